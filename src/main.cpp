@@ -12,7 +12,8 @@
 
 namespace {
 
-/// What a message quotes of a file does nothing on a terminal.
+/// Prints the message and returns the code. Control characters that it quotes from a file have no
+/// effect on a terminal.
 int report(fatune::ExitCode code, const std::string& message) {
   std::fputs(fatune::visible_lines(message).c_str(), stderr);
   return static_cast<int>(code);
@@ -21,7 +22,8 @@ int report(fatune::ExitCode code, const std::string& message) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A write beyond `ulimit -f` fails then as on a full disk, and does not end the program.
+  // With the signal ignored, a write beyond `ulimit -f` fails like one to a full disk, and does not
+  // end the program.
   std::signal(SIGXFSZ, SIG_IGN);
   fatune::secure_standard_streams();
   try {

@@ -1,5 +1,6 @@
-// For a program that has GCC 12's libraries linked in: functions that these take from glibc 2.35
-// and 2.36. With them the program runs with glibc 2.34 too, that of Red Hat Enterprise Linux 9.
+// The functions that GCC 12's libraries take from glibc 2.35 and 2.36, for a program that has these
+// libraries linked in. With them the program also runs with glibc 2.34, which Red Hat Enterprise
+// Linux 9 has.
 #include <dlfcn.h>
 #include <link.h>
 #include <unistd.h>
@@ -14,7 +15,8 @@ struct Search {
   dl_find_object* found;
 };
 
-/// Whether the object has the address; if so, `found` says where its unwind table is.
+/// Returns 1, which ends the search, if the object has the address. `found` then says where its
+/// unwind table is.
 int look_at(dl_phdr_info* object, std::size_t, void* data) {
   const auto& search = *static_cast<Search*>(data);
   const auto at = [&](std::uintptr_t offset) {
@@ -36,15 +38,15 @@ int look_at(dl_phdr_info* object, std::size_t, void* data) {
 
 }  // namespace
 
-// For the unwinder. 0 when the address is known. Source: "Dynamic Linker Introspection" in the GNU
-// C library's manual. NOLINTNEXTLINE(bugprone-reserved-identifier)
+// The unwinder calls this. Returns 0 if the address is known. Source: "Dynamic Linker
+// Introspection" in the GNU C library's manual. NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" __attribute__((visibility("hidden"))) int _dl_find_object(
     void* address, dl_find_object* result) noexcept {
   Search search{reinterpret_cast<std::uintptr_t>(address), result};
   return dl_iterate_phdr(look_at, &search) == 1 ? 0 : -1;
 }
 
-// For std::random_device, which comes along with the C++ library's strings.
+// Called by std::random_device, which is linked along with the C++ library's strings.
 extern "C" __attribute__((visibility("hidden"))) std::uint32_t arc4random() noexcept {
   std::uint32_t bits = 0;
   if (getentropy(&bits, sizeof bits) != 0) {

@@ -14,21 +14,22 @@
 #include "core/table_view.hpp"
 #include "report/report.hpp"
 
-// Options of the command line that several commands share, as plain values. Those of one command
+// Command-line options that several commands share, as plain values. Options of a single command
 // are in its header in commands/. cli/ ensures that lists have no duplicates and counts are
 // positive.
 namespace fatune {
 
-/// Which kernels, from where.
+/// Options that select the kernels and where they come from.
 struct KernelOptions {
-  std::string family;  ///< or several, joined by kJoin; empty or kEveryFamily: kernel_choice.hpp
+  std::string family;  ///< several are joined by kJoin; empty or kEveryFamily: kernel_choice.hpp
   std::vector<std::filesystem::path> kernel_dirs;   ///< laid over the built-in families, in order
-  std::vector<std::filesystem::path> include_dirs;  ///< where kernels' #include looks further
+  std::vector<std::filesystem::path> include_dirs;  ///< further folders for kernels' #include
   std::optional<std::string> space;                 ///< key or file
   std::optional<std::string> kernels_variable;      ///< the environment's KERNELS
 };
 
-/// Which problems. Empty lists: sequence lengths as documented, the rest as the configurations say.
+/// Options that select the problems. Empty lists: the documented sequence lengths, and for the rest
+/// the values of the configurations.
 struct ProblemOptions {
   std::vector<std::int64_t> seq_lens;
   std::vector<std::int64_t> d_heads;
@@ -36,10 +37,10 @@ struct ProblemOptions {
   std::optional<bool> causal;         ///< absent: no
   std::optional<std::int64_t> batch;  ///< absent: documented_batch(seq_len)
   std::optional<std::int64_t> heads;  ///< absent: kDocumentedHeads
-  DetailValues details;               ///< what is asked for beyond that
+  DetailValues details;               ///< the requested details
 };
 
-/// On what.
+/// Options that select the GPU or architecture.
 struct TargetOptions {
   std::vector<int> devices;  ///< ordinals; empty: the first usable GPU
   bool all_devices = false;  ///< every usable GPU
@@ -55,15 +56,15 @@ struct CompileSettings {
   bool no_cache = false;
 };
 
-/// The place of stored measurements, and whether earlier ones are used.
+/// Options that select the store of measurements, and whether earlier ones are used.
 struct StoreOptions {
   std::optional<std::filesystem::path> file;  ///< absent: default_store_path()
-  bool off = false;                           ///< keep nothing, know nothing
+  bool off = false;                           ///< store nothing, and use nothing stored
   bool fresh = false;                         ///< do not resume an interrupted run
   bool reuse = false;                         ///< take measurements of any earlier run
 };
 
-/// Where tuned problems come from. Nothing named: what fatune ships.
+/// Options that select the tuned problems. If they name nothing: what fatune ships.
 struct TunedOptions {
   std::vector<std::filesystem::path> best_files;  ///< best_configs.json or results.json
   std::vector<std::optional<std::int64_t>> runs;  ///< of the store; absent: the last
@@ -72,20 +73,20 @@ struct TunedOptions {
 
 enum class Verbosity { quiet, normal, verbose };
 
-/// How to talk.
+/// Options that control the output.
 struct OutputOptions {
   OutputFormat format = OutputFormat::table;
   std::int64_t top = 10;  ///< rows per problem in a terminal table; 0: all
   Verbosity verbosity = Verbosity::normal;
-  TableView view;              ///< which records, where something is said of them
+  TableView view;              ///< selects and sorts records and columns; may be unset
   bool colour = false;         ///< standard output takes ANSI colours
   bool live_progress = false;  ///< standard error is a terminal: redraw one line
-  std::size_t columns = 0;     ///< of the terminal that standard output is; 0: none, or not known
+  std::size_t columns = 0;     ///< width of the terminal on standard output; 0: none, or not known
   std::size_t columns_variable = 0;  ///< the environment's COLUMNS; 0: not set
   std::string command_line;          ///< as typed, for the records
 };
 
-/// The options of commands that compile configurations and time none.
+/// Options of commands that compile configurations and time none.
 struct OfflineOptions {
   KernelOptions kernels;
   ProblemOptions problems;   ///< one length
@@ -105,36 +106,36 @@ struct MeasureOptions {
   OutputOptions output;
   std::optional<std::filesystem::path> out_dir;
   std::optional<std::filesystem::path> best_file;
-  bool print_best = false;  ///< the best configurations on standard output, and no ranking
+  bool print_best = false;  ///< print best_configs.json to standard output in place of the ranking
   std::optional<std::string> baseline;  ///< configuration that relative_percent refers to
   bool strict = false;
   bool count_rows = false;  ///< verifications say which rows are wrong
-  bool matmul_rate = true;  ///< the rate of dense products is measured beside
+  bool matmul_rate = true;  ///< also measure the rate of dense matrix products
   bool emulate = true;      ///< without a GPU: verify by emulation
-  int counters = 0;         ///< hardware counters of so many of each problem's ranking; 0: none
-  std::vector<std::string> launcher;  ///< command of a tool that the worker runs under; not typed
+  int counters = 0;         ///< read counters of this many of each problem's ranking; 0: none
+  std::vector<std::string> launcher;  ///< command of a tool that runs the worker; not an option
 };
 
-/// What `sweep` races its winners against; nothing when neither is given.
+/// Options that select what `sweep` races its winners against. Neither is given: nothing.
 struct AgainstOptions {
   std::optional<std::filesystem::path> best_file;  ///< a best_configs.json: its winners
   std::optional<std::string> source;               ///< a folder of kernels, or a revision of git
-  std::optional<double> tolerance_percent;         ///< up to which times count as equal
+  std::optional<double> tolerance_percent;         ///< difference up to which times count as equal
 };
 
-/// Which of a problem's configurations are tried.
+/// Options that select which of a problem's configurations are tried.
 struct SearchOptions {
   SearchKind kind = SearchKind::automatic;
-  std::optional<std::size_t> max_configs;  ///< a problem; absent: as the search has it
+  std::optional<std::size_t> max_configs;  ///< per problem; absent: the search decides
 };
 
-/// Replays of searches in place of a sweep.
+/// Options for replays of searches in place of a sweep.
 struct SimulationOptions {
   std::optional<std::string> input;  ///< recorded results: a stored run or a file; absent: none
   int seeds = 10;                    ///< replays of each search
 };
 
-/// The configurations that are tried although the rules dropped them.
+/// Options that select configurations to try although the rules dropped them.
 struct AuditOptions {
   std::int64_t count = 0;  ///< per problem, spread over the rules
   bool all = false;

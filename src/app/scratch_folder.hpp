@@ -4,10 +4,10 @@
 
 namespace fatune {
 
-/// A new folder among the system's temporary files, removed again with all that is in it.
+/// A new folder among the system's temporary files. The destructor removes it with its content.
 class ScratchFolder {
  public:
-  /// Error(io) when it cannot be made.
+  /// Throws Error(io) if it cannot be made.
   ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;

@@ -9,10 +9,10 @@ enum class StepOrder { first_to_last, last_to_first };
 
 /// How a kernel cuts one head into blocks and steps, for debugging.
 struct BlockTiles {
-  std::int64_t query_rows = 64;     ///< of a thread block
+  std::int64_t query_rows = 64;     ///< query rows of a thread block
   std::int64_t keys_per_step = 64;  ///< keys of one step
   StepOrder order = StepOrder::first_to_last;
-  /// By how much M, in powers of two, may lag behind a row's greatest score.
+  /// How far M may lag behind a row's greatest score, in powers of two.
   double reference_slack_log2 = 0.0;
 };
 

@@ -33,18 +33,18 @@ std::uint16_t to_bits(bool negative, int biased_exponent, std::int64_t fraction,
                                     fraction);
 }
 
-// A double's exponent field is read and written here: std::ldexp and std::ilogb take several times
-// as long, and a reference rounds millions of numbers.
+// These functions read and write a double's exponent field directly. std::ldexp and std::ilogb take
+// several times as long, and a reference rounds millions of numbers.
 constexpr int kDoubleFractionBits = std::numeric_limits<double>::digits - 1;
 constexpr int kDoubleExponentBias = std::numeric_limits<double>::max_exponent - 1;
 
-// 2^power, which has to be a normal number.
+// Returns 2^power, which must be a normal number.
 constexpr double power_of_two(int power) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(power + kDoubleExponentBias)
                                << kDoubleFractionBits);
 }
 
-// The exponent of a normal number. A smaller number has one that is less than all of those.
+// The exponent of a normal number. Any smaller number gives less than every normal exponent.
 constexpr int exponent_of(double value) {
   const std::uint64_t magnitude = std::bit_cast<std::uint64_t>(value) << 1 >> 1;
   return static_cast<int>(magnitude >> kDoubleFractionBits) - kDoubleExponentBias;
@@ -76,7 +76,7 @@ class RowScores {
                : element_value(round_to_element(value, problem_.dtype), problem_.dtype);
   }
 
-  // Fills scores() for the keys that are returned.
+  // Fills scores() and returns the keys that they belong to.
   KeyRange compute(const RowAt& at) {
     const KeyRange keys = visible_keys(mask_of(problem_), at.row);
     scores_.resize(static_cast<std::size_t>(keys.size()));
@@ -184,15 +184,17 @@ std::uint16_t round_to_element(double value, DType dtype) {
     return to_bits(negative, value == 0.0 ? 0 : infinite_exponent, 0, format.fraction_bits);
   }
   const int exponent = std::max(exponent_of(value), format.min_exponent);
-  // In units of the last place; nearbyint rounds ties to even, and may carry into the exponent.
+  // The value in units of the last place. nearbyint rounds ties to even, and may carry into the
+  // exponent.
   const double units =
       std::nearbyint(std::abs(value) * power_of_two(format.fraction_bits - exponent));
   if (exponent > format.max_exponent || units * power_of_two(exponent - format.fraction_bits) >=
                                             power_of_two(format.max_exponent + 1)) {
     return to_bits(negative, infinite_exponent, 0, format.fraction_bits);
   }
-  // Exponent field and fraction are one number: adding the units without the hidden bit to the
-  // exponent below carries by itself, and leaves field 0 to subnormal numbers.
+  // The exponent field and the fraction form one number. The units include the hidden bit, so they
+  // are added to an exponent field that is one less. A carry then needs no special case, and
+  // subnormal numbers get field 0.
   return to_bits(negative, exponent - format.min_exponent, static_cast<std::int64_t>(units),
                  format.fraction_bits);
 }

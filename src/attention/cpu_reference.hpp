@@ -9,22 +9,24 @@
 
 namespace fatune {
 
-/// Value of a 16-bit element: `bits` as fp16 or bf16.
+/// The value of a 16-bit element: `bits` as fp16 or bf16.
 [[nodiscard]] double element_value(std::uint16_t bits, DType dtype);
 
-/// Nearest 16-bit element, ties to even; overflow gives infinity, as with a GPU's cvt.rn.
+/// Returns the nearest 16-bit element, ties to even. Overflow gives infinity, as with a GPU's
+/// cvt.rn.
 [[nodiscard]] std::uint16_t round_to_element(double value, DType dtype);
 
 /// Attention forward in float64, straight from the formula: O = softmax(softmax_scale * Q K^T) V,
-/// over the keys that each query sees (visible_keys.hpp). A row that sees none is 0.
+/// over the keys that each query sees (visible_keys.hpp). A row that sees no key is 0.
 /// shape:  q, k, v and the result: as tensor_shape() says
-/// Cost: batch * heads * seq_len * seq_len_kv * d_head on one core: for tests and for debugging.
+/// Cost: batch * heads * seq_len * seq_len_kv * d_head on one core, so only for tests and
+/// debugging.
 [[nodiscard]] std::vector<double> cpu_attention(const Problem& problem, std::span<const double> q,
                                                 std::span<const double> k,
                                                 std::span<const double> v);
 
-/// Attention with scores, probabilities and the result rounded to the problem's element type, as a
-/// framework does that runs the operations one by one (sums are float64, where it has fp32).
+/// Attention with scores, probabilities and the result rounded to the problem's element type, as in
+/// a framework that runs the operations one by one. Sums are float64, where a framework has fp32.
 [[nodiscard]] std::vector<double> cpu_rounded_attention(const Problem& problem,
                                                         std::span<const double> q,
                                                         std::span<const double> k,
@@ -35,11 +37,11 @@ namespace fatune {
 [[nodiscard]] std::vector<RowStatistics> cpu_row_statistics(const Problem& problem,
                                                             std::span<const double> q,
                                                             std::span<const double> k);
-/// The log-sum-exps of the same.
+/// The log-sum-exp of every row, from cpu_row_statistics().
 [[nodiscard]] std::vector<double> cpu_log_sum_exp(const Problem& problem, std::span<const double> q,
                                                   std::span<const double> k);
 
-/// Elements as numbers.
+/// Converts elements to numbers.
 [[nodiscard]] std::vector<double> element_values(std::span<const std::uint16_t> elements,
                                                  DType dtype);
 

@@ -13,7 +13,7 @@ std::string mismatch_text(const ErrorStats& stats) {
                      stats.mismatched, stats.elements, stats.mismatched_percent());
 }
 
-// Comparisons are negated, so that NaN fails.
+// The comparisons are negated so that NaN fails.
 std::optional<std::string> find_error(const std::string& where, const ErrorStats& stats) {
   if (!(stats.max_abs_error <= stats.limit && stats.max_abs_difference <= stats.limit)) {
     return fmt::format("{}greatest error {:.3g} (against the 16-bit reference {:.3g}), {}", where,
@@ -22,7 +22,8 @@ std::optional<std::string> find_error(const std::string& where, const ErrorStats
   return std::nullopt;
 }
 
-// A value that is, or is not, minus infinity where it should not, or should, is a mismatch alone.
+// Any mismatch fails. If only one of value and reference is minus infinity, max_abs_error does not
+// show it.
 std::optional<std::string> find_row_error(const std::string& where, const ErrorStats& stats) {
   if (!(stats.max_abs_error <= stats.limit) || stats.mismatched > 0) {
     return fmt::format("{}greatest error {:.3g}, {}", where, stats.max_abs_error,

@@ -2,19 +2,20 @@
 
 #include "attention/problem.hpp"
 
-// Three ways to count what a problem costs. `pairs`: (query, key) that the mask leaves.
+// Three ways to count the FLOP of a problem. `pairs` is the number of (query, key) pairs that the
+// mask leaves.
 namespace fatune {
 
 /// The least FLOP of attention: two products over the pairs, 2 * pairs * (d_head + d_head_v).
 [[nodiscard]] double needed_flop(const Problem& problem);
-/// batch * heads * (2 * seq_len * seq_len_kv * (d_head + d_head_v) + 6 * seq_len * seq_len_kv): the
-/// documents' count, which leaves no pair out.
+/// The documented count, which leaves no pair out: batch * heads * (2 * seq_len * seq_len_kv *
+/// (d_head + d_head_v) + 6 * seq_len * seq_len_kv).
 [[nodiscard]] double attention_flop(const Problem& problem);
 /// The FLOP that published TFLOP/s figures use; rankings use it too. It equals needed_flop(), but
-/// counts half of all pairs where a causal problem has as many queries as keys and no window.
+/// counts half of all pairs if a causal problem has as many queries as keys and no window.
 [[nodiscard]] double literature_flop(const Problem& problem);
 
-/// FLOP per microsecond as TFLOP/s.
+/// Converts FLOP per microsecond to TFLOP/s.
 inline constexpr double kFlopPerUsToTflops = 1e-6;
 
 }  // namespace fatune

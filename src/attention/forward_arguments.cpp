@@ -27,7 +27,7 @@ AddressPiece address(std::size_t offset, const char* tensor, std::int64_t byte_o
   return {static_cast<std::int64_t>(offset), tensor, byte_offset};
 }
 
-/// Members behind the struct, as a derived one of C++ has them.
+/// Appends a member to the struct, as a derived C++ struct would have it. Returns its offset.
 std::size_t append_place(std::size_t bytes, KernelArgument& argument) {
   const std::size_t used = static_cast<std::size_t>(argument.bytes);
   const std::size_t offset = (used + bytes - 1) / bytes * bytes;

@@ -6,19 +6,20 @@
 
 namespace fatune {
 
-/// The one argument of an attention_forward kernel: kernels/common/attention_args.h, and behind it
-/// what the problem has besides. With log-sum-exps, a buffer for them.
+/// The arguments of an attention_forward kernel: one struct, kernels/common/attention_args.h, with
+/// members appended for an unusual problem (the log-sum-exps' address, seq_len_kv). If log-sum-exps
+/// are wanted, a buffer for them is included.
 [[nodiscard]] KernelArguments attention_forward_arguments(const Problem& problem);
 
-/// The buffer to which kernels that are passed "lse" write it: fp32 (batch, heads, seq_len).
+/// The buffer for the log-sum-exps of kernels that are passed "lse": fp32 (batch, heads, seq_len).
 [[nodiscard]] KernelBuffer log_sum_exp_buffer(const Problem& problem);
 
 /// The tensor that dumps are written to.
 inline constexpr const char* kDumpTensor = "dump";
 
-/// Makes the arguments those of a kernel that shows its intermediates: standard ones become an
-/// AttentionForwardDumpArgs (kernels/common/attention_dump.h); others get an AttentionDump behind
-/// them.
+/// Extends the arguments to those of a kernel that dumps its intermediates. Standard arguments
+/// become an AttentionForwardDumpArgs (kernels/common/attention_dump.h); others get an
+/// AttentionDump as a further argument.
 void add_dump(const DumpExtents& extents, KernelArguments& arguments);
 
 }  // namespace fatune

@@ -13,7 +13,7 @@ namespace {
 
 using Elements = std::vector<std::uint16_t>;
 
-// As in the reference kernels' large_logits and dominating_key (kernels/reference).
+// The same as in the reference kernels' large_logits and dominating_key (kernels/reference).
 constexpr double kLargeLogitFactor = 7.0;
 constexpr double kDominatingLogit = 16.0;
 
@@ -68,8 +68,8 @@ class Filler {
     return bits;
   }
 
-  // The queries of the group's further heads come last, so that a group of one has what it always
-  // had.
+  // The queries of the group's other heads are made last, so that the group's size does not change
+  // the inputs of the first head.
   template <typename OfQ, typename OfK, typename OfV>
   GroupInputs made(OfQ of_q, OfK of_k, OfV of_v) const {
     const auto queries = [&] { return make(head_.seq_len, head_.d_head, of_q); };
@@ -98,8 +98,8 @@ class Filler {
     return [=](Place at) { return at.row == row && at.column == column ? 1.0 : 0.0; };
   }
 
-  // Queries are normal plus a direction of +-1, so that their product with it is about d_head, and
-  // the logit, scaled by 1 / sqrt(d_head), the key's length times sqrt(d_head).
+  // Queries are normal plus a direction of +-1, so their product with the direction is about
+  // d_head. The logit, scaled by 1 / sqrt(d_head), is then the key's length times sqrt(d_head).
   GroupInputs dominating_key() {
     const double length = kDominatingLogit / std::sqrt(static_cast<double>(head_.d_head));
     const std::int64_t key = below(head_.seq_len_kv);
@@ -134,7 +134,7 @@ class Filler {
       return static_cast<double>(
           large_value(static_cast<float>(normal_(random_)), head_.dtype == DType::bf16));
     };
-    random_.discard(1);  // Q and K are not those of normal inputs
+    random_.discard(1);  // so that Q and K differ from those of normal inputs
     return made(normal(), normal(), value);
   }
 
@@ -150,7 +150,7 @@ class Filler {
     return std::uniform_int_distribution<std::int64_t>(0, end - 1)(random_);
   }
 
-  // The query sees the key, also when causal: it stands at the key, or after it.
+  // The query is at the key's position or after it, so it sees the key even when causal.
   GroupInputs onehot() {
     const std::int64_t key = below(head_.seq_len_kv);
     const std::int64_t behind = head_.seq_len_kv - head_.seq_len;

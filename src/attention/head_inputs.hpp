@@ -16,18 +16,19 @@ struct HeadInputs {
   std::vector<std::uint16_t> v;
 };
 
-/// `seed` decides random, large_logits, dominating_key and onehot: there Q and K have their 1 in
-/// the same column, K and V in the same row, and the query sees that key.
+/// Makes the inputs of one head. `seed` decides all kinds except range, identity and constant. With
+/// onehot, Q and K have their 1 in the same column, K and V in the same row, and the query sees
+/// that key.
 [[nodiscard]] HeadInputs make_head_inputs(const HeadProblem& head, InputKind kind,
                                           std::uint64_t seed);
 
-/// Inputs of the heads of queries that share a head of keys.
+/// The inputs of the query heads that share a key head.
 struct GroupInputs {
-  std::vector<std::vector<std::uint16_t>> q;  ///< of each head of queries
+  std::vector<std::vector<std::uint16_t>> q;  ///< of each query head
   std::vector<std::uint16_t> k;
   std::vector<std::uint16_t> v;
 };
-/// A group of one has the inputs of make_head_inputs().
+/// Makes the inputs of a group. A group of one has the inputs of make_head_inputs().
 [[nodiscard]] GroupInputs make_group_inputs(const HeadProblem& head, std::int64_t group,
                                             InputKind kind, std::uint64_t seed);
 

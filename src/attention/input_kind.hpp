@@ -8,8 +8,8 @@
 
 namespace fatune {
 
-/// How Q, K and V are filled: for verification on a GPU and in the emulator, and for debugging. The
-/// values of the first ones are the argument of kernels/reference/random_inputs.cuh.
+/// How Q, K and V are filled, for verification on a GPU and in the emulator, and for debugging.
+/// Kinds with an explicit value are passed to kernels/reference/random_inputs.cuh as that value.
 enum class InputKind : int {
   normal = 0,
   large_logits = 1,
@@ -28,7 +28,7 @@ struct InputKindText {
   std::string_view doc;
 };
 
-/// All of them, in the order of their values.
+/// All kinds, in the order of their values.
 inline constexpr std::array kInputKindTexts{
     InputKindText{InputKind::normal, "normal", "normal(0, 1)"},
     InputKindText{InputKind::large_logits, "large_logits",
@@ -47,25 +47,26 @@ inline constexpr std::array kInputKindTexts{
     InputKindText{InputKind::constant, "constant", "every element is 1"}};
 
 /// The kinds that every candidate and every emulated configuration is verified on. With large
-/// logits the greatest score of a row rises from tile to tile, which normal inputs hardly make it
-/// do; with a dominating key it rises once, and earlier sums have to vanish. Extreme scores
-/// overflow wherever no maximum is subtracted, and large values where sums are kept in 16 bits.
+/// logits the greatest score of a row rises from tile to tile, which rarely happens with normal
+/// inputs. With a dominating key it rises once, and earlier sums have to vanish. Extreme scores
+/// overflow if no maximum is subtracted, and large values overflow if sums are kept in 16 bits.
 inline constexpr std::array kInputKinds{InputKind::normal, InputKind::large_logits,
                                         InputKind::dominating_key, InputKind::extreme_scores,
                                         InputKind::large_values};
 
-/// The kinds that are verified on the probe problem alone (probe_problem.hpp).
+/// The kinds that are verified only on the probe problem (probe_problem.hpp).
 inline constexpr std::array kProbeKinds{InputKind::large_logits, InputKind::dominating_key,
                                         InputKind::extreme_scores, InputKind::large_values};
 
-/// The probe kinds that are about values: their errors show in a few tiles, whatever the lengths.
+/// The probe kinds that test values. Their errors show in a few tiles, whatever the lengths.
 inline constexpr std::array kValueKinds{InputKind::extreme_scores, InputKind::large_values};
 [[nodiscard]] constexpr bool is_about_values(InputKind kind) { return is_among(kind, kValueKinds); }
 
 [[nodiscard]] constexpr std::string_view input_kind_name(InputKind kind) {
   return kInputKindTexts.at(static_cast<std::size_t>(kind)).name;
 }
-/// "random" is the documented name of normal. Error(usage) lists the names.
+/// Reads a kind's name. "random", the documented name of normal, is accepted too. Throws
+/// Error(usage), which lists the names, for any other text.
 [[nodiscard]] InputKind parse_input_kind(std::string_view text);
 
 }  // namespace fatune

@@ -27,7 +27,7 @@ Problem small_problem(const Problem& problem) {
 }
 
 std::optional<Problem> narrow_problem(const Problem& problem) {
-  constexpr std::int64_t kPart = 3;  // of 256 keys ragged for every tile
+  constexpr std::int64_t kPart = 3;  // a third of 256 keys is ragged for every tile
   Problem small = small_problem(problem);
   const auto longest = [](const Problem& of) { return std::max(of.seq_len, of.seq_len_kv); };
   if (problem.window >= longest(problem) || problem.window < longest(small)) {

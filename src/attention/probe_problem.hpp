@@ -6,25 +6,26 @@
 
 namespace fatune {
 
-/// The problem on which candidates are verified with adversarial inputs: the same sequence length,
-/// head dimension, type, mask and number of heads, so that every tile and every iteration is the
-/// problem's, but a single batch: machine code may depend on anything but that (planner.hpp).
+/// The problem on which candidates are verified with adversarial inputs. It has the same sequence
+/// length, head dimension, type, mask and number of heads, so that every tile and every iteration
+/// is the problem's, but a single batch. Machine code may depend on anything but the batch
+/// (planner.hpp).
 [[nodiscard]] Problem probe_problem(const Problem& problem);
 
-/// Long enough for several steps of the usual tiles of keys, and for a second block of queries.
+/// Enough for several steps of the usual key tiles, and for a second query block.
 inline constexpr std::int64_t kShortLength = 256;
 
-/// A length that is ragged as `seq_len` is, for tiles of up to 256 rows that divide 256: itself up
-/// to 256, else 128 to 383.
+/// A short length with the same remainder as `seq_len` for every tile height that divides 256:
+/// `seq_len` itself up to 256, else 128 to 383.
 [[nodiscard]] std::int64_t short_length(std::int64_t seq_len);
 
-/// The problem with batch 1 and short_length(): what is cheap to run, and often has the same
-/// machine code.
+/// The problem with batch 1 and short_length(). It is cheap to run, and often has the same machine
+/// code.
 [[nodiscard]] Problem small_problem(const Problem& problem);
 
-/// small_problem() with a window that leaves queries a third of its keys, where the problem's own
-/// masks some of its keys and none of so few. Nothing where it needs no such window. A family that
-/// compiles the window in has other machine code for it.
+/// small_problem() with a window of a third of its keys. It exists only if the problem's own window
+/// masks some of the problem's keys, but none of the small problem's; otherwise returns nothing. A
+/// family that compiles the window in has different machine code for it.
 [[nodiscard]] std::optional<Problem> narrow_problem(const Problem& problem);
 
 }  // namespace fatune

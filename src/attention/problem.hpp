@@ -11,16 +11,16 @@ namespace fatune {
 enum class DType : int { fp16 = 5, bf16 = 15 };
 
 [[nodiscard]] std::string_view dtype_name(DType dtype);  ///< "FP16", "BF16"
-[[nodiscard]] DType parse_dtype(std::string_view text);  ///< any case; Error(usage)
+[[nodiscard]] DType parse_dtype(std::string_view text);  ///< any case; throws Error(usage)
 [[nodiscard]] constexpr std::int64_t element_bytes(DType) { return 2; }
 
 /// How tensors lie in memory: (batch, sequence, heads, d) or (batch, heads, sequence, d).
 enum class Layout : int { bshd = 0, bhsd = 1 };
 
 [[nodiscard]] std::string_view layout_name(Layout layout);  ///< "bshd", "bhsd"
-[[nodiscard]] Layout parse_layout(std::string_view text);   ///< Error(usage)
+[[nodiscard]] Layout parse_layout(std::string_view text);   ///< throws Error(usage)
 
-/// 1 / sqrt(d_head): what attention usually scales scores by.
+/// 1 / sqrt(d_head), the usual scale of scores.
 [[nodiscard]] float usual_softmax_scale(std::int64_t d_head);
 
 /// Attention forward: O = softmax(softmax_scale * Q K^T [mask]) V for every (batch, head).
@@ -30,14 +30,14 @@ enum class Layout : int { bshd = 0, bhsd = 1 };
 /// once: code that sets seq_len, heads or d_head later uses changed(), which updates the rest.
 struct Problem {
   std::int64_t batch = 0;
-  std::int64_t seq_len = 0;  ///< queries of a sequence
-  std::int64_t heads = 0;    ///< of queries
+  std::int64_t seq_len = 0;  ///< queries per sequence
+  std::int64_t heads = 0;    ///< query heads
   std::int64_t d_head = 0;   ///< elements of a row of Q and K
   DType dtype = DType::fp16;
   bool causal = false;  ///< a query sees no keys after its own position (visible_keys.hpp)
 
-  std::int64_t seq_len_kv = seq_len;  ///< keys of a sequence
-  std::int64_t kv_heads = heads;      ///< divides heads: as many queries' heads share one
+  std::int64_t seq_len_kv = seq_len;  ///< keys per sequence
+  std::int64_t kv_heads = heads;      ///< divides heads: heads / kv_heads query heads share one
   std::int64_t d_head_v = d_head;     ///< elements of a row of V and O
   std::int64_t window = 0;            ///< a query sees keys less than this far away; 0: all
   float softmax_scale = usual_softmax_scale(d_head);
@@ -55,17 +55,17 @@ inline constexpr std::int64_t kDocumentedHeads = 16;
 /// Rows of the output: batch * heads * seq_len.
 [[nodiscard]] std::int64_t output_rows(const Problem& problem);
 
-/// How many heads of queries share a head of keys. Precondition: check_problem() passes.
+/// The number of query heads that share a key head. Precondition: check_problem() passes.
 [[nodiscard]] std::int64_t group_size(const Problem& problem);
 
-/// Throws Error(usage) unless all extents are positive and within 32-bit grid limits, and the heads
-/// of keys divide those of queries.
+/// Throws Error(usage) unless all extents are positive and within 32-bit grid limits, and kv_heads
+/// divides heads.
 void check_problem(const Problem& problem);
 
-/// "b16 s4096 h16 d128 FP16 causal", and what is unusual behind it ("kv8192 hkv4"): for people;
-/// stable, used in logs and file names.
+/// "b16 s4096 h16 d128 FP16 causal", followed by the unusual properties ("kv8192 hkv4"). For
+/// people. The form is stable and used in logs and file names.
 [[nodiscard]] std::string describe(const Problem& problem);
-/// The same as part of a file's name: "b16_s4096_h16_d128_FP16_causal".
+/// describe() as part of a file's name: "b16_s4096_h16_d128_FP16_causal".
 [[nodiscard]] std::string file_name_part(const Problem& problem);
 
 }  // namespace fatune

@@ -56,7 +56,7 @@ bool is_in_range(const ProblemDetail& detail, double value) {
          (detail.kind != Kind::integer || value == std::floor(value));
 }
 
-/// A value as the table holds it; nothing when it is of another kind.
+/// The value as the table holds it; nothing if it is of another kind.
 std::optional<double> number_of(Kind kind, const DetailValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) {
     return kind == Kind::layout ? std::optional(static_cast<double>(parse_layout(*text)))

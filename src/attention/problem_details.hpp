@@ -9,8 +9,8 @@
 
 #include "attention/problem.hpp"
 
-// Properties of a problem besides the six basic ones: one table for all code that reads, shows,
-// stores or asks for them.
+// The properties of a problem other than the six basic ones, in one table for all code that reads,
+// shows, stores or asks for them.
 namespace fatune {
 
 inline constexpr std::int64_t kMostSeqLen = std::int64_t{1} << 24;
@@ -26,42 +26,43 @@ struct ProblemDetail {
   std::string_view doc;
   Kind kind;
   double least;     ///< of an integer or number
-  double greatest;  ///< the same
+  double greatest;  ///< of an integer or number
   double (*get)(const Problem&);
   void (*set)(Problem&, double);
 };
 
-/// Integers are exact: none is greater than 2^53.
+/// All details. Integers are exact as double: none is greater than 2^53.
 extern const std::array<ProblemDetail, 7> kProblemDetails;
 
-/// Precondition: one has the name.
+/// Precondition: a detail has this name.
 [[nodiscard]] const ProblemDetail& find_detail(std::string_view name);
 
-/// The problem that has the first six properties alone.
+/// The problem with the same first six properties and usual details.
 [[nodiscard]] Problem usual_problem(const Problem& problem);
 [[nodiscard]] bool is_unusual(const ProblemDetail& detail, const Problem& problem);
 
-/// The problem after `change` of any of the first six; the details that were as usual are so again.
+/// Returns the problem after `change`, which may set any of the first six properties. Details that
+/// were usual before are usual for the new problem.
 [[nodiscard]] Problem changed(const Problem& problem, const std::function<void(Problem&)>& change);
 
 /// An integer, a number, whether a flag is on, or the layout's name.
 using DetailValue = std::variant<std::int64_t, double, bool, std::string>;
 
 [[nodiscard]] DetailValue detail_value(const ProblemDetail& detail, const Problem& problem);
-/// Error(usage) for a value of another kind or out of its range; an integer is a number too.
+/// Throws Error(usage) for a value of another kind or out of range. An integer is a number too.
 void set_detail(const ProblemDetail& detail, Problem& problem, const DetailValue& value);
 
-/// The value as a problem holds it, of the detail's own kind: what detail_value() gives after
-/// set_detail(), which see for errors.
+/// The value as a problem holds it, in the detail's own kind: what detail_value() returns after
+/// set_detail(). Throws as set_detail() does.
 [[nodiscard]] DetailValue held_value(const ProblemDetail& detail, const DetailValue& value);
 
 /// Values for some of the details, in the table's order.
 using DetailValues = std::map<const ProblemDetail*, DetailValue>;
 
-/// "8192", "0.125", "bhsd"; of a flag nothing.
+/// "8192", "0.125", "bhsd"; empty for a flag.
 [[nodiscard]] std::string detail_text(const ProblemDetail& detail, const Problem& problem);
 
-/// Error(usage) for a value out of its range.
+/// Throws Error(usage) for a value out of range.
 void check_details(const Problem& problem);
 
 }  // namespace fatune

@@ -7,7 +7,7 @@
 
 namespace fatune {
 
-/// The attention of a published model: all of a problem but batch and lengths.
+/// The attention of a published model: a problem without batch and lengths.
 struct ProblemPreset {
   std::string name;
   std::int64_t heads = 0;
@@ -15,8 +15,8 @@ struct ProblemPreset {
   DType dtype = DType::fp16;
   bool causal = false;
   DetailValues details;
-  std::string note;    ///< what a problem cannot say of the model; may be empty
-  std::string source;  ///< where the model's publisher says so
+  std::string note;    ///< what a problem cannot say about the model; may be empty
+  std::string source;  ///< where the model's publisher states the values
 };
 
 }  // namespace fatune

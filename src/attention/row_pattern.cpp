@@ -32,7 +32,7 @@ void add(PositionCounts& total, std::int64_t compared, std::int64_t wrong) {
   total.rows_beyond_limit += wrong;
 }
 
-/// Runs of neighbours in an ascending list that are wrong.
+/// Runs of wrong neighbours in an ascending list of positions.
 std::vector<RowRange> wrong_ranges(const std::vector<PositionCounts>& positions) {
   std::vector<RowRange> ranges;
   bool open = false;
@@ -63,7 +63,7 @@ std::vector<PositionCounts> fold(const std::vector<PositionCounts>& positions,
   return list;
 }
 
-/// Some positions never wrong, the others at least three times of four.
+/// True if some positions are never wrong and the others are wrong in at least three rows of four.
 bool repeats(const std::vector<PositionCounts>& folded) {
   bool some_right = false;
   for (const PositionCounts& at : folded) {

@@ -20,8 +20,8 @@ bool takes_all_rows(const Problem& problem) {
   return sampled_rows_per_head(problem) == problem.seq_len;
 }
 
-// Picks rows of one head: strides of `positions` rows, each visited about equally often, and in
-// each a position within the stride that the caller names.
+// Picks rows of one head. The sequence is cut into strides of `positions` rows, and each stride is
+// visited about equally often. The caller names the positions within the strides.
 class HeadSampler {
  public:
   HeadSampler(std::int64_t seq_len, std::int64_t rows_per_head)
@@ -30,7 +30,7 @@ class HeadSampler {
         strides_((seq_len + positions_ - 1) / positions_),
         spread_(rows_per_head - 2) {}
 
-  // `first_position`: where this head continues the round of positions that all heads share.
+  // `first_position`: where this head continues the cycle of positions that all heads share.
   void append(std::vector<std::int32_t>& rows, std::int64_t first_position,
               std::mt19937_64& random) const {
     std::vector<std::int64_t> positions(static_cast<std::size_t>(spread_));
@@ -54,7 +54,7 @@ class HeadSampler {
   std::int64_t seq_len_;
   std::int64_t positions_;
   std::int64_t strides_;
-  std::int64_t spread_;  // rows besides the first and the last
+  std::int64_t spread_;  // rows other than the first and the last
 };
 
 RowSample every_row(const Problem& problem) {

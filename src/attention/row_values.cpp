@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 
-// One value and its reference, as logarithms.
+// Counts one value. Both arguments are logarithms.
 void count_value(double value, double reference, ErrorStats& stats) {
   const bool no_logarithm = !(value < -kNone);
   stats.not_finite += no_logarithm || (value == kNone && reference != kNone) ? 1 : 0;

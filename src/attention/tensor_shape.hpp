@@ -15,7 +15,8 @@ inline constexpr std::array kTensorRoles{TensorRole::q, TensorRole::k, TensorRol
 
 [[nodiscard]] std::string_view tensor_name(TensorRole role);  ///< "Q", "K", "V", "O"
 
-/// Extents of a tensor, and where its elements lie. Strides in elements; columns are neighbours.
+/// The extents of a tensor, and where its elements lie. Strides are in elements; columns are
+/// adjacent.
 struct TensorShape {
   std::int64_t batch = 0;
   std::int64_t rows = 0;  ///< positions of the sequence
@@ -26,14 +27,14 @@ struct TensorShape {
   std::int64_t head_stride = 0;
 
   [[nodiscard]] std::int64_t elements() const { return batch * rows * heads * columns; }
-  /// Index of the first element of a row.
+  /// The index of the first element of a row.
   [[nodiscard]] std::int64_t row_offset(std::int64_t in_batch, std::int64_t row,
                                         std::int64_t head) const {
     return in_batch * batch_stride + row * row_stride + head * head_stride;
   }
 };
 
-/// Contiguous, in the problem's layout.
+/// The shape of the contiguous tensor, in the problem's layout.
 [[nodiscard]] TensorShape tensor_shape(const Problem& problem, TensorRole role);
 
 [[nodiscard]] std::int64_t tensor_elements(const Problem& problem, TensorRole role);

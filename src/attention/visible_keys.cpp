@@ -13,7 +13,7 @@ double triangle(std::int64_t n) {
 
 /// The sum of clamp(row + shift, 0, most) over rows 0 to rows - 1.
 double clamped_sum(std::int64_t rows, std::int64_t shift, std::int64_t most) {
-  // Sums from the first row up: what rises without an upper limit, less what rises above it.
+  // The sum of max(row + from, 0) over the rows. The part above the limit `most` is subtracted.
   const auto rising = [&](std::int64_t from) {
     const std::int64_t last = rows - 1 + from;
     return from > 0 ? triangle(last) - triangle(from - 1) : triangle(last);

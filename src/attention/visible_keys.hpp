@@ -6,8 +6,8 @@
 
 namespace fatune {
 
-/// Which keys queries see. The last query stands at the last key, so that query `row` stands at
-/// position row + seq_len_kv - seq_len, which may be before the first key.
+/// Defines which keys queries see. The last query is at the last key's position, so query `row` is
+/// at position row + seq_len_kv - seq_len, which may be before the first key.
 struct Mask {
   std::int64_t seq_len = 0;
   std::int64_t seq_len_kv = 0;
@@ -33,7 +33,7 @@ struct KeyRange {
 /// The number of rows of all heads that see no key.
 [[nodiscard]] std::int64_t rows_without_keys(const Problem& problem);
 
-/// The sum of visible_keys() over all rows of one (batch, head).
+/// The sum of visible_keys().size() over all rows of one (batch, head).
 [[nodiscard]] double visible_pairs(const Problem& problem);
 
 }  // namespace fatune

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::int64_t kMostFleetShards = 100'000;
 
-/// Fails at once, and not in each shard, when these are no options of a shard's `fatune sweep`.
+/// Checks that `words` are options of a shard's `fatune sweep`, so that wrong ones fail here and
+/// not in each shard. Returns `words`.
 std::vector<std::string> checked_sweep(const Subcommands& all,
                                        const std::vector<std::string>& words) {
   CLI::App app;
@@ -23,9 +24,9 @@ std::vector<std::string> checked_sweep(const Subcommands& all,
   const GlobalOptions global;
   add_sweep_command({app, all.output, global, all.kernels_variable, unused});
   std::vector<std::string> line{"sweep",    "--shard", "1/1",  "--fleet", "x",
-                                "--record", "x",       "--db", "x"};  // those that the script adds
+                                "--record", "x",       "--db", "x"};  // added by the script
   line.insert(line.end(), words.begin(), words.end());
-  std::ranges::reverse(line);  // as CLI11 takes them
+  std::ranges::reverse(line);  // CLI11 takes the words in reverse order
   app.parse(std::move(line));
   return words;
 }

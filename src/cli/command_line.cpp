@@ -76,7 +76,7 @@ Words command_names(const CLI::App& app) {
                               : fmt::format("the commands are {}", fmt::join(names, ", ")));
 }
 
-/// 'help COMMAND ...' as 'COMMAND ... --help'.
+/// Rewrites 'help COMMAND ...' as 'COMMAND ... --help'.
 Words without_help_command(const CLI::App& app, Words words) {
   if (words.empty() || words.front() != "help") {
     return words;
@@ -94,7 +94,7 @@ Words without_help_command(const CLI::App& app, Words words) {
   return words;
 }
 
-/// CLI11 would call an unknown subcommand an unexpected argument.
+/// Throws Error(usage) for an unknown command, which CLI11 would call an unexpected argument.
 void check_command_name(const CLI::App& app, const Words& words) {
   if (!words.empty() && !words.front().starts_with('-') &&
       find_command(app, words.front()) == nullptr) {
@@ -125,7 +125,7 @@ Words option_names(const CLI::App& command) {
   return names;
 }
 
-/// The option that an unknown one was most likely meant to be; empty: none is unknown, or close.
+/// Returns the known option closest to the first unknown one. Empty: there is no such option.
 std::string guess_option(const CLI::App& app, const CLI::App& command) {
   for (const std::string& word : app.remaining(true)) {
     if (word.starts_with("--")) {
@@ -145,11 +145,11 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 void parse(CLI::App& app, Words words) {
-  std::ranges::reverse(words);  // as CLI11 takes them
+  std::ranges::reverse(words);  // CLI11 takes the words in reverse order
   app.parse(std::move(words));
 }
 
-/// A command line that does the same wherever it is given: it has what the file adds.
+/// Returns a command line that contains the file's options, so that it does the same in any folder.
 std::string command_line_of(const ConfiguredWords& configured) {
   Words words = configured.words;
   if (!configured.file.empty()) {
@@ -158,7 +158,7 @@ std::string command_line_of(const ConfiguredWords& configured) {
   return quoted_command_line(words);
 }
 
-/// What is wrong with an option of the file may be found later than in parsing it.
+/// Adds the file's place to the command's errors. Parsing does not find every error of an option.
 Command with_places(Command command, const ConfiguredWords& configured) {
   return [command = std::move(command), configured] {
     try {

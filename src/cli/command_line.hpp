@@ -9,8 +9,9 @@ namespace fatune {
 /// The work that the command line asks for, ready to run.
 using Command = std::function<ExitCode()>;
 
-/// Reads the command line, the environment (KERNELS, NO_COLOR, TERM, ...) and fatune.toml. --help
-/// and --version become commands that print. Error(usage) for whatever cannot be understood.
+/// Parses the command line, the environment (KERNELS, NO_COLOR, TERM, ...) and fatune.toml. --help
+/// and --version become commands that print. Throws Error(usage) for anything that cannot be
+/// parsed.
 [[nodiscard]] Command parse_command_line(int argc, const char* const* argv);
 
 }  // namespace fatune

@@ -24,10 +24,10 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFileName = "fatune.toml";
 constexpr std::string_view kNone = "none";
-/// Options that a file cannot give: those that end the program at once, and the one that names it.
+/// Options that a file cannot set: those that end the program at once, and --config-file itself.
 constexpr std::array<std::string_view, 3> kTypedOnly{"help", "version", "config-file"};
 
-/// One line of the file that applies to the command: an option of its, and the value.
+/// A setting of the file that applies to the command: one of its options, and the value.
 struct Setting {
   const CLI::Option* option;
   const toml::node* value;
@@ -122,7 +122,8 @@ class FileReader {
                          : fmt::format("known: {}", fmt::join(known, ", ")));
   }
 
-  /// Whether all that the section has is known, in sections for other commands too.
+  /// Throws Error(bad_file) for an unknown option or command in the section, or in a section within
+  /// it. Sections of other commands are checked too.
   void check_section(const CLI::App& app, const toml::table& section) const {
     for (const auto& [key, value] : section) {
       const std::string name(key.str());
@@ -146,7 +147,7 @@ class FileReader {
     check_section(*find_command(app, name), inner);
   }
 
-  /// Above all sections, it is enough that one command has it.
+  /// Above all sections, an option is known if any command has it.
   [[nodiscard]] bool is_known(const CLI::App& app, const std::string& name) const {
     return &app != &program_ ? configurable_option(app, name) != nullptr
                              : std::ranges::count(all_names(), name) != 0;
@@ -169,7 +170,7 @@ class FileReader {
     }
   }
 
-  /// The settings of the command: those above all sections, then those of its own.
+  /// Collects the command's settings: those above all sections, then those of its own section.
   void collect(const toml::table& top) {
     take(top);
     const toml::table* section = &top;
@@ -193,7 +194,7 @@ class FileReader {
     }
   }
 
-  /// Whether an option that was typed is that one, or excludes it.
+  /// Whether a typed option is this one, or one that it excludes.
   [[nodiscard]] bool is_overruled(const CLI::Option& option) const {
     const auto excluded = option.get_excludes();
     return std::ranges::any_of(typed_.options, [&](const CLI::Option* typed) {
@@ -251,8 +252,8 @@ class FileReader {
          "give a text, a number, or a list of them");
   }
 
-  /// A relative path is relative to the file's folder. Where words are taken too, it is a path when
-  /// something has that name.
+  /// Resolves a relative path against the file's folder. If the option also takes words, the text
+  /// is a path only if something of that name exists.
   [[nodiscard]] std::string located(const CLI::Option& option, const std::string& text) const {
     const ValueWords value = value_words(option.get_type_name());
     const fs::path path = file_.parent_path() / text;
@@ -273,12 +274,12 @@ std::optional<fs::path> nearest_file() {
   auto found =
       no_folder ? std::nullopt : find_config_file(here, environment_variable("HOME").value_or(""));
   if (found && found->parent_path() == here) {
-    found = kFileName;  // as somebody there would call it
+    found = kFileName;  // relative to the current folder
   }
   return found;
 }
 
-/// The file to read; nothing: none.
+/// Returns the file to read. Nothing: there is none.
 std::optional<fs::path> chosen_file(const std::vector<std::string>& words) {
   auto named = typed_value(words, kConfigFileOption);
   if (!named) {

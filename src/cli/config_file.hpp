@@ -15,25 +15,28 @@ namespace fatune {
 
 inline constexpr const char* kConfigFileOption = "--config-file";
 
-/// A command line with what a file adds to it.
+/// A command line with the options that a file adds.
 struct ConfiguredWords {
-  std::vector<std::string> words;  ///< as typed, with the file's options behind the command
-  std::filesystem::path file;      ///< empty: none was read, or it adds nothing
-  std::map<std::string, std::string> places;  ///< of the options added: "--seq", "fatune.toml:3"
+  std::vector<std::string> words;  ///< as typed, with the file's options after the command
+  std::filesystem::path file;      ///< empty: none was read
+  std::map<std::string, std::string> places;  ///< of each added option: "--seq" has "fatune.toml:3"
 };
 
-/// fatune.toml in `folder`, or in the nearest folder above it up to `home`, else up to the root.
+/// Returns fatune.toml in `folder`, or in the nearest folder above it, up to `home` or the root.
+/// Nothing: there is none.
 [[nodiscard]] std::optional<std::filesystem::path> find_config_file(
     const std::filesystem::path& folder, const std::filesystem::path& home);
 
-/// Adds what the file says of the command that `words` choose, but for options that they give, or
-/// that exclude one that they give. The file: --config-file, else the variable FATUNE_CONFIG_FILE,
-/// else find_config_file(); "none" is no file. Error(bad_file) with file and line for what is no
-/// TOML, and for commands, options and kinds of values that `program` does not have.
+/// Adds the file's settings for the command that `words` select, except for options that `words`
+/// give and options that exclude one of these. --config-file names the file, else the variable
+/// FATUNE_CONFIG_FILE does, else find_config_file() finds it. The name "none" means no file. Throws
+/// Error(bad_file) with file and line for invalid TOML, and for commands, options and kinds of
+/// values that `program` does not have.
 [[nodiscard]] ConfiguredWords add_config_file(const CLI::App& program,
                                               std::vector<std::string> words);
 
-/// The error with the file's place in front of an option that the file added.
+/// Returns the error, with the option's place in front if it is about an option that the file
+/// added.
 [[nodiscard]] Error at_its_place(const Error& error, const ConfiguredWords& configured);
 
 }  // namespace fatune

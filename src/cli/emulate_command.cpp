@@ -12,12 +12,12 @@
 namespace fatune {
 namespace {
 
-// The references take batch * heads * seq_len^2 * d_head steps on one core.
+// The reference results take batch * heads * seq_len^2 * d_head steps on one core.
 constexpr std::int64_t kMostEmulatedSeqLen = 4096;
 constexpr std::int64_t kMostEmulatedHeads = 64;
 constexpr std::int64_t kMostSchedules = 1000;
 constexpr std::int64_t kDefaultSeqLen = 256;
-// More than one, so that the stride from row to row is not the row itself.
+// More than one head, so that the row stride differs from the row length.
 constexpr std::int64_t kDefaultHeads = 2;
 
 EmulatedTiming parse_timing(const std::string& text) {

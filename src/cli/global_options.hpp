@@ -12,18 +12,18 @@ namespace fatune {
 
 /// The options that the program and each of its commands have.
 struct GlobalOptions {
-  std::optional<bool> colour{};       ///< absent: as the terminal has it
-  std::string command_line{};         ///< for the records: as typed, with what a file adds
+  std::optional<bool> colour{};       ///< absent: the terminal decides
+  std::string command_line{};         ///< for the records: as typed, plus the file's options
   std::filesystem::path config_file;  ///< the file that was read; empty: none
 };
 
-/// --color --config-file. To be added behind a command's own options.
+/// Adds --color and --config-file. Call it after a command's own options were added.
 void add_global_options(CLI::App& app, GlobalOptions& options);
 
-/// Sets what they say.
+/// Applies the global options to `output`.
 void settle(const GlobalOptions& global, OutputOptions& output);
 
-/// What was read, for those who want to know more.
+/// Returns a note that names the config file, for verbose output. Empty: none was read.
 [[nodiscard]] std::string config_file_note(const GlobalOptions& global);
 
 }  // namespace fatune

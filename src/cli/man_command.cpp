@@ -13,7 +13,7 @@
 namespace fatune {
 namespace {
 
-/// "fatune-sweep.1" and its like, each with its page.
+/// Returns the manual pages by file name, such as "fatune-sweep.1".
 ManualPages write_pages(const CommandPage& program) {
   ManualPages pages;
   const ManualEdition edition{std::string(version()), std::string(version_date())};
@@ -27,7 +27,7 @@ ManualPages write_pages(const CommandPage& program) {
 
 void add_man_command(const Subcommands& all) {
   CLI::App* sub = all.parent.add_subcommand("man", "Write the manual pages into a folder");
-  sub->group("");  // left out of the help: the build uses it
+  sub->group("");  // hidden from the help; the build uses it
   auto folder = std::make_shared<std::filesystem::path>();
   add_path_option(*sub, "DIR", "DIR", "the folder", *folder)->required();
   sub->callback([folder, &program = all.parent, &chosen = all.chosen] {

@@ -37,7 +37,7 @@ OutputFormat parse_format(const std::string& text) {
 constexpr std::int64_t kMostDevice = 1023;
 constexpr std::string_view kDescending = ":desc";
 
-/// Error(usage) for an empty text.
+/// Returns the text. Throws Error(usage) if it is empty.
 std::string check_name(std::string text, const char* option) {
   if (text.empty()) {
     throw Error(ExitCode::usage, "the text is empty", option,
@@ -77,7 +77,7 @@ void read_best(const std::string& text, MeasureOptions& options) {
   }
 }
 
-/// Error(usage) with the name that is nearest, or all names.
+/// Returns the preset of that name. Throws Error(usage) with the closest name, or with all names.
 ProblemPreset read_preset(const std::string& text) {
   const std::vector<ProblemPreset> presets = load_presets();
   std::vector<std::string> names;
@@ -94,7 +94,7 @@ ProblemPreset read_preset(const std::string& text) {
                   : fmt::format("did you mean '{}'? ('fatune list --presets' shows all)", guess));
 }
 
-/// As the option's text gives it; Error(usage) names the option.
+/// Parses the option's text. Throws Error(usage) that names the option.
 DetailValue read_detail_value(const ProblemDetail& detail, const std::string& text,
                               std::int64_t most) {
   const std::string option(detail.option);

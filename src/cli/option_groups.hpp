@@ -7,8 +7,8 @@
 // Options that several subcommands share, each group declared once.
 namespace fatune {
 
-/// --space, and what it is by default: the variable KERNELS or the family's own, or what the file
-/// says that the command reads.
+/// Whether a command has --space. The default for `yes` is the variable KERNELS or the family's own
+/// space, for `of_file` the space that the command's input file names.
 enum class SpaceOption { no, yes, of_file };
 
 /// Whether the command takes several kernel families.
@@ -17,58 +17,58 @@ enum class FamilyOption { one, several };
 void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space,
                         FamilyOption families = FamilyOption::one);
 inline constexpr const char* kSweptSeqLens = "512,1024,2048,4096";
-inline constexpr const char* kCompiledSeqLen = "4096";  ///< of commands that measure nothing
-/// --preset, --seq --dhead --dtype --causal --batch --heads and details. `default_seq_lens` is for
-/// the help alone.
+inline constexpr const char* kCompiledSeqLen = "4096";  ///< default if nothing is measured
+/// Adds --preset, --seq, --dhead, --dtype, --causal, --batch, --heads and the details.
+/// `default_seq_lens` is used only in the help.
 void add_problem_options(CLI::App& app, ProblemOptions& problems,
                          const std::string& default_seq_lens = kSweptSeqLens);
-/// --preset. It must be added before the options whose values it sets: CLI11 reads options in the
-/// order in which they were added, and what is read later replaces what a preset has set.
+/// Adds --preset. It must be added before the options whose values it sets: CLI11 processes options
+/// in the order in which they were added, and later options override what a preset has set.
 void add_preset_option(CLI::App& app, ProblemOptions& problems);
-/// --causal --no-causal
+/// Adds --causal and --no-causal.
 void add_causal_options(CLI::App& app, ProblemOptions& problems);
-/// --dhead and --dtype alone.
+/// Adds only --dhead and --dtype.
 void add_binding_options(CLI::App& app, ProblemOptions& problems);
-/// An option for each of a problem's details. `most_keys`: the greatest length of keys.
+/// Adds an option for each of a problem's details. `most_keys`: the maximum length of the keys.
 void add_detail_options(CLI::App& app, ProblemOptions& problems, std::int64_t most_keys);
 void add_target_options(CLI::App& app, TargetOptions& target);
 void add_arch_option(CLI::App& app, std::optional<Arch>& arch);
-/// --cache-dir --no-cache
+/// Adds --cache-dir and --no-cache.
 void add_cache_options(CLI::App& app, CompileSettings& compile);
-/// --jobs, and the above
+/// Adds --jobs and the cache options.
 void add_compile_settings(CLI::App& app, CompileSettings& compile);
-/// --config, repeatable. `doc`: what is named.
+/// Adds --config, which is repeatable. `doc`: its help text.
 CLI::Option* add_configs_option(CLI::App& app, std::vector<std::string>& configs,
                                 const std::string& doc);
-/// --strategy --repeats --warmup --budget --target-ci --confidence --l2 --no-flush --graph
-/// --no-gate
-/// --seed. `otherwise`: the strategy of a command line that says nothing about it.
+/// Adds --strategy, --repeats, --warmup, --budget, --target-ci, --parts, --confidence, --l2,
+/// --no-flush, --graph, --no-gate and --seed. `otherwise`: the strategy if the command line does
+/// not select one.
 void add_policy_options(CLI::App& app, MeasurePolicy& policy, Strategy otherwise);
-/// --counters
+/// Adds --counters.
 void add_counters_option(CLI::App& app, int& counters);
-/// --cover; `help`: what it does.
+/// Adds --cover. `help`: its help text.
 void add_cover_option(CLI::App& app, const char* help, std::optional<double>& percent);
-/// --db
+/// Adds --db.
 void add_db_option(CLI::App& app, std::optional<std::filesystem::path>& file);
-/// --best --run --db: where tuned problems come from
+/// Adds --best, --run and --db, which select the tuned problems.
 void add_tuned_options(CLI::App& app, TunedOptions& tuned);
-/// --db --no-db --fresh --reuse
+/// Adds --db, --no-db, --fresh and --reuse.
 void add_store_options(CLI::App& app, StoreOptions& store);
-/// --no-emulate
+/// Adds --no-emulate.
 void add_emulate_option(CLI::App& app, bool& emulate);
-/// --out --best
+/// Adds --out and --best.
 void add_file_options(CLI::App& app, MeasureOptions& options);
-/// --out --best --baseline --strict
+/// Adds --out, --best, --baseline and --strict.
 void add_result_options(CLI::App& app, MeasureOptions& options);
-/// --format --quiet -v
+/// Adds --format, --quiet and -v.
 void add_output_options(CLI::App& app, OutputOptions& output);
-/// -q -v
+/// Adds -q and -v.
 void add_verbosity_options(CLI::App& app, OutputOptions& output);
 void add_top_option(CLI::App& app, OutputOptions& output);
-/// --columns --sort --filter
+/// Adds --columns, --sort and --filter.
 void add_view_options(CLI::App& app, TableView& view);
 
-/// All groups of `sweep` and `run`.
+/// Adds all groups of `sweep` and `run`.
 void add_measure_options(CLI::App& app, MeasureOptions& options, SpaceOption space,
                          Strategy strategy);
 

@@ -19,8 +19,8 @@ struct GivenPolicy {
   bool parts = true;
 };
 
-/// A number of samples for each is what the exhaustive strategy is about: asking for one chooses
-/// it.
+/// Sets the policy. Without --strategy, --repeats selects the exhaustive strategy, because only
+/// that one takes a fixed number of samples of each configuration.
 void settle(const GivenPolicy& given, Strategy otherwise, MeasurePolicy& policy) {
   if (given.repeats && given.strategy == Strategy::race) {
     throw Error(ExitCode::usage, "a race takes as many samples as it needs", "--repeats",

@@ -19,7 +19,8 @@ CounterReader parse_reader(const std::string& text) {
   return text == "ncu" ? CounterReader::ncu : CounterReader::cupti;
 }
 
-/// "full" is all that Nsight Compute knows; fatune's own figures are those of "attention".
+/// Reads the list of metrics. "full" selects all sections of Nsight Compute, and fatune's own
+/// figures of "attention".
 void read_metrics(const std::string& text, ProfileOptions& options) {
   options.metrics.clear();
   for (const std::string_view name : split_at_commas(text)) {
@@ -46,7 +47,7 @@ void add_subject_options(CLI::App& app, ProfileOptions& options) {
   add_problem_options(app, options.problems);
 }
 
-/// How it is profiled.
+/// Adds the options that choose how it is profiled.
 void add_counting_options(CLI::App& app, ProfileOptions& options) {
   add_text_option(app, "--metrics", "documented|attention|core|full|METRIC,...",
                   "sets of figures (default: documented), figures, or ncu's metrics",

@@ -6,7 +6,8 @@
 
 namespace fatune {
 
-/// All that the parser takes and its help shows. `app`: the program, or one of its commands.
+/// Returns all that the parser accepts and the help shows. `app`: the program or one of its
+/// commands.
 [[nodiscard]] CommandPage read_pages(const CLI::App& app);
 
 }  // namespace fatune

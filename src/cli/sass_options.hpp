@@ -8,9 +8,10 @@
 // Options that the subcommands of `sass` share.
 namespace fatune {
 
-/// How a configuration becomes machine code.
+/// Adds the options that choose how a configuration is compiled.
 void add_compile_options(CLI::App& app, CodeOptions& options);
-/// --config, or --run and --rank: what is compiled. After add_compile_options.
+/// Adds --config, --run and --rank, which choose what is compiled. Call it after
+/// add_compile_options().
 void add_case_options(CLI::App& app, CodeOptions& options);
 /// Adds the options above, --cubin and --artifact, which choose the machine code, and --function.
 void add_code_options(CLI::App& app, CodeOptions& options);

@@ -14,30 +14,29 @@
 // One function per subcommand, each in its own file: adds the subcommand to the parser.
 namespace fatune {
 
-/// Where subcommands are added, and what they begin with.
+/// The parser that subcommands are added to, and the settings that they start with.
 struct Subcommands {
   CLI::App& parent;
-  OutputOptions output;                         ///< as the terminal has it
+  OutputOptions output;                         ///< the terminal's defaults
   const GlobalOptions& global;                  ///< known after parsing
   std::optional<std::string> kernels_variable;  ///< the environment's KERNELS
-  Command& chosen;                              ///< set after parsing: the work of the one given
+  Command& chosen;                              ///< set after parsing: the chosen work
 };
 
-/// Where subcommands of a subcommand are added.
+/// Returns the same settings with `app` as the parser, for subcommands of a subcommand.
 [[nodiscard]] inline Subcommands within(const Subcommands& all, CLI::App& app) {
   return {app, all.output, all.global, all.kernels_variable, all.chosen};
 }
 
-/// A subcommand that is being added. Its options live as long as its parser, or the work that is
-/// chosen.
+/// A subcommand that is being added. Its options live as long as its parser or the chosen work.
 template <typename Options>
 struct Subcommand {
   CLI::App& app;
   Options& options;
 };
 
-/// Adds one with the terminal's output options. When it is the one given, and none of its own
-/// subcommands is, `work` is chosen.
+/// Adds a subcommand with the terminal's output options. `work` is chosen if the subcommand is
+/// given without one of its own subcommands.
 template <typename Options>
 Subcommand<Options> add_subcommand(const Subcommands& all, const std::string& name,
                                    const std::string& doc, ExitCode (*work)(const Options&)) {
@@ -59,7 +58,7 @@ Subcommand<Options> add_subcommand(const Subcommands& all, const std::string& na
   return {*app, *options};
 }
 
-/// The subcommands in the order of the help: the only list of them.
+/// The only list of the subcommands, in the order of the help.
 // clang-format off
 #define FATUNE_SUBCOMMANDS(X) \
   X(sweep) \

@@ -6,7 +6,7 @@
 
 namespace fatune {
 
-/// The word that `typed` was most likely meant to be; empty when none is close.
+/// Returns the word closest to `typed`. Empty: none is close.
 [[nodiscard]] std::string closest_word(std::string_view typed,
                                        const std::vector<std::string>& words);
 

@@ -13,7 +13,7 @@ bool is_capable_terminal(int descriptor) {
   return ::isatty(descriptor) == 1 && environment_variable("TERM").value_or("") != "dumb";
 }
 
-/// What NO_COLOR says (https://no-color.org), then CLICOLOR_FORCE and CLICOLOR
+/// NO_COLOR (https://no-color.org) decides first, then CLICOLOR_FORCE and CLICOLOR
 /// (https://bixense.com/clicolors), then the terminal.
 bool wants_colour(bool is_terminal) {
   if (environment_variable("NO_COLOR")) {
@@ -25,7 +25,7 @@ bool wants_colour(bool is_terminal) {
   return is_terminal && environment_variable("CLICOLOR").value_or("1") != "0";
 }
 
-/// 0: it is no number of columns.
+/// Parses a number of columns. 0: the text is not one.
 std::size_t number_of_columns(const std::string& text) {
   constexpr std::size_t kMost = 10000;
   const std::size_t columns = whole_number<std::size_t>(text).value_or(0);

@@ -7,13 +7,13 @@
 
 namespace fatune {
 
-/// The capabilities of the streams: colour on a terminal that is not "dumb", unless NO_COLOR (any
-/// value but the empty one), CLICOLOR_FORCE or CLICOLOR say otherwise; a live progress line where
-/// standard error is such a terminal; how wide standard output is: as the terminal says, else
-/// COLUMNS.
+/// Returns the capabilities of the standard streams. Colour is on for a terminal that is not
+/// "dumb", unless NO_COLOR (any non-empty value), CLICOLOR_FORCE or CLICOLOR say otherwise. The
+/// progress line is live if standard error is such a terminal. The width of standard output is what
+/// its terminal reports, else COLUMNS.
 [[nodiscard]] OutputOptions terminal_defaults();
 
-/// "fatune" and the words behind it, as a shell would take them again.
+/// Returns "fatune" and the words, quoted for a shell.
 [[nodiscard]] std::string quoted_command_line(const std::vector<std::string>& words);
 
 }  // namespace fatune

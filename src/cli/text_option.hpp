@@ -21,7 +21,7 @@ CLI::Option* add_text_option(CLI::App& app, const std::string& name, const std::
       ->type_name(type);
 }
 
-/// `value`: an integer, or an optional one.
+/// Adds an integer option. `value`: an integer or an optional integer.
 template <typename Integer>
 CLI::Option* add_integer(CLI::App& app, const std::string& name, const std::string& doc,
                          std::int64_t least, std::int64_t greatest, Integer& value) {

@@ -5,7 +5,7 @@
 namespace fatune {
 namespace {
 
-/// The option of any of the commands that a word names: "--seq", "--seq=512", "-q".
+/// Returns the option of any of the commands that a word names: "--seq", "--seq=512", "-q".
 const CLI::Option* named_option(const std::vector<const CLI::App*>& commands,
                                 const std::string& word) {
   const std::string name = word.substr(0, word.find('='));

@@ -10,23 +10,23 @@
 
 namespace fatune {
 
-/// What a command line's words choose, before they are parsed.
+/// The commands and options that a command line selects, before it is parsed.
 struct TypedWords {
-  std::vector<const CLI::App*> commands;  ///< the program, its command, the command's own
+  std::vector<const CLI::App*> commands;  ///< the program, its command, that command's own
   std::size_t behind_command = 0;         ///< the number of words up to the last command
-  std::set<const CLI::Option*> options;   ///< the options given, of any of the commands
+  std::set<const CLI::Option*> options;   ///< the given options, of any of the commands
 };
 
 [[nodiscard]] TypedWords read_typed_words(const CLI::App& program,
                                           const std::vector<std::string>& words);
 
-/// The command's subcommand of that name, the hidden ones too; nullptr: there is none.
+/// Returns the command's subcommand of that name, which may be hidden. nullptr: there is none.
 [[nodiscard]] const CLI::App* find_command(const CLI::App& app, const std::string& name);
 
-/// The command's option of that long name; nullptr: it has none.
+/// Returns the command's option of that long name. nullptr: there is none.
 [[nodiscard]] const CLI::Option* find_option(const CLI::App& app, const std::string& name);
 
-/// The text that is given for an option: "--name=text" or "--name text"; nothing without one.
+/// Returns the text given for an option, as "--name=text" or "--name text". Nothing: none is given.
 [[nodiscard]] std::optional<std::string> typed_value(const std::vector<std::string>& words,
                                                      const std::string& option);
 

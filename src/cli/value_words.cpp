@@ -40,7 +40,7 @@ Words input_kinds() {
 
 Words no_words() { return {}; }
 
-/// A kind of value, as the help calls it.
+/// A kind of value, by its name in the help.
 struct ValueKind {
   std::string_view name;
   Words (*words)() = no_words;

@@ -6,9 +6,9 @@
 
 namespace fatune {
 
-/// What an option's type in the help says of its values. "race|exhaustive": words as they are;
-/// "FILE|-": a kind of value, in capitals, or a word; ",..." at the end: several, joined by commas.
-/// std::logic_error for a kind that is not in the table in value_words.cpp.
+/// Parses an option's type in the help. "race|exhaustive" has two literal words. "FILE|-" has a
+/// kind of value, in capitals, and a literal word. ",..." at the end means several values, joined
+/// by commas. Throws std::logic_error for a kind that is not in the table in value_words.cpp.
 [[nodiscard]] ValueWords value_words(std::string type);
 
 }  // namespace fatune

@@ -10,18 +10,18 @@
 namespace fatune {
 namespace {
 
-// ptxas writes, in front of the report of the kernel (one line):
+// ptxas writes these notes before the report of the kernel, each in one line:
 //   ptxas info    : (C7512) Potential Performance Loss: wgmma.mma_async instructions are serialized
 //   due to insufficient register resources for the function 'NAME'
 //   ptxas info    : (C7519) warpgroup.arrive is injected in around line 7 by compiler to allow use
 //   of registers in GMMA in function 'NAME'
-// Codes differ from release to release, so that a note is known by what it says.
+// Codes differ between releases, so a note is recognised by its text.
 
 constexpr std::string_view kLoss = "Potential Performance Loss: ";
 constexpr std::array<std::string_view, 4> kSubjects{"wgmma", "setmaxnreg", "warpgroup.arrive",
                                                     "warpgroup.wait"};
 
-/// "C7512" of "ptxas info    : (C7512) ..."; empty: the line is no note.
+/// "C7512" for "ptxas info    : (C7512) ..."; empty if the line is not a note.
 std::string_view note_code(std::string_view line) {
   const std::string_view code = between(line, " : (", ") ");
   const bool is_code = line.starts_with("ptxas ") && code.starts_with("C") &&
@@ -29,7 +29,7 @@ std::string_view note_code(std::string_view line) {
   return is_code ? code : std::string_view();
 }
 
-/// The function that a note names at its end, and the note without it.
+/// The function that a note names at its end, and the note's text without it.
 struct NamedFunction {
   std::string_view text;
   std::string_view function;

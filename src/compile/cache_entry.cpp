@@ -6,7 +6,7 @@
 
 namespace fatune {
 
-// nlohmann/json finds these by the name of the type.
+// nlohmann/json finds these functions by argument-dependent lookup.
 template <typename Struct>
 concept Stored = std::same_as<Struct, AssemblerNote> || std::same_as<Struct, ResourceFacts>;
 
@@ -29,7 +29,7 @@ namespace {
 constexpr std::string_view kMagic = "fatune artifact 1\n";
 constexpr std::size_t kDigits = 64;
 
-/// Takes `count` bytes off the front; nothing when there are fewer.
+/// Takes `count` bytes off the front; returns nothing if there are fewer.
 std::optional<std::string_view> take(std::string_view& bytes, std::size_t count) {
   if (bytes.size() < count) {
     return std::nullopt;
@@ -98,7 +98,7 @@ std::optional<Artifact> decode_payload(std::string_view payload, const std::stri
 }  // namespace
 
 std::string encode_entry(const Artifact& artifact) {
-  // A source path in the log may be in any encoding; JSON is UTF-8.
+  // A source path in the log may be in any encoding, but JSON is UTF-8.
   std::string payload =
       to_json(artifact).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   payload.append(artifact.cubin.data(), artifact.cubin.size());
@@ -114,7 +114,7 @@ std::optional<Artifact> decode_entry(std::string_view bytes, const std::string& 
   try {
     return decode_payload(*payload, key);
   } catch (const nlohmann::json::exception&) {
-    return std::nullopt;  // whole, but written by something that means other fields
+    return std::nullopt;  // intact, but written with other fields
   }
 }
 

@@ -13,7 +13,7 @@ namespace fatune {
 ///   one line of JSON (facts, names, sizes of the parts), then the cubin and the PTX.
 [[nodiscard]] std::string encode_entry(const Artifact& artifact);
 
-/// Nothing unless every byte is as written and the entry is the one of that key.
+/// Returns nothing unless every byte is as written and the entry belongs to `key`.
 [[nodiscard]] std::optional<Artifact> decode_entry(std::string_view bytes, const std::string& key);
 
 }  // namespace fatune

@@ -11,7 +11,7 @@
 namespace fatune {
 namespace {
 
-/// Indices of requests with one key.
+/// Indices of requests with the same key.
 using Group = std::vector<std::size_t>;
 
 std::vector<Group> group_by_key(const std::vector<CompileRequest>& requests) {

@@ -22,7 +22,7 @@ double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-/// With its length in front, so that no two lists of fields hash alike.
+/// Adds the text with its length in front, so that no two lists of fields have the same hash.
 void add_field(Sha256& hash, std::string_view text) {
   hash.update(fmt::format("{}:", text.size()));
   hash.update(text);
@@ -64,7 +64,7 @@ std::vector<std::string> options_of(const CompileRequest& request, Output output
     options = {"--gpu-architecture=" + arch_name(request.arch),
                "--ptxas-options=-v"};  // the report that facts are read from
   }
-  // Beside a driver, NVRTC 12.9 and later keep a cache of their own: its hits have no report.
+  // With a driver, NVRTC 12.9 and later keep a cache of their own, whose hits have no report.
   if (gpu::nvrtc_version() >= gpu::NvrtcVersion{12, 9}) {
     options.emplace_back("--no-cache");
   }
@@ -95,7 +95,8 @@ std::string key_of(const CompileRequest& request, Output output) {
   return hash.finish_hex();
 }
 
-/// The key covers the contents of headers, and not where they are.
+/// Returns all options, include folders too. The key leaves these out: it covers the headers'
+/// contents.
 std::vector<std::string> all_options_of(const CompileRequest& request, Output output) {
   std::vector<std::string> options = options_of(request, output);
   for (const std::string& folder : request.sources->include_folders) {

@@ -13,20 +13,20 @@ class CubinCache;
 
 using CompileResult = std::variant<Artifact, CompileFailed>;
 
-/// Compiles one configuration for a real architecture, or takes it from the cache. A compilation
-/// that fails is a result with the compiler's full log, whatever the reason; nothing is thrown for
-/// it. `keep_ptx` fills Artifact::ptx (a cached entry without PTX is compiled again and replaced).
-/// Safe to call from several threads at once, with the same cache.
+/// Compiles one configuration for a real architecture, or takes it from the cache. A failed
+/// compilation is a result with the compiler's full log; nothing is thrown for it, whatever the
+/// reason. `keep_ptx` fills Artifact::ptx (a cached entry without PTX is compiled again and
+/// replaced). Safe to call from several threads at once, with the same cache.
 [[nodiscard]] CompileResult compile(const CompileRequest& request, CubinCache* cache = nullptr,
                                     bool keep_ptx = false);
 
-/// Compiles to PTX and no further, which takes about half the time. An artifact without machine
-/// code and facts, with a key and a cache entry of its own; for the rest as compile().
+/// Compiles only to PTX, which takes about half the time. The artifact has no machine code or
+/// facts, and a key and a cache entry of its own. Otherwise like compile().
 [[nodiscard]] CompileResult compile_to_ptx(const CompileRequest& request,
                                            CubinCache* cache = nullptr);
 
-/// A request for the same with tables of source and PTX lines in the cubin, and .loc in the PTX:
-/// another artifact, with the same code and constants (its symbols have other numbers).
+/// The same request with tables of source and PTX lines in the cubin, and .loc in the PTX. Its
+/// artifact is another one, with the same code and constants; its symbols have other numbers.
 [[nodiscard]] CompileRequest with_line_info(CompileRequest request);
 
 /// NVRTC's options: architecture, the request's defines and options, and the ptxas report.
@@ -38,7 +38,7 @@ using CompileResult = std::variant<Artifact, CompileFailed>;
 
 [[nodiscard]] std::string toolchain_name();  ///< "NVRTC 13.0"
 
-/// Throws Error(usage) unless NVRTC compiles for it; the message lists what it does compile for.
+/// Throws Error(usage) unless NVRTC compiles for `arch`; the message lists what it compiles for.
 void check_arch_supported(Arch arch);
 
 }  // namespace fatune

@@ -35,7 +35,7 @@ bool has_suffix(const fs::path& path, std::string_view suffix) {
   return path.extension() == suffix;
 }
 
-/// Files of ours with that suffix. A file that goes away meanwhile is left out.
+/// Lists the cache's files with that suffix. A file that disappears during the listing is left out.
 std::vector<EntryFile> list_files(const fs::path& folder, std::string_view suffix) {
   std::vector<EntryFile> files;
   std::error_code error;
@@ -75,13 +75,13 @@ std::optional<std::string> read_file(const fs::path& path) {
   return file ? std::optional(std::move(text)) : std::nullopt;
 }
 
-/// Unique among the threads and processes that share the folder.
+/// A path that is unique among the threads and processes that share the folder.
 fs::path temporary_path(const fs::path& folder) {
   static std::atomic<unsigned> count{0};
   return folder / fmt::format("{}-{}{}", getpid(), count++, kTemporarySuffix);
 }
 
-/// Empty when written; else the reason.
+/// Returns the reason for a failure; empty if the file was written.
 std::string write_file(const fs::path& path, const std::string& bytes) {
   errno = 0;
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
@@ -94,7 +94,8 @@ std::string write_file(const fs::path& path, const std::string& bytes) {
   return fmt::format("cannot write {}: {}", path.string(), reason.message());
 }
 
-/// The file appears whole or not at all.
+/// Writes a file so that it appears whole or not at all. Returns the reason for a failure, or
+/// nothing.
 std::string publish(const fs::path& target, const std::string& bytes) {
   const fs::path temporary = temporary_path(target.parent_path());
   std::string failure = write_file(temporary, bytes);
@@ -109,7 +110,7 @@ std::string publish(const fs::path& target, const std::string& bytes) {
   return failure;
 }
 
-/// Empty when the folder is there (it is created); else the reason.
+/// Creates the folder if necessary. Returns the reason for a failure, or nothing.
 std::string create_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -205,8 +206,9 @@ void CubinCache::give_up(const std::string& reason) {
   }
 }
 
-/// The folder is listed at the first store, and when what this process added since takes it over
-/// its cap; then it goes down to nine tenths, so that a full cache is not listed at every store.
+/// Lists the folder at the first store, and when the bytes that this process has added since take
+/// it over its cap. The folder is then reduced to nine tenths of the cap, so that a full cache is
+/// not listed at every store.
 void CubinCache::keep_under_cap(std::int64_t added_bytes) {
   const std::lock_guard lock(eviction_);
   if (estimated_bytes_ >= 0) {

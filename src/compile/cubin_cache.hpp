@@ -36,24 +36,25 @@ struct CacheContents {
 };
 
 /// Machine code by content address, one file per artifact, shared by threads and processes. Entries
-/// are checksummed and published by rename, so a reader sees a whole entry or none; a damaged one
-/// counts as absent and is replaced. The entry that was not used for the longest time is removed
-/// first when the folder grows over its cap. A folder that cannot be written costs one warning,
-/// never a failure; its entries are still used.
+/// are checksummed and published by rename, so a reader sees a whole entry or none; a damaged entry
+/// counts as absent and is replaced. When the folder grows over its cap, the least recently used
+/// entries are removed first. A folder that cannot be written costs one warning, never a failure;
+/// its entries are still used.
 class CubinCache {
  public:
   explicit CubinCache(CacheSettings settings);
 
-  /// The artifact with `from_cache` set, or nothing. `need_ptx`: an entry without PTX won't do.
+  /// The artifact with `from_cache` set, or nothing. `need_ptx`: an entry without PTX counts as
+  /// absent.
   [[nodiscard]] std::optional<Artifact> find(const std::string& key, bool need_ptx = false);
   void store(const Artifact& artifact);  ///< under artifact.key
 
   [[nodiscard]] CacheStats stats() const;
   [[nodiscard]] CacheContents contents() const;
-  /// Keys of the entries that begin so, sorted; whether they can be read is not looked at.
+  /// The keys that begin with `prefix`, sorted. Does not check that their entries can be read.
   [[nodiscard]] std::vector<std::string> keys(std::string_view prefix) const;
   [[nodiscard]] const CacheSettings& settings() const noexcept { return settings_; }
-  /// Why entries cannot be written; empty when they can. Creates the folder.
+  /// Returns why entries cannot be written; empty if they can. Creates the folder.
   [[nodiscard]] std::string why_unwritable() const;
   std::int64_t clear();  ///< removes every entry (nothing else) and returns how many
 

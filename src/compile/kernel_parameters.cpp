@@ -13,8 +13,8 @@
 namespace fatune {
 namespace {
 
-// An entry of .nv.info begins with its format, its attribute, and the bytes of its value, which for
-// the other formats is the value itself.
+// The beginning of an entry of .nv.info: its format, its attribute, and the size of its value in
+// bytes. In formats other than kSizedValue the third field is the value itself.
 struct EntryHeader {
   std::uint8_t format;
   std::uint8_t attribute;
@@ -27,7 +27,7 @@ struct ParameterInfo {
   std::uint32_t index;
   std::uint16_t ordinal;
   std::uint16_t offset;
-  std::uint32_t flags;  // from bit 18 on: bytes
+  std::uint32_t flags;  // bytes, from bit 18 on
 
   [[nodiscard]] std::int64_t bytes() const { return flags >> 18U; }
 };
@@ -39,7 +39,7 @@ Value read_value(std::span<const char> from) {
   return value;
 }
 
-/// Bytes by ordinal.
+/// The parameters' bytes, by ordinal.
 std::map<std::uint16_t, std::int64_t> read_info(std::span<const char> info) {
   std::map<std::uint16_t, std::int64_t> sizes;
   while (info.size() >= sizeof(EntryHeader)) {

@@ -10,13 +10,14 @@
 
 namespace fatune {
 
-/// Bytes of each parameter of a kernel, in order, as its cubin says (section .nv.info.<kernel>);
-/// nothing when it does not say. Never throws for what is no cubin.
+/// The bytes of each parameter of a kernel, in order, from its cubin (section .nv.info.<kernel>).
+/// Returns nothing if the cubin does not say. Never throws, even if the bytes are not a cubin.
 [[nodiscard]] std::optional<std::vector<std::int64_t>> parameter_sizes(
     std::span<const char> cubin, const std::string& lowered_name);
 
-/// How what a kernel takes differs from what it is called with, naming the place in family.json;
-/// nothing when number and sizes agree, or the machine code does not say.
+/// Describes how a kernel's parameters differ from the arguments that it is called with, and names
+/// the place in family.json. Returns nothing if number and sizes agree, or if the machine code does
+/// not say.
 [[nodiscard]] std::optional<std::string> argument_mismatch(const Artifact& artifact,
                                                            const KernelArguments& arguments);
 

@@ -21,7 +21,7 @@ namespace {
 //   ptxas info    : Used 32 registers, used 1 barriers, 1024 bytes smem
 // and a "Function properties" pair for each device function that was not inlined.
 
-/// The number in front of `unit` in "936 bytes stack frame, ..."; nothing when it is not there.
+/// The number in front of `unit` in "936 bytes stack frame, ..."; nothing if `unit` is not there.
 std::optional<std::int64_t> number_before(std::string_view line, std::string_view unit) {
   const std::size_t at = line.find(unit);
   if (at == std::string_view::npos) {
@@ -39,7 +39,7 @@ void read_stack_line(std::string_view line, ResourceFacts& facts) {
   facts.spill_load_bytes = number_before(line, " bytes spill loads").value_or(0);
 }
 
-/// True when the line was the one that ends a kernel's report.
+/// Returns true if the line ends a kernel's report.
 bool read_usage_line(std::string_view line, ResourceFacts& facts) {
   const auto registers = number_before(line, " registers");
   if (!registers || line.find("Used ") == std::string_view::npos) {

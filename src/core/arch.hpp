@@ -17,13 +17,14 @@ struct Arch {
 /// The oldest architecture that fatune's own kernels run on.
 inline constexpr Arch kOldestArch{80, '\0'};
 
-/// Whether `arch` has what code for `least` needs: it is no older; for an architecture with a
-/// suffix, it is that one.
+/// True if code for `least` runs on `arch`: `arch` is not older, or, if `least` has a suffix, both
+/// are equal.
 [[nodiscard]] bool provides(Arch arch, Arch least);
 
-/// Reads "sm_90a", "90a", "9.0", "sm_80". Throws Error(usage) on anything else, and below sm_80.
+/// Reads "sm_90a", "90a", "9.0", "sm_80". Throws Error(usage) for anything else, and for
+/// architectures below sm_80.
 [[nodiscard]] Arch parse_arch(std::string_view text);
 [[nodiscard]] std::string arch_name(Arch arch);          ///< "sm_90a"
-[[nodiscard]] std::string virtual_arch_name(Arch arch);  ///< "compute_90a": of PTX
+[[nodiscard]] std::string virtual_arch_name(Arch arch);  ///< "compute_90a", for PTX
 
 }  // namespace fatune

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array kNvrtcNames{"libnvrtc.so.13", "libnvrtc.so.12"};
-// From the folder of a toolkit, as cmake/FindNvrtc.cmake has them for headers and libraries.
+// Folders below a toolkit's folder, the same as those in cmake/FindNvrtc.cmake.
 constexpr std::array kLibraryFolders{"lib64",
                                      "lib",
                                      "lib/x86_64-linux-gnu",
@@ -23,7 +23,7 @@ constexpr std::array kLibraryFolders{"lib64",
                                      "targets/sbsa-linux/lib"};
 constexpr std::array kIncludeFolders{"include", "targets/x86_64-linux/include",
                                      "targets/sbsa-linux/include"};
-// The machine code of CUDA 13 loads in drivers from this branch on.
+// The first driver branch that loads the machine code of CUDA 13.
 constexpr int kFirstBranchOfCuda13 = 580;
 
 bool is_folder(const fs::path& path) {
@@ -41,7 +41,7 @@ std::optional<fs::path> nvrtc_in(const fs::path& folder) {
   return std::nullopt;
 }
 
-/// Since CUDA 13 cuda/std and nv/target are in a folder of their own there.
+/// Adds the folder and its subfolder cccl, which has cuda/std and nv/target since CUDA 13.
 void add_with_cccl(const fs::path& include, std::vector<fs::path>& folders) {
   for (const fs::path& folder : {include, include / "cccl"}) {
     if (is_folder(folder)) {
@@ -68,7 +68,8 @@ void add_toolkits(const std::vector<fs::path>& roots, std::vector<CudaInstallati
   }
 }
 
-/// Up to CUDA 12 each package has a folder of its own, whose name begins so: nvidia/cuda_runtime.
+/// Up to CUDA 12 each package has a folder of its own, whose name begins with "cuda_":
+/// nvidia/cuda_runtime.
 bool has_own_folder(const fs::path& package) {
   return package.filename().string().starts_with("cuda_");
 }

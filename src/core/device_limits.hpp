@@ -27,7 +27,7 @@ struct DeviceLimits {
   std::int64_t smem_reserved_per_block_bytes = 1024;  ///< taken by the driver for each block
   std::int64_t l2_bytes = 0;
   std::int64_t total_memory_bytes = 0;
-  std::int64_t free_memory_bytes = 0;  ///< at the time of asking; 0 offline
+  std::int64_t free_memory_bytes = 0;  ///< when it was queried; 0 offline
   int clock_khz = 0;
   double memory_gbps = 0.0;  ///< peak device-memory bandwidth, GB/s
 };
@@ -36,8 +36,9 @@ FATUNE_MEMBERS(DeviceLimits, name, uuid, arch, sm_count, max_threads_per_block, 
                smem_per_block_optin_bytes, smem_per_sm_bytes, smem_reserved_per_block_bytes,
                l2_bytes, total_memory_bytes, free_memory_bytes, clock_khz, memory_gbps)
 
-/// Thread blocks per SM that registers, shared memory and thread slots allow; 0: cannot launch.
-/// Register allocation: 256 registers per warp at a time; shared memory: 128-byte granules.
+/// Thread blocks per SM that registers, shared memory and thread slots allow; 0: the kernel cannot
+/// be launched. Registers are allocated 256 per warp at a time, shared memory in granules of 128
+/// bytes.
 /// Source: CUDA occupancy calculator's rules for compute capability 8.x and 9.0.
 [[nodiscard]] int blocks_per_sm(const DeviceLimits& limits, int threads_per_block,
                                 int registers_per_thread, std::int64_t smem_bytes);

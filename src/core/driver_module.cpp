@@ -8,7 +8,7 @@
 namespace fatune {
 namespace {
 
-/// "580.159.04"
+/// True for a word like "580.159.04".
 bool is_release(const std::string& word) {
   return word.find('.') != std::string::npos && word.front() != '.' &&
          word.find_first_not_of("0123456789.") == std::string::npos;

@@ -5,11 +5,11 @@
 
 namespace fatune {
 
-/// The release of NVIDIA's kernel driver, as "580.159.04", by the text of its module
-/// (/proc/driver/nvidia/version); empty where there is none.
+/// The release of NVIDIA's kernel driver ("580.159.04"), from the text of its module
+/// (/proc/driver/nvidia/version); empty if there is no driver.
 [[nodiscard]] std::string module_driver_release();
 
-/// Reads the release from the kernel module's own text; empty when it has none.
+/// Reads the release from the kernel module's text; empty if the text has none.
 [[nodiscard]] std::string read_driver_release(std::string_view text);
 
 }  // namespace fatune

@@ -4,12 +4,12 @@
 #include <string>
 #include <string_view>
 
-// Why a configuration of a race took no more samples, as outputs say it.
+// How outputs say why a configuration of a race took no more samples.
 namespace fatune {
 
-/// "eliminated in round 25"; round 0: at admission.
+/// "eliminated in round 25"; for round 0 "eliminated at admission".
 [[nodiscard]] std::string elimination_text(int round);
-/// The round of such a text; nothing for another one.
+/// Reads the round from such a text. Returns nothing for other text.
 [[nodiscard]] std::optional<int> elimination_round(std::string_view text);
 
 }  // namespace fatune

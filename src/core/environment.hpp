@@ -4,18 +4,18 @@
 #include <optional>
 #include <string>
 
-// Call these while nothing writes the environment; fatune never does.
+// Call these only while nothing writes the environment; fatune never does.
 namespace fatune {
 
-/// The value of an environment variable; nothing where it is unset or empty.
+/// The value of an environment variable; nothing if it is unset or empty.
 [[nodiscard]] std::optional<std::string> environment_variable(const char* name);
 
-/// The folder that `variable` names, else `below_home` in the user's home; nothing where neither is
+/// The folder that `variable` names, else `below_home` in the user's home; nothing if neither is
 /// known. A relative path in `variable` is ignored. Source: XDG Base Directory Specification 0.8.
 [[nodiscard]] std::optional<std::filesystem::path> xdg_folder(const char* variable,
                                                               const char* below_home);
 
-/// `text` as one word that a POSIX shell reads back.
+/// Quotes `text` as one word that a POSIX shell reads back.
 [[nodiscard]] std::string shell_word(const std::string& text);
 
 }  // namespace fatune

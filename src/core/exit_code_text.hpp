@@ -12,7 +12,7 @@ struct ExitCodeText {
   std::string_view meaning;
 };
 
-/// All of them, as docs/reference.md has them too.
+/// All exit codes; docs/reference.md lists them too.
 inline constexpr std::array kExitCodeTexts{
     ExitCodeText{ExitCode::ok, "success"},
     ExitCodeText{ExitCode::internal, "a bug in fatune"},

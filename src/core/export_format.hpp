@@ -6,7 +6,7 @@
 
 namespace fatune {
 
-/// What `export --to` writes.
+/// The formats of `export --to`.
 enum class ExportFormat { json, cpp, torch, t4, kernel_tuner_cache };
 
 struct ExportFormatInfo {
@@ -17,7 +17,7 @@ struct ExportFormatInfo {
   bool is_imported;       ///< `import --from` takes it
 };
 
-/// The only list of them, the default first.
+/// All formats, the default first. This is the only list of them.
 inline constexpr std::array kExportFormats{
     ExportFormatInfo{ExportFormat::json, "json", "the table for other programs' loaders", false,
                      false},
@@ -32,14 +32,14 @@ inline constexpr std::array kExportFormats{
 
 [[nodiscard]] std::string_view export_format_name(ExportFormat format);
 [[nodiscard]] bool is_library(ExportFormat format);
-/// Error(usage), which lists the formats, for anything else than a name.
+/// Throws Error(usage), which lists the formats, if the text is not the name of one.
 [[nodiscard]] ExportFormat parse_export_format(std::string_view text);
-/// The same of what `import --from` takes.
+/// The same for the formats that `import --from` takes.
 [[nodiscard]] ExportFormat parse_import_format(std::string_view text);
-/// "json|cpp|...", and those of them that `import --from` takes.
+/// "json|cpp|...": all formats, and below those that `import --from` takes.
 [[nodiscard]] std::string export_format_words();
 [[nodiscard]] std::string import_format_words();
-/// "json: ...; ...": for the help.
+/// "json: ...; ...", for the help.
 [[nodiscard]] std::string export_formats_text();
 
 }  // namespace fatune

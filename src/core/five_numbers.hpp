@@ -4,7 +4,7 @@
 
 namespace fatune {
 
-/// A distribution in short.
+/// A summary of a distribution.
 struct FiveNumbers {
   double least = 0.0;
   double low_quartile = 0.0;
@@ -14,7 +14,7 @@ struct FiveNumbers {
 };
 
 /// Quartiles are interpolated between the two nearest values (type 7 of Hyndman and Fan).
-/// Precondition: not empty.
+/// Precondition: `values` is not empty.
 [[nodiscard]] FiveNumbers five_numbers(std::vector<double> values);
 
 }  // namespace fatune

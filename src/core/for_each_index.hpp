@@ -8,12 +8,12 @@
 
 namespace fatune {
 
-/// Calls `work(i)` for each index below `count`, on `jobs` threads; after an exception for none
-/// that has not begun. The first exception is thrown when all have ended.
+/// Calls `work(i)` for each index below `count`, on `jobs` threads. After an exception no further
+/// call begins. The first exception is rethrown when all calls have ended.
 template <typename Work>
 void for_each_index(std::size_t count, int jobs, Work work) {
   std::atomic<bool> failed = false;
-  std::exception_ptr failure;  // of the one that set `failed`
+  std::exception_ptr failure;  // of the call that set `failed`
   TaskPool pool(jobs);
   for (std::size_t i = 0; i < count; ++i) {
     pool.add([&, i] {

@@ -6,7 +6,7 @@
 
 namespace fatune {
 
-/// Whether one of `values`, or of what `projection` makes of them, equals `value`.
+/// True if one of `values`, after `projection`, equals `value`.
 template <typename Value, std::ranges::range Values, typename Projection = std::identity>
 [[nodiscard]] constexpr bool is_among(const Value& value, const Values& values,
                                       Projection projection = {}) {

@@ -9,8 +9,8 @@
 
 namespace fatune {
 
-/// One thing that the race of a problem was told. All of them in order, told to a new race of the
-/// same policy, bring it to where the former was (race/race.hpp).
+/// One event that the race of a problem was told. A new race of the same policy that is told all of
+/// them in order reaches the same state (race/race.hpp).
 struct JournalEvent {
   enum class Kind {
     admitted,  ///< compiled and verified, with a first time
@@ -19,16 +19,16 @@ struct JournalEvent {
     closed,    ///< no other configuration will be admitted
   };
   Kind kind = Kind::sample;
-  std::string config;                 ///< short form; empty: closed
-  std::string artifact_key;           ///< admitted
-  LaunchGeometry launch;              ///< admitted
-  double us = 0.0;                    ///< admitted: of the first launch; sample: the sample
-  bool throttled = false;             ///< sample
-  double elapsed_s = 0.0;             ///< spent on the problem when it happened
-  std::optional<GpuReading> reading;  ///< sample
-  /// Admitted; sample: when it changed what is known of the configuration.
+  std::string config;                 ///< short form; empty for closed
+  std::string artifact_key;           ///< for admitted
+  LaunchGeometry launch;              ///< for admitted
+  double us = 0.0;                    ///< admitted: time of the first launch; sample: its time
+  bool throttled = false;             ///< for a sample
+  double elapsed_s = 0.0;             ///< time spent on the problem until the event
+  std::optional<GpuReading> reading;  ///< for a sample
+  /// For admitted, and for a sample that changed what is known of the configuration.
   std::optional<Verification> verification;
-  std::optional<Outcome> outcome;  ///< failed: how
+  std::optional<Outcome> outcome;  ///< for failed: how it failed
 };
 
 }  // namespace fatune

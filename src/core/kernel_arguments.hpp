@@ -12,12 +12,12 @@
 
 namespace fatune {
 
-/// Bytes of a scalar, whatever its type.
+/// The bytes of a scalar of any type.
 struct ScalarPiece {
-  std::int64_t offset = 0;  ///< within the argument, as of all pieces
+  std::int64_t offset = 0;  ///< within the argument, as for all pieces
   std::int64_t bytes = 0;   ///< 1, 4 or 8
   std::uint64_t bits = 0;   ///< little-endian; those above `bytes` are 0
-  std::string type = {};    ///< as family.json names it, "int32" or "float": for readers
+  std::string type = {};    ///< as family.json names it, "int32" or "float": for people
 
   auto operator<=>(const ScalarPiece&) const = default;
 };
@@ -31,9 +31,9 @@ struct AddressPiece {
   auto operator<=>(const AddressPiece&) const = default;
 };
 
-/// A TMA tensor map of 128 bytes: what cuTensorMapEncodeTiled takes. Dimension 0 is the innermost.
-/// Names are those of CUtensorMap's enums in lower case: "bfloat16", "128b", "16b", "l2_256b",
-/// "nan_request_zero_fma".
+/// A TMA tensor map of 128 bytes: the arguments of cuTensorMapEncodeTiled. Dimension 0 is the
+/// innermost. Names are those of CUtensorMap's enums in lower case: "bfloat16", "128b", "16b",
+/// "l2_256b", "nan_request_zero_fma".
 struct TensorMapPiece {
   std::int64_t offset = 0;
   std::string tensor;
@@ -54,10 +54,10 @@ struct TensorMapPiece {
 inline constexpr std::int64_t kTensorMapArgumentBytes = 128;
 using TensorMapBytes = std::array<std::uint8_t, kTensorMapArgumentBytes>;
 
-/// One argument of a kernel: a scalar, a pointer, a tensor map, or a struct of such, with its
+/// One argument of a kernel: a scalar, a pointer, a tensor map, or a struct of these, with its
 /// layout in C. Bytes that no piece covers are padding, and 0.
 struct KernelArgument {
-  std::string pointer;  ///< to where the family says it: "/arguments/0"; for messages
+  std::string pointer;  ///< JSON pointer into the family's file: "/arguments/0"; for messages
   std::int64_t bytes = 0;
   std::int64_t alignment = 1;
   std::vector<ScalarPiece> scalars;
@@ -67,16 +67,17 @@ struct KernelArgument {
   auto operator<=>(const KernelArgument&) const = default;
 };
 
-/// Device memory that a kernel needs beside the problem's tensors.
+/// Device memory that a kernel needs in addition to the problem's tensors.
 struct KernelBuffer {
   std::string name;
   std::int64_t bytes = 0;
-  std::uint32_t word = 0;  ///< with which it is filled, over and over
-  /// "never": filled once, when it is allocated. "before_launch": before each launch, outside the
-  /// timed part; "timed": within it; "unneeded": what is in it does not matter to the kernel.
-  /// Applies to a workspace; outputs are poisoned as O is.
+  std::uint32_t word = 0;  ///< the word that fills it, repeated
+  /// "never": filled once, when it is allocated. "before_launch": filled before each launch,
+  /// outside the timed part. "timed": filled before each launch, within the timed part. "unneeded":
+  /// its contents do not matter to the kernel. This applies to a workspace; outputs are poisoned
+  /// like O.
   std::string clear = "never";
-  /// Empty: a workspace. Else an output: "lse", "row_max", "row_sum", or "unchecked".
+  /// Empty for a workspace. Otherwise an output: "lse", "row_max", "row_sum", or "unchecked".
   std::string output;
   std::string element_type = {};         ///< of an output: "float32", ...
   std::vector<std::int64_t> shape = {};  ///< of an output, in elements
@@ -86,14 +87,14 @@ struct KernelBuffer {
   auto operator<=>(const KernelBuffer&) const = default;
 };
 
-/// Whether a workspace with this KernelBuffer::clear is filled again before each launch.
+/// True if a workspace with this KernelBuffer::clear is filled again before each launch.
 [[nodiscard]] inline bool is_refilled(std::string_view clear) {
   return clear == "before_launch" || clear == "timed";
 }
 
 /// The arguments of a kernel on one problem: every expression evaluated, tensors by name.
 struct KernelArguments {
-  /// Whether they are those of every attention_forward kernel, which follow from the problem alone.
+  /// True for the arguments of every attention_forward kernel, which follow from the problem alone.
   bool standard = true;
   std::vector<KernelArgument> list;
   std::vector<KernelBuffer> buffers;
@@ -101,7 +102,7 @@ struct KernelArguments {
   auto operator<=>(const KernelArguments&) const = default;
 };
 
-/// How arguments' pieces become bytes.
+/// Turns the pieces of arguments into bytes.
 struct ArgumentEncoder {
   std::function<std::uint64_t(const std::string& tensor)> address_of;
   std::function<TensorMapBytes(const TensorMapPiece&, std::uint64_t address)> encode;
@@ -111,11 +112,11 @@ struct ArgumentEncoder {
 [[nodiscard]] std::vector<std::uint8_t> pack_argument(const KernelArgument& argument,
                                                       const ArgumentEncoder& encoder);
 
-/// The offset of each argument when they lie one after another, as kernels' parameters do; the last
-/// element is the size of all.
+/// The offset of each argument if they lie one after another, like a kernel's parameters. The last
+/// element is the total size.
 [[nodiscard]] std::vector<std::int64_t> argument_offsets(std::span<const KernelArgument> list);
 
-/// The bytes of all, at argument_offsets().
+/// The bytes of all arguments, at argument_offsets().
 [[nodiscard]] std::vector<std::uint8_t> pack_arguments(const KernelArguments& arguments,
                                                        const ArgumentEncoder& encoder);
 

@@ -24,8 +24,8 @@ struct SourceFile {
 struct SourceBundle {
   SourceFile main;
   std::vector<SourceFile> headers;
-  /// Folders in which the compiler finds further headers, and what it may read there, sorted by
-  /// path; none: it needs no more than `headers`.
+  /// Folders in which the compiler finds further headers, and the files that it may read there,
+  /// sorted by path. Both are empty if `headers` is enough.
   std::vector<std::string> include_folders = {};
   std::vector<SourceFile> included = {};
 };
@@ -46,7 +46,7 @@ struct CompileRequest {
 struct AssemblerNote {
   std::string code;  ///< "C7512"
   std::string text;  ///< without the names of functions
-  /// It costs speed: ptxas serialised the products, or ignored setmaxnreg.
+  /// True if it costs speed: ptxas serialised the products, or ignored setmaxnreg.
   bool loses_speed = false;
 };
 FATUNE_MEMBERS(AssemblerNote, code, text, loses_speed)
@@ -73,8 +73,8 @@ FATUNE_MEMBERS_AND_LATER(ResourceFacts,
 /// Machine code with its facts. A plain value: it can be cached, stored and sent to a worker.
 struct Artifact {
   std::string lowered_name;  ///< the mangled name to look up in the module
-  std::vector<char> cubin;   ///< empty when it was compiled to PTX alone; then no facts either
-  std::string ptx;           ///< empty unless asked for
+  std::vector<char> cubin;   ///< empty if only PTX was compiled; then there are no facts either
+  std::string ptx;           ///< empty unless requested
   ResourceFacts facts;
   std::string log;          ///< NVRTC's log: warnings and ptxas' report
   std::string toolchain;    ///< "NVRTC 13.0"
@@ -83,17 +83,17 @@ struct Artifact {
   std::string key;  ///< content address (hex)
 };
 
-/// How the driver is to launch it, beside its extents.
+/// How the driver launches a kernel, apart from its extents.
 struct LaunchAttributes {
   bool cooperative = false;
   bool programmatic_stream_serialization = false;
-  /// Percent of an SM's memory that is to be shared memory; -1: all of it.
+  /// The percentage of an SM's memory to use as shared memory; -1: all of it.
   std::int64_t smem_carveout_percent = -1;
 
   auto operator<=>(const LaunchAttributes&) const = default;
 };
 
-/// How to launch it on one problem, and with what.
+/// How to launch a kernel on one problem, and with which arguments.
 struct LaunchGeometry {
   std::array<std::int64_t, 3> grid{1, 1, 1};
   std::array<std::int64_t, 3> block{1, 1, 1};
@@ -106,9 +106,9 @@ struct LaunchGeometry {
 };
 
 [[nodiscard]] std::int64_t block_count(const LaunchGeometry& geometry);
-[[nodiscard]] std::int64_t thread_count(const LaunchGeometry& geometry);  ///< of a block
+[[nodiscard]] std::int64_t thread_count(const LaunchGeometry& geometry);  ///< of one block
 
-/// Whether two launches are equal on the same problem. Standard arguments follow from the problem,
+/// True if two launches are equal on the same problem. Standard arguments follow from the problem
 /// and are not compared.
 [[nodiscard]] bool same_launch(const LaunchGeometry& a, const LaunchGeometry& b);
 

@@ -7,7 +7,7 @@
 
 namespace fatune {
 
-/// What `make`, a function or a member, gives for each item.
+/// Returns what `make`, a function or a member, gives for each item.
 template <typename Items, typename Make>
 [[nodiscard]] auto mapped(const Items& items, Make make) {
   using Made = std::invoke_result_t<Make&, decltype(*std::begin(items))>;

@@ -6,10 +6,10 @@
 
 #include "core/text_parts.hpp"
 
-// Lists of structs' members, for what writes or reads each of them. FATUNE_MEMBERS(Struct, a, b)
-// makes visit_members(value, visit), which calls visit("a", value.a) and visit("b", value.b). All
-// members stand there, in their order: a struct that gains one no longer compiles, because a
-// structured binding counts them, so that none is forgotten.
+// Lists of structs' members, for code that writes or reads each of them.
+// FATUNE_MEMBERS(Struct, a, b) makes visit_members(value, visit), which calls visit("a", value.a)
+// and visit("b", value.b). The list must have all members in order. A structured binding counts
+// them, so a struct that gains a member does not compile until the list has it.
 //
 // FATUNE_MEMBERS_AND_LATER(Struct, (a, b), c) marks c: visit("c", value.c, Later{}).
 namespace fatune {
@@ -28,7 +28,7 @@ void visit_named(std::string_view names, const Visit& visit, Members&... members
 
 }  // namespace fatune
 
-/// The call for some members of the struct that has been taken apart.
+/// Calls `visit` for some members of the struct, which a structured binding has taken apart.
 #define FATUNE_VISIT(...) visit_named(#__VA_ARGS__, visit, __VA_ARGS__)
 #define FATUNE_VISIT_LATER(...)                                                             \
   visit_named(                                                                              \

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kNoResultWithin = "no result within ";
 constexpr std::string_view kNotBelieved = " us cannot be believed: ";
 
-/// The first line of a compiler's log that names an error, else the first line that says anything.
+/// The first line of a compiler's log that names an error, else the first line that is not empty.
 std::string first_error_line(std::string_view log) {
   std::string_view first;
   while (!log.empty()) {
@@ -53,7 +53,7 @@ struct Summary {
   }
 };
 
-/// Reads what Summary has made of an alternative back into it.
+/// Reads the text that Summary makes of an alternative back into it.
 struct ReadSummary {
   std::string_view summary;
 

@@ -9,20 +9,20 @@
 
 namespace fatune {
 
-/// How far a result is from the references (contract, section 4). All over the verified elements.
+/// How far a result is from the references, over the verified elements.
 struct ErrorStats {
   std::string input;                ///< "normal", "large_logits", "dominating_key", ...
   double max_abs_error = 0.0;       ///< |out - fp32 reference|
   double max_abs_difference = 0.0;  ///< |out - 16-bit reference|: what the documented rule limits
   double max_abs_reference_error = 0.0;  ///< |16-bit reference - fp32 reference|
-  /// The most that either may be: twice the line above, and at least one unit in the last place.
+  /// The limit of both: twice the reference error above, and at least one unit in the last place.
   double limit = 0.0;
   std::int64_t elements = 0;    ///< compared
   std::int64_t mismatched = 0;  ///< of O: beyond atol 1e-5, rtol 1e-3 of the 16-bit reference
   std::int64_t not_finite = 0;  ///< NaN or infinity in the whole output (the poison is NaN)
   std::int64_t guard_bytes_changed = 0;  ///< writes outside the output's memory
-  /// "O", or the name of an output beside it, which has one reference, in fp32, and a limit of its
-  /// own (error_rule.hpp); the members about 16-bit references are 0.
+  /// "O", or the name of another output. Another output has only an fp32 reference, and a limit of
+  /// its own (error_rule.hpp); the members about 16-bit references are 0.
   std::string output = "O";
 
   [[nodiscard]] bool is_of_o() const { return output == "O"; }
@@ -32,33 +32,33 @@ struct ErrorStats {
   }
 };
 
-/// The mismatches of the rows of one input. Lists have an item for each compared row,
+/// The mismatches of the rows of one input. Each list has an item for each compared row,
 /// `rows_per_head` for each (batch, head) in turn.
 struct RowMismatches {
   std::string input;
   std::int64_t rows_per_head = 0;
   std::vector<std::int32_t> row;           ///< its position in the sequence
   std::vector<std::int32_t> mismatched;    ///< its elements beyond atol 1e-5, rtol 1e-3
-  std::vector<std::int32_t> beyond_limit;  ///< its elements beyond ErrorStats::limit, either way
+  std::vector<std::int32_t> beyond_limit;  ///< its elements beyond the limit, from either reference
 };
 
-/// The mismatched rows of the input that `stats` is about. Nothing for statistics of outputs other
-/// than O, and when the rows were not asked for.
+/// The mismatched rows of the input that `stats` is about. Returns nothing for outputs other than
+/// O, or if the rows were not requested.
 [[nodiscard]] std::optional<RowMismatches> rows_of(const std::vector<RowMismatches>& rows,
                                                    const ErrorStats& stats);
 
 struct Verification {
-  /// "gpu references, all rows", "gpu references, 16384 of 1048576 rows"; empty: none, as of times
-  /// that another program measured.
+  /// "gpu references, all rows", "gpu references, 16384 of 1048576 rows". Empty if there was no
+  /// verification, as for times that another program measured.
   std::string method;
   std::uint64_t seed = 0;
   std::vector<ErrorStats> inputs;     ///< one per input kind and output
-  std::vector<RowMismatches> rows{};  ///< one per input kind, when they were asked for; else empty
-  /// False: right outputs of the same inputs differed from run to run, and were each checked.
+  std::vector<RowMismatches> rows{};  ///< one per input kind if requested; else empty
+  /// False if correct outputs of the same inputs differed between runs. Each of them was checked.
   bool deterministic = true;
 };
 
-/// Samples and what is said of them. Times in microseconds of device time (events).
+/// Samples and their statistics. Times are in microseconds of device time (events).
 struct Timing {
   std::vector<double> samples_us;
   double median_us = 0.0;
@@ -71,8 +71,8 @@ struct Timing {
   double confidence = 0.95;
   std::string stopped_because;  ///< "fixed count", ...
   std::vector<std::string> warnings;
-  /// The samples are of a part of the problem, of which this is the share, and are scaled to the
-  /// whole (docs/racing.md). 0: they are of the whole.
+  /// The share of the problem that the samples were taken on, if they were taken on a part and
+  /// scaled to the whole (docs/racing.md). 0: they are of the whole problem.
   double part_share = 0.0;
 };
 
@@ -88,14 +88,14 @@ struct Invalid {     ///< the family cannot build it
 struct CompileFailed {
   std::string log;
 };
-struct Serialized {    ///< ptxas gave up what the kernel is built on; it is not worth measuring
+struct Serialized {    ///< ptxas gave up what the kernel relies on; it is not worth measuring
   std::string reason;  ///< ptxas' notes: "C7512: wgmma.mma_async instructions are serialized ..."
 };
 struct Unlaunchable {
   std::string limit;  ///< which limit, with the figures
 };
 struct Crashed {
-  std::string error;  ///< the driver's name for it, and its text
+  std::string error;  ///< the driver's name for the error, and its text
 };
 struct TimedOut {
   double deadline_ms = 0.0;
@@ -104,14 +104,14 @@ struct WrongResult {
   Verification verification;
   std::string finding;  ///< one sentence: which check failed, by how much
 };
-struct Implausible {  ///< it gave a time that cannot be believed
+struct Implausible {  ///< its time cannot be believed
   double time_us = 0.0;
-  double least_us = 0.0;  ///< that can be
+  double least_us = 0.0;  ///< the least plausible time
   std::string reason;     ///< one clause: why, with the arithmetic
 };
-struct Flagged {  ///< run on the CPU: a race, an access out of bounds, ... (docs/emulate.md)
+struct Flagged {  ///< the emulator found a race, an access out of bounds, ... (docs/emulate.md)
   Verification verification;
-  std::string finding;  ///< the first, with its place
+  std::string finding;  ///< the first finding, with its place
 };
 struct EstimateTerm {
   std::string name;  ///< "tensor", "exponent", "shared_memory", ...
@@ -120,13 +120,13 @@ struct EstimateTerm {
 struct Estimated {  ///< no GPU: nothing was timed
   double estimate_us = 0.0;
   std::vector<EstimateTerm> terms;
-  Verification verification = {};         ///< by emulation; without inputs: there was none
-  std::string not_verified_because = {};  ///< empty: it was, or verification was not requested
-  bool counted = false;  ///< from what emulation counted, not from the family's quantities
+  Verification verification = {};         ///< by emulation; no inputs: not verified
+  std::string not_verified_because = {};  ///< empty: verified, or verification was not requested
+  bool counted = false;  ///< estimated from emulation's counts, not from the family's quantities
 };
-/// A figure of hardware counters.
+/// A figure computed from hardware counters.
 struct CounterValue {
-  std::string name;  ///< with its unit, of the table of src/counters: "duration_us"
+  std::string name;  ///< with its unit, from the table of src/counters: "duration_us"
   double value = 0.0;
 };
 struct Measured {
@@ -138,8 +138,8 @@ struct Measured {
 using Outcome = std::variant<Pruned, Invalid, CompileFailed, Serialized, Unlaunchable, Crashed,
                              TimedOut, WrongResult, Implausible, Flagged, Estimated, Measured>;
 
-/// How a configuration ended: the alternatives of Outcome, in their order, and what reports say of
-/// configurations that nobody ranks.
+/// How a configuration ended: the alternatives of Outcome in their order, then what reports say
+/// about configurations that are not ranked.
 enum class OutcomeKind {
   pruned,
   invalid,
@@ -154,28 +154,28 @@ enum class OutcomeKind {
   estimated,
   measured,
   right,         ///< checked or emulated, without a fault
-  compiled,      ///< only that was asked for
+  compiled,      ///< only compilation was requested
   profiled,      ///< its hardware counters were read
   not_covered,   ///< the emulator cannot run it
   not_verified,  ///< nothing was compared
-  stopped,       ///< it has not come to its end
+  stopped,       ///< it did not come to its end
 };
 [[nodiscard]] OutcomeKind outcome_kind(const Outcome& outcome);
-/// The enumerator's own name: the spelling of every output format.
+/// The enumerator's own name, which all output formats use.
 [[nodiscard]] std::string_view outcome_name(OutcomeKind kind);
-/// "pruned", "invalid", "compile_failed", "serialized", "unlaunchable", "crashed", "timed_out",
-/// "wrong_result", "implausible", "flagged", "estimated", "measured": the spelling of every output
-/// format.
+/// The name of the outcome's kind, which all output formats use: "pruned", "invalid",
+/// "compile_failed", "serialized", "unlaunchable", "crashed", "timed_out", "wrong_result",
+/// "implausible", "flagged", "estimated", "measured".
 [[nodiscard]] std::string_view outcome_name(const Outcome& outcome);
 /// One line for people: the reason, error, limit or time. Never empty.
 [[nodiscard]] std::string outcome_summary(const Outcome& outcome);
 /// The comparison with references, for a measured, estimated, wrong or flagged outcome; null if
 /// there was none.
 [[nodiscard]] const Verification* verification_of(const Outcome& outcome);
-/// How its output was found right: "gpu", "emulated"; empty: it was not.
+/// How the output was found to be right: "gpu" or "emulated"; empty if it was not.
 [[nodiscard]] std::string_view verified_by(const Outcome& outcome);
 [[nodiscard]] bool is_ranked(const Outcome& outcome);  ///< Measured or Estimated
-/// The time by which it is ranked: the median, or the estimate. Precondition: is_ranked.
+/// The time that ranks the outcome: the median, or the estimate. Precondition: is_ranked.
 [[nodiscard]] double ranked_us(const Outcome& outcome);
 
 }  // namespace fatune

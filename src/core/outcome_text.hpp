@@ -7,9 +7,9 @@
 
 namespace fatune {
 
-/// The outcome of which outcome_name() is `name` and outcome_summary() is `summary`, of one that
-/// nobody ranks. What a summary does not say stays as it is by default. Error(bad_file) when there
-/// is no such outcome.
+/// Reads back an outcome that is not ranked from its outcome_name() and outcome_summary(). Members
+/// that a summary does not mention keep their defaults. Throws Error(bad_file) if there is no such
+/// outcome.
 [[nodiscard]] Outcome read_failure(std::string_view name, const std::string& summary);
 
 }  // namespace fatune

@@ -2,7 +2,7 @@
 
 namespace fatune {
 
-/// What `report` writes.
+/// The formats that `report` writes.
 enum class ReportFormat {
   html,  ///< one page with everything
   svg,   ///< single figures

@@ -9,8 +9,8 @@
 
 namespace fatune {
 
-/// Keeps everything that it is given, or of more than `most` a random sample of `most`: each is as
-/// likely to be in it. The same order and number give the same sample.
+/// Keeps all items or, if there are more than `most`, a random sample of `most` in which each item
+/// is equally likely. The same number of items in the same order gives the same sample.
 /// Source: J. S. Vitter, Random sampling with a reservoir, ACM Trans. Math. Softw. 11 (1985),
 /// algorithm R.
 template <typename T>
@@ -18,7 +18,8 @@ class Reservoir {
  public:
   explicit Reservoir(std::size_t most) : most_(most) {}
 
-  /// Where the next one is kept, in the place of another or behind them; nothing: it is not.
+  /// Returns the place for the next item, of an item that it replaces or at the end. Nothing: drop
+  /// it.
   [[nodiscard]] std::optional<std::size_t> next_place() {
     const std::uint64_t number = seen_++;
     if (number < most_) {
@@ -27,7 +28,7 @@ class Reservoir {
     const std::uint64_t place = std::uniform_int_distribution<std::uint64_t>(0, number)(random_);
     return place < most_ ? std::optional(static_cast<std::size_t>(place)) : std::nullopt;
   }
-  /// `place`: of next_place(). Returns what was there.
+  /// Puts an item at a place from next_place(). Returns the item that was there.
   std::optional<T> put(std::size_t place, T item) {
     if (place == kept_.size()) {
       kept_.push_back(std::move(item));

@@ -4,18 +4,18 @@
 
 namespace fatune {
 
-/// Which configurations of a problem are tried (docs/search.md).
+/// Selects the configurations of a problem that are tried (docs/search.md).
 enum class SearchKind {
-  automatic,   ///< all of a small space, else those that a model proposes
+  automatic,   ///< all of a small space, else the ones that a model proposes
   exhaustive,  ///< all
   random,
-  local,  ///< the neighbours of the fastest one, again and again
-  model,  ///< what a model, which learns from what was measured, takes for fast
+  local,  ///< the neighbours of the fastest one, repeatedly
+  model,  ///< those that a model, which learns from the measurements, predicts to be fast
 };
 
 /// "auto", "exhaustive", "random", "local", "model"
 [[nodiscard]] std::string_view search_name(SearchKind kind);
-/// Error(usage) for anything else.
+/// Throws Error(usage) for any other text.
 [[nodiscard]] SearchKind parse_search(std::string_view text);
 
 }  // namespace fatune

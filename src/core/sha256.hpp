@@ -9,15 +9,16 @@
 
 namespace fatune {
 
-/// SHA-256, incremental, by Nettle. OpenSSL's libcrypto would do too, but it is 5 MB and makes
-/// every start of the program about 2 ms longer (10 ms without it).
+/// Incremental SHA-256 with Nettle. OpenSSL's libcrypto is not used because it is 5 MB and adds
+/// about 2 ms to every start of the program (10 ms without it).
 class Sha256 {
  public:
   Sha256() { sha256_init(&context_); }
   void update(std::string_view bytes);
-  /// Ends the message; 64 lower-case hex digits. Call once.
+  /// Ends the message; returns 64 lower-case hex digits. Call once.
   [[nodiscard]] std::string finish_hex();
-  /// The same as 44 characters of base64, as a content security policy names scripts.
+  /// The same as 44 characters of base64, the form in which a content security policy names
+  /// scripts.
   [[nodiscard]] std::string finish_base64();
 
  private:

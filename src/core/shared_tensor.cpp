@@ -7,8 +7,8 @@ namespace {
 
 constexpr std::int64_t kChunkBytes = 16;
 
-/// The swizzled place of a byte of a row, whose place without swizzle is given. The function is its
-/// own inverse.
+/// Returns the swizzled place of a byte of a row from its place without swizzle. The function is
+/// its own inverse.
 std::int64_t swizzled(const SharedTensor& tensor, std::int64_t row, std::int64_t byte) {
   if (tensor.swizzle_bytes == 0) {
     return byte;
@@ -65,7 +65,7 @@ std::string name_byte(std::span<const SharedTensor> tensors, std::int64_t offset
       continue;
     }
     const std::string here = coordinates(tensor, *place);
-    // Coordinates stand once behind all names that they hold for.
+    // Coordinates are written once, after all the names that have them.
     names += names.empty() ? tensor.name : (at == here ? "" : at) + " or " + tensor.name;
     at = here;
   }

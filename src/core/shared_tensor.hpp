@@ -10,11 +10,11 @@ namespace fatune {
 
 /// A tensor in a block's dynamic shared memory: `stages` tiles of rows x columns elements.
 ///
-/// A tile is cut into panels of `panel_columns` columns, one after another; a panel has its rows
-/// `row_bytes` apart. With a swizzle each line of `swizzle_bytes` of a row has its 16-byte chunks
-/// permuted: chunk c of row r stands at c ^ (r / swizzle_rows % chunks of a line). That is what
-/// tensor maps and wgmma descriptors of 32, 64 and 128 bytes do to rows as long as a line, with
-/// swizzle_rows 4, 2 and 1 (PTX ISA 9.0, "Tensors", "Swizzling Modes").
+/// A tile is cut into panels of `panel_columns` columns, one after another. The rows of a panel are
+/// `row_bytes` apart. A swizzle permutes the 16-byte chunks of each line of `swizzle_bytes` of a
+/// row: chunk c of row r is at c ^ (r / swizzle_rows % chunks of a line). Tensor maps and wgmma
+/// descriptors of 32, 64 and 128 bytes do this to rows as long as a line, with swizzle_rows 4, 2
+/// and 1 (PTX ISA 9.0, "Tensors", "Swizzling Modes").
 struct SharedTensor {
   std::string name;
   std::int64_t offset_bytes = 0;  ///< of stage 0, from the start of dynamic shared memory
@@ -29,7 +29,7 @@ struct SharedTensor {
   std::int64_t swizzle_rows = 1;
 };
 
-/// An element of one.
+/// The place of an element in a SharedTensor.
 struct TensorPlace {
   std::int64_t stage = 0;
   std::int64_t row = 0;
@@ -40,11 +40,11 @@ struct TensorPlace {
 
 /// The offset of an element, in bytes from the start of dynamic shared memory.
 [[nodiscard]] std::int64_t offset_of(const SharedTensor& tensor, const TensorPlace& place);
-/// The element that a byte belongs to; nothing when it is outside the tensor, or padding.
+/// The element that a byte belongs to; nothing if the byte is padding or outside the tensor.
 [[nodiscard]] std::optional<TensorPlace> place_at(const SharedTensor& tensor, std::int64_t offset);
 
-/// "sK stage 1 [row 17, col 64]"; of tensors that share the memory, "sQ or sO [row 0, col 8]".
-/// Without stages where a tensor has one. Empty when no tensor has the byte.
+/// "sK stage 1 [row 17, col 64]", or "sQ or sO [row 0, col 8]" for tensors that share the memory.
+/// The stage is left out if a tensor has only one. Empty if no tensor has the byte.
 [[nodiscard]] std::string name_byte(std::span<const SharedTensor> tensors, std::int64_t offset);
 
 }  // namespace fatune

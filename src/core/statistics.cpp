@@ -35,7 +35,7 @@ double standard_deviation(std::span<const double> samples, double mean) {
   return std::sqrt(squares / static_cast<double>(samples.size() - 1));
 }
 
-/// All members that are a time of a sample, or between two.
+/// All members that are a sample's time, or between two of them.
 std::array<double*, 6> figures_us(Timing& timing) {
   return {&timing.median_us, &timing.mean_us,       &timing.min_us,
           &timing.max_us,    &timing.median_low_us, &timing.median_high_us};
@@ -64,7 +64,7 @@ MedianInterval median_interval(std::span<const double> sorted, double confidence
   return {sorted[k - 1], sorted[n - k], std::max(0.0, 1 - missed)};
 }
 
-// By bisection.
+// Uses bisection.
 double normal_quantile(double confidence) {
   double low = 0.0;
   double high = 40.0;

@@ -8,22 +8,22 @@
 
 namespace fatune {
 
-/// An interval between two of the samples, and the probability with which it holds the median.
+/// An interval between two samples, and the probability that it contains the median.
 struct MedianInterval {
   double low = 0.0;
   double high = 0.0;
-  double confidence = 0.0;  ///< at least what was asked for, unless the samples are too few
+  double confidence = 0.0;  ///< at least the requested one, unless the samples are too few
 };
 
-/// Middle value of `sorted`, the mean of the two middle ones when their number is even.
-/// Precondition: not empty, ascending.
+/// The middle value of `sorted`; for an even number of values, the mean of the two middle ones.
+/// Precondition: `sorted` is ascending and not empty.
 [[nodiscard]] double median_of_sorted(std::span<const double> sorted);
 
-/// Confidence interval of the median that assumes nothing about the distribution: the number of
-/// samples below the median is binomial(n, 1/2), so that [x_(k), x_(n+1-k)] misses the median with
-/// probability 2 * P(Bin(n, 1/2) <= k - 1). The largest such k that meets `confidence` is taken;
-/// where even the extremes do not (n < 6 at 0.95), the extremes with the confidence they do have,
-/// 1 - 2^(1-n).
+/// Confidence interval of the median that assumes nothing about the distribution. The number of
+/// samples below the median is binomial(n, 1/2), so [x_(k), x_(n+1-k)] misses the median with
+/// probability 2 * P(Bin(n, 1/2) <= k - 1). The interval has the largest k that meets `confidence`.
+/// If even the extremes do not meet it (n < 6 at 0.95), it has the extremes with their actual
+/// confidence, 1 - 2^(1-n).
 /// Source: H. A. David and H. N. Nagaraja, Order Statistics, 3rd ed. (2003), section 7.1.
 /// Precondition: `sorted` not empty, ascending; 0 < confidence < 1.
 [[nodiscard]] MedianInterval median_interval(std::span<const double> sorted, double confidence);
@@ -35,16 +35,16 @@ inline constexpr double kMedianVariance = std::numbers::pi / 2.0;
 /// 1 - confidence. Precondition: 0 <= confidence < 1.
 [[nodiscard]] double normal_quantile(double confidence);
 
-/// All that outputs say of the samples. `stddev_us` is the sample standard deviation (n - 1), 0 for
-/// one sample; `confidence` is what the interval really has (see median_interval);
-/// `stopped_because` is left to the caller. Throws std::invalid_argument when `samples_us` is empty
-/// or not finite.
+/// Computes all statistics of the samples that outputs have. `stddev_us` is the sample standard
+/// deviation (n - 1), 0 for one sample. `confidence` is the interval's actual confidence (see
+/// median_interval). The caller sets `stopped_because`. Throws std::invalid_argument when
+/// `samples_us` is empty or not finite.
 [[nodiscard]] Timing summarise(std::vector<double> samples_us, double confidence);
 
-/// Multiplies all times.
+/// Multiplies all times by `factor`.
 void scale(double factor, Timing& timing);
 
-/// What is known of samples of which only the median was kept: there are none, and the interval is
+/// The timing if only the median of the samples was kept: it has no samples, and the interval is
 /// the median.
 [[nodiscard]] Timing timing_of_median(double median_us);
 

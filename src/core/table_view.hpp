@@ -6,13 +6,13 @@
 
 namespace fatune {
 
-/// Which of a command's records are printed, and how (docs/tables.md).
+/// Selects which of a command's records are printed, and how (docs/tables.md).
 struct TableView {
   std::vector<std::string> columns{};  ///< names, in the order wanted; empty: all
   std::string sort{};                  ///< name of a column; empty: in the order of the records
   bool descending = false;
   std::size_t top = 0;   ///< records that a terminal shows; 0: all
-  std::string filter{};  ///< an expression that holds for records that are printed; empty: all
+  std::string filter{};  ///< an expression that is true for the records to print; empty: all
 
   [[nodiscard]] bool is_set() const { return !columns.empty() || !sort.empty() || !filter.empty(); }
 };

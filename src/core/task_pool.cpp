@@ -29,7 +29,7 @@ void TaskPool::work() {
     ++running_;
     lock.unlock();
     task();
-    task = {};  // what it holds goes before anybody is told that it has ended
+    task = {};  // releases what the task holds before its end is announced
     lock.lock();
     --running_;
     any_ended_ = true;

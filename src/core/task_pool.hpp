@@ -11,23 +11,23 @@
 
 namespace fatune {
 
-/// Threads that work off tasks in the order of their ranks, and of one rank in the order in which
-/// they are added. Any thread may call it, a task too.
+/// A pool of threads that run tasks in the order of their ranks. Tasks of the same rank run in the
+/// order in which they are added. Any thread may call it, including one that runs a task.
 class TaskPool {
  public:
   /// A task must not throw.
   using Task = std::function<void()>;
 
-  /// At least one thread.
+  /// Starts at least one thread.
   explicit TaskPool(int threads);
   TaskPool(const TaskPool&) = delete;
   TaskPool& operator=(const TaskPool&) = delete;
   ~TaskPool();  ///< drops the tasks that have not begun, and waits for the others
 
   void add(Task task, std::size_t rank = 0);
-  /// Waits until a task has ended since the last call, or for so long.
+  /// Waits until a task has ended since the last call, for at most `within`.
   void wait(std::chrono::milliseconds within);
-  /// Waits until every task has ended or was dropped. No task may call it.
+  /// Waits until every task has ended or was dropped. A task must not call it.
   void finish();
   /// Drops the tasks that have not begun.
   void drop();

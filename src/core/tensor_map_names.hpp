@@ -23,7 +23,7 @@ inline constexpr std::array<std::string_view, 4> kTensorMapL2Promotions{"none", 
                                                                         "l2_256b"};
 inline constexpr std::array<std::string_view, 2> kTensorMapOobFills{"none", "nan_request_zero_fma"};
 
-/// The number of names when it is none of them.
+/// Returns the index of the name, or the number of names if it is not among them.
 [[nodiscard]] constexpr std::size_t index_of_name(std::span<const std::string_view> names,
                                                   std::string_view name) {
   std::size_t index = 0;

@@ -14,7 +14,7 @@ bool is_word_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// The end of the ANSI colour that begins at `at`; `at` when none begins there.
+/// The end of the ANSI colour that begins at `at`; `at` if none begins there.
 std::size_t after_colour(std::string_view text, std::size_t at) {
   if (text.substr(at, 2) != "\x1b[") {
     return at;
@@ -23,13 +23,13 @@ std::size_t after_colour(std::string_view text, std::size_t at) {
   return end == std::string_view::npos ? at : end + 1;
 }
 
-/// A '+' between two words of a list, not a sign.
+/// True for a '+' between two words of a list, not for a sign.
 bool ends_list_word(std::string_view text, std::size_t at) {
   return text[at] == '+' && at > 0 && at + 1 < text.size() && is_word_character(text[at - 1]) &&
          is_word_character(text[at + 1]);
 }
 
-/// The pieces that are not broken, each with the blanks after it.
+/// The unbreakable pieces of a text, each with its trailing blanks.
 std::vector<std::string_view> pieces_of(std::string_view text) {
   std::vector<std::string_view> pieces;
   std::size_t begin = 0;
@@ -47,7 +47,7 @@ std::string_view without_blanks_behind(std::string_view text) {
   return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
-/// The first `count` code points, or those from number `count` on.
+/// The first `count` code points.
 std::string_view first_of(std::string_view text, std::size_t count) {
   std::size_t at = 0;
   for (; at < text.size(); ++at) {
@@ -58,7 +58,7 @@ std::string_view first_of(std::string_view text, std::size_t count) {
   return text.substr(0, at);
 }
 
-/// Pieces put into lines; the first of a width of its own.
+/// Fills lines with pieces. The first line has a width of its own.
 std::vector<std::string> filled(std::string_view text, std::size_t first, std::size_t others) {
   std::vector<std::string> lines{""};
   for (const std::string_view piece : pieces_of(text)) {

@@ -5,24 +5,24 @@
 #include <string_view>
 #include <vector>
 
-// Text that has to fit a number of columns: pure functions.
+// Pure functions that fit text into a number of columns.
 namespace fatune {
 
-/// Columns that UTF-8 text takes: its code points, without ANSI colours.
+/// The columns that UTF-8 text takes: its code points, without ANSI colours.
 [[nodiscard]] std::size_t width_of(std::string_view text);
 
-/// At most `columns` wide: what is too much goes from the middle, "..." in its place.
+/// Shortens text to at most `columns`. "..." replaces the excess in the middle.
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t columns);
 
-/// The lines of text that is one line, broken between words, or after the '+' of a list; a word
-/// that is wider than `columns` is shortened.
+/// Breaks one line of text into lines, between words or after the '+' of a list. A word that is
+/// wider than `columns` is shortened.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 
-/// Width of the widest piece that is not broken, without the blanks behind it.
+/// The width of the widest piece that is not broken, without trailing blanks.
 [[nodiscard]] std::size_t widest_word(std::string_view text);
 
-/// Each line that is wider than `columns` wrapped, its other lines two columns further in than it;
-/// words that are wider stay whole. 0 columns: nothing is changed.
+/// Wraps each line that is wider than `columns`. Its continuation lines are indented by two columns
+/// more than it; wider words stay whole. 0 columns: nothing is changed.
 [[nodiscard]] std::string wrapped_lines(std::string_view text, std::size_t columns);
 
 }  // namespace fatune

@@ -9,25 +9,25 @@
 #include <system_error>
 #include <vector>
 
-// Taking texts apart: words, parts, numbers; and putting them together.
+// Functions that split texts into words, parts and numbers, and join texts.
 namespace fatune {
 
 inline constexpr std::string_view kBlanks = " \t\r";
 
-/// Without blanks at both ends.
+/// Removes blanks from both ends.
 [[nodiscard]] std::string_view trim(std::string_view text);
 
-/// Takes what stands before `separator` off the front of `text`, and the separator.
+/// Takes the text before `separator`, and the separator, off the front of `text`.
 std::string_view take_until(std::string_view& text, char separator);
 
-/// The text between the first `open` and the next `close` after it; empty without them.
+/// The text between the first `open` and the next `close` after it; empty if either is missing.
 [[nodiscard]] std::string_view between(std::string_view text, std::string_view open,
                                        std::string_view close);
 
-/// "R4, [R2+0x10], c[0x0][0x160]" at its commas that are in no bracket; empty parts are left out.
+/// Splits "R4, [R2+0x10], c[0x0][0x160]" at commas outside brackets. Empty parts are left out.
 [[nodiscard]] std::vector<std::string> split_operands(std::string_view text);
 
-/// "a, b": what `text_of` says of each item.
+/// Joins what `text_of` returns for each item: "a, b".
 template <typename Items, typename TextOf = std::identity>
 [[nodiscard]] std::string joined(const Items& items, std::string_view separator,
                                  TextOf text_of = {}) {
@@ -40,7 +40,8 @@ template <typename Items, typename TextOf = std::identity>
   return text;
 }
 
-/// Nothing unless all of the text is a number in range. An integer may be in another base.
+/// Reads a number. Nothing unless all of the text is a number in range. Integers may have another
+/// base.
 template <typename Number, std::same_as<int>... Base>
 [[nodiscard]] std::optional<Number> whole_number(std::string_view text, Base... base) {
   Number value{};

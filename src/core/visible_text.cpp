@@ -21,8 +21,8 @@ struct Characters {
   std::uint32_t last = 0;
 };
 
-// Unicode's controls, format characters without a form of their own, surrogates and noncharacters.
-// The noncharacters at the end of each plane are found by their low bits.
+// Unicode's controls, format characters without a visible form, surrogates and noncharacters. The
+// noncharacters at the end of each plane are found by their low bits.
 constexpr std::array kInvisible{
     Characters{0x0000, 0x001F},   Characters{0x007F, 0x009F}, Characters{0x00AD, 0x00AD},
     Characters{0x061C, 0x061C},   Characters{0x180E, 0x180E}, Characters{0x200B, 0x200F},

@@ -7,15 +7,15 @@
 namespace fatune {
 
 /// Raw metrics by the profiler's name ("gpu__time_duration.sum"), in base units: ns, bytes, bytes
-/// per second, cycles, percent from 0 to 100. One that could not be read is not in it.
+/// per second, cycles, percent from 0 to 100. Metrics that could not be read are missing.
 using RawCounters = std::map<std::string, double>;
 
-/// A figure that is made of hardware counters: scale * sum(numerator) / sum(denominator).
+/// A figure computed from hardware counters: scale * sum(numerator) / sum(denominator).
 struct CounterField {
   std::string name;                      ///< with its unit: "duration_us"
   std::string unit;                      ///< for people: "us", "%"; may be empty
   std::string title;                     ///< of a table's column: "L2 hit %"
-  std::string doc;                       ///< one line: what it says
+  std::string doc;                       ///< explains it in one line
   std::vector<std::string> numerator;    ///< raw metrics
   std::vector<std::string> denominator;  ///< raw metrics; empty: 1
   double scale = 1.0;

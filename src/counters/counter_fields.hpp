@@ -6,34 +6,34 @@
 
 #include "counters/counter_field.hpp"
 
-// The one table of what fatune reads from hardware counters.
+// The only table of what fatune reads from hardware counters.
 namespace fatune {
 
-/// Which figures.
+/// The sets of figures.
 enum class CounterSet {
   documented,  ///< duration, cycles, registers, L2 hit rate, memory workload: the default
   attention,   ///< those, and what explains an attention kernel: efficiency, conflicts, stalls ...
-  core,        ///< what few passes over a kernel can read: for counting beside a sweep
+  core,        ///< figures that take few passes over a kernel: for counting during a sweep
 };
 
 /// The figures of a set, in the order in which they are shown.
 [[nodiscard]] std::vector<CounterField> counter_fields(CounterSet set);
 
-/// The figures that `names` choose: sets ("documented", "attention", "core"), figures of the table
+/// The figures that `names` select: sets ("documented", "attention", "core"), figures of the table
 /// ("l2_hit_rate_percent") and raw metrics ("lts__t_bytes.sum", shown as they are), without
-/// duplicates. Error(usage) for anything else, with the names there are.
+/// duplicates. Error(usage) for anything else, with the known names.
 [[nodiscard]] std::vector<CounterField> choose_counter_fields(std::span<const std::string> names);
 
 /// The raw metrics that these figures are made of, without duplicates, on a chip of that compute
 /// capability (90: 9.0).
 [[nodiscard]] std::vector<std::string> raw_metrics(std::span<const CounterField> fields, int arch);
 
-/// The metrics of `fields` that are read from hardware. The others ("launch__...") say how the
-/// kernel was launched, which a profiler reports and CUPTI does not.
+/// The metrics of `fields` that are read from hardware. The others ("launch__...") describe the
+/// kernel's launch: a profiler reports them, and CUPTI does not.
 [[nodiscard]] std::vector<std::string> hardware_metrics(std::span<const CounterField> fields,
                                                         int arch);
 
-/// The raw metric of the registers of a thread, for callers that know them from the compiler.
+/// The raw metric of a thread's registers, for callers that know their number from the compiler.
 inline constexpr const char* kRegistersMetric = "launch__registers_per_thread";
 
 }  // namespace fatune

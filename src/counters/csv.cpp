@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostCsvBytes = std::size_t{256} << 20;
 
-/// The rows that libcsv has read so far. Its callbacks are C: an exception waits until they have
+/// The rows that libcsv has read so far. Its callbacks are C: an exception is kept until they have
 /// returned.
 struct Reading {
   std::vector<CsvRow> rows;

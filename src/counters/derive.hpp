@@ -10,11 +10,11 @@
 
 namespace fatune {
 
-/// A figure's value; nothing when a metric of it was not read, or it divides by zero.
+/// A figure's value; nothing if one of its metrics was not read, or it divides by zero.
 [[nodiscard]] std::optional<double> derive(const CounterField& field, const RawCounters& raw);
 
-/// The values of those figures that there are, averaged over the runs in which they are, by name
-/// and in the order of `fields`.
+/// The values of the figures, averaged over the runs that have them, by name and in the order of
+/// `fields`. Figures without a value are left out.
 [[nodiscard]] std::vector<std::pair<std::string, double>> derive_averages(
     std::span<const CounterField> fields, std::span<const RawCounters> runs);
 

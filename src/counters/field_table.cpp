@@ -14,7 +14,7 @@ CounterField direct(const char* name, const char* unit, const char* title, const
   return {name, unit, title, doc, {metric}, {}, scale};
 }
 
-/// A count, whose fractions do not matter.
+/// A count, which needs no decimals.
 CounterField whole(CounterField field) {
   field.decimals = 0;
   return field;
@@ -72,7 +72,7 @@ std::vector<FieldRow> documented_rows() {
   };
 }
 
-/// Bytes that threads asked for, per byte of the 32-byte sectors that were moved for them.
+/// Bytes that threads requested, per byte of the 32-byte sectors that were moved for them.
 CounterField efficiency(const char* name, const char* title, const std::vector<std::string>& ops,
                         const char* doc) {
   CounterField field{name, "%", title, doc, {}, {}, 100.0 / 32.0};

@@ -10,20 +10,20 @@ namespace fatune {
 struct NcuProfile {
   std::string report;                 ///< the .ncu-rep file to write
   std::string log;                    ///< the file for its messages
-  std::vector<std::string> metrics;   ///< raw metrics, beside the sections
+  std::vector<std::string> metrics;   ///< raw metrics, in addition to the sections
   std::vector<std::string> sections;  ///< "MemoryWorkloadAnalysis"
   std::string set;                    ///< of sections: "basic", "full"; empty: none
 };
 
-/// ncu's arguments up to the program that it is to run: it profiles the launches within profiler
-/// ranges (cuProfilerStart), by kernel replay with all caches flushed before each pass, and leaves
-/// the clocks alone.
+/// ncu's arguments up to the program to run. ncu profiles the launches within profiler ranges
+/// (cuProfilerStart), by kernel replay with all caches flushed before each pass, and leaves the
+/// clocks alone.
 [[nodiscard]] std::vector<std::string> ncu_profile_arguments(const NcuProfile& profile);
 
-/// Prints a report as a table (ncu_report.hpp), with every metric in base units.
+/// Arguments that print a report as a table (ncu_report.hpp), with every metric in base units.
 [[nodiscard]] std::vector<std::string> ncu_table_arguments(const std::string& report);
 
-/// Prints a report for people.
+/// Arguments that print a report for people.
 [[nodiscard]] std::vector<std::string> ncu_text_arguments(const std::string& report);
 
 }  // namespace fatune

@@ -11,7 +11,7 @@ namespace fatune {
 namespace {
 
 struct Cause {
-  std::string_view sign;  ///< in the messages, in lower case
+  std::string_view sign;  ///< text in the messages, in lower case
   ExitCode code;
   std::string_view what;
   std::string_view remedy;  ///< empty: counter_permission_remedy()
@@ -25,7 +25,7 @@ constexpr std::string_view kBusyRemedy =
     "only one program at a time can read them: end the other profiler, or DCGM's profiling ('dcgmi "
     "profile --pause')";
 
-// The order matters: what is said first is the cause of what follows.
+// The order matters: earlier rows are causes of later ones.
 constexpr std::array<Cause, 15> kCauses{{
     {"err_nvgpuctrperm", ExitCode::gpu_failure,
      "there is no permission to read the GPU's performance counters", ""},
@@ -70,7 +70,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-/// Its errors, without warnings and progress; everything when there is none.
+/// The errors, without warnings and progress; all messages if there is no error.
 std::string errors_in(std::string_view messages) {
   std::string errors;
   for (std::string_view rest = messages; !rest.empty();) {

@@ -21,10 +21,11 @@ constexpr std::string_view kMetric = "Metric Name";
 constexpr std::string_view kUnit = "Metric Unit";
 constexpr std::string_view kValue = "Metric Value";
 
-/// Labels of the details page. "Memory Throughput" is a rate, and in another section a percentage.
+/// Labels of the details page. "Memory Throughput" is a rate in one section, a percentage in
+/// another.
 struct Label {
   std::string_view text;
-  std::string_view unit;  ///< empty: any; else what it ends with
+  std::string_view unit;  ///< ending of the unit; empty: any
   std::string_view metric;
 };
 
@@ -51,7 +52,7 @@ std::string metric_of_label(const std::string& name, std::string_view unit) {
   return name;
 }
 
-/// From the table's header on, without the profiler's messages.
+/// The table from its header on, without the profiler's messages.
 std::string table_of(std::string_view text, const std::string& source) {
   std::string table;
   bool found = false;

@@ -16,15 +16,15 @@ struct ProfiledLaunch {
   RawCounters counters;
 };
 
-/// Reads what `ncu --csv` prints: a row for each launch with a column for each metric and the units
-/// in the second row ("--page raw"), or a row for each metric of a launch (the default; metrics by
-/// their names, or those of fatune's by their labels: "L2 Hit Rate"). Lines before the header
-/// (messages, output of the program) are left out, and "==...==" lines after it; columns that are
-/// not known do not matter, so that any version's tables can be read. In the order of their
-/// numbers ("ID"). Values that are no numbers ("no data", "n/a") are left out.
-/// `style`: how its numbers are written, if that is known; else it is found out from all of them.
-/// Error(bad_file) naming `source` and the row: no table, rows that are cut short, numbers that
-/// could mean two things (number_text.hpp).
+/// Reads the output of `ncu --csv`: a row for each launch with a column for each metric and the
+/// units in the second row ("--page raw"), or a row for each metric of a launch (the default;
+/// metrics by their names, or those of fatune's by their labels: "L2 Hit Rate"). Lines before the
+/// header (messages, output of the program) and "==...==" lines after it are ignored. Unknown
+/// columns are ignored too, which makes tables of any version readable. Launches are in the order
+/// of their numbers ("ID"). Values that are not numbers ("no data", "n/a") are left out. `style`:
+/// the format of the numbers, if known; else it is found from all of them. Error(bad_file) names
+/// `source` and the row if there is no table, a row is cut short, or a number is ambiguous
+/// (number_text.hpp).
 [[nodiscard]] std::vector<ProfiledLaunch> read_ncu_csv(std::string_view text,
                                                        const std::string& source,
                                                        std::optional<NumberStyle> style = {});

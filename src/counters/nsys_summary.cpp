@@ -18,7 +18,7 @@ namespace {
 constexpr NumberStyle kStyle{'.'};
 constexpr double kNsPerUs = 1000.0;
 
-/// From the header on; empty without one.
+/// The table from its header on; empty without one.
 std::string_view table_of(std::string_view text) {
   while (!text.empty()) {
     const std::string_view table = text;
@@ -42,7 +42,7 @@ class SummaryReader {
     }
     TimelineItem item;
     item.name = row[name_];
-    // Ranges of no domain begin with the colon that separates them from it.
+    // Ranges without a domain begin with the colon that follows a domain.
     item.name.erase(0, item.name.starts_with(':') ? 1 : 0);
     item.instances = std::llround(number(row, {"Instances"}));
     item.total_us = number(row, {"Total Time (ns)"}) / kNsPerUs;
@@ -59,7 +59,7 @@ class SummaryReader {
                 "expected is what 'nsys stats --format csv' prints");
   }
 
-  /// By the first of these headings that there is: versions differ.
+  /// The column with the first of these headings that exists: versions differ.
   [[nodiscard]] std::size_t column(std::initializer_list<std::string_view> headings) const {
     for (const std::string_view heading : headings) {
       const auto found = std::ranges::find(header_, heading);

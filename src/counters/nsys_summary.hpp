@@ -18,11 +18,10 @@ struct TimelineItem {
   double greatest_us = 0.0;
 };
 
-/// Reads what `nsys stats --format csv` prints of one report (cuda_gpu_kern_sum, nvtx_sum), which
-/// has a column "Name" or "Range" and times in nanoseconds. Lines before the header (messages) are
-/// left out, and columns that are not known do not matter. A report without data gives nothing.
-/// Error(bad_file) naming `source`: a table that lacks a column, rows that are cut short, numbers
-/// that are none.
+/// Reads the output of `nsys stats --format csv` for one report (cuda_gpu_kern_sum, nvtx_sum),
+/// which has a column "Name" or "Range" and times in nanoseconds. Lines before the header
+/// (messages) and unknown columns are ignored. A report without data gives nothing. Error(bad_file)
+/// names `source` if the table lacks a column, a row is cut short, or a number is invalid.
 [[nodiscard]] std::vector<TimelineItem> read_nsys_summary(std::string_view text,
                                                           const std::string& source);
 

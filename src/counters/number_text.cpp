@@ -28,7 +28,7 @@ bool looks_like_number(std::string_view text) {
   });
 }
 
-/// The length of the separator of groups at the start of `text`; 0: there is none.
+/// The length of the group separator at the start of `text`; 0: there is none.
 std::size_t grouper_length(std::string_view text, NumberStyle style) {
   if (text.starts_with(style.decimal == '.' ? ',' : '.')) {
     return 1;
@@ -46,7 +46,7 @@ std::size_t count_digits(std::string_view text) {
                   text.size());
 }
 
-/// Reads digits in groups of three, or in one; nothing when the groups are not right.
+/// Reads digits that are ungrouped or in groups of three. Returns nothing if the groups are wrong.
 std::optional<std::string> read_whole(std::string_view& text, NumberStyle style) {
   std::size_t length = count_digits(text);
   std::string digits(text.substr(0, length));
@@ -72,11 +72,11 @@ std::optional<double> parse_plain(const std::string& text) {
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
-/// All texts, read in one style.
+/// The results of reading all texts in one style.
 struct Readings {
   bool possible = true;
-  std::string_view unreadable;  ///< a text that it does not read
-  std::string_view fraction;    ///< one of three decimals, which the other style reads as grouped
+  std::string_view unreadable;  ///< a text that the style does not read
+  std::string_view fraction;    ///< one with three decimals, which the other style reads as grouped
 
   void add(std::optional<double> mine, std::optional<double> other, std::string_view text) {
     possible = possible && mine;

@@ -17,7 +17,7 @@ constexpr std::array<Scale, 6> kMultiples{
 constexpr std::array<Scale, 4> kFractionsOfSeconds{
     {{"", 1.0}, {"m", 1e-3}, {"u", 1e-6}, {"n", 1e-9}}};
 
-/// In seconds; nothing when it is no time.
+/// The unit in seconds; nothing if it is not a unit of time.
 std::optional<double> seconds(std::string_view unit) {
   for (const Scale& scale : kFractionsOfSeconds) {
     for (const char* const name : {"s", "sec", "second"}) {
@@ -29,7 +29,7 @@ std::optional<double> seconds(std::string_view unit) {
   return std::nullopt;
 }
 
-/// The factor of a prefix of bytes or hertz; other units are not scaled.
+/// The factor of a unit of bytes or hertz; other units are not scaled.
 double amount(std::string_view unit) {
   for (const Scale& scale : kMultiples) {
     for (const char* const name : {"byte", "hz"}) {

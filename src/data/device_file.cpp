@@ -39,7 +39,7 @@ void read_limit(const JsonNode& node, int& value) {
 void read_limit(const JsonNode& node, std::int64_t& value) { value = node.integer(); }
 void read_limit(const JsonNode& node, double& value) { value = node.number(); }
 
-/// The newest of the known architectures that is no newer; without one, `arch` itself.
+/// The newest known architecture that is not newer than `arch`. Without one, `arch` itself.
 Arch nearest_known(const FileTree& tree, Arch arch) {
   std::vector<Arch> archs = known_archs(tree);
   std::erase_if(archs, [&](Arch known) { return known.sm > arch.sm; });

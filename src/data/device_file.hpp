@@ -11,16 +11,16 @@
 
 namespace fatune {
 
-/// Limits of a representative GPU of `arch` from configs/devices/sm_<number>.json, for planning,
-/// compiling and estimating without it. `name` is "sm_90 (no GPU)", `arch` is as asked for.
-/// Error(usage) listing the known architectures when there is no such file.
+/// Loads the limits of a representative GPU of `arch` from configs/devices/sm_<number>.json, for
+/// planning, compiling and estimating without it. `name` is "sm_90 (no GPU)"; `arch` is the
+/// requested one. Error(usage) lists the known architectures if there is no such file.
 [[nodiscard]] DeviceLimits load_device_limits(const FileTree& tree, Arch arch);
 
-/// Those limits that a device of an output has; the others are as DeviceLimits has them.
+/// Reads the limits that a device of an output has. The others keep the defaults of DeviceLimits.
 [[nodiscard]] DeviceLimits read_device_limits(const JsonNode& device);
 
-/// What an SM of `arch` does per clock, from the same files; an architecture without one has the
-/// rates of the nearest older one that has. Error(usage) as above when there is none.
+/// Loads what an SM of `arch` does per clock, from the same files. An architecture without a file
+/// has the rates of the nearest older one that has a file. Error(usage) as above if there is none.
 [[nodiscard]] SmRates load_sm_rates(const FileTree& tree, Arch arch);
 
 /// Architectures with a device file, oldest first.

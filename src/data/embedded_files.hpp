@@ -6,8 +6,8 @@
 
 namespace fatune {
 
-/// A data file as it stands in the program's read-only memory: a row of the table that
-/// cmake/fatune_embed.cmake writes, of three 64-bit words.
+/// A data file in the program's read-only memory: a row of the table that cmake/fatune_embed.cmake
+/// writes, of three 64-bit words.
 struct EmbeddedFile {
   const char* path;  ///< relative to the repository: "kernels/flash_sm80/family.json"
   const char* begin;
@@ -22,7 +22,7 @@ extern const EmbeddedFile fatune_embedded_table[];  // NOLINT(readability-identi
 extern const std::uint64_t fatune_embedded_count;   // NOLINT(readability-identifier-naming)
 }
 
-/// All of them. Costs no start-up time: the table is part of the program's image.
+/// All embedded files. Costs no start-up time: the table is part of the program's image.
 [[nodiscard]] inline std::span<const EmbeddedFile> embedded_files() {
   return {fatune_embedded_table, fatune_embedded_count};
 }

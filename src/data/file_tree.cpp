@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxFilesPerFolder = 1000;
 constexpr int kMaxFolderDepth = 8;
 
-/// Null when there is none.
+/// Returns null if there is no such file.
 const EmbeddedFile* find_embedded(std::string_view path) {
   const auto files = embedded_files();
   const auto found = std::ranges::find(files, path, &EmbeddedFile::path);
@@ -39,7 +39,7 @@ bool is_hidden(std::string_view path, const std::vector<std::string>& replaced) 
       "that holds several of them");
 }
 
-/// The family's own name, which is where its files go. The file is checked when it is loaded.
+/// The family's own name, which tells where its files go. The file is checked when it is loaded.
 std::string declared_name(const fs::path& dir) {
   const fs::path file = dir / "family.json";
   const nlohmann::json value = parse_json(read_disk_file(file), file.string());

@@ -15,19 +15,19 @@ namespace fatune {
 class FileTree {
  public:
   /// Lays a folder of kernel families over the tree. `dir` is a family's folder (it has a
-  /// family.json) or holds several, as `kernels/` does. A family replaces the one of its name as a
-  /// whole; other sub-folders with files (such as `common`) replace file by file.
-  /// Error(bad_file) when `dir` is no folder, holds no family, or holds too much to be one.
+  /// family.json) or holds several, as `kernels/` does. A family replaces the one of the same name
+  /// as a whole; other sub-folders with files (such as `common`) replace file by file.
+  /// Error(bad_file) if `dir` is not a folder, holds no family, or holds too much to be one.
   void overlay_kernels(const std::filesystem::path& dir);
 
   [[nodiscard]] bool contains(std::string_view path) const;
   /// Whether the file comes from one of the user's folders.
   [[nodiscard]] bool is_users(std::string_view path) const;
-  /// The file's bytes. Error(bad_file) when there is none, or it cannot be read.
+  /// The file's bytes. Error(bad_file) if there is no such file, or it cannot be read.
   [[nodiscard]] std::string read(std::string_view path) const;
   /// Paths that start with `prefix`, sorted.
   [[nodiscard]] std::vector<std::string> list(std::string_view prefix) const;
-  /// How messages call the file: its path on disk, or "<built in>/kernels/...".
+  /// The file's name in messages: its path on disk, or "<built in>/kernels/...".
   [[nodiscard]] std::string origin(std::string_view path) const;
 
  private:
@@ -37,7 +37,7 @@ class FileTree {
   std::vector<std::string> replaced_;  ///< prefixes whose embedded files are hidden
 };
 
-/// A file on disk. Error(bad_file) when it cannot be read or is larger than `max_bytes`.
+/// Reads a file from disk. Error(bad_file) if it cannot be read or is larger than `max_bytes`.
 [[nodiscard]] std::string read_disk_file(const std::filesystem::path& path,
                                          std::size_t max_bytes = std::size_t{16} << 20);
 

@@ -11,10 +11,10 @@ namespace fatune {
 /// those of the CUDA installation that NVRTC is taken from (core/cuda_installation.hpp).
 class IncludePaths {
  public:
-  /// Error(usage) for what is no folder.
+  /// Error(usage) if one is not a folder.
   explicit IncludePaths(const std::vector<std::filesystem::path>& folders = {});
 
-  /// The first file of that name; nothing when there is none.
+  /// The first file of that name; nothing if there is none.
   [[nodiscard]] std::optional<std::filesystem::path> find(const std::string& name) const;
   [[nodiscard]] const std::vector<std::filesystem::path>& folders() const { return folders_; }
 

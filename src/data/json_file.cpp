@@ -36,8 +36,8 @@ std::string parser_message(const json::parse_error& error) {
   return std::string(colon == std::string_view::npos ? what : what.substr(colon + 2));
 }
 
-/// Looks at every value while it is parsed: depth, and keys that appear twice in one object (of
-/// which the parser would silently keep the last).
+/// Checks every value while it is parsed: its depth, and keys that appear twice in one object. The
+/// parser would silently keep the last of these.
 class StructureCheck {
  public:
   explicit StructureCheck(std::string origin) : origin_(std::move(origin)) {}

@@ -17,7 +17,7 @@
 
 namespace fatune {
 
-/// Deeper than any of our formats; keeps recursion over values safe.
+/// This is deeper than any of our formats, and keeps recursion over values safe.
 inline constexpr std::size_t kMostJsonLevels = 64;
 
 /// `key` as part of a JSON pointer (RFC 6901).
@@ -33,8 +33,8 @@ inline constexpr std::size_t kMostJsonLevels = 64;
 void check_schema(const nlohmann::json& value, const FileTree& tree, std::string_view schema,
                   const std::string& origin);
 
-/// One value within a JSON file, which knows where it stands. Every accessor throws Error(bad_file)
-/// naming file and JSON pointer when the value is not what is asked for.
+/// One value within a JSON file, with its place. Every accessor throws Error(bad_file) naming file
+/// and JSON pointer if the value is not what is asked for.
 class JsonNode {
  public:
   JsonNode(const nlohmann::json& value, std::string origin, std::string pointer = {});

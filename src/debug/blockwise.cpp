@@ -34,7 +34,7 @@ struct SixteenBit {
   DType dtype;
 };
 
-// One query row through all its steps.
+// Computes the head row by row. Each query row goes through all its steps.
 template <typename Rules>
 class RowWalk {
  public:
@@ -90,7 +90,7 @@ class RowWalk {
     return static_cast<std::size_t>(row_ * head_.keys() + key);
   }
 
-  // Brings M, and with it L and O, up to date.
+  // Sets M for this tile, and rescales L and O to it.
   void raise(std::int64_t tile, Number greatest) {
     const std::size_t at = row_index(head_, tile, row_);
     const Number raised =
@@ -108,7 +108,7 @@ class RowWalk {
     const Number rounded = rules_.to_element(p);
     values_.p[score_index(key)] = static_cast<double>(rounded);
     l_ += p;
-    // A masked key has no row in V. (Its P is 0, unless the references are no numbers.)
+    // A masked key may have no row in V. (Its P is 0, unless the reference is NaN.)
     const std::int64_t dims = rounded == 0 || head_.is_masked(row_, key) ? 0 : head_.d_head;
     for (std::int64_t i = 0; i < dims; ++i) {
       Number& o = o_[static_cast<std::size_t>(i)];

@@ -45,7 +45,7 @@ class Detective {
     return comparison_.checks.front().max_error.has_value();
   }
 
-  // The reference of the wrong row, before and after the step.
+  // The reference M of the wrong row, before and after the step.
   [[nodiscard]] double reference_before() const {
     return kernel_
         .m[row_index(head_, head_.tile_of(first_.q_block, *first_.step - 1), value().row)];
@@ -62,7 +62,7 @@ class Detective {
                        reference_now());
   }
 
-  // All that is wrong is the other way round than the mask has it.
+  // Blames the mask if each wrong score is masked by the kernel alone, or by the algorithm alone.
   [[nodiscard]] std::string explain_scores() const {
     const StepWindow window = step_window(head_, StepTensor::s, first_.q_block, *first_.step);
     std::int64_t of_the_mask = 0;
@@ -86,7 +86,7 @@ class Detective {
                        : "S, M and P are right: the row sum of P";
   }
 
-  // O of the step before, not rescaled, and the new P V.
+  // O of the previous step, not rescaled, plus the new P V.
   [[nodiscard]] double without_rescaling() const {
     const std::int64_t before = head_.tile_of(first_.q_block, *first_.step - 1);
     const auto d = static_cast<std::size_t>(head_.d_head);

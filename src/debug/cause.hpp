@@ -6,8 +6,9 @@
 
 namespace fatune {
 
-/// One sentence about what usually makes this check the first that is wrong: the part of the
-/// kernel to look at. A guess from the values around it, not a proof. Precondition: wrong > 0.
+/// Returns one sentence that names the part of the kernel to look at: what usually makes `first`
+/// the first wrong check. It is a guess from the surrounding values, not a proof. Precondition:
+/// first.wrong > 0.
 [[nodiscard]] std::string likely_cause(const HeadProblem& head, const HeadInputs& inputs,
                                        const StepValues& kernel, const Comparison& comparison,
                                        const StepCheck& first);

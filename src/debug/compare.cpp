@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// 0 where both are the same infinity; not a number where one is none.
+// Returns 0 if both are the same infinity, and NaN if one is NaN.
 double distance(double a, double b) { return a == b ? 0.0 : std::abs(a - b); }
 
 class Comparer {
@@ -41,7 +41,7 @@ class Comparer {
   }
 
  private:
-  // The greatest score of each row so far.
+  // Updates the greatest score so far of each row.
   void note_scores(std::int64_t q_block, std::int64_t step) {
     const StepWindow window = step_window(head_, StepTensor::s, q_block, step);
     for (std::int64_t row = 0; row < window.rows; ++row) {
@@ -102,8 +102,8 @@ class Comparer {
     }
   }
 
-  // The allowed value of M that is nearest to the actual one. A row that has seen only masked
-  // scores has no M.
+  // Returns the allowed value of M that is nearest to the kernel's. In a row that has seen only
+  // masked scores, only -infinity is allowed.
   [[nodiscard]] double allowed_reference(std::int64_t row, std::size_t at, std::int64_t q_block,
                                          std::int64_t step) const {
     const double greatest = greatest_[static_cast<std::size_t>(row)];

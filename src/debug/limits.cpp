@@ -11,7 +11,7 @@ namespace fatune {
 namespace {
 
 constexpr double kFp32Ulp = 0x1p-23;
-// The error of sums formed in another order, or truncated where others round.
+// The error of scores whose sums are formed in another order, or truncated instead of rounded.
 constexpr double kScoreUlps = 4.0;
 
 std::vector<double> row_norms(const std::vector<std::uint16_t>& elements, const HeadProblem& head) {
@@ -42,7 +42,7 @@ double greatest_in(const std::vector<double>& values, std::int64_t first, std::i
   return *std::max_element(begin, values.begin() + std::min(first + count, size));
 }
 
-// Over a window, of those that are finite.
+// Returns the greatest magnitude of the finite values in a window.
 template <typename Value>
 double greatest_of(const StepWindow& window, Value value) {
   double greatest = 0.0;
@@ -80,7 +80,8 @@ double StepLimits::greatest(StepTensor tensor, std::int64_t q_block, std::int64_
                      [&](std::size_t i) { return exact[i]; });
 }
 
-// No partial sum of q k exceeds |q| |k|: a few units in fp32's last place of that.
+// No partial sum of q k exceeds |q| |k|. The allowance is kScoreUlps units of fp32's last place of
+// that bound.
 double StepLimits::score_limit(std::int64_t q_block, std::int64_t step) const {
   const std::int64_t key = head_.tile_of(q_block, step) * head_.tiles.keys_per_step;
   const double partial_sum =
@@ -90,7 +91,7 @@ double StepLimits::score_limit(std::int64_t q_block, std::int64_t step) const {
          kScoreUlps * kFp32Ulp * head_.scale_log2() * partial_sum;
 }
 
-// M is one of the scores so far.
+// M is one of the scores so far, so their greatest limit applies.
 double StepLimits::reference_limit(std::int64_t q_block, std::int64_t step) const {
   double limit = 0.0;
   for (std::int64_t seen = 0; seen <= step; ++seen) {
@@ -99,12 +100,12 @@ double StepLimits::reference_limit(std::int64_t q_block, std::int64_t step) cons
   return limit;
 }
 
-// Relative, of 2^(S - M): that of both exponents, and of the approximate instruction.
+// The relative error of 2^(S - M). S, M and the approximate instruction contribute to it.
 double StepLimits::exponential_error(std::int64_t q_block, std::int64_t step) const {
   return 2 * std::numbers::ln2 * reference_limit(q_block, step) + 2 * kFp32Ulp;
 }
 
-// Relative, of a sum of exponentials that each step may have rescaled.
+// The relative error of a sum of exponentials that each step may have rescaled.
 double StepLimits::sum_error(std::int64_t q_block, std::int64_t step) const {
   const auto steps = static_cast<double>(step + 1);
   const auto addends = steps * static_cast<double>(head_.tiles.keys_per_step);

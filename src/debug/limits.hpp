@@ -9,20 +9,22 @@
 
 namespace fatune {
 
-/// How far a kernel's intermediates may be from float64's. docs/debug.md has the derivation.
+/// The limits for the differences between a kernel's intermediates and the float64 ones.
+/// docs/debug.md has the derivation.
 ///
 /// Each tensor, block and step has a limit. It is twice the greatest error of the emulated 16-bit
-/// algorithm, as the documented rule has it, and an allowance for sums that the kernel forms in
-/// another order than that emulation: see the functions. Both are relative to the same M.
+/// algorithm (the documented rule), plus an allowance for sums that the kernel forms in another
+/// order than the emulation. limits.cpp explains each allowance. All values are relative to the
+/// same M.
 class StepLimits {
  public:
-  /// `float64` and `sixteen_bit` must outlive it.
+  /// `head`, `float64` and `sixteen_bit` must outlive this object.
   StepLimits(const HeadProblem& head, const HeadInputs& inputs, const StepValues& float64,
              const StepValues& sixteen_bit);
 
-  /// `step` is without meaning for the output.
+  /// Returns the limit of a tensor in a step. `step` is ignored for the output.
   [[nodiscard]] double limit(StepTensor tensor, std::int64_t q_block, std::int64_t step) const;
-  /// The greatest error of the 16-bit algorithm there.
+  /// Returns the greatest error of the emulated 16-bit algorithm in this tensor, block and step.
   [[nodiscard]] double emulated_error(StepTensor tensor, std::int64_t q_block,
                                       std::int64_t step) const;
 
@@ -40,7 +42,7 @@ class StepLimits {
   const HeadProblem& head_;
   const StepValues& float64_;
   const StepValues& sixteen_bit_;
-  std::vector<double> q_norms_, k_norms_;  // of each row, Euclidean
+  std::vector<double> q_norms_, k_norms_;  // Euclidean norm of each row
   double greatest_v_ = 0.0;
 };
 

@@ -10,8 +10,8 @@
 
 namespace fatune {
 
-/// The tensors that the block-wise algorithm computes, in the order of a step. `output` is O / L,
-/// once at the end.
+/// The tensors of the block-wise algorithm, in the order in which a step computes them. `output` is
+/// O / L, computed once at the end.
 enum class StepTensor { s, m, p, l, o, output };
 
 inline constexpr std::array kStepTensors{StepTensor::s, StepTensor::m, StepTensor::p, StepTensor::l,
@@ -19,8 +19,9 @@ inline constexpr std::array kStepTensors{StepTensor::s, StepTensor::m, StepTenso
 
 [[nodiscard]] std::string_view tensor_name(StepTensor tensor);  ///< "S", ..., "output"
 
-/// Every intermediate of one head, as kernels/common/attention_dump.h lays them out. NaN where
-/// nothing was computed: tiles that a causal block does not visit, or that a kernel did not write.
+/// All intermediates of one head, as kernels/common/attention_dump.h lays them out. A value is NaN
+/// where nothing was computed: in tiles that a causal block does not visit, or that a kernel did
+/// not write.
 struct StepValues {
   std::vector<double> s;       ///< [rows, keys]
   std::vector<double> p;       ///< [rows, keys]
@@ -33,20 +34,20 @@ struct StepValues {
   [[nodiscard]] std::vector<double>& of(StepTensor tensor);
 };
 
-/// A tensor's extents; those that are not there are 1.
+/// The extents of a tensor (see StepValues).
 [[nodiscard]] std::vector<std::int64_t> tensor_shape(const HeadProblem& head, StepTensor tensor);
 
-/// All NaN.
+/// Returns tensors of the right size, filled with NaN.
 [[nodiscard]] StepValues empty_values(const HeadProblem& head);
 
-/// The part of a tensor that one block's step computes: `rows` rows of `columns` neighbouring
-/// values. Rows past the end of the sequence are not among them.
+/// The part of a tensor that one step of one block computes: `rows` rows of `columns` adjacent
+/// values. It does not include rows past the end of the sequence.
 struct StepWindow {
   std::size_t first = 0;       ///< index of the first value
-  std::size_t row_stride = 0;  ///< from a row to the next
+  std::size_t row_stride = 0;  ///< from one row to the next
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  std::int64_t first_row = 0;     ///< as position in the sequence
+  std::int64_t first_row = 0;     ///< position in the sequence
   std::int64_t first_column = 0;  ///< S and P: the first key; else 0
 
   [[nodiscard]] std::size_t index(std::int64_t row, std::int64_t column) const {
@@ -54,11 +55,11 @@ struct StepWindow {
   }
 };
 
-/// `step` is without meaning for the output.
+/// Returns the part that a step computes. `step` is ignored for the output.
 [[nodiscard]] StepWindow step_window(const HeadProblem& head, StepTensor tensor,
                                      std::int64_t q_block, std::int64_t step);
 
-/// Index of a row's value in M and L.
+/// The index of a row's value in M and L.
 [[nodiscard]] inline std::size_t row_index(const HeadProblem& head, std::int64_t tile,
                                            std::int64_t row) {
   return static_cast<std::size_t>(tile * head.rows() + row);

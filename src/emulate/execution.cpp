@@ -21,13 +21,13 @@ constexpr std::uint32_t coordinate(std::uint32_t linear, const Extent& extent, s
                      : linear / extent[0] / extent[1];
 }
 
-/// How many clusters the grid has along each axis.
+/// The number of clusters along each axis of the grid.
 Extent clusters_of(const LaunchSetup& setup) {
   return {setup.grid[0] / setup.cluster[0], setup.grid[1] / setup.cluster[1],
           setup.grid[2] / setup.cluster[2]};
 }
 
-/// The place of a block.
+/// The position of a block in the grid.
 struct Place {
   std::uint32_t cluster = 0;  ///< linear
   std::uint32_t rank = 0;     ///< in the cluster
@@ -41,7 +41,7 @@ struct Place {
   }
 };
 
-/// Fills the registers that the system provides.
+/// Fills the special registers of a warp.
 class SpecialRegisters {
  public:
   SpecialRegisters(const Program& program, const LaunchSetup& setup, const Place& place,

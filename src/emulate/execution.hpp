@@ -20,10 +20,10 @@
 
 namespace fatune::emulate {
 
-/// A CTA barrier that some have arrived at.
+/// The arrivals at a CTA barrier in its current phase.
 struct Barrier {
   std::uint32_t arrived = 0;   ///< threads
-  std::uint32_t expected = 0;  ///< threads; 0: as many as the block has alive
+  std::uint32_t expected = 0;  ///< threads; 0: all live threads of the block
   std::uint32_t yes = 0;       ///< threads that arrived with a true predicate (bar.red)
   std::int32_t instruction = -1;
   Knowledge joined;
@@ -49,15 +49,15 @@ struct Block {
   Mbarriers mbarriers;
   std::array<Barrier, kBarriers> barriers;
   RegisterPool registers;
-  std::vector<WarpgroupTrace> warpgroups;  ///< those that have multiplied
+  std::vector<WarpgroupTrace> warpgroups;  ///< those that have issued products
 };
 
-/// Clusters of a grid. Precondition: its extents are multiples of the cluster's.
+/// The number of clusters in the grid. Precondition: its extents are multiples of the cluster's.
 [[nodiscard]] std::uint32_t cluster_count(const LaunchSetup& setup);
-/// Linear index in the grid of a cluster's block.
+/// The linear index in the grid of a cluster's block.
 [[nodiscard]] std::uint32_t block_at(const LaunchSetup& setup, std::uint32_t cluster,
                                      std::uint32_t rank);
-/// Linear index in the grid of a cluster's first block.
+/// The linear index in the grid of a cluster's first block.
 [[nodiscard]] std::uint32_t first_block(const LaunchSetup& setup, std::uint32_t cluster);
 
 /// The state that the clusters of a launch share.
@@ -68,7 +68,7 @@ struct LaunchState {
   std::uint64_t changes = 0;
 };
 
-/// One cluster of blocks as it runs, without clusters one block: what handlers work on.
+/// The state of a running cluster (of one block if there are no clusters). Handlers work on it.
 class Execution {
  public:
   Execution(const Program& program, GlobalMemory& global, const LaunchSetup& setup,
@@ -81,18 +81,18 @@ class Execution {
   LaunchState& launch;
   std::uint32_t cluster;      ///< in the grid, linear
   std::vector<Block> blocks;  ///< by rank
-  std::vector<Warp> warps;    ///< of all blocks, one block after another: the agents
+  std::vector<Warp> warps;    ///< of all blocks, block after block; the index is the agent
   ClusterBarrier cluster_barrier;
   std::deque<BulkCopy> bulk;
   StrongLocations strong_locations;
-  std::uint64_t clock_reads = 0;  ///< how often %clock and the like were read
+  std::uint64_t clock_reads = 0;  ///< reads of %clock and similar registers
   std::mt19937_64 random;
-  /// Counts what others may have waited for: without any, polling again is in vain.
+  /// Counts events that waiting threads may wait for. Polling again is in vain without a new one.
   std::uint64_t progress = 0;
-  Agent agents = 0;  ///< so many there are
+  Agent agents = 0;  ///< the number of agents
   bool trapped = false;
-  bool has_spun = false;   ///< some group has
-  bool turn_ends = false;  ///< the warp whose turn it is: it is trapped, or has polled in vain
+  bool has_spun = false;   ///< some group has spun
+  bool turn_ends = false;  ///< the current warp has trapped or polled in vain
 
   void note_progress() {
     ++progress;
@@ -100,7 +100,7 @@ class Execution {
   }
   void end_by_trap() { trapped = turn_ends = true; }
 
-  /// 32 lanes of an operand.
+  /// The 32 lanes of an operand.
   template <typename Lane>
   [[nodiscard]] Lane* lanes(const Warp& warp, const Operand& operand) const {
     return (operand.constant ? program.constants : warp.registers).at<Lane>(operand.offset);
@@ -110,7 +110,7 @@ class Execution {
     return lanes<std::uint32_t>(warp, operand)[lane];
   }
 
-  /// A lane's address: its operand, and the one after it, which is its offset.
+  /// A lane's address: the sum of the operand and the next one, which is the offset.
   [[nodiscard]] std::uint64_t address(const Warp& warp, const Operand* operand, int lane) const {
     const std::uint64_t base = operand->wide ? lanes<std::uint64_t>(warp, *operand)[lane]
                                              : lanes<std::uint32_t>(warp, *operand)[lane];
@@ -127,12 +127,12 @@ class Execution {
                                   const Instruction& instruction) const {
     return {warp.agent, lane, &warp.clock.seen, &instruction, instruction.all_members};
   }
-  /// The agent that reads the operands of a warp's products: a warp that waits for a product knows
-  /// of all of its reads, and of nothing else that the warp did.
+  /// The agent that reads the operands of a warp's products. It differs from the warp's own agent:
+  /// waiting for a product reveals the product's reads, and nothing else that the warp did.
   [[nodiscard]] Agent multiplier(const Warp& warp) const {
     return static_cast<Agent>(warps.size()) + warp.agent;
   }
-  /// Precondition: it is no mbarrier.
+  /// Precondition: the agent is not an mbarrier.
   [[nodiscard]] const Warp& warp_of(Agent agent) const { return warps[agent % warps.size()]; }
   [[nodiscard]] Block& block_of(const Warp& warp) { return blocks[warp.block]; }
   [[nodiscard]] std::span<Warp> warps_of(const Block& block) {
@@ -140,8 +140,8 @@ class Execution {
     return std::span(warps).subspan(block.rank * count, count);
   }
 
-  /// Notes a mistake; `describe` is called for the first of its kind at an instruction, and gives
-  /// FindingWords or their text.
+  /// Records a mistake. Calls `describe` only for the first one of this kind at the instruction; it
+  /// returns FindingWords or their text.
   template <typename Describe>
   void report(FindingKind kind, const Warp& warp, const Instruction& instruction, int lane,
               Describe describe) {
@@ -157,20 +157,20 @@ class Execution {
 
   [[nodiscard]] std::uint32_t threads_alive(const Block& block);
   [[nodiscard]] bool any_alive() const;
-  /// Threads that are at the cluster's barrier, in its current phase.
+  /// The number of threads that have arrived at the cluster barrier in its current phase.
   [[nodiscard]] std::uint32_t arrived_at_cluster() const;
-  /// When all threads that are alive have arrived.
+  /// Completes the cluster barrier if all live threads have arrived.
   void complete_cluster_barrier();
 };
 
-/// A lane of a warp that carries an instruction out.
+/// A lane of a warp that executes an instruction.
 struct Actor {
   Execution& x;
   Warp& warp;
   const Instruction& instruction;
   int lane = 0;
 
-  /// Its value of an operand, by the operand's index.
+  /// The lane's value of an operand, which is given by its index.
   [[nodiscard]] std::uint32_t word(std::size_t operand) const {
     return x.word(warp, instruction.operands[operand], lane);
   }
@@ -188,7 +188,7 @@ struct Actor {
   }
 };
 
-/// Calls `work(actor)` for the lanes of a mask, in their order.
+/// Calls `work(actor)` for the lanes of a mask, in ascending order.
 template <typename Work>
 void for_each_actor(Execution& x, Warp& warp, const Instruction& instruction, Mask mask,
                     Work work) {

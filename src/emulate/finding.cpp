@@ -12,7 +12,7 @@ struct KindText {
   const char* name;
   const char* check;
 };
-/// In the order of FindingKind.
+/// Indexed by FindingKind.
 constexpr std::array kKinds{KindText{"out_of_bounds", "mem"},
                             KindText{"misaligned", "mem"},
                             KindText{"uninitialised", "init"},

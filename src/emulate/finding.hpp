@@ -16,29 +16,29 @@ enum class FindingKind : std::uint8_t {
   misaligned,           ///< mem
   uninitialised,        ///< init
   race,                 ///< race
-  in_flight,            ///< race: touched while an asynchronous operation may touch it
-  missing_proxy_fence,  ///< sync: the async proxy need not see what was written
-  pending_registers,    ///< sync: registers of a wgmma are touched before it is waited for
+  in_flight,            ///< race: accessed while an asynchronous operation may access it
+  missing_proxy_fence,  ///< sync: the async proxy may miss what was written
+  pending_registers,    ///< sync: a wgmma's registers are accessed before a wait for it
   missing_wgmma_fence,  ///< sync
   divergent_product,    ///< sync: not all warps of a warpgroup issue the same wgmma
   divergent_barrier,    ///< sync
   barrier_misuse,       ///< sync
   deadlock,             ///< deadlock
   pending_at_exit,      ///< sync
-  inactive_lane,        ///< sync: shfl takes the value of a lane that does not take part
-  trap,                 ///< always
+  inactive_lane,        ///< sync: shfl reads the value of an inactive lane
+  trap,                 ///< trap: always checked
   assertion,            ///< trap: assert() has failed
 };
 
 [[nodiscard]] const char* name_of(FindingKind kind);
-/// "read", "asynchronous write"
+/// The name of the kind: "read", "asynchronous write".
 [[nodiscard]] const char* name_of(AccessKind kind);
-/// "mem", "init", "race", "sync", "deadlock" or, of what ends a kernel by its own will, "trap".
+/// The check: "mem", "init", "race", "sync" or "deadlock"; "trap" if the kernel ends itself.
 [[nodiscard]] const char* check_of(FindingKind kind);
-/// Whether it is about two accesses, or about an access and an operation under way.
+/// True for findings about two accesses, or about an access and an operation under way.
 [[nodiscard]] bool has_two_ends(FindingKind kind);
 
-/// The access that one's own is not ordered with: it came before, in this run.
+/// The earlier access (in this run) that the reported access is not ordered with.
 struct OtherAccess {
   AccessKind kind = AccessKind::read;
   std::size_t instruction = 0;  ///< index into Program::instructions
@@ -48,14 +48,14 @@ struct OtherAccess {
 
 /// The text of a finding.
 struct FindingWords {
-  std::string text;                                 ///< in words, with the address by name
-  std::string memory = {};                          ///< "sK [row 1, col 8]"; empty: of no memory
+  std::string text;                                 ///< in words, with addresses by name
+  std::string memory = {};                          ///< "sK [row 1, col 8]"; empty: no memory
   std::optional<AccessKind> access = std::nullopt;  ///< to that memory
   std::optional<OtherAccess> other = std::nullopt;  ///< Checks::both_ends
 };
 
-/// One mistake of the kernel, as it was first met; the same one at the same instruction is counted,
-/// not repeated.
+/// The first occurrence of a mistake of the kernel. Further ones at the same instruction are only
+/// counted.
 struct Finding : FindingWords {
   FindingKind kind = FindingKind::trap;
   std::size_t instruction = 0;  ///< index into Program::instructions
@@ -70,7 +70,8 @@ class FindingLog {
   void add(Finding finding);
   [[nodiscard]] const std::vector<Finding>& all() const { return findings_; }
   [[nodiscard]] bool empty() const { return findings_.empty(); }
-  /// True when this kind at this instruction is known: its text need not be made again.
+  /// If this kind at this instruction is known, counts it again and returns true. Its text is then
+  /// not needed.
   [[nodiscard]] bool count_again(FindingKind kind, std::size_t instruction);
 
  private:

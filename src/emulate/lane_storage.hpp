@@ -11,7 +11,7 @@
 
 namespace fatune::emulate {
 
-/// Room for registers of different widths, each at its offset. Zero at first.
+/// Storage for registers of different widths, each at its own offset. Initially zero.
 class LaneStorage {
  public:
   LaneStorage() = default;
@@ -19,7 +19,7 @@ class LaneStorage {
     std::memset(bytes_.get(), 0, bytes);
   }
 
-  /// 32 lanes of 32 or of 64 bits. Precondition: the register at the offset is of that width.
+  /// The 32 lanes of a register. Precondition: the register at the offset has Lane's width.
   template <typename Lane>
   [[nodiscard]] Lane* at(std::uint32_t offset) const {
     return reinterpret_cast<Lane*>(bytes_.get() + offset);
@@ -31,7 +31,7 @@ class LaneStorage {
     void operator()(std::byte* bytes) const noexcept { std::free(bytes); }
   };
 
-  // Storage from malloc's family may hold objects of any of these types without further ado.
+  // Memory from the malloc family may hold any of these types: objects are created implicitly.
   static std::byte* allocate(std::size_t bytes) {
     const std::size_t whole = (bytes + kAlignment) / kAlignment * kAlignment;
     void* const room = std::aligned_alloc(kAlignment, whole);

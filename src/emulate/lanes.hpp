@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <type_traits>
 
-// Registers of a warp: one value for each lane, in 32 or 64 bits. Narrower types are in the low
-// bits, zero above; predicates are masks.
+// A register of a warp has one value for each lane, in 32 or 64 bits. Narrower types are in the low
+// bits, with zeros above. Predicates are masks.
 namespace fatune::emulate {
 
 inline constexpr int kLanes = 32;
@@ -15,7 +15,7 @@ inline constexpr Mask kAllLanes = ~Mask{0};
 constexpr Mask lane_bit(int lane) { return Mask{1} << lane; }
 constexpr bool has_lane(Mask mask, int lane) { return (mask >> lane & 1U) != 0; }
 
-/// Calls `work(lane)` for the lanes of a mask, in their order.
+/// Calls `work(lane)` for the lanes of a mask, in ascending order.
 template <typename Work>
 void for_each_lane(Mask mask, Work work) {
   for (; mask != 0; mask &= mask - 1) {

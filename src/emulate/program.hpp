@@ -20,59 +20,59 @@ class Execution;
 struct Warp;
 struct Instruction;
 
-/// Carries an instruction out for the lanes of a mask, none of them empty.
+/// Executes an instruction for the lanes of a mask. Precondition: the mask is not empty.
 using Handler = void (*)(Execution&, Warp&, const Instruction&, Mask);
-/// Whether these lanes need not wait any more.
+/// Returns true if these lanes need not wait any longer.
 using Condition = bool (*)(Execution&, Warp&, const Instruction&, Mask);
 
-/// The place of a value: an offset in bytes into the warp's registers, or into the program's
-/// constants, which all warps share; both hold 32 lanes from there on. For a predicate: its index,
-/// or, when it is constant, 0 or 1.
+/// The location of a value: a byte offset into the warp's registers, or into the program's
+/// constants, which all warps share. Both hold 32 lanes from that offset on. For a predicate, the
+/// offset is its index; for a constant predicate, it is 0 or 1.
 struct Operand {
   std::uint32_t offset = 0;
   bool constant = false;
-  bool wide = false;     ///< of an address: it has 64 bits
-  bool negated = false;  ///< of a condition: "!%p1"
+  bool wide = false;     ///< an address has 64 bits
+  bool negated = false;  ///< a condition is negated: "!%p1"
 };
 
-/// The place of a result that is not needed: "_".
+/// The offset of a result that is discarded: "_".
 inline constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
 
 /// The effect of an instruction on the control flow.
 enum class Flow : std::uint8_t {
-  next,     ///< nothing
+  next,     ///< continues with the next instruction
   branch,   ///< to `target`, for the active lanes
   exit,     ///< the active lanes end
-  gather,   ///< as next, once every lane that it needs is there: `members`
-  poll,     ///< as next, once `condition` holds, or when waiting for it is in vain
-  barrier,  ///< arrives at a CTA barrier; with `waits` it stays until the barrier completes
+  gather,   ///< as next, once all lanes that take part (`members`) have come
+  poll,     ///< as next, once `condition` holds or waiting for it is in vain
+  barrier,  ///< arrives at a CTA barrier; with `waits`, waits until the barrier completes
 };
 
-/// A decoded instruction: names are resolved and types chosen; the handler knows the rest.
+/// A decoded instruction. Names are resolved and types are chosen. The handler knows the rest.
 struct Instruction {
   Handler handler = nullptr;
   const Operand* operands = nullptr;  ///< results first
   std::int32_t guard = -1;            ///< predicate; -1: none
-  std::int32_t target = -1;           ///< of a branch
-  std::uint32_t variant = 0;          ///< a number that the handler takes it for
+  std::int32_t target = -1;           ///< of a branch: index of an instruction
+  std::uint32_t variant = 0;          ///< a number that the handler interprets
   Condition condition = nullptr;      ///< Flow::poll
   Flow flow = Flow::next;
   bool guard_negated = false;
   bool leader = false;        ///< a label stands before it: groups of lanes may meet here
-  bool waits = false;         ///< Flow::barrier; Flow::poll: it never gives up
+  bool waits = false;         ///< Flow::barrier: until it completes; Flow::poll: never gives up
   bool all_members = false;   ///< Flow::gather: the warp's lanes; else those of operand `members`;
                               ///< Flow::poll: the warp's lanes poll together
   bool is_product = false;    ///< wgmma.mma_async
   std::uint8_t members = 0;   ///< index of the operand that has the mask
   std::int32_t watched = -1;  ///< index into Program::watched_uses; -1: it touches none
-  std::array<std::byte, 8> details{};  ///< what the handler has to know, in a type of its own
+  std::array<std::byte, 8> details{};  ///< data for the handler, of a type that it chooses
 
   template <typename T>
   void set_details(const T& value) {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(details));
     std::memcpy(details.data(), &value, sizeof(T));
   }
-  /// Precondition: they were set as a T.
+  /// Precondition: the details were set as a T.
   template <typename T>
   [[nodiscard]] T details_as() const {
     T value;
@@ -88,7 +88,7 @@ struct ModuleVariable {
   std::vector<std::uint8_t> bytes;  ///< its initial value
 };
 
-/// An instruction's uses of registers that products (wgmma) use, by their number.
+/// The numbers of the registers of products (wgmma) that an instruction uses.
 struct WatchedUses {
   std::vector<std::uint16_t> reads;
   std::vector<std::uint16_t> writes;
@@ -100,20 +100,20 @@ struct WatchedUses {
 struct KernelNeeds {
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t dynamic_shared_offset = 0;
-  std::uint32_t local_bytes = 0;  ///< of one thread
+  std::uint32_t local_bytes = 0;  ///< per thread
   std::uint32_t parameter_bytes = 0;
-  /// Blocks of the cluster that the kernel is compiled for (.reqnctapercluster, which is what
-  /// __cluster_dims__ becomes); absent: the launch says.
+  /// The cluster size in blocks that the kernel is compiled for (.reqnctapercluster, which
+  /// __cluster_dims__ generates); absent: the launch sets it.
   std::optional<std::array<std::uint32_t, 3>> cluster;
   std::vector<ModuleVariable> variables;  ///< global and constant
 };
 
-/// A kernel, ready to be run. Owns what its instructions point to: not to be copied.
+/// A kernel that is ready to run. Owns what its instructions point to, hence not copyable.
 struct Program : KernelNeeds {
   std::string kernel;
   std::vector<Instruction> instructions;
   std::vector<std::size_t> statements;  ///< by instruction: index into the function's statements
-  std::vector<std::int64_t> lines;      ///< by instruction: of the PTX
+  std::vector<std::int64_t> lines;      ///< by instruction: line of the PTX
   std::vector<Operand> operand_pool;
   LaneStorage constants;
   std::uint32_t register_bytes = 0;  ///< of one warp
@@ -125,7 +125,7 @@ struct Program : KernelNeeds {
 
 static_assert(!std::is_copy_constructible_v<Program>);
 
-/// Registers that a warp has filled when it starts: first those with .x, .y and .z, then others.
+/// Special registers, which are filled when a warp starts. Those with .x, .y and .z come first.
 inline constexpr std::array<std::string_view, 8> kSpecialTriples{
     "tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid"};
 inline constexpr std::array<std::string_view, 14> kSpecialSingles{
@@ -133,7 +133,7 @@ inline constexpr std::array<std::string_view, 14> kSpecialSingles{
     "lanemask_lt", "lanemask_ge", "lanemask_gt",     "dynamic_smem_size", "total_smem_size",
     "smid",        "gridid",      "cluster_ctarank", "cluster_nctarank"};
 
-/// The number of the register of that name, or of the first of three.
+/// The number of the special register with this name; for a triple, that of its .x.
 consteval std::uint32_t special_register(std::string_view name) {
   for (std::uint32_t i = 0; i < kSpecialTriples.size(); ++i) {
     if (kSpecialTriples[i] == name) {

@@ -17,16 +17,16 @@ namespace fatune::emulate {
 struct Group {
   enum class State : std::uint8_t {
     runnable,
-    gathering,  ///< other lanes have to come to the same instruction
+    gathering,  ///< waits for other lanes to reach the same instruction
     at_barrier,
-    polling,  ///< for what another warp or a copy does
+    polling,  ///< waits for another warp or a copy
   };
   std::int32_t pc = 0;
   Mask mask = 0;
   State state = State::runnable;
   std::uint32_t barrier = 0;
-  bool gives_up = false;  ///< polling: nothing else can continue
-  bool spins = false;     ///< its last turn ended with a poll in vain, of `spins_at`
+  bool gives_up = false;  ///< stops polling: nothing else can continue
+  bool spins = false;     ///< its last turn ended with a poll of `spins_at` in vain
   std::uint64_t spins_at = 0;
 };
 
@@ -35,27 +35,27 @@ struct AsyncCopy {
   std::uint64_t source = 0;
   std::uint32_t destination = 0;
   std::uint32_t instruction = 0;
-  std::uint32_t group = 0;  ///< of the lane: how many it had committed before
+  std::uint32_t group = 0;  ///< number of groups that the lane had committed before
   std::uint8_t lane = 0;
   std::uint8_t bytes = 0;
-  std::uint8_t source_bytes = 0;  ///< the rest is zero
-  std::uint32_t order = 0;        ///< counts the warp's copies and arrivals
+  std::uint8_t source_bytes = 0;  ///< the rest is filled with zeros
+  std::uint32_t order = 0;        ///< index among the warp's copies and arrivals
   bool landed = false;
 };
 
 /// A wgmma.mma_async that has not been waited for.
 struct AsyncProduct {
   std::uint32_t instruction = 0;
-  std::uint64_t a = 0;  ///< descriptors; A may be in registers
+  std::uint64_t a = 0;  ///< descriptors; 0 if A is in registers
   std::uint64_t b = 0;
-  std::uint32_t group = 0;   ///< how many the warp had committed before
-  std::uint32_t number = 0;  ///< of the warp's products, from 0
+  std::uint32_t group = 0;   ///< number of groups that the warp had committed before
+  std::uint32_t number = 0;  ///< index among the warp's products, from 0
   bool accumulates = false;
   bool landed = false;
   bool has_read = false;  ///< some thread has waited for it
 };
 
-/// cp.async.mbarrier.arrive: an arrival when the copies before it have landed.
+/// A cp.async.mbarrier.arrive: it arrives when the lane's earlier copies have landed.
 struct AsyncArrival {
   std::uint32_t instruction = 0;
   std::uint32_t mbarrier = 0;  ///< offset in the block's shared memory
@@ -63,7 +63,7 @@ struct AsyncArrival {
   std::uint8_t lane = 0;
 };
 
-/// The last copies of a lane that have happened for threads that wait for an mbarrier; the lane
+/// The last copies of a lane that have landed for threads that wait for an mbarrier. The lane
 /// itself may wait for their group instead.
 struct TrackedCopies {
   Epoch as;
@@ -76,7 +76,7 @@ struct Warp {
   std::size_t block = 0;  ///< in its cluster
   Agent agent = 0;
   Mask alive = 0;    ///< lanes that have not ended
-  Mask threads = 0;  ///< lanes that exist: fewer in the block's last warp
+  Mask threads = 0;  ///< lanes that exist: the block's last warp may have fewer
   LaneStorage registers;
   std::vector<Mask> predicates;
   std::vector<Group> groups;
@@ -89,20 +89,20 @@ struct Warp {
   std::vector<AsyncProduct> products;
   std::uint32_t products_issued = 0;
   std::uint32_t products_committed = 0;
-  std::uint32_t registers_of_thread = 0;               ///< setmaxnreg
+  std::uint32_t registers_of_thread = 0;               ///< registers per thread: setmaxnreg
   std::vector<std::uint8_t> watched;                   ///< state of each register that products use
-  Mask at_cluster_barrier = 0;                         ///< lanes that have arrived, and not waited
-  Mask cluster_arrived = 0;                            ///< lanes that have, in its current phase
+  Mask at_cluster_barrier = 0;                         ///< lanes that arrived and have not waited
+  Mask cluster_arrived = 0;                            ///< lanes that arrived in the current phase
   std::array<std::uint32_t, kLanes> committed{};       ///< cp.async groups, by lane
   std::array<std::uint32_t, kLanes> bulk_committed{};  ///< bulk groups, by lane
   std::vector<std::uint8_t> local;                     ///< lane after lane
   RecentPolls polls;
 
-  /// After a synchronisation: what comes now is later than what others have seen.
+  /// Begins a new epoch after a synchronisation: others have not seen what comes after it.
   void advance() { clock.seen.set(agent, clock.seen.of(agent) + 1); }
 };
 
-/// Lanes for which a condition holds: see Decoder::condition.
+/// The lanes for which a condition holds: see Decoder::condition.
 inline Mask condition_of(const Warp& warp, const Operand& condition) {
   const Mask holds = condition.constant ? (condition.offset != 0 ? kAllLanes : Mask{0})
                                         : warp.predicates[condition.offset];

@@ -7,12 +7,12 @@
 
 namespace fatune {
 
-/// A part of a grid: so many blocks along each axis, from the first on.
+/// A box of blocks in a grid: `extent` blocks along each axis, from `first` on.
 struct BlockBox {
   std::array<std::int64_t, 3> first{0, 0, 0};
   std::array<std::int64_t, 3> extent{1, 1, 1};
 
-  /// `block`: linear index in `grid`, x fastest.
+  /// `block` is the linear index in the launch's grid, x fastest.
   [[nodiscard]] bool contains(std::int64_t block, const LaunchGeometry& launch) const {
     const auto& grid = launch.grid;
     const std::array<std::int64_t, 3> at{block % grid[0], block / grid[0] % grid[1],

@@ -21,7 +21,7 @@
 namespace fatune {
 namespace {
 
-// Launches of each run, on one state of the module, when the kernel changes that.
+// The number of launches of each run if the kernel changes state that later launches see.
 constexpr int kLaunches = 3;
 
 double share_of_limit(const ErrorStats& stats) {
@@ -30,7 +30,7 @@ double share_of_limit(const ErrorStats& stats) {
     return HUGE_VAL;
   }
   const double greatest = std::max(stats.max_abs_error, stats.max_abs_difference);
-  return stats.limit > 0.0 ? greatest / stats.limit : 0.0;  // of what is not compared
+  return stats.limit > 0.0 ? greatest / stats.limit : 0.0;  // no limit: not compared
 }
 
 bool is_worse(const ErrorStats& stats, const ErrorStats& worst) {
@@ -44,7 +44,7 @@ bool has_row_values(const EmulatedLaunch& launch) {
   });
 }
 
-/// One configuration through all its runs.
+/// Runs one configuration on all inputs and schedules.
 class Runs {
  public:
   Runs(const EmulationCase& of, const EmulatedKernel& kernel, const EmulationSettings& settings,
@@ -55,7 +55,7 @@ class Runs {
         row_(row),
         checks_{is_wanted("init"), is_wanted("race")} {}
 
-  /// False when the blocks are not those of the head that is compared.
+  /// Returns false if the blocks are not those of the compared head.
   [[nodiscard]] bool run_all(EmulatedInputs& inputs) {
     bool finished = true;
     const auto* reference =
@@ -74,7 +74,8 @@ class Runs {
   }
 
  private:
-  /// False when a finding has ended the kernel: what hangs once is not run again.
+  /// Returns false if no further run is to follow: the kernel did not finish (one that hangs is not
+  /// run again), or its blocks are not those of the compared head.
   bool run(const EmulatedInput& input, const NamedSchedule& schedule) {
     EmulatedRun once{schedule.schedule, checks_, settings_.stopped};
     EmulatedOutput output = run_naming_ends(kernel_.program, of_.launch, input.tensors, once);
@@ -108,16 +109,16 @@ class Runs {
     return finished;
   }
 
-  /// The state that launches leave to later ones.
+  /// The state that a launch leaves to the next.
   struct State {
     emulate::ModuleState module;
     KeptWorkspaces workspaces;
   };
 
-  /// A kernel that has changed variables of its module, or workspaces that are never cleared, finds
-  /// them so in its next launches: those have to do the same. Without checks, which the first one
-  /// was run with. `state`: that the first has left; `right`: what it wrote is. False when a launch
-  /// does not end.
+  /// Launches a kernel again that has changed variables of its module, or workspaces that are never
+  /// cleared. `state` is what the first launch left, and `right` says whether its output was right.
+  /// The later launches must be right exactly if the first was. They run without checks, since the
+  /// first launch ran with them. Returns false if a launch does not finish.
   bool launch_again(const EmulatedInput& input, const NamedSchedule& schedule, State state,
                     bool right) {
     for (int launch = 2; launch <= kLaunches; ++launch) {
@@ -158,7 +159,7 @@ class Runs {
     return is_among(check, settings_.checks);
   }
 
-  /// Registers that were read though nothing can have written them: by statements that ran.
+  /// Adds findings for statements that ran and read registers which nothing can have written.
   void add_undefined_reads(const std::vector<emulate::InstructionCounts>& counts,
                            const EmulatedInput& input, const NamedSchedule& schedule) {
     std::map<std::size_t, std::string> registers;  // by statement
@@ -202,7 +203,7 @@ class Runs {
     }
   }
 
-  /// Whether it is right; the worst of the input is kept.
+  /// Returns whether the outputs are right, and keeps the worst errors of the input.
   bool compare(const EmulatedInput& input, const EmulatedOutput& output) {
     const Problem part = compared_part(of_.launch.on);
     std::vector<ErrorStats> all{
@@ -279,7 +280,7 @@ class Runs {
     }
   }
 
-  /// A finding that outputs show: of no instruction.
+  /// Makes a finding about outputs. It has no instruction.
   [[nodiscard]] EmulatedFinding of_outputs(const char* check, const char* kind,
                                            const EmulatedInput& input,
                                            const NamedSchedule& schedule, std::string text) const {
@@ -312,10 +313,10 @@ class Runs {
   const EmulatedKernel& kernel_;
   const EmulationSettings& settings_;
   EmulatedConfig& row_;
-  const RowReference* reference_ = nullptr;  ///< of this input, where there are row values
+  const RowReference* reference_ = nullptr;  ///< of this input; null: there are no row values
   std::optional<Outputs> first_output_;      ///< of this input's first schedule
-  std::vector<ErrorStats> worst_;  ///< of this input's runs: of O, then of each further output
-  RowMismatches worst_rows_;       ///< of O's, if they are counted
+  std::vector<ErrorStats> worst_;            ///< of this input's runs: O, then each further output
+  RowMismatches worst_rows_;                 ///< of the worst run of O, if rows are counted
   std::string changed_inputs_;
   emulate::Checks checks_;
   bool blocks_fit_ = true;

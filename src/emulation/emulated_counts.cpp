@@ -20,7 +20,7 @@ void add(const emulate::InstructionCounts& from, EmulatedCounts& to) {
   to.bytes += static_cast<std::int64_t>(from.bytes);
 }
 
-/// Counts by what instructions have in common.
+/// Sums counts by a text that instructions share: an opcode or a place.
 class Parts {
  public:
   void add(const std::string& what, std::int64_t ptx_line,
@@ -50,8 +50,8 @@ std::string text_of(const SourceLine& line, const SourceLines& source) {
   return file == source.end() || index >= file->second.size() ? std::string() : file->second[index];
 }
 
-/// Counts by line of the source: an instruction's own, and once each the others that it was inlined
-/// at.
+/// Sums counts by source line. An instruction counts at its own line, and once at each other line
+/// where it was inlined.
 class Lines {
  public:
   void add(const SourceChain& place, const emulate::InstructionCounts& counts) {

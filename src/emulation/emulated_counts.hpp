@@ -10,8 +10,9 @@
 
 namespace fatune {
 
-/// The counts of one run, in all, by opcode, and by source line; by PTX line where the source line
-/// is not known. `function` is what `program` was decoded from; `source` has the files' text.
+/// Sums the counts of one run: in total, by opcode, and by source line (by PTX line where the
+/// source line is not known). `program` was decoded from `function`. `source` has the text of the
+/// files.
 [[nodiscard]] EmulatedProfile make_emulated_profile(
     std::span<const emulate::InstructionCounts> counts, const emulate::Program& program,
     const PtxModule& module, const PtxFunction& function, const SourceLines& source);

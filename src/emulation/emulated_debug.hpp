@@ -13,7 +13,7 @@
 
 namespace fatune {
 
-/// A kernel that is emulated for `debug`. Refers to its parts.
+/// A kernel to emulate for the `debug` command. Holds references to its parts.
 struct EmulatedDebugCase {
   const std::string& config;  ///< short form
   const Artifact& artifact;   ///< with its PTX
@@ -22,26 +22,26 @@ struct EmulatedDebugCase {
   Problem problem;  ///< batch 1, one head
   std::optional<DumpExtents> dump;
   const HeadInputs& inputs;
-  std::vector<SharedTensor> shared_tensors;  ///< that findings name; may be empty
+  std::vector<SharedTensor> shared_tensors;  ///< named in findings; may be empty
 };
 
 /// The result of one run on the CPU.
 struct EmulatedDebug {
   DebugRun run;
-  bool finished = false;  ///< false: a finding has ended it
+  bool finished = false;  ///< false: a finding ended the run
   std::vector<EmulatedFinding> findings;
   std::vector<FindingGroup> groups;
 };
 
-/// Why there is none.
+/// The reason why the kernel was not emulated.
 struct NotEmulated {
   std::string why;
 };
 
-/// Longer sequences are not emulated: time and intermediates grow with the square of the length.
+/// The longest sequence that is emulated. Time and intermediates grow with its square.
 inline constexpr std::int64_t kMostEmulatedKeys = 2048;
 
-/// Runs it once, asynchronous copies as late as may be, under all checks.
+/// Runs the kernel once, with asynchronous copies as late as possible, under all checks.
 [[nodiscard]] std::variant<EmulatedDebug, NotEmulated> emulate_for_debug(
     const EmulatedDebugCase& of);
 

@@ -8,10 +8,11 @@
 namespace fatune {
 namespace {
 
-// From head to head, so that a run's next seed is no neighbour's.
+// The difference between the seeds of neighbouring heads. It is large, so that the next seed of a
+// run is not the seed of a neighbouring head.
 constexpr std::uint64_t kSeedStride = 1'000'003;
 
-/// Puts a head's rows where they stand in a tensor.
+/// Copies a head's rows to their places in a tensor.
 void put_head(const TensorShape& shape, std::int64_t batch, std::int64_t head,
               const std::vector<std::uint16_t>& rows, std::vector<std::uint16_t>& tensor) {
   for (std::int64_t row = 0; row < shape.rows; ++row) {
@@ -20,7 +21,7 @@ void put_head(const TensorShape& shape, std::int64_t batch, std::int64_t head,
   }
 }
 
-/// One after the other, whatever the layout.
+/// Returns a head's rows, one after the other, whatever the layout of the tensor.
 std::vector<std::uint16_t> take_head(const TensorShape& shape, std::int64_t batch,
                                      std::int64_t head, const std::vector<std::uint16_t>& tensor) {
   std::vector<std::uint16_t> rows;
@@ -45,8 +46,9 @@ std::int64_t compared_group(const EmulatedProblem& on) {
   return *on.only_head / group_size(on.problem);
 }
 
-/// Where one head is compared, the others have the inputs of the first of them: other inputs than
-/// the compared head's, so that what reads a wrong head is found, and made once.
+/// Returns the group whose seed a group uses. If only one head is compared, all groups other than
+/// its own use one seed, so their inputs are made once. The seed differs from that of the compared
+/// group, so a kernel that reads a wrong head is found.
 std::int64_t seeded_group(const EmulatedProblem& on, std::int64_t group) {
   if (!on.only_head || group == compared_group(on)) {
     return group;
@@ -54,7 +56,7 @@ std::int64_t seeded_group(const EmulatedProblem& on, std::int64_t group) {
   return compared_group(on) == 0 ? 1 : 0;
 }
 
-/// Each head of keys has a seed of its own, with the heads of queries that share it.
+/// Makes the inputs of all heads. A key head and the query heads that share it have one seed.
 HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t seed) {
   const Problem& problem = on.problem;
   const auto empty = [&](TensorRole role) {

@@ -14,30 +14,31 @@
 
 namespace fatune {
 
-/// One kind of input of a problem, and what should come out.
+/// The inputs of one kind for a problem, and the expected output.
 struct EmulatedInput {
   std::string name;
   HeadInputs tensors;           ///< shape: as tensor_shape() says
-  std::vector<double> exact;    ///< float64; of the part that is compared, as `rounded`
-  std::vector<double> rounded;  ///< the 16-bit reference
+  std::vector<double> exact;    ///< the float64 reference for the compared part
+  std::vector<double> rounded;  ///< the 16-bit reference for the compared part
 };
 
-/// Elements of the part that is compared, of one of its tensors.
-/// shape: as tensor_shape() says of the problem; result: of compared_part()
+/// Returns the elements of one tensor that belong to the compared part.
+/// shape: elements: tensor_shape() of the problem; result: tensor_shape() of compared_part()
 [[nodiscard]] std::vector<std::uint16_t> compared_elements(
     const EmulatedProblem& of, TensorRole role, const std::vector<std::uint16_t>& elements);
 
-/// Inputs and references of problems, each made once however many configurations share it. Safe to
-/// use from several threads.
+/// Inputs and references of problems. Each is made once, even if many configurations share it. Safe
+/// to use from several threads.
 class EmulatedInputs {
  public:
   explicit EmulatedInputs(std::uint64_t seed) : seed_(seed) {}
 
-  /// One for each of kInputKinds. The returned inputs live as long as this object.
+  /// Returns one input for each of kInputKinds. They live as long as this object.
   [[nodiscard]] const std::vector<EmulatedInput>& of(const EmulatedProblem& problem);
-  /// For the same inputs, in their order.
+  /// Returns the row references of the inputs that of() returns, in the same order.
   [[nodiscard]] const std::vector<RowReference>& row_references(const EmulatedProblem& problem);
-  /// The first of them alone, without references. shape: as tensor_shape() says
+  /// Returns the tensors of the first input kind alone, without references.
+  /// shape: as tensor_shape() says
   [[nodiscard]] const HeadInputs& random_tensors(const Problem& problem);
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
 

@@ -12,7 +12,7 @@
 
 namespace fatune {
 
-/// A kernel ready to be emulated, with the text that it was made from.
+/// A decoded kernel, with the PTX and the source that it was made from.
 struct EmulatedKernel {
   SourceLines source;
   PtxModule module;
@@ -24,12 +24,12 @@ struct EmulatedKernel {
   }
 };
 
-/// Reads an artifact's PTX. `name` is for messages. Error(bad_file) when it is not covered, or the
-/// kernel's parameters have another size than the arguments.
+/// Reads and decodes an artifact's PTX. `name` is used in messages. Throws Error(bad_file) if the
+/// PTX is not covered, or if the kernel's parameters and the arguments differ in size.
 [[nodiscard]] EmulatedKernel read_kernel(const Artifact& artifact, const SourceBundle& sources,
                                          const std::string& name, const KernelArguments& arguments);
 
-/// A finding with its places. Which run it was of the caller says.
+/// Adds the PTX and source places to a finding. The caller has to say which run it belongs to.
 [[nodiscard]] EmulatedFinding located(const EmulatedKernel& kernel,
                                       const emulate::Finding& finding);
 

@@ -24,7 +24,7 @@ namespace {
 
 // A NaN in both element types.
 constexpr std::uint16_t kPoison = 0x7fa5;
-// The most warp instructions of a block. The slow toy family takes some millions at the longest
+// The most warp instructions of a block. The slow toy family takes some millions for the longest
 // sequence that can be requested.
 constexpr std::uint64_t kMostWarpInstructions = std::uint64_t{1} << 24;
 
@@ -34,7 +34,7 @@ std::vector<std::uint8_t> bytes_of(const std::vector<std::uint16_t>& elements) {
   return bytes;
 }
 
-/// Findings name an element by its indices in the order of memory.
+/// Returns the extents in memory order. Findings name an element by its indices in that order.
 std::vector<std::int64_t> shape_in_memory(const Problem& problem, TensorRole role) {
   const TensorShape of = tensor_shape(problem, role);
   return problem.layout == Layout::bshd
@@ -119,7 +119,8 @@ emulate::Allocation empty_dump(const DumpExtents& extents, std::int64_t d_head) 
   return allocation;
 }
 
-/// Q, K, V and O of one run, and the intermediates, as a kernel's argument names them.
+/// The memory of one run: Q, K, V, O, intermediates, workspaces and further outputs, each with the
+/// name that the kernel's arguments use.
 class EmulatedTensors {
  public:
   EmulatedTensors(const Problem& problem, const HeadInputs& inputs,
@@ -216,15 +217,15 @@ class EmulatedTensors {
   std::optional<DumpExtents> extents_;
   std::uint64_t dump_ = 0;
   std::map<std::string, std::uint64_t> addresses_;
-  KeptWorkspaces allocated_;  ///< as they are at first
+  KeptWorkspaces allocated_;  ///< the contents at allocation
 };
 
-/// Whether any element of a row was written.
+/// Returns whether any element of a row was written.
 bool is_written(std::span<const std::uint16_t> row) {
   return std::ranges::any_of(row, [](std::uint16_t element) { return element != kPoison; });
 }
 
-/// Whether the blocks of one head wrote into each of its rows and into no other head's.
+/// Returns whether a run wrote to every row of the compared head and to no other head.
 bool wrote_that_head(const EmulatedProblem& on, std::span<const std::uint16_t> output) {
   const TensorShape shape = tensor_shape(on.problem, TensorRole::o);
   for (std::int64_t head = 0; head < shape.heads; ++head) {
@@ -239,8 +240,8 @@ bool wrote_that_head(const EmulatedProblem& on, std::span<const std::uint16_t> o
   return true;
 }
 
-/// The cluster that the kernel is compiled for, else that of the launch. Error(bad_file) where the
-/// driver would refuse the launch.
+/// Returns the cluster that the kernel is compiled for, or else that of the launch. Throws
+/// Error(bad_file) if the driver would refuse the launch.
 std::array<std::uint32_t, 3> cluster_of(const emulate::Program& program,
                                         const LaunchGeometry& geometry) {
   const std::array<std::uint32_t, 3> asked_for = extents(geometry.cluster);

@@ -17,42 +17,44 @@
 
 namespace fatune {
 
-/// Bytes of the workspaces that are never cleared between launches, by name.
+/// The bytes of the workspaces that are never cleared between launches, by name.
 using KeptWorkspaces = std::map<std::string, std::vector<std::uint8_t>>;
 
-/// How a kernel is run once.
+/// Settings for one run of a kernel.
 struct EmulatedRun {
   emulate::Schedule schedule;
   emulate::Checks checks;
-  std::function<bool()> stopped;                   ///< may be empty: LaunchSetup::stopped
-  std::optional<DumpExtents> dump = std::nullopt;  ///< the kernel shows its intermediates
-  emulate::ModuleState state = {};                 ///< empty: as the module is loaded
-  KeptWorkspaces kept = {};                        ///< empty: as they are allocated
+  std::function<bool()> stopped;                   ///< LaunchSetup::stopped; may be empty
+  std::optional<DumpExtents> dump = std::nullopt;  ///< present: the kernel shows intermediates
+  emulate::ModuleState state = {};                 ///< before the run; empty: as loaded
+  KeptWorkspaces kept = {};                        ///< before the run; empty: as allocated
 };
 
 struct EmulatedOutput {
   emulate::LaunchResult result;
-  /// The part that is compared, as the kernel left it; NaN where it did not write.
+  /// The compared part of O, as the kernel left it; NaN where it did not write.
   std::vector<std::uint16_t> output;
-  std::vector<FurtherOutput> further;  ///< those that are written beside O
-  bool inputs_changed = false;         ///< it wrote into Q, K or V
-  /// False: the blocks that were run are not those of the one head that is compared. They wrote
+  std::vector<FurtherOutput> further;  ///< the outputs other than O
+  bool inputs_changed = false;         ///< the kernel changed Q, K or V
+  /// False if the blocks that ran are not those of the single head that is compared: they wrote
   /// rows of other heads, or left out rows of this one.
   bool blocks_fit = true;
-  emulate::ModuleState state;  ///< that it has left
-  KeptWorkspaces kept;         ///< as it has left them
-  bool kept_changed = false;   ///< they are not as they were allocated
+  emulate::ModuleState state;  ///< after the run
+  KeptWorkspaces kept;         ///< after the run
+  bool kept_changed = false;   ///< `kept` differs from the contents at allocation
   std::vector<float> dump;     ///< S, P, M, L, O one after the other; NaN where it did not write
 };
 
-/// Runs an attention kernel once. shape: inputs (batch, seq_len, heads, d_head). Precondition: it
-/// takes the arguments of the launch. Error(bad_file) when they cannot be emulated.
+/// Runs an attention kernel once. shape: inputs (batch, seq_len, heads, d_head). Precondition: the
+/// kernel takes the arguments of the launch. Throws Error(bad_file) if they cannot be emulated, or
+/// if the driver would refuse the launch.
 [[nodiscard]] EmulatedOutput run_emulated(const emulate::Program& program,
                                           const EmulatedLaunch& launch, const HeadInputs& inputs,
                                           const EmulatedRun& run);
 
-/// Runs it as above. When there is a race, the kernel runs a second time, so that both accesses are
-/// named; `run` records that from then on. Right kernels do not pay for the bookkeeping.
+/// Runs a kernel like run_emulated(). If there is a race, the kernel runs a second time with
+/// Checks::both_ends, so that findings name both accesses. `run` keeps that setting for later runs.
+/// Kernels without a race do not pay for the bookkeeping.
 [[nodiscard]] EmulatedOutput run_naming_ends(const emulate::Program& program,
                                              const EmulatedLaunch& launch, const HeadInputs& inputs,
                                              EmulatedRun& run);

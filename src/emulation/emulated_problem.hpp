@@ -13,7 +13,7 @@
 
 namespace fatune {
 
-/// The part of a problem's output that is compared: all of it, or one head of a problem of batch 1.
+/// A problem and the part of its output that is compared: all of it, or one head if batch is 1.
 struct EmulatedProblem {
   Problem problem;
   std::optional<std::int64_t> only_head;
@@ -21,19 +21,20 @@ struct EmulatedProblem {
   auto operator<=>(const EmulatedProblem&) const = default;
 };
 
-/// The part of it that is compared, as a problem of its own.
+/// Returns the compared part as a problem of its own.
 [[nodiscard]] Problem compared_part(const EmulatedProblem& of);
 
-/// "b1 s256 h16 d128 FP16", "b1 s256 h16 d128 FP16, head 15 alone": for people.
+/// Describes a problem for people: "b1 s256 h16 d128 FP16", or "b1 s256 h16 d128 FP16, head 15
+/// alone".
 [[nodiscard]] std::string describe(const EmulatedProblem& problem);
 
-/// How a kernel is launched on it.
+/// A launch of a kernel on a problem.
 struct EmulatedLaunch {
   EmulatedProblem on;
   LaunchGeometry geometry;
-  BlockBox blocks;  ///< that are run, if `on` is one head alone; else all are
-  std::vector<SharedTensor> shared_tensors;  ///< that findings name; may be empty
-  std::uint32_t resident_blocks = 0;         ///< that the device has room for; 0: for all
+  BlockBox blocks;  ///< to run if only one head is compared; otherwise all run
+  std::vector<SharedTensor> shared_tensors;  ///< named in findings; may be empty
+  std::uint32_t resident_blocks = 0;         ///< as many as the device has room for; 0: all
 };
 
 }  // namespace fatune

@@ -14,8 +14,9 @@ namespace {
 
 constexpr const char* kRaceCheck = "race";
 
-/// Innermost lines last, the ways to two accesses are the same down to some line; where they are to
-/// the end, that is the innermost one. Nothing: a way is not known.
+/// Returns the two lines at which the call chains of two accesses diverge, from the outermost line
+/// inwards. If one chain is the outer part of the other, both are the innermost line of the shorter
+/// one. Returns nothing if a chain is not known.
 std::optional<UnorderedLines> parting(const EmulatedFinding& finding) {
   if (!finding.other || finding.source.empty() || finding.other->source.empty()) {
     return std::nullopt;
@@ -31,18 +32,18 @@ std::optional<UnorderedLines> parting(const EmulatedFinding& finding) {
   return UnorderedLines{lines.first, lines.second};
 }
 
-/// A place of the source; where that is not known, of the PTX.
+/// A place in the source, or in the PTX if the source place is not known.
 using Place = std::pair<SourceChain, std::int64_t>;
 
 Place place_of(const SourceChain& source, std::int64_t ptx_line) {
   return {source, source.empty() ? ptx_line : 0};
 }
 
-/// Findings with the same are of one group.
+/// Findings with the same cause are in one group.
 struct Cause {
-  std::string what;  ///< the check of races, whose kinds a missing barrier mixes; else the kind
+  std::string what;  ///< the check of a race (a missing barrier mixes kinds); else the kind
   std::optional<UnorderedLines> between;
-  Place place;  ///< without `between`
+  Place place;  ///< only without `between`
 
   auto operator<=>(const Cause&) const = default;
 };
@@ -57,7 +58,7 @@ Cause cause_of(const EmulatedFinding& finding) {
   return cause;
 }
 
-/// Causes of races, by their ends.
+/// The causes of races, by either of the two accesses.
 class RaceCauses {
  public:
   explicit RaceCauses(const std::vector<EmulatedFinding>& findings) {
@@ -72,7 +73,7 @@ class RaceCauses {
     }
   }
 
-  /// The cause of the race that a finding most likely follows from; else the finding's own.
+  /// Returns the cause of the race that most likely led to a finding, or else the finding's own.
   [[nodiscard]] Cause of(const EmulatedFinding& finding) const {
     if (finding.kind == "uninitialised") {
       return in(by_instruction_, finding.ptx_line).value_or(cause_of(finding));
@@ -90,11 +91,11 @@ class RaceCauses {
     return found == causes.end() ? std::nullopt : std::optional(found->second);
   }
 
-  std::map<std::int64_t, Cause> by_instruction_;  ///< PTX line of the access that was met
+  std::map<std::int64_t, Cause> by_instruction_;  ///< PTX line of the later access
   std::map<Place, Cause> by_other_;
 };
 
-/// "sK" of "sK stage 1 [row 1, col 8]"; "shared memory" of "shared memory + 128".
+/// Returns "sK" for "sK stage 1 [row 1, col 8]", and "shared memory" for "shared memory + 128".
 std::string tensor_of(const std::string& memory) {
   std::size_t end = memory.size();
   for (const char* mark : {" stage ", " [", " + "}) {

@@ -7,15 +7,15 @@
 
 namespace fatune {
 
-/// Numbers the findings' groups, and says what each is. Races are of one group when the paths to
-/// their two accesses diverge at the same two lines, whatever these are called from. An
-/// uninitialised read belongs to the race of the same instruction, a copy that was not waited for
-/// to the race with it. Other findings are of one group when they are of one kind and at one place
-/// of the source.
+/// Groups the findings, sets the group number of each, and returns the groups. Races are in one
+/// group if the call chains of their two accesses diverge at the same two lines, wherever these
+/// lines are called from. An uninitialised read belongs to the group of the race at the same
+/// instruction. A copy that was not waited for belongs to the group of the race with that copy.
+/// Other findings are in one group if they have the same kind and place in the source.
 [[nodiscard]] std::vector<FindingGroup> group_findings(std::vector<EmulatedFinding>& findings);
 
-/// The first finding with its place, of a race both, and how many more there are. Precondition:
-/// there is one.
+/// Describes the first finding with its place (for a race, both places), and says how many more
+/// there are. Precondition: there is at least one finding.
 [[nodiscard]] std::string findings_summary(const std::vector<EmulatedFinding>& findings,
                                            const std::vector<FindingGroup>& groups);
 

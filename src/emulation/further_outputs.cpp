@@ -7,7 +7,7 @@
 namespace fatune {
 namespace {
 
-// Poison of 32 bits: a NaN as fp32, and in each half as fp16 and bf16.
+// 32 bits of poison: a NaN as fp32, and each half a NaN as fp16 and bf16.
 constexpr std::array<std::uint8_t, 4> kPoisonBytes{0xa5, 0x7f, 0xa5, 0x7f};
 
 bool is_untouched(std::span<const std::uint8_t> bytes) {
@@ -17,7 +17,7 @@ bool is_untouched(std::span<const std::uint8_t> bytes) {
   });
 }
 
-/// The values of the part that is compared.
+/// Returns the values of the compared part.
 std::vector<float> compared_values(const EmulatedProblem& on, const FurtherOutput& output) {
   std::vector<float> values(output.bytes.size() / sizeof(float));
   std::memcpy(values.data(), output.bytes.data(), values.size() * sizeof(float));

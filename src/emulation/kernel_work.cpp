@@ -11,7 +11,7 @@
 namespace fatune {
 namespace {
 
-/// The part of an SM that an instruction keeps busy, besides its issue slot.
+/// The unit of an SM that an instruction occupies, in addition to its issue slot.
 enum class Pipe { none, free, tensor, warpgroup, special_function, fp32, integer };
 
 constexpr double kLanes = 32.0;
@@ -28,7 +28,7 @@ Pipe pipe_of(std::string_view opcode) {
   constexpr std::array<std::string_view, 9> kSpecial{"ex2", "lg2", "rcp",  "rsqrt", "sin",
                                                      "cos", "div", "tanh", "sqrt"};
   constexpr std::array<std::string_view, 4> kArithmetic{"fma", "mul", "add", "sub"};
-  // Registers that are renamed, addresses that are known: nothing is left of them.
+  // These rename registers or convert known addresses, and leave no machine instruction.
   constexpr std::array<std::string_view, 2> kFree{"mov", "cvta"};
   constexpr std::array<std::string_view, 17> kOther{
       "ld",  "st",   "ldmatrix", "stmatrix", "cp",       "atom",  "red",    "prefetch", "bra",
@@ -46,7 +46,7 @@ Pipe pipe_of(std::string_view opcode) {
   return is_among(name, kFree) ? Pipe::free : is_among(name, kOther) ? Pipe::none : Pipe::integer;
 }
 
-/// The number behind `letter` in "m16n8k16".
+/// Returns the number after `letter` in "m16n8k16"; 0 if there is none.
 double extent(std::string_view shape, char letter) {
   const std::size_t at = shape.find(letter);
   int value = 0;
@@ -56,8 +56,8 @@ double extent(std::string_view shape, char letter) {
   return value;
 }
 
-/// FLOP of the product of matrices that an opcode names: "...m64n128k16..."; 0: it is none, but a
-/// fence or a wait.
+/// Returns the FLOP of the matrix product that an opcode names ("...m64n128k16..."); 0 for a fence
+/// or a wait.
 double product_flop(std::string_view opcode) {
   std::size_t at = opcode.find(".m");
   while (at != opcode.npos &&
@@ -101,13 +101,14 @@ std::int64_t volume(const std::array<std::int64_t, 3>& extents) {
   return extents[0] * extents[1] * extents[2];
 }
 
-/// Blocks that a sample has run.
+/// Returns the number of blocks that a sample ran.
 double blocks_of(const EmulatedLaunch& launch) {
   return static_cast<double>(
       volume(launch.on.only_head ? launch.blocks.extent : launch.geometry.grid));
 }
 
-/// How many keys a block's queries see on average, when `blocks` share the problem's heads.
+/// Returns the average number of keys that a block's queries see, if `blocks` blocks share the
+/// problem's heads.
 double keys_per_block(const Problem& problem, double blocks) {
   const auto keys = static_cast<double>(problem.seq_len_kv);
   if (!problem.causal && problem.window == 0) {
@@ -115,7 +116,7 @@ double keys_per_block(const Problem& problem, double blocks) {
   }
   const auto seq_len = static_cast<double>(problem.seq_len);
   const double rows = seq_len * static_cast<double>(problem.batch * problem.heads) / blocks;
-  // The keys that its first query sees on average, and half a key more for each of the others.
+  // The average number of keys of one query, and half a key more for each other query of the block.
   return std::min(keys, visible_pairs(problem) / seq_len + (rows - 1.0) / 2.0);
 }
 

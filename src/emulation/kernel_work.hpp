@@ -12,22 +12,22 @@
 
 namespace fatune {
 
-/// The work that a run's instructions give to the parts of an SM. `function` is what `program` was
-/// decoded from.
+/// Counts the work that a run's instructions give to the units of an SM. `program` was decoded from
+/// `function`.
 [[nodiscard]] CountedWork count_work(std::span<const emulate::InstructionCounts> counts,
                                      const emulate::Program& program, const PtxFunction& function);
 
-/// Work that was counted, and what of.
+/// Counted work and the launch that it was counted on.
 struct CountedSample {
   CountedWork work;
   EmulatedLaunch launch;
 };
 
-/// The work of the whole problem, extrapolated from one sample, or from two of different lengths.
-/// The work of a block is a + b * keys, where `keys` is the number of keys that its queries see on
-/// average. That is exact where tiles of queries and keys divide the lengths, and otherwise where
-/// all lengths are ragged alike and nothing is masked. A single sample is taken to be as long as
-/// the problem.
+/// Extrapolates the work of the whole problem from one sample, or from two of different lengths.
+/// The work of a block is a + b * keys, where `keys` is the average number of keys that its queries
+/// see. This is exact if the tiles of queries and keys divide the lengths. Otherwise it is exact if
+/// all lengths have the same raggedness and nothing is masked. A single sample is assumed to be as
+/// long as the problem.
 [[nodiscard]] CountedWork scale_work(const CountedSample& shorter, const CountedSample* longer,
                                      const Problem& problem, const LaunchGeometry& geometry);
 

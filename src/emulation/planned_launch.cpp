@@ -8,7 +8,7 @@ namespace fatune {
 namespace {
 
 std::uint32_t most_resident_blocks(const LaunchGeometry& launch, const DeviceLimits& limits) {
-  constexpr int kNotKnown = 0;  // registers of a thread
+  constexpr int kNotKnown = 0;  // registers per thread
   const auto threads = static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);
   const int of_sm = blocks_per_sm(limits, threads, kNotKnown, launch.dynamic_smem_bytes);
   return static_cast<std::uint32_t>(std::max(1, of_sm) * std::max(1, limits.sm_count));

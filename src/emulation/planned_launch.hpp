@@ -6,9 +6,10 @@
 
 namespace fatune {
 
-/// All blocks of a configuration on a problem, as it would be launched on a device of these limits.
-/// There is no machine code, so that registers are not known: `resident_blocks` is what threads and
-/// shared memory leave room for, and a kernel that waits in vain there does so on the device too.
+/// Returns the launch of all blocks of a configuration on a problem, on a device with these limits.
+/// Without machine code the number of registers is not known, so `resident_blocks` follows from
+/// threads and shared memory alone. A kernel that deadlocks with that many resident blocks does so
+/// on the device too.
 [[nodiscard]] EmulatedLaunch planned_launch(const Family& family, const Config& config,
                                             const Problem& problem, const DeviceLimits& limits);
 

@@ -67,7 +67,7 @@ class Emulator {
     return {artifact, *small.request.sources, config_, launch};
   }
 
-  /// Nothing when the problem is longer and nothing says how the work grows.
+  /// Returns nothing if the problem is longer and the work of a longer launch is not known.
   [[nodiscard]] std::optional<CountedSamples> samples(const Artifact& artifact,
                                                       const SmallLaunch& small,
                                                       const CountedWork& work) {
@@ -103,10 +103,10 @@ class Emulator {
   std::string config_;
 };
 
-/// Outcomes that stand for the configuration's, whatever another problem has shown.
+/// Outcomes on the narrow problem that override the outcome on the small problem.
 constexpr std::array kFaults{OutcomeKind::wrong_result, OutcomeKind::flagged, OutcomeKind::stopped};
 
-/// Nothing is counted: the work is that of another window.
+/// Emulates on the narrow problem. Work is not counted, since it belongs to another window.
 SmallEmulation emulate_narrow(const SmallCase& of, const Problem& narrow,
                               EmulationSettings settings, EmulatedInputs& inputs) {
   settings.count_work = false;

@@ -14,7 +14,7 @@
 
 namespace fatune {
 
-/// Work that was counted on the small problem and, where the problem is longer, on a longer one.
+/// Work counted on the small problem and, if the problem itself is longer, on a longer one too.
 struct CountedSamples {
   CountedSample shorter;
   std::optional<CountedSample> longer;
@@ -24,33 +24,33 @@ struct CountedSamples {
 struct SmallEmulation {
   EmulatedConfig row;
   EmulatedProblem on;
-  std::optional<CountedSamples> work = std::nullopt;  ///< of a right one, if it was asked for
-  std::int64_t narrow_window = 0;                     ///< that it was right with too; 0: with none
+  std::optional<CountedSamples> work = std::nullopt;  ///< only if right and requested
+  std::int64_t narrow_window = 0;                     ///< also right with this window; 0: none
 };
 
-/// A configuration to be verified, with what is needed for it. Refers to its parts.
+/// A configuration to verify, and what that needs. Holds references to its parts.
 struct SmallCase {
   const Family& family;
   const Config& config;
-  const Problem& problem;  ///< that the small one stands for
+  const Problem& problem;  ///< the one that the small one stands for
   const DeviceLimits& limits;
   CubinCache* cache = nullptr;  ///< may be null
 };
 
-/// Late, then random by the seed.
+/// Returns the late schedule, then the random schedule of the seed.
 [[nodiscard]] std::vector<NamedSchedule> small_schedules(std::uint64_t seed);
 
-/// Emulates a configuration on the first of its small_launches() that is suitable. `artifact` was
-/// compiled for the problem itself, and has its PTX; where a small launch has other code, and when
-/// it is null, code with line information is compiled, as it is once there are findings. Row
-/// "not_covered": it could not be emulated. A configuration that is right there is emulated on
-/// narrow_problem() too, where there is one, and is wrong or flagged if it is so there. Safe to
-/// call from several threads.
+/// Emulates a configuration on the first suitable one of its small_launches(). `artifact` was
+/// compiled for the problem itself, and has its PTX; it may be null. Code with line information is
+/// compiled if `artifact` is null, if the small launch has other code, or if `artifact` has
+/// findings. The outcome is "not_covered" if the configuration could not be emulated. A
+/// configuration that is right is also emulated on narrow_problem(), if there is one. If it is
+/// wrong, flagged or stopped there, that result is returned. Safe to call from several threads.
 [[nodiscard]] SmallEmulation emulate_small(const SmallCase& of, const Artifact* artifact,
                                            const EmulationSettings& settings,
                                            EmulatedInputs& inputs);
 
-/// How it was verified: small problem and schedules in words; with one item for each input.
+/// Describes the verification: small problem and schedules in words, and errors for each input.
 [[nodiscard]] Verification verification_of(const SmallEmulation& emulated,
                                            const EmulationSettings& settings, std::uint64_t seed);
 

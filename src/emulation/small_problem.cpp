@@ -13,10 +13,10 @@
 namespace fatune {
 namespace {
 
-// More than one, so that the stride from row to row is not the row itself.
+// More than one, so that the row stride differs from the length of a row.
 constexpr std::int64_t kFewHeads = 2;
 
-/// As many heads of queries, in groups of the same size where that is possible.
+/// Returns the problem with at most `heads` query heads, in groups of the same size if possible.
 Problem with_heads(const Problem& problem, std::int64_t heads) {
   const std::int64_t group = std::min(group_size(problem), heads);
   Problem fewer = problem;
@@ -35,7 +35,7 @@ class SmallLaunches {
         limits_(limits),
         key_(artifact_key(request_of(problem))),
         small_(small_problem(problem)) {}
-  /// The launches on `small` itself, whatever its length.
+  /// Makes launches on `small` itself, whatever its length, and compares their code with `like`.
   SmallLaunches(const Family& family, const Config& config, const SmallLaunch& like,
                 const Problem& small, const DeviceLimits& limits)
       : family_(family),
@@ -91,9 +91,9 @@ class SmallLaunches {
     return small;
   }
 
-  /// The last part of a grid whose length along one axis is proportional to the number of heads,
-  /// and which does not depend on them otherwise. Running these blocks shows whether they are those
-  /// of the last head.
+  /// Returns the last part of the grid, if its length along one axis is proportional to the number
+  /// of heads, and nothing else in it depends on them. Running these blocks shows whether they are
+  /// those of the last head.
   [[nodiscard]] std::optional<BlockBox> blocks_of_last_head(const LaunchGeometry& all) const {
     const auto of_one = grid_of_one_head();
     if (!of_one) {

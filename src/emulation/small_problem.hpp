@@ -17,19 +17,19 @@ namespace fatune {
 struct SmallLaunch {
   EmulatedLaunch launch;
   CompileRequest request;
-  bool same_code = false;  ///< `request` is that of the problem itself
+  bool same_code = false;  ///< `request` gives the machine code of the problem itself
 };
 
-/// Small launches in the order in which to try them: one head of a problem with as many heads, when
-/// the machine code and the grid allow that; then all blocks of one with two heads, whose code may
-/// be another. Both are small_problem() otherwise. Launches that the family cannot build or launch
-/// are left out.
+/// Returns small launches in the order in which to try them. The first runs one head of
+/// small_problem(), if the machine code and the grid allow that. The second runs all blocks of
+/// small_problem() with at most two heads, and may have other code. Launches that the family cannot
+/// build or launch are left out.
 [[nodiscard]] std::vector<SmallLaunch> small_launches(const Family& family, const Config& config,
                                                       const Problem& problem,
                                                       const DeviceLimits& limits);
 
-/// The launch for more keys, with the same code and raggedness, which shows how work grows. Nothing
-/// when the problem has no more keys, or the code is another one.
+/// Returns a launch with more keys and the same code and raggedness, which shows how the work
+/// grows. Returns nothing if the problem is no longer than `small`, or if the code would differ.
 [[nodiscard]] std::optional<EmulatedLaunch> longer_launch(const Family& family,
                                                           const Config& config,
                                                           const Problem& problem,

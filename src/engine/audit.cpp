@@ -12,7 +12,7 @@ double time_or_endless_us(const Result& result) {
                                    : std::numeric_limits<double>::infinity();
 }
 
-/// Seconds that its samples took on the GPU, those for its verification not counted.
+/// The seconds that the result's samples took on the GPU, without those of its verification.
 double sampled_s(const Result& result) {
   const auto* measured = std::get_if<Measured>(&result.outcome);
   if (measured == nullptr) {
@@ -22,7 +22,7 @@ double sampled_s(const Result& result) {
   return 1e-6 * std::accumulate(samples_us.begin(), samples_us.end(), 0.0);
 }
 
-/// From those tried to all that the rule dropped.
+/// Extrapolates a sum over the configurations tried to all that the rule dropped.
 double extrapolate(double sum, const RuleAudit& audit) {
   return sum * static_cast<double>(audit.pruned) / static_cast<double>(audit.audited);
 }

@@ -8,8 +8,8 @@
 
 namespace fatune {
 
-/// Compiles on a thread of its own. `cache` may be null, and must outlive the result's last copy,
-/// whose end waits for the compiler.
+/// Compiles on a separate thread. `cache` may be null. It must outlive the last copy of the result,
+/// whose destructor waits for the compiler.
 [[nodiscard]] inline std::shared_future<CompileResult> compile_in_background(CompileRequest request,
                                                                              CubinCache* cache) {
   return std::async(std::launch::async,

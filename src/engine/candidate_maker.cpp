@@ -58,7 +58,7 @@ std::vector<float> CandidateMaker::features(const Config& config) const {
   return features;
 }
 
-/// Precondition: it has a launch.
+/// Precondition: `prepared` has a launch.
 Guess CandidateMaker::guess_of(const Prepared& prepared) const {
   return guess(families_.of(prepared.result.config), prepared.result, *prepared.geometry, problem_,
                limits_, rates_);
@@ -119,7 +119,8 @@ void CandidateMaker::finish_launch(Candidate& candidate) const {
   }
 }
 
-/// The machine code for the small problem is that for the problem itself.
+/// Whether the configuration can run on the small problem with the machine code for the problem
+/// itself.
 bool CandidateMaker::has_small_launch(const Family& family, const Config& config) const {
   if (find_obstacle(family, config, small_, limits_)) {
     return false;

@@ -28,27 +28,29 @@ struct Candidate {
   std::shared_ptr<const Artifact> artifact;      ///< null before it is compiled, and if that failed
 };
 
-/// Makes candidates of one problem's configurations.
+/// Makes candidates from the configurations of one problem.
 class CandidateMaker {
  public:
-  /// `part`: of the problem (part_of_problem.hpp). Families and limits must outlive it.
+  /// `part`: the part of the problem (part_of_problem.hpp). `families` and `limits` must outlive
+  /// this.
   CandidateMaker(const FamilySet& families, const DeviceLimits& limits, const SmRates& rates,
                  const Problem& problem, const std::optional<Problem>& part = std::nullopt);
 
-  /// As SearchPoint::guess_us.
+  /// A guess of the configuration's time (SearchPoint::guess_us).
   [[nodiscard]] double guess_us(const Config& config);
-  /// As FeaturesOf. Those of a configuration that cannot run are its parameters alone.
+  /// The features of the configuration (FeaturesOf). A configuration that cannot run has those of
+  /// its parameters alone.
   [[nodiscard]] std::vector<float> features(const Config& config) const;
-  /// The result alone where nothing need be compiled: its outcome is known.
+  /// Makes a candidate, or only a result if nothing must be compiled because the outcome is known.
   [[nodiscard]] std::variant<Candidate, Result> make(const Proposal& proposal);
   [[nodiscard]] std::string short_form_of(const Config& config) const;
   [[nodiscard]] Result make_pruned(const PrunedConfig& pruned) const;
   [[nodiscard]] CompileRequest request(const Candidate& candidate) const;
-  /// Makes the launches of a candidate those of its artifact.
+  /// Recomputes the launches of a candidate with the facts of its artifact.
   void finish_launch(Candidate& candidate) const;
 
  private:
-  /// A result with its launch; no launch: its outcome is known.
+  /// A result with its launch. No launch: the outcome is known.
   struct Prepared {
     Result result;
     std::optional<LaunchGeometry> geometry;
@@ -65,8 +67,8 @@ class CandidateMaker {
   Problem probe_;
   Problem small_;
   std::optional<Problem> part_;
-  std::int64_t proposals_ = 0;          ///< made so far
-  std::map<Config, Prepared> guessed_;  ///< that were not made since
+  std::int64_t proposals_ = 0;          ///< number of proposals made so far
+  std::map<Config, Prepared> guessed_;  ///< guessed, but not made since
 };
 
 }  // namespace fatune

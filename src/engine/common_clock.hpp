@@ -8,18 +8,19 @@
 
 namespace fatune {
 
-/// Brings the samples of a race to one clock of the SMs, so that a clock that moves between
-/// launches does not decide between configurations (docs/measurement.md).
+/// Scales the samples of a race to one SM clock, so that a clock that changes between launches does
+/// not decide between configurations (docs/measurement.md).
 class CommonClock {
  public:
-  /// What a sample would have taken at the clock of the first one. Without a reading it counts as
-  /// taken at the clock of the last one. `on_part`: it is of the part of the problem.
+  /// The time that a sample would have taken at the clock of the first one. A sample without a
+  /// reading counts as taken at the clock of the previous one. `on_part`: whether it is of the part
+  /// of the problem.
   [[nodiscard]] double at_first_clock(double us, const std::optional<GpuReading>& reading,
                                       bool on_part);
-  /// Of the samples of the whole problem, or of its part while there are no others; 0: no clock is
-  /// known.
+  /// The median SM clock of the samples of the whole problem, or of its part while there are no
+  /// others. 0: no clock is known.
   [[nodiscard]] double median_mhz() const;
-  /// Brings times at the first sample's clock to the median clock.
+  /// Scales times from the first sample's clock to the median clock.
   void bring_to_median(RaceResult& result) const;
 
  private:

@@ -30,7 +30,7 @@ void CompileFeed::add(const CandidateKey& owner, CompileRequest request) {
   job.owners.push_back(owner);
   if (job.result) {
     hand_over(job);
-  } else if (!job.begun) {  // again, where another problem's turn to ask was later
+  } else if (!job.begun) {  // again: an earlier owner's problem may come later in the order
     pool_.add([this, &job] { work(job); }, rank_.at(owner.problem));
   }
 }

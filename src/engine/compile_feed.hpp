@@ -17,7 +17,7 @@
 
 namespace fatune {
 
-/// Which candidate a compile request is for.
+/// The candidate that a compile request is for.
 struct CandidateKey {
   std::size_t problem = 0;
   CandidateId candidate{};
@@ -29,26 +29,27 @@ struct CompiledCandidate {
   std::shared_ptr<const CompileResult> result;
 };
 
-/// Compiles for all problems on several threads, and sorts what is ready by problem. Requests with
-/// the same artifact_key are compiled once. An exception of the compiler becomes CompileFailed. Any
-/// thread may call it.
+/// Compiles for all problems on several threads, and sorts finished candidates by problem. Requests
+/// with the same artifact_key are compiled once. An exception of the compiler becomes
+/// CompileFailed. All functions may be called from any thread.
 class CompileFeed {
  public:
-  /// `order`: all problems, which count from 0. What is asked for the first is compiled before what
-  /// is asked for the second, and so on.
+  /// `order`: the numbers of all problems, counted from 0. Requests for the first one are compiled
+  /// before requests for the second one, and so on.
   CompileFeed(const std::vector<std::size_t>& order, CompileFunction compile_one, int jobs);
   CompileFeed(const CompileFeed&) = delete;
   CompileFeed& operator=(const CompileFeed&) = delete;
   ~CompileFeed();  ///< cancels, then waits for the compilations under way
 
-  /// Asks for the machine code of a candidate. take() hands it over.
+  /// Requests the machine code of a candidate. take() returns it.
   void add(const CandidateKey& owner, CompileRequest request);
-  /// The next candidate of the problem that is ready, within the time; nothing when there is none.
+  /// Returns the next candidate of the problem that is ready. Waits at most for `within`. Empty:
+  /// there is none.
   [[nodiscard]] std::optional<CompiledCandidate> take(std::size_t problem,
                                                       std::chrono::milliseconds within);
-  /// No further compilation starts.
+  /// Keeps further compilations from starting.
   void cancel();
-  /// Compilations that can go on at a time.
+  /// The number of compilations that can run at a time.
   [[nodiscard]] std::size_t jobs() const noexcept { return jobs_; }
   /// Seconds from the start to the last compilation so far.
   [[nodiscard]] double compiling_s() const;
@@ -56,10 +57,10 @@ class CompileFeed {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// What is compiled once, for all its owners.
+  /// One compilation, shared by all its owners.
   struct Job {
     CompileRequest request;
-    std::vector<CandidateKey> owners;  ///< that wait for the result
+    std::vector<CandidateKey> owners;  ///< candidates that wait for the result
     bool begun = false;
     std::shared_ptr<const CompileResult> result;  ///< null before it is compiled
   };
@@ -70,14 +71,14 @@ class CompileFeed {
   const CompileFunction compile_one_;
   const std::size_t jobs_;
   const Clock::time_point start_ = Clock::now();
-  std::vector<std::size_t> rank_;  ///< by problem: its place in the order
+  std::vector<std::size_t> rank_;  ///< for each problem: its place in the order
   mutable std::mutex mutex_;
   std::condition_variable arrived_;
   std::map<std::string, Job> by_key_;
   std::vector<std::deque<CompiledCandidate>> ready_;  ///< by problem
   Clock::time_point last_arrival_ = start_;
   std::atomic<bool> cancelled_ = false;
-  TaskPool pool_;  ///< last: its tasks use the others
+  TaskPool pool_;  ///< must be last: its tasks use the other members
 };
 
 }  // namespace fatune

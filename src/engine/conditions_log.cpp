@@ -33,7 +33,7 @@ GpuReading median_reading(Readings readings) {
           all_clock_limits(readings)};
 }
 
-/// Parts differ by at most one reading in their length.
+/// The median readings of consecutive parts, whose lengths differ by at most one reading.
 std::vector<GpuReading> timeline_of(Readings readings) {
   constexpr std::size_t kMostParts = 48;
   const std::size_t parts = std::min(kMostParts, readings.size());

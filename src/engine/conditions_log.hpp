@@ -8,11 +8,11 @@
 
 namespace fatune {
 
-/// Gathers what NVML said at each sample.
+/// Collects the NVML readings that are taken with the samples.
 class ConditionsLog {
  public:
   void add(const GpuReading& reading) { readings_.push_back(reading); }
-  /// Nothing without a reading.
+  /// Summarises the readings. Empty: there are none.
   [[nodiscard]] std::optional<GpuConditions> summary() const;
 
  private:

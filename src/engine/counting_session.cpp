@@ -6,7 +6,8 @@
 namespace fatune {
 namespace {
 
-/// A profiler serialises launches: a host that waits for the device gate would wait for ever.
+/// Turns the device gate off. A profiler serialises launches, so a host that waits for the gate
+/// would wait forever.
 MeasurePolicy counting_policy(MeasurePolicy policy) {
   policy.device_gate = false;
   return policy;

@@ -12,20 +12,20 @@
 
 namespace fatune {
 
-/// Counts hardware counters on one GPU, alone on it, in a worker process, for one problem. The
-/// worker ends with the session: a profiler in front of it (MeasuringSetup::launcher) then writes
-/// its report. Construct and use it on one thread.
+/// Reads hardware counters for one problem on one GPU, in a worker process. Holds the GPU's lock,
+/// so that no other fatune measures on it. The worker ends with the session; a profiler that starts
+/// it (MeasuringSetup::launcher) then writes its report. Construct and use a session on one thread.
 class CountingSession {
  public:
-  /// Waits for the GPU's lock, starts a worker, and prepares setup.problems.front(). Error as
-  /// MeasuringEvaluator, and Error(too_large) when the problem does not fit.
+  /// Waits for the GPU's lock, starts a worker, and prepares setup.problems.front(). Throws what
+  /// MeasuringEvaluator throws, and Error(too_large) if the problem does not fit.
   explicit CountingSession(const MeasuringSetup& setup);
 
-  /// Verifies the candidate, counts it and retires it. A wrong candidate is a failure, and is never
-  /// counted. Error(gpu_failure) when the counters cannot be read.
+  /// Verifies the candidate, reads its counters and retires it. A wrong candidate gives a failure
+  /// and is never counted. Throws Error(gpu_failure) if the counters cannot be read.
   [[nodiscard]] Counted count(const CandidateKernel& kernel, const CountRequest& request);
 
-  /// False once a worker has died: a profiler's report then lacks what it had counted.
+  /// False once a worker has died: a profiler's report then lacks what that worker had counted.
   [[nodiscard]] bool whole() const { return measurer_.workers_started() == 1; }
 
  private:

@@ -19,12 +19,12 @@
 namespace fatune {
 namespace {
 
-// Never through a symbolic link, and without waiting for a FIFO's writer: the folder is
-// everybody's.
+// Opening never follows a symbolic link and never waits for the writer of a FIFO, because any user
+// may create files in the folder.
 constexpr int kLockFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 
-/// The file is for all users, whatever the mask of the first one. Only the process that has made
-/// the file changes its mode, because an existing one may be a link to another user's file.
+/// Creates the file for all users, whatever the umask of the first one. Only the process that has
+/// created the file changes its mode, because an existing one may be a link to another user's file.
 int make_lock_file(const std::string& path) {
   constexpr mode_t kEverybody = 0666;
   const int made = ::open(path.c_str(), kLockFlags | O_CREAT | O_EXCL, kEverybody);
@@ -34,9 +34,9 @@ int make_lock_file(const std::string& path) {
   return made;
 }
 
-/// Opening first, creating second: in a sticky folder the kernel refuses to "create" a file that
-/// another user already has there. Again when another process has been faster, or is about to give
-/// the file its mode.
+/// Opens the file, and creates it only if it does not exist: in a sticky folder the kernel refuses
+/// to "create" a file that another user already has there. Tries again if another process has
+/// created it first, or has yet to set its mode.
 int open_lock_file(const std::string& path) {
   constexpr int kTries = 20;
   constexpr std::chrono::milliseconds kPause{5};
@@ -56,7 +56,7 @@ bool is_regular(int file) {
   return ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/// None, with errno, when it cannot be used.
+/// Returns no descriptor, and sets errno, if the file cannot be used.
 Descriptor open_regular_lock_file(const std::string& path) {
   Descriptor file(open_lock_file(path));
   if (file.get() < 0 || is_regular(file.get())) {
@@ -78,7 +78,7 @@ std::string lock_path(const std::string& uuid) {
 
 bool try_lock(const Descriptor& file) { return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0; }
 
-/// Asks again and again: a signal need not arrive at this thread.
+/// Polls, because a signal need not arrive at this thread.
 void wait_for(const Descriptor& file, const std::string& path) {
   constexpr std::chrono::milliseconds kInterval{50};
   while (!try_lock(file)) {

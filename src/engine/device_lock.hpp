@@ -9,18 +9,18 @@ namespace fatune {
 
 /// The behaviour while another process measures on the GPU.
 enum class LockWait {
-  yes,  ///< wait until it ends
-  no,   ///< end with an Error
+  yes,  ///< wait until that process ends
+  no,   ///< throw an Error
 };
 
-/// One measuring process per GPU: an exclusive lock on a file named after the GPU, in the system's
-/// folder for temporary files, released when this dies (or the process does). All users share the
-/// file, and it stays.
+/// Ensures that only one process measures on a GPU. Holds an exclusive lock on a file named after
+/// the GPU, in the system's folder for temporary files. The lock is released when this object or
+/// the process ends. All users share the file, which is never removed.
 class DeviceLock {
  public:
-  /// Waits while another process holds it; `on_wait` is called once before. Error(gpu_busy) where
-  /// it may not wait, Error(interrupted) when the user ends the wait (interrupt.hpp), Error(io)
-  /// when the file cannot be opened.
+  /// Takes the lock. Waits while another process holds it, and calls `on_wait` once before the
+  /// wait. Throws Error(gpu_busy) if it must not wait, Error(interrupted) if the user ends the wait
+  /// (interrupt.hpp), Error(io) if the file cannot be opened.
   DeviceLock(const std::string& uuid, LockWait wait, const std::function<void()>& on_wait);
 
  private:

@@ -10,8 +10,8 @@
 
 namespace fatune {
 
-/// A thread that has one evaluator: a worker process dies with the thread that started it, so all
-/// that is done with an evaluator is done on its thread.
+/// A thread that owns one evaluator. A worker process dies with the thread that started it, so an
+/// evaluator is used only on this thread.
 class DeviceThread {
  public:
   using Make = std::function<std::unique_ptr<Evaluator>()>;
@@ -24,11 +24,11 @@ class DeviceThread {
   /// Waits for the job, if there is one, and destroys the evaluator.
   ~DeviceThread();
 
-  /// Waits until the evaluator is made; it lives as long as this. Throws what making it threw.
+  /// Waits until the evaluator is made. It lives as long as this. Throws what `make` threw.
   [[nodiscard]] const Evaluator& wait_ready();
-  /// After wait_ready(), and after the finish() of an earlier job.
+  /// Starts a job. Precondition: wait_ready() has returned, and so has finish() of any earlier job.
   void start(Job job);
-  /// Waits for the job's end. Throws what it threw.
+  /// Waits for the end of the job. Throws what the job threw.
   void finish();
 
  private:
@@ -36,7 +36,7 @@ class DeviceThread {
 
   std::promise<const Evaluator*> ready_;
   std::future<const Evaluator*> ready_future_ = ready_.get_future();
-  std::packaged_task<void(Evaluator&)> job_;  ///< not valid when woken: there is no more
+  std::packaged_task<void(Evaluator&)> job_;  ///< not valid on wake-up: there are no more jobs
   std::binary_semaphore wake_{0};
   std::future<void> done_;
   std::jthread thread_;

@@ -26,8 +26,8 @@ EmulatingVerifier::EmulatingVerifier(const FamilySet& families, DeviceLimits lim
 std::string EmulatingVerifier::begin(const Config& config, const Problem& problem,
                                      std::shared_ptr<const Artifact> artifact) {
   const Problem small = small_problem(problem);
-  // A longer problem is counted at a second length, so the key says so. Arguments of the family's
-  // own may differ with the same code.
+  // A longer problem is also counted at a second length, so the key says so. A family's own
+  // arguments may differ for the same code, so the key then names the configuration.
   const Family& family = families_.of(config);
   const bool longer = small.seq_len < problem.seq_len || small.seq_len_kv < problem.seq_len_kv;
   const std::optional<Problem> narrow = narrow_problem(problem);
@@ -51,7 +51,8 @@ std::optional<EmulationVerdict> EmulatingVerifier::verdict(const std::string& ke
   return verdicts_.at(key);
 }
 
-/// A mistake of the emulator is no reason to end the command: the configuration is not verified.
+/// Emulates and judges a configuration. A failure of the emulator does not end the command; the
+/// configuration is then not verified.
 EmulationVerdict EmulatingVerifier::emulate(const Config& config, const Problem& problem,
                                             const Artifact& artifact) {
   try {

@@ -21,36 +21,37 @@
 
 namespace fatune {
 
-/// Verifies configurations by running their PTX on the CPU, on small problems (docs/emulate.md).
+/// The setup of an EmulatingVerifier.
 struct EmulationSetup {
   int jobs = 1;
-  std::uint64_t seed = 1;       ///< of inputs and schedules
+  std::uint64_t seed = 1;       ///< for inputs and schedules
   CubinCache* cache = nullptr;  ///< may be null; must outlive the verifier
 };
 
 /// The verdict on one configuration.
 struct EmulationVerdict {
-  Verification verification;  ///< without inputs: it could not be emulated
-  /// WrongResult or Flagged. Nothing: it is right, or could not be emulated.
+  Verification verification;  ///< has no inputs if it could not be emulated
+  /// WrongResult or Flagged. Empty: it is right, or could not be emulated.
   std::optional<Outcome> failure;
-  std::string not_covered;  ///< why it could not be emulated; empty: it was
-  std::optional<CountedSamples> work = std::nullopt;  ///< what a right one does; absent: not known
+  std::string not_covered;  ///< the reason why it could not be emulated; empty: it was
+  std::optional<CountedSamples> work = std::nullopt;  ///< of a right one; absent: not known
 };
 
-/// Emulates on several threads what it is asked about. Code that was emulated on the same small
-/// problem is not emulated again. All calls from one thread.
+/// Verifies configurations by running their PTX on the CPU, on small problems (docs/emulate.md) and
+/// on several threads. Code that was emulated on the same small problem is not emulated again. All
+/// functions must be called from one thread.
 class EmulatingVerifier {
  public:
   /// `families` must outlive the verifier.
   EmulatingVerifier(const FamilySet& families, DeviceLimits limits, const EmulationSetup& setup);
 
-  /// Begins the verification, and returns the key of the verdict of this code for this problem.
-  /// `artifact` has its PTX.
+  /// Begins the verification, and returns the key of the verdict on this code for this problem.
+  /// Precondition: `artifact` has its PTX.
   [[nodiscard]] std::string begin(const Config& config, const Problem& problem,
                                   std::shared_ptr<const Artifact> artifact);
-  /// Nothing while it is not known.
+  /// The verdict for a key that begin() returned. Empty: not known yet.
   [[nodiscard]] std::optional<EmulationVerdict> verdict(const std::string& key);
-  /// Waits for the next verdict, or for so long.
+  /// Waits for the next verdict, at most for `within`.
   void wait(std::chrono::milliseconds within) { pool_.wait(within); }
   /// Drops the work that has not begun.
   void stop() { pool_.drop(); }
@@ -67,7 +68,7 @@ class EmulatingVerifier {
   EmulatedInputs inputs_;
   std::mutex mutex_;
   std::map<std::string, std::optional<EmulationVerdict>> verdicts_;
-  TaskPool pool_;  ///< last: its tasks use the others
+  TaskPool pool_;  ///< must be last: its tasks use the other members
 };
 
 }  // namespace fatune

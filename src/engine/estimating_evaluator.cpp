@@ -9,7 +9,7 @@
 namespace fatune {
 namespace {
 
-// Short: what has been compiled meanwhile waits for it.
+// Short, because newly compiled candidates wait until it is over.
 constexpr std::chrono::milliseconds kVerifierPatience{5};
 
 }  // namespace
@@ -50,7 +50,7 @@ bool EstimatingEvaluator::work() {
   return true;
 }
 
-/// Takes the verdicts that are known.
+/// Moves candidates whose verdict is known from `open_` to `judged_`.
 void EstimatingEvaluator::collect() {
   for (auto candidate = open_.begin(); candidate != open_.end();) {
     candidate->second.verdict = verifier_->verdict(candidate->second.key);
@@ -101,7 +101,7 @@ std::vector<CandidateOutcome> EstimatingEvaluator::known_so_far() const {
   return known;
 }
 
-/// Candidates without a verdict, when it was interrupted, have no result.
+/// Candidates that have no verdict because of an interruption have no result.
 Evaluation EstimatingEvaluator::finish() {
   if (!open_.empty()) {
     verifier_->stop();

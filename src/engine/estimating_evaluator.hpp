@@ -21,10 +21,11 @@ struct EstimateVerification {
   std::function<void()> on_done;
 };
 
-/// Estimates from the family's quantities and the artifact's facts (docs/estimate.md). With a
-/// verification it emulates each candidate too, beside the compilations: what is wrong or flagged
-/// gets no estimate, and estimates are made of what was counted when that is known of every other
-/// candidate of the problem; two ways to count do not compare.
+/// Estimates times from the family's quantities and the artifact's facts (docs/estimate.md). With a
+/// verification it also emulates each candidate, in parallel with the compilations. Wrong or
+/// flagged candidates get no estimate. Estimates use the counted work only if it is known for every
+/// other candidate of the problem, because estimates from different ways of counting do not
+/// compare.
 class EstimatingEvaluator : public Evaluator {
  public:
   /// `families` must outlive the evaluator.
@@ -41,7 +42,7 @@ class EstimatingEvaluator : public Evaluator {
   [[nodiscard]] Evaluation finish() override;
 
  private:
-  /// A candidate whose verdict is awaited.
+  /// A candidate, and its verdict once that is known.
   struct Open {
     std::string key;  ///< of the verdict
     Result result;
@@ -60,7 +61,7 @@ class EstimatingEvaluator : public Evaluator {
   std::function<void()> on_done_;
   std::unique_ptr<EmulatingVerifier> verifier_;  ///< null: nothing is verified
   std::map<CandidateId, Open> open_;             ///< without a verdict
-  std::map<CandidateId, Open> judged_;           ///< with one
+  std::map<CandidateId, Open> judged_;           ///< with a verdict
 };
 
 }  // namespace fatune

@@ -14,7 +14,7 @@ constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
 constexpr int kStopWaiting = SIGUSR2;  // sent to the thread that waits, and to no other
 constexpr std::int64_t kOneRequestMs = 200;
 
-// Any thread may ask, and a handler may write it: lock-free.
+// Any thread may read these and a signal handler may write them, so they are lock-free.
 std::atomic<bool> interrupt_seen = false;
 std::atomic<std::int64_t> first_seen_ms = 0;
 std::atomic<bool> watch_ends = false;
@@ -29,7 +29,8 @@ std::int64_t now_ms() {
   return now.tv_sec * kMsPerS + now.tv_nsec / kNsPerMs;
 }
 
-/// By the signal's default action, also in a thread that blocks it. Callable in a handler.
+/// Ends the process by the signal's default action, even in a thread that blocks it. Callable in a
+/// signal handler.
 void end_by(int signal) {
   sigset_t one;
   ::sigemptyset(&one);
@@ -39,7 +40,7 @@ void end_by(int signal) {
   ::pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
 }
 
-/// The handler, for threads that were there before the watch; the thread that waits calls it too.
+/// The signal handler, for threads that existed before the watch. The waiting thread calls it too.
 extern "C" void note_interrupt(int signal) {
   const int kept_errno = errno;
   if (!interrupt_seen) {
@@ -57,7 +58,7 @@ void wait_for_signals(const sigset_t& signals) {
     if (signal != kStopWaiting) {
       note_interrupt(signal);
     } else if (!watch_ends) {
-      end_by(signal);  // somebody else sent it
+      end_by(signal);  // not sent by the destructor
     }
   }
 }

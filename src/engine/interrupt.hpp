@@ -6,13 +6,15 @@
 
 namespace fatune {
 
-/// While it lives, the first signal that asks the process to end (SIGINT, SIGTERM, SIGHUP) is noted
-/// instead; a second one ends it. Signals at almost the same time count as one: a terminal that is
-/// closed and `timeout` send theirs twice. A SIGHUP that is ignored stays so (nohup).
+/// While an object lives, the first signal that asks the process to end (SIGINT, SIGTERM, SIGHUP)
+/// is only noted; a second one ends the process. Signals at almost the same time count as one,
+/// because a terminal that is closed and `timeout` send theirs twice. An ignored SIGHUP stays
+/// ignored (nohup).
 ///
-/// A thread waits for the signals, which this thread and those that it starts block: NVRTC puts
-/// handlers of its own in place while it compiles, which would end the process. When it begins, it
-/// ignores the signals for an instant, and one that comes just then is lost: the user asks again.
+/// A thread waits for the signals, which this thread and the threads that it starts block. The
+/// reason is that NVRTC installs its own handlers while it compiles, and they would end the
+/// process. When NVRTC starts to compile, it ignores the signals for an instant. A signal at that
+/// moment is lost, and the user has to repeat it.
 class InterruptWatch {
  public:
   InterruptWatch();
@@ -20,7 +22,7 @@ class InterruptWatch {
   InterruptWatch& operator=(const InterruptWatch&) = delete;
   ~InterruptWatch();
 
-  /// False when none lives.
+  /// Whether a signal was noted. False while no object lives.
   [[nodiscard]] static bool interrupted() noexcept;
 
  private:

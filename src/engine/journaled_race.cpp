@@ -17,7 +17,8 @@ JournalEvent event_of(JournalEvent::Kind kind, const MeasuredCandidate& candidat
   return event;
 }
 
-/// What was found out on these kinds of input on the problem itself, in place of that on its part.
+/// Replaces the findings on the part of the problem by those on the whole problem, for the kinds of
+/// input that `whole` has.
 void take_whole(const Verification& whole, Verification& verification) {
   const auto is_known = [&](const auto& of) {
     return is_among(of.input, whole.inputs, &ErrorStats::input);
@@ -29,7 +30,7 @@ void take_whole(const Verification& whole, Verification& verification) {
   verification.method = whole.method;
 }
 
-/// Whether the samples changed what is known.
+/// Adds what the samples show. Returns whether that changed what is known.
 bool learn(const Samples& samples, Verification& verification) {
   const bool differs = verification.deterministic && !samples.deterministic;
   verification.deterministic = verification.deterministic && samples.deterministic;
@@ -45,9 +46,10 @@ double JournaledRace::elapsed_s() const {
   return spent_before_s_ + std::chrono::duration<double>(Clock::now() - start_).count();
 }
 
-// --- What the race is told ---
+// --- Running the race ---
 
-/// Of a sample, as the race is to know it.
+/// The time of a sample as the race records it: at the first sample's clock if times are compared
+/// at one clock.
 double JournaledRace::time_us(double us, const std::optional<GpuReading>& reading, bool on_part) {
   return at_one_clock_ ? clock_.at_first_clock(us, reading, on_part) : us;
 }
@@ -143,8 +145,9 @@ void JournaledRace::start_over() {
   closed_ = false;
 }
 
-/// The run that this one resumes had closed the race without a candidate whose outcome it knew; the
-/// outcome is lost (docs/store.md: damage). All race anew, with it.
+/// Begins the race anew with all candidates. The run that this one resumes closed the race without
+/// the candidate that joins now, because it knew the outcome of that candidate. The outcome has
+/// been lost since (docs/store.md: damage).
 void JournaledRace::reopen() {
   spdlog::debug("a configuration joins late: its race begins anew");
   CandidateList<MeasuredCandidate> candidates = std::move(candidates_);
@@ -226,7 +229,7 @@ bool JournaledRace::repeat_failure(const JournalEvent& event) {
     return false;
   }
   candidate->failure = event.outcome;
-  // The failure was found when a sample, or the end, was due: the race was asked before.
+  // The failure was found when a sample or the end was due, so next() had been called before it.
   static_cast<void>(race_.next(event.elapsed_s));
   race_.withdraw(candidate->id);
   return true;

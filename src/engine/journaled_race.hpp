@@ -23,32 +23,32 @@ struct MeasuredCandidate {
   double first_us = 0.0;
   std::optional<GpuReading> first_reading{};
   bool loaded = false;        ///< admitted by the measurer in this process
-  bool ran_on_whole = false;  ///< there, on the problem itself
-  bool checked = false;       ///< its output was right after the last sample, too
-  bool counted = false;       ///< its hardware counters were read, or it was tried
+  bool ran_on_whole = false;  ///< has run on the whole problem in this process
+  bool checked = false;       ///< its output was checked again after the last sample
+  bool counted = false;       ///< its hardware counters were read, or reading them was tried
   bool gate_lost = false;
   std::vector<CounterValue> counters{};
   std::string counter_warning{};
   std::optional<Outcome> failure{};
 };
 
-/// Writes all that a race is told to the log's journal, resumes the race from the journal of an
-/// interrupted run, and keeps its time.
+/// Writes all events of a race to the log's journal, resumes the race from the journal of an
+/// interrupted run, and keeps track of its time.
 class JournaledRace {
  public:
-  /// `log` must outlive the race. The budget of `policy` counts from here on.
-  /// `at_one_clock`: RaceTerms::at_one_clock.
+  /// `log` must outlive the race. The budget of `policy` starts now. `at_one_clock`:
+  /// RaceTerms::at_one_clock.
   JournaledRace(const RacePolicy& policy, bool at_one_clock, RunLog& log)
       : log_(log), policy_(policy), at_one_clock_(at_one_clock), race_(policy) {}
 
-  /// Repeats the events, without writing them. False: they make no sense here, and the race begins
-  /// anew. `candidates`: those that the events name as admitted.
+  /// Repeats the events without writing them. Returns false if they do not fit; the race then
+  /// begins anew. `candidates`: those that the events name as admitted.
   [[nodiscard]] bool replay(const std::vector<JournalEvent>& events,
                             const std::vector<ResumedCandidate>& candidates);
 
   void admit(MeasuredCandidate candidate);
   [[nodiscard]] Step next();
-  /// The sample that next() asked for.
+  /// Records the sample that next() asked for.
   void record(MeasuredCandidate& candidate, const Samples& samples);
   void withdraw(MeasuredCandidate& candidate, Outcome failure);
   void close();
@@ -86,7 +86,7 @@ class JournaledRace {
   CandidateList<MeasuredCandidate> candidates_;
   ConditionsLog conditions_;
   Clock::time_point start_ = Clock::now();
-  double spent_before_s_ = 0.0;  ///< by the run that this one resumes
+  double spent_before_s_ = 0.0;  ///< in the run that this one resumes
   double asked_s_ = 0.0;         ///< when next() was last called
   bool asked_on_part_ = false;   ///< whether it asked for a sample of the part
   bool closed_ = false;

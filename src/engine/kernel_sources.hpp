@@ -8,10 +8,10 @@
 // Sources of the kernels that measuring needs, read from `kernels/`.
 namespace fatune {
 
-/// Those that make inputs and references, and compare.
+/// Reads the sources of the kernels that make inputs and references, and compare.
 [[nodiscard]] std::shared_ptr<const SourceBundle> read_measurement_sources(const FileTree& tree);
 
-/// Those of the kernel that measures the rate of dense products.
+/// Reads the sources of the kernel that measures the rate of dense products.
 [[nodiscard]] std::shared_ptr<const SourceBundle> read_matmul_sources(const FileTree& tree);
 
 }  // namespace fatune

@@ -18,7 +18,7 @@
 
 namespace fatune {
 
-/// The setup for measuring rates of dense products; without sources none are measured.
+/// The setup for measuring rates of dense products. Without sources none are measured.
 struct MatmulSetup {
   std::shared_ptr<const SourceBundle> sources;
   Arch arch;
@@ -27,18 +27,18 @@ struct MatmulSetup {
 
 /// The rates at which a GPU multiplies dense matrices, by element type. They are measured when a
 /// problem begins, and again for a later one, because a GPU becomes slower as it gets warm. A
-/// failure costs the rates and nothing else.
+/// failure loses the rates and has no other effect.
 class MatmulRates {
  public:
   using Measure = std::function<MatmulRate(const Artifact&)>;
   using Clock = std::chrono::steady_clock;
 
-  /// Begins to compile for the types of these problems. `measure` may throw an Error. A rate stands
-  /// for problems that begin within `lasts` after it was measured.
+  /// Starts to compile the kernels for the element types of these problems. `measure` may throw an
+  /// Error. A rate is reused for problems that begin within `lasts` of its measurement.
   MatmulRates(const MatmulSetup& setup, const std::vector<Problem>& problems, Measure measure,
               Clock::duration lasts = std::chrono::seconds(10));
 
-  /// Nothing: there is none, and a warning has said why.
+  /// The rate for an element type. Empty: none is measured, or a warning has given the reason.
   [[nodiscard]] std::optional<MatmulRate> of(DType dtype);
 
  private:

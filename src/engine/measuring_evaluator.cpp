@@ -13,7 +13,7 @@ WorkerSettings settings_for(const MeasuringSetup& setup) {
   return settings;
 }
 
-/// The architecture that is compiled for may differ from the GPU's.
+/// Sets the architecture to compile for, which may differ from the GPU's.
 DeviceLimits with_arch(DeviceLimits limits, Arch arch) {
   limits.arch = arch;
   return limits;
@@ -40,12 +40,13 @@ void MeasuringEvaluator::begin_problem(const Problem& problem, const RaceTerms& 
   terms_.at_one_clock = measurer_.policy().device_gate &&
                         follows_clock(problem, limits_, measurer_.policy().flush_l2);
   log_ = &log;
-  // Before anything of the problem is on the GPU, and while the first kernels are compiled.
+  // This comes before anything of the problem is on the GPU, and while the first kernels are
+  // compiled.
   matmul_ = matmul_rates_.of(problem.dtype);
 }
 
-/// Prepares the GPU for the problem when the first candidate needs it: what is stored already does
-/// not.
+/// Prepares the GPU for the problem when the first candidate needs it. Stored results do not need
+/// it.
 ProblemRace& MeasuringEvaluator::race() {
   if (!race_) {
     measurer_.begin_problem(problem_, kernels_.of(problem_), terms_.part);

@@ -23,25 +23,27 @@ class ProblemRace;
 struct MeasuringSetup {
   int device_ordinal = 0;
   std::string uuid;
-  Arch arch;                                    ///< that is compiled for
+  Arch arch;                                    ///< architecture to compile for
   std::shared_ptr<const SourceBundle> sources;  ///< of the kernels that verify
   /// Sources of the kernel that measures the rate of dense products; null: it is not measured.
   std::shared_ptr<const SourceBundle> matmul_sources;
-  std::vector<Problem> problems;  ///< that will be measured
+  std::vector<Problem> problems;  ///< all problems that will be measured
   MeasurePolicy policy;
   bool count_rows = false;            ///< verifications say which rows are wrong
   CubinCache* cache = nullptr;        ///< may be null; must outlive the evaluator
   LockWait wait = LockWait::yes;      ///< when another process measures on the GPU
   std::function<void()> on_wait;      ///< called before a wait
-  std::vector<std::string> launcher;  ///< of the worker: WorkerCommand::launcher
-  int counters = 0;  ///< read hardware counters for so many of each problem's ranking
+  std::vector<std::string> launcher;  ///< of the worker (WorkerCommand::launcher)
+  int counters = 0;                   ///< how many results of each ranking get hardware counters
 };
 
-/// Verifies and times on one GPU, alone on it, in a worker process. Workers die with the thread
-/// that uses this: construct and use it on one thread.
+/// Verifies and times configurations on one GPU, in a worker process. Holds the GPU's lock, so that
+/// no other fatune measures on it. Workers die with the thread that uses this, so construct and use
+/// it on one thread.
 class MeasuringEvaluator : public Evaluator {
  public:
-  /// Waits for the GPU's lock, and starts a worker. Error as DeviceLock and RemoteMeasurer.
+  /// Waits for the GPU's lock, and starts a worker. Throws what DeviceLock and RemoteMeasurer
+  /// throw.
   explicit MeasuringEvaluator(const MeasuringSetup& setup);
   MeasuringEvaluator(const MeasuringEvaluator&) = delete;
   MeasuringEvaluator& operator=(const MeasuringEvaluator&) = delete;
@@ -72,7 +74,7 @@ class MeasuringEvaluator : public Evaluator {
   std::optional<MatmulRate> matmul_;
   RaceTerms terms_;
   RunLog* log_ = nullptr;
-  std::unique_ptr<ProblemRace> race_;  ///< from the problem's first candidate on
+  std::unique_ptr<ProblemRace> race_;  ///< made for the problem's first candidate
 };
 
 }  // namespace fatune

@@ -14,8 +14,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// An equal share of what is left of the budget for each of the problems that a seat may still get:
-/// never nothing, which would be no budget.
+/// An equal share of the remaining budget for each problem that a seat may still get. It is never
+/// 0, which would mean no limit. Empty: there is no budget.
 std::optional<double> share_of(double budget_s, Clock::time_point start, std::size_t problems_left,
                                std::size_t seats) {
   if (budget_s <= 0.0) {
@@ -56,7 +56,7 @@ void Pipeline::reserve_begun(const std::vector<Seat>& seats, ProblemQueue& queue
   }
 }
 
-/// Several, because those that tie may do so on one problem alone.
+/// Remembers several configurations, because they may tie on this problem alone.
 void Pipeline::remember_winners(const ProblemReport& report) {
   constexpr std::size_t kMost = 3;
   for (std::size_t place = std::min(kMost, report.ranking.size()); place-- > 0;) {

@@ -25,7 +25,7 @@ namespace fatune {
 /// The parts that a pipeline works with; all of them must outlive the pipeline.
 struct PipelineParts {
   const FamilySet& families;
-  const DeviceLimits& limits;  ///< of all the GPUs: they are of one model
+  const DeviceLimits& limits;  ///< of all GPUs, which are of one model
   SmRates rates;
   const CandidateSearch& search;
   CompileFunction compile_one;
@@ -42,19 +42,20 @@ struct Seat {
   RunLog& log;
 };
 
-/// Plans become artifacts, artifacts become outcomes, outcomes become rankings. Compiling, for all
-/// problems, begins in the constructor and ends with the destructor.
+/// Turns plans into artifacts, artifacts into outcomes, and outcomes into rankings. Compiling, for
+/// all problems, begins in the constructor and ends with the destructor.
 class Pipeline {
  public:
-  /// `order`: in which problems are compiled for and begun. `plans` must outlive the pipeline.
+  /// `order`: the order in which problems are compiled for and begun. `plans` must outlive the
+  /// pipeline.
   Pipeline(PipelineParts parts, const std::vector<ProblemPlan>& plans,
            const std::vector<std::size_t>& order);
 
-  /// Works through the problems, all seats at a time; what an interrupted run had begun on a GPU
-  /// goes on there. `on_problem` gets each problem's
-  /// number and report as soon as it is ranked, one at a time, and the unfinished ones of a run
-  /// that is interrupted. Returns false when it was interrupted. An Error of one seat is thrown
-  /// once the others have done their work.
+  /// Works through the problems, with all seats at the same time. A problem that an interrupted run
+  /// had begun on a GPU continues on that GPU. `on_problem` gets each problem's number and report
+  /// as soon as it is ranked, one at a time. If the run is interrupted, it also gets the unfinished
+  /// ones. Returns false if the run was interrupted. An Error of one seat is thrown once the others
+  /// have done their work.
   [[nodiscard]] bool run(std::vector<Seat>& seats,
                          const std::function<void(std::size_t, ProblemReport)>& on_problem);
 
@@ -67,7 +68,7 @@ class Pipeline {
   PipelineParts parts_;
   std::vector<std::size_t> order_;
   std::vector<ProblemWork> works_;
-  std::vector<Config> winners_;  ///< of the problems that have ended, those of the last one first
+  std::vector<Config> winners_;  ///< on problems that have ended, those of the last one first
   std::unique_ptr<CompileFeed> feed_;
 };
 

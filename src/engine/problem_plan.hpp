@@ -26,9 +26,9 @@ struct PrunedConfig {
 /// The configurations to try on one problem.
 struct ProblemPlan {
   Problem problem;
-  int run = 1;                         ///< which repetition of the whole, from 1
+  int run = 1;                         ///< which repetition of the whole run, from 1
   std::vector<Config> configs;         ///< in the documented order
-  std::vector<Config> suggested;       ///< that were fast on problems like this one, best first
+  std::vector<Config> suggested;       ///< fast on similar problems, best first
   std::optional<Config> kept_in_race;  ///< the one whose time is needed even if it is behind
   std::optional<int> repeats;  ///< samples of each, in place of a race; absent: the policy's
   std::vector<PrunedConfig> pruned_here;

@@ -8,7 +8,7 @@
 namespace fatune {
 namespace {
 
-/// An estimate of a problem's cost: its kernels' work, and a fixed cost for each.
+/// An estimate of a problem's cost: the work of its kernels, and a fixed cost for each kernel.
 double cost_of(const ProblemPlan& plan) {
   constexpr double kFlopOfOverhead = 1e11;
   const auto configs = static_cast<double>(plan.configs.size() + plan.audited.size());

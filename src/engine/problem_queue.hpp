@@ -10,22 +10,22 @@
 
 namespace fatune {
 
-/// The order in which problems are begun, by number: as planned on one GPU; longest first on
-/// several, so that all of them end at about the same time.
+/// The order in which problems are begun, as their numbers. On one GPU it is the planned order. On
+/// several GPUs the longest come first, so that all GPUs finish at about the same time.
 [[nodiscard]] std::vector<std::size_t> work_order(const std::vector<ProblemPlan>& plans,
                                                   std::size_t gpus);
 
-/// Gives each GPU that asks its next problem. A problem is given once: its ranking is never split.
+/// Hands out problems to GPUs. Each problem is handed out once, so that its ranking is never split.
 class ProblemQueue {
  public:
   explicit ProblemQueue(const std::vector<std::size_t>& order);
 
-  /// The problem is for this GPU (seat) alone. Before the first take().
+  /// Reserves the problem for one GPU (seat). To be called before the first take().
   void reserve(std::size_t problem, std::size_t seat);
-  /// The next one that is reserved for the seat; else the next that is not reserved. Nothing when
-  /// there is none. From any thread.
+  /// Takes the next problem that is reserved for the seat, else the next that is not reserved.
+  /// Empty: there is none. May be called from any thread.
   [[nodiscard]] std::optional<std::size_t> take(std::size_t seat);
-  [[nodiscard]] std::size_t left() const;  ///< not yet taken
+  [[nodiscard]] std::size_t left() const;  ///< problems not yet taken
 
  private:
   mutable std::mutex mutex_;

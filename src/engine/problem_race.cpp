@@ -6,7 +6,7 @@
 namespace fatune {
 namespace {
 
-// Samples at one clock agree better (docs/racing.md).
+// Samples at one clock agree better, so the margins are smaller (docs/racing.md).
 constexpr double kClearMarginAtOneClock = 0.01;
 constexpr double kGrossMarginAtOneClock = 0.025;
 
@@ -45,7 +45,8 @@ MeasuringSummary summary_of(const RaceResult& result, const RacePolicy& policy) 
   return summary;
 }
 
-/// The results that decide the head of the ranking; with a fixed count, where none is dropped, all.
+/// Whether the output is to be checked again: for results that decide the head of the ranking, and
+/// for all results of an exhaustive run, which drops none.
 bool needs_recheck(const Standing& standing, const MeasuredCandidate& candidate,
                    Strategy strategy) {
   const bool counts =
@@ -58,7 +59,7 @@ bool needs_counting(const Standing& standing, const MeasuredCandidate& candidate
   return standing.place > 0 && standing.place <= most && !candidate.counted && !candidate.failure;
 }
 
-/// The first candidate of which `holds` (its standing, and itself); null: none.
+/// The first candidate for which `holds(standing, candidate)` is true; null: none.
 template <typename Predicate>
 MeasuredCandidate* find_candidate(JournaledRace& race, Predicate holds) {
   const std::vector<Standing> standings = race.result().standings;
@@ -119,8 +120,7 @@ std::optional<Outcome> ProblemRace::admit(CandidateId id, const CandidateKernel&
   return std::move(admission.failure);
 }
 
-// A candidate that an earlier run admitted has to be loaded, and is verified again, when its turn
-// comes.
+// Loads a candidate that an earlier run admitted, and verifies it again, when its turn comes.
 std::optional<Outcome> ProblemRace::load(MeasuredCandidate& candidate) {
   if (std::exchange(candidate.loaded, true)) {
     return std::nullopt;
@@ -130,7 +130,7 @@ std::optional<Outcome> ProblemRace::load(MeasuredCandidate& candidate) {
                            : discard_warmup(candidate.id, admitted_on(candidate.kernel));
 }
 
-// One that was admitted on the part begins anew on the whole problem.
+// Warms up on the whole problem a candidate that was admitted on the part.
 std::optional<Outcome> ProblemRace::warm_up_on_whole(MeasuredCandidate& candidate) {
   const bool is_warm =
       std::exchange(candidate.ran_on_whole, true) || !candidate.kernel.part_geometry;
@@ -153,7 +153,8 @@ bool ProblemRace::work() {
   return recheck_next() || count_next();
 }
 
-// Empty where a warm-up has to come before that sample.
+// The candidate to sample after this step. Empty: it is not known, or must be loaded or warmed up
+// first.
 std::optional<CandidateId> ProblemRace::sampled_after(const Step& step) {
   if (!step.then) {
     return std::nullopt;
@@ -202,7 +203,8 @@ bool ProblemRace::recheck_next() {
   return true;
 }
 
-/// After all samples: reading counters disturbs the chip, and may take longer than the race.
+/// Reads the counters of the next result. This comes after all samples, because reading counters
+/// disturbs the chip and may take longer than the race.
 bool ProblemRace::count_next() {
   const int most = counters_ == nullptr ? 0 : counters_->most();
   MeasuredCandidate* const candidate =

@@ -13,11 +13,11 @@
 namespace fatune {
 
 /// One problem's race on one GPU: the race chooses the next candidate, the measurer takes its
-/// sample, and the race is told it. Contracts as in Evaluator.
+/// sample, and the race records it. The contracts are those of Evaluator.
 class ProblemRace {
  public:
-  /// The problem must have begun on `measurer`; it and `log` must outlive the race. The budget
-  /// counts from here on. `counters`, if there are any, are read when the race is over.
+  /// The problem must have begun on `measurer`. `measurer` and `log` must outlive the race. The
+  /// budget starts now. `counters` may be null; otherwise they are read when the race is over.
   ProblemRace(Measurer& measurer, const RaceTerms& terms, RunLog& log,
               RaceCounters* counters = nullptr);
 
@@ -40,7 +40,7 @@ class ProblemRace {
 
   Measurer& measurer_;
   RaceCounters* counters_;
-  std::string counter_problem_;  ///< that showed in this race
+  std::string counter_problem_;  ///< seen in this race
   JournaledRace race_;
 };
 

@@ -85,7 +85,7 @@ void ProblemRun::finish_uncompiled(std::vector<Result> results) {
   }
 }
 
-// --- Going on with an interrupted run ---
+// --- Resuming an interrupted run ---
 
 bool ProblemRun::go_on() {
   const std::vector<JournalEvent> events = parts_.log.take_over_journal();
@@ -100,7 +100,8 @@ bool ProblemRun::go_on() {
   return true;
 }
 
-/// Those that the search had not proposed before it was told outcomes.
+/// Has the journaled candidates compiled that the search proposes only after it has learnt
+/// outcomes.
 void ProblemRun::compile_journaled(const std::vector<JournalEvent>& events) {
   std::set<std::string> short_forms;
   for (const JournalEvent& event : events) {
@@ -127,7 +128,7 @@ std::set<CandidateId> ProblemRun::journaled_candidates(
   return candidates;
 }
 
-/// Waits until all of them are compiled. False when the user has interrupted it.
+/// Waits until all these candidates are compiled. Returns false if the user has interrupted it.
 bool ProblemRun::collect(const std::set<CandidateId>& candidates) {
   std::size_t missing = candidates.size();
   while (missing > 0) {
@@ -199,8 +200,8 @@ bool ProblemRun::race() {
   return false;
 }
 
-/// The evaluator has nothing to do. A search that then has no proposal, not even one that cannot
-/// run, although everything that it has proposed is known has ended.
+/// Waits while the evaluator has nothing to do. The search has ended if it now proposes nothing,
+/// not even a configuration that cannot run, although the outcomes of all its proposals are known.
 void ProblemRun::wait_for_candidate() {
   const std::size_t finished = finished_.size();
   ask_for_more(true);
@@ -211,7 +212,7 @@ void ProblemRun::wait_for_candidate() {
   }
 }
 
-/// Tells the search what is known, and has what it proposes compiled where compilers are idle.
+/// Tells the search what is known, and has its proposals compiled if compilers are idle.
 void ProblemRun::ask_for_more(bool idle) {
   search_ended_ = search_ended_ || work_.source().finished();
   if (search_ended_ || open() >= parts_.feed.jobs()) {
@@ -229,7 +230,7 @@ void ProblemRun::ask_for_more(bool idle) {
   finish_uncompiled(work_.take_obstacles());
 }
 
-/// Tells it of those with the same code, too.
+/// Tells the search the outcome of a candidate, and of those with the same code.
 void ProblemRun::tell(CandidateId id, const Outcome& outcome) {
   work_.source().observe(work_.at(id).result.config, outcome);
   for (const auto& [repeat, first] : repeats_) {
@@ -248,7 +249,7 @@ std::optional<CompiledCandidate> ProblemRun::next_ready(bool wait) {
   return ready;
 }
 
-/// Gives the candidate its machine code, if there is some.
+/// Gives the candidate its machine code, if it compiled.
 void ProblemRun::add_code(const CompiledCandidate& ready) {
   if (const auto* artifact = std::get_if<Artifact>(ready.result.get())) {
     work_.at(ready.id).artifact = {ready.result, artifact};
@@ -271,7 +272,7 @@ void ProblemRun::handle(const CompiledCandidate& ready) {
   }
 }
 
-/// The candidate's outcome; nothing when it is in the race, or stands behind another with its code.
+/// The candidate's outcome. Empty: it is in the race, or has the same code as an earlier one.
 std::optional<Outcome> ProblemRun::outcome_of(CandidateId id, const CompileResult& result) {
   Candidate& candidate = work_.at(id);
   if (const auto* failed = std::get_if<CompileFailed>(&result)) {
@@ -348,8 +349,8 @@ void ProblemRun::finish_candidate(CandidateId id, bool evaluated) {
   finished_candidates_.insert(id);
 }
 
-/// Whether nothing of the result's outcome but its place is of this run: each of its samples is
-/// among those of the journal that the run goes on from, or it failed there.
+/// Whether the result's outcome, except for its place, comes from the journal that the run resumes
+/// from: each of its samples is in that journal, or it failed there.
 bool ProblemRun::is_journaled(const Result& result) const {
   std::vector<double> known_us;
   for (const JournalEvent& event : journaled_) {
@@ -365,7 +366,7 @@ bool ProblemRun::is_journaled(const Result& result) const {
     return false;
   }
   std::vector<double> samples_us = measured->timing.samples_us;
-  if (measured->timing.part_share > 0.0) {  // they are scaled; a race takes these first
+  if (measured->timing.part_share > 0.0) {  // scaled samples of the part, which a race takes first
     return known_us.size() >= samples_us.size();
   }
   std::ranges::sort(known_us);

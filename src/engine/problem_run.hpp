@@ -24,24 +24,24 @@ struct ProblemRunParts {
   Evaluator& evaluator;
   RunLog& log;
   RunObserver& observer;
-  std::optional<Config> baseline;  ///< that relative_percent refers to (rank/ranking.hpp)
+  std::optional<Config> baseline;  ///< the one that relative_percent refers to (rank/ranking.hpp)
   std::optional<double> budget_s;  ///< for this problem
 };
 
-/// One problem on one GPU: candidates are admitted as their machine code arrives, and raced in
+/// Runs one problem on one GPU. Candidates are admitted as their machine code arrives, and raced in
 /// between.
 class ProblemRun {
  public:
   /// `index`: the problem's number in the feed.
   ProblemRun(ProblemRunParts parts, ProblemWork& work, std::size_t index);
 
-  /// False when the user has interrupted it. Once.
+  /// Runs the problem; call once. Returns false if the user has interrupted it.
   [[nodiscard]] bool run();
   /// The report of the run; call once, after run().
   [[nodiscard]] ProblemReport take_report() { return std::move(report_); }
 
  private:
-  /// Machine code and launch: those with the same one need not be told apart.
+  /// Machine code and launch. Candidates with the same key need not be told apart.
   using CodeKey = std::pair<std::string, LaunchGeometry>;
 
   [[nodiscard]] ProblemReport header() const;
@@ -55,11 +55,11 @@ class ProblemRun {
       const std::vector<JournalEvent>& events) const;
   [[nodiscard]] bool fits(const JournalEvent& event) const;
   void resume(const std::vector<JournalEvent>& events, const std::set<CandidateId>& candidates);
-  /// Candidates that are being compiled, or wait to be handled.
+  /// The number of candidates that are being compiled or wait to be handled.
   [[nodiscard]] std::size_t open() const { return work_.candidates().size() - handled_; }
   [[nodiscard]] bool race();
   void wait_for_candidate();
-  /// `idle`: the evaluator has nothing to do.
+  /// `idle`: whether the evaluator has nothing to do.
   void ask_for_more(bool idle);
   void tell(CandidateId id, const Outcome& outcome);
   [[nodiscard]] std::optional<CompiledCandidate> next_ready(bool wait);
@@ -79,14 +79,14 @@ class ProblemRun {
   ProblemRunParts parts_;
   ProblemWork& work_;
   std::size_t index_;
-  std::deque<CompiledCandidate> waiting_;  ///< that came while others were looked for
+  std::deque<CompiledCandidate> waiting_;  ///< arrived while others were looked for
   std::size_t handled_ = 0;
   bool search_ended_ = false;
   std::set<CandidateId> resumed_;
   std::vector<JournalEvent> journaled_;  ///< events from which the run resumes
   std::map<CodeKey, CandidateId> first_with_code_;
   std::vector<std::pair<CandidateId, CandidateId>>
-      repeats_;  ///< a candidate, and the one with the same code
+      repeats_;  ///< a candidate, and the first one with the same code
   std::set<CandidateId> finished_candidates_;
   std::vector<Result> finished_;
   ProblemReport report_;

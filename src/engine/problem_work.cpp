@@ -15,7 +15,8 @@ namespace fatune {
 
 namespace {
 
-/// A part is for finding out who is to meet on the whole problem: not where all may.
+/// Whether early rounds on a part are worthwhile. They decide which candidates meet on the whole
+/// problem, so they are of no use if all may.
 bool is_worth_a_part(const ProblemPlan& plan, const CandidateSearch& search) {
   const std::size_t most = search.most_tried(plan.configs.size()) + plan.audited.size();
   return !plan.repeats && most > static_cast<std::size_t>(RacePolicy{}.most_finalists);

@@ -22,25 +22,25 @@ namespace fatune {
 /// One problem with the candidates that its search has proposed so far.
 class ProblemWork {
  public:
-  /// `parts`: MeasurePolicy::parts. All must outlive it.
+  /// `parts`: MeasurePolicy::parts. All references must outlive this.
   ProblemWork(const FamilySet& families, const DeviceLimits& limits, const SmRates& rates,
               const ProblemPlan& plan, const CandidateSearch& search, bool parts = false);
 
-  /// Asks the search for up to `most` more. The candidates among them, which are to be compiled;
-  /// the others join the obstacles.
+  /// Asks the search for up to `most` more configurations. Returns the candidates among them, which
+  /// are to be compiled; the others become obstacles.
   [[nodiscard]] std::vector<CandidateId> ask(std::size_t most);
-  /// The same of those with these short forms that the search has not proposed: an interrupted run
-  /// had tried them.
+  /// Does the same for the configurations with these short forms that the search has not proposed.
+  /// An interrupted run had tried them.
   [[nodiscard]] std::vector<CandidateId> ask_again(const std::set<std::string>& short_forms);
 
-  /// Suggests configurations that were fast on other problems of the run to the search, as they are
-  /// on this problem's dtype and head dimension.
+  /// Suggests to the search configurations that were fast on other problems of the run, adapted to
+  /// this problem's dtype and head dimension.
   void suggest(const std::vector<Config>& configs);
 
   [[nodiscard]] const ProblemPlan& plan() const noexcept { return plan_; }
-  /// The part of the problem that early rounds are on, if they are.
+  /// The part of the problem that early rounds are on. Empty: there is none.
   [[nodiscard]] const std::optional<Problem>& part() const noexcept { return part_; }
-  /// On that part, of a kernel of which nothing is known.
+  /// The tail on that part, for a kernel about which nothing is known.
   [[nodiscard]] const PartTail& part_tail() const noexcept { return part_tail_; }
   [[nodiscard]] CandidateSource& source() noexcept { return *source_; }
   [[nodiscard]] Candidate& at(CandidateId id) { return candidates_.at(id.index); }
@@ -48,12 +48,12 @@ class ProblemWork {
   /// The results of the plan's configurations that rules drop on this problem.
   [[nodiscard]] std::vector<Result> pruned() const;
   [[nodiscard]] const std::vector<Result>& obstacles() const noexcept { return obstacles_; }
-  /// Those that were not taken before.
+  /// Returns the obstacles that were not taken before.
   [[nodiscard]] std::vector<Result> take_obstacles() { return std::exchange(obstacles_, {}); }
   [[nodiscard]] CompileRequest request(CandidateId id) const {
     return maker_->request(candidates_.at(id.index));
   }
-  /// Makes the launches of a candidate those of its artifact.
+  /// Recomputes the launches of a candidate with the facts of its artifact.
   void finish_launch(CandidateId id) { maker_->finish_launch(at(id)); }
 
  private:
@@ -65,7 +65,7 @@ class ProblemWork {
   PartTail part_tail_{};
   std::unique_ptr<CandidateMaker> maker_;  ///< the source refers to it
   std::unique_ptr<CandidateSource> source_;
-  std::vector<Candidate> candidates_;  ///< as proposed: likely winners first
+  std::vector<Candidate> candidates_;  ///< in the order of proposal: likely winners first
   std::vector<Result> obstacles_;      ///< nothing is compiled for them: the outcome is known
 };
 

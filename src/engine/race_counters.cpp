@@ -9,7 +9,7 @@
 namespace fatune {
 namespace {
 
-// They share their passes over the counters: more than one costs little.
+// Runs share their passes over the counters, so more than one run costs little.
 constexpr int kRuns = 3;
 
 }  // namespace

@@ -17,17 +17,18 @@ namespace fatune {
                                                    const Problem& problem,
                                                    const DeviceLimits& limits);
 
-/// How many of its blocks fit an SM at a time.
+/// The number of the kernel's blocks that fit an SM at a time.
 [[nodiscard]] int resident_blocks(const Artifact& artifact, const LaunchGeometry& geometry,
                                   const DeviceLimits& limits);
 
-/// Adds what the machine code and its launch cost. Returns why no SM can hold a block, if so.
+/// Adds what the machine code and its launch cost. Returns the reason if the arguments do not match
+/// or no SM can hold a block.
 [[nodiscard]] std::optional<Unlaunchable> add_artifact(const Artifact& artifact,
                                                        const LaunchGeometry& geometry,
                                                        const DeviceLimits& limits, Result& result);
 
-/// Why its machine code is not worth measuring: ptxas notes that it serialised asynchronous
-/// products, or ignored setmaxnreg.
+/// The reason why the machine code is not worth measuring: ptxas notes that it serialised
+/// asynchronous products, or ignored setmaxnreg. Empty: there is none.
 [[nodiscard]] std::optional<Serialized> find_serialization(const ResourceFacts& facts);
 
 }  // namespace fatune

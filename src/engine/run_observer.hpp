@@ -5,7 +5,8 @@
 
 namespace fatune {
 
-/// Watches a run; several GPUs' threads may tell at the same time. This one looks away.
+/// Watches a run. Threads of several GPUs may call it at the same time. This base class ignores all
+/// events.
 class RunObserver {
  public:
   RunObserver() = default;
@@ -14,7 +15,7 @@ class RunObserver {
   virtual ~RunObserver() = default;
 
   virtual void begin_problem(const Problem& /*problem*/) {}
-  /// One more configuration of any problem is done, or is in its race.
+  /// One more configuration of any problem is done or has joined its race.
   virtual void step() {}
   /// `report` may be of a run that was interrupted within the problem.
   virtual void end_problem(const ProblemReport& /*report*/) {}

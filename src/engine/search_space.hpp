@@ -6,8 +6,8 @@
 
 namespace fatune {
 
-/// What a search may try of a plan: its configurations, then those that are audited. The latter,
-/// and the one whose time is needed, are required. `maker` must outlive it.
+/// The configurations of a plan that a search may try: the planned ones, then the audited ones. The
+/// audited ones and the one whose time is needed are required. `maker` must outlive the result.
 [[nodiscard]] SearchSpace make_search_space(const ProblemPlan& plan, CandidateMaker& maker);
 
 }  // namespace fatune

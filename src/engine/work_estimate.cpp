@@ -58,7 +58,8 @@ class WorkCount {
 
 using Grid = std::array<std::int64_t, 3>;
 
-/// Nothing when the family's expressions do not allow for a device of so many SMs.
+/// The grid on a device of `sm_count` SMs. Empty: the family's expressions do not allow for so
+/// many.
 std::optional<Grid> grid_on(const Family& family, const Config& config, const Problem& problem,
                             DeviceLimits limits, int sm_count) {
   limits.sm_count = sm_count;

@@ -13,24 +13,25 @@
 
 namespace fatune {
 
-/// The launch on a device that has room for all blocks at once: a persistent kernel, whose blocks
-/// share tiles out, has a block for each tile. A grid without such a bound does not change.
+/// The launch on a device that has room for all blocks at once. A persistent kernel, whose blocks
+/// share the tiles, then has one block per tile. A grid that does not depend on the number of SMs
+/// does not change.
 [[nodiscard]] LaunchGeometry spread_launch(const Family& family, const Config& config,
                                            const Problem& problem, const DeviceLimits& limits,
                                            const LaunchGeometry& launch);
 
-/// A time for a result that nothing has run, from what was counted or, without that, from the
-/// family's quantities, and from what is known of its machine code (docs/estimate.md).
+/// Estimates the time of a result that has not been run (docs/estimate.md). It uses the counted
+/// work or, without it, the family's quantities, and what is known about the machine code.
 /// Precondition: a block fits an SM.
 [[nodiscard]] Estimated estimate_result(const Family& family, const Result& result,
                                         const LaunchGeometry& geometry, const Problem& problem,
                                         const DeviceLimits& limits, const SmRates& rates,
                                         const std::optional<CountedWork>& counted = std::nullopt);
 
-/// What is known of the work of a configuration that was not compiled.
+/// A guess about a configuration that was not compiled.
 struct Guess {
   Estimated estimate;     ///< good only for ordering
-  int blocks_per_sm = 0;  ///< with a usual number of registers
+  int blocks_per_sm = 0;  ///< with a typical number of registers
 };
 [[nodiscard]] Guess guess(const Family& family, const Result& result,
                           const LaunchGeometry& geometry, const Problem& problem,

@@ -38,7 +38,7 @@ Names names_of(const Family& family) {
   return names;
 }
 
-/// Those of all settings.
+/// The parameters of the settings, which must all have the same ones.
 Names parameters_of(const TuningResults& results, const std::string& origin) {
   Names names =
       results.settings.empty() ? Names() : names_of(results.settings.front().configuration);
@@ -51,7 +51,7 @@ Names parameters_of(const TuningResults& results, const std::string& origin) {
   return names;
 }
 
-/// The only family with exactly these parameters.
+/// The family with exactly these parameters.
 const Family& family_with(const Names& names, const FamilySet& families,
                           const std::string& origin) {
   const auto found = std::ranges::find_if(
@@ -66,7 +66,7 @@ const Family& family_with(const Names& names, const FamilySet& families,
   return *found;
 }
 
-/// One file's settings on the way to a report.
+/// Converts one file's settings to results.
 class Reader {
  public:
   Reader(const ForeignFile& file, const Family& family) : file_(file), family_(family) {}

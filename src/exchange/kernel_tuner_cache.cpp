@@ -9,7 +9,7 @@ namespace fatune {
 namespace {
 
 constexpr const char* kErrorMember = "__error__";
-/// What former versions wrote as the time of a setting that failed.
+/// The time that former versions wrote for a setting that failed.
 constexpr double kFormerErrorTime = 1e20;
 
 using ErrorRow = std::pair<std::string_view, Validity>;
@@ -24,7 +24,7 @@ std::string error_name(Validity validity) {
   return std::string(found == kErrors.end() ? "RuntimeFailedConfig" : found->first);
 }
 
-/// As Python prints it: these make a setting's key.
+/// Formats a value as Python prints it. These texts make a setting's key.
 std::string python_text(const Json& value) {
   if (value.is_boolean()) {
     return value.get<bool>() ? "True" : "False";
@@ -57,7 +57,7 @@ Json cache_entry(const TunedSetting& setting) {
   return entry;
 }
 
-/// The values of each parameter that any setting has, ascending.
+/// All values of each parameter in the settings, ascending.
 Json tune_params(const TuningResults& results) {
   Json params = Json::object();
   for (const TunedSetting& setting : results.settings) {
@@ -82,7 +82,7 @@ Json member_names(const Json& object) {
   return keys;
 }
 
-/// The error that any member of an entry names; Validity::correct: none does.
+/// The error that any member of an entry names; Validity::correct: there is none.
 Validity entry_validity(const JsonNode& entry) {
   for (const nlohmann::json& value : entry.raw()) {
     const auto* const found = std::ranges::find_if(kErrors, [&](const ErrorRow& error) {
@@ -133,7 +133,7 @@ std::vector<std::string> texts_of(const JsonNode& list) {
   return texts;
 }
 
-/// How many braces are open behind the text; -1: it ends within a string.
+/// The number of braces that are open after the text; -1: it ends within a string.
 int open_braces(std::string_view text) {
   int depth = 0;
   bool in_string = false;

@@ -10,15 +10,15 @@
 // (https://kerneltuner.github.io/kernel_tuner). Times are in milliseconds.
 namespace fatune {
 
-/// The members stand in Kernel Tuner's order: it adds settings behind the last.
+/// The members are in Kernel Tuner's order: it appends settings after the last member.
 [[nodiscard]] Json kernel_tuner_cache_json(const TuningResults& results);
 
-/// The text with the braces at its end that Kernel Tuner leaves out while it is tuning, or when it
-/// was stopped, and without the comma before them; any other text as it is.
+/// Adds the closing braces that Kernel Tuner leaves out while it is tuning, or when it was stopped,
+/// and removes the comma before them. Returns any other text unchanged.
 [[nodiscard]] std::string closed_cache_text(std::string_view text);
 
-/// `file`: checked against configs/schema/kernel_tuner_cache.schema.json. Error(bad_file) when a
-/// setting lacks a parameter.
+/// `file` must have been checked against configs/schema/kernel_tuner_cache.schema.json.
+/// Error(bad_file) if a setting lacks a parameter.
 [[nodiscard]] TuningResults read_kernel_tuner_cache(const JsonNode& file);
 
 }  // namespace fatune

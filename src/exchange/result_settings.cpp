@@ -57,7 +57,7 @@ TunedSetting setting_of(const Result& result, const std::string& timestamp) {
           .timestamp = timestamp};
 }
 
-/// A configuration that a rule has dropped, and that was tried all the same, is there once.
+/// Lists a configuration once, even if a rule dropped it and it was tried anyway.
 std::vector<TunedSetting> settings_of(const RunReport& run) {
   std::vector<TunedSetting> settings;
   std::map<Config, int> seen;
@@ -72,7 +72,7 @@ std::vector<TunedSetting> settings_of(const RunReport& run) {
   return settings;
 }
 
-/// "nvrtc==13.0", as Python lists requirements; what is not known is left out.
+/// Requirements in Python's format: "nvrtc==13.0". Unknown versions are left out.
 std::vector<std::string> requirements_of(const Toolchain& toolchain) {
   std::vector<std::string> requirements;
   for (const auto& [name, version] :
@@ -85,8 +85,9 @@ std::vector<std::string> requirements_of(const Toolchain& toolchain) {
   return requirements;
 }
 
-/// What every format says of a setting, by its values in any order: whether it ended well, its time
-/// and runtimes. How it failed is not among that: Kernel Tuner knows fewer words.
+/// The facts about settings that every format has: whether a setting ended well, its time and
+/// runtimes. The keys are the setting's values, regardless of their order. How it failed is left
+/// out, because Kernel Tuner distinguishes fewer failures.
 using SettingKeys =
     std::map<std::string, std::tuple<bool, std::optional<double>, std::vector<double>>>;
 
@@ -99,7 +100,7 @@ SettingKeys setting_keys(const TuningResults& results) {
   return keys;
 }
 
-/// What is in `a` and not the same in `b`; empty: nothing.
+/// A setting of `a` that is missing or different in `b`; empty: none.
 std::string first_difference(const SettingKeys& a, const SettingKeys& b) {
   const auto found = std::ranges::find_if(a, [&](const auto& setting) {
     const auto other = b.find(setting.first);

@@ -7,12 +7,12 @@
 
 namespace fatune {
 
-/// A part of a run as other tuners' files have it, with its records. The kernel is called by its
-/// family's name; the size of the problem is its queries, heads and batch.
+/// Converts a part of a run to other tuners' form, with its records. The kernel has its family's
+/// name. The problem size is queries, heads and batch.
 [[nodiscard]] TuningResults tuning_results(const RunPart& part);
 
-/// Error(bad_file) unless the file's settings are those of its records: somebody has changed one of
-/// the two. `origin`: of the file.
+/// Error(bad_file) unless the file's settings are those of its records: otherwise, one of the two
+/// was changed. `origin`: of the file.
 void check_settings(const TuningResults& file, const RunPart& records, const std::string& origin);
 
 }  // namespace fatune

@@ -24,7 +24,7 @@ constexpr std::array<ResultList, 3> kLists{ResultList{"ranking", &ProblemReport:
                                            {"failures", &ProblemReport::failures},
                                            {"audited", &ProblemReport::audited}};
 
-/// The report with nothing in its lists.
+/// The report without its results.
 ProblemReport without_results(ProblemReport report) {
   for (const ResultList& list : kLists) {
     (report.*list.results).clear();
@@ -32,7 +32,7 @@ ProblemReport without_results(ProblemReport report) {
   return report;
 }
 
-/// A problem's report for each family that has results there.
+/// A problem's report for each family that has results on it.
 std::map<std::string, ProblemReport> by_family(const ProblemReport& problem) {
   std::map<std::string, ProblemReport> reports;
   const ProblemReport empty = without_results(problem);
@@ -66,7 +66,7 @@ nlohmann::json list_records(const std::vector<Result>& results) {
   return records;
 }
 
-/// Errors of records name the member; these also say where the record stands.
+/// Reads a record. Errors name the member and the record's place.
 template <typename Value>
 Value read_at(const JsonNode& node) {
   try {
@@ -97,7 +97,7 @@ ProblemReport read_problem_report(const JsonNode& records) {
   return report;
 }
 
-/// Error(bad_file) unless the part has results, all of one family, and times where it ranks them.
+/// Error(bad_file) unless the part has results, all of one family, and times for those it ranks.
 void check_part(const ProblemReport& report, const JsonNode& records) {
   const bool ranked = std::ranges::all_of(
       report.ranking, [](const Result& result) { return is_ranked(result.outcome); });
@@ -124,7 +124,7 @@ double time_or_endless_us(const Result& result) {
                                    : std::numeric_limits<double>::infinity();
 }
 
-/// By family.
+/// The parts of one problem, by family.
 using ProblemParts = std::map<std::string, RunPart>;
 
 bool has_all_families(const ProblemParts& parts) {

@@ -7,32 +7,32 @@
 #include "exchange/tuning_results.hpp"
 #include "report/report.hpp"
 
-// Other auto-tuners' files are each of one kernel on one problem. A run of fatune is cut into such
-// parts, and put together from them again.
+// Files of other auto-tuners hold one kernel on one problem. A run of fatune is split into such
+// parts, and joined from them again.
 namespace fatune {
 
 /// One kernel family's results on one problem of a run.
 struct RunPart {
-  RunReport run;     ///< with that problem, of which it has the results of one family alone
-  int number = 0;    ///< of the problem among those of the run, from 0
-  int problems = 0;  ///< of the run
-  int families = 0;  ///< that have results on the problem
+  RunReport run;     ///< with only that problem and the results of one family
+  int number = 0;    ///< index of the problem among those of the run, from 0
+  int problems = 0;  ///< number of problems of the run
+  int families = 0;  ///< number of families that have results on the problem
 };
 
 /// The family of a part's results.
 [[nodiscard]] const std::string& family_of(const RunPart& part);
 
-/// Problems without a result have no part.
+/// Splits a run. Problems without a result have no part.
 [[nodiscard]] std::vector<RunPart> parts_of(const RunReport& run);
 
-/// Puts the parts of each run together, in the order of their problems. A run of which a problem or
-/// a family is missing is not complete; where a family is missing, the others are ranked anew.
-/// Error(bad_file) when a part is there twice.
+/// Joins the parts of each run, in the order of their problems. A run with a missing problem or
+/// family is not complete. If a family is missing, the others are ranked anew. Error(bad_file) if a
+/// part occurs twice.
 [[nodiscard]] std::vector<RunReport> join_parts(std::vector<RunPart> parts);
 
-/// All of a part, without loss.
+/// All of a part as records, without loss.
 [[nodiscard]] nlohmann::json part_records(const RunPart& part);
-/// Reads it back. Error(bad_file), which names the member, when one is missing or of another type.
+/// Reads part_records() back. Error(bad_file) names a member that is missing or of another type.
 [[nodiscard]] RunPart read_part(const JsonNode& records);
 
 }  // namespace fatune

@@ -70,7 +70,7 @@ double file_unit(const JsonNode& file) {
   return unit ? ms_of(*unit) : 1.0;
 }
 
-/// What was measured as "time"; nothing when that is no number, as where it failed.
+/// The measurement "time". Nothing if it is absent or not a number, as in a failed setting.
 std::optional<double> read_time(const JsonNode& result, double unit_ms) {
   const auto measurements = result.find("measurements");
   if (!measurements) {
@@ -96,7 +96,7 @@ std::vector<double> read_runtimes(const JsonNode& times, double unit_ms) {
   return runtimes;
 }
 
-/// Kernel Tuner calls it otherwise than the schema.
+/// Kernel Tuner uses another name than the schema.
 double read_compile_time(const JsonNode& times, double unit_ms) {
   for (const char* name : {"compilation_time", "compilation"}) {
     if (const auto time = times.find(name)) {

@@ -10,7 +10,7 @@
 
 #include "emit/document/json_text.hpp"
 
-// The results of a tunable kernel as other auto-tuners' files have them, whatever the format.
+// The results of a tunable kernel as in files of other auto-tuners, whatever the format.
 namespace fatune {
 
 inline constexpr double kUsPerMs = 1000.0;
@@ -18,7 +18,7 @@ inline constexpr double kUsPerMs = 1000.0;
 /// How a setting ended. The enumerators are the words of T4's "invalidity".
 enum class Validity { correct, compile, runtime, timeout, correctness, constraints };
 [[nodiscard]] std::string_view validity_name(Validity validity);
-/// Precondition: the name of one.
+/// Precondition: `name` is that of a Validity.
 [[nodiscard]] Validity parse_validity(std::string_view name);
 
 /// One choice of values for the kernel's parameters.
@@ -31,15 +31,15 @@ struct TunedSetting {
   std::string timestamp{};
 };
 
-/// A file: one kernel, on one problem and device.
+/// The contents of a file: one kernel, on one problem and device.
 struct TuningResults {
   std::string kernel_name{};                ///< empty: the file does not say
-  std::string device_name{};                ///< the same
-  Json device = nullptr;                    ///< all that is known of it
+  std::string device_name{};                ///< likewise
+  Json device = nullptr;                    ///< all that is known about it
   std::vector<std::string> requirements{};  ///< "nvrtc==13.0": what it was measured with
   std::vector<std::int64_t> problem_size{};
   std::vector<TunedSetting> settings{};
-  nlohmann::json records{};  ///< what fatune alone knows (run_parts.hpp); null: not its file
+  nlohmann::json records{};  ///< what only fatune knows (run_parts.hpp); null: not its file
 };
 
 }  // namespace fatune

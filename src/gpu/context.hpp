@@ -37,8 +37,8 @@ class Stream {
  public:
   Stream();
 
-  void synchronize() const;         ///< throws the error of whatever failed on it
-  [[nodiscard]] bool done() const;  ///< all queued work has finished; does not wait
+  void synchronize() const;         ///< throws the error of work that failed on it
+  [[nodiscard]] bool done() const;  ///< whether all queued work has finished; does not wait
   [[nodiscard]] void* get() const noexcept { return stream_.get(); }
 
  private:

@@ -8,15 +8,16 @@
 
 #include <source_location>
 
-// CUDA 12.8 renamed it to a _v2 that older drivers lack; every driver has this one.
+// CUDA 12.8 renamed this function to a _v2 that older drivers lack. Every driver has this one.
 #undef cuEventElapsedTime
 extern "C" CUresult CUDAAPI cuEventElapsedTime(float* ms, CUevent start, CUevent stop);
 
-// Declarations from cudaProfiler.h, which is not beside every cuda.h.
+// Declarations from cudaProfiler.h, which is not installed beside every cuda.h.
 extern "C" CUresult CUDAAPI cuProfilerStart();
 extern "C" CUresult CUDAAPI cuProfilerStop();
 
-// Null where the driver (or, for the list itself, the toolkit) is older than the function.
+// Optional functions. They are null if the driver is older than the function; a list is empty if
+// the toolkit is older than its functions.
 #define FATUNE_GRAPH_FUNCTIONS(X) \
   X(cuGraphCreate)                \
   X(cuGraphAddKernelNode)         \
@@ -113,7 +114,7 @@ void check(CUresult result, const char* call,
            std::source_location where = std::source_location::current());
 
 /// For destructors: logs unless the call succeeded. Failures that follow from a dead context or
-/// from the process ending say nothing new and go to the debug log only.
+/// from the end of the process are logged at debug level only, because they say nothing new.
 void log_failed_release(CUresult result, const char* call) noexcept;
 
 }  // namespace fatune::gpu

@@ -1,7 +1,7 @@
 #pragma once
 
 // Internal to src/gpu: the one place that names CUPTI's functions. Toolkits before 12.6 have no
-// range profiler: FATUNE_HAS_RANGE_PROFILER is 0 then, and of this file that is all.
+// range profiler; for them this file only defines FATUNE_HAS_RANGE_PROFILER as 0.
 
 #if __has_include(<cupti_range_profiler.h>) && __has_include(<cupti_profiler_host.h>)
 #define FATUNE_HAS_RANGE_PROFILER 1
@@ -40,12 +40,13 @@
   X(cuptiRangeProfilerDecodeData)                 \
   X(cuptiRangeProfilerGetCounterDataInfo)
 
-/// A parameter block of CUPTI with its size filled in, which is how CUPTI tells versions apart.
+/// Declares a parameter block of CUPTI with its size filled in. CUPTI tells versions apart by the
+/// size.
 #define FATUNE_CUPTI_PARAMS(Type, name) \
   Type##_Params name{};                 \
   name.structSize = Type##_Params_STRUCT_SIZE
 
-/// Calls it with the block, and checks.
+/// Calls a function of CUPTI with its parameter block and checks the result.
 #define FATUNE_CUPTI(cupti, function, params) (cupti).check((cupti).function(&(params)), #function)
 
 extern "C" CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char** text);
@@ -57,18 +58,19 @@ struct CuptiApi {
 #define FATUNE_MEMBER(name) decltype(&::name) name = nullptr;
   FATUNE_CUPTI_FUNCTIONS(FATUNE_MEMBER)
 #undef FATUNE_MEMBER
-  std::string library;  ///< the file
+  std::string library;  ///< the library file
 
   /// Throws cupti_error() unless the call succeeded.
   void check(CUptiResult result, const char* call) const;
 };
 
-/// Loads the library, which stays loaded: it has hooks in the driver. It is the file named by the
-/// environment variable FATUNE_CUPTI, or the first of cupti_candidates() that can be loaded. Throws
-/// Error(gpu_failure): there is none, or it is older than 12.6 and has no range profiler.
+/// Loads the library, which stays loaded because it has hooks in the driver. It is the file named
+/// by the environment variable FATUNE_CUPTI, or the first of cupti_candidates() that can be loaded.
+/// Throws Error(gpu_failure) if there is none, or if it is older than 12.6 and has no range
+/// profiler.
 [[nodiscard]] CuptiApi load_cupti();
 
-/// A call that failed, with CUPTI's words for it and what to do about it, as an Error(gpu_failure).
+/// The Error(gpu_failure) for a call that failed, with CUPTI's description and a remedy.
 [[nodiscard]] Error cupti_error(const CuptiApi& cupti, CUptiResult result, const char* call);
 
 }  // namespace fatune::gpu

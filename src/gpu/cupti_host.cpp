@@ -81,7 +81,8 @@ void CuptiHost::add_metrics() {
   }
 }
 
-// CUPTI refuses all of them without saying which one it does not know.
+// Throws if a metric is unknown. CUPTI refuses all of them without saying which one it does not
+// know.
 void CuptiHost::throw_unknown_metric() const {
   for (const char* const name : names_) {
     FATUNE_CUPTI_PARAMS(CUpti_Profiler_Host_GetMetricProperties, params);

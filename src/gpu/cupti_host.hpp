@@ -14,23 +14,23 @@ namespace fatune::gpu {
 /// Bytes in CUPTI's own format.
 using CuptiImage = std::vector<std::uint8_t>;
 
-/// The half of CUPTI's profiler that needs no GPU: turns the names of metrics into what the
-/// hardware is to count, and counts into values. All throw cupti_error().
+/// The half of CUPTI's profiler that needs no GPU. It turns metric names into the configuration of
+/// the hardware counters, and counts into values. All functions throw cupti_error().
 class CuptiHost {
  public:
-  /// For GPUs of this chip, of whose counters those in `availability` can be had. `cupti` and
-  /// `names` must outlive it.
+  /// `chip`: the name of the GPU's chip. `availability`: the counters that are available on it.
+  /// `cupti` and `names` must outlive this.
   CuptiHost(const CuptiApi& cupti, std::string chip, CuptiImage availability,
             const std::vector<std::string>& names);
   CuptiHost(const CuptiHost&) = delete;
   CuptiHost& operator=(const CuptiHost&) = delete;
   ~CuptiHost();
 
-  /// As C strings, for CUPTI, which does not write to them.
+  /// The names as C strings, for CUPTI, which does not write to them.
   [[nodiscard]] std::vector<const char*>& names() noexcept { return names_; }
 
-  /// The configuration of what is counted, and in which passes. Also throws Error(gpu_failure) that
-  /// names a metric which this chip does not have. To be called once.
+  /// The configuration: what is counted, and in which passes. Also throws Error(gpu_failure), which
+  /// names the metric, if the chip does not have one of them. Must be called only once.
   [[nodiscard]] CuptiImage config();
   [[nodiscard]] int pass_count(CuptiImage& config) const;
 
@@ -42,7 +42,7 @@ class CuptiHost {
   void throw_unknown_metric() const;
 
   const CuptiApi& cupti_;
-  // CUPTI's object goes on using both (seen with CUDA 13.0: it crashes when they are gone).
+  // CUPTI's object keeps using both (seen with CUDA 13.0: it crashes once they are gone).
   std::string chip_;
   CuptiImage availability_;
   CUpti_Profiler_Host_Object* object_ = nullptr;

@@ -18,11 +18,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array kNames{"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
-// From the folder of a toolkit.
+// Relative to the folder of a toolkit.
 constexpr std::array kToolkitFolders{"lib64", "lib", "extras/CUPTI/lib64",
                                      "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"};
-// From the folder of NVRTC's library: it is in a wheel of CUDA 13, in a toolkit, in a toolkit's
-// targets/*/lib, and in a wheel of CUDA 12.
+// Relative to the folder of NVRTC's library, which is in a wheel of CUDA 13, in a toolkit, in a
+// toolkit's targets/*/lib, or in a wheel of CUDA 12 (in the order of these entries).
 constexpr std::array kBesideNvrtc{".", "../extras/CUPTI/lib64", "../../../extras/CUPTI/lib64",
                                   "../../cuda_cupti/lib"};
 
@@ -56,7 +56,8 @@ constexpr const char* kRemedy =
     "install CUPTI of CUDA 12.6 or newer (a CUDA toolkit has it, and so has the PyPI package "
     "nvidia-cuda-cupti), or let FATUNE_CUPTI name its libcupti.so";
 
-// CUPTI opens these by their bare names and has no RUNPATH: once loaded, they are found.
+// CUPTI opens these by their bare names and has no RUNPATH. It finds them if they are loaded
+// already.
 void load_companions(const fs::path& library) {
   for (const char* const name : {"libnvperf_target.so", "libnvperf_host.so"}) {
     dlopen((library.parent_path() / name).c_str(), RTLD_LAZY | RTLD_LOCAL);

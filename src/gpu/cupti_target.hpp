@@ -7,21 +7,21 @@
 
 namespace fatune::gpu {
 
-/// Throws Error(gpu_failure), with the reason, when the counters of this device cannot be read at
-/// all. Also makes CUPTI ready.
+/// Throws Error(gpu_failure), with the reason, if the counters of this device cannot be read at
+/// all. Also initialises CUPTI.
 void check_counters_supported(const CuptiApi& cupti, int device_ordinal);
 
 /// CUPTI's name for the device's chip: "GH100". Throws cupti_error().
 [[nodiscard]] std::string chip_name(const CuptiApi& cupti, int device_ordinal);
 
-/// Which of its counters can be had here. Throws cupti_error().
+/// The counters that are available in this context. Throws cupti_error().
 [[nodiscard]] CuptiImage counter_availability(const CuptiApi& cupti, CUcontext context);
 
-/// The half of CUPTI's profiler that is on the GPU: enabled while this lives. All throw
-/// cupti_error().
+/// The half of CUPTI's profiler that runs on the GPU. The profiler is enabled while this lives. All
+/// functions throw cupti_error().
 class CuptiTarget {
  public:
-  /// `cupti` and `context` must outlive it.
+  /// `cupti` and `context` must outlive this.
   CuptiTarget(const CuptiApi& cupti, CUcontext context);
   CuptiTarget(const CuptiTarget&) = delete;
   CuptiTarget& operator=(const CuptiTarget&) = delete;
@@ -29,13 +29,13 @@ class CuptiTarget {
 
   /// A buffer for the counts of `ranges` ranges.
   [[nodiscard]] CuptiImage counter_data(std::vector<const char*>& names, int ranges) const;
-  /// Ranges are launches, and the caller repeats them for every pass. Both images must live until
-  /// decode() has returned.
+  /// Sets what is counted. Each launch is a range, and the caller repeats the launches for every
+  /// pass. Both images must live until decode() has returned.
   void configure(const CuptiImage& config, CuptiImage& counter_data, int ranges) const;
   void start() const;
-  /// True when that was the last pass.
+  /// Ends a pass. Returns true if it was the last one.
   [[nodiscard]] bool stop() const;
-  /// Gives the number of ranges that were counted.
+  /// Decodes the counts. Returns the number of ranges that were counted.
   [[nodiscard]] std::size_t decode(const CuptiImage& counter_data) const;
 
  private:

@@ -26,7 +26,7 @@ std::string device_name(int device) {
   return name.data();
 }
 
-/// As nvidia-smi prints it: 8-4-4-4-12 hexadecimal digits.
+/// The UUID as nvidia-smi prints it: 8-4-4-4-12 hexadecimal digits.
 std::string device_uuid(int device) {
   CUuuid uuid{};
   check(api().cuDeviceGetUuid(&uuid, device), "cuDeviceGetUuid");
@@ -52,7 +52,7 @@ std::int64_t total_memory_bytes(int device) {
   return static_cast<std::int64_t>(bytes);
 }
 
-/// Two transfers per memory clock over the whole bus.
+/// The peak bandwidth: two transfers per memory clock over the whole bus.
 double memory_gbps(int device) {
   const double clock_khz = attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
   const double bus_bits = attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);

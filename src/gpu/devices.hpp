@@ -17,13 +17,14 @@ struct Device {
   [[nodiscard]] bool usable() const noexcept { return unusable_because.empty(); }
 };
 
-/// Every GPU the driver shows, with its limits and why it cannot be used, if so. A GPU of compute
-/// capability 9.0 or newer gets the 'a' architecture (sm_90a): its own full instruction set.
-/// memory_gbps is 2 * memory clock * bus width, the figure of data sheets.
-/// Throws Error(no_gpu) with the probe's problem and remedy when there is no usable driver.
+/// Every GPU that the driver shows, with its limits and, if it cannot be used, the reason. A GPU of
+/// compute capability 9.0 or newer gets the 'a' architecture (sm_90a): its own full instruction
+/// set. memory_gbps is 2 * memory clock * bus width, the figure of data sheets. Throws
+/// Error(no_gpu) with the probe's problem and remedy if there is no usable driver.
 [[nodiscard]] std::vector<Device> list_devices();
 
-/// Throws Error(usage) when there is no GPU of that ordinal, Error(no_gpu) without a driver.
+/// Describes one GPU. Throws Error(usage) if there is no GPU of that ordinal, Error(no_gpu) without
+/// a usable driver.
 [[nodiscard]] Device describe_device(int ordinal);
 
 }  // namespace fatune::gpu

@@ -57,7 +57,8 @@ void find_function(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
 }
 
-/// The name of the first required function that the library lacks; empty when it has all.
+/// Fills `api`. Returns the name of the first required function that the library lacks; empty if it
+/// has all.
 std::string find_functions(void* library, DriverApi& api) {
   std::string missing;
 #define FATUNE_TEXT(name) #name
@@ -75,8 +76,8 @@ std::string find_functions(void* library, DriverApi& api) {
   return missing;
 }
 
-/// Machine code of a newer major version of CUDA does not load in an older driver. The oldest NVRTC
-/// that fatune takes is that of CUDA 12.
+/// The lowest version that the driver must be for. Machine code of a newer major version of CUDA
+/// does not load in an older driver. The oldest NVRTC that fatune accepts is that of CUDA 12.
 int lowest_cuda_version() { return probe_nvrtc().usable() ? nvrtc_version().major * 1000 : 12000; }
 
 bool new_enough(const DriverApi& api, const std::string& missing, DriverStatus& status) {

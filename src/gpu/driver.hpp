@@ -13,7 +13,7 @@ enum class DriverState { ok, no_library, too_old, init_failed, no_device };
 /// The state of this machine's driver, and the remedy when it cannot be used.
 struct DriverStatus {
   DriverState state = DriverState::no_library;
-  std::string library;   ///< what was opened, or tried: "libcuda.so.1"
+  std::string library;   ///< the file that was opened, or tried: "libcuda.so.1"
   int cuda_version = 0;  ///< 1000 * major + 10 * minor of the driver's API; 0 when unknown
   int device_count = 0;
   std::string error_name;  ///< "CUDA_ERROR_NO_DEVICE"; empty without one
@@ -24,9 +24,10 @@ struct DriverStatus {
   [[nodiscard]] std::string version_text() const;  ///< "13.0"; empty when unknown
 };
 
-/// Loads the driver library at the first call of the process, initialises it, and says how that
-/// went. Never throws. The library is libcuda.so.1 by the loader's search path, or the file named
-/// by the environment variable FATUNE_LIBCUDA (how tests without a GPU bring a fake one).
+/// Loads the driver library at the first call of the process, initialises it and returns the
+/// outcome. Never throws. The library is libcuda.so.1 on the loader's search path, or the file
+/// named by the environment variable FATUNE_LIBCUDA, which tests without a GPU set to a fake
+/// driver.
 [[nodiscard]] const DriverStatus& probe_driver();
 
 /// A driver call that failed.
@@ -38,8 +39,8 @@ class DriverError : public Error {
   [[nodiscard]] const std::string& call() const noexcept { return call_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }  ///< "CUDA_ERROR_..."
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
-  /// The context is dead (illegal address, launch failure, ...): every later call fails too, and
-  /// only a new process helps.
+  /// Whether the context is dead (illegal address, launch failure, ...). Every later call then
+  /// fails too, and only a new process helps.
   [[nodiscard]] bool sticky() const noexcept;
   [[nodiscard]] bool out_of_memory() const noexcept;
 

@@ -12,18 +12,19 @@ namespace fatune::gpu {
 void destroy_graph(void* graph) noexcept;
 void destroy_executable_graph(void* graph) noexcept;
 
-/// The driver has CUDA graphs (11.4 or newer). Throws Error(no_gpu) without a usable driver.
+/// Whether the driver has CUDA graphs (11.4 or newer). Throws Error(no_gpu) without a usable
+/// driver.
 [[nodiscard]] bool has_graphs();
 
-/// A CUDA graph of one kernel, to be launched again and again. Lives no longer than the kernel's
-/// module, and at least until its last launch has finished.
+/// A CUDA graph of one kernel, for repeated launches. It must not outlive the kernel's module, and
+/// must live until its last launch has finished.
 class KernelGraph {
  public:
-  /// `arguments` as those of launch(); their values are copied. Throws DriverError for what the
-  /// driver refuses, Error(too_large) for a geometry beyond 32 bits. Precondition: has_graphs().
+  /// `arguments` are as for launch(); their values are copied. Throws DriverError if the driver
+  /// refuses the graph, Error(too_large) for a geometry beyond 32 bits. Precondition: has_graphs().
   KernelGraph(const Function& function, const LaunchGeometry& geometry, std::span<void*> arguments);
 
-  /// Queues it. Throws DriverError.
+  /// Queues the graph on the stream. Throws DriverError.
   void launch(const Stream& stream) const;
 
  private:

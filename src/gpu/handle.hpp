@@ -4,7 +4,8 @@
 
 namespace fatune::gpu {
 
-/// Owns one driver handle: move-only, released exactly once. `Release` must not throw: it logs.
+/// Owns one driver handle: move-only, released exactly once. `Release` must not throw; it logs
+/// failures.
 template <typename Raw, void (*Release)(Raw) noexcept, Raw kNull = Raw{}>
 class Handle {
  public:

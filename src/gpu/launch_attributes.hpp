@@ -1,6 +1,6 @@
 #pragma once
 
-// Internal to src/gpu: what a launch has beside its extents.
+// Internal to src/gpu: the attributes of a launch, which its extents do not cover.
 
 #include <cuda.h>
 
@@ -12,7 +12,8 @@ namespace fatune::gpu {
 
 #if CUDA_VERSION >= 11080
 
-/// Empty: an ordinary launch. Throws Error(gpu_failure) when the driver is too old for others.
+/// The launch attributes that the geometry needs. Empty: an ordinary launch suffices. Throws
+/// Error(gpu_failure) if there are any and the driver is too old for them.
 [[nodiscard]] std::vector<CUlaunchAttribute> launch_attributes(const LaunchGeometry& geometry);
 
 #endif

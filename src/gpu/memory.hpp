@@ -14,7 +14,8 @@ void free_device_memory(DevicePtr address) noexcept;
 void free_host_memory(void* address) noexcept;
 
 /// Device memory of the current context, 256-byte aligned, not initialised. Throws DriverError
-/// (out_of_memory() tells); 0 bytes hold nothing and have address 0.
+/// (out_of_memory() says whether memory ran out). A buffer of 0 bytes holds nothing and has address
+/// 0.
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
@@ -22,7 +23,7 @@ class DeviceBuffer {
 
   [[nodiscard]] DevicePtr address() const noexcept { return address_.get(); }
   [[nodiscard]] std::int64_t bytes() const noexcept { return address_ ? bytes_ : 0; }
-  /// The address as a kernel argument's pointer; not to be dereferenced on the host.
+  /// The address as a pointer for a kernel argument; must not be dereferenced on the host.
   template <typename T = void>
   [[nodiscard]] T* as() const noexcept {
     return std::bit_cast<T*>(address_.get());
@@ -33,7 +34,7 @@ class DeviceBuffer {
   std::int64_t bytes_ = 0;
 };
 
-/// Page-locked host memory that the device sees too: for copies that do not stage, and for flags
+/// Page-locked host memory that the device can access: for copies without staging, and for flags
 /// that a waiting kernel or stream polls. Initialised to zero.
 class PinnedBuffer {
  public:
@@ -53,8 +54,9 @@ class PinnedBuffer {
   std::int64_t bytes_ = 0;
 };
 
-// Queued on the stream; sizes in bytes. Host memory of a copy must outlive it, and is copied
-// asynchronously only when pinned.
+// These functions queue work on the stream. Sizes are in bytes, or in 32-bit words for
+// fill_words_async(). The host memory of a copy must outlive the copy, which is asynchronous only
+// if the memory is pinned.
 void fill_bytes_async(DevicePtr target, std::uint8_t value, std::int64_t bytes, const Stream&);
 void fill_words_async(DevicePtr target, std::uint32_t value, std::int64_t words, const Stream&);
 void copy_to_device_async(DevicePtr target, const void* source, std::int64_t bytes, const Stream&);

@@ -104,7 +104,7 @@ Function Module::function(const std::string& lowered_name) const {
 
 namespace {
 
-/// False: an ordinary launch will do.
+/// Launches a kernel that needs launch attributes. Returns false if an ordinary launch suffices.
 bool launch_with_attributes([[maybe_unused]] const Function& function,
                             [[maybe_unused]] const LaunchGeometry& geometry,
                             [[maybe_unused]] const Stream& stream,

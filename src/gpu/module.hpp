@@ -27,8 +27,9 @@ struct FunctionAttributes {
 class Function {
  public:
   [[nodiscard]] FunctionAttributes attributes() const;
-  /// Allows blocks that much dynamic shared memory (more than 48 KiB must be opted into), and asks
-  /// for a shared-memory carveout: by default the largest, so that as many blocks fit an SM as can.
+  /// Allows blocks this much dynamic shared memory (more than 48 KiB needs an opt-in), and requests
+  /// a shared-memory carveout. The default, a negative percentage, is the largest carveout, so that
+  /// as many blocks as possible fit on an SM.
   void allow_dynamic_smem(std::int64_t bytes, std::int64_t carveout_percent = -1) const;
   /// Allows clusters of more than 8 blocks.
   void allow_large_clusters() const;
@@ -46,17 +47,17 @@ class Module {
  public:
   explicit Module(std::span<const char> cubin);
 
-  /// Loads the kernel's code now (built with CUDA 12.4 or newer), also where the driver's default
-  /// is to load at first launch, so that no sample pays for it.
+  /// Finds a kernel. If built with CUDA 12.4 or newer, loads its code now, even if the driver's
+  /// default is to load it at the first launch, so that no sample pays for the loading.
   [[nodiscard]] Function function(const std::string& lowered_name) const;
 
  private:
   Handle<void*, unload_module> module_;
 };
 
-/// Queues a kernel. `arguments` point at the values, in the kernel's order. Throws DriverError for
-/// what the driver refuses (too many threads or too much shared memory), Error(too_large) for a
-/// geometry beyond 32 bits. Errors inside the kernel appear at a later synchronisation.
+/// Queues a kernel. `arguments` point at the values, in the kernel's order. Throws DriverError if
+/// the driver refuses the launch (too many threads or too much shared memory), Error(too_large) for
+/// a geometry beyond 32 bits. Errors inside the kernel appear at a later synchronisation.
 void launch(const Function& function, const LaunchGeometry& geometry, const Stream& stream,
             std::span<void*> arguments);
 

@@ -60,7 +60,7 @@ struct Nvml::Library {
     function = reinterpret_cast<Function>(dlsym(handle, name));
   }
 
-  // Why not; empty when it did.
+  // Starts NVML. Returns the reason for a failure; empty on success.
   [[nodiscard]] std::string start() {
     if (handle == nullptr) {
       const char* const reason = dlerror();

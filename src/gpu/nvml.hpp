@@ -8,22 +8,22 @@
 
 namespace fatune::gpu {
 
-/// One GPU as NVIDIA's management library sees it. The library is opened by the constructor:
-/// libnvidia-ml.so.1 by the loader's search path, or the file named by the environment variable
-/// FATUNE_LIBNVML. Nothing of it is ever an error: what cannot be had is absent.
+/// One GPU as seen by NVIDIA's management library. The constructor opens the library:
+/// libnvidia-ml.so.1 on the loader's search path, or the file named by the environment variable
+/// FATUNE_LIBNVML. Nothing here is ever an error: readings that are not available are absent.
 class Nvml {
  public:
-  /// `uuid`: "GPU-...". A part of a GPU (MIG) has no clocks of its own, and is absent.
+  /// `uuid`: "GPU-...". A part of a GPU (MIG) has no clocks of its own, and so no readings.
   explicit Nvml(const std::string& uuid);
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
   ~Nvml();
 
-  /// Why there are no readings; empty when there are.
+  /// The reason for which there are no readings; empty if there are.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
   [[nodiscard]] bool available() const noexcept { return problem_.empty(); }
 
-  /// From any thread. Nothing when the SM clock cannot be read.
+  /// Takes a reading. May be called from any thread. Empty if the SM clock cannot be read.
   [[nodiscard]] std::optional<GpuReading> read() const;
 
  private:
@@ -34,7 +34,7 @@ class Nvml {
   std::string problem_;
 };
 
-/// The driver's release as NVML says it: "580.159.04"; empty when it does not.
+/// The driver's release as NVML reports it: "580.159.04"; empty if NVML does not report it.
 [[nodiscard]] std::string nvml_driver_release();
 
 }  // namespace fatune::gpu

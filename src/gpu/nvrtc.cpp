@@ -53,7 +53,7 @@ void* create_program(const SourceBundle& sources) {
   return program;
 }
 
-/// Both getters of a kind of output: its size, then its bytes.
+/// Calls both getters of one kind of output: for its size, then for its bytes.
 template <typename Bytes, typename GetSize, typename GetBytes>
 Bytes read_output(nvrtcProgram program, GetSize get_size, GetBytes get_bytes, const char* call) {
   std::size_t size = 0;
@@ -63,7 +63,7 @@ Bytes read_output(nvrtcProgram program, GetSize get_size, GetBytes get_bytes, co
   return bytes;
 }
 
-/// NVRTC counts the terminating zero of texts.
+/// Removes the terminating zero, which NVRTC counts as part of a text.
 std::string without_terminator(std::string text) {
   while (!text.empty() && text.back() == '\0') {
     text.pop_back();

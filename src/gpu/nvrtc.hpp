@@ -25,10 +25,9 @@ struct NvrtcStatus {
   [[nodiscard]] bool usable() const noexcept { return problem.empty(); }
 };
 
-/// Loads NVRTC at the first call of the process, and says how that went. Never throws. The library
+/// Loads NVRTC at the first call of the process and returns the outcome. Never throws. The library
 /// is that of cuda_installation() (core/cuda_installation.hpp), or the file that the environment
-/// variable FATUNE_NVRTC names. What follows here throws Error(bad_file) where NVRTC cannot be
-/// used.
+/// variable FATUNE_NVRTC names. Everything below throws Error(bad_file) if NVRTC cannot be used.
 [[nodiscard]] const NvrtcStatus& probe_nvrtc();
 
 struct NvrtcVersion {
@@ -40,7 +39,7 @@ struct NvrtcVersion {
 
 [[nodiscard]] NvrtcVersion nvrtc_version();
 [[nodiscard]] std::string nvrtc_version_text();  ///< "13.0"
-/// The sm numbers it compiles for, ascending: 75, 80, ..., 90, ...
+/// The sm numbers that NVRTC compiles for, ascending: 75, 80, ..., 90, ...
 [[nodiscard]] std::vector<int> nvrtc_supported_sms();
 
 void destroy_program(void* program) noexcept;
@@ -51,10 +50,11 @@ class Program {
  public:
   explicit Program(const SourceBundle& sources);
 
-  /// Asks for a template instantiation ("kernel<64, true>"), whose lowered name can then be asked.
+  /// Requests a template instantiation ("kernel<64, true>"), so that lowered_name() can return its
+  /// name.
   void add_name_expression(const std::string& expression);
-  /// False when the source does not compile (log() says why). Throws NvrtcError for the rest, also
-  /// for an option that NVRTC does not know.
+  /// Returns false if the source does not compile; log() says why. Throws NvrtcError for any other
+  /// failure, including an option that NVRTC does not know.
   [[nodiscard]] bool compile(const std::vector<std::string>& options);
 
   [[nodiscard]] std::string log() const;

@@ -29,7 +29,7 @@ struct NvrtcApi {
 #undef FATUNE_DECLARE
 };
 
-/// NVRTC's functions. Error(bad_file) with probe_nvrtc()'s problem where there is none.
+/// NVRTC's functions. Throws Error(bad_file) with probe_nvrtc()'s problem if NVRTC cannot be used.
 [[nodiscard]] const NvrtcApi& nvrtc();
 
 }  // namespace fatune::gpu

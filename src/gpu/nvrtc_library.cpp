@@ -37,14 +37,16 @@ void find_in_nvrtc(void* library, const char* name, Function& function, NvrtcSta
   }
 }
 
-/// The file that has NVRTC's functions: one that FATUNE_NVRTC names may pass them on.
+/// The file that defines NVRTC's functions. The file that FATUNE_NVRTC names may only forward to
+/// it.
 std::string file_of(const NvrtcApi& api) {
   Dl_info info{};
   const bool known = dladdr(reinterpret_cast<void*>(api.nvrtcVersion), &info) != 0;
   return known && info.dli_fname != nullptr ? info.dli_fname : "";
 }
 
-/// libnvrtc opens it by its bare name, and has no RUNPATH: once loaded, it is found.
+/// Loads libnvrtc-builtins. libnvrtc opens it by its bare name and has no RUNPATH, but finds it
+/// once it is loaded.
 void load_builtins(const NvrtcApi& api, const std::string& nvrtc) {
   int major = 0;
   int minor = 0;

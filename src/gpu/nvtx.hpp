@@ -5,9 +5,9 @@
 
 namespace fatune::gpu {
 
-/// A range that profilers show (NVTX), of this thread: ranges of a thread end in the reverse order
-/// of their beginnings. Without a profiler it costs a few nanoseconds; built without NVTX's header
-/// (a toolkit before 10.0), it does nothing.
+/// An NVTX range of this thread, which profilers show. Ranges of one thread end in the reverse
+/// order of their starts. Without a profiler a range costs a few nanoseconds. Built without NVTX's
+/// header (a toolkit before 10.0), it does nothing.
 class NvtxRange {
  public:
   explicit NvtxRange(const std::string& name);
@@ -16,7 +16,7 @@ class NvtxRange {
   ~NvtxRange();
 };
 
-/// A range of the process, for spans that do not nest.
+/// An NVTX range of the process, for spans that do not nest.
 class NvtxSpan {
  public:
   explicit NvtxSpan(const std::string& name);

@@ -53,7 +53,7 @@ class RangeCounters::Session {
   }
 
   void run_passes(int runs, const CountedWork& work) const {
-    // A count that never finishes would hang.
+    // The limit keeps a count that never finishes from hanging.
     const int most = 2 * passes_ + 1;
     for (int pass = 0; pass < most; ++pass) {
       if (run_pass(runs, work)) {

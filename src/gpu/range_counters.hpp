@@ -9,35 +9,35 @@
 
 namespace fatune::gpu {
 
-/// The work that is run while counters count. The hardware has fewer counters than there are
-/// metrics, so all of it is run once in every pass, and must do the same each time.
+/// The work to count. The hardware has fewer counters than there are metrics, so the work is run
+/// once in every pass, and must do the same each time.
 struct CountedWork {
-  std::function<void()> before_pass;  ///< nothing is counted yet
-  std::function<void()> run;          ///< what counts; it must not wait, and launch one kernel
+  std::function<void()> before_pass;  ///< runs before each pass and is not counted
+  std::function<void()> run;          ///< is counted; must launch one kernel and must not wait
 };
 
-/// Hardware counters of kernels that this process launches, by CUPTI's range profiler. Each launch
-/// is a range of its own, measured from kernel start to kernel end: CUPTI's ranges of the user's
-/// own are some microseconds too long (they count the launch).
+/// Reads hardware counters of kernels that this process launches, with CUPTI's range profiler. Each
+/// launch is its own range, measured from kernel start to kernel end. CUPTI's user-defined ranges
+/// are some microseconds too long, because they include the launch.
 ///
-/// While one lives, every launch in the context may take longer, counted or not.
+/// While an object lives, every launch in the context may take longer, counted or not.
 class RangeCounters {
  public:
-  /// `context` is current on the calling thread, and outlives this. `metrics`: names as Nsight
-  /// Compute has them ("gpu__time_duration.sum"). Throws Error(gpu_failure): no CUPTI, a toolkit
-  /// without range profiler at build time, a device or a metric that it does not know, no
-  /// permission, counters that are in use.
+  /// `context` must be current on the calling thread and outlive this. `metrics`: names as in
+  /// Nsight Compute ("gpu__time_duration.sum"). Throws Error(gpu_failure) if there is no CUPTI, if
+  /// the toolkit at build time had no range profiler, if CUPTI does not know the device or a
+  /// metric, if there is no permission, or if the counters are in use.
   RangeCounters(const Context& context, std::vector<std::string> metrics);
   RangeCounters(const RangeCounters&) = delete;
   RangeCounters& operator=(const RangeCounters&) = delete;
   ~RangeCounters();
 
-  /// How often the work is run for one value of each metric.
+  /// The number of times that the work is run to get one value of each metric.
   [[nodiscard]] int passes() const noexcept;
 
-  /// The metrics of `runs` runs that follow each other, by run and then in the order of the names,
-  /// in base units (ns, bytes, cycles, percent). In each pass `work.before_pass` is called, then
-  /// `work.run` `runs` times. Throws as the constructor does, and what the work throws.
+  /// Counts `runs` consecutive runs. Returns the metrics by run and then in the order of the names,
+  /// in base units (ns, bytes, cycles, percent). In each pass `work.before_pass` is called once,
+  /// then `work.run` `runs` times. Throws what the constructor throws, and what the work throws.
   [[nodiscard]] std::vector<std::vector<double>> count(int runs, const CountedWork& work);
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// Internal to src/gpu: the driver's handles inside ours.
+// Internal to src/gpu: the driver's handles inside this folder's classes.
 
 #include <cuda.h>
 

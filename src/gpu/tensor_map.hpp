@@ -6,11 +6,11 @@
 namespace fatune::gpu {
 
 /// Encodes the map with cuTensorMapEncodeTiled; its tensor begins at `address`. Throws DriverError,
-/// with the figures in the call's name, for a map that the driver refuses; Error(gpu_failure) when
-/// the driver has no tensor maps.
+/// whose call() has the figures, if the driver refuses the map; Error(gpu_failure) if the driver
+/// has no tensor maps.
 [[nodiscard]] TensorMapBytes encode_tensor_map(const TensorMapPiece& map, DevicePtr address);
 
-/// The beginning of DriverError::call() when a map was refused.
+/// The start of DriverError::call() when a map was refused.
 inline constexpr const char* kTensorMapCall = "cuTensorMapEncodeTiled";
 
 }  // namespace fatune::gpu

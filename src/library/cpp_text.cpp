@@ -10,7 +10,7 @@ std::string cpp_string(std::string_view text) {
     if (c == '"' || c == '\\') {
       literal += fmt::format("\\{}", c);
     } else if (c < ' ' || c > '~') {
-      // Three octal digits: a digit that follows is no part of it.
+      // Three octal digits, so that a following digit is not part of the escape.
       literal += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
     } else {
       literal += c;

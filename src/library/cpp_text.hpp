@@ -5,7 +5,7 @@
 
 namespace fatune {
 
-/// A string literal of C++: quotes, backslashes, and bytes that do not print are escaped.
+/// Makes a C++ string literal. Quotes, backslashes and bytes that do not print are escaped.
 [[nodiscard]] std::string cpp_string(std::string_view text);
 
 }  // namespace fatune

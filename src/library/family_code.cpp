@@ -17,7 +17,7 @@
 namespace fatune {
 namespace {
 
-/// The body of one function: its statements, and before them the quantities that they name.
+/// The body of one function: its statements, preceded by the quantities that they name.
 class Body {
  public:
   explicit Body(const Family& family) : family_(family) {}
@@ -52,7 +52,7 @@ class Body {
 
   [[nodiscard]] std::string text() {
     std::vector<std::string> lines;
-    // A quantity may name those before it.
+    // A quantity may name earlier ones.
     for (std::size_t i = family_.derived.size(); i-- > 0;) {
       const Derived& derived = family_.derived[i];
       if (needed_.contains(derived.symbol)) {
@@ -82,7 +82,7 @@ class Body {
   }
 
   const Family& family_;
-  std::set<std::size_t> needed_;  ///< symbols of quantities
+  std::set<std::size_t> needed_;  ///< symbols of the named quantities
   std::string statements_;
   std::size_t indent_ = 2;
 };
@@ -129,7 +129,7 @@ std::string key_function(const Family& family) {
                   body);
 }
 
-/// Writes how a family's kernels are launched as calls of a LaunchBuilder.
+/// Writes the launch of a family's kernels as calls of a LaunchBuilder.
 class LaunchCode {
  public:
   explicit LaunchCode(const Family& family) : family_(family), body_(family) {}
@@ -236,7 +236,7 @@ class LaunchCode {
     return bytes;
   }
 
-  /// Outputs that nobody asked for need no filling.
+  /// Outputs that were not requested need no clearing.
   static const char* clear_of(const BufferRule& rule) {
     if (!rule.output.empty() || rule.clear == kUnneededClear) {
       return "none";
@@ -288,7 +288,7 @@ class LaunchCode {
     body_.add("b.end_struct();");
   }
 
-  /// An address, or with `map` a tensor map of it.
+  /// Writes an address, or with `map` a tensor map of it.
   void add_place(const ArgumentRule& rule, const std::string& map) {
     const std::string offset = rule.offset_bytes ? body_.code(*rule.offset_bytes) : "0.0";
     const char* suffix = map.empty() ? "" : "_map";
@@ -334,7 +334,7 @@ class LaunchCode {
     }
   }
 
-  /// The driver's number of the first name whose condition holds; -1: none does.
+  /// Writes the driver's number of the first name whose condition holds, or -1 if none does.
   void add_name(const char* member, const Choice<std::string>& choice,
                 std::span<const std::string_view> names) {
     std::string code;

@@ -6,7 +6,7 @@
 
 namespace fatune {
 
-/// Three C++ functions made of a family's expressions, for the source of an exported library:
+/// Makes three C++ functions from a family's expressions, for the source of an exported library:
 ///
 ///   const char* refusal_NAME(const double* p, const Facts& f);     why a problem is not valid
 ///   int key_NAME(const double* p, const Facts& f, double* key);    kernel_key(); its length
@@ -15,7 +15,7 @@ namespace fatune {
 /// `p` has the values of a configuration's parameters. runtime/kernel_table.hpp has the rest.
 [[nodiscard]] std::string family_code(const Family& family);
 
-/// Whether a launch of the family depends on how many blocks an SM holds, which a library does not
+/// Whether a launch of the family depends on how many blocks fit on an SM, which a library does not
 /// know.
 [[nodiscard]] bool needs_resident_blocks(const Family& family);
 

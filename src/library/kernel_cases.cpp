@@ -11,7 +11,7 @@ constexpr std::int64_t kStep = 16;
 constexpr std::int64_t kMostTile = 512;
 constexpr std::int64_t kLong = 4096;
 
-/// Powers of two, and multiples of 16 that tiles of any size divide: short ones and long ones.
+/// Powers of two, and short and long multiples of 16. Tiles of every size divide some of them.
 std::vector<std::int64_t> lengths() {
   std::vector<std::int64_t> all;
   for (int log2 = kLeastLog2; log2 <= kMostLog2; ++log2) {
@@ -40,7 +40,7 @@ std::vector<Problem> with_other_lengths(const Problem& tuned) {
   return problems;
 }
 
-/// Whether the row has its time, or it is the row's default.
+/// Whether the row has the configuration's time, or the configuration is the row's default.
 bool serves(const TunedTable& table, const TunedProblem& row, const Config& config) {
   return row.find(config) != row.times.end() ||
          std::ranges::any_of(table.defaults, [&](const DefaultConfig& known) {

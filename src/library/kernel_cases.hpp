@@ -11,13 +11,13 @@ namespace fatune {
 /// A problem on a device for which a library has a configuration's machine code.
 struct KernelCase {
   Problem problem;
-  const DeviceLimits* device;  ///< of TunedTable::gpus
+  const DeviceLimits* device;  ///< points into TunedTable::gpus
 };
 
-/// What a configuration's machine code is built for: the tuned problems that have its time, or that
-/// it is the default of, and beside each the same with other lengths of keys (that tiles divide,
-/// and one less), with as many queries or half as many, with log-sum-exps and without. Their
-/// machine code is often the same: kernel_key() says when.
+/// The cases that a configuration's machine code is built for: the tuned problems that have its
+/// time or whose default it is, and variants of each with other lengths of keys (that tiles divide,
+/// and one less), with as many or half as many queries, and with and without log-sum-exps. Many of
+/// them have the same machine code: kernel_key() tells which.
 [[nodiscard]] std::vector<KernelCase> kernel_cases(const TunedTable& table, const Config& config);
 
 }  // namespace fatune

@@ -7,7 +7,7 @@
 namespace fatune {
 namespace {
 
-/// Parameters alone are the same for all problems.
+/// Whether it differs between problems or devices. Parameters alone do not.
 bool varies(Needs needs) { return needs.problem || needs.device; }
 
 class Parts {

@@ -16,17 +16,16 @@ struct KeyPart {
   std::size_t symbol = 0;
 };
 
-/// What of a problem and a device decides the machine code of the family's configurations: the
-/// conditions and values of its source, entry, options and defines. Two problems with the same
-/// values have equal compile requests. The family must outlive the result.
+/// The numbers of a problem and a device that decide the machine code of the family's
+/// configurations: the conditions and values of its source, entry, options and defines. Two
+/// problems with the same values have equal compile requests. The family must outlive the result.
 [[nodiscard]] std::vector<KeyPart> key_parts(const Family& family);
 
-/// The architecture, then the values of the parts in their order. Error(bad_file) when one has
-/// none.
+/// The architecture, then the values of the parts in order. Error(bad_file) if a part has none.
 [[nodiscard]] std::vector<double> kernel_key(const Family& family, const Config& config,
                                              const Problem& problem, const DeviceLimits& limits);
 
-/// How many numbers that is.
+/// The length of a kernel_key().
 [[nodiscard]] std::size_t key_length(const Family& family);
 
 }  // namespace fatune

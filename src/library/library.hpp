@@ -31,7 +31,7 @@ struct LibraryCode {
   Arch arch;
 };
 
-/// What an exported library has in it. The families and the table must outlive it.
+/// The contents of an exported library. The families and the table must outlive it.
 struct Library {
   const FamilySet& families;
   const TunedTable& table;

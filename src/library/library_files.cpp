@@ -10,7 +10,7 @@ constexpr std::string_view kPackage = "src/runtime/package/";
 constexpr std::string_view kTorch = "src/runtime/torch/";
 constexpr std::string_view kPublicHeader = "attention.hpp";
 
-/// Where a file of src/runtime lies in the library; empty: it is no part of a C++ library.
+/// The place of a file of src/runtime in the library; empty: it is not part of a C++ library.
 std::string place_of(std::string_view path) {
   if (path.starts_with(kPackage)) {
     return std::string(path.substr(kPackage.size()));

@@ -15,14 +15,15 @@ struct LibraryFile {
   std::string bytes;
 };
 
-/// The folder of a C++ library: what is the same in each, from src/runtime, and what was generated.
+/// The files of a C++ library: those that all libraries share, from src/runtime, and generated
+/// ones.
 [[nodiscard]] std::vector<LibraryFile> cpp_library_files(const Library& library,
                                                          const FileTree& tree);
 
-/// Where the C++ library of a PyTorch package lies in the package's folder.
+/// The folder of the C++ library within a PyTorch package.
 inline constexpr std::string_view kTorchLibraryFolder = "library";
 
-/// The folder of a PyTorch package: src/runtime/torch, and the C++ library.
+/// The files of a PyTorch package: src/runtime/torch, and the C++ library.
 [[nodiscard]] std::vector<LibraryFile> torch_package_files(const Library& library,
                                                            const FileTree& tree);
 

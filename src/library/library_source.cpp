@@ -34,7 +34,7 @@ std::string numbers(const std::vector<double>& values) {
 
 const char* flag(bool value) { return value ? "true" : "false"; }
 
-/// `static constexpr` arrays may not be empty: an item of zeros stands for none.
+/// `static constexpr` arrays may not be empty: without items, the array gets an item of zeros.
 std::string array(const std::string& type, const std::string& name, const std::string& items) {
   return fmt::format("constexpr {} {}[] = {{\n{}}};\n\n", type, name,
                      items.empty() ? "    {},\n" : items);
@@ -64,7 +64,7 @@ std::string externs(const Library& library) {
   return text + "}\n\n";
 }
 
-/// The functions of one configuration: those of its family with its values put in.
+/// The functions of one configuration, which call those of its family with its values.
 std::string config_functions(const Library& library, std::size_t index) {
   const LibraryConfig& one = library.configs[index];
   const std::string& family = one.config.family;

@@ -103,7 +103,7 @@ std::string value_text(const ValueWords& value) {
   return text;
 }
 
-/// By what completes a value: which values it completes, in the order of the help.
+/// Each way to complete a value, with the values that it completes, in the order of the help.
 using ValueCases = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 void add_case(const std::string& what, const ValueWords& value, ValueCases& cases) {

@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-// What the command line offers, as plain data: completions and manual pages are made of it.
+// The command line as plain data, from which completions and manual pages are made.
 namespace fatune {
 
-/// What may stand for a value.
+/// The words that may stand for a value.
 struct ValueWords {
   std::vector<std::string> words{};
   bool files = false;    ///< names of files too
@@ -18,15 +18,15 @@ struct ValueWords {
 
 struct OptionPage {
   std::vector<std::string> names{};  ///< as typed: "-q", "--quiet"; at least one
-  std::string value{};  ///< what its value is: "LIST", "race|exhaustive"; empty: a flag
+  std::string value{};  ///< kind of its value: "LIST", "race|exhaustive"; empty: a flag
   bool value_may_be_absent = false;
   std::string doc{};
   ValueWords completes{};
   bool repeatable = false;
-  std::vector<std::string> excludes{};  ///< names that must not be given beside it, sorted
+  std::vector<std::string> excludes{};  ///< names that must not be given with it, sorted
 };
 
-/// A word that is told by its position.
+/// A word that is identified by its position.
 struct ArgumentPage {
   std::string name{};   ///< "RUN"
   std::string value{};  ///< "N|last"
@@ -39,10 +39,10 @@ struct ArgumentPage {
 struct CommandPage {
   std::vector<std::string> words{};  ///< "fatune", "sass", "map"
   std::string summary{};
-  std::string footer{};  ///< of the help: what else there is to say, and below "Examples:" examples
+  std::string footer{};  ///< of the help: further explanation, then examples below "Examples:"
   std::vector<OptionPage> options{};
   std::vector<ArgumentPage> arguments{};
-  std::vector<CommandPage> commands{};  ///< its own
+  std::vector<CommandPage> commands{};  ///< subcommands
 };
 
 }  // namespace fatune

@@ -4,15 +4,15 @@
 
 #include "manual/command_page.hpp"
 
-// Scripts that complete fatune's command line in a shell. They hold all words themselves: no
-// program is started while somebody types.
+// Scripts that complete fatune's command line in a shell. They contain all words: no program is
+// started while somebody types.
 namespace fatune {
 
-/// To be sourced, or put where bash-completion finds it. Bash 4.4 or newer.
+/// A script to source, or to put where bash-completion finds it. It needs bash 4.4 or newer.
 [[nodiscard]] std::string bash_completion(const CommandPage& program);
-/// To be sourced, or put as `_fatune` into a folder of $fpath.
+/// A script to source, or to put as `_fatune` into a folder of $fpath.
 [[nodiscard]] std::string zsh_completion(const CommandPage& program);
-/// To be sourced, or put as `fatune.fish` into a folder of $fish_complete_path.
+/// A script to source, or to put as `fatune.fish` into a folder of $fish_complete_path.
 [[nodiscard]] std::string fish_completion(const CommandPage& program);
 
 }  // namespace fatune

@@ -6,11 +6,11 @@
 namespace fatune {
 
 struct EnvironmentText {
-  std::string_view names;  ///< one, or several with commas
+  std::string_view names;  ///< one, or several separated by commas
   std::string_view meaning;
 };
 
-/// The environment variables, as docs/reference.md has them too.
+/// The environment variables, also listed in docs/reference.md.
 inline constexpr std::array kEnvironmentTexts{
     EnvironmentText{"KERNELS", "the search space when there is no --space"},
     EnvironmentText{"FATUNE_CONFIG_FILE", "the file of --config-file where that is not given"},

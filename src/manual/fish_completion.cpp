@@ -7,7 +7,7 @@
 namespace fatune {
 namespace {
 
-/// As one word of fish, in single quotes.
+/// Quotes a text as one word of fish, in single quotes.
 std::string fish_word(const std::string& text) {
   std::string result = "'";
   for (const char c : text) {
@@ -17,13 +17,13 @@ std::string fish_word(const std::string& text) {
   return result + "'";
 }
 
-/// "sass map"; empty for the program itself.
+/// A command without the program's name: "sass map". Empty for the program itself.
 std::string place_of(const CommandPage& page) {
   return fmt::format("{}", fmt::join(page.words.begin() + 1, page.words.end(), " "));
 }
 
-/// Names the commands that are typed so far. An option's value may be spelt as a command is: before
-/// a command, options that take a value hide the word behind them.
+/// A function that tells which commands were typed so far. An option's value may be spelt like a
+/// command: if a command may follow, options that take a value hide the word after them.
 std::string place_function(const CommandPage& program) {
   std::vector<std::string> valued;
   std::vector<std::string> places;
@@ -53,7 +53,7 @@ end
                      fmt::join(valued, " "), fmt::join(places.begin() + 1, places.end(), " "));
 }
 
-/// What completes a value, with the switches that say whether files do.
+/// The switches that complete a value, and say whether files do.
 std::string value_switches(const ValueWords& value) {
   const std::string words = fmt::format("{}", fmt::join(value.words, " "));
   if (value.several && !words.empty()) {
@@ -66,7 +66,7 @@ std::string value_switches(const ValueWords& value) {
   return words.empty() ? text : text + " -a " + fish_word(words);
 }
 
-/// What all lines of a command begin with.
+/// The beginning of all lines of a command.
 std::string line_head(const CommandPage& page) {
   return "complete -c fatune -n " + fish_word("__fatune_at " + place_of(page));
 }

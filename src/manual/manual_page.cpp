@@ -15,8 +15,8 @@
 namespace fatune {
 namespace {
 
-/// As a line of its own shows it: roff takes a backslash, and a dot or a quote at its beginning,
-/// for its own. A '-' is the one that can be typed.
+/// Escapes a line for roff, which interprets a backslash, and a dot or a quote at its beginning. A
+/// '-' becomes the one that can be typed.
 std::string roff(std::string_view text) {
   std::string result = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
   for (const char c : text) {
@@ -32,7 +32,7 @@ std::string section(const char* title, const std::string& text) {
   return text.empty() ? std::string() : fmt::format(".SH {}\n{}", title, text);
 }
 
-/// "term" and below it, indented, "text".
+/// A term, with an indented text below it.
 std::string item(const std::string& term, std::string_view text) {
   return fmt::format(".TP\n{}\n{}\n", term, roff(text));
 }
@@ -82,7 +82,7 @@ std::string synopsis(const CommandPage& page) {
 
 constexpr std::string_view kExamples = "Examples:\n";
 
-/// Paragraphs; indented lines stay as they are.
+/// Formats paragraphs. Indented lines stay as they are.
 std::string prose(std::string_view text) {
   std::string result;
   bool verbatim = false;
@@ -100,7 +100,7 @@ std::string prose(std::string_view text) {
   return result + (verbatim ? ".fi\n" : "");
 }
 
-/// What a footer says before its examples.
+/// The summary, then the footer up to its examples.
 std::string description(const CommandPage& page) {
   const std::string_view footer = page.footer;
   std::string_view before = footer.substr(0, footer.find(kExamples));
@@ -145,7 +145,7 @@ std::string reference(const CommandPage& page) {
   return fmt::format("\\fB{}\\fR(1)", roff(command_text(page, "-")));
 }
 
-/// The pages above and below.
+/// The pages above and below this one.
 std::string see_also(const CommandPage& page, const CommandPage& program) {
   std::vector<std::string> pages;
   for (const CommandPage* other : all_pages(program)) {

@@ -6,13 +6,13 @@
 
 namespace fatune {
 
-/// What the pages' margins say.
+/// Texts for the margins of the pages.
 struct ManualEdition {
   std::string version;  ///< "0.1.0"
-  std::string date;     ///< of the version, "2026-11-23": the same pages from the same sources
+  std::string date;     ///< "2026-11-23": of the version, not of the build, for reproducible pages
 };
 
-/// A command's manual page of section 1, in man(7). `program`: the page above all others.
+/// A command's manual page of section 1, in man(7). `program`: the topmost page.
 [[nodiscard]] std::string manual_page(const CommandPage& page, const CommandPage& program,
                                       const ManualEdition& edition);
 

@@ -7,10 +7,10 @@
 
 namespace fatune {
 
-/// The page and those of all commands below it, in the order of the help.
+/// The page and the pages of all commands below it, in the order of the help.
 [[nodiscard]] std::vector<const CommandPage*> all_pages(const CommandPage& page);
 
-/// "fatune sass map"; `separator` in place of the blanks.
+/// The command's words: "fatune sass map". `separator` replaces the blanks.
 [[nodiscard]] std::string command_text(const CommandPage& page, const std::string& separator = " ");
 
 /// Whether the next word after the option is its value.

@@ -24,7 +24,7 @@ else
 fi
 )";
 
-/// `text` with a backslash before each of `special`.
+/// Puts a backslash before each character of `special`.
 std::string escaped(const std::string& text, std::string_view special) {
   std::string result;
   for (const char c : text) {
@@ -34,7 +34,7 @@ std::string escaped(const std::string& text, std::string_view special) {
   return result;
 }
 
-/// As one word of the shell, in single quotes.
+/// Quotes a text as one word of the shell, in single quotes.
 std::string zsh_word(const std::string& text) {
   std::string result = "'";
   for (const char c : text) {
@@ -56,7 +56,7 @@ std::string zsh_action(const ValueWords& value) {
   return words.empty() ? " " : "(" + words + ")";
 }
 
-/// ":LIST:(a b)"
+/// For example ":LIST:(a b)".
 std::string value_spec(const std::string& value, const ValueWords& completes) {
   return ":" + escaped(value, ":\\") + ":" + zsh_action(completes);
 }
@@ -95,13 +95,13 @@ std::vector<std::string> specs_of(const CommandPage& page) {
 
 std::string function_name(const CommandPage& page) { return "_" + command_text(page, "_"); }
 
-/// A command without commands of its own.
+/// The function of a command without subcommands.
 std::string leaf_function(const CommandPage& page) {
   return fmt::format("{}() {{\n  _arguments -s -S \\\n    {}\n}}\n\n", function_name(page),
                      fmt::join(specs_of(page), " \\\n    "));
 }
 
-/// A command that chooses among its own.
+/// The function of a command with subcommands.
 std::string parent_function(const CommandPage& page) {
   std::string described;
   std::string cases;

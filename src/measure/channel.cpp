@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{64} << 10;
 
-// Rounded up, so that poll() does not return just before the deadline, again and again.
+// The time until the deadline, rounded up so that poll() does not return just before it again and
+// again.
 int poll_ms(Channel::Clock::time_point deadline) {
   if (deadline == Channel::kNever) {
     return -1;
@@ -36,7 +37,7 @@ bool peer_has_gone(int error) { return error == EPIPE || error == ECONNRESET; }
 
 }  // namespace
 
-// False when the deadline has passed with nothing to do.
+// Waits for the socket. Returns false if the deadline has passed with nothing to do.
 bool Channel::wait(short events, Clock::time_point deadline) {
   for (;;) {
     std::array<pollfd, 2> watched{{{socket_.get(), events, 0}, {companion_.descriptor, POLLIN, 0}}};
@@ -74,7 +75,7 @@ Exchange Channel::send(const Message& message, Clock::time_point deadline) {
   return Exchange::done;
 }
 
-// False at the end of the stream.
+// Reads what has arrived. Returns false at the end of the stream.
 bool Channel::read_some() {
   std::array<char, kReadBytes> buffer;
   const ssize_t count = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);

@@ -18,8 +18,8 @@ class Channel {
   using Clock = std::chrono::steady_clock;
   static constexpr Clock::time_point kNever = Clock::time_point::max();
 
-  /// Watched while this waits, so that its writer is not held up: a descriptor and what to call
-  /// when it can be read (false: it has ended).
+  /// A descriptor that is watched while the channel waits, so that its writer is not held up.
+  /// `on_readable` is called when it can be read, and returns false once it has ended.
   struct Companion {
     int descriptor = -1;
     std::function<bool()> on_readable;
@@ -29,10 +29,11 @@ class Channel {
       : socket_(std::move(socket)), companion_(std::move(companion)) {}
   explicit Channel(Descriptor socket) : socket_(std::move(socket)) {}
 
-  /// Closed: the peer has gone. Never raises SIGPIPE. Throws ProtocolError (too large).
+  /// Sends a message. `closed`: the peer has gone. Never raises SIGPIPE. Throws ProtocolError if
+  /// the message is too large.
   [[nodiscard]] Exchange send(const Message& message, Clock::time_point deadline = kNever);
-  /// A message that has arrived is preferred over a deadline that has passed (this process may have
-  /// been stopped). Throws ProtocolError for garbage.
+  /// Receives a message. A message that has arrived takes precedence over a deadline that has
+  /// passed, because this process may have been stopped. Throws ProtocolError for garbage.
   [[nodiscard]] Exchange receive(Message& message, Clock::time_point deadline = kNever);
 
  private:

@@ -14,8 +14,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kNoGrace{0};
 constexpr milliseconds kEndGrace{2000};
 constexpr milliseconds kLauncherEndGrace{120'000};  // a profiler writes its report then
-// A worker that closed its connection is about to end, and how it ends says what happened; the
-// driver's tearing down takes its time.
+// A worker that closed its connection is about to end, and how it ends says what happened. The
+// driver takes some time to tear it down.
 constexpr milliseconds kDeathGrace{10'000};
 
 bool wrote_outside(const Outcome& outcome) {
@@ -60,7 +60,7 @@ Death Conversation::hung(milliseconds within) {
 }
 
 std::optional<Death> Conversation::tell(const Message& request, milliseconds within) {
-  // When it has gone, it may have said why: await() finds out.
+  // If the worker has gone, it may have said why. await() finds out.
   const Exchange sent = process_->channel().send(request, Channel::Clock::now() + within);
   return sent == Exchange::too_late ? std::optional(hung(within)) : std::nullopt;
 }
@@ -112,7 +112,7 @@ Outcome Conversation::failure_of(const Message& message) {
       drop();
     } else if (wrote_outside(rejection.outcome)) {
       if (has_launcher_) {
-        finish();  // the tool is to write its report
+        finish();  // lets the tool write its report
       }
       drop();
     }

@@ -15,17 +15,17 @@
 
 namespace fatune {
 
-/// The worker process has ended, or was ended, in place of an answer: Crashed or TimedOut.
+/// The worker process ended, or was ended, without an answer. The outcome is Crashed or TimedOut.
 struct Death {
   Outcome outcome;
 };
 using Reply = std::variant<Message, Death>;
 
-/// Questions to one worker process, and its answers. A worker that dies, hangs or sends nonsense is
-/// ended. Precondition of all calls but ended() and was_killed(): not ended().
+/// Sends requests to one worker process and receives its answers. A worker that dies, hangs or
+/// sends nonsense is ended. Precondition of all calls but ended() and was_killed(): not ended().
 class Conversation {
  public:
-  /// Starts the worker. Throws as WorkerProcess.
+  /// Starts the worker. Throws what WorkerProcess throws.
   explicit Conversation(const WorkerCommand& command)
       : has_launcher_(!command.launcher.empty()),
         process_(std::make_unique<WorkerProcess>(command)) {}
@@ -35,13 +35,13 @@ class Conversation {
   [[nodiscard]] bool was_killed() const noexcept { return killed_; }
 
   [[nodiscard]] Reply ask(const Message& request, std::chrono::milliseconds within);
-  /// Sends a request without waiting for its answer. Those of earlier ones come first.
+  /// Sends a request without waiting for its answer. Answers to earlier requests come first.
   [[nodiscard]] std::optional<Death> tell(const Message& request, std::chrono::milliseconds within);
-  /// Waits for an answer: another one to the same question, or that to what was told.
+  /// Waits for the next answer: another one to the last request, or the one to what tell() sent.
   [[nodiscard]] Reply await(std::chrono::milliseconds within);
 
-  /// Returns what `read` makes of an answer of this type. Another answer is a failure: the
-  /// candidate's, if the worker has rejected it, else the worker's.
+  /// Returns the result of `read` for an answer of this type. Any other answer is a failure: the
+  /// candidate's if the worker has rejected it, else the worker's.
   template <typename Read>
   [[nodiscard]] auto read_reply(Reply reply, std::string_view type, Read read)
       -> std::variant<std::invoke_result_t<Read, const Message&>, Outcome> {
@@ -59,7 +59,7 @@ class Conversation {
     }
   }
 
-  /// Ends the worker because of an answer out of place.
+  /// Ends the worker because of an unexpected answer.
   [[nodiscard]] Outcome unexpected(const Message& message);
   /// Ends the worker because of an answer that cannot be read.
   [[nodiscard]] Outcome nonsense(const std::string& what);
@@ -67,7 +67,7 @@ class Conversation {
   void finish();
   /// Kills the worker, if it has not ended.
   void drop() { process_.reset(); }
-  /// What the worker has printed so far is not part of later failures.
+  /// Excludes what the worker has printed so far from later failures.
   void forget_output() { process_->forget_output(); }
 
  private:

@@ -17,8 +17,8 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 using RunCounts = std::map<std::string, double>;
 
-// The chip is kept busy before it counts: sweeps sample a chip that has been busy for seconds, at
-// the clock that its power limit leaves; a chip at rest starts at a higher one.
+// The chip is kept busy before counting. Sweeps sample a chip that has been busy for seconds, at
+// the clock that its power limit leaves; a chip at rest starts at a higher clock.
 constexpr milliseconds kFirstWarmUp{300};  // until the clock has settled
 constexpr milliseconds kNextWarmUp{50};    // after the short pause between two passes
 
@@ -27,7 +27,8 @@ void queue_cold_run(const KernelLaunch& kernel, const CountingParts& parts) {
   kernel.queue(parts.stream);
 }
 
-// Always one run ahead, so that the chip never rests; the last two are waited for.
+// Runs the kernel for `time`. One run is always queued ahead, so that the chip never rests; the
+// last two are waited for.
 void keep_busy(const KernelLaunch& kernel, const CountingParts& parts, milliseconds time) {
   const std::array<gpu::Event, 2> done;
   const Clock::time_point end = Clock::now() + time;
@@ -41,7 +42,7 @@ void keep_busy(const KernelLaunch& kernel, const CountingParts& parts, milliseco
   parts.stream.synchronize();
 }
 
-// A ratio whose denominator is 0 has no value, and is left out.
+// The values by metric. A ratio whose denominator is 0 has no value, and is left out.
 RunCounts named(const std::vector<std::string>& metrics, const std::vector<double>& values) {
   RunCounts counts;
   for (std::size_t i = 0; i < metrics.size(); ++i) {

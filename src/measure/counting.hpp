@@ -19,8 +19,8 @@ struct CountingParts {
   std::function<void()> queue_flush;  ///< makes the L2 cold; does not wait
 };
 
-/// Hardware counters of `request.runs` runs of the kernel, by metric: Measurer::count(). Throws
-/// gpu::DriverError for what the kernel did, Error(gpu_failure) when counters cannot be read.
+/// Reads the hardware counters of `request.runs` runs of the kernel, by metric: Measurer::count().
+/// Throws gpu::DriverError if the kernel fails, Error(gpu_failure) if counters cannot be read.
 [[nodiscard]] std::vector<std::map<std::string, double>> count_runs(const KernelLaunch& kernel,
                                                                     const CountRequest& request,
                                                                     const CountingParts& parts);

@@ -7,11 +7,11 @@
 namespace fatune {
 namespace {
 
-constexpr int kMostCrashes = 3;  // of a candidate, when it runs well alone
+constexpr int kMostCrashes = 3;  // of a candidate that runs well alone
 
 enum class Blame { candidate, perhaps_others, nobody };
 
-// A crash that took a worker along which others had used may be theirs.
+// A crash of a worker that others had used may be their fault.
 Blame blame_for(const Outcome& failure, const RemoteWorker& worker) {
   if (worker.runs() || !std::holds_alternative<Crashed>(failure)) {
     return Blame::candidate;
@@ -22,7 +22,7 @@ Blame blame_for(const Outcome& failure, const RemoteWorker& worker) {
   return worker.is_used_by_one() ? Blame::candidate : Blame::perhaps_others;
 }
 
-// A crash with how it was proved.
+// Adds to a crash how it was proved.
 Outcome with_proof(Outcome outcome, const std::string& proof) {
   if (auto* crashed = std::get_if<Crashed>(&outcome)) {
     crashed->error = fmt::format("{} ({})", crashed->error, proof);

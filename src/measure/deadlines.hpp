@@ -10,15 +10,16 @@ namespace fatune {
 struct DeadlineSettings {
   std::chrono::milliseconds start{30'000};     ///< for a worker to open its GPU
   std::chrono::milliseconds problem{120'000};  ///< to make inputs and references
-  std::chrono::milliseconds floor{5'000};      ///< to measure: never less than this
+  std::chrono::milliseconds floor{5'000};      ///< for measuring: no deadline is below this
   double times_best = 50.0;  ///< a run may take this many times the best sample so far
   std::chrono::milliseconds counting{60'000};  ///< to make counters ready, and the chip warm
 };
 
-/// How long each step of measuring may take before the watchdog calls it hung: a floor for what is
-/// not the kernel (loading, references' comparison, a busy host), and for each of the kernel's runs
-/// a multiple of the best sample of the problem. Before there is one, as long as the problem takes
-/// at half a TFLOP/s, which any tensor-core kernel exceeds a hundredfold.
+/// How long each step of measuring may take before the watchdog calls it hung. A deadline consists
+/// of a floor for all but the kernel (loading, comparing with references, a busy host) and, for
+/// each run of the kernel, a multiple of the best sample of the problem. Before there is a sample,
+/// each run may take as long as the problem takes at half a TFLOP/s, which any tensor-core kernel
+/// exceeds a hundredfold.
 class Deadlines {
  public:
   explicit Deadlines(DeadlineSettings settings) : settings_(settings) {}
@@ -29,9 +30,9 @@ class Deadlines {
   [[nodiscard]] std::chrono::milliseconds start() const { return settings_.start; }
   [[nodiscard]] std::chrono::milliseconds problem() const { return settings_.problem; }
   [[nodiscard]] std::chrono::milliseconds runs(int count) const;
-  /// So many runs under hardware counters, each of them in many passes.
+  /// The deadline for `runs` runs under hardware counters, each of them in many passes.
   [[nodiscard]] std::chrono::milliseconds counting(int runs) const;
-  /// One run on the problem, and one on its probe problem for each kind of input.
+  /// The deadline for one run on the problem, and one on its probe problem for each kind of input.
   [[nodiscard]] std::chrono::milliseconds verification() const;
 
  private:
@@ -40,15 +41,15 @@ class Deadlines {
   DeadlineSettings settings_;
   double allowance_us_ = 0.0;  // for one run
   double best_us_ = 0.0;       // 0: none yet
-  double probe_share_ = 1.0;   // of a run on the probe problem, in one on the problem
+  double probe_share_ = 1.0;   // work of a run on the probe problem over one on the problem
 };
 
-/// For a worker that runs under a profiler or a sanitizer: kernels may take a thousand times as
-/// long.
+/// Deadlines for a worker that runs under a profiler or a sanitizer, where kernels may take a
+/// thousand times as long.
 [[nodiscard]] DeadlineSettings under_tool(const DeadlineSettings& settings);
 
-/// The defaults, with all of them at least FATUNE_WATCHDOG_S seconds, and the floor exactly that,
-/// when the environment has it. Throws Error(usage) when it is no positive number.
+/// The defaults. If the environment has FATUNE_WATCHDOG_S, `floor` is that many seconds, and
+/// `start` and `problem` are at least that. Throws Error(usage) if it is no positive number.
 [[nodiscard]] DeadlineSettings deadline_settings_from_environment();
 
 }  // namespace fatune

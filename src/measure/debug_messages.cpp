@@ -12,7 +12,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Far beyond what one message can hold, and small enough for products of them.
+// The limit of extents: far beyond what one message can hold, and small enough for products of
+// them.
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 20;
 
 template <typename T>
@@ -25,7 +26,7 @@ void append(std::vector<char>& blob, const std::vector<T>& values) {
   }
 }
 
-// Takes a message's data apart from its beginning.
+// Reads a message's data piece by piece, from its beginning.
 class BlobReader {
  public:
   explicit BlobReader(const Message& message) : message_(message) {}

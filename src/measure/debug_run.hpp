@@ -5,7 +5,7 @@
 
 namespace fatune {
 
-/// Runs it in this process, on the current context, and waits. Throws gpu::DriverError.
+/// Runs the kernel in this process, on the current context, and waits. Throws gpu::DriverError.
 [[nodiscard]] DebugResult run_for_debug(const DebugRequest& request, const DeviceLimits& limits);
 
 }  // namespace fatune

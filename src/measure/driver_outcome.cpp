@@ -13,7 +13,8 @@ std::string describe(const gpu::DriverError& error) {
   return fmt::format("{}: {} ({})", error.name(), error.text(), error.call());
 }
 
-// Refused before anything ran: the machine code or the launch does not suit the device.
+// Whether the launch was refused before anything ran: the machine code or the launch does not suit
+// the device.
 bool refused(const gpu::DriverError& error) {
   return !error.sticky() &&
          (error.out_of_memory() || error.call() == "cuLaunchKernel" ||

@@ -6,7 +6,7 @@
 namespace fatune {
 
 /// The outcome of a driver error while a candidate was loaded, launched or waited for: Unlaunchable
-/// when it was refused before anything ran, else Crashed.
+/// if it was refused before anything ran, else Crashed.
 [[nodiscard]] Outcome outcome_of(const gpu::DriverError& error);
 
 }  // namespace fatune

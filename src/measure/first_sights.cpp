@@ -5,7 +5,7 @@
 namespace fatune {
 namespace {
 
-// Fewer tell nothing.
+// Fewer later times tell nothing.
 constexpr std::size_t kLeastLater = 3;
 
 }  // namespace

@@ -8,20 +8,22 @@
 
 namespace fatune {
 
-/// Slower than this, over the time on inputs that it has seen before, is a kernel that remembers.
+/// A kernel that is slower on new inputs than on inputs that it has seen before, by more than this
+/// factor, remembers its answers.
 inline constexpr double kRememberingRatio = 1.5;
 
-/// Times of one candidate on inputs that it had not seen before, and on those that it had: a kernel
-/// that keeps its answers, and looks them up, is right each time, and slow on the first alone.
+/// Times of one candidate on inputs that it had not seen before, and on inputs that it had. A
+/// kernel that keeps its answers and looks them up is right each time, and slow only on new inputs.
 class FirstSights {
  public:
-  /// A time on inputs of this set. Precondition: 0 <= set < kInputSets.
+  /// Adds a time on inputs of this set. Precondition: 0 <= set < kInputSets.
   void add(int set, double us);
 
-  /// Even the fastest first time on a set is more than kRememberingRatio times the median of the
-  /// others. Clocks that rise while a GPU gets busy look alike: a reason to look closer, no proof.
+  /// Whether even the fastest first time on a set is more than kRememberingRatio times the median
+  /// of the other times. Clocks that rise while a GPU gets busy look alike, so this is a reason to
+  /// look closer and no proof.
   [[nodiscard]] bool suspicious() const;
-  /// It was looked at, and does not remember: nothing is suspicious any more.
+  /// Notes that the candidate was examined and does not remember. It is never suspicious again.
   void clear() { cleared_ = true; }
 
  private:

@@ -40,12 +40,13 @@ void append_verified(const Verification& more, Verification& verification) {
   append(more.rows, verification.rows);
 }
 
-// On the part of a problem, all kinds of input but normal ones are on the small problem.
+// Whether the admission runs all kinds of input but normal ones on the small problem, and defers
+// them on the probe problem. It does so on the part of a problem.
 bool defers_probes(const CandidateKernel& kernel) {
   return kernel.part_geometry && kernel.small_geometry && kernel.is_repeated;
 }
 
-// At the admission.
+// The problem on which the admission runs the kinds of input other than normal ones.
 Verifier::Where probes_on(const CandidateKernel& kernel) {
   return defers_probes(kernel) ? Verifier::Where::small : Verifier::Where::probe;
 }
@@ -57,7 +58,8 @@ void check_has_graphs() {
   }
 }
 
-/// The management library says how fast the clock runs at a moment; better is to have measured it.
+/// The reading for a sample. The management library's clock is that of a moment, so a measured mean
+/// clock replaces it.
 std::optional<GpuReading> reading_of(const TimedRun& sample, GpuMonitor* monitor) {
   auto reading = monitor == nullptr ? std::nullopt : monitor->latest();
   if (sample.sm_mhz > 0.0) {
@@ -67,7 +69,7 @@ std::optional<GpuReading> reading_of(const TimedRun& sample, GpuMonitor* monitor
   return reading;
 }
 
-// Hash of machine code, and of how it is launched.
+// A hash of the machine code and of how it is launched.
 std::size_t launch_hash(const CandidateKernel& kernel, const LaunchGeometry& geometry) {
   const std::vector<char>& code = kernel.artifact->cubin;
   const std::hash<std::string_view> hash;
@@ -124,7 +126,7 @@ class GpuMeasurer::ProblemState {
     return {std::move(verdict.verification), first.us, std::nullopt, reading_of(first, monitor)};
   }
 
-  /// A sample in `sample`, or what is wrong with it.
+  /// Takes a sample into `sample`, or returns what is wrong with it.
   [[nodiscard]] std::optional<Outcome> sample(CandidateId id, int set, TimedRun& sample) {
     Admitted& candidate = admitted_.at(id);
     if (extent_of(set) == Extent::whole && defers_probes(candidate.kernel)) {
@@ -135,7 +137,7 @@ class GpuMeasurer::ProblemState {
     return sampler_.sample(candidate.sampled, set, sample);
   }
 
-  /// What is known since the last sample of the first run on the problem itself.
+  /// Takes what the samples since the last call have shown of the first run on the problem itself.
   [[nodiscard]] std::optional<Verification> take_verification(CandidateId id) {
     const auto found = admitted_.find(id);
     if (found == admitted_.end() || !found->second.sampled.verification) {
@@ -174,7 +176,7 @@ class GpuMeasurer::ProblemState {
     std::unique_ptr<LoadedKernel> loaded;
     SampledKernel sampled;  // of `loaded`
     CandidateKernel kernel;
-    Verification probes{};  // once they have been made up for
+    Verification probes{};  // of the deferred probes, once they have run
     bool made_up = false;
   };
   struct Verified {
@@ -190,8 +192,8 @@ class GpuMeasurer::ProblemState {
     return loaded.launch(geometry, addresses, mode_, range);
   }
 
-  // Many launches on the kinds that are about values. Once for the same launch of the same machine
-  // code, whatever the problem.
+  // Launches the kernel many times on the kinds of input that are about values. Does so only once
+  // for the same launch of the same machine code, whatever the problem.
   [[nodiscard]] Verdict repeat(const LoadedKernel& loaded, SampledKernel& sampled,
                                const CandidateKernel& kernel) {
     const auto where = kernel.small_geometry ? Verifier::Where::small : Verifier::Where::probe;
@@ -212,7 +214,8 @@ class GpuMeasurer::ProblemState {
     return std::move(result.verdict);
   }
 
-  // Kinds about values are left to the many launches, if there are any.
+  // Runs and checks the kinds of input other than normal ones. Those about values are left to
+  // repeat(), if the candidate is repeated.
   [[nodiscard]] Verdict run_probes(const LoadedKernel& loaded, const CandidateKernel& kernel,
                                    Verifier::Where where) {
     const bool on_small = where == Verifier::Where::small;
@@ -232,7 +235,8 @@ class GpuMeasurer::ProblemState {
     return verifier_.check(stages);
   }
 
-  // Before the first sample on the problem itself, of a candidate that was admitted on its part.
+  // Runs the deferred probes of a candidate that was admitted on the part, before its first sample
+  // on the problem itself.
   [[nodiscard]] std::optional<WrongResult> make_up_probes(Admitted& candidate) {
     if (std::exchange(candidate.made_up, true)) {
       return std::nullopt;

@@ -16,11 +16,11 @@ namespace fatune {
 /// Measures in this process, on one device. Use it on the thread on which `context` is current.
 ///
 /// Candidates are verified on every input kind (verification.hpp) before they are sampled
-/// (timing.hpp). A hung kernel hangs this process, and a crashed one ends measuring (context_lost):
-/// RemoteMeasurer, with this in a worker process, lifts both.
+/// (timing.hpp). A hung kernel hangs this process, and a crashed one ends measuring (context_lost).
+/// RemoteMeasurer has neither limit, because it uses this class in a worker process.
 class GpuMeasurer : public Measurer {
  public:
-  /// `context` must outlive the measurer, and so must `monitor`, whose readings go with the samples
+  /// `context` and `monitor` must outlive the measurer. `monitor` gives the samples their readings
   /// (null: they have none). `limits` are those of the context's device. `count_rows`:
   /// verifications say which rows are wrong.
   GpuMeasurer(const gpu::Context& context, DeviceLimits limits, MeasurePolicy policy,

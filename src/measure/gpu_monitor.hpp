@@ -12,18 +12,18 @@
 
 namespace fatune {
 
-/// Reads what the GPU's management library says, on a thread of its own, so that no sample waits
-/// for it; only while work is under way.
+/// Reads the GPU's management library on a separate thread, so that no sample waits for it, and
+/// only while work is under way.
 class GpuMonitor {
  public:
   using Clock = std::chrono::steady_clock;
   using Read = std::function<std::optional<GpuReading>()>;
 
-  /// `read` is called on the monitor's thread alone; throws nothing.
+  /// `read` is called on the monitor's thread alone, and must not throw.
   explicit GpuMonitor(Read read,
                       std::chrono::milliseconds interval = std::chrono::milliseconds(20));
 
-  /// Work, from its making to its end. One at a time.
+  /// Work is under way while an object of this class lives. One at a time.
   class Work {
    public:
     explicit Work(GpuMonitor* monitor);  ///< null: nothing is read
@@ -35,8 +35,8 @@ class GpuMonitor {
     GpuMonitor* monitor_;
   };
 
-  /// The last reading, with the limits of all readings since the last call; nothing when it is too
-  /// old to be true. Does not wait for a reading.
+  /// The last reading, with the clock limits of all readings since the last call. Empty: it is too
+  /// old. Does not wait for a reading.
   [[nodiscard]] std::optional<GpuReading> latest();
 
  private:
@@ -46,13 +46,13 @@ class GpuMonitor {
 
   Read read_;
   std::chrono::milliseconds interval_;
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards all members below
   std::condition_variable_any changed_;
   bool busy_ = false;
   std::optional<GpuReading> latest_;
   Clock::time_point latest_at_;
   std::uint32_t limits_since_ = 0;
-  std::jthread thread_;  // last: it uses the others
+  std::jthread thread_;  // must be last: it uses the other members
 };
 
 }  // namespace fatune

@@ -44,7 +44,7 @@ class GpuDevice : public WorkerDevice {
   }
 
  private:
-  // Null when there is nothing to be read.
+  // Starts the monitor. Returns null if there is nothing to be read.
   GpuMonitor* start_monitor() {
     if (!nvml_.available()) {
       spdlog::debug("no GPU readings: {}", nvml_.problem());
@@ -72,10 +72,10 @@ void check_connection() {
 
 void run_gpu_worker() {
   check_connection();
-  if (::getpgrp() == ::getpid()) {  // else a launcher is between, whose threads may end early
+  if (::getpgrp() == ::getpid()) {  // else a launcher is the parent, and its threads may end early
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   }
-  ::signal(SIGINT, SIG_IGN);  // for the parent to act upon
+  ::signal(SIGINT, SIG_IGN);  // left to the parent
   Channel channel{Descriptor(kWorkerDescriptor)};
   serve(channel, [](const Hello& hello) { return std::make_unique<GpuDevice>(hello); });
 }

@@ -3,8 +3,8 @@
 namespace fatune {
 
 /// Makes this process a worker: serves the connection on descriptor kWorkerDescriptor with a GPU of
-/// this machine until the parent ends it or dies. Throws Error(usage) when there is no connection,
-/// and ProtocolError when the parent is no fatune.
+/// this machine until the parent ends it or dies. Throws Error(usage) if there is no connection,
+/// and ProtocolError if the parent is no fatune.
 void run_gpu_worker();
 
 }  // namespace fatune

@@ -10,17 +10,17 @@
 
 namespace fatune {
 
-/// When a workspace is filled again.
+/// The time at which a workspace is filled again.
 enum class ClearTime { before_launch, timed };
 
-/// The device memory of a kernel's workspaces, filled with their word; outputs are no part of it
-/// (output_set.hpp). Throws gpu::DriverError.
+/// The device memory of a kernel's workspaces, each filled with its word. Outputs are not part of
+/// it (output_set.hpp). Throws gpu::DriverError.
 class KernelBuffers {
  public:
   explicit KernelBuffers(const std::vector<KernelBuffer>& buffers);
 
   [[nodiscard]] std::optional<gpu::DevicePtr> find(std::string_view name) const;
-  /// Fills those that are to be filled then. Does not wait.
+  /// Queues the filling of the workspaces that are filled at this time. Does not wait.
   void queue_clear(ClearTime time, const gpu::Stream& stream) const;
 
  private:

@@ -35,7 +35,8 @@ ArgumentBytes pack(const KernelArguments& arguments, const TensorAddresses& tens
   return bytes;
 }
 
-/// As the driver takes them: it does not write there. One more, so that there is an address.
+/// Pointers to the arguments, as the driver takes them; it does not write there. There is one more,
+/// so that there is always an address.
 std::vector<void*> pointers_to(const ArgumentBytes& arguments) {
   std::vector<void*> pointers;
   for (const std::vector<std::uint8_t>& argument : arguments) {

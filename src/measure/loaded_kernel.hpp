@@ -16,8 +16,8 @@
 
 namespace fatune {
 
-/// Which limit of the device or of the kernel's machine code a launch would break, with the
-/// figures; nothing when it can be launched.
+/// The limit of the device or of the kernel's machine code that a launch would break, with the
+/// figures. Empty: the kernel can be launched.
 [[nodiscard]] std::optional<std::string> broken_limit(const LaunchGeometry& geometry,
                                                       const gpu::FunctionAttributes& attributes,
                                                       const DeviceLimits& limits);
@@ -25,13 +25,13 @@ namespace fatune {
 /// How a kernel is launched: by itself, or as a CUDA graph of one kernel.
 enum class LaunchMode { plain, graph };
 
-/// The addresses of the tensors that a kernel is launched on; nothing for an unknown name.
+/// Returns the address of a tensor that a kernel is launched on. Empty: the name is unknown.
 using TensorAddresses = std::function<std::optional<gpu::DevicePtr>(std::string_view name)>;
 
-/// A loaded kernel with geometry and arguments: what can be queued again and again. It owns the
-/// memory of the kernel's workspaces, and lives no longer than the kernel's module, and
-/// at least until its last run has finished. Throws gpu::DriverError, and Error(gpu_failure) for an
-/// argument of a tensor that there is not.
+/// A loaded kernel with geometry and arguments, which can be queued repeatedly. It owns the memory
+/// of the kernel's workspaces. It must not outlive the kernel's module, and must live until its
+/// last run has finished. Throws gpu::DriverError, and Error(gpu_failure) if an argument refers to
+/// a tensor that does not exist.
 class KernelLaunch {
  public:
   /// Profilers show each launch in a range of this name.
@@ -41,14 +41,14 @@ class KernelLaunch {
   [[nodiscard]] const std::vector<KernelBuffer>& buffers() const {
     return geometry_.arguments.buffers;
   }
-  /// Fills the workspaces that are to be filled outside the timed part.
+  /// Queues the filling of the workspaces that are filled outside the timed part.
   void queue_preparation(const gpu::Stream& stream) const {
     buffers_.queue_clear(ClearTime::before_launch, stream);
   }
-  /// Queues the timed part: the other workspaces that are to be filled, and the kernel.
-  /// Precondition: queue_preparation() before each.
+  /// Queues the timed part: the filling of the other workspaces, and the kernel. Precondition:
+  /// queue_preparation() was called before it.
   void queue_timed(const gpu::Stream& stream) const;
-  /// Both.
+  /// Queues the preparation and the timed part.
   void queue(const gpu::Stream& stream) const {
     queue_preparation(stream);
     queue_timed(stream);
@@ -68,17 +68,18 @@ class LoadedKernel {
  public:
   explicit LoadedKernel(const Artifact& artifact);
 
-  /// As above. Opts into the shared memory that it needs when nothing is broken.
+  /// Returns broken_limit() of the launch. If that is empty, opts into the shared memory that the
+  /// launch needs.
   [[nodiscard]] std::optional<std::string> prepare(const LaunchGeometry& geometry,
                                                    const DeviceLimits& limits);
-  /// Precondition: prepare() found nothing for this geometry.
+  /// Precondition: prepare() returned nothing for this geometry.
   [[nodiscard]] KernelLaunch launch(const LaunchGeometry& geometry, const TensorAddresses& tensors,
                                     LaunchMode mode, std::string range_name) const;
 
  private:
   gpu::Module module_;
   gpu::Function function_;
-  std::int64_t allowed_smem_bytes_ = -1;  // nothing opted into
+  std::int64_t allowed_smem_bytes_ = -1;  // -1: nothing opted into
 };
 
 }  // namespace fatune

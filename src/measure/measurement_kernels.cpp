@@ -51,7 +51,7 @@ CompileRequest measurement_request(std::shared_ptr<const SourceBundle> sources,
       request_for(std::move(sources), "fatune_reference_attention", problem.dtype, arch);
   request.label =
       fmt::format("measurement kernels, {}, d_head {}", dtype_name(problem.dtype), problem.d_head);
-  // The constexpr functions of reference_tile.h are the host's too, and carry no __device__.
+  // The constexpr functions of reference_tile.h are used on the host too, and have no __device__.
   request.options.emplace_back("--device-as-default-execution-space");
   request.defines.emplace_back("FATUNE_HEAD_DIM", std::to_string(problem.d_head));
   request.defines.emplace_back("FATUNE_HEAD_DIM_V", std::to_string(problem.d_head_v));

@@ -8,11 +8,11 @@ namespace fatune {
 namespace {
 
 constexpr std::int64_t kBlockThreads = 256;
-// Loops stride over the grid: eight blocks for each of 132 SMs keep all of them busy.
+// The kernels' loops stride over the grid. Eight blocks for each of 132 SMs keep all of them busy.
 constexpr std::int64_t kMaxBlocks = 1056;
 constexpr std::int64_t kInputTensors = 3;  // Q, K, V
 
-// A block per 256 items, within reason; `y` independent parts.
+// A grid with a block per 256 items, but at most kMaxBlocks, and `y` independent parts.
 LaunchGeometry strided_grid(std::uint64_t items, std::int64_t y = 1) {
   const auto blocks = static_cast<std::int64_t>((items + kBlockThreads - 1) / kBlockThreads);
   return {{std::clamp<std::int64_t>(blocks, 1, kMaxBlocks), y, 1}, {kBlockThreads, 1, 1}, 0};
@@ -42,7 +42,7 @@ void MeasurementModule::fill_inputs(const FillInputsArgs& args, std::int64_t ele
                    args);
 }
 
-// A block for each tile of selected rows, as the reference kernel works.
+// Launches a block for each tile of selected rows, which is how the reference kernel works.
 template <typename Args>
 void MeasurementModule::launch_on_rows(const gpu::Function& kernel, const Args& args,
                                        const RowSelection& selection, const Problem& problem,
@@ -109,7 +109,7 @@ void MeasurementModule::hold(const GateArgs& args, const gpu::Stream& stream) co
   gpu::launch_with(device_gate_, LaunchGeometry{}, stream, args);
 }
 
-// Several blocks for each SM: nothing says that they are spread out evenly.
+// Launches several blocks for each SM, because nothing guarantees that they are spread out evenly.
 void MeasurementModule::read_clock_span(const ClockSpanArgs& args,
                                         const gpu::Stream& stream) const {
   gpu::launch_with(clock_span_, {{kMaxBlocks, 1, 1}, {1, 1, 1}, 0}, stream, args);

@@ -10,14 +10,14 @@
 
 namespace fatune {
 
-/// The measurement kernels of one (dtype, d_head), loaded: each function queues one of them. The
-/// kernels are documented in kernels/reference. All throw gpu::DriverError.
+/// The loaded measurement kernels of one (dtype, d_head). Each function queues one of them. The
+/// kernels are documented in kernels/reference. All functions throw gpu::DriverError.
 class MeasurementModule {
  public:
-  /// `kernels` is compiled from measurement_request().
+  /// `kernels` must be compiled from measurement_request().
   explicit MeasurementModule(const Artifact& kernels);
 
-  /// `elements`: about how many a tensor has.
+  /// `elements`: the approximate number of elements of a tensor.
   void fill_inputs(const FillInputsArgs& args, std::int64_t elements,
                    const gpu::Stream& stream) const;
   void compute_references(const ReferenceArgs& args, const Problem& problem,
@@ -29,9 +29,9 @@ class MeasurementModule {
   void check_guards(const GuardArgs& args, std::int64_t bands, CheckCounts* counts,
                     const gpu::Stream& stream) const;
   void sum_inputs(const InputSumArgs& args, const gpu::Stream& stream) const;
-  /// Adds the same sum of one tensor: `args.q`.
+  /// Adds the same kind of sum, of one tensor: `args.q`.
   void sum_tensor(const InputSumArgs& args, const gpu::Stream& stream) const;
-  /// Outputs beside O.
+  /// Computes the references of outputs other than O.
   void compute_row_statistics(const RowStatisticsArgs& args, const Problem& problem,
                               const gpu::Stream& stream) const;
   void find_greatest_norms(const NormArgs& args, const gpu::Stream& stream) const;

@@ -18,7 +18,8 @@
 namespace fatune {
 namespace {
 
-// Of kinds of input that are about values; where there is a part, of all.
+// The number of stages on the small problem: for the kinds of input that are about values or, if
+// there is a part, for all of kProbeKinds.
 std::int64_t small_stages(const StagePlan& part) {
   return part.total_bytes() > 0 ? std::ssize(kProbeKinds) : 2;
 }
@@ -35,8 +36,8 @@ constexpr std::int64_t round_up(std::int64_t value, std::int64_t granule) {
 
 double as_gib(std::int64_t bytes) { return static_cast<double>(bytes) / (1024.0 * kMiB); }
 
-// All products of this folder are a small multiple of a tensor's bytes; far below 2^63 they cannot
-// overflow, and no GPU comes near.
+// All products in this folder are small multiples of a tensor's bytes. If those are far below 2^63
+// they cannot overflow, and no GPU's memory comes near that.
 void check_no_overflow(const Problem& problem) {
   constexpr double kTooManyElements = 1e15;
   const auto rows = static_cast<double>(std::max(problem.seq_len, problem.seq_len_kv));
@@ -50,7 +51,8 @@ void check_no_overflow(const Problem& problem) {
   }
 }
 
-// As far as the widest tile in use (256 rows) can run past a tensor's end, within reason.
+// The distance that the widest tile in use (256 rows) can run past a tensor's end, but at least 64
+// KiB and at most 4 MiB.
 std::int64_t guard_band_bytes(const Problem& problem) {
   const std::int64_t columns = std::max(problem.d_head, problem.d_head_v);
   const std::int64_t row_bytes = problem.heads * columns * element_bytes(problem.dtype);

@@ -9,8 +9,8 @@
 #include "measure/protocol.hpp"
 #include "record/record_json.hpp"
 
-// Members of a worker's message. All throw ProtocolError for one that is missing or of the wrong
-// type.
+// Functions that read members of a worker's message. All throw ProtocolError if the member is
+// missing or of the wrong type.
 namespace fatune {
 
 [[nodiscard]] inline const nlohmann::json& message_member(const Message& message,
@@ -27,7 +27,7 @@ namespace fatune {
   throw ProtocolError(fmt::format("message '{}', '{}': {}", type_of(message), name, error.what()));
 }
 
-/// A value of core's types (record_json.hpp).
+/// Reads a value of core's types (record_json.hpp).
 template <typename Value>
 [[nodiscard]] Value record_member(const Message& message, const char* name) {
   try {

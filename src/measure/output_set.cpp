@@ -23,7 +23,7 @@ gpu::DevicePtr address_in(const gpu::DeviceBuffer& memory) {
   return memory.address() + static_cast<gpu::DevicePtr>(kOutputGuardBytes);
 }
 
-// At least of one: there is no pinned memory of 0 bytes.
+// The size of the counts, at least of one output, because there is no pinned memory of 0 bytes.
 std::int64_t counts_bytes(std::size_t outputs, std::size_t each) {
   return static_cast<std::int64_t>(std::max<std::size_t>(outputs, 1) * each);
 }
@@ -81,11 +81,11 @@ void OutputSet::poison_with_guards(const gpu::Stream& stream) const {
   }
 }
 
-// Includes the padding, which is poison unless the kernel has written there.
+// The fingerprint includes the padding, which is poison unless the kernel has written there.
 void OutputSet::queue_fingerprint(InputSum* sum, const MeasurementModule& kernels,
                                   const gpu::Stream& stream) const {
   constexpr std::int64_t kChunk = 16;
-  constexpr std::int64_t kElement = 2;  // as the kernel counts them
+  constexpr std::int64_t kElement = 2;  // in bytes, as the kernel counts elements
   for (const Output& output : outputs_) {
     const void* const data = std::bit_cast<const void*>(address_in(output.memory));
     const auto elements =
@@ -94,7 +94,7 @@ void OutputSet::queue_fingerprint(InputSum* sum, const MeasurementModule& kernel
   }
 }
 
-// In bytes from the beginning of the memory.
+// The guard bands, in bytes from the beginning of the memory.
 GuardArgs OutputSet::bands_around(const Output& output) {
   GuardArgs args{output.memory.as<const unsigned>(), {}, Tensors::kPoison};
   const std::int64_t end = kOutputGuardBytes + multiple_of(kWord, output.of.bytes);
@@ -132,7 +132,7 @@ const OutputSet::Counts& OutputSet::counts_of(std::size_t output) const {
   return host_counts_.host_as<const Counts>()[output];
 }
 
-// An output that cannot be compared is wrong when nothing at all was written there.
+// An output that cannot be compared is wrong only if nothing at all was written there.
 ErrorStats OutputSet::stats_of(std::size_t output, const RowReferences* references) const {
   const KernelBuffer& of = outputs_[output].of;
   const Counts& counts = counts_of(output);

@@ -15,40 +15,42 @@
 
 namespace fatune {
 
-/// Around each output beside O.
+/// The size of each guard band around an output other than O.
 inline constexpr std::int64_t kOutputGuardBytes = 64 << 10;
 
-/// Device memory of an output beside O, guard bands included.
+/// The device memory of an output other than O, guard bands included.
 [[nodiscard]] std::int64_t output_memory_bytes(const KernelBuffer& output);
 [[nodiscard]] bool has_outputs(const std::vector<KernelBuffer>& buffers);
-/// Those of a kernel's buffers that are outputs.
+/// The buffers of a kernel that are outputs.
 [[nodiscard]] std::vector<KernelBuffer> outputs_of(const std::vector<KernelBuffer>& buffers);
 
-/// The outputs that a kernel writes beside O, in device memory with guard bands before and after
-/// each: poisoned, fingerprinted and checked as O is. Nothing waits but the constructor; all throw
-/// gpu::DriverError.
+/// The outputs other than O that a kernel writes, in device memory with guard bands before and
+/// after each. They are poisoned, fingerprinted and checked like O. Only the constructor waits. All
+/// functions throw gpu::DriverError.
 class OutputSet {
  public:
-  /// Fills all with poison.
+  /// Fills outputs and guard bands with poison.
   OutputSet(const std::vector<KernelBuffer>& outputs, const gpu::Stream& stream);
 
   [[nodiscard]] std::optional<gpu::DevicePtr> find(std::string_view name) const;
-  /// Any of them is compared with references.
+  /// Whether any output is compared with references.
   [[nodiscard]] bool has_row_values() const;
 
   void poison(const gpu::Stream& stream) const;
   void poison_with_guards(const gpu::Stream& stream) const;
-  /// Adds the fingerprints of all to `sum`, in device memory.
+  /// Queues the fingerprints of all outputs, which are added to `sum` in device memory.
   void queue_fingerprint(InputSum* sum, const MeasurementModule& kernels,
                          const gpu::Stream& stream) const;
 
-  /// Queues the checks of outputs and guard bands as they stand. `references`: null unless
+  /// Queues the checks of the current outputs and guard bands. `references`: null unless
   /// has_row_values().
   void queue_check(const RowReferences* references, const MeasurementModule& kernels,
                    const gpu::Stream& stream) const;
-  /// The errors that the last check found, once the stream has finished: one item for each output.
+  /// The errors that the last check found, one item for each output. Precondition: the stream has
+  /// finished.
   [[nodiscard]] std::vector<ErrorStats> stats(const RowReferences* references) const;
-  /// Why that is no finding: a driver that runs nothing finds no fault either. Nothing: it is one.
+  /// The reason if the last check did not run. Empty: it ran. A driver that runs nothing finds no
+  /// fault either.
   [[nodiscard]] std::optional<std::string> find_missing_check(
       const RowReferences* references) const;
 

@@ -15,14 +15,15 @@ constexpr double kLeastWholeUs = 1500.0;
 constexpr double kLeastPartUs = 500.0;
 constexpr double kLeastWaves = 6.0;
 constexpr double kMostTailDifference = 0.05;
-/// Rows that an SM has at a time, over those whose sums fill half of its registers.
+/// The rows that an SM has at a time, over the number of rows whose sums fill half of its
+/// registers.
 constexpr std::array<double, 3> kFillings{0.5, 0.75, 1.0};
 
 double least_us(const Problem& problem, const DeviceLimits& limits) {
   return least_time(problem, limits, MeasurePolicy{}.flush_l2).us;
 }
 
-/// How often the device is filled with blocks, of 64 rows or more.
+/// The number of times that the problem fills the device with blocks, which have 64 rows or more.
 double waves(const Problem& problem, const DeviceLimits& limits, double filling) {
   constexpr std::int64_t kFewestRows = 64;
   const std::int64_t rows = (problem.seq_len + kFewestRows - 1) / kFewestRows * kFewestRows;
@@ -31,7 +32,7 @@ double waves(const Problem& problem, const DeviceLimits& limits, double filling)
   return static_cast<double>(problem.batch * problem.heads * rows) / rows_at_a_time;
 }
 
-/// By how much a last wave that is not full lengthens all of them.
+/// The fraction by which a last wave that is not full lengthens all of them.
 double tail(double waves) { return std::ceil(waves) / waves - 1.0; }
 
 bool is_like(const Problem& part, const Problem& whole, const DeviceLimits& limits) {
@@ -70,7 +71,7 @@ PartTail part_tail(const Problem& part, const Problem& problem, const DeviceLimi
   return tails;
 }
 
-// Blocks do not end all at once, so that a last wave adds no more than that, but perhaps less.
+// Blocks do not all end at once, so a last wave adds at most this much, and perhaps less.
 PartTail part_tail(std::int64_t part_blocks, std::int64_t blocks, std::int64_t blocks_at_a_time,
                    const PartTail& unknown) {
   if (part_blocks == blocks || blocks_at_a_time <= 0) {

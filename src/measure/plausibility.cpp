@@ -12,7 +12,7 @@
 namespace fatune {
 namespace {
 
-/// Keys that no query sees need not be read.
+/// The bytes of Q, K and V that must be read. Keys that no query sees need not be read.
 std::int64_t needed_input_bytes(const Problem& problem) {
   const Mask mask = mask_of(problem);
   const std::int64_t keys =

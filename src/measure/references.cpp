@@ -13,7 +13,7 @@ References::References(const Problem& problem, std::uint64_t seed, const gpu::St
   exact_ = gpu::DeviceBuffer(elements_ * static_cast<std::int64_t>(sizeof(float)));
   rounded_ = gpu::DeviceBuffer(elements_ * element_bytes(problem.dtype));
   gpu::copy_to_device_async(rows_.address(), sample.rows.data(), rows_.bytes(), stream);
-  stream.synchronize();  // the positions are copied from memory that ends here
+  stream.synchronize();  // the positions are copied from memory that is freed here
 }
 
 RowSelection References::selection() const {

@@ -8,8 +8,8 @@
 
 namespace fatune {
 
-/// Device memory of the reference rows of one kind of input, and of the rows' positions. Computed
-/// once per problem, compared with every candidate's output.
+/// The reference rows of one kind of input, and the rows' positions, in device memory. They are
+/// computed once per problem and compared with every candidate's output.
 class References {
  public:
   /// Chooses the rows (row_sample.hpp) and uploads their positions; waits for the stream.

@@ -96,7 +96,7 @@ void RemoteMeasurer::retire(CandidateId id) {
   }
 }
 
-// --- Samples that are begun before the one ahead of them is known ---
+// --- Samples that are begun before the previous one is known ---
 
 bool RemoteMeasurer::is_under_way(const std::optional<Ahead>& ahead) const {
   return ahead && worker_.runs() && ahead->worker == worker_.number();
@@ -122,7 +122,7 @@ std::optional<Death> RemoteMeasurer::tell(CandidateId id, const SampleRequest& r
   return death;
 }
 
-// A worker that dies of it takes all candidates with it: they are admitted again.
+// If the worker dies of the sample, it takes all candidates with it, and they are admitted again.
 void RemoteMeasurer::settle_ahead() {
   const std::optional<Ahead> ahead = std::exchange(ahead_, std::nullopt);
   if (!is_under_way(ahead)) {
@@ -143,7 +143,7 @@ void RemoteMeasurer::settle_ahead() {
 
 // --- Samples ---
 
-// Deadlines are for runs of the problem itself.
+// Deadlines are for runs of the problem itself, so a sample on the part counts as one on the whole.
 void RemoteMeasurer::saw_sample(double us, Extent extent) {
   worker_.deadlines().saw_sample(extent == Extent::part ? us / worker_.part_share() : us);
 }
@@ -231,7 +231,7 @@ std::optional<Outcome> RemoteMeasurer::recheck(CandidateId id) {
   return judged(id, held_.at(id).kernel.label, [&] { return recheck_once(id); });
 }
 
-// Throws the Error with which the worker cannot count at all: no candidate is to blame for that.
+// Throws the worker's Error if it cannot count at all, because no candidate is to blame for that.
 Counted RemoteMeasurer::count_once(CandidateId id, const CountRequest& request) {
   settle_ahead();
   if (std::optional<Outcome> failure = make_ready(id)) {

@@ -14,23 +14,25 @@ namespace fatune {
 
 /// Measures in a worker process, so that whatever a kernel does costs one worker and nothing else.
 ///
-/// A worker that dies, hangs beyond its deadline or sends garbage is replaced; the problem begins
-/// anew in the next one and admitted candidates are admitted again when they are next needed, so
-/// that callers see an Outcome and nothing more. Candidates are not blamed for what others did: a
-/// crash in a worker that others have used counts only when the suspect, alone in a fresh worker,
-/// crashes again, or has crashed its third worker; a worker in which a kernel has written where it
-/// must not is replaced before the next candidate; and a worker that was killed from outside
-/// (SIGKILL, SIGTERM: an operator, or the system when memory runs out) is no candidate's fault, up
-/// to five times in a row.
+/// A worker that dies, hangs beyond its deadline or sends garbage is replaced. The problem begins
+/// anew in the next worker, and admitted candidates are admitted again when they are next needed,
+/// so that callers see an Outcome and nothing more. Candidates are not blamed for what others did:
+///
+/// - A crash in a worker that others have used counts only if the suspect, alone in a fresh worker,
+///   crashes again, or has crashed its third worker.
+/// - A worker in which a kernel has written where it must not is replaced before the next
+///   candidate.
+/// - A worker that was killed from outside (SIGKILL, SIGTERM: by an operator, or by the system when
+///   memory runs out) is no candidate's fault, up to five times in a row.
 class RemoteMeasurer : public Measurer {
  public:
-  /// Starts a worker. Throws Error(gpu_failure) when none can be started, or the Error with which
-  /// it refuses the device. Use it on the constructing thread: workers die with it.
+  /// Starts a worker. Throws Error(gpu_failure) if none can be started, or the Error with which it
+  /// refuses the device. Use the measurer on the constructing thread: workers die with that thread.
   RemoteMeasurer(WorkerSettings settings, MeasurePolicy policy);
 
-  /// The device's, with the memory that was free in the first worker that said so.
+  /// The device's limits, with the free memory that the first worker reported.
   [[nodiscard]] const DeviceLimits& limits() const { return worker_.limits(); }
-  /// Workers that were started so far.
+  /// The number of workers started so far.
   [[nodiscard]] int workers_started() const noexcept { return worker_.number(); }
   /// Seconds spent waiting for a worker to prepare problems, to verify and to take samples.
   [[nodiscard]] double busy_s() const noexcept { return worker_.busy_s(); }
@@ -48,12 +50,12 @@ class RemoteMeasurer : public Measurer {
   void retire(CandidateId id) override;
   [[nodiscard]] bool context_lost() const noexcept override { return false; }
 
-  /// How fast the device multiplies dense matrices (matmul_rate.hpp), at any time between other
-  /// steps. Throws Error(gpu_failure); the worker is then replaced.
+  /// Measures how fast the device multiplies dense matrices (matmul_rate.hpp). May be called at any
+  /// time between other steps. Throws Error(gpu_failure); the worker is then replaced.
   [[nodiscard]] MatmulRate matmul_rate(const Artifact& kernel);
 
-  /// Launches a kernel once, on the request's inputs, and says what it has written. Needs no
-  /// begin_problem(); not to be called after it.
+  /// Launches a kernel once, on the request's inputs, and returns what it has written. Needs no
+  /// begin_problem(), and must not be called after it.
   [[nodiscard]] DebugResult run_for_debug(const DebugRequest& request);
 
  private:
@@ -62,7 +64,7 @@ class RemoteMeasurer : public Measurer {
     int worker = 0;  // the number of the worker in which it is admitted
   };
 
-  /// A sample that the worker was told to take after another, without waiting for that.
+  /// A sample that the worker was told to take after another one, before it had answered that one.
   struct Ahead {
     CandidateId id{};
     int round = 0;
@@ -75,14 +77,16 @@ class RemoteMeasurer : public Measurer {
                                               const CrashJudge::Step& step);
   [[nodiscard]] bool is_in_worker(CandidateId id) const;
   void saw_sample(double us, Extent extent);
-  /// Has it admitted in the worker. The failure with which it cannot be run.
+  /// Ensures that the candidate is admitted in the worker. Returns the failure with which it cannot
+  /// be run.
   [[nodiscard]] std::optional<Outcome> make_ready(CandidateId id);
   void forget(CandidateId id);
   [[nodiscard]] bool is_under_way(const std::optional<Ahead>& ahead) const;
   [[nodiscard]] bool is_ahead(CandidateId id, const SampleRequest& request) const;
-  /// Tells the worker to take these samples, unless it has been told, and those after them.
+  /// Tells the worker to take these samples, unless it has been told already, and the one after
+  /// them.
   [[nodiscard]] std::optional<Death> tell(CandidateId id, const SampleRequest& request);
-  /// Waits for a sample that was begun, and is not wanted now.
+  /// Waits for a sample that was begun but is not wanted now.
   void settle_ahead();
   [[nodiscard]] Admission admit_once(CandidateId id, const CandidateKernel& kernel);
   [[nodiscard]] std::optional<Outcome> sample_once(CandidateId id, const SampleRequest& request,
@@ -96,7 +100,7 @@ class RemoteMeasurer : public Measurer {
   CrashJudge judge_;
   std::map<CandidateId, Held> held_;
   std::optional<Ahead> ahead_;
-  // What samples that were not wanted have shown.
+  // Findings of samples that were begun but not wanted.
   std::map<CandidateId, Outcome> failed_ahead_;
   std::map<CandidateId, Verification> verified_ahead_;
 };

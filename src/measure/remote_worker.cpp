@@ -33,8 +33,8 @@ RemoteWorker::~RemoteWorker() {
   }
 }
 
-// Nothing is known to be wrong with the worker or the problem: what fails is the device, or the
-// program.
+// A failure here is that of the device or the program, because nothing is known to be wrong with
+// the worker or the problem.
 void RemoteWorker::ensure() {
   int kills = 0;
   for (int attempt = 1; !runs(); ++attempt) {

@@ -12,7 +12,7 @@
 
 namespace fatune {
 
-/// Adds the time from its making to its end.
+/// Adds the seconds that it lives to a total.
 class AddedSeconds {
  public:
   explicit AddedSeconds(double& total_s) : total_s_(total_s) {}
@@ -27,22 +27,23 @@ class AddedSeconds {
   Clock::time_point start_ = Clock::now();
 };
 
-/// Workers that are killed from outside in a row before that counts as a failure.
+/// The number of workers in a row that may be killed from outside before that counts as a failure.
 inline constexpr int kKillsForgiven = 5;
 
-/// Has one worker process at a time: starts it, has it prepare the problem, replaces it when it has
-/// ended, and counts the seconds.
+/// Manages one worker process at a time: starts it, has it prepare the problem, replaces it when it
+/// has ended, and counts the seconds.
 class RemoteWorker {
  public:
-  /// Starts a worker. Throws as RemoteMeasurer.
+  /// Starts a worker. Throws what RemoteMeasurer throws.
   RemoteWorker(WorkerSettings settings, const MeasurePolicy& policy);
   RemoteWorker(const RemoteWorker&) = delete;
   RemoteWorker& operator=(const RemoteWorker&) = delete;
   ~RemoteWorker();  ///< tells the worker to end, and waits
 
-  /// Replaces a worker that has ended. Throws Error(gpu_failure) when none can be started.
+  /// Replaces a worker that has ended. Throws Error(gpu_failure) if none can be started.
   void ensure();
-  /// The problem that workers prepare from now on. Throws as Measurer::begin_problem().
+  /// Sets the problem that workers prepare from now on. Throws what Measurer::begin_problem()
+  /// throws.
   void begin_problem(ProblemStart start);
   /// The part's share of the present problem's work; 1: it has none.
   [[nodiscard]] double part_share() const;
@@ -52,18 +53,18 @@ class RemoteWorker {
   [[nodiscard]] Conversation& conversation() { return *conversation_; }
   /// Whether the last worker was ended from outside.
   [[nodiscard]] bool was_killed() const { return conversation_ && conversation_->was_killed(); }
-  /// Workers started so far: the number of the present one.
+  /// The number of workers started so far, which is the number of the present one.
   [[nodiscard]] int number() const noexcept { return started_; }
 
-  /// A candidate is about to be admitted in the present worker.
+  /// Notes that a candidate is about to be admitted in the present worker.
   void note_admission() { ++admissions_; }
-  /// Whether one candidate alone has used the present worker, or the last one.
+  /// Whether one candidate alone has used the present worker or, if none runs, the last one.
   [[nodiscard]] bool is_used_by_one() const { return admissions_ == 1; }
 
   [[nodiscard]] Deadlines& deadlines() { return deadlines_; }
-  /// The device's, with the memory that was free in the first worker that said so.
+  /// The device's limits, with the free memory that the first worker reported.
   [[nodiscard]] const DeviceLimits& limits() const { return limits_.value(); }
-  /// Adds to busy_s() as long as it lives.
+  /// Adds to busy_s() as long as the returned object lives.
   [[nodiscard]] AddedSeconds busy() { return AddedSeconds(busy_s_); }
   [[nodiscard]] double busy_s() const noexcept { return busy_s_; }
   [[nodiscard]] double start_s() const noexcept { return start_s_; }

@@ -40,7 +40,8 @@ bool RepeatedLaunches::left_the_same() const {
   return same;
 }
 
-// The first launch that is wrong, or the last two.
+// Repeats the launches and checks each one. Returns the verdict on the first wrong launch, or on
+// the last two.
 Verdict RepeatedLaunches::check_each(const Stages& stages, const MakeLaunch& make_launch) const {
   Verdict verdict;
   for (int i = 0; i < kLaunches; ++i) {

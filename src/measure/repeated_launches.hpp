@@ -11,10 +11,10 @@
 
 namespace fatune {
 
-/// Launches a candidate many times in a row, so that one that stops computing after some launches
-/// is found also where a race drops it after its first sample. In turns on two stages; each launch
-/// finds a poisoned output and must leave what the last one leaves, which is verified. All throw
-/// gpu::DriverError.
+/// Launches a candidate many times in a row, so that a kernel that stops computing after some
+/// launches is found even if a race drops it after its first sample. Launches alternate between two
+/// stages. Each launch finds a poisoned output and must leave the same output as the last launch on
+/// its stage, which is verified. All functions throw gpu::DriverError.
 class RepeatedLaunches {
  public:
   static constexpr int kLaunches = 16;
@@ -26,10 +26,10 @@ class RepeatedLaunches {
   using Stages = std::array<const Stage*, 2>;
   using MakeLaunch = std::function<KernelLaunch(const Stage&)>;
 
-  /// Both must outlive this.
+  /// `verifier` and `stream` must outlive this.
   RepeatedLaunches(const Verifier& verifier, const gpu::Stream& stream);
 
-  /// Waits for the device. The stages have inputs of different values.
+  /// Runs the launches and waits for the device. The stages must have inputs of different values.
   [[nodiscard]] Result run(const Stages& stages, const MakeLaunch& make_launch) const;
 
  private:

@@ -81,7 +81,8 @@ ErrorStats RowReferences::stats(const RowValueCounts& counts) const {
   stats.mismatched = static_cast<std::int64_t>(counts.mismatched);
   const auto not_finite = static_cast<std::int64_t>(counts.not_finite);
   const std::int64_t surplus = static_cast<std::int64_t>(counts.none) - rows_without_keys(problem_);
-  // Too many are minus infinity; or too few, of which those that are NaN are counted already.
+  // Either too many rows are minus infinity, or too few. Of the latter, those that are NaN are
+  // counted already.
   stats.not_finite = not_finite + std::max({surplus, -surplus - not_finite, std::int64_t{0}});
   return stats;
 }

@@ -12,15 +12,16 @@
 
 namespace fatune {
 
-/// The row values of one kind of input, in device memory: those of the selected rows, with the
-/// limit of the error. All throw gpu::DriverError.
+/// The reference values of the selected rows of one kind of input, in device memory, with the limit
+/// of the error. All functions throw gpu::DriverError.
 class RowReferences {
  public:
-  /// Computes them from the inputs of `reference`, whose selection must outlive this; waits.
+  /// Computes the references from the inputs of `reference`, whose selection must outlive this.
+  /// Waits.
   RowReferences(const Problem& problem, const ReferenceArgs& reference,
                 const MeasurementModule& kernels, const gpu::Stream& stream);
 
-  /// The arguments of the kernel that compares `values`, in device memory, with them.
+  /// The arguments of the kernel that compares `values`, in device memory, with the references.
   [[nodiscard]] RowValueArgs compare_args(const float* values, RowValue what,
                                           RowValueCounts* counts) const;
   /// The errors found, without names.
@@ -38,7 +39,7 @@ class RowReferences {
   double limit_ = 0.0;
 };
 
-/// Device memory of the references: 8 bytes for each selected row.
+/// The device memory of the references: 8 bytes for each selected row.
 [[nodiscard]] std::int64_t row_reference_bytes(const Problem& problem);
 
 }  // namespace fatune

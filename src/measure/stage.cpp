@@ -44,7 +44,7 @@ void Stage::compute_references() const {
   kernels_.compute_references(reference_args(), problem_, stream_);
 }
 
-// The inputs may not be those of the seed any more: a kernel that wrote there is not found yet.
+// Restores the inputs first: a kernel that has not been found out yet may have written to them.
 void Stage::prepare_row_references() const {
   if (!further_->references) {
     restore();

@@ -21,14 +21,14 @@
 namespace fatune {
 
 /// The place where candidates run on one kind of input: tensors with these inputs, and the right
-/// output. All throw gpu::DriverError.
+/// output. All functions throw gpu::DriverError.
 ///
 /// The inputs are made once. After a run a checksum tells whether they have changed. That is one
 /// pass over the memory; making them again for each candidate would take a random number per
 /// element.
 class Stage {
  public:
-  /// Makes inputs and references of `seed`; waits for the device. `kernels` and `stream` must
+  /// Makes inputs and references from `seed`; waits for the device. `kernels` and `stream` must
   /// outlive the stage.
   Stage(const Problem& problem, InputKind kind, std::uint64_t seed,
         const MeasurementModule& kernels, const gpu::Stream& stream);
@@ -38,36 +38,37 @@ class Stage {
   [[nodiscard]] const Tensors& tensors() const noexcept { return tensors_; }
   [[nodiscard]] const References& references() const noexcept { return references_; }
 
-  /// The address of a tensor or of an output of a kernel with these buffers; nothing for another
-  /// name. The first request makes the memory for the outputs and their references; it then waits,
-  /// and makes everything as restore() does.
+  /// The address of a tensor, or of an output of a kernel with these buffers. Empty: the name is
+  /// unknown. The first request makes the memory for the outputs and their references; it then
+  /// waits, and makes everything anew as restore() does.
   [[nodiscard]] std::optional<gpu::DevicePtr> find(const std::vector<KernelBuffer>& buffers,
                                                    std::string_view name) const;
-  /// Fills O with poison, and what a kernel with these buffers writes beside it: its outputs are
-  /// those that are fingerprinted and checked from now on. Does not wait. Precondition: find() was
-  /// called with them, if any is an output.
+  /// Fills O and the other outputs of a kernel with these buffers with poison. These outputs are
+  /// fingerprinted and checked from now on. Does not wait. Precondition: find() was called with
+  /// these buffers, if any of them is an output.
   void poison_output(const std::vector<KernelBuffer>& buffers) const;
   /// Makes poison, guard bands and inputs anew. Does not wait.
   void restore() const { fill(seed_); }
   /// Fills the inputs with other values, which depend on `attempt`, until restore(). The references
   /// do not apply to them. Does not wait.
   void fill_afresh(int attempt) const { fill(~seed_ - static_cast<std::uint64_t>(attempt)); }
-  /// Adds the fingerprint of the outputs as they stand to `sum`, in device memory.
+  /// Queues the fingerprint of the current outputs, which is added to `sum` in device memory.
   void queue_fingerprint(InputSum* sum) const;
 
-  /// Queues the checks of the outputs, of the guard bands and of the inputs as they stand, which
-  /// add to `counts`, in device memory.
+  /// Queues the checks of the current outputs, guard bands and inputs, which add to `counts` in
+  /// device memory.
   void queue_check(CheckCounts* counts) const;
-  /// The errors that the last check found in the outputs beside O, once the stream has finished.
+  /// The errors that the last check found in the outputs other than O. Precondition: the stream has
+  /// finished.
   [[nodiscard]] std::vector<ErrorStats> output_stats() const;
-  /// Why that is no finding; nothing: it is one.
+  /// The reason if that check did not run. Empty: it ran.
   [[nodiscard]] std::optional<std::string> find_missing_output_check() const;
-  /// Queues the counts of every compared row's elements that mismatch or are beyond the limit into
-  /// `rows`, in device memory.
+  /// Queues the counting of the elements of every compared row that mismatch or are beyond the
+  /// limit. The counts go to `rows` in device memory.
   void queue_row_counts(RowCounts* rows, float limit) const;
-  /// The positions of these rows in the sequence, those of a (batch, head) together.
+  /// The positions of the compared rows in the sequence, those of a (batch, head) together.
   [[nodiscard]] RowSample compared_rows() const { return sample_rows(problem_, seed_); }
-  /// The inputs are not those that restore() made.
+  /// Whether the inputs differ from those that restore() made.
   [[nodiscard]] bool inputs_changed(const CheckCounts& counts) const;
 
  private:
@@ -88,7 +89,8 @@ class Stage {
   References references_;
   InputSum input_sum_{};
 
-  // The outputs that kernels write beside O. Kernels with the same list share them, as all share O.
+  // The outputs other than O. Kernels with the same list of outputs share them, as all kernels
+  // share O.
   struct Further {
     std::map<std::vector<KernelBuffer>, OutputSet> sets;
     std::optional<RowReferences> references;

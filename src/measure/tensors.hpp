@@ -15,13 +15,13 @@ namespace fatune {
 /// How the measurement kernels find the elements of a tensor that begins at `data`.
 [[nodiscard]] TensorView tensor_view(const Problem& problem, TensorRole role, void* data);
 
-/// Q, K, V and O of a problem in one allocation, guard bands before, between and after them:
+/// Q, K, V and O of a problem in one allocation, with guard bands before, between and after them:
 ///
 ///   guard Q guard K guard V guard O guard
 ///
 /// The poison is a NaN in both element types, and not the one that arithmetic produces. In O it
-/// shows what was not written; in the guards, by changing, what was written out of a tensor, and,
-/// by spreading into O, what was read out of one.
+/// shows what was not written. In the guard bands, changed poison shows writes outside a tensor.
+/// Poison that spreads into O shows reads outside a tensor.
 class Tensors {
  public:
   static constexpr std::uint32_t kPoison = 0x7fa57fa5;
@@ -35,15 +35,15 @@ class Tensors {
   [[nodiscard]] gpu::DevicePtr v() const noexcept { return at(TensorRole::v); }
   [[nodiscard]] gpu::DevicePtr o() const noexcept { return at(TensorRole::o); }
 
-  /// "q", "k", "v", "o"; nothing for another name.
+  /// The address of "q", "k", "v" or "o". Empty: another name.
   [[nodiscard]] std::optional<gpu::DevicePtr> find(std::string_view name) const;
 
   /// Fills everything, inputs and guards included, with the poison.
   void poison(const gpu::Stream& stream) const;
-  /// Fills O only.
+  /// Fills only O with the poison.
   void poison_output(const gpu::Stream& stream) const;
 
-  /// A tensor for the measurement kernels.
+  /// The view of a tensor for the measurement kernels.
   [[nodiscard]] TensorView view(TensorRole role) const;
   [[nodiscard]] GuardArgs guard_args() const;
   /// The arguments of the kernel that sums up Q, K and V into `sum`.

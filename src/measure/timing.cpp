@@ -9,7 +9,7 @@
 namespace fatune {
 namespace {
 
-// Long against any pause of a host that is merely busy, short enough to sit through a few times.
+// Longer than any pause of a host that is merely busy, and short enough to wait for a few times.
 constexpr unsigned long long kGateTimeoutNs = 100'000'000;
 constexpr int kMaxExpiredInARow = 3;
 constexpr std::int64_t kGateWordsBytes = 2 * sizeof(std::uint32_t);
@@ -20,7 +20,7 @@ std::atomic_ref<std::uint32_t> word(const gpu::PinnedBuffer& words, std::size_t 
 
 }  // namespace
 
-// Closes the gate for one ticket and opens it at the end of the scope, also when queueing throws.
+// Closes the gate for one ticket and opens it at the end of the scope, even if queueing throws.
 class SampleTimer::HeldStream {
  public:
   explicit HeldStream(SampleTimer& timer) : timer_(timer) {
@@ -51,8 +51,8 @@ SampleTimer::SampleTimer(const MeasurePolicy& policy, std::int64_t flush_bytes,
       gate_in_use_(policy.device_gate),
       warm_(!policy.flush_l2) {}
 
-// For a warm sample, `before` follows the untimed run and replaces its output: the lines that it
-// writes are those that the run has left in the L2.
+// Queues what comes before a sample. For a warm one, `before` follows the untimed run and replaces
+// its output; the lines that it writes are those that the run has left in the L2.
 void SampleTimer::prepare(const KernelLaunch& kernel, const AroundRun& around) {
   if (warm_) {
     kernel.queue(stream_);

@@ -12,7 +12,7 @@
 
 namespace fatune {
 
-/// The work that is queued around a timed run, outside its events. Neither waits.
+/// The work that is queued around a timed run, outside its events. Neither function waits.
 struct AroundRun {
   std::function<void()> before = [] {};
   std::function<void()> after = [] {};
@@ -27,30 +27,30 @@ struct TimedRun {
 
 /// Takes timed samples of kernels, one at a time, so that a caller may interleave candidates.
 ///
-/// A sample: what is to be queued before it; write the flush buffer (at least twice the L2, so that
-/// nothing of the last run is found there); hold the stream at the device gate, queue event,
-/// kernel, event, open the gate; read the SM's clocks; what is to be queued after it; wait. Held
-/// back, the device finds all three queued and no launch cost falls between the events. Where
-/// samples are to be warm, an untimed run of the kernel comes first, in place of the flush (so that
-/// not another candidate's leavings are found in the L2).
+/// A sample has these steps: queue what is to come before it; write the flush buffer (at least
+/// twice the L2, so that nothing of the last run is found there); hold the stream at the device
+/// gate, queue event, kernel, event, open the gate; read the SM's clocks; queue what is to come
+/// after it; wait. Because the stream is held, the device finds event, kernel and event queued, and
+/// no launch cost falls between the events. For warm samples, an untimed run of the kernel replaces
+/// the flush, so that the L2 does not hold what another candidate has left there.
 class SampleTimer {
  public:
-  /// `flush_bytes`: of the flush buffer; none when samples are warm (policy). All but `policy` must
-  /// outlive the timer.
+  /// `flush_bytes`: the size of the flush buffer; 0 if samples are warm (policy). `kernels` and
+  /// `stream` must outlive the timer.
   SampleTimer(const MeasurePolicy& policy, std::int64_t flush_bytes,
               const MeasurementModule& kernels, const gpu::Stream& stream);
 
-  /// Device time of one run; waits for it and for what `around` queues. A sample
-  /// whose gate opened by itself (the host was held up) is retaken; when that repeats, launches
-  /// evidently wait for the device (a debugger, a sanitizer, CUDA_LAUNCH_BLOCKING), and the timer
-  /// continues without the gate, with a warning. Throws gpu::DriverError.
+  /// The device time of one run. Waits for the run and for what `around` queues. A sample whose
+  /// gate opened by itself (the host was held up) is retaken. If that repeats, launches evidently
+  /// wait for the device (a debugger, a sanitizer, CUDA_LAUNCH_BLOCKING), and the timer continues
+  /// without the gate, with a warning. Throws gpu::DriverError.
   [[nodiscard]] TimedRun take_sample(const KernelLaunch& kernel, const AroundRun& around = {});
 
-  /// Queues what makes the L2 as cold as samples find it: writes the flush buffer, if there is one.
+  /// Queues a write of the flush buffer, if there is one, so that the L2 is as cold as in samples.
   /// Does not wait.
   void queue_flush();
 
-  /// Gate asked for, and still in use.
+  /// Whether the gate was asked for and is still in use.
   [[nodiscard]] bool gate_in_use() const noexcept { return gate_in_use_; }
 
  private:

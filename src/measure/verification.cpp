@@ -46,7 +46,8 @@ ErrorStats stats_of(const Stage& stage, const CheckCounts& counts) {
   return stats;
 }
 
-// A driver that runs nothing finds no fault either.
+// The error if the check did not run; empty: it ran. A driver that runs nothing finds no fault
+// either.
 std::optional<std::string> find_missing_check(const Stage& stage, const CheckCounts& counts) {
   const auto to_compare = static_cast<unsigned long long>(stage.references().elements());
   const auto to_scan =
@@ -102,9 +103,9 @@ void check_sum(const RowMismatches& rows, const ErrorStats& stats) {
   }
 }
 
-// Counts, for every compared row of the output as it stands on `stage`, the elements that mismatch
-// and those beyond `stats.limit`; `stats` are those of the same output. Waits for the device.
-// Throws gpu::DriverError, and std::logic_error when the rows do not add up to `stats`.
+// Counts, for every compared row of the current output of `stage`, the elements that mismatch and
+// those beyond `stats.limit`; `stats` are those of the same output. Waits for the device. Throws
+// gpu::DriverError, and std::logic_error if the rows do not add up to `stats`.
 RowMismatches count_rows(const Stage& stage, const ErrorStats& stats, const gpu::Stream& stream) {
   RowSample sample = stage.compared_rows();
   const std::size_t count = sample.rows.size();

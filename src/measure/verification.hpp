@@ -19,48 +19,50 @@ namespace fatune {
 
 struct Verdict {
   Verification verification;
-  std::optional<std::string> finding;  ///< what is wrong, in one sentence; nothing: it is right
-  /// Guard bands or inputs were not what they should be, and have been made anew, output included.
-  /// Earlier runs that were not checked may have done it.
+  std::optional<std::string> finding;  ///< what is wrong, in one sentence; empty: it is right
+  /// Whether guard bands or inputs had changed. They have been made anew, output included. Earlier
+  /// runs that were not checked may have changed them.
   bool damaged = false;
 };
 
 /// Decides whether kernels compute attention, for one problem: on normal inputs for the problem
-/// itself, on the others for its probe problem. On each kind the whole output is scanned for
-/// poison, NaN and infinity, guard bands and inputs for writes, and the selected rows are compared
-/// with an fp32 and a 16-bit reference (error_rule.hpp). All throw gpu::DriverError.
+/// itself, on the other kinds for its probe problem. For each kind the whole output is scanned for
+/// poison, NaN and infinity, guard bands and inputs are checked for writes, and the selected rows
+/// are compared with an fp32 and a 16-bit reference (error_rule.hpp). All functions throw
+/// gpu::DriverError.
 ///
-/// Of normal inputs on the problem there are kInputSets, made from seeds of their own, and as many
-/// on its part, if it has one.
+/// There are kInputSets sets of normal inputs on the problem, each from a separate seed, and as
+/// many on its part, if it has one.
 ///
-/// For each stage: its poison_output(), the caller's run of the kernel, check(). Not more than
-/// kProbeKinds.size() are checked together.
+/// For each stage call its poison_output(), run the kernel, then call check(). At most
+/// kProbeKinds.size() stages are checked together.
 class Verifier {
  public:
-  /// Inputs besides normal ones: on the probe problem, or on the cheaper small_problem().
+  /// The problem that inputs other than normal ones are on: the probe problem, or the cheaper
+  /// small_problem().
   enum class Where { probe, small };
 
-  /// Inputs and references are those of `seed`. `kernels` and `stream` must outlive the verifier.
+  /// Inputs and references are made from `seed`. `kernels` and `stream` must outlive the verifier.
   /// `count_rows`: each check also says which rows are wrong (Verification::rows).
   Verifier(const Problem& problem, const std::optional<Problem>& part, std::uint64_t seed,
            const MeasurementModule& kernels, const gpu::Stream& stream, bool count_rows);
 
-  /// Normal inputs: the sets on the problem itself, then those on its part. Precondition:
-  /// set < set_count().
+  /// The stages of normal inputs: the sets on the problem itself, then those on its part.
+  /// Precondition: set < set_count().
   [[nodiscard]] const Stage& normal(int set) const {
     return normal_.at(static_cast<std::size_t>(set));
   }
   [[nodiscard]] int set_count() const { return static_cast<int>(normal_.size()); }
-  /// One of kProbeKinds: on the probe problem, or on small_problem().
+  /// The stage of one of kProbeKinds, on the probe problem or on small_problem().
   [[nodiscard]] const Stage& probe(InputKind kind, Where where);
 
-  /// Checks the outputs as they stand. Waits for the device once. Damaged inputs and guard bands
-  /// are made anew.
+  /// Checks the current outputs. Waits for the device once. Damaged inputs and guard bands are made
+  /// anew.
   [[nodiscard]] Verdict check(const Stage& stage) const;
   [[nodiscard]] Verdict check(std::span<const Stage* const> stages) const;
 
-  /// Verification::method of what was verified on this stage of normal inputs, and on the others
-  /// there.
+  /// Verification::method for a verification on this stage of normal inputs, with the other kinds
+  /// of input on `others`.
   [[nodiscard]] std::string method(const Stage& normal, Where others) const;
 
  private:
@@ -74,7 +76,7 @@ class Verifier {
   const MeasurementModule& kernels_;
   const gpu::Stream& stream_;
   std::vector<Stage> normal_;
-  std::map<std::pair<InputKind, Where>, Stage> probes_;  // made when they are asked for
+  std::map<std::pair<InputKind, Where>, Stage> probes_;  // made on first use
   gpu::DeviceBuffer device_counts_;                      // CheckCounts of each stage of a check
   gpu::PinnedBuffer host_counts_;
 };

@@ -90,8 +90,8 @@ Verdict WatchedSampler::first_sample(SampledKernel& kernel, int set, TimedRun& s
   return check(set);
 }
 
-// Judges the run whose fingerprint is the last. `again`: others may have made it wrong, and the
-// damage has been repaired.
+// Judges the run of the last fingerprint. `again`: others may have made it wrong, and the damage
+// has been repaired, so the run is to be repeated.
 std::optional<WrongResult> WatchedSampler::judge(SampledKernel& kernel, int set, bool& again) {
   const InputSum output = *host_sum_.host_as<const InputSum>();
   std::optional<InputSum>& right = kernel.right.at(slot(set));
@@ -143,8 +143,8 @@ std::optional<Outcome> WatchedSampler::judge_time(SampledKernel& kernel, int set
   return std::nullopt;
 }
 
-// Runs it on inputs that it cannot have seen, and on the same again. The outputs are not checked:
-// there are no references to them.
+// Runs the candidate on inputs that it cannot have seen, and again on the same ones. The outputs
+// are not checked, because there are no references for them.
 std::optional<Implausible> WatchedSampler::find_memory(SampledKernel& kernel, int set) {
   constexpr int kAttempts = 2;
   const Stage& stage = verifier_.normal(set);
@@ -166,7 +166,8 @@ std::optional<Implausible> WatchedSampler::find_memory(SampledKernel& kernel, in
   return found;
 }
 
-// Damage that others may have done makes all of them suspects, in check().
+// Finds damage that only this candidate can have done. If others may have done it, check() makes
+// all of them suspects.
 std::optional<WrongResult> WatchedSampler::find_own_damage(const SampledKernel& kernel) {
   for (int set = 0; set < verifier_.set_count(); ++set) {
     if (unchecked_.at(slot(set)).empty()) {

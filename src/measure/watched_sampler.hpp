@@ -19,7 +19,7 @@
 
 namespace fatune {
 
-/// Sets of normal inputs: kInputSets on the problem itself, and as many on its part.
+/// The number of sets of normal inputs: kInputSets on the problem itself, and as many on its part.
 inline constexpr int kNormalSets = 2 * kInputSets;
 /// The set on which a round samples. Precondition: round >= 0.
 [[nodiscard]] constexpr int set_of(Extent extent, int round) {
@@ -37,40 +37,44 @@ struct SampledKernel {
   /// Fingerprints of outputs that were found right, one for each set of inputs.
   std::array<std::optional<InputSum>, kNormalSets> right{};
   std::array<FirstSights, 2> sights{};  ///< on the problem itself, and on its part
-  int samples = 0;                      ///< the one at its admission not counted
+  int samples = 0;                      ///< without the one at its admission
   bool deterministic = true;  ///< no right output differed from another one of the same inputs
-  /// Of the first run on the problem itself, until it is taken away.
+  /// The verification of the first run on the problem itself, until it is taken away.
   std::optional<Verification> verification{};
   bool right_on_whole = false;
 };
 
-/// Takes samples that count only when their output is right: it is poisoned before each run, so
-/// that it is this run's, and after each its fingerprint (two sums of all its words, weighted by
+/// Takes samples that count only if their output is right. The output is poisoned before each run,
+/// so that it is this run's. After each run its fingerprint (two sums of all its words, weighted by
 /// their positions) is compared with that of an earlier run of the same candidate on the same
-/// inputs whose output was checked against the references. An output that is new, or differs, is
-/// checked at once itself. So each sample is one that was checked, or equal to one that was. All
-/// throw gpu::DriverError.
+/// inputs whose output was checked against the references. An output that is new or differs is
+/// itself checked at once. Each sample is therefore one that was checked, or equal to one that was.
+/// All functions throw gpu::DriverError.
 class WatchedSampler {
  public:
-  /// `least`: on the problem itself, and on its part. All but it must outlive the sampler.
+  /// `least`: the least times on the problem itself and on its part. All other arguments must
+  /// outlive the sampler.
   WatchedSampler(const Verifier& verifier, SampleTimer& timer, std::array<LeastTime, 2> least,
                  const gpu::Stream& stream);
 
-  /// A sample on `set` in `sample`, checked: what a candidate is admitted by.
+  /// Takes a sample on `set` into `sample`, and checks it: the one by which a candidate is
+  /// admitted.
   [[nodiscard]] Verdict first_sample(SampledKernel& kernel, int set, TimedRun& sample);
-  /// A sample on `set` in `sample`, or what is wrong with it: WrongResult or Implausible.
+  /// Takes a sample on `set` into `sample`, or returns what is wrong with it: WrongResult or
+  /// Implausible.
   [[nodiscard]] std::optional<Outcome> sample(SampledKernel& kernel, int set, TimedRun& sample);
-  /// Looks for damage to guard bands and inputs since they were last checked. Runs the candidate
-  /// again and checks it whole where it is one of several that may have done some, or is not
-  /// deterministic. WrongResult, or nothing.
+  /// Looks for damage to guard bands and inputs since they were last checked. If the candidate is
+  /// one of several that may have done some, or is not deterministic, checks the output of its last
+  /// run, or of another run, completely. Returns WrongResult, or nothing.
   [[nodiscard]] std::optional<Outcome> recheck(SampledKernel& kernel);
-  /// The candidate is about to run otherwise on the first set of inputs.
+  /// Notes that the candidate is about to run other than for a sample, on the first set of inputs.
+  /// Returns that launch.
   const KernelLaunch& about_to_run(SampledKernel& kernel);
-  /// The next candidate may have its name.
+  /// Forgets the candidate, because the next one may have its id.
   void forget(CandidateId id);
 
-  /// Others have run since the inputs of `set` were last checked: damage that a check finds may be
-  /// theirs, and it takes another run to tell.
+  /// Whether others have run since the inputs of `set` were last checked. Damage that a check finds
+  /// may then be theirs, and it takes another run to tell.
   [[nodiscard]] bool others_ran_unchecked(CandidateId id, int set) const;
 
  private:
@@ -92,8 +96,8 @@ class WatchedSampler {
   gpu::PinnedBuffer host_sum_;
   /// The last run: the candidate whose output the output tensor holds, and its set of inputs.
   std::optional<std::pair<CandidateId, int>> last_run_;
-  std::array<std::set<CandidateId>, kNormalSets> unchecked_;  // have run since the set's last check
-  std::set<CandidateId> suspects_;  // of damage that was mended, and was not pinned on one
+  std::array<std::set<CandidateId>, kNormalSets> unchecked_;  // ran since the set's last check
+  std::set<CandidateId> suspects_;  // of repaired damage that was not traced to one
 };
 
 }  // namespace fatune

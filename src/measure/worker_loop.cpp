@@ -20,7 +20,7 @@ class Worker {
 
   void greet() { send(ready_message(device_->limits())); }
 
-  /// False when this was the last request.
+  /// Answers a request. Returns false if it was the last one.
   bool answer(const Message& request) {
     using Handler = void (Worker::*)(const Message&);
     static const std::map<std::string, Handler> handlers{{"begin_problem", &Worker::begin_problem},
@@ -60,7 +60,8 @@ class Worker {
                            : admitted_message(admission));
   }
 
-  // Sample by sample, so that a worker that dies has told of all but the one in flight.
+  // Answers sample by sample, so that a worker that dies has reported all samples but the one in
+  // flight.
   void sample(const Message& request) {
     const CandidateId id = read_id(request);
     const SampleRequest asked = read_sample(request);
@@ -95,7 +96,7 @@ class Worker {
     send(plain_message("done"));
   }
 
-  // fatune ends the worker when it hears of a failure.
+  // fatune ends the worker if it hears of a failure.
   void matmul_rate(const Message& request) {
     try {
       send(multiplied_message(device_->matmul_rate(read_matmul_rate(request))));
@@ -122,8 +123,8 @@ class Worker {
 
   Channel& channel_;
   std::unique_ptr<WorkerDevice> device_;
-  bool gone_ = false;  // the parent
-  bool lost_ = false;  // the GPU context, in a run for debugging
+  bool gone_ = false;  // the parent has gone
+  bool lost_ = false;  // the GPU context is lost, in a run for debugging
 };
 
 Hello await_hello(const Message& message) {

@@ -21,19 +21,20 @@ class WorkerDevice {
   WorkerDevice& operator=(const WorkerDevice&) = delete;
   virtual ~WorkerDevice() = default;
 
-  /// With the memory that is free now.
+  /// The device's limits, with the memory that is free now.
   [[nodiscard]] virtual DeviceLimits limits() const = 0;
   [[nodiscard]] virtual Measurer& measurer() = 0;
-  /// Throws gpu::DriverError, as the next.
+  /// This and run_for_debug() throw gpu::DriverError.
   [[nodiscard]] virtual MatmulRate matmul_rate(const Artifact& kernel) = 0;
   [[nodiscard]] virtual DebugResult run_for_debug(const DebugRequest& request) = 0;
 };
 
-/// Opens it; an Error is why it cannot be used.
+/// Opens the device. Throws an Error if it cannot be used.
 using OpenDevice = std::function<std::unique_ptr<WorkerDevice>(const Hello&)>;
 
 /// The worker's side of docs/worker-protocol.md: answers requests until "shutdown", the end of the
-/// stream, or the loss of the GPU context. Throws ProtocolError when the parent speaks otherwise.
+/// stream, or the loss of the GPU context. Throws ProtocolError if the parent does not follow the
+/// protocol.
 void serve(Channel& channel, const OpenDevice& open);
 
 }  // namespace fatune

@@ -15,7 +15,7 @@ ExitCode read_exit_code(const Message& message) {
                                                          : ExitCode::gpu_failure;
 }
 
-// Machine code and its kernel's name: all that a worker needs.
+// Reads machine code and its kernel's name: all that a worker needs.
 Artifact read_code(const Message& message) {
   Artifact artifact;
   artifact.lowered_name = plain_member<std::string>(message, "kernel");

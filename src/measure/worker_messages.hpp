@@ -6,8 +6,8 @@
 #include "measure/measurer.hpp"
 #include "measure/protocol.hpp"
 
-// The messages of docs/worker-protocol.md, made and read. Reading throws ProtocolError when a
-// member is missing or of the wrong type.
+// Functions that make and read the messages of docs/worker-protocol.md. Reading throws
+// ProtocolError if a member is missing or of the wrong type.
 namespace fatune {
 
 struct Hello {
@@ -23,14 +23,14 @@ struct Hello {
 [[nodiscard]] Message ready_message(const DeviceLimits& limits);
 [[nodiscard]] DeviceLimits read_ready(const Message& message);
 
-/// An Error that ends measuring as a whole, as "refused" or "failed".
+/// A message "refused" or "failed", for an Error that ends measuring as a whole.
 [[nodiscard]] Message error_message(const char* type, const Error& error);
 [[nodiscard]] Error read_error(const Message& message);
 
 /// A problem with the kernels that measure it.
 struct ProblemStart {
   Problem problem;
-  Artifact kernels;  ///< machine code and name alone: all that a worker needs
+  Artifact kernels;  ///< only machine code and name: all that a worker needs
   std::optional<Problem> part = {};
 };
 [[nodiscard]] Message begin_problem_message(const ProblemStart& start);
@@ -38,19 +38,20 @@ struct ProblemStart {
 
 [[nodiscard]] Message admit_message(CandidateId id, const CandidateKernel& kernel);
 [[nodiscard]] CandidateKernel read_candidate(const Message& message);
-/// Measurer::sample()
+/// The request for Measurer::sample().
 [[nodiscard]] Message sample_message(CandidateId id, const SampleRequest& request);
 [[nodiscard]] SampleRequest read_sample(const Message& message);
 [[nodiscard]] Message count_message(CandidateId id, const CountRequest& request);
 [[nodiscard]] CountRequest read_count_request(const Message& message);
-/// RemoteMeasurer::matmul_rate(): the kernel as a problem's are, without arguments.
+/// The request for RemoteMeasurer::matmul_rate(). It has the kernel in the form of a problem's
+/// kernels, and no arguments.
 [[nodiscard]] Message matmul_rate_message(const Artifact& kernel);
 [[nodiscard]] Artifact read_matmul_rate(const Message& message);
-/// "recheck" and "retire".
+/// The requests "recheck" and "retire".
 [[nodiscard]] Message candidate_message(const char* type, CandidateId id);
 [[nodiscard]] CandidateId read_id(const Message& message);
 
-/// An admission without failure.
+/// The answer for an admission without failure.
 [[nodiscard]] Message admitted_message(const Admission& admission);
 [[nodiscard]] Admission read_admitted(const Message& message);
 struct OneSample {
@@ -64,10 +65,11 @@ struct OneSample {
 [[nodiscard]] OneSample read_sampled(const Message& message);
 [[nodiscard]] Message multiplied_message(const MatmulRate& rate);
 [[nodiscard]] MatmulRate read_multiplied(const Message& message);
-/// Counts without failure.
+/// The answer for counts without failure.
 [[nodiscard]] Message counted_message(const Counted& counted);
 [[nodiscard]] Counted read_counted(const Message& message);
-/// A candidate that failed; `lost`: and with it the GPU context, so that the worker ends.
+/// The answer for a candidate that failed. `lost`: the GPU context is lost with it, so that the
+/// worker ends.
 [[nodiscard]] Message rejected_message(const Outcome& outcome, bool lost);
 struct Rejection {
   Outcome outcome;
@@ -75,7 +77,7 @@ struct Rejection {
 };
 [[nodiscard]] Rejection read_rejected(const Message& message);
 
-/// "done" and "shutdown".
+/// The messages "done" and "shutdown".
 [[nodiscard]] Message plain_message(const char* type);
 
 }  // namespace fatune

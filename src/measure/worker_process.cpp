@@ -20,7 +20,7 @@ namespace fatune {
 namespace {
 
 constexpr std::size_t kKeptOutputBytes = 1000;
-// The driver takes its time to tear a context down; beyond this the process is left behind.
+// The driver takes some time to tear a context down. After this timeout the process is left behind.
 constexpr std::chrono::seconds kReapTimeout{20};
 
 [[noreturn]] void cannot_start(const std::string& program, const std::system_error& error) {
@@ -80,7 +80,7 @@ WorkerEnd WorkerProcess::end(std::chrono::milliseconds grace) {
   return status ? end_of(*status) : WorkerEnd{"killed by fatune"};
 }
 
-// False at the end of the stream.
+// Reads what there is. Returns false at the end of the stream.
 bool WorkerProcess::read_output() {
   std::array<char, 4096> buffer;
   const ssize_t count = ::read(output_end_.get(), buffer.data(), buffer.size());
@@ -93,7 +93,8 @@ bool WorkerProcess::read_output() {
   return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-// A grandchild may hold the stream open, and a flood may not end: what is there, up to a limit.
+// Reads what is there, up to a limit, because a grandchild may hold the stream open, and output may
+// never end.
 void WorkerProcess::drain_output() {
   constexpr int kMostReads = 64;
   for (int i = 0; i < kMostReads; ++i) {

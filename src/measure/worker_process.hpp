@@ -16,8 +16,8 @@ inline constexpr int kWorkerDescriptor = 3;
 /// The program that is started as a worker.
 struct WorkerCommand {
   std::string program;                  ///< run with the argument "worker"
-  std::vector<std::string> launcher{};  ///< the command of a tool (a path, its arguments) that runs
-                                        ///< a program named after it: a profiler, a sanitizer
+  std::vector<std::string> launcher{};  ///< the command of a tool (path and arguments) that runs
+                                        ///< the program that follows it: a profiler, a sanitizer
 };
 
 /// How a worker ended.
@@ -28,12 +28,11 @@ struct WorkerEnd {
 
 /// A worker process: started by the constructor, killed by the destructor if it still runs.
 ///
-/// It is in a process group of its own, so that the terminal's Ctrl-C reaches fatune alone; its
-/// standard error is collected, and so is its standard output; it dies with the thread that
-/// started it.
+/// It has its own process group, so that the terminal's Ctrl-C reaches only fatune. Its standard
+/// output and standard error are collected. It dies with the thread that started it.
 class WorkerProcess {
  public:
-  /// Throws Error(gpu_failure) when it cannot be started.
+  /// Throws Error(gpu_failure) if it cannot be started.
   explicit WorkerProcess(const WorkerCommand& command);
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
@@ -42,11 +41,11 @@ class WorkerProcess {
   [[nodiscard]] Channel& channel() { return *channel_; }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
-  /// Ends it (SIGKILL, and its launcher) unless it ends by itself within `grace`, waits, and says
-  /// how it ended.
+  /// Kills the worker and its launcher (SIGKILL) unless it ends by itself within `grace`. Waits for
+  /// its end and returns how it ended.
   WorkerEnd end(std::chrono::milliseconds grace);
 
-  /// The last lines that it has written, without those before forget_output(); may be empty.
+  /// The last lines that the worker has written since forget_output(); may be empty.
   [[nodiscard]] const std::string& output() const noexcept { return output_; }
   void forget_output() { output_.clear(); }
 

@@ -15,7 +15,8 @@ std::string worker_program(bool launched) {
   if (const auto chosen = environment_variable("FATUNE_WORKER")) {
     return *chosen;
   }
-  // The link outlives a rebuilt program; in a launcher it would name the launcher.
+  // The link stays usable after the program is rebuilt. Under a launcher it would name the
+  // launcher.
   return launched ? fs::read_symlink(kThisProgram).string() : kThisProgram;
 }
 

@@ -15,9 +15,9 @@ struct WorkerSettings {
   bool count_rows = false;  ///< verifications say which rows are wrong
 };
 
-/// This program, or what FATUNE_WORKER names, behind `launcher` (WorkerCommand) unless that is
-/// empty; deadlines as the environment says, longer behind a launcher. Error(usage) when it says
-/// nonsense.
+/// Settings for a worker that runs this program, or the one that FATUNE_WORKER names, under
+/// `launcher` (WorkerCommand) unless that is empty. Deadlines are those of the environment, longer
+/// under a launcher. Throws Error(usage) if the environment has an invalid value.
 [[nodiscard]] WorkerSettings worker_settings(int device_ordinal,
                                              const std::vector<std::string>& launcher = {});
 

@@ -1,4 +1,4 @@
-// The half of argument_rules.hpp that reads.
+// The functions of argument_rules.hpp that read rules.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -92,7 +92,6 @@ class Reader {
     return rule;
   }
 
-  /// The kinds of items.
   [[nodiscard]] static std::vector<std::string> all_kinds() {
     std::vector<std::string> kinds{"tensor", "tensor_map", "struct"};
     for (const ScalarType& type : kScalarTypes) {
@@ -101,7 +100,7 @@ class Reader {
     return kinds;
   }
 
-  /// The one member that says what it is.
+  /// The name of the one member that gives the item's kind.
   [[nodiscard]] static std::string kind_of(const JsonNode& item) {
     std::vector<std::string> kinds = all_kinds();
     std::erase_if(kinds, [&](const std::string& kind) { return !item.find(kind); });

@@ -24,7 +24,7 @@ inline constexpr std::array<std::string_view, 5> kProblemTensors{"q", "k", "v", 
 struct ScalarType {
   std::string_view name;
   std::int64_t bytes = 0;
-  /// The value's bytes; nothing: it does not fit the type.
+  /// Returns the value's bytes; nothing if it does not fit the type.
   std::optional<std::uint64_t> (*bits)(const Expression&, std::span<const double> scope) = nullptr;
 };
 
@@ -40,7 +40,7 @@ struct TensorMapRule {
   Choice<std::string> oob_fill;
 };
 
-/// One item of "arguments", or of a struct. Which of the members is used, `kind` says.
+/// One item of "arguments", or of a struct. `kind` says which of the members are used.
 struct ArgumentRule {
   enum class Kind : std::uint8_t { scalar, address, tensor_map, structure };
 
@@ -49,7 +49,7 @@ struct ArgumentRule {
   Kind kind = Kind::scalar;
   std::optional<Expression> when;  ///< absent: always
   const ScalarType* scalar = nullptr;
-  std::vector<Expression> values;  ///< of a scalar; several: an array of them
+  std::vector<Expression> values;  ///< of a scalar; several: an array of scalars
   std::string tensor;              ///< of an address or a map
   std::optional<Expression> offset_bytes;
   std::optional<TensorMapRule> tensor_map;
@@ -57,7 +57,7 @@ struct ArgumentRule {
   std::optional<Expression> align;  ///< of a struct, in bytes; absent: that of its items
 };
 
-/// BufferRule::clear of a workspace whose contents do not matter to the kernel.
+/// BufferRule::clear for a workspace whose contents do not matter to the kernel.
 inline constexpr std::string_view kUnneededClear = "unneeded";
 
 /// An item of "workspace" or "outputs".
@@ -67,26 +67,27 @@ struct BufferRule {
   std::optional<Expression> bytes;         ///< of a workspace
   std::optional<Expression> initial_word;  ///< absent: 0
   std::string clear = "never";
-  std::string output;  ///< what an output is; empty: a workspace
+  std::string output;  ///< the kind of an output; empty: a workspace
   std::string element_type;
   std::vector<Expression> shape;
 };
 
-/// Bytes of an element of an output; 1 of a workspace.
+/// The bytes of an element of an output; 1 for a workspace.
 [[nodiscard]] std::int64_t element_bytes_of(const BufferRule& rule);
 
 /// The rules for a kernel's arguments.
 struct ArgumentRules {
-  bool standard = true;  ///< the family's "abi" says it: attention_forward_arguments()
+  bool standard = true;  ///< given by the family's "abi": attention_forward_arguments()
   std::vector<ArgumentRule> list;
   std::vector<BufferRule> buffers;
 };
 
-/// "arguments", "workspace" and "outputs" of family.json; without the first, what its "abi" says.
-/// Error(bad_file) naming the pointer of what is wrong.
+/// Reads "arguments", "workspace" and "outputs" of family.json. Without "arguments", "abi" says
+/// what they are. Throws Error(bad_file) naming the pointer of what is wrong.
 [[nodiscard]] ArgumentRules read_argument_rules(const JsonNode& root, const SymbolTable& symbols);
 
-/// For one configuration and problem. Error(bad_file) when an expression gives an impossible value.
+/// Evaluates the rules for one configuration and problem. Throws Error(bad_file) if an expression
+/// gives an impossible value.
 [[nodiscard]] KernelArguments resolve(const ArgumentRules& rules, std::span<const double> scope,
                                       const Problem& problem);
 

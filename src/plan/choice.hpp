@@ -17,7 +17,7 @@
 
 namespace fatune {
 
-/// A value of a family that may depend on the configuration: in the file either the value itself,
+/// A value of a family that may depend on the configuration. The file has either the value itself,
 /// or a list of {"when": expression, "value": ...}, of which the first that holds is taken.
 template <typename Value>
 struct Choice {
@@ -29,13 +29,13 @@ struct Choice {
   std::string where;  ///< file and pointer, for messages
   std::vector<Item> items;
 
-  /// Null when none holds.
+  /// Returns null if none holds.
   [[nodiscard]] const Value* find(std::span<const double> scope) const {
     const auto item = std::ranges::find_if(
         items, [&](const Item& one) { return !one.when || one.when->holds(scope); });
     return item == items.end() ? nullptr : &item->value;
   }
-  /// Error(bad_file) naming the conditions when none holds.
+  /// Throws Error(bad_file), which names the conditions, if none holds.
   [[nodiscard]] const Value& of(std::span<const double> scope) const {
     if (const Value* value = find(scope)) {
       return *value;
@@ -50,7 +50,7 @@ struct Choice {
 /// True for a list of {"when", "value"}.
 [[nodiscard]] inline bool is_choice_list(const JsonNode& node) { return node.raw().is_array(); }
 
-/// `read_value` makes a Value of the node of one.
+/// Reads a Choice. `read_value` makes a Value from the node of one.
 template <typename ReadValue>
 [[nodiscard]] auto read_choice(const JsonNode& node, const SymbolTable& symbols,
                                ReadValue read_value)

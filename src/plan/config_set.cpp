@@ -50,7 +50,7 @@ std::size_t ConfigSet::size() const {
 
 bool ConfigSet::contains(const Config& config) const { return is_before(products_.size(), config); }
 
-/// Whether it is listed or in one of the first `product` products.
+/// True if the configuration is listed or in one of the first `product` products.
 bool ConfigSet::is_before(std::size_t product, const Config& config) const {
   return lookup_.contains(config) ||
          std::any_of(products_.begin(), products_.begin() + static_cast<std::ptrdiff_t>(product),
@@ -108,7 +108,7 @@ void add_all(const ConfigSet& more, ConfigSet& set) {
   }
 }
 
-// --- Going through a set ---
+// --- Iteration ---
 
 ConfigSet::Iterator::Iterator(const ConfigSet& set) : set_(&set) {
   if (is_listed()) {
@@ -147,7 +147,7 @@ void ConfigSet::Iterator::begin_product() {
   }
 }
 
-/// The last parameter's value changes first, so that a product comes in ascending order.
+/// The last parameter's value changes first, so a product is traversed in ascending order.
 void ConfigSet::Iterator::next_combination() {
   const auto& values = set_->products_[product_].values;
   for (std::size_t i = values.size(); i-- > 0;) {

@@ -11,18 +11,19 @@
 
 namespace fatune {
 
-/// All combinations of some values of each parameter.
+/// All combinations of the given values of each parameter.
 struct ConfigProduct {
   std::string family;
-  std::vector<std::vector<ParamValue>> values;  ///< by parameter: ascending, none twice, none empty
+  std::vector<std::vector<ParamValue>> values;  ///< by parameter: ascending, unique, not empty
 
-  /// The greatest number where there are more.
+  /// Returns the greatest std::size_t if there are more.
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] bool contains(const Config& config) const;
 };
 
-/// Configurations, none of them twice: listed ones in their order, then those of products, which
-/// are made when they are looked at. Its memory does not grow with the size of the products.
+/// A set of configurations: listed ones in their order, then those of products, which are made
+/// during iteration. No configuration comes twice. The memory does not grow with the size of the
+/// products.
 class ConfigSet {
  public:
   class Iterator;
@@ -35,12 +36,12 @@ class ConfigSet {
   void add(const Config& listed);
   void add(ConfigProduct product);
 
-  /// How many there are; those that several of the products have are counted for each.
+  /// The number of configurations. One that several products have is counted for each of them.
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] bool contains(const Config& config) const;
   [[nodiscard]] const std::vector<Config>& listed() const noexcept { return listed_; }
   [[nodiscard]] const std::vector<ConfigProduct>& products() const noexcept { return products_; }
-  /// Different values of the parameter in the set, ascending.
+  /// The distinct values of the parameter in the set, ascending.
   [[nodiscard]] std::set<ParamValue> values_of(std::size_t parameter) const;
 
   [[nodiscard]] Iterator begin() const;
@@ -54,7 +55,7 @@ class ConfigSet {
   std::vector<ConfigProduct> products_;
 };
 
-/// Goes through a set once. The set must outlive it.
+/// Iterates over a set once. The set must outlive it.
 class ConfigSet::Iterator {
  public:
   using value_type = Config;
@@ -78,16 +79,16 @@ class ConfigSet::Iterator {
 
   const ConfigSet* set_;
   Config config_;
-  std::size_t listed_ = 0;           ///< place among the listed ones
-  std::size_t product_ = 0;          ///< behind those: number of the product
-  std::vector<std::size_t> places_;  ///< by parameter: place of its value in the product
+  std::size_t listed_ = 0;           ///< index among the listed ones
+  std::size_t product_ = 0;          ///< after the listed ones: index of the product
+  std::vector<std::size_t> places_;  ///< for each parameter: index of its value in the product
 };
 
-/// Those that have the value.
+/// The configurations that have the value.
 [[nodiscard]] ConfigSet with_value(const ConfigSet& set, std::size_t parameter, ParamValue value);
-/// All of them, with the value in the place of their own.
+/// All configurations, with the value in place of their own.
 [[nodiscard]] ConfigSet put_value(const ConfigSet& set, std::size_t parameter, ParamValue value);
-/// Those of both.
+/// Adds all of `more` to `set`.
 void add_all(const ConfigSet& more, ConfigSet& set);
 
 }  // namespace fatune

@@ -9,9 +9,9 @@
 
 namespace fatune {
 
-/// Reads a configuration however it is written: demangled kernel name, typed form, short form (see
-/// parse_kernel_name and parse_short_form). Error(usage) naming what could not be read. That the
-/// kernel can be built is not its concern: see check_valid.
+/// Reads a configuration in any form: demangled kernel name, typed form or short form (see
+/// parse_kernel_name and parse_short_form). Throws Error(usage) naming what could not be read. Does
+/// not check that the kernel can be built: see check_valid.
 [[nodiscard]] Config parse_config(const Family& family, std::string_view text);
 
 /// The values with their names, in the family's order.

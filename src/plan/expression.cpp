@@ -59,8 +59,8 @@ constexpr const char* kInfinityName = "inf";
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
 
-/// The first byte that no expression of ours has: an unknown character, or a lone '=' (which
-/// muParser takes as an assignment).
+/// The position of the first character that no expression has: an unknown one, or a lone '=', which
+/// muParser takes as an assignment.
 std::size_t first_foreign_character(std::string_view text) {
   constexpr std::string_view kPunctuation = " \t\n_.(),+-*/%^<>!&|?:";
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -130,7 +130,7 @@ struct Expression::Impl {
     define_functions(parser);
   }
 
-  // muParser compiles at the first evaluation; the value is of no interest.
+  // muParser compiles at the first evaluation, whose value is ignored.
   void compile() {
     try {
       parser.SetExpr(text);
@@ -169,7 +169,7 @@ struct Expression::Impl {
     }
   }
 
-  /// "B_c = 0, seq_len = 512": what a bad result came from.
+  /// The inputs of a bad result: "B_c = 0, seq_len = 512".
   std::string inputs(std::span<const double> scope) const {
     std::vector<std::string> shown;
     for (const auto& [name, value] : parser.GetVar()) {
@@ -186,7 +186,7 @@ struct Expression::Impl {
 
   std::string text;
   std::string where;
-  const SymbolTable* symbols;  ///< while compiling
+  const SymbolTable* symbols;  ///< set only while compiling
   Needs known;
   Needs needs;
   std::vector<std::size_t> used;  ///< symbols, in the order of `values`

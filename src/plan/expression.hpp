@@ -23,18 +23,18 @@ struct Needs {
   bool operator==(const Needs&) const = default;
 };
 
-/// The names an expression may use. A name's index is where its value stands in the scope that
+/// The names that an expression may use. A name's index is the place of its value in the scope that
 /// an expression is evaluated against.
 class SymbolTable {
  public:
-  /// Returns the index. std::invalid_argument when the name is no identifier or is taken.
+  /// Returns the index. Throws std::invalid_argument if the name is not an identifier or is taken.
   std::size_t add(const std::string& name, Needs needs);
 
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const;
   [[nodiscard]] const std::string& name(std::size_t index) const { return names_.at(index); }
   [[nodiscard]] Needs needs(std::size_t index) const { return needs_.at(index); }
   [[nodiscard]] std::size_t size() const { return names_.size(); }
-  /// Names that are known when `known` is, in order: for messages.
+  /// The names whose needs are within `known`, in order, for messages.
   [[nodiscard]] std::vector<std::string> names(Needs known) const;
 
  private:
@@ -46,7 +46,7 @@ class SymbolTable {
 /// True for a letter or underscore followed by letters, digits and underscores, at most 64.
 [[nodiscard]] bool is_identifier(std::string_view text);
 
-/// As above, of any length.
+/// The same for a name of any length.
 [[nodiscard]] bool is_code_name(std::string_view text);
 
 /// An arithmetic expression of a data file, compiled once and evaluated against many scopes.
@@ -54,26 +54,26 @@ class SymbolTable {
 /// Functions: min(a, ...), max(a, ...), ceil_div(a, b), round_up(a, b), floor(x), is_pow2(x), and
 /// those of expression_functions.hpp. `inf` is infinity, unless a symbol has that name. Conditions
 /// are 0 or 1; any number but 0 holds. `?:` evaluates only the branch it takes. Numbers are IEEE
-/// doubles with a decimal point whatever the locale. A division by zero that the result rests on,
-/// in a comparison too, is an error. Cheap to copy; may be evaluated from several threads.
+/// doubles with a decimal point whatever the locale. A division by zero that the result depends on,
+/// even through a comparison, is an error. Cheap to copy; may be evaluated from several threads.
 class Expression {
  public:
   static constexpr std::size_t kMaxLength = 1024;
 
-  /// `where` says which file and pointer the text comes from. Error(bad_file) on a syntax error or
-  /// a name that is not in `symbols` or needs more than `known`; lists the names that are known.
+  /// `where` is the file and pointer of the text. Throws Error(bad_file) for a syntax error, or for
+  /// a name that is not in `symbols` or needs more than `known`. The message lists the known names.
   Expression(std::string text, const SymbolTable& symbols, std::string where,
              Needs known = {.problem = true, .device = true});
 
-  /// `scope` holds a value for every symbol of the table. Error(bad_file) when the result is not
+  /// `scope` has a value for every symbol of the table. Throws Error(bad_file) if the result is not
   /// finite (division by zero) or, for `integer`, not a whole number within +-2^53.
   [[nodiscard]] double number(std::span<const double> scope) const;
-  /// As number(), but infinite where the expression's own `inf` makes it so.
+  /// Like number(), but may be infinite if the expression itself names `inf`.
   [[nodiscard]] double number_or_infinity(std::span<const double> scope) const;
   [[nodiscard]] std::int64_t integer(std::span<const double> scope) const;
   [[nodiscard]] bool holds(std::span<const double> scope) const;
-  /// The same where values may be NaN, which stands for a value that is not known. Nothing: so is
-  /// the result.
+  /// Like holds(), but values may be NaN if they are not known. Returns nothing if the result is
+  /// then not known either.
   [[nodiscard]] std::optional<bool> holds_if_known(std::span<const double> scope) const;
 
   [[nodiscard]] Needs needs() const;

@@ -16,14 +16,15 @@
 namespace fatune {
 namespace {
 
-/// An operator between two operands; `code` takes their code.
+/// An operator between two operands. `code` is a format string for the operands' code.
 struct BinaryOperator {
   std::string_view text;
-  int binding;  ///< the greater, the tighter
+  int binding;  ///< precedence; the greater binds tighter
   std::string_view code;
 };
 
-// Of operators that begin alike, the longer one first. Those of one binding go from left to right.
+// Where one operator is a prefix of another, the longer one comes first. Operators of equal
+// precedence associate from left to right.
 constexpr int kLoosest = 1;
 constexpr std::array<BinaryOperator, 13> kBinary{{{"||", 1, "math::either({}, {})"},
                                                   {"&&", 2, "math::both({}, {})"},
@@ -39,7 +40,7 @@ constexpr std::array<BinaryOperator, 13> kBinary{{{"||", 1, "math::either({}, {}
                                                   {"/", 5, "({} / {})"},
                                                   {"%", 5, "math::remainder_of({}, {})"}}};
 
-/// Functions whose C++ has another name than in expressions, or takes a list.
+/// Functions that have another name in C++ than in expressions, or take a list there.
 struct RenamedFunction {
   std::string_view name;
   std::string_view code;
@@ -48,7 +49,7 @@ constexpr std::array<RenamedFunction, 3> kRenamed{{{"min", "math::least({{{}}})"
                                                    {"max", "math::greatest({{{}}})"},
                                                    {"floor", "math::floor_of({})"}}};
 
-/// Reads an expression that Expression has found to be correct.
+/// Translates an expression that Expression has accepted.
 class Translator {
  public:
   Translator(std::string_view text, const std::function<std::string(const std::string&)>& names)

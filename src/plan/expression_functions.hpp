@@ -17,7 +17,7 @@ using fatune_attention::math::umulhi_magic;
 
 void define_functions(mu::Parser& parser);
 
-/// "min, max, ceil_div, ...": for messages.
+/// "min, max, ceil_div, ...", for messages.
 [[nodiscard]] std::string function_names();
 
 }  // namespace fatune

@@ -26,7 +26,7 @@ double compared(double a, double b) {
   unknown_comparisons() += static_cast<int>(std::isnan(result));
   return result;
 }
-/// A side that the result does not rest on may be unknown.
+/// A side that the result does not depend on may be unknown, and is not counted.
 double decided(double result, double a, double b) {
   if (!std::isnan(result)) {
     unknown_comparisons() -= static_cast<int>(std::isnan(a)) + static_cast<int>(std::isnan(b));

@@ -4,14 +4,14 @@
 
 namespace fatune {
 
-/// Gives a parser the operators of our expressions in place of its own. They are those of IEEE
-/// doubles, but that a comparison with what is not finite (a division by zero) is not true or
-/// false: it is NaN, and so is what follows from it. `&&` with a false side is false and `||` with
-/// a true one true nevertheless, so that `b != 0 && a / b > 2` may be written.
+/// Replaces a parser's operators by those of fatune's expressions. They are those of IEEE doubles,
+/// except that a comparison with a value that is not finite (a division by zero) is neither true
+/// nor false but NaN, and so is what depends on it. `&&` with a false side is still false, and `||`
+/// with a true side still true, so `b != 0 && a / b > 2` works.
 void define_operators(mu::Parser& parser);
 
-/// Whether comparisons of this thread were NaN since it was made, other than those that `&&` and
-/// `||` had no need of: `?:` would take such a one for true.
+/// Detects NaN comparisons of this thread since its construction, except those that `&&` and `||`
+/// did not need. It is necessary because `?:` takes NaN for true.
 class UnknownComparisons {
  public:
   UnknownComparisons();

@@ -21,8 +21,8 @@
 
 namespace fatune {
 
-/// One element of the short form's list of flags: literal text around parameters. A flag is
-/// text alone, and stands for `flag`'s being on; a pattern has a value between its texts.
+/// One element of the short form's list of flags: literal text around parameters. A flag is text
+/// alone, and is present if the parameter `flag` is on. A pattern has a value between its texts.
 struct ShortFormItem {
   std::optional<std::size_t> flag;  ///< parameter index
   std::vector<std::string> texts;   ///< one more than `values`
@@ -34,7 +34,7 @@ struct ShortForm {
   std::vector<ShortFormItem> items;
 };
 
-/// function<config{...}>: how profilers print the kernel.
+/// function<config{...}>, the form in which profilers print the kernel.
 struct KernelNameForm {
   std::string function;
   std::string config;
@@ -56,8 +56,8 @@ struct ValidityRule {
 };
 
 struct Define {
-  /// An expression gives an integer; a Reason is text with {name} for values; nothing stands for a
-  /// define without value, which compilers take for 1.
+  /// An expression gives an integer. A Reason is text with {name} for values. std::monostate is a
+  /// define without a value, which compilers take for 1.
   using Value = std::variant<std::monostate, Expression, Reason>;
 
   std::string name;
@@ -74,7 +74,7 @@ struct LaunchRule {
   std::optional<Expression> smem_carveout_percent;
 };
 
-/// How a kernel shows its intermediates; the expressions need parameters alone.
+/// How a kernel shows its intermediates. The expressions need only parameters.
 struct DebugRule {
   std::string define;  ///< makes the kernel take an AttentionForwardDumpArgs
   Expression query_rows;
@@ -83,13 +83,13 @@ struct DebugRule {
   Expression reference_slack_log2;
 };
 
-/// One item of a family's "shared_tensors": core/shared_tensor.hpp's members as expressions.
+/// One item of a family's "shared_tensors": the members of core/shared_tensor.hpp as expressions.
 struct SharedTensorRule {
   std::string where;  ///< file and pointer, for messages
   std::string name;
   Expression offset_bytes;
   Expression stages;
-  Expression stage_bytes;  ///< 0: one after another
+  Expression stage_bytes;  ///< 0: stages lie one after another
   Expression rows;
   Expression columns;
   Expression element_bytes;
@@ -102,7 +102,8 @@ struct SharedTensorRule {
 struct EntryPoint {
   bool is_template = false;  ///< function<config{values}>, else an extern "C" name
   std::string name;          ///< of an extern "C" function
-  /// Prefix: every parameter is also a define <prefix><NAME>. Absent: none is.
+  /// The prefix of defines <prefix><NAME>, one for every parameter. Absent: there are no such
+  /// defines.
   std::optional<std::string> parameter_defines;
 };
 
@@ -110,10 +111,10 @@ struct EntryPoint {
 /// The symbols are, in order: parameters, problem, device, derived (each may use those before it).
 struct Family {
   std::string name;
-  std::string file;  ///< how messages call its family.json: on disk, or built in
+  std::string file;  ///< its family.json in messages: on disk, or built in
   std::string summary;
-  /// Tells it from the same family with other sources that is raced beside it; empty: this is the
-  /// one that is tuned.
+  /// Distinguishes it from the same family with other sources that is raced against it. Empty for
+  /// the family that is tuned.
   std::string version{};
   Arch min_arch;
   std::string default_space;
@@ -128,28 +129,28 @@ struct Family {
   std::vector<Define> defines;
   LaunchRule launch;
   ArgumentRules arguments;
-  std::optional<DebugRule> debug;  ///< absent: the kernel can show its output only
+  std::optional<DebugRule> debug;  ///< absent: the kernel shows only its output
   std::vector<SharedTensorRule> shared_tensors;
   std::vector<ValidityRule> validity;
 };
 
 /// Reads kernels/<name>/family.json and the sources it names. Sources are named as #include finds
-/// them: relative to kernels/ ("common/attention_args.h", "flash_sm80/mask.cuh"); every header of
-/// the family's own folder and of kernels/common is there. Error(usage) for a name that
-/// is not there (lists those that are), Error(bad_file) for a file that is wrong.
+/// them: relative to kernels/ ("common/attention_args.h", "flash_sm80/mask.cuh"). Every header of
+/// the family's own folder and of kernels/common is available. Throws Error(usage) for an unknown
+/// name, listing the known ones, and Error(bad_file) for an invalid file.
 [[nodiscard]] Family load_family(const FileTree& tree, std::string_view name,
                                  const IncludePaths& paths = IncludePaths());
 
 /// Names of the families in the tree, sorted.
 [[nodiscard]] std::vector<std::string> family_names(const FileTree& tree);
 
-/// Names of the kernel functions that its configurations may have, without what is in <>.
+/// The names of the kernel functions that its configurations may have, without template arguments.
 [[nodiscard]] std::vector<std::string> function_names(const Family& family);
 
-/// "dtype, d_head, ...": for messages.
+/// "dtype, d_head, ...", for messages.
 [[nodiscard]] std::string parameter_names(const Family& family);
 
-/// The family's parameter of that name; nothing when it has none.
+/// The index of the family's parameter with that name; nothing if there is none.
 [[nodiscard]] std::optional<std::size_t> find_parameter(const Family& family,
                                                         std::string_view name);
 

@@ -1,4 +1,4 @@
-// load_family: kernels/<name>/family.json into a Family.
+// load_family: reads kernels/<name>/family.json into a Family.
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -29,7 +29,7 @@ std::string identifier(const JsonNode& node) {
   return text;
 }
 
-/// A name of the kernel's code: as an identifier, but of any length.
+/// Reads a name in the kernel's code: an identifier of any length.
 std::string code_name(const JsonNode& node) {
   std::string text = node.text();
   if (!is_code_name(text)) {
@@ -186,7 +186,7 @@ EntryPoint read_entry(const JsonNode& root, const JsonNode& node) {
           prefix ? std::optional(identifier(*prefix)) : std::nullopt};
 }
 
-/// Options that fatune sets itself, or that would read files around the family's own.
+/// True for options that fatune sets itself, or that would read files outside the family's own.
 bool is_reserved(std::string_view option) {
   constexpr std::array<std::string_view, 9> kReserved{
       "-arch", "--gpu-architecture", "-I",      "--include-path", "-D", "--define-macro",
@@ -207,7 +207,7 @@ std::string read_option(const JsonNode& node) {
   return option;
 }
 
-/// An option, or {"when": expression, "value": option}.
+/// Reads an option, or {"when": expression, "value": option}.
 Choice<std::string> read_optional_option(const JsonNode& node, const SymbolTable& symbols) {
   if (!node.raw().is_object()) {
     return {node.where(), {{std::nullopt, read_option(node)}}};

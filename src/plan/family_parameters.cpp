@@ -77,7 +77,7 @@ Parameter read_parameter(const JsonNode& node) {
   return parameter;
 }
 
-/// Reads one parameter's name and notes that it has its place.
+/// Looks up a parameter by its name, and records that it has its place.
 class Places {
  public:
   explicit Places(const std::vector<Parameter>& parameters) : parameters_(parameters) {}
@@ -114,7 +114,7 @@ void check_flag_text(const JsonNode& node, const std::string& text) {
   }
 }
 
-/// A value ends where the next text begins, so that text must be there and not begin as a number.
+/// A value ends where the next text begins, so that text must not be missing or begin with a digit.
 void check_separated(const JsonNode& node, const ShortFormItem& item) {
   for (std::size_t i = 1; i < item.texts.size(); ++i) {
     const std::string& after = item.texts[i];

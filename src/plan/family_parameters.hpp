@@ -11,9 +11,9 @@ namespace fatune {
 // The parts of family.json that say what a configuration is and how it is written. Each throws
 // Error(bad_file) naming the JSON pointer of what is wrong.
 
-/// "/parameters"
+/// Reads "/parameters".
 [[nodiscard]] std::vector<Parameter> read_parameters(const JsonNode& list);
-/// "/short_form": every parameter in exactly one place, and unambiguous.
+/// Reads "/short_form". Every parameter must be in exactly one place, and the form unambiguous.
 [[nodiscard]] ShortForm read_short_form(const JsonNode& form,
                                         const std::vector<Parameter>& parameters);
 

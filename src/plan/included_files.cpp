@@ -21,7 +21,7 @@ std::string_view without_leading_space(std::string_view text) {
   return first == std::string_view::npos ? std::string_view() : text.substr(first);
 }
 
-/// Takes `word` off the front; false when it is not there.
+/// Takes `word` off the front; returns false if it is not there.
 bool take(std::string_view& line, std::string_view word) {
   line = without_leading_space(line);
   if (!line.starts_with(word)) {
@@ -75,7 +75,7 @@ class Follower {
     }
   }
 
-  /// False when the family has no such file.
+  /// Returns false if the family has no such file.
   bool add_own(const std::string& name, const fs::path& below) {
     const std::string path = (below / name).lexically_normal().generic_string();
     if (!path.starts_with(folder_) || !tree_.contains(std::string(kKernelsFolder) + path)) {
@@ -119,7 +119,7 @@ class Follower {
   SourceBundle& bundle_;
   std::set<std::string> known_;                 ///< names that the bundle's headers have
   std::map<std::string, std::string> outside_;  ///< text by path
-  std::map<std::string, std::string> names_;    ///< by path: what #include said
+  std::map<std::string, std::string> names_;    ///< the name in the #include line, by path
 };
 
 }  // namespace

@@ -14,12 +14,12 @@ namespace fatune {
 /// macros are not found.
 [[nodiscard]] std::vector<std::string> included_names(std::string_view text);
 
-/// Follows the #include lines of the bundle's files. Files that they find in `folder` (below
+/// Follows the #include lines of the bundle's files. Files that are found in `folder` (below
 /// kernels/, with its '/'), beside the including file or from the folder's top, are added to the
-/// headers under the name that they use. Files that are neither there nor among the headers are
-/// searched for in `paths`; the bundle then names these folders, and has a digest of every file
-/// that may be read. Files that are nowhere are left to the compiler. Bundles without such includes
-/// do not change.
+/// headers under the name in the #include line. Files that are neither there nor among the headers
+/// are searched for in `paths`. The bundle then has these folders, and every file that may be read
+/// in them. Files that are found nowhere are left to the compiler. Bundles without such includes do
+/// not change.
 void add_included_files(const FileTree& tree, const std::string& folder, const IncludePaths& paths,
                         SourceBundle& bundle);
 

@@ -1,4 +1,4 @@
-// The half of argument_rules.hpp that evaluates, and lays structs out as C does.
+// The functions of argument_rules.hpp that evaluate rules, and lay out structs as C does.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -19,10 +19,10 @@ using Scope = std::span<const double>;
 
 constexpr std::int64_t kAddressBytes = 8;
 constexpr std::int64_t kTensorMapAlignment = 64;
-// The greatest size of all arguments of a kernel.
+// The greatest total size of a kernel's arguments, in bytes.
 constexpr std::int64_t kMostArgumentBytes = 32764;
 constexpr std::int64_t kMostBufferBytes = std::int64_t{1} << 40;
-// NaN in every floating-point type, so that a kernel that reads what it has not written is found.
+// NaN in every floating-point type, which reveals a kernel that reads what it has not written.
 constexpr std::uint32_t kPoison = 0xFFFFFFFF;
 constexpr std::int64_t kMostExtent = std::int64_t{1} << 40;
 constexpr std::int64_t kMostAlignment = 256;
@@ -52,7 +52,7 @@ std::vector<std::int64_t> extents(const std::vector<Expression>& of, Scope scope
                 [&](const Expression& one) { return within(one, scope, 0, kMostExtent, where); });
 }
 
-/// An argument, or what it has so far.
+/// An argument under construction.
 class Layout {
  public:
   explicit Layout(Scope scope) : scope_(scope) {}
@@ -73,7 +73,7 @@ class Layout {
     }
   }
 
-  /// With its padding at the end. Nothing in it: all its items are absent.
+  /// Returns the argument with its padding at the end; it has no bytes if all its items are absent.
   [[nodiscard]] KernelArgument finish() {
     argument_.bytes = round_up(argument_.bytes, argument_.alignment);
     return std::move(argument_);
@@ -183,7 +183,7 @@ std::int64_t output_bytes(const BufferRule& rule, const KernelBuffer& buffer) {
   return bytes;
 }
 
-/// Row values are compared: it must be known where each row's is.
+/// Row values are compared, so it must be known where the value of each row is.
 void check_row_values(const BufferRule& rule, const KernelBuffer& buffer, const Problem& problem) {
   const std::vector<std::int64_t> rows{problem.batch, problem.heads, problem.seq_len};
   std::vector<std::int64_t> shape = buffer.shape;

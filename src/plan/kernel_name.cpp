@@ -17,8 +17,8 @@ std::string name_usage(const Family& family) {
                      parameter_names(family), form.config);
 }
 
-/// Reads a name with its namespaces ("ns::f", "(anonymous namespace)::f" has no place here) and
-/// returns its last part.
+/// Reads a name with its namespaces ("ns::f", but not "(anonymous namespace)::f") and returns its
+/// last part.
 std::string_view qualified_name(TextCursor& cursor, std::string_view what) {
   std::string_view last = cursor.word(what);
   while (cursor.accept(':')) {
@@ -28,7 +28,7 @@ std::string_view qualified_name(TextCursor& cursor, std::string_view what) {
   return last;
 }
 
-/// "(c10::ScalarType)", "(int)", "(bool)": how a profiler may write a value's type before it.
+/// Skips the type that a profiler may write before a value: "(c10::ScalarType)", "(int)", "(bool)".
 void skip_cast(TextCursor& cursor) {
   if (cursor.accept('(')) {
     (void)qualified_name(cursor, "a type");
@@ -55,7 +55,7 @@ class NameReader {
   }
 
  private:
-  /// Up to the configuration's '{'; whether it stands within function<...>.
+  /// Reads up to the configuration's '{'. Returns true if it is within function<...>.
   bool read_head() {
     std::string_view name = qualified_name(cursor_, "a kernel name");
     if (name == "void") {

@@ -1,4 +1,4 @@
-// The half of planner.hpp that turns a configuration into what is compiled and launched.
+// The functions of planner.hpp that turn a configuration into what is compiled and launched.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -17,7 +17,7 @@ namespace {
 // CUDA's limits for gridDim and blockDim.
 constexpr std::array<std::int64_t, 3> kMaxGrid{2147483647, 65535, 65535};
 constexpr std::array<std::int64_t, 3> kMaxBlock{1024, 1024, 64};
-// More than eight blocks need a kernel that says so.
+// Clusters of more than eight blocks need a kernel that allows them.
 constexpr std::array<std::int64_t, 3> kMaxCluster{16, 16, 16};
 
 [[noreturn]] void fail_at(const Family& family, const std::string& pointer,
@@ -45,7 +45,7 @@ std::array<std::int64_t, 3> extent(const Family& family, const std::array<Expres
   return values;
 }
 
-/// At least one: what fits no SM is found elsewhere.
+/// Returns at least 1. A kernel that fits no SM is detected elsewhere.
 int resident_blocks(const LaunchGeometry& launch, const DeviceLimits& limits,
                     const ResourceFacts* facts) {
   if (facts == nullptr) {
@@ -144,7 +144,7 @@ LaunchGeometry launch_geometry(const Family& family, const Config& config, const
     fail_launch(family, "dynamic_smem_bytes",
                 fmt::format("gives {} bytes", launch.dynamic_smem_bytes));
   }
-  // A quantity of the family's own may have the name.
+  // The family may have a quantity of its own with this name, whose value stays.
   double& resident = scope[family.symbols.find(kResidentBlocks).value()];
   if (std::isnan(resident)) {
     resident = resident_blocks(launch, limits, facts);

@@ -12,35 +12,36 @@ namespace fatune {
 
 enum class ParameterType { boolean, integer, enumeration };
 
-/// The property of the problem that a parameter must repeat.
+/// The property of the problem that a parameter must equal.
 enum class ProblemProperty { dtype, d_head };
 
 struct Enumerator {
   std::string name;  ///< "FP16"
-  ParamValue code;   ///< 5: how it stands in a Config and in a kernel's name
+  ParamValue code;   ///< 5: its value in a Config and in a kernel's name
 };
 
 struct Parameter {
   std::string name;
   ParameterType type = ParameterType::integer;
-  std::vector<ParamValue> values;       ///< what the kernel understands, ascending
+  std::vector<ParamValue> values;       ///< the values that the kernel understands, ascending
   std::vector<Enumerator> enumerators;  ///< of an enumeration
   std::optional<ProblemProperty> binds;
   std::string doc;
 };
 
-/// "FP16", "128", "true": how outputs write a value. A code without a name is written as number.
+/// A value as outputs write it: "FP16", "128", "true". A code without a name is written as a
+/// number.
 [[nodiscard]] std::string value_text(const Parameter& parameter, ParamValue value);
 
-/// Reads what value_text writes; enumerators in any case, or their code; booleans also as 0 and 1.
-/// Error(usage) naming the parameter, the text and the values it takes. An integer need not be one
-/// the kernel understands: that is check_valid's finding.
+/// Reads what value_text writes. Enumerators may be in any case or given by their code; booleans
+/// may be 0 and 1. Throws Error(usage) naming the parameter, the text and the values it takes. An
+/// integer need not be one that the kernel understands: check_valid checks that.
 [[nodiscard]] ParamValue parse_value(const Parameter& parameter, std::string_view text);
 
-/// "64, 128" or "FP16, BF16": for messages.
+/// "64, 128" or "FP16, BF16", for messages.
 [[nodiscard]] std::string understood_values(const Parameter& parameter);
 
-/// The problem's value of a property, as it stands in a Config.
+/// The problem's value of a property, as a Config has it.
 [[nodiscard]] ParamValue property_value(const Problem& problem, ProblemProperty property);
 
 }  // namespace fatune

@@ -24,7 +24,8 @@ std::vector<ParamValue> asked_values(const Binding& binding, ProblemProperty pro
   return mapped(binding.dtypes, [](DType dtype) { return static_cast<ParamValue>(dtype); });
 }
 
-/// See Binding: the configurations of that value, or else all of them with it put in.
+/// Returns the configurations with that value, or else all of them with the value put in. See
+/// Binding.
 ConfigSet bind_value(const ConfigSet& configs, std::size_t parameter, ParamValue value) {
   return configs.values_of(parameter).contains(value) ? with_value(configs, parameter, value)
                                                       : put_value(configs, parameter, value);
@@ -118,8 +119,9 @@ std::optional<Invalid> check_valid(const Family& family, const Config& config,
 
 namespace {
 
-/// Why the configuration is not kept. Values the kernel does not know come first: no expression is
-/// meant for them. Then the space's rules, then the family's validity.
+/// Returns why the configuration is not kept. Values that the kernel does not understand are found
+/// first, because no expression is meant for them. Then come the space's rules, then the family's
+/// validity rules.
 std::optional<Outcome> drop(const Family& family, const std::vector<SpaceRule>& rules,
                             const Config& config) {
   if (auto invalid = check_understood(family, config)) {
@@ -141,10 +143,10 @@ bool is_among_first(const std::vector<SpacePart>& parts, std::size_t count, cons
                      [&](const SpacePart& part) { return part.configs.contains(config); });
 }
 
-/// The values for the problem, which tell whose a configuration is, and why it was dropped.
+/// The values of the parameters bound to the problem, and the rule that dropped the configuration.
 using DropKey = std::pair<std::vector<ParamValue>, std::string>;
 
-/// Sorts the configurations of a space into those that are kept and those that are not.
+/// Divides the configurations of a space into those that are kept and those that are dropped.
 class Planning {
  public:
   Planning(const Family& family, std::vector<SpacePart> parts, std::size_t most)
@@ -162,7 +164,7 @@ class Planning {
   }
 
  private:
-  /// `first`: the number of the first part that has it.
+  /// `first`: the index of the first part that has the configuration.
   void sort_in(const Config& config, std::size_t first) {
     std::optional<Outcome> outcome = drop(family_, parts_[first].rules, config);
     for (std::size_t i = first + 1; outcome && i < parts_.size(); ++i) {

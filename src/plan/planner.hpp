@@ -19,8 +19,8 @@
 namespace fatune {
 
 /// The problems' values for the parameters that are bound to the problem (dtype, d_head). Empty:
-/// as the space has them. Otherwise each part of the space gives, for every value asked for, its
-/// own configurations of that value or, where it has none, all of them with the value put in.
+/// the space's own values. Otherwise each part of the space gives, for every requested value, its
+/// own configurations with that value or, if it has none, all of them with the value put in.
 struct Binding {
   std::vector<DType> dtypes;
   std::vector<std::int64_t> d_heads;
@@ -31,9 +31,9 @@ struct DroppedConfig {
   Outcome outcome;  ///< Pruned (by the space) or Invalid (by the family)
 };
 
-/// Configurations that were dropped for one reason and are not listed.
+/// The number of configurations that were dropped for one reason and are not listed.
 struct DropCount {
-  Config example;  ///< has the values for the parameters that are bound to the problem
+  Config example;  ///< one of them, with its values of the bound parameters
   std::string rule;
   bool pruned = true;  ///< by the space; else by the family
   std::int64_t count = 0;
@@ -44,72 +44,73 @@ struct DropCount {
 struct Plan {
   std::vector<Config> kept;
   std::vector<DroppedConfig> dropped;
-  /// The parts of the space, as far as they were asked for; empty when no rule of theirs waits for
+  /// The parts of the space, restricted to the requested values. Empty if none of their rules needs
   /// a problem or a device.
   std::vector<SpacePart> waiting{};
-  /// Of spaces that would not fit into memory both lists are random samples of kMostPlanned; these
-  /// count the others.
+  /// For spaces that would not fit into memory, both lists are random samples of kMostPlanned, and
+  /// these members count the others.
   std::int64_t kept_besides = 0;
   std::vector<DropCount> dropped_besides{};
 };
 
 inline constexpr std::size_t kMostPlanned = std::size_t{1} << 18;
 
-/// Applies the space's rules that parameters alone decide (the first that matches is named), then
-/// the family's validity. `most`: of both lists.
+/// Applies the space's rules that need only parameters (the outcome names the first that matches),
+/// then the family's validity rules. `most`: the greatest size of each list.
 [[nodiscard]] Plan make_plan(const Family& family, const Space& space, const Binding& binding = {},
                              std::size_t most = kMostPlanned);
 
-/// The verdict on a kept configuration of the rules that wait for a problem and a device: Pruned
-/// when each part that keeps it has a rule that matches.
+/// Applies the rules that need a problem or a device to a kept configuration. Returns Pruned if
+/// each part that keeps the configuration has a rule that matches.
 [[nodiscard]] std::optional<Pruned> prune_on(const Family& family, const Plan& plan,
                                              const Config& config, const Problem& problem,
                                              const DeviceLimits& limits);
 
-/// Invalid::rule of a value that the kernel does not know.
+/// Invalid::rule for a value that the kernel does not understand.
 inline constexpr const char* kUnderstoodValues = "understood-values";
 
-/// The reasons for which values of dropped configurations are not known to the kernel, each once,
-/// in order: which value, and which ones are known.
+/// The reasons, each once and in order, why the kernel does not understand values of dropped
+/// configurations. Each says which value it is, and which ones are understood.
 [[nodiscard]] std::vector<std::string> unknown_values(const Plan& plan);
 
-/// Why the family cannot build the configuration; nothing when it can. Checks values against
-/// those the kernel understands, then the validity rules that need no more than is given, and
-/// that bound parameters repeat the problem's values.
+/// Returns why the family cannot build the configuration; nothing if it can. Checks that the kernel
+/// understands the values, that bound parameters equal the problem's values, and the validity rules
+/// that need no more than is given.
 [[nodiscard]] std::optional<Invalid> check_valid(const Family& family, const Config& config,
                                                  const Problem* problem = nullptr,
                                                  const DeviceLimits* limits = nullptr);
 
-/// Which limit of the device the configuration exceeds, with the figures: architecture, threads,
-/// shared memory. Nothing when none. (Registers are known only after compilation.)
+/// Returns the limit of the device that the configuration exceeds, with the figures: architecture,
+/// threads, shared memory. Nothing if there is none. (Registers are known only after compilation.)
 [[nodiscard]] std::optional<Unlaunchable> check_limits(const Family& family, const Config& config,
                                                        const Problem& problem,
                                                        const DeviceLimits& limits);
 
-/// The request to compile. It is equal for problems that the machine code does not distinguish
-/// (another batch, a length that is ragged in the same way), so that one artifact serves them all.
+/// The request to compile a configuration. It is equal for problems that the machine code does not
+/// distinguish (another batch, a length that is ragged in the same way), so one artifact serves
+/// them all.
 [[nodiscard]] CompileRequest compile_request(const Family& family, const Config& config,
                                              const Problem& problem, Arch arch,
                                              const DeviceLimits& limits);
 
-/// The request for a kernel that writes its intermediates. Precondition: the family declares that.
+/// The request for a kernel that writes its intermediates. Precondition: the family declares how.
 [[nodiscard]] CompileRequest dump_request(const Family& family, const Config& config,
                                           const Problem& problem, Arch arch,
                                           const DeviceLimits& limits);
 
-/// How the kernel cuts a head, as the family declares it; nothing when it does not.
-/// Error(bad_file) when an expression gives an impossible extent.
+/// How the kernel cuts a head, as the family declares it; nothing if it does not. Throws
+/// Error(bad_file) if an expression gives an impossible extent.
 [[nodiscard]] std::optional<BlockTiles> block_tiles(const Family& family, const Config& config);
 
-/// `facts` are those of the machine code: without them one block is resident on an SM (symbol
-/// resident_blocks_per_sm). Error(bad_file) when an expression of the family gives an impossible
-/// grid, block or argument.
+/// How to launch a configuration on a problem. `facts` are those of the machine code; without them
+/// the symbol resident_blocks_per_sm is 1. Throws Error(bad_file) if an expression of the family
+/// gives an impossible grid, block or argument.
 [[nodiscard]] LaunchGeometry launch_geometry(const Family& family, const Config& config,
                                              const Problem& problem, const DeviceLimits& limits,
                                              const ResourceFacts* facts = nullptr);
 
-/// The tensors in a block's shared memory, as the family declares them; empty when it does not.
-/// Error(bad_file) when an expression gives an impossible extent.
+/// The tensors in a block's shared memory, as the family declares them; empty if it does not.
+/// Throws Error(bad_file) if an expression gives an impossible extent.
 [[nodiscard]] std::vector<SharedTensor> shared_tensors(const Family& family, const Config& config,
                                                        const Problem& problem,
                                                        const DeviceLimits& limits);
@@ -120,8 +121,8 @@ inline constexpr const char* kUnderstoodValues = "understood-values";
                                                   const Problem& problem,
                                                   const DeviceLimits& limits,
                                                   std::string_view name);
-/// The value of a quantity; Error(bad_file) naming the family's quantities when it does not declare
-/// it.
+/// The value of a quantity. Throws Error(bad_file), which names the family's quantities, if the
+/// family does not declare it.
 [[nodiscard]] double quantity(const Family& family, const Config& config, const Problem& problem,
                               const DeviceLimits& limits, std::string_view name);
 

@@ -5,12 +5,12 @@
 
 namespace fatune {
 
-/// The details of a problem that a JSON object has: what is absent or null is as usual.
-/// Error(usage) as set_detail().
+/// Reads the details of a problem that a JSON object has. Absent or null details are left out,
+/// which means their usual values. Throws Error(usage) as set_detail() does.
 [[nodiscard]] DetailValues read_details(const JsonNode& node);
 
-/// The problem that an object of an output is. Older files have the first six properties alone.
-/// Error(usage) as set_detail().
+/// Reads a problem from an object of an output. Older files have only the first six properties.
+/// Throws Error(usage) as set_detail() does.
 [[nodiscard]] Problem read_problem(const JsonNode& node);
 
 }  // namespace fatune

@@ -14,16 +14,17 @@ namespace fatune {
 /// quantity: "needs {smem_bytes} bytes".
 class Reason {
  public:
-  /// Error(bad_file) on an unknown name, one that needs more than `known`, or an unclosed brace.
+  /// Throws Error(bad_file) on an unknown name, one that needs more than `known`, or an unclosed
+  /// brace.
   Reason(const std::string& text, const SymbolTable& symbols, const std::string& where,
          Needs known = {.problem = true, .device = true});
 
-  /// `parameters` are the first symbols of the scope: their values are written as users write them.
+  /// `parameters` are the first symbols of the scope. Their values are written as users write them.
   [[nodiscard]] std::string render(std::span<const double> scope,
                                    std::span<const Parameter> parameters) const;
   [[nodiscard]] Needs needs() const { return needs_; }
-  [[nodiscard]] std::vector<std::size_t> symbols() const;  ///< whose values it names
-  /// The text as the file has it: names in place of values, without their braces.
+  [[nodiscard]] std::vector<std::size_t> symbols() const;  ///< those whose values it shows
+  /// The text with names in place of values, without their braces.
   [[nodiscard]] std::string text(const SymbolTable& symbols) const;
 
  private:

@@ -25,7 +25,7 @@ constexpr std::array<Property<Problem>, 6> kProblemProperties{{
     {"d_head", [](const Problem& p) { return static_cast<double>(p.d_head); }},
 }};
 
-/// Element strides of a tensor: "q_row_stride", ...
+/// A stride of a tensor, in elements: "q_row_stride", ...
 struct Stride {
   const char* name;
   TensorRole role;
@@ -60,12 +60,13 @@ constexpr std::array<Property<DeviceLimits>, 6> kDeviceProperties{{
      [](const DeviceLimits& d) { return static_cast<double>(d.max_threads_per_sm); }},
 }};
 
-/// dtype and head dimensions may be parameters, and are then the configuration's.
+/// True for dtype and head dimensions. If they are parameters, the configuration gives their
+/// values.
 bool may_be_parameter(std::string_view name) {
   return name == "dtype" || name == "d_head" || name == "d_head_v";
 }
 
-/// Calls use(name, value) for everything that a problem gives.
+/// Calls use(name, value) for every symbol of a problem.
 template <typename Use>
 void for_each_problem_symbol(const Problem& problem, Use use) {
   for (const auto& property : kProblemProperties) {
@@ -80,7 +81,7 @@ void for_each_problem_symbol(const Problem& problem, Use use) {
   }
 }
 
-/// A parameter of the same name keeps the configuration's value.
+/// Sets a symbol's value, but a parameter of that name keeps the configuration's value.
 void fill(std::vector<double>& scope, const Family& family, const std::string& name, double value) {
   const std::size_t symbol = family.symbols.find(name).value();
   if (symbol >= family.parameters.size()) {

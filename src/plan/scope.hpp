@@ -11,23 +11,23 @@
 
 namespace fatune {
 
-/// Adds what a problem and a device give to the names of an expression. Problem: batch, seq_len,
-/// heads, causal (0 or 1), the symbols of attention/problem_details.hpp, the tensors' strides in
-/// elements ("k_row_stride", also head_ and batch_, of q, k, v and o), and dtype, d_head and
-/// d_head_v unless parameters have these names. Device: arch
-/// (90 for sm_90a), sm_count, smem_per_sm_bytes, smem_per_block_optin_bytes, registers_per_sm,
-/// max_threads_per_sm. std::invalid_argument when a parameter has taken one of the other names.
+/// Adds the symbols of a problem and a device to the names of an expression. Problem: batch,
+/// seq_len, heads, causal (0 or 1), the symbols of attention/problem_details.hpp, the tensors'
+/// strides in elements ("k_row_stride", also head_ and batch_, of q, k, v and o), and dtype, d_head
+/// and d_head_v unless parameters have these names. Device: arch (90 for sm_90a), sm_count,
+/// smem_per_sm_bytes, smem_per_block_optin_bytes, registers_per_sm, max_threads_per_sm. Throws
+/// std::invalid_argument if a parameter has taken one of the other names.
 void add_environment_symbols(SymbolTable& symbols);
 
-/// A value that is known once a configuration is compiled. The name is for launches and arguments,
-/// so it is added after all others, unless the family has one of its own.
+/// A value that is known once a configuration is compiled. Only launches and arguments use the
+/// name, so it is added after all others, unless the family has a quantity of that name.
 inline constexpr const char* kResidentBlocks = "resident_blocks_per_sm";
 void add_occupancy_symbol(SymbolTable& symbols);
 
 /// Values of all the family's symbols for one configuration. A value that needs a problem or device
-/// that is not given (null) is NaN; Expression::needs says beforehand. Error(bad_file) when a
-/// derived quantity is not finite. Precondition: the configuration is the family's, with all its
-/// values.
+/// that is not given (null) is NaN; Expression::needs tells which ones do. Throws Error(bad_file)
+/// if a derived quantity is not finite. Precondition: the configuration is of this family and has
+/// all its values.
 [[nodiscard]] std::vector<double> make_scope(const Family& family, const Config& config,
                                              const Problem* problem, const DeviceLimits* limits);
 

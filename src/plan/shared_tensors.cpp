@@ -1,4 +1,4 @@
-// A family's "shared_tensors": how they are read, and what they are for a configuration.
+// Reads a family's "shared_tensors", and evaluates them for a configuration.
 #include "plan/shared_tensors.hpp"
 
 #include <array>
@@ -14,7 +14,7 @@
 namespace fatune {
 namespace {
 
-// A block has less shared memory than that.
+// More than the shared memory of any block.
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 20;
 
 Expression expression_or(const JsonNode& item, const char* member, const char* otherwise,
@@ -29,7 +29,7 @@ Expression required(const JsonNode& item, const char* member, const SymbolTable&
   return {node.text(), symbols, node.where()};
 }
 
-/// Evaluates a rule's expressions for one configuration, and refuses values that make no sense.
+/// Evaluates a rule's expressions for one configuration, and rejects impossible values.
 class Evaluation {
  public:
   Evaluation(const SharedTensorRule& rule, const std::vector<double>& scope)

@@ -8,7 +8,7 @@
 
 namespace fatune {
 
-/// Reads a family's "shared_tensors"; what an item leaves out is as the schema says.
+/// Reads a family's "shared_tensors". Members that an item leaves out have the schema's defaults.
 [[nodiscard]] std::vector<SharedTensorRule> read_shared_tensors(const JsonNode& list,
                                                                 const SymbolTable& symbols);
 

@@ -24,7 +24,7 @@ std::string item_text(const Family& family, const ShortFormItem& item, const Con
   return text;
 }
 
-/// "async", "load_{Q}_{K}_tiles": an item as messages show it.
+/// An item as messages show it: "async", "load_{Q}_{K}_tiles".
 std::string item_usage(const Family& family, const ShortFormItem& item) {
   std::string text = item.texts.front();
   for (std::size_t i = 0; i < item.values.size(); ++i) {
@@ -38,7 +38,7 @@ std::string item_usages(const Family& family, std::string_view separator) {
                 [&](const ShortFormItem& item) { return item_usage(family, item); });
 }
 
-/// Takes leading digits off `text`; empty when there are none.
+/// Takes leading digits off `text` and returns them; empty if there are none.
 std::string_view take_digits(std::string_view& text) {
   const auto end =
       std::ranges::find_if_not(text, [](unsigned char c) { return std::isdigit(c) != 0; });
@@ -47,7 +47,7 @@ std::string_view take_digits(std::string_view& text) {
   return digits;
 }
 
-/// The values in `word` when it follows the item's pattern ("load_0_2_2_tiles"), else nothing.
+/// The values in `word` if it follows the item's pattern ("load_0_2_2_tiles"), else nothing.
 std::optional<std::vector<std::string_view>> match(const ShortFormItem& item,
                                                    std::string_view word) {
   std::vector<std::string_view> values;
@@ -160,8 +160,8 @@ class ShortFormReader {
   std::set<std::size_t> seen_;
 };
 
-/// The next combination of the parameters' values, the last parameter's first; false after the
-/// last.
+/// Advances to the next combination of the parameters' values; the last parameter changes first.
+/// Returns false after the last combination.
 bool advance(const Family& family, std::vector<std::size_t>& chosen) {
   for (std::size_t i = chosen.size(); i-- > 0;) {
     if (++chosen[i] < family.parameters[i].values.size()) {
@@ -180,8 +180,8 @@ Config config_of(const Family& family, const std::vector<std::size_t>& chosen) {
   return config;
 }
 
-/// One that the family can build; nothing when the first thousands are none. An expression that
-/// fails is reported where a configuration is asked for.
+/// A configuration that the family can build; nothing if the first kMostTried are all invalid or if
+/// an expression fails. Such an expression is reported when a configuration is requested.
 std::optional<Config> example_config(const Family& family) {
   constexpr int kMostTried = 5000;
   std::vector<std::size_t> chosen(family.parameters.size(), 0);

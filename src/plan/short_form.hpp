@@ -12,12 +12,12 @@ namespace fatune {
 /// then the flags that are on and the patterns, in the family's order.
 [[nodiscard]] std::string short_form(const Family& family, const Config& config);
 
-/// Reads it back: any white space, enumerators in any case, flags in any order, and the whole
-/// framed by '|' as a table cell. Error(usage) naming what could not be read, where, and the
-/// flags there are.
+/// Reads a short form with any white space, enumerators in any case and flags in any order. The
+/// whole may be framed by '|', like a table cell. Throws Error(usage) naming what could not be
+/// read, its position, and the known flags.
 [[nodiscard]] Config parse_short_form(const Family& family, std::string_view text);
 
-/// The grammar as the user types it: "(dtype, d_head, ...): async+...": for messages and --help.
+/// The grammar as the user types it, for messages and --help: "(dtype, d_head, ...): async+...".
 [[nodiscard]] std::string short_form_usage(const Family& family);
 
 }  // namespace fatune

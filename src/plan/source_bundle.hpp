@@ -10,10 +10,10 @@
 
 namespace fatune {
 
-/// The translation unit that `source` (a path within the family's folder) names, every header of
-/// that folder and of kernels/common, and all code of the families that "includes" of `root` names,
-/// each under its path below kernels/, and what they include beside (included_files.hpp).
-/// Error(bad_file) when there is no such file or family.
+/// Loads the translation unit that `source` (a path within the family's folder) names, every header
+/// of that folder and of kernels/common, and all code of the families in "includes" of `root`, each
+/// under its path below kernels/. Other files that these include are added too
+/// (included_files.hpp). Throws Error(bad_file) if there is no such file or family.
 [[nodiscard]] std::shared_ptr<const SourceBundle> load_sources(const FileTree& tree,
                                                                const std::string& family,
                                                                const JsonNode& root,

@@ -28,7 +28,8 @@ SliceValues slice_of(const SpaceFile& file, const Config& config) {
   return values;
 }
 
-/// The product with one value for every parameter that is no slice: a configuration of each slice.
+/// The product with one value for every parameter that defines no slice: one configuration of each
+/// slice.
 ConfigProduct one_of_each_slice(const SpaceFile& file, ConfigProduct product) {
   for (std::size_t i = 0; i < product.values.size(); ++i) {
     if (!is_among(i, file.slices)) {
@@ -52,7 +53,7 @@ std::set<SliceValues> slices_of(const SpaceFile& file) {
   return found;
 }
 
-/// "64,32" with any white space; nothing when the text is no list of integers.
+/// Reads "64,32" with any white space; nothing if the text is not a list of integers.
 std::optional<SliceValues> parse_slice(std::string_view text) {
   SliceValues values;
   std::string plain(text);
@@ -78,7 +79,7 @@ bool is_of(const Family& family, const JsonFile& file) {
   return file.root().at("family").text() == family.name;
 }
 
-/// The spaces' files that belong to the family: its own folder's, and the common ones that say so.
+/// The space files of the family: those in its own folder, and the common ones that name it.
 std::vector<SpaceFile> read_all(const FileTree& tree, const Family& family) {
   std::vector<SpaceFile> files;
   std::set<std::string> seen;
@@ -141,7 +142,7 @@ std::optional<Space> find_slice(const FileTree& tree, const Family& family,
   return std::nullopt;
 }
 
-/// That of a key or a path; nothing when there is none of that key.
+/// The file of a key or a path; nothing if there is none for the key.
 std::optional<JsonFile> find_file(const FileTree& tree, const Family& family,
                                   const std::string& key) {
   if (is_space_file(key)) {

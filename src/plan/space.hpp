@@ -44,25 +44,25 @@ struct SpaceInfo {
   std::string summary;
 };
 
-/// Which space the user wants: the option, else the environment's KERNELS, else the family's
-/// default. The caller reads the environment. An empty variable counts as absent.
+/// Chooses the space that the user wants: the option, else the environment's KERNELS, else the
+/// family's default. The caller reads the environment. An empty variable counts as absent.
 [[nodiscard]] std::string choose_space(const Family& family,
                                        const std::optional<std::string>& option,
                                        const std::optional<std::string>& kernels_variable);
 
-/// Whether `text` is a space file's path, and no key.
+/// True if `text` is a space file's path and not a key.
 [[nodiscard]] bool is_space_file(std::string_view text);
 
 /// Reads a space by its key (configs/spaces/<key>.json or kernels/<family>/spaces/<key>.json), by a
 /// slice that one of them declares ("64,32"), or by a file's path (it has a '/' or ends in .json).
-/// Error(usage) for a key that is not there, listing those that are; Error(bad_file) for a file
-/// that is wrong or is another family's.
+/// Throws Error(usage) for an unknown key, listing the known ones, and Error(bad_file) for a file
+/// that is invalid or of another family.
 [[nodiscard]] Space load_space(const FileTree& tree, const Family& family, std::string_view text);
 
-/// Whether load_space() finds it for the family. Error(bad_file) for a file that is wrong.
+/// True if load_space() finds it for the family. Throws Error(bad_file) for an invalid file.
 [[nodiscard]] bool has_space(const FileTree& tree, const Family& family, std::string_view text);
 
-/// Every key that load_space takes for the family, slices last.
+/// Every key that load_space() accepts for the family, slices last.
 [[nodiscard]] std::vector<SpaceInfo> list_spaces(const FileTree& tree, const Family& family);
 
 }  // namespace fatune

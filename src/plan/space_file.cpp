@@ -12,7 +12,7 @@
 namespace fatune {
 namespace {
 
-constexpr int kMaxNesting = 8;  // spaces that name spaces; a cycle is met here
+constexpr int kMaxNesting = 8;  // nesting of spaces that name spaces; a cycle exceeds it
 
 /// The values of some parameters, each with the parameter's index.
 using Axes = std::map<std::size_t, std::vector<ParamValue>>;
@@ -63,7 +63,7 @@ class SpaceReader {
   }
 
  private:
-  /// Into `own`, or a part for each space that it names.
+  /// Reads into `own`, or adds the parts of the space that the node names to `parts`.
   void read_part(const JsonNode& node, ConfigSet& own, std::vector<SpacePart>& parts) {
     const auto axes = node.find("axes");
     const auto list = node.find("list");
@@ -149,7 +149,7 @@ class SpaceReader {
     return overlay ? vary(std::move(configs), read_axes(*overlay), *overlay) : configs;
   }
 
-  /// Every configuration with every combination of the axes' values put in.
+  /// Every configuration with every combination of the axes' values.
   static std::vector<Config> vary(std::vector<Config> configs, const Axes& axes,
                                   const JsonNode& node) {
     for (const auto& [parameter, values] : axes) {

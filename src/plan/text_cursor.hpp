@@ -8,7 +8,7 @@
 
 namespace fatune {
 
-/// Error(usage): a text is no configuration.
+/// The Error(usage) for a text that is not a configuration.
 class UnreadableConfig : public Error {
  public:
   UnreadableConfig(const std::string& what_was_wrong, const std::string& remedy,
@@ -23,24 +23,24 @@ class UnreadableConfig : public Error {
 /// Reads a configuration's text from left to right. White space between tokens never matters.
 class TextCursor {
  public:
-  static constexpr std::size_t kMaxLength = 4096;  ///< a kernel's name with its arguments has less
+  static constexpr std::size_t kMaxLength = 4096;  ///< kernels' names with arguments are shorter
 
-  /// `usage` is how the text should look: the remedy of every error. Error(usage) when it is longer
-  /// than kMaxLength.
+  /// `usage` is how the text should look, which is the remedy of every error. Throws Error(usage)
+  /// if the text is longer than kMaxLength.
   TextCursor(std::string_view text, std::string usage);
 
   [[nodiscard]] bool at_end();        ///< nothing but white space is left
   [[nodiscard]] bool accept(char c);  ///< takes `c` if it is next
-  void expect(char c);                ///< takes `c`; Error(usage) if it is not next
-  /// Takes letters, digits, underscores; Error(usage) saying that `what` was expected when there
-  /// are none.
+  void expect(char c);                ///< takes `c`; throws Error(usage) if it is not next
+  /// Takes letters, digits and underscores. If there are none, throws Error(usage) saying that
+  /// `what` was expected.
   [[nodiscard]] std::string_view word(std::string_view what);
 
   [[nodiscard]] std::size_t position() const { return at_; }
   [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
   void skip_to(std::size_t position) { at_ = position; }
 
-  /// UnreadableConfig: "cannot read the configuration '...': <what> at position 7 ('...')"
+  /// Throws UnreadableConfig: "cannot read the configuration '...': <what> at position 7 ('...')"
   [[noreturn]] void fail(const std::string& what) const;
 
  private:
@@ -51,10 +51,10 @@ class TextCursor {
   std::size_t at_ = 0;
 };
 
-/// A letter, a digit or an underscore, of ASCII.
+/// True for an ASCII letter, digit or underscore.
 [[nodiscard]] bool is_word_character(char c);
 
-/// `text` for a message: at most so many characters, and what does not print replaced by '?'.
+/// `text` for a message: at most `most_shown` characters, with '?' for each that does not print.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t most_shown = 100);
 
 }  // namespace fatune

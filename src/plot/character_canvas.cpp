@@ -12,7 +12,7 @@ namespace {
 constexpr double kDotsAcross = 2.0;
 constexpr double kDotsDown = 4.0;
 
-/// Bits of U+2800 to U+28FF by row and column of the dot.
+/// The bit of each dot in U+2800 to U+28FF, by row and column of the dot.
 constexpr std::array<std::array<std::uint8_t, 2>, 4> kDotBits{
     {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}};
 
@@ -56,7 +56,7 @@ void CharacterCanvas::dot(const CanvasPlace& place) {
 }
 
 void CharacterCanvas::line(const CanvasPlace& from, const CanvasPlace& to, bool dashed) {
-  constexpr std::size_t kDash = 3;  // dots
+  constexpr std::size_t kDash = 3;  // in dots
   const double length = std::max(std::abs(to.column - from.column) * kDotsAcross,
                                  std::abs(to.row - from.row) * kDotsDown);
   const auto steps = static_cast<std::size_t>(std::ceil(length));

@@ -14,23 +14,23 @@ struct CanvasPlace {
   double row = 0.0;
 };
 
-/// Cells of one character each, with dots of braille where nothing else was put. What lies outside
-/// is left out.
+/// Cells that hold one character each. Cells without a character show their braille dots. Anything
+/// outside the canvas is ignored.
 class CharacterCanvas {
  public:
   CharacterCanvas(std::size_t columns, std::size_t rows);
 
   /// `character` is one code point of UTF-8.
   void put(std::size_t column, std::size_t row, std::string_view character);
-  /// The text's code points in cells beside each other.
+  /// Writes the text's code points into consecutive cells of a row.
   void write(std::size_t column, std::size_t row, std::string_view text);
-  /// The nearest of the 2 by 4 dots that each cell has.
+  /// Sets the dot at `place`. Each cell has 2 by 4 dots.
   void dot(const CanvasPlace& place);
   void line(const CanvasPlace& from, const CanvasPlace& to, bool dashed = false);
 
   [[nodiscard]] std::size_t columns() const { return columns_; }
   [[nodiscard]] std::size_t rows() const { return rows_; }
-  /// A line for each row, without blanks at its end.
+  /// One line for each row, without trailing blanks.
   [[nodiscard]] std::string text() const;
 
  private:

@@ -6,14 +6,14 @@
 
 #include "plot/plot.hpp"
 
-// What character_plot() consists of. Lines are at most `columns` wide and end with a line break.
+// The parts of character_plot(). Lines are at most `columns` wide and end with a line break.
 namespace fatune {
 
-/// Nothing where nothing can be drawn.
+/// Both return an empty text if nothing can be drawn.
 [[nodiscard]] std::string character_xy(const XyPlot& plot, std::size_t columns);
 [[nodiscard]] std::string character_heat(const HeatMap& plot, std::size_t columns);
 
-/// Text of any bytes, in as many lines as it needs; nothing for an empty one.
+/// Wraps text of any bytes into lines. An empty text has no line.
 [[nodiscard]] std::string character_lines(std::string_view text, std::size_t columns);
 
 }  // namespace fatune

@@ -19,16 +19,16 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kBlocks{" ", "░", "▒", "▓", "█"};
 
-/// Shading is by the distance from the middle where there is one: signs tell the sides apart.
+/// The shading of a cell. With a middle, it shows the distance from it: signs tell the sides apart.
 std::string_view block_of(const HeatCell& cell, const HeatMap& plot, const HeatScale& scale) {
   const double part = scale.part_of(cell.value);
   return kBlocks.at(colour_number(plot.middle ? std::abs(2.0 * part - 1.0) : part, kBlocks.size()));
 }
 
 struct HeatLayout {
-  std::size_t names = 0;    ///< columns of the rows' names
-  std::size_t column = 0;   ///< that each of the map's columns takes, with the blank before it
-  std::size_t at_once = 0;  ///< columns of the map beside each other
+  std::size_t names = 0;    ///< columns of text that row names take
+  std::size_t column = 0;   ///< columns of text for a map column, with the blank before it
+  std::size_t at_once = 0;  ///< columns of the map that fit side by side
 };
 
 HeatLayout layout_of(const HeatMap& plot, const std::vector<HeatCell>& cells, std::size_t columns) {
@@ -51,20 +51,21 @@ HeatLayout layout_of(const HeatMap& plot, const std::vector<HeatCell>& cells, st
   return layout;
 }
 
-/// Columns of the map that have room beside each other.
+/// Columns of the map that fit side by side.
 struct MapPart {
   std::size_t first = 0;
-  std::size_t last = 0;  ///< behind them
+  std::size_t last = 0;  ///< exclusive
   std::vector<std::vector<std::string>> headings{};
   std::size_t heading_lines = 0;
-  std::map<std::size_t, std::size_t> rows{};  ///< of the map, to those of the text
+  std::map<std::size_t, std::size_t> rows{};  ///< from rows of the map to rows of the text
 
   [[nodiscard]] bool has(const HeatCell& cell) const {
     return first <= cell.column && cell.column < last;
   }
 };
 
-/// Of a map that has room as a whole all rows, else those that have a cell in this part.
+/// The rows to draw, with their rows in the text: all rows if the whole map fits, else those with a
+/// cell in this part.
 std::map<std::size_t, std::size_t> rows_of(const HeatMap& plot, const std::vector<HeatCell>& cells,
                                            const MapPart& part) {
   std::set<std::size_t> rows;

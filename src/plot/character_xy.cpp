@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kOneSeries = "●";
 constexpr std::string_view kSeveral = "*";
 
-/// The cells between the axes, and where values stand among them.
+/// The cells between the axes, and the positions of values in them.
 struct CharacterFrame {
   std::size_t left = 0;  ///< the first column after the axis on the left
   std::size_t columns = 0;
@@ -55,7 +55,7 @@ std::optional<PartPlace> parts_of(const CharacterFrame& frame, const PlotPoint& 
   return x && y ? std::optional(PartPlace{*x, *y}) : std::nullopt;
 }
 
-/// Dots lie within the cells, also at the ends.
+/// Returns the place of a dot. It lies within the cells, also at the ends of the axes.
 CanvasPlace canvas_place(const CharacterFrame& frame, const PartPlace& part) {
   constexpr double kHalfDot = 0.1;
   const auto inside = [](double value, double begin, double count) {
@@ -95,7 +95,7 @@ void draw_left_axis(const CharacterFrame& frame, CharacterCanvas& canvas) {
   }
 }
 
-/// A label below its tick unless the one before it is in the way.
+/// Draws each tick with its label, unless the previous label is in the way.
 void draw_bottom_axis(const CharacterFrame& frame, CharacterCanvas& canvas) {
   const std::size_t row = frame.rows;
   canvas.put(frame.left - 1, row, "└");
@@ -144,7 +144,8 @@ bool is_marked(const PlotSeries& series) {
   return series.shape == SeriesShape::points || series.shape == SeriesShape::line;
 }
 
-/// A letter for each series where there are several, except for rules.
+/// Returns kOneSeries if there are fewer than two series besides rules, else a letter for each
+/// series.
 std::string mark_of(const XyPlot& plot, std::size_t series) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   const auto is_rule = [](const PlotSeries& some) { return some.shape == SeriesShape::rule; };
@@ -181,7 +182,7 @@ void draw_interval(const PlotPoint& point, const PartPlace& part, const Characte
   }
 }
 
-/// A rule with one point goes across the whole plot.
+/// Draws a rule with one point: a line across the whole plot.
 void draw_rule(const PlotSeries& series, const CharacterFrame& frame, CharacterCanvas& canvas) {
   const PlotPoint& point = series.points.front();
   const std::optional<double> part =
@@ -220,7 +221,7 @@ void draw_lines(const PlotSeries& series, const CharacterFrame& frame, Character
   }
 }
 
-/// Points of a single series that are many are dots of braille, which are finer than characters.
+/// Many points of a single series are drawn as braille dots, which are finer than characters.
 bool drawn_as_dots(const PlotSeries& series, std::string_view mark) {
   constexpr std::size_t kMany = 60;
   return mark == kOneSeries && series.points.size() > kMany;
@@ -241,7 +242,8 @@ void draw_points(const PlotSeries& series, std::string_view mark, const Characte
   }
 }
 
-/// Steps have no marks: where there are several series, the letter is at their end.
+/// Puts the letter of a series of steps at its end if there are several series. Steps have no
+/// marks.
 void mark_end(const PlotSeries& series, std::string_view mark, const CharacterFrame& frame,
               CharacterMarks& marks) {
   const std::optional<PartPlace> part =
@@ -251,7 +253,7 @@ void mark_end(const PlotSeries& series, std::string_view mark, const CharacterFr
   }
 }
 
-/// ├──▒▒▒┃▒▒──┤
+/// Draws ├──▒▒▒┃▒▒──┤.
 void draw_box(const PlotBox& box, const CharacterFrame& frame, CharacterCanvas& canvas) {
   const std::optional<double> y = frame.y.part_of(box.position);
   const auto ends =

@@ -11,7 +11,8 @@ namespace fatune {
 /// The cells that have a place on the map and a finite value.
 [[nodiscard]] std::vector<HeatCell> drawable_cells(const HeatMap& plot);
 
-/// The cell's text; without one, its side of the middle: that is to be told without colour too.
+/// The cell's text. Without one, a sign for its side of the middle, which shows the side without
+/// colour.
 [[nodiscard]] std::string heat_text(const HeatCell& cell, const std::optional<double>& middle);
 
 }  // namespace fatune

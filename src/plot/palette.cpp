@@ -28,7 +28,7 @@ std::uint8_t between(std::uint8_t from, std::uint8_t to, double part) {
   return static_cast<std::uint8_t>(std::lround(from + (to - from) * part));
 }
 
-/// The colour at `part` of the way along `anchors`, which are at equal distances.
+/// The colour at `part` (0 to 1) of the way along `anchors`, which are evenly spaced.
 Colour along(std::span<const Colour> anchors, double part) {
   const double place = part * static_cast<double>(anchors.size() - 1);
   const auto first = std::min(static_cast<std::size_t>(place), anchors.size() - 2);

@@ -8,7 +8,7 @@
 #include <vector>
 
 // The colours of plots, after Okabe and Ito's for eight kinds of marks and after cividis for
-// scales: those who see no difference of red and green tell them apart too.
+// scales. Readers who cannot distinguish red and green can tell them apart.
 namespace fatune {
 
 struct Colour {
@@ -17,18 +17,17 @@ struct Colour {
   std::uint8_t blue = 0;
 };
 
-/// "#0072b2"
+/// For example "#0072b2".
 [[nodiscard]] std::string css_colour(const Colour& colour);
 
 /// Contrast ratio of WCAG 2.2: 1 to 21.
 [[nodiscard]] double contrast(const Colour& one, const Colour& other);
 
-inline constexpr std::size_t kSeriesStyles = 8;  ///< then they go round
+inline constexpr std::size_t kSeriesStyles = 8;  ///< further series repeat them
 inline constexpr std::size_t kShades = 16;       ///< colours from good to bad
-inline constexpr std::size_t kHeatColours = 17;  ///< odd: a scale with a middle has a colour for it
+inline constexpr std::size_t kHeatColours = 17;  ///< odd: the middle of a scale has a colour
 
-/// What the colours of a page are made of. Texts have a contrast of 4.5 or more to the ground,
-/// marks one of 3 or more.
+/// The colours of a page. Text has a contrast of at least 4.5 with the ground, marks at least 3.
 struct ColourScheme {
   Colour ground;
   Colour text;
@@ -36,24 +35,25 @@ struct ColourScheme {
   Colour axis;
   Colour grid;
   std::array<Colour, kSeriesStyles> series;
-  std::array<Colour, kShades> shades;  ///< the first, of the best, stands out most
+  std::array<Colour, kShades> shades;  ///< the first is the best and stands out most
 };
 [[nodiscard]] const ColourScheme& light_colours();
 [[nodiscard]] const ColourScheme& dark_colours();
 
 /// Colours of cells, the same on light and dark pages: from dark blue to yellow.
 [[nodiscard]] const std::array<Colour, kHeatColours>& heat_colours();
-/// From blue over nearly white to orange.
+/// Colours from blue through near white to orange.
 [[nodiscard]] const std::array<Colour, kHeatColours>& two_sided_colours();
-/// Black or white, which has the greater contrast to `ground`: 4.5 or more.
+/// Black or white, whichever has the greater contrast with `ground`: at least 4.5.
 [[nodiscard]] Colour text_colour_on(const Colour& ground);
 
-/// The number of the colour out of `count` for a place from 0 to 1; what is beyond is limited, NaN
-/// is the last.
+/// The index of the colour, out of `count`, for a place from 0 to 1. Places beyond are clamped. NaN
+/// gives the last colour.
 [[nodiscard]] std::size_t colour_number(double part, std::size_t count);
 
-/// The place from 0 to 1 of a cell's value: from the least to the greatest of all, or, with a
-/// `middle`, as far to both sides as the value furthest from it. 0.5 where all are equal.
+/// Maps a cell's value to a place from 0 to 1. The scale goes from the least to the greatest value.
+/// With a `middle`, it reaches equally far to both sides, up to the value furthest from it. The
+/// place is 0.5 if all values are equal.
 class HeatScale {
  public:
   HeatScale(const std::vector<double>& values, const std::optional<double>& middle);

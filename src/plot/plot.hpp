@@ -15,39 +15,40 @@ enum class AxisScale { linear, log2, log10, category };
 struct Axis {
   std::string title;  ///< with the unit; empty: none
   AxisScale scale = AxisScale::linear;
-  std::vector<std::string> categories{};  ///< category: the names of the positions 0, 1, ...
-  std::optional<double> least{};          ///< absent: the least that is drawn
+  std::vector<std::string> categories{};  ///< of a category scale: names of positions 0, 1, ...
+  std::optional<double> least{};          ///< absent: the least value drawn
   std::optional<double> greatest{};
 };
 
-/// Where a value stands on a scale from good to bad, 0 to 1: marks are coloured by it.
+/// The position of a value on a scale from good (0) to bad (1). It gives a mark its colour.
 using Shade = double;
 
 struct PlotPoint {
   double x = 0.0;
   double y = 0.0;
-  std::optional<double> low{};  ///< ends of an interval along x where y is a category, else along y
+  /// The ends of an interval: along x if y is an axis of categories, else along y.
+  std::optional<double> low{};
   std::optional<double> high{};
-  std::string label{};                ///< what a reader is told who points at it
+  std::string label{};                ///< tooltip
   std::optional<std::int64_t> row{};  ///< `data-row` of the table row that it stands for
   std::optional<Shade> shade{};       ///< absent: the series' colour
 };
 
 enum class SeriesShape {
-  points,  ///< with intervals where points have them
-  line,    ///< from point to point, each marked
+  points,  ///< with intervals if the points have them
+  line,    ///< marked points, joined by lines
   steps,   ///< a value holds until the next one; no marks
-  rule,    ///< what others are compared with: a thin dashed line, no marks
+  rule,    ///< a reference for the others: a thin dashed line, no marks
 };
 
 struct PlotSeries {
-  std::string name;  ///< in the legend; empty: not there
+  std::string name;  ///< in the legend; empty: no entry
   SeriesShape shape = SeriesShape::points;
-  std::size_t style = 0;  ///< colour and mark, from a fixed sequence that goes round
+  std::size_t style = 0;  ///< index of colour and mark in a fixed sequence that repeats
   std::vector<PlotPoint> points{};
 };
 
-/// A distribution: least, quartiles and greatest, at a position of the axis of categories.
+/// A distribution (minimum, quartiles, maximum) at a position on the axis of categories.
 struct PlotBox {
   double position = 0.0;
   double least = 0.0;
@@ -69,22 +70,22 @@ struct XyPlot {
 struct HeatCell {
   std::size_t column = 0;
   std::size_t row = 0;
-  double value = 0.0;   ///< that the cell is coloured by
-  std::string text{};   ///< in the cell: short
-  std::string label{};  ///< what a reader is told who points at it
+  double value = 0.0;   ///< gives the cell its colour
+  std::string text{};   ///< short text in the cell
+  std::string label{};  ///< tooltip
 };
 
 /// Cells over two axes of categories. Cells that are not listed stay empty.
 struct HeatMap {
   Axis x;
   Axis y;
-  std::string value_title;  ///< of the colours' legend, with the unit
-  /// Colours go to two sides from this value; absent: from the least to the greatest.
+  std::string value_title;  ///< title of the colour legend, with the unit
+  /// The value from which colours go to two sides. Absent: they go from the least to the greatest.
   std::optional<double> middle{};
   std::vector<HeatCell> cells{};
 };
 
-/// Axes beside each other; a line is one configuration.
+/// Parallel axes. Each line is one configuration.
 struct ParallelPlot {
   struct Line {
     std::vector<std::optional<double>> values;  ///< one for each axis; absent: not known
@@ -99,7 +100,7 @@ struct ParallelPlot {
 struct Plot {
   std::string id;       ///< a name for files and links: letters, digits and hyphens
   std::string title;    ///< one line
-  std::string summary;  ///< what is to be seen, in a sentence: for those who cannot see it
+  std::string summary;  ///< describes the plot in one sentence, for screen readers
   std::variant<XyPlot, HeatMap, ParallelPlot> drawing;
 };
 

@@ -36,7 +36,7 @@ std::string class_rules() {
   return rules;
 }
 
-/// Cells have the same colours in every scheme, and a text of black or white on them.
+/// Cells have the same colours in every scheme. Their text is black or white.
 std::string cell_rules(char letter, const std::array<Colour, kHeatColours>& colours) {
   std::string rules;
   for (std::size_t i = 0; i < colours.size(); ++i) {
@@ -46,7 +46,7 @@ std::string cell_rules(char letter, const std::array<Colour, kHeatColours>& colo
   return rules;
 }
 
-/// Series are told apart by their dashes as well.
+/// Dashes help to tell series apart.
 std::string dash_rules() {
   constexpr std::array<std::string_view, kSeriesStyles> kDashes{
       "none", "7 3", "2 3", "8 3 2 3", "12 4", "4 2", "1 4", "8 2 2 2 2 2"};

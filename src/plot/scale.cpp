@@ -9,7 +9,7 @@ namespace {
 
 bool is_log(AxisScale scale) { return scale == AxisScale::log2 || scale == AxisScale::log10; }
 
-/// Values beyond these would overflow when ends are subtracted or powers taken.
+/// Returns false for values that would overflow when ends are subtracted or powers taken.
 bool drawable(double value, AxisScale scale) {
   constexpr double kMost = 1e100;
   constexpr double kLeastOfLog = 1e-100;
@@ -35,7 +35,7 @@ AxisRange range_of(const std::vector<double>& values, AxisScale scale) {
   return {least, greatest};
 }
 
-/// A range of less has no steps between its ends that a number can be.
+/// A shorter range has no representable steps between its ends.
 constexpr double kLeastLength = 1e-90;
 
 /// Whether the labels of the range's ends would differ.
@@ -45,7 +45,7 @@ bool can_be_told_apart(const AxisRange& range) {
   return range.greatest - range.least > std::max(size * kLeastPart, kLeastLength);
 }
 
-/// Room on both sides of values that are equal, or nearly.
+/// Adds room on both sides if the values are equal or nearly equal.
 AxisRange with_room(AxisRange range, AxisScale scale) {
   if (can_be_told_apart(range)) {
     return range;
@@ -58,7 +58,8 @@ AxisRange with_room(AxisRange range, AxisScale scale) {
   return {range.least - room, range.greatest + room};
 }
 
-/// To whole ticks on a linear axis; on a log axis a little, so that marks do not lie on the frame.
+/// Extends a linear axis to whole ticks, and a log axis a little, so that marks do not lie on the
+/// frame.
 AxisRange rounded_outward(const AxisRange& range, AxisScale scale, const TickWishes& wishes) {
   if (is_log(scale)) {
     constexpr double kRoom = 0.03;

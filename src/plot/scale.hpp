@@ -10,24 +10,24 @@
 namespace fatune {
 
 struct ScaleWishes {
-  bool from_zero = false;      ///< a linear axis that says no `least` begins at 0, or below
-  std::size_t most_ticks = 6;  ///< not of categories, which all have one
+  bool from_zero = false;      ///< begin a linear axis without a `least` at 0 or below
+  std::size_t most_ticks = 6;  ///< ignored for categories, which all have a tick
 };
 
-/// Where values stand on an axis, as a part of its length.
+/// Maps values to positions on an axis, as a fraction of its length.
 class Scale {
  public:
-  /// `values` are those that are drawn: the axis has room for them unless it names its ends. Those
-  /// that cannot be drawn are passed over.
+  /// `values` are drawn on the axis. It has room for them unless it names its ends. Values that
+  /// cannot be drawn are ignored.
   Scale(const Axis& axis, const std::vector<double>& values, const ScaleWishes& wishes = {});
 
-  /// 0 at the axis' begin to 1 at its end; nothing for a value beyond the ends, one that is not
-  /// finite, and one that is not positive on a log axis. Category i has the middle of the i-th of
-  /// equal parts.
+  /// Returns 0 at the start of the axis to 1 at its end. Returns nothing for a value beyond the
+  /// ends, one that is not finite, and one that is not positive on a log axis. Category i lies in
+  /// the middle of the i-th of equal parts.
   [[nodiscard]] std::optional<double> part_of(double value) const;
-  /// The part of the nearest value that is within the ends; nothing for NaN.
+  /// Moves values beyond the ends to the nearest end. Returns nothing for NaN.
   [[nodiscard]] std::optional<double> nearest_part_of(double value) const;
-  /// What one category takes; 0 on other axes.
+  /// The fraction that one category takes; 0 on other axes.
   [[nodiscard]] double category_part() const;
   [[nodiscard]] const std::vector<Tick>& ticks() const { return ticks_; }
   [[nodiscard]] const AxisRange& range() const { return range_; }

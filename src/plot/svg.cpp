@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kTitleLine = 18.0;
 constexpr double kBelowTitle = 30.0;
-constexpr std::size_t kMostOfSummary = 2000;  // code points
+constexpr std::size_t kMostOfSummary = 2000;  // in code points
 
 struct DrawSvg {
   SvgDrawing operator()(const XyPlot& plot) const { return svg_xy(plot, kBelowTitle); }
@@ -29,7 +29,7 @@ struct DrawingClass {
   std::string_view operator()(const ParallelPlot&) const { return "parallel"; }
 };
 
-/// Letters, digits and hyphens, whatever `id` has.
+/// Replaces all but letters and digits with hyphens.
 std::string safe_id(std::string_view id) {
   std::string safe;
   for (const char c : id.substr(0, 100)) {
@@ -54,7 +54,7 @@ SvgDrawing drawing_of(const Plot& plot) {
   return drawing.empty ? nothing_to_show() : drawing;
 }
 
-/// What readers of screens say.
+/// The title and the description, which screen readers speak.
 std::string spoken_heading(const Plot& plot, const std::string& id) {
   return fmt::format("<title id=\"{0}-title\">{1}</title>\n<desc id=\"{0}-desc\">{2}</desc>\n", id,
                      markup(visible_text(plot.title, kMostOfSummary)),
@@ -73,7 +73,7 @@ std::string svg(const Plot& plot, SvgPlace place) {
   const std::string id = safe_id(plot.id);
   const SvgDrawing drawing = drawing_of(plot);
   const bool file = place == SvgPlace::file;
-  const double top = file ? 0.0 : kTitleLine;  // a page has the title as its own text
+  const double top = file ? 0.0 : kTitleLine;  // a page shows the title itself
   return fmt::format(
       "<svg class=\"plot {}\"{} role=\"img\" aria-labelledby=\"{}-title {}-desc\" viewBox=\"0 {} "
       "{} "

@@ -6,15 +6,14 @@
 
 namespace fatune {
 
-/// Whether an SVG is a file of its own, which carries its style and title, or part of a page that
-/// has plot_style().
+/// A file carries its own style and title. A page has plot_style().
 enum class SvgPlace { file, page };
 
-/// The plot as an SVG element, 720 units wide unless it needs more, with role="img", title and
-/// desc. Nothing in it is fetched or executed. Text of any bytes is safe: markup is escaped,
-/// characters that XML forbids and bidirectional controls are shown as U+FFFD, long text is cut in
-/// the middle. Values that are not finite, or not positive on a log axis, are left out. Marks have
-/// `data-row`.
+/// Draws the plot as an SVG element, 720 units wide unless it needs more, with role="img", title
+/// and desc. Nothing in it is fetched or executed. Text of any bytes is safe: markup is escaped,
+/// characters that XML forbids and bidirectional controls are shown as U+FFFD, and long text is cut
+/// in the middle. Values that are not finite, or not positive on a log axis, are left out. Marks
+/// have `data-row`.
 [[nodiscard]] std::string svg(const Plot& plot, SvgPlace place);
 
 /// CSS of the classes that svg() uses, for light, dark (prefers-color-scheme) and print.

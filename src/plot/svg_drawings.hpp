@@ -2,7 +2,7 @@
 
 #include "plot/svg_frame.hpp"
 
-// One function for each of plot.hpp's drawings; each begins at `top`.
+// One function for each kind of drawing in plot.hpp. Each drawing begins at `top`.
 namespace fatune {
 
 [[nodiscard]] SvgDrawing svg_xy(const XyPlot& plot, double top);

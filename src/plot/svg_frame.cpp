@@ -11,7 +11,7 @@
 namespace fatune {
 namespace {
 
-constexpr double kMostOfWidth = 0.45;  // for labels on the left
+constexpr double kMostOfWidth = 0.45;  // for labels on the left, as a fraction
 constexpr double kSlantedRoom = 150.0;
 
 double widest_label(const std::vector<Tick>& ticks) {
@@ -39,7 +39,7 @@ std::string level_labels(const Area& area, const Scale& scale, double room) {
   return elements;
 }
 
-/// Every label, or every second, third, ... one where categories are narrower than letters.
+/// Draws every label, or every second, third, ... if categories are narrower than letters.
 std::string slanted_labels(const Area& area, const Scale& scale, double each, double& room) {
   constexpr double kSlope = 0.7071;  // 45 degrees
   const auto stride = static_cast<std::size_t>(std::max(1.0, std::ceil(kTickSize / kSlope / each)));

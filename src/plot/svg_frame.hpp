@@ -8,12 +8,12 @@
 #include "plot/plot.hpp"
 #include "plot/scale.hpp"
 
-// What the drawings of an SVG share: where they lie, axes, legends.
+// Parts that SVG drawings share: areas, axes, legends.
 namespace fatune {
 
 inline constexpr double kSvgWidth = 720.0;
 inline constexpr double kLabelGap = 6.0;   ///< between labels and what they label
-inline constexpr double kTitleRow = 18.0;  ///< that an axis' title takes
+inline constexpr double kTitleRow = 18.0;  ///< height of an axis title
 inline constexpr double kLetterHeight = 8.0;
 inline constexpr double kHalfLetter = kLetterHeight / 2.0;
 
@@ -27,7 +27,7 @@ struct Area {
   [[nodiscard]] double height() const { return bottom - top; }
 };
 
-/// What one of the drawings consists of.
+/// The elements and extents of one drawing.
 struct SvgDrawing {
   double width = kSvgWidth;
   double bottom = 0.0;  ///< y of its lower end
@@ -44,7 +44,8 @@ struct SvgDrawing {
                                       : area.bottom - part * area.height();
 }
 
-/// What the labels on the left of the plot take, of at most 45 % of its width.
+/// The width of the labels on the left of the plot. Categories get at most 45 % of the plot's
+/// width.
 [[nodiscard]] double left_labels_width(const std::vector<Tick>& ticks, AxisScale scale);
 
 /// Lines at the ticks, across the area.
@@ -52,25 +53,25 @@ struct SvgDrawing {
 [[nodiscard]] std::string left_labels(const Area& area, const std::vector<Tick>& ticks,
                                       const Scale& scale, AxisScale kind);
 
-/// Labels below the area: slanted where they do not fit beside each other. Sets `bottom` to where
-/// they end.
+/// Draws labels below the area, slanted if they do not fit side by side. Sets `bottom` to their
+/// lower end.
 [[nodiscard]] std::string bottom_labels(const Area& area, const Scale& scale, AxisScale kind,
                                         double& bottom);
 
-/// An axis' title: below the middle of the area, or, where it is wider, up to its right end.
+/// An axis title: centred below the area or, if it is wider, right-aligned with it.
 [[nodiscard]] std::string title_below(const std::string& title, const Area& area, double y);
 
 struct LegendEntry {
   std::string name;
-  std::string sample;  ///< elements within 24 by 12 units, around (0, 0) from x 0
+  std::string sample;  ///< elements within 24 by 12 units: x from 0, y centred on 0
   double sample_width = 24.0;
   double name_room = 320.0;
 };
 
-/// Entries beside each other in as many rows as they need, from `top`, which is moved below them.
+/// Draws the entries side by side in as many rows as they need, from `top`. Moves `top` below them.
 [[nodiscard]] std::string legend(const std::vector<LegendEntry>& entries, double& top);
 
-/// Rectangles of the colours `css_class`0, 1, ... beside each other, 12 units high around y 0.
+/// Adjacent rectangles of the colours `css_class`0, 1, ..., 12 units high and centred on y 0.
 [[nodiscard]] std::string colour_bar(std::string_view css_class, std::size_t colours, double width);
 /// The legend of colours from good to bad.
 [[nodiscard]] LegendEntry shade_entry();

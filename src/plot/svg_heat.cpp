@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kCellHeight = 22.0;
 
-/// Both axes are of categories, whatever they say.
+/// Heat maps treat both axes as axes of categories, whatever their scale.
 Scale category_scale(Axis axis) {
   axis.scale = AxisScale::category;
   return Scale(axis, {});
@@ -29,8 +29,8 @@ double widest_text(const std::vector<HeatCell>& cells, const std::optional<doubl
   return widest;
 }
 
-/// A column's width: what texts need, more where there is room, and none for texts that would make
-/// the plot more than twice as wide.
+/// The width of a column. It has room for the texts, unless they would make the plot more than
+/// twice as wide, and takes more if there is room.
 double column_width(double room, std::size_t columns, double widest) {
   constexpr double kMost = 96.0;
   constexpr double kLeast = 10.0;

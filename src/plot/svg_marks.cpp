@@ -19,7 +19,7 @@ struct MarkOutline {
   std::string_view rest;
 };
 
-// Of about the same area. The first is a circle, which has an element of its own.
+// The outlines have about the same area. The first stands for a circle, which has its own element.
 constexpr std::array<MarkOutline, kSeriesStyles> kOutlines{
     MarkOutline{},
     MarkOutline{-3.0, -3.0, "h6v6h-6z"},
@@ -33,7 +33,7 @@ constexpr std::array<MarkOutline, kSeriesStyles> kOutlines{
     MarkOutline{-4.0, -2.0, "h8v4h-8z"},
 };
 
-/// In the middle of the shades where all of the series' marks have one.
+/// The point of a legend's sample. It has the middle shade if all marks of the series have shades.
 PlotPoint sample_point(const PlotSeries& series) {
   PlotPoint point;
   if (std::ranges::all_of(series.points, &has_shade)) {

@@ -5,7 +5,7 @@
 
 #include "plot/plot.hpp"
 
-// The elements that series consist of.
+// The SVG elements of series.
 namespace fatune {
 
 /// A place in the SVG's units.
@@ -16,17 +16,17 @@ struct SvgPoint {
 
 [[nodiscard]] bool has_shade(const PlotPoint& point);
 
-/// " k3": the class of a shade's colour after other classes; empty without a shade.
+/// The class of a shade's colour, to append to other classes: " k3". Empty without a shade.
 [[nodiscard]] std::string shade_class(const std::optional<Shade>& shade);
 
-/// " data-row="17"", or nothing.
+/// For example " data-row="17"". Empty without a row.
 [[nodiscard]] std::string row_attribute(const std::optional<std::int64_t>& row);
 
-/// The mark of the series' style with its middle at `place`.
+/// The mark of the series' style, centred at `place`.
 [[nodiscard]] std::string mark_element(std::size_t style, const SvgPoint& place,
                                        const PlotPoint& point);
 
-/// The sample of a series for a legend, around (0, 0) from x 0 to 24.
+/// The sample of a series for a legend: x from 0 to 24, y centred on 0.
 [[nodiscard]] std::string series_sample(const PlotSeries& series);
 
 }  // namespace fatune

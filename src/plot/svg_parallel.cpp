@@ -15,11 +15,11 @@ namespace fatune {
 namespace {
 
 constexpr double kAxisHeight = 300.0;
-constexpr double kBelow = 18.0;  // from an axis' end to the place of missing values
+constexpr double kBelow = 18.0;  // from the end of an axis to the place of missing values
 constexpr double kLeftMargin = 24.0;
-constexpr double kLastLabels = 64.0;    // beside the last axis
-constexpr double kLeastBetween = 56.0;  // two axes
-constexpr double kMostBetween = 90.0;   // for the sake of long names
+constexpr double kLastLabels = 64.0;    // room beside the last axis
+constexpr double kLeastBetween = 56.0;  // least distance between axes
+constexpr double kMostBetween = 90.0;   // limit for long names
 
 using Line = ParallelPlot::Line;
 
@@ -31,7 +31,7 @@ struct ParallelAxis {
 
 struct ParallelFrame {
   std::vector<ParallelAxis> axes;
-  double between = 0.0;  ///< axes
+  double between = 0.0;  ///< distance between axes
   double top = 0.0;
   double bottom = 0.0;
 };
@@ -50,7 +50,7 @@ std::vector<double> values_of(const ParallelPlot& plot, std::size_t axis) {
   return values;
 }
 
-/// Room for the names of categories, within reason.
+/// The least distance between axes that leaves room for the names of categories, up to a limit.
 double least_between(const ParallelPlot& plot) {
   double widest = kLeastBetween;
   for (const Axis& axis : plot.axes) {
@@ -67,7 +67,7 @@ ParallelFrame frame_of(const ParallelPlot& plot, double top) {
   ParallelFrame frame{{}, (kSvgWidth - kLeftMargin - kLastLabels) / gaps, top, top + kAxisHeight};
   frame.between = std::max(frame.between, least_between(plot));
   for (std::size_t i = 0; i < plot.axes.size(); ++i) {
-    // Whole units, so that lines are short and scripts find the axes' places in them.
+    // Whole units keep paths short and let scripts find the axes' positions in them.
     const double x = std::round(kLeftMargin + frame.between * static_cast<double>(i));
     frame.axes.push_back(
         {x, Scale(plot.axes[i], values_of(plot, i), {.from_zero = false, .most_ticks = kTicks}),
@@ -76,7 +76,7 @@ ParallelFrame frame_of(const ParallelPlot& plot, double top) {
   return frame;
 }
 
-/// With room for the labels beside the last axis.
+/// The width of the plot, with room for the labels beside the last axis.
 double width_of_parallel(const ParallelFrame& frame) {
   const double last = frame.axes.empty() ? 0.0 : frame.axes.back().x;
   return std::max(kSvgWidth, last + std::clamp(frame.between, kLastLabels, kMostBetween));
@@ -101,7 +101,7 @@ std::string line_element(const Line& line, const ParallelFrame& frame) {
          (line.label.empty() ? "/>\n" : fmt::format(">{}</path>\n", title_element(line.label)));
 }
 
-/// The best last: they lie on top.
+/// Draws the best lines last, on top of the others.
 std::string lines_of(const ParallelPlot& plot, const ParallelFrame& frame) {
   std::vector<std::size_t> order(plot.lines.size());
   std::iota(order.begin(), order.end(), 0);
@@ -126,7 +126,7 @@ bool has_missing(const ParallelPlot& plot, const ParallelFrame& frame) {
   });
 }
 
-/// Beside the axis, on top of the lines.
+/// Labels beside the axis, on top of the lines.
 std::string tick_labels(const ParallelAxis& axis, const ParallelFrame& frame, bool missing) {
   const Area area{0.0, frame.top, 0.0, frame.bottom};
   const auto label = [&](double y, const std::string& text) {
@@ -157,7 +157,7 @@ std::string tick_lines(const ParallelAxis& axis, const ParallelFrame& frame) {
   return fmt::format("<path class=\"axis-line\" d=\"{}\"/>\n", path);
 }
 
-/// Titles that do not fit beside each other stand at two heights in turn.
+/// Titles that do not fit side by side alternate between two heights.
 std::string axis_element(const ParallelPlot& plot, const ParallelFrame& frame, std::size_t i,
                          bool two_heights, bool missing) {
   const ParallelAxis& axis = frame.axes[i];

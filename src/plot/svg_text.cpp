@@ -12,7 +12,7 @@
 namespace fatune {
 namespace {
 
-/// Lead bytes of three and four bytes are those of U+0800 on; few of them are narrow.
+/// Lead bytes from 0xE3 begin the characters from U+3000. Few of them are narrow.
 bool begins_wide_character(char c) { return static_cast<unsigned char>(c) >= 0xE3U; }
 
 std::string_view anchor_attribute(TextEnd anchor) {

@@ -17,9 +17,9 @@ namespace {
 
 constexpr double kCategoryRow = 22.0;
 constexpr double kPlotHeight = 260.0;
-constexpr double kSideMargin = 20.0;  // for half a tick's label
+constexpr double kSideMargin = 20.0;  // for half of a tick's label
 
-/// Many points are drawn so that one sees how many lie on each other.
+/// True if there are many points. They are drawn translucent, which shows how many overlap.
 bool is_dense(const PlotSeries& series) {
   constexpr std::size_t kMany = 150;
   return series.points.size() > kMany;
@@ -76,7 +76,7 @@ Frame frame_of(const XyPlot& plot, double top) {
   return {area, std::move(x), std::move(y), plot.y.scale};
 }
 
-/// The ends of a point's interval, within the axes.
+/// The ends of a point's interval, limited to the axes.
 std::optional<std::pair<SvgPoint, SvgPoint>> interval_of(const PlotPoint& point,
                                                          const SvgPoint& middle,
                                                          const Frame& frame) {
@@ -97,7 +97,7 @@ std::optional<std::pair<SvgPoint, SvgPoint>> interval_of(const PlotPoint& point,
                              SvgPoint{middle.x, y_at(area, *high, frame.y_kind)}};
 }
 
-/// Ends have caps, unless many marks lie on them.
+/// Intervals have caps at their ends, unless the series is dense.
 std::string interval_path(const SvgPoint& low, const SvgPoint& high, bool along_x, bool dense) {
   constexpr std::string_view kCap = "m0,-3v6";
   constexpr std::string_view kFlatCap = "m-3,0h6";
@@ -110,9 +110,9 @@ std::string interval_path(const SvgPoint& low, const SvgPoint& high, bool along_
                  : fmt::format("{}{}m-3,0V{}{}", line, kFlatCap, svg_number(high.y), kFlatCap);
 }
 
-/// One path for all intervals of a colour: short, whatever their number.
+/// Draws all intervals of a colour as one path, which keeps the SVG short.
 std::string intervals_of(const PlotSeries& series, const Frame& frame) {
-  std::map<std::string, std::string> paths;  // of each shade's class
+  std::map<std::string, std::string> paths;  // by class of the shade
   for (const PlotPoint& point : series.points) {
     const std::optional<SvgPoint> place = frame.place(point.x, point.y);
     const auto interval = place ? interval_of(point, *place, frame) : std::nullopt;
@@ -128,7 +128,7 @@ std::string intervals_of(const PlotSeries& series, const Frame& frame) {
   return elements;
 }
 
-/// From point to point; broken where a point cannot be drawn.
+/// Joins the points. The path is broken at a point that cannot be drawn.
 std::string joined_points(const PlotSeries& series, const Frame& frame) {
   std::string path;
   bool begins = true;
@@ -145,8 +145,8 @@ std::string joined_points(const PlotSeries& series, const Frame& frame) {
   return path;
 }
 
-/// A rule with one point goes across the whole plot: at its x where y is an axis of categories,
-/// else at its y.
+/// A rule with one point crosses the whole plot: at its x if y is an axis of categories, else at
+/// its y.
 std::string rule_path(const PlotSeries& series, const Frame& frame) {
   if (series.points.size() != 1) {
     return joined_points(series, frame);
@@ -168,7 +168,7 @@ std::string path_element(std::string_view css_class, const std::string& path) {
   return path.empty() ? "" : fmt::format("<path class=\"{}\" d=\"{}\"/>\n", css_class, path);
 }
 
-/// The best last: they lie on top.
+/// Draws the best marks last, on top of the others.
 std::string marks_of(const PlotSeries& series, const Frame& frame) {
   std::vector<const PlotPoint*> points =
       mapped(series.points, [](const PlotPoint& point) { return &point; });

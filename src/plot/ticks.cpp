@@ -9,13 +9,13 @@
 namespace fatune {
 namespace {
 
-constexpr double kRounding = 1e-9;  // of a step: what is lost in computing ends
+constexpr double kRounding = 1e-9;  // tolerance for rounding errors, as a fraction of a step
 
 double count_of(const TickWishes& wishes) {
   return static_cast<double>(std::max<std::size_t>(wishes.most, 1));
 }
 
-/// `value` with a letter for thousands, millions, ... from `kFirstLetter` on: "2.5M".
+/// Formats `value` with a letter for millions, billions, ... from `kFirstLetter` on: "2.5M".
 std::string short_number(double value, int decimals) {
   constexpr double kFirstLetter = 1e6;
   constexpr std::string_view kLetters = "MGT";
@@ -59,7 +59,7 @@ std::string power_label(double base, double exponent) {
   return exponent < 0.0 ? fmt::format("1/{}", power) : fmt::format("{:.0f}", power);
 }
 
-/// Every power of `base`, or every second, third, ... one.
+/// Ticks at every power of `base`, or at every second, third, ... if there are too many.
 std::vector<Tick> power_ticks(const AxisRange& range, double base, const TickWishes& wishes) {
   const double first = std::ceil(std::log2(range.least) / std::log2(base) - kRounding);
   const double last = std::floor(std::log2(range.greatest) / std::log2(base) + kRounding);

@@ -6,7 +6,7 @@
 
 #include "plot/plot.hpp"
 
-// Round values to read an axis by: pure functions.
+// Pure functions that choose round values for the ticks of an axis.
 namespace fatune {
 
 struct Tick {
@@ -28,8 +28,9 @@ struct TickWishes {
 /// The least of 1, 2 and 5 times a power of ten that cuts `range` into at most `wishes.most` steps.
 [[nodiscard]] double nice_step(const AxisRange& range, const TickWishes& wishes);
 
-/// At most about `wishes.most` ticks within `range`, ascending. log2: powers of two, and log10:
-/// powers of ten, or linear ones where the range has less than two of them. Not for categories.
+/// Returns at most about `wishes.most` ticks within `range`, ascending. They are powers of two for
+/// log2, powers of ten for log10, and linear if the range has fewer than two such powers. Not for
+/// categories.
 [[nodiscard]] std::vector<Tick> ticks_within(const AxisRange& range, AxisScale scale,
                                              const TickWishes& wishes);
 

@@ -13,7 +13,7 @@ struct XyValues {
 };
 [[nodiscard]] XyValues xy_values(const XyPlot& plot);
 
-/// Whether intervals lie along x: where y is an axis of categories.
+/// True if intervals lie along x, that is, if y is an axis of categories.
 [[nodiscard]] bool intervals_along_x(const XyPlot& plot);
 
 }  // namespace fatune

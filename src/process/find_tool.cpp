@@ -30,8 +30,8 @@ void add_toolkits(const std::vector<fs::path>& roots, std::vector<fs::path>& fol
   }
 }
 
-/// build/cuda_tools, for a program in build/<preset>/bin; the Python packages beside an installed
-/// one.
+/// Adds build/cuda_tools for a program in build/<preset>/bin, and the Python packages beside an
+/// installed one.
 void add_beside_program(std::vector<fs::path>& folders) {
   if (const auto prefix = program_prefix()) {
     folders.push_back(prefix->parent_path() / "cuda_tools" / "bin");
@@ -39,7 +39,7 @@ void add_beside_program(std::vector<fs::path>& folders) {
   }
 }
 
-/// The folders of a product's versions, the newest first: <product>/<version>/<inner>.
+/// Adds the folders of a product's versions, newest first: <product>/<version>/<inner>.
 void add_product(const fs::path& product, const fs::path& inner, std::vector<fs::path>& folders) {
   std::vector<fs::path> versions = sorted_entries(product);
   std::ranges::reverse(versions);

@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kKeptErrorBytes = 2000;
 
-/// A stream of the program.
+/// An output stream of the program.
 struct Stream {
   Descriptor end;
   std::string text;
@@ -32,7 +32,7 @@ struct Stream {
   [[nodiscard]] bool open() const { return end.get() >= 0; }
 };
 
-/// The program, killed with all that it has started if this goes out of scope before its end.
+/// The running program. The destructor kills it, with all that it has started, unless it has ended.
 class Child {
  public:
   explicit Child(pid_t pid) : pid_(pid) {}

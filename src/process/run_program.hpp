@@ -21,10 +21,9 @@ struct ProgramOutput {
   std::string err;  ///< its last lines
 };
 
-/// Runs a program (a path) with these arguments, without a shell, and waits for its end; it gets
-/// no input. Error(bad_file), with what it
-/// wrote to standard error: it cannot be started, ends with another status, writes more, or takes
-/// longer than the limits (then it is killed).
+/// Runs a program (a path) with these arguments, without a shell and without input, and waits for
+/// its end. Error(bad_file), with what it wrote to standard error, if it cannot be started, ends
+/// with another status, writes more, or takes longer than the limits (then it is killed).
 [[nodiscard]] ProgramOutput run_program(const std::string& program,
                                         const std::vector<std::string>& arguments,
                                         const RunLimits& limits = {},

@@ -22,7 +22,8 @@ namespace {
   throw std::system_error(error, std::generic_category(), call);
 }
 
-/// Numbers below 10 are those that a program gets: dup2 must not meet one of ours there.
+/// Moves a descriptor to 10 or above. Programs get the numbers below 10: dup2 must not meet ours
+/// there.
 Descriptor moved_up(int number) {
   constexpr int kLowest = 10;
   Descriptor low(number);
@@ -54,7 +55,7 @@ class FileActions {
   posix_spawn_file_actions_t actions_{};
 };
 
-/// A process group of its own, and the signals as a program expects them: this process ignores
+/// Gives a program its own process group, and the signals that it expects: this process ignores
 /// broken pipes, and may block signals that end it.
 class OwnGroup {
  public:
@@ -140,8 +141,8 @@ pid_t spawn_program(const std::string& program, std::vector<std::string> argumen
   return pid;
 }
 
-// A poll, because only the parent of a process can wait for it and no portable wait has a
-// deadline; it is short against what starting a program takes.
+// Polls, because only the parent of a process can wait for it and no portable wait has a deadline.
+// The pause is short compared with starting a program.
 std::optional<int> wait_for(pid_t pid, std::chrono::milliseconds timeout) {
   constexpr std::chrono::milliseconds kPause{2};
   const auto deadline = std::chrono::steady_clock::now() + timeout;

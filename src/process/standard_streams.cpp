@@ -11,10 +11,10 @@ namespace {
 
 struct StandardStream {
   int number;
-  int flags;  ///< of what takes the place of a closed one
+  int flags;  ///< of the file that replaces a closed stream
 };
 
-// In this order: what is opened gets the lowest number that is free.
+// The order matters: an opened file gets the lowest free number.
 constexpr std::array<StandardStream, 3> kStreams{
     {{STDIN_FILENO, O_RDONLY}, {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}}};
 

@@ -6,7 +6,7 @@
 namespace fatune {
 namespace {
 
-/// Their operands are all inputs.
+/// True for instructions whose operands are all inputs.
 bool has_no_result(std::string_view opcode) {
   constexpr std::array<std::string_view, 9> kOpcodes{
       "bar.sync",     "bar.arrive", "bar.warp.sync", "barrier.sync", "barrier.arrive",
@@ -16,7 +16,7 @@ bool has_no_result(std::string_view opcode) {
                              [&](std::string_view begin) { return opcode.starts_with(begin); });
 }
 
-/// The first operand is an accumulator: added to, not set.
+/// True if the first operand is an accumulator: added to, not set.
 bool adds_to_result(std::string_view opcode) { return opcode.starts_with("wgmma.mma_async"); }
 
 }  // namespace

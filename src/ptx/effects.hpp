@@ -6,14 +6,14 @@
 
 namespace fatune {
 
-/// Which of an instruction's operands' registers it sets, and which it needs.
+/// Whether an instruction writes or reads the registers of one of its operands.
 struct OperandEffect {
   bool writes = false;
   bool reads = true;
 };
 
-/// One for each operand. The rule: the first operand is the result, unless it is an address; the
-/// few opcodes for which it is not so are known.
+/// Returns the effect of each operand. The first operand is the result, unless it is an address.
+/// The few opcodes with other rules are handled too.
 /// Source: PTX ISA 9.0, chapter 9.
 [[nodiscard]] std::vector<OperandEffect> operand_effects(std::string_view opcode,
                                                          const std::vector<std::string>& operands);

@@ -31,7 +31,7 @@ bool is_name_character(char c) {
          c == '$' || c == '%';
 }
 
-/// The text with each whole name that has another one replaced.
+/// The text with each whole name replaced that has another one in `names`.
 std::string renamed(std::string_view text, const Renames& names) {
   std::string result;
   std::size_t at = 0;
@@ -51,14 +51,14 @@ std::string renamed(std::string_view text, const Renames& names) {
   return result;
 }
 
-/// "x" of ".param .align 8 .b8 x[16]".
+/// The name in a declaration: "x" in ".param .align 8 .b8 x[16]".
 std::string declared_name(std::string_view declaration) {
   const std::string_view text = trim(declaration.substr(0, declaration.find_first_of("[=")));
   const std::size_t blank = text.find_last_of(" \t");
   return std::string(blank == std::string_view::npos ? text : text.substr(blank + 1));
 }
 
-/// "(a, b)", or nothing.
+/// The items of "(a, b)"; nothing for other text.
 std::vector<std::string> listed(std::string_view text) {
   return text.size() >= 2 && text.front() == '(' && text.back() == ')'
              ? split_operands(text.substr(1, text.size() - 2))
@@ -106,7 +106,7 @@ std::vector<std::string> names_between(std::string_view header, std::size_t open
   return names;
 }
 
-/// Nothing: it passes registers.
+/// Returns nothing for a kernel, and for a function that passes registers.
 std::optional<Signature> signature_of(const PtxFunction& function) {
   const std::string_view header = function.header;
   if (header.find(".reg") != std::string_view::npos ||
@@ -135,7 +135,7 @@ class Inliner {
   InlinedFunction run() {
     stack_.push_back(&function_);
     add(function_, {});
-    if (!labels_.empty()) {  // at the very end, or after a call there
+    if (!labels_.empty()) {  // labels at the very end, or after a call there
       PtxStatement end;
       end.text = end.opcode = "ret";
       end.line = function_.statements.empty() ? 0 : function_.statements.back().line;
@@ -148,8 +148,8 @@ class Inliner {
   /// One copy of a function's statements.
   struct Copy {
     Renames names;              ///< labels, lists, parameters
-    std::string end;            ///< the label after it; empty: of the kernel itself
-    std::size_t registers = 0;  ///< index of its first one
+    std::string end;            ///< the label after it; empty for the kernel itself
+    std::size_t registers = 0;  ///< index of its first register
   };
 
   void add(const PtxFunction& function, Copy copy) {
@@ -232,7 +232,7 @@ class Inliner {
     return true;
   }
 
-  /// A guarded call is branched around.
+  /// The branch that skips a guarded call.
   static PtxStatement skip(const PtxStatement& call, const std::string& end) {
     PtxStatement branch = call;
     branch.labels.clear();
@@ -262,7 +262,7 @@ class Inliner {
     }
   }
 
-  /// Null: not defined here, or it is being inlined already.
+  /// Returns null if the function is not defined here or is already being inlined.
   [[nodiscard]] const PtxFunction* find(const std::string& name) const {
     const auto found = std::ranges::find(module_.functions, name, &PtxFunction::name);
     return found == module_.functions.end() || is_among(&*found, stack_) ? nullptr : &*found;

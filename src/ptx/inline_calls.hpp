@@ -9,13 +9,14 @@ namespace fatune {
 
 struct InlinedFunction {
   PtxFunction function;
-  /// By statement: index of the one in the original function that it is, or is part of.
+  /// For each statement, the index of the statement of the original function that it is, or is part
+  /// of.
   std::vector<std::size_t> statements;
 };
 
-/// A function with the statements of those that it calls in place of the calls, as deep as they
-/// go. A call stays where it is recursive, of a function that the module does not define, through a
-/// pointer, or one that passes registers. Error(bad_file): the result would be too long.
+/// Replaces calls in a function by the statements of the called functions, to any depth. A call
+/// stays if it is recursive, is of a function that the module does not define, goes through a
+/// pointer, or passes registers. Throws Error(bad_file) if the result would be too long.
 [[nodiscard]] InlinedFunction inline_calls(const PtxModule& module, const PtxFunction& function);
 
 }  // namespace fatune

@@ -8,21 +8,21 @@
 
 namespace fatune {
 
-/// The labels of a function, scope by scope. Those of an inner scope get names that no other scope
-/// has when it closes: inline assembly repeats the same ones.
+/// The labels of a function, by scope. When an inner scope closes, its labels get names that no
+/// other scope has, because inline assembly repeats the same labels.
 class LabelScopes {
  public:
   void open(const PtxFunction& function) {
     scopes_.push_back({function.statements.size(), {}, {}});
   }
 
-  /// "DONE:" in the innermost scope. Outside of all scopes it has no effect.
+  /// Declares "DONE:" in the innermost scope. Outside of all scopes it has no effect.
   void declare(const std::string& label);
-  /// "LIST: .branchtargets ...": no label, although it looks like one. Precondition: there is a
-  /// scope.
+  /// Declares the list of "LIST: .branchtargets ...", which looks like a label but is none.
+  /// Precondition: a scope is open.
   void declare_list(const std::string& name);
 
-  /// `pending`: labels of the next statement.
+  /// Closes the innermost scope. `pending`: labels of the next statement.
   void close(PtxFunction& function, std::vector<std::string>& pending);
 
  private:

@@ -44,7 +44,7 @@ void PtxLineTable::read_loc(std::string_view directive) {
   if (caller != std::string_view::npos) {
     directive.remove_prefix(caller + kInlinedAt.size());
     const Position at = read_position(directive);
-    const auto known = latest_.find(at);  // PTX names a caller's position before it is inlined at
+    const auto known = latest_.find(at);  // PTX names a caller's position before inlining there
     place.inlined_at = known == latest_.end() ? index_of({at, 0}) : known->second;
   }
   current_ = index_of(place);
@@ -59,7 +59,7 @@ std::size_t PtxLineTable::index_of(const Place& place) {
   return found->second;
 }
 
-// A place is inlined at one that was there before it, so this ends.
+// A place is inlined at an earlier one, so this ends.
 SourceChain PtxLineTable::chain(std::size_t place) const {
   SourceChain chain;
   for (; place != 0 && chain.size() < kDeepestInlining; place = places_[place].inlined_at) {

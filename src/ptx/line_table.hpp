@@ -11,20 +11,21 @@
 
 namespace fatune {
 
-/// Source positions as .loc and .file give them. Files may come after the lines that name them, so
-/// chains have file names only at the end.
+/// Source positions from .loc and .file. Files may come after the lines that name them, so chains
+/// have file names only at the end.
 class PtxLineTable {
  public:
-  /// `.file 1 "softmax.cuh"` or `.loc 1 53 5, function_name F, inlined_at 1 87 7`. A directive that
-  /// cannot be read gives an unknown place; nothing else depends on line information.
+  /// Reads `.file 1 "softmax.cuh"` or `.loc 1 53 5, function_name F, inlined_at 1 87 7`. A
+  /// directive that cannot be read gives an unknown place, because nothing else depends on line
+  /// information.
   void read_file(std::string_view directive);
   void read_loc(std::string_view directive);
-  /// Code up to the next .loc has no known place.
+  /// Gives code up to the next .loc the unknown place.
   void forget() { current_ = 0; }
 
   /// The place of the last .loc.
   [[nodiscard]] std::size_t place() const { return current_; }
-  /// All places, by their index; the first is the unknown one.
+  /// All places, by their index. The first is the unknown one.
   [[nodiscard]] std::vector<SourceChain> places() const;
 
  private:

@@ -10,9 +10,9 @@
 
 namespace fatune {
 
-/// One PTX instruction, as far as its text tells: what it computes is not known here.
+/// One PTX instruction, as far as its text tells. What it computes is not known here.
 struct PtxStatement {
-  std::int64_t line = 0;  ///< of the text, from 1: where it begins
+  std::int64_t line = 0;  ///< line of the text where it begins, from 1
   std::string text;       ///< in one line, blanks joined, without ';'
   std::string guard;      ///< "%p1" or "!%p1"; empty: it is always executed
   std::string opcode;     ///< with modifiers: "mma.sync.aligned.m16n8k16.row.col"
@@ -20,18 +20,18 @@ struct PtxStatement {
   std::vector<std::size_t> writes;  ///< indices into PtxFunction::registers
   std::vector<std::size_t> reads;   ///< the guard's predicate too
   std::size_t place = 0;            ///< index into PtxModule::places
-  std::vector<std::string> labels;  ///< that stand in front of it
-  std::vector<std::string> names;   ///< what it names that is no register: a branch's label, ...
+  std::vector<std::string> labels;  ///< in front of it
+  std::vector<std::string> names;   ///< operands without registers: a branch's label, ...
 };
 
 /// A kernel, or a device function that was not inlined.
 struct PtxFunction {
   std::string name;
   std::vector<PtxStatement> statements;  ///< in the order of lines
-  std::vector<std::string> end_labels;   ///< that stand behind the last one
-  /// Names as they are written; one that two scopes declare stands here twice.
+  std::vector<std::string> end_labels;   ///< after the last statement
+  /// Names as written. A name that two scopes declare is listed twice.
   std::vector<std::string> registers;
-  std::vector<std::string> register_types;  ///< "b32": of each of them
+  std::vector<std::string> register_types;  ///< "b32": of each register
   std::string header;                       ///< ".visible .entry name(.param .u64 p)"
   std::vector<std::string> declarations;    ///< of variables: ".shared .b8 tile[64]"
   /// Labels that an indexed branch may go to, by the name of their .branchtargets list.

@@ -21,7 +21,7 @@ constexpr std::size_t kDeepestScope = 1000;
 constexpr std::string_view kBranchTargets = ".branchtargets";
 constexpr const char* kExpected = "expected is PTX as NVRTC writes it";
 
-/// Blanks and what separates lines become one blank.
+/// Replaces blanks and line separators by single blanks.
 std::string joined(std::string_view text) {
   std::string line;
   for (const char c : text) {
@@ -47,7 +47,7 @@ bool is_function_header(std::string_view text) {
   return has_word(text, ".entry") || has_word(text, ".func");
 }
 
-/// ".visible .entry name(...)", ".func (.reg .b32 r) name (...)".
+/// The name in ".visible .entry name(...)" or ".func (.reg .b32 r) name (...)".
 std::string name_of(std::string_view header) {
   const bool is_kernel = has_word(header, ".entry");
   const std::string_view word = is_kernel ? ".entry" : ".func";
@@ -138,7 +138,7 @@ class Parser {
     return code;
   }
 
-  /// Directives that end with their line.
+  /// Reads a directive that ends with its line. Returns false for other text.
   bool read_line_directive(std::string_view text) {
     constexpr std::array<std::string_view, 3> kIgnored{".version", ".target", ".address_size"};
     if (text.starts_with(".loc ") || text.starts_with(".loc\t")) {  // not ".local"
@@ -280,7 +280,7 @@ class Parser {
   RegisterScopes scopes_;
   LabelScopes label_scopes_;
   std::vector<std::string> labels_;  ///< seen since the last instruction
-  std::string pending_;              ///< of the statement that has not ended
+  std::string pending_;              ///< text of the statement that has not ended
   std::int64_t begin_ = 0;           ///< its line
   bool quoted_ = false;
   bool in_comment_ = false;

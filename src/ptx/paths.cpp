@@ -15,7 +15,7 @@ bool is(const PtxStatement& statement, std::string_view opcode) {
   return std::string_view(statement.opcode).substr(0, statement.opcode.find('.')) == opcode;
 }
 
-/// After these comes something else than the next statement, or nothing.
+/// True for statements that are not always followed by the next one.
 bool leaves(const PtxStatement& statement) {
   constexpr std::array<std::string_view, 5> kOpcodes{"bra", "brx", "ret", "exit", "trap"};
   return std::ranges::any_of(kOpcodes,

@@ -7,7 +7,7 @@
 
 namespace fatune {
 
-/// A run of statements that is entered at its first and left after its last.
+/// A basic block: entered only at its first statement, and left only after its last.
 struct PtxBlock {
   std::size_t first = 0;  ///< index into the function's statements
   std::size_t end = 0;    ///< one past the last
@@ -19,8 +19,8 @@ struct PtxPaths {
   std::vector<std::size_t> block_of;  ///< of each statement
 };
 
-/// Finds the successors of each statement. A branch whose labels are not known (brx) may go to
-/// every label.
+/// Finds the basic blocks and the predecessors of each. A branch whose labels are not known (brx)
+/// may go to every label.
 [[nodiscard]] PtxPaths find_paths(const PtxFunction& function);
 
 }  // namespace fatune

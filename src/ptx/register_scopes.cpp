@@ -11,7 +11,7 @@ constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kNameCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$%";
 
-/// "%r" of "%r67".
+/// "%r" for "%r67".
 std::string_view without_number(std::string_view name) {
   const std::size_t last = name.find_last_not_of(kDigits);
   return name.substr(0, last == std::string_view::npos ? 0 : last + 1);
@@ -34,10 +34,10 @@ const RegisterScopes::Declared* RegisterScopes::declaration_of(const Scope& scop
 void RegisterScopes::declare(std::string_view directive) {
   std::string_view type;
   do {
-    type = take_until(directive, ' ');  // ".reg", ".v4", ".f32": names do not begin with a point
+    type = take_until(directive, ' ');  // ".reg", ".v4", ".f32": names do not begin with a dot
     directive = trim(directive);
   } while (directive.starts_with('.'));
-  type.remove_prefix(type.find_last_of('.') + 1);  // also of ".reg.b16"
+  type.remove_prefix(type.find_last_of('.') + 1);  // also for ".reg.b16"
   for (const std::string& name : split_operands(directive)) {
     const std::size_t number = name.find('<');
     scopes_.back().declared[std::string(trim(name.substr(0, number)))] = {

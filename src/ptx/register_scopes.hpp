@@ -9,18 +9,19 @@
 
 namespace fatune {
 
-/// The registers of a function: a name is a register where a scope around it declares it; so %tid
-/// and the like are none.
+/// The registers of a function. A name is a register if an enclosing scope declares it, so %tid and
+/// the like are not registers.
 class RegisterScopes {
  public:
   void open() { scopes_.emplace_back(); }
   void close() { scopes_.pop_back(); }
   [[nodiscard]] std::size_t depth() const { return scopes_.size(); }
 
-  /// ".reg .b32 %r<67>", ".reg .pred p, q": in the innermost scope. Precondition: there is one.
+  /// Declares ".reg .b32 %r<67>" or ".reg .pred p, q" in the innermost scope. Precondition: there
+  /// is one.
   void declare(std::string_view directive);
 
-  /// The registers that stand in this text, as indices into names(), in order.
+  /// The registers in this text, as indices into names(), in order.
   [[nodiscard]] std::vector<std::size_t> find(std::string_view text);
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   /// The type of each of names(): "pred", "b32".
@@ -28,7 +29,7 @@ class RegisterScopes {
 
  private:
   struct Declared {
-    bool is_prefix = false;  ///< "%r" of %r<67>
+    bool is_prefix = false;  ///< "%r" for %r<67>
     std::string type;
   };
   struct Scope {

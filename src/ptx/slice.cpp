@@ -10,8 +10,8 @@
 namespace fatune {
 namespace {
 
-/// Looks for the writes of registers that may reach a statement. The end of a block is looked at
-/// once for each register: the first way to it is the shortest.
+/// Finds the writes of registers that may reach a statement. The end of a block is searched once
+/// for each register, because the first way to it is the shortest.
 class Writers {
  public:
   explicit Writers(const PtxFunction& function)
@@ -23,7 +23,7 @@ class Writers {
     }
   }
 
-  /// Statements that were found for another statement before may be left out.
+  /// May leave out statements that were already found for another statement.
   std::vector<std::size_t> of(std::size_t statement, std::size_t index) {
     std::vector<std::size_t> found;
     std::vector<std::size_t> open;
@@ -39,7 +39,8 @@ class Writers {
   }
 
  private:
-  /// Within the block, before `end`; what is not decided there is up to its predecessors.
+  /// Searches the block before `end`. Adds its predecessors to `open` unless a write always
+  /// happens.
   void search(std::size_t block, std::size_t end, std::size_t index,
               std::vector<std::size_t>& found, std::vector<std::size_t>& open) const {
     const std::vector<std::size_t>& all = writers_.at(index);

@@ -7,16 +7,16 @@
 
 namespace fatune {
 
-/// A statement, and how many steps it is away from what was selected (0).
+/// A statement, and its distance in steps from the selected statements (0).
 struct SliceStep {
-  std::size_t statement = 0;  ///< index into the function's
+  std::size_t statement = 0;  ///< index into the function's statements
   int depth = 0;
 };
 
 /// The selected statements and those that feed them through registers, at most `depth` steps away
-/// (0: however many), in the order of lines. A write feeds a read when a path leads from it there
-/// without another write that always happens; whether the path can be taken is not known. Memory
-/// is not followed, nor what decides a branch.
+/// (0: any number), in the order of lines. A write feeds a read if a path leads from the write to
+/// the read without another write that always happens. Whether the path can be taken is not known.
+/// Memory and the conditions of branches are not followed.
 [[nodiscard]] std::vector<SliceStep> feeding_statements(const PtxFunction& function,
                                                         const std::vector<std::size_t>& selected,
                                                         int depth);

@@ -15,15 +15,15 @@ bool hands_on(const PtxStatement& statement) {
   return statement.opcode.starts_with("mov.") || statement.opcode.starts_with("selp.");
 }
 
-/// Reads that ask for no value: see the header.
+/// True for reads that need no defined value: see the header.
 bool may_be_undefined(const PtxStatement& statement, std::size_t reg) {
   return hands_on(statement) ||
          (statement.opcode.starts_with("wgmma.mma_async") && is_among(reg, statement.writes));
 }
 
-/// Applies a statement. It defines nothing when it passes on only undefined values, or when it
-/// computes a register from that register's own value: in a loop the register would seem to be
-/// defined by the previous iteration.
+/// Applies a statement. It defines nothing if it passes on only undefined values, or if it computes
+/// a register from that register's own value. In a loop, such a register would seem to be defined
+/// by the previous iteration.
 void pass(const PtxStatement& statement, Defined& defined) {
   const bool hands_on_nothing =
       hands_on(statement) && !statement.reads.empty() &&
@@ -66,7 +66,8 @@ class Analysis {
     return defined;
   }
 
-  /// True when some block's end has changed. Registers only ever become defined: it ends.
+  /// Returns true if some block's end has changed. Registers only become defined, so the iteration
+  /// ends.
   bool spread() {
     bool changed = false;
     for (std::size_t b = 0; b < paths_.blocks.size(); ++b) {

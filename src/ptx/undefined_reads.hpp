@@ -7,19 +7,19 @@
 
 namespace fatune {
 
-/// A statement that reads a register which holds nothing.
+/// A statement that reads a register without a defined value.
 struct UndefinedRead {
-  std::size_t statement = 0;  ///< index into the function's
+  std::size_t statement = 0;  ///< index into the function's statements
   std::size_t reg = 0;        ///< index into its registers
 };
 
-/// Reads of registers that no statement on any path before has written: whenever such a statement
-/// is executed, it uses whatever the register happens to hold. A path that writes is enough for
-/// silence, whether it is taken or not, so what is listed is never a false alarm.
+/// Finds reads of registers that no statement on any path before has written. Such a statement,
+/// whenever it is executed, uses whatever the register happens to hold. One path that writes is
+/// enough to suppress a finding, whether it is taken or not, so there are no false alarms.
 ///
-/// Statements that only pass a value on (mov, selp) are not listed; their result is undefined too,
-/// if all values that they may pass on are. The accumulators of wgmma.mma_async, which ignores them
-/// on request, are not listed either.
+/// Statements that only pass a value on (mov, selp) are not listed. Their result is undefined if
+/// all values that they may pass on are. The accumulators of wgmma.mma_async are not listed either,
+/// because the instruction ignores them on request.
 [[nodiscard]] std::vector<UndefinedRead> find_undefined_reads(const PtxFunction& function);
 
 }  // namespace fatune

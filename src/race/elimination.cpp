@@ -19,8 +19,9 @@ const RacedCandidate* fastest_admission(const CandidateList<RacedCandidate>& can
   return fastest;
 }
 
-/// How much slower than another the best candidate may seem: on the part of the problem it may be
-/// so by the part's margin, and by what the last waves of their blocks differ.
+/// The factor by which the best candidate may seem slower than another. On the part of the problem
+/// it consists of the part's margin and of the difference that the last waves of their blocks can
+/// make; elsewhere it is 1.
 double allowance(const RaceState& state, const RacedCandidate& best, const RacedCandidate& other) {
   return state.on_part ? (1.0 + state.policy.part_margin) * (1.0 + best.part_tail.most) /
                              (1.0 + other.part_tail.least)
@@ -97,7 +98,7 @@ bool compare_admissions(RaceState& state) {
 }
 
 void place_bets(const Round& round, bool off, RaceState& state) {
-  // Chosen before the round: that is what the evidence's guarantee rests on.
+  // The leader was chosen before the round. The guarantee of the evidence rests on that.
   const auto leader_us = state.leader ? round.time_us_of(*state.leader) : std::nullopt;
   if (state.policy.strategy == Strategy::race && leader_us) {
     for (const RoundSample& sample : round.samples()) {

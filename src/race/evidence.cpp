@@ -17,7 +17,8 @@ constexpr double kHopelessShare = 0.10;       // bets on the admission alone
 constexpr double kClearBoldness = 0.8;
 constexpr double kGrossBoldness = 0.95;
 
-// The factor of a stake when a share of it is bet on an event at the odds of its chance.
+// The factor by which a stake changes when a share of it, `boldness`, is bet on an event at the
+// odds of its probability.
 double payout(bool happened, double boldness, double chance) {
   return happened ? 1.0 + boldness * (1.0 / chance - 1.0) : 1.0 - boldness;
 }

@@ -25,7 +25,8 @@ std::vector<CandidateId> in_need_of_samples(const RaceState& state) {
   return ids;
 }
 
-/// Of those that come from the part alone, the bets have decided, with the part's margin.
+/// Whether the candidate can still win. A candidate that has samples on the part alone can: the
+/// bets, which allow for the part's margin, have not eliminated it.
 bool can_still_win(const RaceState& state, CandidateId id) {
   if (state.candidates.at(id).race.empty()) {
     return true;
@@ -56,7 +57,7 @@ void begin_finals(StopReason reason, RaceState& state) {
   state.phase = has_finals ? RacePhase::finals : RacePhase::done;
 }
 
-/// Evidence of the part says nothing of the whole.
+/// Moves the race to the whole problem. Evidence from the part says nothing about the whole.
 void leave_part(RaceState& state) {
   shelve_part_samples(state.candidates);
   for (const CandidateId id : contenders(state)) {
@@ -69,7 +70,7 @@ void leave_part(RaceState& state) {
   state.on_part = false;
 }
 
-/// Whether each of those that were in the finals has a time of the whole problem without them.
+/// Whether every candidate chosen for the finals has a time on the whole problem without them.
 bool can_do_without_finals(const RaceState& state) {
   return std::ranges::none_of(state.chosen,
                               [&](CandidateId id) { return state.candidates.at(id).race.empty(); });
@@ -97,7 +98,7 @@ void finish(StopReason reason, RaceState& state) {
   }
 }
 
-/// The race could go on to its next phase, but others may still join.
+/// Whether the race could go on to its next phase, but others may still join.
 bool waits_for_others(const RaceState& state) {
   return state.phase == RacePhase::racing && !state.closed &&
          (state.on_part ? can_leave_part(state) : end_of_race(state) != StopReason::not_yet);

@@ -21,7 +21,7 @@ void check_time(double time_us) {
 
 void keep(const RoundSample& sample, bool off, RaceState& state) {
   if (!collects(state, sample.candidate)) {
-    return;  // it was there as the sentinel
+    return;  // it took part only as the sentinel
   }
   RacedCandidate& candidate = state.candidates.at(sample.candidate);
   if (state.phase == RacePhase::racing) {
@@ -33,8 +33,8 @@ void keep(const RoundSample& sample, bool off, RaceState& state) {
   candidate.kept_off_rounds += static_cast<int>(off);
 }
 
-/// The candidates with what is known of those without an accepted sample: their sample of the round
-/// under way, or their admission.
+/// A copy of the candidates, in which those without an accepted sample have their sample of the
+/// round under way, or their admission sample.
 CandidateList<RacedCandidate> with_first_samples(const RaceState& state,
                                                  const std::optional<Round>& round) {
   CandidateList<RacedCandidate> candidates = state.candidates;
@@ -101,7 +101,7 @@ void Race::record(double time_us, bool throttled) {
 }
 
 void Race::withdraw(CandidateId candidate) {
-  static_cast<void>(next(state_.elapsed_s));  // as if it had been asked, whether it was or not
+  static_cast<void>(next(state_.elapsed_s));  // as if the caller had asked, whether it did or not
   state_.candidates.at(candidate).withdrawn = true;
   course_.drop(candidate, state_.policy);
   const bool someone_returns = reinstate_opponents_of(candidate, state_);
@@ -141,12 +141,13 @@ void Race::end_complete_rounds() {
 void Race::end_round() {
   const bool off = course_.is_off();
   place_bets(*course_.round(), off, state_);
-  // On the part, rounds only drop candidates, and bets on the noise leave this round out.
+  // Rounds on the part are not retaken: they only drop candidates, and bets on the noise leave this
+  // round out.
   if (off && !state_.on_part && course_.may_retake(state_.policy)) {
     course_.retake(eliminate(state_.rounds + state_.final_rounds + 1, state_));
     return;
   }
-  if (!course_.round()->samples().empty()) {  // else all were withdrawn
+  if (!course_.round()->samples().empty()) {  // empty: all were withdrawn
     accept(off);
   }
   course_.abandon();

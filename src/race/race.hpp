@@ -18,79 +18,80 @@ struct Step {
   };
   Kind kind = Kind::finished;
   CandidateId candidate{};
-  int round = 0;         ///< of a sample: how many rounds were accepted before this one
-  bool on_part = false;  ///< it is to be of the part of the problem, not of the whole
-  /// The candidate whose sample, of the same kind, is likely to be next: it may be begun before
-  /// this one is recorded. Empty: what is next depends on this one.
+  int round = 0;         ///< for a sample: the number of rounds accepted before it
+  bool on_part = false;  ///< the sample is to be of the part of the problem, not of the whole
+  /// The candidate that is likely to be sampled next, with a sample of the same kind. Its sample
+  /// may be started before this one is recorded. Empty: the next step depends on this sample.
   std::optional<CandidateId> then = {};
 };
 
-/// Decides, for one problem, which candidate is sampled next, which cannot win any more, and when
-/// the samples suffice. It takes no samples and reads no clock: the same calls give the same
-/// answers.
+/// Decides, for one problem, which candidate is sampled next, which can no longer win, and when the
+/// samples suffice. It takes no samples and reads no clock: the same calls give the same answers.
 ///
 ///     while (step = race.next(elapsed_s), step.kind != finished)
 ///       sample: race.record(take one sample of step.candidate, throttled?)
 ///       wait:   race.admit() when a candidate has been verified, race.close() when none is left
 ///
-/// A killed caller can resume with a journal of its calls of admit(), record(), withdraw() and
-/// close(), each with the elapsed_s of the last next() before it. It repeats them in their order to
-/// a new race of the same policy, with next(elapsed_s) before each. Other calls of next() leave no
-/// trace, provided that none of admit(), withdraw() of another and close() comes between a next()
-/// that asks for a sample and its record(). Builds with another standard library may shuffle
-/// differently: then next() asks for another candidate than the journal has.
+/// A killed caller can resume from a journal of its calls of admit(), record(), withdraw() and
+/// close(), each with the elapsed_s of the last next() before it. It repeats them in order on a new
+/// race with the same policy, and calls next(elapsed_s) before each. Other calls of next() leave no
+/// trace, provided that no admit(), no close() and no withdraw() of another candidate comes between
+/// a next() that asks for a sample and its record(). Builds with another standard library may
+/// shuffle differently; next() then asks for another candidate than the journal has.
 ///
 /// Rounds: each contender gives one sample, in shuffled order, so that a chip that changes speed
-/// hits all alike. The fastest of the first round becomes the sentinel and stays in every round,
-/// even when it cannot win. A round in which the sentinel is off, or a sample taken while the GPU
-/// throttled, is retaken a bounded number of times, and then kept with a warning.
+/// affects all alike. The fastest candidate of the first round becomes the sentinel and stays in
+/// every round, even when it cannot win. A round in which the sentinel is off, or a sample taken
+/// while the GPU throttled, is retaken a bounded number of times, and then kept with a warning.
 ///
-/// Racing: a candidate whose evidence (evidence.hpp) against the leader of its rounds, and against
-/// the fastest at admission, reaches 1 / false_elimination is eliminated and keeps what samples it
-/// has. When the contenders are few enough for the finals, or the leading ones' intervals narrow
-/// enough to choose, those that can still win meet in the finals: rounds of fresh samples, which
-/// alone give their times. The race's own samples would be biased in favour of the winner, which
-/// was chosen partly for lucky ones. The finals go on until the winner and those tied with it are
-/// known to target_ci; a candidate eliminated there leaves them.
+/// Racing: a candidate is eliminated when its evidence (evidence.hpp) against the leader of its
+/// rounds and against the fastest at admission reaches 1 / false_elimination. It keeps the samples
+/// it has. When the contenders are few enough for the finals, or the intervals of the leading ones
+/// are narrow enough to choose, those that can still win meet in the finals. These are rounds of
+/// fresh samples, and the finalists' times come from them alone. The race's own samples would be
+/// biased in favour of the winner, which was chosen partly for lucky ones. The finals go on until
+/// the times of the winner and of those tied with it are known to target_ci. A candidate eliminated
+/// in the finals leaves them.
 ///
-/// Where the policy has a part, the race begins on a part of the problem, and so do admissions. All
-/// margins are wider there by part_margin. Those that are left race on the whole problem with no
-/// evidence, or meet in the finals at once when they are few enough. Samples of the one are never
-/// compared with those of the other. A budget that is used up leaves one round on the whole
-/// problem.
+/// Part: if the policy has a part, the race and its admissions begin on a part of the problem. All
+/// margins are wider there by part_margin. The candidates that are left race on the whole problem
+/// without evidence, or meet in the finals at once if they are few enough. Samples of the part are
+/// never compared with samples of the whole. If the budget is used up, one round on the whole
+/// problem is still taken.
 ///
-/// While the contenders are few enough for the finals, only those with few samples are sampled,
-/// with the leader: one each while others may join, and least_race_samples in the end.
+/// While the contenders are few enough for the finals, only the leader and those with few samples
+/// are sampled: until they have one each while others may join, and least_race_samples in the end.
 class Race {
  public:
-  /// Throws std::invalid_argument when the policy makes no sense.
+  /// Throws std::invalid_argument if the policy is invalid (check_policy).
   explicit Race(RacePolicy policy);
 
-  /// A candidate joins with the next round that begins. `admission_us`: one sample of it, taken
-  /// before; evidence, and its time if it is eliminated on it. `kept_in`: whatever its times, it
-  /// stays in the race and in the finals, so that its time is as well known as the winner's. Throws
-  /// std::logic_error when closed, std::invalid_argument when it has joined already, or unless the
-  /// time is positive and finite.
+  /// Adds a candidate, which joins with the next round that begins. `admission_us`: one sample of
+  /// it, taken before. It counts as evidence, and gives the time of a candidate that is eliminated
+  /// on it. `kept_in`: the candidate stays in the race and in the finals whatever its times, so
+  /// that its time is as well known as the winner's. Throws std::logic_error if the race is closed,
+  /// std::invalid_argument if the candidate has joined already or the time is not positive and
+  /// finite.
   void admit(CandidateId id, std::optional<double> admission_us = {}, bool kept_in = false,
              PartTail part_tail = {});
-  /// No more will join: the race may end.
+  /// Declares that no more candidates will join. The race may end from then on.
   void close() { state_.closed = true; }
 
-  /// `elapsed_s`: time spent on this problem so far; what the budget limits. Asking again before
-  /// record() or withdraw() gives the same candidate. Whatever the budget, every candidate gets a
-  /// sample.
+  /// Returns the next step. `elapsed_s`: the time spent on this problem so far, which the budget
+  /// limits. Repeated calls before record() or withdraw() return the same candidate. Every
+  /// candidate gets a sample, whatever the budget.
   [[nodiscard]] Step next(double elapsed_s);
-  /// The sample that next() asked for. `throttled`: the GPU lowered its clocks, and not because of
-  /// its power cap. Throws std::invalid_argument unless the time is positive and finite,
-  /// std::logic_error when no sample was asked for.
+  /// Records the sample that next() asked for. `throttled`: the GPU lowered its clocks, and not
+  /// because of its power cap. Throws std::invalid_argument if the time is not positive and finite,
+  /// std::logic_error if no sample was asked for.
   void record(double time_us, bool throttled);
-  /// A candidate turned out to be broken: it gets no place, and candidates that lost against it are
-  /// in the race again, or anew in the finals. Callable at any time, after the end too: ask next()
-  /// then.
+  /// Withdraws a candidate that turned out to be broken. It gets no place. Candidates that lost
+  /// against it are in the race again; if the finals are affected, they begin anew. May be called
+  /// at any time, even after the end; call next() again afterwards.
   void withdraw(CandidateId candidate);
 
-  /// Also before the end: then of what has been accepted so far, and for a candidate without an
-  /// accepted sample of what the unfinished round has, or its admission.
+  /// The result. Before the end it covers the rounds accepted so far; a candidate without an
+  /// accepted sample then has its sample of the unfinished round, or its admission sample.
   [[nodiscard]] RaceResult result() const;
 
  private:

@@ -13,32 +13,32 @@ namespace fatune {
 
 enum class RacePhase { racing, finals, done };
 
-/// How far a race is, without the round under way. Plain data: elimination.hpp and phases.hpp have
+/// The state of a race without the round under way. Plain data: elimination.hpp and phases.hpp have
 /// the rules that read and change it.
 struct RaceState {
   RacePolicy policy;
   CandidateList<RacedCandidate> candidates{};
   std::optional<CandidateId> leader{};
   RacePhase phase = RacePhase::racing;
-  std::vector<CandidateId> chosen{};  ///< for the finals, with those eliminated there since
-  /// Before the end of the finals, the reason for which they began.
+  std::vector<CandidateId> chosen{};  ///< for the finals, including those eliminated there since
+  /// The reason for the end. Until the finals end, the reason for which they began.
   StopReason stopped_because = StopReason::not_yet;
   bool closed = false;
   bool on_part = false;  ///< samples are of the part of the problem; only while racing
   double elapsed_s = 0.0;
-  int rounds = 0;       ///< accepted ones
-  int part_rounds = 0;  ///< of them, on the part
+  int rounds = 0;       ///< accepted rounds
+  int part_rounds = 0;  ///< accepted rounds on the part
   int final_rounds = 0;
   std::vector<std::string> warnings{};
 };
 
-/// Those that can win, in the order of admission.
+/// The candidates that can still win, in the order of admission.
 [[nodiscard]] std::vector<CandidateId> contenders(const RaceState& state);
 /// Whether the race began on a part of the problem.
 [[nodiscard]] bool has_part(const RacePolicy& policy);
-/// Contenders without an accepted sample.
+/// The contenders without an accepted sample.
 [[nodiscard]] std::vector<CandidateId> unsampled(const RaceState& state);
-/// Those chosen for the finals that have not been eliminated.
+/// The candidates chosen for the finals that have been neither eliminated nor withdrawn.
 [[nodiscard]] std::vector<CandidateId> finalists(const RaceState& state);
 
 }  // namespace fatune

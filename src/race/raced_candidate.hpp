@@ -12,7 +12,7 @@
 
 namespace fatune {
 
-/// Samples, at most one per round, in the order of the rounds and ascending.
+/// Samples, at most one per round. They are kept in the order of the rounds and sorted by time.
 class Series {
  public:
   /// Precondition: `round` is after all rounds so far.
@@ -30,18 +30,19 @@ class Series {
   std::vector<double> sorted_us_;
 };
 
-/// The state of one candidate in a race. Rounds count from 1, those of the finals anew.
+/// The state of one candidate in a race. Rounds are counted from 1, separately in the race and in
+/// the finals.
 struct RacedCandidate {
   CandidateId id{};
   std::optional<double> admission_us{};
-  Series race{};    ///< while the race is on the part of the problem, of that
+  Series race{};    ///< of the race; of the part while the race is on it
   Series finals{};  ///< empty unless it is a finalist
-  Series part{};    ///< of the rounds on the part, once these are over
+  Series part{};    ///< samples on the part, once its rounds are over
   LosingEvidence evidence{};
-  std::set<CandidateId> opponents{};         ///< the leaders that the evidence is about
+  std::set<CandidateId> opponents{};         ///< the candidates that the evidence compares it with
   std::optional<int> eliminated_in_round{};  ///< 0: at its admission
   bool withdrawn = false;
-  bool kept_in = false;  ///< its time is wanted: it is not eliminated, and is a finalist
+  bool kept_in = false;  ///< its time is wanted: never eliminated, always a finalist
   PartTail part_tail{};
   int kept_throttled = 0;   ///< samples kept although they were taken under throttling
   int kept_off_rounds = 0;  ///< samples kept although their round's sentinel was off
@@ -50,15 +51,15 @@ struct RacedCandidate {
   [[nodiscard]] bool has_samples() const {
     return !race.empty() || !finals.empty() || !part.empty();
   }
-  /// The samples that give its time and its place: of the finals, else of the race, else those on
+  /// The samples that give its time and its place: those of the finals, else of the race, else on
   /// the part.
   [[nodiscard]] const Series& ranked() const;
-  /// Whether those are of the part. Precondition: the rounds on the part are over.
+  /// Whether ranked() has samples of the part. Precondition: the rounds on the part are over.
   [[nodiscard]] bool is_of_part() const { return &ranked() == &part && !part.empty(); }
 };
 
-/// a / b of each round in which both were sampled: of the finals when both are finalists, else of
-/// the race, else of the rounds on the part.
+/// a / b for each round in which both were sampled. Uses the finals if both were sampled there,
+/// else the race if both were sampled there, else the rounds on the part.
 [[nodiscard]] std::vector<double> paired_ratios(const RacedCandidate& a, const RacedCandidate& b);
 
 }  // namespace fatune

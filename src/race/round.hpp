@@ -12,25 +12,25 @@ namespace fatune {
 struct RoundSample {
   CandidateId candidate{};
   double time_us = 0.0;
-  bool throttled = false;  ///< kept, because its retakes were used up
+  bool throttled = false;  ///< throttled but kept, because its retakes were used up
 };
 
-/// One sample of each member, in shuffled order. A throttled sample is thrown away and its
-/// candidate put at the end of the queue, a bounded number of times.
+/// One sample of each member, in shuffled order. A throttled sample is discarded and its candidate
+/// goes to the end of the queue, a bounded number of times.
 class Round {
  public:
   Round(std::vector<CandidateId> members, int most_sample_retakes, std::mt19937_64& random);
 
-  /// The candidate whose sample is next; nothing when all are taken.
+  /// The candidate to sample next. Empty: all samples are taken.
   [[nodiscard]] std::optional<CandidateId> next() const;
-  /// The candidate after next(), unless the sample of next() changes the queue. Empty: there is
-  /// none.
+  /// The candidate after next(), provided that the sample of next() does not change the queue.
+  /// Empty: there is none.
   [[nodiscard]] std::optional<CandidateId> after_next() const;
-  /// The sample of next(). Returns whether it was kept. Precondition: next().
+  /// Records the sample of next(). Returns whether it was kept. Precondition: next() is not empty.
   bool record(double time_us, bool throttled);
-  /// The member leaves, with its sample.
+  /// Removes the member and its sample.
   void drop(CandidateId member);
-  /// Forgets all samples, and shuffles anew.
+  /// Discards all samples and shuffles the members anew.
   void restart(std::mt19937_64& random);
 
   [[nodiscard]] const std::vector<RoundSample>& samples() const { return samples_; }

@@ -8,8 +8,8 @@
 namespace fatune {
 namespace {
 
-// Rounds have seeds of their own, which depend on the samples so far and not on how often
-// Race::next() was asked. Odd: no two rounds share one.
+// Each round has its own seed, which depends on the number of samples so far and not on how often
+// Race::next() was called. The step is odd, so that no two rounds share a seed.
 constexpr std::uint64_t kSeedStep = 0x9e3779b97f4a7c15;
 
 CandidateId fastest_of(const std::vector<RoundSample>& samples) {

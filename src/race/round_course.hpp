@@ -11,35 +11,37 @@
 
 namespace fatune {
 
-/// The rounds of a race, one after another. The fastest of the first one becomes the sentinel,
-/// which is in every round from then on.
+/// The rounds of a race, one after another. The fastest candidate of the first round becomes the
+/// sentinel, which takes part in every later round.
 class RoundCourse {
  public:
   explicit RoundCourse(const RacePolicy& policy)
       : random_(policy.seed), sentinel_samples_(policy.sentinel_tolerance) {}
 
-  /// Lines up the candidates, and the sentinel, in place of the round before.
+  /// Begins a round of the candidates and the sentinel, in place of the previous round.
   void begin(std::vector<CandidateId> members, const RacePolicy& policy);
-  /// The round under way, if there is one.
+  /// The round under way. Empty: there is none.
   [[nodiscard]] const std::optional<Round>& round() const { return round_; }
   /// Whether a sample of the round under way has been taken.
   [[nodiscard]] bool has_samples() const {
     return round_ && samples_taken_ > samples_before_round_;
   }
-  /// A sample of round()->next().
+  /// Records a sample of round()->next().
   void record(double time_us, bool throttled);
-  /// The candidate leaves the round under way, and is the sentinel no more.
+  /// Removes the candidate from the round under way. If it is the sentinel, the race has none
+  /// afterwards.
   void drop(CandidateId candidate, const RacePolicy& policy);
   void abandon() { round_.reset(); }
-  /// The next round has another sentinel. Precondition: no round is under way.
+  /// Drops the sentinel; the next accepted round chooses another. Precondition: no round is under
+  /// way.
   void forget_sentinel(const RacePolicy& policy);
 
   /// Whether the sentinel's sample in the round is far from its usual ones.
   [[nodiscard]] bool is_off() const;
   [[nodiscard]] bool may_retake(const RacePolicy& policy) const;
-  /// Begins the round anew without the losers.
+  /// Restarts the round without the losers. The sentinel stays.
   void retake(const std::vector<CandidateId>& losers);
-  /// The round counts: its samples are the sentinel's latest. Precondition: it has samples.
+  /// Accepts the round: its samples become the sentinel's latest. Precondition: it has samples.
   void accept();
 
   [[nodiscard]] std::optional<CandidateId> sentinel() const { return sentinel_; }

@@ -19,8 +19,8 @@ bool is_placed(const RacedCandidate& candidate) {
   return !candidate.withdrawn && candidate.has_samples();
 }
 
-// The order: finalists, those eliminated in the finals, the other contenders, the others
-// eliminated; of both, those on the whole problem first.
+// The order of places: finalists, candidates eliminated in the finals, other contenders, other
+// eliminated candidates. Of the last two, those timed on the whole problem come first.
 auto sort_key(const RacedCandidate& candidate) {
   return std::tuple(candidate.finals.empty(), candidate.eliminated_in_round.has_value(),
                     candidate.is_of_part(), candidate.ranked().median_us());
@@ -61,13 +61,13 @@ std::string stop_text(const RacedCandidate& candidate, StopReason stopped_becaus
                                        : std::string(stop_reason_name(stopped_because));
 }
 
-/// Samples of one candidate in microseconds, times `scale`.
+/// The samples of the series in microseconds, multiplied by `scale`.
 std::vector<double> scaled(const Series& series, double scale) {
   return mapped(series.taken_us(), [=](double us) { return us * scale; });
 }
 
-/// By how much the whole problem takes longer than the part: as with the fastest candidate that was
-/// timed on both, else by their shares of the work.
+/// The factor by which the whole problem takes longer than the part: the ratio measured with the
+/// fastest candidate that was timed on both, else the inverse of the part's share of the work.
 double part_scale(const CandidateList<RacedCandidate>& candidates, const RacePolicy& policy) {
   const RacedCandidate* fastest = nullptr;
   for (const RacedCandidate& candidate : candidates) {

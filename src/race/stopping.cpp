@@ -10,7 +10,8 @@
 namespace fatune {
 namespace {
 
-// Looking at the noise only every so many rounds leaves few chances to stop by accident.
+// The noise is examined only every so many rounds, so that there are few chances to stop by
+// accident.
 constexpr int kNoiseStep = 32;
 
 const Series& series_of(const RaceState& state, CandidateId id) {
@@ -35,9 +36,10 @@ bool is_wide(const Series& series, double target_ci, const RacePolicy& policy) {
   return !width || *width > target_ci;
 }
 
-/// Where launches are long, the clock moves between them, and ratios to the leader need fewer
-/// samples than times do. Finals only have to show that no other is faster than the leader by more
-/// than the target.
+/// Whether the candidate's ratio to the leader is not known well enough. If launches are long, the
+/// clock changes between them, and ratios to the leader need fewer samples than times do. The
+/// finals only have to show that no other candidate is faster than the leader by more than the
+/// target.
 bool is_vague_beside_leader(const RaceState& state, CandidateId id, double target_ci) {
   const auto ratio = ratio_interval(state.candidates.at(id), state.candidates.at(*state.leader),
                                     state.policy.confidence);
@@ -48,8 +50,9 @@ bool is_vague_beside_leader(const RaceState& state, CandidateId id, double targe
   return may_win && ratio->high - ratio->low > target_ci * (ratio->high + ratio->low);
 }
 
-/// Whether a candidate is to be known better. On the whole of a problem with a part that is its
-/// ratio to the leader, and the leader's time to four times the target.
+/// Whether the candidate's time must be known better. If the policy has a part, the ratio to the
+/// leader must meet the target instead, and the leader's time must be known to four times the
+/// target.
 bool is_vague(const RaceState& state, CandidateId id) {
   constexpr double kLeaderTargets = 4.0;
   const RacePolicy& policy = state.policy;

@@ -23,7 +23,7 @@ std::optional<double> ratio(double numerator, double denominator) {
                                               : std::nullopt;
 }
 
-/// The result itself at the latest.
+/// The first result that `same` accepts. Precondition: it accepts one.
 template <typename Same>
 const CaseResult& first_of(const std::vector<CaseResult>& results, const Same& same) {
   return *std::ranges::find_if(results, same);

@@ -6,9 +6,9 @@
 
 namespace fatune {
 
-/// Fills in what results say of each other: how much faster each is than the first variant on the
-/// same problem, and at how many times the rate of its variant's first problem it computes (FLOP by
-/// the literature's convention). Nothing where one of both has no time.
+/// Fills in speed_up, compared with the first variant on the same problem, and scaling, the rate
+/// divided by that of the same variant on its first problem (FLOP by the literature's convention).
+/// They stay empty if one of the two results has no time.
 void compare_cases(std::vector<CaseResult>& results);
 
 }  // namespace fatune

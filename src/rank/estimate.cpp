@@ -71,7 +71,7 @@ class Times {
   }
 
  private:
-  /// `rate`: that of one SM and clock.
+  /// `rate`: per SM and clock.
   [[nodiscard]] double at_rate(double amount, double rate) const {
     return amount / (rate * sm_clocks_per_us_);
   }
@@ -103,8 +103,8 @@ std::int64_t blocks_of_busiest_sm(const KernelWork& work, const DeviceLimits& li
   return (work.blocks + limits.sm_count - 1) / limits.sm_count;
 }
 
-/// Resident warps of a scheduler that hide each other's work: more than two do not hide more of it,
-/// as warps of one kernel come to the same places together (docs/estimate.md).
+/// The resident warps of a scheduler that hide each other's work. More than two do not hide more of
+/// it, because warps of one kernel come to the same places together (docs/estimate.md).
 double overlapping_warps(const KernelWork& work, const DeviceLimits& limits) {
   constexpr double kThreadsOfAllSchedulers = 4 * 32;
   constexpr double kMost = 2.0;

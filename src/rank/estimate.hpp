@@ -19,27 +19,28 @@ struct KernelWork {
   double smem_traffic_bytes = 0.0;   ///< bank conflicts included: replayed bytes count again
   double device_memory_bytes = 0.0;  ///< least traffic: Q, K, V read once, O written once
   double spill_bytes = 0.0;          ///< loads and stores of spilled registers by all threads
-  std::int64_t blocks = 0;           ///< that work is shared out in; of persistent ones, the tiles
+  std::int64_t blocks = 0;           ///< blocks that share the work; for persistent ones, the tiles
   int threads_per_block = 0;
   int blocks_per_sm = 0;  ///< resident at a time; 0: cannot launch
-  /// The counts of emulation, which replace the first three.
+  /// The counts of emulation. They replace tensor_flop, warpgroup_flop, exponentials and
+  /// smem_traffic_bytes.
   std::optional<CountedWork> counted = std::nullopt;
 };
 
-/// A time for a kernel that nothing has run. The formula and its weaknesses are in
-/// docs/estimate.md; in short, with t_i the time that each pipe alone would need on all SMs:
+/// Estimates the time of a kernel that nothing has run. The formula and its weaknesses are in
+/// docs/estimate.md. In short, with t_i the time that each pipe alone would need on all SMs:
 ///
 ///   busy = max(t_i) + (sum(t_i) - max(t_i)) / warps per scheduler
 ///   estimate = busy * ceil(blocks / SMs) * SMs / blocks     (the busiest SM finishes last)
 ///
 /// Terms returned: "tensor", "exponent", "shared_memory", "device_memory", "spill" (each pipe
 /// alone), then "exposed" and "occupancy": what the second part of each formula adds. Counts add
-/// the pipes "fp32", "integer" and "global_memory", and "issue": the time in which schedulers alone
-/// would issue all instructions, which busy is at least, before what is exposed. The largest pipe
-/// (or issue), "exposed" and "occupancy" sum to the estimate. All fields of `work` must be finite
-/// and not negative, blocks, blocks_per_sm and all rates positive, and `limits` must have SMs and a
-/// clock: anything else is a std::invalid_argument (a bug). Without a rate of wgmma, its work is
-/// done by mma.sync.
+/// the pipes "fp32", "integer" and "global_memory", and "issue": the time in which the schedulers
+/// alone would issue all instructions. It is a lower limit of the first part of busy. The largest
+/// pipe (or issue), "exposed" and "occupancy" sum to the estimate. All fields of `work` must be
+/// finite and not negative, blocks, blocks_per_sm and all rates positive, and `limits` must have
+/// SMs and a clock: anything else is a std::invalid_argument (a bug). Without a rate of wgmma, that
+/// of mma.sync is used.
 [[nodiscard]] Estimated estimate(const KernelWork& work, const DeviceLimits& limits,
                                  const SmRates& rates);
 

@@ -18,7 +18,7 @@ bool has_same_code(const Result& a, const Result& b) {
   return a.same_code_as == b.short_form || b.same_code_as == a.short_form;
 }
 
-/// Pairs are kept with the slower of the two.
+/// The ratio of the winner's time to the rival's. Pairs are kept with the slower of the two.
 std::optional<MedianInterval> ratio_of(const Result& winner, const Result& rival) {
   if (winner.to_fastest) {
     return winner.to_fastest;

@@ -44,7 +44,7 @@ bool overlap(const Result& a, const Result& b) {
   return x.low_us <= y.high_us && y.low_us <= x.high_us;
 }
 
-/// Precondition: ordered.
+/// Precondition: `results` are ordered.
 void number_groups(std::vector<Result>& results) {
   const Result* best_of_group = nullptr;
   int group = 0;
@@ -66,7 +66,7 @@ bool is_ahead(const Result& a, const Result& b) {
   return a.rank != b.rank ? a.rank < b.rank : a.config < b.config;
 }
 
-/// Precondition: ordered. Groups keep their borders.
+/// Numbers the groups from 1 and keeps their borders. Precondition: `results` are ordered.
 void renumber_groups(std::vector<Result>& results) {
   int group = 0;
   int former = 0;

@@ -16,14 +16,16 @@ bool is_narrow(double low, double middle, double high, const VerdictPolicy& poli
   return half_width_percent <= std::max(policy.tolerance_percent, policy.precision_percent);
 }
 
-/// Too few samples give an interval of less confidence.
+/// The timing of a measured result. Null if its interval has too little confidence, as with too few
+/// samples.
 const Timing* timing_of(const Result& result, const VerdictPolicy& policy) {
   const auto* measured = std::get_if<Measured>(&result.outcome);
   return measured != nullptr && measured->timing.confidence >= policy.confidence ? &measured->timing
                                                                                  : nullptr;
 }
 
-/// By pairs, in which drift cancels, or by both medians, where noise is what counts.
+/// Whether the comparison is precise enough: by pairs, in which drift cancels, or by both medians,
+/// for the case that noise dominates.
 bool is_compared(const Result& result, const Result& fastest, const VerdictPolicy& policy) {
   const Timing* timing = timing_of(result, policy);
   const Timing* least = timing_of(fastest, policy);
@@ -38,7 +40,8 @@ bool is_compared(const Result& result, const Result& fastest, const VerdictPolic
          is_narrow(least->median_low_us, least->median_us, least->median_high_us, policy);
 }
 
-/// A result that ties with the fastest could itself be the fastest.
+/// Whether every result that ties with the fastest, and could itself be the fastest, is compared
+/// precisely enough.
 bool leads_clearly(const std::vector<Result>& ranking, const VerdictPolicy& policy) {
   const Result& fastest = ranking.front();
   return std::ranges::all_of(ranking, [&](const Result& result) {

@@ -34,7 +34,7 @@ ProblemWinner winner_of(const ProblemReport& report) {
   return winner;
 }
 
-/// How one configuration does on the problems on which it is ranked.
+/// The results of one configuration on the problems on which it is ranked.
 struct Record {
   const Result* result = nullptr;
   std::size_t problems = 0;
@@ -65,7 +65,7 @@ Records records_of(const std::vector<const ProblemReport*>& reports) {
   return records;
 }
 
-/// Null when none is ranked on all `problems`.
+/// Returns null if no configuration is ranked on all `problems`.
 const Record* best_on_all(const Records& records, std::size_t problems) {
   const Record* best = nullptr;
   const auto key = [](const Record& record) {

@@ -13,7 +13,7 @@
 #include "core/outcome.hpp"
 #include "report/report.hpp"
 
-// What records have of each struct: its members (core/members.hpp), or some of them.
+// The members of each struct that records have: all (core/members.hpp) or some of them.
 namespace fatune {
 
 FATUNE_MEMBERS_AND_LATER(ErrorStats,
@@ -43,7 +43,7 @@ FATUNE_MEMBERS(CounterValue, name, value)
 FATUNE_MEMBERS_AND_LATER(Measured, (timing, verification), counters)
 
 /// The properties of a problem besides the members below, from attention/problem_details.hpp.
-/// Records have those that are unusual.
+/// Records have only the unusual ones.
 template <typename Self>
 struct ProblemDetails {
   Self& problem;
@@ -58,7 +58,7 @@ void visit_members(Self& self, const Visit& visit) {
   visit("dtype", self.dtype);
   visit("causal", self.causal);
   if constexpr (!std::is_const_v<Self>) {
-    self = usual_problem(self);  // of what has just been read
+    self = usual_problem(self);  // with the usual details for what was just read
   }
   ProblemDetails<Self> details{self};
   visit("details", details, Later{});
@@ -95,7 +95,7 @@ FATUNE_MEMBERS_AND_LATER(LaunchGeometry, (grid, block, dynamic_smem_bytes), clus
 FATUNE_MEMBERS(DumpExtents, rows, keys, kv_tiles)
 FATUNE_MEMBERS(NamedValue, name, text)
 
-/// All but the interval to the fastest one, which is of the race that has just ended.
+/// All members but the interval to the fastest one, which belongs to the race that has just ended.
 template <Is<Result> Self, typename Visit>
 void visit_members(Self& self, const Visit& visit) {
   auto& [config, short_form, kernel_name, parameters, facts, dynamic_smem_bytes, threads_per_block,
@@ -108,7 +108,7 @@ void visit_members(Self& self, const Visit& visit) {
   FATUNE_VISIT_LATER(proposed_by, proposal);
 }
 
-/// What a report says besides which problem it is of and its results, which are records themselves.
+/// All members but the problem, the repetition and the results, which are stored separately.
 template <Is<ProblemReport> Self, typename Visit>
 void visit_members(Self& self, const Visit& visit) {
   auto& [problem, run, ranking, failures, pruned, invalid, device_uuid, measuring, conditions,
@@ -120,7 +120,7 @@ void visit_members(Self& self, const Visit& visit) {
 FATUNE_MEMBERS(PlacedProblem, place, problem)
 FATUNE_MEMBERS(Shard, numbers, count, fleet, sweep, sweep_problems, problems)
 
-/// What a run says besides how far it came and its problems.
+/// All members but `complete`, `problems`, `summary` and `gate`.
 template <Is<RunReport> Self, typename Visit>
 void visit_members(Self& self, const Visit& visit) {
   auto& [command_line, started_at, wall_s, busy_s, gpus, measured, complete, space, family, device,
@@ -129,7 +129,7 @@ void visit_members(Self& self, const Visit& visit) {
   FATUNE_VISIT(command_line, started_at, wall_s, busy_s, gpus, space, family, device, toolchain,
                policy);
   if constexpr (!std::is_const_v<Self>) {
-    measured = true;  // as all that was stored before estimates were
+    measured = true;  // records from before estimates were stored lack it
   }
   FATUNE_VISIT_LATER(source_hashes, imported_from, shard, uid, measured);
 }

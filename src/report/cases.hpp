@@ -19,7 +19,7 @@ struct CaseResult {
   std::size_t candidates = 0;     ///< configurations that were tried
   std::optional<Result> best;     ///< absent: none has a time
   std::string detail;             ///< why it has no time; empty: it has one
-  std::vector<NamedValue> shown;  ///< of the best: parameters and quantities asked for
+  std::vector<NamedValue> shown;  ///< requested parameters and quantities of the best
 
   // Filled by rank/case_comparison.hpp.
   std::optional<double> speed_up;  ///< over the first variant on the same problem

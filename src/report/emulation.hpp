@@ -18,8 +18,8 @@ namespace fatune {
 inline constexpr std::array<std::string_view, 8> kEmulationChecks{
     "mem", "init", "race", "sync", "deadlock", "trap", "schedules", "launches"};
 
-/// "race,mem", "all": without duplicates, in the order of kEmulationChecks. Error(usage) for
-/// anything else.
+/// Parses "race,mem" or "all". Returns the checks without duplicates, in the order of
+/// kEmulationChecks. Error(usage) for anything else.
 [[nodiscard]] std::vector<std::string> parse_emulation_checks(std::string_view text);
 [[nodiscard]] std::vector<std::string> all_emulation_checks();
 
@@ -39,28 +39,28 @@ struct EmulatedFinding {
 
   std::string check;          ///< one of kEmulationChecks
   std::string kind;           ///< "in_flight"
-  std::int64_t ptx_line = 0;  ///< 0: of no instruction
+  std::int64_t ptx_line = 0;  ///< 0: no instruction
   std::string ptx;
   SourceChain source;       ///< empty: not known
-  std::int64_t block = 0;   ///< linear index of the first; kNobody: of no one in particular
-  std::int64_t thread = 0;  ///< linear index in its block; or kNobody
-  std::string schedule;     ///< of the first: "late", "random 2"
+  std::int64_t block = 0;   ///< linear index at the first occurrence; kNobody: none
+  std::int64_t thread = 0;  ///< linear index in its block, or kNobody
+  std::string schedule;     ///< at the first occurrence: "late", "random 2"
   std::string input;
   std::string text;
   std::int64_t count = 0;
-  std::string memory = {};  ///< "sK [row 1, col 8]"; empty: of no memory
-  std::string access = {};  ///< to that memory, as EmulatedAccess has it
+  std::string memory = {};  ///< "sK [row 1, col 8]"; empty: no memory
+  std::string access = {};  ///< kind of access to it, as in EmulatedAccess
   /// The other access of a race. It came earlier in the run, and nothing orders the two.
   std::optional<EmulatedAccess> other = std::nullopt;
   std::int64_t group = 0;  ///< FindingGroup::number
 };
 
-/// "race: reads ...", "sync: pending_at_exit: the thread ends ...": check, kind where that is
-/// another word, and text.
+/// The check, the kind if it is another word, and the text: "race: reads ...", "sync:
+/// pending_at_exit: the thread ends ...".
 [[nodiscard]] std::string title(const EmulatedFinding& finding);
 
-/// Two lines that the ways to two accesses part at: a barrier or a wait is missing between what
-/// they do. In the order of the source; may be the same.
+/// The two lines at which the call chains of two accesses diverge. A barrier or a wait is missing
+/// between them. They are in the order of the source, and may be equal.
 struct UnorderedLines {
   SourceLine first;
   SourceLine second;
@@ -70,11 +70,11 @@ struct UnorderedLines {
 
 /// Findings that most likely have one cause.
 struct FindingGroup {
-  std::int64_t number = 1;  ///< from 1: in the order in which they were met
+  std::int64_t number = 1;  ///< from 1, in order of discovery
   std::int64_t findings = 0;
   std::vector<std::string> kinds;
   std::vector<std::string> tensors;       ///< or other memory: "sK", "shared memory"
-  std::optional<UnorderedLines> between;  ///< of races
+  std::optional<UnorderedLines> between;  ///< for races
   SourceChain source;                     ///< of the first finding
 };
 
@@ -85,41 +85,41 @@ struct EmulatedCounts {
   std::int64_t shared_wavefronts = 0;
   std::int64_t ideal_wavefronts = 0;  ///< without bank conflicts
   std::int64_t global_sectors = 0;    ///< of 32 bytes
-  std::int64_t bytes = 0;             ///< asked for, of all memory
+  std::int64_t bytes = 0;             ///< requested, in all memory
 };
 
-/// The work that instructions give to the parts of an SM, as far as PTX shows it. Instructions that
+/// The work that instructions give to the units of an SM, as far as PTX shows it. Instructions that
 /// only rename registers (mov) are not counted.
 struct CountedWork {
   double tensor_flop = 0.0;         ///< of mma
   double warpgroup_flop = 0.0;      ///< of wgmma
-  double special_functions = 0.0;   ///< ex2, rcp, ...: by thread, as the next two
-  double fp32_operations = 0.0;     ///< and 16-bit ones
-  double integer_operations = 0.0;  ///< comparisons, conversions and shuffles too
-  double warp_instructions = 0.0;   ///< all
-  double smem_traffic_bytes = 0.0;  ///< wavefronts times 128: conflicts count again
+  double special_functions = 0.0;   ///< ex2, rcp, ...; per thread, like the next two
+  double fp32_operations = 0.0;     ///< 16-bit ones too
+  double integer_operations = 0.0;  ///< including comparisons, conversions and shuffles
+  double warp_instructions = 0.0;
+  double smem_traffic_bytes = 0.0;  ///< 128 for each wavefront, bank conflicts included
   double global_sectors = 0.0;      ///< of 32 bytes
 };
 
-/// The counts of those that have an opcode, or a source line, in common.
+/// The counts of instructions that share an opcode or a source line.
 struct EmulatedPart {
   std::string what;  ///< "ldmatrix.sync.aligned...", "softmax.cuh:40 < flash_forward.cu:123"
-  std::int64_t ptx_line = 0;  ///< of the first
+  std::int64_t ptx_line = 0;  ///< of the first instruction
   EmulatedCounts counts;
 };
 
-/// A line of the source, with what it made a kernel do.
+/// A line of the source, with the counts of its instructions.
 struct EmulatedLine {
   SourceLine at;
   std::string text;        ///< of the line; empty: the file is not known
-  EmulatedCounts own;      ///< of instructions that were written there
-  EmulatedCounts inlined;  ///< and of those of functions that were inlined there
+  EmulatedCounts own;      ///< of instructions written there
+  EmulatedCounts inlined;  ///< of functions that were inlined there
 };
 
 struct EmulatedProfile {
   EmulatedCounts all;
-  std::vector<EmulatedPart> opcodes;  ///< by thread instructions, the greatest first
-  std::vector<EmulatedPart> lines;    ///< the same
+  std::vector<EmulatedPart> opcodes;  ///< by thread instructions, descending
+  std::vector<EmulatedPart> lines;    ///< in the same order
   std::vector<EmulatedLine> source;   ///< by file, then line
 };
 
@@ -128,15 +128,15 @@ struct EmulatedConfig {
   Problem problem;
   OutcomeKind outcome = OutcomeKind::stopped;
   std::int64_t runs = 0;            ///< schedules times inputs
-  std::optional<ErrorStats> stats;  ///< of the run that came closest to its limit, or beyond it
-  std::vector<ErrorStats> inputs;   ///< of each input's such run: of O, then of each other output
-  std::vector<RowMismatches> rows;  ///< of O in the same; empty: not asked for
+  std::optional<ErrorStats> stats;  ///< of the run closest to its limit, or furthest beyond it
+  std::vector<ErrorStats> inputs;   ///< likewise for each input: of O, then of each other output
+  std::vector<RowMismatches> rows;  ///< of O, likewise for each input; empty: not requested
   std::vector<EmulatedFinding> findings;
-  std::vector<FindingGroup> groups;        ///< of them, in the order of their numbers
-  std::optional<EmulatedProfile> profile;  ///< absent: not asked for
-  std::optional<CountedWork> work;         ///< of the same run; absent: not asked for
+  std::vector<FindingGroup> groups;        ///< of `findings`, by number
+  std::optional<EmulatedProfile> profile;  ///< absent: not requested
+  std::optional<CountedWork> work;         ///< of the profiled run; absent: not requested
   std::string detail;                      ///< what is wrong; empty: nothing
-  std::string printed;  ///< by the kernel with printf, in the first run; not part of a report
+  std::string printed;  ///< the kernel's printf output in the first run; not part of a report
 };
 
 }  // namespace fatune

@@ -8,19 +8,19 @@
 #include "attention/problem.hpp"
 #include "core/statistics.hpp"
 
-// What `sweep --against` found: plain data (docs/gate.md).
+// The results of `sweep --against`, as plain data (docs/gate.md).
 namespace fatune {
 
 enum class GateVerdict {
   equal,      ///< the whole interval is within the tolerance, or the machine code is the same
   faster,     ///< by more than the tolerance, beyond doubt
-  slower,     ///< likewise
-  undecided,  ///< what was measured does not tell
+  slower,     ///< by more than the tolerance, beyond doubt
+  undecided,  ///< the measurement does not decide
   failed,     ///< the winner has no time in the duel
-  no_rival,   ///< what it is compared with has no time, here or at all
+  no_rival,   ///< the rival has no time, in the duel or at all
 };
 
-/// A problem's winner beside an earlier one: each gave a sample in every round.
+/// A duel between a problem's winner and an earlier one: both gave a sample in every round.
 struct GateCheck {
   Problem problem;
   std::string winner;  ///< short form; empty: nothing was ranked

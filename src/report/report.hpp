@@ -39,27 +39,27 @@ struct Result {
   std::optional<double> total_flop;  ///< the family's own count, softmax included
   Outcome outcome;
   bool reused = false;  ///< the outcome was taken from an earlier run (docs/store.md)
-  /// Short form of the configuration whose outcome this is, because both have the same machine code
-  /// and launch; empty: its own.
+  /// Short form of the configuration that the outcome was taken from because both have the same
+  /// machine code and launch; empty: its own outcome.
   std::string same_code_as;
-  std::string pruned_by;      ///< rule that dropped it: it was tried for an audit; empty: kept
-  std::string proposed_by;    ///< who chose to try it (docs/search.md); empty: not known
-  std::int64_t proposal = 0;  ///< its place among those proposed for the problem; 0: not known
+  std::string pruned_by;      ///< rule that dropped it before an audit tried it; empty: none
+  std::string proposed_by;    ///< strategy that chose to try it (docs/search.md); empty: not known
+  std::int64_t proposal = 0;  ///< its place among the proposals for the problem; 0: not known
 
   // Filled by rank/.
-  int rank = 0;       ///< 1 is best; 0: not ranked
-  int tie_group = 0;  ///< results with the same number cannot be told apart from its first
+  int rank = 0;                   ///< 1 is best; 0: not ranked
+  int tie_group = 0;              ///< results of one group cannot be told apart from its first
   double relative_percent = 0.0;  ///< 100 * baseline / this; the baseline is the best unless chosen
-  /// The interval of the median ratio of its time to the fastest one's, in pairs that a race took
-  /// one after the other. Absent: it is the fastest, there are too few pairs, or the report is a
-  /// stored one.
+  /// The interval of the median ratio of its time to the fastest one's, over pairs of samples that
+  /// a race took in succession. Absent: it is the fastest, there are too few pairs, or the report
+  /// was read from a store.
   std::optional<MedianInterval> to_fastest{};
 };
 
-/// Who proposes configurations of a problem that are all tried.
+/// The value of Result::proposed_by if all configurations of a problem are tried.
 inline constexpr const char* kTriesAll = "exhaustive";
 
-/// That of a configuration; null when there is none.
+/// Finds the result of a configuration. Returns null if there is none.
 [[nodiscard]] const Result* find_result(const std::vector<Result>& results, const Config& config);
 
 /// How the samples of a problem were taken (docs/racing.md).
@@ -68,14 +68,14 @@ struct MeasuringSummary {
   int rounds = 0;
   int final_rounds = 0;
   std::int64_t samples_taken = 0;    ///< retaken ones included
-  std::int64_t samples_retaken = 0;  ///< thrown away: throttled, or in a round that was off
+  std::int64_t samples_retaken = 0;  ///< discarded: throttled, or the round's sentinel was off
   std::string sentinel;              ///< short form of the configuration in every round
   double drift_percent = 0.0;        ///< of the sentinel, from the first quarter to the last
   double elapsed_s = 0.0;
   std::vector<std::string> warnings;
-  int part_rounds = 0;      ///< of the rounds, on a part of the problem
-  double part_share = 0.0;  ///< of that part; 0: all rounds were on the whole
-  double at_sm_mhz = 0.0;   ///< SM clock that times are brought to; 0: they are as taken
+  int part_rounds = 0;      ///< number of rounds on a part of the problem
+  double part_share = 0.0;  ///< the part's share of the work; 0: all rounds were on the whole
+  double at_sm_mhz = 0.0;   ///< SM clock that times are scaled to; 0: times are as taken
 };
 
 /// The readings of the GPU's management library (NVML) while the samples were taken.
@@ -87,48 +87,49 @@ struct GpuConditions {
   double power_w_median = 0.0;
   double power_w_max = 0.0;
   double temperature_c_max = 0.0;
-  std::vector<std::string> throttle_reasons;  ///< that were in force at any reading
+  std::vector<std::string> throttle_reasons;  ///< reasons active at any reading
   /// The medians of consecutive parts of the readings, in the order in which they were taken.
   /// Empty: an earlier version of fatune measured this.
   std::vector<GpuReading> timeline{};
 };
 
-/// What one of the space's rules dropped; with an audit, the time that it saved, and its cost.
+/// What one rule of the space dropped and, after an audit, the time that it saved and its cost.
 struct RuleAudit {
   std::string rule;
   std::int64_t pruned = 0;   ///< configurations of this problem that it dropped
-  std::int64_t audited = 0;  ///< of these, tried all the same
+  std::int64_t audited = 0;  ///< of these, tried by the audit
   double saved_compile_s = 0.0;
   double saved_measure_s = 0.0;
   std::string best_config;  ///< fastest of those audited; empty: none has a time
-  /// By how much that one is faster than the winner of the ranking; negative: slower.
+  /// The percentage by which it is faster than the winner of the ranking; negative: slower.
   double gain_percent = 0.0;
 };
 
 struct ProblemReport {
   Problem problem;
-  int run = 1;                   ///< which repetition of the whole measurement this is, from 1
+  int run = 1;                   ///< number of the repetition of the whole measurement, from 1
   std::vector<Result> ranking;   ///< best first; measured or estimated, nothing else
-  std::vector<Result> failures;  ///< what has no rank: compiled, tried, or pruned on this problem
-  std::int64_t pruned = 0;       ///< how many the space's rules dropped, those in `failures` too
-  std::int64_t invalid = 0;      ///< how many the family cannot build
+  std::vector<Result> failures;  ///< without a rank: compiled, tried, or pruned on this problem
+  std::int64_t pruned = 0;       ///< configurations that rules dropped, those in `failures` too
+  std::int64_t invalid = 0;      ///< configurations that the family cannot build
   std::string device_uuid;       ///< of the GPU that measured it; empty: none
   std::optional<MeasuringSummary> measuring;
-  std::optional<GpuConditions> conditions;  ///< absent: NVML told nothing
-  /// How fast its GPU multiplied dense matrices of the problem's type at most a few seconds before.
+  std::optional<GpuConditions> conditions;  ///< absent: no NVML readings
+  /// The rate at which its GPU multiplied dense matrices of the problem's type, at most a few
+  /// seconds before.
   std::optional<MatmulRate> matmul;
-  std::vector<Result> audited;  ///< pruned ones that were tried; not in the ranking
+  std::vector<Result> audited;  ///< pruned configurations that were tried; not in the ranking
   std::vector<RuleAudit> audit;
 };
 
-/// Those of its failures that have been tried: a rule of the space dropped the others.
+/// Counts the failures that were tried. Rules of the space dropped the others.
 [[nodiscard]] std::size_t count_failed(const ProblemReport& report);
-/// Whether it is a further race of a problem's winner, with configurations that rules dropped there
-/// and that win elsewhere (`sweep --cover`). What else is repeated has no rules.
+/// Whether it is a further race of a problem's winner against configurations that rules dropped
+/// there and that win elsewhere (`sweep --cover`). Other repetitions have no rules.
 [[nodiscard]] bool is_cover_race(const ProblemReport& report);
 /// Whether a search chose which of its configurations were tried.
 [[nodiscard]] bool was_searched(const ProblemReport& report);
-/// All that was to be tried: what no rule dropped.
+/// Counts the configurations to be tried, that is, all that no rule dropped.
 [[nodiscard]] std::size_t count_candidates(const ProblemReport& report);
 
 struct Toolchain {
@@ -142,8 +143,8 @@ struct RunReport {
   std::string command_line;
   std::string started_at;  ///< ISO 8601, UTC
   double wall_s = 0.0;
-  double busy_s = 0.0;    ///< of wall_s, GPUs verifying or measuring: the sum over all of them
-  int gpus = 0;           ///< that measured
+  double busy_s = 0.0;    ///< GPU time spent verifying or measuring, summed over all GPUs
+  int gpus = 0;           ///< number of GPUs that measured
   bool measured = false;  ///< false: everything here is an estimate, nothing was timed
   bool complete = true;
   std::string space;
@@ -151,15 +152,16 @@ struct RunReport {
   DeviceLimits device;
   Toolchain toolchain;
   SourceHashes source_hashes{};  ///< empty: a stored run that did not keep them
-  /// The file of which the times were taken, without the run that they are of: how they were
-  /// measured is not known. Empty: they are this run's.
+  /// The file that the times were imported from. Their run, and how they were measured, is not
+  /// known. Empty: the times are this run's.
   std::string imported_from{};
   MeasurePolicy policy;
   std::vector<ProblemReport> problems;
-  std::optional<WinnersSummary> summary;  ///< filled by rank/; absent: of one problem
+  std::optional<WinnersSummary> summary;  ///< filled by rank/; absent: the run has one problem
   std::optional<GateReport> gate{};       ///< absent: nothing was raced against the winners
-  std::optional<Shard> shard{};           ///< absent: it is the whole
-  /// Random; the same wherever the stored run is copied to. Empty: an earlier version stored it.
+  std::optional<Shard> shard{};           ///< absent: a whole sweep
+  /// A random identifier, the same in all copies of the stored run. Empty: an earlier version
+  /// stored it.
   std::string uid{};
 };
 

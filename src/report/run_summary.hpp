@@ -22,12 +22,12 @@ struct RunSummary {
   std::string device;
   std::string command_line;
   bool complete = false;
-  std::string shard{};   ///< shard_text(), of a part of a sweep; empty: it is whole
+  std::string shard{};   ///< shard_text() of a part of a sweep; empty: whole
   bool measured = true;  ///< false: an estimate
   std::int64_t problems = 0;
-  std::int64_t outcomes = 0;  ///< configurations that have ended, over all problems
+  std::int64_t outcomes = 0;  ///< finished configurations, over all problems
   std::int64_t reused = 0;    ///< of these, taken from earlier runs
-  /// Of the problem with the most literature_flop per second; none of estimates.
+  /// The best of the problem with the most literature_flop per second. Absent for estimates.
   std::optional<RunBest> best{};
 };
 

@@ -15,20 +15,20 @@ struct PlacedProblem {
   Problem problem;
 };
 
-/// The part of a sweep that a run is of (docs/fleets.md).
+/// The part of a sweep that a run covers (docs/fleets.md).
 struct Shard {
-  std::vector<int> numbers;  ///< from 1; of a run one, of runs that are shown as one several
-  int count = 1;             ///< shards of the sweep
-  std::string fleet;         ///< the name that the user gave to the whole; may be empty
-  std::string sweep;         ///< hash of the whole and its conditions: runs of one hash are one run
+  std::vector<int> numbers;  ///< from 1; several if runs are shown as one
+  int count = 1;             ///< number of shards of the sweep
+  std::string fleet;         ///< the user's name for the whole; may be empty
+  std::string sweep;         ///< hash of the whole and its conditions; equal in all of its runs
   std::int64_t sweep_problems = 0;      ///< problems of the whole sweep
-  std::vector<PlacedProblem> problems;  ///< those of this shard, in their order
+  std::vector<PlacedProblem> problems;  ///< those of this shard, in order
 };
 
-/// "3/8"; "1,2,5/8" of several.
+/// For example "3/8", or "1,2,5/8" for several shards.
 [[nodiscard]] std::string shard_text(const Shard& shard);
-/// Reads that back: numbers and count alone. Error(usage) unless the text is such numbers, from 1
-/// to the count.
+/// Parses a shard_text() into numbers and count. Error(usage) unless the numbers are from 1 to the
+/// count.
 [[nodiscard]] Shard parse_shard(std::string_view text);
 
 }  // namespace fatune

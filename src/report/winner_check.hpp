@@ -12,7 +12,7 @@ enum class WinnerVerdict {
   confirmed,  ///< it is behind the fastest by no more than the tolerance
   beaten,     ///< something is faster beyond doubt and beyond the tolerance
   failed,     ///< it has no time here: it does not compile, crashes, is wrong ...
-  undecided,  ///< what was measured does not tell
+  undecided,  ///< the measurement does not decide
 };
 
 /// Why a verdict is undecided.
@@ -20,7 +20,7 @@ enum class WinnerDoubt {
   none,           ///< it is decided
   stopped,        ///< the run ended before every configuration had a time
   tied_behind,    ///< it looks slower by more than the tolerance, but that may be chance
-  wide_interval,  ///< how its time compares is known less well than the tolerance
+  wide_interval,  ///< the comparison is less precise than the tolerance
 };
 
 /// The result of measuring a winner again.
@@ -32,7 +32,7 @@ struct WinnerCheck {
   std::optional<double> winner_us;
   std::string fastest;  ///< short form; empty: nothing has a time
   std::optional<double> fastest_us;
-  std::optional<double> file_us;  ///< its median in the file; absent: that was an estimate
+  std::optional<double> file_us;  ///< its median in the file; absent: the file has an estimate
   std::string failure;            ///< why it has no time; else empty
 };
 

@@ -12,7 +12,7 @@
 
 namespace fatune {
 
-/// Takes a JSON text apart while it is read.
+/// Receives the pieces of a JSON text while it is read.
 class PieceSink {
  public:
   PieceSink() = default;
@@ -20,19 +20,20 @@ class PieceSink {
   PieceSink& operator=(const PieceSink&) = delete;
   virtual ~PieceSink() = default;
 
-  /// A member of the outermost object that is no object or list, as soon as it is read.
+  /// Gets a member of the outermost object that is neither an object nor a list, as soon as it is
+  /// read.
   virtual void see_head(const std::string& key, const nlohmann::json& value) = 0;
-  /// An object in a list. `path`: the keys from the outermost object to the list
-  /// ("problems/ranking" for those in the lists "ranking" of the objects in the list "problems").
-  /// True: it has been taken out, and is not in the object that has the list.
+  /// Gets an object in a list. `path`: the keys from the outermost object to the list
+  /// ("problems/ranking" for objects in the lists "ranking" of the objects in the list "problems").
+  /// Returns true if it took the object, which is then left out of the list.
   virtual bool take(std::string_view path, nlohmann::json& piece) = 0;
 };
 
-/// Gets the events of RapidJSON's reader, builds values of them, and gives a sink its pieces, so
-/// that no more than one piece is held at a time. Members of the objects "parameters" and
-/// "counters" have an order: they become lists of pairs. Error(bad_file) naming `origin` and the
-/// place for a key that appears twice and for more than 64 levels; errors of the sink get the place
-/// if they have none.
+/// Handles the events of RapidJSON's reader, builds values from them and passes the pieces to a
+/// sink. It holds no more than one piece at a time. The members of the objects "parameters" and
+/// "counters" have an order: these objects become lists of pairs. Error(bad_file) names `origin`
+/// and the place if a key appears twice or there are more than 64 levels. The place is added to
+/// errors of the sink.
 class JsonPieces {
  public:
   using Json = nlohmann::json;
@@ -60,10 +61,10 @@ class JsonPieces {
   bool EndArray(std::size_t /*items*/);
   // NOLINTEND(readability-identifier-naming)
 
-  /// Error(bad_file): what is read is no JSON, for a reason, in a line from 1.
+  /// Throws Error(bad_file): the text is not JSON. `line` counts from 1.
   [[noreturn]] void refuse(const std::string& reason, std::size_t line) const;
 
-  /// What `read` returns; its errors get the place that is being read.
+  /// Returns the result of `read`. Its errors get the place that is being read.
   template <typename Read>
   auto locate(Read read) const {
     try {
@@ -80,8 +81,8 @@ class JsonPieces {
   /// An object or a list that has not ended.
   struct Open {
     Json value;
-    std::string key{};      ///< of the member that is read
-    std::size_t index = 0;  ///< of the item that is read
+    std::string key{};      ///< of the member being read
+    std::size_t index = 0;  ///< of the item being read
     bool is_list = false;
     bool has_order = false;
   };

@@ -7,11 +7,12 @@
 
 namespace fatune {
 
-/// What scripts/compare_peers measured. A peer without a time is left out. Error(bad_file) when the
-/// document is not as its schema says.
+/// Reads the measurements of scripts/compare_peers. A peer without a time is left out.
+/// Error(bad_file) if the document does not follow its schema.
 [[nodiscard]] PeerStudy read_peers(const JsonNode& document);
 
-/// The correlations of `fatune sass why`, one for each problem. Error(bad_file) likewise.
+/// Reads the correlations of `fatune sass why`, one study for each problem. Error(bad_file)
+/// likewise.
 [[nodiscard]] std::vector<CodeStudy> read_code_studies(const JsonNode& document);
 
 }  // namespace fatune

@@ -12,7 +12,7 @@
 namespace fatune {
 namespace {
 
-/// Ends parsing at the outermost object's member "format".
+/// Finds the outermost object's member "format", and ends parsing there.
 class FormatFinder final : public nlohmann::json_sax<nlohmann::json> {
  public:
   [[nodiscard]] const std::string& format() const { return format_; }
@@ -41,7 +41,7 @@ class FormatFinder final : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  /// After a value: false when it was the format.
+  /// Returns false, which ends parsing, if the last value was the format.
   [[nodiscard]] bool go_on() const { return !is_next_; }
   bool enter() {
     const bool more = go_on();

@@ -5,9 +5,9 @@
 
 namespace fatune {
 
-/// The text of the member "format" of the object that a JSON file is: "fatune.results". Read no
-/// further than up to there; empty when there is none, or the file is no JSON. Error(bad_file) when
-/// it cannot be read.
+/// The member "format" of a JSON file's outermost object, such as "fatune.results". The file is
+/// read no further than that. Empty if there is no such member, or the file is not JSON.
+/// Error(bad_file) if it cannot be read.
 [[nodiscard]] std::string output_format_of(const std::filesystem::path& file);
 
 }  // namespace fatune

@@ -23,7 +23,7 @@ using Json = nlohmann::json;
   throw Error(ExitCode::bad_file, what, where);
 }
 
-/// A member that must be there.
+/// Returns a member, which must be present and not null.
 Json& need(Json& object, const std::string& name) {
   const auto found = object.find(name);
   if (found == object.end() || found->is_null()) {
@@ -32,7 +32,7 @@ Json& need(Json& object, const std::string& name) {
   return *found;
 }
 
-/// Null when there is no such member, or it is null.
+/// Takes a member out. Returns null if it is absent or null.
 Json take_member(Json& object, const std::string& name) {
   const auto found = object.find(name);
   return found == object.end() ? Json() : std::exchange(*found, Json());
@@ -69,7 +69,7 @@ bool boolean_of(Json& object, const std::string& name) {
   return value.get<bool>();
 }
 
-/// read_record(), whose errors do not say that it is a record.
+/// As read_record(), but errors do not mention a record.
 template <typename Value>
 Value read_like_record(const Json& json, const std::string& name = {}) {
   try {
@@ -82,8 +82,8 @@ Value read_like_record(const Json& json, const std::string& name = {}) {
   }
 }
 
-/// The value whose record has the members of `object`; those that are absent or null there are as
-/// by default.
+/// Reads a value from an object with the members of its record. Members that are absent or null
+/// keep their defaults.
 template <typename Value>
 Value read_over_defaults(Json& object, const std::string& name = {}) {
   static const Json defaults = record_json(Value{});
@@ -106,7 +106,8 @@ std::optional<Value> read_optional(Json value, const std::string& name) {
   return value.is_null() ? std::nullopt : std::optional(read_over_defaults<Value>(value, name));
 }
 
-/// A list whose items, objects, have been taken out of it; it may be absent.
+/// Checks that all items of a list were objects, which have been taken out of it. The list may be
+/// absent.
 void check_taken(const Json& object, const std::string& name) {
   const auto found = object.find(name);
   if (found == object.end() || (found->is_array() && found->empty())) {
@@ -129,7 +130,7 @@ int read_repetition(const Json& part) {
   return static_cast<int>(run);
 }
 
-/// Items of a list that may be absent.
+/// Calls `make` for each item of a list, which may be absent.
 template <typename Make>
 void for_each_item(Json list, const std::string& name, Make make) {
   if (!list.is_null() && !list.is_array()) {
@@ -140,7 +141,7 @@ void for_each_item(Json list, const std::string& name, Make make) {
   }
 }
 
-/// The pairs of a list that JsonPieces has made of an object.
+/// Calls `make` for each pair of a list that JsonPieces has made of an object.
 template <typename Make>
 void for_each_pair(Json pairs, const std::string& name, Make make) {
   for_each_item(std::move(pairs), name, [&](const Json& pair, const std::string& place) {
@@ -152,7 +153,7 @@ void for_each_pair(Json pairs, const std::string& name, Make make) {
   });
 }
 
-/// The opposite of emit's json_parameters().
+/// The inverse of emit's json_parameters().
 std::vector<NamedValue> read_parameters(Json pairs) {
   std::vector<NamedValue> parameters;
   parameters.reserve(pairs.size());
@@ -179,7 +180,7 @@ std::vector<CounterValue> read_counters(Json pairs) {
   return counters;
 }
 
-/// Its figures of the tightest input alone: those are shown.
+/// Keeps only the figures of the tightest input, because only those are shown.
 Verification read_verification(Json part) {
   Verification verification;
   if (part.is_null()) {
@@ -213,7 +214,7 @@ Measured read_measured(Json& part) {
 
 Estimated read_estimated(Json& part) {
   Estimated estimated;
-  // The output has null for what is not finite.
+  // Outputs have null for numbers that are not finite.
   estimated.estimate_us = number_or(part, "time_us", std::numeric_limits<double>::infinity());
   for_each_item(take_member(part, "estimate_terms"), "estimate_terms",
                 [&](Json& term, const std::string& place) {
@@ -244,7 +245,7 @@ Outcome read_outcome(Json& part) {
   return outcome;
 }
 
-/// From the rate, which is what outputs have.
+/// Computes the FLOP from the rate, because outputs have only the rate.
 std::optional<double> read_total_flop(const Json& part, const Outcome& outcome) {
   const double tflops = number_or(part, "total_tflops", 0.0);
   return tflops > 0.0 && is_ranked(outcome)
@@ -258,7 +259,7 @@ std::optional<MatmulRate> read_matmul(const Json& part) {
                       : std::nullopt;
 }
 
-/// Records have the unusual properties of a problem in an object of its own.
+/// Records hold the unusual properties of a problem in an object of its own.
 Problem read_problem_of(Json part) {
   if (!part.is_object()) {
     fail(fmt::format("is {}, not an object", part.type_name()), "problem");
@@ -302,7 +303,7 @@ Result read_result(Json& part) {
   const bool compiled = !part.value("registers_per_thread", Json()).is_null();
   std::optional<ResourceFacts> facts =
       compiled ? std::optional(read_over_defaults<ResourceFacts>(part)) : std::nullopt;
-  for (const char* other : {"config", "outcome"}) {  // they differ from those of records
+  for (const char* other : {"config", "outcome"}) {  // unlike in records
     part[other] = Json();
   }
   Result result = read_over_defaults<Result>(part);

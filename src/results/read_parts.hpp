@@ -6,13 +6,13 @@
 
 #include "report/report.hpp"
 
-// Parts of outputs (emit/results_json.cpp) as the structs that they were written from. Most members
-// have the names that records (src/record) have; here are those that differ. What is absent or null
-// is as by default, for files of earlier versions lack members. Functions take a part to pieces.
-// Error(bad_file) names the member within the part.
+// Reads parts of outputs (emit/results_json.cpp) as the structs that they were written from. Most
+// members have the same names as in records (src/record); the others are handled here. Members that
+// are absent or null get their defaults, because files of earlier versions lack members. The
+// functions take members out of a part. Error(bad_file) names the member within the part.
 namespace fatune {
 
-/// The part is as JsonPieces makes it: parameters and counters are lists of pairs.
+/// Expects the part as JsonPieces makes it: parameters and counters are lists of pairs.
 [[nodiscard]] Result read_result(nlohmann::json& part);
 
 /// Results of a problem that have been read before the rest of it.

@@ -34,7 +34,7 @@ using Json = nlohmann::json;
 constexpr std::string_view kBestConfigs = "fatune.best_configs";
 constexpr std::array<std::string_view, 3> kFormats{"fatune.results", "fatune.runs", kBestConfigs};
 
-/// Puts the pieces together to reports.
+/// Assembles reports from the pieces.
 class Assembly final : public PieceSink {
  public:
   void see_head(const std::string& key, const Json& value) override {
@@ -58,7 +58,7 @@ class Assembly final : public PieceSink {
     return true;
   }
 
-  /// `root`: what no piece was taken from.
+  /// `root`: the rest, after all pieces were taken.
   std::vector<RunReport> finish(Json& root) {
     if (format_.empty()) {
       check_format(nullptr);
@@ -80,7 +80,7 @@ class Assembly final : public PieceSink {
     }
   }
 
-  /// "problems/ranking" for "runs/problems/ranking".
+  /// Removes the outer list: "problems/ranking" for "runs/problems/ranking".
   static std::string_view without_list(std::string_view path) {
     for (const std::string_view list : {"runs/", "gpus/"}) {
       if (path.starts_with(list)) {
@@ -123,7 +123,7 @@ class Assembly final : public PieceSink {
     problems_.push_back(read_problem_report(piece, std::exchange(results_, {})));
   }
 
-  /// A file of winners says what the chip could do only in percent: of its winner's rate.
+  /// Takes the chip's ceilings. A file of winners has only its winner's rate in percent of them.
   void take_ceilings(const Json& winner, Json& problem) {
     const auto whole = [&](const char* percent) {
       const Json& part = winner.value(percent, Json());
@@ -136,7 +136,7 @@ class Assembly final : public PieceSink {
     peak_tflops_[problems_.size()] = whole("percent_of_peak_at_clock");
   }
 
-  /// The clock at which the GPU's peak is what the winners' percentages are of.
+  /// Sets the clock at which the GPU has the peak that the winners' percentages refer to.
   void set_clocks(RunReport& gpu) {
     const auto flop_per_clock = nominal_tensor_flop_per_clock(gpu.device.arch);
     for (const auto& [problem, tflops] : std::exchange(peak_tflops_, {})) {
@@ -154,7 +154,7 @@ class Assembly final : public PieceSink {
     run.summary = summarize_winners(run.problems);
   }
 
-  /// The reports of all GPUs of a file of winners get what it says of them together.
+  /// Gives the reports of all GPUs of a file of winners the header that they share.
   void add_header(const Json& header) {
     for (RunReport& gpu : runs_) {
       RunReport run = read_run(header, gpu.device);
@@ -166,11 +166,11 @@ class Assembly final : public PieceSink {
   std::string format_;
   ProblemResults results_;
   std::vector<ProblemReport> problems_;
-  std::map<std::size_t, double> peak_tflops_;  ///< by place in problems_; 0: not known
+  std::map<std::size_t, double> peak_tflops_;  ///< by index in problems_; 0: not known
   std::vector<RunReport> runs_;
 };
 
-/// `line_at`: the number of the line that has a byte, for messages.
+/// `line_at` returns the line of a byte, for messages.
 template <typename Stream, typename LineAt>
 std::vector<RunReport> read_stream(Stream& stream, const std::string& origin, LineAt line_at) {
   constexpr unsigned kFlags =

@@ -7,9 +7,9 @@ namespace {
 
 constexpr std::int64_t kElementBytes = 2;
 constexpr std::int64_t kAlignment = 16;                           // bytes
-constexpr std::int64_t kMostStrideBytes = std::int64_t{1} << 40;  // of tensor maps
+constexpr std::int64_t kMostStrideBytes = std::int64_t{1} << 40;  // limit of tensor maps
 
-/// A thing to check, and what is wrong when it does not hold.
+/// A condition, and what is wrong if it does not hold.
 struct Check {
   bool holds;
   const char* otherwise;
@@ -29,7 +29,8 @@ bool is_within(std::int64_t value, std::int64_t least, std::int64_t most) {
   return value >= least && value <= most;
 }
 
-/// Along a single batch, head or row it says nothing.
+/// Checks one stride. The stride along a single batch, head or row has no meaning and is not
+/// checked.
 const char* fault_of_stride(std::int64_t stride, std::int64_t extent, std::int64_t d) {
   const Check checks[] = {
       {stride >= d, "a stride is less than a row's elements"},

@@ -16,7 +16,7 @@ void ArgumentLayout::open(std::size_t alignment) {
   }
 }
 
-/// Puts zeros behind what there is. False: there is no room.
+/// Appends zeros up to `end`. Returns false if there is no room.
 bool ArgumentLayout::grow(std::size_t end) {
   if (end > kMostBytes) {
     failure_ = "the arguments have more than 4096 bytes";
@@ -36,7 +36,7 @@ void ArgumentLayout::put(const void* value, std::size_t bytes, std::size_t align
   }
 }
 
-/// Moves the last frame's bytes up, to where its alignment puts them.
+/// Moves the last frame's bytes up to the place that its alignment requires.
 void ArgumentLayout::move(const Frame& frame, std::size_t begin) {
   const std::size_t bytes = end_ - frame.begin;
   if (grow(begin + bytes)) {
@@ -45,7 +45,7 @@ void ArgumentLayout::move(const Frame& frame, std::size_t begin) {
   }
 }
 
-/// Ends the innermost frame. Gives where it is, once its alignment is known.
+/// Ends the innermost frame. Returns its place, which is final now that its alignment is known.
 ArgumentLayout::Frame ArgumentLayout::close() {
   if (failure_ != nullptr) {
     return {};
@@ -66,7 +66,7 @@ void ArgumentLayout::end_argument() {
   }
   const std::size_t before = frames_[depth_ - 1].begin;
   if (end_ == before) {
-    --depth_;  // it has no items
+    --depth_;  // the argument has no items
     return;
   }
   const Frame argument = close();

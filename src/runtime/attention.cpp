@@ -32,7 +32,7 @@ Selection remembered_selection(const Problem& problem, const Tensors& tensors,
                               selection_for(problem, request_for(problem, tensors, *on.facts)));
 }
 
-/// Whether a kernel is there for arguments with which nothing is wrong.
+/// Chooses a kernel for valid arguments. Fails if there is none.
 Result choose_here(const Problem& problem, const Tensors& tensors, Chosen& chosen) {
   if (const Result found = find_current_device(chosen.on); !found) {
     return found;
@@ -62,7 +62,7 @@ Addresses addresses_of(const Tensors& tensors, const Workspace& workspace) {
           address(workspace.data)};
 }
 
-/// Precondition: the workspace will do.
+/// Precondition: the workspace has passed check().
 Result run(const Problem& problem, const Tensors& tensors, const Workspace& workspace, void* stream,
            const Chosen& chosen) {
   LaunchBuilder builder(addresses_of(tensors, workspace), &encode_by_driver);
@@ -75,7 +75,7 @@ Result run(const Problem& problem, const Tensors& tensors, const Workspace& work
   return found ? launch(kernel, builder, workspace, stream) : found;
 }
 
-/// Loads it for the launches of that problem.
+/// Loads the kernel for launches of this problem.
 Result load(const Problem& problem, const Tensors& tensors, const Chosen& chosen) {
   LaunchBuilder builder;
   chosen.configuration().launch(facts_of(problem, tensors, *chosen.on.facts), builder);
@@ -84,7 +84,7 @@ Result load(const Problem& problem, const Tensors& tensors, const Chosen& chosen
   return found ? load_code(kernel) : found;
 }
 
-/// The problem and the strides: all that a selection depends on.
+/// Checks the problem and the strides: everything that a selection depends on.
 Result check_shape(const Problem& problem, const Tensors& tensors) {
   const char* fault = fault_of(problem);
   fault = fault != nullptr ? fault : fault_of_strides(problem, tensors);

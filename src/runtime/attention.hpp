@@ -1,7 +1,7 @@
-// Attention by kernels that fatune has tuned: O = softmax(scale * Q K^T [mask]) V.
+// Attention with kernels tuned by fatune: O = softmax(scale * Q K^T [mask]) V.
 //
-// C++17, the standard library and the CUDA driver, which is loaded at the first call that needs it.
-// Every function may be called from several threads at once, and throws nothing.
+// Needs C++17, the standard library and the CUDA driver, which is loaded by the first call that
+// needs it. Every function may be called from several threads at once, and never throws.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,10 @@ namespace fatune_attention {
 
 enum class DType : int { fp16 = 5, bf16 = 15 };
 
-/// What is computed. A query sees no key after its own position when `causal`, and only keys less
-/// than `window` away from it with a window. The last query stands at the last key: query i is at
-/// position i + seq_len_kv - seq_len. The rows of O of queries that see no key are 0.
+/// The problem to compute. If it is `causal`, a query sees no key after its own position. If it has
+/// a window, a query sees only keys less than `window` away from it. The last query is aligned with
+/// the last key: query i is at position i + seq_len_kv - seq_len. Rows of O whose queries see no
+/// key are 0.
 struct Problem {
   DType dtype = DType::bf16;
   std::int64_t batch = 0;
@@ -26,11 +27,11 @@ struct Problem {
   bool causal = false;
   std::int64_t window = 0;     ///< 0: none
   float softmax_scale = 0.0F;  ///< 0: 1 / sqrt(d_head)
-  bool lse = false;            ///< the log-sum-exp of every row is wanted too
+  bool lse = false;            ///< also compute the log-sum-exp of every row
 };
 
-/// A tensor (batch, heads, rows, d) of 16-bit elements in device memory, wherever its rows lie. The
-/// elements of a row are neighbours. Strides in elements.
+/// A tensor (batch, heads, rows, d) of 16-bit elements in device memory, with any strides. The
+/// elements of a row are contiguous. Strides are in elements.
 struct Tensor {
   void* data = nullptr;  ///< 16-byte aligned
   std::int64_t batch_stride = 0;
@@ -38,13 +39,14 @@ struct Tensor {
   std::int64_t row_stride = 0;
 };
 
-/// Device memory that some kernels need beside their tensors: workspace_bytes() says how much.
-/// Launches that may overlap must not share it.
+/// Device memory that some kernels need in addition to their tensors. workspace_bytes() returns its
+/// size. Launches that may overlap must not share it.
 struct Workspace {
   void* data = nullptr;  ///< 256-byte aligned
   std::size_t bytes = 0;
-  /// It was zero at first, and nothing but this library has written to it: kernels leave it as they
-  /// found it. False: what has to be zero is cleared on the stream before the kernel.
+  /// True: the memory was zero at first, and nothing but this library has written to it since.
+  /// Kernels leave it as they found it. False: the parts that must be zero are cleared on the
+  /// stream before the kernel.
   bool is_clean = false;
 };
 
@@ -68,38 +70,38 @@ struct Device {
   std::int64_t smem_per_sm_bytes = 0;
 };
 
-/// How a kernel was come to, the surest way first.
+/// How a kernel was selected, the most reliable way first.
 enum class Step : int {
   exact,             ///< the problem was tuned on this GPU
-  same_bucket,       ///< one of the same buckets was, on this GPU
-  neighbour_bucket,  ///< one of a neighbouring bucket was, on this GPU
-  same_arch,         ///< one of the same or a neighbouring bucket was, on another GPU of this
+  same_bucket,       ///< a problem of the same buckets was tuned on this GPU
+  neighbour_bucket,  ///< a problem of a neighbouring bucket was tuned on this GPU
+  same_arch,         ///< one of the same or a neighbouring bucket was tuned on another GPU of this
                      ///< architecture
-  fallback,          ///< none was: the default
+  fallback,          ///< no such problem was tuned: the default
   refused,           ///< no kernel is eligible
 };
 
-/// A choice. Texts live as long as the program.
+/// The selected kernel. Texts live as long as the program.
 struct Selection {
   Step step = Step::refused;
-  int configuration = -1;       ///< of those that the library has; -1: refused
-  int kernel = -1;              ///< its machine code for such problems; -1: refused
-  int row = -1;                 ///< of the table; -1: a default, or refused
+  int configuration = -1;       ///< index of a configuration of the library; -1: refused
+  int kernel = -1;              ///< index of its machine code for this problem; -1: refused
+  int row = -1;                 ///< index of the table's row; -1: a default, or refused
   const char* config = "";      ///< in short form
   const char* reason = "";      ///< why it is refused; else empty
-  double tuned_us = 0.0;        ///< what the row measured; 0 without one
-  double regret_percent = 0.0;  ///< by how much it is slower than the row's winner
+  double tuned_us = 0.0;        ///< the time measured for the row; 0 without a row
+  double regret_percent = 0.0;  ///< how much slower it is than the row's winner
   std::size_t workspace_bytes = 0;
 };
 
 enum class Status : int {
   ok,
-  invalid_argument,     ///< a null pointer, a length of 0, a stride or an alignment that none takes
+  invalid_argument,     ///< a null pointer, a length of 0, an unsupported stride or alignment
   unsupported,          ///< no kernel is eligible: `reason` says why
-  workspace_too_small,  ///< or not aligned
-  no_driver,            ///< libcuda.so.1 is not there, or too old
+  workspace_too_small,  ///< too small, or not aligned
+  no_driver,            ///< libcuda.so.1 is missing, or too old
   no_context,           ///< no CUDA context is current in this thread
-  driver_error,         ///< `reason` is the driver's name of it
+  driver_error,         ///< `reason` is the driver's name of the error
 };
 
 /// `reason` is empty for Status::ok; it lives as long as the program.
@@ -110,27 +112,29 @@ struct Result {
   explicit operator bool() const { return status == Status::ok; }
 };
 
-/// The kernel for a problem with contiguous tensors (batch, rows, heads, d), or with those strides.
-/// Needs no driver. The same arguments always give the same selection.
+/// Selects the kernel for a problem with contiguous tensors (batch, rows, heads, d), or with the
+/// strides of `tensors`. Needs no driver. The same arguments always give the same selection.
 Selection select(const Problem& problem, const Device& device);
 Selection select(const Problem& problem, const Tensors& tensors, const Device& device);
 
-/// The device of the current context.
+/// Finds the device of the current context.
 Result current_device(Device& device);
 
-/// Queues the kernel on the stream (a CUstream or cudaStream_t; null: the default one) of the
-/// current context. Allocates nothing; may be captured into a CUDA graph once the kernel is loaded,
-/// which its first launch or load() does.
+/// Queues the kernel on a stream (a CUstream or cudaStream_t; null: the default stream) of the
+/// current context. Allocates nothing. It may be captured into a CUDA graph once the kernel has
+/// been loaded, by its first launch or by load().
 Result attention_forward(const Problem& problem, const Tensors& tensors, const Workspace& workspace,
                          void* stream);
 
-/// Of the workspace that attention_forward() needs for it; 0: none, or refused.
+/// Returns the size of the workspace that attention_forward() needs. 0: none is needed, or the
+/// problem is refused.
 std::size_t workspace_bytes(const Problem& problem, const Tensors& tensors);
 
-/// Loads what attention_forward() would launch, so that its first call costs no more than others.
+/// Loads the kernel that attention_forward() would launch, so that its first call costs no more
+/// than later calls.
 Result load(const Problem& problem, const Tensors& tensors);
 
-/// How many kernels of machine code, configurations and tuned problems the library has.
+/// The numbers of kernels (machine code), configurations and tuned problems in the library.
 struct Contents {
   int kernels = 0;
   int configurations = 0;

@@ -14,7 +14,7 @@ bool is_this(const TunedGpu& a, const TunedGpu& b) {
   return a.arch == b.arch && a.sm_count == b.sm_count && std::strcmp(a.name, b.name) == 0;
 }
 
-/// How surely a neighbouring row of this GPU speaks for the problem.
+/// The step of a neighbouring row that was tuned on this GPU.
 Step step_on_this_gpu(const Wanted& row, const Wanted& wanted, const Distance& distance) {
   if (same_work(row, wanted)) {
     return Step::exact;
@@ -22,7 +22,7 @@ Step step_on_this_gpu(const Wanted& row, const Wanted& wanted, const Distance& d
   return distance.buckets == 0 ? Step::same_bucket : Step::neighbour_bucket;
 }
 
-/// Nothing when the row says nothing about the problem.
+/// Returns nothing if the row says nothing about the problem.
 std::optional<NearRow> near_row(const Table& table, int index, const Wanted& wanted,
                                 const Coordinates& coordinates, const TunedGpu& gpu) {
   const Row& row = table.rows[index];

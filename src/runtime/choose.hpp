@@ -1,5 +1,4 @@
-// Which configuration is chosen for a problem on a GPU, from those that were tuned. Allocates
-// nothing.
+// Chooses a configuration for a problem on a GPU from those that were tuned. Allocates nothing.
 #pragma once
 
 #include <array>
@@ -9,29 +8,31 @@
 
 namespace fatune_attention::detail {
 
-/// A problem with the layout of its tensors: all that a choice rests on.
+/// A problem with the layout of its tensors: everything that a choice depends on.
 struct Wanted {
   const Problem& problem;
   bool layout_bhsd;
 };
 
-/// The place of a problem on a GPU among others of its kind, in octaves: logarithms to base 2 of
-/// the lengths of queries and keys, batch * heads / SMs, heads of queries that share one of keys,
-/// and the window (0 without one); then 0 or 1 for lse and for layout bhsd. The bucket is the
-/// nearest integer, so that bucket 12 of a length has 2897 to 5792 in it.
+/// The position of a problem on a GPU among other problems of its kind, in octaves: the base-2
+/// logarithms of the lengths of queries and keys, of batch * heads / SMs, of the number of query
+/// heads that share a key head, and of the window (0 without one); then 0 or 1 for lse and for
+/// layout bhsd. A bucket is the nearest integer. For example, bucket 12 holds the lengths from 2897
+/// to 5792.
 using Coordinates = std::array<double, 7>;
 using Buckets = std::array<int, 7>;
 Coordinates coordinates_of(const Wanted& wanted, int sm_count);
 Buckets buckets_of(const Coordinates& coordinates);
 
-/// Whether two problems differ in their coordinates alone: type, head dimensions and the kind of
+/// Whether two problems differ at most in their coordinates: type, head dimensions and the kind of
 /// mask are the same.
 bool same_kind(const Problem& a, const Problem& b);
 
-/// Whether two problems are the same to a kernel's time: the scale of the scores is an argument.
+/// Whether two problems are the same for a kernel's time. The softmax scale, which is an argument,
+/// does not count.
 bool same_work(const Wanted& a, const Wanted& b);
 
-/// How far apart two problems are; the octaves decide between equal numbers of buckets.
+/// The distance between two problems. The octaves decide between equal numbers of buckets.
 struct Distance {
   int buckets = 0;
   double octaves = 0.0;
@@ -39,10 +40,10 @@ struct Distance {
 bool operator==(const Distance& a, const Distance& b);
 bool operator<(const Distance& a, const Distance& b);
 
-/// Nothing unless they are neighbours: in no coordinate more than one bucket apart.
+/// Returns nothing unless the problems are neighbours: at most one bucket apart in each coordinate.
 std::optional<Distance> neighbour_distance(const Coordinates& a, const Coordinates& b);
 
-/// A row that says something about a problem on a GPU.
+/// A row of the table that is near a problem on a GPU.
 struct NearRow {
   Step step = Step::refused;
   Distance distance;
@@ -50,13 +51,13 @@ struct NearRow {
 };
 bool operator<(const NearRow& a, const NearRow& b);  ///< by step, distance, place in the table
 
-/// The nearest row behind `last`; the nearest of all when that is null.
+/// Returns the nearest row after `last`, or the nearest of all if `last` is null.
 std::optional<NearRow> next_near_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu,
                                      const NearRow* last);
 
-/// The place of a default in the order in which defaults are tried. Those of this GPU stand before
-/// those of its architecture and of others; then those that differ least in mask, type and head
-/// dimensions.
+/// The place of a default in the order in which defaults are tried. Defaults of this GPU come
+/// before those of its architecture, and these before those of other architectures. Among these,
+/// defaults that differ least in mask, type and head dimensions come first.
 struct DefaultPlace {
   int other_gpu = 0;
   int differences = 0;
@@ -69,14 +70,14 @@ struct Choice {
   Step step = Step::refused;
   int configuration = -1;
   int row = -1;       ///< -1: a default, or refused
-  int fallback = -1;  ///< of the defaults; -1: none
+  int fallback = -1;  ///< index of the default; -1: none
   int place = -1;     ///< among the row's configurations
   Distance distance;  ///< from the row
 };
 
-/// The configuration of the nearest row; of a row, the best that is eligible. A row with none is
-/// passed over. Without a row a default is taken. `eligible(configuration)` says whether it can be
-/// used.
+/// Chooses the best eligible configuration of the nearest row. Rows without an eligible
+/// configuration are skipped. If there is no row, a default is chosen. `eligible(configuration)`
+/// says whether a configuration can be used.
 template <typename Eligible>
 Choice choose(const Table& table, const Wanted& wanted, const TunedGpu& gpu, Eligible eligible) {
   std::optional<NearRow> near = next_near_row(table, wanted, gpu, nullptr);

@@ -18,7 +18,7 @@ KnownDevice& known_device(int ordinal) {
   return devices[ordinal];
 }
 
-/// The first failure of several calls.
+/// Reads attributes of a device, and keeps the first error.
 class DeviceAttributes {
  public:
   explicit DeviceAttributes(int device) : device_(device) {}

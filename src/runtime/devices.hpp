@@ -13,7 +13,7 @@ struct CurrentDevice {
   const Device* facts = nullptr;  ///< lives as long as the program
 };
 
-/// The driver is asked for a device's facts once.
+/// Finds the device of the current context. Asks the driver for a device's facts only once.
 Result find_current_device(CurrentDevice& current);
 
 }  // namespace fatune_attention::detail

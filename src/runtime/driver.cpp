@@ -5,7 +5,7 @@
 namespace fatune_attention::detail {
 namespace {
 
-constexpr int kOldestCuda = 12000;  // libraries of kernels, tensor maps
+constexpr int kOldestCuda = 12000;  // for libraries of kernels and tensor maps
 
 constexpr Result kNoLibrary{Status::no_driver,
                             "libcuda.so.1 cannot be loaded: install the NVIDIA driver (in a "

@@ -1,4 +1,4 @@
-// The CUDA driver's functions, from its library, and their ABI. No header of CUDA is needed.
+// The CUDA driver's functions, loaded from its library, and their ABI. No header of CUDA is needed.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace fatune_attention::detail {
 
-// As cuda.h has them; a test compares.
+// These match cuda.h; a test compares them.
 
 /// CUlaunchAttribute.
 struct LaunchAttribute {
@@ -60,8 +60,8 @@ inline constexpr int kMaxSmemPerBlockOptin = 97;
 
 }  // namespace cuda
 
-/// Name and type of each; all give a CUresult. CUdevice is int, CUdeviceptr std::uint64_t,
-/// handles are void*.
+/// Name and type of each function. All return a CUresult. CUdevice is int, CUdeviceptr is
+/// std::uint64_t, and handles are void*.
 #define FATUNE_ATTENTION_DRIVER_FUNCTIONS(X)                                                      \
   X(cuDriverGetVersion, int(int* version))                                                        \
   X(cuGetErrorName, int(int error, const char** name))                                            \
@@ -89,13 +89,13 @@ struct Driver {
   int (*cuFuncLoad)(void* function) = nullptr;  ///< null before CUDA 12.4
 };
 
-/// Loaded at the first call.
+/// Loads the driver at the first call.
 const Driver& driver();
 
-/// Any other function of the driver's library; null: there is none.
+/// Returns any other function of the driver's library, or null if there is none.
 void* driver_function(const char* name);
 
-/// What a CUresult means to a caller of this library.
+/// Translates a CUresult for callers of this library.
 Result result_of(int error);
 
 }  // namespace fatune_attention::detail

@@ -10,7 +10,7 @@ namespace {
 
 Answer refused_answer(const char* refusal) { return {-1, 0, refusal}; }
 
-/// Null: the device's architecture will do.
+/// Returns null if the configuration runs on the device's architecture.
 const char* fault_of_arch(const Configuration& configuration, int arch) {
   if (configuration.arch_specific && arch != configuration.min_arch) {
     return configuration.min_arch == 90
@@ -20,12 +20,13 @@ const char* fault_of_arch(const Configuration& configuration, int arch) {
   return arch >= configuration.min_arch ? nullptr : "its kernels need a newer architecture of GPU";
 }
 
-/// Machine code runs on GPUs of its major compute capability, and not on older ones.
+/// Whether machine code runs on a GPU. The GPU must have the same major compute capability, and
+/// must not be older.
 bool runs_on(const MachineCode& code, int arch) {
   return code.arch / 10 == arch / 10 && code.arch <= arch;
 }
 
-/// Null: the launch is within the device's limits.
+/// Returns null if the launch is within the device's limits.
 const char* fault_of_launch(const LaunchBuilder& builder, const MachineCode& code,
                             const Device& device) {
   const LaunchShape& shape = builder.shape();
@@ -42,7 +43,7 @@ const char* fault_of_launch(const LaunchBuilder& builder, const MachineCode& cod
              : "it needs more shared memory per block than the GPU has";
 }
 
-/// Null: nothing but the launch may refuse it.
+/// Checks everything except the launch. Returns null if nothing is wrong.
 const char* fault_before_launch(const Configuration& configuration, const Request& request) {
   if (const char* fault = fault_of_arch(configuration, request.device->arch)) {
     return fault;

@@ -1,21 +1,21 @@
-// Whether a configuration can be used for a problem on a device.
+// Checks whether a configuration can be used for a problem on a device.
 #pragma once
 
 #include "kernel_table.hpp"
 
 namespace fatune_attention::detail {
 
-/// A problem, its strides and a device, as configurations are asked about them.
+/// A problem, its strides and a device, for which configurations are checked.
 struct Request {
   Facts facts;
   const Device* device = nullptr;
-  bool contiguous = false;  ///< every tensor is, in the same layout
+  bool contiguous = false;  ///< all tensors are contiguous, in the same layout
 };
 Request request_for(const Problem& problem, const Tensors& tensors, const Device& device);
 
-/// A configuration that was asked about.
+/// The answer for one configuration.
 struct Answer {
-  int kernel = -1;  ///< of the table; -1: refused
+  int kernel = -1;  ///< index in the table; -1: refused
   std::size_t workspace_bytes = 0;
   const char* refusal = nullptr;  ///< null: it can be used
 };

@@ -1,7 +1,7 @@
 // The operators and functions of the expressions in family.json, on IEEE doubles. A comparison with
-// what is not finite (a division by zero) is not true or false: it is NaN, and so is what follows
-// from it. `&&` with a false side is false and `||` with a true one true nevertheless, so that
-// `b != 0 && a / b > 2` may be written.
+// a value that is not finite (a division by zero) is neither true nor false: it is NaN, and so is
+// everything computed from it. As exceptions, `&&` with a false operand is false and `||` with a
+// true operand is true, so that `b != 0 && a / b > 2` can be written.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,7 @@ inline double floor_of(double a) { return std::floor(a); }
 inline double ceil_div(double a, double b) { return std::ceil(a / b); }
 inline double round_up(double a, double b) { return std::ceil(a / b) * b; }
 
-/// NaN unless there is one and all are finite.
+/// Returns NaN unless there is at least one value and all are finite.
 inline double least(const double* first, int count) {
   double found = count > 0 ? first[0] : kNoNumber;
   for (int i = 0; i < count; ++i) {
@@ -105,7 +105,7 @@ inline double ceil_log2(double x) {
   return fraction == 0.5 ? exponent - 1 : exponent;
 }
 
-/// NaN unless d is a whole number from 1 to 2^31.
+/// Returns NaN unless d is a whole number from 1 to 2^31.
 inline double umulhi_magic(double d) {
   constexpr double kGreatestDivisor = 2147483648.0;  // 2^31
   if (!(d >= 1.0) || d > kGreatestDivisor || std::trunc(d) != d) {
@@ -118,10 +118,10 @@ inline double umulhi_magic(double d) {
   return divisor == 1 ? 0.0 : static_cast<double>(magic);
 }
 
-/// The sum over i = 0, 1, ... count - 1 of ceil((first + i * step) / width), each term at least 0
-/// and at most `most`: how many tiles of `width` keys a kernel's blocks of queries reach in all,
-/// when block i sees the keys before first + i * step.
-/// NaN unless all are finite, width is positive, and count is from 0 to 2^24.
+/// The sum over i = 0, 1, ... count - 1 of ceil((first + i * step) / width), where each term is at
+/// least 0 and at most `most`. It is the total number of tiles of `width` keys that a kernel's
+/// blocks of queries reach if block i sees the keys before first + i * step. Returns NaN unless all
+/// arguments are finite, width is positive, and count is from 0 to 2^24.
 inline double tile_sum(double count, double first, double step, double width, double most) {
   constexpr double kMostTerms = 16777216.0;  // each costs about a nanosecond
   for (const double x : {count, first, step, width, most}) {

@@ -1,4 +1,4 @@
-// What the expressions of a family are evaluated on.
+// The values on which the expressions of a family are evaluated.
 #pragma once
 
 #include "kernel_table.hpp"
@@ -6,10 +6,10 @@
 
 namespace fatune_attention::detail {
 
-/// Precondition: nothing is wrong with the problem or the strides.
+/// Precondition: the problem and the strides are valid.
 Facts facts_of(const Problem& problem, const Tensors& tensors, const Device& device);
 
-/// 1 / sqrt(d_head), unless the problem has its own.
+/// Returns the problem's own scale, or 1 / sqrt(d_head) if it has none.
 float softmax_scale_of(const Problem& problem);
 
 }  // namespace fatune_attention::detail

@@ -2,7 +2,8 @@
 
 namespace fatune_attention::detail {
 
-/// The code whose key is this one; -1: there is none. `keys` has `count` keys of `parts` numbers.
+/// Returns the code of this key, or -1 if there is none. `keys` has `count` keys of `parts`
+/// numbers.
 inline int find_kernel(const double* key, int parts, const double* keys, const int* codes,
                        int count) {
   for (int i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// What a generated library consists of: its tables, and how each configuration is launched.
+// The contents of a generated library: its tables, and how each configuration is launched.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@ namespace fatune_attention::detail {
 
 class LaunchBuilder;
 
-/// What a family's expressions may name, with the names that they have there. See
-/// docs/bring-your-own-kernel.md. Strides in elements.
+/// The values that a family's expressions may name, under the names that they have there. See
+/// docs/bring-your-own-kernel.md. Strides are in elements.
 struct Facts {
   double batch = 0, seq_len = 0, heads = 0, causal = 0, dtype = 0, d_head = 0;
   double seq_len_kv = 0, kv_heads = 0, d_head_v = 0, window = 0, softmax_scale = 0, lse = 0;
@@ -24,16 +24,16 @@ struct Facts {
   double resident_blocks_per_sm = 1;
 };
 
-/// One configuration of a family: functions that fatune has made of its family.json.
+/// One configuration of a family: functions that fatune generated from its family.json.
 struct Configuration {
   const char* name;  ///< in short form
   const char* family;
   int min_arch;        ///< 90
-  bool arch_specific;  ///< true for sm_90a: no other architecture will do
+  bool arch_specific;  ///< true for sm_90a: runs on no other architecture
   bool contiguous;     ///< its kernels take only contiguous tensors, in either layout
-  /// Why the configuration cannot be used; nullptr when it can.
+  /// Returns why the configuration cannot be used, or nullptr if it can.
   const char* (*refusal)(const Facts&);
-  /// Index of the machine code for such problems; -1: none was built.
+  /// Returns the index of the machine code for such problems; -1: none was built.
   int (*kernel)(const Facts&);
   /// Describes the launch, and the workspace, to the builder.
   void (*launch)(const Facts&, LaunchBuilder&);
@@ -44,7 +44,7 @@ struct MachineCode {
   const unsigned char* cubin;
   std::size_t bytes;
   const char* sha256;  ///< of the cubin
-  int arch;            ///< 90: of the cubin; runs on GPUs of that major version, no older ones
+  int arch;            ///< 90: the cubin's; runs on GPUs of that major version, not on older ones
   const char* entry;   ///< the mangled name of the kernel
   int registers_per_thread;
   int static_smem_bytes;
@@ -57,11 +57,11 @@ struct TunedGpu {
   int sm_count;
 };
 
-/// A configuration in a row.
+/// One configuration of a row.
 struct RowConfig {
   int configuration;
   double time_us;         ///< median
-  double regret_percent;  ///< by how much it is slower than the row's winner
+  double regret_percent;  ///< how much slower it is than the row's winner
 };
 
 /// A tuned problem.
@@ -73,7 +73,7 @@ struct Row {
   int config_count;
 };
 
-/// The configuration for problems that no row is near to.
+/// The configuration for problems that are not near any row.
 struct Default {
   int gpu;
   DType dtype;

@@ -16,7 +16,7 @@ struct Numbers {
   }
 };
 
-/// The attributes of a launch that is not an ordinary one.
+/// The attributes of a launch. An ordinary launch has none.
 class LaunchAttributes {
  public:
   explicit LaunchAttributes(const LaunchShape& shape) {

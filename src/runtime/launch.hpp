@@ -5,10 +5,10 @@
 
 namespace fatune_attention::detail {
 
-/// EncodeTensorMap by the driver.
+/// An EncodeTensorMap that uses the driver.
 const char* encode_by_driver(const TensorMap& map, std::uint64_t address, void* bytes);
 
-/// Fills what has to be filled of the workspace, and launches the kernel.
+/// Fills the parts of the workspace that must be filled, and launches the kernel.
 Result launch(void* kernel, LaunchBuilder& builder, const Workspace& workspace, void* stream);
 
 }  // namespace fatune_attention::detail

@@ -10,12 +10,12 @@ namespace fatune_attention::detail {
 namespace {
 
 // CUDA's limits for gridDim and blockDim. Clusters of more than eight blocks need a kernel that
-// says so.
+// allows them.
 constexpr double kMaxGrid[3] = {2147483647, 65535, 65535};
 constexpr double kMaxBlock[3] = {1024, 1024, 64};
 constexpr double kMaxCluster[3] = {16, 16, 16};
 
-constexpr double kMostBytes = 1099511627776.0;  // 2^40; also of a map's sizes
+constexpr double kMostBytes = 1099511627776.0;  // 2^40; also the limit of a map's sizes
 constexpr double kMostAlignment = 256;
 
 constexpr std::size_t kMapBytes = 128;
@@ -30,7 +30,7 @@ bool are_whole(const double* values, int count, double most) {
                      [&](double value) { return is_whole(value, 0, most); });
 }
 
-/// The driver takes 32 bits of boxes and element strides.
+/// The driver takes boxes and element strides as 32-bit numbers.
 bool has_whole_numbers(const TensorMap& map) {
   constexpr double kMost32 = 4294967295.0;
   const int rank = map.dimensions;
@@ -41,7 +41,7 @@ bool has_whole_numbers(const TensorMap& map) {
 
 }  // namespace
 
-/// The first failure is kept.
+/// Keeps the first failure.
 bool LaunchBuilder::require(bool holds, const char* otherwise) {
   if (!holds && failure_ == nullptr) {
     failure_ = otherwise;
@@ -152,7 +152,7 @@ std::uint64_t LaunchBuilder::base_of(Operand operand) const {
   return addresses_.operands[static_cast<int>(operand)];
 }
 
-/// 0 when only sizes are asked for, as of tensors.
+/// Returns 0 if only sizes are requested, as base_of() does.
 std::uint64_t LaunchBuilder::base_of_buffer(int index) {
   const bool exists = index >= 0 && index < buffers_.count();
   const bool is_placed = require(exists, "an argument points to a buffer that there is not") &&

@@ -10,8 +10,8 @@
 
 namespace fatune_attention::detail {
 
-/// A TMA tensor map: what cuTensorMapEncodeTiled takes. Dimension 0 is the innermost. The values of
-/// the enums are the driver's.
+/// A TMA tensor map: the arguments of cuTensorMapEncodeTiled. Dimension 0 is the innermost. The
+/// values of the enums are the driver's.
 struct TensorMap {
   int element_type;
   int dimensions;
@@ -28,13 +28,14 @@ struct TensorMap {
 /// The tensors that arguments may point to.
 enum class Operand : int { q, k, v, o, lse };
 
-/// Device addresses; 0 while only sizes are asked for.
+/// Device addresses; 0 if only sizes are requested.
 struct Addresses {
   std::uint64_t operands[5] = {};  ///< by Operand
   std::uint64_t workspace = 0;
 };
 
-/// Writes the driver's 128 bytes of a map, 64-byte aligned. Null: done; else why it cannot be.
+/// Writes the driver's 128 bytes of a map, 64-byte aligned. Returns null, or why that is not
+/// possible.
 using EncodeTensorMap = const char* (*)(const TensorMap& map, std::uint64_t address, void* bytes);
 
 struct Dim3 {
@@ -43,7 +44,7 @@ struct Dim3 {
   std::uint64_t volume() const { return std::uint64_t{x} * y * z; }
 };
 
-/// A launch but for its arguments.
+/// A launch without its arguments.
 struct LaunchShape {
   Dim3 grid;     ///< blocks
   Dim3 block;    ///< threads
@@ -61,11 +62,11 @@ struct LaunchShape {
 ///   begin_argument(), items, end_argument() for each argument; or standard_arguments() for
 ///   families without "arguments"
 ///
-/// A value that is no number of its type, or beyond CUDA's limits, makes the builder fail; what is
-/// called then has no effect. Allocates nothing.
+/// If a value does not fit its type, or is beyond CUDA's limits, the builder fails. From then on
+/// calls have no effect. Allocates nothing.
 class LaunchBuilder {
  public:
-  /// For sizes alone: addresses and tensor maps are 0.
+  /// Computes sizes only: addresses and tensor maps are 0.
   LaunchBuilder() = default;
   LaunchBuilder(const Addresses& addresses, EncodeTensorMap encode)
       : addresses_(addresses), encode_(encode) {}
@@ -82,13 +83,13 @@ class LaunchBuilder {
 
   /// A buffer of 1 byte to 1 TiB.
   void workspace(double bytes, double word, Clear clear);
-  /// In the place of a buffer that no argument of this launch points to.
+  /// Takes the place of a buffer that no argument of this launch points to.
   void unused_workspace();
 
   /// An argument without items is left out.
   void begin_argument() { arguments_.begin_argument(); }
   void end_argument() { arguments_.end_argument(); }
-  /// At least so aligned; 0: as its items are.
+  /// `alignment`: the least alignment of the struct; 0: that of its items.
   void begin_struct(double alignment);
   void end_struct() { arguments_.end_struct(); }
 
@@ -98,10 +99,10 @@ class LaunchBuilder {
   void uint16(double value);
   void int32(double value);
   void uint32(double value);
-  /// 64-bit integers are at most 2^53 from 0, as all numbers of expressions.
+  /// Like all numbers of expressions, 64-bit integers are at most 2^53 in magnitude.
   void int64(double value);
   void uint64(double value);
-  /// Infinity is a value only of expressions that name it.
+  /// Infinity is allowed only if the expression names it.
   void float32(double value, bool names_infinity = false);
   void float64(double value, bool names_infinity = false);
   void boolean(double value);  ///< one byte: 0 or 1
@@ -111,11 +112,12 @@ class LaunchBuilder {
   void tensor_map(Operand operand, double offset_bytes, const TensorMap& map);
   void buffer_map(int index, double offset_bytes, const TensorMap& map);
 
-  /// The one argument of kernels of the ABI "attention_forward": kernels/common/attention_args.h.
+  /// The only argument of kernels with the ABI "attention_forward":
+  /// kernels/common/attention_args.h.
   void standard_arguments(const Facts& facts);
 
   bool ok() const { return failure() == nullptr; }
-  /// Why it failed; null: it did not.
+  /// Returns why it failed, or null if it did not.
   const char* failure() const { return failure_ != nullptr ? failure_ : arguments_.failure(); }
 
   const LaunchShape& shape() const { return shape_; }

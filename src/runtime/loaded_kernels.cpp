@@ -13,17 +13,17 @@ constexpr std::uint64_t kMostPortableCluster = 8;  // blocks
 
 struct LoadedKernel {
   std::atomic<void*> handle{nullptr};
-  std::atomic<int> settings[kMostDevices] = {};  ///< settings_of() what is set; 0: nothing
+  std::atomic<int> settings[kMostDevices] = {};  ///< settings_of() the last shape; 0: none
 };
 
-/// One for each kernel of the table; null: there was no memory.
+/// One for each kernel of the table. Null: out of memory.
 LoadedKernel* loaded_kernels() {
   static LoadedKernel* const all =
       new (std::nothrow) LoadedKernel[static_cast<std::size_t>(kTable.kernels.count)];
   return all;
 }
 
-/// What a launch needs set, as a number that is not 0.
+/// The settings that a launch needs, as a number that is not 0.
 int settings_of(const LaunchShape& shape) {
   return 2 * (shape.smem_carveout_percent + 2) +
          (shape.cluster.volume() > kMostPortableCluster ? 1 : 0);
@@ -34,7 +34,8 @@ Result set(int attribute, std::int64_t value, void* kernel, int device) {
       driver().cuKernelSetAttribute(attribute, static_cast<int>(value), kernel, device));
 }
 
-/// As much shared memory as the device has for a block: launches say how much of it they use.
+/// Allows as much shared memory as the device has for a block. Launches say how much of it they
+/// use.
 Result apply(const MachineCode& code, const CurrentDevice& on, const LaunchShape& shape,
              void* kernel) {
   const std::int64_t most_smem = on.facts->smem_per_block_optin_bytes - code.static_smem_bytes;
@@ -63,7 +64,7 @@ Result load(const MachineCode& code, std::atomic<void*>& handle) {
   return result;
 }
 
-/// What a launch of that shape still lacks.
+/// Loads the kernel, unless it is loaded, and applies the settings for launches of this shape.
 Result set_up(const MachineCode& code, const CurrentDevice& on, const LaunchShape& shape,
               LoadedKernel& kernel) {
   static std::mutex mutex;

@@ -1,4 +1,4 @@
-// The library's kernels as the driver has them: each is loaded when it is first needed, once.
+// The library's kernels in the driver. Each is loaded once, when it is first needed.
 #pragma once
 
 #include "devices.hpp"
@@ -6,11 +6,11 @@
 
 namespace fatune_attention::detail {
 
-/// The handle of kernel `index` of the table, with what launches of that shape need set on the
-/// device.
+/// Gives the handle of kernel `index` of the table, after applying the settings that launches of
+/// this shape need on the device.
 Result prepare_kernel(int index, const CurrentDevice& on, const LaunchShape& shape, void*& handle);
 
-/// Brings the kernel's code into the current context now; else its first launch does.
+/// Loads the kernel's code into the current context now. Otherwise its first launch does so.
 Result load_code(void* handle);
 
 }  // namespace fatune_attention::detail

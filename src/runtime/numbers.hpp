@@ -1,4 +1,4 @@
-// What the numbers that expressions give may be.
+// Limits of the numbers that expressions give.
 #pragma once
 
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace fatune_attention::detail {
 
-/// Up to here a double tells every whole number from its neighbours: 2^53.
+/// Up to 2^53, doubles represent every whole number exactly.
 inline constexpr double kMostExact = 9007199254740992.0;
 
 /// Whether a number is whole, and within the limits.

@@ -14,7 +14,7 @@ Selection refused(const char* reason) {
   return selection;
 }
 
-/// Asks about one configuration after the other. The last one is the one that is taken.
+/// Asks about one configuration after another. `last` is the answer for the one that is taken.
 struct Questions {
   const Request& request;
   Answer last = {};

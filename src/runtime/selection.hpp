@@ -1,11 +1,11 @@
-// Which kernel is taken.
+// Selects the kernel for a problem.
 #pragma once
 
 #include "eligibility.hpp"
 
 namespace fatune_attention::detail {
 
-/// For arguments with which nothing is wrong.
+/// Precondition: the arguments are valid.
 Selection selection_for(const Problem& problem, const Request& request);
 
 }  // namespace fatune_attention::detail

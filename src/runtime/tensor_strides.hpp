@@ -14,7 +14,7 @@ struct Extents {
   std::int64_t d;
 };
 
-/// Of q, k, v, o.
+/// The extents of q, k, v and o, in this order.
 std::array<Extents, 4> extents_of(const Problem& problem);
 
 /// A tensor of a problem with its extents.
@@ -23,21 +23,21 @@ struct ShapedTensor {
   Extents extents;
 };
 
-/// q, k, v, o.
+/// The tensors q, k, v and o, in this order.
 std::array<ShapedTensor, 4> shaped_tensors(const Problem& problem, const Tensors& tensors);
 
-/// A contiguous tensor: (batch, heads, rows, d), or (batch, rows, heads, d).
+/// A contiguous tensor: (batch, heads, rows, d) with `layout_bhsd`, else (batch, rows, heads, d).
 Tensor contiguous_tensor(const Extents& extents, bool layout_bhsd);
 
-/// Contiguous tensors (batch, rows, heads, d), of no memory.
+/// Contiguous tensors (batch, rows, heads, d) without memory.
 Tensors usual_tensors(const Problem& problem);
 
-/// Whether heads lie outside of rows: in the first tensor that has several of both. False: none
-/// has.
+/// Whether heads are outside of rows in memory, according to the first tensor that has several of
+/// both. Returns false if there is none.
 bool is_layout_bhsd(const std::array<ShapedTensor, 4>& tensors);
 
-/// Strides along a single batch, head or row say nothing: those of a contiguous tensor stand for
-/// them.
+/// Replaces strides along a single batch, head or row, which have no meaning, by those of a
+/// contiguous tensor.
 Tensor with_plain_strides(const ShapedTensor& shaped, bool layout_bhsd);
 
 bool is_contiguous(const ShapedTensor& shaped, bool layout_bhsd);

@@ -12,7 +12,7 @@ bool WorkspaceLayout::add(std::size_t bytes, std::uint32_t word, Clear clear) {
   return true;
 }
 
-/// Gives the offset.
+/// Returns the offset.
 std::size_t WorkspaceLayout::place(std::size_t bytes, std::uint32_t word, Clear clear) {
   const std::size_t whole = round_up(bytes, kAlignment);
   if (clear == Clear::once && word == 0 && whole <= kCleanBytes - clean_end_) {

@@ -10,7 +10,7 @@ namespace {
 
 using Places = std::set<std::string>;
 
-/// "kernel+0xd0" of "Read access at kernel+0xd0".
+/// The place of an access: "kernel+0xd0" of "Read access at kernel+0xd0".
 std::string place_of(const std::string& access) {
   constexpr std::string_view kMark = " access at ";
   const std::size_t at = access.find(kMark);
@@ -34,7 +34,7 @@ bool share_one(const Places& a, const Places& b) {
   return std::ranges::any_of(a, [&](const std::string& place) { return b.contains(place); });
 }
 
-/// Becomes one group with all that it shares a place with.
+/// Joins the places with all groups that share a place with them.
 void add(Places places, std::vector<Places>& groups) {
   const auto shares = [&](const Places& group) { return share_one(group, places); };
   const auto first = std::ranges::find_if(groups, shares);

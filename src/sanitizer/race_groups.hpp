@@ -7,11 +7,12 @@
 
 namespace fatune {
 
-/// Numbers the groups of races from 1: those that have an instruction in common, be it through
-/// others, are of one, as one missing barrier makes many of them. Other findings are of none.
+/// Numbers the groups of races from 1. Races that share an instruction, directly or through others,
+/// are in one group, because one missing barrier causes many of them. Other findings are in no
+/// group.
 void number_race_groups(std::vector<SanitizerFinding>& findings);
 
-/// So many groups there are.
+/// The number of groups.
 [[nodiscard]] std::int64_t count_groups(const std::vector<SanitizerFinding>& findings);
 
 }  // namespace fatune

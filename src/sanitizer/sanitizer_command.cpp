@@ -6,7 +6,7 @@
 namespace fatune {
 namespace {
 
-/// A '%' begins a placeholder in the tool's file names.
+/// Escapes '%', which begins a placeholder in the tool's file names.
 std::string escaped(const std::string& path) {
   std::string text;
   for (const char c : path) {
@@ -25,7 +25,7 @@ std::vector<std::string> sanitizer_words(const SanitizerCommand& command) {
                                  escaped(command.log_folder) + "/%p.log",
                                  "--show-backtrace",
                                  "no"};
-  // initcheck takes for unwritten what a kernel wrote that it does not look at: our inputs.
+  // initcheck needs all kernels: it takes for unwritten what ignored kernels wrote, our inputs.
   if (command.tool != SanitizerTool::initcheck) {
     words.insert(
         words.end(),

@@ -7,7 +7,7 @@
 
 namespace fatune {
 
-/// How compute-sanitizer is called.
+/// A call of compute-sanitizer.
 struct SanitizerCommand {
   std::string program;
   SanitizerTool tool = SanitizerTool::memcheck;
@@ -16,7 +16,7 @@ struct SanitizerCommand {
   std::vector<std::string> kernel_names;
 };
 
-/// The command with its options; the program to be looked at, and its arguments, are to follow.
+/// The command with its options. The program to be checked, and its arguments, must follow.
 [[nodiscard]] std::vector<std::string> sanitizer_words(const SanitizerCommand& command);
 
 }  // namespace fatune

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kPrefix = "=========";
 constexpr std::size_t kMostFindings = 1000;  // of different kinds and places
 constexpr std::size_t kMostDetailBytes = 1000;
-constexpr std::int64_t kMostHazards = std::int64_t{1} << 40;  // that a line can claim
+constexpr std::int64_t kMostHazards = std::int64_t{1} << 40;  // limit for the number in one line
 
 struct Kind {
   std::string_view part;  // of the first line
@@ -44,18 +44,18 @@ std::string_view without_full_stop(std::string_view text) {
   return trim(text.substr(0, text.find_last_not_of(" \t\r.") + 1));
 }
 
-/// The part of `text` before the first `mark`; all of it when there is none.
+/// The part of `text` before the first `mark`; all of it if there is none.
 std::string_view before(std::string_view text, std::string_view mark) {
   return text.substr(0, std::min(text.find(mark), text.size()));
 }
 
-/// The part after the first `mark`; nothing when there is none.
+/// The part of `text` after the first `mark`; nothing if there is none.
 std::optional<std::string_view> after(std::string_view text, std::string_view mark) {
   const std::size_t at = text.find(mark);
   return at == std::string_view::npos ? std::nullopt : std::optional(text.substr(at + mark.size()));
 }
 
-/// The number that `text` begins with; 0 when it begins with none, or with one too great.
+/// The number that `text` begins with; 0 if there is none, or it is too great.
 std::int64_t leading_number(std::string_view text) {
   std::int64_t number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -77,7 +77,8 @@ std::string_view kind_of(std::string_view header) {
   return found == kKinds.end() ? kOther : found->name;
 }
 
-/// "kernel(args)+0xd0 in file.cu:12", or as older versions have it "0xd0 in file.cu:12:kernel".
+/// The kernel of "kernel(args)+0xd0 in file.cu:12", or in older versions "0xd0 in
+/// file.cu:12:kernel".
 std::string_view kernel_of(std::string_view place) {
   if (place.starts_with("0x")) {
     const std::string_view named = after(place, " in ").value_or("");
@@ -94,7 +95,7 @@ void set_place(std::string_view place, SanitizerFinding& finding) {
   finding.kernel = kernel_of(place);
 }
 
-/// "Read access at PLACE [16 hazards]".
+/// Adds the other access of a race: "Read access at PLACE [16 hazards]".
 void add_against(std::string_view text, SanitizerFinding& finding) {
   const std::int64_t hazards =
       std::min(leading_number(after(text, " [").value_or("")), kMostHazards);

@@ -13,7 +13,7 @@ constexpr double kFlopPerUnit = 1e6;
 
 /// A family's parameter, and its values in the first and the second of two configurations.
 using Flip = std::tuple<std::string, std::size_t, ParamValue, ParamValue>;
-/// The samples that differ in this alone, the one with the smaller value first.
+/// The samples that differ only in this parameter, the one with the smaller value first.
 using Pairs = std::vector<std::pair<const WorkSample*, const WorkSample*>>;
 
 /// The only parameter in which two configurations of a family differ.

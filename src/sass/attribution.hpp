@@ -13,47 +13,47 @@
 
 namespace fatune {
 
-/// Instructions that a warp executes in the main loop for 10^6 FLOP on the tensor cores: by class,
-/// and all together. So kernels with tiles of different sizes can be compared.
+/// Instructions that a warp executes in the main loop for 10^6 FLOP on the tensor cores, by class
+/// and in total. They make kernels with different tile sizes comparable.
 struct WorkCounts {
   std::array<double, kOpcodeClasses> classes{};
   double all = 0.0;
 };
-/// Nothing when the profile has no main loop, or its work is not known or zero.
+/// Returns nothing if the profile has no main loop, or if its work is not known or zero.
 [[nodiscard]] std::optional<WorkCounts> work_counts(const SassProfile& profile);
 
-/// One configuration as it takes part in the comparison.
+/// One configuration in the comparison.
 struct WorkSample {
   Config config;
   std::vector<NamedValue> parameters;
   WorkCounts counts;
 };
 
-/// The effect on one class of changing one parameter, and nothing else.
+/// The effect on one class of changing only one parameter.
 struct ParameterEffect {
-  std::string family;  ///< whose parameter it is
+  std::string family;  ///< the family that the parameter belongs to
   std::string parameter;
   std::string from;  ///< the smaller value
   std::string to;
   OpcodeClass which = OpcodeClass::unknown;
-  std::int64_t pairs = 0;        ///< of configurations that differ in this alone
+  std::int64_t pairs = 0;        ///< of configurations that differ only in this
   double mean_before = 0.0;      ///< instructions for 10^6 FLOP with `from`
-  double mean_difference = 0.0;  ///< with `to`, less with `from`
+  double mean_difference = 0.0;  ///< with `to`, minus with `from`
 };
 
-/// The greatest mean difference first; classes that never change are left out. Samples may be of
-/// several families, each compared with its own.
+/// The effects, with the greatest mean difference first. Classes that never change are left out.
+/// Samples may be of several families; each is compared only with its own family.
 [[nodiscard]] std::vector<ParameterEffect> parameter_effects(
     const std::vector<WorkSample>& samples);
 
-/// How one class goes with the measured times of a problem.
+/// The correlation of one class with the measured times of a problem.
 struct ClassCorrelation {
   std::string what;          ///< a class, or "all"
   std::int64_t configs = 0;  ///< with a time
   RankCorrelation correlation;
 };
 
-/// The strongest first; classes whose count is the same everywhere are left out.
+/// The correlations, the strongest first. Classes whose count is the same everywhere are left out.
 /// Precondition: a time for each sample.
 [[nodiscard]] std::vector<ClassCorrelation> time_correlations(const std::vector<WorkCounts>& counts,
                                                               const std::vector<double>& times_us,

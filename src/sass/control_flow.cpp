@@ -31,7 +31,7 @@ bool always_true(std::string_view predicate) {
   return predicate.empty() || predicate == "PT" || predicate == "UPT";
 }
 
-/// Some branches have their condition as an operand in front of the target: BRA.U UP0, `(.L_x_0).
+/// Some branches have their condition as an operand before the target: BRA.U UP0, `(.L_x_0).
 bool is_conditional(const Instruction& instruction) {
   if (!always_true(instruction.guard)) {
     return true;
@@ -69,7 +69,7 @@ LabelPlaces places_of(const SassFunction& function) {
   return places;
 }
 
-/// Which instructions begin a block.
+/// Marks the instructions that begin a block.
 std::vector<bool> leaders(const SassFunction& function, const LabelPlaces& places) {
   std::vector<bool> leads(function.instructions.size() + 1, false);
   leads.front() = true;
@@ -118,12 +118,12 @@ void add_edges(const SassFunction& function, const LabelPlaces& places,
   }
 }
 
-/// Depth first, without recursion: a hostile listing cannot exhaust the stack.
+/// Depth-first search without recursion, so that a hostile listing cannot exhaust the stack.
 class Postorder {
  public:
   explicit Postorder(const ControlFlow& flow) : flow_(flow), seen_(flow.blocks.size(), false) {}
 
-  /// The blocks that lead nowhere new first. `roots`: where paths begin.
+  /// Returns the blocks in postorder. `roots` receives the blocks where paths begin.
   std::vector<std::size_t> visit(std::vector<std::size_t>& roots) {
     visit_from(0, roots);
     for (std::size_t b = 0; b < flow_.blocks.size(); ++b) {
@@ -169,7 +169,7 @@ class Postorder {
   std::vector<std::size_t> order_;
 };
 
-/// Dominators by iteration to a fixed point, with one root above all entries.
+/// Finds dominators by iteration to a fixed point, with one root above all entries.
 /// Source: K. D. Cooper, T. J. Harvey and K. Kennedy, A Simple, Fast Dominance Algorithm (2001).
 class DominatorSearch {
  public:

@@ -8,7 +8,7 @@
 
 namespace fatune {
 
-/// A run of instructions that is entered at its first and left after its last.
+/// A basic block: entered only at its first instruction, and left only after its last.
 struct BasicBlock {
   std::size_t first = 0;  ///< index into the function's instructions
   std::size_t end = 0;    ///< one past the last
@@ -16,20 +16,20 @@ struct BasicBlock {
   std::vector<std::size_t> predecessors;
 };
 
-/// The control flow of one function. Calls of functions continue after the call; a CALL of a label
-/// within the function is a far branch, as ptxas writes some. A jump whose targets are not in the
-/// listing has no edge.
+/// The control flow of one function. A call of a function continues after the call. A CALL of a
+/// label within the function is a far branch, which ptxas sometimes writes. A jump whose targets
+/// are not in the listing has no edge.
 struct ControlFlow {
   std::vector<BasicBlock> blocks;  ///< in the order of addresses; the first is the entry
-  /// The block through which every path from an entry to this one goes last; nothing for an entry.
+  /// The immediate dominator of each block; nothing for an entry.
   std::vector<std::optional<std::size_t>> dominators;
-  std::vector<std::size_t> order;  ///< of each block, in reverse postorder
+  std::vector<std::size_t> order;  ///< position of each block in reverse postorder
 
   [[nodiscard]] bool dominates(std::size_t a, std::size_t b) const;
 };
 
-/// Blocks that nothing leads to are entries too. Error(bad_file) for a function of more blocks than
-/// any kernel has. Precondition: the function has instructions.
+/// Builds the control flow. Blocks without predecessors are entries too. Throws Error(bad_file) for
+/// a function of more blocks than any kernel has. Precondition: the function has instructions.
 [[nodiscard]] ControlFlow control_flow(const SassFunction& function);
 
 }  // namespace fatune

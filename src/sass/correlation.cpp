@@ -30,7 +30,7 @@ std::vector<double> ranks_of(std::span<const double> values) {
   return ranks;
 }
 
-/// Pearson's correlation of the ranks; 0 / 0 when a side is constant.
+/// Pearson's correlation of the ranks; NaN (0 / 0) if a side is constant.
 double correlation(const std::vector<double>& x, const std::vector<double>& y) {
   const double mean = static_cast<double>(x.size() - 1) / 2.0;
   double xy = 0.0;

@@ -23,7 +23,7 @@ std::vector<LineCount> hottest_first(std::map<SourceLine, LineCount>&& counts) {
   return lines;
 }
 
-/// A recursive function may be inlined into itself: each line once.
+/// Removes repeated lines. A recursive function may be inlined into itself.
 SourceChain distinct(SourceChain chain) {
   std::ranges::sort(chain);
   chain.erase(std::unique(chain.begin(), chain.end()), chain.end());

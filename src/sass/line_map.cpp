@@ -49,7 +49,7 @@ std::string file_of(const std::set<SourceLine>& lines, const std::string& asked)
       fmt::format("files with code: {}", fmt::join(matching.empty() ? all : matching, ", ")));
 }
 
-/// The line itself; else an error that names the nearest ones with code.
+/// Returns the line, or throws an error that names the nearest lines with code.
 SourceLine existing(const std::set<SourceLine>& lines, const SourceLine& asked) {
   SourceLine line{file_of(lines, asked.file), asked.line};
   const auto next = lines.lower_bound(line);

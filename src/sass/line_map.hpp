@@ -10,8 +10,8 @@
 
 namespace fatune {
 
-/// One kernel, as the compiler read it, in between, and as it wrote it. The places of `listing`
-/// and `ptx` call files by the same names.
+/// One kernel as PTX and SASS, with their places in the source. The places of `listing` and
+/// `ptx_module` use the same names for files.
 struct MappedKernel {
   const Listing& listing;
   const SassFunction& sass;
@@ -21,15 +21,15 @@ struct MappedKernel {
 
 /// The code that belongs to a line, in all three languages.
 struct LineMap {
-  SourceChain source;             ///< the line; for PTX and SASS where it was inlined at, too
-  std::vector<SliceStep> ptx;     ///< statements of the line (depth 0), and what feeds them
+  SourceChain source;             ///< the line; for PTX and SASS also where it was inlined
+  std::vector<SliceStep> ptx;     ///< statements of the line (depth 0), and those that feed them
   std::vector<std::size_t> sass;  ///< indices of the function's instructions
 };
 
-/// A source line has the PTX and the instructions that were written there or inlined there; a PTX
-/// line those that were made from it; an instruction the one PTX line that the compiler names for
-/// it. `depth` as in feeding_statements. Error(usage), with what there is, when the target has no
-/// code, or its file is ambiguous.
+/// Maps a source line to the PTX and the instructions that were written or inlined there, a PTX
+/// line to the instructions that were made from it, and an instruction to the one PTX line that the
+/// compiler names for it. `depth` is as in feeding_statements. Throws Error(usage), which lists
+/// what there is, if the target has no code or its file is ambiguous.
 [[nodiscard]] LineMap map_line(const MappedKernel& kernel, const MapTarget& target, int depth);
 
 }  // namespace fatune

@@ -14,7 +14,7 @@ namespace fatune {
 /// One machine instruction as nvdisasm prints it.
 struct Instruction {
   std::uint64_t address = 0;          ///< from the beginning of its section, in bytes
-  std::vector<std::string> labels;    ///< that stand in front of it
+  std::vector<std::string> labels;    ///< in front of it
   std::string guard;                  ///< "P0", "!P0", "!UPT"; empty: always executed
   std::string mnemonic;               ///< with modifiers: "HMMA.16816.F32"
   std::vector<std::string> operands;  ///< "R4.reuse", "[R165+0x4000]", "`(.L_x_0)"
@@ -22,7 +22,7 @@ struct Instruction {
   std::size_t place = 0;              ///< index into Listing::places
   std::int64_t ptx_line = 0;          ///< line of the PTX that it was made from; 0: not known
 
-  /// "HMMA" of "HMMA.16816.F32".
+  /// "HMMA" for "HMMA.16816.F32".
   [[nodiscard]] std::string_view opcode() const {
     return std::string_view(mnemonic).substr(0, mnemonic.find('.'));
   }
@@ -32,13 +32,13 @@ struct Instruction {
 struct SassFunction {
   std::string name;
   std::string section;           ///< ".text.<kernel>"; functions that it calls are in the same one
-  std::optional<int> registers;  ///< per thread, where the listing says it
+  std::optional<int> registers;  ///< per thread, if the listing says it
   /// In the order of addresses; without the padding at the end of a section.
   std::vector<Instruction> instructions;
 };
 
 struct Listing {
-  std::string target;  ///< "sm_80"; empty where the listing does not say it
+  std::string target;  ///< "sm_80"; empty if the listing does not say it
   std::vector<SassFunction> functions;
   std::vector<SourceChain> places{{}};  ///< of the source; the first one is the unknown place
 };

@@ -13,11 +13,11 @@ namespace fatune {
 enum class LoopPlace {
   outside,
   always,       ///< in every iteration
-  conditional,  ///< an iteration may not come by
+  conditional,  ///< an iteration may skip it
 };
 [[nodiscard]] std::string_view place_name(LoopPlace place);  ///< "", "loop", "conditional"
 
-/// The place of each block. `loop`: null without a main loop.
+/// The place of each block. `loop`: null if there is no main loop.
 [[nodiscard]] std::vector<LoopPlace> block_places(const ControlFlow& flow, const Loop* loop);
 
 /// The place of each instruction. Precondition: the function has instructions.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostLoops = 1000;
 
-/// Header to latches, for every edge back to a dominator.
+/// Maps each header to its latches, for every edge back to a dominator.
 std::map<std::size_t, std::vector<std::size_t>> back_edges(const ControlFlow& flow,
                                                            std::size_t& irreducible) {
   std::map<std::size_t, std::vector<std::size_t>> latches;
@@ -56,7 +56,7 @@ Loop make_loop(const ControlFlow& flow, std::size_t header, std::vector<std::siz
   return loop;
 }
 
-/// Larger loops first: then the last one that claims a block is its innermost.
+/// Larger loops come first, so that the last one that claims a block is its innermost.
 void nest(LoopForest& forest) {
   std::vector<std::size_t> by_size(forest.loops.size());
   for (std::size_t i = 0; i < by_size.size(); ++i) {
@@ -124,7 +124,7 @@ bool is_bulk_load(const Instruction& instruction) {
   return opcode == "UTMALDG" || opcode == "UBLKCP";
 }
 
-/// Whether its only edge back is a branch for the lanes that have another value.
+/// True if its only edge back is a branch for the lanes that have another value.
 bool is_uniform_loop(const SassFunction& function, const ControlFlow& flow, const Loop& loop) {
   return loop.latches.size() == 1 &&
          function.instructions[flow.blocks[loop.latches.front()].end - 1].mnemonic.starts_with(
@@ -151,7 +151,7 @@ std::size_t count_bulk_loads(const SassFunction& function, const ControlFlow& fl
 
 namespace {
 
-/// Bulk loads of each loop; none of one that is straight code but for a uniform register.
+/// The bulk loads of each loop; 0 for a uniform loop, which counts as straight-line code.
 std::vector<std::size_t> loads_by_loop(const SassFunction& function, const ControlFlow& flow,
                                        const LoopForest& forest) {
   std::vector<std::size_t> loads;
@@ -162,7 +162,7 @@ std::vector<std::size_t> loads_by_loop(const SassFunction& function, const Contr
   return loads;
 }
 
-/// Whether a loop of these, or the main one, is within the loop.
+/// True if the loop contains another loop with loads, or the main loop.
 bool is_around_another(const LoopForest& forest, std::size_t outer,
                        const std::vector<std::size_t>& loads, std::optional<std::size_t> main) {
   for (std::size_t i = 0; i < loads.size(); ++i) {

@@ -8,7 +8,8 @@
 
 namespace fatune {
 
-/// A natural loop: a header that dominates all of it, and every path back to the header.
+/// A natural loop: a header that dominates all its blocks, and the blocks on all paths back to the
+/// header.
 struct Loop {
   std::size_t header = 0;             ///< block
   std::vector<std::size_t> blocks;    ///< ascending, inner loops' included
@@ -20,35 +21,37 @@ struct Loop {
 struct LoopForest {
   std::vector<Loop> loops;                            ///< by address of the header
   std::vector<std::optional<std::size_t>> innermost;  ///< of each block
-  /// Edges that go back to a block which does not dominate them: cycles of several entries, which
-  /// are no natural loops.
+  /// The number of edges back to a block that does not dominate their source. They close cycles
+  /// with several entries, which are not natural loops.
   std::size_t irreducible_edges = 0;
 };
 
-/// Error(bad_file) for more loops than any kernel has.
+/// Throws Error(bad_file) for more loops than any kernel has.
 [[nodiscard]] LoopForest find_loops(const ControlFlow& flow);
 
 /// The loop that the kernel spends its time in, as far as the code tells: the one with the most
-/// tensor instructions that are in no loop within it, the innermost of equals (a persistent kernel
-/// has the first step of each tile in the loop around); without any, the one with the most
-/// instructions. Nothing without loops.
+/// tensor instructions outside of its inner loops. Of equals it is the innermost (a persistent
+/// kernel has the first step of each tile in the outer loop). Without tensor instructions it is the
+/// one with the most instructions. Nothing without loops.
 [[nodiscard]] std::optional<std::size_t> main_loop(const SassFunction& function,
                                                    const ControlFlow& flow,
                                                    const LoopForest& forest);
 
-/// The loop in which a producer warp brings the steps' data: of the loops with bulk copies to
-/// shared memory that have no other such loop within them, the one with the most, the first of
-/// equals. Nothing without such a loop, and when it is `main`, or around it. A loop that a warp
-/// goes round once for each value of a register that must be uniform counts as straight code.
+/// The loop in which a producer warp loads the steps' data. Of the loops with bulk copies to shared
+/// memory that have no other such loop within them, it is the one with the most copies; of equals
+/// the first. `main` and the loops around it are excluded. Nothing without such a loop. A loop that
+/// a warp executes once for each value of a register that must be uniform counts as straight-line
+/// code.
 [[nodiscard]] std::optional<std::size_t> producer_loop(const SassFunction& function,
                                                        const ControlFlow& flow,
                                                        const LoopForest& forest,
                                                        std::optional<std::size_t> main);
-/// Copies to shared memory that one instruction of the loop starts, those within it included.
+/// The number of bulk copies to shared memory in the loop, loops within it included. One
+/// instruction starts each.
 [[nodiscard]] std::size_t count_bulk_loads(const SassFunction& function, const ControlFlow& flow,
                                            const Loop& loop);
 
-/// Whether an iteration cannot avoid the block.
+/// True if every iteration executes the block.
 [[nodiscard]] bool always_executed(const ControlFlow& flow, const Loop& loop, std::size_t block);
 
 }  // namespace fatune

@@ -13,7 +13,7 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// "R" of "R104"; empty when the word is no numbered register.
+/// "R" for "R104"; empty if the word is not a numbered register.
 std::string_view bank_of(std::string_view word) {
   constexpr std::array<std::string_view, 5> kBanks{"UR", "UP", "R", "P", "B"};
   for (const std::string_view bank : kBanks) {
@@ -70,7 +70,7 @@ class Renamer {
     return text;
   }
 
-  /// Every register of an operand, and the label or function that it names.
+  /// Renames every register of an operand, and the label or function that it names.
   std::string renamed(const std::string& operand) {
     if (const std::size_t at = operand.find("`("); at != std::string::npos) {
       const std::size_t end = operand.find(')', at);

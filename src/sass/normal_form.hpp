@@ -7,7 +7,7 @@
 
 namespace fatune {
 
-/// An instruction or label, in two ways.
+/// An instruction or label in two forms.
 struct NormalLine {
   /// Registers, predicates and labels numbered in the order in which they first appear in the
   /// function: "FADD R2, R0, -R1".
@@ -17,8 +17,8 @@ struct NormalLine {
   std::string shape;
 };
 
-/// The function as two compilations of it can be compared: no addresses, no hints (.reuse), and the
-/// function itself called "self". RZ, URZ, PT and UPT stay.
+/// The function in a form that can be compared with another compilation of it: without addresses
+/// and hints (.reuse), and with the function itself called "self". RZ, URZ, PT and UPT stay.
 [[nodiscard]] std::vector<NormalLine> normal_form(const SassFunction& function);
 
 }  // namespace fatune

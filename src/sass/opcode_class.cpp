@@ -14,7 +14,7 @@ struct OpcodeRow {
   std::string_view opcodes;  ///< separated by blanks
 };
 
-// Opcodes, or opcodes with their first modifier, which then decides.
+// Opcodes, or opcodes with their first modifier, which take precedence.
 // Source: NVIDIA, CUDA Binary Utilities, "Instruction Set Reference", Ampere to Blackwell.
 constexpr std::array kTable{
     OpcodeRow{tensor,
@@ -82,21 +82,21 @@ std::optional<OpcodeClass> look_up(std::string_view name) {
   return found != table().end() ? std::optional(found->second) : std::nullopt;
 }
 
-/// "HMMA.16816" of "HMMA.16816.F32".
+/// "HMMA.16816" for "HMMA.16816.F32".
 std::string_view with_first_modifier(std::string_view mnemonic) {
   const std::size_t first = mnemonic.find('.');
   return first == std::string_view::npos ? mnemonic
                                          : mnemonic.substr(0, mnemonic.find('.', first + 1));
 }
 
-/// Zero times zero plus a constant: how a constant gets to a register by the half-precision unit.
+/// True for zero times zero plus a constant, by which the half-precision unit loads a constant.
 bool is_constant_by_fma(const Instruction& instruction) {
   const auto& operands = instruction.operands;
   return instruction.opcode() == "HFMA2" && operands.size() > 3 && operands[1] == "-RZ" &&
          operands[2] == "RZ";
 }
 
-/// Takes a number off the front of `text`, and the 'x' after it; 0 when there is none.
+/// Takes a number, and the 'x' after it, off the front of `text`; returns 0 if there is none.
 std::int64_t take_extent(std::string_view& text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -107,7 +107,7 @@ std::int64_t take_extent(std::string_view& text) {
   return error == std::errc() && value > 0 && value <= 4096 ? value : 0;
 }
 
-/// FLOP of "64x128x16", which a warpgroup does together.
+/// The FLOP of one warp for "64x128x16", which four warps execute together.
 std::optional<std::int64_t> warpgroup_flop(std::string_view shape) {
   constexpr std::int64_t kWarps = 4;
   const std::int64_t m = take_extent(shape);
@@ -117,7 +117,7 @@ std::optional<std::int64_t> warpgroup_flop(std::string_view shape) {
   return flop > 0 && shape.empty() ? std::optional(flop) : std::nullopt;
 }
 
-/// FLOP of "16816": 16 or 8 rows, 8 columns, and the depth.
+/// The FLOP of "16816": 16 or 8 rows, 8 columns, and the depth.
 std::optional<std::int64_t> warp_flop(std::string_view shape) {
   const std::int64_t rows = shape.starts_with("168") ? 16 : shape.starts_with("88") ? 8 : 0;
   constexpr std::int64_t kColumns = 8;

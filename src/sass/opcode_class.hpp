@@ -33,22 +33,22 @@ enum class OpcodeClass {
 };
 inline constexpr std::size_t kOpcodeClasses = static_cast<std::size_t>(OpcodeClass::unknown) + 1;
 
-/// How outputs write a class, and what is in it.
+/// The name of a class in outputs, and what belongs to it.
 struct OpcodeClassText {
   OpcodeClass which;
   std::string_view name;
   std::string_view doc;
 };
-/// All of them, in the order of the enumeration.
+/// All classes, in the order of the enumeration.
 [[nodiscard]] const std::array<OpcodeClassText, kOpcodeClasses>& opcode_classes();
 [[nodiscard]] std::string_view class_name(OpcodeClass which);
 
-/// `unknown` for an opcode that the table does not have.
+/// Returns `unknown` for an opcode that the table does not have.
 [[nodiscard]] OpcodeClass class_of(const Instruction& instruction);
 
-/// Multiplications and additions of one warp's share of a tensor instruction, of dense operands:
-/// 4096 for HMMA.16816; HGMMA.64x128x16 is done by four warps. Nothing for other instructions, and
-/// for those whose name does not tell the shape.
+/// The FLOP (multiplications and additions) of one warp's share of a tensor instruction with dense
+/// operands: 4096 for HMMA.16816. Four warps share HGMMA.64x128x16. Nothing for other instructions,
+/// and for those whose name does not give the shape.
 [[nodiscard]] std::optional<std::int64_t> tensor_flop(std::string_view mnemonic);
 
 }  // namespace fatune

@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::size_t kMostInstructions = 2'000'000;
 constexpr std::size_t kDeepestInlining = 1000;
-/// nvdisasm's name for lines of the PTX, which the cubin holds in a section of that name.
+/// The name that nvdisasm gives lines of the PTX. The cubin has the PTX in a section of that name.
 constexpr std::string_view kPtxText = ".nv_debug_ptx_txt";
 
-/// Newer versions append how an instruction is scheduled: " &req={0} ?WAIT2_END_GROUP".
+/// Removes the scheduling that newer versions append: " &req={0} ?WAIT2_END_GROUP".
 std::string_view without_schedule(std::string_view text) {
   return text.substr(0, std::min(text.find(" &"), text.find(" ?")));
 }
@@ -42,7 +42,7 @@ bool is_branch_to_itself(const Instruction& instruction) {
          });
 }
 
-/// A section ends with a branch to itself and NOPs up to its alignment: nothing gets there.
+/// Removes the end of a section that is never reached: a branch to itself and NOPs for alignment.
 void drop_padding(std::vector<Instruction>& instructions) {
   std::size_t end = instructions.size();
   while (end > 0 && instructions[end - 1].opcode() == "NOP") {
@@ -127,7 +127,7 @@ class Parser {
     address_.reset();
   }
 
-  /// `//## File "a.cuh", line 3 inlined at "b.cu", line 7`, followed by the line of b.cu.
+  /// Reads `//## File "a.cuh", line 3 inlined at "b.cu", line 7`, which the line of b.cu follows.
   void read_source_line(std::string_view line) {
     const std::string_view file = between(line, "File \"", "\"");
     std::string_view rest = line.substr(std::min(line.size(), line.find(", line ")));
@@ -263,8 +263,8 @@ class Parser {
   std::optional<std::uint64_t> address_;
   std::vector<std::string> labels_;  ///< seen since the last instruction
   SourceChain chain_;
-  bool chain_open_ = false;           ///< the last line named said that more of it follow
-  std::optional<std::size_t> place_;  ///< of chain_, once an instruction has asked for it
+  bool chain_open_ = false;           ///< the last line said that more of the chain follow
+  std::optional<std::size_t> place_;  ///< of chain_, once an instruction needs it
   std::int64_t ptx_line_ = 0;
 };
 

@@ -71,7 +71,7 @@ std::vector<OpcodeCount> sorted(const std::map<std::string_view, OpcodeCount>& c
   return list;
 }
 
-/// `producer`: null without its loop.
+/// `producer`: null if there is no producer loop.
 void count_instructions(const SassFunction& function, const ControlFlow& flow,
                         const std::vector<LoopPlace>& places, const Loop* producer,
                         SassProfile& profile) {

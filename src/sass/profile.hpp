@@ -12,15 +12,15 @@
 
 namespace fatune {
 
-/// Instructions of one kind, as they stand in the code: none is counted for being executed again.
+/// The static number of instructions of one kind. Repeated execution does not count.
 struct SassCount {
   std::int64_t total = 0;          ///< in the function
   std::int64_t main_loop = 0;      ///< of these, in its main loop, loops within it included
-  std::int64_t conditional = 0;    ///< of those, where an iteration may not come by
+  std::int64_t conditional = 0;    ///< of those, in code that an iteration may skip
   std::int64_t producer_loop = 0;  ///< of `total`, in its producer's loop, if it has one
 };
 
-/// Counts one more, which is there.
+/// Counts one more instruction, at the given place.
 void add(SassCount& count, LoopPlace place, bool in_producer_loop = false);
 
 struct OpcodeCount {
@@ -35,17 +35,17 @@ struct MainLoop {
   int depth = 1;
   std::int64_t inner_loops = 0;
   std::int64_t calls = 0;  ///< of functions, whose instructions are not counted
-  /// FLOP of one warp and iteration, with inner loops taken once; nothing when an instruction's
-  /// name does not say.
+  /// The FLOP of one warp in one iteration, with inner loops executed once. Nothing if an
+  /// instruction's name does not say.
   std::optional<std::int64_t> tensor_flop;
 };
 
-/// The loop of a warp that loads for others (producer_loop() of loops.hpp).
+/// The loop of a warp that loads data for other warps (producer_loop() of loops.hpp).
 struct ProducerLoop {
   std::uint64_t first_address = 0;
   std::uint64_t last_address = 0;  ///< of the last instruction
   int depth = 1;
-  std::int64_t bulk_loads = 0;  ///< copies to shared memory that one instruction starts
+  std::int64_t bulk_loads = 0;  ///< bulk copies to shared memory; one instruction starts each
 };
 
 /// The instruction counts of one function.
@@ -58,8 +58,8 @@ struct SassProfile {
   std::vector<OpcodeCount> opcodes;  ///< most frequent in the main loop first
   std::int64_t loops = 0;
   std::int64_t irreducible_edges = 0;
-  std::optional<MainLoop> main_loop;          ///< absent: it has no loop
-  std::optional<ProducerLoop> producer_loop;  ///< absent: no warps are there for loading
+  std::optional<MainLoop> main_loop;          ///< absent: the function has no loop
+  std::optional<ProducerLoop> producer_loop;  ///< absent: no warps are dedicated to loading
 
   [[nodiscard]] const SassCount& of(OpcodeClass which) const {
     return classes.at(static_cast<std::size_t>(which));
@@ -68,7 +68,7 @@ struct SassProfile {
 
 [[nodiscard]] SassProfile profile_function(const Listing& listing, const SassFunction& function);
 
-/// Opcodes that the table of classes does not have, each once.
+/// The opcodes that the table of classes does not have, each once.
 [[nodiscard]] std::vector<std::string> unknown_opcodes(const SassProfile& profile);
 
 }  // namespace fatune

@@ -14,7 +14,7 @@ struct BeforeAfter {
   std::int64_t after = 0;
 
   [[nodiscard]] std::int64_t delta() const { return after - before; }
-  /// Nothing when there was none before.
+  /// Returns nothing if there was none before.
   [[nodiscard]] std::optional<double> relative_percent() const {
     return before == 0
                ? std::nullopt
@@ -28,8 +28,8 @@ struct CountChange {
   BeforeAfter total;
 };
 
-/// The greatest change of the main loop first, then of the whole function; what neither has is left
-/// out.
+/// The greatest change of the main loop comes first, then of the whole function. Classes and
+/// opcodes that neither profile has are left out.
 [[nodiscard]] std::vector<CountChange> class_changes(const SassProfile& a, const SassProfile& b);
 [[nodiscard]] std::vector<CountChange> opcode_changes(const SassProfile& a, const SassProfile& b);
 

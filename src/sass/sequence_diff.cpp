@@ -15,7 +15,8 @@ using Ids = std::span<const int>;
 
 constexpr std::size_t kMostSteps = std::size_t{4} << 30;
 
-/// Lengths of the longest common subsequences of `a` and each beginning of `b`.
+/// Lengths of the longest common subsequences of `a` and each prefix of `b` (`backwards`: each
+/// suffix).
 std::vector<int> lengths(Ids a, Ids b, bool backwards) {
   std::vector<int> before(b.size() + 1, 0);
   std::vector<int> now(b.size() + 1, 0);
@@ -32,7 +33,7 @@ std::vector<int> lengths(Ids a, Ids b, bool backwards) {
 
 class Aligner {
  public:
-  /// Marks what the sequences have in common.
+  /// Marks the lines that the sequences have in common.
   Aligner(Ids a, Ids b) : in_a_(a.size(), false), in_b_(b.size(), false) { align(a, b, 0, 0); }
 
   [[nodiscard]] const std::vector<bool>& in_a() const { return in_a_; }
@@ -72,7 +73,7 @@ class Aligner {
     }
   }
 
-  /// The place at which the half of `a` divides `b`.
+  /// The place to cut `b` such that its parts have the most in common with the halves of `a`.
   static std::size_t best_cut(Ids a, Ids b, std::size_t half) {
     const std::vector<int> left = lengths(a.first(half), b, false);
     const std::vector<int> right = lengths(a.subspan(half), b, true);

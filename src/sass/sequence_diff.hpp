@@ -13,9 +13,9 @@ struct DiffLine {
   bool operator==(const DiffLine&) const = default;
 };
 
-/// An alignment with as many common lines as possible (a longest common subsequence); where both
-/// sides differ, the first one's lines come first. Memory grows with the sum of the lengths, time
-/// with their product; Error(bad_file) when that is out of reach.
+/// Aligns two sequences with as many common lines as possible (a longest common subsequence). Where
+/// both differ, the lines of `a` come first. Memory grows with the sum of the lengths, time with
+/// their product. Throws Error(bad_file) if the product is too great.
 /// Source: D. S. Hirschberg, A linear space algorithm for computing maximal common subsequences,
 /// CACM 18 (1975).
 [[nodiscard]] std::vector<DiffLine> diff_lines(const std::vector<std::string>& a,

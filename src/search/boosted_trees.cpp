@@ -19,11 +19,11 @@ namespace fatune {
 namespace {
 
 constexpr const char* kXgboostVariable = "FATUNE_XGBOOST";
-// Debian's and Ubuntu's, then that of others.
+// The name on Debian and Ubuntu comes first, then the usual name elsewhere.
 constexpr std::array kXgboostNames{"libxgboost.so.0", "libxgboost.so"};
 
-/// Where a Python package of XGBoost has its library: first of the environment that this program is
-/// installed in.
+/// Paths where a Python package of XGBoost may have its library. The environment that this program
+/// is installed in comes first.
 std::vector<std::string> python_libraries() {
   std::vector<std::filesystem::path> prefixes = python_prefixes();
   if (const auto prefix = program_prefix()) {
@@ -46,7 +46,7 @@ void* open_first(const std::vector<std::string>& names) {
   return library;
 }
 
-/// The functions of XGBoost's C API that are used, and their library.
+/// The functions of XGBoost's C API that are used here, and the library.
 class Xgboost {
  public:
   Xgboost() : library_(open()) {
@@ -68,7 +68,7 @@ class Xgboost {
   }
 
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
-  /// Error(internal) unless `status`, which a function gave, says that all went well.
+  /// Throws Error(internal) unless `status`, returned by a function of XGBoost, means success.
   void check(int status) const {
     if (status != 0) {
       throw Error(ExitCode::internal, fmt::format("XGBoost failed: {}", last_error()));
@@ -112,7 +112,7 @@ const Xgboost& the_xgboost() {
   return loaded;
 }
 
-/// Rows as XGBoost takes them.
+/// RAII wrapper of a matrix of XGBoost.
 class Matrix {
  public:
   explicit Matrix(const FeatureRows& rows) {
@@ -130,8 +130,8 @@ class Matrix {
   DMatrixHandle handle_ = nullptr;
 };
 
-// One thread: the GPU's races and the compilers need the others, and the sums do not depend on
-// their number.
+// One thread: the races on the GPU and the compilers need the other threads. The sums do not depend
+// on the number of threads.
 constexpr std::array<std::pair<const char*, const char*>, 9> kXgboostSettings{{
     {"objective", "reg:squarederror"},
     {"tree_method", "hist"},

@@ -9,7 +9,7 @@
 
 namespace fatune {
 
-/// Rows of features, one behind the other. Not a number: the row has no such feature.
+/// Rows of features, one after another. NaN: the row does not have this feature.
 struct FeatureRows {
   std::size_t columns = 0;
   std::vector<float> values;
@@ -19,22 +19,22 @@ struct FeatureRows {
 };
 
 /// Regression by gradient-boosted trees: XGBoost (https://xgboost.readthedocs.io), whose library is
-/// opened when it is first asked for. The same rows, targets and seed give the same predictions.
+/// loaded on first use. The same rows, targets and seed give the same predictions.
 class BoostedTrees {
  public:
-  /// Why there is no library; nothing when there is one.
+  /// Returns why the library is missing. Returns nothing if it is there.
   [[nodiscard]] static std::optional<std::string> why_missing();
-  /// Error(usage) without the library.
+  /// Throws Error(usage) if the library is missing.
   static void check();
 
-  /// Learns `targets`, one a row. Error(internal) when XGBoost fails. Preconditions: check(), at
-  /// least one row.
+  /// Learns `targets`, one for each row. Throws Error(internal) if XGBoost fails. Preconditions:
+  /// check() succeeds, and there is at least one row.
   BoostedTrees(const FeatureRows& rows, const std::vector<float>& targets, std::uint64_t seed);
   BoostedTrees(BoostedTrees&&) noexcept;
   BoostedTrees& operator=(BoostedTrees&&) noexcept;
   ~BoostedTrees();
 
-  /// A target for each row, which has as many columns as those learned from.
+  /// Predicts a target for each row. Rows have as many columns as those of the constructor.
   [[nodiscard]] std::vector<float> predict(const FeatureRows& rows) const;
 
  private:

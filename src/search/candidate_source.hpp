@@ -15,22 +15,23 @@ namespace fatune {
 /// A configuration that may be tried on a problem.
 struct SearchPoint {
   Config config;
-  std::string pruned_by;  ///< the rule that dropped it and is audited; empty: none did
-  bool required = false;  ///< its outcome is needed: it is tried first, whatever the search
-  double guess_us = 0.0;  ///< how long it may take, good only for ordering; 0: it cannot run
+  std::string pruned_by;  ///< the rule that dropped it and is being audited; empty: none
+  bool required = false;  ///< its outcome is needed: every search tries it first
+  double guess_us = 0.0;  ///< a guess of its time, good only for ordering; 0: it cannot run
 };
 
-/// The features of a configuration for a model of times: its parameters, resources and terms of the
-/// estimate. Not a number: its family has no such feature. The same count for all configurations.
+/// Returns the features of a configuration for a model of times: its parameters, resources and
+/// terms of the estimate. NaN: its family does not have this feature. All configurations have the
+/// same number of features.
 using FeaturesOf = std::function<std::vector<float>(const Config&)>;
 
-/// A configuration that was fast on a problem like this one; it need not be in the space.
+/// A configuration that was fast on a similar problem. It need not be in the space.
 struct Suggestion {
   Config config;
   std::string proposed_by;  ///< Result::proposed_by
 };
 
-/// What may be tried on one problem.
+/// The configurations that may be tried on one problem.
 struct SearchSpace {
   std::vector<SearchPoint> points;  ///< no configuration twice
   FeaturesOf features;
@@ -44,7 +45,8 @@ struct Proposal {
   std::string proposed_by;  ///< Result::proposed_by
 };
 
-/// Chooses the configurations that are tried on one problem. No two threads call it at a time.
+/// Chooses the configurations that are tried on one problem. Not thread-safe: only one thread at a
+/// time may call it.
 class CandidateSource {
  public:
   static constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
@@ -54,34 +56,36 @@ class CandidateSource {
   CandidateSource& operator=(const CandidateSource&) = delete;
   virtual ~CandidateSource() = default;
 
-  /// Up to `most` configurations to try next, likely winners first, none of them twice. The first
-  /// call comes before the problem's turn. It may give none until it is told outcomes. Giving none
-  /// when nothing that it has proposed is still being compiled or timed ends the search.
+  /// Returns up to `most` configurations to try next, likely winners first, none of them twice. The
+  /// first call comes before the problem's turn. A source may return none until it has observed
+  /// outcomes. The search ends if it returns none while none of its proposals is being compiled or
+  /// timed.
   [[nodiscard]] virtual std::vector<Proposal> propose(std::size_t most) = 0;
-  /// Searches that learn propose these next, where they have not tried them.
+  /// Adds suggestions. Searches that learn propose them next, unless they were already tried.
   virtual void suggest(const std::vector<Suggestion>& /*suggested*/) {}
-  /// Proposals of those of `configs` that were not proposed before: an interrupted run had tried
-  /// them.
+  /// Returns proposals for those of `configs` that were not proposed before. An interrupted run had
+  /// tried them.
   [[nodiscard]] virtual std::vector<Proposal> propose_again(const std::vector<Config>& configs) = 0;
-  /// The outcome of a configuration that it has proposed, as far as it is known. While the race
-  /// goes on, a time may be told again when more samples were taken.
+  /// Reports the outcome, as far as it is known, of a configuration that was proposed. While the
+  /// race goes on, a time may be reported again after more samples.
   virtual void observe(const Config& /*config*/, const Outcome& /*outcome*/) {}
-  /// The race has nothing to do until more is proposed, or has ended: what outcomes were told is
-  /// all that is known.
+  /// Reports that the race has nothing to do until more is proposed, or has ended. The outcomes
+  /// reported until now are all that is known.
   virtual void settle() {}
   /// Whether it will propose nothing more.
   [[nodiscard]] virtual bool finished() const = 0;
-  /// Whether outcomes change what it proposes. The first call asks one that does not for all, and
-  /// one that does for as many as there are compilers; later calls ask for as many as are idle.
+  /// Whether outcomes change the proposals. The first call of propose() asks a source that does not
+  /// learn for all configurations, and one that learns for as many as there are compilers. Later
+  /// calls ask for as many as there are idle compilers.
   [[nodiscard]] virtual bool learns() const = 0;
 };
 
-/// What the first call of propose() asks for.
+/// The number of configurations that the first call of propose() asks for.
 [[nodiscard]] inline std::size_t first_request(const CandidateSource& source, std::size_t jobs) {
   return source.learns() ? jobs : CandidateSource::kNoLimit;
 }
 
-/// A way of searching.
+/// A search strategy.
 class CandidateSearch {
  public:
   CandidateSearch() = default;
@@ -89,13 +93,13 @@ class CandidateSearch {
   CandidateSearch& operator=(const CandidateSearch&) = delete;
   virtual ~CandidateSearch() = default;
 
-  /// Part of a run's identity, beside the plan: runs whose names differ are not resumed one by the
-  /// other. It names the strategy and everything that its choices depend on, such as a seed. Empty
-  /// for the complete list, as before there were names, so that older runs can be resumed.
+  /// A part of a run's identity, beside the plan: a run does not resume one with another name. It
+  /// contains the strategy and everything that its choices depend on, such as a seed. It is empty
+  /// for the complete list, so that runs from before there were names can be resumed.
   [[nodiscard]] virtual std::string name() const = 0;
-  /// What `space.features` refers to outlives the source.
+  /// Begins a search of one problem. What `space.features` refers to must outlive the source.
   [[nodiscard]] virtual std::unique_ptr<CandidateSource> begin(SearchSpace space) const = 0;
-  /// How many of `configs` configurations it tries at most, those that are required not counted.
+  /// The most of `configs` configurations that it tries, not counting required ones.
   [[nodiscard]] virtual std::size_t most_tried(std::size_t configs) const = 0;
 };
 

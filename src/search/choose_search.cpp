@@ -16,7 +16,7 @@ std::shared_ptr<const CandidateSearch> limited(SearchKind kind, const SearchLimi
   return std::make_shared<LimitedSearch<Source>>(search_name(kind), limits);
 }
 
-/// Exhaustive for small problems.
+/// Searches small problems exhaustively, and large ones with another search.
 class BySize : public CandidateSearch {
  public:
   BySize(std::size_t most_exhaustive, std::shared_ptr<const CandidateSearch> large)

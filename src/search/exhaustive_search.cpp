@@ -10,7 +10,7 @@
 namespace fatune {
 namespace {
 
-/// Hands the points out in their order.
+/// Proposes the points in their order.
 class ListSource : public PointSource {
  public:
   ListSource(SearchSpace space, std::size_t most_tried)
@@ -45,7 +45,7 @@ std::size_t ExhaustiveSearch::most_tried(std::size_t configs) const {
 
 std::unique_ptr<CandidateSource> ExhaustiveSearch::begin(SearchSpace space) const {
   std::ranges::stable_sort(space.points, {}, &SearchPoint::guess_us);
-  if (!max_configs_) {  // all are tried: none need come first
+  if (!max_configs_) {  // all are tried: none needs to come first
     std::ranges::for_each(space.points, [](SearchPoint& point) { point.required = false; });
   }
   const std::size_t most = most_tried(space.points.size());

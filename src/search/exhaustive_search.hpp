@@ -4,8 +4,9 @@
 
 namespace fatune {
 
-/// Tries all configurations of the plan, and those that are audited: first those that cannot run,
-/// in the plan's order, then by their guessed time. With a limit it stops there.
+/// Tries all configurations of the plan, and those that are audited. Configurations that cannot run
+/// come first, in the plan's order; the others are ordered by their guessed times. A limit cuts the
+/// list short.
 class ExhaustiveSearch : public CandidateSearch {
  public:
   explicit ExhaustiveSearch(std::optional<std::size_t> max_configs = {})

@@ -9,13 +9,13 @@
 
 namespace fatune {
 
-/// Whether two configurations of one family differ in one parameter alone.
+/// Whether two configurations of one family differ in exactly one parameter.
 [[nodiscard]] bool are_neighbours(const Config& a, const Config& b);
 
-/// Greedy iterated local search. A descent begins with as many points as are asked for: the first
-/// with those of the least guesses, later ones with random points. The fastest point of a descent
-/// is its centre, whose neighbours are tried in shuffled order; a faster one becomes the centre at
-/// once. When all neighbours are slower, another descent begins.
+/// Greedy iterated local search. A descent begins with as many points as are requested: the first
+/// descent with the points of the lowest guesses, later ones with random points. The fastest point
+/// of a descent is its centre, whose neighbours are tried in shuffled order. A faster point becomes
+/// the centre at once. When all neighbours are slower, another descent begins.
 class LocalSource : public PointSource {
  public:
   LocalSource(SearchSpace space, std::size_t most_tried, std::uint64_t seed);
@@ -34,7 +34,7 @@ class LocalSource : public PointSource {
   std::vector<bool> in_descent_;  ///< by point
   bool has_begun_ = false;
   double centre_us_ = std::numeric_limits<double>::infinity();
-  std::vector<std::size_t> neighbours_;  ///< of the centre, the next one last
+  std::vector<std::size_t> neighbours_;  ///< neighbours of the centre, the next one last
 };
 
 }  // namespace fatune

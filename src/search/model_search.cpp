@@ -9,9 +9,9 @@
 namespace fatune {
 namespace {
 
-/// How many outcomes are known before there is a model.
+/// The number of known outcomes from which a model is learned.
 constexpr std::size_t kFirst = 16;
-/// How far behind the fastest one a configuration is whose target is 1 - 1/e.
+/// The relative distance to the fastest time at which the target is 1 - 1/e.
 constexpr double kClose = 0.05;
 
 }  // namespace
@@ -41,8 +41,8 @@ std::vector<PointSource::Pick> ModelSource::pick(std::size_t most) {
   return picks;
 }
 
-/// One in four is the point of the least guess, also over several calls. The others are far from
-/// all that are known: a model says little of a part of the space of which it has seen nothing.
+/// Every fourth pick, counted over all calls, is the point with the lowest guess. The others are
+/// far from all earlier picks: a model says little about a part of the space that it has not seen.
 std::vector<PointSource::Pick> ModelSource::pick_first(std::size_t most) {
   std::vector<std::size_t> left = untried();
   std::ranges::shuffle(left, random_);
@@ -58,8 +58,8 @@ std::vector<PointSource::Pick> ModelSource::pick_first(std::size_t most) {
   return picks;
 }
 
-/// The place in `left` of the point that is the farthest from the first ones. It is chosen among
-/// some random ones: the farthest of all are at the edges of the space.
+/// Returns the position in `left` of the point that is farthest from the first ones. Only a few
+/// random points are considered, because the farthest of all are at the edges of the space.
 std::size_t ModelSource::farthest_of_some(const std::vector<std::size_t>& left) {
   constexpr int kSome = 60;
   std::size_t place = 0;
@@ -78,8 +78,8 @@ std::size_t ModelSource::farthest_of_some(const std::vector<std::size_t>& left) 
   return place;
 }
 
-/// Whether a tenth more is known than the ranking is made of: learning from each outcome costs more
-/// than it finds.
+/// Whether a tenth more outcomes are known than the ranking is based on. Learning from each single
+/// outcome costs more than it gains.
 bool ModelSource::knows_more() const {
   return us_.size() > ranked_from_ && us_.size() >= ranked_from_ + ranked_from_ / 10;
 }
@@ -87,7 +87,7 @@ bool ModelSource::knows_more() const {
 void ModelSource::rank_untried() {
   ranked_from_ = us_.size();
   std::vector<std::size_t> left = untried();
-  std::ranges::shuffle(left, random_);  // no order among those that are predicted to be equal
+  std::ranges::shuffle(left, random_);  // no fixed order among equal predictions
   const std::vector<float> predicted = predict(left);
   std::vector<std::pair<float, std::size_t>> ranked;
   for (std::size_t i = 0; i < left.size(); ++i) {
@@ -100,7 +100,7 @@ void ModelSource::rank_untried() {
   }
 }
 
-/// What the model says of points, of which there is at least one: the less, the faster.
+/// Predicts the targets of at least one point. A lower target is faster.
 std::vector<float> ModelSource::predict(const std::vector<std::size_t>& points) {
   std::vector<std::size_t> known;
   for (const auto& [point, us] : us_) {
@@ -122,9 +122,8 @@ FeatureRows ModelSource::rows_of(const std::vector<std::size_t>& points) {
   return rows;
 }
 
-/// How far behind the fastest one each known point is, from 0 to 1. What is far behind counts as
-/// little more than what is farther still, so that the model tells apart those that are close. What
-/// failed is as far behind as can be.
+/// The relative distance of each known point to the fastest one, from 0 to 1. The scale saturates,
+/// so that the model distinguishes points that are close to the fastest one. Failed points have 1.
 std::vector<float> ModelSource::targets() const {
   double best_us = std::numeric_limits<double>::infinity();
   for (const auto& [point, us] : us_) {

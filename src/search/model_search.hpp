@@ -13,9 +13,9 @@
 
 namespace fatune {
 
-/// Proposes what a model of the times, learned from what was measured so far, takes for fast. The
-/// first proposals, before there is enough to learn from, are spread over the space, but for some
-/// of the least guesses (docs/search.md).
+/// Proposes the points that a model of the times, learned from the measurements so far, predicts to
+/// be fast. The first proposals, before there is enough to learn from, are spread over the space,
+/// and some of them are the lowest guesses (docs/search.md).
 class ModelSource : public PointSource {
  public:
   ModelSource(SearchSpace space, std::size_t most_tried, std::uint64_t seed);
@@ -39,9 +39,9 @@ class ModelSource : public PointSource {
   std::uint64_t seed_;
   ParameterDistance distance_;
   std::vector<std::size_t> first_;                   ///< proposed before there was a model
-  std::map<std::size_t, std::optional<double>> us_;  ///< of points whose outcome is known
-  std::vector<std::vector<float>> features_;         ///< by point; empty: not yet asked for
-  std::size_t ranked_from_ = 0;                      ///< how many were known then
+  std::map<std::size_t, std::optional<double>> us_;  ///< by point; only points with a known outcome
+  std::vector<std::vector<float>> features_;         ///< by point; empty: not yet computed
+  std::size_t ranked_from_ = 0;                      ///< number of outcomes in the ranking
   std::vector<std::size_t> ranking_;                 ///< by prediction, the best one last
 };
 

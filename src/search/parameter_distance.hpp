@@ -9,14 +9,14 @@
 
 namespace fatune {
 
-/// How far apart the configurations of a space are.
+/// The distance between two configurations of a space.
 class ParameterDistance {
  public:
   explicit ParameterDistance(const std::vector<SearchPoint>& points);
 
-  /// The sum, over the parameters, of how far the values are apart, as a part of the range that the
-  /// parameter has in the space. Configurations of two families are farther apart than any of one.
-  /// Precondition: both are in the space.
+  /// The sum over the parameters of the distances between the values, each as a fraction of the
+  /// parameter's range in the space. Configurations of different families are farther apart than
+  /// any two of one family. Precondition: both are in the space.
   [[nodiscard]] double operator()(const Config& a, const Config& b) const;
 
  private:
@@ -24,7 +24,7 @@ class ParameterDistance {
     ParamValue least = 0;
     ParamValue greatest = 0;
   };
-  std::map<std::string, std::vector<Range>> ranges_;  ///< of each family's parameters
+  std::map<std::string, std::vector<Range>> ranges_;  ///< by family, for each parameter
 };
 
 }  // namespace fatune

@@ -48,7 +48,7 @@ void PointSource::suggest(const std::vector<Suggestion>& suggested) {
   suggested_.insert(suggested_.end(), suggested.begin(), suggested.end());
 }
 
-/// Until there are `most` proposals.
+/// Takes suggestions until there are `most` proposals.
 void PointSource::take_suggested(std::size_t most, std::vector<Proposal>& proposals) {
   for (; !suggested_.empty() && proposals.size() < most && budget_ > 0; suggested_.pop_front()) {
     const std::optional<std::size_t> point = find(suggested_.front().config);

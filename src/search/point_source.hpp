@@ -12,8 +12,8 @@
 
 namespace fatune {
 
-/// What searches have in common: which points were tried and what became of them, those that are
-/// tried in any case, and the most that may be tried. A search says which points come next.
+/// The common part of all searches: it knows which points were tried and what came of them, which
+/// points are required, and how many may be tried. A derived class says which points come next.
 class PointSource : public CandidateSource {
  public:
   [[nodiscard]] std::vector<Proposal> propose(std::size_t most) final;
@@ -23,28 +23,29 @@ class PointSource : public CandidateSource {
   [[nodiscard]] bool finished() const final;
 
  protected:
-  /// Where a point's outcome stands.
+  /// The state of a point's outcome.
   enum class State { untried, open, ended };
-  /// A point, and who proposes it.
+  /// A point, and what proposes it.
   struct Pick {
     std::size_t point = 0;
     std::string_view by;
   };
 
-  /// `most_tried`: those that are required do not count.
+  /// `most_tried` does not count required points.
   PointSource(SearchSpace space, std::size_t most_tried);
 
-  /// Up to `most` points to try, untried, none twice. Called when some are left that may be tried.
+  /// Returns up to `most` untried points to try, none twice. Called only if some points are left
+  /// that may be tried.
   [[nodiscard]] virtual std::vector<Pick> pick(std::size_t most) = 0;
-  /// Its outcome is known, or known better; no time: it failed.
+  /// Reports that the outcome of a point is known, or known more precisely. No time: it failed.
   virtual void learn(std::size_t /*point*/, std::optional<double> /*us*/) {}
 
   [[nodiscard]] const SearchSpace& space() const noexcept { return space_; }
   [[nodiscard]] const SearchPoint& at(std::size_t point) const { return space_.points.at(point); }
   [[nodiscard]] std::size_t size() const noexcept { return space_.points.size(); }
   [[nodiscard]] State state(std::size_t point) const { return states_.at(point); }
-  [[nodiscard]] std::vector<std::size_t> untried() const;  ///< points, in their order
-  /// Those that were proposed and whose outcome is not known.
+  [[nodiscard]] std::vector<std::size_t> untried() const;  ///< indices of the points, ascending
+  /// The number of points that were proposed and whose outcome is not known.
   [[nodiscard]] std::size_t open() const noexcept { return open_; }
   [[nodiscard]] std::optional<std::size_t> find(const Config& config) const;
 
@@ -56,8 +57,8 @@ class PointSource : public CandidateSource {
   std::map<Config, std::size_t> by_config_;
   std::vector<State> states_;
   std::vector<std::size_t> required_;  ///< not yet proposed, the next one last
-  std::deque<Suggestion> suggested_;   ///< not yet looked at
-  std::size_t budget_;                 ///< how many may still be proposed besides
+  std::deque<Suggestion> suggested_;   ///< not yet considered
+  std::size_t budget_;                 ///< how many more may be proposed, required ones not counted
   std::size_t untried_count_;
   std::size_t open_ = 0;
 };

@@ -13,14 +13,14 @@
 
 namespace fatune {
 
-/// What limits a search that does not try everything, and its seed.
+/// The limits and the seed of a search that does not try everything.
 struct SearchLimits {
   std::uint64_t seed = 1;
   std::optional<std::size_t> max_configs;  ///< absent: usual_most_tried()
 };
 
-/// How many of `configs` a search tries that nobody has told: one in twenty, at least enough for a
-/// model to learn from, and no more than it has needed (docs/search.md).
+/// The most of `configs` that a search tries without an explicit limit: one in twenty, at least
+/// enough for a model to learn from, and no more than searches have needed (docs/search.md).
 [[nodiscard]] inline std::size_t usual_most_tried(std::size_t configs) {
   constexpr std::size_t kLeast = 128;
   constexpr std::size_t kMost = 256;

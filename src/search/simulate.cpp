@@ -8,10 +8,10 @@
 namespace fatune {
 namespace {
 
-/// A compilation under way; the one that ends first is the greatest.
+/// A compilation in progress. The one that ends first compares as the greatest.
 struct Compilation {
   double ends_ms = 0.0;
-  std::size_t number = 0;  ///< in the order in which they began
+  std::size_t number = 0;  ///< in the order of their beginnings
   Config config;
 
   bool operator<(const Compilation& other) const {
@@ -19,7 +19,7 @@ struct Compilation {
   }
 };
 
-/// The compilers and what waits for them.
+/// The compilers and the queue of configurations that wait for them.
 class Compilers {
  public:
   Compilers(const RecordedTries& recorded, std::size_t jobs) : recorded_(recorded), jobs_(jobs) {}
@@ -31,7 +31,7 @@ class Compilers {
     begin();
   }
   [[nodiscard]] std::size_t open() const { return waiting_.size() + running_.size(); }
-  /// Precondition: one is open.
+  /// Returns the configuration whose compilation ends next. Precondition: open() is not 0.
   [[nodiscard]] Config finish_next() {
     Compilation next = running_.top();
     running_.pop();
@@ -42,7 +42,7 @@ class Compilers {
 
  private:
   void begin() {
-    constexpr double kUsualMs = 1000.0;  // where it is not known
+    constexpr double kUsualMs = 1000.0;  // if it is not known
     for (; !waiting_.empty() && running_.size() < jobs_; waiting_.pop_front()) {
       const double known_ms = recorded_.at(waiting_.front()).compile_ms;
       running_.push({now_ms_ + (known_ms > 0.0 ? known_ms : kUsualMs), begun_++, waiting_.front()});

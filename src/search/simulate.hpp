@@ -11,7 +11,7 @@
 
 namespace fatune {
 
-/// What is known of a configuration that was once tried.
+/// The recorded result of trying a configuration.
 struct RecordedTry {
   Outcome outcome;
   double compile_ms = 0.0;
@@ -24,22 +24,22 @@ struct SimulatedTry {
   std::optional<double> us;  ///< absent: it failed
 };
 
-/// When a replay ends.
+/// The conditions that end a replay; both must hold.
 struct SimulationEnd {
-  double us = 0.0;              ///< when one at least as fast was tried,
-  std::size_t least_tried = 0;  ///< and at least as many
+  double us = 0.0;              ///< a configuration at least as fast was tried
+  std::size_t least_tried = 0;  ///< at least as many were tried
 };
 
-/// Replays a search as a run would carry it out with `jobs` compilers: the first call asks for as
-/// much as it does in a run; each compilation takes as long as it once did; when it ends, the
-/// search is told the recorded outcome and is asked for as many as there are idle compilers. What
-/// was tried, in the order in which the outcomes were known, until `end` or the end of the search.
-/// Precondition: `recorded` has all that `source` proposes.
+/// Replays a search as a run with `jobs` compilers would carry it out. The first call asks for as
+/// much as in a run. Each compilation takes as long as it was recorded to take. When it ends, the
+/// search observes the recorded outcome and is asked for as many configurations as there are idle
+/// compilers. Returns what was tried until `end` or the end of the search, in the order in which
+/// the outcomes became known. Precondition: `recorded` has all that `source` proposes.
 [[nodiscard]] std::vector<SimulatedTry> simulate(CandidateSource& source,
                                                  const RecordedTries& recorded, std::size_t jobs,
                                                  const SimulationEnd& end);
 
-/// How many were tried until one took at most `us`; nothing when none did.
+/// How many were tried until one took at most `us`. Returns nothing if none did.
 [[nodiscard]] std::optional<std::size_t> tried_until(const std::vector<SimulatedTry>& tries,
                                                      double us);
 

@@ -28,7 +28,7 @@ Error database_error(int code, const std::string& message, const fs::path& path)
     case SQLITE_CORRUPT:
       return {ExitCode::bad_file, fmt::format("the database is damaged ({})", message),
               path.string(), kRepair};
-    case SQLITE_ERROR:  // a table or column that is not there
+    case SQLITE_ERROR:  // a missing table or column
       return {ExitCode::bad_file,
               fmt::format("the database is not as fatune made it ({})", message), path.string(),
               kRepair};
@@ -117,7 +117,7 @@ Statement::Type Statement::type(int column) const {
       return Type::integer;
     case SQLITE_FLOAT:
       return Type::real;
-    default:  // fatune writes no blobs, and reads one as it reads a text
+    default:  // fatune writes no blobs, and reads a blob as text
       return Type::text;
   }
 }

@@ -14,11 +14,11 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-// SQLite with owners and errors. Everything that fails throws an Error that names the file:
-// bad_file when its content is at fault, io when it cannot be read, written or locked.
+// RAII wrappers of SQLite. Every failure throws an Error that names the file: bad_file if its
+// content is at fault, io if it cannot be read, written or locked.
 namespace fatune {
 
-/// Another process keeps the file locked, and has not let go in time.
+/// Another process has kept the file locked for longer than the timeout.
 class DatabaseLocked : public Error {
  public:
   explicit DatabaseLocked(const Error& error) : Error(error) {}
@@ -35,20 +35,20 @@ class Statement {
     (bind_at(++index, values), ...);
     return *this;
   }
-  /// Fills them with the columns of another statement's current row, in order.
+  /// Fills the parameters with the columns of another statement's current row, in order.
   Statement& bind_row(const Statement& row);
-  /// Moves to the next row; false after the last.
+  /// Moves to the next row. Returns false after the last row.
   [[nodiscard]] bool step();
-  /// For a statement without rows; it can then be bound again.
+  /// Runs a statement that returns no rows. It can then be bound again.
   void run();
-  /// Before it is bound and stepped again, when rows may be left.
+  /// Resets the statement so that it can be bound and stepped again although rows may be left.
   void reset();
-  /// The first column of all rows that are left.
+  /// Returns the first column of all remaining rows.
   [[nodiscard]] std::vector<std::int64_t> integers();
 
-  // The current row's columns, from 0. NULL reads as 0 and as an empty text.
+  // Columns of the current row, counted from 0. NULL reads as 0 or as an empty text.
   enum class Type { null, integer, real, text };
-  [[nodiscard]] int columns() const;  ///< how many
+  [[nodiscard]] int columns() const;  ///< the number of columns
   [[nodiscard]] std::string name(int column) const;
   [[nodiscard]] Type type(int column) const;
   [[nodiscard]] std::int64_t integer(int column) const;
@@ -91,17 +91,17 @@ class Database {
     existing,  ///< a missing file is an Error(bad_file)
   };
 
-  /// `busy_timeout`: how long a lock of another process is waited for.
+  /// `busy_timeout`: how long to wait for a lock of another process.
   Database(std::filesystem::path path, Mode mode, std::chrono::milliseconds busy_timeout);
 
-  void execute(const std::string& sql);  ///< any number of statements, without rows
+  void execute(const std::string& sql);  ///< runs any number of statements without rows
   [[nodiscard]] Statement prepare(const std::string& sql);
   [[nodiscard]] std::int64_t value(const std::string& sql);  ///< the only row's only integer
-  [[nodiscard]] std::int64_t last_id() const;                ///< of the row inserted last
+  [[nodiscard]] std::int64_t last_id() const;                ///< the id of the row inserted last
   [[nodiscard]] bool in_transaction() const;
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
-  /// Throws the Error for the last call unless that has gone well.
+  /// Throws the Error for the last call unless that call succeeded.
   void check(int code) const;
   /// Throws the Error for the last call's result.
   [[noreturn]] void fail() const;
@@ -117,8 +117,8 @@ class Database {
   std::unique_ptr<sqlite3, Close> connection_;
 };
 
-/// All that is written while it lives becomes visible with commit(), or not at all. One within
-/// another is a part of that one, and does nothing by itself.
+/// Everything written during its lifetime becomes visible with commit(), or not at all. A
+/// transaction within another one is part of it, and does nothing by itself.
 class Transaction {
  public:
   explicit Transaction(Database& database);
@@ -130,7 +130,7 @@ class Transaction {
 
  private:
   Database& database_;
-  bool open_;  ///< and to be ended: it is not within another
+  bool open_;  ///< this transaction must be ended: it is not within another one
 };
 
 }  // namespace fatune

@@ -10,16 +10,16 @@
 
 namespace fatune {
 
-/// FNV-1a of 64 bits: against damage, not against people. Written here, and not taken from a
-/// library, because users' databases hold these digests, which must stay readable: another
-/// algorithm would need this one beside it.
+/// 64-bit FNV-1a. It detects damage, not tampering. It is implemented here and not taken from a
+/// library because users' databases hold these digests and must stay readable: another algorithm
+/// would have to be added to this one.
 /// Source: http://www.isthe.com/chongo/tech/comp/fnv/
 class Digest {
  public:
   void update(std::string_view bytes);
 
-  // Values as columns hold them, each with its type: a row that is read back gives the same digest
-  // as the values that were bound to it.
+  // These add a value as a column holds it, with its type. A row that is read back gives the same
+  // digest as the values that were bound to it.
   void add(std::integral auto value) { add_integer(static_cast<std::int64_t>(value)); }
   void add(double value);
   void add(const std::string& value);
@@ -28,7 +28,7 @@ class Digest {
     value ? add(*value) : add_null();
   }
   void add_column(const Statement& row, int column);
-  /// All columns of the current row from `first` on.
+  /// Adds all columns of the current row from `first` on.
   void add_row(const Statement& row, int first = 0);
 
   [[nodiscard]] std::string hex() const;

@@ -11,7 +11,7 @@
 
 namespace fatune {
 
-/// A column of a row that is inserted.
+/// A column of a row to insert.
 template <typename Value>
 struct Column {
   std::string_view name;
@@ -20,7 +20,7 @@ struct Column {
 template <typename Value>
 Column(const char*, Value) -> Column<Value>;
 
-/// Returns the new row's id.
+/// Inserts a row and returns its id.
 template <typename... Values>
 std::int64_t insert(Database& database, std::string_view table, const Column<Values>&... columns) {
   const std::array<std::string_view, sizeof...(columns)> names{columns.name...};

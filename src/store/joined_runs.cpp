@@ -10,13 +10,13 @@
 namespace fatune {
 namespace {
 
-/// What one run has of a problem.
+/// One run's row for a problem.
 struct Taken {
   const StoredShard* part = nullptr;
   const ProblemRow* row = nullptr;
 };
 
-using Place = std::pair<std::int64_t, int>;  ///< of a problem in the sweep, and its repetition
+using Place = std::pair<std::int64_t, int>;  ///< the problem's place in the sweep, repetition
 
 std::int64_t place_of(const Problem& problem, const StoredShard& part) {
   const auto& placed = part.header.shard->problems;
@@ -57,7 +57,8 @@ Shard joined_shard(const std::vector<const StoredShard*>& parts) {
   return shard;
 }
 
-/// A run on several GPUs is stored once for each, with the sums over all of them.
+/// Joins the times. A run on several GPUs is stored once for each GPU, every time with the sums
+/// over all GPUs.
 void add_times(const std::vector<const StoredShard*>& parts, RunReport& header) {
   std::map<std::string, double> wall_s;
   header.busy_s = 0.0;
@@ -78,8 +79,8 @@ RunReport joined_header(const std::vector<const StoredShard*>& parts, bool whole
   return header;
 }
 
-/// Those of which something was chosen, the first that was started first; if there is none, the
-/// last.
+/// The parts from which at least one problem was chosen, in the order in which they were started.
+/// If there are none, the last part.
 std::vector<const StoredShard*> contributors(const std::vector<StoredShard>& parts,
                                              const std::map<Place, Taken>& chosen) {
   std::vector<const StoredShard*> all;

@@ -15,29 +15,29 @@ struct ProblemRow {
   std::int64_t id = 0;
   Problem problem;
   int repetition = 1;
-  bool finished = false;  ///< nothing of it is missing
+  bool finished = false;  ///< nothing is missing
 };
 
-/// The stored run of a shard, without what its problems have.
+/// The stored run of a shard, without the contents of its problems.
 struct StoredShard {
   std::int64_t id = 0;
   RunReport header;
   std::optional<Config> baseline;
-  std::vector<ProblemRow> problems;  ///< as they were begun
+  std::vector<ProblemRow> problems;  ///< in the order in which they were begun
 };
 
-/// The runs of a sweep's shards as one run.
+/// The runs of a sweep's shards, joined into one run.
 struct JoinedRun {
   RunReport header;
   std::optional<Config> baseline;
-  std::vector<std::int64_t> problems;  ///< rows of run_problems, in the sweep's order
+  std::vector<std::int64_t> problems;  ///< row ids in run_problems, in the sweep's order
 };
 
-/// Joins runs of one sweep's shards; at least one. Of what several have of a problem, that counts
-/// which is finished, and of those the one that was started last. The header is that of a run that
-/// measured all of it: it started with the first of them, took as long as the GPU that took
-/// longest, and is complete once all problems of the sweep are finished. A run that is alone in it
-/// stays as it is.
+/// Joins the runs, at least one, of one sweep's shards. If several runs have a problem, a finished
+/// row is preferred to an unfinished one, and then the one that was started last. The header
+/// describes a run that measured everything: it started with the first of the runs, took as long as
+/// the GPU that took longest, and is complete once all problems of the sweep are finished. If only
+/// one run contributes, its header stays as it is.
 [[nodiscard]] JoinedRun join_runs(const std::vector<StoredShard>& parts);
 
 }  // namespace fatune

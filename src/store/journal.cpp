@@ -38,7 +38,7 @@ std::optional<Member> only_if(bool there, const Member& member) {
   return there ? std::optional(member) : std::nullopt;
 }
 
-/// Calls `use` with an event's columns: those before `digest`, without run_problem.
+/// Calls `use` with an event's columns, without run_problem and digest.
 template <typename Use>
 void with_columns(std::int64_t seq, const JournalEvent& event, Use use) {
   const bool admitted = event.kind == Kind::admitted;
@@ -54,7 +54,7 @@ void with_columns(std::int64_t seq, const JournalEvent& event, Use use) {
       event.outcome ? std::optional(column_text(*event.outcome)) : std::nullopt);
 }
 
-/// In the order of with_columns().
+/// The digest, then the columns in the order of with_columns().
 constexpr const char* kColumns =
     "digest, seq, kind, config, artifact_key, launch, us, throttled, elapsed_s, sm_mhz, power_w, "
     "temperature_c, clock_limits, verification, outcome";
@@ -98,8 +98,8 @@ JournalEvent read_event(const Statement& row) {
   return event;
 }
 
-/// `digest` is that of the problem. Nothing when the row is damaged, or not the event of that
-/// number.
+/// Reads an event. `digest` is the digest of the problem. Returns nothing if the row is damaged or
+/// does not have the number `seq`.
 std::optional<JournalEvent> readable(const Statement& row, std::int64_t seq, Digest digest) {
   digest.add_row(row, 1);
   if (row.text(0) != digest.hex() || row.integer(1) != seq) {
@@ -112,8 +112,8 @@ std::optional<JournalEvent> readable(const Statement& row, std::int64_t seq, Dig
   }
 }
 
-/// Digest of the problem that the events belong to, so that no damage assigns them to another
-/// problem.
+/// The digest of the problem that the events belong to. It keeps damage from assigning events to
+/// another problem.
 Digest problem_digest(Database& database, std::int64_t run_problem) {
   Statement row = database.prepare(
       "SELECT rp.problem, rp.repetition, r.conditions, r.plan FROM run_problems rp "

@@ -21,20 +21,20 @@
 namespace fatune {
 namespace {
 
-// Rows go from a connection to each store through bound values. ATTACH would do the same in SQL,
-// but SQLite attaches ten files at most, and detaches none within a transaction, while a merge of
-// any number of stores is to be one transaction.
+// Rows are read through a connection to each store and inserted as bound values. ATTACH would do
+// the same in SQL, but SQLite attaches at most ten files and detaches none within a transaction,
+// and a merge of any number of stores must be one transaction.
 
 /// A run of a store.
 struct StoredRunKey {
   std::int64_t id = 0;
   std::string uid;
-  std::int64_t content = 0;  ///< number of things that are known of it: it only grows
+  std::int64_t content = 0;  ///< amount of stored data about the run: it only grows
   nlohmann::json header;
 };
 
-/// That which names it wherever it is. Runs of earlier versions have no name: two with the same
-/// plan on the same GPU do not begin in the same second.
+/// The run's name, which is the same in every store. Runs of earlier versions have no uid and are
+/// named by a digest: two runs with the same plan on the same GPU do not begin in the same second.
 std::string uid_of(const nlohmann::json& header, const Statement& row) {
   std::string uid = header.value("uid", "");
   if (!uid.empty()) {
@@ -65,18 +65,18 @@ std::vector<StoredRunKey> runs_in(Database& database) {
   return runs;
 }
 
-/// Of the rows that belong to a run.
+/// SQL for the ids of the rows that belong to a run.
 constexpr const char* kProblemsOfRun = "(SELECT id FROM run_problems WHERE run = {})";
 constexpr const char* kOutcomesOfRun =
     "(SELECT id FROM outcomes WHERE run_problem IN (SELECT id FROM run_problems WHERE run = {}))";
 
 struct MergedTable {
   const char* name;
-  const char* key;   ///< column by which rows belong to a run
-  const char* keys;  ///< its values of a run; empty: the run's number
+  const char* key;   ///< column that links rows to a run
+  const char* keys;  ///< the column's values for a run; empty: the run's number
 };
 
-/// Each after those that its rows name.
+/// Each table comes after the tables that its rows refer to.
 constexpr std::array<MergedTable, 5> kTables{{{"runs", "id", ""},
                                               {"run_problems", "run", ""},
                                               {"outcomes", "run_problem", kProblemsOfRun},
@@ -98,14 +98,14 @@ std::vector<std::string> columns_of(Database& database, const char* table) {
   return columns;
 }
 
-/// What rows of a store become in the target.
+/// How the numbers of a store's rows change in the target.
 struct NewNumbers {
   std::int64_t run = 0;       ///< the run's number
-  std::int64_t problems = 0;  ///< is added to those of run_problems
-  std::int64_t outcomes = 0;  ///< to those of outcomes
+  std::int64_t problems = 0;  ///< added to the ids of run_problems
+  std::int64_t outcomes = 0;  ///< added to the ids of outcomes
 };
 
-/// A column's value in the target, as SQL of the store.
+/// A column's value in the target, as an SQL expression on the store.
 std::string new_value(const std::string& table, const std::string& column,
                       const NewNumbers& numbers) {
   if ((table == "runs" && column == "id") || column == "run") {
@@ -153,7 +153,7 @@ void for_each_sealed(Database& database, std::int64_t run, Sealer& sealer,
   (sealer.*action)(Sealer::Kind::run, run);
 }
 
-/// What measurements must have in common to stand beside each other.
+/// What measurements must have in common to be comparable.
 struct Circumstances {
   std::string gpu;
   std::string driver;
@@ -233,7 +233,8 @@ class Merger {
     check_alike(*circumstances_, these);
   }
 
-  /// The runs to copy. Those that are damaged, or repeat outcomes of damaged ones, are left out.
+  /// Returns the runs to copy. Leaves out damaged runs, and runs that repeat outcomes of damaged
+  /// runs.
   std::vector<StoredRunKey> choose(Database& store, MergedStore& merged) {
     std::vector<StoredRunKey> chosen;
     Sealer sealer(store);
@@ -264,7 +265,7 @@ class Merger {
       for_each_sealed(store, run, sealer, &Sealer::check);
       return true;
     } catch (const Error& error) {
-      if (error.where() == store.path().string()) {  // not of a row, but of the whole file
+      if (error.where() == store.path().string()) {  // concerns the whole file, not a row
         throw;
       }
       return false;
@@ -285,7 +286,8 @@ class Merger {
     return row.step() && row.integer(0) > 0;
   }
 
-  /// What other runs of the store repeat of a run stands in the target under other numbers.
+  /// Notes which ids the outcomes of a run have in the target: other runs of the store may repeat
+  /// them.
   void note_outcomes(Database& store, std::int64_t run, std::int64_t in_target) {
     const auto here = ids_of(store, kOutcomeTable, run);
     const auto there = ids_of(target_, kOutcomeTable, in_target);
@@ -320,7 +322,7 @@ class Merger {
     }
   }
 
-  /// A number in the target; what was there of the run is removed.
+  /// Returns the run's number in the target. Deletes the rows that the target has of this run.
   std::int64_t place_for(const StoredRunKey& run, MergedStore& merged) {
     const auto known = known_.find(run.uid);
     if (known == known_.end()) {
@@ -343,8 +345,8 @@ class Merger {
   std::vector<Statement> inserts_;
 };
 
-/// With a rollback journal new pages are written once, not into a log first: half the time. While
-/// another process has the file open, the log stays.
+/// A rollback journal writes new pages once, without writing them into a log first, which halves
+/// the time. While another process has the file open, the write-ahead log stays.
 void use_rollback_journal(Database& target) {
   try {
     target.execute("PRAGMA journal_mode = DELETE");
@@ -359,7 +361,7 @@ std::vector<MergedStore> merge_stores(Database& target,
                                       Mixture mixture) {
   use_rollback_journal(target);
   const std::int64_t cache = target.value("PRAGMA cache_size");
-  target.execute("PRAGMA cache_size = -131072");  // KiB; the indexes are written all over
+  target.execute("PRAGMA cache_size = -131072");  // KiB; writes to the indexes are scattered
   Transaction transaction(target);
   target.execute("PRAGMA defer_foreign_keys = ON");
   Merger merger(target, mixture);

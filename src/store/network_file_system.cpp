@@ -27,7 +27,7 @@ struct NumberedSystem {
   const char* name;
 };
 
-/// Numbers that linux/magic.h lacks are those of the systems' own sources.
+/// Numbers that are missing from linux/magic.h come from the sources of the file systems.
 constexpr std::array<NumberedSystem, 14> kNumbered{{
     {NFS_SUPER_MAGIC, "nfs"},
     {SMB_SUPER_MAGIC, "smb"},
@@ -49,7 +49,7 @@ constexpr std::array<std::string_view, 10> kOfFuse{
     "fuse.sshfs",  "fuse.glusterfs", "fuse.ceph-fuse", "fuse.ceph", "fuse.juicefs",
     "fuse.rclone", "fuse.s3fs",      "fuse.gcsfuse",   "fuse.nfs",  "fuse.davfs"};
 
-/// The path itself, or the nearest folder above it that is there.
+/// The path itself, or its nearest parent folder that exists.
 fs::path nearest(const fs::path& path) {
   std::error_code error;
   fs::path there = fs::absolute(path, error);
@@ -59,7 +59,8 @@ fs::path nearest(const fs::path& path) {
   return there;
 }
 
-/// As /proc/self/mountinfo calls it; empty when the device is not there. Source: proc(5).
+/// The file system type in /proc/self/mountinfo. Empty if the device is not listed. Source:
+/// proc(5).
 std::string mount_type(dev_t device) {
   const std::string number = fmt::format("{}:{}", major(device), minor(device));
   std::ifstream mounts("/proc/self/mountinfo");

@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// In larger files only the rows that are read are checked; a full check would read the whole file
-/// at every start.
+/// Larger files are not checked as a whole, because that would read the whole file at every start.
+/// Only the rows that are read are checked.
 constexpr std::uintmax_t kMostCheckedBytes = std::uintmax_t{64} << 20;
 
 void check_whole(Database& database) {
@@ -48,8 +48,8 @@ std::filesystem::path store_path(const std::optional<std::filesystem::path>& nam
 
 namespace {
 
-/// Waits for other processes that open the file for the first time: SQLite itself does not when it
-/// changes the kind of journal.
+/// Waits for other processes that open the file for the first time: SQLite itself does not wait
+/// when it changes the journal mode.
 void use_write_ahead_log(Database& database, std::chrono::milliseconds busy_timeout) {
   constexpr std::chrono::milliseconds kPause{10};
   const auto deadline = std::chrono::steady_clock::now() + busy_timeout;

@@ -10,8 +10,8 @@
 namespace fatune {
 namespace {
 
-/// An outcome with its samples, of the candidate, not itself repeated, of another run. Parameters:
-/// ?1 is the run under way, ?2 the plan.
+/// Selects the candidate's outcomes in other runs that have their own samples and do not repeat
+/// another outcome. Parameters: ?1 is the current run, ?2 the plan.
 constexpr const char* kOfCandidate =
     "SELECT o.id, o.result, o.run_problem FROM outcomes o "
     "JOIN run_problems rp ON rp.id = o.run_problem JOIN runs r ON r.id = rp.run "
@@ -20,8 +20,8 @@ constexpr const char* kOfCandidate =
 
 constexpr const char* kLatest = " ORDER BY o.id DESC LIMIT 1";
 
-/// The result of `read`. Damaged data counts as missing, so that it is measured again. A database
-/// that cannot be read at all is an Error.
+/// Returns the result of `read`. Damaged data counts as missing, and is measured again. Throws an
+/// Error if the database cannot be read at all.
 template <typename Read>
 auto readable(const Database& database, Read read) -> std::optional<decltype(read())> {
   try {
@@ -34,7 +34,7 @@ auto readable(const Database& database, Read read) -> std::optional<decltype(rea
   }
 }
 
-/// Whether the row that was found is what was looked for; see is_of_problem().
+/// Whether the row that was found belongs to the candidate; see is_of_problem().
 bool is_of_candidate(Database& database, std::int64_t id, const StoredCandidate& candidate) {
   Statement row =
       database.prepare("SELECT artifact_key, launch FROM outcomes NOT INDEXED WHERE id = ?");
@@ -43,7 +43,7 @@ bool is_of_candidate(Database& database, std::int64_t id, const StoredCandidate&
          row.text(1) == launch_column(candidate.launch);
 }
 
-/// The latest of the candidate's outcomes that is as `condition` wants it.
+/// The candidate's latest outcome that satisfies the SQL `condition`.
 std::optional<Recalled> latest(Database& database, const RunIdentity& identity,
                                std::int64_t except_run, const StoredCandidate& candidate,
                                const std::string& condition) {

@@ -27,23 +27,23 @@ struct Recalled {
   std::int64_t id = 0;  ///< in the store
 };
 
-/// The outcome of the candidate, of any kind, in an earlier, unfinished run of the same plan. Runs
-/// from before the plan's last complete run, or before one that began anew (NewRun::anew), do not
-/// count, nor does `except_run`, the current run.
+/// Returns the candidate's outcome, of any kind, from an earlier, unfinished run of the same plan.
+/// Runs from before the plan's last complete run, or before one that began anew (NewRun::anew), do
+/// not count, nor does `except_run`, the current run.
 [[nodiscard]] std::optional<Recalled> recall_unfinished(Database& database,
                                                         const RunIdentity& identity,
                                                         std::int64_t except_run,
                                                         const StoredCandidate& candidate);
 
-/// The latest measurement (measured or wrong_result) of the candidate by any other run under the
-/// same conditions. Failures are not taken: the next run may fare better.
+/// Returns the candidate's latest measurement (measured or wrong_result) by any other run under the
+/// same conditions. Failures do not count: the next run may succeed.
 [[nodiscard]] std::optional<Recalled> recall_measurement(Database& database,
                                                          const std::string& conditions,
                                                          std::int64_t except_run,
                                                          const StoredCandidate& candidate);
 
-/// The whole ranked report of the problem and its repetition, from the latest unfinished run of the
-/// same plan (as above) that finished it. Nothing when that is damaged.
+/// Returns the whole ranked report of the problem and its repetition from the latest unfinished run
+/// of the same plan (as above) that finished it. Returns nothing if it is damaged.
 [[nodiscard]] std::optional<StoredProblem> recall_problem(Database& database,
                                                           const RunIdentity& identity,
                                                           std::int64_t except_run,
@@ -53,7 +53,7 @@ struct Recalled {
 [[nodiscard]] bool has_begun(Database& database, const RunIdentity& identity,
                              std::int64_t except_run, const Problem& problem, int repetition);
 
-/// Whether recall_unfinished may find something; recall_measurement asks each time.
+/// Whether recall_unfinished() may find something. recall_measurement() queries each time.
 [[nodiscard]] bool has_unfinished(Database& database, const RunIdentity& identity,
                                   std::int64_t except_run);
 

@@ -56,7 +56,8 @@ std::vector<std::int64_t> problems_of(Database& database, std::int64_t run_id) {
   return rows.bind(run_id).integers();
 }
 
-/// The run, or all runs of its sweep (docs/fleets.md), in the order in which they were stored.
+/// The ids of the run, or of all runs of its sweep (docs/fleets.md), in the order in which they
+/// were stored.
 std::vector<std::int64_t> runs_of_sweep(Database& database, std::int64_t run_id) {
   Statement rows = database.prepare(
       "SELECT id FROM runs WHERE id = ?1 OR header ->> '$.shard.sweep' = "
@@ -87,7 +88,7 @@ JoinedRun load_joined(Database& database, const std::vector<std::int64_t>& runs)
   return join_runs(parts);
 }
 
-/// A run that is no shard as it is; any other with those of its sweep.
+/// Returns a shard joined with the other runs of its sweep, and any other run as it is.
 JoinedRun load_whole(Database& database, StoredRun run, std::int64_t run_id) {
   return run.header.shard ? load_joined(database, runs_of_sweep(database, run_id))
                           : JoinedRun{std::move(run.header), std::move(run.baseline),
@@ -108,7 +109,7 @@ RunBest read_best(Database& database, std::int64_t outcome) {
   return {read_column<Problem>(row, 0), read_column<Result>(row, 1).short_form, row.real(2)};
 }
 
-/// The fastest of a problem that no audit tried.
+/// The fastest configuration of a problem, except those that an audit tried.
 std::optional<RunBest> best_of_problem(Database& database, std::int64_t run_problem) {
   Statement row = database.prepare(
       "SELECT id FROM outcomes WHERE run_problem = ? AND time_us > 0 AND audited = 0 "
@@ -129,14 +130,14 @@ std::optional<RunBest> best_of(Database& database, const std::vector<std::int64_
   return best;
 }
 
-/// A text of a header, of which other parts may be missing.
+/// Reads one text of a header. Other parts of the header may be missing.
 std::string header_text(const nlohmann::json& header, const char* pointer) {
   const nlohmann::json::json_pointer at(pointer);
   return header.contains(at) && header[at].is_string() ? header[at].get<std::string>()
                                                        : std::string();
 }
 
-/// How many outcomes problems have, and how many of them are another run's.
+/// Counts the outcomes of the problems, and how many of them are repeated from another run.
 void count_outcomes(Database& database, const std::vector<std::int64_t>& problems,
                     RunSummary& summary) {
   Statement counts =
@@ -158,7 +159,7 @@ void add_problems(Database& database, const std::vector<std::int64_t>& problems,
   summary.best = summary.measured ? best_of(database, problems) : std::nullopt;
 }
 
-/// Of a run that is no shard: what the list does not show of its header may be missing.
+/// Reads a run that is not a shard. Parts of its header that the list does not show may be missing.
 RunSummary read_summary(Database& database, std::int64_t id, const nlohmann::json& header,
                         bool complete) {
   check_run_seal(database, id);
@@ -186,7 +187,8 @@ RunSummary read_joined_summary(Database& database, std::int64_t last,
   return summary;
 }
 
-/// Not just of some rows: the database cannot be used.
+/// Whether the error concerns the whole database, which then cannot be used, and not just some
+/// rows.
 bool is_of_whole(const Database& database, const Error& error) {
   return error.where() == database.path().string();
 }
@@ -195,7 +197,7 @@ bool is_of_whole(const Database& database, const Error& error) {
 
 namespace {
 
-/// Lists runs once, those of a sweep with the last of them.
+/// Lists each run once. All runs of a sweep are one entry, at the place of the last one.
 class RunLister {
  public:
   explicit RunLister(Database& database) : database_(database) {}

@@ -15,7 +15,7 @@ struct StoredProblem {
   std::int64_t id = 0;  ///< row in run_problems
   ProblemReport report;
   bool ranked =
-      false;  ///< false: the run was killed within it; all results are in `ranking` as found
+      false;  ///< false: the run was killed during it, and `ranking` has all results as found
 };
 
 struct StoredRun {
@@ -25,19 +25,21 @@ struct StoredRun {
 };
 
 struct RunList {
-  std::vector<RunSummary> runs;       ///< the latest first; the shards of a sweep as one
-  std::vector<std::int64_t> damaged;  ///< numbers of those that are left out because of it
+  std::vector<RunSummary> runs;       ///< the latest first; the shards of a sweep are one entry
+  std::vector<std::int64_t> damaged;  ///< numbers of damaged runs, which are left out
 };
 [[nodiscard]] RunList list_runs(Database& database);
 
-/// A run as it was stored, of a sweep's shard with the others of its sweep (joined_runs.hpp), or
-/// nothing when there is none with that number. Error(bad_file) when what is stored cannot be read.
+/// Loads a run as it was stored. A shard is joined with the other runs of its sweep
+/// (joined_runs.hpp). Returns nothing if there is no run with that number. Throws Error(bad_file)
+/// if the stored data cannot be read.
 [[nodiscard]] std::optional<StoredRun> load_run(Database& database, std::int64_t run_id);
 
-/// A problem of a run, by its row in run_problems. Error(bad_file) when it cannot be read.
+/// Loads a problem of a run by its row in run_problems. Throws Error(bad_file) if it cannot be
+/// read.
 [[nodiscard]] StoredProblem load_problem(Database& database, std::int64_t run_problem);
 
-/// The number of the run that began last; nothing when there is none.
+/// Returns the number of the run that began last. Returns nothing if there is no run.
 [[nodiscard]] std::optional<std::int64_t> last_run(Database& database);
 
 }  // namespace fatune

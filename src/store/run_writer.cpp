@@ -31,7 +31,7 @@ std::optional<std::string> artifact_key_of(const Result& result) {
   return result.facts ? std::optional(result.artifact_key) : std::nullopt;
 }
 
-/// Empty: it is not known, as of results of another program.
+/// Returns an empty text if the hash is not known, as for results of another program.
 std::string source_hash_of(const RunReport& run, const std::string& family) {
   const auto found = run.source_hashes.find(family);
   return found == run.source_hashes.end() ? std::string() : found->second;
@@ -145,7 +145,7 @@ void RunWriter::end_run(const RunReport& report) {
 
 namespace {
 
-/// That of no run which fatune makes: those are hashes.
+/// The conditions and plan of imported runs. fatune's own runs have hashes there.
 constexpr const char* kImported = "imported";
 
 void write_problem(RunWriter& writer, const ProblemReport& problem) {

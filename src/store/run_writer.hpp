@@ -24,14 +24,14 @@ struct NewRun {
   RunReport header;  ///< without problems; with the hash of each family's sources
   RunIdentity identity;
   std::optional<Config> baseline;
-  bool anew = false;  ///< what earlier unfinished runs of the plan left does not count any more
+  bool anew = false;  ///< results of earlier unfinished runs of the plan no longer count
 };
 
-/// How an outcome came about, beyond what the result says.
+/// How an outcome came about: what the result does not say.
 struct OutcomeOrigin {
-  std::string code_hash;  ///< of the machine code; unused without facts
+  std::string code_hash;  ///< hash of the machine code; unused without facts
   LaunchGeometry launch;
-  bool tried = false;  ///< the evaluator made it, and it is final: a later run may take it
+  bool tried = false;  ///< evaluated by this run, and final: a later run may take it
   std::optional<std::int64_t> source;  ///< the stored outcome that this one repeats
 };
 
@@ -42,20 +42,20 @@ class RunWriter {
   /// Stores the run as begun, not complete. `database` must outlive this.
   RunWriter(Database& database, const NewRun& run);
 
-  /// The problem that add() is for from now on; its lists are not looked at.
+  /// Begins the problem that the following calls of add() belong to. Ignores its lists of results.
   void begin_problem(const ProblemReport& problem);
-  /// Precondition: the result is the problem's, and has no rank yet.
+  /// Adds a result. Precondition: it belongs to the current problem and has no rank yet.
   void add(const Result& result, const OutcomeOrigin& origin);
-  /// Adds rank and order to what was added, and what the report says of the whole problem.
-  /// `finished`: nothing of it is missing, so that a later run may take it whole.
+  /// Adds the rank and order of the results that were added, and what the report says about the
+  /// whole problem. `finished`: nothing is missing, so a later run may take the problem whole.
   void end_problem(const ProblemReport& problem, bool finished);
-  /// In place of the other calls for the problem under way: all of it is as `source`, a row of
-  /// run_problems, has it; its outcomes are repeated from there.
+  /// Replaces the other calls for the current problem. Copies the problem from `source`, a row of
+  /// run_problems, and repeats its outcomes.
   void repeat_problem(std::int64_t source);
-  void end_run(const RunReport& report);  ///< durations, GPUs, completeness
+  void end_run(const RunReport& report);  ///< stores durations, GPUs, completeness
 
   [[nodiscard]] std::int64_t run_id() const { return run_id_; }
-  [[nodiscard]] std::int64_t run_problem() const { return problem_id_; }  ///< under way
+  [[nodiscard]] std::int64_t run_problem() const { return problem_id_; }  ///< the current problem
 
  private:
   void place(const std::vector<Result>& results);
@@ -63,13 +63,14 @@ class RunWriter {
 
   Database& database_;
   RunReport header_;
-  std::map<std::string, std::int64_t> outcomes_;  ///< of the problem, by configuration
+  std::map<std::string, std::int64_t> outcomes_;  ///< of the current problem, by configuration
   std::int64_t run_id_ = 0;
-  std::int64_t problem_id_ = 0;  ///< in run_problems
+  std::int64_t problem_id_ = 0;  ///< row in run_problems
 };
 
-/// Stores runs that have ended, with the problems of their headers: all of them, or none and an
-/// Error. No later run takes their outcomes. Returns their numbers.
+/// Stores runs that have ended, with the problems in their headers. Stores all of them, or stores
+/// none and throws an Error. Later runs do not take their outcomes. Returns the numbers of the
+/// runs.
 [[nodiscard]] std::vector<std::int64_t> store_runs(Database& database,
                                                    const std::vector<RunReport>& runs);
 

@@ -12,7 +12,7 @@
 namespace fatune {
 namespace {
 
-/// Samples, which versions have had from the first on.
+/// The table of samples, which exists since version 1.
 constexpr const char* kSamples = R"sql(
 CREATE TABLE samples (
   outcome INTEGER NOT NULL REFERENCES outcomes,
@@ -22,7 +22,7 @@ CREATE TABLE samples (
 ) WITHOUT ROWID;
 )sql";
 
-/// The journal, which versions have had from the second on.
+/// The table of the journal, which exists since version 2.
 constexpr const char* kJournal = R"sql(
 CREATE TABLE journal (
   run_problem INTEGER NOT NULL REFERENCES run_problems,
@@ -45,7 +45,7 @@ CREATE TABLE journal (
 ) WITHOUT ROWID;
 )sql";
 
-/// The tables that a migration to version 4 makes beside those of the same names.
+/// The tables of version 4. A migration makes them beside the old tables of the same names.
 constexpr const char* kRecords = R"sql(
 CREATE TABLE runs{0} (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -99,7 +99,7 @@ void make_tables(Database& database) {
   make_indexes(database);
 }
 
-/// Runs of version 1 were exhaustive, each on one GPU.
+/// Columns that version 2 adds. Runs of version 1 were exhaustive, each on one GPU.
 constexpr const char* kColumnsOf2 = R"sql(
 ALTER TABLE runs ADD COLUMN busy_s REAL NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN gpus INTEGER NOT NULL DEFAULT 0;
@@ -120,7 +120,8 @@ UPDATE run_problems SET details =
    FROM runs r JOIN devices d ON d.id = r.device WHERE r.id = run_problems.run);
 )sql";
 
-/// Adds the properties of a problem besides its row of problems, which several problems may share.
+/// Adds the properties of a problem that its row of `problems` lacks. Several problems may share
+/// such a row.
 constexpr const char* kColumnsOf3 = R"sql(
 ALTER TABLE run_problems ADD COLUMN problem_details TEXT NOT NULL DEFAULT '';
 )sql";
@@ -132,7 +133,7 @@ void to_version_2(Database& database) {
 
 void to_version_3(Database& database) { database.execute(kColumnsOf3); }
 
-/// Results, reports and headers become records, so that a new member of theirs needs no column.
+/// Turns results, reports and headers into records, so that a new member needs no new column.
 void to_version_4(Database& database) {
   database.execute(fmt::format(kRecords, "_4"));
   convert_to_version_4(database);
@@ -176,7 +177,7 @@ void migrate(Database& database, const SchemaVersions& versions) {
     return;
   }
   Transaction transaction(database);
-  // Another process may have been faster.
+  // Another process may have migrated the file first.
   const auto done = static_cast<std::size_t>(schema_version(database));
   if (done == 0) {
     versions.make(database);

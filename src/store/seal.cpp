@@ -15,12 +15,13 @@ namespace {
 
 struct Sealed {
   const char* table;
-  std::array<const char*, 2> rows;  ///< SQL of what is sealed; its parameter is the id
+  std::array<const char*, 2> rows;  ///< SQL for the sealed rows; its parameter is the id
 };
 
-/// Outcomes count once they are ranked: before, they come one by one.
 constexpr Sealed kRun{
     "runs", {"SELECT * FROM runs WHERE id = ?", "SELECT count(*) FROM run_problems WHERE run = ?"}};
+/// The seal covers the problem's outcomes once they are ranked. Until then they are added one by
+/// one.
 constexpr Sealed kProblem{
     "run_problems",
     {"SELECT rp.*, r.conditions FROM run_problems rp JOIN runs r ON r.id = rp.run WHERE rp.id = ?",
@@ -47,7 +48,7 @@ void add_named_row(const Statement& row, Digest& digest) {
 
 class Sealer::Table {
  public:
-  /// `name`: of the table; `rows`: SQL of what is sealed.
+  /// `name`: the table's name; `rows`: SQL for the sealed rows.
   Table(Database& database, const char* name, const std::array<const char*, 2>& rows)
       : database_(&database), name_(name), sql_(rows) {}
 

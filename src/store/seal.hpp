@@ -6,20 +6,21 @@
 
 #include "store/database.hpp"
 
-// A seal is a digest over a row and all that other tables say of it, so that a damaged value is
-// never shown, or taken for another problem's. It covers every column that has a value, by its
-// name: a column that is added later, and has no value in earlier rows, leaves their seals valid.
+// A seal is a digest of a row and of all that other tables say about it. It ensures that a damaged
+// value is never shown, or taken for another problem's value. It covers every column that has a
+// value, by name: a column that is added later, and has no value in earlier rows, leaves their
+// seals valid.
 namespace fatune {
 
-// After each change of the row, in the same transaction. Ids are those of `runs`, `run_problems`
-// and `outcomes`.
-void seal_run(Database& database, std::int64_t id);      ///< and how many problems it has
-void seal_problem(Database& database, std::int64_t id);  ///< and the order in it
-void seal_outcome(Database& database, std::int64_t id);  ///< and its samples and problem
-/// Every row whose seal is NULL, for migrations. Any other text is the seal of a damaged row.
+// Call these after each change of the row, in the same transaction. The ids are those of `runs`,
+// `run_problems` and `outcomes`.
+void seal_run(Database& database, std::int64_t id);      ///< also seals the number of its problems
+void seal_problem(Database& database, std::int64_t id);  ///< also seals the order of its outcomes
+void seal_outcome(Database& database, std::int64_t id);  ///< also seals its samples and its problem
+/// Seals every row whose seal is NULL, for migrations. Any other text is the seal of a damaged row.
 void seal_unsealed(Database& database);
 
-/// Does the same to many rows, with statements that are prepared once. `database` must outlive it.
+/// Seals and checks many rows with statements that are prepared once. `database` must outlive this.
 class Sealer {
  public:
   enum class Kind { run, problem, outcome };
@@ -30,7 +31,7 @@ class Sealer {
   ~Sealer();
 
   void seal(Kind kind, std::int64_t id);
-  /// Error(bad_file) when the row is not as it was sealed.
+  /// Throws Error(bad_file) if the row does not match its seal.
   void check(Kind kind, std::int64_t id);
 
  private:
@@ -38,7 +39,7 @@ class Sealer {
   std::vector<std::unique_ptr<Table>> tables_;  ///< by kind
 };
 
-// These throw Error(bad_file) when the row is not as it was sealed.
+// These throw Error(bad_file) if the row does not match its seal.
 void check_run_seal(Database& database, std::int64_t id);
 void check_problem_seal(Database& database, std::int64_t id);
 void check_outcome_seal(Database& database, std::int64_t id);

@@ -7,8 +7,8 @@
 
 namespace fatune {
 
-/// How many of a shard's problems are finished in a store, by the latest sweep that has stored this
-/// shard, and earlier attempts at it.
+/// Counts the problems of a shard that are finished in a store. Takes into account all runs,
+/// including earlier attempts, of the latest sweep that has stored this shard.
 [[nodiscard]] std::int64_t count_finished(Database& database, const Shard& shard);
 
 }  // namespace fatune

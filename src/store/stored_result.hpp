@@ -9,29 +9,29 @@
 #include "report/report.hpp"
 #include "store/database.hpp"
 
-// How values stand in the database's columns: as the text of their records.
+// Values are stored in the database's columns as the text of their records.
 namespace fatune {
 
 template <typename Value>
 std::string column_text(const Value& value) {
   return record_text(record_json(value));
 }
-/// Error(bad_file) when it cannot be read.
+/// Throws Error(bad_file) if the value cannot be read.
 template <typename Value>
 Value read_column(const Statement& row, int column) {
   return read_record<Value>(parse_record(row.text(column)));
 }
 
-/// Usual values are left out, and so are arguments that follow from the problem, so that launches
-/// of earlier versions have the same text.
+/// The text of a launch. Usual values, and arguments that follow from the problem, are left out, so
+/// that launches of earlier versions have the same text.
 [[nodiscard]] std::string launch_column(const LaunchGeometry& launch);
 
-/// The samples of its outcome; they are rows of their own.
+/// The samples of the result's outcome. They are stored as separate rows.
 [[nodiscard]] std::vector<double> samples_of(const Result& result);
-/// A result without its samples.
+/// The text of a result without its samples.
 [[nodiscard]] std::string result_column(const Result& result);
-/// With its samples: `source` is the stored outcome that has them. Error(bad_file) when it cannot
-/// be read.
+/// Loads a result with its samples. `source` is the stored outcome that has the samples. Throws
+/// Error(bad_file) if the result cannot be read.
 [[nodiscard]] Result load_result(Database& database, const std::string& text, std::int64_t source);
 
 void save_samples(Database& database, std::int64_t outcome_id, const std::vector<double>& us);

@@ -13,8 +13,8 @@
 #include "store/seal.hpp"
 #include "store/stored_result.hpp"
 
-// The tables of versions 1 to 3 had a column for each value, and stated what several rows have in
-// common in tables of their own. This file is the only one that knows them.
+// The tables of versions 1 to 3 had a column for each value, and extra tables for values that
+// several rows share. Only this file knows these tables.
 namespace fatune {
 namespace {
 
@@ -24,7 +24,7 @@ constexpr const char* kProblemOfDigests =
     "p.batch, p.seq_len, p.heads, p.d_head, p.dtype, "
     "CASE WHEN rp.problem_details = '' THEN p.causal ELSE p.causal || rp.problem_details END";
 
-// What the seals of versions 2 and 3 cover.
+// The rows and columns that the seals of versions 2 and 3 cover.
 constexpr const char* kSealedRun =
     "SELECT r.id, r.command_line, r.started_at, r.wall_s, r.complete, r.anew, r.space, r.family, "
     "r.baseline, r.free_memory_bytes, r.policy, r.toolchain, r.conditions, r.plan, r.busy_s, "
@@ -61,15 +61,15 @@ Digest digest_of(Database& database, const char* sql, std::int64_t id) {
   return digest;
 }
 
-/// The seal that the new row has until all are sealed: none, unless the former row is damaged. Rows
-/// that version 1 wrote have no seal. Columns: id, seal.
+/// The seal that the new row has until all rows are sealed: none, or "damaged" if the former row is
+/// damaged. Rows that version 1 wrote have no seal. Columns: id, seal.
 std::optional<std::string> kept_seal(Database& database, const char* sealed, const Statement& row) {
   const bool intact =
       row.is_null(1) || row.text(1) == digest_of(database, sealed, row.integer(0)).hex();
   return intact ? std::nullopt : std::optional<std::string>("damaged");
 }
 
-/// The value of a column that holds JSON; null when it cannot be read.
+/// Parses a column that holds JSON. Returns null if it cannot be parsed.
 Json parsed(const Statement& row, int column) {
   Json json = Json::parse(row.text(column), nullptr, false);
   return json.is_discarded() ? Json() : json;
@@ -119,7 +119,7 @@ void convert_runs(Database& database) {
 
 // --- Problems ---
 
-/// An empty text when it cannot be read.
+/// Returns an empty text if the problem cannot be read.
 std::string problem_of(const Statement& row, int first) {
   const std::string details = row.text(first + 6);
   Json record =
@@ -191,7 +191,7 @@ Json result_of(const Statement& row) {
           {"relative_percent", row.real(29)}};
 }
 
-/// The digest over an outcome's text and samples.
+/// Whether the stored digest matches the outcome's text and samples.
 bool has_digest(Database& database, const Statement& row) {
   Digest digest;
   digest.update(row.text(18));
@@ -203,7 +203,7 @@ bool has_digest(Database& database, const Statement& row) {
   return digest.hex() == row.text(12);
 }
 
-/// Columns from `outcome` on: as result_of() reads them.
+/// The columns from `outcome` on are in the order in which result_of() reads them.
 constexpr const char* kOutcomes =
     "SELECT o.id, o.seal, o.run_problem, a.key, o.launch, o.tried, o.source, o.kind, o.time_us, "
     "o.place, a.code_hash, c.source_hash, o.digest, c.config, c.short_form, c.kernel_name, "
@@ -233,7 +233,7 @@ void convert_outcomes(Database& database) {
     std::string result;
     try {
       result = record_text(result_of(row));
-    } catch (const Json::exception&) {  // parameters that are no pairs
+    } catch (const Json::exception&) {  // a parameter is not a pair
       seal = "damaged";
     }
     if (!has_digest(database, row)) {

@@ -17,7 +17,7 @@ struct ProblemPair {
   const ProblemReport* new_problem;
 };
 
-/// A configuration on a problem; null where a run has nothing of it.
+/// A configuration on a problem. A result is null if its run lacks it.
 struct ConfigPair {
   std::size_t problem = 0;
   const Result* old_result = nullptr;
@@ -75,7 +75,7 @@ void add_results(const ProblemReport& problem, std::size_t number,
   }
 }
 
-/// Without what a run lacks that may have been measured.
+/// Leaves out configurations that are missing in a partial run: they may have been measured.
 std::vector<ConfigPair> pair_configs(const std::vector<ProblemPair>& problems, bool old_is_part,
                                      bool new_is_part) {
   std::vector<ConfigPair> all;
@@ -119,7 +119,7 @@ bool is_winner(const ConfigPair& pair, const ProblemPair& problem) {
          (pair.new_result != nullptr && pair.new_result == winner_of(*problem.new_problem));
 }
 
-/// Whether `other` is in that ranking, and cannot be told apart from its winner.
+/// Whether `other` is in the ranking of `problem`, and cannot be told apart from its winner.
 bool ties_with_winner(const ProblemReport& problem, const Result& other) {
   return std::ranges::any_of(problem.ranking, [&](const Result& result) {
     return result.short_form == other.short_form && result.config.family == other.config.family &&
@@ -181,7 +181,7 @@ std::vector<ComparedProblem> compared_problems(const std::vector<ProblemPair>& p
   return compared;
 }
 
-/// That of a configuration that not both runs have measured.
+/// The change of a configuration that was not measured in both runs.
 Change change_of_outcome(const ConfigPair& pair) {
   if (pair.new_result == nullptr) {
     return Change::gone;
@@ -195,7 +195,7 @@ Change change_of_outcome(const ConfigPair& pair) {
   return has_time(pair.new_result) ? Change::repaired : Change::failing;
 }
 
-/// Judges the change of a time. Precondition: `beyond` is there.
+/// Judges the change of a time. Precondition: `beyond` is set.
 void judge_time(const RunComparison& comparison, const Movement& movement, ComparedConfig& config) {
   const double tolerance = comparison.tolerance_percent;
   const double low = percent_of(config.beyond->low);

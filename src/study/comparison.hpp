@@ -8,20 +8,20 @@
 #include "report/report.hpp"
 #include "study/run_movement.hpp"
 
-// How a run differs from an earlier one: plain data (docs/compare.md).
+// The differences between a run and an earlier one, as plain data (docs/compare.md).
 namespace fatune {
 
-/// What became of a configuration, the most telling first.
+/// How a configuration changed, most important first.
 enum class Change {
-  wrong,      ///< it had a time and has failed since
-  slower,     ///< beyond doubt, than the drift explains
-  faster,     ///< likewise
-  repaired,   ///< it had failed and has a time
-  undecided,  ///< the samples and the runs' movement do not tell
+  wrong,      ///< it has a time in OLD and fails in NEW
+  slower,     ///< beyond doubt slower than the drift explains
+  faster,     ///< beyond doubt faster than the drift explains
+  repaired,   ///< it fails in OLD and has a time in NEW
+  undecided,  ///< see ChangeDoubt
   equal,      ///< the whole interval is within the tolerance
   gone,       ///< only OLD has it
   added,      ///< only NEW has it
-  failing,    ///< failed in both
+  failing,    ///< it fails in both
 };
 
 /// Why a configuration that has times in both runs is undecided.
@@ -35,7 +35,7 @@ enum class ChangeDoubt {
 };
 
 struct ComparedConfig {
-  std::size_t problem = 0;  ///< number of its ComparedProblem
+  std::size_t problem = 0;  ///< index of its ComparedProblem
   std::string config;       ///< short form
   std::string family;
   Change change = Change::undecided;
@@ -45,12 +45,12 @@ struct ComparedConfig {
   int new_rank = 0;
   std::optional<double> old_us;
   std::optional<double> new_us;
-  /// Of the logarithm of its time, without the drift; absent: not both have measured it.
+  /// The change of its time's logarithm, without the drift. Absent: not measured in both runs.
   std::optional<ChangeBeyondDrift> beyond;
   std::string failure;  ///< in NEW, else in OLD; empty: none
 };
 
-/// What became of a problem's winner.
+/// How a problem's winner changed.
 enum class WinnerChange {
   same,     ///< NEW has the same winner
   tied,     ///< another one, but in OLD or in NEW the two cannot be told apart
@@ -60,14 +60,14 @@ enum class WinnerChange {
 
 struct ComparedProblem {
   Problem problem;
-  int run = 1;             ///< which repetition
+  int run = 1;             ///< number of the repetition
   std::size_t shared = 0;  ///< configurations that both have measured
   Movement movement;
   WinnerChange winner = WinnerChange::unknown;
   std::string old_winner;  ///< short form; empty: none
   std::string new_winner;
-  std::optional<double> old_us;      ///< of the winner then
-  std::optional<double> new_us;      ///< of the winner now
+  std::optional<double> old_us;      ///< time of the OLD winner
+  std::optional<double> new_us;      ///< time of the NEW winner
   std::optional<double> old_sm_mhz;  ///< median of the SM clock
   std::optional<double> new_sm_mhz;
   std::optional<double> old_temperature_c;  ///< the highest
@@ -77,11 +77,11 @@ struct ComparedProblem {
 /// One of the two runs.
 struct ComparedRun {
   std::string name;      ///< as the user knows it: a file, "run 12"
-  bool is_part = false;  ///< what it lacks may have been measured: a file of winners, a stopped run
+  bool is_part = false;  ///< may lack results: a file of winners, a stopped run
   RunReport report;
 };
 
-/// Why times are shown and not judged.
+/// The reason why times are shown and not judged.
 enum class Refusal {
   none,
   other_device,  ///< the runs are of different GPU models
@@ -93,28 +93,29 @@ struct RunComparison {
   Refusal refusal = Refusal::none;
   Movement movement;  ///< of all configurations of all problems
   std::vector<ComparedProblem> problems;
-  std::vector<ComparedConfig> configs;  ///< by change, then the greatest first
-  std::size_t problems_of_one = 0;      ///< that only one of the runs has
+  std::vector<ComparedConfig> configs;  ///< by change, then by size, greatest first
+  std::size_t problems_of_one = 0;      ///< problems that only one of the runs has
 };
 
 struct ComparePolicy {
   double tolerance_percent = 2.0;
   double confidence = 0.95;   ///< of all verdicts together
-  bool winners_only = false;  ///< judge configurations that won a problem in either run
+  bool winners_only = false;  ///< judge only configurations that won a problem in either run
 };
 
-/// Compares what two runs measured, problem by problem. A configuration is the same when family and
-/// short form are. Audited configurations, those that rules dropped and `--cover` races are left
-/// out; so is what a run lacks that is part of one. The reports must outlive nothing.
+/// Compares what two runs measured, problem by problem. Configurations are the same if family and
+/// short form are equal. Audited configurations, those that rules dropped and `--cover` races are
+/// left out. So are configurations that a partial run lacks. The reports need not outlive the
+/// result.
 [[nodiscard]] RunComparison compare_runs(const ComparedRun& old_run, const ComparedRun& new_run,
                                          const ComparePolicy& policy);
 
 /// Whether NEW is worse beyond doubt: a configuration is slower by more than the tolerance, or
-/// wrong. False where the runs were not to be judged.
+/// wrong. False if the runs could not be judged.
 [[nodiscard]] bool is_worse(const RunComparison& comparison);
 [[nodiscard]] bool is_worse(const RunComparison& comparison, const ComparedConfig& config);
 
-/// 100 * (new / old - 1) of a logarithm of that ratio.
+/// Converts a logarithm of the ratio new / old to 100 * (new / old - 1).
 [[nodiscard]] double percent_of(double log_ratio);
 
 }  // namespace fatune

@@ -6,20 +6,20 @@
 
 #include "attention/problem.hpp"
 
-// What other outputs say beside results.
+// Contents of outputs other than results.
 namespace fatune {
 
-/// How fast somebody else's attention was on a problem.
+/// The rate of another attention implementation on a problem.
 struct PeerFigure {
   std::string peer;
   double literature_tflops = 0.0;
 };
 
-/// Others' attention and fatune's winner, timed in turns (scripts/compare_peers).
+/// Other attention implementations and fatune's winner, timed in turns (scripts/compare_peers).
 struct PeerProblem {
   Problem problem;
-  std::optional<double> winner_tflops;  ///< fatune's, in the same rounds; absent: it has no time
-  std::optional<double> sm_mhz;         ///< that was sampled meanwhile; absent: not known
+  std::optional<double> winner_tflops;  ///< in the same rounds; absent: it has no time
+  std::optional<double> sm_mhz;         ///< during the measurement; absent: not known
   std::vector<PeerFigure> figures;
 };
 
@@ -30,11 +30,11 @@ struct PeerStudy {
   std::vector<PeerProblem> problems;
 };
 
-/// Counts of machine instructions that go with the times of a problem (`fatune sass why`).
+/// How a count of machine instructions correlates with times of a problem (`fatune sass why`).
 struct CodeCorrelation {
   std::string what;  ///< class of instructions, or another count
   double spearman = 0.0;
-  double low = 0.0;  ///< of its confidence interval
+  double low = 0.0;  ///< lower end of its confidence interval
   double high = 0.0;
 };
 

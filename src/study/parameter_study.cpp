@@ -17,10 +17,10 @@ namespace {
 
 constexpr std::size_t kMostValuesInAllPairs = 16;
 
-/// A number for each result of a group: equal ones for results that are equal in some respect.
+/// Class numbers of a group's results. Results that are equal in some respect have equal numbers.
 using Classes = std::vector<std::uint32_t>;
 
-/// Makes class numbers from keys, in the order in which they come.
+/// Numbers keys in the order of their first occurrence.
 template <typename Key>
 class Numbering {
  public:
@@ -36,7 +36,7 @@ std::uint64_t both(std::uint32_t first, std::uint32_t second) {
   return std::uint64_t{first} << 32 | second;
 }
 
-/// Results equal in both respects.
+/// The classes of results that are equal in both respects.
 Classes intersected(const Classes& first, const Classes& second) {
   Numbering<std::uint64_t> number;
   Classes classes;
@@ -50,13 +50,13 @@ Classes intersected(const Classes& first, const Classes& second) {
 struct Group {
   const ProblemReport* problem;
   std::vector<const Result*> results;
-  std::vector<Classes> before{};  ///< equal in the parameters before each one
-  std::vector<Classes> behind{};  ///< equal in the parameters behind each one
+  std::vector<Classes> before{};  ///< classes by the parameters before each one
+  std::vector<Classes> behind{};  ///< classes by the parameters after each one
 
   [[nodiscard]] const std::vector<NamedValue>& parameters() const {
     return results.front()->parameters;
   }
-  /// Equal numbers for results that are equal in all parameters but one.
+  /// Returns equal numbers for results that are equal in all parameters but `parameter`.
   [[nodiscard]] std::uint64_t others(std::size_t result, std::size_t parameter) const {
     return both(before[parameter][result], behind[parameter][result]);
   }
@@ -121,13 +121,13 @@ std::vector<Group> make_groups(const std::vector<RunReport>& runs) {
   return groups;
 }
 
-/// By how much it is slower than the first of its problem's ranking.
+/// The percentage by which a result is slower than the first of its problem's ranking.
 double slower_percent(const Group& group, const Result& result) {
   const double first_us = ranked_us(group.problem->ranking.front().outcome);
   return 100.0 * (ranked_us(result.outcome) / first_us - 1.0);
 }
 
-/// Gathers what one parameter does, group by group.
+/// Collects the effects of one parameter, group by group.
 class Study {
  public:
   Study(std::string parameter, const std::set<std::string, NaturalOrder>& values)
@@ -173,16 +173,16 @@ class Study {
     std::size_t place;
     double us;
   };
-  using Pair = std::tuple<bool, std::size_t, std::size_t>;  ///< not neighbours; from; to
+  using Pair = std::tuple<bool, std::size_t, std::size_t>;  ///< not neighbours, from, to
 
   [[nodiscard]] std::size_t place_of(const std::string& text) const {
     const auto found = std::ranges::lower_bound(values_, text, NaturalOrder{});
     return static_cast<std::size_t>(found - values_.begin());
   }
 
-  /// Precondition: ordered.
+  /// Precondition: `all` is sorted.
   void compare_like_ones(const std::vector<Tried>& all) {
-    std::vector<Tried> like;  // equal but for the parameter, with ascending values
+    std::vector<Tried> like;  // equal except for the parameter; values ascend
     for (const Tried& tried : all) {
       if (!like.empty() && like.back().others != tried.others) {
         like.clear();

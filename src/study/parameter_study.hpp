@@ -9,15 +9,15 @@
 
 namespace fatune {
 
-/// How the configurations with one value of a parameter did.
+/// The results with one value of a parameter.
 struct ValueStudy {
   std::string value;
   std::size_t results = 0;
   FiveNumbers slower_percent;  ///< than the fastest of their problem (study_rows.hpp)
 };
 
-/// What changing a parameter from one value to another does to configurations that are the same but
-/// for it.
+/// The effect of changing a parameter from one value to another, over pairs of configurations that
+/// are equal otherwise.
 struct PairStudy {
   std::string from;
   std::string to;
@@ -28,19 +28,19 @@ struct PairStudy {
 
 struct ParameterStudy {
   std::string parameter;
-  std::vector<ValueStudy> values;  ///< in the order of numbers, then of text
-  /// Of neighbouring values, then of the others; those that exist. A parameter with more than 16
-  /// values has those of neighbouring values alone.
+  std::vector<ValueStudy> values;  ///< numbers in their order, then texts
+  /// Pairs of neighbouring values, then other pairs, as far as they exist. A parameter with more
+  /// than 16 values has only pairs of neighbours.
   std::vector<PairStudy> pairs;
-  /// The median, over all of `pairs` together, of how much the time changes, either way; 0: there
-  /// are none.
+  /// The median change of the time, in either direction, over all of `pairs` together; 0: there are
+  /// no pairs.
   double change_percent = 0.0;
 };
 
-/// One for each parameter of which the ranked results have two values at least, the one with the
-/// greatest `change_percent` first. Results of different problems, families or runs are never
-/// compared. Results that took another's outcome (same_code_as) count as well; of results with the
-/// same parameters on one problem, only the first is compared.
+/// Returns a study for each parameter with at least two values in the ranked results, by descending
+/// `change_percent`. Results of different problems, families or runs are never compared. Results
+/// that took another's outcome (same_code_as) count as well. Of several results with the same
+/// parameters on one problem, only the first is compared.
 [[nodiscard]] std::vector<ParameterStudy> study_parameters(const std::vector<RunReport>& runs);
 
 }  // namespace fatune

@@ -10,8 +10,8 @@ struct Costs {
   double second = 0.0;
 };
 
-/// The numbers of those that no other is at least as good as in both and better in one, by
-/// ascending first cost. Less is better. Equal ones are all in.
+/// Returns the indices of the costs that no other one dominates (at least as good in both, better
+/// in one), by ascending first cost. Less is better. Equal costs are all included.
 [[nodiscard]] std::vector<std::size_t> pareto_front(const std::vector<Costs>& costs);
 
 }  // namespace fatune

@@ -13,7 +13,7 @@ bool was_raced(const ProblemReport& problem) {
   return problem.measuring && problem.measuring->stopped_because != StopReason::fixed_count;
 }
 
-/// The samples that the race took of a configuration; null when it took none.
+/// Returns the samples that the race took of a configuration, or null if it took none.
 const Timing* raced_timing(const Result& result) {
   const auto* measured = std::get_if<Measured>(&result.outcome);
   return measured != nullptr && !result.reused && result.same_code_as.empty() ? &measured->timing

@@ -21,15 +21,15 @@ double median_of(std::vector<double> values) {
   return median_of_sorted(values);
 }
 
-/// Of the residuals over what `spread` and their samples explain; more than kNormalMad: the spread
-/// is greater.
+/// The median of the residuals, each relative to `spread` and the noise of its samples. If it is
+/// more than kNormalMad, the spread is greater.
 double scaled_residual(const Changes& changes, double log_drift, double spread) {
   return median_of(mapped(changes, [&](const TimeChange& change) {
     return std::abs(change.log_ratio - log_drift) / joint_sd(spread, change.within_sd);
   }));
 }
 
-/// By bisection: a greater spread makes every residual smaller.
+/// Finds the spread by bisection: a greater spread makes every scaled residual smaller.
 double spread_explaining(const Changes& changes, double log_drift) {
   double low = kLeastSpread;
   double high = scaled_residual(changes, log_drift, low) > kNormalMad ? kGreatestSpread : low;
@@ -47,7 +47,7 @@ double spread_of(Changes changes, double log_drift) {
   return std::max(of_all, spread_explaining(changes, log_drift));
 }
 
-/// `changes`: measured ones.
+/// Precondition: all `changes` are measured.
 Movement movement_of(const Changes& changes) {
   Movement movement;
   movement.changes = changes.size();
@@ -58,7 +58,8 @@ Movement movement_of(const Changes& changes) {
   return movement;
 }
 
-/// Student's quantile, in units of the standard deviation, that is as improbable as the normal one.
+/// Converts between a normal quantile and Student's quantile of the same probability, in units of
+/// the standard deviation.
 struct Student {
   double degrees;
 
@@ -72,7 +73,7 @@ struct Student {
   }
 };
 
-/// A change, what its drift does not explain, and how well that is known.
+/// The part of a change that the drift does not explain, and its uncertainty.
 struct Residual {
   double log_ratio;
   double sd;

@@ -40,7 +40,7 @@ double typical_noise(const std::vector<const Timing*>& timings) {
 /// Sums over the samples of several configurations.
 struct Products {
   double with_next = 0.0;
-  double squares = 0.0;  ///< as many terms as `with_next` has
+  double squares = 0.0;  ///< scaled to the number of terms in `with_next`
 };
 
 void add_products(const Timing& timing, Products& sums) {

@@ -17,7 +17,7 @@ struct BestSoFar {
 };
 
 /// The configurations of a problem that were faster than all proposed before them, in the order of
-/// the proposals. Those whose place is not known are left out.
+/// the proposals. Configurations whose place is not known are left out.
 [[nodiscard]] std::vector<BestSoFar> search_course(const ProblemReport& problem);
 
 }  // namespace fatune

@@ -5,7 +5,7 @@
 namespace fatune {
 namespace {
 
-/// `count` of `all` places: the first half of them, and the rest evenly spaced behind those.
+/// Returns `count` of `all` places: the first places for half of them, then evenly spaced ones.
 std::vector<std::size_t> sampled_places(std::size_t all, std::size_t count) {
   std::vector<std::size_t> places;
   const std::size_t first = count >= all ? all : (count + 1) / 2;
@@ -19,7 +19,7 @@ std::vector<std::size_t> sampled_places(std::size_t all, std::size_t count) {
   return places;
 }
 
-/// How many of a problem's results are shown: the same share of all problems, one at least.
+/// The number of a problem's results to show: the same share for all problems, at least one.
 std::size_t share_of(std::size_t ranked, std::size_t all, std::size_t most) {
   return all <= most ? ranked : std::max<std::size_t>(1, ranked * most / all);
 }

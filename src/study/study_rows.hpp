@@ -10,7 +10,7 @@ namespace fatune {
 
 /// A ranked configuration on one problem, as a row of the table that plots point to.
 struct StudyRow {
-  std::int64_t number = 0;  ///< from 0: what marks of plots call it
+  std::int64_t number = 0;  ///< from 0; marks of plots refer to it
   const RunReport* run;
   const ProblemReport* problem;
   const Result* result;
@@ -19,11 +19,12 @@ struct StudyRow {
 
 struct StudyRows {
   std::vector<StudyRow> rows;  ///< by run, problem, rank
-  std::size_t all = 0;         ///< how many there are; more than `rows`: a sample
+  std::size_t all = 0;         ///< number of all results; more than `rows`: a sample
 };
 
-/// All ranked results, or `most` of them: of each problem the same share, half of it the fastest,
-/// the other half evenly spaced over the rest of its ranking. The reports must outlive it.
+/// All ranked results, or about `most` of them: the same share of each problem, half of it the
+/// fastest, the other half evenly spaced over the rest of its ranking. The reports must outlive the
+/// rows.
 [[nodiscard]] StudyRows study_rows(const std::vector<RunReport>& runs, std::size_t most);
 
 }  // namespace fatune

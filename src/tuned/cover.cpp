@@ -14,7 +14,7 @@
 namespace fatune {
 namespace {
 
-/// The regrets that are small enough, by configuration.
+/// Regrets of a row that are small enough, by configuration.
 using Regrets = std::map<Config, double>;
 
 Regrets small_regrets(const TunedProblem& row, double percent) {
@@ -43,7 +43,7 @@ struct Part {
   }
 };
 
-/// The parts that share no configuration.
+/// Splits the rows into parts that share no configuration.
 std::vector<Part> separate(const TunedTable& table, double percent) {
   std::vector<Part> parts;
   for (const TunedProblem& row : table.problems) {
@@ -69,7 +69,7 @@ struct Candidate {
   Config config;
   std::vector<double> costs;
 
-  /// Whether it is on every row at least as good.
+  /// Whether it is at least as good on every row.
   [[nodiscard]] bool replaces(const Candidate& other) const {
     return std::ranges::equal(costs, other.costs, std::less_equal<>());
   }
@@ -84,7 +84,7 @@ Candidate candidate(const Config& config, const Part& part) {
   return made;
 }
 
-/// Those that no other one replaces; of equals the first.
+/// The candidates that no other one replaces; of equal ones the first.
 std::vector<Candidate> candidates_of(const Part& part) {
   std::vector<Candidate> kept;
   for (const Config& config : part.configs) {
@@ -107,7 +107,7 @@ ServingCosts costs_of(const std::vector<Candidate>& candidates, std::size_t rows
   return costs;
 }
 
-/// Adds the part's cover. Whether it is exact.
+/// Adds the part's cover. Returns whether it is exact.
 bool add_cover(const Part& part, std::size_t most_exact, std::vector<Config>& cover) {
   const std::vector<Candidate> candidates = candidates_of(part);
   const ServingCosts costs = costs_of(candidates, part.rows.size());
@@ -126,7 +126,7 @@ std::set<Config> winners_of(const TunedTable& table) {
   return winners;
 }
 
-/// How the configuration does on the rows on which it is the best.
+/// The regrets of a configuration on the rows on which it is the best.
 CoveringConfig standing_of(const Config& config, const TunedTable& covered) {
   CoveringConfig standing{config, {}, 0, 0.0, 0.0};
   double logs = 0.0;

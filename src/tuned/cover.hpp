@@ -15,31 +15,32 @@ struct CoveringConfig {
   std::string short_form;
   std::size_t problems = 0;           ///< rows on which it is the best of the cover
   double mean_regret_percent = 0.0;   ///< on these: the geometric mean
-  double worst_regret_percent = 0.0;  ///< the greatest of them
+  double worst_regret_percent = 0.0;  ///< on these: the greatest
 };
 
-/// A set of configurations of which one is good enough on every row.
+/// A set of configurations, at least one of which is good enough on every row.
 struct Cover {
-  double percent = 0.0;                 ///< by how much that one may be slower than the winner
+  double percent = 0.0;                 ///< by which that one may be slower than the winner
   bool exact = true;                    ///< no smaller set is as good; false: a greedy choice
-  std::size_t winners = 0;              ///< configurations that win a row: the set without a cover
+  std::size_t winners = 0;              ///< size of the set without a cover: all that win a row
   std::vector<CoveringConfig> configs;  ///< in configuration order
 };
 
-/// Up to how many candidates that no other one replaces a cover is exact, in each part of the table
-/// that shares no candidate with the others.
+/// The greatest number of candidates for which a cover is exact, in each part of the table that
+/// shares no candidate with the others. Candidates that another one replaces do not count.
 inline constexpr std::size_t kMostExactCandidates = 256;
 
-/// The smallest set of which, on every row, a configuration is within `percent` of the winner; of
-/// several, one with the least sum of the rows' regrets. Where a row's best remaining configuration
-/// is not within it, that one is taken. Times that are not known count as too slow.
+/// The smallest set that has, for every row, a configuration within `percent` of the winner. Of
+/// several such sets, one with the least sum of the rows' regrets. If a row's best remaining
+/// configuration is not within `percent`, that one is taken. Times that are not known count as too
+/// slow.
 [[nodiscard]] Cover find_cover(const TunedTable& table, double percent,
                                std::size_t most_exact = kMostExactCandidates);
 
-/// The configurations that win a row, or are a default, in configuration order.
+/// The configurations that win a row or are a default, in configuration order.
 [[nodiscard]] std::vector<Config> winners_and_defaults(const TunedTable& table);
 
-/// The table with the times of these configurations alone, and defaults chosen among them.
+/// The table with only the times of these configurations, and defaults chosen among them.
 [[nodiscard]] TunedTable restricted_to(const TunedTable& table, const std::vector<Config>& configs);
 [[nodiscard]] TunedTable restricted_to(const TunedTable& table, const Cover& cover);
 

@@ -5,8 +5,8 @@
 
 namespace fatune {
 
-/// What the families themselves say: values that the kernel knows, its rules of validity for the
-/// problem and the device, and the device's limits. `families` must outlive it.
+/// Returns a check by the families' own rules: values that the kernel knows, its rules of validity
+/// for the problem and the device, and the device's limits. `families` must outlive the result.
 [[nodiscard]] WhyNot families_say(const FamilySet& families);
 
 }  // namespace fatune

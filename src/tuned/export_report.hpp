@@ -11,13 +11,13 @@
 
 namespace fatune {
 
-/// A table with what is known of it.
+/// A table, and what is known about it.
 struct ExportReport {
   TunedTable table;
   std::vector<LeftOut> left_out;  ///< one for each row, in order
   SourceHashes source_hashes;
   std::string fatune_version;
-  std::optional<Cover> cover{};  ///< whose configurations alone the table has; absent: it has all
+  std::optional<Cover> cover{};  ///< the table has only its configurations; absent: it has all
 };
 
 }  // namespace fatune

@@ -9,28 +9,29 @@
 
 namespace fatune {
 
-/// What would have been chosen for a tuned problem, had it not been tuned.
+/// The choice for a tuned problem if it had not been tuned.
 struct LeftOut {
-  std::size_t row = 0;   ///< of TunedTable::problems
+  std::size_t row = 0;   ///< index of TunedTable::problems
   TunedChoice choice{};  ///< its indices are those of the table without the row
   bool is_winner = false;
   bool ties_with_winner = false;  ///< it cannot be told apart from the winner, or is it
-  /// By how much it is slower than the winner. Absent: its time on this problem is not known.
+  /// The percentage by which it is slower than the winner. Absent: its time on this problem is not
+  /// known.
   std::optional<double> regret_percent{};
 };
 [[nodiscard]] std::vector<LeftOut> leave_one_out(const TunedTable& table, const WhyNot& why_not);
 
 struct RegretSummary {
   std::size_t problems = 0;
-  std::size_t refused = 0;                 ///< of them, those for which nothing was eligible
-  std::size_t winners = 0;                 ///< for which the winner was chosen
-  std::size_t ties = 0;                    ///< or something that cannot be told apart from it
-  std::size_t known = 0;                   ///< whose regret is known
+  std::size_t refused = 0;                 ///< of these, those for which nothing was eligible
+  std::size_t winners = 0;                 ///< those for which the winner was chosen
+  std::size_t ties = 0;                    ///< those for which it, or one tied with it, was chosen
+  std::size_t known = 0;                   ///< those whose regret is known
   std::optional<double> median_percent{};  ///< of the known ones; absent: none is
   std::optional<double> worst_percent{};
 };
 [[nodiscard]] RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out);
-/// The regrets of the choices made by this step alone.
+/// Summarizes only the choices made by this step.
 [[nodiscard]] RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out,
                                               ChoiceStep step);
 

@@ -8,28 +8,29 @@
 
 namespace fatune {
 
-/// A tuned problem beside one that is predicted for.
+/// A tuned problem near the one that is predicted for.
 struct Neighbour {
   NearRow near;
-  /// How much slower the chosen configuration is here than the winner; absent: that is unknown.
+  /// The percentage by which the chosen configuration is slower than the winner here; absent:
+  /// unknown.
   std::optional<double> regret_percent;
 };
 
-/// The regret that a choice is likely to have. An exact choice has its own, and a default those on
-/// the problems that it is the default of. Any other choice has those of the tuned problems for
-/// which, left out in turn, the choice was made by the same step; where none is known, by the next
-/// less sure one.
+/// The likely regret of a choice. An exact choice has its own regret, and a default those on the
+/// problems that it is the default of. Any other choice has the regrets of the tuned problems for
+/// which the same step made the choice when they were left out in turn. If none is known, those of
+/// the next less sure step are used.
 struct ExpectedRegret {
-  std::optional<double> typical_percent;  ///< median; of a default geometric mean; absent: unknown
+  std::optional<double> typical_percent;  ///< median (default: geometric mean); absent: unknown
   std::optional<double> worst_percent;
-  std::size_t known = 0;  ///< regrets that these are of
+  std::size_t known = 0;  ///< number of regrets that these were computed from
 };
 
-/// What would be chosen for a problem, and how good that is likely to be.
+/// The choice for a problem, and how good it is likely to be.
 struct Prediction {
   Problem problem;
   TunedChoice choice;
-  std::vector<Neighbour> neighbours;  ///< the nearest first
+  std::vector<Neighbour> neighbours;  ///< nearest first
   ExpectedRegret regret;
 };
 

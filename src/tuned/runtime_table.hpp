@@ -8,12 +8,12 @@
 
 namespace fatune {
 
-/// A problem as exported libraries have it.
+/// A problem as exported libraries represent it.
 [[nodiscard]] fatune_attention::Problem runtime_problem(const Problem& problem);
-/// A GPU as they have it. The model must outlive it.
+/// A GPU as exported libraries represent it. The model must outlive it.
 [[nodiscard]] fatune_attention::detail::TunedGpu runtime_gpu(const GpuModel& model);
 
-/// A table as exported libraries have it: what a configuration is chosen from. The table must
+/// A table as exported libraries represent it, from which a configuration is chosen. The table must
 /// outlive it.
 class RuntimeTable {
  public:
@@ -22,7 +22,7 @@ class RuntimeTable {
   RuntimeTable& operator=(const RuntimeTable&) = delete;
 
   [[nodiscard]] const fatune_attention::detail::Table& table() const { return table_; }
-  /// All configurations of the table, each once; the index is that of the runtime's table.
+  /// All configurations of the table, each once. The indices are those of the runtime's table.
   [[nodiscard]] const std::vector<const Config*>& configs() const { return configs_; }
 
  private:

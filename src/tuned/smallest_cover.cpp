@@ -13,7 +13,7 @@ namespace {
 
 using Model = std::unique_ptr<lprec, decltype(&delete_lp)>;
 
-/// A sum of terms; columns of a model count from 1.
+/// A sum of terms. The columns of a model count from 1.
 struct Terms {
   std::vector<double> factors;
   std::vector<int> columns;
@@ -36,8 +36,8 @@ void constrain(const Model& model, Terms terms, int relation, double right_side)
                            relation, right_side) != 0);
 }
 
-/// A column for each candidate (1: it is chosen), and behind them one for each row and each
-/// candidate that serves it (1: it does).
+/// The model has a column for each candidate (1: it is chosen), followed by one for each row and
+/// each candidate that serves it (1: it does).
 class CoverModel {
  public:
   explicit CoverModel(const ServingCosts& costs)
@@ -85,7 +85,7 @@ class CoverModel {
     }
   }
 
-  /// Each row is served once, and by chosen candidates alone.
+  /// Each row is served once, and only by chosen candidates.
   void set_constraints(const Model& model) const {
     set_add_rowmode(model.get(), 1);
     std::vector<Terms> served(costs_.size());
@@ -102,7 +102,7 @@ class CoverModel {
     set_add_rowmode(model.get(), 0);
   }
 
-  /// One candidate more costs more than all servings can.
+  /// One more candidate costs more than all servings can.
   void set_costs(const Model& model) const {
     double of_a_candidate = 1.0;
     Terms terms;
@@ -134,7 +134,7 @@ class CoverModel {
   std::vector<Serving> servings_;
 };
 
-/// What a candidate brings to the rows that are not served yet.
+/// The rows not yet served that a candidate serves, and its cost on them.
 struct Gain {
   std::size_t rows = 0;
   double cost = 0.0;

@@ -9,7 +9,7 @@ namespace {
 
 namespace runtime = fatune_attention::detail;
 
-/// Asks why_not, and remembers why the first configuration is not eligible.
+/// Asks why_not, and keeps the first reason why a configuration is not eligible.
 class Eligibility {
  public:
   Eligibility(const Problem& problem, const DeviceLimits& device, const WhyNot& why_not)

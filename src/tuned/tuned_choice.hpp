@@ -18,9 +18,9 @@ namespace fatune {
 using ChoiceStep = fatune_attention::Step;
 [[nodiscard]] std::string_view choice_step_name(ChoiceStep step);  ///< "exact", "same bucket", ...
 
-/// A row of TunedTable::problems that says something about a problem on a device.
+/// A row of TunedTable::problems that is relevant to a problem on a device.
 using fatune_attention::detail::NearRow;
-/// The nearest first: by step, distance, and place in the table.
+/// The relevant rows, nearest first: by step, distance, and place in the table.
 [[nodiscard]] std::vector<NearRow> near_rows(const TunedTable& table, const Problem& problem,
                                              const DeviceLimits& device);
 
@@ -28,13 +28,13 @@ struct TunedChoice {
   ChoiceStep step = ChoiceStep::refused;
   Config config;
   std::string short_form;            ///< empty: refused
-  std::optional<std::size_t> row{};  ///< of TunedTable::problems; absent: a default, or refused
-  std::optional<std::size_t> fallback{};  ///< of TunedTable::defaults
+  std::optional<std::size_t> row{};  ///< index of TunedTable::problems; absent: default, or refused
+  std::optional<std::size_t> fallback{};  ///< index of TunedTable::defaults
   Distance distance{};                    ///< from the row
   std::string refusal{};                  ///< why none is eligible; else empty
 };
 
-/// Why a configuration cannot be used for a problem on a device; nothing when it can.
+/// Returns why a configuration cannot be used for a problem on a device, or nothing if it can.
 using WhyNot =
     std::function<std::optional<std::string>(const Config&, const Problem&, const DeviceLimits&)>;
 

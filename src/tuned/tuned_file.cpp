@@ -40,7 +40,7 @@ SourceHashes sources_of(const JsonNode& run) {
   return hashes;
 }
 
-/// One run's problems on one GPU.
+/// Adds the problems of one run to a table.
 class RunReader {
  public:
   RunReader(const JsonNode& run, const KernelsAtHand& kernels, TunedTable& table)
@@ -49,10 +49,10 @@ class RunReader {
         sources_(sources_of(run)),
         table_(table) {}
 
-  /// `results`: of a problem, best first.
+  /// `results`: of the problem, best first.
   void add(const JsonNode& problem, const std::vector<JsonNode>& results, const GpuModel& gpu);
-  /// Adds to the problem's row what rules had dropped and was raced with its winner. `report`: of
-  /// the race, which may be a further one, for a cover.
+  /// Adds to the problem's row the configurations that rules had dropped and that were raced with
+  /// its winner. `report`: of that race, which may be a further one, for a cover.
   void add_audited(const JsonNode& report, const GpuModel& gpu);
 
  private:
@@ -65,14 +65,14 @@ class RunReader {
     return text_or(result, "family", family_);
   }
   Parsed parse(const std::string& family_name, const std::string& text) const;
-  /// parse(), and remembers what came of it.
+  /// As parse(), but remembers the result.
   const Parsed& parsed(const std::string& family_name, const std::string& text);
   std::optional<TunedTime> time_of(const JsonNode& result);
   TunedProblem* find_row(const Problem& problem, const GpuModel& gpu);
 
   const KernelsAtHand& kernels_;
   std::string family_;    ///< of results that name none, as in older files
-  SourceHashes sources_;  ///< that the run was measured with; empty in older files
+  SourceHashes sources_;  ///< sources that the run was measured with; empty in older files
   TunedTable& table_;
   std::string problem_;
   std::map<std::pair<std::string, std::string>, Parsed> parsed_;
@@ -107,7 +107,7 @@ const RunReader::Parsed& RunReader::parsed(const std::string& family_name,
   return found->second;
 }
 
-/// Without its regret; nothing when it cannot be used.
+/// The time without its regret. Returns nothing if it cannot be used.
 std::optional<TunedTime> RunReader::time_of(const JsonNode& result) {
   const std::string text = result.at("config").text();
   const Parsed& known = parsed(family_of(result), text);
@@ -131,8 +131,8 @@ void set_regrets(double fastest_us, std::vector<TunedTime>& times) {
   }
 }
 
-/// The order of those that were ranked stays. The added one has a tie group of its own: it was not
-/// compared with those.
+/// Inserts a time and keeps the order of the ranked ones. The added time gets a tie group of its
+/// own, because it was not compared with them.
 void insert_time(TunedTime added, std::vector<TunedTime>& times) {
   added.tie_group = 1 + std::ranges::max(times, {}, &TunedTime::tie_group).tie_group;
   const auto place = std::ranges::find_if(
@@ -161,7 +161,7 @@ void RunReader::add(const JsonNode& problem, const std::vector<JsonNode>& result
   }
 }
 
-/// Of this run; null when there is none.
+/// Finds the problem's row of this run. Returns null if there is none.
 TunedProblem* RunReader::find_row(const Problem& problem, const GpuModel& gpu) {
   const auto found = std::ranges::find_if(table_.problems, [&](const TunedProblem& row) {
     return row.origin == table_.origins.size() - 1 && row.gpu == gpu && row.problem == problem;

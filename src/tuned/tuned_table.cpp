@@ -28,7 +28,7 @@ bool clash(const TunedProblem& a, const TunedProblem& b) {
   return a.gpu == b.gpu && same_work(a.problem, b.problem);
 }
 
-/// What defaults are chosen for.
+/// The properties of problems for which defaults are chosen.
 using DefaultKey = std::tuple<GpuModel, DType, std::int64_t, std::int64_t, bool>;
 
 DefaultKey default_key(const TunedProblem& row) {
@@ -38,7 +38,7 @@ DefaultKey default_key(const TunedProblem& row) {
 
 using Rows = std::vector<const TunedProblem*>;
 
-/// How one configuration does on a group of rows.
+/// The times of one configuration on a group of rows.
 struct Standing {
   const TunedTime* time = nullptr;
   std::size_t rows = 0;
@@ -62,7 +62,7 @@ bool is_better(const Standing& a, const Standing& b) {
   return key(a) < key(b);
 }
 
-/// The best of each family, by its name.
+/// The best configuration of each family, by the family's name.
 std::map<std::string, Standing> best_of_families(const Rows& rows) {
   std::map<Config, Standing> standings;
   for (const TunedProblem* row : rows) {

@@ -14,7 +14,7 @@
 
 namespace fatune {
 
-/// What times belong to: a GPU by its product name, architecture and number of SMs.
+/// The GPU that times belong to: product name, architecture and number of SMs.
 struct GpuModel {
   std::string name;
   Arch arch;
@@ -28,11 +28,11 @@ struct GpuModel {
 struct TunedTime {
   Config config;
   std::string short_form;
-  double time_us = 0.0;         ///< median
-  double regret_percent = 0.0;  ///< by how much it is slower than the problem's winner; at least 0
-  int tie_group = 0;            ///< 1: it cannot be told apart from the winner
-  std::string verified;         ///< how its output was found right: "gpu"; empty: it was not
-  bool sources_recorded = false;  ///< of the kernel's sources at hand; false: of unknown ones
+  double time_us = 0.0;           ///< median
+  double regret_percent = 0.0;    ///< by which it is slower than the problem's winner; at least 0
+  int tie_group = 0;              ///< 1: it cannot be told apart from the winner
+  std::string verified;           ///< how its output was verified: "gpu"; empty: it was not
+  bool sources_recorded = false;  ///< measured with the kernel's sources at hand; false: unknown
 };
 
 /// A row of the table: a problem that was tuned on a GPU.
@@ -42,13 +42,13 @@ struct TunedProblem {
   std::vector<TunedTime> times;  ///< best first; at least one
   std::size_t origin = 0;        ///< index of TunedTable::origins
 
-  /// The configuration's time; times.end() when it is not known.
+  /// Finds the configuration's time. Returns times.end() if it is not known.
   [[nodiscard]] auto find(const Config& config) const {
     return std::ranges::find(times, config, &TunedTime::config);
   }
 };
 
-/// What measured a part of the table.
+/// The origin of a part of the table.
 struct TunedOrigin {
   std::string name;  ///< the file, or "run 12"
   std::string started_at;
@@ -58,10 +58,10 @@ struct TunedOrigin {
   bool complete = true;  ///< false: it was stopped, its winners may not be the fastest
 };
 
-/// A result that is in no row, and why.
+/// A result that is in no row, with the reason.
 struct SkippedResult {
   std::string origin;
-  std::string problem;  ///< described
+  std::string problem;  ///< its description
   std::string config;   ///< short form; empty: all of the problem's
   std::string reason;
 };
@@ -75,10 +75,10 @@ struct DefaultConfig {
   bool causal = false;
   Config config;
   std::string short_form;
-  std::size_t problems = 0;           ///< tuned ones of this type, head dimension and mask
-  std::size_t measured_on = 0;        ///< of them, those on which it has a time
-  double mean_regret_percent = 0.0;   ///< on those: by how much it is slower, geometric mean
-  double worst_regret_percent = 0.0;  ///< the same where it is greatest
+  std::size_t problems = 0;           ///< tuned problems of this type, head dimension and mask
+  std::size_t measured_on = 0;        ///< of these, those on which it has a time
+  double mean_regret_percent = 0.0;   ///< by which it is slower on those: geometric mean
+  double worst_regret_percent = 0.0;  ///< the greatest on those
 };
 
 /// Tuned problems of any number of GPUs and families.
@@ -90,16 +90,17 @@ struct TunedTable {
   std::vector<SkippedResult> skipped;
 };
 
-/// Whether two problems are the same to a kernel's time: the scale of the scores is an argument.
+/// Whether a kernel does the same work on two problems: the scale of the scores is an argument.
 [[nodiscard]] bool same_work(const Problem& a, const Problem& b);
 
-/// Sorts the rows, keeps that with the fastest winner of several for the same work on the same GPU,
-/// and chooses the defaults: for each GPU, type, head dimensions, mask and family the configuration
-/// that is measured on the most rows; of these, that with the least geometric mean of its times
-/// over the winners', then the least worst one, then the first in configuration order.
+/// Sorts the rows. Of several rows for the same work on the same GPU, keeps the one with the
+/// fastest winner. Chooses the defaults: for each GPU, type, head dimensions, mask and family, the
+/// configuration that is measured on the most rows; of several, the one with the least geometric
+/// mean of its times over the winners', then the least worst regret, then the first in
+/// configuration order.
 void finish_table(TunedTable& table);
 
-/// The table as it would be if that row had not been tuned.
+/// The table as if that row had not been tuned.
 [[nodiscard]] TunedTable without_row(const TunedTable& table, std::size_t row);
 
 }  // namespace fatune

@@ -9,8 +9,8 @@
 
 namespace fatune {
 
-/// Compiles on several threads; the results are in the order of the requests, null for those that
-/// an interrupt has kept from being compiled. `cache` may be null.
+/// Compiles on several threads. The results are in the order of the requests. A result is null if
+/// an interrupt prevented its compilation. `cache` may be null.
 [[nodiscard]] std::vector<std::shared_ptr<const CompileResult>> compile_all(
     const std::vector<CompileRequest>& requests, const CompileSettings& settings,
     CubinCache* cache);

@@ -21,7 +21,7 @@ constexpr std::int64_t kBundleId = 0x46415443;  // "FATC"; PRAGMA application_id
 constexpr std::size_t kMostBundleBytes = std::size_t{1} << 34;
 constexpr std::chrono::milliseconds kNoWait{0};
 
-/// SHA-256 in hexadecimal: other texts could name files anywhere.
+/// Whether the text is a SHA-256 in hexadecimal. Other texts could name files anywhere.
 bool is_key(std::string_view text) {
   constexpr std::size_t kDigits = 64;
   return text.size() == kDigits &&
@@ -61,7 +61,7 @@ Database open_bundle(const std::filesystem::path& file) {
 
 BundleCounts export_bundle(CubinCache& cache, const std::filesystem::path& file) {
   check_output_file(file);
-  const ScratchFolder scratch;  // local: SQLite does not write to every file system
+  const ScratchFolder scratch;  // local, because SQLite cannot write to every file system
   const auto local = scratch.path() / "bundle";
   BundleCounts counts;
   {

@@ -7,20 +7,21 @@
 
 namespace fatune {
 
-/// What was written to a bundle, or read from it.
+/// Counts of the artifacts written to a bundle or read from it.
 struct BundleCounts {
   std::int64_t artifacts = 0;  ///< in the bundle
   std::int64_t added = 0;      ///< to the cache
   std::int64_t known = 0;      ///< the cache had them already
-  std::int64_t damaged = 0;    ///< left out: not as they were compiled, or another's
+  std::int64_t damaged = 0;    ///< skipped: its checksum or its key is wrong
 };
 
-/// Writes the cache's artifacts to one SQLite file, in the order of their keys: the same cache
-/// gives the same bytes. Damaged ones are left out. Error(io) when it cannot be written.
+/// Writes the cache's artifacts to one SQLite file, in the order of their keys, so that the same
+/// cache gives the same bytes. Damaged artifacts are skipped. Throws Error(io) if the file cannot
+/// be written.
 [[nodiscard]] BundleCounts export_bundle(CubinCache& cache, const std::filesystem::path& file);
 
-/// Adds a bundle's artifacts to the cache, each once its checksum and its key are right.
-/// Error(bad_file) when the file is no bundle; Error(io) when the cache cannot be written.
+/// Adds a bundle's artifacts to the cache after checking the checksum and the key of each. Throws
+/// Error(bad_file) if the file is not a bundle, and Error(io) if the cache cannot be written.
 [[nodiscard]] BundleCounts import_bundle(const std::filesystem::path& file, CubinCache& cache);
 
 }  // namespace fatune

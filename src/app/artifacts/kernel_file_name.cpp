@@ -11,7 +11,7 @@ namespace {
 
 bool is_plain(char c) { return c == '-' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-/// Every run of other characters becomes one '_'; none at the ends.
+/// Replaces every run of other characters by one '_', and drops those at the ends.
 std::string as_name(const std::string& text) {
   std::string name;
   for (const char c : text) {
@@ -22,8 +22,8 @@ std::string as_name(const std::string& text) {
   return name.substr(0, name.find_last_not_of('_') + 1);
 }
 
-/// FATUNE_ROW_STRIDE and 2048: ".row_stride-2048"; FATUNE_CAUSAL and 1: ".causal". A define's name
-/// has neither mark, so that different constants never read the same.
+/// FATUNE_ROW_STRIDE and 2048 give ".row_stride-2048"; FATUNE_CAUSAL and 1 give ".causal". Names of
+/// defines contain neither '.' nor '-', so different constants give different texts.
 std::string as_part(std::string define, const std::string& value) {
   constexpr std::string_view kPrefix = "FATUNE_";
   define.erase(0, define.starts_with(kPrefix) ? kPrefix.size() : 0);
@@ -36,7 +36,8 @@ bool is_of_family(const Family& family, const std::string& define) {
   return is_among(define, family.defines, &Define::name);
 }
 
-/// The parameters' defines are left out: the short form has them.
+/// Returns the request's constants as a text. The parameters' defines are left out, because the
+/// short form has them.
 std::string constants_of(const Family& family, const CompileRequest& request) {
   std::string text;
   for (const auto& [name, value] : request.defines) {

@@ -12,7 +12,8 @@
 // The configuration that percentages refer to, when the user names one.
 namespace fatune {
 
-/// Reads it. Error(usage) when it does not parse, or when it is planned for no problem.
+/// Parses the baseline. Returns nothing without a text. Throws Error(usage) if the text does not
+/// parse, or if the configuration is planned for no problem.
 [[nodiscard]] std::optional<Config> planned_baseline(const FamilySet& families,
                                                      const std::vector<ProblemPlan>& problems,
                                                      const std::optional<std::string>& text);
@@ -20,7 +21,8 @@ namespace fatune {
 [[noreturn]] void fail_unplanned_baseline(const Family& family, const Config& baseline,
                                           const std::string& remedy);
 
-/// For each problem whose ranking lacks it: why, and what percentages refer to there.
+/// Returns a note for each problem whose ranking lacks the baseline: the reason, and what
+/// percentages refer to instead.
 [[nodiscard]] std::vector<std::string> baseline_notes(const RunReport& report,
                                                       const std::optional<Config>& baseline);
 

@@ -60,7 +60,7 @@ CaseVariant read_variant(const JsonNode& node) {
   return variant;
 }
 
-/// A parameter's place in the family, and its value.
+/// Returns the parameter's index in the family, and its parsed value.
 std::pair<std::size_t, ParamValue> resolve(const CaseVariant& variant, const Family& family,
                                            const std::string& name, const std::string& text) {
   const auto parameter = find_parameter(family, name);

@@ -12,17 +12,17 @@
 
 namespace fatune {
 
-/// A part of a space that is tuned by itself.
+/// A part of a space that is tuned separately.
 struct CaseVariant {
   std::string name;
   std::string where;                                        ///< file and pointer, for messages
-  std::vector<std::pair<std::string, std::string>> values;  ///< parameters, and what they must be
+  std::vector<std::pair<std::string, std::string>> values;  ///< parameters with required values
 };
 
 /// configs/cases/<key>.json: variants of a kernel that are compared on several lengths.
 struct CaseSet {
   std::string name;  ///< key or path
-  std::string file;  ///< how messages call it
+  std::string file;  ///< its name in messages
   std::string summary;
   std::string family;
   std::string space;
@@ -31,15 +31,15 @@ struct CaseSet {
   std::vector<std::string> shown;  ///< parameters and derived quantities
 };
 
-/// Reads one by its key, or by a path (it has a '/' or ends in .json). Error(usage) for a key that
-/// is not there, naming those that are; Error(bad_file) for a file that is wrong.
+/// Loads a case set by its key, or by a path (it has a '/' or ends in .json). Throws Error(usage)
+/// for an unknown key, with the known ones, and Error(bad_file) for an invalid file.
 [[nodiscard]] CaseSet load_case_set(const FileTree& tree, const std::string& text);
 
-/// Fills in from the set what the options leave open.
+/// Fills in unset options from the case set.
 void complete_by(const CaseSet& set, ProblemOptions& problems);
 
-/// The configurations of `all` that are the variant's. Error(bad_file) when the family has no such
-/// parameter, or a parameter no such value.
+/// Returns the configurations of `all` that belong to the variant. Throws Error(bad_file) if the
+/// family lacks a parameter of the variant, or the parameter lacks the value.
 [[nodiscard]] std::vector<Config> configs_of(const CaseVariant& variant, const Family& family,
                                              const std::vector<Config>& all);
 

@@ -45,8 +45,8 @@ Names families_replaced(const FileTree& tree) {
   return names;
 }
 
-/// The families that the user's folders add or, if they add none, replace; all without such
-/// folders. The default comes first.
+/// Returns the families that the user's folders add, else those that they replace, else all
+/// families. kDefaultFamily comes first.
 Names families_meant(const FileTree& tree) {
   Names names = families_added(tree);
   names = names.empty() ? families_replaced(tree) : names;
@@ -84,14 +84,14 @@ FamilySet load_families(const FileTree& tree, const KernelOptions& options, cons
   return FamilySet(std::move(families));
 }
 
-/// As choose_space() prefers them; absent: each family's default.
+/// Returns the requested spaces, preferred as in choose_space(). Absent: each family's default.
 std::optional<std::string> spaces_asked_for(const KernelOptions& options) {
   const bool by_variable = options.kernels_variable && !options.kernels_variable->empty();
   return options.space || !by_variable ? options.space : options.kernels_variable;
 }
 
-/// The first of the families that has the space asked for; the first of all when none is asked
-/// for, or none has it.
+/// Returns the first family that has the requested space. If no space is requested or no family has
+/// it, returns the first family.
 std::string family_with_space(const FileTree& tree, const KernelOptions& options,
                               const Names& names) {
   const std::optional<std::string> space = spaces_asked_for(options);
@@ -157,7 +157,7 @@ void check_buildable(const Family& family, const Config& config) {
               "--space", fmt::format("join one of each family with '{}'", kJoin));
 }
 
-/// The requested spaces of each family.
+/// Assigns the requested spaces to families.
 class SpaceShares {
  public:
   SpaceShares(const KernelSet& kernels, Names keys)

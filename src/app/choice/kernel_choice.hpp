@@ -19,44 +19,45 @@ struct KernelSet {
   FileTree tree;
   FamilySet families;
 
-  /// Precondition: there is only one, as choose_kernels() chooses it.
+  /// Returns the only family. Precondition: there is only one, as choose_kernels() ensures.
   [[nodiscard]] const Family& family() const { return families.all().front(); }
 };
 
-/// KernelOptions::family for every family that can do it; so does an empty one.
+/// The value of KernelOptions::family that names no family. An empty value means the same.
 inline constexpr const char* kEveryFamily = "auto";
 [[nodiscard]] bool names_families(const KernelOptions& options);
 
-/// Lays the user's folders over the built-in files and loads one family: the one named; else the
-/// one that reads the first of `configs`, when there are some; else the only one that the folders
-/// hold; else the built-in one that has the space asked for; else flash_sm80. Error(usage) when the
-/// folders add several, or several read the configuration.
+/// Lays the user's folders over the built-in files and loads one family. It is the named family,
+/// else the one that parses the first of `configs`, if there are any, else the only one that the
+/// folders hold, else the built-in one that has the requested space, else flash_sm80. Throws
+/// Error(usage) if the folders add several families, or if several families parse the
+/// configuration.
 [[nodiscard]] KernelSet choose_kernels(const KernelOptions& options,
                                        const std::vector<std::string>& configs = {});
 
-/// Chooses the families of a command that takes several: those that are named, joined by kJoin;
-/// else those that the folders add or, without that, replace; else all that are built in.
+/// Chooses the families of a command that takes several: the named ones, joined by kJoin, else
+/// those that the folders add, else those that they replace, else all built-in ones.
 [[nodiscard]] KernelSet choose_families(const KernelOptions& options);
 
-/// The kernels of a stored run: its families, or those of them that the options name. Error(usage)
-/// when they name others only.
+/// Chooses the kernels of a stored run: its families, or those of them that the options name.
+/// Throws Error(usage) if the options name only other families.
 [[nodiscard]] KernelSet choose_families_of(const RunReport& run, KernelOptions options);
 
-/// The space that options and environment name for the only family.
+/// Loads the space that the options or the environment name for the only family.
 [[nodiscard]] Space choose_space(const KernelSet& kernels, const KernelOptions& options);
 
-/// By family, what it is tried over.
+/// The space that each family is tried over, by family name.
 using FamilySpaces = std::map<std::string, Space>;
 
-/// For each family its own default space; or, where options or environment name some (joined by
-/// kJoin), the first of these that it has: a family that has none of them is dropped. Error(usage)
-/// when that one had been named, and when a space is none's.
+/// Loads each family's default space. If the options or the environment name spaces (joined by
+/// kJoin), loads the first of them that the family has, and drops families that have none. Throws
+/// Error(usage) if such a family was named by the user, and if no family has one of the spaces.
 [[nodiscard]] FamilySpaces choose_spaces(KernelSet& kernels, const KernelOptions& options);
-/// Their keys in the families' order, each once, joined by kJoin.
+/// Returns the keys of the spaces in the families' order, without duplicates, joined by kJoin.
 [[nodiscard]] std::string space_keys(const FamilySet& families, const FamilySpaces& spaces);
 
-/// Configurations as typed, in order, without duplicates. Error(usage) for one that does not parse
-/// or that its family cannot build: the message says which rule it breaks.
+/// Parses configurations as typed, in order, without duplicates. Throws Error(usage) for one that
+/// does not parse, and for one that its family cannot build, with the rule that it breaks.
 [[nodiscard]] std::vector<Config> parse_configs(const FamilySet& families,
                                                 const std::vector<std::string>& texts);
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-// Names of what fatune brings along, for completions.
+// Names of what fatune ships, for completions.
 namespace fatune {
 
 /// The keys of spaces, sorted.

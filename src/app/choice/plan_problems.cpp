@@ -43,7 +43,7 @@ std::int64_t d_head_of(const Family& family, const Config& config, const Problem
   return options.d_heads.empty() ? kDefaultHeadDim : options.d_heads.front();
 }
 
-/// Configurations of one dtype and head dimension, whatever the length.
+/// Configurations of one dtype and head dimension, for any sequence length.
 struct Group {
   DType dtype;
   std::int64_t d_head;
@@ -133,7 +133,7 @@ Problem make_problem(const ProblemOptions& options, DType dtype, std::int64_t d_
   return problem;
 }
 
-/// Moves what the family's rules drop here out of the configurations.
+/// Moves the configurations that the family's rules drop on this problem to `pruned_here`.
 void prune_problem(const FamilyPlan& of, const DeviceLimits& limits, ProblemPlan& problem) {
   std::erase_if(problem.configs, [&](const Config& config) {
     auto pruned = config.family != of.family->name
@@ -187,7 +187,7 @@ bool is_audited(const Config& config, const std::vector<AuditedConfig>& audited)
   return is_among(config, audited, &AuditedConfig::config);
 }
 
-/// One of each rule in turn, until there are `most`.
+/// Takes one configuration of each rule in turn, until there are `most` or none is left.
 std::vector<AuditedConfig> take_turns(const Droppings& droppings, std::size_t most) {
   std::vector<AuditedConfig> taken;
   for (std::size_t turn = 0, before = most + 1; taken.size() < most && before != taken.size();
@@ -220,7 +220,7 @@ bool agrees(const T& value, const std::vector<T>& asked_for) {
               option, "change one of them, or leave the option out; --preset gives it too");
 }
 
-/// A configuration names its dtype and head dimension: what the options say must not contradict.
+/// Throws Error(usage) if the options contradict the configuration's dtype or head dimension.
 void check_agreement(const Family& family, const Config& config, const ProblemOptions& options) {
   constexpr std::int64_t kAnyLength = 1024;
   const Problem problem = problem_for(family, config, options, kAnyLength);

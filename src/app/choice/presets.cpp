@@ -6,7 +6,7 @@
 namespace fatune {
 namespace {
 
-/// JSON that is printed has null where the file has nothing.
+/// Returns an empty text if there is none. Printed JSON has null where the file has nothing.
 std::string text_in(const JsonNode& node, const char* key) {
   const auto found = node.find(key);
   return found && !found->raw().is_null() ? found->text() : std::string();

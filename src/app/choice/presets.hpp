@@ -7,10 +7,10 @@
 
 namespace fatune {
 
-/// configs/presets.json, in its order. Error(bad_file) when it is not as its schema says.
+/// Loads configs/presets.json, in its order. Throws Error(bad_file) if it violates its schema.
 [[nodiscard]] std::vector<ProblemPreset> load_presets();
 
-/// Sets what a preset says; batch and lengths stay as they are.
+/// Applies a preset. The batch and the lengths stay as they are.
 void apply_preset(const ProblemPreset& preset, ProblemOptions& problems);
 
 }  // namespace fatune

@@ -22,7 +22,7 @@ constexpr const char* kSourceOption = "--against-source";
 
 std::string family_file(const std::string& family) { return "kernels/" + family + "/family.json"; }
 
-/// The folder of kernels whose history a revision is looked for in.
+/// Returns the folder of kernels whose git history is searched for the revision.
 fs::path kernel_folder(const KernelOptions& options, const std::string& revision) {
   if (options.kernel_dirs.size() == 1) {
     return options.kernel_dirs.front();
@@ -36,7 +36,7 @@ fs::path kernel_folder(const KernelOptions& options, const std::string& revision
               "in the repository with --kernel-dir");
 }
 
-/// `variable` may name another one.
+/// Finds a program. The environment variable `variable` may name another one.
 std::string program(const std::string& name, const std::string& variable) {
   const auto found = find_tool(name, tool_places(variable));
   if (!found) {
@@ -61,7 +61,7 @@ std::string commit_of(const std::string& git, const fs::path& folder, const std:
   }
 }
 
-/// The folder of kernels as it was at a revision, in `to`.
+/// Unpacks the folder of kernels, as it was at a revision, into `to`.
 void unpack_revision(const fs::path& folder, const std::string& revision, const fs::path& to) {
   const std::string git = program("git", "FATUNE_GIT");
   const std::string archive = (to / "kernels.tar").string();
@@ -73,14 +73,15 @@ void unpack_revision(const fs::path& folder, const std::string& revision, const 
   fs::remove(archive);
 }
 
-/// The run's files with a folder of other kernels over them.
+/// Returns the run's files, overlaid with a folder of other kernels.
 FileTree overlaid(const KernelSet& kernels, const fs::path& folder) {
   FileTree tree = kernels.tree;
   tree.overlay_kernels(folder);
   return tree;
 }
 
-/// Those of the run's families that the tree has from elsewhere.
+/// Returns the run's families that the tree takes from other sources, with `version` in their
+/// names.
 std::vector<Family> other_versions(const KernelSet& kernels, const FileTree& tree,
                                    const KernelOptions& options, const std::string& version) {
   std::vector<Family> families;

@@ -21,14 +21,14 @@ namespace {
 
 constexpr Arch kDefaultArch{90, '\0'};
 
-/// GPUs, or why there are none.
+/// The GPUs found, or why there are none.
 struct Search {
   std::vector<gpu::Device> devices;
   std::string problem;
   std::string remedy;
 };
 
-/// `most`: of those that are usable.
+/// Searches for at most `most` usable GPUs.
 Search search_usable(std::size_t most) {
   const gpu::DriverStatus& driver = gpu::probe_driver();
   if (!driver.usable()) {

@@ -18,26 +18,27 @@ struct TargetGpu {
 
 /// The device that a command compiles for and, with GPUs, measures on.
 struct Target {
-  DeviceLimits limits;           ///< of one of them; limits.arch is what is compiled for
+  DeviceLimits limits;           ///< of one of the GPUs; limits.arch is the target of compilation
   std::vector<TargetGpu> gpus;   ///< of one model; empty: nothing will be timed
   std::string why_not_measured;  ///< one sentence; empty with a GPU
 
   [[nodiscard]] bool measured() const { return !gpus.empty(); }
 };
 
-/// The GPUs asked for, one target for each model, in the driver's order; else the first usable one;
-/// without one an architecture to estimate for, as offline_target() chooses it. Never empty.
-/// Error(no_gpu) when a GPU is required or asked for and cannot be used; Error(usage) when the
-/// architecture asked for does not run on it, or NVRTC or fatune does not know it.
+/// Returns the requested GPUs, one target for each model, in the order of the GPUs. If none is
+/// requested, returns the first usable GPU, else an architecture to estimate for, as
+/// offline_target() chooses it. Never empty. Throws Error(no_gpu) if a GPU is required or requested
+/// and cannot be used. Throws Error(usage) if the requested architecture does not run on it, or is
+/// unknown to NVRTC or fatune.
 [[nodiscard]] std::vector<Target> choose_targets(const TargetOptions& options, const FileTree& tree,
                                                  Arch least);
 
-/// An architecture alone. Absent: sm_90, or `least`, that of the kernels (Family::min_arch), where
-/// sm_90 does not run them.
+/// Returns an architecture without a GPU. If `arch` is absent, it is sm_90, or `least`, the
+/// kernels' Family::min_arch, if sm_90 does not run them.
 [[nodiscard]] Target offline_target(std::optional<Arch> arch, const FileTree& tree, Arch least);
 
-/// Whether machine code for `code` runs on a GPU of `gpu`: the same major version and no newer
-/// minor one; architecture-specific code on its very architecture only.
+/// Whether machine code for `code` runs on a GPU of architecture `gpu`: the same major version, and
+/// no newer minor version. Architecture-specific code runs only on its own architecture.
 [[nodiscard]] bool runs_on(Arch code, Arch gpu);
 
 [[nodiscard]] Toolchain toolchain_in_use(const Target& target);

@@ -22,7 +22,8 @@ struct CacheImportOptions {
 /// Writes the compiled kernels of the cache to one file.
 [[nodiscard]] ExitCode cache_export(const CacheExportOptions& options);
 
-/// Adds those of such files to the cache. ExitCode::bad_file when some were damaged.
+/// Adds the compiled kernels of such files to the cache. Returns ExitCode::bad_file if some were
+/// damaged.
 [[nodiscard]] ExitCode cache_import(const CacheImportOptions& options);
 
 }  // namespace fatune

@@ -22,7 +22,7 @@
 namespace fatune {
 namespace {
 
-/// Options that are left open come from the set; each run gets its part of the budget.
+/// Takes unset options from the case set. Each run gets its part of the budget.
 MeasureOptions measure_options(const CasesOptions& options, const CaseSet& set) {
   MeasureOptions all = options;
   complete_by(set, all.problems);
@@ -34,7 +34,8 @@ MeasureOptions measure_options(const CasesOptions& options, const CaseSet& set) 
   return all;
 }
 
-/// Before anything is measured: what is shown is a parameter, or a quantity that follows.
+/// Throws Error(bad_file) if a shown name is neither a parameter nor a derived quantity. Called
+/// before anything is measured.
 void check_shown(const CaseSet& set, const Family& family) {
   for (const std::string& name : set.shown) {
     const bool follows = is_among(name, family.derived, &Derived::name);
@@ -46,7 +47,7 @@ void check_shown(const CaseSet& set, const Family& family) {
   }
 }
 
-/// Precondition: check_shown() has let the name pass.
+/// Precondition: check_shown() accepts the name.
 NamedValue shown_value(const Family& family, const Result& result, const Problem& problem,
                        const DeviceLimits& limits, const std::string& name) {
   if (const auto parameter = find_parameter(family, name)) {
@@ -56,7 +57,7 @@ NamedValue shown_value(const Family& family, const Result& result, const Problem
           fmt::format("{}", find_quantity(family, result.config, problem, limits, name).value())};
 }
 
-/// The cases of a set: each variant is tuned by itself, and on a GPU the best ones are then timed
+/// The cases of a set. Each variant is tuned separately, and on a GPU the best ones are then timed
 /// side by side.
 class Cases {
  public:
@@ -141,7 +142,7 @@ class Cases {
     }
   }
 
-  /// By problem, in the order of the first variant's; then by variant.
+  /// Sorts by problem, in the order of the first variant's problems, then by variant.
   static void order(std::vector<CaseResult>& results) {
     const std::vector<CaseResult> all = results;
     const auto place = [&](const CaseResult& result) {
@@ -151,7 +152,8 @@ class Cases {
         results, [&](const CaseResult& a, const CaseResult& b) { return place(a) < place(b); });
   }
 
-  /// Times of different runs do not compare well: a GPU is warmer in the second.
+  /// Times the best configurations in one run. Times of different runs do not compare well, because
+  /// the GPU is warmer in the second.
   void time_side_by_side(CubinCache* cache, CasesReport& report) {
     std::vector<ProblemPlan> finals;
     for (const CaseResult& result : report.results) {
@@ -195,7 +197,7 @@ class Cases {
   Space space_;
   PlannedRun run_;
   Target target_;
-  std::vector<std::vector<ProblemPlan>> plans_;  ///< of the variants
+  std::vector<std::vector<ProblemPlan>> plans_;  ///< one for each variant
 };
 
 ExitCode exit_code_of(const CasesReport& report) {

@@ -11,7 +11,7 @@ struct CasesOptions : MeasureOptions {
   std::string cases;  ///< key or file
 };
 
-/// Variants of a kernel, each tuned by itself, beside each other.
+/// Tunes the variants of a kernel separately, and compares them.
 [[nodiscard]] ExitCode cases(const CasesOptions& options);
 
 }  // namespace fatune

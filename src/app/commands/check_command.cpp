@@ -19,7 +19,7 @@
 namespace fatune {
 namespace {
 
-/// The documents' sanity check (batch, sequence length, heads).
+/// The size of the documented sanity check (batch, sequence length, heads).
 struct DocumentedSize {
   std::int64_t batch;
   std::int64_t seq_len;
@@ -28,7 +28,7 @@ struct DocumentedSize {
 constexpr DocumentedSize kFull{16, 2048, 16};
 constexpr DocumentedSize kSmall{1, 512, 1};
 
-/// One, unless several heads of keys are asked for.
+/// One head, unless the options request several heads of keys.
 std::int64_t fewest_heads(const ProblemOptions& problems) {
   const auto kv_heads = problems.details.find(&find_detail("kv_heads"));
   return kv_heads == problems.details.end() ? kSmall.heads
@@ -36,7 +36,7 @@ std::int64_t fewest_heads(const ProblemOptions& problems) {
 }
 
 ProblemOptions problems_of(const CheckOptions& options) {
-  // A sanitizer makes kernels a hundred times as slow.
+  // A sanitizer makes kernels a hundred times slower.
   const bool small = options.small || !options.sanitizers.empty();
   const DocumentedSize& size = small ? kSmall : kFull;
   ProblemOptions problems = options.problems;
@@ -55,7 +55,7 @@ Plan plan_of(const KernelSet& kernels, const CheckOptions& options) {
              : Plan{parse_configs(kernels.families, options.configs, options.problems), {}};
 }
 
-/// One sample of each: the run that is verified.
+/// Limits the options to one sample of each configuration: the run that is verified.
 MeasureOptions one_run_each(MeasureOptions options, int seed) {
   options.policy.strategy = Strategy::exhaustive;
   options.policy.warmup = 0;
@@ -66,7 +66,7 @@ MeasureOptions one_run_each(MeasureOptions options, int seed) {
   return options;
 }
 
-/// Nothing of a sample's preparations, which take long under a tool and prove nothing there.
+/// Turns off a sample's preparations, which take long under a tool and prove nothing there.
 MeasureOptions under_tool(MeasureOptions options) {
   options.policy.flush_l2 = false;
   options.policy.device_gate = false;
@@ -100,7 +100,8 @@ class Findings {
                          stats, fault.value_or(""), rows_of(verification->rows, stats)});
       }
     }
-    // Faults that no single input shows: a crash, overwritten inputs, a later run.
+    // Faults that no single input shows, such as a crash, overwritten inputs or a fault of a later
+    // run.
     if (!measured && !has_fault(first)) {
       rows_.push_back({problem, result.short_form, seed, outcome, std::nullopt,
                        outcome_summary(result.outcome)});
@@ -110,7 +111,7 @@ class Findings {
     }
   }
 
-  /// Among the rows from `first` on.
+  /// Whether one of the rows from `first` on has a fault.
   [[nodiscard]] bool has_fault(std::size_t first) const {
     return std::any_of(rows_.begin() + static_cast<std::ptrdiff_t>(first), rows_.end(),
                        [](const CheckedInput& row) { return !is_right(row); });
@@ -119,13 +120,13 @@ class Findings {
   std::vector<CheckedInput> rows_;
 };
 
-/// Everything that is checked, in order, until the user interrupts it.
+/// The checks of all planned configurations, and their rows.
 class ConfigCheck {
  public:
   ConfigCheck(const CheckOptions& options, PlannedRun& run, const Target& target, CubinCache* cache)
       : options_(options), run_(run), target_(target), cache_(cache) {}
 
-  /// False when it was interrupted.
+  /// Returns false if it was interrupted.
   bool compare_outputs(int seed) {
     const RunEnd end = measure(one_run_each(options_, seed), run_, target_, {}, cache_);
     findings_.add(end.report);
@@ -163,7 +164,8 @@ bool carry_out(ConfigCheck& check, const CheckOptions& options, const std::strin
   return complete;
 }
 
-/// Each configuration with each seed: its outputs, and on a GPU again under each tool.
+/// Counts the checks: the outputs of each configuration with each seed, and on a GPU once more
+/// under each tool.
 std::size_t count_checks(const PlannedRun& run, const CheckOptions& options, bool on_gpu) {
   const std::size_t runs = on_gpu ? 1 + options.sanitizers.size() : 1;
   return count_configs(run.problems, *run.search) * static_cast<std::size_t>(options.seeds) * runs;
@@ -176,7 +178,8 @@ ExitCode exit_code_of(const std::vector<CheckedInput>& rows, bool complete) {
   return std::ranges::all_of(rows, is_right) ? ExitCode::ok : ExitCode::failed_outcomes;
 }
 
-/// Without a GPU it emulates, which replaces only the comparison of outputs.
+/// Requires a GPU for sanitizers and without emulation, because emulation replaces only the
+/// comparison of outputs.
 std::vector<Target> targets_of(const CheckOptions& options, const KernelSet& kernels) {
   TargetOptions target = options.target;
   target.require_gpu = target.require_gpu || !options.emulate || !options.sanitizers.empty();

@@ -9,15 +9,15 @@
 
 namespace fatune {
 
-/// Whether configurations compute the right thing. `policy.seed` is the first seed.
+/// Options of `check`. `policy.seed` is the first seed.
 struct CheckOptions : MeasureOptions {
   std::vector<std::string> configs;  ///< instead of a space
   int seeds = 1;
   bool small = false;  ///< the documented small problem in place of the documented full one
-  std::vector<SanitizerTool> sanitizers;  ///< that every configuration is run under too
+  std::vector<SanitizerTool> sanitizers;  ///< every configuration runs under these too
 };
 
-/// Whether configurations compute the right thing, on every kind of input; nothing is ranked.
+/// Checks that configurations compute the right results on every kind of input. Ranks nothing.
 [[nodiscard]] ExitCode check(const CheckOptions& options);
 
 }  // namespace fatune

@@ -29,7 +29,7 @@ constexpr const char* kArrayFile = "array.sbatch";
 constexpr const char* kMergeFile = "merge.sbatch";
 constexpr const char* kReportFile = "report.sbatch";
 
-/// Unlike any other fleet's, also of the same folder.
+/// Returns a name that no other fleet has, even in the same folder.
 std::string new_name(const fs::path& folder) {
   return fmt::format("{}-{:%Y%m%d%H%M%S}", folder.filename().string(),
                      fmt::gmtime(std::time(nullptr)));
@@ -65,7 +65,8 @@ std::string submit_job(std::vector<std::string> arguments) {
   return out.substr(0, out.find_first_of(";\n"));
 }
 
-/// The shards, then the merge, whatever became of them, then the report.
+/// Submits the shards, then the merge, which runs even if shards fail, then the report, which needs
+/// the merge.
 void submit_fleet(const fs::path& folder, const std::string& array, const OutputOptions& output) {
   const auto script = [&](const char* name) { return (folder / name).string(); };
   const std::string shards = submit_job({"--array=" + array, script(kArrayFile)});
@@ -87,12 +88,12 @@ std::vector<ShardState> undone_shards(const fs::path& folder, const FleetPlan& p
 
 ExitCode cluster_sbatch(const ClusterSbatchOptions& options) {
   const SbatchSettings settings = settings_of(options);
-  const std::string array = array_script(settings);  // with its errors, before any file
+  const std::string array = array_script(settings);  // throws before any file is written
   write_fleet(settings.folder, settings.plan);
   write_output_file(settings.folder / kArrayFile, array);
   write_output_file(settings.folder / kMergeFile, merge_script(settings));
   write_output_file(settings.folder / kReportFile, report_script(settings));
-  fs::create_directories(settings.folder / "logs");  // Slurm makes none
+  fs::create_directories(settings.folder / "logs");  // Slurm does not create it
   if (options.submit) {
     std::vector<int> all(static_cast<std::size_t>(options.shards));
     std::iota(all.begin(), all.end(), 1);

@@ -22,7 +22,7 @@ struct ClusterSbatchOptions {
   bool submit = false;
   OutputOptions output;
 };
-/// For what works on a fleet's folder.
+/// Options of the commands that work on a fleet's folder.
 struct FleetOptions {
   std::filesystem::path folder;
   bool dry_run = false;  ///< retry: only say what would be repeated
@@ -34,9 +34,9 @@ struct FleetOptions {
 [[nodiscard]] ExitCode cluster_sbatch(const ClusterSbatchOptions& options);
 /// Lists the shards that are not done.
 [[nodiscard]] ExitCode cluster_missing(const FleetOptions& options);
-/// Gives them to Slurm again, with a merge and a report behind them.
+/// Gives those shards to Slurm again, followed by a merge and a report.
 [[nodiscard]] ExitCode cluster_retry(const FleetOptions& options);
-/// Joins what the shards have delivered.
+/// Merges what the shards have delivered.
 [[nodiscard]] ExitCode cluster_merge(const FleetOptions& options);
 
 }  // namespace fatune

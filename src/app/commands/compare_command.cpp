@@ -12,7 +12,7 @@
 namespace fatune {
 namespace {
 
-/// The one run of `input`; of several, of different GPU models, the one of `device`.
+/// Returns the only run of `input`. Of runs of several GPU models, returns the one of `device`.
 ComparedRun the_run(InputRuns input, const std::string& device) {
   std::vector<RunReport>& runs = input.runs;
   auto found = runs.begin();

@@ -17,15 +17,15 @@ struct CompareOptions {
   std::string old_input;  ///< a run of the store ("12", "last"), or a file
   std::string new_input;
   std::optional<std::filesystem::path> db_file;
-  double tolerance_percent = kCompareTolerancePercent;  ///< by how much something may be slower
+  double tolerance_percent = kCompareTolerancePercent;  ///< slowdown that is tolerated
   bool winners_only = false;
-  std::int64_t rows = kCompareRows;  ///< configurations that people are shown; 0: all
+  std::int64_t rows = kCompareRows;  ///< configurations in output for people; 0: all
   std::optional<std::filesystem::path> junit_file;
   OutputOptions output;
 };
 
-/// How a run differs from an earlier one. ExitCode::worse when something is slower beyond doubt and
-/// tolerance, or wrong; ExitCode::undecided when the runs are not to be compared.
+/// Compares a run with an earlier one. Returns ExitCode::worse if something is slower beyond doubt
+/// and tolerance, or wrong. Returns ExitCode::undecided if the runs are not comparable.
 [[nodiscard]] ExitCode compare(const CompareOptions& options);
 
 }  // namespace fatune

@@ -24,7 +24,7 @@
 namespace fatune {
 namespace {
 
-/// Everything one `compile` works with.
+/// The inputs of one `compile`.
 struct Job {
   const CompileOptions& options;
   const Family& family;
@@ -40,7 +40,7 @@ std::int64_t only_seq_len(const ProblemOptions& problems) {
   return first_seq_len(problems);
 }
 
-/// The results listed before compilation, with the requests of those that can be compiled.
+/// A configuration before compilation, with its request if it can be compiled.
 struct Prepared {
   Problem problem;
   CompiledConfig row;

@@ -17,7 +17,7 @@ struct CompileOptions : OfflineOptions {
   bool strict = false;
 };
 
-/// Compiles configurations and runs nothing: their registers, spills, shared memory and files.
+/// Compiles configurations, runs nothing, and prints registers, spills, shared memory and files.
 [[nodiscard]] ExitCode compile_offline(const CompileOptions& options);
 
 }  // namespace fatune

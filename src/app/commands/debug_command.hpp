@@ -11,13 +11,14 @@
 
 namespace fatune {
 
-/// One configuration's intermediates beside those of the algorithm on the CPU.
+/// Options of `debug`, which compares one configuration's intermediates with those of the algorithm
+/// on the CPU.
 struct DebugOptions {
   std::string config;  ///< short form or kernel name
   KernelOptions kernels;
   std::int64_t seq_blocks = 4;          ///< sequence length in blocks of query rows
-  std::optional<std::int64_t> seq_len;  ///< in place of that
-  ProblemOptions problems;              ///< what one head has of them
+  std::optional<std::int64_t> seq_len;  ///< in place of seq_blocks
+  ProblemOptions problems;              ///< its batch and its heads are ignored
   InputKind init = InputKind::normal;
   std::uint64_t seed = 1;
   bool emulate = true;  ///< without a GPU: run its PTX on the CPU
@@ -27,7 +28,7 @@ struct DebugOptions {
   std::optional<std::filesystem::path> out_dir;
 };
 
-/// The first step of the algorithm at which a configuration's kernel leaves the tolerance.
+/// Finds the first step of the algorithm at which a configuration's kernel leaves the tolerance.
 [[nodiscard]] ExitCode debug(const DebugOptions& options);
 
 }  // namespace fatune

@@ -9,7 +9,7 @@ struct DevicesOptions {
   OutputOptions output;
 };
 
-/// The GPUs of this machine.
+/// Prints the GPUs of this machine.
 [[nodiscard]] ExitCode devices(const DevicesOptions& options);
 
 }  // namespace fatune

@@ -135,7 +135,7 @@ std::vector<Check> check_cache(const CompileSettings& settings) {
   return {{"cubin cache", Health::fine, cache_contents(*cache), {}}};
 }
 
-/// The database of measurements: whether it can be opened.
+/// Checks whether the database of measurements can be opened.
 std::vector<Check> check_store(const CompileSettings&) {
   const auto path = default_store_path();
   if (!path) {
@@ -164,7 +164,7 @@ std::vector<Check> check_store(const CompileSettings&) {
   }
 }
 
-/// Clocks, power and temperature by NVML, of each usable GPU.
+/// Checks that NVML reads the clocks, power and temperature of each usable GPU.
 std::vector<Check> check_readings(const CompileSettings&) {
   if (!gpu::probe_driver().usable()) {
     return {};
@@ -189,7 +189,7 @@ std::vector<Check> check_readings(const CompileSettings&) {
   return checks;
 }
 
-/// Hardware performance counters: whether this user may read them.
+/// Checks whether this user may read hardware performance counters.
 std::vector<Check> check_counters(const CompileSettings&) {
   const CounterAccess access = counter_access();
   if (access == CounterAccess::unknown) {
@@ -204,7 +204,7 @@ std::vector<Check> check_counters(const CompileSettings&) {
   return {{"performance counters", Health::fine, "this user may read them", {}}};
 }
 
-/// A check that fails in an unforeseen way is a finding too, and hides no other one.
+/// Turns an unexpected exception of a check into a finding, so that others are not lost.
 template <typename CheckFunction>
 std::vector<Check> guarded(CheckFunction check, const CompileSettings& settings) {
   try {

@@ -7,8 +7,8 @@
 
 namespace fatune {
 
-/// What fatune needs of this machine, a check or several for each subject. Broken: no command can
-/// do its job; limited: measuring, or something smaller, is not available.
+/// Checks what fatune needs of this machine, with one or more checks for each subject. `broken`: no
+/// command can do its job. `limited`: measuring, or something smaller, is not available.
 [[nodiscard]] std::vector<Check> run_checks(const CompileSettings& settings);
 
 }  // namespace fatune

@@ -10,7 +10,7 @@ struct DoctorOptions {
   OutputOptions output;
 };
 
-/// Whether what fatune needs of this machine is there and works.
+/// Checks whether what fatune needs of this machine is there and works.
 [[nodiscard]] ExitCode doctor(const DoctorOptions& options);
 
 }  // namespace fatune

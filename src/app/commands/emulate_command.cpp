@@ -23,7 +23,7 @@ namespace {
 
 using emulate::Timing;
 
-/// Early and late are one schedule each, whatever their number.
+/// Early and late timing have one schedule each, whatever number the options ask for.
 std::vector<NamedSchedule> schedules_of(const EmulateOptions& options) {
   std::vector<NamedSchedule> schedules;
   if (options.timing == EmulatedTiming::early) {
@@ -66,7 +66,7 @@ EmulationSettings settings_of(const EmulateOptions& options,
   return settings;
 }
 
-/// Not one that an interrupt has kept from being run, or from its end.
+/// False if an interrupt kept the configuration from running or from finishing.
 bool is_finished(const EmulatedConfig& row) { return row.outcome != OutcomeKind::stopped; }
 
 ExitCode exit_code_of(const std::vector<EmulatedConfig>& rows, bool strict) {

@@ -10,22 +10,23 @@
 
 namespace fatune {
 
-/// When asynchronous copies happen in the emulator; late_then_random: once late, then by the seed.
+/// When asynchronous copies happen in the emulator. late_then_random: the first schedule is late,
+/// and the seed determines the others.
 enum class EmulatedTiming { early, late, random, late_then_random };
 
-/// Configurations whose PTX is run on the CPU. Batch and heads are given; without
-/// an architecture, it is the oldest that runs the family.
+/// Options of `emulate`, which runs the PTX of configurations on the CPU. Batch and heads are set.
+/// If `arch` is absent, it is the oldest that runs the family.
 struct EmulateOptions : OfflineOptions {
   std::vector<std::string> configs;  ///< instead of a space
   std::int64_t schedules = 2;
   std::uint64_t seed = 1;  ///< of the inputs, and of the first random schedule
   EmulatedTiming timing = EmulatedTiming::late_then_random;
-  std::vector<std::string> checks = all_emulation_checks();  ///< whose findings count
+  std::vector<std::string> checks = all_emulation_checks();  ///< the checks whose findings count
   bool profile = false;
   bool strict = false;
 };
 
-/// Whether configurations are right and well synchronised, by running their PTX on the CPU.
+/// Checks whether configurations are right and well synchronised, by running their PTX on the CPU.
 [[nodiscard]] ExitCode emulate_kernels(const EmulateOptions& options);
 
 }  // namespace fatune

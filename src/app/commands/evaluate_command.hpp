@@ -5,9 +5,9 @@
 
 namespace fatune {
 
-/// Times configurations that another program proposes on standard input, of one family on one
-/// problem, and answers on standard output (docs/evaluate.md). Error(usage) for several problems;
-/// else as carry_out().
+/// Times configurations of one family on one problem that another program proposes on standard
+/// input, and answers on standard output (docs/evaluate.md). Throws Error(usage) for several
+/// problems. Otherwise as carry_out().
 [[nodiscard]] ExitCode evaluate(const MeasureOptions& options);
 
 }  // namespace fatune

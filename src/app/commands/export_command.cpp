@@ -13,7 +13,8 @@
 namespace fatune {
 namespace {
 
-/// A library has the winners and defaults alone, unless a cover says which configurations.
+/// Restricts the table to a cover, if one is requested. A library without a cover has only the
+/// winners and defaults.
 TunedTable restricted(const TunedTable& table, const ExportOptions& options,
                       std::optional<Cover>& cover) {
   if (options.cover_percent) {

@@ -13,16 +13,16 @@ struct ExportOptions {
   TunedOptions tuned;
   KernelOptions kernels;
   OutputOptions output;
-  CompileSettings compile;  ///< of a library's kernels
+  CompileSettings compile;  ///< for a library's kernels
   ExportFormat to = ExportFormat::json;
-  /// Of the table, as JSON; of files for other auto-tuners: the name, or what their names begin
-  /// with; of a library: its folder.
+  /// The file of the JSON table, the folder of a library, or the name (or the beginning of the
+  /// names) of files for other auto-tuners.
   std::optional<std::filesystem::path> out_file;
-  std::optional<double> cover_percent;  ///< the table has the smallest set that is within it
+  std::optional<double> cover_percent;  ///< restricts the table to the smallest cover within this
 };
 
-/// Tuned problems as one table for loaders of other programs, or as a library of their kernels, and
-/// how good choices from it are; or as files of other auto-tuners.
+/// Exports tuned problems as one table for loaders of other programs or as a library of their
+/// kernels, and prints how good choices from it are. Other formats are files of other auto-tuners.
 [[nodiscard]] ExitCode export_tuned(const ExportOptions& options);
 
 }  // namespace fatune

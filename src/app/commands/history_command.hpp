@@ -13,7 +13,7 @@ struct HistoryOptions {
   OutputOptions output;
 };
 
-/// The stored runs.
+/// Lists the stored runs.
 [[nodiscard]] ExitCode history(const HistoryOptions& options);
 
 }  // namespace fatune

@@ -56,7 +56,7 @@ DeviceLimits device_for_file(const ImportOptions& options, const FileTree& tree,
   return device;
 }
 
-/// Whether the options say something of another program's file.
+/// Whether the options describe another program's file.
 bool describe_foreign(const ImportOptions& options) {
   const ProblemOptions& problems = options.problems;
   return !problems.seq_lens.empty() || !problems.d_heads.empty() || !problems.dtypes.empty() ||
@@ -64,15 +64,15 @@ bool describe_foreign(const ImportOptions& options) {
          options.arch || options.gpu;
 }
 
-/// Reads files one by one; parts of runs wait for the others.
+/// Reads files one by one. Parts of runs are joined when all files are read.
 class FileReader {
  public:
   explicit FileReader(const ImportOptions& options)
       : options_(options), kernels_(choose_families(options.kernels)) {}
 
   void read(const std::filesystem::path& path);
-  /// What was read, the runs of fatune first. Error(usage) when the options describe another
-  /// program's file, and none is.
+  /// Returns the runs that were read, those of fatune first. Throws Error(usage) if the options
+  /// describe another program's file and there is none.
   [[nodiscard]] std::vector<RunReport> finish();
 
  private:

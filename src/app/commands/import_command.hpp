@@ -13,9 +13,9 @@ namespace fatune {
 
 struct ImportOptions {
   std::vector<std::filesystem::path> files;
-  std::optional<ExportFormat> from;  ///< absent: as each file tells
-  KernelOptions kernels;             ///< whose configurations another program's settings may be
-  // What another program's file does not say.
+  std::optional<ExportFormat> from;  ///< absent: detected for each file
+  KernelOptions kernels;             ///< families that another program's settings may belong to
+  // Facts that another program's file lacks.
   ProblemOptions problems;
   std::optional<Arch> arch;
   std::optional<std::string> gpu;
@@ -23,7 +23,7 @@ struct ImportOptions {
   OutputOptions output;
 };
 
-/// Stores the results in files of auto-tuners as runs: all of them, or none.
+/// Stores the results in files of auto-tuners as runs: either all of them or none.
 [[nodiscard]] ExitCode import_results(const ImportOptions& options);
 
 }  // namespace fatune

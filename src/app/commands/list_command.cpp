@@ -28,7 +28,7 @@ RuleCount& count_of(const std::string& rule, std::vector<RuleCount>& counts) {
   return found != counts.end() ? *found : counts.emplace_back(RuleCount{rule, {}, 0});
 }
 
-/// The space's rules in their order, also those that drop nothing.
+/// Returns the space's rules in their order, including those that drop nothing.
 std::vector<RuleCount> all_rules(const Space& space, bool problem_known) {
   std::vector<RuleCount> counts;
   for (const SpacePart& part : space.parts) {
@@ -47,7 +47,7 @@ std::optional<std::int64_t> only_listed_seq_len(const ProblemOptions& problems) 
   return problems.seq_lens.empty() ? std::nullopt : std::optional(problems.seq_lens.front());
 }
 
-/// Drops what rules drop on problems of that length.
+/// Drops the configurations that rules exclude on problems of this length.
 void prune_plan(const KernelSet& kernels, const ListOptions& options, std::int64_t seq_len,
                 Plan& plan) {
   const Family& family = kernels.family();

@@ -8,10 +8,10 @@
 
 namespace fatune {
 
-/// The text of each manual page, by the name of its file.
+/// The text of each manual page, by file name.
 using ManualPages = std::map<std::string, std::string>;
 
-/// Writes the pages into the folder, which is made. Error(io).
+/// Creates the folder and writes the pages into it. Throws Error(io).
 [[nodiscard]] ExitCode write_manual(const std::filesystem::path& folder, const ManualPages& pages);
 
 }  // namespace fatune

@@ -13,14 +13,14 @@ struct MergedStore;
 struct MergeOptions {
   std::filesystem::path target;
   std::vector<std::filesystem::path> stores;
-  bool grouped = false;  ///< runs of several GPU models, drivers or policies
+  bool grouped = false;  ///< accept several GPU models, drivers or policies
   OutputOptions output;
 };
 
-/// Warns of what was left out, and prints what became of the stores.
+/// Warns about damaged runs that were left out, and prints the result for each store.
 void print_merged(const std::vector<MergedStore>& stores, const OutputOptions& output);
 
-/// Joins stores in the target: all of them, or none.
+/// Merges the stores into the target: either all of them or none.
 [[nodiscard]] ExitCode merge(const MergeOptions& options);
 
 }  // namespace fatune

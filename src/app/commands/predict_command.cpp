@@ -28,7 +28,7 @@ const DeviceLimits& tuned_gpu(const TunedTable& table, const std::string& name) 
   return found->second;
 }
 
-/// The GPU of this machine; without one, the first that problems were tuned on.
+/// Returns the GPU of this machine, else the first one that problems were tuned on.
 DeviceLimits gpu_here(const FileTree& tree, const FamilySet& families, const TunedTable& table) {
   const Target target = choose_targets({}, tree, families.least_arch()).front();
   return target.measured() ? target.limits : table.gpus.begin()->second;

@@ -12,13 +12,13 @@ struct PredictOptions {
   TunedOptions tuned;
   KernelOptions kernels;
   ProblemOptions problems;
-  std::optional<Arch> arch;        ///< the device that stands for it
-  std::optional<std::string> gpu;  ///< product name of a tuned one
+  std::optional<Arch> arch;        ///< predict for the device that stands for it
+  std::optional<std::string> gpu;  ///< product name of a GPU with tuned problems
   OutputOptions output;
 };
 
-/// Which configuration would be chosen for problems, tuned or not, and how good that is likely to
-/// be.
+/// Predicts which configuration would be chosen for problems, tuned or not, and how good it is
+/// likely to be.
 [[nodiscard]] ExitCode predict_choices(const PredictOptions& options);
 
 }  // namespace fatune

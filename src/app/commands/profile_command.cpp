@@ -34,7 +34,7 @@ Target gpu_target(const ProfileOptions& options, const KernelSet& kernels) {
   return choose_targets(target, kernels.tree, kernels.families.greatest_arch()).front();
 }
 
-/// The folder in which reports are made: the requested one, else a temporary one.
+/// The folder for reports: the requested one, else a temporary one.
 class ReportFolder {
  public:
   explicit ReportFolder(const std::optional<fs::path>& asked_for) {
@@ -73,7 +73,7 @@ bool has_duration(const ProfileReport& report, const Problem& problem, const std
   });
 }
 
-/// Precondition: there is one.
+/// Returns the baseline's short form. Precondition: there is a baseline.
 std::string baseline_text(const ProfilePlan& plan) {
   return short_form(plan.kernels.families.of(*plan.baseline), *plan.baseline);
 }

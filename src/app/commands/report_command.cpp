@@ -31,7 +31,7 @@ std::string page_of(const StudyReport& study) {
   return render_html(study_blocks(study), study_head(study), {style, library, script});
 }
 
-/// Standard output gets the bytes alone; else a note says where they went.
+/// Writes the bytes to standard output, or to a file, with a note that names it.
 void deliver(const ReportOptions& options, const fs::path& out, const std::string& bytes) {
   if (out == kStandardOutput) {
     print_result(bytes);
@@ -65,7 +65,7 @@ void write_figures(const ReportOptions& options, const std::vector<Plot>& plots)
   }
 }
 
-/// Error(usage) for options that do not go together.
+/// Throws Error(usage) for options that exclude each other.
 void check_options(const ReportOptions& options) {
   if (options.format == ReportFormat::html && options.plot) {
     throw Error(ExitCode::usage, "a page has all figures", "--plot", "add --format svg");
@@ -77,7 +77,7 @@ void check_options(const ReportOptions& options) {
   }
 }
 
-/// What makes the report again, without the option that says where to.
+/// Returns the command that makes the report again, without the option for its destination.
 std::string command_of(const ReportOptions& options) {
   std::string command = "fatune report";
   for (const std::string& input : options.inputs) {

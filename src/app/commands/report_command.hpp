@@ -25,7 +25,7 @@ struct ReportOptions {
   OutputOptions output;
 };
 
-/// Stored runs and results files as one HTML file, or its figures as SVG.
+/// Writes stored runs and results files as one HTML file, or its figures as SVG.
 [[nodiscard]] ExitCode report(const ReportOptions& options);
 
 }  // namespace fatune

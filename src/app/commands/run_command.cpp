@@ -26,7 +26,7 @@ std::vector<ProblemPlan> repeat(const std::vector<ProblemPlan>& problems, int ru
   return repeated;
 }
 
-/// The configurations by family; of the families those that have some are kept.
+/// Groups the configurations by family. Families without any are dropped.
 std::vector<FamilyPlan> sort_by_family(const std::vector<Config>& configs, FamilySet& families) {
   std::map<std::string, Plan> plans;
   for (const Config& config : configs) {

@@ -18,7 +18,7 @@ SassReport report_of(const SassCode& code) {
   return {code.source, code.facts, profile_function(code.listing, code.kernel())};
 }
 
-/// By Graphviz.
+/// Returns the graph as SVG, drawn by Graphviz. Throws Error(bad_file) if that is not installed.
 std::string drawn(const std::string& graph) {
   const auto dot = find_dot();
   if (!dot) {

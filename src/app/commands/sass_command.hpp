@@ -7,8 +7,8 @@ namespace fatune {
 
 struct SassOptions : CodeOptions {
   bool opcodes = false;
-  bool listing = false;  ///< of a comparison: the code, not the counts
-  bool svg = false;      ///< of a graph: drawn
+  bool listing = false;  ///< for a comparison: the code, not the counts
+  bool svg = false;      ///< for a graph: drawn
 };
 
 /// Analyses a kernel's machine code.

@@ -37,7 +37,7 @@ MapLineRow row_of(const MappedCode& mapped, const std::vector<MapLineRow>& rows,
       return row;
     }
   }
-  MapLineRow none;  // a line of PTX alone: nothing is left of it
+  MapLineRow none;  // the line has PTX only: no machine code is left
   none.count.at = line;
   none.text = text_of(mapped, line);
   return none;

@@ -11,12 +11,12 @@ namespace fatune {
 
 struct SassMapOptions : CodeOptions {
   std::optional<MapTarget> target;  ///< absent: all source lines
-  std::int64_t depth = 0;           ///< steps of PTX that feed it; 0: all
-  bool annotate = false;            ///< the source itself with counts
-  bool ptx_text = false;            ///< the PTX alone
+  std::int64_t depth = 0;           ///< steps of PTX that feed the target; 0: all
+  bool annotate = false;            ///< print the source with counts
+  bool ptx_text = false;            ///< print only the PTX
 };
 
-/// Which source lines became which PTX and which machine code.
+/// Maps source lines to the PTX and the machine code that they became.
 [[nodiscard]] ExitCode sass_map(const SassMapOptions& options);
 
 }  // namespace fatune

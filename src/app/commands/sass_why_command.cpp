@@ -18,7 +18,7 @@
 namespace fatune {
 namespace {
 
-/// A configuration that is compiled and compared, for a problem, with the time that a run measured.
+/// A configuration to compile for a problem, with the time that a run measured.
 struct Case {
   Config config;
   Problem problem;
@@ -44,7 +44,7 @@ std::vector<Case> cases_of_space(const SassWhyOptions& options, const KernelSet&
   return cases;
 }
 
-/// Every measured configuration of a run that is of these families, once for each of its problems.
+/// Returns every measured configuration of a run that is of these families, once for each problem.
 std::vector<Case> cases_of_run(const RunReport& run, const FamilySet& families) {
   std::vector<Case> cases;
   for (const ProblemReport& problem : run.problems) {
@@ -75,7 +75,7 @@ std::vector<CaseCounts> count_all(const FamilySet& families, const std::vector<C
                             ? work_counts(profile_function(codes[i]->listing, codes[i]->kernel()))
                             : std::nullopt;
     if (!counts) {
-      report.left_out += InterruptWatch::interrupted() ? 0 : 1;  // then it was not done
+      report.left_out += InterruptWatch::interrupted() ? 0 : 1;  // an interrupt leaves code undone
       continue;
     }
     const std::string& measured = cases[i].artifact_key;
@@ -86,7 +86,7 @@ std::vector<CaseCounts> count_all(const FamilySet& families, const std::vector<C
   return counted;
 }
 
-/// Each configuration once, whatever the problems it was measured on.
+/// Returns each configuration once, even if it was measured on several problems.
 std::vector<WorkSample> distinct_samples(const FamilySet& families,
                                          const std::vector<CaseCounts>& all) {
   std::map<Config, WorkSample> samples;
@@ -103,7 +103,8 @@ std::vector<WorkSample> distinct_samples(const FamilySet& families,
   return list;
 }
 
-/// Families are kept apart: instructions of one do other work than those of another.
+/// Computes the correlations of each problem. Families are kept apart, because their instructions
+/// do different work.
 std::vector<WhyProblem> correlate(const std::vector<CaseCounts>& all, bool several_families,
                                   double confidence) {
   std::map<std::string, std::pair<std::vector<WorkCounts>, std::vector<double>>> problems;

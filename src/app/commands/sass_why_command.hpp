@@ -11,7 +11,7 @@ namespace fatune {
 
 struct SassWhyOptions : OfflineOptions {
   std::optional<std::filesystem::path> db_file;
-  bool with_run = false;            ///< a stored run instead of a space
+  bool with_run = false;            ///< use a stored run instead of a space
   std::optional<std::int64_t> run;  ///< absent: the run that began last
 };
 

@@ -12,11 +12,11 @@ namespace fatune {
 struct ShowOptions {
   std::optional<std::filesystem::path> db_file;
   std::optional<std::int64_t> run;  ///< absent: the run that began last
-  bool plot = false;                ///< the main figures, too
+  bool plot = false;                ///< print the main figures too
   OutputOptions output;
 };
 
-/// A stored run, printed as it was.
+/// Prints a stored run as its command printed it.
 [[nodiscard]] ExitCode show(const ShowOptions& options);
 
 }  // namespace fatune

@@ -22,13 +22,13 @@
 namespace fatune {
 namespace {
 
-/// Fixed, so that the same command gives the same numbers on any machine.
+/// The default number of jobs, fixed so that a command gives the same numbers on any machine.
 constexpr std::size_t kUsualJobs = 16;
 
-/// What a run found on one problem, as a space to search.
+/// The results of a run on one problem, as a space to search.
 class RecordedSpace {
  public:
-  /// `report`: of one of `families`. All must outlive it.
+  /// `report`: of a run of `families`. All references must outlive it.
   RecordedSpace(const FamilySet& families, const DeviceLimits& device, const SmRates& rates,
                 const ProblemReport& report)
       : families_(families), maker_(families, device, rates, report.problem) {
@@ -45,7 +45,7 @@ class RecordedSpace {
   [[nodiscard]] SearchSpace points() const { return space_; }
   [[nodiscard]] const RecordedTries& tries() const noexcept { return tries_; }
   [[nodiscard]] const Problem& problem() const noexcept { return plan_.problem; }
-  /// Of the fastest configuration; infinite when none has a time.
+  /// Returns the time of the fastest configuration, infinite if none has a time.
   [[nodiscard]] double best_us() const {
     double best_us = std::numeric_limits<double>::infinity();
     for (const auto& [config, recorded] : tries_) {
@@ -133,7 +133,7 @@ ExitCode simulate_searches(const SweepOptions& options) {
   const std::string& input = *options.simulation.input;
   std::vector<SearchTrial> trials;
   for (const RunReport& run : load_runs(input, options.store.file).runs) {
-    if (run.measured) {  // searches propose by the estimate: it cannot judge them
+    if (run.measured) {  // searches propose by the estimate, so it cannot judge them
       add_trials(run, choose_families_of(run, options.kernels), options, trials);
     }
   }

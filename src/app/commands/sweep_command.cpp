@@ -29,7 +29,7 @@
 namespace fatune {
 namespace {
 
-/// How many configurations the space's rules dropped, or the family's.
+/// Counts the configurations that the space's rules dropped (`pruned`), or else the family's rules.
 std::int64_t count_dropped(const Plan& plan, bool pruned) {
   std::int64_t count = std::ranges::count_if(plan.dropped, [&](const DroppedConfig& dropped) {
     return std::holds_alternative<Pruned>(dropped.outcome) == pruned;
@@ -40,7 +40,7 @@ std::int64_t count_dropped(const Plan& plan, bool pruned) {
   return count;
 }
 
-/// Drops the families that none of the devices can run, unless that would be all.
+/// Drops the families that none of the devices can run, unless none would be left.
 void keep_runnable(const SweepOptions& options, KernelSet& kernels) {
   const std::vector<Target> targets =
       choose_targets(options.target, kernels.tree, kernels.families.least_arch());
@@ -80,7 +80,7 @@ void keep_runnable(const SweepOptions& options, KernelSet& kernels) {
                               : fmt::format("{}", fmt::join(unknown, "; ")));
 }
 
-/// The configurations to try of each family. Families without any are dropped.
+/// Plans the configurations of each family. Families without any are dropped.
 std::vector<FamilyPlan> plan_families(const SweepOptions& options, const FamilySpaces& spaces,
                                       FamilySet& families) {
   std::map<std::string, Plan> plans;
@@ -114,7 +114,7 @@ bool is_of_all(const ProblemPlan& problem, const std::vector<FamilyPlan>& plans)
   });
 }
 
-/// Leaves the problems on which all families meet, if there are some.
+/// Keeps only the problems for which every family has configurations, if there are any.
 void keep_common(const std::vector<FamilyPlan>& plans, std::vector<ProblemPlan>& problems) {
   const auto common = [&](const ProblemPlan& problem) { return is_of_all(problem, plans); };
   if (std::ranges::any_of(problems, common)) {
@@ -122,7 +122,7 @@ void keep_common(const std::vector<FamilyPlan>& plans, std::vector<ProblemPlan>&
   }
 }
 
-/// A shard may have no problem: then its work is done.
+/// Says that the shard has no problem, so that its work is done.
 ExitCode say_nothing_to_do(const SweepOptions& options, const Shard& shard) {
   print_note(options.output, fmt::format("shard {} has none of the sweep's {} problems",
                                          shard_text(shard), shard.sweep_problems));

@@ -20,7 +20,7 @@ struct SweepOptions : MeasureOptions {
 };
 
 /// Options become a plan, a plan becomes artifacts, artifacts become outcomes, outcomes become a
-/// ranking, a ranking becomes bytes. With --simulate: simulate_command.hpp.
+/// ranking, a ranking becomes bytes. For --simulate, see simulate_command.hpp.
 [[nodiscard]] ExitCode sweep(const SweepOptions& options);
 
 }  // namespace fatune

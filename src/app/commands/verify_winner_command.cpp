@@ -22,7 +22,7 @@
 namespace fatune {
 namespace {
 
-/// The file's family and space, where the user names no others.
+/// Uses the file's family and space unless the user names others.
 KernelOptions kernels_of(KernelOptions options, const BestFile& file) {
   options.family = names_families(options) ? options.family : file.family;
   if (!options.space && !file.space.empty()) {
@@ -31,8 +31,7 @@ KernelOptions kernels_of(KernelOptions options, const BestFile& file) {
   return options;
 }
 
-/// Every configuration of the spaces that is for the problem, and the winner if it is not among
-/// them.
+/// Returns every configuration of the spaces that fits the problem, and the winner in any case.
 std::vector<Config> rivals_of(const FamilySet& families, const FamilySpaces& spaces,
                               const Problem& problem, const Config& winner) {
   ProblemOptions options;
@@ -105,8 +104,8 @@ ExitCode exit_code_of(const WinnerReport& report) {
   return any_is(report.checks, WinnerVerdict::undecided) ? ExitCode::undecided : ExitCode::ok;
 }
 
-/// The file's kernels are not known before the GPU is: its own architecture is what is compiled
-/// for.
+/// Returns the GPUs of the only model. The file's kernels are not known before the GPU is, so the
+/// target of compilation is the GPU's own architecture.
 Target the_gpu(const VerifyWinnerOptions& options, const FileTree& tree) {
   TargetOptions target = options.target;
   target.require_gpu = true;

@@ -10,10 +10,10 @@ namespace fatune {
 
 struct VerifyWinnerOptions : MeasureOptions {
   std::optional<std::filesystem::path> file;  ///< best_configs.json; absent: the one fatune ships
-  double tolerance_percent = 0.5;  ///< by how much a winner may be slower than the fastest
+  double tolerance_percent = 0.5;  ///< how much slower than the fastest a winner is allowed to be
 };
 
-/// Whether the winners of a best_configs.json are still the fastest, on this machine.
+/// Checks whether the winners of a best_configs.json are still the fastest on this machine.
 [[nodiscard]] ExitCode verify_winner(const VerifyWinnerOptions& options);
 
 }  // namespace fatune

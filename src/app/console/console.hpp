@@ -8,11 +8,11 @@
 
 namespace fatune {
 
-/// A report, like a result, as its format renders it; of a table those lines wrapped that are wider
-/// than the terminal.
+/// Prints a report to standard output in the requested format. Lines of a table are wrapped if they
+/// are wider than the terminal.
 void print_document(const Document& document, const OutputOptions& output);
 
-/// A remark for people, to standard error; nothing when quiet.
+/// Prints a note for people to standard error, unless quiet.
 void print_note(const OutputOptions& output, std::string_view text);
 
 }  // namespace fatune

@@ -43,8 +43,8 @@ std::string Progress::count() const {
   return total_ == 0 ? fmt::format("[{}]", done_) : fmt::format("[{}/{}]", done_, total_);
 }
 
-/// Assumes that the rest takes as long as before; unknown until something is done. Empty where
-/// nobody knows how much the rest is.
+/// Returns the time left, which assumes that the rest takes as long per step as before. It is
+/// unknown until a step is done, and empty if the total is unknown.
 std::string Progress::remaining() const {
   if (total_ == 0) {
     return {};
@@ -64,8 +64,8 @@ std::string Progress::status() const {
                      eta);
 }
 
-/// The status; without the problem where the terminal is too narrow for it. Its last column stays
-/// free: a cursor behind it would be in the next line.
+/// Returns the status, without the problem if the terminal is too narrow for it. The last column
+/// stays free, because a cursor behind it would be in the next line.
 std::string Progress::live_line() const {
   const std::size_t columns = terminal_columns(STDERR_FILENO, columns_variable_);
   const std::size_t room = (columns == 0 ? kUsualColumns : columns) - 1;

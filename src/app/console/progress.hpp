@@ -12,8 +12,8 @@
 
 namespace fatune {
 
-/// Says on standard error how far a run is: one line that is redrawn on a terminal, a line per
-/// problem elsewhere, nothing when quiet. The live line fits the terminal as wide as it is then.
+/// Prints the progress of a run to standard error: one line that is redrawn on a terminal, a line
+/// per problem elsewhere, nothing when quiet. The live line fits the terminal's current width.
 class Progress : public RunObserver {
  public:
   using Clock = std::chrono::steady_clock;
@@ -21,7 +21,7 @@ class Progress : public RunObserver {
   /// `total`: steps of the whole run; 0: another program decides how many there will be.
   Progress(const OutputOptions& output, std::size_t total);
 
-  /// `total`: of the whole run, now that there is more to do.
+  /// Changes the total when there is more to do. `total`: steps of the whole run.
   void expect(std::size_t total);
   void begin_problem(const Problem& problem) override;
   void step() override;
@@ -47,7 +47,7 @@ class Progress : public RunObserver {
   Clock::time_point last_drawn_;
 };
 
-/// "0:42", "1:03:20": hours only when there are some.
+/// Formats "0:42" or "1:03:20". Hours are left out if there are none.
 [[nodiscard]] std::string duration_text(std::chrono::seconds duration);
 
 }  // namespace fatune

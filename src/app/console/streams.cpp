@@ -18,7 +18,7 @@ void print_result(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0) {
     if (errno == EPIPE) {
-      end_by_broken_pipe();  // as in 'fatune list | head -1', which is no mistake
+      end_by_broken_pipe();  // not an error: 'fatune list | head -1'
     }
     throw Error(ExitCode::io, fmt::format("cannot write: {}", std::strerror(errno)),
                 "standard output");

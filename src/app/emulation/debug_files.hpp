@@ -10,9 +10,9 @@
 
 namespace fatune {
 
-/// The files that `debug` writes to a folder besides debug.json: q, k, v.npy, and for every
-/// intermediate <tensor>_float64.npy, <tensor>_16bit.npy and <tensor>_kernel.npy, laid out as
-/// StepValues.
+/// The content of the files that `debug` writes to a folder in addition to debug.json: q.npy, k.npy
+/// and v.npy, and for every intermediate <tensor>_float64.npy, <tensor>_16bit.npy and
+/// <tensor>_kernel.npy, laid out as StepValues.
 struct DebugFiles {
   const HeadProblem& head;
   const HeadInputs& inputs;
@@ -22,7 +22,7 @@ struct DebugFiles {
 
 inline constexpr const char* kDebugJson = "debug.json";
 
-/// Writes them and the report, each whole or not at all. Error(io) names the file.
+/// Writes the files and the report, each whole or not at all. Throws Error(io) that names the file.
 void write_debug_files(const std::filesystem::path& folder, const DebugFiles& files,
                        const std::string& report_json);
 

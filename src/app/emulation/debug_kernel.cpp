@@ -39,8 +39,8 @@ ProblemOptions one_head_of(ProblemOptions problems) {
   return problems;
 }
 
-/// The steps on the CPU are those of a problem without details. Error(usage) for one that has any
-/// which matters: a window as long as the sequence is none.
+/// Throws Error(usage) for a problem with details, because the steps on the CPU have none. A window
+/// as long as the sequence does not count as one.
 void check_shown(Problem problem) {
   problem.window = problem.window < problem.seq_len ? problem.window : 0;
   for (const ProblemDetail& detail : kProblemDetails) {
@@ -72,7 +72,7 @@ LaunchGeometry launch_of(const DebuggedKernel& kernel, const ResourceFacts* fact
   return launch;
 }
 
-/// The compiled artifact. Error(bad_file) when it does not compile.
+/// Returns the compiled artifact. Throws Error(bad_file) if it does not compile.
 Artifact artifact_of(CompileResult result, const std::string& config) {
   if (const auto* failed = std::get_if<CompileFailed>(&result)) {
     throw Error(ExitCode::bad_file, "the configuration does not compile", config, failed->log);

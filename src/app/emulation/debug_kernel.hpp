@@ -16,15 +16,15 @@
 
 namespace fatune {
 
-/// A configuration's problem of one head, cut as the family declares, or as BlockTiles has it by
-/// default; without `seq_len`, as long as that many blocks of query rows. Error(too_large) when its
-/// intermediates are more than a worker can send.
+/// Returns a configuration's problem of one head, tiled as the family declares, or as BlockTiles by
+/// default. Without `seq_len`, its length is `seq_blocks` blocks of query rows. Throws
+/// Error(too_large) if its intermediates are more than a worker can send.
 [[nodiscard]] HeadProblem head_problem(const Family& family, const Config& config,
                                        const ProblemOptions& problems,
                                        std::optional<std::int64_t> seq_len,
                                        std::int64_t seq_blocks);
 
-/// A kernel whose intermediates are asked for.
+/// A kernel whose intermediates are requested.
 struct DebuggedKernel {
   const Family& family;
   const Config& config;
@@ -34,15 +34,16 @@ struct DebuggedKernel {
   const CompileSettings& settings;
 };
 
-/// Compiles the kernel, with its intermediates where the family declares some, and runs it once in
-/// a worker process. Error(bad_file) when it does not compile; Error(gpu_busy), Error(gpu_failure).
+/// Compiles the kernel, with its intermediates if the family declares any, and runs it once in a
+/// worker process. Throws Error(bad_file) if it does not compile, Error(gpu_busy) and
+/// Error(gpu_failure).
 [[nodiscard]] DebugResult run_kernel(const DebuggedKernel& kernel, const MeasuringSetup& gpu);
 
-/// Unlaunchable in place of an emulated run.
+/// The result of an emulated run. Outcome: the kernel cannot be launched.
 using EmulatedDebugResult = std::variant<EmulatedDebug, NotEmulated, Outcome>;
 
-/// Without a GPU: compiles it to PTX, in the same way, and runs that once on the CPU.
-/// Error(bad_file) when it does not compile.
+/// Compiles the kernel to PTX in the same way, and runs it once on the CPU. Needs no GPU. Throws
+/// Error(bad_file) if it does not compile.
 [[nodiscard]] EmulatedDebugResult emulate_kernel_for_debug(const DebuggedKernel& kernel);
 
 }  // namespace fatune

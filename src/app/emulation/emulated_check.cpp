@@ -114,7 +114,7 @@ class Rows {
   std::vector<CheckedInput> rows_;
 };
 
-/// One seed's check of everything that is planned.
+/// The check of all planned configurations with one seed.
 class SeedCheck {
  public:
   SeedCheck(const MeasureOptions& options, const FamilySet& families, const DeviceLimits& limits,
@@ -129,7 +129,7 @@ class SeedCheck {
     settings_.stopped = InterruptWatch::interrupted;
   }
 
-  /// Configurations that an interrupt has kept from being checked have no rows.
+  /// Returns the rows of each configuration. There are none if an interrupt prevented its check.
   [[nodiscard]] std::vector<std::vector<CheckedInput>> run(const std::vector<Planned>& all,
                                                            Progress& progress) {
     std::vector<std::vector<CheckedInput>> rows(all.size());

@@ -10,9 +10,10 @@
 
 namespace fatune {
 
-/// Checks what is planned without a GPU: each configuration is emulated on a small problem that
-/// represents its own (emulation/small_problem.hpp), with as many seeds from the policy's on. Adds
-/// rows in the order of the plan. False when the user has interrupted it; `cache` may be null.
+/// Checks the planned configurations without a GPU. Each is emulated on a small problem that
+/// represents its own (emulation/small_problem.hpp), with `seeds` seeds that start at the policy's.
+/// Adds rows in the order of the plan. Returns false if the user has interrupted it. `cache` may be
+/// null.
 [[nodiscard]] bool check_by_emulation(const MeasureOptions& options, int seeds,
                                       const PlannedRun& run, const Target& target,
                                       CubinCache* cache, std::vector<CheckedInput>& rows);

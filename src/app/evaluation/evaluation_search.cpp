@@ -25,7 +25,7 @@ class EvaluationSource : public CandidateSource {
     print_(ready_line(family_, problem_));
   }
 
-  /// Waits for a line when nothing else can happen.
+  /// Waits for a line only if there is nothing else to do.
   [[nodiscard]] std::vector<Proposal> propose(std::size_t most) override {
     std::vector<Proposal> proposals;
     while (proposals.size() < most) {
@@ -41,7 +41,7 @@ class EvaluationSource : public CandidateSource {
     settled_ = settled_ && proposals.empty();
     return proposals;
   }
-  /// A run of proposals is not gone on with: who proposed them is gone.
+  /// Proposes nothing: a run cannot be resumed, because the program that made proposals is gone.
   [[nodiscard]] std::vector<Proposal> propose_again(
       const std::vector<Config>& /*configs*/) override {
     return {};
@@ -73,7 +73,7 @@ class EvaluationSource : public CandidateSource {
     }
   }
 
-  /// The configuration to try; nothing when the line can be answered at once.
+  /// Returns the configuration to try, or nothing if the line is blank or can be answered at once.
   std::optional<Config> take(const std::string& line) {
     ++line_number_;
     if (line.find_first_not_of(" \t\r") == std::string::npos) {
@@ -102,7 +102,7 @@ class EvaluationSource : public CandidateSource {
     return unknown_.insert(config).second ? std::optional(std::move(config)) : std::nullopt;
   }
 
-  /// All who wait for it.
+  /// Answers all proposals that wait for the configuration.
   void answer(const Config& config) {
     const auto waiting = waiting_.extract(config);
     if (waiting.empty()) {
@@ -118,10 +118,10 @@ class EvaluationSource : public CandidateSource {
   LineInput& input_;
   const EvaluationSearch::Print& print_;
   std::int64_t line_number_ = 0;
-  bool settled_ = false;      ///< nothing was proposed since the race had nothing more to do
+  bool settled_ = false;      ///< the race had nothing left to do, and nothing was proposed since
   std::set<Config> unknown_;  ///< proposed, without an outcome so far
-  std::map<Config, Outcome> outcomes_;                  ///< as far as they are known
-  std::map<Config, std::vector<std::string>> waiting_;  ///< ids, as JSON, of whom to answer
+  std::map<Config, Outcome> outcomes_;                  ///< the known ones
+  std::map<Config, std::vector<std::string>> waiting_;  ///< ids, as JSON, of its proposals
 };
 
 }  // namespace

@@ -11,14 +11,15 @@
 
 namespace fatune {
 
-/// Tries the configurations that another program proposes, in lines of JSON (docs/evaluate.md), and
-/// answers each with a line: when it has failed, or when its time is as well known as it will be
-/// until more is proposed. Bad lines are answered too, and end nothing.
+/// Tries the configurations that another program proposes in lines of JSON (docs/evaluate.md).
+/// Answers each with a line when it has failed, or when its time is as well known as it will be
+/// until more is proposed. Bad lines are answered too, and do not end the search.
 class EvaluationSearch : public CandidateSearch {
  public:
   using Print = std::function<void(const std::string& line)>;
 
-  /// All must outlive it. One source at a time: it takes the lines.
+  /// All references must outlive it. Only one source may exist at a time, because it takes the
+  /// lines.
   EvaluationSearch(const Family& family, const Problem& problem, LineInput& input, Print print)
       : family_(family), problem_(problem), input_(input), print_(std::move(print)) {}
 

@@ -33,7 +33,7 @@ std::optional<std::string> LineInput::next(std::chrono::milliseconds within) {
   return take_line();
 }
 
-/// At the end, what no end of line follows is a line as well.
+/// At the end of the input, text without a line end counts as a line.
 std::optional<std::string> LineInput::take_line() {
   const std::size_t end = text_.find('\n');
   if (end == std::string::npos) {

@@ -7,18 +7,19 @@
 
 namespace fatune {
 
-/// Lines from a file descriptor, without ever blocking longer than it is told to.
+/// Reads lines from a file descriptor, without blocking longer than a given time.
 class LineInput {
  public:
-  /// Longer lines are an error: whoever writes them sends no lines.
+  /// Longer lines are an error, because the writer does not send lines.
   static constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 
   explicit LineInput(int descriptor) : descriptor_(descriptor) {}
 
-  /// The next line without its end, once it is complete; nothing when none is within the time, or
-  /// at the end. Error(io) when it cannot be read, Error(usage) for a line beyond kLongestLine.
+  /// Returns the next complete line, without its line end. Nothing: none is complete in time, or
+  /// the input has ended. Throws Error(io) if the input cannot be read, and Error(usage) for a line
+  /// longer than kLongestLine.
   [[nodiscard]] std::optional<std::string> next(std::chrono::milliseconds within);
-  /// Whether the last line was handed out.
+  /// Whether the last line was returned.
   [[nodiscard]] bool ended() const noexcept { return at_end_ && text_.empty(); }
 
  private:
@@ -26,7 +27,7 @@ class LineInput {
   void read_some();
 
   int descriptor_;
-  std::string text_;  ///< that was read and not handed out
+  std::string text_;  ///< read, but not returned yet
   bool at_end_ = false;
 };
 

@@ -11,17 +11,18 @@
 
 namespace fatune {
 
-/// A store's bytes, as one file.
+/// The bytes of a store as one file.
 struct Delivery {
   std::vector<MergedStore> stores;
   std::string bytes;
 };
-/// Joins the stores on a local disk. Error as merge_stores().
+/// Joins the stores on a local disk. Throws as merge_stores().
 [[nodiscard]] Delivery join_stores(const std::vector<std::filesystem::path>& stores,
                                    Mixture mixture);
 
-/// Writes what a shard's store has to a folder that other machines see, and then the record that it
-/// has ended. Error(io) when they cannot be written: then there is no new record.
+/// Writes the content of a shard's store to a folder that other machines see, and then the record
+/// that the shard has ended. Throws Error(io) if they cannot be written. Then there is no new
+/// record.
 void deliver_shard(const StoreOptions& store, const Shard& shard, ExitCode code,
                    const std::filesystem::path& records);
 

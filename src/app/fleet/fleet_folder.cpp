@@ -24,7 +24,7 @@ FATUNE_MEMBERS(FleetPlan, name, shards, limit)
 FATUNE_MEMBERS(ShardRecord, number, count, fleet, problems, finished, exit_code, database,
                database_sha256, ended_at)
 
-/// `format`: that of the file, and the name of its schema.
+/// `format`: the format of the file, which is also the name of its schema.
 template <typename Value>
 void write_file(const fs::path& file, const char* format, const Value& value) {
   Json json = json_head(format);
@@ -37,17 +37,17 @@ Value read_file(const fs::path& file, const char* schema) {
   const JsonFile json = load_json_from_disk(FileTree(), file, schema);
   Value value;
   visit_members(value, [&](std::string_view name, auto& member) {
-    json.root().at(std::string(name)).raw().get_to(member);  // the schema has limited numbers
+    json.root().at(std::string(name)).raw().get_to(member);  // the schema limits the numbers
   });
   return value;
 }
 
-/// Why its database cannot be used; empty: it can, or there is none.
+/// Returns why the record's database cannot be used. Empty: it can, or there is none.
 std::string database_fault(const fs::path& records, const ShardRecord& record) {
   if (record.database.empty()) {
     return {};
   }
-  // A record names a file beside it, and no other.
+  // A record may only name a file in its own folder.
   const fs::path file = records / fs::path(record.database).filename();
   if (!fs::exists(file)) {
     return "its database is gone";

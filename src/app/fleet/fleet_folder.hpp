@@ -6,46 +6,47 @@
 #include <string>
 #include <vector>
 
-// A fleet's folder, which all its machines see (docs/fleets.md): what the shards are to do, and
-// what each has delivered. Files are written whole, so that they may be on a network file system.
+// The folder of a fleet, which all its machines see (docs/fleets.md). It has the plan of the
+// shards, and what each has delivered. Files are written whole, so that they may be on a network
+// file system.
 namespace fatune {
 
-/// What a fleet is to do: fleet.json.
+/// The plan of a fleet: fleet.json.
 struct FleetPlan {
   std::string name;
   int shards = 1;
   int limit = 0;  ///< shards at a time; 0: as many as there is room for
 };
 void write_fleet(const std::filesystem::path& folder, const FleetPlan& plan);
-/// Error(bad_file) when the folder is no fleet's.
+/// Throws Error(bad_file) if the folder is not a fleet's.
 [[nodiscard]] FleetPlan read_fleet(const std::filesystem::path& folder);
 
-/// What a shard writes when it has ended: shards/<number>-of-<count>.json.
+/// The record that a shard writes when it has ended: shards/<number>-of-<count>.json.
 struct ShardRecord {
   int number = 1;
   int count = 1;
   std::string fleet;
-  std::int64_t problems = 0;  ///< that it has
+  std::int64_t problems = 0;  ///< of the shard
   std::int64_t finished = 0;  ///< of these
   int exit_code = 0;
-  std::string database;         ///< the file beside the record; empty: it has no problems
+  std::string database;         ///< file beside the record; empty: the shard has no problems
   std::string database_sha256;  ///< of that file
   std::string ended_at;         ///< ISO 8601, UTC
 };
-/// The place of records, and of the databases beside them.
+/// Returns the folder of the records and of the databases beside them.
 [[nodiscard]] std::filesystem::path records_folder(const std::filesystem::path& folder);
 /// "3-of-8": the name of a shard's files.
 [[nodiscard]] std::string shard_file_stem(int number, int count);
 void write_record(const std::filesystem::path& records, const ShardRecord& record);
 
-/// How far a shard has come.
+/// The progress of a shard.
 struct ShardState {
   int number = 1;
-  std::string lacks;               ///< why it is to be repeated; empty: it is done
+  std::string lacks;               ///< why it must be repeated; empty: it is done
   std::optional<int> exit_code;    ///< absent: there is no record
-  std::filesystem::path database;  ///< empty: none was delivered whole
+  std::filesystem::path database;  ///< empty: no undamaged one was delivered
 };
-/// Of all shards, in their order.
+/// Returns the states of all shards, in their order.
 [[nodiscard]] std::vector<ShardState> shard_states(const std::filesystem::path& folder,
                                                    const FleetPlan& plan);
 

@@ -15,7 +15,8 @@ using Words = std::vector<std::string>;
 
 std::string command(const Words& words) { return joined(words, " ", shell_word) + "\n"; }
 
-/// A line that sbatch reads; it takes quotes as a shell does, but ends a line where it ends.
+/// Returns a line that sbatch reads. It takes quotes as a shell does, but a value cannot span
+/// lines.
 std::string setting(const std::string& option, const std::string& value) {
   const auto is_control = [](unsigned char c) { return c < ' '; };
   if (std::ranges::any_of(option + value, is_control)) {
@@ -25,7 +26,7 @@ std::string setting(const std::string& option, const std::string& value) {
   return "#SBATCH " + option + (value.empty() ? "" : "=" + shell_word(value)) + "\n";
 }
 
-/// `log`: its name, in which Slurm replaces the job's number.
+/// Returns the head of a script. `log`: the log's name, in which Slurm inserts the job's number.
 std::string head(const SbatchSettings& settings, const char* job, const char* log) {
   const std::string folder = settings.folder.string();
   if (folder.find_first_of("%\\") != std::string::npos) {

@@ -26,25 +26,25 @@ struct CountedCase {
 struct CountPlan {
   int runs = 1;
   std::vector<CounterField> fields;
-  bool all_sections = false;  ///< into a profiler's report, whatever the fields
+  bool all_sections = false;  ///< all sections of a profiler's report, whatever the fields
 };
 
-/// Called before each configuration; false ends the counting: the others are left out.
+/// Called before each configuration. If it returns false, counting ends without the others.
 using BeforeCase = std::function<bool(const CandidateKernel&)>;
 
 /// The result of running the worker under a tool.
 struct Attempt {
   std::vector<CountedCase> cases;  ///< without values: the tool has them
-  bool whole = false;              ///< no worker died: nothing of it is lost
+  bool whole = false;              ///< no worker died, so nothing is lost
 };
 
 /// Runs the cases with a tool in front of the worker (setup.launcher), each run in a profiler range
-/// of its own; the tool has ended, and written its report, on return. Error as CountingSession.
+/// of its own. On return, the tool has ended and written its report. Throws as CountingSession.
 [[nodiscard]] Attempt run_under_tool(const MeasuringSetup& setup, const CountPlan& plan,
                                      const std::vector<CountCase>& cases, const BeforeCase& before);
 
-/// Counts through CUPTI, in the worker. The results are as many as the cases, or fewer if it was
-/// ended. Error as CountingSession.
+/// Counts through CUPTI in the worker. Returns one result for each case, or fewer if `before` ended
+/// it. Throws as CountingSession.
 [[nodiscard]] std::vector<CountedCase> count_with_cupti(const MeasuringSetup& setup,
                                                         const CountPlan& plan,
                                                         const std::vector<CountCase>& cases,

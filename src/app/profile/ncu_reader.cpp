@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr NumberStyle kCLocale{'.'};
 
-/// Its tables are written as the locale says: the C locale's are known.
+/// Runs ncu in the C locale, because its tables depend on the locale.
 std::string run_ncu(const std::string& program, const std::vector<std::string>& arguments) {
   return run_program(program, arguments, {}, {{}, {"LC_ALL=C"}}).out;
 }
@@ -74,7 +74,7 @@ std::size_t launches_expected(const Attempt& attempt, int runs) {
               report.string(), "profile with fewer configurations, or report it as a bug");
 }
 
-/// Deals the report's launches out: they are in the order in which they were counted.
+/// Assigns the report's launches to the cases. They are in the order in which they were counted.
 void deal_out(const std::vector<ProfiledLaunch>& launches, const std::vector<CountCase>& cases,
               int runs, const fs::path& report, Attempt& attempt) {
   const std::size_t expected = launches_expected(attempt, runs);

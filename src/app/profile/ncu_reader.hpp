@@ -12,12 +12,12 @@ namespace fatune {
 /// Nsight Compute on this machine.
 struct Ncu {
   std::string program;  ///< path
-  std::string version;  ///< "2025.3.1.0"; empty: it did not say
+  std::string version;  ///< "2025.3.1.0"; empty: not reported
 };
 
-/// Finds it and asks for its version; what stands in the way is said before anything is compiled.
-/// Error(bad_file): it is not there, or does not run; Error(gpu_failure): the driver lets only
-/// administrators read counters, and this user is none.
+/// Finds ncu and asks for its version, so that obstacles are reported before anything is compiled.
+/// Throws Error(bad_file) if it is missing or does not run, and Error(gpu_failure) if the driver
+/// lets only administrators read counters and this user is not one.
 [[nodiscard]] Ncu find_profiler();
 
 /// The files of a problem's report.
@@ -27,18 +27,18 @@ struct NcuFiles {
   bool with_text = false;  ///< a report for people (.txt) beside the raw one (.ncu-rep)
 };
 
-/// Counts with Nsight Compute in front of the worker, which profiles the counted launches and
-/// nothing else, and leaves its report in `files`. When a configuration takes the worker along, and
-/// with it what was counted, all are counted again, each alone: reports <stem>_1, <stem>_2, ...
-/// The results are as many as the cases, or fewer if `before` ended it. Error with the reason that
-/// the profiler gives (ncu_messages.hpp).
+/// Counts with Nsight Compute in front of the worker. It profiles only the counted launches, and
+/// leaves its report in `files`. If a configuration kills the worker, which loses what was counted,
+/// all are counted again, each in its own run: reports <stem>_1, <stem>_2, ... Returns one result
+/// for each case, or fewer if `before` ended it. Throws Error with the reason that the profiler
+/// gives (ncu_messages.hpp).
 [[nodiscard]] std::vector<CountedCase> count_with_ncu(const Ncu& ncu, MeasuringSetup setup,
                                                       const CountPlan& plan,
                                                       const std::vector<CountCase>& cases,
                                                       const NcuFiles& files,
                                                       const BeforeCase& before);
 
-/// A report (.ncu-rep, which ncu prints) or what ncu printed of one, made anywhere.
+/// Reads a report, made on any machine: a .ncu-rep, which ncu prints, or what ncu printed of one.
 [[nodiscard]] std::vector<ProfiledLaunch> read_profile(const std::filesystem::path& file);
 
 }  // namespace fatune

@@ -15,7 +15,7 @@
 namespace fatune {
 namespace {
 
-/// Whether a profiler's name of a kernel is that of this configuration's.
+/// Whether a profiler's name of a kernel is that of this configuration's kernel.
 bool is_kernel_of(const Family& family, const Config& config, const std::string& name) {
   const std::vector<std::string> functions = function_names(family);
   const std::string function = name.substr(0, name.find('('));
@@ -69,7 +69,7 @@ void ProblemProfile::compile(CubinCache* cache) {
   }
 }
 
-// False when it cannot be launched, or was not compiled because of an interrupt.
+// Returns false if it cannot be compiled or launched, or if an interrupt prevented its compilation.
 bool ProblemProfile::add_case(std::size_t row,
                               const std::shared_ptr<const CompileResult>& compiled) {
   if (const auto* failed = std::get_if<CompileFailed>(compiled.get())) {

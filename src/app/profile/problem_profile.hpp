@@ -11,21 +11,20 @@
 
 namespace fatune {
 
-/// One problem's configurations on their way from the plan to the report. Its parts must outlive
-/// it.
+/// One problem's configurations, from the plan to the report. All references must outlive it.
 class ProblemProfile {
  public:
   ProblemProfile(const CompileSettings& settings, const FamilySet& families,
                  const DeviceLimits& limits, const ProfileProblem& problem)
       : settings_(settings), families_(families), limits_(limits), problem_(problem) {}
 
-  /// Compiles what the device can run; the other rows then have their outcome. `cache` may be null.
+  /// Compiles what the device can run, and sets the outcome of other rows. `cache` may be null.
   void compile(CubinCache* cache);
 
   /// The configurations that can be counted.
   [[nodiscard]] const std::vector<CountCase>& cases() const { return cases_; }
 
-  /// The rows, with what came of the first cases; those that were left out have none.
+  /// Returns the rows without those of uncounted cases. `counted`: results of the first cases.
   [[nodiscard]] std::vector<ProfiledConfig> finish(const std::vector<CountedCase>& counted,
                                                    const std::vector<CounterField>& fields);
 
@@ -39,7 +38,7 @@ class ProblemProfile {
   const DeviceLimits& limits_;
   const ProfileProblem& problem_;
   std::vector<ProfiledConfig> rows_;
-  std::vector<std::size_t> indices_;  // of the cases, in the rows
+  std::vector<std::size_t> indices_;  // of each case in rows_
   std::vector<CountCase> cases_;
 };
 

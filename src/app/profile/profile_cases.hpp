@@ -29,10 +29,9 @@ struct ProfilePlan {
   std::optional<Config> baseline;
 };
 
-/// The configurations of the options, on their problems; or the first of each ranking of a stored
-/// run, on its problems (those of the lengths, head dimensions and types that the options name, if
-/// they do). The baseline is among the configurations of every problem that it fits. Error(usage)
-/// when nothing is left.
+/// Plans the configurations of the options, on their problems. For a stored run, plans the first of
+/// each of its rankings instead, on the run's problems that match the options. The baseline is
+/// added to every problem that it fits. Throws Error(usage) if nothing is left.
 [[nodiscard]] ProfilePlan plan_profile(const ProfileOptions& options);
 
 }  // namespace fatune

@@ -13,7 +13,7 @@
 namespace fatune {
 namespace {
 
-/// The configuration that a kernel's name carries, in short form; else the name.
+/// Returns the configuration that a kernel's name contains, in short form, else the name.
 std::string config_of(const Family& family, const std::string& kernel_name) {
   if (!looks_like_kernel_name(family, kernel_name)) {
     return kernel_name;

@@ -28,7 +28,7 @@ struct ProfileOptions {
   std::optional<std::int64_t> run;                 ///< absent: the run that began last
   int top = 5;                                     ///< of each ranking; 0: all
   std::vector<std::string> metrics{"documented"};  ///< sets, figures, raw metrics
-  bool all_sections = false;                       ///< all that ncu knows, into its report
+  bool all_sections = false;                       ///< ncu's report has all its sections
   int runs = 3;                                    ///< launches that are counted and averaged
   std::optional<std::string> baseline;  ///< configuration that relative_percent refers to
   CounterReader reader = CounterReader::ncu;

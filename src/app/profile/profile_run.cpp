@@ -36,12 +36,12 @@ std::size_t count_cases(const ProfilePlan& plan) {
   return count;
 }
 
-/// Call it while the watch of the interrupt lives.
+/// Precondition: the watch of the interrupt is alive.
 Coverage coverage_of(const ProfilePlan& plan, const std::vector<ProfiledConfig>& rows) {
   return {rows.size(), count_cases(plan), !InterruptWatch::interrupted()};
 }
 
-/// Takes the plan's problems in turn: compiles and announces, and lets `count` do the rest.
+/// Goes through the plan's problems: compiles and announces each, and lets `count` do the rest.
 class ProblemWalk {
  public:
   ProblemWalk(const ProfileOptions& options, const ProfilePlan& plan, const Target& target)
@@ -76,7 +76,7 @@ class ProblemWalk {
   }
 
  private:
-  /// False when the user has interrupted the work.
+  /// Returns false if the user has interrupted the work.
   bool announce(const Problem& problem, const CandidateKernel& kernel) {
     number_ = std::min(number_ + 1, total_);
     print_note(options_.output,

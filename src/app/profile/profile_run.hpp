@@ -13,20 +13,21 @@
 
 namespace fatune {
 
-/// Compiles, verifies and counts what is planned, problem by problem, on the target's first GPU.
-/// `ncu`: reads the counters; absent: CUPTI does. The raw reports are in `reports`. Error as
-/// CountingSession and count_with_ncu.
+/// Compiles, verifies and counts the planned configurations, problem by problem, on the target's
+/// first GPU. `ncu` reads the counters; absent: CUPTI does. The raw reports are in `reports`.
+/// Throws as CountingSession and count_with_ncu().
 [[nodiscard]] ProfileReport run_profile(const ProfileOptions& options, const ProfilePlan& plan,
                                         const Target& target, const std::optional<Ncu>& ncu,
                                         const std::filesystem::path& reports);
 
-/// Records a timeline of the same with Nsight Systems, a report for each problem in `reports`, and
-/// returns what is in them. Error(bad_file) when nsys is not there or fails.
+/// Records a timeline of the planned configurations with Nsight Systems, with a report for each
+/// problem in `reports`. Returns what is in the reports. Throws Error(bad_file) if nsys is missing
+/// or fails.
 [[nodiscard]] TimelineReport run_timeline(const ProfileOptions& options, const ProfilePlan& plan,
                                           const Target& target,
                                           const std::filesystem::path& reports);
 
-/// Fills relative_percent of every row: of its problem's baseline, or fastest.
+/// Sets relative_percent of every row, relative to its problem's baseline, else to the fastest.
 void compare_durations(const std::optional<std::string>& baseline, ProfileReport& report);
 
 }  // namespace fatune

@@ -32,7 +32,7 @@ std::string problem_words(const ProfileOptions& options, const Family& family,
   return words;
 }
 
-/// The problem's configurations by family, as options of a command.
+/// Returns the problem's configurations as options of a command, by family.
 std::map<std::string, std::string> config_options(const ProfilePlan& plan,
                                                   const ProfileProblem& problem) {
   std::map<std::string, std::string> options;

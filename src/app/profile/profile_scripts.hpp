@@ -8,10 +8,10 @@
 namespace fatune {
 
 /// Writes scripts (bash, executable) that profile the plan on another machine, such as a cluster's
-/// node: for each configuration and problem one for Nsight Compute (all its sections, raw and text
-/// reports), for each problem one for Nsight Systems, and one that runs them all. They call fatune
-/// (or what FATUNE names) and say how they are submitted. Returns their paths, in that order.
-/// Error(io) when they cannot be written.
+/// node: one for Nsight Compute (all its sections, raw and text reports) for each configuration and
+/// problem, one for Nsight Systems for each problem, and one that runs them all. They call fatune
+/// (or what FATUNE names) and say how to submit them. Returns their paths, in that order. Throws
+/// Error(io) if they cannot be written.
 std::vector<std::filesystem::path> write_profile_scripts(const ProfileOptions& options,
                                                          const ProfilePlan& plan,
                                                          const std::filesystem::path& folder);

@@ -19,7 +19,7 @@ std::optional<double> measured_us(const JsonNode& winner) {
                                                              : std::nullopt;
 }
 
-/// Older files are of one family, which no winner repeats.
+/// Older files have one family, which their winners do not repeat.
 std::string family_of(const JsonNode& winner, const BestFile& file) {
   const auto family = winner.find("family");
   return family ? family->text() : file.family;
@@ -40,14 +40,14 @@ void add_winner(const JsonNode& node, BestFile& file) {
 
 std::string model_of(const JsonNode& gpu) { return gpu.at("device").at("name").text(); }
 
-/// `device` if the file has it, else its first model; empty without any.
+/// Returns `device` if the file has it or has no GPU, else the file's first model.
 std::string choose_model(const std::vector<JsonNode>& gpus, const std::string& device) {
   const bool known =
       std::ranges::any_of(gpus, [&](const JsonNode& gpu) { return model_of(gpu) == device; });
   return known || gpus.empty() ? device : model_of(gpus.front());
 }
 
-/// Older files have the driver's CUDA version in the place of its release.
+/// Older files have the driver's CUDA version in place of its release.
 WinnerOrigin origin_of(const std::string& device, const JsonNode& toolchain) {
   const std::string driver = toolchain.at("driver").text();
   const auto cuda = toolchain.find("driver_cuda");

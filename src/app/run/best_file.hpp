@@ -11,7 +11,7 @@
 
 namespace fatune {
 
-/// A problem and what a best_configs.json says is the fastest for it.
+/// A problem and its fastest configuration according to a best_configs.json.
 struct KnownWinner {
   Problem problem;
   std::string family;
@@ -21,20 +21,20 @@ struct KnownWinner {
 
 struct BestFile {
   std::string family;  ///< several are joined by kJoin; so are their spaces
-  std::string space;   ///< empty when the configurations had been named
+  std::string space;   ///< empty: the configurations were named
   WinnerOrigin origin;
   bool measured = true;  ///< false: its times are estimates
   std::vector<KnownWinner> winners;
 };
 
-/// Reads a file that `--best` or `--out` wrote. Where it has several GPU models, the winners of
-/// `device` are taken, else those of the first. Problems that occur twice (repetitions, several
-/// GPUs of one model) count once: the first of them does. Error(bad_file) as load_json_from_disk,
-/// and when it names no winner.
+/// Reads a file that `--best` or `--out` wrote. If it has several GPU models, takes the winners of
+/// `device`, else those of the first. If a problem occurs twice (repetitions, several GPUs of one
+/// model), only the first counts. Throws Error(bad_file) as load_json_from_disk(), and if the file
+/// names no winner.
 [[nodiscard]] BestFile read_best_file(const FileTree& tree, const std::filesystem::path& path,
                                       const std::string& device);
 
-/// The winners that fatune brings along for `device`. Error(usage) when it has none for it.
+/// Returns the winners that fatune ships for `device`. Throws Error(usage) if there are none.
 [[nodiscard]] BestFile shipped_best_file(const FileTree& tree, const std::string& device);
 
 }  // namespace fatune

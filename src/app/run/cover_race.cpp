@@ -21,7 +21,7 @@ std::set<Config> winners_of(const std::vector<ProblemReport>& reports) {
   return winners;
 }
 
-/// Without audited ones when nothing is missing.
+/// Plans a problem's further race. It has no audited configurations if nothing is missing.
 ProblemPlan plan_cover_race(const ProblemPlan& plan, const Config& winner,
                             const std::set<Config>& winners) {
   ProblemPlan race;

@@ -9,13 +9,13 @@
 
 namespace fatune {
 
-/// What a cover lacks after a run: for each problem on which rules dropped configurations that win
-/// another one, a further race of these, as audited ones, with the problem's winner. `reports`: of
-/// the plans, in their order.
+/// Plans the races that a cover lacks after a run. A problem gets one if rules dropped
+/// configurations on it that win another problem. These race, as audited ones, against the
+/// problem's winner. `reports`: those of the plans, in the same order.
 [[nodiscard]] std::vector<ProblemPlan> plan_cover_races(const std::vector<ProblemPlan>& plans,
                                                         const std::vector<ProblemReport>& reports);
 
-/// The cover of what a run has measured.
+/// Finds the cover of what a run has measured.
 [[nodiscard]] Cover find_cover(const RunReport& run, const FamilySet& families, double percent);
 
 }  // namespace fatune

@@ -58,7 +58,8 @@ const KnownWinner* find_winner(const BestFile& best, const Problem& problem) {
   return found == best.winners.end() ? nullptr : &*found;
 }
 
-/// The file's winner of the problem, built from the sources that the rivals are built from.
+/// Returns the file's winner of the problem, built from the rivals' sources. Nothing: there is
+/// none, and the check says why.
 std::optional<Config> rival_of_file(const Rivals& rivals, Duel& duel) {
   const KnownWinner* const known = find_winner(*rivals.best, duel.check.problem);
   if (known == nullptr) {
@@ -89,7 +90,7 @@ void take_rivals_of_file(const Rivals& rivals, std::vector<Duel>& duels) {
   }
 }
 
-/// All that was raced, with the other sources.
+/// Returns the plan's configurations, built from the other sources.
 ProblemPlan plan_of_other_sources(const Rivals& rivals, const ProblemPlan& plan) {
   ProblemPlan other;
   other.problem = plan.problem;
@@ -157,8 +158,8 @@ void fight(const Rivals& rivals, std::vector<Duel>& duels, const MeasurePlans& m
   }
 }
 
-/// The duel of the rival's own configuration, built from this run's sources, in the place of a
-/// winner that is tied with it; nothing when there is none.
+/// Returns the duel of the rival's own configuration, built from this run's sources, if that is
+/// tied with a winner that lost. Nothing: there is no such duel.
 std::optional<Duel> rematch_of(const Rivals& rivals, const Duel& lost) {
   const auto twin = std::ranges::find_if(lost.tied, [&](const Config& config) {
     return rivals.with_other_sources(config) == lost.rival;
@@ -174,8 +175,9 @@ std::optional<Duel> rematch_of(const Rivals& rivals, const Duel& lost) {
   return rematch;
 }
 
-/// A sweep cannot tell its winner from those that are tied with it. A winner that is slower than
-/// its rival says nothing of the sources when the same configuration as the rival is not.
+/// Repeats lost duels with a configuration that is tied with the winner. A sweep cannot tell its
+/// winner from the configurations that are tied with it. A slower winner proves nothing about the
+/// sources if the rival's configuration, built from this run's sources, is not slower.
 void fight_again(const Rivals& rivals, std::vector<Duel>& duels,
                  const MeasurePlans& measure_plans) {
   std::vector<Duel> rematches;

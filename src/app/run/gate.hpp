@@ -10,14 +10,14 @@
 
 namespace fatune {
 
-/// Measures plans: a report for each, in their order; fewer when it was interrupted.
+/// Measures plans. Returns a report for each, in their order, or fewer if it was interrupted.
 using MeasurePlans =
     std::function<std::vector<ProblemReport>(const std::vector<ProblemPlan>& plans)>;
 
-/// Races each problem's winner against its rival, when the run is over: first, where the rival is
-/// the fastest with other sources, all of the problem's configurations with these; then the two
-/// alone, which take turns for a fixed number of rounds. `plans` and `reports` are of the run, in
-/// the same order; repetitions and races for a cover are left out.
+/// Races each problem's winner against its rival after the run. If the rival is the fastest with
+/// other sources, first races all of the problem's configurations with these. Then only the two
+/// race, and take turns for a fixed number of rounds. `plans` and `reports` are of the run, in the
+/// same order. Repetitions and races for a cover are left out.
 [[nodiscard]] GateReport race_rivals(const Rivals& rivals, const std::vector<ProblemPlan>& plans,
                                      const std::vector<ProblemReport>& reports,
                                      const MeasurePlans& measure_plans);

@@ -5,8 +5,8 @@
 
 namespace fatune {
 
-/// One of the target's GPUs, and what is done while another fatune measures on it. The rest of the
-/// setup is left to the caller.
+/// Returns the setup of one of the target's GPUs, with what to do while another fatune measures on
+/// it. The caller sets the rest.
 [[nodiscard]] MeasuringSetup gpu_setup(const Target& target, const TargetGpu& gpu,
                                        const TargetOptions& options, const OutputOptions& output);
 

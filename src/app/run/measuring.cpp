@@ -57,7 +57,7 @@ RunReport report_header(const PlannedRun& run, const MeasureOptions& options,
   return report;
 }
 
-/// Also where a driver tells the limits: it does not tell these.
+/// Loads the rates even if a driver reports the limits, because it does not report the rates.
 SmRates rates_for(const PlannedRun& run, const Target& target) {
   return load_sm_rates(run.kernels.tree, target.limits.arch);
 }
@@ -94,16 +94,16 @@ DeviceThread::Make make_estimating(const MeasureOptions& options, const PlannedR
   };
 }
 
-/// Emulation needs the PTX.
+/// Compiles a request. Emulation needs the PTX.
 CompileResult compile_for(const CompileRequest& request, const MeasureOptions& options,
                           const Target& target, CubinCache* cache) {
   return compile(request, cache, !target.measured() && options.emulate);
 }
 
-/// One GPU, or the estimate, with what it is to do.
+/// A GPU, or the estimate, with its evaluator.
 struct Station {
   std::unique_ptr<DeviceThread> device;
-  const Evaluator* evaluator = nullptr;  ///< on the device's thread; const parts only
+  const Evaluator* evaluator = nullptr;  ///< on the device's thread; only use const members
 };
 
 std::vector<Station> open_stations(const MeasureOptions& options, const PlannedRun& run,
@@ -126,7 +126,7 @@ void check_all_fit(const PlannedRun& run, const MeasurePolicy& policy, const Sta
   }
 }
 
-/// Null when nothing is to be stored.
+/// Opens the store's log. Null: nothing is to be stored.
 std::unique_ptr<StoreLog> open_log(const PlannedRun& run, const MeasureOptions& options,
                                    RunReport header, const DeviceLimits& limits) {
   if (!is_stored(options.store, run, header.measured)) {
@@ -195,7 +195,7 @@ std::vector<Seat> take_seats(std::vector<Station>& stations, Logs& logs) {
   return seats;
 }
 
-/// The same GPUs; nothing that they measure is stored.
+/// Returns the same GPUs. Nothing that they measure is stored.
 std::vector<Seat> take_seats(std::vector<Station>& stations, RunLog& nothing) {
   std::vector<Seat> seats;
   for (Station& station : stations) {
@@ -208,7 +208,8 @@ bool is_finished(const ProblemReport& report) {
   return report.measuring && report.measuring->stopped_because != StopReason::not_yet;
 }
 
-/// Reports in the order of their plans, of an interrupted run those that were finished.
+/// Returns the reports in the order of their plans. For an interrupted run, stops at the first plan
+/// that was not finished.
 std::vector<ProblemReport> finished_reports(std::map<std::size_t, ProblemReport>&& by_number,
                                             bool complete) {
   std::vector<ProblemReport> reports;
@@ -221,16 +222,16 @@ std::vector<ProblemReport> finished_reports(std::map<std::size_t, ProblemReport>
   return reports;
 }
 
-/// Of a budget, of which 0 is none: never nothing, which would be none.
+/// Returns the rest of a budget. 0 means no budget, so a spent budget gives a tiny rest.
 double left_s(double budget_s, double spent_s) {
   constexpr double kLeastSeconds = 1e-6;
   return budget_s > 0.0 ? std::max(kLeastSeconds, budget_s - spent_s) : 0.0;
 }
 
-/// A run under way: its own problems first, then what is measured because of their winners.
+/// A run under way. It measures its own problems first, then what its winners require.
 class Measuring {
  public:
-  /// Compiling begins, while the workers start. All must outlive it.
+  /// Compiling begins while the workers start. All references must outlive it.
   Measuring(const MeasureOptions& options, const PlannedRun& run, const Target& target,
             const ResultFiles& files, CubinCache* cache)
       : options_(options),
@@ -315,8 +316,8 @@ class Measuring {
         [this](const std::vector<ProblemPlan>& plans) { return measure_rivals(plans); }));
   }
 
-  /// Nothing of it is stored, nor in the report. Once the user has interrupted it, nothing more is
-  /// measured.
+  /// Measures plans that are neither stored nor in the report. Measures nothing after the user has
+  /// interrupted the run.
   std::vector<ProblemReport> measure_rivals(const std::vector<ProblemPlan>& plans) {
     if (!complete_ || plans.empty()) {
       return {};
@@ -340,7 +341,7 @@ class Measuring {
   std::size_t planned_;
   Progress progress_;
   std::vector<Station> stations_;
-  const ExhaustiveSearch all_;  ///< of what is measured because of the winners
+  const ExhaustiveSearch all_;  ///< of what the winners require
   std::unique_ptr<Pipeline> pipeline_;
   bool complete_ = false;
 };

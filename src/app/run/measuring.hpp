@@ -12,26 +12,26 @@
 
 namespace fatune {
 
-/// The end of a run.
+/// The result of a run.
 struct RunEnd {
   RunReport report;
   bool complete = false;  ///< false: the user has interrupted it
   std::size_t planned =
-      0;                   ///< configurations of the run, those raced for a cover too; 0: not known
-  bool resumable = false;  ///< the store has what a later run needs to go on with it
-  std::optional<Error> file_error;  ///< why the result files are not what the report is
+      0;                   ///< configurations of the run, including races for a cover; 0: not known
+  bool resumable = false;  ///< the store has what a later run needs to resume it
+  std::optional<Error> file_error;  ///< why the result files do not match the report
 };
 
-/// Whether a run goes into the store. Of estimates only shards do, to be merged, and only where the
-/// store is named, so that the default one has nothing but measurements.
+/// Whether a run is stored. Estimates are stored only for shards, to be merged, and only in a named
+/// store, so that the default one has only measurements.
 [[nodiscard]] bool is_stored(const StoreOptions& store, const PlannedRun& run, bool measured);
 
-/// Whether outcomes are printed while a run goes on, and the whole run in a last line.
+/// Whether outcomes are printed during a run, and the whole run as the last line.
 [[nodiscard]] bool prints_outcomes(const OutputOptions& output);
 
-/// Carries a plan out on the target's GPUs, or by estimate, and writes the result files as it goes
-/// on. Error(gpu_busy) and Error(too_large) come before anything is measured. Files that cannot be
-/// written any more (a full disk) do not end it: see RunEnd::file_error.
+/// Carries out a plan on the target's GPUs or by estimate, and updates the result files during the
+/// run. Throws Error(gpu_busy) and Error(too_large) before anything is measured. Files that become
+/// unwritable (a full disk) do not end the run: see RunEnd::file_error.
 [[nodiscard]] RunEnd measure(const MeasureOptions& options, const PlannedRun& run,
                              const Target& target, const ResultFiles& files, CubinCache* cache);
 

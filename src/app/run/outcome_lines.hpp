@@ -10,12 +10,12 @@
 #include "engine/run_log.hpp"
 #include "report/report.hpp"
 
-// `--format jsonl`: the outcomes of a run while it goes on.
+// `--format jsonl`: prints the outcomes of a run while it goes on.
 namespace fatune {
 
 /// Prints each outcome as a line of JSON: one without a rank at once, the others when their problem
-/// is ranked. From any thread. A line that cannot be written ends nothing: the last one, of the
-/// whole run, fails then too.
+/// is ranked. Can be called from any thread. A line that cannot be written does not end the run,
+/// because the last line, of the whole run, then fails too.
 class OutcomeLines {
  public:
   /// `run`: without results.
@@ -32,7 +32,7 @@ class OutcomeLines {
   std::map<std::string, std::set<std::string>> printed_;  ///< configurations, by problem under way
 };
 
-/// A log that prints what it is told, too.
+/// A log that also prints the outcomes.
 class PrintingLog : public RunLog {
  public:
   PrintingLog(RunLog& log, OutcomeLines& lines) : log_(log), lines_(lines) {}

@@ -11,25 +11,25 @@
 
 namespace fatune {
 
-/// One run under way: the report as it grows, and the files that follow it, written while the next
-/// problem is measured. When these cannot be written, it warns and tries again at the next change.
+/// The growing report of a run, and its files, which are written while the next problem is
+/// measured. If they cannot be written, it warns, and tries again at the next change.
 class Recorder {
  public:
   Recorder(RunReport header, ResultFiles files);
 
-  /// The GPU, once it is known how much of its memory is free.
+  /// Sets the GPU, once it is known how much of its memory is free.
   void set_device(const DeviceLimits& limits);
-  /// Problems are reported in the order of their numbers, whichever is done first.
+  /// Adds a problem. The report has them in the order of their numbers, whichever is done first.
   void add(std::size_t number, ProblemReport problem);
   void set_gate(GateReport gate);
-  /// Waits until the files are what the report is, or cannot be.
+  /// Waits until the files match the report, or writing them has failed.
   void settle();
-  /// Settles too. `busy_s`: RunReport::busy_s.
+  /// Completes the report and its files. `busy_s`: RunReport::busy_s.
   void close(bool complete, double busy_s);
 
   [[nodiscard]] const RunReport& report() const { return report_; }
   [[nodiscard]] const ResultFiles& files() const { return files_; }
-  /// Why the files are not what the report is. Settled.
+  /// Why the files do not match the report. Precondition: settled.
   [[nodiscard]] const std::optional<Error>& file_error() const { return file_error_; }
 
  private:
@@ -39,9 +39,9 @@ class Recorder {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   RunReport report_;
   ResultFiles files_;
-  std::set<std::size_t> numbers_;  ///< of those in the report
+  std::set<std::size_t> numbers_;  ///< of the problems in the report
   std::optional<Error> file_error_;
-  std::future<void> saving_;  ///< reads the report, which must not change meanwhile
+  std::future<void> saving_;  ///< reads the report, which must not change until it is done
 };
 
 }  // namespace fatune

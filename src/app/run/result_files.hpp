@@ -9,7 +9,7 @@
 
 namespace fatune {
 
-/// The files of a run's results besides the ranking on standard output; all may be absent.
+/// The files of a run's results, apart from the ranking on standard output. All may be absent.
 struct ResultFiles {
   std::optional<std::filesystem::path> folder;     ///< results.json, results.csv, best_configs.json
   std::optional<std::filesystem::path> best_file;  ///< best_configs.json under another name
@@ -18,17 +18,18 @@ struct ResultFiles {
   [[nodiscard]] std::vector<std::filesystem::path> paths() const;
 };
 
-/// A device or a FIFO takes the results once: at the end.
+/// When results are written. A device or a FIFO takes them only once, at the end.
 enum class Moment { meanwhile, at_the_end };
 
-/// The files that the options name. Error(usage) when standard output would get two documents.
+/// Returns the files that the options name. Throws Error(usage) if two documents would go to
+/// standard output.
 [[nodiscard]] ResultFiles result_files(const MeasureOptions& options);
 
-/// Writes all of them, each whole or not at all. Error(io) names the file.
+/// Writes all files, each whole or not at all. Throws Error(io) that names the file.
 void write_results(const ResultFiles& files, const RunReport& report, Moment moment);
 
-/// Finds out before the work whether the results can be written after it: makes the folders and
-/// a file in each. Error(io) as write_results.
+/// Checks before the work that the results can be written after it: makes the folders and a file in
+/// each. Throws Error(io) as write_results().
 void check_writable(const ResultFiles& files);
 
 }  // namespace fatune

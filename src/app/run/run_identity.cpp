@@ -9,7 +9,7 @@
 namespace fatune {
 namespace {
 
-/// No hash.
+/// The identity of all estimates. It is not a hash, so no run that measures has it.
 constexpr const char* kEstimate = "estimate";
 
 void add_file(Sha256& hash, const std::string& name, const std::string& text) {
@@ -26,8 +26,8 @@ std::string verifier_hash(const FileTree& tree) {
   return hash.finish_hex();
 }
 
-/// A configuration of one family is written as before there could be several, so that older runs
-/// can be resumed.
+/// Writes a configuration of a single family in the format from before there could be several, so
+/// that older runs can be resumed.
 nlohmann::json config_json(const Config& config, const FamilySet& families) {
   return families.several() ? nlohmann::json{config.family, config.values}
                             : nlohmann::json(config.values);
@@ -47,7 +47,7 @@ nlohmann::json plan_json(const PlannedRun& run) {
     }
   }
   nlohmann::json plan{{"family", families.names()}, {"problems", std::move(problems)}};
-  if (run.counters > 0) {  // else as before there were any, so that older runs can be gone on with
+  if (run.counters > 0) {  // 0: the older format, so that older runs can be resumed
     plan["counters"] = run.counters;
   }
   if (const std::string search = run.search->name(); !search.empty()) {
@@ -56,7 +56,7 @@ nlohmann::json plan_json(const PlannedRun& run) {
   return plan;
 }
 
-/// How a thing is measured. `gpu`: its UUID, or the name of its model.
+/// Returns the conditions of measurement. `gpu`: the GPU's UUID, or the name of its model.
 nlohmann::json conditions_json(const PlannedRun& run, const RunReport& header,
                                const std::string& gpu) {
   return {{"gpu", gpu},

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostLogBytes = std::size_t{64} << 20;
 
-/// The report on all processes that the tool has examined; nothing when it has written nothing.
+/// Returns the report on all processes that the tool has examined. Nothing: the tool wrote none.
 std::optional<SanitizerReport> read_logs(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
@@ -57,7 +57,7 @@ std::string findings_text(const SanitizerReport& report) {
              : text + fmt::format(", the races in {} group{}", groups, groups == 1 ? "" : "s");
 }
 
-/// Why the tool's silence means nothing; nothing when it does.
+/// Returns why a report without findings proves nothing. Nothing: it is complete.
 std::optional<std::string> why_unfinished(const std::optional<SanitizerReport>& report) {
   if (!report) {
     return "the tool wrote no report";
@@ -107,7 +107,8 @@ const Family& only_family(const PlannedRun& run) {
   return run.kernels.families.of(run.problems.front().configs.front());
 }
 
-/// Nothing when the user has interrupted it. Precondition: one problem with one configuration.
+/// Checks the run's only configuration. Nothing: the user has interrupted it. Precondition: one
+/// problem with one configuration.
 std::optional<CheckedInput> check_one(const SanitizerCheck& check, const PlannedRun& run,
                                       const Target& target, CubinCache* cache) {
   const ScratchFolder logs;

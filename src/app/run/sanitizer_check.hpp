@@ -17,13 +17,14 @@ struct SanitizerCheck {
   MeasureOptions options;  ///< of one run of each configuration
 };
 
-/// Path of compute-sanitizer. Error(bad_file), with how to get it, when there is none.
+/// Returns the path of compute-sanitizer. Throws Error(bad_file), with how to get it, if there is
+/// none.
 [[nodiscard]] std::string sanitizer_program();
 
-/// Runs every configuration of the plan on every problem in a worker of its own under the tool, and
-/// adds a row for each: "flagged" when the tool has findings, "not_verified" when it did not come
-/// to its end, else how the run ended, "right" for measured. False when the user has interrupted
-/// it. Errors as measure(). Leaves `run` as it was.
+/// Runs every configuration of the plan on every problem in its own worker under the tool, and adds
+/// a row for each: "flagged" if the tool has findings, else the outcome of the run if it failed,
+/// else "not_verified" if the tool did not finish, else "right". Returns false if the user has
+/// interrupted it. Throws as measure(). Leaves `run` as it was.
 [[nodiscard]] bool check_under_sanitizer(const SanitizerCheck& check, PlannedRun& run,
                                          const Target& target, CubinCache* cache,
                                          std::vector<CheckedInput>& rows);

@@ -77,7 +77,7 @@ ExitCode exit_code_of(const RunEnd& end, bool strict) {
   return lacks_ranking(end.report) ? ExitCode::nothing_ranked : ExitCode::ok;
 }
 
-/// Whether the time of a launch has that of clearing its workspaces in it.
+/// Says whether the time of a launch includes filling its workspaces.
 void announce_workspaces(const FamilySet& families, const OutputOptions& output) {
   for (const Family& family : families.all()) {
     for (const BufferRule& buffer : family.arguments.buffers) {
@@ -90,7 +90,7 @@ void announce_workspaces(const FamilySet& families, const OutputOptions& output)
   }
 }
 
-/// A table says it in its own last line.
+/// Repeats the note on estimates, except for a table, which has it in its last line.
 void repeat_estimate(const RunReport& report, const ResultFiles& files,
                      const OutputOptions& output) {
   const bool table = output.format == OutputFormat::table && !files.print_best;
@@ -105,7 +105,7 @@ void name_files(const ResultFiles& files, const OutputOptions& output) {
   }
 }
 
-/// Different GPU models give separate rankings, in folders of their own.
+/// Returns the files of one GPU model. Each of several models has its own ranking and folder.
 ResultFiles files_for(const MeasureOptions& options, const Target& target, bool one_of_several) {
   ResultFiles files = result_files(options);
   if (one_of_several && files.folder) {
@@ -121,9 +121,9 @@ ResultFiles files_for(const MeasureOptions& options, const Target& target, bool 
 
 ExitCode worse(ExitCode a, ExitCode b) { return a == ExitCode::ok ? b : a; }
 
-/// Prints the reports of several GPU models. Formats for people are printed as soon as a report is
-/// there, formats for programs when all are, because they are one document; also when an error ends
-/// the run before.
+/// Prints the reports of several GPU models. Formats for people are printed as soon as a report
+/// exists. Formats for programs are one document, which is printed when all reports exist, or when
+/// an error ends the run.
 class Reports {
  public:
   Reports(const OutputOptions& output, std::size_t models) : output_(output), models_(models) {}
@@ -151,7 +151,8 @@ class Reports {
   std::vector<RunReport> reports_;
 };
 
-/// Standard output has one document when it is for programs.
+/// Prints the cover. With a format for programs, standard output has only one document, so a note
+/// has the cover.
 void print_cover(const Cover& cover, const ResultFiles& files, const OutputOptions& output) {
   const bool for_people =
       output.format == OutputFormat::table || output.format == OutputFormat::markdown;
@@ -206,14 +207,14 @@ void check_cover_is_timed(const PlannedRun& run, const Target& target) {
   }
 }
 
-/// Before hours of measurements, not after them.
+/// Checks the store's place before hours of measurements.
 void check_store_place(const StoreOptions& store) {
   if (const auto file = store.file ? store.file : default_store_path()) {
     refuse_network_file(*file);
   }
 }
 
-/// On one GPU model after the other, until the user interrupts it.
+/// Measures on one GPU model after the other, until the user interrupts it.
 ExitCode measure_all(const MeasureOptions& options, const PlannedRun& run,
                      const std::vector<Target>& targets, CubinCache* cache, Reports& reports) {
   ExitCode code = ExitCode::ok;

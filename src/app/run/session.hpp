@@ -25,33 +25,32 @@ struct PlannedRun {
   std::vector<ProblemPlan> problems;
   std::optional<Config> baseline;
   int counters = 0;  ///< MeasureOptions::counters
-  /// Makes the problems those of a device; empty: they are the same on each.
+  /// Adapts the problems to a device. Empty: they are the same on each device.
   std::function<void(const DeviceLimits&, std::vector<ProblemPlan>&)> fit = {};
   std::shared_ptr<const CandidateSearch> search = std::make_shared<ExhaustiveSearch>();
-  /// Measure what a cover within this of the winners needs, too (docs/export.md).
+  /// Also measure what a cover within this percentage of the winners needs (docs/export.md).
   std::optional<double> cover_percent = {};
   /// Race each problem's winner against an earlier one (docs/gate.md); null: none.
   std::shared_ptr<const Rivals> rivals = {};
-  /// Which part of a sweep its problems are; its `sweep` is the plan of the whole. Absent: all.
+  /// The part of a sweep that is run. Its `sweep` is plan_hash() of the whole. Absent: all.
   std::optional<Shard> shard = {};
 };
 
-/// Configurations that will have an outcome, those of an audit too, over all problems: at most,
-/// where the search does not try all.
+/// Counts the configurations of all problems that will have an outcome, including audited ones. It
+/// is an upper limit if the search does not try all.
 [[nodiscard]] std::size_t count_configs(const std::vector<ProblemPlan>& problems,
                                         const CandidateSearch& search);
 
-/// Carries it out on the GPUs, or by estimate, and prints and writes the rankings; a separate one
-/// for each GPU model.
-/// Error(usage) for a view of columns that there will not be, Error(no_gpu), also when a cover is
-/// asked for and nothing would be timed, Error(gpu_busy), Error(too_large) and Error(io) come
-/// before anything is measured.
+/// Carries out the run on the GPUs or by estimate. Prints and writes the rankings, one for each GPU
+/// model. Before anything is measured, throws Error(usage) for a view of columns that will not
+/// exist, Error(no_gpu), also if a cover is requested and nothing would be timed, Error(gpu_busy),
+/// Error(too_large) and Error(io).
 [[nodiscard]] ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run);
 
-/// Says that nothing will be timed, and why, if so.
+/// If nothing will be timed, says so and why.
 void announce_estimate(const Target& target, const OutputOptions& output);
 
-/// The cache that the options and the environment name; null with --no-cache.
+/// Opens the cache that the options and the environment name. Null: --no-cache.
 [[nodiscard]] std::unique_ptr<CubinCache> open_cache(const CompileSettings& settings);
 [[nodiscard]] int job_count(const CompileSettings& settings);
 

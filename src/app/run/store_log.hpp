@@ -14,11 +14,12 @@
 
 namespace fatune {
 
-/// Stores a run as it proceeds, and answers a run that measures from earlier ones. A store that
-/// cannot be opened, or fails during the run, causes a warning, and the run continues without it.
+/// Stores a run as it proceeds, and gives a run that measures the results of earlier runs. If a
+/// store cannot be opened or fails during the run, it warns, and the run continues without the
+/// store.
 class StoreLog : public RunLog {
  public:
-  /// The GPU must be held already: what other runs on it left is then final.
+  /// Precondition: the GPU is held, so that what other runs on it left is final.
   StoreLog(const StoreOptions& options, const NewRun& run);
 
   [[nodiscard]] bool has_begun(const Problem& problem, int run) override;

@@ -5,8 +5,8 @@
 
 namespace fatune {
 
-/// Error(usage) before anything is measured for what Error(usage) would come of afterwards: a
-/// column that the run's records will not have, an expression that cannot be read.
+/// Checks a view before anything is measured. Throws Error(usage) for a column that the run's
+/// records will not have, and for an expression that does not parse.
 void check_view(const TableView& view, const PlannedRun& run);
 
 }  // namespace fatune

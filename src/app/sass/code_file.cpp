@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostFileBytes = std::size_t{256} << 20;
 
-/// The functions that a kernel's section is named after.
+/// Returns the kernels: the functions that have a section of their name.
 std::vector<std::string> kernel_names(const Listing& listing) {
   std::vector<std::string> names;
   for (const SassFunction& function : listing.functions) {
@@ -48,7 +48,7 @@ bool has_function(const Listing& listing, const std::string& name) {
   return name.empty() || is_among(name, listing.functions, &SassFunction::name);
 }
 
-/// The one listing that has the function asked for; with no function asked for, the only one.
+/// Returns the only listing, among those that have the requested function if one is requested.
 Listing choose_listing(std::vector<Listing> listings, const std::string& function,
                        const std::string& source) {
   std::erase_if(listings, [&](const Listing& listing) { return !has_function(listing, function); });

@@ -7,9 +7,9 @@
 
 namespace fatune {
 
-/// The machine code of a file: a cubin, what nvdisasm printed of one, or a file that cuobjdump
-/// takes cubins from (an executable, a library, an object file, a fatbinary), of which the options'
-/// architecture and function choose one. Errors as load_code.
+/// Loads the machine code of a file: a cubin, the output of nvdisasm for one, or a file that
+/// cuobjdump takes cubins from (an executable, a library, an object file, a fatbinary). The
+/// options' architecture and function select one of these. Throws as load_code().
 [[nodiscard]] SassCode load_code_file(const std::filesystem::path& file,
                                       const CodeOptions& options);
 

@@ -15,17 +15,16 @@ struct CodeSource {
   enum class Kind {
     config,
     file,      ///< a cubin, or a listing
-    artifact,  ///< what the cubin cache has under a key that begins so
+    artifact,  ///< the cubin cache's artifact whose key begins with the text
     run,       ///< a configuration by its rank in a stored run
-    either,    ///< an artifact as "artifact:KEY", a file when there is one of that name, else a
-               ///< config
+    either,    ///< "artifact:KEY", else a file if one has that name, else a configuration
   };
   std::string text;
   Kind kind = Kind::config;
   std::optional<std::int64_t> run;  ///< absent: the run that began last
 };
 
-/// The source of machine code, and how a configuration becomes some.
+/// The sources of machine code, and how configurations are compiled.
 struct CodeOptions : OfflineOptions {
   std::vector<CodeSource> sources;  ///< two for a comparison
   std::int64_t rank = 1;            ///< in the run that the source names

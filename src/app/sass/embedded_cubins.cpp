@@ -32,7 +32,7 @@ std::string cuobjdump(const fs::path& file) {
   return fs::absolute(*tool).string();
 }
 
-/// "sm_90a" of "a.out.2.sm_90a.cubin", as cuobjdump names what it extracts.
+/// Returns "sm_90a" for "a.out.2.sm_90a.cubin", which is how cuobjdump names extracted cubins.
 std::string arch_of(const fs::path& cubin) {
   const std::string arch = cubin.stem().extension().string();
   return arch.empty() ? arch : arch.substr(1);
@@ -68,7 +68,7 @@ CodeFileKind code_file_kind(std::string_view bytes) {
   if (!bytes.starts_with(std::string_view(ELFMAG, SELFMAG))) {
     return CodeFileKind::text;
   }
-  Elf64_Half machine = kCudaMachine;  // too short a file: nvdisasm says what is wrong with it
+  Elf64_Half machine = kCudaMachine;  // nvdisasm reports what is wrong with too short a file
   constexpr std::size_t kAt = offsetof(Elf64_Ehdr, e_machine);
   if (bytes.size() >= kAt + sizeof machine) {
     std::memcpy(&machine, bytes.data() + kAt, sizeof machine);

@@ -10,8 +10,8 @@
 
 namespace fatune {
 
-/// A kernel's machine code with the lines that it was made from. Files are called as #include
-/// names them ("flash_sm80/softmax.cuh").
+/// A kernel's machine code with the lines that it was made from. Files have the names that #include
+/// uses ("flash_sm80/softmax.cuh").
 struct MappedCode {
   SassCode code;
   std::string ptx_text;
@@ -20,8 +20,8 @@ struct MappedCode {
   SourceLines files;
 };
 
-/// Compiles the configuration with line information: a separate artifact, whose machine code is
-/// the same. Errors as load_code.
+/// Compiles the configuration with line information. This is a separate artifact with the same
+/// machine code. Throws as load_code().
 [[nodiscard]] MappedCode load_mapped_code(const CodeOptions& options, const CodeSource& source);
 
 }  // namespace fatune

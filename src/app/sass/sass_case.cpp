@@ -39,7 +39,7 @@ const ProblemReport& only_problem(const RunReport& run, const ProblemOptions& as
         throw Error(ExitCode::usage, "the run has several such problems", "--run",
                     "choose one with --seq, --dhead, --dtype or --causal");
       }
-      found = &problem;  // of several repetitions the last
+      found = &problem;  // the last of several repetitions
     }
   }
   if (found == nullptr) {

@@ -23,10 +23,10 @@ struct SassCase {
   [[nodiscard]] CompileRequest request() const;
 };
 
-/// The configuration that the options name, or that has the rank asked for in a stored run.
-/// Error(usage): it does not parse, the family cannot build it, there is no such run or rank, or
-/// the run has several problems that fit the options. Precondition: the source is a configuration
-/// or a run.
+/// Returns the configuration that the options name, or the one with the requested rank in a stored
+/// run. Throws Error(usage) if it does not parse, if the family cannot build it, if there is no
+/// such run or rank, or if several problems of the run fit the options. Precondition: the source is
+/// a configuration or a run.
 [[nodiscard]] SassCase sass_case(const CodeOptions& options, const CodeSource& source);
 
 }  // namespace fatune

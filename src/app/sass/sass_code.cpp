@@ -45,8 +45,8 @@ SassCode load_artifact(const CodeOptions& options, const std::string& key) {
   return disassemble_one(artifact, std::string(kArtifactPrefix) + artifact.key);
 }
 
-/// The code that a run measured, as long as the cache has it; else what its configuration becomes
-/// now.
+/// Loads the code that a run measured, if the cache still has it. Otherwise compiles its
+/// configuration now.
 SassCode load_case(const CodeOptions& options, const SassCase& one) {
   const auto cache = open_cache(options.compile);
   if (cache && !one.measured_key.empty()) {

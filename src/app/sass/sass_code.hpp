@@ -24,16 +24,17 @@ struct SassCode {
   [[nodiscard]] const SassFunction& kernel() const { return listing.functions.at(function); }
 };
 
-/// The code that the user names: a configuration, compiled for the options' problem, or a file (a
-/// cubin, or what nvdisasm printed of one). Error(usage) for a configuration that does not parse,
-/// and for a file of several kernels without --function; Error(bad_file) for a file that is none of
-/// the two, for code that does not compile, and where nvdisasm is not installed.
+/// Loads the code that the user names: a configuration, compiled for the options' problem, an
+/// artifact of the cache, or a file (load_code_file()). Throws Error(usage) for a configuration
+/// that does not parse, and for a file of several kernels without --function. Throws
+/// Error(bad_file) for any other file, for code that does not compile, and if nvdisasm is not
+/// installed.
 [[nodiscard]] SassCode load_code(const CodeOptions& options, const CodeSource& source);
 
-/// The source that the options name. Error(usage) when they name none.
+/// Returns the source that the options name. Throws Error(usage) if they name none.
 [[nodiscard]] const CodeSource& named_source(const CodeOptions& options);
 
-/// The code of those configurations that compile, in their order; the others are absent.
+/// Returns the code of the configurations, in order. Absent: not compiled, or interrupted.
 [[nodiscard]] std::vector<std::optional<SassCode>> compile_code(
     const FamilySet& families, const std::vector<Config>& configs,
     const std::vector<Problem>& problems, const DeviceLimits& limits,

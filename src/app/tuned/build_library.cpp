@@ -21,7 +21,7 @@
 namespace fatune {
 namespace {
 
-/// The kernels of one configuration, and what to compile for each, in the same order.
+/// The kernels of one configuration, and the compile request of each, in the same order.
 struct Wanted {
   LibraryConfig config;
   std::vector<CompileRequest> requests;
@@ -43,7 +43,7 @@ Wanted wanted_kernels(const TunedTable& table, const Family& family, const Confi
   return wanted;
 }
 
-/// Machine code by its hash, so that equal code is there once.
+/// Machine code by its hash, so that equal code is stored once.
 class Codes {
  public:
   std::size_t add(const std::shared_ptr<const CompileResult>& result, Arch arch) {

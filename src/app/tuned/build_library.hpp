@@ -5,10 +5,10 @@
 
 namespace fatune {
 
-/// The table's configurations with the machine code of kernel_cases(), compiled in parallel.
-/// Error(bad_file) for a family that libraries cannot have, Error(failed_outcomes) when a kernel
-/// cannot be compiled, Error(interrupted) after an interrupt.
-/// The families and the table must outlive it.
+/// Builds a library of the table's configurations, with the machine code of kernel_cases(),
+/// compiled in parallel. Throws Error(bad_file) for a family that libraries cannot have,
+/// Error(failed_outcomes) if a kernel cannot be compiled, and Error(interrupted) after an
+/// interrupt. The families and the table must outlive the library.
 [[nodiscard]] Library build_library(const TunedTable& table, const FamilySet& families,
                                     const CompileSettings& settings, const OutputOptions& output);
 

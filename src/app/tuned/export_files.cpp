@@ -35,7 +35,7 @@ void check_options(const ExportOptions& options) {
   }
 }
 
-/// Stored runs are whole; of files, and of what fatune ships, the times are known.
+/// Returns the named runs. Stored runs are whole. Files, and what fatune ships, have only times.
 std::vector<RunReport> runs_of(const ExportOptions& options) {
   std::vector<RunReport> runs;
   for (const auto& run : options.tuned.runs) {
@@ -73,8 +73,8 @@ std::string part_name(const RunPart& part) {
                      file_name_part(report.problem), family_of(part), repetition);
 }
 
-/// "out.nvidia-h200.b1_s256_h1_d128_FP16.flash_sm80.json" for "out.json"; the single one as it is
-/// named. What has the same name as another one has a number too.
+/// Returns "out.nvidia-h200.b1_s256_h1_d128_FP16.flash_sm80.json" for "out.json". A single file
+/// keeps the given name. Names that occur twice get a number.
 std::vector<fs::path> file_names(const fs::path& out, const std::vector<RunPart>& parts) {
   if (parts.size() == 1) {
     return {out};

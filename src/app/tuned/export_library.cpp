@@ -24,7 +24,8 @@ std::filesystem::path table_path(const ExportOptions& options) {
   return (options.to == ExportFormat::torch ? folder / kTorchLibraryFolder : folder) / "table.json";
 }
 
-/// Files of other things are not to be overwritten, such as those of a folder `kernels`.
+/// Throws Error(usage) if the folder has files but no library, so that unrelated files, such as
+/// those of a folder `kernels`, are not overwritten.
 void check_is_libraries(const std::filesystem::path& folder, const std::filesystem::path& table) {
   std::error_code ignored;
   const bool has_files =

@@ -9,8 +9,8 @@
 
 namespace fatune {
 
-/// Suggests to each problem's search what was fast on the tuned problems nearest to it: of those
-/// that fatune ships and, unless the store is off, of its latest runs. Errors as load_known().
+/// Suggests to each problem's search what was fast on the nearest tuned problems: those that fatune
+/// ships and, unless the store is off, those of its latest runs. Throws as load_known().
 void suggest_tuned(const FamilySet& families, const StoreOptions& store, const DeviceLimits& limits,
                    std::vector<ProblemPlan>& problems);
 

@@ -55,7 +55,7 @@ RunReport header_of(const TunedOrigin& origin, const DeviceLimits& device,
   return run;
 }
 
-/// Those of the table whose sources are the ones at hand.
+/// Adds the source hashes of the row's families whose times are known to be of the sources at hand.
 void add_sources(const TunedProblem& row, const SourceHashes& hashes, SourceHashes& sources) {
   for (const TunedTime& time : row.times) {
     if (time.sources_recorded) {

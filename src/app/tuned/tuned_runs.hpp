@@ -8,8 +8,8 @@
 
 namespace fatune {
 
-/// The rows of a table as runs, one for each GPU and origin. They have what the table knows: no
-/// samples, no failures, and of each origin the name.
+/// Returns the rows of a table as runs, one for each GPU and origin. They have only what the table
+/// knows: no samples, no failures, and the name of each origin.
 [[nodiscard]] std::vector<RunReport> tuned_runs(const TunedTable& table, const FamilySet& families);
 
 }  // namespace fatune

@@ -39,7 +39,7 @@ void land(Execution& x, Warp& warp, AsyncCopy& copy) {
 
 namespace {
 
-/// From now on the copy has happened for threads that wait for the mbarrier.
+/// Marks the copy as done for threads that wait for the mbarrier.
 void track(Execution& x, Warp& warp, AsyncCopy& copy, Epoch as) {
   if (!copy.landed) {
     land(x, warp, copy);
@@ -106,8 +106,8 @@ bool arrive_next(Execution& x) {
 
 namespace {
 
-/// Whether any of these lanes' copies is done. A lane's groups are in order: its first copy
-/// decides.
+/// True if any of these lanes' copies is done. A lane's groups are in order, so checking its first
+/// copy suffices.
 template <typename Done>
 bool any_done(const std::vector<AsyncCopy>& copies, Mask lanes, const Done& done) {
   for (auto copy = copies.begin(); copy != copies.end() && lanes != 0; ++copy) {

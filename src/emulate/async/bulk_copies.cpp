@@ -34,20 +34,20 @@ void for_each_piece_of(const BulkCopy& copy, const Work& work) {
   }
 }
 
-/// The piece's bytes in a block: nothing where a swizzle leads out of its shared memory.
+/// The location of a piece in a block; empty if a swizzle leads out of its shared memory.
 SharedPlace place_of(Block& block, std::uint32_t address, std::uint32_t bytes) {
   const std::uint32_t offset = address - kSharedBase;
   return block.shared.holds(offset, bytes) ? SharedPlace{&block, offset} : SharedPlace{};
 }
 
-/// All of what the copy touches in the shared memory of a block; false, with a finding: not there.
+/// True if all bytes that the copy accesses in a block's shared memory exist. Reports them if not.
 bool is_there(Execution& x, const BulkCopy& copy, std::uint32_t rank, std::uint32_t address) {
   const Access access{Space::shared_cluster, cluster_address(rank, address), copy.bytes,
                       copy.box ? kTensorAlignment : kBulkAlignment};
   return static_cast<bool>(check_shared(actor_of(x, copy), access));
 }
 
-/// Reports a destination where an mbarrier is.
+/// Reports a destination that overlaps an mbarrier.
 void check_mbarriers(Execution& x, const BulkCopy& copy, Block& block, std::uint32_t address) {
   if (const SharedPlace place = place_of(block, address, copy.bytes)) {
     static_cast<void>(keeps_mbarriers(actor_of(x, copy), place, copy.bytes));
@@ -109,7 +109,7 @@ void note_issue(Execution& x, const BulkCopy& copy) {
   }
 }
 
-/// The bytes are in a block: threads that wait for its mbarrier may touch them.
+/// Writes the bytes to a block. Threads that wait for its mbarrier may then access them.
 void arrive_in(Execution& x, const BulkCopy& copy, Block& block, std::uint32_t address,
                std::span<const std::uint8_t> bytes) {
   const auto count = static_cast<std::uint32_t>(bytes.size());
@@ -130,7 +130,7 @@ std::uint8_t* global_bytes(Execution& x, const BulkCopy& copy, std::uint64_t add
   return check_global(actor_of(x, copy), {Space::global, address, bytes, 1}, reads);
 }
 
-/// Fills the bytes that are out of the tensor's bounds. Pieces begin with an element.
+/// Fills bytes that are out of the tensor's bounds. A piece begins at the start of an element.
 void fill(const BulkCopy& copy, std::vector<std::uint8_t>& bytes) {
   for (std::uint32_t i = 0; i < bytes.size(); ++i) {
     bytes[i] = copy.box->map.fill_byte(i);
@@ -201,7 +201,7 @@ void land(Execution& x, BulkCopy& copy) {
   for_each_destination(x, copy, [&](Block& block) { complete(x, copy, block); });
 }
 
-/// Loads and moves are done when they have landed; stores have to be waited for.
+/// Removes loads and moves that have landed. Stores must still be waited for.
 void forget_landed(Execution& x) {
   std::erase_if(x.bulk, [](const BulkCopy& copy) {
     return copy.landed && copy.kind != BulkCopy::Kind::store;

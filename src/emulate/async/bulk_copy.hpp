@@ -8,10 +8,10 @@
 
 namespace fatune::emulate {
 
-/// A cp.async.bulk, with a tensor map or without, that has not been waited for.
+/// A cp.async.bulk, with or without a tensor map, that has not been waited for.
 struct BulkCopy {
   enum class Kind : std::uint8_t {
-    load,   ///< global memory to shared memory of one block or of several; completes on mbarriers
+    load,   ///< global memory to shared memory of one or more blocks; completes on mbarriers
     store,  ///< shared memory to global memory; completes a bulk group
     move,   ///< shared memory to that of another block; completes on its mbarrier
   };
@@ -25,14 +25,14 @@ struct BulkCopy {
   std::size_t warp = 0;  ///< index into Execution::warps
   int lane = 0;
   std::uint64_t global = 0;  ///< without a box
-  std::uint32_t shared = 0;  ///< address, as its block names it; of a move: the source
-  std::uint32_t bytes = 0;   ///< in all, to each block
+  std::uint32_t shared = 0;  ///< shared::cta address; of a move: of its source
+  std::uint32_t bytes = 0;   ///< total, to each block
   std::optional<Box> box;
-  std::uint32_t blocks = 0;       ///< load, move: bit r: to the block of rank r
+  std::uint32_t blocks = 0;       ///< load, move: bit r selects the block of rank r
   std::uint32_t destination = 0;  ///< move: address in that block
   std::uint32_t mbarrier = 0;     ///< load, move: offset in those blocks' shared memory
-  std::uint32_t group = 0;        ///< store: how many the thread had committed before
-  bool landed = false;            ///< it has happened; a store has still to be waited for
+  std::uint32_t group = 0;        ///< store: number of groups that the thread had committed before
+  bool landed = false;            ///< the copy has happened; a store must still be waited for
 
   [[nodiscard]] bool goes_to(std::uint64_t rank) const {
     return rank < 32 && (blocks >> rank & 1U) != 0;

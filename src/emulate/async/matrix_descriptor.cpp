@@ -36,7 +36,7 @@ std::uint32_t MatrixDescriptor::repeat_bytes() const {
 }
 
 bool MatrixDescriptor::is_aligned() const {
-  // Within a row the start may be anywhere; it has to be in the first one of eight.
+  // The start may be anywhere within a row, but it must be in the first of eight rows.
   return base_offset == 0 && start % repeat_bytes() < row_bytes();
 }
 

@@ -8,7 +8,7 @@ namespace fatune::emulate {
 
 namespace {
 
-/// Whether what the instruction waits for is a phase of an mbarrier.
+/// True if the instruction waits for a phase of an mbarrier.
 bool polls_mbarrier(const Instruction& instruction) {
   return instruction.flow == Flow::poll && !instruction.waits &&
          instruction.condition != &registers_are_there &&

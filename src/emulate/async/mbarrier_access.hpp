@@ -7,7 +7,7 @@
 
 namespace fatune::emulate {
 
-/// The mbarrier that an instruction names, and where it is.
+/// The mbarrier that an instruction names, and its location.
 struct MbarrierPlace {
   Mbarrier* mbarrier = nullptr;
   SharedPlace place;
@@ -15,18 +15,18 @@ struct MbarrierPlace {
   explicit operator bool() const { return mbarrier != nullptr; }
 };
 
-/// Nothing, and a finding that ends the kernel, when there is none. That its initialisation has
-/// been seen is checked too.
+/// Finds an mbarrier. If there is none, reports a finding that ends the kernel and returns an empty
+/// place. Also checks that the access is ordered after the mbarrier's initialisation.
 [[nodiscard]] MbarrierPlace find_mbarrier(const Actor& by, std::uint64_t address, Space space);
 
 /// Describes what a polling lane waits for: "for the mbarrier at shared memory + 8, whose phase 1
 /// waits for 1 of 1 arrivals and 64 bytes".
 [[nodiscard]] std::string describe_polling(const Actor& by);
 
-/// Whether all have arrived at the mbarrier that a lane polls, and only its bytes are wrong.
+/// True if the mbarrier that a lane polls has all its arrivals, and only its bytes are wrong.
 [[nodiscard]] bool lacks_only_bytes(const Actor& by);
 
-/// Reports what has gone wrong, if anything, and ends the kernel.
+/// Reports a fault and ends the kernel. Does nothing if the fault is empty.
 void report_misuse(const Actor& by, const MbarrierFault& fault);
 
 }  // namespace fatune::emulate

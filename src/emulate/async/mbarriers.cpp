@@ -25,7 +25,7 @@ MbarrierFault Mbarrier::arrive_drop(std::int64_t count, const Knowledge* known) 
   if (count > expected_) {
     return fmt::format("{} arrivals are dropped, of {} expected", count, expected_);
   }
-  // Before arriving: the next phase may begin right away, with the new count.
+  // This precedes the arrival, since the next phase may begin at once with the new count.
   expected_ -= count;
   return arrive(count, known);
 }

@@ -19,7 +19,7 @@ namespace fatune::emulate {
 namespace {
 
 constexpr std::uint32_t kWarpRows = 16;
-constexpr std::uint32_t kDepth = 16;  // k of an instruction
+constexpr std::uint32_t kDepth = 16;  // k extent of an instruction
 constexpr std::uint32_t kChunk = 8;   // elements
 constexpr std::uint32_t kChunkBytes = 16;
 
@@ -30,7 +30,7 @@ struct Chunk {
   std::uint32_t k = 0;
 };
 
-/// Calls `work` for the chunks of rows [first, first + count) of a matrix in shared memory.
+/// Calls `work` for each chunk of rows [first, first + count) of a matrix in shared memory.
 template <typename Work>
 void for_each_chunk(const MatrixDescriptor& matrix, bool mn_major, std::uint32_t first,
                     std::uint32_t count, const Work& work) {
@@ -67,7 +67,7 @@ void for_each_source(const Warp& warp, const ProductShape& shape, const AsyncPro
   for_each_chunk(MatrixDescriptor::of(product.b), shape.b_is_mn_major, 0, shape.columns, work);
 }
 
-/// The bits of a matrix in shared memory: element (row, k) at [row][k]. Elements outside are zero.
+/// The bits of a matrix in shared memory, as [row][k]. Elements outside shared memory are zero.
 std::vector<std::uint16_t> read_matrix(Execution& x, const Warp& warp,
                                        const MatrixDescriptor& matrix, bool mn_major,
                                        std::uint32_t first, std::uint32_t rows) {
@@ -89,9 +89,10 @@ std::vector<std::uint16_t> read_matrix(Execution& x, const Warp& warp,
   return elements;
 }
 
-// --- Fragments: as those of mma.m16n8k16, the columns of D eight by eight ---
+// --- Fragments: laid out as in mma.m16n8k16, for eight columns of D at a time ---
 
-/// Lane (g = lane / 4, t = lane % 4) has rows g and g + 8, columns 2 t and 2 t + 1.
+/// The place of an element in a tile. Lane (g = lane / 4, t = lane % 4) has rows g and g + 8,
+/// columns 2 t and 2 t + 1.
 constexpr std::size_t place_of(std::size_t lane, std::size_t index) {
   return (lane / 4 + index / 2 * 8) * kProductColumns + lane % 4 * 2 + index % 2;
 }
@@ -139,7 +140,7 @@ FactorsA factors_a(Execution& x, const Warp& warp, const Instruction& instructio
   return a;
 }
 
-/// The sums of eight columns, in registers.
+/// The sums of eight columns of D, in registers.
 class Sums {
  public:
   Sums(const Execution& x, const Warp& warp, const Instruction& instruction, bool half,
@@ -184,7 +185,7 @@ class Sums {
   std::size_t slab_;
 };
 
-/// Columns [first, first + 8) of B, from [column][k].
+/// Columns [first, first + 8) of B. `columns` is laid out as [column][k].
 FactorsB factors_b(const ProductShape& shape, const std::vector<std::uint16_t>& columns,
                    std::uint32_t first) {
   BitsB bits{};
@@ -213,7 +214,7 @@ void multiply(Execution& x, Warp& warp, const AsyncProduct& product) {
   }
 }
 
-/// In order: an accumulator may be that of the product before.
+/// Lands the first `count` products, in order: one may accumulate into the sums of the one before.
 void land_up_to(Execution& x, Warp& warp, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     AsyncProduct& product = warp.products[i];
@@ -254,7 +255,7 @@ void note_reads(Execution& x, Warp& warp, const Instruction& instruction, const 
   });
 }
 
-/// Its reads are the multiplier's from now on.
+/// Attributes the product's reads to the multiplier from now on.
 void end_reads(Execution& x, const Warp& warp, const AsyncProduct& product) {
   const auto shape = instruction_of(x, product).details_as<ProductShape>();
   SharedMemory& shared = x.block_of(warp).shared;
@@ -269,23 +270,23 @@ void end_reads(Execution& x, const Warp& warp, const AsyncProduct& product) {
   });
 }
 
-/// The warps of its warpgroup, itself too.
+/// The warps of a warp's warpgroup, including itself.
 std::span<Warp> warpgroup_of(Execution& x, const Warp& warp) {
   const std::span<Warp> all = x.warps_of(x.block_of(warp));
   const std::size_t first = static_cast<std::size_t>(warp.index) / kWarpgroup * kWarpgroup;
   return all.subspan(first, std::min(kWarpgroup, all.size() - first));
 }
 
-/// How many of its products the warp waits for, counted from its first one.
+/// The number of products that the warp waits for, counted from its first one.
 std::uint32_t awaited(const Warp& warp, std::uint32_t pending) {
-  // Groups are in the order of their products.
+  // Products are sorted by group.
   const auto left = std::ranges::find_if(warp.products, [&](const AsyncProduct& product) {
     return product.group + pending >= warp.products_committed;
   });
   return left == warp.products.end() ? warp.products_issued : left->number;
 }
 
-/// Products below `end` have happened.
+/// Completes the warp's products numbered below `end`. Returns how many of warp.products they are.
 std::size_t complete(Execution& x, Warp& warp, std::uint32_t end) {
   const auto left = std::ranges::find_if(
       warp.products, [&](const AsyncProduct& product) { return product.number >= end; });

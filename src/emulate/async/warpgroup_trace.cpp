@@ -20,7 +20,7 @@ WarpgroupTrace& trace_of(Execution& x, const Warp& warp) {
   return groups[group_of(warp)];
 }
 
-/// False for the last warpgroup of a block whose threads are no multiple of a warpgroup.
+/// False for the last warpgroup of a block whose warps are not a multiple of four.
 bool is_whole(Execution& x, const Warp& warp) {
   return (group_of(warp) + 1) * kWarpgroup <= x.warps_of(x.block_of(warp)).size();
 }

@@ -7,7 +7,7 @@
 
 #include "emulate/program.hpp"
 
-// All four warps of a warpgroup have to execute the same wgmma.mma_async: PTX ISA 9.0, section
+// All four warps of a warpgroup must execute the same wgmma.mma_async: PTX ISA 9.0, section
 // 9.7.15.5.
 namespace fatune::emulate {
 
@@ -17,7 +17,7 @@ struct Warp;
 
 inline constexpr std::size_t kWarpgroup = 4;
 
-/// The products that some of a warpgroup's warps have issued, and others have not.
+/// The products that some, but not all, warps of a warpgroup have issued.
 class WarpgroupTrace {
  public:
   /// The properties of a product that must be the same in all four warps.
@@ -30,25 +30,26 @@ class WarpgroupTrace {
     friend bool operator==(const Product&, const Product&) = default;
   };
 
-  /// The product that others have issued in its place; `product` when the warp is the first.
+  /// Records a product of the warp. Returns the product that others have issued in its place, or
+  /// `product` if the warp is the first.
   Product issue(std::size_t warp, const Product& product);
   void end(std::size_t warp) { ended_[warp] = true; }
-  /// Whether some warp of the group has ended without the last product of this one.
+  /// True if some warp of the warpgroup has ended without issuing this warp's last product.
   [[nodiscard]] bool left_alone(std::size_t warp) const;
   /// The next product that others have issued and this warp has not; null: none.
   [[nodiscard]] const Product* next(std::size_t warp) const;
 
  private:
   std::deque<Product> products_;
-  std::uint64_t first_ = 0;  ///< number of the first
+  std::uint64_t first_ = 0;  ///< number of the first of `products_`
   std::array<std::uint64_t, kWarpgroup> issued_{};
   std::array<bool, kWarpgroup> ended_{};
 };
 
-/// Reports a product that the rest of the warpgroup does not issue.
+/// Records a product. Reports it if the rest of the warpgroup does not issue the same one.
 void trace_product(Execution& x, const Warp& warp, const Instruction& instruction,
                    const AsyncProduct& product);
-/// Notes that a warp has ended.
+/// Records that a warp has ended. Reports a product that it leaves to the others.
 void trace_end(Execution& x, const Warp& warp);
 
 }  // namespace fatune::emulate

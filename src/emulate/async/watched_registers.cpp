@@ -26,8 +26,8 @@ void too_early(Execution& x, const Warp& warp, const Instruction& instruction, c
   });
 }
 
-/// A mov of zeros: compilers put those of fresh sums behind the fence, and the machine code has a
-/// product without sums in their place. Seen with NVRTC 13.0.
+/// True for a mov of zeros. Compilers zero fresh sums after the fence, where the machine code has a
+/// product without sums instead. Seen with NVRTC 13.0.
 bool clears(const Execution& x, const Warp& warp, const Instruction& instruction,
             const WatchedUses& uses) {
   if (!uses.copies) {

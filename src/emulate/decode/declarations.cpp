@@ -15,15 +15,15 @@
 namespace fatune::emulate {
 namespace {
 
-// Far below the allocations of GlobalMemory.
+// The address of the first variable, far below the allocations of GlobalMemory.
 constexpr std::uint64_t kFirstVariable = 0x7e00'0000'0000;
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 28U;
-constexpr std::uint64_t kMostSharedBytes = 232448;  ///< of a block, on compute capability 9.0
+constexpr std::uint64_t kMostSharedBytes = 232448;  ///< per block, on compute capability 9.0
 constexpr std::uint64_t kMostLocalBytes = std::uint64_t{512} * 1024;
 constexpr std::uint64_t kMostParameterBytes = 32764;
 constexpr std::uint64_t kMostVariableBytes = std::uint64_t{1} << 28U;
 
-/// ".shared .align 16 .b8 tile[4096]".
+/// A declaration, such as ".shared .align 16 .b8 tile[4096]".
 struct Declaration {
   std::string space;  ///< "shared"
   ScalarType type = ScalarType::b8;
@@ -75,7 +75,7 @@ Declaration read_declaration(std::string_view all) {
     text = trim(text.substr(0, equals));
   }
   bool has_type = false;
-  bool pointee = false;  // after ".ptr" comes what the parameter points to
+  bool pointee = false;  // words after ".ptr" describe what the parameter points to
   while (text.starts_with('.')) {
     const std::string_view word = take_until(text, ' ').substr(1);
     text = trim(text);
@@ -109,7 +109,7 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-/// "{1, 2, 3}" or "0f3FB8AA3B", as bytes.
+/// The bytes of an initial value, such as "{1, 2, 3}" or "0f3FB8AA3B".
 std::vector<std::uint8_t> initial_bytes(const Declaration& declaration) {
   std::vector<std::uint8_t> bytes(declaration.bytes());
   std::string_view text = declaration.value;
@@ -145,8 +145,8 @@ class Layout {
     }
   }
 
-  /// A parameter of a call. Scopes of the kernel may use a name for several: they share the room of
-  /// the largest.
+  /// Adds a parameter of a call. Scopes of the kernel may use one name for several parameters. They
+  /// share the space of the largest.
   void add_call_parameter(const Declaration& declaration) {
     result_.call_parameters.insert(declaration.name);
     std::uint64_t& bytes = call_parameter_bytes_[declaration.name];
@@ -211,7 +211,7 @@ class Layout {
   std::uint64_t dynamic_alignment_ = 16;
 };
 
-/// ".param" directives between the parentheses of a kernel's header.
+/// The ".param" directives between the parentheses of a kernel's header.
 std::vector<std::string> parameters_of(const std::string& header) {
   const std::size_t open = header.find('(');
   const std::size_t close = header.find(')');
@@ -231,7 +231,7 @@ std::uint32_t cluster_extent(const std::string& text) {
   return static_cast<std::uint32_t>(*blocks);
 }
 
-/// ".reqnctapercluster 2, 1, 1", of which the last two may be absent, behind the parameters.
+/// Reads ".reqnctapercluster 2, 1, 1" after the parameters. The last two extents may be absent.
 std::optional<std::array<std::uint32_t, 3>> cluster_of(std::string_view header) {
   constexpr std::string_view kDirective = ".reqnctapercluster ";
   const std::size_t at = header.find(kDirective);

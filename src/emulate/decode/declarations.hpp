@@ -10,13 +10,14 @@
 
 namespace fatune::emulate {
 
-/// The places of a module's variables and a kernel's parameters.
+/// The addresses of a module's variables and a kernel's parameters.
 struct Declarations : KernelNeeds {
   std::map<std::string, std::uint64_t, std::less<>> addresses;  ///< in their own space
-  std::set<std::string, std::less<>> call_parameters;  ///< of calls that the kernel makes: local
+  std::set<std::string, std::less<>> call_parameters;  ///< of the kernel's calls: in local memory
 };
 
-/// Reads the directives that declare variables. Error(bad_file) for one that is not understood.
+/// Reads the directives that declare variables. Throws Error(bad_file) for one that it does not
+/// understand.
 [[nodiscard]] Declarations read_declarations(const PtxModule& module, const PtxFunction& function);
 
 }  // namespace fatune::emulate

@@ -79,7 +79,7 @@ class ProgramBuilder {
             .offset);
   }
 
-  /// A kernel whose last statement is not an exit ends there too.
+  /// Adds an exit, since a kernel whose last statement is not an exit ends there too.
   void add_end() {
     Instruction end;
     end.flow = Flow::exit;
@@ -102,7 +102,7 @@ class ProgramBuilder {
 
   /// Numbers the registers of products, and finds the other instructions that use them.
   void watch() {
-    std::map<std::uint32_t, std::uint16_t> numbers;  // by place
+    std::map<std::uint32_t, std::uint16_t> numbers;  // by offset
     for (const Instruction& instruction : program_.instructions) {
       if (instruction.is_product) {
         number_registers(instruction, numbers);
@@ -164,7 +164,7 @@ class ProgramBuilder {
   }
 
   InlinedFunction inlined_;
-  const PtxFunction& function_;  ///< with the functions that it calls
+  const PtxFunction& function_;  ///< includes the functions that it calls
   const std::string& origin_;
   Declarations declarations_;
   Names names_;

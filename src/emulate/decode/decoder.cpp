@@ -16,7 +16,7 @@ namespace {
 std::vector<std::string_view> parts_of(std::string_view opcode) {
   std::vector<std::string_view> parts;
   while (!opcode.empty()) {
-    // "shared::cta" and "L2::128B" are one part.
+    // "shared::cta" and "L2::128B" are one part each.
     parts.push_back(take_until(opcode, '.'));
   }
   return parts;
@@ -49,7 +49,7 @@ Decoder::Decoder(std::string_view opcode, std::vector<std::string> operands, Nam
 
 bool Decoder::has(std::string_view modifier) const {
   return std::any_of(parts_.begin() + 1, parts_.end(), [&](std::string_view part) {
-    // ".shared::cta" is ".shared".
+    // ".shared::cta" counts as ".shared".
     return part == modifier ||
            (part.starts_with(modifier) && part.substr(modifier.size()) == "::cta");
   });

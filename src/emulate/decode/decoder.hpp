@@ -23,38 +23,39 @@ struct AddressOperand {
   bool wide = false;  ///< the base has 64 bits
 };
 
-/// One statement on its way to an instruction: its opcode in parts, its operands as text. A
-/// statement that an operation does not understand is an Error(bad_file) that names the statement
-/// and its line.
+/// A statement being decoded into an instruction: its opcode in parts, its operands as text. For a
+/// statement that an operation does not understand, throws Error(bad_file), which names the
+/// statement and its line.
 class Decoder {
  public:
   Decoder(std::string_view opcode, std::vector<std::string> operands, Names& names,
           std::string where);
 
   [[nodiscard]] const std::string& opcode() const { return opcode_; }
-  /// "mma" of mma.sync.aligned...
+  /// The first part of the opcode: "mma" of mma.sync.aligned...
   [[nodiscard]] std::string_view name() const { return parts_.front(); }
   [[nodiscard]] bool has(std::string_view modifier) const;
   [[nodiscard]] std::size_t part_count() const { return parts_.size(); }
   [[nodiscard]] std::string_view part(std::size_t index) const { return parts_.at(index); }
-  /// Types among the modifiers, in order. Precondition of type(): there is one.
+  /// The types among the modifiers, in order. type() is the last one, and throws if there is none.
   [[nodiscard]] const std::vector<ScalarType>& types() const { return types_; }
   [[nodiscard]] ScalarType type() const;
-  /// The first of these modifiers that the opcode has: its index.
+  /// The index of the first of these modifiers that the opcode has.
   [[nodiscard]] std::optional<std::size_t> one_of(
       std::initializer_list<std::string_view> modifiers) const;
 
   [[nodiscard]] std::size_t operand_count() const { return operands_.size(); }
   [[nodiscard]] const std::string& operand(std::size_t index) const;
-  /// The destination of a result: a register that may be written; "_" is one that is never read.
+  /// The destination of a result: a writable register. "_" is a register that is never read.
   [[nodiscard]] Operand destination(std::size_t index, ScalarType type) const;
   [[nodiscard]] std::vector<Operand> destinations(std::size_t index, ScalarType type) const;
   [[nodiscard]] Operand destination_named(std::string_view name, ScalarType type) const;
-  /// A register, or an immediate value of that type.
+  /// A register, an immediate value of that type, or the address of a variable.
   [[nodiscard]] Operand value(std::size_t index, ScalarType type) const;
-  /// A predicate that is set.
+  /// A predicate that the instruction sets.
   [[nodiscard]] Operand predicate(std::size_t index) const;
-  /// A predicate that is asked: "%p1", "!%p1", or an immediate value. See condition_of().
+  /// A predicate that the instruction reads: "%p1", "!%p1", or an immediate value. See
+  /// condition_of().
   [[nodiscard]] Operand condition(std::size_t index) const;
   [[nodiscard]] AddressOperand address(std::size_t index) const;
   /// The address in the text between the brackets.
@@ -63,31 +64,32 @@ class Decoder {
   [[nodiscard]] std::vector<std::string> bracketed(std::size_t index) const;
   /// A constant with the same bits in all lanes.
   [[nodiscard]] Operand constant(std::uint64_t bits, bool wide) const;
-  /// "{%r1, %r2}", or one register.
+  /// The values of "{%r1, %r2}", or of one register.
   [[nodiscard]] std::vector<Operand> values(std::size_t index, ScalarType type) const;
   [[nodiscard]] std::vector<Operand> values_named(std::string_view text, ScalarType type) const;
-  /// Whether the first register of an operand has 64 bits: loads and stores take wider ones.
+  /// True if the first register of an operand has 64 bits. Loads and stores may use registers wider
+  /// than their type.
   [[nodiscard]] bool is_wide(std::size_t index) const;
   [[nodiscard]] std::int64_t immediate(std::size_t index) const;
-  /// An immediate value from 0 to `most`; `what` it is.
+  /// An immediate value from 0 to `most`. `what` describes it in errors.
   [[nodiscard]] std::uint32_t count(std::size_t index, std::int64_t most,
                                     std::string_view what) const;
   [[nodiscard]] Operand register_named(std::string_view name, ScalarType type) const;
   [[nodiscard]] Operand predicate_named(std::string_view name) const;
-  /// "_" or nothing is one that is never asked.
+  /// A predicate, or kNowhere for "_" or an empty name.
   [[nodiscard]] Operand predicate_or_nowhere(std::string_view name) const;
-  /// "%r1" and "%p1" of "%r1|%p1"; the second may be missing, and is empty.
+  /// "%r1" and "%p1" of "%r1|%p1". The second is empty if it is missing.
   [[nodiscard]] std::pair<std::string_view, std::string_view> pair(std::size_t index) const;
-  /// CC.CF: the carry that add.cc and its like leave to addc and its like.
+  /// CC.CF: the carry from add.cc and similar instructions to addc and similar ones.
   [[nodiscard]] Operand carry() const;
-  /// The address of a call's parameter in local memory; nothing: the name is not a parameter.
+  /// The address of a call's parameter in local memory; empty: the name is not a parameter.
   [[nodiscard]] std::optional<std::uint64_t> call_parameter(std::string_view name) const;
-  /// The places of the labels of a .branchtargets list; the operand is its name.
+  /// The positions of the labels of a .branchtargets list. The operand is the list's name.
   [[nodiscard]] std::vector<std::int32_t> branch_targets(std::size_t index) const;
-  /// Sets result.target to where this operand's label stands.
+  /// Sets result.target to the position of this operand's label.
   void branch_target(std::size_t index);
 
-  /// Ends decoding: this opcode, or this use of it, is not covered.
+  /// Throws Error(bad_file): this opcode, or this use of it, is not covered.
   [[noreturn]] void unsupported(std::string_view what = "") const;
   [[noreturn]] void malformed(std::string_view what) const;
   void unsupported_if(bool holds, std::string_view what = "") const {
@@ -105,12 +107,12 @@ class Decoder {
   std::vector<Operand> result_operands;
 
   void add(Operand operand) { result_operands.push_back(operand); }
-  /// Two operands: the base and the offset. See Execution::address.
+  /// Adds two operands: the base and the offset. See Execution::address.
   void add_address(const AddressOperand& address) {
     add(address.base);
     add(constant(static_cast<std::uint64_t>(address.offset), true));
   }
-  /// The lanes that the operand at `members` names execute it together.
+  /// Makes the lanes that the operand at `members` names execute the instruction together.
   void gather(std::uint8_t members) {
     result.flow = Flow::gather;
     result.members = members;
@@ -119,7 +121,7 @@ class Decoder {
     result.flow = Flow::gather;
     result.all_members = true;
   }
-  /// Lanes wait until the condition holds.
+  /// Makes lanes wait until the condition holds.
   void await(Condition until) {
     result.condition = until;
     result.flow = Flow::poll;
@@ -140,13 +142,13 @@ class Decoder {
   std::string where_;
 };
 
-/// An instruction that sets its first operand from the ones after it, which are of types `from`.
+/// Decodes an instruction that sets its first operand from the next ones, which have types `from`.
 void use(Decoder& d, Handler handler, ScalarType to, std::initializer_list<ScalarType> from);
 
-/// The order of a strong access, by its modifiers.
+/// The memory order of a strong access, from its modifiers.
 [[nodiscard]] MemoryOrder order_of(const Decoder& d);
 
-/// Fills in the decoder's result. One for each opcode, by its first part: see operations.hpp.
+/// Fills in the decoder's result. Each first part of an opcode has one: see operations.hpp.
 using Operation = void (*)(Decoder&);
 
 }  // namespace fatune::emulate

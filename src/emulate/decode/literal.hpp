@@ -8,8 +8,8 @@
 
 namespace fatune::emulate {
 
-/// The bits of a constant as PTX writes it, as a value of that type: "-16", "0x1f", "0U", "0b101",
-/// "0f3F800000" (the bits of a float), "0d3FF0000000000000", "1.5". Nothing: it is no constant.
+/// The bits of a PTX constant as a value of the type: "-16", "0x1f", "0U", "0b101", "0f3F800000"
+/// (the bits of a float), "0d3FF0000000000000", "1.5". Empty if the text is not a constant.
 [[nodiscard]] std::optional<std::uint64_t> literal_bits(std::string_view text, ScalarType type);
 
 }  // namespace fatune::emulate

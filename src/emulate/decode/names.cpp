@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t kNarrowBytes = kLanes * 4;
 constexpr std::uint32_t kWideBytes = kLanes * 8;
-// The most register bytes of a warp. NVRTC numbers registers anew for every value: long kernels
+// The most register bytes of a warp. NVRTC names a new register for every value, so long kernels
 // name some ten thousand.
 constexpr std::uint32_t kMostRegisterBytes = std::uint32_t{1} << 26U;
 

@@ -14,13 +14,13 @@
 
 namespace fatune::emulate {
 
-/// Gives registers, immediates and symbols of a function their places.
+/// Assigns locations to the registers, immediates and symbols of a function.
 class Names {
  public:
   Names(const PtxFunction& function, const Declarations& declarations);
 
-  /// The statement whose registers are meant from now on: a name may be two registers, in two
-  /// scopes of the function.
+  /// Sets the statement in which names are looked up. A name may mean different registers in
+  /// different scopes of the function.
   void enter(const PtxStatement& statement) { statement_ = &statement; }
 
   struct Register {
@@ -28,13 +28,13 @@ class Names {
     ScalarType type;
     bool read_only = false;
   };
-  /// A register of the statement, or a special one; null: it is none.
+  /// A register of the statement, or a special register; null: there is none of that name.
   [[nodiscard]] const Register* find_register(std::string_view name) const;
-  /// By its index into the function's.
+  /// The register with this index into the function's registers.
   [[nodiscard]] const Register& register_at(std::size_t index) const { return registers_[index]; }
-  /// A register without a name, for results that are not needed.
+  /// A register without a name, for results that are discarded.
   [[nodiscard]] Operand unread();
-  /// The predicate that carries are kept in.
+  /// The predicate that holds carries.
   [[nodiscard]] Operand carry();
   /// A constant with the same bits in all lanes.
   [[nodiscard]] Operand constant(std::uint64_t bits, bool wide);
@@ -42,7 +42,7 @@ class Names {
   [[nodiscard]] const std::uint64_t* find_symbol(std::string_view name) const;
   /// The address, in local memory, of a parameter that the function passes to another one.
   [[nodiscard]] std::optional<std::uint64_t> find_call_parameter(std::string_view name) const;
-  /// The labels of a list that .branchtargets declares; none: there is none of that name.
+  /// The labels of a list that .branchtargets declares; empty: there is none of that name.
   [[nodiscard]] std::vector<std::string> branch_targets(std::string_view name) const;
   /// The instruction that a label stands before; -1: there is none of that name.
   [[nodiscard]] std::int32_t find_label(std::string_view name) const;
@@ -59,7 +59,7 @@ class Names {
   const PtxFunction& function_;
   const Declarations& declarations_;
   const PtxStatement* statement_ = nullptr;
-  std::vector<Register> registers_;  ///< by index into the function's
+  std::vector<Register> registers_;  ///< by index into the function's registers
   std::map<std::string, Register, std::less<>> special_;
   std::map<std::string, std::int32_t, std::less<>> labels_;
   struct Constant {

@@ -6,7 +6,7 @@
 
 namespace fatune::emulate {
 
-/// PTX's fundamental types (ISA 9.0, section 5.2), as far as operations name them.
+/// The fundamental types of PTX (ISA 9.0, section 5.2) that operations name.
 enum class ScalarType : std::uint8_t {
   pred,
   b8,
@@ -35,15 +35,15 @@ enum class ScalarType : std::uint8_t {
   e5m2x2,
 };
 
-/// "u32" and so on; nothing for anything else.
+/// The type with a name such as "u32". Empty for other names.
 [[nodiscard]] std::optional<ScalarType> scalar_type(std::string_view name);
 
-/// Bytes of a value in memory. A predicate has none (0).
+/// The bytes of a value in memory; 0 for a predicate.
 [[nodiscard]] int size_of(ScalarType type);
 [[nodiscard]] bool is_signed(ScalarType type);
 [[nodiscard]] bool is_integer(ScalarType type);
 [[nodiscard]] bool is_float(ScalarType type);
-/// f16, f16x2, bf16, bf16x2.
+/// True for f16, f16x2, bf16, bf16x2.
 [[nodiscard]] bool is_half(ScalarType type);
 
 }  // namespace fatune::emulate

@@ -20,7 +20,7 @@ Mask part_mask(Mask mask, std::uint32_t first, std::uint32_t count) {
 using Addresses = std::array<std::uint64_t, kLanes>;
 
 /// The units that the lanes of a part access. A unit is one word, or 2 or 4 words of neighbouring
-/// banks. Units are thus in groups of banks as words are in banks.
+/// banks. Units thus belong to groups of banks as words belong to banks.
 class PartUnits {
  public:
   PartUnits(const Addresses& addresses, Mask mask, std::uint32_t unit_bytes)
@@ -52,8 +52,8 @@ class PartUnits {
     return again != 0;
   }
 
-  /// Each unit counts once. Lanes with different units of a group are a list: the newest, and of
-  /// each lane the one before it.
+  /// The most different units in any group. Lanes with different units of a group form a list:
+  /// `newest` is its head, and `older` has the lane before each lane.
   [[nodiscard]] std::uint32_t most_of_a_group() const {
     constexpr int kNone = -1;
     std::array<int, kBanks> newest;

@@ -9,14 +9,14 @@
 
 namespace fatune::emulate {
 
-/// An agent that accesses memory: the warps of a cluster, in order, after them the same warps as
-/// they multiply (Execution::multiplier), and after those its mbarriers, in whose name the copies
-/// write that complete on them.
+/// The number of an agent that accesses memory. The warps of a cluster come first, in order. Their
+/// multipliers come next (Execution::multiplier). The mbarriers of the cluster come last: copies
+/// that complete on an mbarrier write in its name.
 using Agent = std::uint32_t;
 
 struct Instruction;
 
-/// An agent's access at a time: its clock, which counts synchronisations. 0: never.
+/// The time of an agent's access: the agent's clock, which counts synchronisations. 0: never.
 /// source: Flanagan & Freund, "FastTrack: efficient and precise dynamic race detection" (2009)
 class Epoch {
  public:
@@ -39,11 +39,11 @@ class Epoch {
   std::uint64_t bits_ = 0;
 };
 
-/// An agent's knowledge of the others: everything that they did up to these clocks came before.
+/// An agent's knowledge of other agents. Everything that they did up to these clocks came before.
 ///
-/// Kept by warp, not by thread: lanes of a warp are ordered by barriers and bar.warp.sync of all of
-/// them. A synchronisation of some lanes counts for the whole warp: a race that only such a
-/// divergent use hides is not found, and none is reported that is not there.
+/// It is kept by warp, not by thread. Barriers and bar.warp.sync of all lanes order the lanes of a
+/// warp. A synchronisation of some lanes counts for the whole warp. A race that only such a
+/// divergent use hides is not found, but no false race is reported.
 class VectorClock {
   using Clocks = std::vector<std::uint32_t>;
 
@@ -57,7 +57,7 @@ class VectorClock {
     }
     known_[agent] = clock;
   }
-  /// That access has come before.
+  /// Records that an access came before.
   void raise(Epoch before) { set(before.agent(), std::max(of(before.agent()), before.clock())); }
   void join(const VectorClock& other) {
     join(other.known_, known_);
@@ -71,7 +71,7 @@ class VectorClock {
     const auto other = others_.find(cluster);
     return other != others_.end() && agent < other->second.size() ? other->second[agent] : 0;
   }
-  /// From now on the agents that are named without a cluster are those of `to`, not of `from`.
+  /// From now on, agents that are named without a cluster are those of `to`, not of `from`.
   void change_cluster(std::uint32_t from, std::uint32_t to) {
     others_[from] = std::exchange(known_, {});
     if (auto own = others_.extract(to)) {
@@ -92,13 +92,13 @@ class VectorClock {
   std::map<std::uint32_t, Clocks> others_;  ///< by cluster; mostly empty
 };
 
-/// The knowledge that a synchronisation hands over.
+/// The knowledge that a synchronisation passes on.
 struct Knowledge {
-  VectorClock seen;    ///< came before
-  VectorClock fenced;  ///< of that, what the async proxy sees: a proxy fence came after it
-  /// The part that came before a fence: relaxed writes from now on hand it over. PTX requires the
-  /// fence in the thread that writes; on all existing hardware a fence in the thread whose writes
-  /// are handed over is enough.
+  VectorClock seen;    ///< what came before
+  VectorClock fenced;  ///< the part that the async proxy sees: a proxy fence came after it
+  /// The part that came before a fence. Later relaxed writes pass it on. PTX requires the fence in
+  /// the thread that writes. On all existing hardware, a fence in the thread whose writes are
+  /// passed on is enough.
   VectorClock published;
 
   void join(const Knowledge& other) {
@@ -117,14 +117,14 @@ struct Knowledge {
 struct Accessor {
   Agent agent = 0;
   int lane = 0;
-  const VectorClock* known = nullptr;  ///< the agent's own entry: its clock now
+  const VectorClock* known = nullptr;  ///< the agent's own entry is its current clock
   const Instruction* instruction = nullptr;
-  /// All lanes of the warp execute it together (.sync): what they have read is read, although they
-  /// need a barrier to see what others of them write.
+  /// All lanes of the warp execute the instruction together (.sync). Their earlier reads are then
+  /// complete, although they need a barrier to see each other's writes.
   bool together = false;
 
   [[nodiscard]] Epoch epoch() const { return {known->of(agent), agent, lane}; }
-  /// Whether an access comes before everything that this one does now.
+  /// True if an access comes before everything that this accessor does now.
   [[nodiscard]] bool follows(Epoch before) const {
     if (before.never() || (before.agent() == agent && before.lane() == lane)) {
       return true;
@@ -132,7 +132,7 @@ struct Accessor {
     return before.agent() == agent ? before.clock() < known->of(agent)
                                    : before.clock() <= known->of(before.agent());
   }
-  /// Whether a write comes after the read at `before`.
+  /// True if a write by this accessor comes after the read at `before`.
   [[nodiscard]] bool follows_read(Epoch before) const {
     return (together && before.agent() == agent) || follows(before);
   }

@@ -5,10 +5,11 @@ namespace {
 
 using Plane = ShadowPlane<GlobalEpoch>;
 
-// A mark for every 4 bytes takes 8, and as many again when single bytes are accessed.
+// The largest allocation that is tracked. Marks take 8 bytes for every 4 bytes, and another 8 for
+// every byte if single bytes are accessed.
 constexpr std::size_t kMostTrackedBytes = std::size_t{1} << 30U;
 
-/// Says which access a race is with.
+/// Sets the other access of a race.
 void name_end(const AccessEnds& ends, std::optional<GlobalRace>& race) {
   if (race) {
     const auto offset = static_cast<std::uint32_t>(race->offset);

@@ -11,7 +11,7 @@
 
 namespace fatune::emulate {
 
-/// An access by a thread of any cluster of a launch at a time: an Epoch, and whose.
+/// The Epoch of an access by a thread of any cluster of a launch, and the thread's cluster.
 class GlobalEpoch {
  public:
   static constexpr std::uint32_t kMostClusters = 1U << 22U;
@@ -20,7 +20,7 @@ class GlobalEpoch {
   constexpr GlobalEpoch(std::uint32_t cluster, Epoch epoch)
       : bits_(std::uint64_t{cluster} << 42U | std::uint64_t{epoch.agent()} << 32U |
               std::uint64_t{epoch.clock()} << 5U | static_cast<std::uint64_t>(epoch.lane())) {}
-  /// One that no access has.
+  /// A mark that no access has.
   static constexpr GlobalEpoch nobody() {
     GlobalEpoch epoch;
     epoch.bits_ = ~std::uint64_t{0};
@@ -61,16 +61,16 @@ struct GlobalRace {
   std::uint64_t offset = 0;  ///< of the first byte in the allocation
   GlobalEpoch other;
   bool other_writes = false;
-  std::optional<AccessEnd> by = std::nullopt;  ///< the other one, if ends are kept
+  std::optional<AccessEnd> by = std::nullopt;  ///< the other access, if ends are kept
 };
 
 /// The last writer and the last reader of each byte of global memory in a launch. Earlier readers
 /// are forgotten, so a race with one of them may not be found.
 class GlobalShadow {
  public:
-  /// True: races say which instruction made the other access.
+  /// If true, races name the instruction of the other access.
   void keep_ends(bool keep) { keeps_ends_ = keep; }
-  /// Notes a read of an allocation of `size` bytes, given by its number, whether it is right or
+  /// Records a read of an allocation of `size` bytes, given by its number, even if the read is
   /// wrong.
   [[nodiscard]] std::optional<GlobalRace> note_read(const GlobalAccessor& who,
                                                     std::size_t allocation, std::size_t size,
@@ -87,7 +87,7 @@ class GlobalShadow {
     std::optional<AccessEnds> ends;  ///< empty: not kept
   };
 
-  /// Null for allocations of which no account is kept.
+  /// Null if accesses to the allocation are not tracked.
   [[nodiscard]] Planes* planes_of(const GlobalAccessor& who, std::size_t allocation,
                                   std::size_t size);
 

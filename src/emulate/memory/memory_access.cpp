@@ -16,7 +16,7 @@ std::string shared_name(const Execution& x, std::uint32_t offset) {
   return name.empty() ? fmt::format("shared memory + {}", offset) : name;
 }
 
-/// Whether it is a copy that completes on an mbarrier which was not waited for.
+/// True if the other access is a copy that completes on an mbarrier which was not waited for.
 bool is_copy(const Execution& x, const SharedFault& fault) {
   return fault.kind == SharedFault::Kind::race && fault.other.agent() >= 2 * x.warps.size();
 }
@@ -70,8 +70,8 @@ FindingKind kind_of(SharedFault::Kind kind) {
   return FindingKind::race;
 }
 
-/// The space that a generic address is in, and the address there. Generic addresses reach the
-/// shared memory of all blocks of the cluster.
+/// Resolves a generic address to its space and the address in that space. Generic addresses reach
+/// the shared memory of all blocks of the cluster.
 Access resolved(Access access) {
   if (access.space != Space::generic) {
     return access;
@@ -147,7 +147,7 @@ void write_shared(const Actor& by, const Access& access, const void* from) {
   }
 }
 
-/// "thread 5 (warp 0)", with its block where that is another one.
+/// Names a thread: "thread 5 (warp 0)", or with its block if it may be in another one.
 std::string thread_name(const Execution& x, GlobalEpoch other) {
   const Epoch epoch = other.epoch();
   if (other.cluster() == x.cluster) {
@@ -164,7 +164,7 @@ std::string thread_name(const Execution& x, GlobalEpoch other) {
                      where);
 }
 
-/// `cluster`: whose the access was.
+/// `cluster`: the cluster of the access.
 std::optional<OtherAccess> other_access(const Execution& x, const std::optional<AccessEnd>& end,
                                         std::uint32_t cluster) {
   if (!end || end->instruction == nullptr) {

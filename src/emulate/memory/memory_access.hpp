@@ -4,13 +4,13 @@
 
 #include "emulate/execution.hpp"
 
-// A thread's accesses to memory, with checks. A wrong access is a finding; it reads zeros and
+// A thread's accesses to memory, with checks. An invalid access is a finding. It reads zeros and
 // writes nothing.
 namespace fatune::emulate {
 
 enum class Space : std::uint8_t { generic, global, shared, shared_cluster, local, parameter };
 
-// Generic addresses: device memory lies above, each other space in a window of its own.
+// Generic addresses: each space has a window of its own, except device memory, which lies above.
 inline constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 32U;
 inline constexpr std::uint64_t kSharedWindow = 1 * kWindowBytes;
 inline constexpr std::uint64_t kLocalWindow = 2 * kWindowBytes;
@@ -23,15 +23,16 @@ inline constexpr std::uint64_t kParameterWindow = 3 * kWindowBytes;
          : window == kParameterWindow ? Space::parameter
                                       : Space::global;
 }
-/// Shared addresses begin above 0, as the system keeps the first bytes to itself.
+/// Shared addresses begin above 0, because the system reserves the first bytes.
 inline constexpr std::uint32_t kSharedBase = 1024;
-/// Addresses of shared::cluster: a block's own, or these bits and what the block itself calls it.
+/// An address in shared::cluster is an address in the block's own shared memory, or
+/// (rank + 1) << kRankShift plus the address within the block of that rank.
 inline constexpr std::uint32_t kRankShift = 24;
 constexpr std::uint32_t cluster_address(std::uint32_t rank, std::uint32_t address) {
   return (rank + 1) << kRankShift | address;
 }
 
-/// The address within shared memory of a generic address; other addresses stay.
+/// Converts a generic address in the shared window to a shared address. Keeps other addresses.
 constexpr std::uint64_t shared_part(std::uint64_t address) {
   return address / kWindowBytes == 1 ? address - kSharedWindow : address;
 }
@@ -56,14 +57,14 @@ struct SharedPlace {
   [[nodiscard]] std::uint8_t* data() const { return block->shared.data(offset); }
 };
 
-/// The shared bytes when they are there; a finding and nothing when they are not.
+/// Locates shared bytes. If they do not exist, reports it and returns an empty place.
 [[nodiscard]] SharedPlace check_shared(const Actor& by, const Access& access);
-/// False, with a finding, when a write would overwrite an mbarrier.
+/// If a write would overwrite an mbarrier, reports it and returns false.
 [[nodiscard]] bool keeps_mbarriers(const Actor& by, const SharedPlace& place, std::uint32_t bytes);
-/// The global bytes when they are there; a finding and null when they are not.
+/// Locates global bytes. If they do not exist, reports it and returns null.
 [[nodiscard]] std::uint8_t* check_global(const Actor& by, const Access& access, bool reads);
 
-/// How shared memory is used: in words, and what that is.
+/// A use of shared memory: its description in findings, and its kind of access.
 struct SharedUse {
   const char* doing;
   AccessKind access;
@@ -76,14 +77,14 @@ inline constexpr SharedUse kCopiesFromShared{"copies from", AccessKind::async_re
 inline constexpr SharedUse kMultipliesShared{"multiplies", AccessKind::async_read};
 
 void report_fault(const Actor& by, const SharedFault& fault, const SharedUse& use);
-/// Reports it if there is one.
+/// Reports the fault if there is one.
 inline void report_shared(const Actor& by, const std::optional<SharedFault>& fault,
                           const SharedUse& use) {
   if (fault) {
     report_fault(by, *fault, use);
   }
 }
-/// As findings name it: nothing when ends are not kept.
+/// The other access as findings name it. Empty if ends are not kept.
 [[nodiscard]] std::optional<OtherAccess> other_access(const Execution& x,
                                                       const std::optional<AccessEnd>& end);
 

@@ -7,7 +7,8 @@
 namespace fatune::emulate {
 namespace {
 
-/// The knowledge that another cluster has left there is identified by the cluster's number.
+/// The location at a global address. Knowledge that another cluster has left there is identified by
+/// that cluster's number.
 StrongLocation& global_location(Execution& x, std::uint64_t address) {
   const auto [found, is_new] = x.launch.locations.try_emplace(address);
   StrongLocation& location = found->second;
@@ -39,7 +40,7 @@ StrongAccess::StrongAccess(Execution& x, Warp& warp, const Access& access, Memor
     return;
   }
   location_ = &location_of(x, warp, access);
-  // Another lane of this warp may have been here just now: what comes is later than that.
+  // Another lane of this warp may just have accessed the location. This access is later than that.
   if (location_->accessed.of(warp.agent) == warp.clock.seen.of(warp.agent)) {
     warp_.advance();
   }
@@ -75,7 +76,7 @@ void StrongAccess::writes() {
   if (order_.releases) {
     location_->released.seen.join(known_);
     location_->released.fenced.join(warp_.clock.fenced);
-    // Accesses of this warp from now on have not been handed over.
+    // Later accesses of this warp have not been passed on.
     known_.set(warp_.agent, own_ + 1);
   }
 }

@@ -6,7 +6,7 @@
 
 #include "emulate/memory/clocks.hpp"
 
-// The knowledge that strong accesses hand over: PTX ISA 9.0, chapter 8 (memory consistency model).
+// The knowledge that strong accesses pass on: PTX ISA 9.0, chapter 8 (memory consistency model).
 namespace fatune::emulate {
 
 class Execution;
@@ -22,9 +22,9 @@ struct MemoryOrder {
 
 /// A location that strong accesses use.
 struct StrongLocation {
-  VectorClock accessed;       ///< by strong accesses, until then: those do not race with each other
-  Knowledge released;         ///< what a thread that acquires here comes to know
-  std::uint32_t cluster = 0;  ///< whose agents these are
+  VectorClock accessed;       ///< the strong accesses so far: they do not race with each other
+  Knowledge released;         ///< what a thread learns by acquiring here
+  std::uint32_t cluster = 0;  ///< the cluster of these agents
 };
 
 /// Strong locations of shared memory, by block and address.
@@ -34,11 +34,11 @@ using GlobalLocations = std::map<std::uint64_t, StrongLocation>;
 
 /// The effect of a warp's fences on its relaxed accesses.
 struct FenceState {
-  Knowledge released;  ///< what it knew at its last fence: its later writes hand that over
-  Knowledge acquired;  ///< what its reads have met: its next fence takes that in
+  Knowledge released;  ///< what the warp knew at its last fence: its later writes pass it on
+  Knowledge acquired;  ///< what its reads have found: its next fence acquires it
 };
 
-/// While it lives, the warp's accesses to a location are strong ones.
+/// Makes the warp's accesses to a location strong during its lifetime.
 class StrongAccess {
  public:
   StrongAccess(Execution& x, Warp& warp, const Access& access, MemoryOrder order);
@@ -46,19 +46,19 @@ class StrongAccess {
   StrongAccess(const StrongAccess&) = delete;
   StrongAccess& operator=(const StrongAccess&) = delete;
 
-  /// The access reads what others have written, or is a write that they may read.
+  /// The access has read what others wrote, or has written what others may read.
   void reads();
   void writes();
 
  private:
   Warp& warp_;
-  StrongLocation* location_ = nullptr;  ///< null: races are not looked for
+  StrongLocation* location_ = nullptr;  ///< null: races are not checked
   MemoryOrder order_;
-  VectorClock known_;      ///< without what strong accesses have done here
+  VectorClock known_;      ///< excludes the strong accesses to this location
   std::uint32_t own_ = 0;  ///< the warp's clock
 };
 
-/// fence.acq_rel, fence.sc, membar.
+/// Executes fence.acq_rel, fence.sc or membar.
 void order_by_fence(Warp& warp);
 
 }  // namespace fatune::emulate

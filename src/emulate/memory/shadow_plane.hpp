@@ -8,12 +8,12 @@
 
 namespace fatune::emulate {
 
-/// A mark for every byte of a memory. Bytes of a word of 4 mostly have the same: then the word has
-/// one, which is what makes it fast.
+/// A mark for every byte of a memory. The 4 bytes of a word mostly have the same mark. It is then
+/// stored once for the word, which makes the plane fast.
 template <typename Mark>
 class ShadowPlane {
  public:
-  /// All bytes are marked Mark{}. `mixed` is a mark that no byte will have.
+  /// Marks all bytes with Mark{}. `mixed` is a mark that no byte will have.
   ShadowPlane(std::size_t bytes, Mark mixed)
       : words_((bytes + kWordBytes - 1) / kWordBytes), mixed_(mixed) {}
 
@@ -36,7 +36,7 @@ class ShadowPlane {
     }
   }
 
-  /// Whether none of these bytes has a mark that is `wrong`.
+  /// True if none of these bytes has a mark that is `wrong`.
   template <typename Wrong>
   [[nodiscard]] bool none_of(std::uint32_t offset, std::uint32_t count, Wrong wrong) const {
     if (!whole(offset, count)) [[unlikely]] {
@@ -58,7 +58,7 @@ class ShadowPlane {
     return true;
   }
 
-  /// The first byte with a mark that is.
+  /// The first byte with a mark that is `wrong`.
   template <typename Wrong>
   [[nodiscard]] std::optional<std::uint32_t> first_of(std::uint32_t offset, std::uint32_t count,
                                                       Wrong wrong) const {
@@ -81,7 +81,7 @@ class ShadowPlane {
     return count != 0 && offset % kWordBytes + count <= kWordBytes;
   }
 
-  /// none_of() for bytes that are not whole words: halves of words above all.
+  /// none_of() for bytes that are not whole words, mostly halves of words.
   template <typename Wrong>
   [[nodiscard]] bool none_of_part(std::uint32_t offset, std::uint32_t count, Wrong wrong) const {
     const Mark& word = words_[offset / kWordBytes];
@@ -89,7 +89,7 @@ class ShadowPlane {
                                                         : !first_of(offset, count, wrong);
   }
 
-  /// From now on its bytes have marks of their own.
+  /// Gives the bytes of a word marks of their own.
   Mark* bytes_of_word(std::uint32_t word) {
     if (bytes_.empty()) {
       bytes_.resize(words_.size() * kWordBytes);
@@ -103,7 +103,7 @@ class ShadowPlane {
   }
 
   std::vector<Mark> words_;
-  std::vector<Mark> bytes_;  ///< of mixed words; empty until there is one
+  std::vector<Mark> bytes_;  ///< marks for mixed words; empty until there is one
   Mark mixed_;
 };
 

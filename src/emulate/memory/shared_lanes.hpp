@@ -6,14 +6,14 @@
 #include "emulate/execution.hpp"
 #include "emulate/memory/memory_access.hpp"
 
-// Accesses of a warp's lanes to shared memory that are all in order but for, perhaps, races: the
-// quick way to do what memory_access.hpp does lane by lane.
+// Accesses of a warp's lanes to shared memory that are all valid, except perhaps for races. This is
+// a fast way to do what memory_access.hpp does lane by lane.
 namespace fatune::emulate {
 
 using Addresses = std::array<std::uint64_t, kLanes>;
 
-/// Whether these accesses, of `bytes` (a power of two) each, are aligned and inside. If not, ask
-/// read_memory or write_memory, which say what is wrong.
+/// True if these accesses, of `bytes` (a power of two) each, are aligned and in bounds. If not, use
+/// read_memory or write_memory, which report what is wrong.
 [[nodiscard]] inline bool all_in_shared(Execution& x, const Warp& warp, const Addresses& addresses,
                                         Mask mask, std::uint32_t bytes) {
   const std::size_t room = x.block_of(warp).shared.size();
@@ -44,7 +44,7 @@ void read_shared_lanes(Execution& x, Warp& warp, const Instruction& instruction,
   });
 }
 
-/// Calls `put(lane, bytes)` for each lane, which writes them. Precondition: all_in_shared.
+/// Calls `put(lane, bytes)`, which writes the bytes, for each lane. Precondition: all_in_shared.
 template <typename Put>
 void write_shared_lanes(Execution& x, Warp& warp, const Instruction& instruction,
                         const Addresses& addresses, Mask mask, std::uint32_t bytes, Put put) {

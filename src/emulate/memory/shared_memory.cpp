@@ -5,8 +5,8 @@ namespace fatune::emulate {
 SharedMemory::SharedMemory(std::size_t bytes, std::size_t agents)
     : bytes_(bytes), writes_(bytes, kMixed), reads_(agents) {}
 
-/// The worst there is: of a copy under way nothing can be relied on, an access that is not ordered
-/// may come before or after, and bytes that were never written are at least always the same.
+/// The worst fault. A copy under way is the worst, since its bytes are unreliable. An unordered
+/// access may come before or after. Bytes that were never written are at least always the same.
 std::optional<SharedFault> SharedMemory::worst_fault(const Accessor& who, std::uint32_t offset,
                                                      std::uint32_t count, bool writes) const {
   using Kind = SharedFault::Kind;

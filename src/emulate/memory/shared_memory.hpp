@@ -17,9 +17,9 @@ struct SharedFault {
   enum class Kind : std::uint8_t {
     uninitialised,
     race,
-    in_flight,   ///< an asynchronous copy is on its way there
+    in_flight,   ///< an asynchronous copy to there is under way
     being_read,  ///< an asynchronous operation may still read there
-    unfenced,    ///< the async proxy reads what the generic one wrote, with no fence between
+    unfenced,    ///< the async proxy reads what the generic proxy wrote, with no fence between
   };
   Kind kind = Kind::race;
   std::uint32_t offset = 0;  ///< of the first byte
@@ -40,14 +40,14 @@ class SharedMemory {
   }
   [[nodiscard]] std::uint8_t* data(std::uint32_t offset) { return bytes_.data() + offset; }
 
-  /// From now on faults say which instruction made the other access. Takes time and memory.
+  /// From now on, faults name the instruction of the other access. Costs time and memory.
   void keep_ends() { ends_.emplace(size()); }
-  /// The last writer of a byte; nothing: ends are not kept.
+  /// The last writer of a byte. Empty if ends are not kept.
   [[nodiscard]] std::optional<AccessEnd> writer(std::uint32_t offset) const {
     return ends_ ? std::optional(ends_->writer(offset)) : std::nullopt;
   }
 
-  /// Notes a read of bytes that the memory holds, whether it is right or wrong.
+  /// Records a read, even if it is wrong. Precondition: the memory holds the bytes.
   [[nodiscard]] std::optional<SharedFault> note_read(const Accessor& who, std::uint32_t offset,
                                                      std::uint32_t count) {
     const auto fault = find_read_fault(who, offset, count);
@@ -61,7 +61,7 @@ class SharedMemory {
     keep_writer(who, AccessKind::write, offset, count);
     return fault;
   }
-  /// An asynchronous copy to here is issued: what its write conflicts with is known now.
+  /// Records the issue of an asynchronous copy to these bytes. Returns a conflict with its write.
   [[nodiscard]] std::optional<SharedFault> note_issue(const Accessor& who, std::uint32_t offset,
                                                       std::uint32_t count) {
     const auto fault = find_write_fault(who, offset, count);
@@ -70,24 +70,24 @@ class SharedMemory {
     keep_writer(who, AccessKind::async_write, offset, count);
     return fault;
   }
-  /// Notes that the copy has happened for agents that know `as`: from now on it is a write at that
-  /// epoch.
+  /// Records that the copy has happened for agents that know `as`. From now on, it is a write at
+  /// that epoch.
   void note_landing(Epoch as, std::uint32_t offset, std::uint32_t count) {
     writes_.fill(offset, count, as);
   }
-  /// An asynchronous operation is issued that reads here, through the async proxy, until
-  /// end_async_read. `fenced`: what the issuer knows that this proxy sees.
+  /// Records the issue of an asynchronous operation that reads these bytes through the async proxy,
+  /// until end_async_read. `fenced`: what the issuer knows that this proxy sees.
   [[nodiscard]] std::optional<SharedFault> begin_async_read(const Accessor& who,
                                                             const VectorClock& fenced,
                                                             std::uint32_t offset,
                                                             std::uint32_t count);
-  /// It is waited for, by a thread that has read here so.
+  /// Records that the operation was waited for. From now on, it is a read by `who`.
   void end_async_read(const Accessor& who, std::uint32_t offset, std::uint32_t count);
 
  private:
   using Plane = ShadowPlane<Epoch>;
 
-  /// Stands with the lane in the mark of a copy that is under way.
+  /// A flag that is combined with the lane in the mark of a copy under way.
   static constexpr int kInFlight = 0x80;
   static constexpr Epoch kMixed{0, 0, 0xff};
 
@@ -148,8 +148,8 @@ class SharedMemory {
 
   std::vector<std::uint8_t> bytes_;
   Plane writes_;
-  std::vector<std::uint16_t> async_reads_;   ///< on their way: how many; empty before there is one
-  std::vector<std::optional<Plane>> reads_;  ///< by agent that has read: its last read
+  std::vector<std::uint16_t> async_reads_;   ///< number under way; empty before the first one
+  std::vector<std::optional<Plane>> reads_;  ///< by agent: its last reads; empty: none
   std::optional<AccessEnds> ends_;           ///< empty: not kept
 };
 

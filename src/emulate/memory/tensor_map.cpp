@@ -7,10 +7,10 @@
 namespace fatune::emulate {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x50414d5f45554e54;  // no meaning, hardly met by chance
+constexpr std::uint64_t kMagic = 0x50414d5f45554e54;  // arbitrary, unlikely to occur by chance
 constexpr std::uint32_t kSwizzleChunkBytes = 16;
 
-/// The map's fields, one after another, as they are kept.
+/// The encoding of a map: its fields, one after another.
 struct Encoded {
   std::uint64_t magic = kMagic;
   std::uint64_t address = 0;
@@ -70,7 +70,7 @@ InBounds row_in_bounds(const TensorMap& map, std::int32_t corner) {
   return {first * map.element_bytes, end * map.element_bytes};
 }
 
-/// One row of a box, cut into chunks where they are swizzled.
+/// One row of a box. Swizzled rows are cut into chunks.
 class Row {
  public:
   Row(const TensorMap& map, std::int32_t corner, std::optional<std::uint64_t> outer,
@@ -110,11 +110,12 @@ class Row {
 
   const TensorMap& map_;
   std::int32_t corner_;
-  std::optional<std::uint64_t> outer_;  ///< address of the row's element 0; nothing: out of bounds
+  std::optional<std::uint64_t> outer_;  ///< address of the row's element 0; empty: out of bounds
   std::uint32_t shared_;
 };
 
-/// The address of the row with these offsets into the box, from dimension 1 on.
+/// The address of the row with these offsets into the box, from dimension 1 on. Empty if the row is
+/// out of bounds.
 std::optional<std::uint64_t> row_address(const TensorMap& map, const Coordinates& corner,
                                          const std::array<std::uint32_t, kMostDimensions>& at) {
   std::uint64_t address = map.address;

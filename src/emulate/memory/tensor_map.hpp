@@ -13,7 +13,7 @@ namespace fatune::emulate {
 /// How 16-byte chunks of shared memory are permuted: XORed with higher bits of their address.
 enum class Swizzle : std::uint8_t { none, bytes_32, bytes_64, bytes_128 };
 
-/// The address where a chunk that is meant for `address` is.
+/// The address at which a swizzle places the chunk for `address`.
 [[nodiscard]] constexpr std::uint32_t swizzled(std::uint32_t address, Swizzle swizzle) {
   constexpr std::array<std::uint32_t, 4> kMasks{0, 1, 3, 7};
   return address ^ (address >> 7U & kMasks[static_cast<std::size_t>(swizzle)]) << 4U;
@@ -21,8 +21,8 @@ enum class Swizzle : std::uint8_t { none, bytes_32, bytes_64, bytes_128 };
 
 inline constexpr std::size_t kMostDimensions = 5;
 
-/// A tiled tensor map: what cuTensorMapEncodeTiled takes. Dimension 0 is the innermost one.
-/// Without interleaving; elements are copied as they are: types that convert them are missing.
+/// A tiled tensor map: the parameters of cuTensorMapEncodeTiled. Dimension 0 is the innermost one.
+/// Interleaving and types that convert elements are missing: elements are copied unchanged.
 struct TensorMap {
   std::uint32_t element_bytes = 2;
   std::uint32_t rank = 1;
@@ -30,20 +30,20 @@ struct TensorMap {
   std::array<std::uint64_t, kMostDimensions> sizes{};    ///< elements
   std::array<std::uint64_t, kMostDimensions> strides{};  ///< bytes; of dimension 0: element_bytes
   std::array<std::uint32_t, kMostDimensions> box{};      ///< elements
-  /// The step of each dimension: one in so many elements of the box is copied, 1 to 8. Does not
+  /// The step of each dimension, 1 to 8: one in this many elements of the box is copied. Does not
   /// apply to dimension 0.
   std::array<std::uint32_t, kMostDimensions> steps{1, 1, 1, 1, 1};
   Swizzle swizzle = Swizzle::none;
-  bool fills_nan = false;  ///< elements out of bounds are NaN, of floating point; else 0
+  bool fills_nan = false;  ///< floating-point elements out of bounds are NaN; else 0
 
-  /// So many elements of a dimension of the box are copied.
+  /// The number of elements of a dimension of the box that are copied.
   [[nodiscard]] std::uint32_t copied(std::size_t dimension) const {
     const std::uint32_t step = dimension == 0 ? 1 : steps[dimension];
     return (box[dimension] + step - 1) / step;
   }
   [[nodiscard]] std::uint64_t box_bytes() const;
-  /// The value of byte `index` of a piece that is out of bounds. A NaN has all bits but its sign:
-  /// which one the hardware writes is not documented.
+  /// The value of byte `index` of a piece that is out of bounds. A NaN has all bits set except its
+  /// sign. The NaN that the hardware writes is not documented.
   [[nodiscard]] std::uint8_t fill_byte(std::uint32_t index) const {
     const bool top = index % element_bytes == element_bytes - 1;
     return static_cast<std::uint8_t>(!fills_nan ? 0x00 : top ? 0x7f : 0xff);
@@ -52,17 +52,17 @@ struct TensorMap {
 
 inline constexpr std::size_t kTensorMapBytes = 128;
 
-/// The 128 bytes that a kernel gets. NVIDIA's are not documented: these are the emulator's own.
-/// Throws std::invalid_argument for a map that cuTensorMapEncodeTiled refuses.
+/// The 128 bytes that a kernel gets. NVIDIA's encoding is not documented, so this is the emulator's
+/// own. Throws std::invalid_argument for a map that cuTensorMapEncodeTiled refuses.
 [[nodiscard]] std::array<std::uint8_t, kTensorMapBytes> encode_tensor_map(const TensorMap& map);
-/// Nothing when the bytes are no such map.
+/// Returns an empty optional if the bytes are not such a map.
 [[nodiscard]] std::optional<TensorMap> decode_tensor_map(std::span<const std::uint8_t> bytes);
 
 using Coordinates = std::array<std::int32_t, kMostDimensions>;
 
-/// A piece of a box: consecutive bytes in both places.
+/// A piece of a box. Its bytes are consecutive in global and in shared memory.
 struct BoxPiece {
-  std::optional<std::uint64_t> global;  ///< address; nothing: out of the tensor's bounds
+  std::optional<std::uint64_t> global;  ///< address; empty: out of the tensor's bounds
   std::uint32_t shared = 0;             ///< address
   std::uint32_t bytes = 0;
 };

@@ -4,8 +4,8 @@
 #include "emulate/operations/use_function.hpp"
 #include "emulate/values/float_functions.hpp"
 
-// Approximations: PTX ISA 9.0, section 9.7.3. Rounded correctly here, which is within their
-// documented error, but where the hardware's ranges differ from that: those are its own.
+// Approximations: PTX ISA 9.0, section 9.7.3. They are rounded correctly here, which is within
+// their documented error. Where the hardware's ranges differ, its ranges are used.
 namespace fatune::emulate {
 namespace {
 
@@ -37,7 +37,7 @@ void use_in_double(Decoder& d, F) {
   use_single<InDouble<F>>(d);
 }
 
-// --- Double precision: what the hardware makes of the upper 32 bits, the rest zero ---
+// --- Double precision: the hardware uses the upper 32 bits and sets the rest to zero ---
 
 double flush_double(double value) {
   return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0, value) : value;
@@ -48,7 +48,7 @@ double upper_half(double value) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) & kUpper);
 }
 
-/// Applies F to operands of which only the upper half is used.
+/// Applies F to the upper half of an operand.
 template <typename F>
 double of_upper_half(double a) {
   const double seen = flush_double(upper_half(a));
@@ -63,7 +63,7 @@ double reciprocal_root(double a) { return canonical_of(1.0 / std::sqrt(a), a); }
 
 // --- Division ---
 
-/// a times the reciprocal of b, which is 0 from 2^126 on.
+/// a times the reciprocal of b. The reciprocal is 0 for |b| above 2^126.
 float divide_approximately(float a, float b) {
   if (std::fabs(b) > 0x1p126F && !std::isinf(b)) {
     return canonical(a * std::copysign(0.0F, b));

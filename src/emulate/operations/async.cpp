@@ -97,7 +97,7 @@ void arrive_when_copied(Execution& x, Warp& warp, const Instruction& instruction
 void decode_arrival(Decoder& d) {
   d.add_address(d.address(0));
   d.result.handler = &arrive_when_copied;
-  d.result.variant = d.has("noinc") ? 0 : 1;  // whether the arrival is one more than expected
+  d.result.variant = d.has("noinc") ? 0 : 1;  // 1: expects one more arrival
 }
 
 void decode_copy(Decoder& d) {

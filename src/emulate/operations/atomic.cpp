@@ -17,7 +17,7 @@ namespace {
 
 using enum ScalarType;
 
-constexpr std::uint32_t kMostVectorBytes = 16;  ///< of a vector
+constexpr std::uint32_t kMostVectorBytes = 16;
 
 enum class Update : std::uint8_t {
   add,
@@ -32,7 +32,7 @@ enum class Update : std::uint8_t {
   decrement
 };
 
-/// The details of an update.
+/// The details of an atomic instruction.
 struct AtomicShape {
   Update update = Update::add;
   ScalarType type = u32;
@@ -74,7 +74,7 @@ T updated(Update update, T before, T b, T c) {
   return before == 0 || before > b ? b : Sub{}(before, T{1});
 }
 
-/// In global memory subnormals are flushed.
+/// Adds single-precision numbers. Subnormals are flushed in global memory.
 std::uint64_t single_sum(std::uint64_t a, std::uint64_t b, bool flushes) {
   const auto value = [&](std::uint64_t bits) {
     const auto single = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
@@ -84,7 +84,7 @@ std::uint64_t single_sum(std::uint64_t a, std::uint64_t b, bool flushes) {
   return std::bit_cast<std::uint32_t>(flushes ? flush_subnormal(sum) : sum);
 }
 
-/// In global memory NaNs stay as they are.
+/// Adds double-precision numbers. NaNs stay as they are in global memory.
 std::uint64_t double_sum(std::uint64_t a, std::uint64_t b, bool keeps_nan) {
   const auto left = std::bit_cast<double>(a);
   const auto right = std::bit_cast<double>(b);
@@ -94,7 +94,7 @@ std::uint64_t double_sum(std::uint64_t a, std::uint64_t b, bool keeps_nan) {
   return std::bit_cast<std::uint64_t>(canonical_of(left + right, right, left));
 }
 
-/// The sum of two 16-bit floats is exact in double precision, or rounded to odd.
+/// Adds 16-bit floats. In double precision, the sum is exact or rounded to odd.
 std::uint64_t half_sum(std::uint64_t a, std::uint64_t b, bool bfloat) {
   const auto value = [&](std::uint64_t bits) {
     const auto half = static_cast<std::uint16_t>(bits);
@@ -131,7 +131,7 @@ std::uint64_t result_of(const AtomicShape& shape, Space space, std::uint64_t bef
   return result;
 }
 
-/// Operands: results if there are any, address, values, and of .cas what is written.
+/// Operands: results if there are any, address, values, and for .cas the value to write.
 void update_memory(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const auto shape = instruction.details_as<AtomicShape>();
   const std::uint32_t bytes = shape.element_bytes();

@@ -75,8 +75,8 @@ struct ReverseBits {
   }
 };
 
-/// The position of the highest one; of negative numbers, of the highest zero; all ones: there is
-/// none. With kShift: how far it is from the top.
+/// The position of the highest one, or of a negative number's highest zero. All ones: there is
+/// none. With kShift, its distance from the top.
 template <bool kShift>
 struct FindHighest {
   template <typename T>
@@ -92,7 +92,7 @@ struct FindHighest {
   }
 };
 
-/// A number of bits, of a value of one of kTypes.
+/// Decodes an instruction that counts bits, of a value of one of kTypes.
 template <typename F, ScalarType... kTypes>
 void use_count(Decoder& d) {
   const Handler handler = handler_for<kTypes...>(
@@ -112,7 +112,7 @@ std::uint32_t mask_wrapped(std::uint32_t start, std::uint32_t width) {
   return field_of_ones(start & 31U, width & 31U);
 }
 
-/// The lower `width` bits, with their highest one spread, or with zeros above.
+/// The lower `width` bits, sign-extended or zero-extended according to T.
 template <typename T, bool kWraps>
 T extend(T a, std::uint32_t width) {
   const std::uint32_t count = kWraps ? width & 31U : std::min(width, 32U);
@@ -128,8 +128,9 @@ void use_extend(Decoder& d) {
   return d.has("wrap") ? use_function<&extend<T, true>>(d) : use_function<&extend<T, false>>(d);
 }
 
-/// The place of the |offset|-th one from `base` on, upwards or, by the sign, downwards; 0: whether
-/// `base` is one. All ones: there is none. source: PTX ISA 9.0, section 9.7.1.17 (fns)
+/// The position of the |offset|-th one from `base` on, upwards, or downwards if `offset` is
+/// negative. If `offset` is 0, `base` if that bit is one. All ones: there is none.
+/// source: PTX ISA 9.0, section 9.7.1.17 (fns)
 std::uint32_t find_nth(std::uint32_t bits, std::uint32_t base, std::int32_t offset) {
   const int step = offset < 0 ? -1 : 1;
   std::int64_t left = offset == 0 ? 0 : std::abs(std::int64_t{offset}) - 1;

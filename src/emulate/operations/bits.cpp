@@ -11,7 +11,7 @@ namespace {
 
 using enum ScalarType;
 
-/// Shifts by the width or more give zero, or the sign.
+/// Shifts by the width or more give zero, or copies of the sign.
 struct ShiftLeft {
   template <typename T>
   T operator()(T a, std::uint32_t by) const {
@@ -73,7 +73,7 @@ void use_logic(Decoder& d) {
 
 // --- Bytes and truth tables ---
 
-/// prmt's default mode: each selector nibble picks a byte of b:a, or spreads its sign.
+/// prmt's default mode: each selector nibble picks a byte of b:a, or replicates its sign.
 struct PermuteBytes {
   std::uint32_t operator()(std::uint32_t a, std::uint32_t b, std::uint32_t selectors) const {
     const std::uint64_t both = std::uint64_t{b} << 32U | a;
@@ -105,7 +105,7 @@ void truth_table(Execution& x, Warp& warp, const Instruction& instruction, Mask 
   });
 }
 
-/// lop3 with a predicate: whether the result is not 0, or-ed or and-ed with one.
+/// lop3 that also sets a predicate: whether the result is not 0, combined with another predicate.
 template <bool kAnd>
 void truth_table_and_test(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   truth_table(x, warp, instruction, mask);

@@ -17,7 +17,7 @@ namespace {
 
 using enum ScalarType;
 
-constexpr std::uint32_t kMulticast = 0x100;  ///< of Instruction::variant; below: the box's rank
+constexpr std::uint32_t kMulticast = 0x100;  ///< in Instruction::variant; below: the box's rank
 constexpr std::uint32_t kTensorMapAlignment = 64;
 constexpr std::uint32_t kBulkUnit = 16;
 constexpr std::int64_t kMostPendingBulk = 1 << 20;
@@ -47,14 +47,15 @@ ClusterAddress cluster_address_of(const Warp& warp, std::uint64_t address) {
           static_cast<std::uint32_t>(part) & ((1U << kRankShift) - 1)};
 }
 
-/// False, with a finding.
+/// Reports a finding. Returns false.
 bool malformed(const Actor& by, const std::string& text) {
   by.report(FindingKind::out_of_bounds, [&] { return text; });
   return false;
 }
 
-/// Sets the mbarrier of a copy, for all of its blocks; false, with a finding: one is missing. With
-/// a multicast only where it is within a block counts; without, its block is the destination's.
+/// Sets the mbarrier of a copy, for all of its blocks. If one is missing, reports it and returns
+/// false. With multicast, only the mbarrier's address within a block counts. Otherwise, the
+/// mbarrier must be in the destination's block.
 bool set_mbarrier(const Actor& by, std::uint64_t address, BulkCopy& copy) {
   const auto [rank, own] = cluster_address_of(by.warp, address);
   if ((by.instruction.variant & kMulticast) == 0 && !copy.goes_to(rank)) {
@@ -75,7 +76,7 @@ bool set_mbarrier(const Actor& by, std::uint64_t address, BulkCopy& copy) {
   return copy.blocks != 0;
 }
 
-/// The block that the destination is in.
+/// Sets the block of the destination.
 bool set_block(const Actor& by, std::uint64_t rank, BulkCopy& copy) {
   if (rank >= by.x.blocks.size()) {
     return malformed(by, fmt::format("block rank {} of a cluster of {}", rank, by.x.blocks.size()));
@@ -84,7 +85,8 @@ bool set_block(const Actor& by, std::uint64_t rank, BulkCopy& copy) {
   return true;
 }
 
-/// The blocks of a multicast, whose mask is the operand at `mask`; without, the destination's.
+/// Sets the blocks of a multicast, whose mask is the operand at `mask`, or else the block of the
+/// destination.
 bool set_blocks(const Actor& by, const ClusterAddress& to, std::size_t mask, BulkCopy& copy) {
   if ((by.instruction.variant & kMulticast) == 0) {
     return set_block(by, to.rank, copy);
@@ -97,8 +99,8 @@ bool set_blocks(const Actor& by, const ClusterAddress& to, std::size_t mask, Bul
   return true;
 }
 
-/// Sets the source, which must be the block's own if it is in shared memory; false, with a finding:
-/// it is not.
+/// Sets the source, which must be in the block's own shared memory. If it is not, reports it and
+/// returns false.
 bool set_source(const Actor& by, std::uint64_t address, BulkCopy& copy) {
   const ClusterAddress from = cluster_address_of(by.warp, address);
   copy.shared = from.own;
@@ -110,7 +112,7 @@ bool set_source(const Actor& by, std::uint64_t address, BulkCopy& copy) {
   return true;
 }
 
-/// Two lanes of a store have the same operands: addresses, and `words` behind them.
+/// True if two lanes of a store have the same operands: the addresses and `words` words after them.
 bool same_operands(const Execution& x, const Warp& warp, const Instruction& instruction, int a,
                    int b, std::size_t words) {
   const Operand* const operands = instruction.operands;
@@ -122,9 +124,9 @@ bool same_operands(const Execution& x, const Warp& warp, const Instruction& inst
   return same;
 }
 
-/// The lanes of a store without those that do the same as a lane before: a warp of which all lanes
-/// store one tile writes the same bytes to the same place. The machine code of NVRTC 13.0 stores
-/// once for each set of operands that the lanes have.
+/// The lanes of a store without those that repeat the store of an earlier lane. If all lanes of a
+/// warp store one tile, they write the same bytes to the same place. The machine code of NVRTC 13.0
+/// stores once for each set of operands that the lanes have.
 Mask distinct_stores(const Execution& x, const Warp& warp, const Instruction& instruction,
                      Mask mask, std::size_t words) {
   Mask distinct = 0;
@@ -187,7 +189,7 @@ void store_box(Execution& x, Warp& warp, const Instruction& instruction, Mask ma
   });
 }
 
-// --- Without. Operands: shared (2), the other address (2), bytes, mbarrier (2), mask ---
+// --- Without a map. Operands: shared (2), the other address (2), bytes, mbarrier (2), mask ---
 
 bool set_bytes(const Actor& by, BulkCopy& copy) {
   copy.bytes = by.word(4);
@@ -224,7 +226,7 @@ void store_bytes(Execution& x, Warp& warp, const Instruction& instruction, Mask 
   });
 }
 
-/// The first address is the source, in the block's own memory; the second one the destination.
+/// The first address is the source, in the block's own memory. The second is the destination.
 void move_bytes(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
     BulkCopy copy = new_copy(by, BulkCopy::Kind::move);
@@ -255,7 +257,7 @@ std::uint32_t box_rank(const Decoder& d) {
   return static_cast<std::uint32_t>(*rank) + 1;
 }
 
-/// "[%map, {%c0, %c1}]" at `index`.
+/// Adds the operand "[%map, {%c0, %c1}]" at `index`.
 void add_box(Decoder& d, std::size_t index) {
   const std::uint32_t rank = box_rank(d);
   const std::vector<std::string> parts = d.bracketed(index);

@@ -12,8 +12,9 @@
 #include "emulate/operations/device_printf.hpp"
 #include "emulate/operations/operations.hpp"
 
-// brx.idx, and calls of what the system provides: PTX ISA 9.0, section 9.7.12; CUDA's printf and
-// assert. An operand of these is a place: where a parameter is in local memory, or a branch goes.
+// brx.idx, and calls of functions that the system provides, CUDA's printf and assert: PTX ISA 9.0,
+// section 9.7.12. Most operands are places: the address of a parameter in local memory, or the
+// target of a branch.
 namespace fatune::emulate {
 namespace {
 
@@ -23,8 +24,8 @@ Operand place(std::uint64_t offset) { return {static_cast<std::uint32_t>(offset)
 
 // --- Indexed branches ---
 
-/// Operands: the index, and where the branch goes for each. Lanes that go elsewhere than the group
-/// goes on become groups of their own.
+/// Operands: the index, and the target for each index. Lanes with another target than the one where
+/// the group continues become groups of their own.
 void branch_by_index(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const Operand* const targets = instruction.operands + 1;
   const auto* index = x.lanes<std::uint32_t>(warp, instruction.operands[0]);
@@ -46,7 +47,7 @@ void branch_by_index(Execution& x, Warp& warp, const Instruction& instruction, M
     }
     const auto target = static_cast<std::int32_t>(targets[chosen].offset);
     if (together == warp.groups[own].mask) {
-      warp.groups[own].pc = target - 1;  // the step to the next instruction is still to come
+      warp.groups[own].pc = target - 1;  // the caller still advances the pc by one
     } else {
       warp.groups[own].mask &= ~together;
       warp.groups.push_back({target, together, Group::State::runnable, 0});
@@ -63,7 +64,7 @@ T read_local(const Actor& by, const Operand& parameter) {
   return value;
 }
 
-/// Operands: the result's place or nowhere, that of the format, that of the arguments.
+/// Operands: the places of the result (or kNowhere), of the format and of the arguments.
 void print(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const Operand* const o = instruction.operands;
   for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
@@ -92,7 +93,7 @@ void fail_assertion(Execution& x, Warp& warp, const Instruction& instruction, Ma
   by.report(FindingKind::assertion, [&] { return where; });
 }
 
-/// "(param0, param1)", as places.
+/// The places of the parameters in "(param0, param1)".
 std::vector<Operand> places_of(const Decoder& d, std::string_view list) {
   std::vector<Operand> places;
   d.unsupported_if(list.size() < 2 || list.front() != '(' || list.back() != ')', "this form");

@@ -13,8 +13,8 @@ struct CarryForm {
   bool subtracts = false;
   bool multiplies = false;
   bool high = false;
-  bool takes = false;  ///< the carry
-  bool gives = false;  ///< the carry
+  bool takes = false;  ///< adds the carry
+  bool gives = false;  ///< sets the carry
 };
 
 template <typename T>
@@ -51,7 +51,7 @@ void carry(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) 
 
 }  // namespace
 
-/// add.cc, addc, sub.cc, subc, mad.cc, madc.
+/// Decodes add.cc, addc, sub.cc, subc, mad.cc and madc.
 void decode_carry(Decoder& d) {
   const CarryForm form{d.name().starts_with("sub"), d.name().starts_with("mad"), d.has("hi"),
                        d.name().ends_with("c"), d.has("cc")};

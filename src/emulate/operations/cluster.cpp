@@ -7,14 +7,14 @@
 #include "emulate/memory/memory_access.hpp"
 #include "emulate/operations/operations.hpp"
 
-// Clusters, and what came with them: PTX ISA 9.0, sections 9.7.9.23 (mapa), 9.7.9.24 (getctarank),
-// 9.7.13.4 (barrier.cluster), 9.7.13.14 (elect.sync) and 9.7.19.5 (setmaxnreg).
+// Clusters, and instructions introduced with them: PTX ISA 9.0, sections 9.7.9.23 (mapa), 9.7.9.24
+// (getctarank), 9.7.13.4 (barrier.cluster), 9.7.13.14 (elect.sync) and 9.7.19.5 (setmaxnreg).
 namespace fatune::emulate {
 namespace {
 
 using enum ScalarType;
 
-constexpr std::uint32_t kGeneric = 1;  ///< of Instruction::variant
+constexpr std::uint32_t kGeneric = 1;  ///< in Instruction::variant
 constexpr std::uint32_t kWide = 2;
 constexpr std::uint32_t kRelaxed = 1;
 
@@ -84,7 +84,7 @@ void wait_for_cluster(Execution& x, Warp& warp, const Instruction& instruction, 
   warp.clock.join(x.cluster_barrier.completed);
 }
 
-/// Operands: lane, whether it is this one, members. The lowest lane is elected.
+/// Operands: the elected lane, whether it is this one, members. The lowest lane is elected.
 void elect(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const auto* members = x.lanes<Mask>(warp, instruction.operands[2]);
   auto* to = x.lanes<std::uint32_t>(warp, instruction.operands[0]);

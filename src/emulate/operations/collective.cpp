@@ -14,8 +14,8 @@ namespace {
 
 using enum ScalarType;
 
-/// Lanes that are here together may act in several groups, each by its own members: those are the
-/// lanes of `mask` that a lane names.
+/// Calls `work` for each group. The lanes of `mask` may act in several groups. The members of a
+/// group are the lanes of `mask` that its first lane names.
 template <typename Work>
 void for_each_member_group(Execution& x, const Warp& warp, const Operand& members, Mask mask,
                            Work work) {
@@ -46,7 +46,7 @@ void match_any(Execution& x, Warp& warp, const Instruction& instruction, Mask ma
   });
 }
 
-/// Operands: to, value, members, whether all are the same.
+/// Operands: to, value, members, whether all values are the same.
 template <typename Lane>
 void match_all(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const auto* const from = x.lanes<Lane>(warp, instruction.operands[1]);
@@ -103,7 +103,7 @@ void reduce(Execution& x, Warp& warp, const Instruction& instruction, Mask mask)
   });
 }
 
-/// Lane 4 r + i has columns 2 i and 2 i + 1 of row r, before and after.
+/// Lane 4 r + i has columns 2 i and 2 i + 1 of row r, both before and after.
 void transpose_matrix(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
   std::array<std::uint16_t, 64> elements;
   std::memcpy(elements.data(), x.lanes<std::uint32_t>(warp, instruction.operands[1]),
@@ -113,7 +113,7 @@ void transpose_matrix(Execution& x, Warp& warp, const Instruction& instruction, 
               sizeof(elements));
 }
 
-/// Waits for the lanes of operand 2.
+/// Makes the lanes of operand 2 execute the instruction together.
 void gather_members(Decoder& d) { d.gather(2); }
 
 void decode_match(Decoder& d) {

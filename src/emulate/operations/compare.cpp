@@ -11,7 +11,7 @@ namespace {
 
 using enum ScalarType;
 
-/// In the order of the modifiers in comparison_of.
+/// Listed in the order of the modifiers in comparison_of.
 enum class Comparison : std::uint8_t {
   eq,
   ne,
@@ -102,9 +102,9 @@ Handler comparison_handler(const Decoder& d) {
       d, d.type(), []<typename T>() { return &set_predicate<T, false>; });
 }
 
-// --- The forms that are seldom used: with a second predicate, of 16 bits, set ---
+// --- Rare forms: those with a second predicate or on 16-bit types, and set ---
 
-/// The details of these comparisons.
+/// The details of a comparison in a rare form.
 struct CompareShape {
   Comparison comparison = Comparison::eq;
   ScalarType type = s32;  ///< of the operands
@@ -158,7 +158,7 @@ Mask compared_lanes(const CompareShape& shape, Execution& x, const Warp& warp, c
   return is_word ? result : compared_halves(shape, x, warp, o, upper ? 16 : 0);
 }
 
-/// A comparison, and-ed, or-ed or xor-ed with a predicate.
+/// Combines a comparison's result with a predicate, by AND, OR or XOR.
 Mask combined(const CompareShape& shape, Mask result, const Warp& warp, const Operand* with) {
   if (shape.combines == 0) {
     return result;
@@ -176,8 +176,8 @@ void assign(Warp& warp, const Operand& to, Mask value, Mask mask) {
   }
 }
 
-/// Operands: p, q, a, b, and the predicate if there is one. q: the upper values' of pairs; else
-/// what p would be if the comparison had the other result.
+/// Operands: p, q, a, b, and the predicate if there is one. For pairs, q is the result of the upper
+/// values. Otherwise, q is what p would be if the comparison had the opposite result.
 void set_predicates(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const auto shape = instruction.details_as<CompareShape>();
   const Operand* const o = instruction.operands;
@@ -189,7 +189,7 @@ void set_predicates(Execution& x, Warp& warp, const Instruction& instruction, Ma
   assign(warp, o[1], q, mask);
 }
 
-/// The value that `set` writes where the comparison holds, into `type`: all ones, or 1.0.
+/// The value of `type` that `set` writes where the comparison holds: all ones, or 1.0.
 std::uint32_t truth(ScalarType type) {
   switch (type) {
     case f32:
@@ -243,7 +243,7 @@ CompareShape shape_of(const Decoder& d, ScalarType to) {
   return shape;
 }
 
-/// The operands that are compared, and the predicate after them.
+/// Adds the operands to compare, and the predicate after them.
 void add_compared(Decoder& d, const CompareShape& shape) {
   const ScalarType t = is_pair(shape.type) ? b32 : size_of(shape.type) == 2 ? b16 : shape.type;
   d.add(d.value(1, t));

@@ -53,7 +53,7 @@ Signed128 integer_in(std::uint64_t bits, ScalarType type) {
                          : Signed128{top >> unused};
 }
 
-/// As a register has it: a narrow signed value is filled up with its sign.
+/// The bits as a register holds them. Narrow signed values are sign-extended.
 std::uint64_t integer_bits(Signed128 value, ScalarType type) {
   const auto bits = static_cast<std::uint64_t>(value);
   const std::uint64_t low = low_bits(bits, size_of(type));
@@ -97,7 +97,8 @@ double integral(double value, Rounding rounding) {
   }
 }
 
-/// Beyond the range: the nearest value. A NaN: 0, or in 64 bits the highest one alone.
+/// Values out of range become the nearest one in range. A NaN becomes 0, or only the highest bit
+/// if either type has 64 bits.
 Signed128 integer_of(double value, const Conversion& c) {
   if (std::isnan(value)) {
     return size_of(c.to) == 8 || size_of(c.from) == 8 ? Signed128{1} << (8 * size_of(c.to) - 1) : 0;
@@ -147,7 +148,7 @@ std::uint64_t float_bits(double value, const Conversion& c) {
   }
 }
 
-/// The double next to an integer, on the side that the rounding asks for.
+/// Rounds the magnitude of an integer to a double. The sign matters for the rounding.
 double rounded_double(std::uint64_t magnitude, bool negative, Rounding rounding) {
   const auto nearest = static_cast<double>(magnitude);
   const auto exact = static_cast<Signed128>(nearest) - static_cast<Signed128>(magnitude);
@@ -166,7 +167,7 @@ std::uint64_t float_of_integer(Signed128 value, const Conversion& c) {
   return float_bits(limited(negative ? -number : number, c), c);
 }
 
-/// The unused bits of a NaN are cut off.
+/// Rounds to tf32, ties away from zero. The unused bits of a NaN are cut off.
 std::uint64_t tf32_rounded_away(std::uint64_t bits) {
   constexpr std::uint64_t kUnused = (std::uint64_t{1} << kTf32Unused) - 1;
   const bool is_nan = std::isnan(from_raw<float>(static_cast<std::uint32_t>(bits)));
@@ -202,7 +203,7 @@ void convert(Execution& x, Warp& warp, const Instruction& instruction, Mask mask
 
 // --- Two values in a register ---
 
-/// 8-bit floats: PTX ISA 9.0, section 5.2.3. .satfinite: no infinity comes out.
+/// Converts to an 8-bit float (PTX ISA 9.0, section 5.2.3) with .satfinite: never to infinity.
 std::uint32_t to_fp8(double value, bool e4m3) {
   const FloatFormat& format = e4m3 ? kE4m3Format : kE5m2Format;
   if (std::isnan(value)) {
@@ -221,7 +222,7 @@ double from_fp8(std::uint32_t bits, bool e4m3) {
     return static_cast<double>(from_half(static_cast<std::uint16_t>(bits << 8U)));
   }
   constexpr std::uint32_t kMagnitude = 0x7fU;
-  constexpr float kBiases = 0x1p8F;  // those of .e4m3 and of .f16 differ by 8
+  constexpr float kBiases = 0x1p8F;  // the biases of .e4m3 and .f16 differ by 8
   const auto half = static_cast<std::uint16_t>((bits & kMagnitude) << 7U);
   const double magnitude = (bits & kMagnitude) == kMagnitude
                                ? std::nan("")

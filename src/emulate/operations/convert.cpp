@@ -7,8 +7,8 @@
 #include "emulate/values/float_functions.hpp"
 #include "emulate/values/half.hpp"
 
-// cvt: PTX ISA 9.0, section 9.7.9.22. Here are the forms that most programs use, as loops over
-// lanes; conversion.hpp has all.
+// cvt: PTX ISA 9.0, section 9.7.9.22. This file has the forms that most programs use, as loops over
+// lanes. conversion.hpp has all forms.
 namespace fatune::emulate {
 namespace {
 
@@ -19,7 +19,7 @@ struct IntegerCast {
   To operator()(From a) const { return static_cast<To>(a); }
 };
 
-/// The type of the register that a value is in: a narrow signed one is filled up with its sign.
+/// The type of the register that holds a value. Narrow signed values are sign-extended.
 template <typename T>
 using InRegister =
     std::conditional_t<std::is_signed_v<T> && sizeof(T) < sizeof(std::int32_t), std::int32_t, T>;
@@ -46,7 +46,7 @@ Handler integer_to_integer(const Decoder& d, ScalarType to, ScalarType from) {
       d, to, [&]<typename To>() { return from_integer<To>(d, from); });
 }
 
-/// Null: no loop of its own.
+/// The handler of a common form. Null: the form has no loop of its own.
 Handler common_handler(const Decoder& d, ScalarType to, ScalarType from) {
   if (d.one_of({"sat", "relu", "satfinite", "rz", "rm", "rp", "rna", "ftz"})) {
     return nullptr;
@@ -71,7 +71,8 @@ void require_rounding(const Decoder& d, ScalarType to, ScalarType from) {
                    "without a rounding");
 }
 
-/// "f16x2" and the like: two sources, the first one to the upper half.
+/// Decodes conversions of two values in a register, such as "f16x2". Of two sources, the first goes
+/// to the upper half. Returns false for other types.
 bool decode_pair(Decoder& d, ScalarType to, ScalarType from) {
   const bool two_sources =
       from == f32 && (to == f16x2 || to == bf16x2 || to == e4m3x2 || to == e5m2x2);

@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::size_t kLongestText = 4096;
 constexpr std::size_t kMostPrinted = std::size_t{1} << 20U;
-constexpr int kWidest = 1000;  ///< of a field
+constexpr int kWidest = 1000;  ///< width of a field
 
-/// "%-8.3lld", taken apart.
+/// The parts of a conversion such as "%-8.3lld".
 struct Specification {
   std::string flags;
   int width = 0;
@@ -68,7 +68,7 @@ class Formatter {
       s.flags += current();
     }
     s.width = read_number();
-    if (s.width < 0) {  // of "*"
+    if (s.width < 0) {  // from "*"
       s.flags += '-';
       s.width = -s.width;
     }
@@ -136,7 +136,7 @@ class Formatter {
     format += s.precision >= 0 ? "." + std::to_string(s.precision) : "";
     format += conversion;
     std::array<char, kLongestText + kWidest + 1> buffer{};
-    // The specification is made of parts that were checked, for a value of this type.
+    // The format is made of parts that were checked, for a value of this type.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     const int length = std::snprintf(buffer.data(), buffer.size(), format.c_str(), value);

@@ -22,7 +22,7 @@ struct Canonical {
   }
 };
 
-/// The .ftz form, of single precision.
+/// The .ftz form of F in single precision.
 template <typename F>
 struct Flushed {
   template <typename... T>
@@ -40,7 +40,7 @@ void flushed_products(Execution& x, Warp& warp, const Instruction& instruction, 
     return flush_subnormal(from_raw<float>(std::get<index()>(sources)[lane]));
   };
   std::uint32_t results[kLanes];
-  std::uint32_t least = 0;  // whether any is the least normal number: seldom
+  std::uint32_t least = 0;  // whether any result is the least normal number: rare
   for (int lane = 0; lane < kLanes; ++lane) {
     results[lane] = to_raw<float>(flush_subnormal(
         canonical(F{}(value(std::integral_constant<std::size_t, kIndex>{}, lane)...))));
@@ -65,7 +65,7 @@ constexpr Handler kUnary = &lane_wise<F, T, T>;
 template <typename F, typename T>
 constexpr Handler kBinary = &lane_wise<F, T, T, T>;
 
-/// Rounded to nearest, or not at all.
+/// The handlers of operations that round to nearest, or do not round at all.
 template <typename F>
 Handler unary(const Decoder& d) {
   return d.type() == f64 ? kUnary<Canonical<F>, double>
@@ -90,7 +90,7 @@ Handler fused_product(const Decoder& d) {
                          : &lane_wise<Canonical<F>, float, float, float, float>;
 }
 
-/// Whether the result is rounded to nearest and taken as it is: what nearly all programs use.
+/// True if the result is rounded to nearest and not saturated, as in nearly all programs.
 bool is_plain(const Decoder& d) { return !d.one_of({"rz", "rm", "rp", "sat"}); }
 
 template <typename F>
@@ -127,7 +127,7 @@ void use_float_extremum(Decoder& d) {
 void decode_float_add(Decoder& d) { use_rounded(d, binary<FloatAdd>(d), FloatOperation::add, 2); }
 void decode_float_sub(Decoder& d) { use_rounded(d, binary<FloatSub>(d), FloatOperation::sub, 2); }
 void decode_float_mul(Decoder& d) { use_rounded(d, product(d), FloatOperation::mul, 2); }
-/// fma, and mad, which is the same for architectures from sm_20 on.
+/// Decodes fma and mad. They are the same from sm_20 on.
 void decode_float_fma(Decoder& d) { use_rounded(d, fused_product(d), FloatOperation::fma, 3); }
 
 void decode_float_div(Decoder& d) {

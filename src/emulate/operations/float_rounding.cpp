@@ -7,11 +7,11 @@
 #include "emulate/values/float_functions.hpp"
 #include "emulate/values/rounding.hpp"
 
-// Compiled for a rounding mode that changes: see CMakeLists.txt.
+// This file is compiled with -frounding-math: see CMakeLists.txt.
 namespace fatune::emulate {
 namespace {
 
-/// In [0, 1]; a NaN is 0.
+/// Clamps to [0, 1]. A NaN becomes 0.
 template <typename T>
 T clamped(T value) {
   return value > T{0} ? (value < T{1} ? value : T{1}) : T{0};

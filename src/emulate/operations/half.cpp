@@ -31,7 +31,7 @@ struct Bfloat {
   static double widen(std::uint16_t bits) { return static_cast<double>(from_bfloat(bits)); }
 };
 
-// In double precision, exact or with an odd last bit: to be rounded once.
+// Results in double precision. Sums are exact or have an odd last bit. They are then rounded once.
 
 struct SumOf {
   double operator()(double a, double b) const { return odd_sum(a, b); }
@@ -63,8 +63,8 @@ std::uint16_t flushed(std::uint16_t bits, HalfForm form) {
                                    : bits;
 }
 
-/// .ftz: what is less than the least normal number is 0, also where it would be rounded up to it;
-/// but not where a fused sum would be.
+/// .ftz: a value less than the least normal number becomes 0, even if it would round up to that
+/// number. A fused sum that would round up to it is kept.
 template <typename Format, typename F>
 double flushed(double value, HalfForm form) {
   constexpr bool kFused = std::is_same_v<F, FusedOf>;

@@ -6,21 +6,20 @@
 #include "emulate/execution.hpp"
 #include "emulate/operations/operations.hpp"
 
-// Instructions without an effect on results, and clocks: PTX ISA 9.0, sections 9.7.9, 9.7.19 and
-// 10.
+// Instructions that do not affect results, and clocks: PTX ISA 9.0, sections 9.7.9, 9.7.19 and 10.
 namespace fatune::emulate {
 namespace {
 
 using enum ScalarType;
 
-/// A cache policy, which has no effect.
+/// Returns a cache policy, which has no effect.
 void make_policy(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   constexpr std::uint64_t kPolicy = std::uint64_t{1} << 60U;
   auto* const to = x.lanes<std::uint64_t>(warp, instruction.operands[0]);
   for_each_lane(mask, [&](int lane) { to[lane] = kPolicy; });
 }
 
-/// The time advances at every reading, and has no meaning.
+/// Reads a clock. The time advances at every read, and has no meaning.
 template <typename Lane>
 void read_clock(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   constexpr std::uint64_t kBetweenReads = 64;

@@ -20,7 +20,7 @@ void use_ternary(Decoder& d) {
   use(d, integer_ternary<F>(d), d.type(), {d.type(), d.type(), d.type()});
 }
 
-/// A function of both halves of 32 bits.
+/// Applies F to each 16-bit half of the operands.
 template <typename F, typename T>
 std::uint32_t in_halves(std::uint32_t a, std::uint32_t b) {
   const auto of = [&](std::uint32_t shift) {
@@ -31,7 +31,7 @@ std::uint32_t in_halves(std::uint32_t a, std::uint32_t b) {
   return of(16) | of(0);
 }
 
-/// True when the type is two integers in 32 bits: then it is decoded.
+/// Decodes the instruction if its type is two integers in 32 bits. Returns false for other types.
 template <typename F>
 bool use_packed(Decoder& d) {
   if (d.type() == u16x2) {
@@ -153,7 +153,7 @@ std::int32_t part_of(std::uint32_t value, std::uint32_t index) {
   return static_cast<Part>(value >> (8 * sizeof(Part) * index));
 }
 
-/// c + the sum of kCount products of parts, those of b from kFirst on.
+/// c plus the sum of kCount products of parts of a and b. The parts of b start at kFirst.
 template <typename A, typename B, std::uint32_t kCount, std::uint32_t kFirst>
 std::uint32_t dot_product(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   for (std::uint32_t i = 0; i < kCount; ++i) {

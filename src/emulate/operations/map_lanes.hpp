@@ -9,11 +9,12 @@
 
 #include "emulate/execution.hpp"
 
-// Lane-wise operations: results[lane] = f(sources[lane]...), for the lanes of a mask. Written as
+// Lane-wise operations: results[lane] = f(sources[lane]...), for the lanes of a mask. They are
 // plain loops over all 32 lanes, which compilers turn into vector instructions.
 namespace fatune::emulate {
 
-/// Single precision with the .ftz modifier: subnormals in and out are zero, with their sign.
+/// The .ftz modifier in single precision: subnormal inputs and results become zero and keep their
+/// sign.
 inline float flush_subnormal(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   return (bits & 0x7f800000U) == 0 ? std::bit_cast<float>(bits & 0x80000000U) : value;
@@ -42,8 +43,8 @@ void map_lanes(Execution& x, Warp& warp, const Instruction& instruction, Mask ma
 
 }  // namespace detail
 
-/// A handler: operand 0 is the result, of type To; then come operands of types From.
-/// `Function` is a stateless callable.
+/// A handler. Operand 0 is the result, of type To. The next operands have types From. `Function` is
+/// a stateless callable.
 template <typename Function, typename To, typename... From>
 void lane_wise(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   detail::map_lanes<To, Function, From...>(x, warp, instruction, mask, Function{},

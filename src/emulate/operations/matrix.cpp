@@ -14,14 +14,15 @@
 
 // mma.sync of 16 rows and 8 columns: PTX ISA 9.0, section 9.7.14.
 //
-// A register of A holds, lane after lane, 8 rows of 16 bytes, whatever the type: rows 0 to 7 and
-// 8 to 15, then the same of the next 16 bytes of each row. One of B holds 8 columns of 16 bytes.
+// A register of A holds 8 rows of 16 bytes, lane after lane, for every type. The first register has
+// rows 0 to 7, the second has rows 8 to 15, and the next ones have the next 16 bytes of these rows.
+// A register of B holds 8 columns of 16 bytes.
 namespace fatune::emulate {
 namespace {
 
 using enum ScalarType;
 
-constexpr std::size_t kRowWords = 4;  // of a register
+constexpr std::size_t kRowWords = 4;  // words of a row in one register
 constexpr std::size_t kRowMost = 2 * kRowWords;
 
 /// The details of a product.
@@ -29,7 +30,7 @@ struct MatrixShape {
   bool deep = false;  ///< rows of A have 32 bytes, not 16
   Factor factor = Factor::f16;
   Accumulator accumulator = Accumulator::f32;
-  bool signed_a = false;  ///< of 8-bit integers
+  bool signed_a = false;  ///< for 8-bit integers
   bool signed_b = false;
   bool saturates = false;
 
@@ -38,7 +39,8 @@ struct MatrixShape {
   [[nodiscard]] std::size_t registers_c() const { return accumulator == Accumulator::f16 ? 2 : 4; }
 };
 
-/// A register's lanes, by where its operand stands: D, A, B, C.
+/// Access to the lanes of a register. The operands are the registers of D, A, B and C, in this
+/// order.
 class Registers {
  public:
   Registers(const Execution& x, const Warp& warp, const Instruction& instruction, MatrixShape shape)
@@ -66,7 +68,7 @@ class Registers {
   MatrixShape shape_;
 };
 
-/// Rows of up to 8 words: A's 16, or B's 8 columns.
+/// Rows of up to 8 words: A's 16 rows, or B's 8 columns.
 template <std::size_t kRows>
 using Words = std::array<std::uint32_t, kRows * kRowMost>;
 
@@ -92,7 +94,7 @@ Words<8> words_of_b(const Registers& registers, MatrixShape shape) {
   return words;
 }
 
-/// Rows of elements of 16 bits.
+/// The words as rows of 16-bit elements.
 template <std::size_t kRows>
 std::array<std::uint16_t, kRows * kProductDepth> halves_of(const Words<kRows>& words) {
   return std::bit_cast<std::array<std::uint16_t, kRows * kProductDepth>>(words);
@@ -137,8 +139,8 @@ FactorsB factors_b(const Registers& registers, MatrixShape shape) {
 template <typename Value>
 using Tile = std::array<Value, kProductRows * kProductColumns>;
 
-/// Accumulators of 32 bits: lane 4 r + t has columns 2 t and 2 t + 1 of row r in registers 0 and 1,
-/// of row r + 8 in 2 and 3.
+/// Accumulators of 32 bits. Lane 4 r + t has columns 2 t and 2 t + 1: of row r in registers 0 and
+/// 1, of row r + 8 in registers 2 and 3.
 template <typename Value>
 Tile<Value> accumulators(const Registers& registers) {
   Tile<Value> tile;
@@ -165,7 +167,7 @@ void set_results(const Tile<Value>& tile, const Registers& registers) {
   }
 }
 
-/// Halves go by pairs, as elements of A do.
+/// Accumulators of 16 bits, in pairs like the elements of A.
 Accumulators half_accumulators(const Registers& registers) {
   Accumulators tile;
   for (std::size_t i = 0; i < tile.size(); ++i) {
@@ -204,7 +206,7 @@ std::int32_t as_integer(std::int64_t sum, bool saturates) {
   return static_cast<std::int32_t>(saturates ? clamped : sum);
 }
 
-/// A and B of 8-bit integers.
+/// Multiplies A and B of 8-bit integers.
 void multiply_integers(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
   const auto shape = instruction.details_as<MatrixShape>();
   const Registers registers(x, warp, instruction, shape);
@@ -223,7 +225,7 @@ void multiply_integers(Execution& x, Warp& warp, const Instruction& instruction,
   set_results(c, registers);
 }
 
-/// The forms that are covered, by what their opcode says after "mma.sync.aligned.".
+/// A supported form. Its name is the part of the opcode after "mma.sync.aligned.".
 struct Form {
   std::string_view name;
   MatrixShape shape;
@@ -241,7 +243,7 @@ constexpr std::array kForms{
 
 bool is_byte(ScalarType type) { return type == s8 || type == u8; }
 
-/// m16n8k32 and m16n8k16 of bytes, with or without .satfinite.
+/// True for m16n8k32 and m16n8k16 of bytes, with or without .satfinite.
 bool is_integer_form(const Decoder& d) {
   const auto& types = d.types();
   const bool saturates = d.has("satfinite");

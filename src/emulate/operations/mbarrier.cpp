@@ -25,7 +25,7 @@ Space space_of(const Instruction& instruction) {
   return is(instruction, kCluster) ? Space::shared_cluster : Space::shared;
 }
 
-/// The mbarrier of a lane whose address is the operand at `index`.
+/// The mbarrier of a lane. The operand at `index` is its address.
 MbarrierPlace mbarrier_of(const Actor& by, std::size_t index) {
   const std::uint64_t address = by.address(index);
   return find_mbarrier(by, shared_part(address), space_of(by.instruction));
@@ -61,7 +61,7 @@ void invalidate(Execution& x, Warp& warp, const Instruction& instruction, Mask m
   });
 }
 
-/// Operands: state, address (2), and with `has_count` arrivals or bytes.
+/// Operands: state, address (2), arrivals or bytes.
 void arrive(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
     const MbarrierPlace at = mbarrier_of(by, 1);
@@ -111,7 +111,7 @@ bool has_completed(const Actor& by, const Mbarrier& mbarrier) {
              : mbarrier.has_completed(Mbarrier::phase_of(by.wide_word(3)));
 }
 
-/// Whether all of these lanes' phases have completed: or something is wrong, as the handler says.
+/// True if the phases of all these lanes have completed, or if an mbarrier is missing.
 bool all_complete(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   bool all = true;
   for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
@@ -146,7 +146,7 @@ void pending_count(Execution& x, Warp& warp, const Instruction& instruction, Mas
 
 void add_flag(Decoder& d, bool set, std::uint32_t flag) { d.result.variant |= set ? flag : 0U; }
 
-/// Only arrivals and transactions may be at another block's mbarrier.
+/// True for arrivals and transactions: only they may use another block's mbarrier.
 bool may_be_remote(std::string_view verb) {
   return verb == "arrive" || verb == "arrive_drop" || verb == "expect_tx" || verb == "complete_tx";
 }
@@ -161,7 +161,7 @@ void decode_space(Decoder& d) {
 }
 
 void decode_arrive(Decoder& d) {
-  // A remote arrival has no state, and need not name its sink.
+  // A remote arrival has no state, and need not name a sink for it.
   const bool has_state = !d.operand(0).starts_with('[');
   const std::size_t at = has_state ? 1 : 0;
   add_flag(d, d.has("expect_tx"), kExpects);

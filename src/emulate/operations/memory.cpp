@@ -42,7 +42,7 @@ Access access_of(const Shape& shape, std::uint64_t address) {
   return {shape.space, address, shape.bytes(), shape.bytes()};
 }
 
-/// Of operands that are an address: its register, and its offset.
+/// The lanes' addresses. `base` points to two operands: the register and the offset.
 Addresses addresses_of(const Execution& x, const Warp& warp, const Operand* base) {
   const std::uint64_t offset = x.lanes<std::uint64_t>(warp, base[1])[0];
   Addresses addresses;
@@ -139,7 +139,7 @@ void store(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) 
   });
 }
 
-/// A load or store of which the lanes' accesses are strong, one after another.
+/// A strong load or store. The lanes access memory one after another.
 template <Handler kAccess, bool kLoads>
 void strong(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const auto shape = instruction.details_as<Shape>();
@@ -153,7 +153,7 @@ void strong(Execution& x, Warp& warp, const Instruction& instruction, Mask mask)
     kAccess(x, warp, instruction, lane_bit(lane));
     kLoads ? access.reads() : access.writes();
   });
-  x.counts(instruction) = counted;  // the lanes' accesses are one
+  x.counts(instruction) = counted;  // the lanes' accesses count as one
   if constexpr (kLoads) {
     PollDigest digest(x.index_of(instruction), mask);
     for_each_lane(mask, [&](int lane) {
@@ -179,7 +179,7 @@ Space space_of(const Decoder& d) {
   return Space::generic;
 }
 
-/// Parameters of the kernel, or, in local memory, of a call that it makes.
+/// The space of a parameter. Parameters of calls that the kernel makes are in local memory.
 Space parameter_space(const Decoder& d, std::size_t address) {
   std::string_view name = d.operand(address);
   name = trim(name.substr(name.starts_with('[') ? 1 : 0));
@@ -200,23 +200,23 @@ Shape shape_of(const Decoder& d, std::size_t registers, std::size_t address) {
   return shape;
 }
 
-// --- Matrices of 8 rows of 16 bytes, whose addresses lanes 8 j to 8 j + 7 have ---
+// --- Matrices of 8 rows of 16 bytes. Lanes 8 j to 8 j + 7 have the row addresses of matrix j ---
 
-/// Rows of all matrices, by the lane that has a row's address. A register of a matrix that is not
-/// transposed is the same bytes: lane 4 r + i has the i-th 4 bytes of row r.
+/// The rows of all matrices, indexed by the lane that has a row's address. The register of a matrix
+/// that is not transposed holds the same bytes: lane 4 r + i has the i-th 4 bytes of row r.
 using MatrixRows = std::array<std::array<std::uint16_t, 8>, kLanes>;
 
 /// The details of ldmatrix and stmatrix.
 struct Matrices {
   std::uint32_t count = 1;
   bool transposed = false;
-  bool generic = false;  ///< the addresses are
+  bool generic = false;  ///< the addresses are generic
 
-  /// Lanes whose addresses count.
+  /// The lanes whose addresses are used.
   [[nodiscard]] Mask rows() const { return count == 4 ? kAllLanes : (Mask{1} << (8 * count)) - 1; }
 };
 
-/// Addresses in shared memory; those that are elsewhere are far outside.
+/// The rows' addresses in shared memory. Generic addresses of other spaces end up far outside it.
 Addresses row_addresses(const Execution& x, const Warp& warp, const Operand* base,
                         Matrices matrices) {
   Addresses addresses = addresses_of(x, warp, base);
@@ -293,7 +293,7 @@ void store_matrices(Execution& x, Warp& warp, const Instruction& instruction, Ma
   write_rows(x, warp, instruction, addresses, matrices.rows(), rows);
 }
 
-/// "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", with or without .trans and .shared.
+/// Reads "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", with or without .trans and .shared.
 Matrices matrices_of(const Decoder& d) {
   const auto number = d.one_of({"x1", "x2", "x4"});
   const bool transposed = d.has("trans");

@@ -6,7 +6,7 @@
 #include "emulate/operations/map_lanes.hpp"
 #include "emulate/operations/operations.hpp"
 
-// Moves, and addresses of one space made those of another: PTX ISA 9.0, section 9.7.9.
+// Moves, and conversions of addresses between spaces: PTX ISA 9.0, section 9.7.9.
 namespace fatune::emulate {
 namespace {
 
@@ -19,15 +19,15 @@ struct Same {
   }
 };
 
-// --- mov of vectors: {a, b} into one register, or apart ---
+// --- mov of vectors: packs {a, b} into one register, or unpacks it ---
 
 void pack(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const auto bits = static_cast<std::uint32_t>(instruction.variant & 0xffU);  // of a part
+  const auto bits = static_cast<std::uint32_t>(instruction.variant & 0xffU);  // per part
   const std::uint32_t count = instruction.variant >> 8U;
   for_each_lane(mask, [&](int lane) {
     std::uint64_t value = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
-      // Above a narrow part's bits may be those of a sign.
+      // The bits above a narrow part may be copies of its sign.
       const std::uint64_t part = x.lanes<std::uint32_t>(warp, instruction.operands[1 + i])[lane];
       value |= (part & ((std::uint64_t{1} << bits) - 1)) << (bits * i);
     }
@@ -79,7 +79,7 @@ void move_predicate(Execution&, Warp& warp, const Instruction& instruction, Mask
   set_mask(warp, instruction.operands[0], condition_of(warp, instruction.operands[1]), mask);
 }
 
-/// Whether generic addresses are in the space of `variant`.
+/// Sets predicates that tell whether generic addresses are in the space of `variant`.
 void test_space(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const auto* from = x.lanes<std::uint64_t>(warp, instruction.operands[1]);
   Mask result = 0;
@@ -112,7 +112,7 @@ void decode_mov(Decoder& d) {
       d.type(), {d.type()});
 }
 
-/// Between generic addresses and those of a space: operands are (to, from).
+/// Decodes conversions between generic addresses and those of a space. Operands are (to, from).
 void decode_cvta(Decoder& d) {
   const bool to_space = d.has("to");
   const std::uint64_t window = d.has("shared")  ? kSharedWindow

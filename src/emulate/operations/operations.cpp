@@ -14,7 +14,7 @@ std::span<const NamedOperation> operations_on(ScalarType type) {
                             : integer_operations();
 }
 
-/// Decodes by the kind of the instruction's type: its last one.
+/// Decodes an instruction by the kind of its last type.
 void decode_by_type(Decoder& d) {
   const auto operations = operations_on(d.type());
   const auto found = std::ranges::find(operations, d.name(), &NamedOperation::name);

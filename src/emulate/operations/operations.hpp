@@ -8,11 +8,10 @@
 
 namespace fatune::emulate {
 
-/// The operation of an opcode's first part ("add"); null: not covered.
+/// The operation for the first part of an opcode ("add"); null: not covered.
 [[nodiscard]] Operation find_operation(std::string_view name);
 
-/// The first parts of all opcodes that have an operation, in their order. docs/emulate.md lists
-/// them.
+/// The first parts of all opcodes that have an operation, sorted. docs/emulate.md lists them.
 [[nodiscard]] std::vector<std::string_view> covered_opcodes();
 
 struct NamedOperation {
@@ -20,8 +19,8 @@ struct NamedOperation {
   Operation decode;
 };
 
-// The operations of each file. Of those of one name on integers, .f32 and .f64, or 16-bit floats,
-// the instruction's last type chooses.
+// The operations of each file. A name may have operations on integers, on .f32 and .f64, and on
+// 16-bit floats. The instruction's last type chooses between them.
 [[nodiscard]] std::span<const NamedOperation> integer_operations();
 [[nodiscard]] std::span<const NamedOperation> float_operations();
 [[nodiscard]] std::span<const NamedOperation> half_operations();
@@ -45,16 +44,16 @@ void decode_mbarrier(Decoder& d);
 void decode_mma(Decoder& d);
 void decode_wgmma(Decoder& d);
 
-// Forms of opcodes whose others are in another file.
+// Forms of opcodes whose other forms are in another file.
 void decode_approximate_division(Decoder& d);
 void decode_approximation(Decoder& d);
 void decode_bulk(Decoder& d);
 void decode_carry(Decoder& d);
-/// A mov of %clock and the like; false: it is none.
+/// Decodes a mov of %clock or a similar register. Returns false if the instruction is not one.
 [[nodiscard]] bool decode_clock(Decoder& d);
 void decode_cluster_barrier(Decoder& d);
 
-/// The handler of what changes nothing that a program could see.
+/// The handler of instructions that change nothing a program could see.
 void do_nothing(Execution& x, Warp& warp, const Instruction& instruction, Mask mask);
 
 }  // namespace fatune::emulate

@@ -18,7 +18,7 @@ void select(Execution& x, Warp& warp, const Instruction& instruction, Mask mask)
   for_each_lane(mask, [&](int lane) { to[lane] = has_lane(choice, lane) ? a[lane] : b[lane]; });
 }
 
-/// a where c is not negative, else b; c of type T.
+/// Selects a where c, of type T, is not negative, else b.
 template <typename Lane, typename T, bool kFlush>
 void select_by_sign(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const auto* a = x.lanes<Lane>(warp, instruction.operands[1]);

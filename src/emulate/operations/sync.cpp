@@ -18,7 +18,7 @@ using enum ScalarType;
 
 enum class Shuffle : std::uint32_t { up, down, bfly, idx };
 
-/// The lane whose value this one gets, and whether it is in range.
+/// The source lane of a shuffle, and whether it is in range.
 struct Source {
   int lane = 0;
   bool in_range = false;
@@ -98,7 +98,7 @@ void vote(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const Mask asked = condition_of(warp, o[1]);
   const auto kind = static_cast<Vote>(instruction.variant);
   const auto* members = x.lanes<Mask>(warp, o[2]);
-  // Lanes that are here together may vote in several groups: each by its own members.
+  // The lanes of the mask may vote in several groups, each with its own members.
   for_each_lane(mask, [&](int lane) {
     const Mask here = members[lane] & mask;
     const Mask yes = asked & here;
@@ -117,8 +117,8 @@ void active_mask(Execution& x, Warp& warp, const Instruction& instruction, Mask 
 
 void warp_sync(Execution&, Warp& warp, const Instruction&, Mask) { warp.advance(); }
 
-/// fence.proxy.async: the async proxy sees from now on what these lanes know of. They do not know
-/// what other lanes of the warp did since its last synchronisation.
+/// fence.proxy.async: from now on, the async proxy sees everything that these lanes know. They do
+/// not know what other lanes of the warp did since its last synchronisation.
 void fence_proxy(Execution&, Warp& warp, const Instruction&, Mask mask) {
   const std::uint32_t now = warp.clock.seen.of(warp.agent);
   const std::uint32_t before = warp.clock.fenced.of(warp.agent);
@@ -138,7 +138,7 @@ void trap(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
            [] { return std::string("the kernel executes trap"); });
 }
 
-/// "bar.red.popc.u32 d, a, b, !c": what the votes are, and the operand that the barrier is.
+/// Reads the vote of "bar.red.popc.u32 d, a, b, !c", and sets `first` to the barrier's operand.
 BarrierShape vote_of(const Decoder& d, std::size_t verb, std::size_t& first) {
   BarrierShape shape;
   if (d.part(verb) == "red") {
@@ -221,9 +221,9 @@ void decode_bar(Decoder& d) {
   decode_cta_barrier(d, d.has("cta") ? 2 : 1);
 }
 
-/// Threads of a block see each other's accesses in order here, whatever the fence; what it orders
-/// counts for races that strong accesses exclude. Between the proxies, a fence makes the
-/// difference.
+/// The emulator's threads of a block see each other's accesses in order regardless of fences. A
+/// fence's order only counts for races that strong accesses exclude. Between the proxies, a fence
+/// makes the difference.
 void decode_fence(Decoder& d) {
   if (d.has("proxy")) {
     d.result.handler = d.has("async") && !d.has("global") ? &fence_proxy : &do_nothing;

@@ -9,7 +9,7 @@
 // Operations that are a function of one lane's values.
 namespace fatune::emulate {
 
-/// The type that an operand of this C++ type has, for its width and its immediates.
+/// The PTX type of an operand of this C++ type, which sets its width and the type of immediates.
 template <typename T>
 constexpr ScalarType scalar_type_of() {
   using enum ScalarType;
@@ -25,7 +25,7 @@ constexpr ScalarType scalar_type_of() {
   if constexpr (std::same_as<T, std::uint8_t>) return u8;
 }
 
-/// A value of the C++ type of that type. Bits are unsigned integers.
+/// A value of the C++ type for a PTX type. Bit types are unsigned integers.
 template <ScalarType kType>
 constexpr auto value_of() {
   using enum ScalarType;
@@ -41,15 +41,15 @@ constexpr auto value_of() {
   if constexpr (kType == u8) return std::uint8_t{};
 }
 
-/// Calls `work.operator()<T>()` with the C++ type of `type`; false: it is none of kTypes.
+/// Calls `work.operator()<T>()` with the C++ type of `type`. Returns false if kTypes lacks it.
 template <ScalarType... kTypes, typename Work>
 bool with_type(ScalarType type, Work work) {
   return ((type == kTypes && (work.template operator()<decltype(value_of<kTypes>())>(), true)) ||
           ...);
 }
 
-/// The handler that `choose.operator()<T>()` gives for the C++ type of `type`, which is one of
-/// kTypes; others are not covered.
+/// The handler that `choose.operator()<T>()` returns for the C++ type of `type`. Types outside
+/// kTypes are not covered.
 template <ScalarType... kTypes, typename Choose>
 Handler handler_for(const Decoder& d, ScalarType type, Choose choose) {
   Handler handler = nullptr;
@@ -77,20 +77,19 @@ Function<kFunction, To, From...> function(To (*)(From...));
 
 }  // namespace detail
 
-/// The handler that sets operand 0 to kFunction of the others, in each lane.
+/// The handler that sets operand 0 to kFunction of the other operands, in each lane.
 template <auto kFunction>
 constexpr Handler function_handler() {
   return decltype(detail::function<kFunction>(+kFunction))::kHandler;
 }
 
-/// An instruction whose first operand is kFunction of the others, in each lane.
+/// Decodes an instruction that sets operand 0 to kFunction of the other operands, in each lane.
 template <auto kFunction>
 void use_function(Decoder& d) {
   decltype(detail::function<kFunction>(+kFunction))::use_in(d);
 }
 
-/// The handlers of instructions on the type that the last modifier names, an integer of 16 to 64
-/// bits.
+/// The handlers of instructions on the last type of the opcode, an integer of 16 to 64 bits.
 template <typename Function>
 Handler integer_binary(const Decoder& d) {
   using enum ScalarType;
@@ -104,7 +103,7 @@ Handler integer_ternary(const Decoder& d) {
       d, d.type(), []<typename T>() { return &lane_wise<Function, T, T, T, T>; });
 }
 
-/// Ends decoding when the opcode has one of these modifiers.
+/// Ends decoding if the opcode has one of these modifiers.
 inline void refuse(const Decoder& d, std::initializer_list<std::string_view> modifiers) {
   d.unsupported_if(d.one_of(modifiers).has_value(), "this modifier");
 }

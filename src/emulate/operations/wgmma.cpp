@@ -60,7 +60,7 @@ ProductShape product_shape_of(const Decoder& d) {
   shape.half_sums = types[0] == f16;
   shape.a_in_registers = d.operand(1).starts_with('{');
   shape.negates = negates(d, 4) != negates(d, 5);
-  // A in registers has no major.
+  // There is no operand for the major dimension of A in registers.
   const std::size_t last = shape.a_in_registers ? 6 : 7;
   shape.a_is_mn_major = !shape.a_in_registers && d.immediate(6) != 0;
   shape.b_is_mn_major = d.immediate(last) != 0;

@@ -17,10 +17,11 @@ namespace {
 
 constexpr int kLongestTurn = 4096;  // instructions
 // The number of times that all polling threads must poll in vain, with nothing happening between,
-// before it is a deadlock.
+// before this counts as a deadlock.
 constexpr int kMostVainPolls = 64;
 constexpr std::uint64_t kImpatienceOneIn = 8;
-// On random schedules a spinning group is chosen one time in so many while others can continue.
+// On random schedules, spinning groups are eligible in one of this many turns, even while others
+// can continue.
 constexpr std::uint64_t kSpinsToo = 4;
 
 Mask members_of(const Execution& x, const Warp& warp, const Instruction& instruction, Mask active) {
@@ -136,7 +137,7 @@ ClusterRunner::Choice ClusterRunner::choose_spinning() {
   return {};
 }
 
-/// The one that is behind: so lanes that parted meet again where their ways do.
+/// Chooses the group that is behind, so that diverged lanes meet again where control flow joins.
 std::size_t ClusterRunner::choose_group(const Warp& warp, bool spinning_too) {
   std::size_t chosen = warp.groups.size();
   for (std::size_t i = 0; i < warp.groups.size(); ++i) {

@@ -9,24 +9,24 @@
 
 namespace fatune::emulate {
 
-/// Runs one cluster of blocks. Lanes of a warp that are at the same place run together; whose turn
-/// it is the schedule says.
+/// Runs one cluster of blocks. Lanes of a warp that are at the same instruction run together. The
+/// schedule decides whose turn it is.
 class ClusterRunner {
  public:
   /// The result of a turn.
   enum class Turn : std::uint8_t {
     went_on,
-    spun,   ///< all runnable groups poll in vain: for another cluster, or for ever
-    ended,  ///< all threads have
-    failed  ///< a finding has: a trap, a deadlock, too many instructions; or the setup's `stopped`
+    spun,   ///< all runnable groups poll in vain: for another cluster, or forever
+    ended,  ///< all threads have ended
+    failed  ///< ended by a trap, a deadlock, too many instructions, or the setup's `stopped`
   };
 
   explicit ClusterRunner(Execution& x) : x_(x) {}
 
   [[nodiscard]] Turn take_turn();
-  /// Warp instructions until now.
+  /// The number of warp instructions executed so far.
   [[nodiscard]] std::uint64_t executed() const { return executed_; }
-  /// Adds the groups that wait or spin.
+  /// Adds all groups of lanes. Precondition: all of them wait or spin.
   void collect_waiting(std::vector<WaitingGroup>& waiting) const;
 
  private:
@@ -35,15 +35,15 @@ class ClusterRunner {
     std::size_t group = 0;
   };
 
-  /// Nobody: none is runnable that does not spin.
+  /// Chooses a runnable group. The result is empty if none is left that does not spin.
   [[nodiscard]] Choice choose();
   [[nodiscard]] Choice choose_spinning();
   [[nodiscard]] static std::size_t choose_group(const Warp& warp, bool spinning_too);
   [[nodiscard]] Turn run_chosen(const Choice& choice);
-  /// Whether every runnable group spins.
+  /// True if every runnable group spins.
   [[nodiscard]] bool all_spin() const;
   void run_group(Warp& warp, std::size_t index);
-  /// True when the group may continue at once.
+  /// Executes one instruction. Returns true if the group may continue at once.
   [[nodiscard]] bool step(Warp& warp, std::size_t index);
   [[nodiscard]] Mask active_lanes(const Warp& warp, const Group& group,
                                   const Instruction& instruction);
@@ -55,15 +55,15 @@ class ClusterRunner {
                               Mask active);
   [[nodiscard]] bool arrive(Warp& warp, std::size_t index, const Instruction& instruction,
                             Mask active);
-  /// True when the group need not wait, or has waited long enough.
+  /// True if the group need not wait, or has waited long enough.
   [[nodiscard]] bool polled(Warp& warp, std::size_t index, const Instruction& instruction,
                             Mask active);
   void resume_pollers(Warp& warp);
-  /// Lets an asynchronous operation happen when nothing else can make progress; false when none is
-  /// left.
+  /// Lets an asynchronous operation happen, or polls give up, when nothing else can make progress.
+  /// Returns false if neither is left.
   [[nodiscard]] bool go_on();
   [[nodiscard]] bool give_up_polling();
-  /// Lanes that a guard excludes from a collective instruction continue without it.
+  /// Lets lanes that a guard excludes from a collective instruction continue without it.
   void split_inactive(Warp& warp, std::size_t index, Mask active);
   static void merge_groups(Warp& warp);
   void complete_barriers(Block& block);
@@ -77,7 +77,7 @@ class ClusterRunner {
   std::size_t turn_ = 0;
   std::size_t spinning_turn_ = 0;
   std::uint64_t executed_ = 0;
-  std::uint64_t last_progress_ = 0;  ///< when polling was last given up
+  std::uint64_t last_progress_ = 0;  ///< progress when polls last gave up
   int vain_polls_ = 0;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostNamed = 32;
 
-/// The instruction at which it waits; a spinning group is already after the read.
+/// The instruction at which the group waits. The pc of a spinning group is already past its read.
 std::size_t index_of(const WaitingGroup& waiting) {
   return static_cast<std::size_t>(waiting.group->pc - (waiting.group->spins ? 1 : 0));
 }
@@ -54,7 +54,7 @@ std::string awaited(const WaitingGroup& waiting) {
                                                  : describe_polling(actor_of(waiting));
 }
 
-/// `several`: whether clusters wait for each other.
+/// `several`: whether several clusters wait for each other.
 std::string block_name(const WaitingGroup& waiting, bool several) {
   const auto& [x, warp, group] = waiting;
   return several                 ? fmt::format("block {}, ", x->blocks[warp->block].index)
@@ -73,7 +73,7 @@ bool gathers(const WaitingGroup& waiting) {
   return waiting.group->state == Group::State::gathering;
 }
 
-/// Where some groups spin, the others wait for those.
+/// Describes up to kMostNamed waits. If some groups spin, only those: the others wait for them.
 std::string describe_all(const std::vector<WaitingGroup>& waiting) {
   const bool several = waiting.front().x != waiting.back().x;
   const bool some_spin = std::ranges::any_of(waiting, spins);
@@ -88,17 +88,16 @@ std::string describe_all(const std::vector<WaitingGroup>& waiting) {
                                  : fmt::format("{}; and {} more", all, waiting.size() - named);
 }
 
-/// Nobody can bring the bytes of a phase at which all have arrived: that wait is a cause, and
-/// others may follow from it.
+/// True if the group waits for bytes in a phase that has all its arrivals. Nothing can bring these
+/// bytes, so this wait is a cause from which others may follow.
 bool waits_for_bytes(const WaitingGroup& waiting) {
   const Group* const group = waiting.group;
   return !group->spins && group->state != Group::State::at_barrier &&
          group->state != Group::State::gathering && lacks_only_bytes(actor_of(waiting));
 }
 
-/// How likely it is that this wait is the cause, and that others follow from it: 0 is the
-/// likeliest. A barrier that part of its threads have reached comes before an mbarrier at which
-/// nothing has arrived.
+/// Ranks a wait by how likely it is the cause from which others follow; 0 is the most likely. A
+/// barrier that part of its threads have reached ranks before an mbarrier without any arrival.
 int distance_from_cause(const WaitingGroup& waiting) {
   return waits_for_bytes(waiting) ? 0 : waiting.group->state == Group::State::at_barrier ? 1 : 2;
 }

@@ -8,10 +8,11 @@
 
 namespace fatune::emulate {
 
-/// The results of a warp's last strong reads, each as one number.
+/// Digests of the results of a warp's last strong reads.
 class RecentPolls {
  public:
-  /// Notes a read; true when one of the last met the same. `address`: of its first lane.
+  /// Records a read. Returns true if a recent one had the same digest. `address` is that of the
+  /// read's first lane.
   bool met_again(std::uint64_t digest, std::uint64_t address) {
     last_address_ = address;
     if (is_among(digest, digests_)) {

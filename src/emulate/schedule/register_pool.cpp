@@ -22,7 +22,7 @@ bool gives_up(const Instruction& instruction) {
   return instruction.details_as<RegisterChange>().gives_up;
 }
 
-/// How many the pool must give the warp's threads together.
+/// The number of registers that the pool must give to all the warp's threads together.
 std::uint32_t missing(const Warp& warp, const Instruction& instruction) {
   const std::uint32_t wanted = instruction.variant;
   return wanted > warp.registers_of_thread ? (wanted - warp.registers_of_thread) * kLanes : 0;

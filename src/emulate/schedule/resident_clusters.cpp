@@ -9,13 +9,13 @@
 namespace fatune::emulate {
 namespace {
 
-// The number of clusters that run in turns while all make progress.
+// The number of clusters that take turns while all make progress.
 constexpr std::size_t kInTurns = 4;
-// Warp instructions that a cluster runs before another one's turn. On random schedules it is up to
-// chance.
+// The warp instructions that a cluster runs before another one's turn. On random schedules, turns
+// end by chance instead.
 constexpr std::uint64_t kStay = std::uint64_t{1} << 15U;
 constexpr std::uint64_t kChangesOneIn = 8;
-// Turns in vain of each warp, with nothing happening between, before it is a deadlock.
+// The turns in vain for each warp, with nothing happening in between, that count as a deadlock.
 constexpr std::uint64_t kMostVainTurns = 512;
 
 std::size_t room_of(const LaunchSetup& setup) {
@@ -97,7 +97,7 @@ bool ResidentClusters::stays(const Resident& resident) {
   return resident.runner.executed() < stay_ends_;
 }
 
-/// After another turn in vain.
+/// Called after each turn in vain.
 bool ResidentClusters::seems_dead() {
   const bool changed = std::exchange(seen_changes_, state_.changes) != state_.changes;
   vain_turns_ = changed ? 0 : vain_turns_ + 1;

@@ -11,15 +11,15 @@
 
 namespace fatune::emulate {
 
-/// Runs a launch's clusters as a chip does: some of them in turns; as one ends, the next begins.
-/// While they make progress, few run at a time. When all of them only poll, more begin, up to as
-/// many as the setup has room for: one of those may do what they poll for.
+/// Runs a launch's clusters as a chip does: some of them take turns, and as one ends, the next
+/// begins. While they make progress, few run at a time. When all of them only poll, more begin, as
+/// far as the setup has room: a new one may do what they poll for.
 class ResidentClusters {
  public:
   ResidentClusters(const Program& program, GlobalMemory& memory, const LaunchSetup& setup,
                    LaunchResult& result);
 
-  /// False when a finding has ended the launch, or the setup's `stopped`.
+  /// Returns false if a finding or the setup's `stopped` has ended the launch.
   [[nodiscard]] bool run();
 
  private:
@@ -30,12 +30,12 @@ class ResidentClusters {
 
     Execution execution;
     ClusterRunner runner;
-    bool spins = false;  ///< its last turn was one in vain
+    bool spins = false;  ///< its last turn was in vain
   };
 
   [[nodiscard]] bool all_spin() const;
   [[nodiscard]] bool start_next();
-  /// Begins the next cluster, where there is room and a reason, or chooses another resident.
+  /// Begins the next cluster if there is room and a reason, or chooses another resident.
   void change();
   [[nodiscard]] bool stays(const Resident& resident);
   [[nodiscard]] bool seems_dead();
@@ -48,12 +48,12 @@ class ResidentClusters {
   LaunchState state_;
   std::vector<std::unique_ptr<Resident>> residents_;
   std::size_t current_ = 0;
-  std::uint64_t stay_ends_ = 0;  ///< of the current one: warp instructions
-  std::uint32_t next_ = 0;       ///< cluster
+  std::uint64_t stay_ends_ = 0;  ///< the current cluster's turn, in warp instructions
+  std::uint32_t next_ = 0;       ///< the next cluster to begin
   std::uint32_t clusters_;
-  std::size_t room_;                ///< so many clusters are there at most
-  std::uint64_t vain_turns_ = 0;    ///< of all, one after another
-  std::uint64_t seen_changes_ = 0;  ///< of the launch, when the first of them was
+  std::size_t room_;                ///< the most clusters that can be resident
+  std::uint64_t vain_turns_ = 0;    ///< consecutive, over all clusters
+  std::uint64_t seen_changes_ = 0;  ///< LaunchState::changes at the first of them
   std::mt19937_64 random_;
 };
 

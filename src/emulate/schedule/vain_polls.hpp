@@ -5,11 +5,11 @@
 
 #include "emulate/execution.hpp"
 
-// Loops that read memory until it changes. A warp that reads the same value there again ends its
-// turn, so that other warps, of this block or another one, can change it.
+// Loops that read memory until it changes. A warp that reads the same value again ends its turn, so
+// that other warps, of this block or another one, can change it.
 namespace fatune::emulate {
 
-/// A strong read as one number: which instruction and lanes, what they read, and where.
+/// A digest of a strong read: its instruction, its lanes, the values read and their addresses.
 class PollDigest {
  public:
   PollDigest(std::size_t instruction, Mask lanes) {
@@ -27,7 +27,8 @@ class PollDigest {
   std::uint64_t value_ = 1;
 };
 
-/// A strong read that has changed nothing. `address`: of one of its lanes.
+/// Records a strong read that has changed nothing. Ends the warp's turn if it repeats a recent one.
+/// `address`: of one of its lanes.
 inline void note_poll(Execution& x, Warp& warp, const PollDigest& digest, std::uint64_t address) {
   if (warp.polls.met_again(digest.value(), address)) {
     x.turn_ends = true;

@@ -8,8 +8,8 @@
 
 #include "emulate/values/rounding.hpp"
 
-// The results of floating-point instructions: PTX ISA 9.0, section 9.7.3. NaNs are those of an
-// H200: tests/recorded.
+// The results of floating-point instructions: PTX ISA 9.0, section 9.7.3. NaNs are those of an H200
+// (tests/recorded).
 namespace fatune::emulate {
 
 /// Single precision has one NaN.
@@ -18,7 +18,7 @@ inline float canonical(float value) {
   return std::isnan(value) ? std::bit_cast<float>(kNan) : value;
 }
 
-/// Double precision keeps that of the last of `operands` that is one, made quiet.
+/// In double precision, a NaN result is the last NaN among `operands`, made quiet.
 template <typename... From>
 double canonical_of(double value, From... operands) {
   if (!std::isnan(value)) {
@@ -35,8 +35,8 @@ float canonical_of(float value, From...) {
   return canonical(value);
 }
 
-/// The .ftz form's result of a product, or of a sum of one: it is also 0 where it is less than the
-/// least normal number and rounded up to that.
+/// The .ftz result of a product or a fused sum. It is also 0 if the exact value is less than the
+/// least normal number and was rounded up to that.
 inline float flush_tiny(float result, double exact) {
   constexpr double kLeastNormal = 0x1p-126;
   return std::fabs(exact) < kLeastNormal ? std::copysign(0.0F, result) : result;
@@ -81,8 +81,8 @@ struct FloatAbsolute {
     return std::fabs(a);
   }
 };
-/// F's result. A NaN is that of the last operand that is one; of a quotient that of the first, of a
-/// fused sum that of the second factor, the summand, the first factor.
+/// F's result. A NaN is taken from the last operand that is one; for a quotient, from the first
+/// one; for a fused sum, from the second factor, else the summand, else the first factor.
 template <typename F, typename... T>
 auto canonical_result(T... values) {
   const auto value = F{}(values...);
@@ -95,7 +95,7 @@ auto canonical_result(T... values) {
   }
 }
 
-/// A number before a NaN; -0 is less than +0.
+/// Prefers a number to a NaN. -0 is less than +0.
 struct FloatMinimum {
   template <typename T>
   T operator()(T a, T b) const {
@@ -110,7 +110,7 @@ struct FloatMaximum {
     return first ? a : b;
   }
 };
-/// .NaN: of either operand.
+/// .NaN: a NaN operand is the result.
 template <typename F>
 struct NanFirst {
   template <typename T>
@@ -118,7 +118,7 @@ struct NanFirst {
     return std::isnan(a) ? a : std::isnan(b) ? b : F{}(a, b);
   }
 };
-/// .xorsign.abs: of magnitudes, with the sign of the operands' product.
+/// .xorsign.abs: F of the magnitudes, with the sign of the operands' product.
 template <typename F>
 struct XorSign {
   template <typename T>

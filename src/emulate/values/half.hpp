@@ -3,12 +3,12 @@
 #include <bit>
 #include <cstdint>
 
-// 16-bit floating point as bits, to single precision and back.
+// Conversions between the bits of 16-bit floating point and single precision.
 namespace fatune::emulate {
 
 inline float from_half(std::uint16_t bits) {
-  // As a float with 13 bits more of fraction and an exponent that is 112 too small: multiplied by
-  // 2^112 it is right, subnormals too.
+  // The shifted bits are a float with 13 more fraction bits and an exponent that is 112 too small.
+  // Multiplying by 2^112 corrects it, also for subnormals.
   const std::uint32_t magnitude = static_cast<std::uint32_t>(bits & 0x7fffU) << 13U;
   const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16U;
   const float scaled = std::bit_cast<float>(magnitude) * 0x1p112F;
@@ -26,12 +26,12 @@ inline std::uint16_t to_half(float value) {
   const auto sign = static_cast<std::uint16_t>(bits >> 16U & 0x8000U);
   const std::uint32_t magnitude = bits & 0x7fffffffU;
   if (magnitude > 0x7f800000U) {
-    return 0x7fff;  // the NaN that cvt gives
+    return 0x7fff;  // the NaN that cvt returns
   }
   if (magnitude >= 0x477ff000U) {  // 65520 and above
     return sign | 0x7c00U;
   }
-  if (magnitude < 0x38800000U) {  // below the least normal: the addition rounds
+  if (magnitude < 0x38800000U) {  // below the least normal number: the addition rounds
     const float aligned = std::bit_cast<float>(magnitude) + 0.5F;
     return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(aligned) - 0x3f000000U));
   }

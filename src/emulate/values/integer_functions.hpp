@@ -12,7 +12,7 @@ namespace fatune::emulate {
 __extension__ using Signed128 = __int128;
 __extension__ using Unsigned128 = unsigned __int128;
 
-/// Wraps around, also where the language leaves overflow undefined; narrow types do not promote.
+/// Wraps around, even where C++ leaves overflow undefined. Narrow types are not promoted to int.
 template <typename F>
 struct Wrapping {
   template <typename T>
@@ -43,7 +43,7 @@ struct Maximum {
     return std::max(a, b);
   }
 };
-/// A division by zero gives what the hardware's routine gives: all ones.
+/// Division by zero gives all ones, as the hardware's routine does.
 struct Divide {
   template <typename T>
   T operator()(T a, T b) const {
@@ -53,7 +53,7 @@ struct Divide {
     return std::is_signed_v<T> && b == static_cast<T>(-1) ? Sub{}(T{0}, a) : static_cast<T>(a / b);
   }
 };
-/// So does its remainder.
+/// The remainder of a division by zero is all ones too.
 struct Remainder {
   template <typename T>
   T operator()(T a, T b) const {

@@ -7,24 +7,25 @@
 
 #include "emulate/values/half.hpp"
 
-// Compiled twice, and chosen when the program starts: most machines have wide vectors. The choice
-// is made before the thread sanitizer is ready, which it would call.
+// Functions with this attribute are compiled twice. The version is chosen when the program starts:
+// most machines have wide vectors. With the thread sanitizer, there is one version: the choice
+// would call the sanitizer before it is ready.
 #ifdef __SANITIZE_THREAD__
 #define FATUNE_WIDE_VECTORS
 #else
 #define FATUNE_WIDE_VECTORS __attribute__((target_clones("avx2", "default")))
 #endif
-// Only what is inlined is compiled twice with it.
+// Only inlined functions are compiled twice with their caller.
 #define FATUNE_INLINE [[gnu::always_inline]] inline
 
 namespace fatune::emulate {
 namespace {
 
-constexpr std::int32_t kZeroExponent = -10'000;    // less than of any number's product
-constexpr std::int32_t kSpecialExponent = 20'000;  // of infinity and NaN: more, even times zero
+constexpr std::int32_t kZeroExponent = -10'000;    // less than that of any nonzero product
+constexpr std::int32_t kSpecialExponent = 20'000;  // infinity and NaN: greater, even times zero
 constexpr std::uint32_t kNaN = 0x7fffffff;
 
-/// The exponent of a number in single precision. `least`: the exponent of subnormals of its own
+/// The exponent of a single-precision number. `least`: the exponent of subnormals of its original
 /// type.
 FATUNE_INLINE std::int32_t exponent_of(float value, std::int32_t least) {
   const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(value) & 0x7fffffffU;
@@ -50,7 +51,7 @@ FATUNE_INLINE void set_factors_as(std::span<const Bits> bits, std::span<float> v
   }
 }
 
-/// Toward zero; out of range: infinity.
+/// Rounds toward zero. Values out of range become infinity.
 float truncated(double value) {
   const auto nearest = static_cast<float>(value);
   if (std::abs(value) >= 0x1p128 || std::abs(static_cast<double>(nearest)) <= std::abs(value)) {
@@ -59,8 +60,8 @@ float truncated(double value) {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(nearest) - 1);
 }
 
-/// Rounds to the nearest half. The part that is cut off first stays visible in the last bit ("round
-/// to odd").
+/// Rounds to the nearest half. The truncation to single that comes first records what it cuts off
+/// in the last bit ("round to odd").
 float rounded_to_half(double value) {
   const float cut = truncated(value);
   const std::uint32_t odd = static_cast<double>(cut) != value ? 1 : 0;
@@ -71,7 +72,7 @@ float result_of(Accumulator type, double sum) {
   return type == Accumulator::f16 ? rounded_to_half(sum) : truncated(sum);
 }
 
-/// The sum where there are infinities or NaNs, for which rounding does not matter.
+/// The result of a sum that is infinite or NaN. Rounding does not matter for it.
 float special_sum(double sum) {
   return std::isnan(sum) ? std::bit_cast<float>(kNaN) : static_cast<float>(sum);
 }
@@ -123,10 +124,10 @@ float multiply_add_one(Accumulator type, const FactorsA& a, std::size_t row, con
 
 namespace {
 
-// Eight columns at a time.
+// Vectors of eight columns.
 using Floats = float __attribute__((vector_size(32)));
 using Integers = std::int32_t __attribute__((vector_size(32)));
-// Four.
+// Vectors of four elements.
 using FourFloats = float __attribute__((vector_size(16)));
 using FourIntegers = std::int32_t __attribute__((vector_size(16)));
 using FourDoubles = double __attribute__((vector_size(32)));
@@ -137,19 +138,19 @@ FATUNE_INLINE void load(Vector& to, const Element* from) {
   std::memcpy(&to, from, sizeof(Vector));
 }
 
-/// Between these exponents of the greatest addend, single precision holds all products as far as
-/// they count, and no result is subnormal.
+/// If the greatest exponent is between these, single precision holds all products as far as they
+/// matter, and no result is subnormal.
 constexpr std::int32_t kLeastPlain = -90;
 constexpr std::int32_t kMostPlain = 126;
 
-/// The sums of a tile as whole numbers of units of 2^(greatest - kSumFractionBits).
+/// The sums of a tile, as multiples of 2^(greatest - kSumFractionBits).
 struct PairSums {
   alignas(32) std::array<std::int32_t, kProductRows * kProductColumns> greatest;
-  alignas(32) std::array<std::int32_t, kProductRows * kProductColumns> even;  ///< of C and even k
+  alignas(32) std::array<std::int32_t, kProductRows * kProductColumns> even;  ///< C and even k
   alignas(32) std::array<std::int32_t, kProductRows * kProductColumns> odd;
 };
 
-/// The greatest exponents. False: not all are in the range that `add_products` takes.
+/// Sets the greatest exponents. Returns false if any is outside the range of `add_products`.
 FATUNE_INLINE bool align_products(const FactorsA& a, const FactorsB& b, Accumulator type,
                                   const Accumulators& c, PairSums& sums) {
   for (std::size_t i = 0; i < c.size(); ++i) {
@@ -210,7 +211,8 @@ FATUNE_INLINE double value_of(const PairSums& sums, std::size_t i) {
   return sum * std::bit_cast<double>(biased << 52U);
 }
 
-/// Cut off to 24 bits. An accumulator below the range stands alone: it is the result.
+/// Truncates the sums to 24 bits. An accumulator below the range has only zero products, so it is
+/// the result.
 FATUNE_INLINE void set_singles(const PairSums& sums, Accumulators& c) {
   constexpr std::int64_t kCutOff = (std::int64_t{1} << (52 - 23)) - 1;
   for (std::size_t i = 0; i < c.size(); i += 4) {

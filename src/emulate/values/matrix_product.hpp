@@ -5,29 +5,30 @@
 #include <cstdint>
 #include <span>
 
-// Products of small matrices as tensor cores make them. NVIDIA does not document how they add. This
-// code follows what others have measured on Hopper, and confirmed bit by bit on random matrices.
+// Products of small matrices as tensor cores compute them. NVIDIA does not document how they add.
+// This code follows what others have measured on Hopper, and confirmed bit by bit on random
+// matrices.
 //
-// All products of an element and the accumulator are one sum. Products are exact. The addends are
-// aligned at the greatest exponent among them, where a product's exponent is the sum of its
-// factors' (a product is not normalised), and a zero has none. Bits that are then more than
-// kSumFractionBits behind the point are cut off; the rest is added exactly. The result is cut off
-// to single precision, or rounded to nearest, ties to even, to half precision. A NaN is 0x7fffffff
-// or 0x7fff, and no sum is a negative zero.
+// All products of an element are added to the accumulator in one sum. Products are exact. The
+// addends are aligned at the greatest exponent among them. A product's exponent is the sum of its
+// factors' exponents (it is not normalised). A zero has no exponent. Bits that are then more than
+// kSumFractionBits places after the point are cut off, and the rest is added exactly. The result is
+// truncated to single precision, or rounded to half precision (to nearest, ties to even). A NaN is
+// 0x7fffffff or 0x7fff, and no sum is a negative zero.
 //
 // source: Xie et al., "MMA-Sim: bit-accurate reference model of tensor cores and matrix cores"
 // (arXiv:2511.10909); Khattak & Mikaitis, "Accurate models of NVIDIA tensor cores"
 // (arXiv:2512.07004)
 namespace fatune::emulate {
 
-/// Hopper, for factors of 16 bits and of tf32. (Ampere: 24, and in sums of 8 products.)
+/// The value for Hopper, for 16-bit and tf32 factors. (Ampere: 24, in sums of 8 products.)
 inline constexpr int kSumFractionBits = 25;
 
 /// Types of factors; tf32 is the upper 19 bits of single precision.
 enum class Factor : std::uint8_t { f16, bf16, tf32 };
 enum class Accumulator : std::uint8_t { f32, f16 };
 
-/// A matrix's elements as numbers, and the exponents by which their products are aligned.
+/// The elements of a matrix as numbers, and the exponents by which their products are aligned.
 template <std::size_t kRows, std::size_t kColumns>
 struct Factors {
   static constexpr std::size_t kCount = kRows * kColumns;
@@ -42,8 +43,8 @@ using FactorsB = Factors<kProductDepth, kProductColumns>;
 /// Accumulators of either type as single precision: [row][column].
 using Accumulators = std::array<float, kProductRows * kProductColumns>;
 
-/// Elements from their bits: 16-bit ones, or in words those of tf32. Zeros change no sum: they fill
-/// up what is less deep than kProductDepth.
+/// Sets elements from their bits: 16-bit ones, or tf32 in 32-bit words. Zeros change no sum, so
+/// they can pad matrices that are less deep than kProductDepth.
 void set_factors(Factor type, std::span<const std::uint16_t> bits, std::span<float> values,
                  std::span<std::int32_t> exponents);
 void set_factors(std::span<const std::uint32_t> bits, std::span<float> values,
@@ -59,10 +60,10 @@ void set_factors(const std::array<std::uint32_t, kRows * kColumns>& bits,
   set_factors(bits, to.values, to.exponents);
 }
 
-/// C += A B. In single precision, or in half precision held as single.
+/// C += A B, in single precision or in half precision held as single.
 void multiply_add(Accumulator type, const FactorsA& a, const FactorsB& b, Accumulators& c);
 
-/// One element of the same, written as the rule says it: slower. `a` is a row, `b` a column.
+/// Computes one element of the same, exactly as the rule is stated. Slower.
 float multiply_add_one(Accumulator type, const FactorsA& a, std::size_t row, const FactorsB& b,
                        std::size_t column, float c);
 

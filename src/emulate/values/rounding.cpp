@@ -6,7 +6,7 @@
 namespace fatune::emulate {
 namespace {
 
-/// Whether a magnitude with this part beyond its last place is rounded up.
+/// True if a magnitude is rounded up. `rest` is the part beyond its last place.
 bool goes_up(double rest, bool odd, bool negative, Rounding rounding) {
   switch (rounding) {
     case Rounding::nearest:
@@ -45,7 +45,7 @@ std::uint64_t rounded_magnitude(double value, const FloatFormat& format, Roundin
   const int bias = (1 << (format.exponent_bits - 1)) - 1;
   int exponent = 0;
   (void)std::frexp(value, &exponent);
-  exponent = std::max(exponent - 1, 1 - bias);  // subnormals have that of the least normal number
+  exponent = std::max(exponent - 1, 1 - bias);  // subnormals use that of the least normal number
   const double scaled = std::ldexp(std::fabs(value), format.fraction_bits - exponent);
   const double whole = std::floor(scaled);
   auto magnitude = static_cast<std::uint64_t>(whole);

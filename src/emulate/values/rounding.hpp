@@ -4,10 +4,11 @@
 #include <cmath>
 #include <cstdint>
 
-// How results are rounded to a narrower format.
+// Rounding of results to a narrower format.
 namespace fatune::emulate {
 
-/// PTX ISA 9.0, section 9.7.3: .rn, .rz, .rm, .rp; .rna (of cvt): to nearest, ties away from zero.
+/// .rn, .rz, .rm and .rp (PTX ISA 9.0, section 9.7.3), and .rna of cvt: to nearest, ties away from
+/// zero.
 enum class Rounding : std::uint8_t { nearest, zero, down, up, nearest_away };
 
 /// A binary floating-point format of at most 32 bits with IEEE 754's layout and bias.
@@ -21,7 +22,7 @@ struct FloatFormat {
   [[nodiscard]] constexpr std::uint32_t sign() const {
     return 1U << (exponent_bits + fraction_bits);
   }
-  /// The NaN that arithmetic gives: all ones but for the sign.
+  /// The NaN that arithmetic returns: all ones except for the sign.
   [[nodiscard]] constexpr std::uint32_t nan() const { return sign() - 1; }
 };
 
@@ -32,17 +33,17 @@ inline constexpr FloatFormat kSingleFormat{8, 23};
 inline constexpr FloatFormat kE4m3Format{4, 3};
 inline constexpr FloatFormat kE5m2Format{5, 2};
 
-/// The magnitude of a finite value in that format, rounded, as if exponents went on for ever: its
-/// bits without the sign. From `format.infinity()` on it is beyond the format's greatest number.
+/// The bits without the sign of a finite value, rounded to the format as if its exponents were
+/// unbounded. From `format.infinity()` on, the result is beyond the format's greatest number.
 [[nodiscard]] std::uint64_t rounded_magnitude(double value, const FloatFormat& format,
                                               Rounding rounding);
 
-/// The bits of a value in that format; beyond its greatest number: that one or an infinity, as the
-/// rounding has it.
+/// The bits of a value in the format. Beyond the format's greatest number, the rounding decides
+/// between that number and infinity.
 [[nodiscard]] std::uint32_t narrowed(double value, const FloatFormat& format, Rounding rounding);
 
-/// a + b, where a result that is not exact has an odd last bit: rounded to a format with at most
-/// half of double's precision it is as if it were rounded once.
+/// a + b, where an inexact result has an odd last bit. Rounding it again, to a format with at most
+/// half of double's precision, gives the same as rounding once.
 /// source: Boldo & Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using
 /// rounding to odd" (2008)
 [[nodiscard]] inline double odd_sum(double a, double b) {
@@ -56,10 +57,11 @@ inline constexpr FloatFormat kE5m2Format{5, 2};
   return std::bit_cast<double>((error > 0.0) == (sum > 0.0) ? bits + 1 : bits - 1);
 }
 
-/// An integer with 53 significant bits, the last one odd when others were cut off.
+/// An integer truncated to 53 significant bits. The last one is odd if nonzero bits were cut off.
 [[nodiscard]] double odd_double(std::uint64_t magnitude);
 
-/// While it lives, arithmetic rounds this way. Only in files compiled for it: see CMakeLists.txt.
+/// Sets the rounding mode of arithmetic during its lifetime. Only for files that are compiled with
+/// -frounding-math: see CMakeLists.txt.
 class RoundingScope {
  public:
   explicit RoundingScope(Rounding rounding);

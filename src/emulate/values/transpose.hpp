@@ -7,13 +7,13 @@
 
 namespace fatune::emulate {
 
-/// 8 rows of 8 elements of 16 bits become columns, in place.
+/// Transposes 8 rows of 8 elements of 16 bits in place.
 inline void transpose_8x8(std::uint16_t* elements) {
   using Row = std::uint16_t __attribute__((vector_size(16)));
   std::array<Row, 8> rows;
   std::memcpy(rows.data(), elements, sizeof(rows));
-  // Each turn interleaves the upper rows with the lower ones: it rotates the six bits of an
-  // element's place by one, and three turns exchange row and column.
+  // Each turn interleaves the upper rows with the lower ones. This rotates the six bits of an
+  // element's index by one. Three turns exchange row and column.
   for (int turn = 0; turn < 3; ++turn) {
     const std::array<Row, 8> old = rows;
     for (std::size_t i = 0; i < 4; ++i) {

@@ -18,7 +18,7 @@ TORCH_TARGET_VERSION = "0x020a000000000000"
 
 
 class BuildWithAssembly(build_ext):
-    """Takes .S files too, which embed the kernels' machine code."""
+    """Also compiles .S files, which embed the kernels' machine code."""
 
     def build_extensions(self):
         self.compiler.src_extensions.append(".S")

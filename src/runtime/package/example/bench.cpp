@@ -1,10 +1,10 @@
-// Measures what a call costs the host, and what its kernel takes.
+// Measures the host time of a call, and the time of its kernel.
 //
 //   bench [--device N]
 //
-// Host time: batches of calls that are queued without waiting, on a problem whose kernels are
-// short, so that the queue is never full. Kernel time: of tuned problems, between events around
-// several launches on one stream. Exit code: 0, 1 a call failed, 2 there is no GPU or no driver.
+// Host time: batches of calls that are queued without waiting, for a problem whose kernels are so
+// short that the queue is never full. Kernel time: tuned problems, between events around several
+// launches on one stream. Exit code: 0; 1 if a call failed; 2 if there is no GPU or no driver.
 #include <algorithm>
 #include <chrono>
 
@@ -32,7 +32,7 @@ void launch_often(const Trial& trial, int calls) {
   }
 }
 
-/// Microseconds.
+/// Returns microseconds per call.
 double host_time(const Trial& trial, void* stream) {
   using Clock = std::chrono::steady_clock;
   constexpr int kBatches = 100;
@@ -48,7 +48,7 @@ double host_time(const Trial& trial, void* stream) {
   return median(times);
 }
 
-/// An event of a stream.
+/// A CUDA event.
 class Event {
  public:
   Event() { call("cuEventCreate", &event_, 0U); }
@@ -67,7 +67,7 @@ class Event {
   void* event_ = nullptr;
 };
 
-/// Microseconds of one launch, of several in a row.
+/// Returns microseconds per launch, measured over several launches in a row.
 double kernel_time(const Trial& trial, void* stream) {
   constexpr int kSamples = 20;
   constexpr int kCalls = 10;
@@ -84,7 +84,7 @@ double kernel_time(const Trial& trial, void* stream) {
   return median(times);
 }
 
-/// Calls use(trial, selection) for each case that the library has a kernel for, once it is loaded.
+/// Calls use(trial, selection) for each case that the library has a kernel for, after loading it.
 template <typename Use>
 void for_each_trial(const std::vector<Case>& cases, const Device& device, void* stream, Use use) {
   for (const Case& one : cases) {

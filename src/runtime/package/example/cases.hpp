@@ -1,4 +1,4 @@
-// Problems to try: tuned ones, and small ones of every kind.
+// Test problems: tuned ones, and small ones of every kind.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace example {
 
-/// How tensors lie in memory: the first two are contiguous.
+/// How tensors lie in memory. The first two layouts are contiguous.
 enum class Layout { bshd, bhsd, padded };
 
 struct Case {
@@ -31,14 +31,14 @@ inline fatune_attention::Tensor strides_of(const fatune_attention::detail::Exten
   return {nullptr, extents.rows * row_stride + 24, head_stride, row_stride};
 }
 
-/// Strides alone.
+/// The strides of a problem's tensors, without addresses.
 inline fatune_attention::Tensors strides_of(const Case& one) {
   const auto [q, k, v, o] = fatune_attention::detail::extents_of(one.problem);
   return {strides_of(q, one.layout), strides_of(k, one.layout), strides_of(v, one.layout),
           strides_of(o, one.layout), nullptr};
 }
 
-/// From the first element of a tensor to behind its last one.
+/// The number of elements from the first element of a tensor to its last, gaps included.
 inline std::size_t elements_of(const fatune_attention::detail::ShapedTensor& shaped) {
   const auto& [batch, heads, rows, d] = shaped.extents;
   const fatune_attention::Tensor& tensor = *shaped.tensor;
@@ -63,7 +63,7 @@ inline std::string text_of(const Case& one) {
                                                 : "");
 }
 
-/// Every `step`-th of the problems that the library was tuned for.
+/// Every `step`-th problem that the library was tuned for.
 inline std::vector<Case> tuned_cases(int step) {
   const auto& rows = fatune_attention::detail::kTable.rows;
   std::vector<Case> cases;
@@ -73,7 +73,7 @@ inline std::vector<Case> tuned_cases(int step) {
   return cases;
 }
 
-/// Small problems of a type and head dimensions.
+/// Small problems with the type and head dimensions of `like`.
 inline std::vector<Case> small_cases(const fatune_attention::Problem& like) {
   fatune_attention::Problem plain = like;
   plain.batch = 2;
@@ -109,7 +109,7 @@ inline std::vector<Case> small_cases(const fatune_attention::Problem& like) {
   return cases;
 }
 
-/// As little work as is left of what is special about it.
+/// Reduces a case to as little work as possible, and keeps what is special about it.
 inline Case tiny(Case one) {
   fatune_attention::Problem& p = one.problem;
   p.batch = 1;
@@ -120,7 +120,7 @@ inline Case tiny(Case one) {
   return one;
 }
 
-/// For each type and head dimensions that the library was tuned for.
+/// Small problems for each combination of type and head dimensions that the library was tuned for.
 inline std::vector<Case> small_cases() {
   const auto& rows = fatune_attention::detail::kTable.rows;
   std::set<std::tuple<fatune_attention::DType, std::int64_t, std::int64_t>> seen;

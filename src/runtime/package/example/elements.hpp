@@ -1,4 +1,4 @@
-// 16-bit elements, and the ones that the examples' tensors have.
+// 16-bit elements, and the contents of the examples' tensors.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace example {
 
-/// The next of a sequence of random numbers (splitmix64).
+/// The next number of a random sequence (splitmix64).
 inline std::uint64_t next_random(std::uint64_t& state) {
   std::uint64_t z = state += 0x9e3779b97f4a7c15;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -18,7 +18,7 @@ inline std::uint64_t next_random(std::uint64_t& state) {
   return z ^ (z >> 31);
 }
 
-/// From least to most.
+/// Returns a random number from `least` to `most`, both included.
 inline std::int64_t random_between(std::uint64_t& state, std::int64_t least, std::int64_t most) {
   const auto count = static_cast<std::uint64_t>(most - least + 1);
   return least + static_cast<std::int64_t>(next_random(state) % count);
@@ -46,12 +46,13 @@ inline double decode(fatune_attention::DType dtype, std::uint16_t bits) {
   return dtype == fatune_attention::DType::bf16 ? decode_bf16(bits) : decode_fp16(bits);
 }
 
-/// How far 1 is from the next number.
+/// The distance from 1 to the next number.
 inline double epsilon(fatune_attention::DType dtype) {
   return dtype == fatune_attention::DType::bf16 ? 0x1p-7 : 0x1p-10;
 }
 
-/// Of a multiple of 1/128 from -1 to 1, times a small power of two: both types have it exactly.
+/// Encodes a multiple of 1/128 from -1 to 1, times a small power of two. Both types represent it
+/// exactly.
 inline std::uint16_t encode(fatune_attention::DType dtype, double value) {
   if (dtype == fatune_attention::DType::bf16) {
     const auto narrow = static_cast<float>(value);
@@ -66,8 +67,8 @@ inline std::uint16_t encode(fatune_attention::DType dtype, double value) {
   return static_cast<std::uint16_t>(value == 0.0 ? 0 : sign | ((exponent + 14) << 10) | mantissa);
 }
 
-/// The elements of a tensor's memory: random ones, again from the start after a prime number of
-/// them, so that rows differ.
+/// The elements of a tensor's memory: random numbers that repeat after a prime number of elements,
+/// so that rows differ.
 class Elements {
  public:
   static constexpr std::size_t kPeriod = 1'000'003;
@@ -83,7 +84,7 @@ class Elements {
   }
 
   const std::vector<std::uint16_t>& bits() const { return bits_; }
-  /// A row of at most kMostRow elements, whose first one is `index`.
+  /// A row of at most kMostRow elements that begins at element `index`.
   const double* row(std::int64_t index) const {
     return values_.data() + static_cast<std::size_t>(index) % kPeriod;
   }

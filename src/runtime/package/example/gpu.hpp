@@ -1,4 +1,4 @@
-// What the examples need of a GPU, from the driver's library that the kernels' library loads.
+// GPU functions for the examples, from the driver's library that the kernel library loads.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ inline bool has_function(const char* name) {
   return fatune_attention::detail::driver_function(name) != nullptr;
 }
 
-/// The CUresult. The parameters' types must be exactly those of the function.
+/// Returns the CUresult. The parameters' types must be exactly those of the function.
 template <typename... Parameters>
 int try_call(const char* name, Parameters... parameters) {
   using Function = int (*)(Parameters...);
@@ -32,7 +32,7 @@ int try_call(const char* name, Parameters... parameters) {
   return function == nullptr ? -1 : function(parameters...);
 }
 
-/// Ends the program when the call fails.
+/// Ends the program if the call fails.
 template <typename... Parameters>
 void call(const char* name, Parameters... parameters) {
   if (const int error = try_call(name, parameters...); error != 0) {
@@ -41,7 +41,7 @@ void call(const char* name, Parameters... parameters) {
   }
 }
 
-/// Makes the GPU's context the calling thread's. Ends the program where there is no GPU.
+/// Makes the GPU's context current in the calling thread. Ends the program if there is no GPU.
 inline void use_gpu(int ordinal) {
   const fatune_attention::Result driver = fatune_attention::detail::driver().status;
   if (!driver) {
@@ -73,7 +73,7 @@ class Stream {
   void* stream_ = nullptr;
 };
 
-/// Device memory. Copies are done when the functions return.
+/// Device memory. Copies are complete when the functions return.
 class DeviceMemory {
  public:
   explicit DeviceMemory(std::size_t bytes) : bytes_(bytes) {
@@ -89,7 +89,7 @@ class DeviceMemory {
   void fill(std::uint8_t byte, void* stream) {
     call("cuMemsetD8Async", address_, byte, bytes_, stream);
   }
-  /// Repeats the bytes over and over.
+  /// Fills the memory with repetitions of the pattern.
   void fill(const std::vector<std::uint16_t>& pattern, void* stream) {
     const std::size_t period = pattern.size() * sizeof(std::uint16_t);
     for (std::size_t at = 0; at < bytes_; at += period) {

@@ -43,7 +43,7 @@ inline KeyRange visible_keys(const fatune_attention::Problem& problem, std::int6
 /// A row of the output.
 struct ReferenceRow {
   std::vector<double> o;
-  /// How far a right kernel may be from it: it rounds its weights and its output to 16 bits.
+  /// How far a correct kernel may deviate: it rounds its weights and its output to 16 bits.
   std::vector<double> tolerance;
   double lse = -std::numeric_limits<double>::infinity();
 };
@@ -111,8 +111,8 @@ class Reference {
     set_tolerance(squares, result);
   }
 
-  /// Half a step of rounding of the output, and the errors of the weights' roundings, which are
-  /// independent: they add up like the square root of the sum of their squares.
+  /// Half a step of rounding of the output, plus the errors from rounding the weights. These errors
+  /// are independent: they add up like the square root of the sum of their squares.
   void set_tolerance(const std::vector<double>& squares, ReferenceRow& result) const {
     const double step = epsilon(problem_.dtype);
     for (std::size_t i = 0; i < squares.size(); ++i) {

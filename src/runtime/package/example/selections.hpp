@@ -1,4 +1,4 @@
-// What is selected for random problems, for comparison with another implementation.
+// Prints what is selected for random problems, for comparison with another implementation.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace example {
 
 inline const char* layout_name(Layout layout) { return layout == Layout::bhsd ? "bhsd" : "bshd"; }
 
-/// Like a tuned one, or of round numbers, or of any.
+/// A problem like a tuned one, one with round numbers, or an arbitrary one.
 inline Case random_case(std::uint64_t& seed) {
   const auto& rows = fatune_attention::detail::kTable.rows;
   const auto one_of = [&seed](std::initializer_list<std::int64_t> values) {
@@ -44,7 +44,7 @@ inline Case random_case(std::uint64_t& seed) {
   return {p, one_of({0, 0, 1}) == 1 ? Layout::bhsd : Layout::bshd};
 }
 
-/// One line for each: the problem, how the choice was come to, and what was chosen.
+/// Prints a line for each selection: the problem, how the choice was made, and what was chosen.
 inline void print_selections(int count, std::uint64_t seed,
                              const fatune_attention::Device& device) {
   for (int i = 0; i < count; ++i) {

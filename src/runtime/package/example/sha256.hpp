@@ -8,7 +8,7 @@
 
 namespace example {
 
-/// The first 32 bits behind the point of the cube roots of the first 64 primes.
+/// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
 inline constexpr std::array<std::uint32_t, 64> kSha256Constants{
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -21,7 +21,7 @@ inline constexpr std::array<std::uint32_t, 64> kSha256Constants{
 
 class Sha256 {
  public:
-  /// In hexadecimal.
+  /// Returns the hash in hexadecimal.
   static std::string of(const unsigned char* bytes, std::size_t count) {
     Sha256 hash;
     for (std::size_t i = 0; i < count; ++i) {

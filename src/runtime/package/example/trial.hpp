@@ -1,4 +1,4 @@
-// One problem on the GPU: its tensors, launches, and whether the output is right.
+// One problem on the GPU: its tensors, its launches, and the check of its output.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 
 namespace example {
 
-inline constexpr std::uint8_t kPoison = 0xff;  // repeated: not a number, in all types
+inline constexpr std::uint8_t kPoison = 0xff;  // repeated: NaN in all types
 
 inline Inputs random_inputs(fatune_attention::DType dtype) {
   return {Elements(dtype, 4.0, 1), Elements(dtype, 1.0, 2), Elements(dtype, 1.0, 3)};
 }
 
-/// What the examples' tensors hold.
+/// The contents of the examples' tensors.
 inline const Inputs& inputs_of(fatune_attention::DType dtype) {
   static const Inputs fp16 = random_inputs(fatune_attention::DType::fp16);
   static const Inputs bf16 = random_inputs(fatune_attention::DType::bf16);
@@ -26,9 +26,9 @@ inline const Inputs& inputs_of(fatune_attention::DType dtype) {
 }
 
 struct Verdict {
-  std::size_t rows = 0;  ///< that were compared
+  std::size_t rows = 0;  ///< number of rows that were compared
   double worst = 0.0;    ///< greatest error, in tolerances
-  std::string fault;     ///< empty: the output is right
+  std::string fault;     ///< empty: the output is correct
 
   void note(double error, double tolerance, const std::string& where) {
     const double ratio = std::isnan(error) ? HUGE_VAL : error / tolerance;
@@ -41,7 +41,7 @@ struct Verdict {
 
 class Trial {
  public:
-  /// The inputs must outlive it. Work is queued on the stream.
+  /// `inputs` must outlive this. Work is queued on the stream.
   Trial(const Case& one, const Inputs& inputs, void* stream)
       : case_(one),
         tensors_(strides_of(one)),
@@ -67,13 +67,13 @@ class Trial {
 
   const fatune_attention::Tensors& tensors() const { return tensors_; }
 
-  /// Makes sure that what is in the output then was written by a later launch.
+  /// Overwrites the output, so that its later contents must come from a later launch.
   void poison() {
     o_.fill(kPoison, stream_);
     lse_.fill(kPoison, stream_);
   }
 
-  /// `is_clean`: it was launched before.
+  /// `is_clean`: the workspace is as an earlier launch left it.
   fatune_attention::Result launch(bool is_clean) const {
     return attention_forward(case_.problem, tensors_,
                              {workspace_->data(), workspace_->bytes(), is_clean}, stream_);
@@ -108,7 +108,7 @@ class Trial {
     return {index / rows / case_.problem.heads, index / rows % case_.problem.heads, index % rows};
   }
 
-  /// All of a small problem; of a large one the first, the last and random ones.
+  /// All rows of a small problem; the first, the last and random rows of a large one.
   std::vector<RowPlace> rows_to_compare() const {
     constexpr std::int64_t kMostProducts = 100'000'000;
     constexpr int kSampled = 24;
@@ -157,7 +157,7 @@ class Trial {
     verdict.note(error, kTolerance, "the log-sum-exp is wrong at " + where);
   }
 
-  /// Whether poison is where there is no row, and nowhere else.
+  /// Whether the poison is intact between the rows, and overwritten in all rows.
   bool leaves_gaps_alone(const std::vector<std::uint16_t>& o) const {
     constexpr std::uint16_t kPoisoned = 0xffff;
     const auto untouched = std::count(o.begin(), o.end(), kPoisoned);
@@ -177,8 +177,8 @@ class Trial {
   std::optional<DeviceMemory> workspace_;
 };
 
-/// Launches it twice, the second time on the workspace that the first one left. `result`: of the
-/// launches.
+/// Launches the case twice, the second time with the workspace that the first launch left.
+/// `result`: of the last launch.
 inline Verdict verify(const Case& one, const Inputs& inputs, void* stream,
                       fatune_attention::Result& result) {
   Trial trial(one, inputs, stream);

@@ -3,7 +3,7 @@
 //   verify [--device N] [--all | --tiny]   every tuned problem, not one in four; or only tiny ones
 //   verify --select N [--seed S] [--gpu NAME] [--arch 90] [--sms 132]
 //
-// Exit code: 0 all is right, 1 something is wrong, 2 there is no GPU or no driver.
+// Exit code: 0 if everything is right, 1 if something is wrong, 2 if there is no GPU or no driver.
 #include <cstring>
 #include <thread>
 
@@ -25,7 +25,7 @@ struct Options {
   Device gpu;
 };
 
-/// An H200, but for what options say.
+/// An H200, unless options change it.
 Device usual_gpu() {
   Device gpu;
   std::strcpy(gpu.name, "NVIDIA H200");
@@ -39,7 +39,7 @@ Device usual_gpu() {
   return gpu;
 }
 
-/// False: there is no such option.
+/// Returns false if there is no such option.
 bool set_option(const std::string& name, const char* value, Options& options) {
   if (name == "--gpu") {
     std::snprintf(options.gpu.name, sizeof options.gpu.name, "%s", value);
@@ -116,7 +116,7 @@ void verify_one(const Case& one, const Device& device, void* stream, Counts& cou
   ++(result && verdict.fault.empty() ? counts.right : counts.wrong);
 }
 
-/// Those that the library has a kernel for.
+/// The cases that the library has a kernel for.
 std::vector<Case> eligible(const std::vector<Case>& cases, const Device& device) {
   std::vector<Case> found;
   for (const Case& one : cases) {
@@ -127,7 +127,7 @@ std::vector<Case> eligible(const std::vector<Case>& cases, const Device& device)
   return found;
 }
 
-/// Several threads at once, each with a stream and a workspace of its own.
+/// Verifies the cases in several threads at once, each with its own stream and workspace.
 int count_wrong_in_threads(const std::vector<Case>& cases, int device) {
   constexpr int kThreads = 2;
   std::vector<int> wrong(kThreads);
@@ -153,7 +153,7 @@ int count_wrong_in_threads(const std::vector<Case>& cases, int device) {
   return sum;
 }
 
-/// Captures a launch into a graph, and launches that twice.
+/// Captures a launch into a graph, and launches the graph twice.
 bool is_right_in_graph(const Case& one, void* stream) {
   Trial trial(one, inputs_of(one.problem.dtype), stream);
   if (!load(one.problem, trial.tensors())) {

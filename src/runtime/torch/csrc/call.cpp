@@ -41,7 +41,7 @@ TorchTensor empty_strided(const std::int64_t* sizes, const std::int64_t* strides
   return TorchTensor(handle);
 }
 
-/// Batch, heads and rows, the one with the largest stride first. Columns are always last.
+/// Batch, heads and rows, the dimension with the largest stride first. Columns are always last.
 std::array<int, 3> memory_order(const TorchTensor& tensor) {
   const auto strides = tensor.strides();
   std::array<int, 3> order = {0, 1, 2};

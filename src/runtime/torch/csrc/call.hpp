@@ -1,4 +1,4 @@
-// A call of an operator: what PyTorch's tensors are to the library.
+// A call of an operator, and its translation from PyTorch's tensors to the library's.
 #pragma once
 
 #include <torch/csrc/stable/tensor.h>
@@ -12,8 +12,8 @@ namespace fatune_attention::torch_binding {
 
 using TorchTensor = torch::stable::Tensor;
 
-/// Operands (batch, heads, rows, d), and which keys a query sees: Problem says what the latter
-/// mean.
+/// The operands (batch, heads, rows, d), and which keys a query sees, with the meaning that Problem
+/// describes.
 struct Call {
   const TorchTensor& q;
   const TorchTensor& k;
@@ -28,14 +28,14 @@ struct Call {
 /// one CUDA device.
 void check_operands(const Call& call);
 
-/// Why the library cannot be asked for the call, although PyTorch's own attention can; nullptr when
-/// it can.
+/// Returns why the library cannot be asked for the call although PyTorch's own attention can, or
+/// nullptr if it can.
 const char* refusal(const Call& call);
 
 Problem problem_of(const Call& call);
 
-/// An empty tensor for O. It is dense, and its dimensions lie in memory in q's order, as those of
-/// PyTorch's own attention do.
+/// An empty tensor for O. It is dense, and its dimensions have q's order in memory, like results of
+/// PyTorch's own attention.
 TorchTensor empty_output(const Call& call);
 
 /// An empty tensor (batch, heads, rows) of float32.

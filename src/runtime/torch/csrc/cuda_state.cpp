@@ -5,7 +5,8 @@
 
 #include "driver.hpp"
 
-// It is in PyTorch's builds with CUDA alone. Weak, so that this library loads with the others too.
+// Only PyTorch's builds with CUDA have this function. Weak, so that this library also loads with
+// the other builds.
 extern "C" __attribute__((weak)) AOTITorchError aoti_torch_get_current_cuda_stream(
     std::int32_t device_index, void** stream);
 

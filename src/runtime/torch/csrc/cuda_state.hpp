@@ -1,4 +1,4 @@
-// What CUDA and PyTorch know of the calling thread: its context, its stream, and whether that
+// The state of CUDA and PyTorch in the calling thread: its context, its stream, and whether that
 // stream is being captured.
 #pragma once
 
@@ -7,7 +7,7 @@
 namespace fatune_attention::torch_binding {
 
 /// Makes the device's primary context, which PyTorch uses, current in a thread that has no context
-/// yet. Throws std::runtime_error when the driver refuses.
+/// yet. Throws std::runtime_error if the driver refuses.
 void ensure_context(std::int32_t device_index);
 
 /// PyTorch's current stream on the device, as a CUstream.

@@ -6,8 +6,8 @@
 
 namespace fatune_attention::torch_binding {
 
-/// Of libcuda.so.1, with the driver's own arguments: contexts and streams are handles. They give 0
-/// or an error.
+/// Functions of libcuda.so.1, with the driver's own arguments: contexts and streams are handles.
+/// They return 0 or an error.
 struct Driver {
   int (*context)(void** context);
   int (*primary_context)(void** context, int device);
@@ -18,7 +18,7 @@ struct Driver {
   int (*clear)(std::uint64_t address, unsigned char value, std::size_t bytes, void* stream);
 };
 
-/// Loaded by the first call. Throws std::runtime_error where there is no driver.
+/// Loads the driver at the first call. Throws std::runtime_error if there is no driver.
 const Driver& driver();
 
 /// Throws std::runtime_error unless the status is 0.

@@ -1,4 +1,5 @@
-// PyTorch's operators, through its stable interface: one build serves every PyTorch from 2.10 on.
+// PyTorch's operators, defined through its stable interface: one build works with every PyTorch
+// from 2.10 on.
 #include <torch/csrc/stable/library.h>
 
 #include <string>
@@ -20,8 +21,8 @@ using torch::stable::accelerator::DeviceGuard;
 using torch::stable::detail::from;
 using torch::stable::detail::to;
 
-/// Queues the kernel. Gives the reason when none takes the call, else nullptr. Throws
-/// std::runtime_error when CUDA fails.
+/// Queues the kernel. Returns the reason if no kernel takes the call, else nullptr. Throws
+/// std::runtime_error if CUDA fails.
 const char* launch(const Call& call, const TorchTensor& o, const TorchTensor* lse) {
   if (const char* reason = refusal(call)) {
     return reason;
@@ -42,7 +43,7 @@ const char* launch(const Call& call, const TorchTensor& o, const TorchTensor* ls
 }
 
 /// Calls an operator that Python implements: PyTorch's own attention. Its arguments are those of
-/// forward() and the reason. Its results are left at the start of the stack.
+/// forward() and the reason. It leaves its results at the start of the stack.
 void call_fallback(const char* name, const Call& call, const char* reason, StableIValue* stack) {
   stack[0] = from(call.q);
   stack[1] = from(call.k);
@@ -101,7 +102,7 @@ Selection selection_of(const Call& call, Device& device) {
   return select(problem_of(call), tensors_of(call, empty_output(call), nullptr), device);
 }
 
-/// Lines "name=value", of what Selection has.
+/// Returns lines "name=value" with the members of Selection.
 std::string explain(const TorchTensor& q, const TorchTensor& k, const TorchTensor& v, bool causal,
                     std::int64_t window, std::optional<double> scale, bool lse) {
   const Call call{q, k, v, causal, window, scale, lse};

@@ -12,10 +12,10 @@
 namespace fatune_attention::torch_binding {
 namespace {
 
-constexpr std::size_t kLeastBytes = std::size_t{1} << 20;  // so that it seldom grows
+constexpr std::size_t kLeastBytes = std::size_t{1} << 20;  // large enough that it seldom grows
 
-/// Memory of the driver, not of PyTorch, whose allocator may give memory of a pool of CUDA graphs.
-/// Freeing it waits for the kernels that use it.
+/// Memory of the driver and not of PyTorch, whose allocator may return memory from a CUDA graph's
+/// pool. Freeing it waits for the kernels that use it.
 class KeptMemory {
  public:
   KeptMemory(std::uint64_t address, std::size_t bytes) : address_(address), bytes_(bytes) {}
@@ -38,13 +38,13 @@ struct Workspaces {
   std::map<std::pair<std::int32_t, void*>, Memory> of_stream;
 };
 
-/// Never destroyed: at exit, CUDA may be gone before its memory can be given back.
+/// Never destroyed: at exit, CUDA may be gone before its memory can be freed.
 Workspaces& workspaces() {
   static auto* const all = new Workspaces;
   return *all;
 }
 
-/// Zeros; null when the driver has no memory.
+/// Returns memory filled with zeros, or null if the driver has no memory.
 Memory zeros(std::size_t bytes, void* stream) {
   std::uint64_t address = 0;
   if (driver().allocate(&address, bytes) != 0) {
@@ -55,7 +55,7 @@ Memory zeros(std::size_t bytes, void* stream) {
   return memory;
 }
 
-/// The stream's own, of at least so many bytes; null when the driver has no memory.
+/// Returns the stream's own memory of at least `bytes`, or null if the driver has no memory.
 Memory kept_memory(std::int32_t device_index, void* stream, std::size_t bytes) {
   const std::scoped_lock lock(workspaces().mutex);
   Memory& kept = workspaces().of_stream[{device_index, stream}];
@@ -65,7 +65,7 @@ Memory kept_memory(std::int32_t device_index, void* stream, std::size_t bytes) {
   return kept;
 }
 
-/// Memory of PyTorch's, for one launch.
+/// Returns memory of PyTorch for one launch.
 HeldWorkspace one_launch(std::int32_t device_index, std::size_t bytes) {
   const auto tensor = std::make_shared<const TorchTensor>(
       empty_bytes(static_cast<std::int64_t>(bytes), device_index));

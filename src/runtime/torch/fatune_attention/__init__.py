@@ -1,6 +1,6 @@
-"""Attention by kernels that fatune has tuned, and by PyTorch's own where none of them is eligible.
+"""Attention with kernels tuned by fatune, and with PyTorch's own attention where none of them is eligible.
 
-Forward pass only: where gradients are wanted, PyTorch's own attention is used.
+The kernels compute the forward pass only. Where gradients are needed, PyTorch's own attention is used.
 """
 from ._explain import Explanation, explain
 from ._flash import flash_attn_func

@@ -1,4 +1,4 @@
-"""Says which kernel a call would run."""
+"""Explains which kernel a call would run."""
 from typing import NamedTuple
 
 from . import _flash, _operators, _sdpa
@@ -7,14 +7,14 @@ _CALLS = {_sdpa.scaled_dot_product_attention: _sdpa.operator_call, _flash.flash_
 
 
 class Explanation(NamedTuple):
-    """`step` says how the kernel was come to, the surest way first: exact, same bucket, neighbouring bucket, same
-    architecture, default; or refused, for `reason`, and PyTorch's own attention is used."""
+    """`step` says how the kernel was selected, the most reliable way first: exact, same bucket, neighbouring bucket,
+    same architecture, default. If it is "refused", `reason` says why, and PyTorch's own attention is used."""
     step: str
     config: str = ""  # in fatune's short form
     reason: str = ""
     device: str = ""
-    tuned_us: float = 0.0  # what the tuned problem took; 0 without one
-    regret_percent: float = 0.0  # by how much the configuration was slower there than the fastest
+    tuned_us: float = 0.0  # time of the tuned problem; 0 without one
+    regret_percent: float = 0.0  # how much slower the configuration was there than the fastest one
     workspace_bytes: int = 0
 
 
@@ -25,7 +25,7 @@ def _parse(text):
 
 
 def explain(q, k, v, *arguments, like=_sdpa.scaled_dot_product_attention, **options):
-    """Which kernel `like`, a function of this package, would run for its arguments; an Explanation."""
+    """Returns an Explanation of which kernel `like`, a function of this package, would run for its arguments."""
     reason, call = _CALLS[like](q, k, v, *arguments, **options)
     if reason is not None:
         return Explanation("refused", reason=reason)

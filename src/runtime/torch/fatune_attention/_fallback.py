@@ -8,13 +8,13 @@ _reasons = set()
 
 
 def warn_once(reason):
-    """Once for each reason."""
+    """Warns once for each reason."""
     if reason not in _reasons:
         _reasons.add(reason)
         warnings.warn(f"{__package__}: {reason}; PyTorch's own attention is used", stacklevel=3)
 
 
-# What torch.compiler.assume_constant_result() sets, which would import the compiler first (2 s). The warning comes
+# Sets what torch.compiler.assume_constant_result() would set, without importing the compiler (2 s). The warning comes
 # when a function is compiled, and does not break its graph.
 warn_once._dynamo_marked_constant = True
 
@@ -31,8 +31,8 @@ def empty_output(q, v):
 
 
 def visible_keys(rows, keys, left, right, device):
-    """A mask (rows, keys). The last query stands at the last key, and sees `left` keys before itself and `right`
-    after; None: all."""
+    """Returns a mask (rows, keys). The last query is aligned with the last key. A query sees `left` keys before itself
+    and `right` after; None: all."""
     position = torch.arange(rows, device=device)[:, None] + (keys - rows)
     distance = torch.arange(keys, device=device)[None, :] - position
     seen = torch.ones_like(distance, dtype=torch.bool)
@@ -44,14 +44,14 @@ def visible_keys(rows, keys, left, right, device):
 
 
 def masked_attention(q, k, v, mask, scale, bias=None, dropout_p=0.0):
-    """Rows of O whose queries see no key are 0. `bias` is added to the scores."""
+    """Computes attention with a mask. Rows of O whose queries see no key are 0. `bias` is added to the scores."""
     full = mask if bias is None else bias.to(q.dtype).masked_fill(~mask, float("-inf"))
     o = scaled_dot_product_attention(q, k, v, full, dropout_p, scale=scale, enable_gqa=q.size(1) != k.size(1))
     return o.masked_fill(~mask.any(-1, keepdim=True), 0.0)
 
 
 def _range(causal, window):
-    """How many keys a query sees before and after itself."""
+    """Returns how many keys a query sees before and after itself."""
     left = window - 1 if window > 0 else None
     return left, 0 if causal else left
 
@@ -65,7 +65,7 @@ def _attention(q, k, v, causal, window, scale):
 
 
 def attention(q, k, v, causal=False, window=0, scale=None, reason=""):
-    """What the operator `forward` computes."""
+    """Computes the operator `forward`."""
     warn_once(reason)
     with torch.autocast(q.device.type, enabled=False):
         o = _attention(q, k, v, causal, window, scale)
@@ -74,14 +74,14 @@ def attention(q, k, v, causal=False, window=0, scale=None, reason=""):
 
 
 def _lse_of_sequence(q, k, mask, scale):
-    """For a sequence (heads, rows, d)."""
+    """Returns the log-sum-exps of one sequence (heads, rows, d)."""
     k = k.repeat_interleave(q.size(0) // k.size(0), 0)
     scores = (q.float() @ k.float().mT) * scale
     return scores.masked_fill(~mask, float("-inf")).logsumexp(-1)
 
 
 def attention_lse(q, k, v, causal=False, window=0, scale=None, reason=""):
-    """What the operator `forward_lse` computes."""
+    """Computes the operator `forward_lse`."""
     mask = visible_keys(q.size(2), k.size(2), *_range(causal, window), q.device)
     factor = q.size(3) ** -0.5 if scale is None else scale
     lse = [_lse_of_sequence(*one, mask, factor) for one in zip(q, k)]

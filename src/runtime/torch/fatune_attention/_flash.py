@@ -1,4 +1,4 @@
-"""flash-attn's flash_attn_func, by a tuned kernel where one is eligible."""
+"""flash-attn's flash_attn_func, computed by a tuned kernel where one is eligible."""
 import torch
 
 from ._fallback import masked_attention, visible_keys, warn_once
@@ -7,7 +7,7 @@ from ._sdpa import tensors_refusal
 
 
 def _kernel_mask(causal, window_size):
-    """The mask as the operators' (causal, window); None when they have no such mask."""
+    """Returns the mask as the operators' (causal, window), or None if they have no such mask."""
     left, right = window_size
     if causal or right == 0:
         return True, 0 if left < 0 else left + 1
@@ -18,7 +18,7 @@ def _kernel_mask(causal, window_size):
 
 def operator_call(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0,
                   alibi_slopes=None, deterministic=False, return_attn_probs=False):
-    """Why the operators are not asked, else None; and what they are asked for. Arguments are flash_attn_func's."""
+    """Returns why the operators are not called, or None, and their arguments. The parameters are flash_attn_func's."""
     mask = _kernel_mask(causal, window_size)
     operands = (q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2))
     if softcap != 0.0:
@@ -33,7 +33,7 @@ def operator_call(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, wind
 
 
 def _alibi(slopes, rows, keys):
-    """What is added to the scores: (batch or 1, heads, rows, keys)."""
+    """Returns the bias of the scores: (batch or 1, heads, rows, keys)."""
     position = torch.arange(rows, device=slopes.device)[:, None] + (keys - rows)
     distance = (torch.arange(keys, device=slopes.device)[None, :] - position).abs()
     return -slopes.reshape(-1, slopes.size(-1), 1, 1) * distance
@@ -51,10 +51,11 @@ def flash_attn_func(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, wi
                     alibi_slopes=None, deterministic=False, return_attn_probs=False):
     """flash_attn.flash_attn_func. Tensors are (batch, rows, heads, d), and so is the result.
 
-    The last query stands at the last key. The kernels compute the forward pass. PyTorch's own attention is used,
-    with one warning for each reason, where gradients are wanted, with dropout, with alibi_slopes, and wherever else
-    no kernel is eligible. With `return_attn_probs` the result is (o, log-sum-exps, None). That, and a softcap, raise
-    NotImplementedError where no operator computes it. `deterministic` is about the backward pass and changes nothing.
+    The last query is aligned with the last key. The kernels compute the forward pass. PyTorch's own attention is used,
+    with one warning for each reason, where gradients are needed, with dropout, with alibi_slopes, and wherever else no
+    kernel is eligible. With `return_attn_probs` the result is (o, log-sum-exps, None). `return_attn_probs` and a
+    softcap raise NotImplementedError where no operator computes them. `deterministic` is about the backward pass and
+    changes nothing.
     """
     reason, call = operator_call(q, k, v, dropout_p, softmax_scale, causal, window_size, softcap, alibi_slopes)
     if reason is not None and (return_attn_probs or softcap != 0.0):

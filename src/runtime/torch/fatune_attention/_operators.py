@@ -1,4 +1,4 @@
-"""Loads the operators, and registers what PyTorch needs of them beside their kernels."""
+"""Loads the operators, and registers what PyTorch needs in addition to their kernels."""
 import pathlib
 
 import torch
@@ -28,7 +28,7 @@ def _on_cpu(attention):
     return lambda *arguments: attention(*arguments, reason="the tensors are on the CPU")
 
 
-# What the operators call where no kernel is eligible; on the CPU, that is everywhere.
+# The operators call these where no kernel is eligible. On the CPU, that is always the case.
 _library = torch.library.Library(NAMESPACE, "IMPL")
 _library.impl("fallback", _fallback.attention, "CUDA")
 _library.impl("fallback_lse", _fallback.attention_lse, "CUDA")

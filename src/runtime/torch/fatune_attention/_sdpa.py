@@ -1,4 +1,4 @@
-"""PyTorch's scaled_dot_product_attention, by a tuned kernel where one is eligible."""
+"""PyTorch's scaled_dot_product_attention, computed by a tuned kernel where one is eligible."""
 import torch
 from torch.nn import functional
 from torch.overrides import has_torch_function
@@ -8,7 +8,7 @@ from ._operators import forward
 
 
 def _misfit(q, k, v, enable_gqa):
-    """Why the shapes are not for the operators; None when they are."""
+    """Returns why the shapes do not suit the operators, or None if they do."""
     q, k, v = q.shape, k.shape, v.shape
     if len(q) == 4 and q == k == v:
         return None
@@ -24,7 +24,7 @@ def _misfit(q, k, v, enable_gqa):
 
 
 def tensors_refusal(q, k, v, dropout_p, enable_gqa):
-    """Why the operators cannot be asked for attention of the tensors (batch, heads, rows, d); None when they can."""
+    """Returns why the operators cannot compute attention of tensors (batch, heads, rows, d), or None if they can."""
     if dropout_p != 0.0:
         return "dropout_p is not 0"
     if not q.is_cuda:
@@ -37,14 +37,14 @@ def tensors_refusal(q, k, v, dropout_p, enable_gqa):
 
 
 def _cast(*tensors):
-    """As torch.autocast casts what scaled_dot_product_attention takes."""
+    """Casts the operands of scaled_dot_product_attention as torch.autocast does."""
     dtype = torch.get_autocast_dtype("cuda")
     return tuple(tensor.to(dtype) for tensor in tensors)
 
 
 def operator_call(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
-    """Why the operators are not asked, else None; and what they are asked for. Arguments are
-    scaled_dot_product_attention's."""
+    """Returns why the operators are not called, or None, and their arguments. The parameters are those of
+    scaled_dot_product_attention."""
     if attn_mask is not None:
         reason = "attn_mask is given"
     else:
@@ -61,7 +61,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     """torch.nn.functional.scaled_dot_product_attention. The result has query's memory layout; errors are PyTorch's.
 
     The kernels compute the forward pass. PyTorch's own attention is used, with one warning for each reason, where
-    gradients are wanted, with attn_mask or dropout, and wherever else no kernel is eligible.
+    gradients are needed, with attn_mask or dropout, and wherever else no kernel is eligible.
     """
     reason, call = operator_call(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
     if reason is None:

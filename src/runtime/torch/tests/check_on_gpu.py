@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Checks the installed package on this machine's GPU against PyTorch; exit code 0 when all is right, else 1.
 
-With TABLE, table.json of the exported library, it also times the kernels of tuned problems, each launch after a write
-of twice the L2, as fatune does, in turn with PyTorch's own attention and, with --fatune PROGRAM, with `fatune run`.
+With TABLE, the exported library's table.json, it also times the kernels of tuned problems. Each launch follows a write
+of twice the L2, as in fatune. Launches take turns with PyTorch's own attention and, with --fatune PROGRAM, with
+`fatune run`.
 """
 import argparse
 import json
@@ -42,14 +43,14 @@ def step_of(problem, q, k, v, lse=False):
 
 
 def moving_strides(tensor):
-    """Without those of dimensions of one element, which mean nothing."""
+    """The strides without those of dimensions of one element, which mean nothing."""
     return [stride for stride, size in zip(tensor.stride(), tensor.shape) if size > 1]
 
 
 def check_problem(problem, seed):
-    """The step by which its kernel was chosen, and how many times as wrong O is as PyTorch's own attention. O may be
-    twice as wrong as attention that is computed step by step in the same precision, which is the rule of
-    FlashAttention's tests."""
+    """Returns the step by which the problem's kernel was chosen, and the ratio of O's error to that of PyTorch's own
+    attention. O may be twice as wrong as attention that is computed step by step in the same precision, which is the
+    rule of FlashAttention's tests."""
     q, k, v = operands(problem, seed)
     o, with_lse = OPERATORS.forward(q, k, v, *problem.mask()), OPERATORS.forward_lse(q, k, v, *problem.mask())
     worse = []
@@ -76,7 +77,7 @@ def flash_rows(q, k, v, **options):
 
 
 def check_functions(options):
-    """The functions give what the operator gives."""
+    """Checks that the functions return what the operator returns."""
     q, k, v = operands(SMALL)
     expected = OPERATORS.forward(q, k, v, True)
     require(torch.equal(scaled_dot_product_attention(q, k, v, is_causal=True), expected), "scaled_dot_product_attention")
@@ -103,7 +104,7 @@ def refused_calls():
 
 
 def check_refusals(options):
-    """What no kernel takes gives what PyTorch gives, with a warning."""
+    """Checks that calls that no kernel takes give PyTorch's results, with a warning."""
     for call, keywords in refused_calls():
         actual, expected = scaled_dot_product_attention(*call, **keywords), pytorch_attention(*call, **keywords)
         torch.testing.assert_close(actual, expected, atol=1e-2, rtol=1e-2, equal_nan=True)
@@ -111,8 +112,8 @@ def check_refusals(options):
 
 
 def check_errors(options):
-    """Wrong arguments raise what PyTorch raises. PyTorch 2.11 itself crashes on keys with fewer columns than queries,
-    the second time."""
+    """Checks that wrong arguments raise what PyTorch raises. PyTorch 2.11 itself crashes on keys with fewer columns
+    than queries, the second time."""
     q, k, v = operands(SMALL)
     for call in ((q, k[:, :2], v), (q, k, v[:, :2]), (q, k.half(), v), (q, k.cpu(), v)):
         raised = []
@@ -150,7 +151,7 @@ def check_compile(options):
 
 
 def check_graph(options):
-    """A captured call computes on what its tensors have when it is replayed. Some kernels need a workspace."""
+    """Checks that a captured call computes on what its tensors hold at the replay. Some kernels need a workspace."""
     for problem in random_problems(12, 5):
         q, k, v = (one.clone() for one in operands(problem))
         OPERATORS.forward(q, k, v, *problem.mask())
@@ -173,7 +174,7 @@ def results_on(stream, problems, sink):
 
 
 def check_concurrent(run):
-    """`run` calls results_on() for two streams, whose results are those that each problem has alone."""
+    """`run` calls results_on() for two streams. Checks that each problem has the same results as alone."""
     problems = [(problem, operands(problem)) for problem in random_problems(8, 11)]
     expected = [OPERATORS.forward(*one, *problem.mask()) for problem, one in problems]
     torch.cuda.synchronize()
@@ -209,7 +210,7 @@ def check_threads(options):
 
 
 def check_devices(options):
-    """Tensors of another GPU than the current one."""
+    """Checks tensors of another GPU than the current one."""
     if torch.cuda.device_count() < 2:
         return "one GPU: not checked"
     q, k, v = operands(SMALL)
@@ -219,7 +220,7 @@ def check_devices(options):
 
 
 def host_us(function, calls=100, batches=40):
-    """Microseconds of host time a call: the median of batches that the GPU does not hold up."""
+    """Microseconds of host time per call: the median over batches that the GPU does not hold up."""
     times = []
     for _ in range(batches):
         torch.cuda.synchronize()
@@ -243,7 +244,7 @@ def check_host(options):
 
 
 def cold_us(functions, flush, rounds):
-    """Medians of GPU time, in microseconds; the functions take turns."""
+    """Medians of the GPU times in microseconds. The functions take turns."""
     events = [[] for _ in functions]
     for number in range(rounds + 2):
         for taken, function in zip(events, functions):
@@ -265,7 +266,7 @@ def row_problem(row):
 
 
 def fatune_us(program, problem, config):
-    """What fatune measures now."""
+    """The time that fatune measures now."""
     command = [program, "run", "--config", config, "--seq", problem.seq_len, "--seq-kv", problem.seq_len_kv, "--batch",
                problem.batch, "--heads", problem.heads, "--kv-heads", problem.kv_heads, "--layout", problem.layout,
                *(["--causal"] if problem.causal else []), "--no-db", "--format", "json", "--quiet"]
@@ -274,8 +275,8 @@ def fatune_us(program, problem, config):
 
 
 def time_row(problem, flush, fatune):
-    """Microseconds: what the table has, or in turns with it fatune measures; measured here; PyTorch's. None when the
-    problem was tuned on another GPU."""
+    """Returns three times in microseconds: the table's, or with `fatune` what fatune measures in turns; the one
+    measured here; PyTorch's. Returns None if the problem was tuned on another GPU."""
     q, k, v = operands(problem)
     chosen = explain(*(one.transpose(1, 2) for one in (q, k, v)), causal=problem.causal, like=flash_attn_func)
     if chosen.step != "exact":
@@ -291,7 +292,7 @@ def time_row(problem, flush, fatune):
 
 
 def check_times(options):
-    """Only in turns with fatune, on this GPU as warm as it is, is a slower time wrong."""
+    """Only times measured in turns with fatune, on the same GPU at the same temperature, may count as too slow."""
     if not options.table.exists():
         return f"no {options.table}: not checked"
     flush = torch.empty(FLUSH_BYTES, dtype=torch.int8, device="cuda")

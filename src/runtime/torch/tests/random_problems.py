@@ -1,4 +1,4 @@
-"""Random problems, and what their results are compared with."""
+"""Random problems, and the reference results for them."""
 import dataclasses
 import random
 
@@ -83,7 +83,7 @@ def exact(problem, q, k, v):
 
 
 def _unfused(problem, q, k, v):
-    """O step by step, each in the tensors' precision: what kernels are judged by."""
+    """Computes O step by step, each step in the tensors' precision. Kernels are judged by its error."""
     k, v = (one.repeat_interleave(problem.heads // problem.kv_heads, 1) for one in (k, v))
     mask = _fallback.visible_keys(problem.seq_len, problem.seq_len_kv,
                                   *_fallback._range(problem.causal, problem.window), q.device)

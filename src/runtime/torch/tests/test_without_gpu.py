@@ -1,4 +1,4 @@
-"""The package without a GPU: what falls back does so rightly and says so, and torch.compile sees no break."""
+"""Tests the package without a GPU: fallbacks are correct and warn, and torch.compile sees no graph break."""
 import unittest
 import warnings
 
@@ -15,7 +15,7 @@ CPU = "fatune_attention: the tensors are not on a CUDA device; PyTorch's own att
 
 
 def tensors(heads=(4, 4), rows=(5, 5), d=(16, 16), heads_inside=False, dtype=torch.float32, batch=2):
-    """q, k and v, (batch, heads, rows, d); in memory rows come before heads with `heads_inside`."""
+    """q, k and v, (batch, heads, rows, d). With `heads_inside`, rows come before heads in memory."""
     torch.manual_seed(1)
     extents = [(heads[0], rows[0], d[0]), (heads[1], rows[1], d[0]), (heads[1], rows[1], d[1])]
     if heads_inside:
@@ -151,7 +151,7 @@ MASKS = [(False, 0), (True, 0), (True, 2), (False, 2)]
 
 
 class Operators(TestCase):
-    """On the CPU the operators compute by PyTorch's own attention what the kernels compute on a GPU."""
+    """On the CPU, the operators compute with PyTorch's own attention what the kernels compute on a GPU."""
 
     def test_results(self):
         for call in CALLS:
@@ -224,7 +224,7 @@ class CalledOperators(TorchDispatchMode):
 
 
 class FakeCuda(TestCase):
-    """Tensors of a GPU that is not there: nothing is computed."""
+    """Tensors of a GPU that does not exist: nothing is computed."""
 
     def fakes(self, **call):
         return [one.to("cuda") for one in tensors(dtype=torch.float16, **call)]
