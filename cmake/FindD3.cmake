@@ -1,6 +1,7 @@
-# Finds the modules of D3 (https://d3js.org) that a report's page uses, and gives D3_FILES: their minified files, each
-# after those that it needs, and D3_LICENCES: the file with the copyright and the licence of each. Debian and Ubuntu
-# have them in the package node-d3-brush and what that depends on. Elsewhere, D3_ROOT names a folder node_modules.
+# Finds the modules of D3 (https://d3js.org) that a report's page uses. Sets D3_FILES to their minified files, each
+# after the files that it needs, and D3_LICENCES to the files with the copyright and the licence of each. Debian and
+# Ubuntu have the modules in the package node-d3-brush and its dependencies. Elsewhere, D3_ROOT names a folder
+# node_modules.
 set(D3_FILES "")
 set(D3_LICENCES "")
 set(d3_required "")

@@ -1,5 +1,5 @@
-# lp_solve, as Debian's liblpsolve55-dev has it: a static library, which needs SuiteSparse's COLAMD. That is
-# taken as a static library too, so that the program loads no more libraries than without it.
+# Finds lp_solve as in Debian's liblpsolve55-dev: a static library, which needs SuiteSparse's COLAMD. COLAMD is linked
+# as a static library too, so that the program loads no additional libraries.
 include(fatune_find_library)
 find_library(LpSolve_COLAMD libcolamd.a REQUIRED)
 find_library(LpSolve_SUITESPARSE libsuitesparseconfig.a REQUIRED)

@@ -1,8 +1,8 @@
-# NVRTC and the CUDA headers: FATUNE_CUDA_ROOT when set; else the first of CUDA_HOME, CUDA_PATH,
-# /usr/local/cuda*, build/cuda (where scripts/setup unpacks NVIDIA's PyPI wheels) and /usr that holds
-# nvrtc.h, cuda.h and libnvrtc, of CUDA 12.0 or later (kernels are C++20, and sm_90a must be known).
+# Finds NVRTC and the CUDA headers: FATUNE_CUDA_ROOT if it is set, or else the first of CUDA_HOME, CUDA_PATH,
+# /usr/local/cuda*, build/cuda (where scripts/setup unpacks NVIDIA's PyPI wheels) and /usr that has nvrtc.h, cuda.h and
+# libnvrtc of CUDA 12.0 or later (kernels are C++20, and sm_90a must be known).
 #
-# Also runs as a script, for scripts/setup: `cmake -P cmake/FindNvrtc.cmake` fails when none is found.
+# It also runs as a script, for scripts/setup: `cmake -P cmake/FindNvrtc.cmake` fails if none is found.
 set(_nvrtc_min_version 12000)  # as CUDA_VERSION in cuda.h: 1000 * major + 10 * minor
 get_filename_component(_source_dir "${CMAKE_CURRENT_LIST_DIR}" DIRECTORY)
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -13,7 +13,7 @@ else()
   set(FATUNE_CUDA_ROOT "" CACHE PATH "Folder that holds include/nvrtc.h, include/cuda.h and lib*/libnvrtc.so*")
 endif()
 
-# A cached answer that has been removed or upgraded away must not be trusted.
+# A cached result may have been removed or upgraded since.
 foreach(_entry Nvrtc_LIBRARY Nvrtc_INCLUDE_DIR)
   if(${_entry} AND NOT EXISTS "${${_entry}}")
     unset(${_entry} CACHE)
@@ -76,13 +76,13 @@ find_package_handle_standard_args(Nvrtc REQUIRED_VARS Nvrtc_LIBRARY Nvrtc_INCLUD
   REASON_FAILURE_MESSAGE "Run scripts/setup: it finds a CUDA toolkit or brings NVRTC from PyPI.")
 mark_as_advanced(Nvrtc_LIBRARY Nvrtc_INCLUDE_DIR)
 if(Nvrtc_FOUND AND NOT TARGET Nvrtc::Headers)
-  # CUPTI's headers are beside these, or where older toolkits have them; neither is required.
+  # CUPTI's headers are beside these, or in another folder in older toolkits. Neither is required.
   get_filename_component(_cupti_include "${Nvrtc_INCLUDE_DIR}/../extras/CUPTI/include" ABSOLUTE)
   set(_nvrtc_includes "${Nvrtc_INCLUDE_DIR}")
   if(EXISTS "${_cupti_include}")
     list(APPEND _nvrtc_includes "${_cupti_include}")
   endif()
-  # The headers alone: libraries are opened at run time.
+  # Only the headers: libraries are opened at run time.
   add_library(Nvrtc::Headers INTERFACE IMPORTED)
   set_target_properties(Nvrtc::Headers PROPERTIES
     INTERFACE_INCLUDE_DIRECTORIES "${_nvrtc_includes}")

@@ -1,4 +1,4 @@
-# Header-only JSON reader and writer (Debian: rapidjson-dev).
+# Finds RapidJSON, a header-only JSON reader and writer (Debian: rapidjson-dev).
 find_path(RapidJson_INCLUDE_DIR rapidjson/reader.h)
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(RapidJson REQUIRED_VARS RapidJson_INCLUDE_DIR)

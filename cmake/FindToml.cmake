@@ -1,4 +1,4 @@
-# toml++ as headers alone: the package's own target links its library.
+# Finds toml++ as headers only: the package's own target links its library.
 find_path(Toml_INCLUDE_DIR toml++/toml.h)
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(Toml REQUIRED_VARS Toml_INCLUDE_DIR)

@@ -1,4 +1,4 @@
-# Header-only JSON Schema validator (Debian: libvalijson-dev).
+# Finds Valijson, a header-only JSON Schema validator (Debian: libvalijson-dev).
 find_path(Valijson_INCLUDE_DIR valijson/validator.hpp)
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(Valijson REQUIRED_VARS Valijson_INCLUDE_DIR)

@@ -1,4 +1,5 @@
-# The header of XGBoost's C API (Debian: libxgboost-dev). The library is opened when it is needed.
+# Finds the header of XGBoost's C API (Debian: libxgboost-dev). The library is opened when it is
+# needed.
 find_path(Xgboost_INCLUDE_DIR xgboost/c_api.h)
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(Xgboost REQUIRED_VARS Xgboost_INCLUDE_DIR)

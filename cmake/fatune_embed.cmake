@@ -1,9 +1,8 @@
 # fatune_embed(OUT_VAR ROOT FILES...)
 #
-# Puts files into the program: writes an assembler file that includes each of them by .incbin and a
-# table of (path relative to ROOT, first byte, size) that src/data/embedded_files.cpp reads. A file
-# that lies elsewhere is given as NAME=FILE. No file is copied or re-encoded; a changed file rebuilds
-# the assembler object only.
+# Embeds files in the program: writes an assembler file that includes each of them with .incbin, and a table of (path
+# relative to ROOT, first byte, size) that src/data/embedded_files.cpp reads. A file outside ROOT is given as NAME=FILE.
+# No file is copied or re-encoded, and a changed file rebuilds only the assembler object.
 function(fatune_embed out_var root)
   set(asm "${CMAKE_CURRENT_BINARY_DIR}/embedded_files.S")
   set(data "")

@@ -1,6 +1,6 @@
-# fatune_find_library(NAME HEADER LIBRARY): the work of a Find module for a library whose Debian package has no
-# CMake config file. Finds the header and the library, and gives the target NAME::NAME. A macro, because
-# find_package() looks for NAME_FOUND in its own scope.
+# fatune_find_library(NAME HEADER LIBRARY): implements a Find module for a library whose Debian package has no CMake
+# config file. Finds the header and the library, and defines the target NAME::NAME. It is a macro because find_package()
+# looks for NAME_FOUND in its own scope.
 macro(fatune_find_library name header library)
   find_path(${name}_INCLUDE_DIR ${header})
   find_library(${name}_LIBRARY ${library})

@@ -1,5 +1,5 @@
-# What `cmake --install` brings beside the program: manual pages and completions, which the program makes
-# when it has been built.
+# What `cmake --install` installs in addition to the program: manual pages and completions, which the program generates
+# after it has been built.
 include(GNUInstallDirs)
 
 if(TARGET fatune)

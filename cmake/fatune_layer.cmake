@@ -1,8 +1,8 @@
 # fatune_layer(NAME SOURCES a.cpp ... [LINK targets...])
 #
-# One static library per folder of src/. Links are PRIVATE, so that a layer that includes a header
-# of a layer that src/CMakeLists.txt does not let it include does not find the header: each layer exports only its own folder, as
-# an include directory that holds a link to that folder and to nothing else.
+# One static library per folder of src/. Links are PRIVATE, so that a layer cannot find headers of a layer that
+# src/CMakeLists.txt does not let it include. Each layer exports only its own folder, as an include directory that
+# contains a link to that folder and nothing else.
 function(fatune_layer name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   set(target fatune_${name})
@@ -22,8 +22,8 @@ endfunction()
 
 set(FATUNE_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
     -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast)
-# Debian 12's compiler, which the sources are developed with. Later ones warn of more, and a user's
-# build must not fail for that.
+# Debian 12's compiler, with which the sources are developed. Later compilers have more warnings, and these must not
+# break a user's build.
 if(FATUNE_WERROR AND CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   list(APPEND FATUNE_WARNINGS -Werror)
 endif()

@@ -1,17 +1,17 @@
 # fatune_refuse_headers(TARGET)
 #
 # From here on, a file that includes a header of the imported TARGET does not compile unless its own
-# target links TARGET, even where such a header lies on the compiler's default path. Without this, a
-# missing link shows only on machines that have the headers nowhere else.
+# target links TARGET, even if the header is on the compiler's default path. Without this, a missing
+# link shows only on machines that have the headers nowhere else.
 #
-# Folders given by -isystem are searched in order, and CMake puts those of linked targets first: a
-# header of the same name that holds an #error stands between them and the default path.
+# Folders given with -isystem are searched in order, and CMake puts those of linked targets first. A
+# header of the same name that contains an #error is found after these and before the default path.
 function(fatune_refuse_headers target)
   get_target_property(folders ${target} INTERFACE_INCLUDE_DIRECTORIES)
   string(MAKE_C_IDENTIFIER "${target}" name)
   set(refusing "${CMAKE_BINARY_DIR}/refused_headers/${name}")
   foreach(folder IN LISTS folders)
-    # The compiler ignores -isystem for such a folder, and would find the refusing headers first.
+    # The compiler ignores -isystem for this folder, and would find the refusing headers first.
     if(folder IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
       return()
     endif()

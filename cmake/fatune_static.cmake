@@ -1,11 +1,11 @@
-# For FATUNE_STATIC, included before libraries are looked for: the program needs nothing but the C library, and is
-# the same to the byte wherever the sources and the build lie.
+# For FATUNE_STATIC. It must be included before libraries are searched. The program then needs nothing but the C
+# library, and is identical byte for byte wherever the sources and the build are.
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffile-prefix-map=${CMAKE_BINARY_DIR}=build
   -fstack-protector-strong -D_FORTIFY_SOURCE=2)
 add_link_options(-static-libstdc++ -static-libgcc -s LINKER:--as-needed,-z,relro,-z,now)
 
-# Debian has no static library of muParser: it is built from Debian's copy of its source.
+# Debian has no static library of muParser, so it is built from Debian's copy of the source.
 include(FetchContent)
 FetchContent_Declare(muparser
   URL http://deb.debian.org/debian/pool/main/m/muparser/muparser_2.3.3.orig.tar.gz
@@ -22,8 +22,9 @@ target_compile_definitions(muparser PUBLIC MUPARSER_STATIC)
 set_target_properties(muparser PROPERTIES UNITY_BUILD OFF)
 add_library(MuParser::MuParser ALIAS muparser)
 
-# fatune_link_statically(): Debian has no static library of fmt and spdlog either, whose headers have everything. The
-# linker leaves out the shared libraries that their targets name, since nothing of them is used. pugixml has both kinds.
+# fatune_link_statically(): Debian has no static libraries of fmt and spdlog either, but their headers are complete. The
+# linker leaves out the shared libraries that their targets name, because nothing in them is used. pugixml has both
+# kinds.
 function(fatune_link_statically)
   set_property(TARGET fmt::fmt APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS FMT_HEADER_ONLY)
   set_property(TARGET spdlog::spdlog PROPERTY INTERFACE_COMPILE_DEFINITIONS SPDLOG_FMT_EXTERNAL)

@@ -1,5 +1,5 @@
-# cmake -DSOURCE_DIR=... -DOUTPUT=... -P write_commit.cmake: writes the C++ file that says which git commit
-# the sources are; only when that has changed, so that nothing is compiled for nothing.
+# cmake -DSOURCE_DIR=... -DOUTPUT=... -P write_commit.cmake: writes the C++ file that contains the git commit of the
+# sources. It writes only when the commit has changed, to avoid needless compilation.
 set(commit "unknown")
 find_program(GIT_PROGRAM git)
 if(GIT_PROGRAM AND EXISTS "${SOURCE_DIR}/.git")

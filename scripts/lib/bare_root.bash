@@ -1,29 +1,29 @@
-# Sourced by scripts that try fatune in a bare Debian or Ubuntu root: makes one by debootstrap, runs commands in it,
+# Sourced by scripts that try fatune in a bare Debian or Ubuntu root: creates one with debootstrap, runs commands in it,
 # and deletes it at the end. Needs root, debootstrap and the network.
 #
-# The root gets this machine's way into the network and nothing more: resolv.conf, apt's Acquire settings, proxy
-# variables, pip's settings and the CA certificates (as PIP_CERT).
+# The root gets only this machine's network access: resolv.conf, apt's Acquire settings, proxy variables, pip's settings
+# and the CA certificates (as PIP_CERT).
 
 bare=
 say() { echo "$(basename -- "$0"): $*" >&2; }
 die() { say "$*"; exit 1; }
 
-# Deletes the root, or leaves it behind when $keep is "yes".
+# Deletes the root, or keeps it if $keep is "yes".
 clean_up_bare_root() {
   if [[ ${keep:-no} == yes ]]; then say "left behind: $bare"; else rm -rf --one-file-system -- "$bare"; fi
 }
 
-# bootstrap SUITE: makes the root of that suite (bookworm; jammy, noble); $bare is its folder.
+# bootstrap SUITE: creates the root of this suite (bookworm; jammy, noble). $bare is its folder.
 bootstrap() {
   local suite=$1 mirror=http://deb.debian.org/debian components=main script more=()
   [[ $EUID -eq 0 ]] || die "must be root (debootstrap and chroot)"
   command -v debootstrap >/dev/null || die "debootstrap is missing: apt-get install debootstrap"
   case $suite in jammy | noble) mirror=http://archive.ubuntu.com/ubuntu components=main,universe ;; esac
   script=/usr/share/debootstrap/scripts/$suite
-  # An older debootstrap does not know later Ubuntu suites; they are all made alike.
+  # An older debootstrap does not know later Ubuntu suites, but all are created in the same way.
   if [[ ! -e $script && $components == *universe* ]]; then more=(/usr/share/debootstrap/scripts/gutsy); fi
   bare="$(mktemp -d "${TMPDIR:-/var/tmp}/fatune-$suite.XXXXXX")"
-  chmod 755 "$bare"  # apt becomes another user, who has to read it
+  chmod 755 "$bare"  # apt runs as another user, who must be able to read it
   trap clean_up_bare_root EXIT
   say "debootstrap $suite"
   debootstrap --variant=minbase --components="$components" "$suite" "$bare" "$mirror" "${more[@]}" \
@@ -44,7 +44,7 @@ copy_network_settings() {
   fi
 }
 
-# in_bare_root FOLDER COMMAND_LINE: runs it in that folder of the root; its mounts end with it.
+# in_bare_root FOLDER COMMAND_LINE: runs the command in that folder of the root. Its mounts end with it.
 in_bare_root() {
   local settings=(HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin)
   local name certificates=/etc/host-ca-certificates.crt
@@ -59,7 +59,7 @@ in_bare_root() {
   ' _ "$bare" "$1" "$2" "${settings[@]}"
 }
 
-# timed FOLDER COMMAND_LINE: in_bare_root, and says what it took; ends the script when it fails.
+# timed FOLDER COMMAND_LINE: in_bare_root, and prints how long it took. Ends the script if the command fails.
 timed() {
   local started=$SECONDS
   say "$2"

@@ -1,15 +1,15 @@
-# Sourced by scripts/fatune and scripts/test: sets up, configures and builds one preset: quietly, one
-# caller at a time, and at no cost when nothing changed.
+# Sourced by scripts/fatune and scripts/test: sets up, configures and builds one preset. It does so quietly, for one
+# caller at a time, and at no cost if nothing changed.
 
 fatune_root="$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)"
 
-# The sources that every build depends on. A folder's own time shows added and removed files.
+# The sources that every build depends on. A folder's modification time shows added and removed files.
 fatune_sources=(CMakeLists.txt CMakePresets.json cmake configs kernels src scripts/setup)
 
 say() { echo "fatune: $*" >&2; }
 
-# is_fresh FOLDER TARGET [MORE_SOURCES...]: nothing is newer than the target's last good build, and the
-# NVRTC that it was linked with is still there.
+# is_fresh FOLDER TARGET [MORE_SOURCES...]: whether nothing is newer than the target's last good build, and the NVRTC
+# that it was linked with still exists.
 is_fresh() {
   local folder=$1 stamp="$1/.fresh-$2" nvrtc=
   shift 2
@@ -18,7 +18,7 @@ is_fresh() {
       find "${fatune_sources[@]}" "$@" -newer "$stamp" -print -quit 2>&1)" ]]
 }
 
-# Runs a command with its output in the log; when it fails, shows the log's end.
+# Runs a command with its output in the log. If it fails, shows the end of the log.
 logged() {
   local log=$1
   shift
@@ -28,14 +28,14 @@ logged() {
   return 1
 }
 
-# The work of build_preset, under its lock.
+# Does the work of build_preset while it holds the lock.
 build_preset_locked() {
   local preset=$1 target=$2 folder=$3
   shift 3
   if is_fresh "$folder" "$target" "$@"; then return 0; fi
   "$fatune_root/scripts/setup" || return 1
   local log="$folder/build.log"
-  # The stamp bears the time before the build: an edit while it runs makes the next call build again.
+  # The stamp has the time before the build: an edit during the build makes the next call build again.
   touch -- "$folder/.fresh.next"
   : >"$log"
   say "building (preset $preset, log in $log)"
@@ -46,8 +46,7 @@ build_preset_locked() {
   mv -- "$folder/.fresh.next" "$folder/.fresh-$target"
 }
 
-# build_preset PRESET TARGET [MORE_SOURCES...]: brings build/PRESET up to date; waits for another
-# caller's build.
+# build_preset PRESET TARGET [MORE_SOURCES...]: brings build/PRESET up to date. Waits for another caller's build.
 build_preset() {
   local folder="$fatune_root/build/$1"
   if is_fresh "$folder" "$2" "${@:3}"; then return 0; fi

@@ -1,10 +1,10 @@
-"""The calls of the CUDA driver that launch a kernel, by ctypes. They use the calling thread's current context."""
+"""The calls of the CUDA driver that launch a kernel, through ctypes. They use the calling thread's current context."""
 import ctypes
 import os
 
 import kernel_launch
 
-# The driver's enums (cuda.h): a name's index is its value. Names are those that fatune prints.
+# The driver's enums (cuda.h): a name's index is its value. fatune prints these names.
 TENSOR_MAP_NAMES = {
     "element_type": ["uint8", "uint16", "uint32", "int32", "uint64", "int64", "float16", "float32", "float64",
                      "bfloat16", "float32_ftz", "tfloat32", "tfloat32_ftz"],
@@ -24,7 +24,7 @@ PROGRAMMATIC_STREAM_SERIALIZATION = 6
 
 
 class DriverError(Exception):
-    """What the driver refused, and why."""
+    """A call that the driver refused, and why."""
 
 
 class LaunchAttributeValue(ctypes.Union):
@@ -43,7 +43,7 @@ class LaunchConfig(ctypes.Structure):
 
 
 def launch_attributes(launch):
-    """The CUlaunchAttributes of a launch: an array, perhaps of none."""
+    """Returns the CUlaunchAttributes of a launch: an array, which may be empty."""
     values = []
     if kernel_launch.cluster_blocks(launch) > 1:
         cluster = LaunchAttributeValue(cluster=(ctypes.c_uint * 3)(*launch["cluster"]))
@@ -56,7 +56,7 @@ def launch_attributes(launch):
 
 
 def launch_config(launch):
-    """Everything of a CUlaunchConfig but its stream; it keeps its attributes alive."""
+    """Returns a CUlaunchConfig without its stream. It keeps its attributes alive."""
     attributes = launch_attributes(launch)
     return LaunchConfig(grid=tuple(launch["grid"]), block=tuple(launch["block"]),
                         shared_bytes=launch["dynamic_smem_bytes"], attributes=attributes,
@@ -64,7 +64,7 @@ def launch_config(launch):
 
 
 def tensor_map_values(piece):
-    """What cuTensorMapEncodeTiled takes of a tensor map besides its place and address, by name."""
+    """Returns by name what cuTensorMapEncodeTiled takes of a tensor map, except its location and tensor address."""
     values = {}
     for member, names in TENSOR_MAP_NAMES.items():
         if piece[member] not in names:
@@ -80,7 +80,7 @@ def tensor_map_values(piece):
 
 
 class Driver:
-    """The driver's library; FATUNE_LIBCUDA names another file, as for fatune itself."""
+    """The driver's library. FATUNE_LIBCUDA names another file, as for fatune itself."""
 
     def __init__(self):
         path = os.environ.get("FATUNE_LIBCUDA", "libcuda.so.1")
@@ -121,7 +121,7 @@ class Driver:
         return f"{version.value // 1000}.{version.value % 1000 // 10}"
 
     def load_kernel(self, cubin, symbol):
-        """A function of a module that stays loaded."""
+        """Returns a function of a module that stays loaded."""
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
         self.check(self._load(ctypes.byref(module), cubin), f"cuModuleLoadData of {len(cubin)} bytes")
         self.check(self._find(ctypes.byref(function), module, symbol.encode()), f"cuModuleGetFunction of {symbol}")
@@ -137,7 +137,7 @@ class Driver:
             self.check(self._set(function, attribute, value), f"cuFuncSetAttribute {attribute} to {value}")
 
     def encode_tensor_map(self, piece, address):
-        """The 128 bytes of a CUtensorMap."""
+        """Returns the 128 bytes of a CUtensorMap."""
         values = tensor_map_values(piece)
         encoded = kernel_launch.AlignedBytes(kernel_launch.TENSOR_MAP_BYTES)
         result = self._encode(encoded.address, values["element_type"], values["rank"], address, values["sizes"],
@@ -147,7 +147,7 @@ class Driver:
         return encoded.content()
 
     def launcher(self, function, launch, arguments):
-        """A function that queues the kernel on a stream; it keeps the arguments alive."""
+        """Returns a function that queues the kernel on a stream. It keeps the arguments alive."""
         config = launch_config(launch)
         pointers = (ctypes.c_void_p * (len(arguments) + 1))(*[argument.address for argument in arguments])
         reference = ctypes.byref(config)

@@ -1,10 +1,10 @@
-"""What `fatune` writes and prints, for scripts: winners of best_configs.json, compiled kernels."""
+"""Reads what `fatune` writes and prints, for scripts: winners of best_configs.json, compiled kernels."""
 import json
 import math
 import pathlib
 import subprocess
 
-# Members of a problem, and the options that say them. Configurations have dtype and d_head themselves.
+# Members of a problem, and the options that set them. Configurations have dtype and d_head themselves.
 OPTIONS = {"batch": "--batch", "seq_len": "--seq", "heads": "--heads", "causal": "--causal", "seq_len_kv": "--seq-kv",
            "kv_heads": "--kv-heads", "d_head_v": "--dhead-v", "window": "--window",
            "softmax_scale": "--softmax-scale", "lse": "--lse", "layout": "--layout"}
@@ -12,7 +12,7 @@ OF_CONFIGURATION = ("dtype", "d_head")
 
 
 class ProgramError(Exception):
-    """What fatune said, or what is wrong with a file."""
+    """An error of fatune, or in a file."""
 
 
 def problem_options(problem):
@@ -27,7 +27,7 @@ def problem_options(problem):
 
 
 def usual_details(problem):
-    """What a problem of these sizes has unless something else is said."""
+    """Returns the details that a problem of these sizes has by default."""
     return {"seq_len_kv": problem["seq_len"], "kv_heads": problem["heads"], "d_head_v": problem["d_head"],
             "window": 0, "softmax_scale": problem["d_head"] ** -0.5, "lse": False, "layout": "bshd"}
 
@@ -41,12 +41,12 @@ def problem_label(problem):
 
 
 def is_about(value, usual):
-    """Equal, but for the last digit of a float that was written in single precision."""
+    """Whether the values are equal, up to the last digit of a float that was written in single precision."""
     return math.isclose(value, usual, rel_tol=1e-6) if isinstance(value, float) and usual else value == usual
 
 
 def winners_of(file, device):
-    """[(problem, winner)] of a best_configs.json for the GPU of that name, else for its first GPU."""
+    """Returns [(problem, winner)] of a best_configs.json for the GPU of this name, or else for its first GPU."""
     try:
         best = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
         gpus = best["gpus"]
@@ -60,7 +60,7 @@ def winners_of(file, device):
 
 
 def literature_flop(winner):
-    """As fatune counted them: 4 b h s^2 d, half when causal."""
+    """Returns the operations as fatune counted them: 4 b h s^2 d, half if causal."""
     rate, time_us = winner.get("literature_tflops"), winner.get("time_us")
     if not rate or not time_us:
         raise ProgramError(f"the winner {winner['config']} was not measured: give the file of a sweep on a GPU")
@@ -68,7 +68,7 @@ def literature_flop(winner):
 
 
 def winners_by_problem(files, device):
-    """[(problem, {configuration: winner})] in the files' order, each problem once."""
+    """Returns [(problem, {configuration: winner})] in the files' order, with each problem once."""
     found = {}
     for file in files:
         for problem, winner in winners_of(file, device):
@@ -80,7 +80,7 @@ def winners_by_problem(files, device):
 
 
 def compile_kernel(fatune, config, problem, arch, folder):
-    """The report's row of one configuration, with "cubin" (bytes), "device" and "toolchain"."""
+    """Returns the report's row of one configuration, with "cubin" (bytes), "device" and "toolchain"."""
     command = [fatune, "compile", "--config", config, "--arch", arch, *problem_options(problem), "--jobs", "1", "--out",
                str(folder), "--format", "json", "--quiet", "--config-file", "none"]
     try:

@@ -1,4 +1,4 @@
-"""A kernel's launch, as `fatune compile --format json` says it (docs/launch.md), in the bytes that a driver takes.
+"""Converts a kernel's launch, as `fatune compile --format json` prints it (docs/launch.md), to bytes for a driver.
 
 Nothing here needs a GPU, a driver or PyTorch.
 """
@@ -11,7 +11,7 @@ MOST_CARVEOUT_PERCENT = 100
 
 
 class AlignedBytes:
-    """Zeroed memory of the host, where a tensor map may begin."""
+    """Zeroed host memory, aligned for a tensor map."""
 
     def __init__(self, size, alignment=ALIGNMENT):
         self._memory = ctypes.create_string_buffer(size + alignment)
@@ -29,9 +29,9 @@ class AlignedBytes:
 
 
 def pack_argument(argument, address_of, encode_map):
-    """The bytes of one parameter.
+    """Returns the bytes of one parameter.
 
-    address_of(tensor) is its address on the device; encode_map(piece, address) the 128 bytes of a tensor map.
+    address_of(tensor) is its address on the device. encode_map(piece, address) is the 128 bytes of a tensor map.
     """
     packed = AlignedBytes(argument["bytes"], max(ALIGNMENT, argument["alignment"]))
     for scalar in argument["scalars"]:
@@ -58,6 +58,6 @@ def carveout_percent(launch):
 
 
 def buffers_cleared(launch, when):
-    """Names of the workspaces that are filled again before each launch, or as part of its time ("timed")."""
+    """Names of the buffers that are filled again before each launch, or as part of its time ("timed")."""
     return [buffer["name"] for buffer in launch["arguments"]["buffers"]
             if not buffer["output"] and buffer["clear"] == when]

@@ -1,8 +1,8 @@
-# Sourced by scripts/package: how the installed program, in $work/installed, becomes a wheel, a Debian package or a
-# tarball. Each pack_ function makes a folder FOLDER of what the package has, and one file in OUT, whose name it prints.
-# SOURCE_DATE_EPOCH is the time of all files.
+# Sourced by scripts/package: turns the installed program in $work/installed into a wheel, a Debian package or a
+# tarball. Each pack_ function makes a folder FOLDER with the contents of the package, and one file in OUT, whose name
+# it prints. SOURCE_DATE_EPOCH is the time of all files.
 
-# refuse_libraries PROGRAM: fails when it needs a library that is not the C library's.
+# refuse_libraries PROGRAM: fails if the program needs a library that is not part of the C library.
 refuse_libraries() {
   local needed strangers
   needed="$(objdump -p "$1" | sed -n 's/^ *NEEDED *//p')"
@@ -11,10 +11,10 @@ refuse_libraries() {
   [[ -z $strangers ]] || { say "the program needs more than the C library: ${strangers//$'\n'/ }"; return 1; }
 }
 
-# glibc_version PROGRAM: the lowest version of the GNU C library that the program runs with.
+# glibc_version PROGRAM: the lowest version of the GNU C library with which the program runs.
 glibc_version() { objdump -T "$1" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | sed -n '$s/GLIBC_//p'; }
 
-# refuse_newer_glibc PROGRAM: fails when it needs a newer one than docs/packages.md promises.
+# refuse_newer_glibc PROGRAM: fails if the program needs a newer version than docs/packages.md promises.
 refuse_newer_glibc() {
   local version
   version="$(glibc_version "$1")"
@@ -22,7 +22,7 @@ refuse_newer_glibc() {
     { say "the program needs glibc $version, and not 2.34"; return 1; }
 }
 
-# Packages whose headers or static libraries the build took, but for those of the C library and the kernel.
+# Packages whose headers or static libraries the build used, except those of the C library and the kernel.
 packages_built_from() {
   {
     ninja -C "$1" -t deps | sed -n 's,^ \+/,/,p'
@@ -33,7 +33,7 @@ packages_built_from() {
   sed -nE 's,^D3_.*_LICENCE:[A-Z]*=/usr/share/doc/([^/]+)/copyright$,\1,p' "$1/CMakeCache.txt"
 }
 
-# third_party_copyrights BUILD: who wrote what is linked in, and on which terms.
+# third_party_copyrights BUILD: prints who wrote the works that are linked in, and their terms.
 third_party_copyrights() {
   local package
   cat <<'END'
@@ -61,14 +61,15 @@ third_party_licenses() {
   done
 }
 
-# settle FOLDER: times and permissions that the checkout has no influence on.
+# settle FOLDER: makes times and permissions independent of the checkout.
 settle() {
   chmod -R u=rwX,go=rX -- "$1"
   find "$1" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
 }
 
-# requirements LIST EXTRA: the wheels of scripts/cuda_wheels/LIST as Requires-Dist lines, of the same CUDA release; with
-# an EXTRA, only for who asks for it. CUPTI is for who reads hardware counters, and NVTX's headers are compiled in.
+# requirements LIST EXTRA: the wheels of scripts/cuda_wheels/LIST as Requires-Dist lines, of the same CUDA release. With
+# an EXTRA, only for users who request it. CUPTI is for users who read hardware counters, and NVTX's headers are
+# compiled in.
 requirements() {
   sed -nE 's/^(nvidia-[a-z0-9-]+)==([0-9]+\.[0-9]+)\..*/\1 \2/p' "$fatune_root/scripts/cuda_wheels/$1" |
     while read -r name release; do
@@ -106,7 +107,7 @@ $(cat "$fatune_root/README.md")
 END
 }
 
-# The program is a script of the wheel and no Python: pip puts it on the PATH as it is.
+# The program is a script of the wheel, although it is not Python: pip puts it on the PATH as it is.
 pack_wheel() {
   local info="$1/fatune-$version.dist-info" data="$1/fatune-$version.data" tag
   tag="py3-none-manylinux_$(glibc_version "$work/installed/bin/fatune" | tr . _)_$(uname -m)"
@@ -122,7 +123,7 @@ pack_wheel() {
   echo "$2/fatune-$version-$tag.whl"
 }
 
-# The tool of the Python packaging authority, in a folder of its own.
+# The tool of the Python Packaging Authority, in its own folder.
 wheel_tool() {
   local folder="$fatune_root/build/wheel_tool"
   if [[ ! -d $folder/wheel ]]; then

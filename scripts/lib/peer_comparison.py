@@ -1,4 +1,4 @@
-"""One problem's contenders on the GPU: winners and peers on the same tensors, checked and then timed."""
+"""The contenders of one problem on the GPU: winners and peers on the same tensors, checked and then timed."""
 import cuda_driver
 import fatune_program
 import kernel_launch
@@ -6,11 +6,11 @@ import peer_figures
 import peer_kernels
 import peer_rounds
 
-GREATEST_DIFFERENCE = 0.05  # of outputs: a wrong argument or tile is far off, both are within a few ulp of the truth
+GREATEST_DIFFERENCE = 0.05  # of outputs: mistakes are far larger, rounding only a few ulp
 
 
 def tensors_of(torch, launch):
-    """Q, K, V (normal random) and O (NaN) as (batch, positions, heads, columns)."""
+    """Returns Q, K, V (normal random) and O (NaN) as (batch, positions, heads, columns)."""
     tensors = {}
     for tensor in launch["tensors"]:
         strided = torch.empty_strided(tensor["shape"], tensor["strides"], dtype=getattr(torch, tensor["element_type"]),
@@ -51,7 +51,7 @@ def winner_contender(torch, driver, config, compiled, tensors):
 
 
 class Comparison:
-    """The contenders of one problem, and what was found of those that are not timed."""
+    """The contenders of one problem, and the reasons why some are not timed."""
 
     def __init__(self, torch, driver, problem, note):
         self.torch, self.driver, self.problem, self._note = torch, driver, problem, note
@@ -79,7 +79,7 @@ class Comparison:
                 if peer.flop is None:
                     self._check(name, output)
                 self.peers.append(contender)
-            except Exception as error:  # whatever a kernel of others does
+            except Exception as error:  # other projects' kernels may raise anything
                 self.give_up(name, f"{type(error).__name__}: {error}", False)
 
     def add_winner(self, config, compiled):
@@ -97,7 +97,7 @@ class Comparison:
             self._tensors["o"].fill_(float("nan"))
 
     def _check(self, name, output):
-        """The first output is what the others are compared with."""
+        """Compares an output with the first one."""
         self.torch.cuda.synchronize()
         if self._reference is None:
             self._reference = (name, output.float())
@@ -107,7 +107,7 @@ class Comparison:
             raise RuntimeError(f"its output is {worst} off that of {self._reference[0]}")
 
     def measure(self, timer, budget, winners):
-        self._reference = None  # its memory is not needed any more
+        self._reference = None  # its memory is no longer needed
         contenders = self.winners + self.peers
         times, clock = timer.measure(contenders, budget) if contenders else ({}, None)
         flop = fatune_program.literature_flop(next(iter(winners.values())))

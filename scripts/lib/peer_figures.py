@@ -4,7 +4,7 @@ import statistics
 
 
 def spread(times_ms):
-    """Median and quartiles of samples."""
+    """Returns the median and quartiles of samples."""
     ordered = sorted(times_ms)
     if len(ordered) == 1:
         return {"median_ms": ordered[0], "low_quartile_ms": ordered[0], "high_quartile_ms": ordered[0]}
@@ -13,24 +13,24 @@ def spread(times_ms):
 
 
 def figure(times_ms, flop):
-    """A contender's figures on one problem."""
+    """Returns a contender's figures on one problem."""
     times = spread(times_ms)
     return {"tflops": flop / times["median_ms"] / 1e9, **times}
 
 
 def best_candidate(candidates):
-    """The name of the fastest; None without any."""
+    """Returns the name of the fastest candidate, or None if there is none."""
     return max(candidates, key=lambda name: candidates[name]["tflops"]) if candidates else None
 
 
 def ratio(row, peer):
-    """How many times as fast as the peer the best candidate is; None where one of them has no time."""
+    """Returns how many times as fast as the peer the best candidate is, or None if one of them has no time."""
     best, other = row["best"], row["peers"].get(peer, {})
     return row["candidates"][best]["tflops"] / other["tflops"] if best and other.get("tflops") else None
 
 
 def summary(rows, peers):
-    """For each peer: on how many problems it was timed, geometric mean and least of the ratios to it."""
+    """Returns for each peer on how many problems it was timed, and the geometric mean and least of the ratios to it."""
     result = {}
     for peer in peers:
         ratios = [(value, row["label"]) for row in rows if (value := ratio(row, peer)) is not None]
@@ -51,7 +51,7 @@ def summary_line(rows, peers):
 
 
 class Table:
-    """Rows as text in columns, or as Markdown; each can be printed as soon as it is there."""
+    """Rows as text in columns, or as Markdown. Each row can be printed as soon as it exists."""
 
     def __init__(self, peers, markdown):
         self.peers = peers

@@ -1,6 +1,6 @@
-"""Attention kernels of others. Each takes Q, K and V as (batch, positions, heads, columns) and gives O so.
+"""Attention kernels of other projects. Each takes Q, K and V as (batch, positions, heads, columns), like its O.
 
-A finder imports what its peer needs; ImportError means that the peer is not installed.
+A finder imports what its peer needs. ImportError means that the peer is not installed.
 """
 import dataclasses
 import importlib
@@ -14,7 +14,7 @@ class Peer:
     name: str
     version: str
     make: Callable  # (q, k, v, causal, scale) -> a function that queues the kernel and returns O
-    last_query_sees_last_key: bool  # a causal mask is aligned so, whatever the lengths
+    last_query_sees_last_key: bool  # how a causal mask is aligned, for all lengths
     flop: int | None = None  # of a launch; None: the problem's
 
 
@@ -85,7 +85,7 @@ def _find_fa4(_torch):
 
 
 def finder_of_libraries(folder):
-    """Finds fa4 in a folder of kernels that were compiled ahead of time."""
+    """Returns a finder of fa4 in a folder of kernels that were compiled ahead of time."""
 
     def find(torch):
         import flash4_kernels
@@ -97,7 +97,7 @@ def finder_of_libraries(folder):
 
 
 def _find_gemm(torch):
-    # No attention: what the tensor cores sustain beside the others.
+    # Not attention: the rate that the tensor cores sustain, for comparison.
     def make(q, _k, _v, _causal, _scale):
         a, b = (torch.randn(GEMM_SIZE, GEMM_SIZE, dtype=torch.bfloat16, device=q.device) for _ in range(2))
         product = torch.empty_like(a)
@@ -116,7 +116,7 @@ DEFAULT_PEERS = tuple(name for name in FINDERS if name != "gemm")
 
 
 def find_peers(torch, names, finders=FINDERS):
-    """({name: Peer}, {name: why it is missing})."""
+    """Returns ({name: Peer}, {name: why it is missing})."""
     peers, missing = {}, {}
     for name in names:
         try:
@@ -127,7 +127,7 @@ def find_peers(torch, names, finders=FINDERS):
 
 
 def cannot_do(peer, problem):
-    """Why a peer is not timed on a problem; None when it is."""
+    """Returns why a peer is not timed on a problem, or None if it is."""
     if problem.get("window", 0):
         return "no window"
     if problem.get("d_head_v", problem["d_head"]) != problem["d_head"]:

@@ -1,4 +1,4 @@
-"""Times contenders in rounds: in each, everybody gets one cold sample, in another order."""
+"""Times contenders in rounds. In each round every contender gets one cold sample, in another order."""
 import dataclasses
 import statistics
 import time
@@ -6,12 +6,12 @@ from typing import Callable
 
 WARMUP_ROUNDS = 3
 LEAST_ROUNDS = 7
-MOST_ROUNDS = 200  # with a budget
+MOST_ROUNDS = 200  # limit with a budget
 LEAST_PAUSE_CYCLES = 300_000
 MOST_PAUSE_CYCLES = 20_000_000
-CYCLES_PER_S = 2e9  # at most: the pause may be longer than wanted
+CYCLES_PER_S = 2e9  # an upper bound: the pause may be longer than intended
 FLUSH_BYTES = 256 * 2**20  # more than any L2
-CLOCK_READINGS = 8  # of each problem
+CLOCK_READINGS = 8  # per problem
 
 
 @dataclasses.dataclass
@@ -23,7 +23,7 @@ class Contender:
 
 
 class Budget:
-    """How many rounds each problem gets: a number, or what fits an even share of the seconds that are left."""
+    """How many rounds each problem gets: a fixed number, or as many as fit an even share of the remaining seconds."""
 
     def __init__(self, problems, rounds, seconds=None, clock=time.monotonic):
         self._clock, self._left = clock, problems
@@ -38,7 +38,7 @@ class Budget:
         self._left -= 1
 
     def rounds(self, round_s):
-        """Of a problem one of whose rounds takes so long."""
+        """Returns the number of rounds of a problem, one round of which takes round_s."""
         if self._share_ends is None:
             return self._most
         fitting = int((self._share_ends - self._clock()) / max(round_s, 1e-6))
@@ -51,12 +51,12 @@ def rotated(items, steps):
 
 
 def pause_cycles(host_s):
-    """So long that the host has queued a launch that takes it host_s before the device gets there."""
+    """A pause that is long enough for the host to queue a launch, which takes it host_s, before the device is ready."""
     return int(min(MOST_PAUSE_CYCLES, max(LEAST_PAUSE_CYCLES, 2 * host_s * CYCLES_PER_S)))
 
 
 class Timer:
-    """Samples of one GPU, through PyTorch's current stream."""
+    """Takes samples on one GPU, through PyTorch's current stream."""
 
     def __init__(self, torch):
         self._torch = torch
@@ -81,7 +81,7 @@ class Timer:
             return None
 
     def _warm_up(self, contenders):
-        """A round's seconds, and the longest that the host takes for a launch."""
+        """Returns a round's seconds, and the host's longest time for a launch."""
         host_s = []
         for _ in range(WARMUP_ROUNDS):
             self._torch.cuda.synchronize()
@@ -93,7 +93,7 @@ class Timer:
         return round_s, min(host_s)
 
     def measure(self, contenders, budget):
-        """({name: [ms]}, the median clock in MHz, or None)."""
+        """Returns ({name: [ms]}, the median clock in MHz, or None)."""
         round_s, host_s = self._warm_up(contenders)
         rounds, pause = budget.rounds(round_s), pause_cycles(host_s)
         events, clocks = {contender.name: [] for contender in contenders}, []

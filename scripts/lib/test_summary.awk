@@ -1,6 +1,6 @@
-# Reads CTest's JUnit file; prints how many tests were skipped for which reason, which failed, and
-# one closing line. CTest's own totals won't do: they count a test whose program is missing as
-# skipped. CTest escapes test output, so a line that begins like an element is one.
+# Reads CTest's JUnit file. Prints how many tests were skipped for which reason, which tests failed,
+# and one closing line. CTest's own totals are not usable, because they count a test whose program
+# is missing as skipped. CTest escapes test output, so a line that begins like an element is one.
 function plain(text) {
   gsub(/&lt;/, "<", text); gsub(/&gt;/, ">", text); gsub(/&quot;/, "\"", text)
   gsub(/&apos;/, "'", text); gsub(/&amp;/, "\\&", text)

@@ -1,7 +1,7 @@
-"""Forward attention in Triton, as a peer of fatune's kernels: the block-wise online softmax, tiles brought by TMA.
+"""Forward attention in Triton, as a peer of fatune's kernels: the block-wise online softmax, with tiles loaded by TMA.
 
-Q, K, V and O are (batch, positions, heads, columns) with columns that are neighbours, and either positions or heads
-outside of one another. K and V may have fewer heads than Q. With a causal mask the last query sees the last key.
+Q, K, V and O are (batch, positions, heads, columns). Columns are contiguous, and either positions are outside of heads
+or the reverse. K and V may have fewer heads than Q. With a causal mask, the last query is aligned with the last key.
 """
 import statistics
 
@@ -21,7 +21,7 @@ TUNING_LAUNCHES = 5
 @triton.jit
 def _steps(total, greatest, weight, q, k_map, v_map, kv_row, kv_column, begin, end, last_seen, seq_kv, scale_log2,
            masked: tl.constexpr, causal: tl.constexpr, keys: tl.constexpr):
-    # Steps over [begin, end) of the keys. Row i sees keys up to last_seen[i] where that is looked at.
+    # Steps over the keys in [begin, end). If `masked`, row i sees keys up to last_seen[i].
     for first in tl.range(begin, end, keys):
         k = k_map.load([kv_row + first, kv_column])
         scores = tl.dot(q, k.T)
@@ -48,7 +48,7 @@ def _steps(total, greatest, weight, q, k_map, v_map, kv_row, kv_column, begin, e
 def _forward(q_map, k_map, v_map, o, o_batch_stride, o_row_stride, o_head_stride, scale_log2, heads, group, seq_q,
              seq_kv, heads_inside: tl.constexpr, ragged: tl.constexpr, causal: tl.constexpr, columns: tl.constexpr,
              rows: tl.constexpr, keys: tl.constexpr):
-    # Under a causal mask the last tiles have most to do, and begin first.
+    # Under a causal mask the last tiles have the most work, so they begin first.
     tile = tl.program_id(0)
     if causal:
         tile = tl.num_programs(0) - 1 - tile
@@ -69,7 +69,7 @@ def _forward(q_map, k_map, v_map, o, o_batch_stride, o_row_stride, o_head_stride
     greatest = tl.full([rows], float("-inf"), tl.float32)
     weight = tl.zeros([rows], tl.float32)
 
-    # Tiles of keys that every row sees whole, and then those that need a mask.
+    # First the tiles of keys that every row sees completely, and then those that need a mask.
     end = seq_kv
     whole = seq_kv // keys * keys
     if causal:
@@ -89,7 +89,7 @@ def _forward(q_map, k_map, v_map, o, o_batch_stride, o_row_stride, o_head_stride
 
 
 def _matrix(tensor, rows):
-    """A map of the tensor as a matrix: with heads inside of positions a row has all heads of one position."""
+    """Returns a map of the tensor as a matrix. If heads are inside of positions, a row has all heads of a position."""
     batch, positions, heads, columns = tensor.shape
     if tensor.stride(1) == heads * columns:
         shape = [batch * positions, heads * columns]
@@ -117,7 +117,7 @@ def _launcher(q, k, v, causal, scale, config):
 
 
 def _milliseconds(launch):
-    """The median of a few launches, which follow one another."""
+    """Returns the median of a few consecutive launches."""
     launch()
     events = [torch.cuda.Event(enable_timing=True) for _ in range(TUNING_LAUNCHES + 1)]
     events[0].record()
@@ -129,7 +129,7 @@ def _milliseconds(launch):
 
 
 def make(q, k, v, causal, scale):
-    """A function that queues the kernel, in the fastest of its configurations, and returns O."""
+    """Returns a function that queues the kernel, in the fastest of its configurations, and returns O."""
     columns = q.shape[3]
     if columns not in CONFIGS:
         raise ValueError(f"no configuration for a head dimension of {columns}")

@@ -1,4 +1,5 @@
-// Command lines that cannot be understood: each names what was wrong and what would be right.
+// Tests command lines that cannot be understood: each error names what is wrong and what would be
+// right.
 #include "cli/program.hpp"
 
 namespace fatune::testing_cli {

@@ -1,4 +1,5 @@
-// flash_sm80 with mistakes, as far as that goes without a GPU; tests/gpu/broken_check.py runs them.
+// Tests flash_sm80 with mistakes, as far as possible without a GPU. tests/gpu/broken_check.py runs
+// them on one.
 #include <algorithm>
 #include <array>
 
@@ -30,7 +31,7 @@ TEST_F(BrokenFamily, HoldsEveryMistakeInThreeKernels) {
   EXPECT_EQ(list["kept"].size(), 21U);
 }
 
-/// The text about a mistake in the log-sum-exp.
+/// Checks the text about a mistake in the log-sum-exp.
 void expect_lse(const json& row) {
   struct Said {
     const char* fault;

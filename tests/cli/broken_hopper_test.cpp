@@ -1,4 +1,4 @@
-// flash_sm90 with mistakes: the emulator names each by its kind, its memory and its line.
+// Tests flash_sm90 with mistakes: the emulator names each by its kind, its memory and its line.
 #include <fstream>
 
 #include "cli/program.hpp"
@@ -15,7 +15,7 @@ std::string broken_config(const std::string& mistake) {
   return "(ws_pp, FP16, 128, 128, 32, 2, 8, 2, " + mistake + "): overlap+slots_1+cluster_1";
 }
 
-/// The source's text at "folder/file:line".
+/// The text of the source line at "folder/file:line".
 std::string line_at(const std::string& place) {
   const std::size_t colon = place.find(':');
   const std::string file = place.substr(0, colon);
@@ -28,7 +28,7 @@ std::string line_at(const std::string& place) {
   return line;
 }
 
-/// The lines of a place and of what it was inlined into, "a:1 < b:2", as text.
+/// The source lines of a place and of the places that it was inlined into ("a:1 < b:2").
 std::string source_lines(const std::string& source) {
   std::string lines;
   std::istringstream in(source);
@@ -41,10 +41,10 @@ std::string source_lines(const std::string& source) {
 struct PlantedMistake {
   const char* mistake;
   const char* kind;
-  const char* memory;  ///< begins so
-  const char* text;    ///< of the finding, a part
-  const char* line;    ///< of the source, a part
-  const char* other;   ///< of the other access's, a part; empty: not looked at
+  const char* memory;  ///< a prefix
+  const char* text;    ///< a part of the finding's text
+  const char* line;    ///< a part of the source line
+  const char* other;   ///< a part of the other access's line; empty: not checked
 };
 
 class BrokenHopper : public ProgramTest, public testing::WithParamInterface<PlantedMistake> {

@@ -1,4 +1,4 @@
-// `fatune cases`: with scripted times on the fake driver, and without a GPU.
+// Tests `fatune cases` with scripted times on the fake driver, and without a GPU.
 #include "cli/program.hpp"
 
 #include "data/file_tree.hpp"
@@ -21,7 +21,7 @@ class Cases : public ProgramTest {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return fatune(arguments);
   }
-  /// The documented set, but for a part of it.
+  /// The documented set with one value changed.
   std::string set_with(const char* pointer, const json& value) {
     json set = json::parse(FileTree().read("configs/cases/hopper.json"));
     set[json::json_pointer(pointer)] = value;

@@ -1,5 +1,5 @@
-// The family whose kernels save their work when they are not looked at, as far as three emulated
-// launches show it; tests/gpu/cheats_sweep.py runs them on a GPU.
+// Tests the family whose kernels do less work when they are not checked, as far as three emulated
+// launches reveal it. tests/gpu/cheats_sweep.py runs them on a GPU.
 #include <map>
 #include <string>
 

@@ -1,4 +1,4 @@
-// `fatune check`, with the fake driver, on which kernels run.
+// Tests `fatune check` with the fake driver, which runs kernels.
 #include <algorithm>
 
 #include "cli/program.hpp"

@@ -1,4 +1,4 @@
-// `fatune compare`: what it prints, and how it ends. Its statistics: tests/unit/study.
+// Tests what `fatune compare` prints, and its exit codes. tests/unit/study tests its statistics.
 #include <algorithm>
 #include <fstream>
 #include <functional>
@@ -22,7 +22,7 @@ constexpr std::size_t kConfigs = 12;
 
 class Compare : public ProgramTest {
  protected:
-  /// A results.json of one problem: what fatune ships as the winner of one, with these times.
+  /// A results.json of one problem: the shipped winner of one, with these times.
   static json results(const std::function<double(std::size_t)>& time_us,
                       std::size_t configs = kConfigs) {
     const json& shipped = first_shipped()["problems"][0];
@@ -43,7 +43,7 @@ class Compare : public ProgramTest {
     document["started_at"] = "2026-11-23T09:50:18Z";
     return document;
   }
-  /// The file of what is shipped, as one of the first GPU and its first problem.
+  /// The file of shipped results, reduced to the first problem of the first GPU.
   static const json& first_shipped() {
     static const json first = [] {
       std::ifstream file(FATUNE_SOURCE_DIR "/configs/tuned/nvidia-h200.json");
@@ -58,7 +58,8 @@ class Compare : public ProgramTest {
   }
   static double before_us(std::size_t i) { return 100.0 + 5.0 * static_cast<double>(i); }
 
-  /// One is slower, one faster, one wrong, one gone and one added; the others drift by 1/64.
+  /// One configuration is slower, one faster, one wrong, one missing and one added. The others
+  /// drift by 1/64.
   static json changed() {
     json after = results(
         [](std::size_t i) {
@@ -114,7 +115,7 @@ TEST_F(Compare, SaysWhatChangedInEveryFormat) {
   EXPECT_EQ(document["differences"], json::array({"driver"}));
 }
 
-// The expectation satisfies the schemas of Jenkins' xunit plugin (junit-10.xsd).
+// The expected file satisfies the schemas of Jenkins' xunit plugin (junit-10.xsd).
 TEST_F(Compare, WritesJUnitForCiSystems) {
   compare(results(before_us), changed(), {"--junit", "junit.xml"});
   expect_golden(read("junit.xml"), "compare_junit.xml");
@@ -192,7 +193,7 @@ TEST_F(Compare, NamesWhatIsWrong) {
                ExitCode::bad_file, {"peers/nvidia-h200.json", "fatune.results"});
 }
 
-// What anybody may have written to a results file does nothing.
+// Arbitrary texts in a results file have no effect.
 class HostileCompare : public Compare, public testing::WithParamInterface<std::string_view> {
  protected:
   static json hostile(json document, const std::string& text) {
@@ -208,7 +209,7 @@ class HostileCompare : public Compare, public testing::WithParamInterface<std::s
     failure.erase("time_us");
     return document;
   }
-  /// What NEW, which has a failure more, prints.
+  /// The output for NEW, which has one failure more.
   std::string printed(const char* format, const std::vector<std::string>& more = {}) {
     const std::string text = hostile_text(GetParam());
     json before = hostile(results(before_us), text);
@@ -221,7 +222,7 @@ class HostileCompare : public Compare, public testing::WithParamInterface<std::s
   }
 };
 
-/// Without line breaks: whether nothing else acts on a terminal or turns the direction of writing.
+/// Checks that nothing but line breaks acts on a terminal or changes the direction of writing.
 void expect_only_forms(const std::string& text) {
   for (const char c : text) {
     EXPECT_TRUE(c == '\n' || c == '\r' || c == '\t' || static_cast<unsigned char>(c) >= 0x20U)

@@ -1,4 +1,4 @@
-// fatune.toml: where it is looked for, what it gives, and what is wrong with one.
+// Tests fatune.toml: where it is searched, what it sets, and errors in it.
 #include "cli/program.hpp"
 
 namespace fatune::testing_cli {
@@ -16,7 +16,7 @@ class ConfigFile : public ProgramTest {
     start_in("");
   }
 
-  /// Later commands start in this folder of the test's.
+  /// Makes later commands start in this folder of the test.
   void start_in(const std::string& folder) {
     fs::create_directories(folder_ / folder);
     process_.folder = (folder_ / folder).string();

@@ -1,4 +1,4 @@
-// `fatune debug` on the Hopper kernel, emulated: every step is right, and a mistake is named.
+// Tests `fatune debug` on the emulated Hopper kernel: every step is right, and a mistake is named.
 #include <filesystem>
 #include <fstream>
 
@@ -72,7 +72,7 @@ TEST_F(DebugHopper, KeysPastTheEndAreNamedAsTheMasks) {
   EXPECT_THAT(report["likely_cause"].get<std::string>(), HasSubstr("the mask"));
 }
 
-/// O leaves by TMA: a kernel that is not debugged stores nothing itself.
+/// A kernel that is not debugged writes O by TMA and has no stores of its own.
 TEST_F(DebugHopper, NothingOfItIsLeftInOtherKernels) {
   expect_ok(fatune({"compile", "--family", "flash_sm90", "--arch", "sm_90a", "--out", path("code"),
                     "--ptx", "--config", "(ws, FP16, 64, 64, 32, 2, 4, 1): slots_1+cluster_1"}));

@@ -1,4 +1,4 @@
-// `fatune debug`: without a GPU (emulated, and not), with the fake driver, whose kernels write
+// Tests `fatune debug` without a GPU (emulated, and not), with the fake driver, whose kernels write
 // nothing, and with the fake worker, whose kernels write zeros.
 #include <filesystem>
 
@@ -20,7 +20,7 @@ class DebugCommand : public ProgramTest {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
-  /// tests/families/broken_flash with that mistake, emulated.
+  /// The command for tests/families/broken_flash with this mistake, emulated.
   static std::vector<std::string> broken(const std::string& fault) {
     return {"debug",
             "--kernel-dir",
@@ -68,7 +68,7 @@ TEST_F(DebugCommand, WithoutAGpuTheKernelIsEmulatedAndItSaysSo) {
   }
 }
 
-/// The first wrong value that each mistake must cause: broken_flash.cu.
+/// The first wrong value that each mistake in broken_flash.cu must cause.
 struct Mistake {
   std::string fault;
   std::string tensor;

@@ -79,8 +79,8 @@ class Reader {
   bool was_blank_ = true;
 };
 
-/// Takes a command line apart as a shell would, as far as documents use one: double quotes,
-/// comments, and what ends a command.
+/// Splits a command line as a shell would, as far as documents need it: handles double quotes,
+/// comments, and redirections, which end a command.
 std::vector<std::string> words_of(const std::string& line) {
   std::vector<std::string> words;
   std::string word;

@@ -1,9 +1,9 @@
-// The commands in README.md and docs/ work, and print what the documents show. An HTML comment
-// before a block of code says what is special about it:
+// Tests that the commands in README.md and docs/ work, and print what the documents show. An HTML
+// comment before a code block says what is special about it:
 //   shows: COMMAND      the block is what COMMAND prints, without a GPU
-//   without a GPU       its commands run where there is none; others have the fake GPU
-//   exit code N         the same, and they end so
-//   needs Nsight Compute   its commands get as far as that, and are stored runs' where they name
+//   without a GPU       its commands run without a GPU; others have the fake GPU
+//   exit code N         its commands run without a GPU, and end with this code
+//   needs Nsight Compute   its commands get as far as that; runs that they name are stored ones
 //   one file: NAME          the reader writes the block to a file of that name
 #include "cli/program.hpp"
 
@@ -37,7 +37,7 @@ constexpr std::array kDocuments{
 constexpr std::string_view kExitCode = "exit code ";
 const std::set<std::string> kSearches{"check", "compile", "emulate", "sweep"};
 
-/// Commands that search both types search one of them, but for every night.
+/// Commands that search both types search only one of them, except in nightly runs.
 void take_one_type(std::vector<std::string>& arguments) {
   const auto has = [&](const char* option) {
     return std::find(arguments.begin(), arguments.end(), option) != arguments.end();
@@ -49,7 +49,7 @@ void take_one_type(std::vector<std::string>& arguments) {
   }
 }
 
-/// A library of kernels is one of the first shipped problem's.
+/// Exported libraries have only the first shipped problem.
 void take_one_problem(std::vector<std::string>& arguments) {
   constexpr std::array<std::string_view, 2> kLibraries{"cpp", "torch"};
   const auto to = std::find(arguments.begin(), arguments.end(), "--to");
@@ -58,7 +58,7 @@ void take_one_problem(std::vector<std::string>& arguments) {
   }
 }
 
-/// The fake GPU, but for commands that are to run without one.
+/// Commands run on the fake GPU, except those that must run without one.
 enum class Machine { fake_gpu, no_gpu };
 
 class Documents : public ProgramTest, public testing::WithParamInterface<const char*> {
@@ -73,7 +73,7 @@ class Documents : public ProgramTest, public testing::WithParamInterface<const c
   }
 
   /// A command whose space is `tune` or `all`, or that names none, runs on one configuration of
-  /// flash_sm80 for each type and head dimension: other tests compile and emulate the whole ones.
+  /// flash_sm80 for each type and head dimension. Other tests compile and emulate the whole spaces.
   ProcessResult run_on(Machine machine, std::vector<std::string> arguments) {
     const auto space = std::find(arguments.begin(), arguments.end(), "--space");
     if (space != arguments.end() && (*std::next(space) == "tune" || *std::next(space) == "all") &&
@@ -97,7 +97,7 @@ class Documents : public ProgramTest, public testing::WithParamInterface<const c
     return result;
   }
 
-  /// A fresh machine has no nvdisasm, which 'sass' asks for; CI brings it (scripts/setup --tools).
+  /// A fresh machine has no nvdisasm, which 'sass' needs. CI installs it (scripts/setup --tools).
   static bool lacks_nvdisasm(const ProcessResult& result) {
     return result.exit_code == static_cast<int>(ExitCode::bad_file) &&
            result.err.starts_with("fatune: nvdisasm") &&
@@ -126,7 +126,7 @@ class Documents : public ProgramTest, public testing::WithParamInterface<const c
     }
   }
 
-  /// Registers and spills, and so estimates, are those of one version of the compiler.
+  /// Registers and spills, and so the estimates, depend on the version of the compiler.
   [[nodiscard]] bool has_compiler_of_documents() {
     return fatune({"--version"}).out.find("NVRTC 13.0") != std::string::npos;
   }
@@ -162,7 +162,7 @@ class Documents : public ProgramTest, public testing::WithParamInterface<const c
     }
   }
 
-  std::string not_seen_;  ///< why the test has skipped a part; empty: it has not
+  std::string not_seen_;  ///< why the test has skipped a part; empty: it has skipped none
 };
 
 std::string read_document(const std::string& name) {

@@ -1,5 +1,5 @@
-// The Hopper kernel on the CPU, with all checks and random schedules: every configuration of the
-// space for tests, and a sample of the tuning space, on the shapes that take paths of their own.
+// Tests the Hopper kernel on the CPU, with all checks and random schedules: every configuration of
+// the space for tests, and a sample of the tuning space, on the shapes that take different paths.
 // Each problem has a part of the configurations (exhaustive.hpp).
 #include <algorithm>
 #include <array>
@@ -76,7 +76,7 @@ TEST_F(EmulateHopper, ASampleOfTheTuningSpaceIsRight) {
   expect_right(configs, words("--seq 300 --heads 1 --batch 1 --causal"));
 }
 
-// More tiles than the device has SMs.
+// The problem has more tiles than the device has SMs.
 TEST_F(EmulateHopper, ABlockOfManyTilesIsRight) {
   expect_right({"(ws, FP16, 64, 64, 32, 2, 4, 1): slots_1+cluster_1+persistent",
                 "(ws, FP16, 64, 64, 32, 2, 4, 1): overlap+slots_2+cluster_1+persistent+dynamic",
@@ -84,7 +84,7 @@ TEST_F(EmulateHopper, ABlockOfManyTilesIsRight) {
                words("--seq 8 --seq-kv 64 --heads 48 --batch 3 --kv-heads 4 --schedules 1"));
 }
 
-// All tiles are split: over several blocks each, and under a mask that hides some parts.
+// All tiles are split over several blocks each, also under a mask that hides some parts.
 TEST_F(EmulateHopper, TilesThatBlocksShareAreRight) {
   expect_right(
       {"(ws, FP16, 64, 64, 32, 2, 4, 1): overlap+slots_1+cluster_1+persistent+split",
@@ -92,7 +92,7 @@ TEST_F(EmulateHopper, TilesThatBlocksShareAreRight) {
       words("--seq 100 --seq-kv 520 --batch 1 --heads 3 --kv-heads 1 --causal --lse"));
 }
 
-// A wave of whole tiles follows those that blocks share.
+// A wave of whole tiles follows the tiles that blocks share.
 TEST_F(EmulateHopper, WholeTilesAfterSharedOnesAreRight) {
   const std::vector<std::string> configs{
       "(ws, FP16, 64, 64, 32, 2, 4, 1): overlap+slots_2+cluster_1+persistent+split",
@@ -166,7 +166,8 @@ TEST_F(HopperSpace, PaddedKeysAndUnfilledWavesAreDropped) {
   }
   EXPECT_FALSE(keeps(list("128", {"--seq", "512", "--causal"}), ", 128, 160, "));
   EXPECT_FALSE(rules(list("128", {"--seq", "512", "--window", "9"})).contains("keys-padded"));
-  // One wave of either: with 192 rows each SM works longer, and 36 of 132 are idle, not 4.
+  // Either tile takes one wave. With 192 rows each SM works longer, and 36 of 132 SMs are idle, not
+  // 4.
   const json one_wave = list("128", {"--seq", "1024", "--batch", "1"});
   for (const json& kept : one_wave["kept"]) {
     const std::string config = kept["config"];

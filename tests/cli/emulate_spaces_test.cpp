@@ -1,5 +1,5 @@
-// The configurations of the built-in spaces, run on the CPU with all checks on: what proves them on
-// a machine without a GPU. Each test takes a part of them, not the same one (exhaustive.hpp).
+// Runs the configurations of the built-in spaces on the CPU with all checks. This is what verifies
+// them on a machine without a GPU. Each test takes a different part of them (exhaustive.hpp).
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -12,12 +12,12 @@ namespace {
 
 using nlohmann::json;
 
-// Tiles have 32, 64 or 128 rows: all divide the first length, none the second.
+// Tiles have 32, 64 or 128 rows: all of these divide the first length, and none the second.
 constexpr std::int64_t kAligned = 256;
 constexpr std::int64_t kRagged = 200;
 constexpr std::int64_t kElementBytes = 2;
 
-/// Wavefronts of one kind of access, in a whole grid.
+/// The wavefronts of one kind of access, in a whole grid.
 struct Wavefronts {
   std::int64_t ideal = 0;
   std::int64_t all = 0;
@@ -29,13 +29,13 @@ void PrintTo(const Wavefronts& of, std::ostream* out) {
   *out << of.all << " wavefronts, ideally " << of.ideal;
 }
 
-/// The counts of flash_sm80 by arithmetic, for one head of kAligned positions.
+/// Predicts the counts of flash_sm80 by arithmetic, for one head of kAligned positions.
 class Prediction {
  public:
   explicit Prediction(const json& parameters) : parameters_(parameters) {}
 
-  /// By kind of access. Rows that one access takes part in all begin in the same bank when they are
-  /// not swizzled: 8 rows of an 8 x 8 matrix, or the 8 rows of which a warp stores 16 bytes each.
+  /// The wavefronts by kind of access. Without swizzling, all rows of one access begin in the same
+  /// bank: the 8 rows of an 8 x 8 matrix, or the 8 rows of which a warp stores 16 bytes each.
   [[nodiscard]] std::map<std::string, Wavefronts> of_all_kinds() const {
     const std::int64_t warps_tiles = value("n_warps") * steps() * matrices(value("B_c"));
     const std::int64_t q =
@@ -58,7 +58,7 @@ class Prediction {
   [[nodiscard]] std::int64_t row_bytes() const { return value("d_head") * kElementBytes; }
   [[nodiscard]] std::int64_t blocks() const { return kAligned / value("B_r"); }
   [[nodiscard]] std::int64_t steps() const { return kAligned / value("B_c"); }
-  /// 8 x 8 matrices of so many rows.
+  /// The number of 8 x 8 matrices in `rows` rows.
   [[nodiscard]] std::int64_t matrices(std::int64_t rows) const {
     return rows / kMatrixRows * row_bytes() / kChunkBytes;
   }
@@ -81,7 +81,7 @@ class Prediction {
   const json& parameters_;
 };
 
-/// "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16" is "ldmatrix.trans".
+/// Shortens an opcode: "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16" is "ldmatrix.trans".
 std::string kind_of(const std::string& opcode) {
   for (const char* kind : {"cp.async", "st.shared", "ld.shared"}) {
     if (opcode.starts_with(kind)) {
@@ -124,7 +124,7 @@ class EmulateSpaces : public ProgramTest {
     return configs;
   }
 
-  /// `tune` and `progall`, which have some in common.
+  /// The configurations of `tune` and `progall`, which overlap.
   Configs both_spaces() {
     Configs configs = kept("tune", "fp16");
     EXPECT_EQ(configs.size(), 40U);
@@ -134,7 +134,8 @@ class EmulateSpaces : public ProgramTest {
     return configs;
   }
 
-  /// All of these are right, under random schedules, on all inputs: their rows.
+  /// Checks that all of these are right, under random schedules and on all inputs. Returns their
+  /// rows.
   json all_right(const Configs& configs, std::int64_t seq_len,
                  const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments{"emulate", "--format", "json", "--timing",
@@ -178,7 +179,7 @@ TEST_F(EmulateSpaces, AreRightWithACausalMask) {
   all_right(part_of(kept("progall", "fp16"), 2, kParts), kRagged, {"--causal"});
 }
 
-/// The same configurations with heads half as wide.
+/// The same configurations with half the head dimension.
 Configs narrow(const Configs& sample) {
   Configs narrow;
   for (auto [config, parameters] : sample) {

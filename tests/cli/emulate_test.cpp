@@ -1,5 +1,5 @@
-// Kernels on the CPU: right ones are right, and each mistake of tests/families/broken_flash is
-// found.
+// Tests kernels on the CPU: right ones are reported as right, and each mistake of
+// tests/families/broken_flash is found.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -26,7 +26,7 @@ class Emulate : public ProgramTest {
     return fatune_json(arguments, expected);
   }
 
-  /// broken_flash with one mistake, on a small problem.
+  /// Emulates broken_flash with one mistake, on a small problem.
   json broken(const std::string& fault, ExitCode expected,
               const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments{
@@ -69,7 +69,7 @@ TEST_F(Emulate, AMissingBarrierIsARaceAtItsSourceLine) {
   EXPECT_THAT(finding["source"].get<std::string>(), HasSubstr("flash_sm80/"));
 }
 
-/// The kind, place and thread of every access that nothing orders.
+/// Checks the kind, place and thread of one access of a race.
 void expect_end(const json& end) {
   EXPECT_THAT(end["access"].get<std::string>(), ContainsRegex("^(asynchronous )?(read|write)$"));
   EXPECT_THAT(end["source"].get<std::string>(), HasSubstr("broken_flash/broken_flash.cu:"));
@@ -96,7 +96,7 @@ TEST_F(Emulate, RacesNameBothEnds) {
   }
 }
 
-// One missing barrier shows at more than a hundred instructions.
+// One missing barrier causes findings at more than a hundred instructions.
 TEST_F(Emulate, FindingsAreGroupedToOnePlaceToLookAtFirst) {
   const json config = broken("missing_barrier", ExitCode::failed_outcomes);
   ASSERT_GT(config["findings"].size(), 100U);
@@ -138,7 +138,7 @@ TEST_F(Emulate, AMissingWaitIsFoundInFlight) {
   EXPECT_TRUE(has_finding(config, "in_flight")) << config;
 }
 
-// V alone is transposed on its way to the registers.
+// Only V is transposed on its way to the registers.
 TEST_F(Emulate, FindingsInSharedMemoryNameTensorAndCoordinates) {
   const json config = broken("missing_wait", ExitCode::failed_outcomes);
   std::map<std::string, int> named;
@@ -195,12 +195,12 @@ TEST_F(Emulate, SwizzlesRemoveTheBankConflictsOfLdmatrix) {
   const json& configs = report["configs"];
   EXPECT_EQ(configs[0]["conflict_percent"], 0.0);
   EXPECT_EQ(opcode(configs[0], "ldmatrix")["conflict_percent"], 0.0);
-  // Rows of 256 bytes begin in one bank: eight rows in eight passes in place of one.
+  // Rows of 256 bytes begin in one bank: eight rows need eight passes instead of one.
   EXPECT_EQ(opcode(configs[1], "ldmatrix")["conflict_percent"], 700.0);
   EXPECT_FALSE(configs[0]["lines"].empty());
 }
 
-/// A line of tests/recorded/emulate/ncu_counts_h200.csv: what Nsight Compute counted.
+/// A line of tests/recorded/emulate/ncu_counts_h200.csv: the counts of Nsight Compute.
 struct RecordedCounts {
   std::string config;
   double wavefronts = 0;
@@ -208,7 +208,7 @@ struct RecordedCounts {
 };
 
 std::vector<RecordedCounts> recorded_counts() {
-  constexpr int kWavefrontColumns = 4;  // then come sectors
+  constexpr int kWavefrontColumns = 4;  // the columns of sectors follow
   std::ifstream file(FATUNE_SOURCE_DIR "/tests/recorded/emulate/ncu_counts_h200.csv");
   std::vector<RecordedCounts> all;
   std::string line;
@@ -225,7 +225,7 @@ std::vector<RecordedCounts> recorded_counts() {
   return all;
 }
 
-/// One configuration is 1.1 % off: ncu leaves out some copies there. See docs/emulate.md.
+/// One configuration differs by 1.1 %: Nsight Compute leaves out some copies. See docs/emulate.md.
 TEST_F(Emulate, CountsAreThoseOfNsightCompute) {
   const std::vector<RecordedCounts> recorded = recorded_counts();
   ASSERT_EQ(recorded.size(), 6U);

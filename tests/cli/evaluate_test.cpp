@@ -1,4 +1,5 @@
-// `fatune evaluate`, with the fake driver for the GPU's figures and a worker with scripted times.
+// Tests `fatune evaluate` with the fake driver for the GPU's figures and a worker with scripted
+// times.
 #include "cli/program.hpp"
 
 namespace fatune::testing_cli {
@@ -21,7 +22,7 @@ class Evaluate : public ProgramTest {
     process_.environment["FATUNE_FAKE_WORKER"] = script.dump();
   }
 
-  /// The lines of standard output that have a kind.
+  /// Runs the command. Returns the lines of standard output that have a kind.
   std::vector<json> evaluate(const std::string& input,
                              const std::vector<std::string>& more = {"--no-db"}) {
     std::vector<std::string> arguments{"evaluate", "--family", "flash_sm80", "--seq",

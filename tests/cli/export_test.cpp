@@ -1,4 +1,4 @@
-// `fatune export` and `fatune predict`: no GPU is needed for either.
+// Tests `fatune export` and `fatune predict`, which need no GPU.
 #include "cli/program.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ const std::string kShippedFile = FATUNE_SOURCE_DIR "/configs/tuned/nvidia-h200.j
 
 class Export : public ProgramTest {
  protected:
-  /// What fatune ships, to be changed; with the first `problems` of its problems alone.
+  /// A copy of the shipped results that tests can change, with the first `problems` problems only.
   static json shipped(std::size_t problems = 100) {
     std::ifstream file(kShippedFile);
     json best = json::parse(file);
@@ -115,8 +115,8 @@ TEST_F(Export, CoversTheTunedProblemsWithFewerConfigurations) {
         cover["configs"], [&](const json& config) { return config["config"] == row["config"]; }));
   }
   EXPECT_THAT(fatune({"export", "--cover", "5"}).out, HasSubstr("no smaller set is as good"));
-  // What is as fast as a winner may replace it. It need not be the row's first, which has the best
-  // rank of the race.
+  // Any configuration that is as fast as a winner may replace it. It need not be the row's first,
+  // which has the best rank of the race.
   const json winners = exported({"--cover", "0"});
   EXPECT_LE(winners["cover"]["configs"].size(), cover["winners"]);
   for (const json& row : winners["rows"]) {

@@ -1,5 +1,5 @@
-// Several kernel families in one ranking, with the fake driver for the GPU's figures and a worker
-// with scripted times.
+// Tests several kernel families in one ranking, with the fake driver for the GPU's figures and a
+// worker with scripted times.
 #include "cli/program.hpp"
 
 namespace fatune::testing_cli {
@@ -35,7 +35,7 @@ class Families : public ProgramTest {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
-  /// Eight configurations of flash_sm80 and two of flash_sm90.
+  /// A sweep of eight configurations of flash_sm80 and two of flash_sm90.
   static std::vector<std::string> sweep_of(const std::vector<std::string>& more) {
     return with({"sweep", "--seq", "256", "--dhead", "128", "--dtype", "fp16", "--batch", "1",
                  "--heads", "1", "--space", "64,32+hopper_ci", "-q"},
@@ -96,7 +96,7 @@ TEST_F(Families, HaveTheColumnsOfAllTheirParametersInCsv) {
   EXPECT_THAT(csv.out, HasSubstr(",,,,,,,,,,,192,64,1,12,3,ws_pp,"));
 }
 
-// One test, so that the kernels are compiled once.
+// This is one test, so that the kernels are compiled only once.
 TEST_F(Families, ThatTheDeviceCannotRunAreLeftOutUnlessNamed) {
   use_gpu_of("8.0");
   const json report = fatune_json(sweep_of({"--format", "json"}));
@@ -178,7 +178,7 @@ TEST_F(Families, AreKeptApartInTheStore) {
   }
 }
 
-// `sass why` of such a run is in sass_test.cpp: it needs a disassembler.
+// sass_test.cpp tests `sass why` of such a run: it needs a disassembler.
 TEST_F(Families, OfARunAreProfiledTogether) {
   expect_ok(fatune(sweep_of({})));
   const auto scripts = [&](const std::vector<std::string>& more) {

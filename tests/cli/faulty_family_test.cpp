@@ -1,5 +1,5 @@
-// The family whose kernels go wrong, as far as that goes without a GPU; tests/gpu/faults_sweep.py
-// runs them.
+// Tests the family whose kernels fail, as far as possible without a GPU. tests/gpu/faults_sweep.py
+// runs them on one.
 #include "cli/test_family.hpp"
 
 namespace fatune::testing_cli {
@@ -12,7 +12,7 @@ class FaultyFamily : public FamilyTest {
  protected:
   FaultyFamily() : FamilyTest("faulty") {}
 
-  /// Configurations and statuses that are not "compiled".
+  /// The configurations and statuses of rows that are not "compiled".
   static std::vector<std::pair<std::string, std::string>> not_compiled(const json& report) {
     std::vector<std::pair<std::string, std::string>> rows;
     for (const json& row : report["configs"]) {

@@ -1,4 +1,4 @@
-// Files of the user's that are wrong: each error names the file, the place in it and a remedy.
+// Tests errors in the user's files: each error names the file, the place in it and a remedy.
 #include "cli/program.hpp"
 
 #include <filesystem>

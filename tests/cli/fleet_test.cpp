@@ -1,4 +1,4 @@
-// A sweep in shards, each with a store of its own, and what becomes of them when they are merged.
+// Tests a sweep in shards, each with its own store, and the merged result.
 #include "cli/program.hpp"
 
 #include <filesystem>
@@ -64,7 +64,7 @@ class Fleet : public ProgramTest {
     return fatune_json({"show", "last", "--db", db, "--format", "json"});
   }
 
-  /// Without times and identifiers.
+  /// Removes times and identifiers.
   static json timeless(json value) {
     if (value.is_object()) {
       for (const char* name : {"command_line", "started_at", "wall_s", "gpu_busy_percent",
@@ -253,7 +253,7 @@ TEST_F(EstimatedFleet, BeginsAnewOnTheSameStore) {
 
 class Cluster : public Fleet {
  protected:
-  /// A name that a shell would take apart.
+  /// A name that an unquoted shell command would split.
   const std::string fleet_ = path("a fleet's $(folder)");
 
   ProcessResult write_scripts(const std::vector<std::string>& more = {}) {
@@ -266,7 +266,7 @@ class Cluster : public Fleet {
     arguments.insert(arguments.end(), sweep.begin() + 1, sweep.end());
     return fatune(arguments);
   }
-  /// The array's script as Slurm would start it.
+  /// Runs the array's script as Slurm would start it.
   ProcessResult run_task(int number) {
     process_.environment["SLURM_ARRAY_TASK_ID"] = std::to_string(number);
     return run_process({"/bin/bash", fleet_ + "/array.sbatch"}, process_);
@@ -282,7 +282,7 @@ class Cluster : public Fleet {
     }
     return numbers;
   }
-  /// The first shard that has a problem.
+  /// The number of the first shard that has a problem.
   [[nodiscard]] int shard_with_problems() const {
     int number = 1;
     while (!std::filesystem::exists(fleet_ + "/shards/" + std::to_string(number) + "-of-4.db")) {

@@ -1,5 +1,5 @@
-// `fatune sweep --against` and `--against-source`, with the fake driver for the GPU's figures and a
-// worker with scripted times.
+// Tests `fatune sweep --against` and `--against-source`, with the fake driver for the GPU's figures
+// and a worker with scripted times.
 #include "cli/program.hpp"
 
 #include <signal.h>
@@ -28,9 +28,9 @@ class Gate : public ProgramTest {
     process_.environment["FATUNE_WORKER"] = FATUNE_FAKE_WORKER;
   }
 
-  /// The first part of a label that matches counts, in alphabetical order.
+  /// Sets the times. Of the keys that match a label, the alphabetically first one counts.
   void times_are(json us_by_label, double noise_percent = 0.5) {
-    us_by_label["load_2"] = 140.0;  // all the others
+    us_by_label["load_2"] = 140.0;  // all other configurations
     const json script{{"noise_percent", noise_percent}, {"us", us_by_label}};
     process_.environment["FATUNE_FAKE_WORKER"] = script.dump();
   }
@@ -74,7 +74,7 @@ class Gate : public ProgramTest {
     expect_ok(sweep({"--best", path("best.json")}));
   }
 
-  /// A folder with the built-in kernels; those of flash_sm80 with another line.
+  /// A folder with the built-in kernels, in which those of flash_sm80 have another line.
   std::string other_kernels(const std::string& name) {
     const fs::path folder = path(name);
     fs::create_directories(folder);
@@ -126,8 +126,8 @@ TEST_F(Gate, AFifthOfAPercentIsEqualOrUndecided) {
   EXPECT_THAT(std::string(check["verdict"]), testing::AnyOf("equal", "undecided"));
 }
 
-/// The wide tile became 0.2 % slower. Three samples cannot tell it from the square one, which is
-/// 1.6 % slower still: where they choose the latter, that is no fault of the sources.
+/// The wide tile became 0.2 % slower. Three samples cannot distinguish it from the square one,
+/// which is 1.6 % slower still. If they choose the square one, the sources are not at fault.
 TEST_F(Gate, AWinnerByChanceIsNotTakenForASlowerKernel) {
   const std::string old = other_kernels("old");
   times_are({{kSquare + std::string(" @ ") + old, 104.0},

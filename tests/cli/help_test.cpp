@@ -8,7 +8,7 @@ using testing::StartsWith;
 
 class Help : public ProgramTest {};
 
-/// CLI11 lays help out, a little differently in each version: the golden files are of this one.
+/// The layout of CLI11's help depends on its version. The golden files are from this version.
 bool has_golden_layout() { return std::string(FATUNE_CLI11_VERSION) == "2.1.2"; }
 
 TEST_F(Help, WithoutArgumentsPrintsTheOverview) {
@@ -74,7 +74,7 @@ TEST_F(Help, VersionAnswersAtOnce) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   expect_ok(result);
   EXPECT_THAT(result.out, StartsWith("fatune "));
-  EXPECT_LT(took.count(), 0.5);  // 50 ms on a quiet machine: scripts/ measures that
+  EXPECT_LT(took.count(), 0.5);  // 50 ms on a quiet machine, as scripts/ measures
 }
 
 }  // namespace

@@ -6,9 +6,8 @@
 
 namespace fatune::testing_cli {
 
-/// Texts that anybody may have written to a results file, and that do something where they are not
-/// shown as texts: in HTML, XML, Markdown, spreadsheets, on terminals. "long" stands for a long
-/// one.
+/// Arbitrary texts that a results file may contain, and that have effects where they are not shown
+/// as plain text: in HTML, XML, Markdown, spreadsheets or terminals. "long" stands for a long text.
 inline constexpr auto kHostileTexts =
     std::to_array<std::string_view>({"</script><script>alert(1)</script>",
                                      "\"><img src=x onerror=alert(1)>",

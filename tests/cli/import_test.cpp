@@ -1,4 +1,5 @@
-// `fatune import`, and `fatune export --to` the formats that it reads: no GPU is needed for either.
+// Tests `fatune import`, and `fatune export --to` with the formats that it reads. Neither needs a
+// GPU.
 #include "cli/program.hpp"
 
 #include <filesystem>
@@ -12,9 +13,9 @@ using testing::HasSubstr;
 
 class Import : public ProgramTest {
  protected:
-  /// Two problems, stored in runs.db.
+  /// Stores two problems in runs.db.
   void sweep() {
-    // One is the fastest beyond doubt: the order of those that tie is not that of their medians.
+    // One is the fastest beyond doubt: tied configurations are not ordered by their medians.
     const std::string fastest =
         "128, 128, 64, 4): async+eager+swizzled+load_2_2_2_tiles+opt_softmax";
     use_fake_worker({{"us", {{"128, 64, 64, 4", 120.0}, {fastest, 80.0}}}});
@@ -41,7 +42,7 @@ class Import : public ProgramTest {
   std::string shown(const std::string& db) {
     return fatune({"show", "last", "--db", path(db), "--format", "json"}).out;
   }
-  /// The file without fatune's records: as another program may have written it.
+  /// The file without fatune's records, as another program could have written it.
   std::string foreign(const json& file) {
     json content = json::parse(read(std::filesystem::path(file["file"]).filename()));
     content.erase("fatune");

@@ -1,4 +1,4 @@
-// --include, and headers of the CUDA toolkit.
+// Tests --include, and headers of the CUDA toolkit.
 #include "cli/program.hpp"
 
 namespace fatune::testing_cli {
@@ -8,7 +8,7 @@ using nlohmann::json;
 
 class Include : public ProgramTest {
  protected:
-  /// Compiles one configuration of the toy family, which includes that header.
+  /// Compiles one configuration of the toy family, which includes this header.
   json compile(const std::string& header, const std::string& statement,
                const std::vector<std::string>& more = {}) {
     if (folder_with_.empty()) {

@@ -1,4 +1,4 @@
-// Ctrl-C in the middle of a race, and a GPU on which another fatune measures.
+// Tests Ctrl-C in the middle of a race, and a GPU on which another fatune measures.
 #include "cli/program.hpp"
 
 #include <signal.h>
@@ -25,7 +25,7 @@ class SlowGpu : public ProgramTest {
     process_.environment["FATUNE_WORKER"] = FATUNE_FAKE_WORKER;
     noise_seed(1);
   }
-  /// Each process of a worker has the noise of this seed from its first sample on.
+  /// Gives each process of a worker the noise of this seed, beginning with its first sample.
   void noise_seed(int seed) {
     const json script{{"noise_percent", 1.0},
                       {"seed", seed},
@@ -40,18 +40,18 @@ class SlowGpu : public ProgramTest {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
-  /// Two problems of more than a second each.
+  /// A run of two problems of more than a second each.
   [[nodiscard]] std::vector<std::string> long_run() const {
     return run_of({"--repeats", std::to_string(kRepeats)});
   }
-  /// Ends it by a signal in the middle of its second problem.
+  /// Ends the run by a signal in the middle of its second problem.
   ProcessResult cut_off(const std::vector<std::string>& arguments, int signal) {
     return beginning(arguments, [signal](pid_t pid) {
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
       ::kill(pid, signal);
     });
   }
-  /// Calls `then` at the beginning of its second problem.
+  /// Calls `then` at the beginning of the run's second problem.
   ProcessResult beginning(const std::vector<std::string>& arguments,
                           std::function<void(pid_t)> then) {
     return program(arguments, "[2/4]", std::move(then));
@@ -66,7 +66,7 @@ class SlowGpu : public ProgramTest {
     command.insert(command.end(), arguments.begin(), arguments.end());
     return run_process(command, options);
   }
-  /// Until the worker has taken one, by its log, and is at the next.
+  /// Waits until the worker has taken a sample, according to its log, and is at the next one.
   void wait_for_a_sample() const {
     constexpr std::chrono::milliseconds kPause{100};
     constexpr int kMostPauses = 600;
@@ -81,7 +81,7 @@ class SlowGpu : public ProgramTest {
     ADD_FAILURE() << "no sample was taken";
   }
   [[nodiscard]] json results() const { return json::parse(read("out/results.json")); }
-  /// By configuration.
+  /// The samples of each configuration.
   static std::map<std::string, std::vector<double>> samples(const json& problem) {
     std::map<std::string, std::vector<double>> samples;
     for (const json& entry : problem["ranking"]) {
@@ -104,7 +104,7 @@ TEST_F(SlowGpu, AnInterruptLeavesAPartialRankingAndTheSameCommandGoesOn) {
   const auto first_half = samples(before["problems"][1]);
   ASSERT_EQ(first_half.size(), 2U);
 
-  noise_seed(2);  // so that what is measured now differs
+  noise_seed(2);  // the samples measured now differ
   const ProcessResult resumed = fatune(long_run());
   expect_ok(resumed);
   EXPECT_THAT(resumed.err, HasSubstr("going on with an interrupted run"));
@@ -147,7 +147,7 @@ TEST_F(SlowGpu, ASecondRequestEndsItAtOnce) {
   use_fake_worker({{"log", path("log")}, {"slow_ms", 3000}});
   const ProcessResult killed = program(run_of({"-v", "--no-cache"}), "compiled ", [&](pid_t pid) {
     wait_for_a_sample();
-    ::kill(pid, SIGINT);  // within the next sample, to whose end it waits
+    ::kill(pid, SIGINT);  // during the next sample, whose end it waits for
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     ::kill(pid, SIGTERM);
   });
@@ -173,7 +173,7 @@ TEST_F(SlowGpu, ARaceThatIsInterruptedInItsFinalsHasReachedNoTarget) {
 
 TEST_F(SlowGpu, AnInterruptedCheckCountsWhatItHasDone) {
   process_.environment.erase("FATUNE_WORKER");
-  process_.environment["FATUNE_WATCHDOG_S"] = "600";  // the emulator is no GPU: busy cores slow it
+  process_.environment["FATUNE_WATCHDOG_S"] = "600";  // busy cores slow the emulator down
   const ProcessResult stopped = program({"check", "--seq", "64", "--batch", "1", "--heads", "1",
                                          "--config", kConfig, "--seeds", "200"},
                                         "[1/1]", [](pid_t pid) { ::kill(pid, SIGTERM); });
@@ -232,10 +232,10 @@ TEST_F(SlowGpu, WhoMayWaitSaysSoAndMeasuresThen) {
   EXPECT_THAT(second.err, HasSubstr("another fatune measures on Fake H200 (GPU 0)"));
 }
 
-// Without a GPU it is emulation that takes the time.
+// Without a GPU, emulation takes the time.
 class SlowEmulation : public ProgramTest {
  protected:
-  /// Interrupts it as soon as its standard error has `text`.
+  /// Interrupts the command as soon as its standard error contains `text`.
   [[nodiscard]] ProcessResult interrupted_at(const std::string& text,
                                              std::vector<std::string> command,
                                              std::chrono::milliseconds later = {}) const {
@@ -248,8 +248,8 @@ class SlowEmulation : public ProgramTest {
     };
     return run_process(command, options);
   }
-  /// The first compile begins some milliseconds after the text. NVRTC's handlers, which end a
-  /// process with exit code 4, are in place for most of it.
+  /// Interrupts during a compilation. The first one begins some milliseconds after the text.
+  /// NVRTC's handlers, which end a process with exit code 4, are installed for most of it.
   [[nodiscard]] ProcessResult interrupted_in_a_compile(
       const std::vector<std::string>& command) const {
     return interrupted_at("NOT RUN ON A GPU", command, std::chrono::milliseconds(20));
@@ -295,7 +295,7 @@ TEST_F(SlowEmulation, AnInterruptedCheckPrintsWhatWasVerified) {
   EXPECT_FALSE(json::parse(stopped.out)["complete"]);
 }
 
-/// Commands that compile a list, one by one, and what their JSON follows.
+/// A command that compiles a list, one by one, and the schema of its JSON.
 struct ListCommand {
   std::vector<std::string> words;
   const char* schema;
@@ -308,7 +308,7 @@ class InterruptedList : public SlowEmulation, public testing::WithParamInterface
     process_.environment["FATUNE_NVDISASM"] = "/bin/true";
     process_.environment["FATUNE_WORKER"] = FATUNE_FAKE_WORKER;
   }
-  /// While the second of its configurations is compiled.
+  /// Interrupts the command while the second of its configurations is compiled.
   [[nodiscard]] ProcessResult interrupted(const char* format) const {
     std::vector<std::string> command = GetParam().words;
     command.insert(command.end(), {"--space", "tune", "--dtype", "fp16", "-v", "--jobs", "1",

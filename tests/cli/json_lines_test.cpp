@@ -1,4 +1,4 @@
-// --format jsonl: outcomes while a run goes on, and records as lines.
+// Tests --format jsonl: outcomes during a run, and records as lines.
 #include "cli/program.hpp"
 
 #include <set>
@@ -11,7 +11,7 @@ using nlohmann::json;
 
 class JsonLines : public ProgramTest {
  protected:
-  /// The lines of standard output; each is JSON.
+  /// The lines of standard output. Each is JSON.
   std::vector<std::string> lines(const std::vector<std::string>& arguments,
                                  ExitCode expected = ExitCode::ok) {
     const ProcessResult result = fatune(arguments);
@@ -25,7 +25,8 @@ class JsonLines : public ProgramTest {
     return all;
   }
 
-  /// That outcomes are those of the run in the last line, each once: by problem and configuration.
+  /// Checks that the outcomes are those of the run in the last line, each once, by problem and
+  /// configuration.
   static void expect_outcomes_of_the_last(const std::vector<std::string>& lines) {
     ASSERT_FALSE(lines.empty());
     expect_schema(lines.back(), "results");

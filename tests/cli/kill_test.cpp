@@ -1,5 +1,6 @@
-// kill -9 at any moment, of fatune and of its worker: nothing that was stored is lost, nothing is
-// measured twice, nobody is blamed. The worker is tests/fake_worker, which logs what it does.
+// Tests kill -9 of fatune and of its worker at any moment: nothing that was stored is lost, nothing
+// is measured twice, and no configuration is blamed. The worker is tests/fake_worker, which logs
+// its actions.
 #include <signal.h>
 
 #include <chrono>
@@ -23,7 +24,7 @@ using testing::Not;
 
 constexpr int kKills = 20;
 
-/// Each sample by its time: noise makes every one another.
+/// Samples by their times: noise makes each time unique.
 using Samples = std::multiset<double>;
 
 class Killing : public ProgramTest {
@@ -36,10 +37,10 @@ class Killing : public ProgramTest {
     return fatune(arguments);
   }
 
-  /// Kills sweeps at random moments, and lets the last one end: its report.
+  /// Kills sweeps at random moments, and lets the last one finish. Returns its report.
   json sweep_with_kills();
 
-  /// Two contenders in three; wrong results and crashes besides.
+  /// Two of three configurations are contenders. There are also wrong results and crashes.
   Killing() {
     use_fake_worker({{"log", path("log")},
                      {"us", {{"turns_1", 100}, {"turns_2", 100.3}, {"turns_4", 200}}},
@@ -74,7 +75,7 @@ class Killing : public ProgramTest {
     return samples;
   }
 
-  /// The samples of all runs, without copies.
+  /// The samples of all runs, each once.
   [[nodiscard]] std::set<double> stored_samples() const {
     Database database(path(".local/share/fatune/fatune.db"), Database::Mode::existing,
                       milliseconds(5000));
@@ -86,7 +87,8 @@ class Killing : public ProgramTest {
     return samples;
   }
 
-  /// Returns some events and up to some milliseconds after `before` lines of the log.
+  /// Waits until the log has a random number of lines more than `before`, and then for a random
+  /// number of milliseconds.
   void wait_for_a_moment(std::size_t before) {
     const auto events = std::uniform_int_distribution<std::size_t>(0, 30)(random_);
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -98,7 +100,7 @@ class Killing : public ProgramTest {
         milliseconds(std::uniform_int_distribution<int>(0, most_ms)(random_)));
   }
 
-  /// Its process id, once another one than `previous` has started.
+  /// The worker's process id, once a worker other than `previous` has started.
   [[nodiscard]] pid_t next_worker(pid_t previous) const {
     for (int i = 0; i < 10'000; ++i) {
       pid_t last = previous;

@@ -1,5 +1,6 @@
-// `fatune export --to cpp`: the library that it writes is built as its README says, and chooses.
-// The package of `--to torch` is built by tests/scripts/torch_package_test.py, where PyTorch is.
+// Tests that the library that `fatune export --to cpp` writes can be built as its README says, and
+// chooses kernels. tests/scripts/torch_package_test.py builds the package of `--to torch` if
+// PyTorch is installed.
 #include "cli/program.hpp"
 
 namespace fatune::testing_cli {
@@ -7,12 +8,12 @@ namespace {
 
 using testing::HasSubstr;
 
-/// The first of the problems that fatune ships winners of.
+/// The first problem that fatune ships winners of.
 const std::string kOneProblem = FATUNE_SOURCE_DIR "/tests/tuned/one_problem.json";
 
 class LibraryExport : public ProgramTest {
  protected:
-  /// Configures the folder and builds it in its folder build.
+  /// Configures the folder and builds it in its subfolder build.
   void build(const std::string& folder, const std::vector<std::string>& options = {}) {
     std::vector<std::string> configure{FATUNE_CMAKE,
                                        "-GNinja",
@@ -39,7 +40,7 @@ TEST_F(LibraryExport, IsBuiltAndSelectsTheSameAgain) {
   expect_ok(selected);
   EXPECT_EQ(tool({path("attention/build/verify"), "--select", "10000"}).out, selected.out);
   EXPECT_THAT(selected.out, HasSubstr("step=exact"));
-  // On the fake GPU its kernels compute what they should.
+  // On the fake GPU, its kernels compute the right results.
   std::filesystem::create_symlink(FATUNE_FAKE_CUDA, path("libcuda.so.1"));
   ProcessOptions with_gpu = process_;
   with_gpu.environment["LD_LIBRARY_PATH"] = path(".");

@@ -77,7 +77,7 @@ TEST_F(List, AValueThatTheFamilyDoesNotKnowNamesThoseThatItKnows) {
       testing::HasSubstr("\ninvalid: d_head is 80; flash_sm80 understands 64, 96, 128, 256\n"));
 }
 
-// emulate_hopper_test.cpp tests what they drop.
+// emulate_hopper_test.cpp tests what these rules drop.
 TEST_F(List, RulesThatKnowTheProblemWaitForALength) {
   const std::vector<std::string> list{"list", "--space", "hopper", "--dhead", "128"};
   EXPECT_THAT(fatune(list).out,

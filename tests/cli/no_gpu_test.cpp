@@ -1,4 +1,4 @@
-// sweep and run on a machine without a GPU.
+// Tests sweep and run on a machine without a GPU.
 #include "cli/program.hpp"
 
 #include <sstream>
@@ -15,8 +15,8 @@ using testing::StartsWith;
 
 class NoGpu : public ProgramTest {
  protected:
-  /// The toy family with an instruction that is of no use to anybody, and is not emulated, where
-  /// `when` holds.
+  /// The toy family with a useless instruction, which the emulator does not support, where `when`
+  /// holds.
   [[nodiscard]] std::string uncovered_family(const std::string& when = "true") const {
     return toy_family_with("if (" + when +
                            ") { asm volatile(\"{ .reg .s32 x; vadd.s32.s32.s32 x, 1, 2; }\"); }");
@@ -43,7 +43,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// Persistent kernels: a few blocks that share thousands of tiles out.
+/// Persistent kernels: a few blocks share thousands of tiles.
 TEST_F(NoGpu, NoEstimateOfAHopperKernelReachesTheNominalPeak) {
   for (const bool emulate : {true, false}) {
     std::vector<std::string> sweep{"sweep",   "--space", "hopper_ci", "--dhead", "128",

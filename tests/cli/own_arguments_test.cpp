@@ -1,4 +1,4 @@
-// A family whose kernel takes what no struct of fatune's has: tests/families/tma_toy.
+// Tests a family whose kernel takes arguments that no struct of fatune has: tests/families/tma_toy.
 #include <filesystem>
 #include <functional>
 
@@ -14,7 +14,7 @@ const std::string kTmaFolder = FATUNE_SOURCE_DIR "/tests/families/tma_toy";
 
 class OwnArguments : public ProgramTest {
  protected:
-  /// A copy of the family with another family.json: its folder.
+  /// Copies the family with a changed family.json. Returns the folder.
   [[nodiscard]] std::string changed(const std::function<void(json&)>& change) const {
     const std::filesystem::path folder = folder_ / "tma_toy";
     std::filesystem::copy(kTmaFolder, folder, std::filesystem::copy_options::recursive);
@@ -24,7 +24,7 @@ class OwnArguments : public ProgramTest {
     return folder.string();
   }
 
-  /// Of a changed family, which is compiled anew, one type.
+  /// Emulates a family. A changed family is compiled anew, for one type only.
   json emulate(const std::string& folder, ExitCode expected = ExitCode::ok) {
     std::vector<std::string> arguments{"emulate", "--kernel-dir", folder,     "--seq",
                                        "77",      "--batch",      "2",        "--heads",

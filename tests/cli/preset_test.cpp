@@ -10,7 +10,7 @@ using Words = std::vector<std::string>;
 
 class Presets : public ProgramTest {
  protected:
-  /// The problem of a configuration as compile prints it.
+  /// The problem of a configuration as `compile` prints it.
   json problem_of(const std::string& config, const Words& arguments) {
     Words all{"compile", "--seq", "512", "--format", "json", "--config", config};
     all.insert(all.end(), arguments.begin(), arguments.end());

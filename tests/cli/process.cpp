@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Output of the program to its terminal is passed on unchanged.
+/// Makes the terminal pass the program's output on unchanged.
 void make_raw(int terminal) {
   termios settings{};
   ::tcgetattr(terminal, &settings);
@@ -77,7 +77,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return list;
 }
 
-/// A file in memory, at its beginning.
+/// Returns a file in memory, positioned at its beginning.
 int open_input(const std::string& text) {
   const int descriptor = ::memfd_create("input", MFD_CLOEXEC);
   if (descriptor < 0 || ::write(descriptor, text.data(), text.size()) < 0 ||
@@ -113,7 +113,7 @@ pid_t spawn(std::vector<std::string> command, const ProcessOptions& options, con
   return pid;
 }
 
-/// False at the end of the stream.
+/// Returns false at the end of the stream.
 bool read_some(int descriptor, std::string& text) {
   std::array<char, 65536> buffer{};
   const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());

@@ -19,24 +19,24 @@ inline constexpr std::chrono::seconds kDeadline{120};
 #endif
 
 struct ProcessResult {
-  int exit_code = -1;  ///< 128 + signal when a signal ended it
+  int exit_code = -1;  ///< 128 + signal if a signal ended it
   std::string out;
   std::string err;
 };
 
 struct ProcessOptions {
-  std::map<std::string, std::string> environment;  ///< the whole of it
-  std::string folder;                              ///< it starts in; empty: this program's
-  std::string input;                               ///< what it reads from standard input
-  std::chrono::seconds deadline = kDeadline;       ///< then it is killed, and the test fails
-  /// Both of its streams are terminals (one each), of so many columns; 0: that do not know theirs.
+  std::map<std::string, std::string> environment;  ///< the complete environment
+  std::string folder;                              ///< working directory; empty: this program's
+  std::string input;                               ///< its standard input
+  std::chrono::seconds deadline = kDeadline;       ///< after that it is killed, and the test fails
+  /// Both of its streams are terminals with this number of columns; 0: of unknown width.
   std::optional<unsigned short> terminal_columns{};
-  /// Called once with the process id when standard error first holds `when_err_has`.
+  /// `then` is called once with the process id when standard error first contains `when_err_has`.
   std::string when_err_has;
   std::function<void(pid_t)> then;
 };
 
-/// Runs a program without a shell, reads both of its streams, and waits for its end.
+/// Runs a program without a shell, reads both of its streams, and waits for it to end.
 [[nodiscard]] ProcessResult run_process(const std::vector<std::string>& command,
                                         const ProcessOptions& options);
 

@@ -1,4 +1,4 @@
-// `fatune profile`, with programs that stand for ncu and nsys, the fake driver and the fake worker.
+// Tests `fatune profile` with stand-ins for ncu and nsys, the fake driver and the fake worker.
 #include "cli/program.hpp"
 
 #include <algorithm>
@@ -19,8 +19,8 @@ const std::string kFirst =
     "(FP16, 128, 128, 64, 4): async+eager+swizzled+load_2_2_2_tiles+opt_softmax";
 const std::string kSecond = "(FP16, 128, 64, 64, 4): async+load_0_0_0_tiles";
 
-/// Stands for ncu: prints table.csv as an imported report's table, and starts what it is to
-/// profile; writes its messages, and a report only if there are none.
+/// A stand-in for ncu. It prints table.csv as the table of an imported report. Otherwise it starts
+/// the program to profile, and writes its messages, or a report if there are none.
 constexpr const char* kNcu = R"sh(#!/bin/sh
 here="$(dirname "$0")"
 case "$1" in
@@ -41,7 +41,7 @@ if [ -e "$here/messages.txt" ]; then cp "$here/messages.txt" "$log"; else : > "$
 exec "$@"
 )sh";
 
-/// Stands for nsys.
+/// A stand-in for nsys.
 constexpr const char* kNsys = R"sh(#!/bin/sh
 [ "$1" = stats ] && {
   echo "Processing [report]"
@@ -68,7 +68,7 @@ class Profile : public ProgramTest {
     process_.environment[variable] = path(name);
   }
 
-  /// Rows of the recorded report, by its numbers, as the report that the profiler made.
+  /// Selects rows of the recorded report, by number, as the report of the profiler.
   void profile_gives(const std::vector<int>& launches) const {
     std::ifstream file(FATUNE_SOURCE_DIR "/tests/recorded/ncu/raw_base.csv");
     std::vector<std::string> lines;
@@ -211,7 +211,7 @@ TEST_F(Profile, ABaselineWithoutADurationIsSaid) {
 TEST_F(Profile, ACrashCostsNoOtherConfigurationItsCounters) {
   use_fake_worker(
       json{{"faults", {{{"at", "count"}, {"label", "opt_softmax"}, {"do", "signal 11"}}}}});
-  profile_gives({3, 3});  // of the second configuration, profiled alone in the end
+  profile_gives({3, 3});  // of the second configuration, which ends up profiled alone
   const json rows = fatune_json(profile({"--config", kSecond, "--format", "json"}))["configs"];
   EXPECT_EQ(rows[0]["outcome"], "crashed");
   EXPECT_EQ(rows[1]["outcome"], "profiled");
@@ -264,7 +264,7 @@ TEST_F(Profile, WritesScriptsWithoutAGpu) {
   expect_ok(result);
   EXPECT_THAT(result.out, AllOf(HasSubstr("ncu_b16_s512_h16_d128_FP16_1.sh"),
                                 HasSubstr("nsys_b16_s512_h16_d128_FP16.sh"), HasSubstr("all.sh")));
-  // The scripts give the program its arguments back as they were.
+  // The scripts pass the program's arguments back unchanged.
   use_tool("fatune", "FATUNE", "#!/bin/sh\nprintf '%s\\n' \"$@\"\n");
   const ProcessResult run = run_process({path("it's here/all.sh"), path("a b")}, process_);
   EXPECT_EQ(run.exit_code, 0) << run.err;

@@ -61,7 +61,7 @@ nlohmann::json ProgramTest::fatune_json(const std::vector<std::string>& argument
 
 void ProgramTest::use_fake_gpu() {
   process_.environment["FATUNE_LIBCUDA"] = FATUNE_FAKE_CUDA;
-  process_.environment["FATUNE_WATCHDOG_S"] = "600";  // the emulator is no GPU: busy cores slow it
+  process_.environment["FATUNE_WATCHDOG_S"] = "600";  // busy cores slow the emulator down
 }
 
 void ProgramTest::use_gpu_that_never_runs_kernels() {

@@ -1,4 +1,4 @@
-// Races through the program, with a worker whose times are a script.
+// Tests races through the program, with a worker whose times are scripted.
 #include "cli/program.hpp"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ class Racing : public ProgramTest {
     script(json::object());
   }
 
-  // The worker takes the first of these keys, in their order, that a label has.
-  /// Eight configurations; what the V fragments have in registers decides, and then the buffer.
+  // The worker takes the first of these keys, in this order, that is part of a label.
+  /// Eight configurations. The registers of the V fragments decide the time, and then the buffer.
   void script(const json& more) {
     json script{
         {"noise_percent", 0.2},
@@ -81,7 +81,7 @@ TEST_F(Racing, ExhaustiveTakesTheSameNumberOfEach) {
     EXPECT_EQ(entry["samples_us"].size(), 3U);
   }
   EXPECT_EQ(problem["measuring"]["stopped_because"], "fixed count");
-  EXPECT_GE(problem["measuring"]["samples_taken"], 24);  // more when the sentinel waits for others
+  EXPECT_GE(problem["measuring"]["samples_taken"], 24);  // more if the sentinel waits for others
 }
 
 TEST_F(Racing, ANumberOfSamplesChoosesTheStrategyAndARaceHasNone) {
@@ -140,7 +140,7 @@ TEST_F(Racing, ABudgetEndsIt) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   EXPECT_EQ(problem["measuring"]["stopped_because"], "budget used up");
   EXPECT_EQ(problem["ranking"].size(), 8U);
-  EXPECT_LT(took.count(), 40.0);  // of 80 s
+  EXPECT_LT(took.count(), 40.0);  // all repeats would take 80 s
 }
 
 TEST_F(Racing, ABudgetThatIsGoneLeavesEachProblemWithTimes) {
@@ -198,7 +198,7 @@ TEST_F(Racing, ARuleThatCostSomethingIsNamed) {
 
 // --- A part of the problem ---
 
-/// Forty configurations of a problem whose launches are long.
+/// Forty configurations of a problem with long launches.
 class RacingOnAPart : public Racing {
  protected:
   RacingOnAPart() {
@@ -206,7 +206,7 @@ class RacingOnAPart : public Racing {
     script(json::object());
   }
 
-  /// Three are close, the others behind.
+  /// Three configurations are close, and the others are behind.
   void script(const json& more) {
     json script{{"noise_percent", 0.2},
                 {"log", path("log")},
@@ -231,7 +231,7 @@ class RacingOnAPart : public Racing {
     return json::parse(result.out)["problems"][0];
   }
 
-  /// Of the log's samples, those on the part.
+  /// For each sample in the log, whether it was on the part.
   [[nodiscard]] std::vector<bool> samples_on_part() const {
     std::vector<bool> on_part;
     std::istringstream text(read("log"));
@@ -245,7 +245,7 @@ class RacingOnAPart : public Racing {
 };
 
 TEST_F(RacingOnAPart, TheWholeProblemIsForThoseThatCanWin) {
-  // One that is compiled last may go on to the whole problem for want of evidence.
+  // A configuration that is compiled last may go on to the whole problem for lack of evidence.
   expect_ok(fatune({"compile", "--family", "flash_sm80", "--dhead", "128", "--dtype", "fp16",
                     "--arch", "sm_90a"}));
   const json problem = long_problem({});
@@ -291,9 +291,9 @@ TEST_F(RacingOnAPart, TheTableSaysIt) {
                                 HasSubstr("  0.25  ")));
 }
 
-// --- Rules that know the problem ---
+// --- Rules that depend on the problem ---
 
-/// Two configurations, of which a rule drops one on the first of two problems.
+/// Two configurations. A rule drops one of them on the first of two problems.
 class RacingWithSuchARule : public Racing {
  protected:
   RacingWithSuchARule() {

@@ -1,5 +1,5 @@
-// `fatune report` and `show --plot`. What a browser makes of a page:
-// tests/scripts/report_browser_test.py.
+// Tests `fatune report` and `show --plot`. tests/scripts/report_browser_test.py tests the page in a
+// browser.
 #include "cli/hostile_texts.hpp"
 #include "cli/program.hpp"
 
@@ -28,7 +28,7 @@ std::size_t count_of(const std::string& text, std::string_view part) {
 
 class Report : public ProgramTest {
  protected:
-  /// Some problems of what fatune ships: a best_configs.json.
+  /// A best_configs.json with some of the shipped problems.
   static json shipped(std::size_t problems) {
     std::ifstream file(FATUNE_SOURCE_DIR "/configs/tuned/nvidia-h200.json");
     json best = json::parse(file);
@@ -37,7 +37,7 @@ class Report : public ProgramTest {
     return best;
   }
 
-  /// One problem with that many runners-up, all different.
+  /// One problem with this number of runners-up, all different.
   static json with_runners_up(std::size_t count) {
     json best = shipped(1);
     json& problem = best["gpus"][0]["problems"][0];
@@ -161,7 +161,7 @@ TEST_F(Report, SaysThatNothingWasMeasured) {
   EXPECT_THAT(page_of(results), HasSubstr("NOT MEASURED"));
 }
 
-// What anybody may have written to a results file does nothing in the page.
+// Arbitrary texts in a results file have no effect in the page.
 class HostileReport : public Report, public testing::WithParamInterface<std::string_view> {};
 
 TEST_P(HostileReport, TextsDoNothing) {

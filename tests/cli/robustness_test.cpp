@@ -1,4 +1,5 @@
-// Disks that are full, folders that cannot be written, damaged caches, workers that are none.
+// Tests full disks, folders that cannot be written, damaged caches, and programs that are not
+// workers.
 #include <filesystem>
 
 #include "cli/program.hpp"
@@ -25,7 +26,7 @@ class Robustness : public ProgramTest {
   ProcessResult sweep(const std::vector<std::string>& more = {}) {
     return fatune(sweep_with(more));
   }
-  /// `script` runs the program, which it knows as "$0" "$@".
+  /// Runs `script`, which refers to the program as "$0" "$@".
   ProcessResult sweep_by_shell(const std::string& script, const std::vector<std::string>& more) {
     std::vector<std::string> command{"/bin/sh", "-c", script, FATUNE_PROGRAM};
     const std::vector<std::string> arguments = sweep_with(more);
@@ -36,7 +37,7 @@ class Robustness : public ProgramTest {
     process_.environment["FATUNE_WORKER"] = program;
     expect_error(sweep(), ExitCode::gpu_failure, parts);
   }
-  /// A file that may be executed.
+  /// Writes an executable file.
   [[nodiscard]] std::string program_of(const std::string& text) const {
     write("program", text);
     fs::permissions(path("program"), fs::perms::owner_all);
@@ -45,7 +46,7 @@ class Robustness : public ProgramTest {
 };
 
 TEST_F(Robustness, AFullDiskEndsWithAnErrorAndThePrintedResults) {
-  expect_ok(sweep());  // compiles
+  expect_ok(sweep());  // compiles the kernels
   const ProcessResult result =
       sweep_by_shell("ulimit -f 8; exec \"$0\" \"$@\"", {"--out", path("out")});
   expect_error(result, ExitCode::io, {"out/results.json", "cannot write"});

@@ -1,5 +1,5 @@
-// Where machine code comes from: files that embed it, the cubin cache, stored runs; and what one
-// flag changes in it.
+// Tests the sources of machine code: files that embed it, the cubin cache and stored runs. Also
+// tests how one flag changes machine code.
 #include <filesystem>
 
 #include "cli/sass_program.hpp"
@@ -112,7 +112,7 @@ std::string little_endian(Number... numbers) {
   return bytes;
 }
 
-/// A fatbinary of one cubin: a header of 16 bytes, and one of 64 for the cubin.
+/// A fatbinary of one cubin: a header of 16 bytes, and one of 64 bytes for the cubin.
 std::string fatbinary_of(std::string cubin, std::uint32_t sm) {
   cubin.resize((cubin.size() + 7) / 8 * 8);
   const std::string entry =
@@ -183,7 +183,7 @@ TEST_F(LiveSassSource, ARankOfARunIsItsConfigurationForItsDevice) {
   EXPECT_THAT(mapped.out, HasSubstr("common/ptx_mma.cuh"));
 }
 
-/// The main loops of two configurations of the same tiles that differ in one flag.
+/// Compares the main loops of two configurations that have the same tiles and differ in one flag.
 class LiveSassFlags : public LiveSassTest {
  protected:
   json diff(const std::string& before, const std::string& after) {

@@ -1,4 +1,5 @@
-// Lines of source, PTX and machine code through the program. All of it compiles and disassembles.
+// Tests lines of source, PTX and machine code through the program. Every test compiles and
+// disassembles.
 #include "cli/sass_program.hpp"
 
 namespace fatune::testing_cli {

@@ -1,5 +1,5 @@
-// Machine code through the program: recorded listings, which need no tool; the tool itself where
-// there is one.
+// Tests machine code through the program: recorded listings, which need no tool, and the tool
+// itself if it is installed.
 #include <filesystem>
 
 #include "cli/sass_program.hpp"
@@ -158,7 +158,7 @@ TEST_F(LiveSassCounts, TheMainLoopHasTheTensorInstructionsThatTheTilesImply) {
   std::size_t index = 0;
   for (const json& config : space["kept"]) {
     if (!is_taken(index++, 0, 31)) {
-      continue;  // all of them take a minute
+      continue;  // all of them would take a minute
     }
     const json& p = config["parameters"];
     const int rows = p["B_r"].get<int>() / p["n_warps"].get<int>();
@@ -175,8 +175,8 @@ TEST_F(LiveSassCounts, TheMainLoopHasTheTensorInstructionsThatTheTilesImply) {
   EXPECT_GT(index, 100U);
 }
 
-/// A group of consumers has 64 rows: products of 64 x BLOCK_N x 16 and 64 x d_head x 16. The
-/// producer brings K and V of a step.
+/// A consumer group has 64 rows: products of 64 x BLOCK_N x 16 and 64 x d_head x 16. The producer
+/// loads K and V of one step.
 TEST_F(LiveSassCounts, TheHopperKernelsLoopsAreAStepEach) {
   const json list = fatune_json({"list", "--space", "hopper_ci", "--format", "json"});
   ASSERT_FALSE(list["kept"].empty());
@@ -185,7 +185,7 @@ TEST_F(LiveSassCounts, TheHopperKernelsLoopsAreAStepEach) {
     const json& p = config["parameters"];
     const int tensor = row_of(code["classes"], "tensor")["main_loop"];
     const int step = p["d_head"].get<int>() / 16 + p["BLOCK_N"].get<int>() / 16;
-    // The loop then has the steps of fewer keys, too.
+    // In that case the loop also contains the steps of fewer keys.
     EXPECT_TRUE(p["short_first"] == true ? tensor > step : tensor == step)
         << config["config"] << ": " << tensor << ", " << step;
     EXPECT_EQ(code["producer_loop"]["bulk_loads"], 2) << config["config"];
@@ -211,7 +211,7 @@ TEST_F(LiveSassCounts, FamiliesOfARunAreComparedEachWithItsOwn) {
   EXPECT_EQ(why["problems"][0]["problem"], "b1 s256 h1 d128 FP16, flash_sm80");
   EXPECT_FALSE(why["effects"].empty());
   for (const json& effect : why["effects"]) {
-    EXPECT_EQ(effect["family"], "flash_sm80");  // the two of flash_sm90 differ in too much
+    EXPECT_EQ(effect["family"], "flash_sm80");  // the two of flash_sm90 differ too much
   }
   EXPECT_THAT(fatune({"sass", "why", "--run", "last"}).out,
               testing::ContainsRegex("family +parameter +from"));
@@ -263,7 +263,7 @@ TEST_F(LiveSassCounts, WhyTakesTheConfigurationsAndTimesOfARun) {
   EXPECT_EQ(why["device"], "Fake H200");
   EXPECT_EQ(why["other_code"], 0);
   ASSERT_EQ(why["problems"].size(), 1U);
-  EXPECT_EQ(why["problems"][0]["correlations"], json::array());  // one configuration says nothing
+  EXPECT_EQ(why["problems"][0]["correlations"], json::array());  // one point has no correlation
   expect_error(fatune({"sass", "why", "--run", "99"}), ExitCode::usage, {"no run 99"});
 }
 

@@ -1,4 +1,4 @@
-// Searches that try a part of a space, and the library that one of them needs.
+// Tests searches that try a part of a space, and the library that one of them needs.
 #include "cli/program.hpp"
 
 #include <set>
@@ -13,7 +13,7 @@ using testing::Not;
 
 class Search : public ProgramTest {
  protected:
-  /// Of 6 configurations, half of which are tried.
+  /// A sweep that tries half of the configurations.
   static std::vector<std::string> sweep_with(const std::string& search) {
     return {"sweep",     "--kernel-dir",  kToyFolder, "--seq",    "128,256", "--dtype",
             "fp16,bf16", "--batch",       "1",        "--heads",  "1",       "--device",
@@ -69,7 +69,7 @@ class SearchOnAGpu : public Search {
  protected:
   SearchOnAGpu() { use_gpu_that_never_runs_kernels(); }
 
-  /// With one compiler, so that each proposal is made when the outcome before it is known.
+  /// Uses one compiler, so that each proposal is made when the previous outcome is known.
   static std::vector<std::string> measuring(const std::vector<std::string>& more) {
     std::vector<std::string> arguments{
         "sweep", "--kernel-dir", kToyFolder, "--dtype", "fp16", "--batch",  "1",   "--heads",

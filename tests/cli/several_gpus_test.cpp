@@ -1,4 +1,4 @@
-// Several GPUs of the fake driver, each with its own worker.
+// Tests several GPUs of the fake driver, each with its own worker.
 #include "cli/program.hpp"
 
 #include <filesystem>
@@ -121,7 +121,7 @@ TEST_F(SeveralGpus, OfSeveralModelsAreOneCsvWithADeviceColumn) {
   EXPECT_EQ(of_h200, 4);
 }
 
-// Measurements before an error are not lost: the second model's files cannot be written.
+// Measurements before an error are kept: the files of the second model cannot be written.
 TEST_F(SeveralGpus, AnErrorOnTheSecondModelKeepsTheFirstOnesReport) {
   process_.environment["FATUNE_FAKE_NAMES"] = "Fake A100,Fake H200";
   std::filesystem::create_directories(path("out"));

@@ -1,4 +1,4 @@
-// The database of measurements, through the program and the fake driver.
+// Tests the database of measurements, through the program and the fake driver.
 #include "cli/program.hpp"
 
 #include <signal.h>
@@ -30,7 +30,7 @@ class Storing : public ProgramTest {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
-  /// How many outcomes a run has, and how many of them it took from earlier ones.
+  /// How many outcomes a run has, and how many of them it took from earlier runs.
   static std::pair<int, int> counts(const json& report) {
     std::pair<int, int> counts{0, 0};
     for (const json& problem : report["problems"]) {
@@ -43,11 +43,11 @@ class Storing : public ProgramTest {
     }
     return counts;
   }
-  /// Outcomes of a stored run.
+  /// The same counts of a stored run.
   std::pair<int, int> stored_counts(const std::string& run) {
     return counts(fatune_json({"show", run, "--format", "json"}));
   }
-  /// Ends the program by a signal once it has said that something is done.
+  /// Ends the program by a signal when it reports this progress.
   void stop_at(const char* progress, int signal) {
     process_.when_err_has = progress;
     process_.then = [signal](pid_t pid) { ::kill(pid, signal); };
@@ -105,7 +105,7 @@ TEST_F(Storing, ReuseDoesNotTakeAnotherPolicysMeasurements) {
 }
 
 TEST_F(Storing, AKilledRunIsContinuedAndNothingIsMeasuredTwice) {
-  // Many runs: on a busy machine some are measured before the kill arrives.
+  // Many repetitions: on a busy machine some are measured before the kill arrives.
   const auto arguments = run_of({"--seq", "128", "--runs", "24"});
   stop_at("[2/24]", SIGKILL);
   EXPECT_EQ(fatune(arguments).exit_code, 128 + SIGKILL);
@@ -192,7 +192,7 @@ TEST_F(Storing, AFolderInItsPlaceIsAWarning) {
 
 class FullDisk : public Storing, public testing::WithParamInterface<int> {};
 
-// Wherever between two transactions the disk is full.
+// The disk becomes full at different points between two transactions.
 INSTANTIATE_TEST_SUITE_P(KiB, FullDisk, testing::Values(192, 194, 196, 256));
 
 TEST_P(FullDisk, LeavesWhatWasStored) {
@@ -219,8 +219,8 @@ TEST_P(FullDisk, LeavesWhatWasStored) {
 TEST_F(Storing, ADatabaseOfANewerFatuneOrAnotherProgramIsLeftAlone) {
   expect_ok(fatune(run_of({"--seq", "128"})));
   const std::string whole = read(kDefaultFile);
-  constexpr std::size_t kUserVersion = 63;    // in SQLite's header: the last byte of four
-  constexpr std::size_t kApplicationId = 71;  // likewise
+  constexpr std::size_t kUserVersion = 63;    // last byte of four in SQLite's header
+  constexpr std::size_t kApplicationId = 71;  // the same
   for (const auto& [at, reason] :
        {std::pair(kUserVersion, "schema version"), std::pair(kApplicationId, "another program")}) {
     std::string other = whole;
@@ -248,7 +248,7 @@ TEST_F(Storing, ADatabaseCutOffAnywhereIsAWarning) {
   }
 }
 
-/// The last page lacks its end, which only whoever reads it can see.
+/// The end of the last page is missing, which shows only when the page is read.
 TEST_F(Storing, ADatabaseCutOffByAByteShowsNothingThatIsNotSo) {
   const auto arguments = run_of({"--seq", "128", "--format", "json"});
   expect_ok(fatune(arguments));
@@ -301,7 +301,7 @@ std::string recorded(const std::string& name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A database that the program wrote with version 3 of the schema, changed by `sql`.
+/// Writes a database as version 3 of the schema has it, changed by `sql`.
 void write_version_3(const std::string& path, const std::string& sql) {
   Database database(path, Database::Mode::create, std::chrono::milliseconds(100));
   database.execute(recorded("store/version3.sql") + sql);
@@ -322,7 +322,8 @@ TEST_F(Storing, ADatabaseOfVersion3IsShownAsThatVersionShowedIt) {
   }
 }
 
-/// The conditions and the key are today's, because kernels and what verifies them have changed.
+/// The conditions and the key are today's, because kernels and verification have changed since
+/// then.
 TEST_F(Storing, AMeasurementOfVersion3IsReused) {
   const std::vector<std::string> arguments{"run", "--config", kOther, "--batch",   "1", "--heads",
                                            "1",   "--seq",    "128",  "--repeats", "3"};

@@ -1,4 +1,4 @@
-// The summary at the end of a run over several problems.
+// Tests the summary at the end of a run over several problems.
 #include "cli/program.hpp"
 
 namespace fatune::testing_cli {

@@ -1,4 +1,4 @@
-// The files that sweep writes.
+// Tests the files that sweep writes.
 #include "cli/program.hpp"
 
 #include <filesystem>
@@ -83,7 +83,7 @@ TEST_F(SweepFiles, AFifoGetsOneDocumentAndStays) {
       fatune({"sweep", "--seq", "512,1000", "--dhead", "128", "--dtype", "fp16", "--space",
               kFewSpace, "--no-emulate", "--best", path("fifo")});
   EXPECT_TRUE(std::filesystem::is_fifo(path("fifo")));
-  std::fstream(path("fifo"), std::ios::in | std::ios::out);  // so that no reader waits for ever
+  std::fstream(path("fifo"), std::ios::in | std::ios::out);  // so that no reader waits forever
   reader.join();
   expect_ok(result);
   expect_schema(document, "best_configs");

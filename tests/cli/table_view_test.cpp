@@ -1,4 +1,4 @@
-// --columns, --sort and --filter, in the commands that have them.
+// Tests --columns, --sort and --filter in the commands that have them.
 #include "cli/program.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using testing::Not;
 
 class View : public ProgramTest {
  protected:
-  /// A run of five configurations and two lengths on a GPU that never was.
+  /// Runs five configurations and two lengths on a fake GPU.
   void measure() {
     use_fake_worker({{"noise_percent", 0.2}, {"us", {{"64, 64, 4", 100.0}, {"32, 4", 140.0}}}});
     expect_ok(fatune({"sweep", "--space", "prog", "--seq", "128,256", "--batch", "1", "--repeats",

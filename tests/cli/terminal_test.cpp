@@ -1,4 +1,4 @@
-// Output on a terminal: both streams are pseudo-terminals.
+// Tests output on a terminal: both streams are pseudo-terminals.
 #include "cli/program.hpp"
 
 #include <array>
@@ -30,7 +30,7 @@ std::string without_colours(const std::string& text) {
   return std::regex_replace(text, colour, "");
 }
 
-/// Only lines that could have been broken count: a path stays whole.
+/// Counts only lines that could have been broken: a path stays whole.
 std::size_t widest_line(const std::string& text) {
   std::size_t width = 0;
   for (const std::string& line : split(without_colours(text), '\n')) {
@@ -40,7 +40,7 @@ std::size_t widest_line(const std::string& text) {
   return width;
 }
 
-/// The live lines of progress, as each was drawn.
+/// The live lines of progress, each as it was drawn.
 Lines drawn_lines(const std::string& err) {
   Lines drawn;
   for (std::string line : split(err, '\r')) {
@@ -59,7 +59,7 @@ class Terminal : public ProgramTest {
     return fatune(arguments);
   }
 
-  /// That nothing on standard output is wider than the terminal, at 80 and 60 columns.
+  /// Checks that nothing on standard output is wider than the terminal, at 80 and 60 columns.
   void expect_fits(const std::vector<std::string>& arguments) {
     for (const unsigned short columns : kNarrow) {
       const ProcessResult result = at(columns, arguments);

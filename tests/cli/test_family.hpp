@@ -7,7 +7,7 @@
 
 namespace fatune::testing_cli {
 
-/// Runs fatune on one of tests/families, of which every kernel goes wrong in a way of its own.
+/// Runs fatune on one of tests/families in which every kernel fails in its own way.
 class FamilyTest : public ProgramTest {
  protected:
   explicit FamilyTest(const std::string& name)
@@ -15,8 +15,9 @@ class FamilyTest : public ProgramTest {
 
   [[nodiscard]] const std::string& kernel_dir() const { return kernel_dir_; }
 
-  /// Kernels with the same code share one measurement: then what one does wrong would not run at
-  /// all. The problem that a sweep without their runs reports.
+  /// Checks that no two kernels have the same code. Kernels with the same code share one
+  /// measurement, so a failure of one of them would never run. Returns the problem of a sweep that
+  /// does not run the kernels.
   nlohmann::json expect_different_code() {
     use_fake_worker(nlohmann::json::object());
     const nlohmann::json report =

@@ -1,4 +1,4 @@
-// What verification on a GPU finds, with the fake driver: it runs kernels, references and
+// Tests the findings of verification on a GPU. The fake driver runs kernels, references and
 // comparisons on the emulator.
 #include <set>
 #include <string>
@@ -69,13 +69,13 @@ TEST_F(VerifiedOnGpu, AHopperKernelWithTensorMapsAndClustersIsRight) {
   EXPECT_GT(ranking[0]["verification"]["inputs"][0]["max_abs_error"], 0.0);
 }
 
-/// The outcome of each mistake of broken_flash, with the figures of the finding.
+/// Checks the outcome of each mistake of broken_flash, with the figures of the finding.
 TEST_F(VerifiedOnGpu, ACheckFindsEveryMistakeAndItsFigures) {
   const json report = fatune_json(
       on_one_head({"check", "--kernel-dir", FATUNE_SOURCE_DIR "/tests/families/broken_flash",
                    "--space", "one_each", "--seq", "128", "--causal"}),
       ExitCode::failed_outcomes);
-  std::set<std::string> wrong;  // of each two kinds of input show it
+  std::set<std::string> wrong;  // two kinds of input reveal each mistake
   for (const json& check : report["checks"]) {
     if (check["config"].get<std::string>().find(", none)") != std::string::npos) {
       EXPECT_EQ(check["outcome"], "right") << check;
@@ -90,7 +90,7 @@ TEST_F(VerifiedOnGpu, ACheckFindsEveryMistakeAndItsFigures) {
   EXPECT_EQ(wrong.size(), 6U) << report.dump(2);
 }
 
-/// The kinds of input that a right kernel was compared on, in their order.
+/// The kinds of input on which a right kernel was compared, in order.
 std::vector<std::string> kinds_of_input(const json& report) {
   std::vector<std::string> kinds;
   for (const json& check : report["checks"]) {

@@ -1,5 +1,5 @@
-// `fatune verify-winner`, with the fake driver for the GPU's figures and a worker with scripted
-// times.
+// Tests `fatune verify-winner`, with the fake driver for the GPU's figures and a worker with
+// scripted times.
 #include "cli/program.hpp"
 
 #include <signal.h>

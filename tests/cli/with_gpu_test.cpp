@@ -1,5 +1,5 @@
-// The measuring path as far as it needs no kernel that runs: with the fake driver, on which each
-// takes 100 us and does nothing. verified_on_gpu_test.cpp has kernels that run.
+// Tests the parts of measuring that need no working kernel, with the fake driver, on which each
+// kernel takes 100 us and does nothing. verified_on_gpu_test.cpp has kernels that run.
 #include "cli/program.hpp"
 
 #include <signal.h>

@@ -11,7 +11,7 @@
 namespace fatune::conformance {
 namespace {
 
-/// One way to read a row: the choices made so far, and the text with them put in.
+/// One expansion of a row: the choices made so far, and the text with these choices inserted.
 struct Reading {
   std::string text;
   std::vector<std::string> chosen;
@@ -43,7 +43,7 @@ std::vector<Reading> readings(const std::string& text) {
     const std::size_t end = reading.text.find('>', begin);
     std::vector<std::string> choices =
         split(std::string_view(reading.text).substr(begin + 1, end - begin - 1), '|');
-    std::reverse(choices.begin(), choices.end());  // the last one put in is the next one taken out
+    std::reverse(choices.begin(), choices.end());  // the last one inserted is taken next
     for (const std::string& choice : choices) {
       Reading next = reading;
       next.text.replace(begin, end - begin + 1, choice);
@@ -74,7 +74,7 @@ std::vector<Kind> kinds_of(const std::string& names) {
   return kinds;
 }
 
-/// "add.u32" on its results and operands, in their order.
+/// Completes an opcode such as "add.u32" to a statement with its results and operands, in order.
 std::string statement(const std::string& text, std::size_t results, std::size_t operands) {
   if (text.find(' ') != std::string::npos) {
     return text;
@@ -134,7 +134,7 @@ Kind kind_of(std::string_view name) {
       {"wide_s16", {b32, Domain::bits}},
       {"wide_u32", {b64, Domain::bits}},
       {"wide_s32", {b64, Domain::bits}},
-      // Numbers of about 1.
+      // Numbers near 1.
       {"near_f16x2", {b32, Domain::half, Range::near}},
       {"near_bf16x2", {b32, Domain::bfloat, Range::near}},
       {"near_f32", {b32, Domain::single, Range::near}},
@@ -142,7 +142,7 @@ Kind kind_of(std::string_view name) {
       {"finite_f16x2", {b32, Domain::half, Range::finite}},
       {"finite_bf16x2", {b32, Domain::bfloat, Range::finite}},
       {"finite_f32", {b32, Domain::single, Range::finite}},
-      // 32-bit operands of a certain meaning.
+      // 32-bit operands with a special meaning.
       {"count", {b32, Domain::count}},
       {"selector", {b32, Domain::selector}},
       {"lane", {b32, Domain::lane}},

@@ -5,17 +5,17 @@
 #include <string_view>
 #include <vector>
 
-// Instructions that the emulator has to carry out as a GPU does: what both are given, and how it is
-// said. The same cases run on a GPU (gpu_conformance_test.cpp) and, against what that recorded, in
-// CI (conformance_test.cpp).
+// Instructions that the emulator must execute as a GPU does, with their operands, and a notation
+// for them. The same cases run on a GPU (gpu_conformance_test.cpp) and, compared with what that
+// test recorded, in CI (conformance_test.cpp).
 namespace fatune::conformance {
 
-/// The register that an operand is in.
+/// The register type of an operand.
 enum class Storage : std::uint8_t { pred, b16, b32, b64 };
 
-/// How the values of an operand are chosen: see operand_values.cpp.
+/// How the values of an operand are chosen (operand_values.cpp).
 enum class Domain : std::uint8_t {
-  bits,    ///< integers, or anything
+  bits,    ///< integers or arbitrary bits
   half,    ///< f16; two of them in 32 bits
   bfloat,  ///< bf16; two of them in 32 bits
   single,
@@ -30,11 +30,11 @@ enum class Domain : std::uint8_t {
   truth,
 };
 
-/// How much of a domain an operand is taken from.
+/// The part of a domain from which an operand is taken.
 enum class Range : std::uint8_t {
   all,
-  finite,  ///< numbers of any size, seldom an edge: for sums of many of them
-  near,    ///< numbers of about 1
+  finite,  ///< numbers of any size, rarely an edge case: for sums of many of them
+  near,    ///< numbers near 1
 };
 
 /// The kind of an operand or a result.
@@ -44,12 +44,12 @@ struct Kind {
   Range range = Range::all;
 };
 
-/// Bytes that a value takes in a recording. A predicate: 1.
+/// The number of bytes of a value in a recording. A predicate takes 1.
 [[nodiscard]] std::size_t recorded_bytes(const Kind& kind);
-/// "f32" and so on, as rows name it; throws std::logic_error for a name that is none.
+/// Converts a name in a row, such as "f32". Throws std::logic_error if the name is unknown.
 [[nodiscard]] Kind kind_of(std::string_view name);
 
-/// Instructions on operands %s0, %s1, ... with results %d0, %d1, ...
+/// Instructions that read operands %s0, %s1, ... and write results %d0, %d1, ...
 struct Case {
   std::string group;
   std::string text;
@@ -57,23 +57,23 @@ struct Case {
   std::vector<Kind> operands;
 };
 
-/// Several cases in short. `text` is one opcode, or whole statements when it has a blank. "<a|b>"
-/// stands for one case with a and one with b; "$1" repeats what the first such choice has, also in
-/// `results` and `operands`, which are names of kinds with blanks between.
+/// Short form of several cases. `text` is one opcode, or complete statements if it contains a
+/// blank. "<a|b>" stands for one case with a and one with b. "$1" repeats the first of these
+/// choices, also in `results` and `operands`, which are names of kinds separated by blanks.
 ///
-/// Besides the operands there are %x0 - %x3 (32 bits), %y0 - %y3 (64 bits), %i: the thread's
-/// number, %operands: the address of its operands, 8 bytes each, %shared and %global: addresses of
-/// 32 bytes that are the thread's own.
+/// Statements can also use %x0 - %x3 (32 bits), %y0 - %y3 (64 bits), %i (the thread's number),
+/// %operands (the address of its operands, 8 bytes each), and %shared and %global (addresses of 32
+/// bytes that belong to the thread).
 struct Row {
   const char* text;
   const char* results;
   const char* operands;
 };
 
-/// The cases of a group's rows.
+/// Expands the rows of a group to cases.
 [[nodiscard]] std::vector<Case> expand(const std::string& group, const std::vector<Row>& rows);
 
-/// Every case, in the order of groups.
+/// All cases, in the order of the groups.
 [[nodiscard]] const std::vector<Case>& all_cases();
 [[nodiscard]] std::vector<std::string> all_groups();
 [[nodiscard]] std::vector<Case> cases_of(const std::string& group);

@@ -1,4 +1,4 @@
-// The table of cases and what is made of it.
+// Tests the table of cases and its expansion.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-// The emulator against what a GPU gave for the same instructions and operands.
+// Compares the emulator with recorded results of a GPU for the same instructions and operands.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

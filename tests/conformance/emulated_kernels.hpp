@@ -8,14 +8,15 @@
 
 namespace fatune::conformance {
 
-/// Cases as the emulator carries them out.
+/// Runs cases on the emulator.
 class EmulatedKernels {
  public:
   explicit EmulatedKernels(std::vector<Case> cases);
 
-  /// Results of case `index` for operand_values(case, tuples): thread t's result i is element
-  /// t * results + i. Precondition: whole blocks. Throws Error(bad_file) for an instruction that is
-  /// not covered, std::runtime_error when the emulator finds a mistake in the kernel.
+  /// Returns the results of case `index` for operand_values(case, tuples): result i of thread t is
+  /// element t * results + i. Precondition: `tuples` fills whole blocks. Throws Error(bad_file) if
+  /// an instruction is not supported, and std::runtime_error if the emulator finds a mistake in the
+  /// kernel.
   [[nodiscard]] std::vector<std::uint64_t> run(std::size_t index,
                                                const std::vector<std::uint64_t>& operands,
                                                std::size_t tuples) const;

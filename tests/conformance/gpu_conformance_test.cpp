@@ -1,5 +1,5 @@
-// The emulator against this machine's GPU, instruction by instruction. With the environment
-// variable FATUNE_CONFORMANCE_RECORD=FILE the GPU's results are recorded there, for
+// Compares the emulator with this machine's GPU, instruction by instruction. If the environment
+// variable FATUNE_CONFORMANCE_RECORD names a file, the GPU's results are recorded there for
 // conformance_test.cpp.
 #include <cstdlib>
 #include <optional>
@@ -22,15 +22,15 @@
 namespace fatune::conformance {
 namespace {
 
-constexpr std::size_t kTuples = 8192;  ///< threads of each case
-constexpr int kOldestCompute = 90;     ///< what the kernels are for
+constexpr std::size_t kTuples = 8192;  ///< the number of threads of each case
+constexpr int kOldestCompute = 90;     ///< the architecture that the kernels are compiled for
 
 Recording& recording() {
   static Recording made;
   return made;
 }
 
-/// Writes what was recorded when all tests are through.
+/// Writes the recording after all tests.
 class Recorder : public ::testing::Environment {
  public:
   void TearDown() override {

@@ -21,7 +21,7 @@ constexpr std::uint64_t hash_of_text(std::string_view text) {
   return hash;
 }
 
-/// Random bits that depend on nothing but who asks.
+/// Random bits that depend only on the seed.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -61,7 +61,7 @@ Edges integer_edges(unsigned width) {
           100};
 }
 
-/// Edge values of a format with so many bits of exponent and of fraction, both signs.
+/// Edge values of a format with these numbers of exponent and fraction bits, with both signs.
 Edges float_edges(unsigned exponent, unsigned fraction) {
   const std::uint64_t one = ((std::uint64_t{1} << (exponent - 1)) - 1) << fraction;
   const std::uint64_t infinite = ((std::uint64_t{1} << exponent) - 1) << fraction;
@@ -69,7 +69,7 @@ Edges float_edges(unsigned exponent, unsigned fraction) {
   const std::uint64_t quiet = unit >> 1U;
   const Edges positive{0,
                        1,         // the least subnormal
-                       unit - 1,  // the greatest one
+                       unit - 1,  // the greatest subnormal
                        unit,      // the least normal
                        unit + 1,
                        quiet,  // a subnormal
@@ -85,7 +85,7 @@ Edges float_edges(unsigned exponent, unsigned fraction) {
                        one + unit * (fraction - 1) + 1,  // integers whose ties are halves
                        one + unit * (fraction - 1) + 3,
                        one + unit * fraction + 1,
-                       infinite - 1,  // the greatest
+                       infinite - 1,  // the greatest finite value
                        infinite - unit,
                        infinite,
                        infinite + quiet + (quiet >> 1U) + 1,  // quiet NaN
@@ -98,7 +98,7 @@ Edges float_edges(unsigned exponent, unsigned fraction) {
   return all;
 }
 
-/// Where conversions from single precision change their mind.
+/// Edge values of single precision, including those where the results of conversions change.
 Edges single_edges() {
   Edges all = float_edges(8, 23);
   for (const float value : {2147483648.0F,  2147483520.0F, -2147483648.0F,
@@ -202,7 +202,7 @@ const Edges& edges_of(const Kind& kind) {
   }
 }
 
-/// Exponents of 2^-8 to 2^7; any sign and fraction.
+/// Numbers with exponents from 2^-8 to 2^7, and any sign and fraction.
 std::uint64_t moderate(Random& random, unsigned exponent, unsigned fraction) {
   const std::uint64_t bias = (std::uint64_t{1} << (exponent - 1)) - 1;
   const std::uint64_t sign = random.below(2) << (exponent + fraction);
@@ -227,7 +227,7 @@ std::uint64_t moderate_value(const Kind& kind, Random& random) {
   }
 }
 
-/// A value of a type without edges of its own.
+/// A value of a type that has no edges of its own.
 std::uint64_t small_domain(const Kind& kind, Random& random) {
   switch (kind.domain) {
     case Domain::lane:
@@ -254,8 +254,8 @@ std::uint64_t small_domain(const Kind& kind, Random& random) {
 
 bool is_small(Domain domain) { return domain >= Domain::count; }
 
-/// The `which`-th combination of edges, as a number with a digit for each operand. Where there are
-/// more than can be counted, any.
+/// The `which`-th combination of edges, as a number with one digit for each operand. If there are
+/// too many combinations to count, the edges are random.
 class Combination {
  public:
   Combination(const Case& one, std::uint64_t which) {
@@ -264,7 +264,7 @@ class Combination {
       all_ = edges == 0 || all_ > kMost ? all_ : all_ * edges;
     }
     exhausted_ = which >= all_;
-    // Steps of a prime that divides none of the sizes: every combination, in a mixed order.
+    // Steps by a prime that divides none of the sizes visit every combination, in a mixed order.
     rest_ = which % all_ * kStep % all_;
   }
   [[nodiscard]] bool exhausted() const { return exhausted_; }
@@ -294,7 +294,7 @@ unsigned exponent_bits(Domain domain) {
   return domain == Domain::half ? 5 : domain == Domain::real ? 11 : 8;
 }
 
-/// Any bits, but for the exponent of infinities.
+/// Any bits except the exponent of infinities.
 std::uint64_t finite_value(const Kind& kind, Random& random) {
   constexpr std::uint64_t kSeldom = 256;
   const Edges& edges = edges_of(kind);
@@ -308,7 +308,7 @@ std::uint64_t finite_value(const Kind& kind, Random& random) {
   return (bits & infinite) == infinite ? bits ^ infinite : bits;
 }
 
-/// One value; of packed kinds, one half.
+/// One value, or one half of a packed value.
 std::uint64_t value_of(const Kind& kind, std::size_t tuple, Combination& edges, Random& random) {
   if (kind.range == Range::finite) {
     return finite_value(kind, random);
@@ -325,7 +325,7 @@ std::uint64_t value_of(const Kind& kind, std::size_t tuple, Combination& edges, 
   return random.bits();
 }
 
-/// The other half of a packed kind: any edge, or what the range has.
+/// The other half of a packed value: any edge, or a value in the range.
 std::uint64_t second_half(const Kind& kind, std::size_t tuple, Random& random) {
   const Edges& edges = edges_of(kind);
   if (kind.range == Range::all && tuple % 2 == 0) {

@@ -7,13 +7,13 @@
 
 namespace fatune::conformance {
 
-/// The operands of `tuples` threads: thread t's operand i is element t * operands + i, in the low
-/// bits. Half of them are edges of their types in all combinations, in an order that mixes them;
-/// the others are random bits and random numbers of about 1. The same for the same case wherever it
-/// is made; fewer tuples are the first of more.
+/// The operands of `tuples` threads: operand i of thread t is element t * operands + i, in the low
+/// bits. Half of them are edges of their types in all combinations, in a mixed order. The others
+/// are random bits and random numbers near 1. They depend only on the case; fewer tuples are a
+/// prefix of more.
 [[nodiscard]] std::vector<std::uint64_t> operand_values(const Case& one, std::size_t tuples);
 
-/// Hash of values and of texts, to notice changes.
+/// Hashes of values and of texts, to detect changes.
 [[nodiscard]] std::uint64_t hash_of(const std::vector<std::uint64_t>& values);
 
 }  // namespace fatune::conformance

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kFirstLine = "fatune conformance 1";
 
-/// A case's text in one line.
+/// The text of a case in one line.
 std::string in_one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;

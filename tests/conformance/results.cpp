@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostTexts = 4;
 
-/// The numbers in a result: two of a packed one, none of integers.
+/// The numbers in a result: two for a packed result, none for integers.
 std::vector<double> numbers_in(const Kind& kind, std::uint64_t bits) {
   const auto low = static_cast<std::uint16_t>(bits);
   const auto high = static_cast<std::uint16_t>(bits >> 16U);

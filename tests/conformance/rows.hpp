@@ -5,7 +5,7 @@
 
 #include "conformance/case.hpp"
 
-// The table of cases, by group: rows_<subject>.cpp.
+// The table of cases, by group. The groups are in rows_<subject>.cpp.
 namespace fatune::conformance {
 
 struct Group {
@@ -21,7 +21,7 @@ struct Group {
 [[nodiscard]] std::vector<Group> warp_rows();
 [[nodiscard]] std::vector<Group> memory_rows();
 
-/// All of them.
+/// All groups.
 [[nodiscard]] std::vector<Group> row_groups();
 
 }  // namespace fatune::conformance

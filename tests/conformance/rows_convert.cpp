@@ -8,7 +8,7 @@ std::vector<Group> convert_rows() {
       {"convert",
        {
            {"cvt.<u8|s8|u16|s16|u32|s32|u64|s64>.<u8|s8|u16|s16|u32|s32|u64|s64>", "$1", "$2"},
-           // Into a register that is wider than the type.
+           // The destination register is wider than the type.
            {"mov.b32 %x0, %s0;\ncvt.<u8|s8|u16|s16>.<u32|s32> %d0, %x0", "b32", "$2"},
            {"cvt.rn.<f32|f64>.<u8|s8|u16|s16|u32|s32|u64|s64>", "$1", "$2"},
            {"cvt.<rni|rzi|rmi|rpi>.<s32|u32|s64|u64>.f32", "$2", "f32"},
@@ -22,7 +22,7 @@ std::vector<Group> convert_rows() {
        }},
       {"convert_saturating",
        {
-           // Only where the destination does not hold every value of the source.
+           // Only types where the destination cannot hold every value of the source.
            {"cvt.sat.<u8|s8>.<u16|s16|u32|s32|u64|s64>", "$1", "$2"},
            {"cvt.sat.<u8.s8|s8.u8>", "b16", "b16"},
            {"cvt.sat.u16.<s8|s16|u32|s32|u64|s64>", "u16", "$1"},

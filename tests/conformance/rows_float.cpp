@@ -1,6 +1,6 @@
 #include "conformance/rows.hpp"
 
-// PTX ISA 9.0, section 9.7.3.
+// PTX ISA 9.0, section 9.7.3: floating point.
 namespace fatune::conformance {
 
 std::vector<Group> float_rows() {

@@ -1,6 +1,6 @@
 #include "conformance/rows.hpp"
 
-// Loads, stores and atomics on memory that is the thread's own: PTX ISA 9.0, sections 9.7.9 and
+// Loads, stores and atomics on memory that belongs to the thread: PTX ISA 9.0, sections 9.7.9 and
 // 9.7.13.
 namespace fatune::conformance {
 

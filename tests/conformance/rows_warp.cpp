@@ -1,6 +1,7 @@
 #include "conformance/rows.hpp"
 
-// Lanes of a warp together: PTX ISA 9.0, sections 9.7.9.6, 9.7.13 and 9.7.14 (matrices).
+// Operations across the lanes of a warp: PTX ISA 9.0, sections 9.7.9.6, 9.7.13 and 9.7.14
+// (matrices).
 namespace fatune::conformance {
 
 std::vector<Group> warp_rows() {
@@ -13,7 +14,7 @@ std::vector<Group> warp_rows() {
            {"vote.sync.<any|all|uni>.pred %d0, %s0, -1", "pred", "pred"},
            {"vote.sync.ballot.b32 %d0, %s0, -1", "b32", "pred"},
            {"vote.sync.ballot.b32 %d0, !%s0, -1", "b32", "pred"},
-           // Neighbours in pairs.
+           // Pairs of neighbouring lanes.
            {"and.b32 %x0, %i, 30;\nshl.b32 %x1, 3, %x0;\nvote.sync.<any|all|uni>.pred %d0, %s0, "
             "%x1",
             "pred", "pred"},

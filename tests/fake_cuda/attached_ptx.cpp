@@ -20,7 +20,7 @@ Elf64_Ehdr header_of(const unsigned char* image) {
 
 }  // namespace
 
-// Names and contents lie before the table of sections; segments may come behind it.
+// Names and contents precede the table of sections. Segments may follow it.
 std::size_t elf_bytes(const unsigned char* image) {
   const Elf64_Ehdr header = header_of(image);
   const std::size_t sections = header.e_shoff + std::size_t{header.e_shentsize} * header.e_shnum;

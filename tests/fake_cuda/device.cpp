@@ -40,7 +40,7 @@ std::size_t memory_bytes() {
   return static_cast<std::size_t>(integer_setting("FATUNE_FAKE_MEMORY_MIB", 1024)) << 20;
 }
 
-/// The ordinal's in FATUNE_FAKE_NAMES, where it has one; else FATUNE_FAKE_NAME.
+/// The name at the ordinal in FATUNE_FAKE_NAMES, or else FATUNE_FAKE_NAME.
 std::string device_name(CUdevice device) {
   std::istringstream names(text_setting("FATUNE_FAKE_NAMES", ""));
   std::string name;
@@ -52,7 +52,7 @@ std::string device_name(CUdevice device) {
   return text_setting("FATUNE_FAKE_NAME", "Fake H200");
 }
 
-/// An H200's, but for what the variables change.
+/// An attribute of an H200, unless an environment variable changes it.
 int attribute_value(CUdevice_attribute which) {
   static const std::map<int, int> values{
       {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132},
@@ -125,7 +125,7 @@ CUresult error_field(CUresult error, const char** field, const char* ErrorText::
   return CUDA_SUCCESS;
 }
 
-/// What a context handle points to.
+/// The object that a context handle points to.
 struct FakeContext {
   CUdevice device = 0;
 };
@@ -137,7 +137,7 @@ CUcontext context_of(CUdevice device) {
       &contexts.try_emplace(device, FakeContext{device}).first->second);
 }
 
-/// The calling thread's.
+/// The current context of the calling thread.
 CUcontext& current_context() {
   thread_local CUcontext current = nullptr;
   return current;
@@ -194,7 +194,8 @@ CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
   return CUDA_SUCCESS;
 }
 
-/// 00010203-0405-...: each byte its own index, the last one plus the ordinal.
+/// The UUID 00010203-0405-...: each byte is its own index, and the ordinal is added to the last
+/// one.
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
   FAKE_GATE("cuDeviceGetUuid");
   for (int i = 0; i < 16; ++i) {

@@ -1,4 +1,4 @@
-// Kernels read from the PTX that lies behind their machine code.
+// Reads kernels from the PTX that follows their machine code.
 #include <algorithm>
 #include <regex>
 #include <stdexcept>
@@ -24,7 +24,8 @@ const PtxFunction& find_function(const PtxModule& module, const std::string& nam
   return *found;
 }
 
-// ".param .align 8 .b8 args[48]", ".param .u64 .ptr .align 1 output"
+// Parses declarations such as ".param .align 8 .b8 args[48]" and ".param .u64 .ptr .align 1
+// output".
 std::vector<Parameter> read_parameters(const PtxModule& module, const PtxFunction& function) {
   static const std::regex kParameter(
       R"(\.param\s[^,()]*?\.[busf](8|16|32|64)\s[^,()]*?([\w$]+)\s*(?:\[(\d+)\])?\s*(?=[,)]))");

@@ -14,7 +14,7 @@ namespace {
 
 namespace emulate = fatune::emulate;
 
-constexpr std::uint64_t kMostWarpInstructions = std::uint64_t{1} << 26;  // of a block
+constexpr std::uint64_t kMostWarpInstructions = std::uint64_t{1} << 26;  // per block
 
 std::vector<std::uint8_t> pack(const EmulatedKernel& kernel, void** arguments) {
   std::vector<std::uint8_t> bytes(kernel.program.parameter_bytes);
@@ -25,7 +25,7 @@ std::vector<std::uint8_t> pack(const EmulatedKernel& kernel, void** arguments) {
   return bytes;
 }
 
-/// The part of device memory that a launch can reach: buffers that its parameters point into.
+/// The part of device memory that a launch can reach: the buffers that its parameters point into.
 class ReachableMemory {
  public:
   explicit ReachableMemory(const std::vector<std::uint8_t>& parameters) {
@@ -49,7 +49,7 @@ class ReachableMemory {
     return contents;
   }
 
-  /// Writes them to the device.
+  /// Writes the contents of all buffers to the device.
   void publish(const Contents& contents) const {
     for (std::size_t i = 0; i < copied_.size(); ++i) {
       std::memcpy(reinterpret_cast<void*>(copied_[i]), contents[i].data(), contents[i].size());
@@ -80,7 +80,7 @@ class ReachableMemory {
   std::vector<std::uint64_t> copied_;
 };
 
-/// What the launch finds in the module's variables.
+/// The values of the module's variables before the launch.
 emulate::ModuleState variables_of(const FakeModule& module, const emulate::Program& program) {
   emulate::ModuleState values = loaded_state(program);
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -99,7 +99,8 @@ void keep_variables(const emulate::Program& program, const emulate::ModuleState&
   }
 }
 
-/// What hardware notices. It knows nothing of races and of what was never written.
+/// The error that hardware would report. It does not detect races and reads of uninitialised
+/// memory.
 CUresult error_of(const emulate::LaunchResult& result) {
   using emulate::FindingKind;
   for (const emulate::Finding& finding : result.findings.all()) {

@@ -1,4 +1,4 @@
-// Streams, events, modules, launches. Work is done when it is queued.
+// Streams, events, modules and launches. Work is done when it is queued.
 #include <cuda.h>
 
 #include <array>
@@ -16,7 +16,7 @@
 #include "fake_cuda/state.hpp"
 #include "reference/measurement_args.h"
 
-#undef cuEventElapsedTime  // the name that every driver has, as in src/gpu/cuda_api.hpp
+#undef cuEventElapsedTime  // every driver has this name, as in src/gpu/cuda_api.hpp
 extern "C" CUresult CUDAAPI cuEventElapsedTime(float* ms, CUevent start, CUevent stop);
 
 using namespace fake_cuda;
@@ -35,8 +35,7 @@ const T& argument(void** arguments, int index) {
   return *static_cast<const T*>(arguments[index]);
 }
 
-/// FATUNE_FAKE_KERNELS=never_run: fatune's kernels that check an output say that they find no
-/// fault.
+/// With FATUNE_FAKE_KERNELS=never_run, fatune's kernels that check an output report no faults.
 void pretend_to_check(const std::string& kernel, void** arguments) {
   if (kernel == "fatune_compare_output") {
     const auto& args = argument<CompareArgs>(arguments, 0);
@@ -82,14 +81,14 @@ double duration_us(const std::string& kernel) {
   return static_cast<double>(us);
 }
 
-/// The gate is open from the start: the host opens it only after the launch, and there are no
-/// clocks of SMs. The rate of dense products is that of the fake's clock, whatever they are.
+/// The gate is open from the start: the host opens it only after the launch. There are no SM
+/// clocks. The rate of dense products follows from the fake's clock, whatever the products are.
 bool is_always_skipped(const std::string& kernel) {
   return kernel == "fatune_device_gate" || kernel == "fatune_clock_span" ||
          kernel == "fatune_matmul_rate";
 }
 
-/// What the launch does, and what becomes of the context.
+/// Does what the launch does. Returns the resulting state of the context.
 CUresult carry_out(const Launch& launch, void** arguments) {
   const std::string& kernel = launch.function->name;
   if (launch_hook() != nullptr) {
@@ -136,7 +135,7 @@ std::array<unsigned, 3> cluster_in(const CUlaunchConfig& config) {
 }
 #endif
 
-/// A graph of one kernel, whose one argument is an AttentionForwardArgs.
+/// A graph of one kernel with a single argument, an AttentionForwardArgs.
 struct FakeGraph {
   Launch launch;
   AttentionForwardArgs argument{};
@@ -303,7 +302,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
                        arguments);
 }
 
-// Libraries of kernels belong to no context. A handle of a kernel is that of its function.
+// Libraries of kernels belong to no context. A kernel's handle is the handle of its function.
 CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option*, void**, unsigned,
                            CUlibraryOption*, void**, unsigned) {
   FAKE_GATE("cuLibraryLoadData");

@@ -13,9 +13,9 @@
 
 namespace fake_cuda {
 
-using Contents = std::vector<std::vector<std::uint8_t>>;  ///< of buffers
+using Contents = std::vector<std::vector<std::uint8_t>>;  ///< the contents of buffers
 
-/// All that a launch's effect depends on: the emulator takes nothing else into account.
+/// Everything that determines a launch's effect on the emulator.
 struct Cause {
   std::array<std::array<unsigned, 3>, 3> extents{};  ///< grid, block, cluster
   unsigned smem_bytes = 0;
@@ -26,18 +26,18 @@ struct Cause {
   bool operator==(const Cause&) const = default;
 };
 
-/// What a launch leaves.
+/// The effect of a launch.
 struct Effect {
   Contents memory;
   fatune::emulate::ModuleState variables;
   CUresult error = CUDA_SUCCESS;
 };
 
-/// Effects of a kernel's last launches: samples repeat a launch on the same memory, and need not be
-/// emulated again.
+/// The effects of a kernel's last launches. Samples repeat a launch on the same memory, and need
+/// not be emulated again.
 class KnownEffects {
  public:
-  /// Null: unknown.
+  /// Returns null if the effect is not known.
   [[nodiscard]] const Effect* find(const Cause& cause) const {
     for (const auto& [known, effect] : known_) {
       if (known == cause) {

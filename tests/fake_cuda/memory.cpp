@@ -1,4 +1,4 @@
-// Device and pinned memory: both are host memory; copies and fills happen at once.
+// Device and pinned memory. Both are host memory, and copies and fills are done at once.
 #include <cuda.h>
 
 #include <cstdint>

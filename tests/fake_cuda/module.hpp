@@ -14,7 +14,7 @@
 
 namespace fake_cuda {
 
-/// Where a parameter of a kernel is among all of them.
+/// The position of a kernel's parameter in the parameter buffer.
 struct Parameter {
   std::size_t offset = 0;
   std::size_t bytes = 0;
@@ -32,18 +32,18 @@ struct FakeFunction {
   std::string name;
   FakeModule* module = nullptr;
   int max_dynamic_smem = 48 * 1024;
-  std::unique_ptr<EmulatedKernel> kernel;  ///< from the first launch on
+  std::unique_ptr<EmulatedKernel> kernel;  ///< set by the first launch
   KnownEffects effects;
 
-  /// Throws when its PTX is missing or not covered.
+  /// Throws if the PTX is missing or not supported.
   [[nodiscard]] const EmulatedKernel& emulated();
 };
 
 struct FakeModule {
-  std::string image;  ///< its section names are in it: ".text.<kernel>"
+  std::string image;  ///< contains its section names: ".text.<kernel>"
   std::string ptx;    ///< empty: unknown
   std::vector<std::unique_ptr<FakeFunction>> functions;
-  /// What launches have left in its variables, by name.
+  /// The values that launches have left in its variables, by name.
   std::map<std::string, std::vector<std::uint8_t>> variables;
 
   [[nodiscard]] bool has_kernel(const std::string& name) const {

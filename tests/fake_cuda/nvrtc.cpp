@@ -1,5 +1,5 @@
-// In place of NVRTC (FATUNE_NVRTC), leaves a kernel's PTX behind its machine code:
-// attached_ptx.hpp. The other functions are those of NVRTC, which it is linked with.
+// Replaces NVRTC (FATUNE_NVRTC), and attaches a kernel's PTX to its machine code
+// (attached_ptx.hpp). The other functions are those of NVRTC, with which it is linked.
 #include <dlfcn.h>
 #include <nvrtc.h>
 
@@ -25,7 +25,7 @@ std::size_t cubin_bytes(nvrtcProgram program) {
   return get(program, &bytes) == NVRTC_SUCCESS ? bytes : 0;
 }
 
-/// Empty: there is none.
+/// Returns an empty text if there is no PTX.
 std::string ptx_of(nvrtcProgram program) {
   static auto* const get_size = real<decltype(nvrtcGetPTXSize)>("nvrtcGetPTXSize");
   static auto* const get = real<decltype(nvrtcGetPTX)>("nvrtcGetPTX");

@@ -11,10 +11,10 @@ namespace {
 
 struct Rule {
   CUresult result = CUDA_SUCCESS;
-  long long at = 0;  ///< 0: not given
+  long long at = 0;  ///< 0: not specified
 };
 
-/// "700@3" or "700".
+/// Parses "700@3" or "700".
 Rule parse_rule(const std::string& text) {
   const std::size_t at = text.find('@');
   return {static_cast<CUresult>(std::atoi(text.c_str())),

@@ -9,13 +9,13 @@ namespace fake_cuda {
 
 [[nodiscard]] std::string text_setting(const char* variable, const char* default_value);
 [[nodiscard]] long long integer_setting(const char* variable, long long default_value);
-/// FATUNE_FAKE_KERNELS: whether launches are carried out, on the emulator.
+/// Whether launches run on the emulator, according to FATUNE_FAKE_KERNELS.
 [[nodiscard]] bool runs_kernels();
 /// Compute capability as 10 * major + minor.
 [[nodiscard]] int compute_capability();
-/// The result of this call of the function, by FATUNE_FAKE_FAIL; counts calls.
+/// Counts the calls of the function. Returns the result of this call according to FATUNE_FAKE_FAIL.
 [[nodiscard]] CUresult scripted_failure(const std::string& function);
-/// The effect on the context of the launch of that number (from 1), by FATUNE_FAKE_KERNEL_ERROR.
+/// The effect on the context of the launch with this number (from 1), by FATUNE_FAKE_KERNEL_ERROR.
 [[nodiscard]] CUresult scripted_kernel_error(long long launch, const std::string& kernel);
 
 }  // namespace fake_cuda

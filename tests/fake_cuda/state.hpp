@@ -11,7 +11,7 @@
 
 namespace fake_cuda {
 
-/// The one fake machine of the process.
+/// The only fake machine of the process.
 struct State {
   std::mutex mutex;
   std::map<void*, std::size_t> device_memory;  ///< live buffers and their bytes
@@ -19,16 +19,17 @@ struct State {
   std::atomic<long long> launches{0};
   std::atomic<long long> profiled_launches{0};  ///< between profiler start and stop
   std::atomic<bool> profiling{false};
-  std::atomic<CUresult> context_error{CUDA_SUCCESS};  ///< of a kernel that killed the context
+  std::atomic<CUresult> context_error{CUDA_SUCCESS};  ///< set by a kernel that killed the context
   std::atomic<double> clock_us{0.0};                  ///< device time: launches advance it
   std::array<unsigned, 3> grid{};                     ///< of the last launch
-  std::string why_not_run;  ///< of the kernel that was not: the text of CUDA_ERROR_NOT_SUPPORTED
+  std::string why_not_run;  ///< why a kernel was not run: the text of CUDA_ERROR_NOT_SUPPORTED
   bool initialised = false;
 };
 
 [[nodiscard]] State& state();
 
-/// The error of a call before it does anything: the scripted one, then the dead context's.
+/// Returns the error with which a call must end before it does anything: the scripted error, or
+/// else that of the dead context.
 [[nodiscard]] CUresult gate(const char* function);
 
 using LaunchHook = void (*)(const char* kernel, void** arguments);
@@ -36,6 +37,6 @@ using LaunchHook = void (*)(const char* kernel, void** arguments);
 
 }  // namespace fake_cuda
 
-/// Returns from the function when it is scripted to fail. Uses the unversioned name.
+/// Returns from the function if it is scripted to fail. Uses the unversioned name.
 #define FAKE_GATE(function) \
   if (const CUresult scripted = fake_cuda::gate(function); scripted != CUDA_SUCCESS) return scripted

@@ -1,4 +1,4 @@
-// Tensor maps: the emulator's own, which its kernels read.
+// Tensor maps in the emulator's own format, which its kernels read.
 #include <cuda.h>
 
 #include <algorithm>

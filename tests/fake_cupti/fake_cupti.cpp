@@ -1,4 +1,4 @@
-// CUPTI's range profiler without hardware: README.md beside this file.
+// CUPTI's range profiler without hardware (README.md).
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -57,7 +57,7 @@ bool known(const char* metric) { return std::strstr(metric, "no_such") == nullpt
 
 }  // namespace
 
-/// Returns from the function when it is scripted to fail, or was given a block of another size.
+/// Returns from the function if it is scripted to fail, or was given a block of the wrong size.
 #define FAKE_GATE(function, Type)                                                                \
   if (const CUptiResult failure = scripted(#function); failure != CUPTI_SUCCESS) return failure; \
   if (params->structSize != Type##_Params_STRUCT_SIZE) return CUPTI_ERROR_INVALID_PARAMETER

@@ -1,2 +1,2 @@
-// A library that is CUPTI's by its name alone.
+// A library that resembles CUPTI only by its name.
 extern "C" int cuptiGetResultString(int, const char**) { return 0; }

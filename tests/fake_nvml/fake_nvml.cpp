@@ -1,4 +1,4 @@
-// NVML by environment variables: README.md beside this file.
+// NVML controlled by environment variables (README.md).
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -21,7 +21,7 @@ unsigned setting(const char* variable, unsigned default_value) {
   return text == nullptr ? default_value : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
 }
 
-/// The result of the call.
+/// The scripted result of a call.
 int scripted(const std::string& function) {
   const char* const text = std::getenv("FATUNE_FAKE_NVML_FAIL");
   std::istringstream rules(text == nullptr ? "" : text);

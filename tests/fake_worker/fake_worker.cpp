@@ -1,4 +1,4 @@
-// A worker whose GPU is a script: README.md beside this file.
+// A worker with a script instead of a GPU (README.md).
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ Json read_script() {
   return text == nullptr ? Json::object() : Json::parse(text);
 }
 
-/// Carries out a fault of the process itself, if it is one of that kind.
+/// Carries out a fault of the process itself. Other faults have no effect.
 void do_to_process(const std::string& what) {
   std::istringstream words(what);
   std::string action;
@@ -54,7 +54,7 @@ void do_to_process(const std::string& what) {
   }
 }
 
-/// The first of `values` whose name is a part of the label.
+/// The first of `values` whose name is part of the label, or else `otherwise`.
 template <typename Value>
 Value by_label(const Json& values, const std::string& label, const Value& otherwise) {
   for (const auto& item : values.items()) {
@@ -65,7 +65,7 @@ Value by_label(const Json& values, const std::string& label, const Value& otherw
   return otherwise;
 }
 
-/// The script's times of every candidate.
+/// The scripted times of all candidates.
 class Clock {
  public:
   explicit Clock(const Json& script)
@@ -80,7 +80,7 @@ class Clock {
                 (script.value("seed_by_process", false) ? static_cast<unsigned>(::getpid()) : 0U)) {
   }
 
-  /// Takes its time in earnest where the script says so.
+  /// Returns a sample. Really takes the time that the script sets with slow_ms.
   double sample_us(const std::string& label) {
     std::this_thread::sleep_for(std::chrono::milliseconds(slow_ms_));
     ++samples_;
@@ -91,7 +91,7 @@ class Clock {
     return by_label(times_us_, label, 100.0);
   }
 
-  /// At the last sample.
+  /// The reading of the last sample.
   [[nodiscard]] std::optional<GpuReading> reading() const {
     constexpr std::uint32_t kPowerCap = 0x4;
     constexpr std::uint32_t kHwThermalSlowdown = 0x40;
@@ -133,11 +133,11 @@ class Clock {
   double noise_;  // standard deviation
   std::normal_distribution<double> normal_;
   std::mt19937 random_;
-  int samples_ = 0;  // of this process, so far; from 1 at the first
+  int samples_ = 0;  // samples of this process so far; 1 at the first
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// A line for each thing that happens, written before fatune hears of it.
+/// Writes a line for each event, before fatune learns of it.
 class EventLog {
  public:
   explicit EventLog(const Json& script) {
@@ -264,7 +264,7 @@ class ScriptedMeasurer : public Measurer {
   }
 
  private:
-  /// Of the time on the whole problem, by the member `part` more or less than the part's share.
+  /// The time on the part relative to the whole problem. The member `part` scales the part's share.
   [[nodiscard]] double share_on_part(const std::string& label) const {
     return part_share_ * by_label(script_.value("part", Json::object()), label, 1.0);
   }
@@ -273,7 +273,7 @@ class ScriptedMeasurer : public Measurer {
     return by_label(script_.value("first_us", Json::object()), label, clock_.base_us(label));
   }
 
-  /// By the members `wrong` and `unlaunchable`.
+  /// The outcome that the members `wrong` and `unlaunchable` set.
   [[nodiscard]] std::optional<Outcome> refusal_of(const std::string& label) const {
     const auto text = [&](const char* member) {
       return by_label(script_.value(member, Json::object()), label, std::string());

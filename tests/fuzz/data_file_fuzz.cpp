@@ -1,5 +1,5 @@
-// Any bytes given as a family file, a space file or an expression either work, all the way to a
-// plan, or are answered with a bad_file error. The first byte chooses.
+// Arbitrary bytes as a family file, a space file or an expression: either they work, up to a plan,
+// or they give a bad_file error. The first byte chooses between these.
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace fatune;
 
-/// A family folder that is rewritten for every input.
+/// A family folder that every input overwrites.
 const fixtures::TempFolder& folder() {
   static const fixtures::TempFolder the_folder;
   [[maybe_unused]] static const std::filesystem::path kernel =

@@ -1,5 +1,5 @@
-// Any bytes given as PTX either run on the emulator, to an end or to findings, or are answered with
-// an error: never a crash, never a run without end.
+// Arbitrary bytes as PTX: either they run on the emulator, to the end or with findings, or they
+// give an error. The emulator never crashes or runs forever.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -26,12 +26,12 @@ using namespace fatune::emulate;
 
 constexpr std::uint64_t kMostInstructions = 2000;
 constexpr std::size_t kBufferBytes = std::size_t{64} * 1024;
-constexpr std::uint64_t kFirstData = 1024;  ///< in the buffer, after the tensor maps
+constexpr std::uint64_t kFirstData = 1024;  ///< offset in the buffer, after the tensor maps
 
-/// How a text is run: what it is about decides, so that its mutations run in the same way.
+/// How a text is run. Its instructions decide this, so that mutations run in the same way.
 struct Shape {
   std::uint32_t threads = 48;
-  std::uint32_t blocks = 1;  ///< of a cluster, which is the grid
+  std::uint32_t blocks = 1;  ///< blocks of the cluster, which is the whole grid
   std::uint32_t dynamic_smem_bytes = 1024;
 };
 
@@ -52,7 +52,7 @@ Shape shape_of(std::string_view text) {
   return shape;
 }
 
-/// One map of each rank, and every swizzle, with boxes that fit the shared memory of the seeds.
+/// Maps of each rank and with every swizzle. The boxes fit the shared memory of the seeds.
 std::vector<TensorMap> tensor_maps(std::uint64_t data) {
   std::vector<TensorMap> maps;
   const auto add = [&](std::uint32_t rank, std::uint32_t width, std::uint32_t height,
@@ -78,8 +78,8 @@ std::vector<TensorMap> tensor_maps(std::uint64_t data) {
   return maps;
 }
 
-/// The address of 64 KiB, as often as it fits: whatever the kernel takes for a pointer is one. The
-/// buffer begins with tensor maps of itself.
+/// Parameters filled with the address of a 64 KiB buffer, so that whatever the kernel uses as a
+/// pointer is valid. The buffer begins with tensor maps of itself.
 std::vector<std::uint8_t> pointers(GlobalMemory& memory, std::size_t bytes) {
   Allocation buffer;
   buffer.name = "buffer";
@@ -97,7 +97,7 @@ std::vector<std::uint8_t> pointers(GlobalMemory& memory, std::size_t bytes) {
   return parameters;
 }
 
-/// The first kernel, if there is one: what comes before it are functions that it may call.
+/// The first kernel if there is one: the functions before it may be called by it.
 const std::string& kernel_of(const PtxModule& module) {
   const auto kernel = std::find_if(module.functions.begin(), module.functions.end(),
                                    [](const PtxFunction& function) {
@@ -160,7 +160,7 @@ std::string_view text_of(const std::uint8_t* bytes, std::size_t size) {
 
 }  // namespace
 
-/// One time in four any bytes are changed: what parses the text is under test too.
+/// One time in four, arbitrary bytes change, because the parser is under test too.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t size,
                                                std::size_t most, unsigned int seed) {
   if (seed % 4 == 0) {

@@ -1,5 +1,5 @@
-// Any bytes given as fleet.json either are a plan or are answered with a bad_file error. Any bytes
-// given as a shard's record are a state of that shard. The first byte chooses.
+// Arbitrary bytes as fleet.json: either they are a plan, or they give a bad_file error. Arbitrary
+// bytes as a shard's record are a state of that shard. The first byte chooses between these.
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Any bytes given as what ncu or nsys printed either are a table, whose launches give finite
-// figures, or are answered with a bad_file error.
+// Arbitrary bytes as output of ncu or nsys: either they are a table whose launches give finite
+// figures, or they give a bad_file error.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// Any text either is a configuration, which then reads back from every notation, or a usage error.
+// Arbitrary text either is a configuration that can be read back from every notation, or gives a
+// usage error.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -1,6 +1,5 @@
-// Any bytes given as a line of proposals (docs/evaluate.md) either become a configuration with a
-// value for each parameter, or are answered with a usage error. Whatever they are, their id is
-// JSON.
+// Arbitrary bytes as a line of proposals (docs/evaluate.md): either they become a configuration
+// with a value for each parameter, or they give a usage error. In both cases their id is JSON.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

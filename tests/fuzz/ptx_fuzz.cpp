@@ -1,5 +1,5 @@
-// Any bytes given as PTX either are some, all the way to what feeds each statement, or are answered
-// with a bad_file error.
+// Arbitrary bytes as PTX: either they can be analysed, up to the data flow of each statement, or
+// they give a bad_file error.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -8,7 +8,7 @@
 namespace fatune::fuzz {
 namespace {
 
-/// The statements to insert: forms of every group of instructions, with the registers that seeds
+/// Statements to insert: forms of every group of instructions, with the registers that the seeds
 /// declare.
 constexpr std::array kInserted{
     "mbarrier.init.shared.b64 [%r2], 1",
@@ -140,7 +140,7 @@ std::vector<Token> tokens_of(std::string_view text) {
   return tokens;
 }
 
-/// Up to each semicolon; the last one is what remains.
+/// Splits the text after each semicolon. The last part is the rest.
 std::vector<std::string> split(std::string_view text) {
   std::vector<std::string> statements;
   for (std::size_t at = 0; at <= text.size();) {

@@ -7,16 +7,16 @@
 #include <string_view>
 #include <vector>
 
-// Changes to PTX that mostly leave it PTX: what comes out is decoded, and runs.
+// Mutations of PTX that mostly remain valid PTX, so that they are decoded and run.
 namespace fatune::fuzz {
 
 class PtxMutator {
  public:
   explicit PtxMutator(std::uint64_t seed) : random_(seed) {}
 
-  /// The text with one to four changes: to statements, to operands, to modifiers.
+  /// Returns the text with one to four changes to statements, operands or modifiers.
   [[nodiscard]] std::string mutate(std::string_view text);
-  /// Statements of one text put into the other.
+  /// Inserts statements of one text into the other.
   [[nodiscard]] std::string cross(std::string_view into, std::string_view from);
 
  private:

@@ -1,5 +1,5 @@
-// Any bytes given as an output of fatune either become reports, which can be written again, or are
-// answered with a bad_file error.
+// Arbitrary bytes as an output of fatune: either they become reports that can be written again, or
+// they give a bad_file error.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

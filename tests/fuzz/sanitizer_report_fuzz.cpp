@@ -1,4 +1,4 @@
-// Any bytes given as a report of compute-sanitizer are read, and what is found can be described.
+// Arbitrary bytes as a report of compute-sanitizer can be read, and the findings can be described.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

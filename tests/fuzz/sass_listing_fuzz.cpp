@@ -1,5 +1,5 @@
-// Any bytes given as a listing either are one, all the way to a profile, a graph and a comparison
-// with itself, or are answered with a bad_file error.
+// Arbitrary bytes as a listing: either they can be processed up to a profile, a graph and a
+// comparison with themselves, or they give a bad_file error.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

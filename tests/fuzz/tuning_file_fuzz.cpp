@@ -1,4 +1,4 @@
-// Any bytes given as a file of another auto-tuner either become a run, or are answered with a
+// Arbitrary bytes as a file of another auto-tuner: either they become a run, or they give a
 // bad_file error.
 #include <cstdint>
 #include <cstdlib>
@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
   try {
     const RunReport run = run_of(read_tuning_file(text, "fuzz", std::nullopt, FileTree{}));
-    for (const RunPart& part : parts_of(run)) {  // what was read can be written
+    for (const RunPart& part : parts_of(run)) {  // a run that was read can be written
       (void)tuning_file_text(ExportFormat::t4, tuning_results(part));
     }
   } catch (const Error& error) {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks tests/families/broken_flash on a GPU: 'fatune check' must find each mistake in flash_sm80
-wherever the mistake has an effect, in O or in the log-sum-exp, and nothing wrong with the kernel
-without one. Where there is compute-sanitizer, its racecheck must find the races, and no others.
+"""Checks tests/families/broken_flash on a GPU. 'fatune check' must find each mistake in flash_sm80
+wherever it has an effect, in O or in the log-sum-exp, and must find nothing wrong with the kernel
+without a mistake. If compute-sanitizer is installed, its racecheck must find exactly the races.
 
-Needs nothing but Python: broken_check.py --fatune build/ci/bin/fatune --family tests/families/broken_flash
+Needs only Python: broken_check.py --fatune build/ci/bin/fatune --family tests/families/broken_flash
 """
 
 import argparse
@@ -16,7 +16,7 @@ from collections import defaultdict
 from sweep_tools import print_table, skip_without_gpu
 
 FAILED_OUTCOMES = 6
-RACES = {"missing_barrier"}  # need not show in one run: they must with one of the seeds
+RACES = {"missing_barrier"}  # may not show in one run, but must with one of the seeds
 PROBLEMS = {
     "small": ["--small"],
     "small, causal": ["--small", "--causal"],
@@ -25,7 +25,7 @@ PROBLEMS = {
     "full": ["--heads", "4"],
 }
 SEEDS = 3
-# Mistakes in the log-sum-exp, and what is said of it; O is right.
+# Mistakes in the log-sum-exp, and the text of the finding. O is right.
 LSE_FAULTS = {
     "none": "",
     "lse_base_2": r"lse: greatest error",
@@ -38,7 +38,7 @@ NOT_INSTALLED = "compute-sanitizer, which --sanitizer needs, is not installed"
 
 
 def without_effect(problem, fault):
-    """A mask that an aligned problem without a causal mask has no use for."""
+    """Whether a fault has no effect, such as a wrong mask in an aligned problem that is not causal."""
     return fault == "none" or (fault == "wrong_mask" and problem in ("small", "full"))
 
 
@@ -47,7 +47,7 @@ def fault_of(config):
 
 
 def check(options, arguments):
-    """The rows that check prints; nothing when a tool that it needs is not there."""
+    """Returns the rows that check prints, or None if a tool that it needs is not installed."""
     command = [options.fatune, "check", "--quiet", "--format", "json", "--kernel-dir",
                options.family] + arguments
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -60,7 +60,7 @@ def check(options, arguments):
 
 
 def outcomes(checks):
-    """For each configuration: the seeds, and those of them with something wrong, with what."""
+    """Returns for each configuration the seeds, and the findings of the seeds with something wrong."""
     found = defaultdict(lambda: (set(), {}))
     for row in checks:
         seeds, wrong = found[row["config"]]
@@ -119,7 +119,7 @@ def check_races(options):
     rows = [["racecheck", "outcome", "said"]]
     for row in (row for row in checks if row["tool"]):
         expected = "flagged" if fault_of(row["config"]) in RACE_FAULTS else "right"
-        # A wrong output under the tool is no race.
+        # A wrong output under the tool does not count as a race.
         right = row["outcome"] == expected or (expected == "right" and not row["findings"])
         rows.append([row["config"], row["outcome"], row["detail"] or ""])
         if not right:

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Sweeps tests/families/cheats on a GPU: no kernel that saves its work when it is not looked at may
-have a rank, in a race as little as with a fixed count, and those that are right must have theirs.
+"""Sweeps tests/families/cheats on a GPU. No kernel that skips its work when it is not checked may
+have a rank, with either strategy. Kernels that are right must have one.
 
-Needs nothing but Python: cheats_sweep.py --fatune build/ci/bin/fatune --family tests/families/cheats
+Needs only Python: cheats_sweep.py --fatune build/ci/bin/fatune --family tests/families/cheats
 """
 
 from sweep_tools import check_strategies, fault_of, finding, print_table, sweep_family
 
 DIFFERS = r"(?s)(sample \d+: its output differs from the verified one of the same inputs|(launch \d+ of|the last of) \d+ (launches )?in a row): "
 NEVER_WRITTEN = r"output values are NaN, infinite or were never written"
-# Those that save their work as soon as they can.
+# Kernels that skip their work as soon as they can.
 WRONG = {
     "same_inputs": NEVER_WRITTEN,
     "odd_launches": NEVER_WRITTEN,
@@ -25,7 +25,7 @@ WRONG = {
 EXPECTED = {cheat: ("wrong_result", said) for cheat, said in WRONG.items()}
 EXPECTED["hang"] = ("timed_out", r"no result within \d+ ms")
 EXPECTED["saved_answers"] = ("implausible", r"remembers its answers")
-# Those that do their work in every sample, and whether they do it alike each time.
+# Kernels that do their work in every sample, and whether its results are the same each time.
 RIGHT = {"none": True, "unless_poisoned": True, "last_bits": False}
 
 

@@ -1,4 +1,4 @@
-// Hardware counters in this process: what CUPTI says must agree with what the events say.
+// Tests hardware counters in this process: CUPTI's values must agree with those of the events.
 #include "measure/counting.hpp"
 
 #include <gmock/gmock.h>
@@ -57,7 +57,7 @@ class CountingTest : public GpuTest {
     return summarise(samples_us, policy_.confidence).median_us;
   }
 
-  // Skips the test, with the reason, where counters cannot be read.
+  // Skips the test, with the reason, if counters cannot be read.
   void count(const std::vector<std::string>& metrics, int runs) {
     try {
       counted_ = count_runs(*launch_, {runs, metrics},

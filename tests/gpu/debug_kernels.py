@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Debugs kernels on a GPU, or with --emulate on the CPU: those of a space must be right at every step, and
-those that this script breaks must be wrong at the step, in the tensor and at the row that the break says.
+"""Debugs kernels on a GPU, or on the CPU with --emulate. Kernels of a space must be right at every step.
+Kernels that this script breaks must be wrong at the step, in the tensor and at the row of the break.
 
-Needs nothing but Python: debug_kernels.py --fatune build/ci/bin/fatune --kernels kernels
+Needs only Python: debug_kernels.py --fatune build/ci/bin/fatune --kernels kernels
 """
 
 import argparse
@@ -30,7 +30,7 @@ MORE_INPUTS = [["--init", kind] for kind in ("onehot", "identity", "constant")]
 PLAIN = "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_2_2_2_tiles"
 LAZY = PLAIN + "+opt_softmax"
 
-# (name, configuration, arguments, file, what is replaced, by what, the first that must be wrong)
+# (name, configuration, arguments, file, text to replace, replacement, the first value that must be wrong)
 RESCALE = "rescale_row<S>(rO, state, m, h, factor);"
 BREAKS = [
     ("mask", PLAIN, ["--causal"], "mask.cuh", "min(row + 1, seq_len)", "min(row + 2, seq_len)",
@@ -56,7 +56,7 @@ BREAKS = [
 
 
 def debug(options, config, arguments):
-    """The report, and the exit code."""
+    """Returns the report and the exit code."""
     where = ["--device", "none"] if options.emulate else ["--require-gpu"]
     command = [options.fatune, "debug", *where, "--quiet", "--format", "json", "--config",
                config] + arguments
@@ -79,14 +79,14 @@ def place_of(report):
 
 
 def configs_of(options, space, every):
-    """Every n-th configuration of a space."""
+    """Returns every n-th configuration of a space."""
     command = [options.fatune, "list", "--space", space, "--format", "json"]
     listed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     return [entry["config"] for entry in listed["kept"]][::every]
 
 
 def greatest_share(report):
-    """Of a limit, in percent."""
+    """Returns the largest error as a percentage of its limit."""
     shares = [check["max_error"] / check["limit"] for check in report["checks"]
               if check["max_error"] is not None and check["limit"] > 0]
     return 100 * max(shares)
@@ -112,7 +112,7 @@ def check_right(options):
 
 
 def broken_family(options, folder, file, old, new):
-    """A copy of flash_sm80 with one place changed."""
+    """Copies flash_sm80 with one change. Returns the copy's folder."""
     family = pathlib.Path(folder) / "flash_sm80"
     shutil.rmtree(family, ignore_errors=True)
     shutil.copytree(pathlib.Path(options.kernels) / "flash_sm80", family)
@@ -147,7 +147,7 @@ def check_broken(options):
 
 
 def check_barrier(options):
-    """What a missing barrier does depends on luck: shown, not judged. The emulator finds the race."""
+    """Shows a missing barrier without judging it: its effect depends on luck. The emulator finds the race."""
     with tempfile.TemporaryDirectory() as folder:
         family = broken_family(options, folder, "flash_forward.cu",
                                "cp_async_wait_all();\n    }\n    __syncthreads();",

@@ -1,4 +1,4 @@
-// Outputs of whole kernels on the emulator against those of this machine's GPU.
+// Compares the outputs of whole kernels on the emulator with those of this machine's GPU.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -24,9 +24,9 @@
 namespace fatune {
 namespace {
 
-/// docs/emulate.md states these.
-constexpr double kMostDifferent = 0.005;     ///< share of the outputs
-constexpr double kMostRelative = 1.0 / 128;  ///< of the greatest output: one place of bf16
+/// docs/emulate.md documents these limits.
+constexpr double kMostDifferent = 0.005;     ///< the share of outputs that may differ
+constexpr double kMostRelative = 1.0 / 128;  ///< of the largest output: one unit of bf16
 
 struct Trial {
   const char* config;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Sweeps tests/families/faulty on a GPU: every kernel must get the outcome that it deserves, with a
-message that helps, and those that are right must rank as they do alone.
+"""Sweeps tests/families/faulty on a GPU. Every kernel must get the right outcome, with a helpful
+message. Kernels that are right must be ranked as they are when they run alone.
 
-Needs nothing but Python: faults_sweep.py --fatune build/ci/bin/fatune --family tests/families/faulty
+Needs only Python: faults_sweep.py --fatune build/ci/bin/fatune --family tests/families/faulty
 """
 
 import re

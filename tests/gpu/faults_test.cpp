@@ -1,5 +1,4 @@
-// Kernels that are right, and kernels that are wrong in one way each: every one must get the
-// outcome that it deserves.
+// Tests right kernels, and kernels with one fault each: each must get the right outcome.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +20,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// A thread per output element, a block per row: slow, plain and right, but for one fault.
+// A thread per output element, a block per row: slow, simple and right, except for one fault.
 constexpr const char* kNaiveAttention = R"(
 #include "common/attention_args.h"
 #include "common/ptx_convert.cuh"
@@ -81,12 +80,12 @@ extern "C" __global__ void naive(AttentionForwardArgs args) {
   if (kFault == kBeforeOutput && row == 0 && head == 0 && blockIdx.z == 0) {
     o[dim - d] = element;
   }
-  // Of the row that this block alone reads, after it was read.
+  // Overwrites the query row that only this block reads, after reading it.
   if (kFault == kOverQueries && here) {
     __syncthreads();
     ((unsigned short*)args.q)[base + row * stride + dim] = 0;
   }
-  // What was there, but for one bit: no output that is compared shows it.
+  // Flips one bit of V. No output that is compared shows it.
   if (kFault == kOverValuesLate && last && dim == 0) {
     ((unsigned short*)args.v)[base + row * stride] ^= 1;
   }
@@ -227,15 +226,16 @@ TEST_F(Measuring, TheRunThatIsVerifiedIsASample) {
   EXPECT_NEAR(admission.first_us, median_us, 0.3 * median_us);
 }
 
-// Behind V is poison: even with weight 0 it makes NaN.
+// Poison follows V: even with weight 0 it makes NaN.
 TEST_F(Measuring, AReadPastTheEndIsFound) { expect_wrong("kReadsPastEnd", "NaN"); }
 
-// exp without the running maximum leaves fp16's range at a score of 11: only large logits show it.
+// Without the running maximum, exp exceeds fp16's range at a score of 11. Only large logits reveal
+// it.
 TEST_F(Measuring, AMissingMaximumIsFoundByLargeLogits) {
   expect_wrong("kNoMaximum", "input large_logits");
 }
 
-// One row in 131072, compared or not: the scan of the whole output finds it.
+// One row in 131072 is missing. The scan of the whole output finds it even if it is not compared.
 TEST_F(Measuring, AnUnwrittenRowIsFoundAlsoWhereRowsAreSampled) {
   expect_wrong("kUnwrittenRow", "64 output values", {16, 512, 16, 64, DType::fp16, false});
 }
@@ -260,7 +260,7 @@ TEST_F(Measuring, TheSameSeedGivesTheSameFigures) {
   }
 }
 
-// The crash happens in a process of its own: it kills the context.
+// The crash kills the context, so it happens in a separate process.
 class CrashDeathTest : public Measuring {
  protected:
   [[noreturn]] void crash_and_exit() const {

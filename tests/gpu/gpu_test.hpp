@@ -19,13 +19,13 @@
 
 namespace fatune {
 
-/// A test on the first GPU. Without a usable one it is skipped, with the reason.
+/// A test on the first GPU. It is skipped, with the reason, if there is no usable GPU.
 class GpuTest : public ::testing::Test {
  protected:
   void SetUp() override;
 
   [[nodiscard]] const gpu::Context& context() const { return *context_; }
-  /// With the memory that is free now.
+  /// The limits with the memory that is free now.
   [[nodiscard]] DeviceLimits limits() const;
   [[nodiscard]] Arch arch() const { return limits_.arch; }
 
@@ -34,16 +34,16 @@ class GpuTest : public ::testing::Test {
   std::optional<gpu::Context> context_;
 };
 
-/// The measurement kernels of a problem, compiled for `arch`; once per process.
+/// The measurement kernels of a problem, compiled for `arch` once per process.
 [[nodiscard]] const Artifact& measurement_kernels(const Problem& problem, Arch arch);
 
-/// A kernel of kernels/... or of a test, whose sources may include "common/attention_args.h" and
-/// "common/ptx_convert.cuh".
+/// Compiles a kernel of kernels/... or of a test. Its sources may include "common/attention_args.h"
+/// and "common/ptx_convert.cuh".
 [[nodiscard]] Artifact compile_test_kernel(
     const std::string& source, const std::string& entry_point, Arch arch,
     const std::vector<std::pair<std::string, std::string>>& defines = {});
 
-/// Device memory as host values; waits.
+/// Copies device memory to host values, and waits for the copy.
 template <typename T>
 [[nodiscard]] std::vector<T> read_back(gpu::DevicePtr address, std::size_t count,
                                        const gpu::Stream& stream) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Sweeps on a GPU while fatune, then its worker, is killed (SIGKILL) at random moments: nothing that
+"""Sweeps on a GPU while fatune and then its worker are killed (SIGKILL) at random moments. Nothing that
 was stored may be lost or measured twice, and no configuration may be blamed.
 
-Needs nothing but Python: kill_sweep.py --fatune build/ci/bin/fatune --kills 20
+Needs only Python: kill_sweep.py --fatune build/ci/bin/fatune --kills 20
 """
 
 import argparse
@@ -32,7 +32,7 @@ def failures_of(problem):
 
 
 def query(database, sql):
-    """All rows; none when the database was not made yet."""
+    """Returns all rows, or none if the database does not exist yet."""
     if not os.path.exists(database):
         return []
     connection = sqlite3.connect(database)
@@ -45,14 +45,14 @@ def query(database, sql):
 
 
 def next_sweep(database, first_run):
-    """The first run of the sweep that the next command belongs to: a complete one is not gone on
-    with. It may be complete, and killed before it has printed."""
+    """Returns the first run of the sweep that the next command belongs to. A complete run is not
+    continued. It may be complete although it was killed before it printed."""
     complete = query(database, "SELECT max(id) FROM runs WHERE complete = 1")
     return max(first_run, (complete[0][0] or 0) + 1) if complete else first_run
 
 
 def journals(database):
-    """The samples of each run's problems, in order: {(run, problem): [(configuration, us)]}."""
+    """Returns the samples of each run's problems, in order: {(run, problem): [(configuration, us)]}."""
     rows = query(database,
                  "SELECT rp.run, rp.problem, j.config, j.us FROM journal j "
                  "JOIN run_problems rp ON rp.id = j.run_problem WHERE j.kind = 'sample' "
@@ -64,7 +64,7 @@ def journals(database):
 
 
 def check_end_of_sweep(findings, database, report, first_run, reference):
-    """After a sweep that was killed and has ended at last; its first run is `first_run`."""
+    """Checks a sweep that was killed and has finally ended. Its first run is `first_run`."""
     findings.expect(report["complete"], "the last run is not complete")
     stored = {key: samples for key, samples in journals(database).items() if key[0] >= first_run}
     longest = {}
@@ -104,7 +104,7 @@ def kill_program(options, arguments, reference, findings):
 
 
 def workers_of(pid):
-    """The processes that `pid` has started."""
+    """Returns the processes that `pid` has started."""
     found = []
     for name in os.listdir("/proc"):
         try:
@@ -117,7 +117,7 @@ def workers_of(pid):
 
 
 def kill_workers_of(sweep, options, kills, rows):
-    """Until the sweep has ended, or enough were killed; returns how many were."""
+    """Kills workers until the sweep has ended or enough were killed. Returns how many were killed."""
     while kills < options.kills:
         wait_s = random.uniform(0, options.most_s)
         if not sweep.runs_for(wait_s):

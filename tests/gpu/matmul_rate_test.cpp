@@ -1,4 +1,4 @@
-// Dense products on the GPU: right, and at a rate that a device can have.
+// Tests dense products on the GPU: they are right, and their rate is plausible for the device.
 #include "measure/matmul_rate.hpp"
 
 #include <chrono>
@@ -47,7 +47,7 @@ TEST_P(DenseProducts, AreRight) {
                      values(a, kElementsA), values(b, kElementsB));
 }
 
-// GeForce GPUs do half of the nominal rate with fp32 sums, and clocks fall under the power cap.
+// GeForce GPUs reach half the nominal rate with fp32 sums, and clocks drop under the power cap.
 TEST_P(DenseProducts, ReachAGoodPartOfThePeak) {
   if (!nominal_tensor_flop_per_clock(arch()) || arch().sm >= 100) {
     GTEST_SKIP() << "mma.sync and wgmma are not what is fastest on " << arch_name(arch());

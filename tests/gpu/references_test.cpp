@@ -1,4 +1,4 @@
-// The reference kernels on the GPU against float64 on the CPU, and the inputs they are given.
+// Compares the reference kernels on the GPU with float64 on the CPU, and tests their inputs.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ std::string case_name(const ::testing::TestParamInfo<Case>& tested) {
   return name;
 }
 
-// Inputs and both references of a problem, made on the GPU and read back.
+// Inputs and both references of a problem, computed on the GPU and read back.
 class Reference : public GpuTest, public ::testing::WithParamInterface<Case> {
  protected:
   void SetUp() override {
@@ -68,7 +68,7 @@ class Reference : public GpuTest, public ::testing::WithParamInterface<Case> {
     truth_ = cpu_attention(problem, q_, k_, v_);
   }
 
-  // Where element i of the references, (batch, heads, seq_len, d_head_v), is in O.
+  // The index in O of element i of the references, (batch, heads, seq_len, d_head_v).
   [[nodiscard]] static std::size_t tensor_index(std::size_t i) {
     const TensorShape shape = tensor_shape(GetParam().problem, TensorRole::o);
     const auto index = static_cast<std::int64_t>(i);
@@ -96,8 +96,8 @@ TEST_P(Reference, Fp32AgreesWithFloat64) {
   RecordProperty("greatest_error", fmt::format("{:.3g}", worst));
 }
 
-// The 16-bit reference must err like a 16-bit computation: a good deal more than the fp32 one, and
-// not by more than a few roundings of the scores, probabilities and outputs can explain.
+// The 16-bit reference must have the error of a 16-bit computation: much larger than the fp32
+// one's, and no larger than a few roundings of the scores, probabilities and outputs can explain.
 TEST_P(Reference, SixteenBitErrorIsThatOfItsRoundings) {
   const Problem& problem = GetParam().problem;
   double greatest_error = 0.0;
@@ -111,7 +111,7 @@ TEST_P(Reference, SixteenBitErrorIsThatOfItsRoundings) {
     return;
   }
   const double unit = unit_in_last_place(greatest_value, problem.dtype);
-  if (GetParam().kind != InputKind::dominating_key) {  // there O is nearly one key's value
+  if (GetParam().kind != InputKind::dominating_key) {  // O is nearly the value of one key there
     EXPECT_GE(greatest_error, 0.2 * unit);
   }
   const double greatest_logit = GetParam().kind == InputKind::large_logits ? 64.0 : 16.0;
@@ -161,7 +161,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class Inputs : public GpuTest {
  protected:
-  // Q, K and V of a problem with 2^21 elements each.
+  // Q, K and V of a problem, with 2^21 elements each.
   std::vector<std::vector<double>> fill(InputKind kind) {
     const gpu::Stream stream;
     const MeasurementModule kernels(measurement_kernels(kProblem, arch()));
@@ -196,7 +196,8 @@ double share_beyond(const std::vector<double>& values, double limit) {
   return static_cast<double>(beyond) / static_cast<double>(values.size());
 }
 
-// 2^21 values: standard error of a mean of products 0.0007; the limits are seven of them.
+// 2^21 values: the standard error of a mean of products is 0.0007, and the limits are seven times
+// that.
 TEST_F(Inputs, NormalInputsAreNormalAndIndependent) {
   const auto tensors = fill(InputKind::normal);
   for (const std::vector<double>& values : tensors) {
@@ -223,7 +224,7 @@ TEST_F(Inputs, LargeLogitsComeFromLargerQueriesAlone) {
 TEST_F(Inputs, DominatingKeysStandOutInK) {
   const auto tensors = fill(InputKind::dominating_key);
   const auto d = static_cast<std::size_t>(kProblem.d_head);
-  // All elements of such a row have one magnitude, 16 / sqrt(d).
+  // All elements of these rows have the same magnitude, 16 / sqrt(d).
   const double magnitude = element_value(
       round_to_element(16 / std::sqrt(static_cast<double>(d)), kProblem.dtype), kProblem.dtype);
   std::int64_t rows = 0;
@@ -238,7 +239,7 @@ TEST_F(Inputs, DominatingKeysStandOutInK) {
 
 class LongSequence : public GpuTest {};
 
-// The budget of the design: inputs and references of all kinds at the longest documented length.
+// The time budget for inputs and references of all kinds at the longest documented length.
 TEST_F(LongSequence, AProblemBeginsQuickly) {
   const Problem problem{4, 16384, 16, 128, DType::bf16, false};
   if (limits().sm_count < 100 ||

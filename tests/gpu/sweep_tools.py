@@ -1,4 +1,4 @@
-"""What the scripts here share: running fatune's sweep, with Python's standard library alone."""
+"""Shared code of these scripts: runs fatune's sweep, with only Python's standard library."""
 
 import argparse
 import json
@@ -13,7 +13,7 @@ SKIPPED = 77  # CTest's SKIP_RETURN_CODE
 
 
 def skip_without_gpu(fatune):
-    """Ends the script, with the reason, when fatune finds no usable GPU."""
+    """Ends the script, with the reason, if fatune finds no usable GPU."""
     found = subprocess.run([fatune, "devices", "--format", "json"], capture_output=True, text=True,
                            check=True)
     report = json.loads(found.stdout)
@@ -23,7 +23,7 @@ def skip_without_gpu(fatune):
 
 
 class Sweep:
-    """A running sweep whose result is JSON. It prints into files: a pipe could fill and hold it up."""
+    """A running sweep with JSON output. It prints into files, because a full pipe would block it."""
 
     def __init__(self, fatune, arguments, environment=None):
         self.out = tempfile.TemporaryFile("w+", encoding="utf-8")
@@ -34,7 +34,7 @@ class Sweep:
                                         env={**os.environ, **(environment or {})})
 
     def runs_for(self, seconds):
-        """Waits; false when the sweep has ended before."""
+        """Waits. Returns False if the sweep has ended before."""
         try:
             self.process.wait(seconds)
             return False
@@ -46,7 +46,7 @@ class Sweep:
         self.process.wait()
 
     def result(self):
-        """What it printed, and how long that took; the script fails when the sweep did."""
+        """Returns what the sweep printed, and how long it took. Ends the script if the sweep failed."""
         code = self.process.wait()
         seconds = time.monotonic() - self.start
         self.out.seek(0)
@@ -57,20 +57,20 @@ class Sweep:
 
 
 def print_table(rows):
-    """Rows of text below the first one, which is the heading."""
+    """Prints rows of text below the first one, which is the heading."""
     rows = [[str(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip(), flush=True)
 
 
-# --- Families of which every kernel goes wrong in a way of its own: tests/families/{faulty,cheats} ---
+# --- Families in which every kernel fails in its own way: tests/families/{faulty,cheats} ---
 
 WATCHDOG_S = 2
 
 
 def sweep_family(options, space, more):
-    """The only problem of a sweep of a space, and how long it took."""
+    """Returns the only problem of a sweep of a space, and how long the sweep took."""
     arguments = ["--kernel-dir", options.family, "--space", space, "--seq", "512", "--batch", "2",
                  "--heads", "4", "--no-db"]
     report, seconds = Sweep(options.fatune, arguments + more,
@@ -80,19 +80,19 @@ def sweep_family(options, space, more):
 
 
 def fault_of(entry):
-    """What goes wrong, by the configuration's short form."""
+    """Returns the fault in the configuration's short form."""
     return re.match(r"\(FP16, 64, (\w+)\)", entry["config"])[1]
 
 
 def finding(entry, outcome, pattern):
-    """What is wrong with an outcome; nothing when it is as it should be."""
+    """Returns what is wrong with an outcome, or an empty text if it is as expected."""
     if entry["outcome"] != outcome:
         return f"must be {outcome}"
     return "" if re.search(pattern, entry["detail"]) else f"must say {pattern}"
 
 
 def check_strategies(description, check):
-    """Ends the program by what `check(options, more)` finds wrong in sweeps of either strategy."""
+    """Ends the program with what `check(options, more)` finds wrong in sweeps with either strategy."""
     parser = argparse.ArgumentParser(description=description.split("\n", maxsplit=1)[0])
     parser.add_argument("--fatune", required=True, help="the program")
     parser.add_argument("--family", required=True, help="the family's folder, in tests/families")

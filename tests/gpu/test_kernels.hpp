@@ -12,7 +12,7 @@ extern "C" __global__ void spin(AttentionForwardArgs) {
 }
 )";
 
-// Reads Q, K and V once; nothing is worth writing, which the compiler cannot know.
+// Reads Q, K and V once. It writes nothing, but the compiler cannot know that.
 inline constexpr const char* kReadAll = R"(
 #include "common/attention_args.h"
 extern "C" __global__ void read_all(AttentionForwardArgs args) {

@@ -1,5 +1,5 @@
-// The timing protocol on the GPU: the gate holds and opens, the flush makes samples cold, times are
-// true.
+// Tests the timing protocol on the GPU: the gate holds and opens, the flush makes samples cold, and
+// times are correct.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ extern "C" __global__ void empty(AttentionForwardArgs) {}
 
 class TimingTest : public GpuTest {
  protected:
-  // 4 MiB per tensor: the three that are read fit every L2 in question.
+  // 4 MiB per tensor: the three tensors that are read fit into the L2 of every supported GPU.
   static inline const Problem kProblem{1, 2048, 16, 64, DType::fp16, false};
 
   void SetUp() override {
@@ -88,8 +88,8 @@ class TimingTest : public GpuTest {
 
 class GateTest : public TimingTest {
  protected:
-  // Milliseconds that the stream is held when the flag is written after `open_after_ms` (never:
-  // negative), and whether the gate says that it expired.
+  // How many milliseconds the stream is held if the flag is written after `open_after_ms`
+  // (negative: never), and whether the gate reports that it expired.
   struct Held {
     double ms = 0.0;
     bool expired = false;
@@ -136,7 +136,7 @@ TEST_F(TimingTest, TimesAreTrue) {
   RecordProperty("median_us", fmt::format("{:.2f}", timing.median_us));
 }
 
-// Without the gate the device waits, between the events, for the host to launch the kernel.
+// Without the gate the device waits between the events for the host to launch the kernel.
 TEST_F(TimingTest, TheGateKeepsLaunchCostOut) {
   const Ready kernel = load(kEmpty, "empty");
   const Timing gated = time(kernel, false, true);
@@ -165,7 +165,7 @@ TEST_F(TimingTest, AGraphTakesAsLongAsItsKernel) {
   EXPECT_NEAR(graph.median_us, plain.median_us, 0.03 * plain.median_us);
 }
 
-// A large reader between the samples: it leaves nothing of the small one's tensors in the L2.
+// A large buffer is filled between the samples, which evicts the kernel's tensors from the L2.
 TEST_F(TimingTest, WarmSamplesAreWarmAlsoInTurns) {
   const LaunchGeometry all_sms{{limits().sm_count, 1, 1}, {1024, 1, 1}, 0};
   const Ready kernel = load(kReadAll, "read_all", all_sms);
@@ -188,7 +188,7 @@ TEST_F(TimingTest, TheManagementLibrarySaysHowFastTheClockRuns) {
     GTEST_SKIP() << nvml.problem();
   }
   const Ready kernel = load(kSpin, "spin", {{limits().sm_count, 1, 1}, {1024, 1, 1}, 0});
-  static_cast<void>(time(kernel, true, true));  // out of its idle clock
+  static_cast<void>(time(kernel, true, true));  // leaves its idle clock
   const auto start = Clock::now();
   const std::optional<GpuReading> reading = nvml.read();
   RecordProperty("read_ms", fmt::format("{:.2f}", since_ms(start)));

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# check_headers.bash COMPILER INCLUDE_DIRS HEADER...: each header compiles alone, with the include
-# folders of its layer only (separated by semicolons). Names every header that does not.
+# check_headers.bash COMPILER INCLUDE_DIRS HEADER...: compiles each header alone, with only the include folders of its
+# layer (separated by semicolons). Names every header that fails.
 #
-# A unity build hides a missing #include: files in front of it bring what it lacks. Compiling all
-# headers alone takes 9 minutes of a core. These take 25 seconds, and seconds more for each change:
-# - headers that differ from where the branch left main (on main: from the commit before). This needs
+# A unity build hides a missing #include, because files before it provide what it lacks. Compiling all
+# headers alone takes 9 minutes of one core. The following selection takes 25 seconds, and seconds more
+# for each change:
+# - headers that differ from the branch point on main (on main: from the previous commit). This needs
 #   git;
-# - one in 6 of those that include one of them, for they may have lived on what it included;
+# - one in 6 of the headers that include one of those, because they may depend on what it included;
 # - one in 48 of all headers.
-# The ones in 6 and in 48 are others every day. All headers are taken with FATUNE_TEST_EXHAUSTIVE set, as
-# every night.
+# The ones in 6 and in 48 change every day. FATUNE_TEST_EXHAUSTIVE, which is set every night, selects all
+# headers.
 set -euo pipefail
 
 compiler=$1
@@ -21,14 +22,14 @@ for folder in "${folders[@]}"; do flags+=("-I$folder"); done
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 git() { command git -C "$root" -c safe.directory='*' "$@" 2>/dev/null; }
 
-# base: the commit that changes are counted from; fails without one.
+# base: prints the commit from which changes are counted. Fails if there is none.
 base() {
   local fork
   fork=$(git merge-base HEAD origin/main) || fork=
   if [[ -n $fork && $fork != "$(git rev-parse HEAD)" ]]; then echo "$fork"; else git rev-parse --verify HEAD^; fi
 }
 
-# changed: the headers of src that differ from there, as they are included: "core/config.hpp".
+# changed: prints the headers of src that differ from that commit, as they are included: "core/config.hpp".
 changed() {
   local from
   from=$(base) || return 0
@@ -46,7 +47,7 @@ includes_changed() {
 }
 
 today=$((10#$(date -u +%j)))
-# is_one_in N HEADER: whether it is today.
+# is_one_in N HEADER: whether the header is among today's one in N.
 is_one_in() { [[ $((($(cksum <<<"${2##*/}" | cut -d' ' -f1) + today) % $1)) -eq 0 ]]; }
 
 is_taken() {

@@ -1,5 +1,5 @@
-// The products of product_kernel.hpp on this machine's GPU: what the emulator takes for the layouts
-// of TMA and of wgmma's descriptors has to be what Hopper does.
+// Runs the products of product_kernel.hpp on this machine's GPU. The layouts of TMA and of wgmma's
+// descriptors that the emulator assumes must be those of Hopper.
 #include <cuda.h>
 #include <dlfcn.h>
 

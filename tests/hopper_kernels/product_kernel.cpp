@@ -16,7 +16,7 @@ using emulate::TensorMap;
 constexpr std::array kAllSwizzles{Swizzle::none, Swizzle::bytes_32, Swizzle::bytes_64,
                                   Swizzle::bytes_128};
 
-/// Bytes of a panel's row: what TMA swizzles, or one core matrix's.
+/// Bytes of a panel's row: the swizzled line, or the row of one core matrix.
 std::uint32_t panel_row_bytes(Swizzle swizzle) {
   constexpr std::array<std::uint32_t, 4> kBytes{16, 32, 64, 128};
   return kBytes[static_cast<std::size_t>(swizzle)];
@@ -35,7 +35,7 @@ struct Layout {
   [[nodiscard]] std::uint32_t panel_bytes() const { return outer * row_bytes; }
   [[nodiscard]] std::uint32_t bytes() const { return inner * outer * 2; }
 
-  /// From the start of the matrix to its 16 elements of k from `k` on.
+  /// The offset from the start of the matrix to its 16 elements of k from `k` on.
   [[nodiscard]] std::uint32_t step_bytes(std::uint32_t k) const {
     return mn_major ? k * row_bytes : k / width * panel_bytes() + k % width * 2;
   }
@@ -128,7 +128,7 @@ void write_matrix(const ProductCase& c, const Layout& matrix, std::uint32_t salt
   }
 }
 
-/// "%f0, %f1, ..." of D.
+/// The registers of D: "%f0, %f1, ...".
 std::string sum_registers(const ProductCase& c) {
   std::string names;
   for (std::uint32_t i = 0; i < sums_of(c); ++i) {
@@ -147,7 +147,7 @@ std::string a_fragment(std::uint32_t k) {
   return text;
 }
 
-/// Whether the product at `k` adds to the sums: the first does not.
+/// True if the product at `k` adds to the sums. The first does not.
 const char* scale_of_sums(const ProductCase& c, std::uint32_t k) {
   return !c.immediate_scale ? "%p2" : k == 0 ? "0" : "1";
 }

@@ -27,7 +27,7 @@ struct ProductCase {
 };
 
 /// Every swizzle and major, A from shared memory and from registers, all types, narrow and wide.
-/// Only N that the panels of a B that is MN-major divide.
+/// N is a multiple of the panel width wherever B is MN-major.
 [[nodiscard]] std::vector<ProductCase> product_cases();
 /// Some of these with random elements.
 [[nodiscard]] std::vector<ProductCase> random_product_cases();
@@ -51,7 +51,7 @@ inline constexpr std::uint32_t kInputBytes = kDataB + 256 * kDepth * 2;
 /// The members of the tensor maps of A and of B, for a buffer at `address`.
 [[nodiscard]] std::array<emulate::TensorMap, 2> product_maps(const ProductCase& c,
                                                              std::uint64_t address);
-/// Bytes from kDataA on: small integers, so that sums are exact whatever their order; or random.
+/// The bytes from kDataA on: small integers, whose sums are exact in any order, or random numbers.
 [[nodiscard]] std::vector<std::uint8_t> product_data(const ProductCase& c);
 /// The registers of thread t from element t * sums_of(c) on. Precondition: the elements are not
 /// random.

@@ -1,4 +1,4 @@
-"""scripts/build_flash4_kernels with packages and a linker that only pretend.
+"""Tests scripts/build_flash4_kernels with fake packages and a fake linker.
 
 usage: build_flash4_kernels_test.py SCRIPT
 """

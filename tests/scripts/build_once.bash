@@ -1,6 +1,6 @@
-# scripts/lib/build.bash builds when something changed and only then, once for several callers, with
-# nothing on standard output; a failed build shows its log and is tried again. Runs on a tree of its
-# own, whose "build" appends a line to a file.
+# Tests scripts/lib/build.bash: it builds only when something changed, once for several callers, and prints nothing on
+# standard output. A failed build shows its log and is tried again. The test has its own source tree, whose "build"
+# appends a line to a file.
 set -euo pipefail
 
 fail() { echo "FAILED: $*"; exit 1; }

@@ -1,4 +1,4 @@
-"""Headless Chromium, and what it says of a page: messages, requests, figures, overflow, accessibility."""
+"""Headless Chromium, and what it reports about a page: messages, requests, figures, overflow, accessibility."""
 import base64
 import json
 import pathlib
@@ -10,11 +10,11 @@ from wheel_folder import bring_wheels, skip
 
 PHONE_PX, DESKTOP_PX = 400, 1600
 HEIGHT_PX = 1000
-# axe-core takes seconds for thousands of rows and marks, which are all alike: it gets the first of them.
+# axe-core takes seconds for thousands of similar rows and marks, so it gets only the first ones.
 ALIKE_FOR_AXE = 20
 AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
 
-# Figures whose drawing or table has no size, once all that is folded is open.
+# Figures whose drawing or table has no size after everything folded is opened.
 BAD_FIGURES = """
 for (const one of document.querySelectorAll("details")) one.open = true;
 const has_size = (one) => one.getBoundingClientRect().width > 0 && one.getBoundingClientRect().height > 0;
@@ -22,7 +22,7 @@ return [...document.querySelectorAll("figure")]
   .filter((figure) => ![...figure.querySelectorAll("svg, table")].some(has_size))
   .map((figure) => figure.id || figure.textContent.slice(0, 60));
 """
-# Elements that reach over the page's right edge without being in something that scrolls.
+# Elements that extend over the page's right edge and are not inside something that scrolls.
 TOO_WIDE = """
 const edge = document.documentElement.clientWidth;
 if (document.documentElement.scrollWidth <= edge) return [];
@@ -42,8 +42,8 @@ axe.run({runOnly: rules, resultTypes: ["violations"], preload: false})
 
 
 def find_chromium():
-    """Paths of Chromium and its driver, which are of the same version. Skips where one is missing: Ubuntu has the
-    packages' names, but they only ask for snap."""
+    """Returns the paths of Chromium and its driver, which have the same version. Skips the test if one is missing.
+    Ubuntu's packages of these names only ask for snap."""
     browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
     for program in (browser, driver):
         if not program or subprocess.run([program, "--version"], capture_output=True, check=False).returncode != 0:
@@ -52,20 +52,20 @@ def find_chromium():
 
 
 class Chromium:
-    """One window. `wheels`: the folder for Selenium and axe-core. Nothing but files can be reached from it."""
+    """One window. `wheels`: the folder for Selenium and axe-core. It can reach only files."""
 
     def __init__(self, wheels):
         browser, driver = find_chromium()
         folder = bring_wheels(wheels, ["selenium==4.51.0"], files_only=["axe-playwright-python==0.1.8"])
         self.axe = (folder / "axe_playwright_python/axe.min.js").read_text(encoding="utf-8")
-        from selenium import webdriver  # of the folder
+        from selenium import webdriver  # installed in the folder
         options = webdriver.ChromeOptions()
         options.binary_location = browser
         options.unhandled_prompt_behavior = "ignore"  # a dialog is an error
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         for argument in ("headless=new", "disable-dev-shm-usage", "disable-background-networking",
                          "disable-component-update", "host-resolver-rules=MAP * ~NOTFOUND",
-                         "force-prefers-reduced-motion", "disable-gpu", "no-sandbox"):  # containers do not let it have one
+                         "force-prefers-reduced-motion", "disable-gpu", "no-sandbox"):  # containers forbid it
             options.add_argument(f"--{argument}")
         self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
         self.run = self.driver.execute_script
@@ -75,7 +75,7 @@ class Chromium:
         self.driver.quit()
 
     def open(self, page):
-        """Loads the file, and forgets what was said of the one before."""
+        """Loads the file, and drops the messages and requests of the previous one."""
         self.driver.get("about:blank")
         self.messages(), self.requests()
         self.driver.get(pathlib.Path(page).absolute().as_uri())
@@ -91,11 +91,11 @@ class Chromium:
         self.say("Emulation.setScriptExecutionDisabled", {"value": not enabled})
 
     def messages(self):
-        """Of the console, since they were last asked for."""
+        """Returns the console's messages since the last call."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self):
-        """Addresses, since they were last asked for."""
+        """Returns the requested addresses since the last call."""
         events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         return [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
 
@@ -106,7 +106,7 @@ class Chromium:
         return self.run(TOO_WIDE)
 
     def accessibility_problems(self, rules=AXE_TAGS):
-        """By axe-core: `rules` are tags, or names of rules. Most of the page's rows and marks are gone afterwards."""
+        """Runs axe-core. `rules` are tags or names of rules. Afterwards, most of the page's rows and marks are gone."""
         if not self.run("return typeof axe === 'object'"):
             self.run(self.axe)
         self.driver.set_script_timeout(120)
@@ -116,7 +116,7 @@ class Chromium:
         return base64.b64decode(self.say("Page.printToPDF", {"printBackground": True})["data"])
 
     def screenshot(self):
-        """The whole page as PNG."""
+        """Returns the whole page as PNG."""
         return base64.b64decode(self.say("Page.captureScreenshot", {"captureBeyondViewport": True})["data"])
 
 

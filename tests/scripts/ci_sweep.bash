@@ -1,5 +1,5 @@
-# The GPU-less form of the tuning job, through the real program, on the smallest documented space;
-# and its refusals. $1 is the program.
+# Tests the tuning job without a GPU, with the real program, on the smallest documented space. Also tests what the job
+# refuses. $1 is the program.
 set -euo pipefail
 
 fail() { echo "FAILED: $*"; exit 1; }
@@ -25,10 +25,10 @@ expect_refusal "unknown argument: --bogus" --no-gpu --bogus
 expect_refusal "--kernel-dir needs a value" --no-gpu --kernel-dir
 expect_refusal "--seq needs a value" --no-gpu --seq
 
-# A program that fails must fail the job.
+# If a program fails, the job must fail.
 FATUNE=false "$SCRIPTS/ci_sweep" --no-gpu --out "$WORK/false" >/dev/null 2>&1 && fail "hides a failure"
 
-# Shipped winners: what fatune answers decides; no winners for this GPU model are no failure.
+# Shipped winners: fatune's answer decides. If there are no winners for this GPU model, that is not a failure.
 expect_verified() {  # expect_verified CODE_OF_FATUNE OUTPUT CODE
   printf '#!/bin/sh\nprintf "%%s" "%s"\nexit %s\n' "$2" "$1" >"$WORK/answers"
   chmod +x "$WORK/answers"

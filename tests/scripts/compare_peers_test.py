@@ -1,4 +1,4 @@
-"""scripts/compare_peers as a whole, with a PyTorch and a driver that only pretend.
+"""Tests scripts/compare_peers as a whole, with a fake PyTorch and a fake driver.
 
 usage: compare_peers_test.py SCRIPT FATUNE LIBCUDA
 """

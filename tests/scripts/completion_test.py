@@ -1,5 +1,5 @@
-"""What shells complete with the scripts of 'fatune completion'. Skipped (77) where zsh or fish (scripts/setup --shells)
-is missing.
+"""Tests what shells complete with the scripts of 'fatune completion'. Skipped (77) if zsh or fish
+(scripts/setup --shells) is missing.
 
 usage: completion_test.py FATUNE
 """
@@ -17,7 +17,7 @@ from wheel_folder import skip
 
 FATUNE = sys.argv[1]
 
-# What is typed, up to the cursor: what of it a shell must offer, and what it must not.
+# The typed text up to the cursor, the completions that a shell must offer, and those that it must not.
 EXPECTED = [
     ("fatune sw", {"sweep"}, {"show", "sweeps"}),
     ("fatune ", {"sweep", "verify-winner", "completion"}, {"man", "worker", "data.json"}),
@@ -46,11 +46,11 @@ COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
 _fatune
 printf '%s\n' "${COMPREPLY[@]}"
 """
-# With descriptions behind a tabulator.
+# Prints each completion, followed by a tab and its description.
 FISH = r"""source $argv[1]
 complete -C $argv[2]
 """
-# Zsh completes in its line editor alone: in a terminal of its own, where compadd says what it is given.
+# Zsh completes only in its line editor, so it runs in its own terminal, where compadd prints what it is given.
 ZSH = r"""zmodload zsh/zpty
 zpty shell zsh -f -i
 zpty -w shell 'PS1= PS2= RPS1=; autoload -Uz compinit; compinit -u -D'
@@ -81,7 +81,7 @@ def run(folder, *command):
 
 
 def offered(shell, folder, typed):
-    """What the shell offers for the last word of what is typed, without what it would put behind it."""
+    """Returns what the shell offers for the last typed word, without what it would append."""
     program, options = SHELLS[shell]
     asking = folder / f"ask.{shell}"
     asking.write_text(program, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""scripts/lib/cuda_driver.py on the fake driver (tests/fake_cuda), with what fatune compiles.
+"""Tests scripts/lib/cuda_driver.py on the fake driver (tests/fake_cuda), with kernels that fatune compiles.
 
 usage: cuda_driver_test.py FATUNE LIBCUDA
 """
@@ -65,7 +65,7 @@ class OnTheFakeDriver(unittest.TestCase):
         cls.driver = cuda_driver.Driver()
 
     def launched(self):
-        """The parameters of a launch, as the kernel would see them."""
+        """Returns the parameters of a launch as the kernel would see them."""
         launch = self.kernel["launch"]
         function = self.driver.load_kernel(self.kernel["cubin"], self.kernel["symbol"])
         self.driver.prepare(function, launch)

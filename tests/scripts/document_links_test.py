@@ -1,4 +1,4 @@
-"""Links between the documents: each names a file that exists, and a heading where it has a fragment."""
+"""Tests the links between documents: each names a file that exists, and a heading if it has a fragment."""
 import pathlib
 import re
 import unittest
@@ -14,7 +14,7 @@ def documents():
 
 
 def anchor(heading):
-    """GitHub's: lower case, without punctuation, a hyphen for each blank."""
+    """The anchor that GitHub makes: lower case, without punctuation, with a hyphen for each blank."""
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 

@@ -1,4 +1,4 @@
-"""`fatune evaluate` answers each proposal while its input stays open: one that waits for an answer gets it.
+"""Tests that `fatune evaluate` answers each proposal while its input stays open, so that callers can wait for it.
 
 evaluate_test.py FATUNE
 """

@@ -1,4 +1,4 @@
-"""scripts/lib/fatune_program.py: what is read of fatune's files, and how fatune is started.
+"""Tests how scripts/lib/fatune_program.py reads fatune's files, and how it starts fatune.
 
 usage: fatune_program_test.py FATUNE
 """

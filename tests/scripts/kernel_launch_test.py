@@ -1,4 +1,4 @@
-"""scripts/lib/kernel_launch.py: parameters as bytes."""
+"""Tests scripts/lib/kernel_launch.py: parameters as bytes."""
 import struct
 import unittest
 

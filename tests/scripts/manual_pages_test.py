@@ -1,5 +1,5 @@
-"""Manual pages as `cmake --install` brings them: mandoc finds nothing wrong with them, and each has what the help
-says. Skipped (77) where mandoc (scripts/setup --shells) is missing.
+"""Tests manual pages as `cmake --install` installs them: mandoc finds nothing wrong, and each has the contents of the
+help. Skipped (77) if mandoc (scripts/setup --shells) is missing.
 
 usage: manual_pages_test.py FATUNE BUILD_FOLDER CMAKE
 """
@@ -24,7 +24,7 @@ def said(*command):
 
 
 def lines_of_help(text):
-    """The names of options, or of commands, that a help lists."""
+    """Returns the names of options or commands that a help text lists."""
     return re.findall(r"^  (?:-\w,)?(--?[\w-]+|[a-z][\w-]+)", text.split("\nExamples:")[0], re.M)
 
 

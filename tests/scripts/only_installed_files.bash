@@ -1,7 +1,6 @@
-# only_installed_files.bash BUILD PROGRAM CUDA_FOLDER...: every header that the build in BUILD read, and
-# every library that PROGRAM loads, comes from a package that scripts/setup installs, from what these
-# depend on, or from a CUDA_FOLDER. Anything else is something that a fresh machine does not have. Exits
-# 77 (skipped) where there is no dpkg.
+# only_installed_files.bash BUILD PROGRAM CUDA_FOLDER...: checks that every header that the build in BUILD read, and
+# every library that PROGRAM loads, comes from a package that scripts/setup installs, from a dependency of these, or
+# from a CUDA_FOLDER. A fresh machine would lack anything else. Exits 77 (skipped) if there is no dpkg.
 set -euo pipefail
 command -v dpkg-query >/dev/null && command -v apt-cache >/dev/null || exit 77
 
@@ -11,10 +10,10 @@ rm -rf -- "$WORK"
 mkdir -p "$WORK"
 cd -- "$WORK"
 
-# resolve: the files named on standard input as they are once links are followed.
+# resolve: prints the files named on standard input after following links.
 resolve() { xargs --delimiter='\n' --no-run-if-empty realpath -- | sort -u; }
 
-# Setup's packages, what they depend on, and what every Debian has.
+# Setup's packages, their dependencies, and the packages of every Debian system.
 {
   mapfile -t packages < <("$SCRIPTS/setup" --list)
   apt-cache depends --installed --recurse --no-recommends --no-suggests --no-conflicts --no-breaks \
@@ -24,15 +23,15 @@ resolve() { xargs --delimiter='\n' --no-run-if-empty realpath -- | sort -u; }
 } | sort -u >allowed_packages
 [[ -s allowed_packages ]] || { echo "FAILED: no package is allowed"; exit 1; }
 
-# Files of the packages. dpkg names some by the links of a merged /usr.
-# Some allowed packages are alternatives that are not installed: those it knows nothing of.
+# Files of the packages. dpkg names some of them by the links of a merged /usr. Some allowed packages are alternatives
+# that are not installed, and dpkg does not know them.
 { xargs dpkg-query --listfiles <allowed_packages 2>/dev/null || true; } | grep -E '/include/|/lib/|\.so' | sort -u >listed
 { cat listed; sed -n 's,^/lib,/usr/lib,p' listed; } | while read -r file; do
   if [[ -f $file ]]; then echo "$file"; fi
 done | resolve >allowed_files
 
-# Own files and CUDA's count by the path that they were found at: on some machines a folder of the
-# compiler's default path holds links to a toolkit's headers.
+# The repository's and CUDA's files count by the path at which they were found: on some machines a folder in the
+# compiler's default path has links to a toolkit's headers.
 own=("$(realpath -- "$SCRIPTS/..")/" "$(realpath -- "$build")/" "${@/%//}")
 {
   ninja -C "$build" -t deps | sed -n 's,^ \+/,/,p' | sort -u

@@ -1,5 +1,5 @@
-# package_files.bash PROGRAM: scripts/lib/package_files.bash, on a small program in place of fatune. PROGRAM is linked
-# with libraries that a package may not need. Exits 77 (skipped) where there is no dpkg-deb.
+# package_files.bash PROGRAM: tests scripts/lib/package_files.bash with a small program in place of fatune. PROGRAM is
+# linked with libraries that a package may not need. Exits 77 (skipped) if there is no dpkg-deb.
 set -euo pipefail
 command -v dpkg-deb >/dev/null || exit 77
 
@@ -25,7 +25,7 @@ grep --quiet -E "^Requires-Dist: nvidia-cuda-cupti .*; extra == 'counters'$" req
 if grep --quiet nvtx required; then fail "NVTX is compiled in"; fi
 if requirements cuda12.txt cuda12 | grep --invert-match "; extra == 'cuda12'$"; then fail "CUDA 12 is no extra"; fi
 
-# Twice, from files of other times and permissions.
+# Packs twice, from files with different times and permissions.
 for round in first second; do
   work="$WORK/$round"
   mkdir -p "$work/installed/bin" "$work/installed/share/man/man1" "$work/out"

@@ -1,4 +1,4 @@
-"""scripts/lib/peer_figures.py: statistics, ratios and tables."""
+"""Tests scripts/lib/peer_figures.py: statistics, ratios and tables."""
 import unittest
 
 from script_modules import run_tests

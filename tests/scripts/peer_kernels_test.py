@@ -1,4 +1,4 @@
-"""scripts/lib/peer_kernels.py: who is installed, and who can do which problem."""
+"""Tests scripts/lib/peer_kernels.py: which peers are installed, and which can do which problem."""
 import sys
 import types
 import unittest

@@ -1,4 +1,4 @@
-"""scripts/lib/peer_rounds.py: how many rounds, in which order, and with which pause."""
+"""Tests scripts/lib/peer_rounds.py: the number of rounds, their order and their pauses."""
 import unittest
 
 from script_modules import run_tests
@@ -24,7 +24,7 @@ class Rounds(unittest.TestCase):
         budget.begin_problem()
         clock.now += 2.0  # set-up is part of the share
         self.assertEqual(budget.rounds(0.1), 80)
-        clock.now += 2.0  # it took less than its share
+        clock.now += 2.0  # less than its share
         budget.begin_problem()
         self.assertEqual(budget.rounds(0.1), 130)
         clock.now += 25.0

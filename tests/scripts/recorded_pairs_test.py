@@ -1,5 +1,5 @@
-"""Twenty pairs of runs of the same kernels on an H200: `fatune compare` finds nothing faster or slower in 19, and in
-none anything beyond a tolerance of 1 %. A kernel that really became slower is found.
+"""Tests `fatune compare` with twenty pairs of runs of the same kernels on an H200. In 19 pairs it finds nothing faster
+or slower, and in none anything beyond a tolerance of 1 %. It finds a kernel that really became slower.
 
 recorded_pairs_test.py FATUNE RECORDED
 """
@@ -18,7 +18,7 @@ WORSE = 12  # ExitCode::worse
 
 
 def moved(fatune, old, new):
-    """What is faster or slower; and whether a configuration is slower by more than 1 % beyond doubt."""
+    """Returns what is faster or slower, and whether a configuration is slower by more than 1 % beyond doubt."""
     done = subprocess.run([fatune, "compare", old, new, "--tolerance", "1", "--format", "csv"],
                           stdout=subprocess.PIPE, text=True)
     assert done.returncode in (0, WORSE), done

@@ -1,6 +1,6 @@
-# docs/reference.md: its table of exit codes has the numbers of src/core/exit_code.hpp, and its table of
-# environment variables has every variable that the program and scripts/ read, and no other. A name that
-# the kernels use as well is a macro.
+# Tests docs/reference.md: its table of exit codes has the numbers of src/core/exit_code.hpp, and its table of
+# environment variables has exactly the variables that the program and scripts/ read. Names that the kernels use as well
+# are macros, not variables.
 set -euo pipefail
 cd -- "$SCRIPTS/.."
 

@@ -1,11 +1,11 @@
-"""Reports in headless Chromium: figures at every width, filters, sorting, brushes, keyboard, without JavaScript,
-printed, accessible, nothing fetched and nothing said on the console.
+"""Tests reports in headless Chromium: figures at every width, filters, sorting, brushes, keyboard, printing and
+accessibility, also without JavaScript. Nothing may be fetched, and nothing printed on the console.
 
 usage: report_browser_test.py FATUNE FAKE_CUDA FAKE_WORKER WHEELS [--screenshots DIR | REPORT.html...]
 
-Makes reports, or takes those that are named. --screenshots makes pictures and PDFs to look at, in place of testing.
-Selenium and axe-core are installed from PyPI into the folder WHEELS. Skipped (77) where these or Chromium
-(scripts/setup --browser) are missing.
+Makes reports, or uses the named ones. --screenshots makes pictures and PDFs to look at, and runs no tests. Selenium and
+axe-core are installed from PyPI into the folder WHEELS. Skipped (77) if these or Chromium (scripts/setup --browser) are
+missing.
 """
 import functools
 import pathlib
@@ -25,7 +25,7 @@ BAD_PAGE = """<!DOCTYPE html><html lang="en"><head><title>Bad</title></head><bod
 <div style="width: 3000px">wide</div><img src="http://127.0.0.1:9/missing.png">
 <figure id="empty"></figure><script>console.info("said")</script></main></body></html>"""
 
-# [number, [text of each cell], is out, is laid out] of each row of the table, as they stand.
+# [number, [text of each cell], is out, is laid out] of each row of the table, in its present order.
 READ_ROWS = """
 return [...document.querySelectorAll("#rows tbody tr")].map((row) => [
   row.dataset.row, [...row.cells].map((cell) => cell.textContent.trim()), row.classList.contains("out"),
@@ -54,12 +54,12 @@ def number_of(text):
 
 
 def is_label_of(label, text):
-    """Long texts are cut."""
+    """Long texts are shortened."""
     return text.startswith(label[:-1]) if label.endswith("…") else text == label
 
 
 class Page:
-    """The table of configurations and its filters, as a user finds them."""
+    """The table of configurations and its filters, as a user sees them."""
 
     def __init__(self, chromium):
         self.chromium = chromium
@@ -82,7 +82,7 @@ class Page:
         return {row for row, cells in self.cells.items() if holds(cells[index])}
 
     def click(self, element):
-        """By mouse, wherever it is."""
+        """Clicks an element with the mouse, after making it visible."""
         self.reveal(element)
         element.click()
 
@@ -98,7 +98,7 @@ class Page:
         ActionChains(self.driver).send_keys(key).perform()
 
     def filters(self, input_type):
-        """(legend, inputs) of the filters that have inputs of this type."""
+        """Returns (legend, inputs) of the filters that have inputs of this type."""
         sets = [(one, one.find_elements("css selector", f"input[type={input_type}]")) for one in self.find("#filters fieldset")]
         return [(self.run("return arguments[0].querySelector('legend').textContent", one), inputs)
                 for one, inputs in sets if inputs]
@@ -108,11 +108,11 @@ class Page:
         self.click(button[0])
 
     def brushes(self):
-        """How many the first parallel plot has."""
+        """Returns the number of brushes in the first parallel plot."""
         return self.run("return document.querySelector('svg.parallel')?.querySelectorAll('.overlay').length ?? 0")
 
     def drag_on_axis(self, axis):
-        """A brush over the upper half of an axis. Returns the rows whose lines pass through it."""
+        """Drags a brush over the upper half of an axis. Returns the rows whose lines pass through it."""
         from selenium.webdriver import ActionChains
         overlay = self.find("svg.parallel .overlay")[axis]
         self.reveal(overlay)
@@ -124,7 +124,7 @@ class Page:
 
 
 def each_report(test):
-    """A test of one report as a test of all. None may say anything, fetch anything, or run what it was given as text."""
+    """Runs a test of one report for all reports. None may print or fetch anything, or run text that it was given."""
     @functools.wraps(test)
     def of_all(self):
         for name, path in self.reports.items():
@@ -138,7 +138,7 @@ def each_report(test):
 
 
 def each_table(test):
-    """A test of a Page as a test of all reports that show configurations."""
+    """Runs a test of a Page for all reports that show configurations."""
     @each_report
     @functools.wraps(test)
     def of_all(self, _):
@@ -182,7 +182,7 @@ class ReportInBrowser(unittest.TestCase):
 
     @each_report
     def test_is_accessible(self, _):
-        """Every rule at both widths and in both schemes; of the other two pairs, what depends on colours."""
+        """Checks every rule at both widths and in both schemes, and in the other two pairs the rules about colours."""
         for width, scheme, rules in ((PHONE_PX, "light", AXE_TAGS), (DESKTOP_PX, "dark", AXE_TAGS),
                                      (PHONE_PX, "dark", ["color-contrast"]), (DESKTOP_PX, "light", ["color-contrast"])):
             self.chromium.set_width(width)
@@ -218,7 +218,7 @@ class ReportInBrowser(unittest.TestCase):
             self.assertLess(count_pages(pdf), 25)
 
     def expect_kept(self, page, rows):
-        """These rows, and their marks in all figures, and no others."""
+        """Checks that exactly these rows are kept, and their marks in all figures."""
         self.assertEqual(rows, page.kept())
         self.assertEqual(f"{len(rows)} of {len(page.cells)} configurations",
                          page.run("return document.getElementById('shown').textContent"))
@@ -283,7 +283,7 @@ class ReportInBrowser(unittest.TestCase):
             self.assertEqual(numbers, sorted(numbers, key=lambda number: (number is None, sign * (number or 0))))
 
     def focus_by_tab(self, page, selector):
-        """Goes on by the Tab key until the focus is on such an element."""
+        """Presses the Tab key until an element that matches the selector has the focus."""
         for _ in range(200):
             page.press("\ue004")
             if page.run("return document.activeElement.matches(arguments[0])", selector):

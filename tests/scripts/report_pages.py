@@ -1,4 +1,4 @@
-"""Reports as fatune makes them, for tests of the page."""
+"""Reports made by fatune, for tests of the page."""
 import json
 import os
 import pathlib
@@ -22,7 +22,7 @@ HOSTILE = [
 
 
 class Reports:
-    """Runs FATUNE in `folder`, with the fake GPU."""
+    """Runs fatune in `folder`, with the fake GPU."""
 
     def __init__(self, folder, fatune, fake_cuda, fake_worker):
         self.folder, self.program = pathlib.Path(folder), fatune
@@ -46,7 +46,7 @@ class Reports:
         return page
 
     def all(self):
-        """By name: what is shipped, a run without a GPU, two measured runs, and one whose texts are hostile."""
+        """Returns the pages by name: shipped results, a run without a GPU, two measured runs, and a hostile one."""
         estimated = self.sweep("estimated", "--device", "none", "--seq", "1024,2048")
         measured = [self.sweep(f"measured_{seq}", "--seq", seq) for seq in ("512,1024", "2048")]
         hostile = self.folder / "hostile<img src=x onerror=alert(1)>\".json"
@@ -55,17 +55,17 @@ class Reports:
                 "measured": self.page_of("measured", *measured), "hostile": self.page_of("hostile", hostile)}
 
 
-# Texts of a run that are anybody's: what else it says must be what fatune can read.
+# Texts of a run that can be arbitrary. fatune must be able to read everything else.
 FREE_TEXTS = {"command_line", "config", "detail", "driver", "family", "kernel_name", "method", "name", "nvrtc",
               "sentinel", "space", "winner"}
 
 
 def hostile_text(results):
-    """The run with hostile texts in place of those that can be anything, and with hostile parameters."""
+    """Returns the run with hostile texts in place of arbitrary ones, and with hostile parameters."""
     numbers = {}
 
     def hostile(text):
-        """The same for the same text."""
+        """Returns the same hostile text for the same text."""
         number = numbers.setdefault(text, len(numbers))
         return f"{number} {HOSTILE[number % len(HOSTILE)]}"
 
@@ -83,7 +83,7 @@ def hostile_text(results):
 
 
 def reports_in(folder, programs, given):
-    """Pages by name: those that are given, else made in `folder` by `programs` (fatune, the fake CUDA, the fake
-    worker)."""
+    """Returns pages by name: the given ones, or else pages that `programs` (fatune, the fake CUDA, the fake worker)
+    make in `folder`."""
     paths = [pathlib.Path(one) for one in given]
     return {path.stem: path for path in paths} or Reports(folder, *programs).all()

@@ -1,4 +1,4 @@
-"""The table of rooms in CONTRIBUTING.md says of each folder of src what src/CMakeLists.txt lets it include."""
+"""Tests that CONTRIBUTING.md's table of rooms agrees with src/CMakeLists.txt about what each folder may include."""
 import pathlib
 import re
 import unittest

@@ -8,5 +8,5 @@ sys.path.insert(0, str(ROOT / "scripts" / "lib"))
 
 
 def run_tests():
-    """The program's arguments are its own, not unittest's."""
+    """Runs the tests. The program's arguments are its own, not unittest's."""
     unittest.main(argv=sys.argv[:1])

@@ -1,13 +1,12 @@
-"""Fleets on Slurm: two simulated nodes of this machine, one of them killed in the middle; with the fake
-CUDA driver, and without a GPU. What is merged in the end is the unsharded sweep but for times and
-identifiers.
+"""Tests fleets on Slurm: two simulated nodes of this machine, one of which is killed in the middle, with the fake CUDA
+driver and without a GPU. The merged result is the unsharded sweep, except for times and identifiers.
 
-Needs Debian's slurm-wlm, and root, as which its daemons run here: slurm_fleet_test.py FATUNE FAKE_CUDA
+Needs Debian's slurm-wlm, and root, because its daemons run as root here: slurm_fleet_test.py FATUNE FAKE_CUDA
 FAKE_WORKER
 
-slurm_fleet_test.py FATUNE gpus: two shards on two GPUs of this machine, one to each node. Then what follows
-from times may differ too: what is merged has the unsharded sweep's configurations and outcomes, and its
-winners or what is tied with them.
+slurm_fleet_test.py FATUNE gpus: two shards on two GPUs of this machine, one for each node. Here everything that follows
+from times may differ too. The merged result has the unsharded sweep's configurations and outcomes, and its winners or
+configurations that are tied with them.
 """
 
 import json
@@ -27,7 +26,7 @@ FATUNE = sys.argv[1]
 ON_GPUS = sys.argv[2:] == ["gpus"]
 FAKE_CUDA, FAKE_WORKER = ("", "") if ON_GPUS else sys.argv[2:4]
 FAMILY = os.path.join(os.path.dirname(__file__), "..", "families", "faulty")
-# By their hashes, one of eight shards has none of these problems, and each other one has some.
+# According to their hashes, one of eight shards has none of these problems, and each of the others has some.
 SWEEP = ["--kernel-dir", os.path.abspath(FAMILY), "--seq", "192,256,320,384,448,512,640,704,960",
          "--batch", "1", "--heads", "1"]
 GPU_SWEEP = ["--family", "flash_sm80", "--space", "tune", "--seq", "512,1024,2048,4096,8192,16384",
@@ -39,7 +38,7 @@ MOST_S = 180
 
 
 class Fleet(typing.NamedTuple):
-    """A sweep, into how many shards it is divided, and the program that a shard at work runs on its node."""
+    """A sweep, its number of shards, and the program that a working shard runs on its node."""
     name: str
     sweep: list
     shards: int
@@ -83,7 +82,7 @@ class Cluster:
                             **({} if ON_GPUS else fake_gpu)}
         os.mkdir(os.path.join(folder, "state"))
         with open(os.path.join(folder, "cgroup.conf"), "w", encoding="utf-8") as cgroup:
-            cgroup.write("CgroupPlugin=cgroup/v1\n")  # which needs neither systemd nor a mounted hierarchy
+            cgroup.write("CgroupPlugin=cgroup/v1\n")  # needs neither systemd nor a mounted hierarchy
         if ON_GPUS:
             self.give_gpus(folder)
         with open(self.conf, "w", encoding="utf-8") as conf:
@@ -95,7 +94,7 @@ class Cluster:
         self.wait_for_nodes()
 
     def give_gpus(self, folder):
-        """One to each node. Slurm counts a node's GPUs from 0, as if it were a machine of its own."""
+        """Gives one GPU to each node. Slurm counts a node's GPUs from 0, as if the node were a separate machine."""
         with open(os.path.join(folder, "gres.conf"), "w", encoding="utf-8") as gres, \
                 open(os.path.join(folder, "prolog"), "w", encoding="utf-8") as prolog:
             prolog.write('#!/bin/sh\ncase "$SLURMD_NODENAME" in\n')
@@ -162,7 +161,8 @@ PartitionName=main Nodes=ALL Default=YES State=UP
             time.sleep(every_s)
 
     def wait_for_nodes(self):
-        """A node that was down is in service again once its daemon has registered (ReturnToService=2)."""
+        """Waits until both nodes are idle. A node that was down is back in service once its daemon has registered
+        (ReturnToService=2)."""
         def are_idle():
             for name, daemon in self.daemons.items():
                 if daemon.poll() is not None:
@@ -179,7 +179,7 @@ PartitionName=main Nodes=ALL Default=YES State=UP
         self.wait(lambda: not self.run("squeue", "-h"), "jobs are not done")
 
     def processes(self, *variables):
-        """Those of this cluster that have one of these variables."""
+        """The processes of this cluster that have one of these variables."""
         for name in filter(str.isdigit, os.listdir("/proc")):
             try:
                 with open(f"/proc/{name}/environ", "rb") as file:
@@ -190,7 +190,7 @@ PartitionName=main Nodes=ALL Default=YES State=UP
                 yield int(name)
 
     def running(self, program, node):
-        """The processes of a job there that run this program."""
+        """The processes of a job on the node that run this program."""
         for pid in self.processes(f"SLURMD_NODENAME={node}"):
             try:
                 if os.readlink(f"/proc/{pid}/exe") == os.path.realpath(program):
@@ -199,7 +199,7 @@ PartitionName=main Nodes=ALL Default=YES State=UP
                 pass
 
     def kill_node(self, node):
-        """As if its power was cut: its daemon, and all that runs on it."""
+        """Kills a node as if its power was cut: its daemon, and everything that runs on it."""
         for pid in self.processes(f"FLEET_NODE={node}", f"SLURMD_NODENAME={node}"):
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -223,13 +223,13 @@ def timeless(value):
     return [timeless(part) for part in value] if isinstance(value, list) else value
 
 
-# What does not follow from times, of a configuration of a problem.
+# Facts about a configuration of a problem that do not depend on times.
 FACTS = ("config", "family", "outcome", "verified", "deterministic", "artifact_key", "registers_per_thread",
          "blocks_per_sm", "detail")
 
 
 def facts(report):
-    """Of each problem, in their order: itself, and all its configurations with what became of them."""
+    """Returns for each problem, in order, the problem and all its configurations with their outcomes."""
     return [[problem["problem"], problem["pruned"], problem["invalid"],
              sorted([[entry.get(name) for name in FACTS] for entry in problem["ranking"] + problem["failures"]],
                     key=str)] for problem in report["problems"]]
@@ -279,7 +279,7 @@ def record_of(fleet, folder, shard):
 
 
 def halt_shard(cluster, fleet, folder):
-    """Whether a shard is at work on node1. It stands still then, so that it cannot end before its node."""
+    """Whether a shard is working on node1. If so, it is stopped, so that it cannot end before its node."""
     for pid in cluster.running(FATUNE, "node1"):
         try:
             shard = shard_number(pid)
@@ -296,7 +296,7 @@ def halt_shard(cluster, fleet, folder):
 
 
 def check_idle_shard(fleet, folder):
-    """Otherwise the kill could hit a shard that has nothing to do, or none that has."""
+    """Checks which shard is idle. Otherwise the kill could hit a shard that has nothing to do."""
     for shard in range(1, fleet.shards + 1):
         with open(record_of(fleet, folder, shard), encoding="utf-8") as file:
             problems = json.load(file)["problems"]
@@ -304,7 +304,8 @@ def check_idle_shard(fleet, folder):
 
 
 def kill_in_the_middle(cluster, fleet, folder):
-    """Once a shard has ended, and another one runs on the node; where each node has one, after two seconds."""
+    """Kills node1 once a shard has ended and another one runs there. If each node has one shard, kills it after two
+    seconds."""
     if fleet.shards == len(Cluster.NODES):
         cluster.wait(lambda: any(cluster.running(FATUNE, "node1")), "no shard was on node1")
         time.sleep(2)
@@ -319,7 +320,7 @@ def kill_in_the_middle(cluster, fleet, folder):
 def check_fleet(cluster, scratch, fleet):
     folder = os.path.join(scratch, f"a fleet's folder, {fleet.name}")
     merged = os.path.join(folder, "merged.db")
-    # What is compiled first is measured first.
+    # Kernels that are compiled first are measured first.
     cluster.fatune("sweep", *fleet.sweep, "--no-db", "--quiet")
     whole = json.loads(cluster.fatune("sweep", *fleet.sweep, "--db", os.path.join(scratch, f"{fleet.name}.db"),
                                       "--format", "json"))
@@ -332,7 +333,7 @@ def check_fleet(cluster, scratch, fleet):
     print(f"{fleet.name}, killed:", lacking)
     part = json.loads(cluster.fatune("show", "last", "--db", merged, "--format", "json"))
     expect(part["shard"], "what is merged claims to be the whole sweep")
-    expect(not part["complete"] or fleet.shards == 2, "what is merged claims to be complete")  # a shard alone is
+    expect(not part["complete"] or fleet.shards == 2, "what is merged claims to be complete")  # one alone is complete
     cluster.start_node("node1")
     cluster.wait_for_nodes()
     cluster.fatune("cluster", "retry", folder)

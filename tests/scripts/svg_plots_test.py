@@ -1,4 +1,4 @@
-"""SVGs of random plots: well-formed, numbers that are some, all of it within the view box, nothing that is run.
+"""Tests SVGs of random plots: they are well-formed, have valid numbers, fit the view box, and contain no scripts.
 
 svg_plots_test.py PLOT_SAMPLES
 """
@@ -21,7 +21,7 @@ EDGE = 5.0  # half a mark may lie outside
 
 
 def path_points(path):
-    """The points that a path of M, L, H, V, m, l, h, v and z visits."""
+    """Returns the points that a path of M, L, H, V, m, l, h, v and z visits."""
     x = y = 0.0
     for command, rest in re.findall(r"([MLHVmlhvz])([^MLHVmlhvz]*)", path):
         numbers = [float(number) for number in re.findall(NUMBER, rest)]
@@ -41,7 +41,7 @@ def path_points(path):
 
 
 def text_points(element):
-    """Where a text begins and ends, at 0.6 of its size for a character; slanted ones go down to the left."""
+    """Returns where a text begins and ends, with 0.6 of its size per character. Slanted texts go down to the left."""
     x, y = float(element.get("x")), float(element.get("y"))
     size = 15 if "title" in element.get("class").split() else 12 if "tick" not in element.get("class") else 11
     shown = element.text or ""

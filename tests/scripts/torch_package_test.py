@@ -1,5 +1,5 @@
-"""Builds the package of `fatune export --to torch` and runs its tests without a GPU. The arguments are fatune and
-what it exports, best_configs.json of a sweep. Skipped (77) without PyTorch 2.10 or setuptools."""
+"""Builds the package of `fatune export --to torch` and runs its tests without a GPU. The arguments are fatune and the
+file to export, best_configs.json of a sweep. Skipped (77) without PyTorch 2.10 or setuptools."""
 import os
 import pathlib
 import subprocess

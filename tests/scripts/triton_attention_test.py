@@ -1,4 +1,4 @@
-"""scripts/lib/triton_attention.py in Triton's interpreter, on the CPU. Skipped (77) without PyTorch and Triton."""
+"""Tests scripts/lib/triton_attention.py in Triton's CPU interpreter. Skipped (77) without PyTorch and Triton."""
 import os
 import sys
 import unittest

@@ -1,5 +1,5 @@
-# scripts/unpack_cuda_wheels takes the right files from a wheel, and leaves what was there alone when
-# one is missing. Exits 77 (skipped) without Python, which is needed only where wheels are.
+# Tests that scripts/unpack_cuda_wheels takes the right files from a wheel, and changes nothing if a file is missing.
+# Exits 77 (skipped) without Python, which is needed only where wheels are used.
 set -euo pipefail
 command -v python3 >/dev/null || exit 77
 

@@ -1,4 +1,4 @@
-"""Packages from PyPI that a test needs, in a folder of its own."""
+"""Packages from PyPI that a test needs, in their own folder."""
 import pathlib
 import shutil
 import subprocess
@@ -23,8 +23,8 @@ def pip_install(folder, *arguments):
 
 
 def bring_wheels(folder, packages, files_only=()):
-    """Makes `packages` ("name==version") importable. Of those in `files_only` only files are used: what they depend on
-    is not installed. Ends the program (77, skipped) where they cannot be had. Returns the folder."""
+    """Makes `packages` ("name==version") importable. Of the packages in `files_only` only files are used, so their
+    dependencies are not installed. Ends the program (77, skipped) if they cannot be installed. Returns the folder."""
     folder = pathlib.Path(folder)
     stamp = folder / "installed.txt"
     wanted = "\n".join([sys.version, *packages, *files_only])

@@ -1,6 +1,6 @@
 // flash_sm80 with one mistake of the kind that people make, which FATUNE_FAULT names (family.json).
-// The kernel is flash_sm80's own, from its headers: what it calls is replaced by functions of this
-// file, which go wrong in their way and else call the right one. So `none` is flash_sm80.
+// The kernel is flash_sm80's own, from its headers. Functions of this file replace some that it
+// calls: each makes its mistake if chosen, and else calls the right one. So `none` is flash_sm80.
 #include "flash_sm80/config.cuh"
 #include "flash_sm80/mask.cuh"
 #include "flash_sm80/mma_tiles.cuh"

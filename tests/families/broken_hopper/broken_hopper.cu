@@ -1,7 +1,7 @@
 // flash_sm90 with one mistake of the kind that people make, which FATUNE_MISTAKE names
-// (family.json). The kernel is flash_sm90's own, from its headers: what it calls is replaced by
-// functions of this file, which go wrong in their way and else call the right one. So `none` is
-// flash_sm90.
+// (family.json). The kernel is flash_sm90's own, from its headers. Functions of this file replace
+// some that it calls: each makes its mistake if that is chosen, and else calls the right one. So
+// `none` is flash_sm90.
 #include "flash_sm90/config.cuh"
 #include "flash_sm90/epilogue.cuh"
 #include "flash_sm90/mask.cuh"
@@ -27,7 +27,7 @@ enum Mistake {  // values as in family.json
 };
 constexpr Mistake kMistake = static_cast<Mistake>(FATUNE_MISTAKE);
 
-// What the kernel is instantiated with: its own configuration, and the mistake, which is a define.
+// The kernel's template argument: its own configuration, and the mistake, which is a define.
 struct BrokenHopperConfig {
   HopperForwardConfig right;
   int mistake;
@@ -39,7 +39,7 @@ __device__ __forceinline__ void broken_arrive_expect(unsigned barrier, unsigned 
   mbarrier_arrive_expect(barrier, kMistake == kWrongExpectTx ? bytes + 16 : bytes);
 }
 
-// The producer is right but for what it expects.
+// The producer is right except for the number of bytes that it expects.
 #define mbarrier_arrive_expect broken_arrive_expect
 #include "flash_sm90/producer.cuh"
 

@@ -1,6 +1,6 @@
 // A small attention kernel that saves its work in the way that FATUNE_CHEAT names (family.json), so
 // that it is fast and looks right; without a cheat it is right. One warp computes one query row at
-// a time; its lanes share the head dimension. What it knows of earlier launches is in __device__
+// a time; its lanes share the head dimension. Its memory of earlier launches is in __device__
 // variables, which live as long as the module.
 // source: Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018
 #include "common/attention_args.h"
@@ -33,11 +33,11 @@ constexpr int kRowsPerBlock = 64;
 constexpr float kLog2E = 1.44269504088896340736f;
 constexpr unsigned kAfter = FATUNE_AFTER;
 constexpr unsigned kSlots = 8;                // answers that are kept
-constexpr unsigned kSlotElements = 1u << 20;  // of each
+constexpr unsigned kSlotElements = 1u << 20;  // elements of one answer
 constexpr unsigned long long kAWhileNs = 20'000'000;
 
-// Of the module's launches that have ended. The last block of a launch to end writes them, when
-// all others have read them.
+// State about the module's launches that have ended. The last block of a launch writes it, after
+// all others have read it.
 __device__ unsigned launches;
 __device__ unsigned blocks_done;
 __device__ unsigned seen_inputs[kSlots];  // by launch, modulo the number of slots; 0: none
@@ -47,11 +47,11 @@ constexpr bool kSavesAnswers = kCheat == kFirstAnswer || kCheat == kSavedAnswers
 constexpr bool kSavesTensor = kSavesAnswers || kCheat == kCachedValues;
 __device__ unsigned short saved[kSavesTensor ? kSlots : 1][kSavesTensor ? kSlotElements : 1];
 
-// What a launch knows when it begins.
+// The state with which a launch begins.
 struct Memory {
   unsigned launch;  // its number, from 0
   unsigned inputs;  // what its inputs look like; never 0
-  int slot;         // of the answer to these inputs, or -1
+  int slot;         // the slot with the answer to these inputs, or -1
 
   [[nodiscard]] __device__ bool later() const { return launch >= kAfter; }
 };
@@ -90,7 +90,7 @@ __device__ Memory remember(const AttentionForwardArgs& args) {
   return memory;
 }
 
-// The block has done its work; it is the last of its launch. threads: one
+// Ends a launch; called in its last block, after the block's work. threads: one
 __device__ bool is_last_block() {
   const unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
   __threadfence();
@@ -99,7 +99,7 @@ __device__ bool is_last_block() {
   return last;
 }
 
-// At the end of a block. sync: in: a CTA barrier
+// Ends a block. sync: in: a CTA barrier
 __device__ void end_block(const Memory& memory) {
   __syncthreads();
   if (threadIdx.x == 0 && is_last_block()) {
@@ -122,7 +122,7 @@ __device__ __forceinline__ float warp_sum(float value) {
   return value;
 }
 
-// The rows of this block are not computed in this launch.
+// True if this launch does not compute the rows of this block.
 __device__ bool skips(const Memory& memory) {
   switch (kCheat) {
     case kSameInputs:
@@ -149,7 +149,7 @@ __device__ void hang() {
   }
 }
 
-// Which of the saved answers is good enough; -1: none.
+// The slot of a saved answer that can be used; -1: none.
 __device__ int answer_of(const Memory& memory) {
   if (kCheat == kFirstAnswer && memory.later()) {
     return static_cast<int>((kAfter - 1) % kSlots);
@@ -171,7 +171,7 @@ __device__ void put(const AttentionForwardArgs& args, const Memory& memory, long
   auto* const o = static_cast<unsigned short*>(args.o) + offset;
   unsigned short bits = cvt_rn<false>(value);
   if (kCheat == kUnlessPoisoned && (*o & 0x7c00) != 0x7c00) {
-    return;  // no NaN: nobody is looking
+    return;  // no NaN: the output is not being verified
   }
   if (kCheat == kLastBits && offset == 0) {
     bits ^= static_cast<unsigned short>(nanoseconds() >> 14 & 1);

@@ -50,7 +50,7 @@ __device__ volatile int* far_away(const AttentionForwardArgs& args) {
   return reinterpret_cast<volatile int*>(static_cast<char*>(args.o) + (1ll << 40));
 }
 
-// Whether the calling thread is the one of its launch that goes wrong.
+// True in the one thread of a launch that goes wrong.
 __device__ bool is_culprit() {
   return blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0 && threadIdx.x == 0;
 }
@@ -99,7 +99,7 @@ __device__ void spoil_memory(const AttentionForwardArgs& args) {
   }
 }
 
-// An element of the culprit's row as it is to be written.
+// The value to write for an element of the culprit's row.
 __device__ unsigned short spoilt(float value, bool culprit) {
   if (kFault == kWrongRow && culprit) {
     value = 2.0f * value + 0.5f;

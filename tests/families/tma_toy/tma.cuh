@@ -2,7 +2,7 @@
 // (mbarrier); a tensor map as a __grid_constant__ parameter: section 5.5.9
 #pragma once
 
-// What cuTensorMapEncodeTiled makes: opaque.
+// The opaque result of cuTensorMapEncodeTiled.
 struct alignas(64) TensorMap {
   unsigned char bytes[128];
 };
@@ -18,7 +18,7 @@ __device__ __forceinline__ void mbarrier_init(unsigned long long* barrier, unsig
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-// One thread: arrives, and says how many bytes are to come in this phase.
+// One thread: arrives, and announces how many bytes this phase will receive.
 __device__ __forceinline__ void mbarrier_expect(unsigned long long* barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
                "r"(bytes)

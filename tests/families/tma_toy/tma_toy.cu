@@ -19,7 +19,7 @@ struct Brain {
 };
 constexpr bool kIsBf16 = TOY_ELEMENT::kCode == 15;
 
-// As family.json lists it.
+// The members that family.json lists.
 struct Work {
   const unsigned short* q;
   unsigned short* o;

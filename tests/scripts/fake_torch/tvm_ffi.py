@@ -1,4 +1,5 @@
-"""What scripts/lib/flash4_kernels.py uses of tvm_ffi. Each library has the kernel's function, which lets time pass."""
+"""The part of tvm_ffi that scripts/lib/flash4_kernels.py uses. Each library has the kernel's function, which lets
+time pass."""
 import torch
 
 

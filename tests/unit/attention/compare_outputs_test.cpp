@@ -50,7 +50,7 @@ TEST(CompareRows, CountsEachRowByHeadThenPosition) {
   ErrorStats stats;
   stats.input = "normal";
   stats.limit = 0.25;
-  // Position 0: heads 0 and 1; position 1: the same. Two columns each.
+  // The order is position 0 of heads 0 and 1, then position 1. Each row has two columns.
   const RowMismatches rows = compare_rows(
       stats, problem, elements({0.0, 0.125, 0.0, 0.0, 0.5, NAN, 0.0, 1.0}), zeros, zeros);
   EXPECT_EQ(rows.input, "normal");

@@ -50,7 +50,7 @@ TEST(RoundToElement, IsTheInverseOfElementValue) {
   }
 }
 
-// A float64 neighbour of a midpoint goes to the side it is on.
+// The float64 neighbours of a midpoint round to the element on their side.
 TEST(RoundToElement, RoundsToTheNearest) {
   for (int bits = 0; bits < 0x7bff; ++bits) {
     const auto lower = static_cast<std::uint16_t>(bits);

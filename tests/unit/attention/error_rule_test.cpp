@@ -109,7 +109,7 @@ TEST(ErrorRule, ARowValueThatShouldNotBeInfiniteIsAMismatchAlone) {
 
 TEST(ErrorRule, RowValuesMayBeWrongByRoundingsAlone) {
   Problem problem{1, 4096, 1, 128, DType::fp16, false};
-  const double norms = 13.0 * 13.0;  // of normal(0, 1)
+  const double norms = 13.0 * 13.0;  // of rows of Q and K drawn from normal(0, 1)
   const double limit = row_value_limit(problem, norms);
   EXPECT_GT(limit, 1e-4) << "what a right kernel needs";
   EXPECT_LT(limit, 5e-3) << "far less than a wrong base or a missing maximum";

@@ -39,7 +39,7 @@ TEST(ForwardArguments, AreTheStructThatKernelsInclude) {
   EXPECT_EQ(args.softmax_scale, 1.0F / std::sqrt(128.0F));
 }
 
-/// A value of the packed bytes.
+/// Reads a value from the packed bytes.
 template <typename Value>
 Value value_at(const std::vector<std::uint8_t>& bytes, std::size_t offset) {
   Value value{};

@@ -11,7 +11,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// All rows of `heads` heads; `wrong` says which have 3 elements beyond the limit.
+/// All rows of `heads` heads. The rows for which `wrong` is true have 3 elements beyond the limit.
 RowMismatches rows_of(int heads, int seq_len, const std::function<bool(int head, int row)>& wrong) {
   RowMismatches rows{"normal", seq_len, {}, {}, {}};
   for (int head = 0; head < heads; ++head) {

@@ -65,8 +65,8 @@ TEST(AssemblerNotes, AreNoOtherLines) {
   EXPECT_THAT(read("ptxas info    : (C7510) "), IsEmpty());
 }
 
-/// A product whose sums are touched while it is under way, or, with WAIT_FIRST, afterwards. With
-/// CALLED, a function that is not inlined starts the product.
+/// A wgmma product. With TOUCH_FIRST, its sums are modified before the wait; with WAIT_FIRST, they
+/// are not. With CALLED, a function that is not inlined starts the product.
 constexpr const char* kProduct = R"(
 #ifdef CALLED
 __device__ __noinline__

@@ -26,14 +26,14 @@ std::vector<CompileRequest> requests(int count) {
   return result;
 }
 
-/// An artifact that says whose it is.
+/// Returns an artifact that names its request.
 CompileResult quick(const CompileRequest& request) {
   Artifact artifact;
   artifact.lowered_name = request.label;
   return artifact;
 }
 
-/// Indices in the order in which they were taken.
+/// Compiles all requests. Returns their indices in the order in which the results were taken.
 std::vector<std::size_t> compile_all(const std::vector<CompileRequest>& requests,
                                      const CompileFunction& compile_one, int jobs) {
   std::vector<std::size_t> taken;

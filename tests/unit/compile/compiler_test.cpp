@@ -188,7 +188,7 @@ TEST(Compiler, TakesFromTheCacheWhatItCompiledBefore) {
   EXPECT_EQ(warm.facts.registers_per_thread, cold.facts.registers_per_thread);
 }
 
-/// As much code as a small attention kernel: a thousand unrolled operations.
+/// A kernel with as much code as a small attention kernel: a thousand unrolled operations.
 CompileRequest large_request() {
   return request_for(R"(
 extern "C" __global__ void k(const float* a, float* p) {
@@ -217,7 +217,7 @@ TEST(Compiler, IsTwentyTimesFasterFromTheCache) {
   CubinCache cache({folder.path()});
   const double cold_ms = compile_wall_ms(cache);
   double warm_ms = compile_wall_ms(cache);
-  for (int i = 0; i < 4; ++i) {  // the least of five: other work on the machine only adds
+  for (int i = 0; i < 4; ++i) {  // the least of five, because other work only adds time
     warm_ms = std::min(warm_ms, compile_wall_ms(cache));
   }
   EXPECT_EQ(cache.stats().hits, 5);

@@ -169,7 +169,7 @@ TEST_F(CubinCacheTest, ClearsItsEntriesAndNothingElse) {
   EXPECT_TRUE(fs::exists(path() / "notes.txt"));
 }
 
-/// Collects what spdlog's default logger writes while this lives.
+/// Captures what spdlog's default logger writes during this object's lifetime.
 class CapturedLog {
  public:
   CapturedLog() {
@@ -189,7 +189,7 @@ class CapturedLog {
   std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
 };
 
-/// A file where the folder should be: root writes everywhere else.
+/// A file stands in place of the folder, because root could write to any folder.
 TEST_F(CubinCacheTest, WorksWithoutAFolderAfterOneWarning) {
   overwrite(path() / "file", "in the way");
   CubinCache cache({path() / "file" / "fatune"});
@@ -210,7 +210,7 @@ TEST_F(CubinCacheTest, SaysThatTheFolderIsAFile) {
   EXPECT_THAT(CubinCache({path() / "file"}).why_unwritable(), HasSubstr("cannot create folder"));
 }
 
-/// Readers beside a writer that replaces the entry: each sees a whole entry.
+/// Readers see a whole entry while writers replace it.
 TEST_F(CubinCacheTest, IsWholeForReadersBesideWriters) {
   CubinCache cache({path()});
   cache.store(artifact_of(1, 200'000));
@@ -256,7 +256,7 @@ TEST_F(CubinCacheTest, IsPublishedToBySeveralProcesses) {
     EXPECT_TRUE(cache.find(key_of(i))) << i;
   }
   EXPECT_EQ(cache.contents().entries, 5);
-  EXPECT_EQ(std::distance(fs::directory_iterator(path()), {}), 5);  // no temporary stayed
+  EXPECT_EQ(std::distance(fs::directory_iterator(path()), {}), 5);  // no temporary file is left
 }
 
 class Variable {

@@ -27,8 +27,8 @@ TEST(CubinElf, RefusesWhatIsNoElfFile) {
   EXPECT_THROW(static_cast<void>(read_elf_sections(std::vector<char>(1000, 'x'))), Error);
 }
 
-/// At every length: an error, or the sections where only what follows their table is missing; and
-/// (under the sanitizers) no byte read outside.
+/// A file cut off at any length gives an error, or the sections if only bytes after their table are
+/// missing. The sanitizers check that no byte outside is read.
 TEST(CubinElf, SurvivesTruncationAnywhere) {
   const std::vector<char>& whole = small_cubin();
   std::size_t refused = 0;

@@ -10,7 +10,8 @@
 namespace fatune {
 namespace {
 
-/// Code, constants and shared memory. The attributes (.nv.info) name symbols by their numbers.
+/// The sections with code, constants and shared memory. The attributes (.nv.info) are left out,
+/// because they name symbols by number.
 std::map<std::string, std::string> executed_sections(const Artifact& artifact) {
   std::map<std::string, std::string> sections;
   for (const ElfSection& section : read_elf_sections(artifact.cubin)) {

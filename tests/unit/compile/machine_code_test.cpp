@@ -8,7 +8,7 @@
 namespace fatune {
 namespace {
 
-/// kernel<N> writes N / 2 to memory, and has what `shared` says.
+/// Compiles kernel<argument>. kernel<N> writes N / 2 to memory; `shared` is code that precedes it.
 Artifact instance(const std::string& argument, const std::string& shared = "") {
   CompileRequest request =
       request_for("template <int N> __global__ void kernel(int* x) { " + shared + " *x = N / 2; }",

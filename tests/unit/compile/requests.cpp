@@ -9,8 +9,8 @@
 namespace fatune {
 namespace {
 
-/// Set up before any thread starts, as in the program: the thread sanitizer does not see into
-/// spdlog's library, and takes its set-up in one thread and its use in another for a race.
+/// The logger is set up before any thread starts, as in the program. The thread sanitizer does not
+/// see into spdlog's library, and would report set-up and use in different threads as a race.
 [[maybe_unused]] const auto kLogger = spdlog::default_logger();
 
 }  // namespace

@@ -7,13 +7,13 @@
 
 namespace fatune {
 
-/// A request for a source of one line or more; sm_90a, no options.
+/// A request to compile `source` for sm_90a without options.
 [[nodiscard]] CompileRequest request_for(const std::string& source, const std::string& entry_point);
 
-/// A kernel `k` that compiles at once; different for each tag.
+/// A request for a kernel `k` that compiles quickly. It differs for each tag.
 [[nodiscard]] CompileRequest small_request(int tag = 0);
 
-/// A folder of its own, removed with everything in it.
+/// A temporary folder, which the destructor removes with its contents.
 class TemporaryFolder {
  public:
   TemporaryFolder();

@@ -10,8 +10,8 @@
 namespace fatune {
 namespace {
 
-/// Three kernels in one module: 1 KiB of shared memory; 128 live values in 64 or 32 registers; a
-/// function that is not inlined.
+/// Three kernels in one module. The first has 1 KiB of shared memory, the second has 128 live
+/// values in 64 or 32 registers, and the third calls a function that is not inlined.
 constexpr const char* kThreeKernels = R"(
 extern "C" __global__ void with_smem(float* p) {
   __shared__ float s[256];
@@ -86,7 +86,7 @@ TEST(ResourceFacts, AreThoseOfTheEntryNotOfItsNeighbours) {
   EXPECT_EQ(calling.spill_store_bytes, 0);
 }
 
-// Reports as ptxas writes them, with lines of other kinds between.
+// A log of ptxas, with reports on two kernels and other lines between them.
 constexpr std::string_view kReport =
     "kernel.cu(3): warning #177-D: variable \"x\" was declared but never referenced\n"
     "ptxas info    : 0 bytes gmem\n"

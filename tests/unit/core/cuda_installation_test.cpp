@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder for made-up installations, which CUDA_HOME and VIRTUAL_ENV name.
+/// A folder for fake installations. CUDA_HOME and VIRTUAL_ENV point into it.
 class CudaInstallations : public testing::Test {
  protected:
   CudaInstallations() {
@@ -40,7 +40,7 @@ class CudaInstallations : public testing::Test {
     fs::create_directories((folder_ / file).parent_path());
     std::ofstream(folder_ / file) << "made up";
   }
-  /// Those below the folder; a machine may have others.
+  /// The installations below the folder. The machine may have others.
   [[nodiscard]] std::vector<CudaInstallation> found() const {
     std::vector<CudaInstallation> own;
     for (const CudaInstallation& one : cuda_installations()) {

@@ -26,7 +26,7 @@ TEST(BlocksPerSm, RegistersLimit) {
 TEST(BlocksPerSm, SharedMemoryLimitsWithTheReservedPart) {
   // 48 KiB + 1 KiB reserved: four fit into 228 KiB.
   EXPECT_EQ(blocks_per_sm(hopper(), 128, 32, 48 << 10), 4);
-  // 76 KiB would fit three times, were nothing reserved.
+  // 76 KiB would fit three times if nothing were reserved.
   EXPECT_EQ(blocks_per_sm(hopper(), 128, 32, 76 << 10), 2);
 }
 

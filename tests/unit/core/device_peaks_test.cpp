@@ -13,7 +13,7 @@ DeviceLimits device(int sm, int sm_count, int clock_khz) {
   return limits;
 }
 
-// NVIDIA's data sheets: dense 16-bit, at the clocks that these name.
+// The dense 16-bit rates of NVIDIA's data sheets, at the clocks stated there.
 TEST(DevicePeaks, AreThoseOfDataSheets) {
   EXPECT_NEAR(peak_tensor_flop_per_us(device(80, 108, 1410'000)), 312e6, 1e6) << "A100";
   EXPECT_NEAR(peak_tensor_flop_per_us(device(89, 142, 2505'000)), 362e6, 4e6) << "L40S";

@@ -19,7 +19,7 @@ TEST(ForEachIndex, CallsForEveryIndexOnce) {
   EXPECT_EQ(calls, 100);
 }
 
-// Many indices: a thread meets the failure while the caller still adds what follows.
+// There are many indices, so that a thread fails while the caller is still adding later ones.
 TEST(ForEachIndex, CallsForNoFurtherIndexAfterAnException) {
   int calls = 0;
   const auto fail = [&](std::size_t) {

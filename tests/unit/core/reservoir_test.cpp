@@ -23,7 +23,8 @@ TEST(Reservoir, KeepsAllThatFit) {
 
 TEST(Reservoir, IsTheSameOfTheSame) { EXPECT_EQ(sample_of(1000, 10), sample_of(1000, 10)); }
 
-/// Each of 10,000 is kept with the same probability: each tenth of them has a tenth of the sample.
+/// Each of 10,000 items is equally likely to be kept, so each tenth of them has a tenth of the
+/// sample.
 TEST(Reservoir, KeepsEachAsLikely) {
   std::vector<int> tenths(10);
   for (const int kept : sample_of(10'000, 1000)) {

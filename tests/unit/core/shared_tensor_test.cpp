@@ -10,7 +10,7 @@ namespace {
 
 SharedTensor plain() { return {"sK", 1024, 2, 4096, 32, 64, 2, 64, 128, 0, 1}; }
 
-/// 32 rows x 64 columns in panels of `line` bytes, swizzled as a tensor map does it.
+/// A tensor of 32 rows x 64 columns in panels of `line` bytes, swizzled as by a tensor map.
 SharedTensor panels(std::int64_t line) {
   return {"sV", 0, 1, 4096, 32, 64, 2, line / 2, line, line, 128 / line};
 }
@@ -35,8 +35,8 @@ TEST(SharedTensor, EveryElementHasItsOwnPlaceAndIsFoundThere) {
   }
 }
 
-// Tensor maps permute bits of the address: those of the 16-byte chunk with three, two or one above
-// bit 6 (PTX ISA 9.0, "Tensors", "Swizzling Modes").
+// A tensor map XORs the address bits of the 16-byte chunk with the lowest three, two or one bits
+// above bit 6 (PTX ISA 9.0, "Tensors", "Swizzling Modes").
 TEST(SharedTensor, SwizzlesAreThoseOfTensorMaps) {
   for (const std::int64_t line : {32, 64, 128}) {
     const SharedTensor tensor = panels(line);

@@ -62,7 +62,7 @@ TEST(Statistics, IntervalOfManySamplesDoesNotUnderflow) {
 
 using Draw = std::function<double(std::mt19937_64&)>;
 
-// Share of experiments whose interval holds the true median.
+// Returns the share of experiments whose interval holds the true median.
 double coverage(const Draw& draw, double true_median, std::size_t n, double confidence) {
   constexpr int kExperiments = 4000;
   std::mt19937_64 random(12345);
@@ -77,7 +77,8 @@ double coverage(const Draw& draw, double true_median, std::size_t n, double conf
   return static_cast<double>(held) / kExperiments;
 }
 
-// Whatever the distribution: at least what was asked for, and not much more (ranks are discrete).
+// For any distribution, the coverage is at least as requested, and not much more (ranks are
+// discrete).
 TEST(Statistics, IntervalCoversTheMedianAsOftenAsItSays) {
   const Draw normal = [](auto& random) { return std::normal_distribution<>(100, 3)(random); };
   const Draw skewed = [](auto& random) { return std::exponential_distribution<>(1)(random); };

@@ -37,7 +37,7 @@ TEST(TaskPool, RunsWhatIsAddedOnSeveralThreads) {
 
 TEST(TaskPool, WaitingEndsWithATaskOrTheTime) {
   TaskPool pool(1);
-  pool.wait(milliseconds(1));  // nothing ends, and it returns
+  pool.wait(milliseconds(1));  // returns although no task ends
   std::atomic<bool> done = false;
   pool.add([&] { done = true; });
   pool.wait(seconds(60));
@@ -60,7 +60,7 @@ TEST(TaskPool, LowerRanksComeFirstAndWithinARankWhatWasAddedFirst) {
 
 TEST(TaskPool, FinishingWaitsForAllThatIsAdded) {
   TaskPool pool(3);
-  pool.finish();  // nothing is added, and it returns
+  pool.finish();  // returns although no task was added
   std::atomic<int> done = 0;
   for (int i = 0; i < 100; ++i) {
     pool.add([&] { ++done; });

@@ -28,12 +28,12 @@ TEST(VisibleText, ReplacesEachByteThatIsNoUtf8) {
 TEST(VisibleText, ReplacesWhatHasAnEffectInsteadOfAForm) {
   for (const std::string& character : {
            std::string(1, '\0'), std::string("\x1B"), std::string("\n"), std::string("\x7F"),
-           std::string("\xC2\x9B"),          // U+009B, begins a terminal's command
+           std::string("\xC2\x9B"),          // U+009B starts a terminal's control sequence
            std::string("\xD8\x9C"),          // U+061C Arabic letter mark
-           std::string("\xE2\x80\x8B"),      // U+200B without width
-           std::string("\xE2\x80\x8F"),      // U+200F right to left
-           std::string("\xE2\x80\xAE"),      // U+202E right to left, overriding
-           std::string("\xE2\x81\xA6"),      // U+2066 isolates
+           std::string("\xE2\x80\x8B"),      // U+200B zero width space
+           std::string("\xE2\x80\x8F"),      // U+200F right-to-left mark
+           std::string("\xE2\x80\xAE"),      // U+202E right-to-left override
+           std::string("\xE2\x81\xA6"),      // U+2066 left-to-right isolate
            std::string("\xED\xA0\x80"),      // U+D800 surrogate
            std::string("\xEF\xBB\xBF"),      // U+FEFF byte order mark
            std::string("\xEF\xBF\xBF"),      // U+FFFF noncharacter

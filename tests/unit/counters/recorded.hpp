@@ -14,12 +14,12 @@ inline std::string recorded_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A file of tests/recorded/ncu.
+/// Reads a file of tests/recorded/ncu.
 inline std::string recorded(const std::string& name) {
   return recorded_file(FATUNE_SOURCE_DIR "/tests/recorded/ncu/" + name);
 }
 
-/// A file of tests/recorded/nsys.
+/// Reads a file of tests/recorded/nsys.
 inline std::string recorded_nsys(const std::string& name) {
   return recorded_file(FATUNE_SOURCE_DIR "/tests/recorded/nsys/" + name);
 }

@@ -8,7 +8,7 @@
 
 namespace fatune::fixtures {
 
-/// A folder of a test's own, removed with everything in it.
+/// A temporary folder for a test, which the destructor removes with its contents.
 class TempFolder {
  public:
   TempFolder() {

@@ -62,12 +62,12 @@ TEST_P(Blockwise, SixteenBitEndsNearIt) {
     const HeadProblem h = head(dtype);
     const HeadInputs in = inputs(h);
     const StepValues values = compute_blockwise(h, in, Arithmetic::sixteen_bit);
-    const double unit = dtype == DType::fp16 ? 0x1p-10 : 0x1p-7;  // of values from 1 to 2
+    const double unit = dtype == DType::fp16 ? 0x1p-10 : 0x1p-7;  // the ulp of values from 1 to 2
     EXPECT_LE(greatest_difference(values.output, plain_attention(h, in)), 4 * unit);
   }
 }
 
-// Row by row and step by step, from the scores alone.
+// Recomputes each row and step from the scores alone.
 TEST_P(Blockwise, EveryStepIsTheSumOverTheKeysSoFar) {
   const HeadProblem h = head();
   const HeadInputs in = inputs(h);

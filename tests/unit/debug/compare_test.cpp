@@ -83,7 +83,8 @@ TEST(CompareSteps, AWrongMaskIsTheFirstKeyThatItLetsThrough) {
   EXPECT_EQ(first->wrong, 16) << "queries 15 to 30; key 32 is past the block";
 }
 
-// The step at which some row's M rises is known: the first after step 0 whose maximum is greater.
+// Returns the first step after step 0 in which some row's maximum exceeds that of the step before
+// by more than `slack`. Returns -1 if there is none.
 std::int64_t first_rise(const HeadProblem& head, const StepValues& values, double slack) {
   for (std::int64_t step = 1; step < head.kv_tiles(); ++step) {
     for (std::int64_t row = 0; row < head.seq_len; ++row) {

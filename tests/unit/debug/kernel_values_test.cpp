@@ -12,7 +12,7 @@
 namespace fatune {
 namespace {
 
-// 2 rows, 4 keys, 2 tiles.
+// 2 rows, 2 keys, 1 tile.
 const HeadProblem kHead{2, 8, DType::bf16, false, {2, 2, StepOrder::first_to_last, 0.0}};
 constexpr std::size_t kScores = 4;
 constexpr std::size_t kRows = 2;

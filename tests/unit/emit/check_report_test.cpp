@@ -14,7 +14,7 @@ using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-/// Two heads of 128 rows, of which the last 16 of every 64 are wrong.
+/// Two heads of 128 rows. The last 16 of every 64 rows are wrong.
 CheckedInput wrong_rows() {
   CheckedInput checked{{1, 128, 2, 64, DType::bf16, false}, "one", 7,
                        OutcomeKind::wrong_result,           {},    "off"};
@@ -59,7 +59,8 @@ TEST(CheckReport, TablesSayWhatTheWrongRowsHaveInCommon) {
                               "    0     1  127          11           127\n"));
 }
 
-/// Right, `error` of its limit; of O, or of another output, of which nothing is compared.
+/// A right result with this error. O has a limit of 1. Other outputs have a limit of 0, because
+/// their values are not compared.
 CheckedInput right_output(const std::string& output, double error) {
   CheckedInput checked{{1, 128, 2, 64, DType::bf16, false}, "one", 7, OutcomeKind::right, {}, ""};
   checked.stats = ErrorStats{};

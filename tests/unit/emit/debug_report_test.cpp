@@ -18,7 +18,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// One block, two steps; `wrong`: O of the second.
+// A report on one block with two steps. If `wrong`, O is wrong in the second step.
 DebugReport sample(bool wrong) {
   DebugReport report;
   report.family = "flash";

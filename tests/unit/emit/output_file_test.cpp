@@ -117,7 +117,7 @@ TEST_F(OutputFile, ACircleOfLinksIsAnError) {
 TEST_F(OutputFile, AFifoIsWrittenForItsReader) {
   const fs::path fifo = folder_ / "fifo";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
-  check_output_file(fifo);  // waits for nobody
+  check_output_file(fifo);  // does not wait for a reader
   EXPECT_FALSE(can_be_rewritten(fifo));
   std::string seen;
   std::thread reader([&] { seen = read(fifo); });

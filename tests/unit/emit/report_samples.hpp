@@ -8,8 +8,9 @@ namespace fatune {
 
 /// A report with one result for every kind of outcome.
 [[nodiscard]] RunReport sample_report(bool measured);
-/// Raced on two GPUs, with readings, retaken samples, a warning, code that is there twice, and an
-/// audit: rule "a" has cost something, rule "b" nothing, rule "c" had no turn.
+/// A report of a race on two GPUs. It has readings, retaken samples, a warning, two configurations
+/// with the same code, and an audit: rule "a" has a cost, rule "b" has none, and rule "c" was not
+/// tried.
 [[nodiscard]] RunReport sample_race();
 [[nodiscard]] PlanReport sample_plan();
 [[nodiscard]] CompileReport sample_compilation();

@@ -121,7 +121,7 @@ TEST(Markdown, IsATableWithEscapedBars) {
   EXPECT_THAT(text, HasSubstr("| (FP16, 2): fast\\|odd |"));
 }
 
-/// With counters of the first of the ranking alone.
+/// A report in which only the first ranked result has hardware counters.
 RunReport counted_report() {
   RunReport report = sample_report(true);
   std::get<Measured>(report.problems[0].ranking[0].outcome).counters = {
@@ -184,7 +184,7 @@ TEST(ResultsJson, HoldsHowARaceWent) {
   EXPECT_TRUE(problem["ranking"][0]["same_code_as"].is_null());
 }
 
-// Without the management library the clock is known all the same, of long samples.
+// Without the management library, the clock is still known from long samples.
 TEST(ResultsJson, WhatIsNotKnownOfTheGpuIsNull) {
   RunReport report = sample_race();
   GpuConditions& conditions = *report.problems[0].conditions;
@@ -240,7 +240,7 @@ TEST(ResultsCsv, HasOneRowPerResultAndAColumnPerParameter) {
               HasSubstr("\"(FP16, 1): fast|odd\",toy,measured,true,gpu,true,false,,,,,100,"));
 }
 
-// Parameters and counters come behind the fixed columns.
+// Parameters and counters come after the fixed columns.
 TEST(ResultsCsv, SaysOfEveryRowWhichDeviceItIsOf) {
   const RunReport report = sample_report(true);
   const auto lines = lines_of(results_csv(report));

@@ -1,6 +1,6 @@
-// The schemas of outputs are written from the lists of fields: descriptions, types, and whether a
-// value may be null. What else a schema says of a property (limits, enumerations), and which
-// properties are required, is written by hand, once: copies in other files are written too.
+// Generates the descriptions and types in the output schemas from the lists of fields, and whether
+// a value may be null. Limits, enumerations and the lists of required properties are written by
+// hand in one file. Their copies in other files are generated too.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -72,7 +72,7 @@ void describe(Schema& property, FieldType type, std::string_view doc) {
   }
 }
 
-/// `fields`: of rows, or the properties of an object.
+/// `fields` are the fields of a row or the properties of an object.
 template <typename List>
 void describe(Schema& properties, const List& fields) {
   for (const auto& field : fields) {

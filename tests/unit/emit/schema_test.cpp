@@ -1,4 +1,4 @@
-// Whatever is printed as JSON satisfies its schema, and the schemas say what the fields say.
+// JSON output satisfies its schema, and the schemas agree with the fields.
 #include <gtest/gtest.h>
 
 #include <string>

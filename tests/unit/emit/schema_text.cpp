@@ -22,7 +22,7 @@ std::string on_one_line(const Json& value) {
   return value.is_object() ? "{" + text + "}" : "[" + text + "]";
 }
 
-/// `used`: columns before and after it.
+/// `used` is the number of columns taken before and after the value.
 std::string text_of(const Json& value, std::size_t indent, std::size_t used) {
   const std::string line = on_one_line(value);
   if (!value.is_structured() || value.empty() || used + line.size() <= kColumns) {

@@ -6,7 +6,7 @@
 
 namespace fatune {
 
-/// A schema as its file has it: indented, with each list or object on one line where that has room.
+/// The text of a schema's file: indented, with each list or object on one line if it fits.
 [[nodiscard]] std::string schema_text(const nlohmann::ordered_json& schema);
 
 }  // namespace fatune

@@ -4,12 +4,12 @@
 
 #include "unit/emulate/emulated_kernel.hpp"
 
-// The two ends of a race: which instruction and which thread of which block.
+// The two ends of a race: the instruction, the thread and the block of each access.
 namespace fatune::emulate {
 namespace {
 
-/// "read at line 9 by thread 3 of block 0, write at line 7 by thread 35 of block 0" of a kernel's
-/// only finding, of shared or global memory as `memory` says.
+/// Returns both ends of the kernel's only finding, as "read at line 9 by thread 3 of block 0, write
+/// at line 7 by thread 35 of block 0". Expects the finding to name `memory`.
 std::string ends_of(const std::string& text, Trial trial, const std::string& memory) {
   trial.both_ends = true;
   trial.schedule = {Timing::late, 1};
@@ -57,7 +57,7 @@ TEST(BothEnds, OfGlobalMemoryInTwoBlocks) {
             "write at line 14 by thread 0 of block 1, read at line 12 by thread 0 of block 0");
 }
 
-// A strong access races with a plain one alone: the last of both kinds is what is named.
+// A strong access races only with a plain one. The finding names the last access of each kind.
 TEST(BothEnds, OfAnAtomic) {
   const std::string text = kernel_text(
       "red.global.add.u32 [%w1], 1;\nsetp.eq.u32 %p1, %r0, 5;\n"

@@ -9,13 +9,13 @@
 #include "gpu/nvrtc.hpp"
 #include "unit/emulate/emulated_kernel.hpp"
 
-// Kernels as NVRTC compiles them: what it makes of tensor maps that are kernel arguments.
+// Kernels compiled by NVRTC, with tensor maps as kernel arguments.
 namespace fatune::emulate {
 namespace {
 
 using testing::IsEmpty;
 
-/// Brings a box of 8 rows of 16 elements to shared memory, and writes it to `out`.
+/// Copies a box of 8 rows of 16 elements to shared memory, and writes it to `out`.
 constexpr const char* kBox = R"(
 struct alignas(64) CUtensorMap { unsigned long long opaque[16]; };
 
@@ -51,7 +51,7 @@ extern "C" __global__ void k(const void*, unsigned short* out, int x, int y,
   copy_box(&map, out, x, y);
 }
 )";
-/// In a struct, at an offset; which of two maps it is, is known only as it runs.
+/// The map is in a struct, at an offset. Which of two maps is used is known only at run time.
 constexpr const char* kInStruct = R"(
 struct Args { int x; int y; CUtensorMap maps[2]; };
 extern "C" __global__ void k(const void*, unsigned short* out, const __grid_constant__ Args args) {
@@ -66,9 +66,9 @@ std::string compiled(const std::string& kernel) {
 }
 
 constexpr std::uint32_t kRows = 20;     ///< of the tensor
-constexpr std::uint32_t kColumns = 40;  ///< elements
+constexpr std::uint32_t kColumns = 40;  ///< of the tensor
 
-/// Element (row, column).
+/// The value of element (row, column).
 std::uint16_t element(std::uint32_t row, std::uint32_t column) {
   return static_cast<std::uint16_t>(row * 256 + column);
 }
@@ -106,7 +106,7 @@ Trial trial_of(std::vector<std::uint8_t> parameters) {
   return trial;
 }
 
-/// The bytes that the kernel copied, without findings.
+/// Returns the elements that the kernel copied. Expects no findings.
 std::vector<std::uint16_t> copied(const std::string& ptx, const Trial& trial) {
   const Emulated done = emulate(ptx, trial);
   EXPECT_THAT(done.findings(), IsEmpty());
@@ -115,7 +115,8 @@ std::vector<std::uint16_t> copied(const std::string& ptx, const Trial& trial) {
   return elements;
 }
 
-/// The struct's bytes: x, y, and from 64 on two maps, of which the second is `map`.
+/// Runs kInStruct. Its struct holds x, y, and from byte 64 on two maps, the second of which is
+/// `map`.
 std::vector<std::uint16_t> copied_box(const TensorMap& map, Corner corner) {
   std::vector<std::uint8_t> parameters;
   append(parameters, corner);
@@ -131,7 +132,7 @@ TEST(CompiledKernels, ATensorMapInAStructIsFound) {
   }
 }
 
-/// Parameters: in, out, x, y, and at 64 the map.
+/// The parameters are in, out, x, y, and the map at byte 64.
 TEST(CompiledKernels, ATensorMapMayBeAnArgument) {
   const std::string ptx = compiled(kAsArgument);
   std::vector<std::uint8_t> parameters;
@@ -149,7 +150,7 @@ TEST(CompiledKernels, BytesThatAreNoTensorMapAreFound) {
                                    "there is no tensor map of 2 dimensions at this address")));
 }
 
-/// Rows 16 to 23 of 20, columns 32 to 47 of 40.
+/// The box has rows 16 to 23 of a tensor with 20 rows, and columns 32 to 47 of 40.
 class Edge : public testing::TestWithParam<bool> {};
 
 TEST_P(Edge, IsFilled) {
@@ -167,11 +168,11 @@ TEST_P(Edge, IsFilled) {
 
 INSTANTIATE_TEST_SUITE_P(CompiledKernels, Edge, testing::Bool());
 
-/// Every third of 24 rows; none of the rows between.
+/// Every third of 24 rows is copied. The rows between are left out.
 TEST(CompiledKernels, ElementStridesLeaveRowsOut) {
   TensorMap map = tensor();
   map.box = {16, 24};
-  map.steps = {5, 3, 1, 1, 1};  // of dimension 0 it does not count
+  map.steps = {5, 3, 1, 1, 1};  // that of dimension 0 is ignored
   const auto elements = copied_box(map, {2, 1});
   for (std::uint32_t i = 0; i < elements.size(); ++i) {
     const std::uint32_t row = 1 + i / 16 * 3;

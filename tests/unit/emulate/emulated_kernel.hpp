@@ -9,9 +9,9 @@
 // Small PTX kernels of one block, run on the emulator.
 namespace fatune::emulate {
 
-/// A kernel `k(.param .u64 in, .param .u64 out)` around these statements. Declared are %p<20>,
-/// %h<20> (16 bits), %r<40>, %f<20>, %w<20> (64 bits), %d<20> (f64), and set before them:
-/// %w0 = in, %w1 = out, %r0 = %tid.x, %w2 = out + 16 x %r0.
+/// The text of a kernel `k(.param .u64 in, .param .u64 out)` around these statements. It declares
+/// %p<20>, %h<20> (16 bits), %r<40>, %f<20>, %w<20> (64 bits) and %d<20> (f64), and first sets
+/// %w0 = in, %w1 = out, %r0 = %tid.x and %w2 = out + 16 x %r0.
 [[nodiscard]] std::string kernel_text(const std::string& statements);
 
 struct Trial {
@@ -33,25 +33,25 @@ struct Trial {
 struct Emulated {
   LaunchResult result;
   std::vector<std::uint8_t> output;
-  std::vector<std::int64_t> lines;  ///< of the text, by instruction
+  std::vector<std::int64_t> lines;  ///< the line of each instruction in the text
 
-  /// "race at line 31: writes shared memory + 0, ..." for each finding.
+  /// The text of each finding, as "race at line 31 by thread 3: writes shared memory + 0, ...".
   [[nodiscard]] std::vector<std::string> findings() const;
-  /// The values that thread `thread` stored to its 16 bytes.
+  /// The first 8 of the 16 bytes of output that belong to thread `thread`.
   [[nodiscard]] std::uint64_t stored(std::uint32_t thread = 0) const;
 };
 
-/// Runs `text`'s kernel "k" in one block.
+/// Runs kernel "k" of `text` as `trial` says.
 [[nodiscard]] Emulated emulate(const std::string& text, const Trial& trial = {});
 
-/// Where the input will be.
+/// The address that the input will have.
 [[nodiscard]] std::uint64_t input_address();
 
-/// Early, late, and random by five seeds.
+/// The schedules early, late, and random with five seeds.
 [[nodiscard]] std::vector<Schedule> all_schedules();
 [[nodiscard]] std::string name_of(const Schedule& schedule);
 
-/// The line that ends with "// here".
+/// The number of the line that ends with "// here". Throws std::logic_error if there is none.
 [[nodiscard]] std::int64_t marked_line(const std::string& text);
 
 }  // namespace fatune::emulate

@@ -9,7 +9,7 @@
 #include "unit/emulate/emulated_kernel.hpp"
 #include "unit/emulate/planted_fault.hpp"
 
-// Mistakes with what is new in Hopper: mbarriers, bulk copies, wgmma, clusters.
+// Mistakes in the use of Hopper's features: mbarriers, bulk copies, wgmma and clusters.
 namespace fatune::emulate {
 namespace {
 
@@ -20,7 +20,7 @@ struct HopperFault {
   std::string kind;
   std::string says;
   Trial trial = {.threads = 64};
-  bool alone = true;  ///< no other kind may be found: nothing else goes wrong by it
+  bool alone = true;  ///< the mistake causes no other kind of finding
 };
 
 const std::string kCopiedTile =
@@ -76,8 +76,9 @@ std::string read_tile_awaited(int bytes, const char* mark) {
       "mbarrier.arrive.shared.b64 _, [%r2+8];\nEND: ret;\n");
 }
 
-/// Warp 1 fills a ring of two stages eight times, warp 0 reads them. Full mbarriers are at 0 and 8,
-/// empty ones at 16 and 24. `first_parity`: of the producer's first waits for empty stages.
+/// Warp 1 fills the stages of a ring of two eight times, and warp 0 reads them. The full mbarriers
+/// are at 0 and 8, the empty ones at 16 and 24. `first_parity` is the parity of the producer's
+/// first waits for empty stages.
 std::string ring(int first_parity, const char* mark) {
   return kernel_text(
       kCopiedTile +
@@ -111,7 +112,7 @@ std::string named_barrier(int trips, const char* mark) {
                   trips, mark));
 }
 
-/// All threads write 16 bytes each, and one stores them all to global memory.
+/// Each thread writes 16 bytes, and one thread stores all of them to global memory.
 std::string bulk_store(const std::string& fence, const std::string& wait, const std::string& then) {
   return kernel_text(kCopiedTile + "st.shared.v4.u32 [%r4], {%r0, %r0, %r0, %r0};\n" + fence +
                      "bar.sync 0;\n@!%p1 bra DONE;\n"
@@ -120,8 +121,8 @@ std::string bulk_store(const std::string& fence, const std::string& wait, const 
                      wait + "DONE: bar.sync 0;\n" + then);
 }
 
-/// All lanes of warp 0 store what thread 0's 16 bytes hold; then lane i has the address of row 31 -
-/// i in %r5.
+/// All lanes of warp 0 store `source`, an address and a size, to the same place. Afterwards %r5 of
+/// lane i is the address of row 31 - i.
 std::string store_by_a_warp(const std::string& source, const char* mark, const std::string& then) {
   return kernel_text(kCopiedTile +
                      "st.shared.v4.u32 [%r4], {1, 1, 1, 1};\nfence.proxy.async.shared::cta;\n"
@@ -140,7 +141,7 @@ std::string at_copy(const std::string& text, bool mark) {
 const std::string kFence = "fence.proxy.async.shared::cta;\n";
 const std::string kReadWait = "cp.async.bulk.wait_group.read 0;\n";
 
-/// Block 0 reads what block 1 of the cluster writes into its own shared memory.
+/// Block 0 reads what block 1 of the cluster writes into block 1's shared memory.
 std::string remote_read(const std::string& sync, const char* mark) {
   return kernel_text(
       kCopiedTile + "st.shared.u32 [%r4], %r0;\n" + sync +
@@ -153,7 +154,8 @@ std::string remote_read(const std::string& sync, const char* mark) {
 
 const std::string kClusterSync = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
 
-/// The first four warps keep `kept` registers, the others ask for 232: of 384 threads each has 168.
+/// The first four warps keep `kept` registers, and the others ask for 232. Each of the 384 threads
+/// starts with 168.
 std::string reallocation(int kept, const char* mark) {
   return kernel_text(
       fmt::format("setp.lt.u32 %p1, %r0, 128;\n@%p1 bra GIVE;\n"
@@ -162,7 +164,7 @@ std::string reallocation(int kept, const char* mark) {
                   mark, kept));
 }
 
-/// 1024 bytes are copied to a tile in which, at `place`, there is another mbarrier.
+/// Copies 1024 bytes to a tile that has another mbarrier at `place`.
 std::string copy_beside(int place, const char* mark) {
   return kernel_text(
       kCopiedTile + init(1) + fmt::format("@%p1 mbarrier.init.shared.b64 [%r1+{}], 1;\n", place) +
@@ -178,7 +180,7 @@ Trial cluster_trial() {
   return trial;
 }
 
-// --- Products: hopper_kernels/product_kernel.cpp with one line less ---
+// --- Products: the kernel of hopper_kernels/product_kernel.cpp with one mistake ---
 
 const hopper::ProductCase kProduct{};
 const hopper::ProductCase kRegisterProduct{.columns = 64, .a_in_registers = true};
@@ -329,7 +331,7 @@ std::vector<HopperFault> product_faults() {
        replaced(right, first,
                 only_96 + "@%p3 sub.u64 %w4, %w4, 64;\n" + replaced(first, ";\n", "; // here\n")),
        right, "divergent_product", "another warp of the warpgroup has descriptors", trial},
-      // All four warps have read when one of them has waited.
+      // Once one warp has waited, all four warps have read the operand.
       {"OperandHandedOverByOneThread",
        replaced(right, wait, "@%p1 st.shared.u32 [%r6], %r0; // here\n" + wait),
        replaced(right, wait, wait + "@%p1 st.shared.u32 [%r6], %r0;\n"), "in_flight",
@@ -378,7 +380,7 @@ TEST(HopperFaults, AWaitForBytesThatNobodyBringsIsNamedFirst) {
               testing::StartsWith(fmt::format("deadlock at line {} by", marked_line(text))));
 }
 
-/// Whether the second warp finds no mbarrier, or one that it must not rely on, is chance.
+/// The second warp finds no mbarrier or one that it must not rely on, depending on the schedule.
 TEST(HopperFaults, AnInitialisationThatIsNotSynchronisedIsFound) {
   const std::string text = kernel_text(kCopiedTile + init(64) +
                                        "bar.warp.sync -1;\nmbarrier.arrive.shared.b64 _, [%r2];\n");

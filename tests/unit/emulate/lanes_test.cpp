@@ -5,11 +5,11 @@
 
 #include "unit/emulate/emulated_kernel.hpp"
 
-// Instructions in which lanes of a warp work together.
+// Instructions in which the lanes of a warp cooperate.
 namespace fatune::emulate {
 namespace {
 
-/// The value that lane `lane` gets from `shfl.sync` of the lanes' numbers; + 100 out of range.
+/// The value that lane `lane` gets from `shfl.sync` of the lane numbers, plus 100 if out of range.
 std::uint64_t shuffled(const char* mode, int by, int c, std::uint32_t lane) {
   const Emulated done = emulate(kernel_text(
       fmt::format("shfl.sync.{}.b32 %r3|%p1, %r0, {}, {}, -1;\n@!%p1 add.u32 %r3, %r3, 100;\n"

@@ -11,7 +11,7 @@
 namespace fatune::emulate {
 namespace {
 
-/// Adds 1 to a variable of the module, and writes what it is then.
+/// Adds 1 to a variable of the module, and writes its new value to `out`.
 constexpr const char* kCounts =
     ".global .align 4 .u32 launches = 40;\n"
     ".visible .entry k(.param .u64 out)\n{\n.reg .b64 %w<4>; .reg .b32 %r<4>;\n"

@@ -15,7 +15,8 @@ using testing::StartsWith;
 
 namespace {
 
-/// A run that keeps both ends has the same findings, and names the other access of each race.
+/// Expects a run that keeps both ends to have the same findings and output, and to name the other
+/// access of each finding of two accesses.
 void expect_both_ends(const std::string& text, const Emulated& done, Trial trial) {
   trial.both_ends = true;
   const Emulated again = emulate(text, trial);

@@ -17,7 +17,7 @@ struct Fault {
   std::string kind;
   std::string says;  ///< must be in the finding's text
   std::uint32_t threads = 64;
-  bool alone = true;  ///< no other kind may be found: nothing else goes wrong by it
+  bool alone = true;  ///< the mistake causes no other kind of finding
 };
 
 /// Each thread copies 16 bytes of `in` to its place in the tile.
@@ -28,7 +28,8 @@ const std::string kCopy =
     "cp.async.cg.shared.global [%r3], [%w4], 16;\ncp.async.commit_group;\n";
 const std::string kReadOwn = "ld.shared.u32 %r4, [%r3]; // here\nst.global.u32 [%w2], %r4;\n";
 
-/// Thread t writes word t, and reads word 63 - t: of the other warp. All are written before.
+/// All words are first set to 0. Then thread t writes word t and reads word 63 - t, which belongs
+/// to the other warp.
 std::string exchange(const std::string& barrier) {
   return ".shared .align 4 .b8 tile[256];\n"
          "mov.u32 %r1, tile;\nshl.b32 %r2, %r0, 2;\nadd.u32 %r3, %r1, %r2;\n"
@@ -38,7 +39,7 @@ std::string exchange(const std::string& barrier) {
          "ld.shared.u32 %r4, [%r5]; // here\nst.global.u32 [%w2], %r4;\n";
 }
 
-/// Two groups of copies, of which the first is read.
+/// Two groups of copies. The group that is committed last is read.
 std::string two_stages(const std::string& wait) {
   return ".shared .align 16 .b8 tile[2048];\n"
          "mov.u32 %r1, tile;\nshl.b32 %r2, %r0, 4;\nadd.u32 %r3, %r1, %r2;\n"
@@ -48,7 +49,7 @@ std::string two_stages(const std::string& wait) {
          wait + kReadOwn + "cp.async.wait_all;\n";
 }
 
-/// Threads in rows of 16 bytes of a tile that has `rows` of them.
+/// Each thread writes a row of 16 bytes. The tile has `rows` rows.
 std::string rows(int rows) {
   return fmt::format(
       ".shared .align 16 .b8 tile[{}];\n"
@@ -64,7 +65,7 @@ std::string global_read(int offset) {
       offset);
 }
 
-/// A ring of two stages of which `stages` are filled.
+/// A ring of two stages, of which the first `stages` are filled and the second is read.
 std::string ring(int stages) {
   std::string text =
       ".shared .align 4 .b8 tile[512];\nmov.u32 %r1, tile;\nshl.b32 %r2, %r0, 2;\n"
@@ -75,7 +76,7 @@ std::string ring(int stages) {
   return text + "bar.sync 0;\nld.shared.u32 %r4, [%r3+256]; // here\nst.global.u32 [%w2], %r4;\n";
 }
 
-/// Only threads below `count` come to the barrier.
+/// Only threads below `count` reach the barrier.
 std::string guarded_barrier(int count) {
   return fmt::format(
       "setp.lt.u32 %p1, %r0, {};\n@!%p1 bra DONE;\nbar.sync 0; // here\n"

@@ -12,7 +12,7 @@ using testing::IsEmpty;
 
 class Products : public testing::TestWithParam<hopper::ProductCase> {};
 
-/// Layouts of TMA and descriptors of wgmma have to agree, whatever the swizzle and the major.
+/// The layouts of TMA and the descriptors of wgmma must agree for every swizzle and major-ness.
 TEST_P(Products, AreExactUnderEverySchedule) {
   const hopper::ProductCase& c = GetParam();
   Trial trial;

@@ -19,7 +19,7 @@ InstructionCounts executed(std::uint64_t warps) {
   return counts;
 }
 
-/// The work of a kernel of these statements when each is executed ten times.
+/// Counts the work of a kernel with these statements, each executed ten times by a warp.
 CountedWork work_of(const std::string& statements) {
   const PtxModule module = parse_ptx(
       ".visible .entry k()\n{\n.reg .pred %p<9>; .reg .b32 %r<20>; .reg .f32 %f<20>;\n"
@@ -28,7 +28,7 @@ CountedWork work_of(const std::string& statements) {
       "test.ptx");
   const emulate::Program program = emulate::decode_program(module, "k", "test.ptx");
   std::vector<InstructionCounts> counts(program.instructions.size());
-  for (std::size_t i = 0; i + 2 < counts.size(); ++i) {  // all but the end
+  for (std::size_t i = 0; i + 2 < counts.size(); ++i) {  // all but the kernel's end
     counts[i] = executed(10);
   }
   return count_work(counts, program, module.functions.at(0));
@@ -73,7 +73,7 @@ TEST(CountWork, MemoryCountsByWavefrontsAndSectors) {
   EXPECT_EQ(work.integer_operations, 0.0);
 }
 
-/// A kernel whose blocks of `rows` queries do 100 + 3 for each key that they see.
+/// A kernel whose blocks of `rows` queries each do 100 operations, plus 3 for each key they see.
 class Affine {
  public:
   Affine(std::int64_t rows, bool causal) : rows_(rows), causal_(causal) {}
@@ -86,7 +86,7 @@ class Affine {
     launch.grid = {problem.seq_len / rows_, problem.heads, problem.batch};
     return launch;
   }
-  /// One head's.
+  /// The operations of one head.
   [[nodiscard]] double of_head(std::int64_t seq_len) const {
     double sum = 0.0;
     for (std::int64_t first = 0; first < seq_len; first += rows_) {

@@ -11,7 +11,7 @@
 #include "ptx/parse_ptx.hpp"
 #include "unit/plan/plan_fixtures.hpp"
 
-// How many blocks of a launch are there at a time, and which of them are a cluster.
+// The number of blocks of a launch that are resident at a time, and which of them form a cluster.
 namespace fatune {
 namespace {
 
@@ -28,7 +28,7 @@ EmulatedLaunch launch_of(std::int64_t blocks) {
   return launch;
 }
 
-/// Whether a kernel without arguments ends as it should.
+/// Runs a kernel without arguments. Returns true if it finishes.
 bool finishes(const std::string& ptx, const EmulatedLaunch& launch) {
   const emulate::Program program = emulate::decode_program(parse_ptx(ptx, "k"), "k", "k");
   EmulatedInputs inputs(1);
@@ -36,7 +36,7 @@ bool finishes(const std::string& ptx, const EmulatedLaunch& launch) {
       .result.finished;
 }
 
-/// Launches that the driver would refuse.
+/// Returns the error with which the launch is refused. Returns "it is not" if there is none.
 std::string why_refused(const std::string& ptx, const EmulatedLaunch& launch) {
   try {
     (void)finishes(ptx, launch);

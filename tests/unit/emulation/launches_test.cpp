@@ -9,7 +9,7 @@
 #include "compile/compiler.hpp"
 #include "emulation/emulate_kernel.hpp"
 
-// Kernels that keep state between launches: three launches on one state of the module show it.
+// Three launches on one state of the module reveal kernels that keep state between launches.
 namespace fatune {
 namespace {
 
@@ -22,8 +22,9 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
-/// The toy family's attention in one block, after `before`, which may return. `number`: how many
-/// launches of the module were before this one.
+/// The source of a kernel that runs `before` and then the toy family's attention in one block.
+/// `before` may return from the kernel. Its variable `number` is the number of earlier launches of
+/// the module.
 std::string kernel(const std::string& before) {
   return text_of("families/toy_attention/toy_attention.cu") +
          "__device__ int launches;\n__device__ unsigned short last_seen;\n"

@@ -7,7 +7,7 @@
 #include "emulation/emulated_launch.hpp"
 #include "ptx/parse_ptx.hpp"
 
-// Tensor maps among a kernel's arguments that the emulator does not do.
+// Tensor maps among a kernel's arguments that the emulator does not support.
 namespace fatune {
 namespace {
 
@@ -26,7 +26,7 @@ TensorMapPiece map_of_q() {
   return map;
 }
 
-/// Why a launch with it is refused; nothing: it is not.
+/// Returns why a launch with this map is refused, or nothing if it is not.
 std::optional<std::string> why_refused(const TensorMapPiece& map) {
   const PtxModule module = parse_ptx(kNothing, "k");
   const emulate::Program program = emulate::decode_program(module, "k", "k");

@@ -18,7 +18,7 @@ Result result(const std::string& config, const std::string& pruned_by, Outcome o
   return result;
 }
 
-/// A time of two samples.
+/// A measured time with two samples.
 Measured measured(double us) {
   Measured measured;
   measured.timing.samples_us = {us, us};

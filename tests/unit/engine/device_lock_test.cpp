@@ -66,7 +66,7 @@ TEST(DeviceLock, AnotherGpuIsFree) {
   const DeviceLock other(own_uuid() + "b", LockWait::yes, [] { FAIL() << "had to wait"; });
 }
 
-/// The file of a GPU of this name.
+/// The lock file of the GPU with this UUID.
 std::filesystem::path lock_file(const std::string& plain_uuid) {
   return std::filesystem::temp_directory_path() / ("fatune-" + plain_uuid + ".lock");
 }

@@ -9,7 +9,7 @@
 namespace fatune {
 namespace {
 
-/// Knows the thread that it is on, and says when it dies.
+/// Remembers its thread, expects to be destroyed on it, and counts living instances in `alive`.
 class Resident : public Evaluator {
  public:
   explicit Resident(std::atomic<int>* alive = nullptr) : alive_(alive) { count(1); }

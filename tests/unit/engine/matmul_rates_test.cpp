@@ -13,10 +13,10 @@ const std::vector<Problem> kProblems{{1, 128, 1, 64, DType::fp16, false},
                                      {2, 256, 1, 128, DType::fp16, true},
                                      {1, 128, 1, 64, DType::bf16, false}};
 
-/// Rates 1, 2, ... TFLOP/s, in the order in which they are measured.
+/// The measured rates are 1, 2, ... TFLOP/s, in the order of measurement.
 class MatmulRatesTest : public testing::Test {
  protected:
-  /// Sources that compile at once, in place of the real ones.
+  /// Sources that compile quickly, in place of the real ones.
   static MatmulSetup setup(const std::string& text =
                                "extern \"C\" __global__ void "
                                "fatune_matmul_rate(int* x) { *x = 1; }") {

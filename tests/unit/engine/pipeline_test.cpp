@@ -19,7 +19,7 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::SizeIs;
 
-/// A GPU that is a script, on its thread.
+/// A scripted GPU with a thread of its own.
 struct ScriptedGpu {
   explicit ScriptedGpu(const std::string& uuid)
       : device([this, uuid] {
@@ -49,9 +49,9 @@ class RunPipeline : public testing::Test {
             plans_,
             {0, 1, 2}};
   }
-  /// On the first GPU alone.
+  /// Runs on the first GPU alone.
   bool run() { return run({{0, 1, 2}}); }
-  /// `shares`: the problems that an interrupted run had begun on each GPU.
+  /// `shares` are the problems that an interrupted run had begun on each GPU.
   bool run(const std::vector<std::vector<std::size_t>>& shares) {
     Pipeline pipeline = make();
     std::vector<Seat> seats;
@@ -158,7 +158,7 @@ TEST_F(RunPipeline, WithoutABudgetNoProblemHasOne) {
 TEST_F(RunPipeline, ProblemsThatAreLeftShareWhatIsLeftOfTheBudget) {
   budget_s_ = 3000.0;
   EXPECT_TRUE(run());
-  double least_s = 900.0;  // of 1000: the run itself takes no time to speak of
+  double least_s = 900.0;  // of 1000; the run itself takes next to no time
   for (const auto& budget_s : gpus_[0]->evaluator->budgets_s) {
     ASSERT_TRUE(budget_s);
     EXPECT_GT(*budget_s, least_s);

@@ -47,7 +47,7 @@ TEST(ProblemQueue, WhatIsReservedComesFirstAndGoesToNobodyElse) {
   ProblemQueue queue({0, 1, 2, 3});
   queue.reserve(3, 1);
   queue.reserve(1, 1);
-  queue.reserve(3, 0);  // too late
+  queue.reserve(3, 0);  // too late: it is reserved
   EXPECT_EQ(queue.take(1), 3U);
   EXPECT_EQ(queue.take(0), 0U);
   EXPECT_EQ(queue.take(0), 2U);

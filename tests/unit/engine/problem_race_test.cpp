@@ -30,7 +30,7 @@ MeasurePolicy policy_of(Strategy strategy) {
   return policy;
 }
 
-/// "a", "b", ...
+/// Candidates with these times and the labels "a", "b", ...
 Parts field_of(const std::vector<double>& times_us) {
   Parts parts;
   char label = 'a';
@@ -40,7 +40,7 @@ Parts field_of(const std::vector<double>& times_us) {
   return parts;
 }
 
-/// A close field, and two far behind.
+/// Ten candidates that are close, and two that are far behind.
 Parts field() { return field_of({100, 100.4, 101, 101.5, 102, 103, 104, 106, 108, 110, 130, 300}); }
 
 /// One race with its measurer and its log.
@@ -92,7 +92,7 @@ struct OneRace {
     work_to_the_end();
     return race.finish();
   }
-  /// Goes on after these events of a former run.
+  /// Resumes after these events of an earlier run. Returns false if they cannot be used.
   bool resume(std::vector<JournalEvent> events) {
     std::vector<ResumedCandidate> candidates;
     const auto all = labels();
@@ -116,7 +116,7 @@ struct OneRace {
   ScriptedMeasurer measurer;
   ProblemRace race;
   bool has_part;
-  PartTail part_tail{};  ///< of each
+  PartTail part_tail{};  ///< of each candidate
 };
 
 const CandidateOutcome& result_at(const Evaluation& evaluation, int place) {
@@ -133,7 +133,7 @@ const CandidateOutcome& result_of(const Evaluation& evaluation, CandidateId cand
                        [&](const auto& result) { return result.candidate == candidate; });
 }
 
-/// Everything of an evaluation but how long it took.
+/// Expects the evaluations to be equal in all but the time that they took.
 void expect_same(const Evaluation& a, const Evaluation& b) {
   ASSERT_EQ(a.results.size(), b.results.size());
   for (std::size_t i = 0; i < a.results.size(); ++i) {
@@ -174,7 +174,7 @@ TEST(ProblemRace, RanksTheFastestFirst) {
   EXPECT_FALSE(evaluation.conditions);
 }
 
-// So that pairs are of the same inputs.
+// Samples of one round must be marked as such, so that pairs have the same inputs.
 TEST(ProblemRace, SamplesOfOneRoundAreAskedForAsSuch) {
   OneRace run;
   const Evaluation evaluation = run.whole();
@@ -366,7 +366,7 @@ TEST(ProblemRace, SamplesWithoutTheGateThatWasAskedForAreWarnedOf) {
   }
 }
 
-/// The events of a race that is cut off and resumed.
+/// The candidates of a race that is cut off and resumed. One of them crashes.
 Parts eventful_field() {
   Parts parts = field();
   parts["c"].samples_until_crash = 4;
@@ -388,7 +388,7 @@ TEST_P(ResumedRace, EndsAsIfItHadNeverBeenCutOff) {
     OneRace rest(GetParam(), eventful_field());
     rest.measurer.throttled = {30, 31};
     rest.measurer.readings = true;
-    // Its crash is behind it, or so many samples away.
+    // Counts down to the crash of "c", which may have happened before the cut.
     for (const JournalEvent& event : events | std::views::take(cut)) {
       rest.measurer.parts_["c"].samples_until_crash -=
           static_cast<int>(event.kind == Kind::sample && event.config == "c");
@@ -482,7 +482,8 @@ RaceTerms terms_at_one_clock() {
   return terms;
 }
 
-/// Six that differ by less than the clock moves, and by more than the noise at one clock.
+/// Six candidates that differ by less than the clock moves, but by more than the noise at one
+/// clock.
 struct RaceAtMovingClocks : OneRace {
   explicit RaceAtMovingClocks(const RaceTerms& terms,
                               const std::vector<double>& times_us = {100, 100.8, 101, 101.2, 101.4,
@@ -590,7 +591,7 @@ TEST(ProblemRaceResume, WhatDoesNotFitIsNotUsed) {
   OneRace whole;
   static_cast<void>(whole.whole());
   const auto& events = whole.log.events;
-  constexpr std::size_t kSample = 13;  // behind twelve admissions and the closing
+  constexpr std::size_t kSample = 13;  // after twelve admissions and the closing
   ASSERT_EQ(events.at(kSample).kind, Kind::sample);
   const std::vector<std::pair<std::string, std::function<void(std::vector<JournalEvent>&)>>>
       damages{{"a sample of another",

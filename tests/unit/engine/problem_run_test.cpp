@@ -30,7 +30,7 @@ class CountingObserver : public RunObserver {
 
 class ProblemRunTest : public testing::Test {
  protected:
-  /// Whether it ran to its end; its report is report_ then.
+  /// Returns true if the run is complete. Its report is in report_.
   bool run(const std::vector<const char*>& configs) { return run(toy_.plan(256, configs)); }
   bool run(const ProblemPlan& plan) {
     ProblemWork work(toy_.families, toy_.limits, toy_.rates, plan, *search_);
@@ -49,7 +49,7 @@ class ProblemRunTest : public testing::Test {
     return complete;
   }
 
-  /// As an earlier run would have told of it.
+  /// The admission as an earlier run would have recorded it.
   [[nodiscard]] JournalEvent admission(const char* config) const {
     const ProblemPlan plan = toy_.plan(256, {config});
     ProblemWork work(toy_.families, toy_.limits, toy_.rates, plan, ExhaustiveSearch());
@@ -88,7 +88,7 @@ class ProblemRunTest : public testing::Test {
   std::optional<Config> baseline_;
   std::unique_ptr<CandidateSearch> search_ = std::make_unique<ExhaustiveSearch>();
   int jobs_ = 1;
-  bool backwards_ = false;  ///< the last to be laid out is compiled first
+  bool backwards_ = false;  ///< the last candidate is compiled first
   ProblemReport report_;
 };
 
@@ -234,7 +234,7 @@ TEST_F(ProblemRunTest, AnInterruptEndsItWithWhatIsKnown) {
   }
 }
 
-// --- Going on with an interrupted run ---
+// --- Resuming an interrupted run ---
 
 TEST_F(ProblemRunTest, AProblemThatIsKnownWholeIsTakenAsItIs) {
   log_.earlier_report.emplace().device_uuid = "GPU-former";
@@ -261,7 +261,7 @@ TEST_F(ProblemRunTest, WhoseSamplesAllComeFromTheJournalIsReused) {
   for (const bool all : {true, false}) {
     JournalEvent sample;
     sample.config = kLarge;
-    sample.us = all ? 1.0 : 2.0;  // 1 is what the evaluator has of a candidate that it resumes
+    sample.us = all ? 1.0 : 2.0;  // the evaluator resumes candidates with a time of 1
     log_.earlier_events = {admission(kLarge), sample};
     EXPECT_TRUE(run({kSmall, kLarge}));
     EXPECT_EQ(result_of(kLarge).reused, all);
@@ -342,13 +342,14 @@ TEST_F(ProblemRunTest, AnInterruptWhileTheJournalsCodeIsCompiledEndsItToo) {
 
 // --- A search that learns ---
 
-/// Proposes two at a time: the large blocks, and, once it has their outcomes, the small block that
-/// unrolls as the faster of them does, with a configuration that cannot run.
+/// Proposes two candidates at a time. The first two are the large blocks. Once it has their
+/// outcomes, it proposes the small block that unrolls as the faster of them does, and a
+/// configuration that cannot run.
 class PairwiseSource : public CandidateSource {
  public:
   struct Told {
     std::vector<std::size_t> asked_for;
-    std::map<Config, std::string> outcomes;  ///< names, as first told
+    std::map<Config, std::string> outcomes;  ///< names of the outcomes first observed
   };
 
   PairwiseSource(SearchSpace space, Told& told, bool admits_its_end)
@@ -421,7 +422,7 @@ class LearningSearch : public ProblemRunTest {
     return told_->outcomes.at(toy_.config(config));
   }
 
-  const PairwiseSource::Told* told_ = nullptr;  ///< search_ has it
+  const PairwiseSource::Told* told_ = nullptr;  ///< owned by search_
 };
 
 TEST_F(LearningSearch, IsAskedForMoreAsItIsToldWhatIsKnown) {

@@ -38,7 +38,7 @@ class RaceCountersTest : public testing::Test {
     }
     return race.finish();
   }
-  /// At this place, from 1.
+  /// The measurement at this place. Places count from 1.
   static const Measured& measured(const Evaluation& evaluation, int place) {
     for (const CandidateOutcome& result : evaluation.results) {
       if (result.place == place) {

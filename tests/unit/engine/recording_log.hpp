@@ -11,7 +11,7 @@
 
 namespace fatune {
 
-/// Remembers what it is told, and answers what it was given.
+/// Records its calls, and answers from records that a test provides.
 class RecordingLog : public RunLog {
  public:
   struct Added {
@@ -60,7 +60,7 @@ class RecordingLog : public RunLog {
   std::vector<JournalEvent> earlier_events;
   std::map<std::string, Outcome> earlier_outcomes;  ///< by short form
 
-  // The events that it was told.
+  // The recorded calls.
   std::vector<ProblemReport> begun;
   std::vector<JournalEvent> events;
   int drops = 0;

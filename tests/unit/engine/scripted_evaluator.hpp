@@ -18,7 +18,8 @@
 
 namespace fatune {
 
-/// As Ctrl-C does, under an InterruptWatch: returns when it has been noted.
+/// Interrupts this process as Ctrl-C does, and returns when the interrupt has been noted.
+/// Precondition: there is an InterruptWatch.
 inline void interrupt_this_process() {
   ::kill(::getpid(), SIGINT);
   while (!InterruptWatch::interrupted()) {
@@ -77,7 +78,7 @@ class ScriptedEvaluator : public Evaluator {
     return true;
   }
   void close() override { closed = true; }
-  /// Of those that have had their piece of work, in the order of admission.
+  /// The outcomes of the candidates that have had their work, in the order of admission.
   [[nodiscard]] std::vector<CandidateOutcome> known_so_far() const override {
     std::vector<CandidateOutcome> known;
     for (const auto& [id, us] : racing_) {
@@ -103,11 +104,11 @@ class ScriptedEvaluator : public Evaluator {
   // The script.
   std::map<std::string, Outcome> refusals;  ///< by label
   bool can_resume = true;
-  int interrupt_at = -1;  ///< a piece of work, from 1
+  int interrupt_at = -1;  ///< the number of a piece of work, from 1
   int fail_at = -1;
 
-  // The calls that happened.
-  std::vector<std::int64_t> begun;  ///< lengths
+  // The recorded calls.
+  std::vector<std::int64_t> begun;  ///< sequence lengths
   std::vector<std::optional<double>> budgets_s;
   std::vector<std::string> admitted;
   std::vector<std::string> resumed;

@@ -10,8 +10,8 @@
 
 namespace fatune {
 
-/// A measurer whose candidates are a script. Its noise depends on nothing but the number of the
-/// sample, so that one that begins at `next_sample` goes on where another one was.
+/// A measurer with scripted candidates. The noise of a sample depends only on its number, so that a
+/// measurer that begins at `next_sample` continues where another one stopped.
 class ScriptedMeasurer : public Measurer {
  public:
   struct Part {
@@ -33,21 +33,20 @@ class ScriptedMeasurer : public Measurer {
   void retire(CandidateId id) override { labels_.erase(id); }
   [[nodiscard]] bool context_lost() const noexcept override { return false; }
 
-  /// Of its time, that of a candidate on the part of the problem.
+  /// The ratio of a candidate's time on the part of the problem to that on the whole.
   static constexpr double kPartShare = 0.25;
 
-  /// The calls of this kind so far: "admit", "sample", "recheck", "count".
+  /// The number of calls of this kind so far: "admit", "sample", "recheck" or "count".
   [[nodiscard]] int call_count(const std::string& what) const;
 
   std::map<std::string, Part> parts_;
   std::vector<std::string> calls;  ///< "admit A", "sample A", "sample A on the part", "recheck A"
-  std::vector<int> rounds;         ///< of the samples, as they were asked for
+  std::vector<int> rounds;         ///< the requested round of each sample
   int next_sample = 1;
-  double noise = 0.003;     ///< standard deviation, over the time
-  std::set<int> throttled;  ///< numbers of samples that take twice as long, and say so
-  bool readings = false;    ///< the other samples have a reading, too
-  /// The clock moves from sample to sample by as much as 5%, times with it, and the readings say
-  /// so.
+  double noise = 0.003;     ///< relative standard deviation
+  std::set<int> throttled;  ///< numbers of samples that take twice as long and report it
+  bool readings = false;    ///< the other samples also have a reading
+  /// The clock differs between samples by up to 3 %, and times and readings follow it.
   bool clock_moves = false;
   bool gate = true;
   std::string no_counters;           ///< why they cannot be read; empty: each metric is 1000
@@ -55,7 +54,7 @@ class ScriptedMeasurer : public Measurer {
 
  private:
   std::map<CandidateId, std::string> labels_;
-  std::set<CandidateId> on_part_;  ///< admitted there, and not sampled on the whole problem since
+  std::set<CandidateId> on_part_;  ///< admitted on the part, and not yet sampled on the whole
   std::map<std::string, int> taken_;
 };
 

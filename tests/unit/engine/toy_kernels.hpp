@@ -4,7 +4,7 @@
 
 namespace fatune {
 
-/// tests/families/toy_attention.
+/// The kernels of tests/families/toy_attention.
 [[nodiscard]] KernelSet toy_kernels();
 [[nodiscard]] Config toy_config(const KernelSet& kernels, const char* text);
 

@@ -13,12 +13,12 @@
 
 namespace fatune {
 
-/// Problems of the toy family, and a compiler that is a script.
+/// Problems of the toy family, and a scripted compiler.
 class ToyProblems {
  public:
   [[nodiscard]] Config config(const char* text) const { return toy_config(kernels, text); }
 
-  /// `texts`: short forms.
+  /// `texts` are the short forms of the configurations.
   [[nodiscard]] ProblemPlan plan(std::int64_t seq_len,
                                  const std::vector<const char*>& texts) const {
     ProblemPlan plan;
@@ -47,8 +47,8 @@ class ToyProblems {
   const DeviceLimits limits = offline_target(Arch{80, '\0'}, kernels.tree, kOldestArch).limits;
   const SmRates rates = load_sm_rates(kernels.tree, limits.arch);
   std::atomic<int> compilations = 0;
-  std::string fails = "nothing fails";  ///< a part of the label
-  std::string same_code;                ///< not empty: the key that all artifacts have
+  std::string fails = "nothing fails";  ///< requests with this in their label fail
+  std::string same_code;                ///< the key of all artifacts, unless empty
   int registers = 64;
   std::vector<AssemblerNote> notes;
 };

@@ -11,7 +11,7 @@ namespace {
 
 const Problem kHalf{1, 128, 1, 64, DType::fp16, false};
 
-/// Sources that compile at once, in place of the real ones.
+/// Sources that compile quickly, in place of the real ones.
 std::shared_ptr<const SourceBundle> sources(const std::string& text) {
   auto bundle = std::make_shared<SourceBundle>();
   bundle->main = {measurement_source_names().front(), text};

@@ -32,7 +32,7 @@ std::vector<Result> sample_failures() {
 }
 
 Result audited_result() {
-  Result result = sample_result(14, sample_measurement(150.0));  // one of the failures, too
+  Result result = sample_result(14, sample_measurement(150.0));  // is also one of the failures
   result.pruned_by = "rule";
   return result;
 }

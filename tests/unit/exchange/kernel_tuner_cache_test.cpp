@@ -44,7 +44,7 @@ TEST(KernelTunerCache, HasTheMembersThatKernelTunerReads) {
 
 TEST(KernelTunerCache, EndsSoThatKernelTunerCanAddSettings) {
   EXPECT_THAT(cache_written(),
-              EndsWith("}\n}\n"));  // it cuts three characters of the stripped text off
+              EndsWith("}\n}\n"));  // Kernel Tuner strips the text and cuts off three characters
   const std::string open = cache_written().substr(0, cache_written().size() - 4) + ",";
   const json more = json::parse(open + "\n\"FP16,3\": {\"dtype\": \"FP16\", \"rows\": 3}}\n}");
   EXPECT_EQ(more["cache"].size(), 13U);

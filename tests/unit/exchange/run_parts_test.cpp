@@ -9,7 +9,7 @@
 namespace fatune {
 namespace {
 
-/// A part as it comes back from a file.
+/// Returns the part as it is read back from a file.
 RunPart read_again(const RunPart& part) {
   const nlohmann::json records = nlohmann::json::parse(
       part_records(part).dump(-1, ' ', false, Json::error_handler_t::replace));
@@ -28,7 +28,7 @@ TEST(RunParts, EachHasOneFamilyOnOneProblem) {
 
 TEST(RunParts, AreTheRunAgainInAnyOrder) {
   RunReport run = sample_tuning();
-  run.problems[0].failures[0].outcome = CompileFailed{"error"};  // its text is no UTF-8
+  run.problems[0].failures[0].outcome = CompileFailed{"error"};  // the sample's is not UTF-8
   std::vector<RunPart> parts = parts_of(run);
   for (RunPart& part : parts) {
     part = read_again(part);

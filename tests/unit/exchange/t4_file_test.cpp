@@ -12,7 +12,7 @@ using nlohmann::json;
 
 json t4_written() { return json::parse(json_text(t4_json(tuning_results(sample_part())))); }
 
-/// One setting with these members besides those that T4 requires.
+/// A file with one setting that has these members besides those that T4 requires.
 json t4_with(const json& more) {
   json result{{"configuration", {{"a", 1}}},
               {"times", json::object()},

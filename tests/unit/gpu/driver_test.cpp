@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// The driver is loaded once per process: each case looks at it from a process of its own.
+/// The driver is loaded once per process, so each case probes it in a process of its own.
 class DriverProbe : public testing::Test {
  protected:
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }

@@ -8,10 +8,10 @@
 namespace fatune::gpu {
 namespace {
 
-/// Before main: the driver is loaded once per process, at its first use.
+/// Set before main(), because the driver is loaded once per process, at its first use.
 [[maybe_unused]] const bool kChosen = setenv("FATUNE_LIBCUDA", FATUNE_FAKE_CUDA, 1) == 0;
-/// The tests compile in their own process, where no PTX is attached to machine code. What kernels
-/// do, where it matters, they say by on_launch().
+/// The tests compile in their own process, where no PTX is attached to machine code. Where the
+/// effect of kernels matters, tests provide it by on_launch().
 [[maybe_unused]] const bool kNeverRun = setenv("FATUNE_FAKE_KERNELS", "never_run", 1) == 0;
 
 template <typename Function>

@@ -7,8 +7,8 @@
 
 namespace fatune::gpu {
 
-/// The fake driver (tests/fake_cuda) as the tests steer it. Every test program that links this file
-/// loads it in place of libcuda.
+/// Controls the fake driver (tests/fake_cuda). Every test program that links this file loads the
+/// fake driver in place of libcuda.
 struct FakeDriver {
   static long long live_objects();
   static long long launches();
@@ -19,7 +19,7 @@ struct FakeDriver {
   static void on_launch(Hook hook);
 };
 
-/// An environment variable for as long as this lives; then it is again what it was.
+/// Sets an environment variable. The destructor restores its previous state.
 class ScopedVariable {
  public:
   ScopedVariable(const char* name, const std::string& value);
@@ -34,7 +34,7 @@ class ScopedVariable {
   std::optional<std::string> before_;
 };
 
-/// Starts from a fake machine in order, and finds everything released at the end.
+/// Resets the fake driver before each test, and expects everything to be released at the end.
 class FakeDriverTest : public testing::Test {
  protected:
   void SetUp() override { FakeDriver::reset(); }

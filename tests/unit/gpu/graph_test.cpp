@@ -15,7 +15,7 @@
 namespace fatune::gpu {
 namespace {
 
-/// As large as AttentionForwardArgs, which is what the fake driver keeps of a graph's argument.
+/// Has the size of AttentionForwardArgs, which the fake driver keeps of a graph's argument.
 struct Argument {
   int values[12] = {};
 };

@@ -31,7 +31,7 @@ TEST_F(Memory, IsFilledAndCopied) {
   EXPECT_TRUE(stream.done());
 
   std::memset(in.data() + 60, 0xff, 4);
-  EXPECT_EQ(out, in);  // 1, 2, 3, 4 are the word's bytes as well
+  EXPECT_EQ(out, in);  // the word's bytes are 1, 2, 3, 4, as before
 }
 
 TEST_F(Memory, OfNoBytesIsNothing) {

@@ -45,7 +45,7 @@ class RangeCountersTest : public FakeDriverTest {
     EXPECT_EQ(reinterpret_cast<long (*)()>(dlsym(library, "fatune_fake_cupti_live"))(), 0);
   }
 
-  // Counts with as many launches in each run.
+  // Counts `runs` runs, each with `launches` launches.
   std::vector<std::vector<double>> count(const std::vector<std::string>& metrics, int runs,
                                          int launches = 1) {
     const Context context(0);

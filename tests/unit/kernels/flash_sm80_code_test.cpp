@@ -1,4 +1,4 @@
-// Each of the thirteen fields is a code path: what it changes is read off the generated PTX.
+// Each of the thirteen fields selects a code path. The generated PTX shows what it changes.
 #include <map>
 #include <string>
 #include <string_view>
@@ -63,7 +63,7 @@ int count(std::string_view text, std::string_view what) {
   return n;
 }
 
-/// The kernel's skeleton: runs of the instructions that the fields move about, as "C8 L5 M8 ...".
+/// The kernel's skeleton: runs of the instructions that the fields move, as "C8 L5 M8 ...".
 ///   C cp.async   w wait for all   S st.shared.v4   b barrier   L ldmatrix   T ldmatrix.trans
 ///   M mma        v vote           ~ branch
 std::string skeleton(const std::string& text) {
@@ -106,8 +106,8 @@ std::string repeat(const std::string& part, int times) {
 
 const std::string kBase = "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_2_2_2_tiles";
 
-// 16 rows per warp: a k16 step of Q K^T loads one Q and four K fragments (L5) for 8 mma, one of
-// P V eight V fragments (T8) for 16 mma; 8 and 4 steps.
+// A warp has 16 rows. Each of the 8 k16 steps of Q K^T loads one Q and four K fragments (L5) for 8
+// mma. Each of the 4 steps of P V loads eight V fragments (T8) for 16 mma.
 TEST(FlashSm80Code, EagerCopiesStandBeforeTheProductTheyHideBehind) {
   EXPECT_EQ(skeleton(ptx(kBase)),
             "C16 w1 b1 C8 " + repeat("L5 M8", 8) + " w1 b1 C8 " + repeat("T8 M16", 4));
@@ -154,8 +154,8 @@ TEST(FlashSm80Code, OptimizedSoftmaxPeelsTheFirstTileAndVotesOnRescaling) {
   EXPECT_EQ(skeleton(text), "C16 w1 b1 C8 " + products + repeat("T8 M16", 4) + " w1 b1 C8 " +
                                 products + "v1 " + repeat("T8 M16", 4));
   EXPECT_EQ(count(ptx(kBase), "vote.sync"), 0);
-  // 32 scores per lane and tile: one FMA per exponent in both copies of the loop body; the plain
-  // form multiplies each score first.
+  // A lane has 32 scores of a tile. Both copies of the loop body have one FMA for each exponent.
+  // The plain form multiplies each score first.
   EXPECT_EQ(count(text, "fma.rn.ftz.f32"), 2 * 32);
   EXPECT_GE(count(ptx(kBase), "mul.ftz.f32"), count(text, "mul.ftz.f32") / 2 + 32);
 }
@@ -190,7 +190,7 @@ INSTANTIATE_TEST_SUITE_P(
         TileCase{"(FP16,128,128,64,8): async+eager+swizzled+load_2_2_2_tiles", 256, 128},
         TileCase{"(FP16,64,256,64,8): async+eager+swizzled+load_2_2_2_tiles", 256, 128}));
 
-// An aligned, non-causal problem pays nothing for the others: no predicate on any copy.
+// An aligned, non-causal problem has no overhead for the others: no copy has a predicate.
 TEST(FlashSm80Code, AlignedProblemsPayNothingForRaggedOnes) {
   const auto mentions_mask = [](const std::string& text) { return count(text, "0fFF800000"); };
   const std::string& aligned = ptx(kBase);

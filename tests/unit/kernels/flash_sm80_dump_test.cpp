@@ -1,4 +1,4 @@
-// flash_sm80 compiled for 'fatune debug'. What it writes is compared on a GPU: tests/gpu.
+// flash_sm80 compiled for 'fatune debug'. The values it writes are compared on a GPU (tests/gpu).
 #include <string>
 #include <string_view>
 #include <variant>
@@ -51,7 +51,7 @@ Artifact compile_case(const DumpCase& c, bool dump) {
 
 class FlashSm80Dump : public testing::TestWithParam<DumpCase> {};
 
-// S and P are rows of fp32 scores: no other store to global memory of the kernel is of fp32.
+// S and P are stored as rows of fp32. The kernel has no other fp32 stores to global memory.
 TEST_P(FlashSm80Dump, CompilesAndWritesToGlobalMemory) {
   const std::string ptx = compile_case(GetParam(), true).ptx;
   EXPECT_THAT(ptx, HasSubstr("st.global.f32"));
@@ -73,7 +73,7 @@ TEST(FlashSm80DumpOff, NothingOfItIsLeft) {
   EXPECT_THAT(ptx, HasSubstr("[48]")) << "the argument is an AttentionForwardArgs";
 }
 
-// family.json cannot see the kernel's constant.
+// family.json cannot refer to the kernel's constant, so it repeats the value.
 TEST(FlashSm80DumpOff, TheSlackOfMIsTheKernels) {
   const Config config = parse_config(
       dumped_family(), "(FP16,64,64,64,4): async+swizzled+load_2_2_2_tiles+opt_softmax");

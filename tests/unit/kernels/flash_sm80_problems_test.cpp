@@ -1,6 +1,6 @@
-// flash_sm80 on all kinds of attention problems, run by the emulator on every check, and compared
-// with attention in float64: grouped queries, other lengths of K and V, windows, both layouts, all
-// head dimensions, log-sum-exps.
+// Runs flash_sm80 in the emulator on all kinds of attention problems: grouped queries, other
+// lengths of K and V, windows, both layouts, all head dimensions, log-sum-exps. Compares it with
+// attention in float64.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -73,7 +73,7 @@ struct ProblemRun {
   std::vector<std::uint16_t> o;
   std::vector<float> lse;
   std::string finding;  ///< the first; empty: none
-  double products = 0;  ///< mma instructions, by warps
+  double products = 0;  ///< mma instructions, counted for each warp
   bool conflicts = false;
 };
 
@@ -129,7 +129,7 @@ class ProblemTensors {
     return memory_.allocate(std::move(allocation));
   }
 
-  /// All bits set: NaN in every type.
+  /// Sets all bits, which gives NaN in every type.
   std::uint64_t allocate_undefined(const char* name, std::size_t bytes) {
     emulate::Allocation allocation;
     allocation.name = name;
@@ -171,7 +171,7 @@ emulate::LaunchSetup launch_setup(const ProblemCase& on, const LaunchGeometry& g
   return setup;
 }
 
-/// Adds up what the instructions cost.
+/// Counts the mma instructions, and notes whether there are bank conflicts.
 void count_work(const emulate::Program& program, const PtxFunction& function,
                 const emulate::LaunchResult& result, ProblemRun& run) {
   for (std::size_t i = 0; i < result.counts.size(); ++i) {
@@ -204,11 +204,12 @@ ProblemRun run_problem(const ProblemCase& on, const ProblemInputs& inputs) {
   return run;
 }
 
-/// The error of fp32 sums of 16-bit products, rounded to the element type once; inputs are normal.
+/// The greatest error of fp32 sums of 16-bit products that are rounded once to the element type.
+/// The inputs are normal.
 double output_limit(DType dtype) { return dtype == DType::fp16 ? 0.006 : 0.03; }
 constexpr double kLseLimit = 1e-4;
 
-/// The greatest difference; infinity where a NaN is in it. Equal infinities do not differ.
+/// The greatest difference, or infinity if a NaN occurs. Equal infinities do not differ.
 double greatest_error(std::span<const double> got, std::span<const double> want) {
   double greatest = 0.0;
   for (std::size_t i = 0; i < want.size(); ++i) {
@@ -235,8 +236,8 @@ void expect_outputs(const ProblemCase& on, const ProblemInputs& inputs, const Pr
   }
 }
 
-/// Right outputs, no finding, no bank conflict of a swizzled tile, and the work that family.json
-/// says.
+/// Expects right outputs, no finding, no bank conflicts of swizzled tiles, and the work that
+/// family.json states.
 void expect_right(const ProblemCase& on) {
   SCOPED_TRACE(describe_case(on));
   ASSERT_FALSE(check_valid(problem_family(), on.config, &on.problem, &problem_limits()));
@@ -260,7 +261,7 @@ const std::vector<Config>& all_configs() {
   return configs;
 }
 
-/// Draws the same on every platform.
+/// Draws the same values on every platform.
 class Draw {
  public:
   explicit Draw(std::uint64_t seed) : random_(seed) {}
@@ -276,7 +277,7 @@ class Draw {
   std::mt19937_64 random_;
 };
 
-/// Extents of a problem for the configuration: its dtype and head dimension.
+/// A problem of these lengths with the configuration's dtype and head dimension.
 Problem problem_for(const Config& config, std::int64_t seq_len, std::int64_t seq_len_kv) {
   const auto value = [&](const char* name) {
     return config.values.at(find_parameter(problem_family(), name).value());
@@ -287,7 +288,8 @@ Problem problem_for(const Config& config, std::int64_t seq_len, std::int64_t seq
   return problem;
 }
 
-/// Lengths around those of tiles, shorter and longer; windows from one key to more than all.
+/// Draws lengths around those of tiles, shorter and longer, and windows from one key to more than
+/// all.
 ProblemCase random_problem(std::uint64_t seed) {
   Draw draw(seed);
   const Config config = draw.of(all_configs());
@@ -307,7 +309,7 @@ ProblemCase random_problem(std::uint64_t seed) {
 
 class FlashSm80Problems : public testing::TestWithParam<int> {};
 
-// In ten parts, which may run beside each other.
+// The ten parts may run in parallel.
 TEST_P(FlashSm80Problems, RandomOnesAreRight) {
   const std::uint64_t each = is_exhaustive() ? 20 : 2;
   for (std::uint64_t i = 0; i < each; ++i) {
@@ -334,8 +336,8 @@ TEST(FlashSm80Extremes, OneQueryAndOneKey) {
   }
 }
 
-// Blocks of 64 and 128 queries of which the first, or the first two and a part of the third, see
-// no key.
+// The first 156 queries see no key. With blocks of 64 queries, these are two blocks and a part of
+// the third; with blocks of 128, one block and a part of the second.
 TEST(FlashSm80Extremes, QueriesWithoutKeysAreZerosAndMinusInfinity) {
   for (const std::string& config : {kLazy, kPlain}) {
     ProblemCase on{config_of(config), problem_for(config_of(config), 256, 100)};
@@ -377,7 +379,7 @@ TEST(FlashSm80Extremes, AWindowBoundsTheWork) {
   EXPECT_EQ(products(2048), products(256));
 }
 
-// The largest and the smallest tiles of each head dimension, unswizzled too.
+// The largest and the smallest tiles of each head dimension, some of them unswizzled.
 TEST(FlashSm80Extremes, TilesOfAllSizes) {
   for (const char* text : {"(BF16, 64, 256, 32, 8): async+eager+swizzled+load_2_2_2_tiles",
                            "(FP16, 96, 256, 128, 8): async+eager+load_0_4_4_tiles+opt_softmax",

@@ -1,4 +1,4 @@
-// The machine code of the documented problems, one hash each: what other problems need must not
+// Compares a hash of the machine code of each documented problem. Code for other problems must not
 // change it.
 #include <cstddef>
 #include <fstream>
@@ -27,7 +27,7 @@ namespace fatune {
 namespace {
 
 constexpr const char* kHashes = "flash_sm80_machine_code.json";
-constexpr std::size_t kEvery = 9;  // of the spaces' configurations one in so many
+constexpr std::size_t kEvery = 9;  // one in nine configurations of the spaces is used
 
 /// One configuration on one problem.
 struct DocumentedCase {
@@ -46,7 +46,8 @@ const Family& documented_family() {
   return loaded;
 }
 
-/// Aligned and ragged, causal or not, for both architectures that fatune has measured on.
+/// `index` decides whether the problem is aligned or ragged, causal or not, and for which of the
+/// two architectures that fatune has measured on.
 DocumentedCase case_of(const Config& config, std::size_t index) {
   const auto value = [&](const char* name) {
     return config.values.at(find_parameter(documented_family(), name).value());
@@ -90,8 +91,8 @@ std::string name_of(const DocumentedCase& on) {
                      arch_name(on.arch));
 }
 
-// Another compiler makes other code of the same source: then there is nothing to compare with, and
-// the test counts as skipped. A part of the cases is compiled (exhaustive.hpp).
+// Another compiler makes other code of the same source. Then there is nothing to compare with, and
+// the test is skipped. Only a part of the cases is compiled (exhaustive.hpp).
 TEST(FlashSm80Unchanged, DocumentedProblemsHaveTheMachineCodeTheyHad) {
   const bool updates = testing_golden::updates_golden();
   const nlohmann::json recorded = updates ? nlohmann::json() : read_recorded();

@@ -1,5 +1,5 @@
-// The kernel by which a device's rate of dense products is measured, run by the emulator on every
-// check: its sums are the products of its operands, by wgmma and by mma.sync.
+// Runs the kernel that measures a device's rate of dense products in the emulator. Its sums are the
+// products of its operands, by wgmma and by mma.sync.
 #include <cstdint>
 #include <cstring>
 #include <numeric>
@@ -109,7 +109,7 @@ TEST_P(MatmulRate, ItsOperandsAreNormal) {
             std::vector(done.b.begin(), done.b.begin() + kMatmulDepth));
 }
 
-// Where ptxas serialises asynchronous products, or spills, the rate would not be the device's.
+// If ptxas serialised asynchronous products, or spilled, the rate would not be the device's.
 TEST_P(MatmulRate, ItsMachineCodeKeepsTheTensorCoresBusy) {
   const Artifact artifact = compile_or_throw(request());
   EXPECT_EQ(artifact.facts.spill_store_bytes, 0);

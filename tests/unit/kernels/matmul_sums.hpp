@@ -11,11 +11,11 @@
 
 namespace fatune {
 
-/// That `sums`, as the kernel that measures the rate of dense products leaves them, are its
-/// operands' product so many times.
+/// Expects `sums`, from the kernel that measures the rate of dense products, to be `products` times
+/// the product of its operands.
 inline void expect_matmul_sums(const std::vector<float>& sums, int products,
                                const std::vector<double>& a, const std::vector<double>& b) {
-  constexpr double kMost = 1e-4;  // of each product; fp32 sums of numbers up to about 30
+  constexpr double kMost = 1e-4;  // error of each product; fp32 sums of numbers up to about 30
   for (int row = 0; row < kMatmulRows; ++row) {
     for (int column = 0; column < kMatmulColumns; ++column) {
       const auto of_a = a.begin() + std::ptrdiff_t{row} * kMatmulDepth;

@@ -35,8 +35,8 @@ namespace {
 
 constexpr unsigned kBanks = 32;
 
-/// How often the most used bank is needed by accesses of `bytes` at these addresses: 1 is free of
-/// conflicts. Equal words count once (they are broadcast).
+/// The number of uses of the most used bank by accesses of `bytes` at these addresses. 1 means free
+/// of conflicts. Equal words count once (they are broadcast).
 int worst_bank(const std::vector<unsigned>& addresses, unsigned bytes) {
   std::set<unsigned> words;
   for (const unsigned address : addresses) {
@@ -55,7 +55,8 @@ template <int kHeadDim, bool kSwizzled>
 using TileShape = Shape<FlashForwardKernelConfig{5, kHeadDim, 64, 64, 4, true, true, kSwizzled, 2,
                                                  2, 2, false, true}>;
 
-/// ldmatrix reads eight 16-byte rows at a time, one matrix after the other.
+/// The worst bank over all reads of ldmatrix, which reads eight 16-byte rows at a time, one matrix
+/// after the other.
 template <typename S>
 int worst_ldmatrix(LdmatrixLane<S> (*lane_map)(unsigned, int)) {
   int worst = 0;
@@ -86,7 +87,7 @@ TYPED_TEST(SmemLayout, SwizzledLdmatrixMeetsNoBankTwice) {
 
 TYPED_TEST(SmemLayout, SwizzledCopiesMeetNoBankTwice) {
   constexpr int kChunks = TypeParam::kChunksPerRow;
-  for (int first = 0; first < 8 * kChunks; first += 8) {  // of the threads of a quarter-warp
+  for (int first = 0; first < 8 * kChunks; first += 8) {  // the threads of a quarter-warp
     std::vector<unsigned> addresses;
     for (int thread = first; thread < first + 8; ++thread) {
       const int offset = chunk_offset<TypeParam>(thread / kChunks, thread % kChunks);
@@ -145,7 +146,7 @@ TEST(SmemLayoutPlain, PlainRowsMeetOneBankEightTimesOrFour) {
   expect_plain_conflicts<96>(4);
 }
 
-// --- What family.json says of it ---
+// --- The layout that family.json declares ---
 
 std::vector<fatune::SharedTensor> declared(const std::string& short_form, std::int64_t d_head) {
   const fatune::FileTree files;
@@ -155,7 +156,7 @@ std::vector<fatune::SharedTensor> declared(const std::string& short_form, std::i
                                 fatune::load_device_limits(files, {80, '\0'}));
 }
 
-/// `base`: where the kernel has the tile (flash_forward.cu).
+/// `base` is the offset of the tile in the kernel (flash_forward.cu).
 template <typename S>
 void expect_kernel_layout(const fatune::SharedTensor& tensor, int base, int rows) {
   EXPECT_EQ(tensor.rows, rows) << tensor.name;

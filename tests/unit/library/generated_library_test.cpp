@@ -1,4 +1,4 @@
-// The generated source, compiled, against what the families say themselves.
+// Compiles the generated source and compares it with the families themselves.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ fatune_attention::Tensors tensors_of(const Problem& problem) {
   return tensors;
 }
 
-/// What both sides make of a tensor map: a digest of all its numbers.
+/// The stand-in for an encoded tensor map on both sides: a digest of all its numbers.
 TensorMapBytes digest(const runtime::TensorMap& map, std::uint64_t address) {
   std::string text = fmt::format("{} {} {} {} {} {} {}:", address, map.element_type, map.dimensions,
                                  map.interleave, map.swizzle, map.l2_promotion, map.oob_fill);
@@ -97,7 +97,7 @@ TensorMapBytes encode_piece(const TensorMapPiece& piece, std::uint64_t address) 
   return digest(map, address);
 }
 
-/// Compiles the library's folder into one that can be loaded, and loads it.
+/// Compiles the library's folder into a shared library, and loads it.
 class GeneratedLibrary : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -174,7 +174,7 @@ using Extents = std::array<std::int64_t, 3>;
 
 Extents extents(const runtime::Dim3& of) { return {of.x, of.y, of.z}; }
 
-/// The addresses that fatune's own arguments get: those that the builder has given its buffers.
+/// Gives fatune's own arguments the addresses that the builder has given its buffers.
 ArgumentEncoder encoder(const Family& family, const runtime::LaunchBuilder& builder) {
   const auto address_of = [&](const std::string& tensor) -> std::uint64_t {
     const auto& buffers = family.arguments.buffers;
@@ -245,7 +245,8 @@ TEST_F(GeneratedLibrary, RefusesAndLaunchesAsTheFamiliesSay) {
   EXPECT_GT(launched, 500);
 }
 
-/// Why a configuration cannot be used: its family says so, or its machine code was not built.
+/// Says why a configuration cannot be used: its family refuses it, or its machine code was not
+/// built.
 WhyNot as_in(const Library& library) {
   return [&library, says = families_say(library.families)](
              const Config& config, const Problem& problem,

@@ -27,7 +27,7 @@ FileTree tree() {
   return files;
 }
 
-/// Some configurations of its default space, from all over it.
+/// Some configurations, spread over the whole of the family's default space.
 std::vector<Config> some_configs(const Family& family) {
   const std::vector<Config> kept =
       make_plan(family, load_space(tree(), family, family.default_space)).kept;
@@ -39,7 +39,7 @@ std::vector<Config> some_configs(const Family& family) {
   return some;
 }
 
-/// The problem that the configuration's bound values fit.
+/// A problem that fits the configuration's bound values.
 Problem problem_of(const Family& family, const Config& config, std::int64_t seq_len) {
   Problem problem{2, seq_len, 8, 64, DType::fp16, false};
   for (std::size_t i = 0; i < family.parameters.size(); ++i) {
@@ -87,7 +87,7 @@ TunedTable library_table(const FamilySet& families) {
   for (const Family& family : families.all()) {
     for (const Config& config : some_configs(family)) {
       table.problems.push_back(row_of(family, config, problem_of(family, config, seq_len)));
-      seq_len += 512;  // each row is kept
+      seq_len += 512;  // different lengths: each row is kept
     }
   }
   finish_table(table);

@@ -11,7 +11,7 @@
 
 namespace fatune::samples {
 
-/// The shipped families, and two of the tests that pass arguments in other ways.
+/// The shipped families, and two test families that pass arguments in other ways.
 [[nodiscard]] FamilySet library_families();
 
 [[nodiscard]] DeviceLimits h200();
@@ -19,10 +19,11 @@ namespace fatune::samples {
 /// A table in which each family has some configurations of its default space.
 [[nodiscard]] TunedTable library_table(const FamilySet& families);
 
-/// Its library: machine code is the text of the compile request. The arguments must outlive it.
+/// The library of the table. The artifact key of a request stands in for its machine code. The
+/// arguments must outlive the library.
 [[nodiscard]] Library library_of(const FamilySet& families, const TunedTable& table);
 
-/// A problem of any kind that kernels take, ragged lengths and groups of heads too.
+/// A random problem of any kind that kernels take, including ragged lengths and grouped heads.
 [[nodiscard]] Problem any_problem(std::mt19937& engine);
 
 }  // namespace fatune::samples

@@ -4,8 +4,8 @@
 
 namespace fatune {
 
-/// A program with one command of every kind of option, whose texts hold what shells and roff take
-/// for their own.
+/// A program with one command, which has every kind of option. Its texts contain characters that
+/// are special to shells and roff.
 inline CommandPage sample_program() {
   const CommandPage command{
       .words = {"fatune", "tune"},

@@ -22,18 +22,18 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
-// A place to go on from. The thread sanitizer must be told of every one, and of every switch.
+// A point to resume from. The thread sanitizer must be told of every one, and of every switch.
 struct Place {
   ucontext_t context{};
   jmp_buf jump{};
-  bool left = false;  // by a jump, and so to be gone on from by one
+  bool left = false;  // left by a jump, so it must be resumed by one
 #ifdef __SANITIZE_THREAD__
   void* sanitizer_fiber = nullptr;
 #endif
 };
 
-// A context's switch is a system call, a jump is not, and kernels switch a million times.
-// Sanitizers take jumps between stacks for mistakes.
+// Switches by jumps, because kernels switch a million times and each switch of contexts is a system
+// call. Under sanitizers it switches contexts, because they report jumps between stacks as errors.
 void go(Place& from, Place& to) {
 #ifdef __SANITIZE_THREAD__
   __tsan_switch_to_fiber(to.sanitizer_fiber, 0);
@@ -59,11 +59,11 @@ struct Fiber {
   std::unique_ptr<std::byte[]> stack = std::make_unique<std::byte[]>(kStackBytes);
 };
 
-// The block under way.
+// The block that is running.
 struct Block {
   const std::function<void()>* kernel = nullptr;
-  std::vector<Fiber> pool;  // kept from block to block
-  std::span<Fiber> fibers;  // of this one
+  std::vector<Fiber> pool;  // reused by every block
+  std::span<Fiber> fibers;  // of this block
   std::vector<std::uint32_t> exchanged;
   Fiber* running = nullptr;
   Place scheduler;
@@ -98,7 +98,7 @@ void start(Fiber& fiber, unsigned index) {
 #endif
 }
 
-// Lets every thread run to its next barrier or its end. False when all have ended.
+// Lets every thread run to its next barrier or its end. Returns false if all had ended before.
 bool run_to_barrier() {
   bool any = false;
   for (Fiber& fiber : block().fibers) {
@@ -129,7 +129,7 @@ std::uint32_t exchange(std::uint32_t value, unsigned partner) {
   block().exchanged[current_thread.x] = value;
   barrier();
   const std::uint32_t other = block().exchanged[partner];
-  barrier();  // nobody overwrites before everybody has read
+  barrier();  // all have read before any overwrites
   return other;
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 
-/// Runs device code on the host: what CUDA C++ has and C++ has not, for the measurement kernels.
-/// The threads of a block are fibers on one host thread, in turn from barrier to barrier, so that
-/// __syncthreads and warp functions work as long as every thread of the block reaches each of them.
-/// Include it once per translation unit, before the device code and outside any namespace.
+/// Runs device code on the host. It provides the features of CUDA C++ that C++ lacks and that the
+/// measurement kernels need. The threads of a block are fibers on one host thread, which run in
+/// turn to their next barrier. So __syncthreads and warp functions work as long as every thread of
+/// the block reaches each of them. Include this file once per translation unit, before the device
+/// code and outside any namespace.
 
 #include <algorithm>
 #include <atomic>
@@ -30,9 +31,9 @@ struct Index {
 
 /// Runs `kernel` for every thread of every block, one block after the other.
 void run_grid(Index grid, Index block, const std::function<void()>& kernel);
-/// Until every thread of the block has come here.
+/// Waits until every thread of the block has reached this barrier.
 void barrier();
-/// Another thread's argument of this call.
+/// Returns the value that thread `partner` has passed to this call.
 std::uint32_t exchange(std::uint32_t value, unsigned partner);
 
 inline Index current_thread, current_block, block_extent, grid_extent;

@@ -1,4 +1,4 @@
-// The whole of measuring on a fake driver: measurement kernels run on the host (host_gpu.hpp), and
+// The whole measurement on a fake driver. Measurement kernels run on the host (host_gpu.hpp), and
 // candidates are right or wrong in the ways that must be told apart.
 #include "measure/gpu_measurer.hpp"
 
@@ -35,7 +35,7 @@ constexpr int kWarmup = 3;
 constexpr int kRepeats = 8;
 constexpr int kInputs = 5;
 constexpr int kProbes = 4;
-constexpr int kTimed = 1 + kWarmup + kRepeats;  // with the run that is verified
+constexpr int kTimed = 1 + kWarmup + kRepeats;  // includes the verified run
 
 MeasurePolicy small_policy() {
   MeasurePolicy policy;
@@ -77,7 +77,7 @@ class GpuMeasurerTest : public gpu::FakeDriverTest {
     EXPECT_EQ(gpu_.count("candidate"), kProbes) << "run on the probe problem, and no further";
   }
 
-  // Attention first, then `spoil`.
+  // Makes the candidate compute attention and then apply `how` to its output.
   void spoil(std::function<void(std::uint16_t* output)> how) {
     gpu_.candidate = [this, how = std::move(how)](const AttentionForwardArgs& args) {
       gpu_.compute_attention(args);
@@ -85,7 +85,7 @@ class GpuMeasurerTest : public gpu::FakeDriverTest {
     };
   }
 
-  /// The candidate, with the arguments for another problem than its own.
+  /// The candidate with the arguments for this problem.
   [[nodiscard]] CandidateKernel candidate_for(const Problem& problem) const {
     CandidateKernel candidate = candidate_;
     const CandidateKernel like = HostGpu::make_candidate(problem);
@@ -147,7 +147,7 @@ TEST_F(GpuMeasurerTest, ReadingsOfTheGpuGoWithTheSamples) {
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_, &monitor);
   measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
-  ASSERT_FALSE(measurer.admit({1}, candidate_).failure);  // long enough for many
+  ASSERT_FALSE(measurer.admit({1}, candidate_).failure);  // takes long enough for many readings
   const Samples samples = measurer.sample({1}, 2);
   ASSERT_THAT(samples.readings, SizeIs(2));
   ASSERT_TRUE(samples.readings[0] && samples.readings[1]);
@@ -183,7 +183,8 @@ TEST_F(GpuMeasurerTest, RowsAreCountedWhenAskedFor) {
   }
 }
 
-// The adversarial inputs are the probe problem's; only normal ones are as large as the problem.
+// Adversarial inputs have the size of the probe problem. Only normal ones are as large as the
+// problem.
 TEST_F(GpuMeasurerTest, AdversarialInputsAreOfTheProbeProblem) {
   const Problem large{2, 20, 3, 64, DType::fp16, false};
   std::vector<std::pair<int, int>> batches_and_heads;
@@ -306,7 +307,7 @@ TEST_F(GpuMeasurerTest, ASampleFasterThanTheDeviceIsImplausible) {
   EXPECT_THAT(samples.samples_us, SizeIs(0));
 }
 
-// Another candidate's tensors must not be what a warm sample finds in the L2.
+// A warm sample must not find another candidate's tensors in the L2.
 TEST_F(GpuMeasurerTest, AWarmSampleFollowsAnUntimedRun) {
   const gpu::ScopedVariable duration("FATUNE_FAKE_KERNEL_US", "250");
   policy_.flush_l2 = false;
@@ -398,7 +399,7 @@ TEST_F(GpuMeasurerTest, AWriteOverTheInputsIsAWrongResult) {
   expect_wrong("input large_logits: wrote into its inputs");
 }
 
-// Without the running maximum, exp overflows on large logits alone.
+// A kernel without the running maximum is wrong on large logits alone, where exp overflows.
 TEST_F(GpuMeasurerTest, AKernelThatFailsOnOneInputOnlyIsAWrongResult) {
   int launches = 0;
   gpu_.candidate = [this, &launches](const AttentionForwardArgs& args) {
@@ -425,7 +426,7 @@ TEST_F(GpuMeasurerTest, ARunThatGoesWrongDuringTimingIsFound) {
                         "input normal: greatest error"));
 }
 
-// Its output tensor holds the right answer of the sample before.
+// The output tensor still holds the right answer of the sample before.
 TEST_F(GpuMeasurerTest, ASampleThatDoesNothingIsAWrongResult) {
   int launches = 0;
   gpu_.candidate = [this, &launches](const AttentionForwardArgs& args) {
@@ -438,7 +439,7 @@ TEST_F(GpuMeasurerTest, ASampleThatDoesNothingIsAWrongResult) {
                         "input normal: 2560 output values are NaN, infinite or were never"));
 }
 
-// A race may drop it after its first sample: by then it has been launched often.
+// A race may drop a candidate after its first sample. By then it has been launched often.
 TEST_F(GpuMeasurerTest, OneThatStopsComputingIsNotAdmitted) {
   int launches = 0;
   gpu_.candidate = [this, &launches](const AttentionForwardArgs& args) {
@@ -530,11 +531,11 @@ TEST_F(GpuMeasurerTest, RightOutputsThatDifferAreCheckedEachTime) {
   EXPECT_TRUE(std::get<Measured>(measure()).verification.deterministic);
 }
 
-// 200 us on inputs that it has not seen, 20 on others. After the admission and samples on the
-// first set, the second, the third, the first and the second, inputs are made afresh.
+// The candidate takes 200 us on inputs that it has not seen and 20 us on others. The admission is
+// followed by samples on the input sets 1, 2, 3, 1 and 2. Then inputs are made afresh.
 class Remembering : public GpuMeasurerTest {
  protected:
-  // Times of the runs one after the other; of all later ones 20.
+  // `times_us` are the times of the first runs. All later runs take 20 us.
   Samples sample_with(std::vector<const char*> times_us, int count) {
     std::size_t run = 0;
     gpu_.gate = [&](const GateArgs&) {
@@ -584,7 +585,8 @@ TEST_F(GpuMeasurerTest, OneCandidatesDamageDoesNotReachTheNext) {
   EXPECT_TRUE(std::holds_alternative<Measured>(second)) << outcome_summary(second);
 }
 
-// Only the last byte of V, after the right output was written: the result alone does not show it.
+// A sample changes only the last element of V, after it has written the right output, so the result
+// alone does not show it.
 TEST_F(GpuMeasurerTest, DamageByASampleIsNotHeldAgainstTheNextCandidate) {
   int launches = 0;
   gpu_.candidate = [this, &launches](const AttentionForwardArgs& args) {
@@ -656,7 +658,8 @@ TEST_F(GpuMeasurerTest, ARightCandidateDoesNotRunAgainAtTheEnd) {
   EXPECT_FALSE(measurer.recheck({1}));
 }
 
-// From the probe's tensors into the problem's, while samples of others have not been checked.
+// The run on the probe problem writes into the problem's tensors while samples of other candidates
+// have not been checked.
 TEST_F(GpuMeasurerTest, DamageByTheProbesRunIsTheCandidatesOwn) {
   const void* problems_q = nullptr;
   bool stray = false;
@@ -680,7 +683,7 @@ TEST_F(GpuMeasurerTest, DamageByTheProbesRunIsTheCandidatesOwn) {
   EXPECT_THAT(outcome_summary(*next.failure), HasSubstr("wrote into its inputs"));
 }
 
-// A problem of four batches, whose part has two; probes have one.
+// The problem has four batches, its part has two, and the probe problem has one.
 class PartMeasurerTest : public GpuMeasurerTest {
  protected:
   const Problem whole_{4, 20, 2, 64, DType::fp16, false};
@@ -710,7 +713,7 @@ class PartMeasurerTest : public GpuMeasurerTest {
     kernel_.part_geometry = kernel_.geometry;
     kernel_.part_geometry->arguments = candidate_for(part_).geometry.arguments;
   }
-  /// With a launch on the small problem.
+  /// Admits the candidate with a launch on the small problem.
   void admit_with_small_launch() {
     begin();
     kernel_.small_geometry = kernel_.probe_geometry;
@@ -900,7 +903,7 @@ TEST_F(GpuMeasurerTest, MeasuringWithoutAProblemIsABug) {
   EXPECT_THROW(static_cast<void>(measure_alone(measurer, candidate_)), std::logic_error);
 }
 
-// A driver that runs nothing: no fault is found, because none is looked for.
+// The driver runs no kernels, not even the checks, so no fault is found.
 class NothingRuns : public gpu::FakeDriverTest {
  protected:
   static Outcome measure() {

@@ -16,7 +16,8 @@ class GpuMonitorTest : public testing::Test {
     ++readings_;
     return silent_ ? std::nullopt : std::optional(GpuReading{1980, 300, 40, limits_.load()});
   }
-  /// Until that many more readings have been kept; the test's own limit is long against any pause.
+  /// Waits until that many more readings have been kept. The limit of this wait is far longer than
+  /// any pause.
   void await_readings(int more) {
     const int enough = readings_ + more + 1;
     for (int i = 0; i < 10'000 && readings_ < enough; ++i) {

@@ -1,4 +1,4 @@
-// The whole way: RemoteMeasurer, the real worker's process, the fake driver and the fake NVML.
+// The whole chain: RemoteMeasurer, the real worker process, the fake driver and the fake NVML.
 #include "measure/gpu_worker.hpp"
 
 #include <gmock/gmock.h>
@@ -52,7 +52,7 @@ TEST_F(GpuWorkerTest, MeasuresWithReadings) {
   EXPECT_THAT(admission.verification.inputs, SizeIs(5));
   EXPECT_THAT(measurer.sample({1}, 3).samples_us, AllOf(SizeIs(3), Each(250.0)));
   std::optional<GpuReading> reading;
-  for (int i = 0; i < 10'000 && !reading; ++i) {  // of a thread, some time soon
+  for (int i = 0; i < 10'000 && !reading; ++i) {  // a thread takes readings
     reading = measurer.sample({1}, 1).readings.at(0);
   }
   ASSERT_TRUE(reading);
@@ -89,7 +89,7 @@ TEST_F(GpuWorkerTest, DenseProductsHaveARateAndAClock) {
   RemoteMeasurer& measurer = open();
   EXPECT_NEAR(measurer.matmul_rate(HostGpu::matmul_kernel()).tflops, 856.0, 10.0);
   double sm_mhz = 0.0;
-  for (int i = 0; i < 1000 && sm_mhz == 0.0; ++i) {  // of a thread, some time soon
+  for (int i = 0; i < 1000 && sm_mhz == 0.0; ++i) {  // a thread takes readings
     sm_mhz = measurer.matmul_rate(HostGpu::matmul_kernel()).sm_mhz;
   }
   EXPECT_EQ(sm_mhz, 1980.0);

@@ -24,7 +24,7 @@ const T& argument(void** arguments, int index) {
   return *static_cast<const T*>(arguments[index]);
 }
 
-// Machine code with kernels of these names and nothing in them: all that the fake driver looks at.
+// Machine code with empty kernels of these names. The fake driver looks only at the names.
 Artifact empty_kernels(std::initializer_list<const char*> names) {
   std::string source;
   for (const char* name : names) {

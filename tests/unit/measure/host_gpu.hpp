@@ -19,7 +19,7 @@ namespace fatune {
 inline const Problem kHostProblem{1, 20, 2, 64, DType::fp16, false};
 
 /// The fake driver (tests/fake_cuda), on which measurement kernels really run, on the host, and
-/// candidates do what a test says. One at a time.
+/// candidates do what a test says. Only one may be attached at a time.
 class HostGpu {
  public:
   using Behaviour = std::function<void(const AttentionForwardArgs& args)>;
@@ -34,11 +34,11 @@ class HostGpu {
   /// Takes over the fake driver's launches (FakeDriver::reset() ends that).
   void attach();
 
-  /// The effect of a launch of the candidate. At first: attention, rounded once.
+  /// The effect of a launch of the candidate. By default it computes attention, rounded once.
   Behaviour candidate = [this](const AttentionForwardArgs& args) { compute_attention(args); };
-  /// The effect of a launch of the gate. At first: nothing, the host's flag comes later.
+  /// The effect of a launch of the gate. By default it does nothing: the host sets its flag later.
   std::function<void(const GateArgs& args)> gate = [](const GateArgs&) {};
-  ClockSpan clock_span{};  ///< what the SM's clocks show of each sample
+  ClockSpan clock_span{};  ///< the span of the SM's clocks for each sample
   /// Names of the kernels in the order of their launches.
   std::vector<std::string> launched;
   /// Grids of the candidate's launches.
@@ -54,7 +54,7 @@ class HostGpu {
   [[nodiscard]] static const Artifact& measurement_kernels();
   /// The artifact of matmul_request().
   static const Artifact& matmul_kernel();
-  /// With the arguments for that problem.
+  /// A candidate with the arguments for this problem.
   [[nodiscard]] static CandidateKernel make_candidate(const Problem& problem = kHostProblem);
 
  private:

@@ -7,8 +7,8 @@
 
 namespace fatune {
 
-/// The measurement kernels of one element type and its head dimensions, compiled for the host: the
-/// device's own source (kernels/reference) by way of device_on_host.hpp.
+/// The measurement kernels of one element type and its head dimensions. They are compiled for the
+/// host from the device's own source (kernels/reference) with device_on_host.hpp.
 struct HostKernels {
   DType dtype;
   int d_head;
@@ -28,12 +28,12 @@ struct HostKernels {
 };
 
 [[nodiscard]] const HostKernels& host_kernels_fp16_d64();
-[[nodiscard]] const HostKernels& host_kernels_bf16_d40();  ///< padding in tiles; d_head_v is 24
+[[nodiscard]] const HostKernels& host_kernels_bf16_d40();  ///< tiles have padding; d_head_v is 24
 
-/// Time that the host's device gate sees pass at each look at its clock.
+/// The time by which the clock advances each time the host's kernels read it.
 inline constexpr unsigned long long kHostClockStepNs = 1'000'000;
 
-/// Philox4x32-10, for known answers.
+/// A counter or a result of Philox4x32-10, for tests with known answers.
 struct Words {
   std::uint32_t x, y, z, w;
   bool operator==(const Words&) const = default;

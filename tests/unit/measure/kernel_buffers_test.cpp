@@ -10,7 +10,7 @@
 namespace fatune {
 namespace {
 
-/// The fake driver's device memory is the host's.
+/// The first word of a buffer. The fake driver's device memory is host memory.
 std::uint32_t& first_word(const KernelBuffers& buffers, const char* name) {
   return *std::bit_cast<std::uint32_t*>(buffers.find(name).value());
 }

@@ -24,7 +24,7 @@ class MatmulRateTest : public gpu::FakeDriverTest {
   gpu::ScopedVariable duration_{"FATUNE_FAKE_MATMUL_US", "2500"};
 };
 
-// A launch is what the peak does in 2000 us.
+// At the peak rate, a launch would take 2000 us.
 TEST_F(MatmulRateTest, IsTheWorkOfALaunchOverItsTime) {
   const gpu::Context context(0);
   const MatmulRate rate = measure_matmul_rate(HostGpu::matmul_kernel(), limits(), nullptr);

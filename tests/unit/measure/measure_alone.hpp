@@ -10,7 +10,8 @@
 namespace fatune {
 
 /// Admits the kernel, takes policy().warmup samples that are thrown away and policy().repeats that
-/// count, rechecks and retires it: what a race does with one candidate. Measured, or its failure.
+/// count, rechecks it and retires it, as a race does with one candidate. Returns Measured, or the
+/// failure.
 inline Outcome measure_alone(Measurer& measurer, const CandidateKernel& kernel) {
   constexpr CandidateId kId{1'000'000};  // tests that call the single steps count from 0
   const MeasurePolicy& policy = measurer.policy();

@@ -25,7 +25,7 @@ void PrintTo(const Target& target, std::ostream* out) {
 
 class MeasurementKernels : public ::testing::TestWithParam<Target> {};
 
-// The listed sources are all it needs, on every supported generation.
+// The listed sources suffice on every supported GPU generation.
 TEST_P(MeasurementKernels, CompileFromTheListedSourcesAlone) {
   const auto& [dtype, d_head, arch] = GetParam();
   const Artifact artifact = compile_or_throw(

@@ -1,5 +1,5 @@
-// Outputs beside O, through the whole of measuring: the log-sum-exps of a problem that wants them,
-// and an output that nobody can compare.
+// Outputs beside O, through the whole measurement: the log-sum-exps of a problem that has them, and
+// an output whose values cannot be compared.
 #include "measure/output_set.hpp"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ Problem problem_with_lse() {
   return problem;
 }
 
-/// Behind the arguments that every problem has.
+/// The output whose address follows the arguments that every problem has.
 float* further_output(const AttentionForwardArgs& args) {
   return *reinterpret_cast<float* const*>(&args + 1);
 }
@@ -54,7 +54,7 @@ class OutputSetTest : public gpu::FakeDriverTest {
     });
   }
 
-  /// Attention, and then `write` the log-sum-exps.
+  /// Makes the candidate compute attention and then write the log-sum-exps with `write`.
   void writes(Write write) {
     gpu_.candidate = [this, write = std::move(write)](const AttentionForwardArgs& args) {
       gpu_.compute_attention(args);
@@ -119,7 +119,7 @@ TEST_F(OutputSetTest, ProblemsWithoutFurtherOutputsPayNothing) {
 
 TEST_F(OutputSetTest, RowsWithoutKeysHaveMinusInfinity) {
   problem_.causal = true;
-  problem_.seq_len_kv = 13;  // the first seven rows of each head see none
+  problem_.seq_len_kv = 13;  // the first seven rows of each head see no key
   candidate_ = HostGpu::make_candidate(problem_);
   HostGpu gpu(host_kernels_fp16_d64(), problem_);
   gpu.attach();
@@ -191,7 +191,7 @@ TEST_F(OutputSetTest, OtherLastBitsAreNotDeterministic) {
   EXPECT_FALSE(std::get<Measured>(outcome).verification.deterministic);
 }
 
-/// That list of arguments, with an unknown output.
+/// The same arguments, but with an output of an unknown kind.
 class UncheckedOutputTest : public OutputSetTest {
  protected:
   void SetUp() override {

@@ -95,8 +95,8 @@ double lengthening(std::int64_t blocks, std::int64_t at_a_time) {
   return std::ceil(waves) / waves - 1.0;
 }
 
-// Persistent blocks of 192 rows: 86 x 16 tiles are 10.4 waves on the part, and take 11; four times
-// as many take 42.
+// Persistent blocks with tiles of 192 rows. The 86 x 16 tiles of the part are 10.4 waves, which
+// take as long as 11. Four times as many take as long as 42.
 TEST(PartTailTest, SomeBlocksMayBeFurtherBehindOnThePart) {
   const Problem problem{4, 16384, 16, 128, DType::fp16, false};
   const Problem part{1, 16384, 16, 128, DType::fp16, false};

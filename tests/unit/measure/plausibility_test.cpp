@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// 1070.5 TFLOP/s, 4800 GB/s.
+// A device with 1070.5 TFLOP/s and 4800 GB/s.
 DeviceLimits hopper() {
   DeviceLimits limits;
   limits.arch = {90, 'a'};

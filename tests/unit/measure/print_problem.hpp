@@ -6,7 +6,7 @@
 
 namespace fatune {
 
-/// How GoogleTest shows a Problem, also in the names of CTest's tests.
+/// Prints a Problem for GoogleTest, which also uses the text in the names of CTest's tests.
 inline void PrintTo(const Problem& problem, std::ostream* out) { *out << describe(problem); }
 
 }  // namespace fatune

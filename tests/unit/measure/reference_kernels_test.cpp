@@ -80,7 +80,7 @@ TEST(RandomInputs, NormalHasTheMomentsOfTheNormalDistribution) {
       make_inputs(kernels, problem_of(kernels, 1, 1024, 2, false), InputKind::normal);
   for (const Elements& tensor : {inputs.q, inputs.k, inputs.v}) {
     const std::vector<double> values =
-        values_of(tensor, DType::fp16);  // 131072: sigma/sqrt = 0.003
+        values_of(tensor, DType::fp16);  // 131072 values: sigma / sqrt(n) = 0.003
     EXPECT_NEAR(mean_of(values, 1), 0.0, 0.015);
     EXPECT_NEAR(mean_of(values, 2), 1.0, 0.02);
     EXPECT_NEAR(mean_of(values, 3), 0.0, 0.06);
@@ -168,7 +168,8 @@ TEST_P(DominatingKey, IsOneKeyPerHeadThatTakesMostOfTheWeight) {
 INSTANTIATE_TEST_SUITE_P(Types, DominatingKey, ::testing::Values(DType::fp16, DType::bf16),
                          [](const auto& tested) { return std::string(dtype_name(tested.param)); });
 
-// The last row looks for the last key, the one before for the first, and so on.
+// From the last row backwards, four patterns alternate: the last key has the greatest score, the
+// first has it, the first has a score of -200, or all scores are equal.
 TEST(RandomInputs, ExtremeScoresAreOneHugeOneOrEqual) {
   const HostKernels& kernels = host_kernels_bf16_d40();
   const Problem problem = problem_of(kernels, 1, 64, 2, false);
@@ -262,7 +263,7 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
   [[nodiscard]] RowSelection selection() const {
     return {rows_.data(), static_cast<int>(rows_per_head_)};
   }
-  // Where element i of the selection is in O.
+  // The index in O of element i of the selection.
   [[nodiscard]] std::size_t tensor_index(std::size_t i) const {
     const TensorShape shape = tensor_shape(problem_, TensorRole::o);
     const auto columns = static_cast<std::size_t>(shape.columns);
@@ -277,7 +278,7 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
     return values_of(tensor, problem_.dtype);
   }
 
-  // About; of V.
+  // The approximate size of the values of V.
   [[nodiscard]] double size_of_values() const {
     const bool large = GetParam().kind == InputKind::large_values;
     return large ? static_cast<double>(greatest_large_value(problem_.dtype == DType::bf16)) / 2.0
@@ -296,7 +297,7 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
 TEST_P(ReferenceAttention, Fp32ReferenceAgreesWithFloat64) {
   const std::vector<double> truth =
       cpu_attention(problem_, values(inputs_.q), values(inputs_.k), values(inputs_.v));
-  const double scale = size_of_values();  // they cancel in sums
+  const double scale = size_of_values();  // values cancel in sums
   for (std::size_t i = 0; i < exact_.size(); ++i) {
     const double want = truth[tensor_index(i)];
     ASSERT_NEAR(static_cast<double>(exact_[i]), want, 2e-5 * (scale + std::abs(want)))
@@ -415,8 +416,8 @@ INSTANTIATE_TEST_SUITE_P(
                       [](Problem& p) { p.seq_len_kv = 37, p.kv_heads = 2; }}),
     case_name);
 
-// The fp32 arithmetic between may turn a rounding the other way; never by more than a few units of
-// P and one of O.
+// The fp32 arithmetic in between may change a rounding, but by no more than a few units of P and
+// one of O.
 TEST_P(ReferenceAttention, SixteenBitReferenceRoundsWhereItSays) {
   const double unit = unit_in_last_place(2.0 * size_of_values(), problem_.dtype);
   const std::vector<double> want =
@@ -518,7 +519,7 @@ INSTANTIATE_TEST_SUITE_P(
                       }}),
     case_name);
 
-// An output that is the 16-bit reference itself, and then spoilt.
+// The output is the 16-bit reference itself, which tests then spoil.
 class OutputCheck : public ReferenceAttention {
  protected:
   void SetUp() override {
@@ -692,7 +693,7 @@ TEST_F(InputSums, SoDoesTheirOrder) {
   expect_changed(before, "Q and K");
 }
 
-/// Whether the gate with ticket `ticket` opened by itself.
+/// True if the gate with ticket `ticket` opened by itself.
 bool expires(unsigned flag, unsigned ticket) {
   unsigned expired = 0;
   ClockMark mark{};
@@ -712,7 +713,7 @@ TEST(DeviceGate, TicketsMayWrapAround) { EXPECT_FALSE(expires(2, 0xfffffffeU)); 
 
 TEST(DeviceGate, OpensByItselfInTheEndAndSaysSo) { EXPECT_TRUE(expires(6, 7)); }
 
-// Each look at a clock takes a step of time: the gate's three looks at its mark, the others since.
+// Each reading of a clock advances the time by a step, so cycles and time may differ by one step.
 TEST(ClockSpan, IsSinceTheMarkOnTheSameSm) {
   ClockMark mark{3 * kHostClockStepNs, kHostClockStepNs, 2, 0};
   ClockSpan span{};

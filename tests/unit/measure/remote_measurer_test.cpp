@@ -243,7 +243,8 @@ TEST_F(RemoteMeasurerTest, ACrashThatOthersHaveCausedIsNotHeldAgainstTheSuspect)
   EXPECT_EQ(measurer.workers_started(), 2);
 }
 
-// Each process takes three samples of it: no step gets all of its samples from one.
+// Each process takes only three samples of the candidate, so no step gets all of its samples from
+// one.
 TEST_F(RemoteMeasurerTest, AWorkerThatSomebodyKillsIsNobodysFault) {
   for (const char* signal : {"signal 9", "signal 15"}) {
     script(std::string(R"({"faults": [{"label": "victim", "at": "sample", "after": 3, "do": ")") +
@@ -278,7 +279,7 @@ TEST_F(RemoteMeasurerTest, AWorkerThatIsKilledAtItsStartIsNotTriedForEver) {
   EXPECT_THAT(error_of_open(), AllOf(HasSubstr("did not start"), HasSubstr("signal 9")));
 }
 
-// Alone it dies of nothing, so that every crash by itself may be another's doing.
+// The candidate never crashes alone, so each single crash may be caused by another candidate.
 TEST_F(RemoteMeasurerTest, WhoHasCrashedThreeTimesIsToBlame) {
   script(R"({"faults": [{"label": "bad", "at": "sample", "after": 1, "after_others": true,
                          "do": "exit 3"}]})");
@@ -313,7 +314,7 @@ TEST_F(RemoteMeasurerTest, InterleavedCandidatesSurviveTheCrashOfOne) {
 
 class SamplesAhead : public RemoteMeasurerTest {
  protected:
-  /// With candidates 1 and 2 admitted, which take 50 and 70 us.
+  /// Opens a measurer and admits candidates 1 and 2, which take 50 and 70 us.
   RemoteMeasurer& open_with_two(const std::string& faults = "[]") {
     script(fmt::format(R"({{"us": {{"first": 50, "second": 70}}, "log": "{}", "faults": {}}})",
                        log_path().string(), faults));
@@ -333,7 +334,7 @@ class SamplesAhead : public RemoteMeasurerTest {
     }
     return times;
   }
-  /// Waits for it, some seconds at most.
+  /// Waits up to 10 seconds for the line. Returns true if it is logged.
   [[nodiscard]] bool is_logged(const std::string& line) const {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (times_logged(line) == 0 && std::chrono::steady_clock::now() < end) {
@@ -447,7 +448,7 @@ TEST_F(RemoteMeasurerTest, SaysHowFastDenseProductsAre) {
   EXPECT_EQ(rate.sm_mhz, 1755.0);
 }
 
-/// Dense products fail in these ways, and a candidate is measured nevertheless.
+/// Dense products fail in several ways. A candidate can still be measured afterwards.
 class DenseProductsFail : public RemoteMeasurerTest,
                           public testing::WithParamInterface<std::pair<const char*, const char*>> {
 };

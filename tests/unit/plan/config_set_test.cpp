@@ -72,7 +72,7 @@ TEST(ConfigSet, AValueIsChosenOrPutIn) {
   EXPECT_THAT(set.values_of(1), ElementsAre(3, 5, 6));
 }
 
-/// Against a set of all of them.
+/// Compares with a std::set of all configurations.
 TEST(ConfigSet, RandomOnesAreTheUnionOfTheirParts) {
   std::mt19937 random(1);
   const auto some_values = [&] {

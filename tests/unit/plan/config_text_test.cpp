@@ -26,7 +26,7 @@ std::string typed_form(const Config& config) {
   return text + "}";
 }
 
-/// Of a large space, one in a thousand.
+/// Takes only one in a thousand configurations of a large space.
 TEST(ConfigText, EveryConfigurationOfEverySpaceRoundTrips) {
   std::size_t configs = 0;
   const FileTree tree;

@@ -203,7 +203,7 @@ TEST_F(ExpressionTest, NeedsFollowFromTheNames) {
             (Needs{.problem = true, .device = true}));
 }
 
-/// A locale with a decimal comma, whatever locales the machine has.
+/// A locale facet with a decimal comma, independent of the machine's locales.
 class CommaDecimal : public std::numpunct<char> {
  protected:
   char do_decimal_point() const override { return ','; }

@@ -10,7 +10,7 @@
 namespace fatune {
 namespace {
 
-/// As a kernel divides: __umulhi and a shift.
+/// Divides as a kernel does, with __umulhi and a shift.
 std::uint32_t divide(std::uint32_t n, std::uint32_t d) {
   const auto magic = static_cast<std::uint64_t>(umulhi_magic(d));
   const auto shift = static_cast<unsigned>(ceil_log2(d)) - 1;

@@ -1,4 +1,4 @@
-// The rules of space hopper that know the problem, against what has won on a GPU.
+// Checks the problem-dependent rules of the space hopper against the winners measured on a GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -29,7 +29,7 @@ std::vector<std::string> names_of(const std::vector<SourceFile>& files) {
   return names;
 }
 
-/// The toy family with another source, and what may be written beside it.
+/// The toy family with another source, and folders for the files that it includes.
 class IncludedFiles : public ::testing::Test {
  protected:
   IncludedFiles() { folder_.write("family.json", fixtures::toy_json().dump()); }

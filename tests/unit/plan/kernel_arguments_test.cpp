@@ -1,4 +1,4 @@
-// A family's arguments, workspace, outputs and launch, as one configuration gets them.
+// A family's arguments, workspace, outputs and launch for one configuration.
 #include <gmock/gmock.h>
 
 #include <bit>
@@ -230,7 +230,7 @@ TEST(FamilyLaunch, MayDependOnTheOccupancyOfTheMachineCode) {
   const Config config{"toy_attention", {5, 128, 32, 1}};
   EXPECT_EQ(launch_geometry(loaded, config, kCausalProblem, fixtures::h200()).grid[0], 132);
   ResourceFacts facts;
-  facts.registers_per_thread = 64;  // of 256 threads: four blocks have the registers
+  facts.registers_per_thread = 64;  // of 256 threads: there are registers for four blocks
   const LaunchGeometry launch =
       launch_geometry(loaded, config, kCausalProblem, fixtures::h200(), &facts);
   EXPECT_EQ(launch.grid[0], 4 * 132);

@@ -212,7 +212,7 @@ TEST(Quantities, FollowTheDocuments) {
   EXPECT_EQ(value("(FP16, 128, 256, 128, 8): load_2_2_2_tiles", problem, "smem_bytes"), 131072);
 }
 
-/// Tiles of b_c keys of which queries [first, first + b_r) see one.
+/// Counts the tiles of b_c keys in which the queries [first, first + b_r) see a key.
 std::int64_t tiles_of_block(const Problem& problem, std::int64_t first, std::int64_t b_r,
                             std::int64_t b_c) {
   std::set<std::int64_t> tiles;
@@ -225,7 +225,7 @@ std::int64_t tiles_of_block(const Problem& problem, std::int64_t first, std::int
   return static_cast<std::int64_t>(tiles.size());
 }
 
-/// The inner steps of a head, counted one block after the other.
+/// Counts the inner steps of a head, block by block.
 double counted_steps(const Problem& problem, std::int64_t b_r, std::int64_t b_c) {
   std::int64_t steps = 0;
   for (std::int64_t first = 0; first < problem.seq_len; first += b_r) {

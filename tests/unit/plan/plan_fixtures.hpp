@@ -11,11 +11,11 @@
 
 namespace fatune::fixtures {
 
-/// The family that is built in, read once.
+/// The built-in family flash_sm80, loaded once.
 [[nodiscard]] const Family& flash();
-/// An H200 without the machine.
+/// The limits of an H200, which need not be present.
 [[nodiscard]] const DeviceLimits& h200();
-/// A configuration of flash() by its short form.
+/// The configuration of flash() with this short form.
 [[nodiscard]] Config flash_config(const std::string& text);
 
 /// The toy family's folder.

@@ -21,7 +21,7 @@ Plan plan_of(const std::string& space, const Binding& binding = {}) {
   return make_plan(flash(), load_space(FileTree{}, flash(), space), binding);
 }
 
-/// "kept <short form>" and "<rule> <short form>", as the golden files have them.
+/// Lines "kept <short form>" and "<rule> <short form>", as in the golden files.
 std::vector<std::string> lines(const Plan& plan) {
   std::vector<std::string> found;
   for (const Config& config : plan.kept) {
@@ -226,7 +226,7 @@ TEST(Binding, SeveralValuesGiveTheUnion) {
 }
 
 TEST(Binding, EachPartOfASpaceIsBoundByItself) {
-  // tune has BF16 of its own; progall has not, and is re-bound.
+  // tune has BF16 itself. progall does not, and is re-bound.
   const Plan plan = plan_of("all", {{DType::bf16}, {}});
   EXPECT_EQ(plan.kept.size(), 85U);
 }

@@ -1,4 +1,4 @@
-// A property over random configurations: whatever the values, writing and reading are inverse, and
+// Properties of random configurations: for all values, reading is the inverse of writing, and
 // judging them never fails.
 #include <gtest/gtest.h>
 

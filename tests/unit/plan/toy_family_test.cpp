@@ -1,4 +1,4 @@
-// A family that is not ours, given as a folder: nothing of fatune knows it.
+// A family from outside, given as a folder. No part of fatune knows it.
 #include <gmock/gmock.h>
 
 #include "plan/config_text.hpp"

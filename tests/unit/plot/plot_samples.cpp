@@ -1,4 +1,4 @@
-// plot_samples FOLDER COUNT: writes SVGs of so many random plots, and of the plots that tests use,
+// plot_samples FOLDER COUNT: writes SVGs of COUNT random plots, and of the plots that tests use,
 // for a test with an XML parser.
 #include <fmt/format.h>
 

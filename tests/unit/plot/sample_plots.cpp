@@ -64,7 +64,7 @@ class RandomPlots {
                          : static_cast<double>(below(100000)) / std::pow(10.0, below(6));
   }
 
-  /// A place on an axis of few categories, or nearly.
+  /// A place on an axis: mostly the index of one of a few categories, sometimes any number.
   double place() { return below(5) == 0 ? number() : static_cast<double>(below(6)); }
 
   std::optional<double> maybe_number() {

@@ -63,7 +63,7 @@ TEST(Svg, MarksNameTheirRows) {
   EXPECT_EQ(count_of(text, "data-row"), 6U);
 }
 
-/// What scripts of pages rely on.
+/// The scripts of pages rely on this.
 TEST(Svg, LinesOfAParallelPlotHaveAVertexOnEachAxis) {
   const std::string text = on_page(testing_plots::parallel_plot());
   const std::regex axis(

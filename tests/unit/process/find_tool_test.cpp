@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder for made-up tools, and variables that are put back afterwards.
+/// A folder for fake tools. The environment variables are cleared, and restored afterwards.
 class FindTool : public testing::Test {
  protected:
   FindTool() {

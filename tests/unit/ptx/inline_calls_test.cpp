@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// "label: @guard opcode operands" of each statement.
+/// Returns the text of each statement: "label: @guard opcode operands".
 std::vector<std::string> texts_of(const PtxFunction& function) {
   std::vector<std::string> texts;
   for (const PtxStatement& statement : function.statements) {
@@ -61,7 +61,7 @@ TEST(InlineCalls, KeepsRegistersApart) {
   const InlinedFunction result = inlined(kTwice + kernel("mov.u32 %r1, 5;\n" + kCall + "ret;\n"));
   const std::vector<PtxStatement>& statements = result.function.statements;
   EXPECT_EQ(result.function.registers.size(), result.function.register_types.size());
-  EXPECT_NE(statements[0].writes, statements[2].writes);  // %r1 of the kernel and of the function
+  EXPECT_NE(statements[0].writes, statements[2].writes);  // the kernel's %r1, the function's %r1
   EXPECT_EQ(statements[0].writes, statements[1].reads);
   EXPECT_EQ(result.function.registers.at(statements[2].writes.at(0)), "%r1");
 }

@@ -14,7 +14,7 @@ const PtxFunction& loop() {
   static const PtxFunction function = parse_ptx(
                                           ".entry k() {\n.reg .pred %p<9>; .reg .b32 %r<9>;\n"
                                           "mov.u32 %r1, 0;\n"               // 0
-                                          "mov.u32 %r8, 1;\n"               // 1: feeds nothing here
+                                          "mov.u32 %r8, 1;\n"               // 1: feeds nothing
                                           "L: ld.shared.u32 %r2, [%r1];\n"  // 2
                                           "add.s32 %r1, %r1, 4;\n"          // 3
                                           "setp.lt.s32 %p1, %r1, 64;\n"     // 4

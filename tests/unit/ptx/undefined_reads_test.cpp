@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// "%r1 in add.s32 %r2, %r1, 1" for each.
+/// Returns each undefined read as text: "%r1 in add.s32 %r2, %r1, 1".
 std::vector<std::string> found_in(const std::string& body) {
   const PtxModule module =
       parse_ptx(".visible .entry k()\n{\n.reg .pred %p<9>; .reg .b32 %r<9>; .reg .f32 %f<9>;\n" +

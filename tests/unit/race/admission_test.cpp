@@ -25,7 +25,8 @@ Race race_of(const RacePolicy& policy, const std::vector<double>& admission_us) 
   return race;
 }
 
-// Samples of each candidate until the race has accepted `rounds` of them.
+// Runs until `rounds` rounds are accepted or no sample is due. Returns each candidate's number of
+// samples.
 std::vector<int> samples_of_rounds(Race& race, const std::vector<double>& true_us, int rounds) {
   std::vector<int> samples(true_us.size(), 0);
   for (Step step = race.next(0); step.kind == Step::Kind::sample && race.result().rounds < rounds;
@@ -41,7 +42,7 @@ TEST(Admission, TheHopelessAreOutBeforeTheFirstRound) {
   const Standing& hopeless = result.standings[1];
   EXPECT_EQ(hopeless.eliminated_in_round, 0);
   EXPECT_EQ(hopeless.timing.samples_us, std::vector<double>{155});
-  EXPECT_EQ(hopeless.timing.confidence, 0.0);  // of one sample there is no interval
+  EXPECT_EQ(hopeless.timing.confidence, 0.0);  // one sample has no interval
   EXPECT_EQ(hopeless.timing.stopped_because, "eliminated at admission");
   EXPECT_EQ(hopeless.place, 4);
   EXPECT_GT(hopeless.tie_group, result.standings[0].tie_group);
@@ -70,10 +71,10 @@ TEST(Admission, ASlowOneAndASlowFirstRoundAreEnough) {
   Race race = race_of(racing_policy(), {100, 115, 115});
   const RaceResult result = run(race, {100, 108, 102}, {}, 1);
   EXPECT_EQ(result.standings[1].eliminated_in_round, 1);
-  EXPECT_NE(result.standings[2].eliminated_in_round, 1);  // the admission had been unlucky
+  EXPECT_NE(result.standings[2].eliminated_in_round, 1);  // its admission was unlucky
 }
 
-// Slow at its admission, the fastest of all in truth: one bad sample is no sentence.
+// The candidate that is in truth the fastest survives one slow sample at its admission.
 TEST(Admission, OneUnluckySampleIsNotEnough) {
   Race race = race_of(racing_policy(), {140, 100, 101});
   const RaceResult result = run(race, {90, 100, 101}, {}, 1);
@@ -86,7 +87,7 @@ TEST(Admission, TheFastestLeadsTheFirstRound) {
   samples_of_rounds(race, {94, 100, 106}, 1);
   const RaceResult result = race.result();
   EXPECT_FALSE(result.standings[0].eliminated_in_round);
-  EXPECT_EQ(result.standings[2].eliminated_in_round, 1);  // 6 % behind the leader, 1: gross
+  EXPECT_EQ(result.standings[2].eliminated_in_round, 1);  // 6 % behind leader 1: a gross loss
 }
 
 TEST(Admission, ALateFastOneMakesEarlierOnesHopeless) {
@@ -101,7 +102,7 @@ TEST(Admission, ALateFastOneMakesEarlierOnesHopeless) {
   race.close();
   const RaceResult result = run(race, {200, 210, 100, 190}, {}, 1);
   EXPECT_EQ(winner_of(result), 2u);
-  EXPECT_EQ(result.standings[0].eliminated_in_round, 1);  // it had had a round
+  EXPECT_EQ(result.standings[0].eliminated_in_round, 1);  // it already had a round
   EXPECT_EQ(result.standings[0].timing.samples_us.size(), 1u);
   EXPECT_EQ(result.standings[3].eliminated_in_round, 0);
 }

@@ -76,7 +76,7 @@ TEST(LosingEvidence, WhereTheNoiseIsNotBetOnLossesAreSlightOnes) {
   EXPECT_LT(evidence.stake(), 2);
 }
 
-// Fair game: what may come averages to what was there before.
+// The game is fair: the mean stake after a round is the stake before it.
 TEST(LosingEvidence, IsAMartingaleAtTheOddsOfTheChances) {
   const auto after = [](std::vector<Loss> losses, Loss next) {
     losses.push_back(next);
@@ -112,8 +112,8 @@ AdmissionLoss draw_admission(std::mt19937_64& random) {
                                    : AdmissionLoss::none;
 }
 
-// Looked at after each of 300 rounds, with losses as frequent as the hypothesis allows, it cries
-// wolf no more often than it says.
+// The stake is checked after each of 300 rounds, with losses as frequent as the hypothesis allows.
+// False alarms are no more frequent than promised.
 TEST(LosingEvidence, CrossesItsBoundNoMoreOftenThanPromised) {
   constexpr int kRaces = 4000;
   std::mt19937_64 random(7);
@@ -127,7 +127,7 @@ TEST(LosingEvidence, CrossesItsBoundNoMoreOftenThanPromised) {
     crossed += static_cast<int>(evidence.stake() >= 20);
   }
   EXPECT_LT(crossed, kRaces * 0.05);
-  EXPECT_GT(crossed, kRaces * 0.005);  // and the bound is not idle
+  EXPECT_GT(crossed, kRaces * 0.005);  // the bound is not vacuous
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ TEST(Finals, AreOfTheBestFewAndOfFreshSamples) {
   EXPECT_GE(result.final_rounds, 8);
 }
 
-// 2 % behind: it takes eleven losses in a row, and the three rounds of the race are not enough.
+// Candidate 1 is 2 % behind. Its elimination takes eleven losses in a row, and the three rounds of
+// the race are not enough.
 TEST(Finals, AreLeftEarlyByWhoCannotWin) {
   Chip chip;
   chip.noise = normal_noise(0.004);
@@ -46,8 +47,8 @@ TEST(Finals, AreLeftEarlyByWhoCannotWin) {
   EXPECT_FALSE(result.standings[0].eliminated_in_round);
 }
 
-// Three equals, and seven that are 1.2 % behind and not yet eliminated when the race is precise
-// enough.
+// Three candidates are equal. Seven are 1.2 % behind, and not yet eliminated when the race is
+// precise enough.
 TEST(Finals, AreOfThoseWhoCanStillWin) {
   Chip chip;
   chip.noise = normal_noise(0.002);
@@ -64,7 +65,7 @@ TEST(Finals, AreOfThoseWhoCanStillWin) {
     EXPECT_FALSE(candidate.eliminated_in_round);
     EXPECT_EQ(candidate.place <= 3, candidate.finalist);
   }
-  for (const std::size_t broken : {0u, 1u, 2u}) {  // then the others have finals of their own
+  for (const std::size_t broken : {0u, 1u, 2u}) {  // then the others have their own finals
     race.withdraw({broken});
   }
   const RaceResult second = run(race, true_us, chip, 6);
@@ -72,8 +73,8 @@ TEST(Finals, AreOfThoseWhoCanStillWin) {
   EXPECT_TRUE(second.standings[3].finalist);
 }
 
-// Forty alike: the least of forty medians is too good to be true, with as many samples as the race
-// took too; the fresh samples of the few in the finals are less so.
+// Forty candidates are equal. The least of forty medians is too low, even with as many samples as
+// the race took. The fresh samples of the few finalists have less bias.
 TEST(Finals, BoundTheWinnersCurse) {
   constexpr int kRaces = 60;
   Chip chip;
@@ -98,7 +99,8 @@ TEST(Finals, BoundTheWinnersCurse) {
   EXPECT_LT(std::abs(finals_bias), 0.9 * std::abs(naive_bias));
 }
 
-// Forty, the fastest ten within 0.5 %, and one of the slowest whose time is wanted.
+// Forty candidates, the fastest ten within 0.5 %, and a slow one that is kept in because its time
+// is wanted.
 TEST(Finals, HaveOneThatIsKeptInHoweverFarBehindItIs) {
   Chip chip;
   chip.noise = normal_noise(0.004);

@@ -40,7 +40,7 @@ TEST(InvalidSamples, EndlessThrottlingEndsInWarningsNotInEmptyRows) {
   Chip chip;
   chip.throttled = [](std::int64_t) { return true; };
   const RaceResult result = run(few_repeats(), {100, 110}, chip, 1);
-  EXPECT_EQ(result.samples_taken, 2 * 20 * 4);  // three retakes of each
+  EXPECT_EQ(result.samples_taken, 2 * 20 * 4);  // each is retaken three times
   for (const Standing& candidate : result.standings) {
     EXPECT_EQ(candidate.timing.samples_us.size(), 20u);
     ASSERT_EQ(candidate.warnings.size(), 1u);
@@ -48,7 +48,7 @@ TEST(InvalidSamples, EndlessThrottlingEndsInWarningsNotInEmptyRows) {
   }
 }
 
-// The chip is slow for 7 samples of a race of two: the rounds that they fall into are repeated.
+// The chip is slow for 4 samples of a race of two. The rounds that they fall into are repeated.
 TEST(InvalidSamples, ARoundWhoseSentinelIsOffIsRetaken) {
   Chip chip;
   chip.state = [](std::int64_t n, auto&) { return n >= 20 && n < 24 ? 1.5 : 1.0; };
@@ -61,8 +61,9 @@ TEST(InvalidSamples, ARoundWhoseSentinelIsOffIsRetaken) {
   }
 }
 
-// 3 is the sentinel, by its first sample, and 0 leads. 9 joins when the chip jumps: twice it is
-// grossly slower than 0, in rounds whose sentinel is off and which are repeated.
+// Candidate 3 is the sentinel because of its first sample, and 0 leads. Candidate 9 joins when the
+// chip's speed jumps. It is grossly slower than 0 twice, in rounds that are repeated because the
+// sentinel is off.
 TEST(InvalidSamples, GrossLossesDoNotCountInARoundThatIsOff) {
   Race race(simulation::racing_policy());
   for (int i = 0; i < 9; ++i) {
@@ -96,7 +97,7 @@ TEST(InvalidSamples, ALastingChangeIsAcceptedWithAWarning) {
 }
 
 TEST(InvalidSamples, RetakenRoundsAreBoundedOverTheWholeRace) {
-  Chip chip;  // 10 % up and down, for ever
+  Chip chip;  // alternates by 10 % for ever
   chip.state = [](std::int64_t n, auto&) { return n % 2 == 0 ? 1.1 : 1.0; };
   RacePolicy policy;
   const RaceResult result = run(policy, {100}, chip, 1);

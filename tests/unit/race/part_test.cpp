@@ -30,7 +30,7 @@ Chip calm_chip() {
   return chip;
 }
 
-/// A few are close, most are far behind.
+/// The true times: a few are close to the best, most are far behind.
 std::vector<double> field() {
   std::vector<double> true_us{100, 100.9, 101, 101.2, 103.8, 104, 105, 106, 108, 110};
   for (int i = 0; i < 30; ++i) {
@@ -39,7 +39,7 @@ std::vector<double> field() {
   return true_us;
 }
 
-/// A race that has come to the whole problem, with what was sampled.
+/// A race that begins on the part, and the candidates sampled on the part and on the whole problem.
 struct PartRace {
   explicit PartRace(const std::vector<double>& times_us, const RacePolicy& policy = part_policy())
       : true_us(times_us), race(policy) {
@@ -49,7 +49,7 @@ struct PartRace {
     race.close();
   }
 
-  /// Takes the next sample, at this time. False: the race is over.
+  /// Takes the next sample, at this time. Returns false if the race is over.
   bool take(double elapsed_s = 0.0) {
     const Step step = race.next(elapsed_s);
     if (step.kind != Step::Kind::sample) {
@@ -113,11 +113,11 @@ TEST(RaceOnAPart, BeforeItIsOverTimesAreScaledByTheShare) {
 
 struct Lost {
   int dropped = 0;     ///< races that left the best behind on the part
-  int bad_winner = 0;  ///< with a winner that is more than 0.5 % slower than the best
+  int bad_winner = 0;  ///< races whose winner is more than 0.5 % slower than the best
 };
 
-/// Of 200 races in which the best is behind its rivals on the part, by nearly 2 % or a little less:
-/// twice the margin.
+/// Runs 200 races in which the best is behind its rivals on the part, by up to 2 %, which is twice
+/// the margin.
 Lost race_with_a_best_that_is_behind(double part_margin) {
   Lost lost;
   std::vector<double> true_us = field();
@@ -143,12 +143,13 @@ Lost race_with_a_best_that_is_behind(double part_margin) {
 TEST(RaceOnAPart, TheBestMayBeBehindThereByTheMargin) {
   const Lost lost = race_with_a_best_that_is_behind(RacePolicy{}.part_margin);
   RecordProperty("dropped_of_200", lost.dropped);
-  EXPECT_LE(lost.dropped, 6);  // a true rate of 1 % shows more in less than 0.5 % of cases
+  EXPECT_LE(lost.dropped, 6);  // a true rate of 1 % exceeds this in less than 0.5 % of cases
   EXPECT_LE(lost.bad_winner, 6);
   EXPECT_GT(race_with_a_best_that_is_behind(0.0).dropped, 20) << "that is what the margin is for";
 }
 
-// 6 % slower there: hopeless, unless the last wave of its blocks may be the reason.
+// Candidate 1 is 6 % slower on the part. It is hopeless, unless the last wave of blocks may be the
+// reason.
 TEST(RaceOnAPart, TailsWidenTheMarginsOfTheirPairsAlone) {
   const auto eliminated = [](PartTail slow_tail, PartTail leader_tail) {
     Race race(part_policy());
@@ -168,7 +169,7 @@ TEST(RaceOnAPart, TailsWidenTheMarginsOfTheirPairsAlone) {
   EXPECT_TRUE(eliminated({-0.05, 0.0}, {}));
 }
 
-// In units of the best one's sample, admissions included.
+// Returns the mean cost of a race, admissions included. The unit is a sample of the best candidate.
 double cost_of_races(bool on_part) {
   constexpr int kRaces = 200;
   const std::vector<double> true_us = field();
@@ -242,7 +243,8 @@ TEST(RaceOnAPart, ARivalThatCannotBeFasterNeedNotBeKnownBetter) {
   EXPECT_GT(final_rounds(99.0), 8) << "perhaps 1 % faster";
 }
 
-// The samples that a race of thirteen equals retakes on a chip that is slow in the seventh round.
+// Counts the samples that a race of thirteen equals retakes if the chip is slow in the seventh
+// round.
 std::int64_t samples_retaken(const RacePolicy& policy) {
   Race race(policy);
   for (std::size_t i = 0; i < 13; ++i) {
@@ -261,7 +263,7 @@ TEST(RaceOnAPart, RoundsThereAreNotRetaken) {
 }
 
 TEST(RaceOnAPart, WaitsForThoseThatMayStillJoinThere) {
-  constexpr int kEquals = 13;  // more than meet in the finals
+  constexpr int kEquals = 13;  // more than can be finalists
   Race race(part_policy());
   for (std::size_t i = 0; i < kEquals; ++i) {
     race.admit({i}, 25.0);
@@ -350,7 +352,7 @@ TEST(RaceOnAPart, SharesAndMarginsHaveTheirRange) {
   EXPECT_THROW(Race{policy}, std::invalid_argument);
 }
 
-/// Each round another clock, for all alike.
+/// A time factor that changes from round to round and is the same for all candidates.
 double moving_clock(int round) { return 1.0 + 0.01 * (round % 5 - 2); }
 
 int final_rounds_with_a_moving_clock(const RacePolicy& policy) {

@@ -21,7 +21,7 @@ TEST(Precision, TooFewSamplesHaveNoWidth) {
   EXPECT_FALSE(relative_half_width(series_of({1, 2, 3, 4, 5}), 0.95));
   const auto width = relative_half_width(series_of({98, 99, 100, 100, 101, 102}), 0.95);
   ASSERT_TRUE(width);
-  EXPECT_DOUBLE_EQ(*width, 0.02);  // of six samples the interval is all of them
+  EXPECT_DOUBLE_EQ(*width, 0.02);  // the interval of six samples spans them all
 }
 
 TEST(Precision, DriftStopsTheNarrowingAndIndependentNoiseDoesNot) {
@@ -45,12 +45,12 @@ TEST(Precision, RatiosPairTheSamplesOfTheSameRound) {
   b.race = series_of({10, 10, 10}, 2);
   EXPECT_EQ(paired_ratios(a, b), (std::vector<double>{2, 3}));
   a.finals = series_of({8}, 1);
-  EXPECT_EQ(paired_ratios(a, b).size(), 2u);  // one in the finals is no pair
+  EXPECT_EQ(paired_ratios(a, b).size(), 2u);  // one sample in the finals makes no pair
   b.finals = series_of({4}, 1);
   EXPECT_EQ(paired_ratios(a, b), (std::vector<double>{2}));
 }
 
-// Drift of 20 % over the race hides a difference of 1 % in the intervals, not in the pairs.
+// Drift of 20 % over the race hides a difference of 1 % in the intervals, but not in the pairs.
 TEST(Precision, PairsSeeThroughDrift) {
   std::mt19937_64 random(5);
   const auto noise = simulation::normal_noise(0.002);

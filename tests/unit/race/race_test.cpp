@@ -81,7 +81,7 @@ TEST(Race, DropsLosersEarlyAndRanksThemBehind) {
   for (std::size_t i = 1; i < 40; ++i) {
     const Standing& loser = result.standings[i];
     ASSERT_TRUE(loser.eliminated_in_round) << i;
-    EXPECT_LE(*loser.eliminated_in_round, i == 1 ? 15 : 3);  // 1: on the gross margin
+    EXPECT_LE(*loser.eliminated_in_round, i == 1 ? 15 : 3);  // 1 is at the gross margin
     EXPECT_LE(loser.timing.samples_us.size(), static_cast<std::size_t>(*loser.eliminated_in_round));
     EXPECT_THAT(loser.timing.stopped_because, HasSubstr("eliminated in round"));
     EXPECT_EQ(loser.place, static_cast<int>(i) + 1);
@@ -136,7 +136,7 @@ TEST(Race, CandidatesJoinWhileItRuns) {
   Race race(racing_policy());
   EXPECT_EQ(race.next(0).kind, Step::Kind::wait);
   join(race);
-  for (int i = 0; i < 20; ++i) {  // alone until it is precise, then it waits for others
+  for (int i = 0; i < 20; ++i) {  // samples one candidate until it is precise, then waits
     const Step step = race.next(0);
     if (step.kind == Step::Kind::wait) {
       break;

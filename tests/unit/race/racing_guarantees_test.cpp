@@ -1,5 +1,5 @@
-// The guarantees of racing, on chips that behave badly: the best candidate is dropped in at most
-// false_elimination of the races, and the winner is as fast as the best.
+// The guarantees of racing on chips that behave badly: the share of races that drop the best
+// candidate is at most false_elimination, and the winner is as fast as the best.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -40,7 +40,8 @@ Chip drift() {
   return chip;
 }
 
-// Two clocks 8 % apart; each lasts some 30 samples, so that it cuts through rounds.
+// The chip switches between two clocks 8 % apart. Each lasts about 30 samples, so that switches
+// fall within rounds.
 Chip two_clocks() {
   Chip chip;
   chip.noise = simulation::normal_noise(0.003);
@@ -51,7 +52,7 @@ Chip two_clocks() {
   return chip;
 }
 
-// The assumption about an unshared GPU: two samples in a hundred are slow, by some per cent.
+// The assumption about an unshared GPU: 2 % of the samples are slow, by a few per cent.
 Chip rare_spikes() {
   Chip chip;
   chip.noise = [](Random& random) {
@@ -63,7 +64,7 @@ Chip rare_spikes() {
   return chip;
 }
 
-// Short kernels: the timer reads in steps of half a per cent of them.
+// Short kernels: the timer's resolution is half a per cent of their time.
 Chip coarse_timer() {
   Chip chip;
   chip.noise = [](Random& random) {
@@ -81,7 +82,7 @@ struct Tally {
   std::int64_t samples = 0;
 };
 
-// The best of a dozen leads by nothing, by little, or by much.
+// Runs kRaces races with different seeds. Candidate 0 is the best.
 Tally race_often(const BadChip& bad, const std::vector<double>& true_us) {
   Tally tally;
   for (std::uint64_t seed = 1; seed <= kRaces; ++seed) {
@@ -97,7 +98,7 @@ Tally race_often(const BadChip& bad, const std::vector<double>& true_us) {
   return tally;
 }
 
-// 100 races with a true rate of 5 % show more than 11 in less than 0.5 % of cases.
+// At a true rate of 5 %, 100 races exceed 11 in less than 0.5 % of cases.
 constexpr int kMostDropped = 11;
 
 TEST_P(BadChips, RarelyDropTheBestAmongItsEquals) {
@@ -116,8 +117,8 @@ TEST_P(BadChips, NameAWinnerAsFastAsTheBest) {
   EXPECT_LE(tally.bad_winner, 10);
 }
 
-// 1 % is promised, and 2 % is what it is with heavy tails: they break what is assumed of admission
-// samples (1.3 % of them are 50 % slow).
+// The promised rate is 1 %. With heavy tails it is 2 %, because they break the assumption about
+// admission samples (1.3 % of them are 50 % slow).
 TEST_P(BadChips, RarelyDropTheBestAtItsAdmissionOrByAGrossLoss) {
   int dropped = 0;
   for (std::uint64_t seed = 1; seed <= 2 * kRaces; ++seed) {
@@ -126,7 +127,7 @@ TEST_P(BadChips, RarelyDropTheBestAtItsAdmissionOrByAGrossLoss) {
     dropped += static_cast<int>(result.standings[0].eliminated_in_round.has_value());
   }
   RecordProperty("best_dropped_of_200", dropped);
-  EXPECT_LE(dropped, 10);  // a true rate of 2 % shows more in less than 0.5 % of cases
+  EXPECT_LE(dropped, 10);  // a true rate of 2 % exceeds this in less than 0.5 % of cases
 }
 
 INSTANTIATE_TEST_SUITE_P(Race, BadChips,
@@ -148,7 +149,8 @@ std::vector<double> realistic_field(std::uint64_t seed) {
   return true_us;
 }
 
-// In units of the best one's sample. A round of all is 74; 64 rounds are 4750.
+// The unit of cost is a sample of the best candidate. A round of all candidates costs 74, and 64
+// rounds cost 4750.
 TEST(RacingGuarantees, ARealisticProblemCostsLessThanTwoRounds) {
   constexpr int kProblems = 100;
   double cost = 0.0;
@@ -169,7 +171,7 @@ TEST(RacingGuarantees, ARealisticProblemCostsLessThanTwoRounds) {
   EXPECT_LE(bad_winner, 2);
 }
 
-// The interval of the times that are reported, finals and stopping rules included.
+// Checks the reported intervals, with the effect of the finals and the stopping rules.
 TEST(RacingGuarantees, IntervalsOfTheWinnerHoldItsTrueMedian) {
   int held = 0;
   for (std::uint64_t seed = 1; seed <= 800; ++seed) {

@@ -1,4 +1,4 @@
-// A caller that was killed goes on: it tells a new race what its journal says.
+// A caller that was killed resumes: it replays its journal to a new race.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -15,7 +15,7 @@ struct Event {
   enum class Kind { admit, record, withdraw, close };
   Kind kind = Kind::close;
   double elapsed_s = 0.0;
-  CandidateId candidate{};  // whose admission, sample or withdrawal it is
+  CandidateId candidate{};  // the one that is admitted, sampled or withdrawn
   double time_us = 0.0;
   bool throttled = false;
 };
@@ -42,12 +42,12 @@ RacePolicy policy_of_replay(std::uint64_t seed) {
   if (seed % 2 == 0) {
     policy.part_share = 0.5;
   }
-  policy.budget_s = 0.02;  // it ends in the finals
+  policy.budget_s = 0.02;  // runs out in the finals
   policy.target_ci = 1e-4;
   return policy;
 }
 
-// A race, what it was told, and what it was after each event.
+// A race, the events that it was told, and its result after each event.
 struct Journal {
   explicit Journal(const RacePolicy& policy) : race(policy) {}
 
@@ -66,8 +66,8 @@ struct Journal {
 
 double true_us(std::size_t id) { return 100.0 + 1.0 * static_cast<double>(id); }
 
-// Everything that can happen to a race: late candidates, throttling, a slow spell, a withdrawal;
-// and next() is asked more often than it needs to be, or not.
+// Runs a race with everything that can happen to it: late candidates, throttling, a slow spell, a
+// withdrawal, and repeated calls of next().
 Journal eventful_race(std::uint64_t seed) {
   constexpr std::size_t kCandidates = 20;
   using Kind = Event::Kind;
@@ -140,7 +140,8 @@ TEST(Replay, TheJournalHoldsWhatItIsMeantTo) {
   EXPECT_EQ(result.standings[0].place, 0);
 }
 
-// The new race is after every event what the old one was, so that it goes on as that would have.
+// After every event, the new race has the old one's result, so it continues as the old one would
+// have.
 TEST(Replay, TheEventsAloneGiveTheSameRace) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Journal journal = eventful_race(seed);
@@ -159,8 +160,8 @@ TEST(Replay, TheEventsAloneGiveTheSameRace) {
   }
 }
 
-// 0 is withdrawn when the race is about to go over to the finals, of 0 and 1: has it, or has it
-// not?
+// Candidate 0 is withdrawn when the race is about to enter the finals between 0 and 1. Whether it
+// has entered them must make no difference.
 TEST(Replay, AWithdrawalIsTheSameWhetherNextWasAskedBeforeItOrNot) {
   RacePolicy policy = simulation::racing_policy();
   policy.most_finalists = 2;

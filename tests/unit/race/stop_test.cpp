@@ -47,8 +47,8 @@ TEST(Stop, FinalsThatHaveOnlyBegunHaveReachedNothing) {
   EXPECT_EQ(result.standings[0].timing.stopped_because, "interrupted");
 }
 
-// Slower in seven rounds of eight, by 1 % or by 4.9 %: too noisy to be known to 0.5 %, and with
-// certainty not the winner.
+// Candidate 1 is slower in seven rounds of eight, by 1 % or by 4.9 %. Its time is too noisy to be
+// known to 0.5 %, but it is certainly not the winner.
 TEST(Stop, WhoIsToldApartNeedNotBePrecise) {
   constexpr std::array<double, 8> kSlow{101, 104.9, 101, 104.9, 99.9, 104.9, 101, 104.9};
   Race race(racing_policy());
@@ -150,7 +150,7 @@ TEST(Stop, ALateCandidateGetsASampleAfterTheBudget) {
     race.record(90, false);
     ++samples;
   }
-  EXPECT_EQ(samples, 2);  // with the sentinel
+  EXPECT_EQ(samples, 2);  // one is the sentinel's
   EXPECT_EQ(race.result().standings[late].timing.samples_us.size(), 1u);
 }
 

@@ -29,7 +29,7 @@ TEST(Withdrawal, ACandidateThatBreaksGetsNoPlaceAndStopsNobody) {
   EXPECT_EQ(result.stopped_because, StopReason::target);
 }
 
-// Its output turned out to be wrong after it had beaten all others.
+// The output of candidate 0 turns out to be wrong after it has beaten all others.
 TEST(Withdrawal, ThoseWhoLostAgainstABrokenWinnerRaceAgain) {
   Race race = race_of(3);
   const std::vector<double> true_us{50, 100, 120};

@@ -23,7 +23,7 @@ DeviceLimits device() {
 constexpr SmRates kRates{2048.0, std::nullopt, 64.0, 64.0, 16.0, 128.0, 64.0, 4.0};
 constexpr SmRates kHopperRates{2560.0, 3150.0, 128.0, 64.0, 16.0, 128.0, 64.0, 4.0};
 
-/// Perfectly balanced, one warp per scheduler, and busy with tensor work for 1000 us.
+/// Perfectly balanced work with one warp per scheduler that takes 1000 us of tensor work.
 KernelWork tensor_work() {
   KernelWork work;
   work.tensor_flop = 2048.0 * 100 * 1000 * 1000;
@@ -49,7 +49,7 @@ TEST(Estimate, TensorWorkAloneTakesItsPeakTime) {
   EXPECT_DOUBLE_EQ(term(result, "tensor"), 1000.0);
 }
 
-/// The work that takes each of the counted pipes of device() as many microseconds.
+/// Work for the counted pipes of device(). The last factor of each line is its time in us.
 CountedWork counted_work() {
   constexpr double kClocks = 100.0 * 1000;  // of all SMs in a microsecond
   CountedWork work;
@@ -90,7 +90,7 @@ TEST(Estimate, NothingIsFasterThanItsInstructionsAreIssued) {
   EXPECT_DOUBLE_EQ(result.estimate_us, 450.0);
 }
 
-/// The pipes whose time differs from that at kHopperRates.
+/// The names of the pipes whose time differs from that at kHopperRates.
 std::string changed_terms(const KernelWork& work, const SmRates& rates) {
   const Estimated before = estimate(work, device(), kHopperRates);
   const Estimated after = estimate(work, device(), rates);
@@ -204,7 +204,7 @@ TEST(Estimate, OccupancyThatTheGridCannotFillHidesNothing) {
 
 TEST(Estimate, TheBusiestSmDecides) {
   KernelWork work = tensor_work();
-  work.blocks = 101;  // one SM has two
+  work.blocks = 101;  // one SM has two blocks
   const Estimated result = estimate(work, device(), kRates);
   EXPECT_NEAR(result.estimate_us, 1000.0 * 200 / 101, 1e-9);
   EXPECT_NEAR(term(result, "occupancy"), 1000.0 * 99 / 101, 1e-9);

@@ -76,7 +76,7 @@ TEST(RankResults, EqualTimesStandInConfigurationOrderWhateverTheInputOrder) {
 }
 
 TEST(RankResults, GroupsByOverlapWithTheBestOfTheGroupNotWithTheNeighbour) {
-  // 100 +-3, 105 +-3, 110 +-3: each overlaps its neighbour, the third not the first.
+  // 100 +-3, 105 +-3, 110 +-3: each overlaps its neighbour, but the third not the first.
   std::vector<Result> results{measured(1, 100, 3), measured(2, 105, 3), measured(3, 110, 3)};
   rank_results(results, std::nullopt);
   EXPECT_THAT(groups(results), ElementsAre(1, 1, 2));

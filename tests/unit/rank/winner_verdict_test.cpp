@@ -25,7 +25,8 @@ Result result(ParamValue id, double median_us, int tie_group, double half_width_
   return result;
 }
 
-/// Judges a problem with these configurations in their order; `candidates` 0: as many as there are.
+/// Judges a problem with these configurations in this order. `candidates` 0 means as many as there
+/// are.
 WinnerCheck judge(std::vector<Result> ranking, double tolerance_percent = 0.5,
                   std::size_t candidates = 0) {
   ProblemReport report;
@@ -75,7 +76,8 @@ TEST(WinnerVerdict, MediansThatAreNotKnownWellEnoughConfirmNothing) {
             WinnerVerdict::confirmed);
 }
 
-// Drift widens the medians' intervals and not that of the ratio; noise widens the ratio's more.
+// Drift widens the intervals of the medians but not that of the ratio. Noise widens the interval of
+// the ratio more.
 TEST(WinnerVerdict, PairsOrMediansAreEnough) {
   std::vector<Result> ranking{result(2, 100, 1, 2.0), result(1, 100.1, 1, 2.0)};
   ranking[1].to_fastest = MedianInterval{0.999, 1.003, 0.96};

@@ -16,7 +16,7 @@ Problem problem_of(std::int64_t seq_len, DType dtype = DType::fp16) {
   return {1, seq_len, 1, 128, dtype, false};
 }
 
-/// Configuration 1 has the first time, 2 the second, ...; 0: it failed.
+/// Configuration 1 has the first time, 2 the second, and so on. A time of 0 means that it failed.
 ProblemReport report_of(const Problem& problem, const std::vector<double>& times_us,
                         bool measured = false) {
   std::vector<Result> results;

@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Through text, as a file or a message would.
+/// Writes the value as text and reads it back, as for a file or a message.
 template <typename Value>
 Value round_trip(const Value& value) {
   return read_record<Value>(parse_record(record_text(record_json(value))));

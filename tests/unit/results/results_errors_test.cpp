@@ -17,7 +17,7 @@ void expect_refused(const std::string& text, const std::vector<std::string>& par
   expect_error([&] { (void)read_results_text(text, "x.json"); }, ExitCode::bad_file, parts);
 }
 
-/// The sample with a value at a JSON pointer.
+/// The text of the sample with this value at a JSON pointer.
 std::string changed_to(const std::string& pointer, const Json& value) {
   Json json = sample();
   json[Json::json_pointer(pointer)] = value;

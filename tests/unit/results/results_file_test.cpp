@@ -17,8 +17,8 @@ namespace {
 using testing::ElementsAre;
 using testing::SizeIs;
 
-/// The JSON with what reading leaves out removed: verified inputs but for the figures in the
-/// results' own members, and all but the first line of a compiler's log.
+/// Removes what reading leaves out: verified inputs, except for the figures in the results' own
+/// members, and all but the first line of a compiler's log.
 Json without_left_out(Json json) {
   if (json.is_object()) {
     json.erase("verification");
@@ -32,7 +32,7 @@ Json without_left_out(Json json) {
   return json;
 }
 
-/// As it stands in a file, in which bytes that are no UTF-8 have been replaced.
+/// The report as a file has it. In a file, bytes that are not UTF-8 have been replaced.
 Json written(const RunReport& report) { return Json::parse(json_text(results_object(report))); }
 
 Json read_back(const RunReport& report) {
@@ -122,7 +122,7 @@ TEST(ReadResults, ReadsTheShippedResults) {
   EXPECT_THAT(read[0].problems, SizeIs(72));
 }
 
-/// The most memory that this process has had, in bytes.
+/// The peak memory of this process, in bytes.
 std::int64_t peak_memory_bytes() {
   std::ifstream status("/proc/self/status");
   std::string line;

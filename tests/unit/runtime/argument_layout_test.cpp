@@ -14,7 +14,7 @@ void put(ArgumentLayout& layout, Value value) {
   layout.put(&value, sizeof value, alignof(Value));
 }
 
-/// The bytes of one argument, which are those of a struct of C whose padding is 0.
+/// Expects the bytes of one argument to be those of a C struct whose padding is 0.
 template <typename Struct>
 void expect_bytes(const ArgumentLayout& layout, int argument, const Struct& expected) {
   std::vector<unsigned char> bytes(sizeof expected);

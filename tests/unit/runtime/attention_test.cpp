@@ -30,7 +30,7 @@ void call(const char* name, Parameters... parameters) {
   ASSERT_EQ(reinterpret_cast<Function>(detail::driver_function(name))(parameters...), 0) << name;
 }
 
-/// Makes a device's context the calling thread's.
+/// Makes the device's context current on the calling thread.
 void use_device(int ordinal) {
   void* context = nullptr;
   call("cuInit", 0U);
@@ -38,7 +38,7 @@ void use_device(int ordinal) {
   call("cuCtxSetCurrent", context);
 }
 
-/// What the last launches were given, by kernel.
+/// The number of launches, the last kernel's name, and the last arguments of each kernel.
 struct Seen {
   std::mutex mutex;
   int launches = 0;

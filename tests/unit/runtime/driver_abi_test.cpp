@@ -1,4 +1,4 @@
-// What src/runtime declares of the driver, compared with cuda.h.
+// Compares the driver declarations of src/runtime with cuda.h.
 #include "runtime/driver.hpp"
 
 #include <cuda.h>
@@ -56,7 +56,8 @@ static_assert(cuda::kMaxRegistersPerMultiprocessor ==
               CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
 static_assert(cuda::kMaxSmemPerBlockOptin == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
 
-/// Pointers and handles, 64-bit numbers, and 32-bit numbers and enums are each passed alike.
+/// True if A and B are passed alike: they have the same size, and each is a pointer (or handle), an
+/// integer or an enum.
 template <typename A, typename B>
 inline constexpr bool kPassedAlike =
     sizeof(A) == sizeof(B) && std::is_pointer_v<A> +
@@ -78,7 +79,7 @@ FATUNE_ATTENTION_DRIVER_FUNCTIONS(EXPECT_SAME)
 #undef EXPECT_SAME
 
 TEST(DriverAbi, IsThatOfTheHeader) {
-  SUCCEED();  // the assertions above are checked when this is compiled
+  SUCCEED();  // the assertions above are checked at compile time
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace fatune_attention {
 namespace {
 
-/// Says what the device is, and ends the process.
+/// Prints the result of current_device() to stderr and exits.
 [[noreturn]] void report_device() {
   Device device;
   const Result result = current_device(device);
@@ -19,7 +19,8 @@ namespace {
   std::exit(0);
 }
 
-/// In processes of their own: the driver is loaded once in each, from the folder that comes first.
+/// Each case runs in a process of its own, because a process loads the driver once, from the first
+/// folder in LD_LIBRARY_PATH.
 class DriverOf : public testing::Test {
  protected:
   explicit DriverOf(const std::string& folder)

@@ -1,4 +1,4 @@
-// The examples that check a library and measure it, on the small one.
+// The example programs that verify and benchmark a library, run on the library of sample_table.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,10 +16,10 @@ using testing::StartsWith;
 
 struct Ran {
   int code = -1;
-  std::string output;  ///< of both streams
+  std::string output;  ///< stdout and stderr
 };
 
-/// With the driver of that folder.
+/// Runs `program` with the driver in the folder `driver` of FATUNE_DRIVERS.
 Ran run_example(const std::string& driver, const std::string& program) {
   const std::string command = "LD_LIBRARY_PATH=" FATUNE_DRIVERS "/" + driver +
                               " FATUNE_FAKE_KERNELS=never_run " + program + " 2>&1";
@@ -76,7 +76,7 @@ TEST(VerifyExample, RefusesUnknownOptions) {
   EXPECT_THAT(run_verify("none", "--what 3").output, HasSubstr("no option --what"));
 }
 
-// Each launch takes 100 us on the fake's clock.
+// Each launch takes 100 us on the fake driver's clock.
 TEST(BenchExample, TimesTunedProblems) {
   const Ran ran = run_example("fake", RUNTIME_BENCH);
   EXPECT_EQ(ran.code, 0) << ran.output;

@@ -1,4 +1,4 @@
-// The parts of the examples that say whether a library is right.
+// The parts of the example programs that decide whether a library's results are right.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -65,7 +65,7 @@ std::vector<double> values(const Elements& elements, std::int64_t count) {
   return values;
 }
 
-/// Every row of a case with contiguous tensors.
+/// Expects the example's reference to equal fatune's in every row. The tensors must be contiguous.
 void expect_as_fatune(const Case& one, const Inputs& inputs) {
   using fatune::TensorRole;
   const Problem& p = one.problem;

@@ -17,7 +17,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-/// Whether the calls on a builder make it fail.
+/// True if the calls make a builder fail.
 template <typename Calls>
 bool fails(Calls calls) {
   LaunchBuilder builder;
@@ -27,7 +27,8 @@ bool fails(Calls calls) {
   return !builder.ok();
 }
 
-/// The greatest and the least value of an integer type are taken, and the next ones are not.
+/// Expects a call to take the least and the greatest value of an integer type, and to refuse the
+/// next values beyond them, fractions, NaN and infinity.
 #define EXPECT_RANGE(call, least, most)                                           \
   EXPECT_FALSE(fails([](LaunchBuilder& builder) { builder.call(least); }));       \
   EXPECT_FALSE(fails([](LaunchBuilder& builder) { builder.call(most); }));        \
@@ -161,7 +162,7 @@ TEST(LaunchBuilder, RefusesMapsWithoutWholeNumbers) {
   }));
 }
 
-/// fatune's own arguments of the same problem and tensors.
+/// Packs the arguments of the same problem and tensors with fatune's own code.
 std::vector<std::uint8_t> packed(const Problem& problem, const Addresses& addresses) {
   fatune::Problem same{problem.batch, problem.seq_len, problem.heads, problem.d_head};
   same.seq_len_kv = problem.seq_len_kv;

@@ -9,7 +9,7 @@ namespace {
 
 using namespace detail;
 
-/// As much of an ELF image as the fake driver looks at.
+/// The part of an ELF image that the fake driver reads.
 struct Cubin {
   unsigned char bytes[128] = {0x7f, 'E', 'L', 'F'};
 };

@@ -8,9 +8,9 @@ namespace fatune_attention {
 
 inline constexpr int kTma = 0;     ///< sm_90a; any strides; a cluster, a map, a workspace
 inline constexpr int kPlain = 1;   ///< sm_80 and newer; contiguous tensors; standard arguments
-inline constexpr int kGreedy = 2;  ///< as kPlain, but needs more shared memory than there is
+inline constexpr int kGreedy = 2;  ///< like kPlain, but needs more shared memory than an H200 has
 
-/// What kTma takes behind its map of Q.
+/// The argument of kTma that follows its tensor map of Q.
 struct TmaWork {
   void* counter;
   void* parts;
@@ -18,9 +18,9 @@ struct TmaWork {
   float scale;
 };
 
-/// Tuned for an H200: kGreedy is its winner, then kTma, then kPlain.
+/// The problem that is tuned for an H200. kGreedy is its winner, followed by kTma and kPlain.
 Problem tuned_problem();
-/// An H200, as the fake driver has it.
+/// The H200 that the fake driver reports.
 Device fake_h200();
 
 }  // namespace fatune_attention

@@ -11,7 +11,7 @@
 namespace fatune_attention {
 namespace {
 
-/// Of this thread.
+/// The number of allocations that this thread has made.
 thread_local int allocations = 0;
 
 }  // namespace
@@ -103,7 +103,7 @@ TEST(Selection, TakesMachineCodeOfTheArchitecture) {
 
 TEST(Selection, RefusesWhatTheDeviceHasNoRoomFor) {
   Device small = fake_h200();
-  small.smem_per_block_optin_bytes = 200'000 + 1023;  // one less than with the static part
+  small.smem_per_block_optin_bytes = 200'000 + 1023;  // one byte less than it needs
   EXPECT_EQ(select(tuned_problem(), small).configuration, kPlain);
   small.smem_per_block_optin_bytes = 200'000 + 1024;
   EXPECT_EQ(select(tuned_problem(), small).configuration, kTma);

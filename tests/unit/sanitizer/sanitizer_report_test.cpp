@@ -1,5 +1,5 @@
-// Reports as they were recorded (tests/recorded), and written after the tool's manual where there
-// is no recording.
+// Parses recorded reports (tests/recorded). Where there is no recording, the report follows the
+// tool's manual.
 #include "sanitizer/sanitizer_report.hpp"
 #include "sanitizer/race_groups.hpp"
 
@@ -95,7 +95,7 @@ TEST(RaceGroups, AreOfRacesWithAnInstructionInCommon) {
   EXPECT_EQ(count_groups(findings), 2);
 }
 
-// The recorded kernels lack their barriers, or their wait for cp.async.
+// One recorded kernel lacks its barriers, the other its wait for cp.async.
 TEST(SanitizerReport, RecordedRacesAreFound) {
   for (const char* name : {"racecheck_missing_barrier.log", "racecheck_missing_wait.log"}) {
     const SanitizerReport report = parse_sanitizer_report(recorded_report(name));

@@ -102,7 +102,7 @@ TEST(Loops, ACycleOfTwoEntriesIsCountedAndIsNoLoop) {
 
 TEST(Loops, TheMainLoopHasTheMostTensorInstructionsOfItsOwn) {
   const std::string lines =
-      "A:\nNOP\nNOP\nNOP\n@P0 BRA `(.LA)\n"  // long, without any
+      "A:\nNOP\nNOP\nNOP\n@P0 BRA `(.LA)\n"  // long, without tensor instructions
       "B:\nHMMA.16816.F32 R4, R8, R10, R4\nC:\nFADD R1, R2, R3\n@P1 BRA `(.LC)\n"
       "HMMA.16816.F32 R4, R8, R10, R4\n@P2 BRA `(.LB)\nEXIT";
   const SassFunction function = function_of(lines);

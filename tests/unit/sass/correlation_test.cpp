@@ -18,7 +18,7 @@ TEST(RankCorrelation, OnlyTheOrderCounts) {
   EXPECT_DOUBLE_EQ(falling->spearman, -1.0);
 }
 
-// By hand: squared differences of the ranks add up to 8, 1 - 6 * 8 / (10 * 99).
+// The squared differences of the ranks add up to 8, so the result is 1 - 6 * 8 / (10 * 99).
 TEST(RankCorrelation, AsComputedByHand) {
   const Values x{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   const Values y{2, 1, 4, 3, 6, 5, 8, 7, 9, 10};

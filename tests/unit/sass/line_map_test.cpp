@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 constexpr const char* kToyFile = "toy_attention.cu";
 
-/// The recorded kernel: the same compilation in all three languages.
+/// The recorded kernel in all three languages, from one compilation.
 struct Toy {
   Listing listing = recorded_listing("toy_attention.sm_80.nvdisasm_13.5.txt");
   PtxModule ptx = parse_ptx(listing_text("toy_attention.sm_80.ptx"), "toy");
@@ -102,7 +102,7 @@ TEST(LineMap, AFileThatMayBeSeveralIsAsked) {
   Toy toy;
   toy.ptx.places.push_back({{"other/toy_attention.cu", 1}, {"other/b.cu", 1}, {"c/b.cu", 1}});
   EXPECT_THAT(toy.error_of(SourceLine{"b.cu", 66}), HasSubstr("c/b.cu, other/b.cu"));
-  EXPECT_FALSE(toy.map(SourceLine{"toy_attention.cu", 66}).sass.empty());  // the exact name
+  EXPECT_FALSE(toy.map(SourceLine{"toy_attention.cu", 66}).sass.empty());  // its name is exact
 }
 
 }  // namespace

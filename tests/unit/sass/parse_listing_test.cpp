@@ -145,7 +145,7 @@ TEST(ParseListing, WhatIsNoListingIsRefused) {
   EXPECT_THAT(parsing_failure(kSectionHead + ":\n"), HasSubstr("label without a name"));
 }
 
-/// Whatever becomes of a listing on its way: it is read, or refused.
+/// However a listing is damaged, it is either read or refused.
 TEST(ParseListing, DamagedListingsAreReadOrRefused) {
   const std::string whole = listing_text("small.sm_80.txt");
   std::mt19937 random(7);

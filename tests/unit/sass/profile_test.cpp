@@ -35,7 +35,7 @@ TEST(Profile, TheFlashKernelsMainLoopDoesOneStepOfKeysAndValues) {
   EXPECT_EQ(profile.main_loop->tensor_flop, products * 4096);
   EXPECT_EQ(profile.of(OpcodeClass::tensor).total, 2 * products);  // the first step is separate
   EXPECT_EQ(profile.of(OpcodeClass::local).total, 0);
-  EXPECT_GT(profile.of(OpcodeClass::global).conditional, 0);  // the next block, if there is one
+  EXPECT_GT(profile.of(OpcodeClass::global).conditional, 0);  // loads the next block, if any
   EXPECT_EQ(profile.registers, 190);
 }
 
@@ -69,7 +69,7 @@ TEST(Profile, CallsInTheMainLoopAreCounted) {
   EXPECT_EQ(profile.function, "nested");
   ASSERT_TRUE(profile.main_loop);
   EXPECT_EQ(profile.main_loop->calls, 1);
-  EXPECT_EQ(profile.main_loop->depth, 1);  // the outer one has more of its own
+  EXPECT_EQ(profile.main_loop->depth, 1);  // the outer loop has more of its own instructions
   EXPECT_EQ(profile.main_loop->inner_loops, 1);
 }
 
@@ -77,7 +77,7 @@ TEST(Profile, TheHopperKernelsConsumerAndProducerAreCountedApart) {
   const SassProfile profile = profile_of("flash_sm90.sm_90a.txt");
   ASSERT_TRUE(profile.main_loop);
   EXPECT_EQ(profile.main_loop->first_address, 0x1720U);
-  EXPECT_EQ(profile.main_loop->depth, 2);  // persistent: steps within tiles
+  EXPECT_EQ(profile.main_loop->depth, 2);  // a persistent kernel: steps within tiles
   // 64 rows, 32 keys, head dimension 64: both products in steps of 16, by four warps.
   EXPECT_EQ(profile.of(OpcodeClass::tensor).main_loop, 64 / 16 + 32 / 16);
   EXPECT_EQ(profile.main_loop->tensor_flop, 2 * (2 * 64 * 32 * 64) / 4);
@@ -92,7 +92,7 @@ TEST(Profile, TheHopperKernelsConsumerAndProducerAreCountedApart) {
   EXPECT_THAT(unknown_opcodes(profile), testing::IsEmpty());
 }
 
-/// Around each copy is a loop over values of a register that must be uniform.
+/// Each copy is in a loop over the values of a register that must be uniform.
 TEST(Profile, ALoopForUniformityIsNoProducersLoop) {
   const SassProfile profile = profile_of_lines(
       "A:\nHGMMA.64x128x16.F32 R24, gdesc[UR4]\n@P0 BRA `(.LA)\n"
@@ -126,7 +126,7 @@ TEST(Profile, AMainLoopThatLoadsForItselfHasNoProducer) {
   EXPECT_FALSE(profile_of("flash.sm_80.txt").producer_loop);
 }
 
-/// A persistent kernel: the first step of a tile stands in the loop over tiles.
+/// In a persistent kernel, the first step of a tile is in the loop over tiles.
 TEST(Profile, TheInnermostOfEqualLoopsIsTheMainOne) {
   const SassProfile profile = profile_of_lines(
       "A:\nHGMMA.64x128x16.F32 R24, gdesc[UR4]\nMOV R1, R2\nMOV R3, R4\nB:\n"
@@ -198,7 +198,7 @@ TEST(ListingText, TheGraphHasEveryBlockAndQuotesNames) {
             "}\n");
 }
 
-/// One cubin, as three versions of nvdisasm print it.
+/// One cubin, printed by three versions of nvdisasm.
 TEST(Profile, IsTheSameWhicheverVersionPrintedTheListing) {
   const Listing first = recorded_listing("toy_attention.sm_80.nvdisasm_12.4.txt");
   const SassFunction& function = function_named(first, "toy_attention");

@@ -10,7 +10,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-/// One side again, from the lines that are not only the other's.
+/// Restores one side from all lines but those that only the other side has.
 Lines side(const std::vector<DiffLine>& lines, const Lines& a, const Lines& b, char other) {
   Lines side;
   for (const DiffLine& line : lines) {
@@ -21,7 +21,7 @@ Lines side(const std::vector<DiffLine>& lines, const Lines& a, const Lines& b, c
   return side;
 }
 
-/// By the definition, for short ones.
+/// The length of the longest common subsequence, by its definition. Only for short sequences.
 std::size_t longest_common(const Lines& a, const Lines& b, std::size_t i = 0, std::size_t j = 0) {
   if (i == a.size() || j == b.size()) {
     return 0;

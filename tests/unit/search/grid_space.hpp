@@ -17,7 +17,7 @@ inline Outcome measured_us(double us) {
 }
 
 /// `count` configurations of a family with two parameters: {0, 0}, {0, 1}, ..., {0, 9}, {1, 0}, ...
-/// The guess of the first is 1 us, and of each further one 1 us more.
+/// The guess for the first is 1 us, and each further one is 1 us more.
 inline SearchSpace grid_space(std::size_t count) {
   SearchSpace space;
   for (std::size_t i = 0; i < count; ++i) {
@@ -31,7 +31,7 @@ inline SearchSpace grid_space(std::size_t count) {
   return space;
 }
 
-/// "34" for {3, 4}.
+/// The values of each proposal as a text, such as "34" for {3, 4}.
 inline std::vector<std::string> names_of(const std::vector<Proposal>& proposals) {
   std::vector<std::string> names;
   for (const Proposal& proposal : proposals) {

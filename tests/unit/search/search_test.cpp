@@ -22,7 +22,8 @@ std::unique_ptr<CandidateSource> begin(SearchKind kind, SearchSpace space, std::
   return choose_search(kind, {seed, max_configs}, space.points.size())->begin(std::move(space));
 }
 
-/// A bowl with its bottom at {6, 3}, where the guess is far off; one in seven fails.
+/// Times that form a bowl with its bottom at {6, 3}, where the guess is far off. One in seven tries
+/// fails.
 RecordedTries bowl(const SearchSpace& space) {
   RecordedTries tries;
   for (const SearchPoint& point : space.points) {
@@ -122,7 +123,7 @@ TEST(LearningSearches, TrySuggestionsFirst) {
         {{"grid", {4, 2}}, "tuned"}, {{"other", {1}}, "tuned"}, {{"grid", {4, 2}}, "tuned"}};
     const auto source = begin(kind, std::move(space), 1, 8);
     const std::vector<Proposal> first = source->propose(2);
-    // A local search descends from the suggestion, once it is known.
+    // A local search descends from the suggestion once its outcome is known.
     ASSERT_THAT(first, SizeIs(kind == SearchKind::local ? 1U : 2U));
     EXPECT_EQ(names_of(first).front(), "42");
     EXPECT_EQ(first.front().proposed_by, "tuned");

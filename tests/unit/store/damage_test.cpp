@@ -1,4 +1,4 @@
-// A damaged file is refused, or says what was written: it never says anything else.
+// A damaged file is refused, or gives what was written. It never gives anything else.
 #include <fstream>
 #include <random>
 #include <tuple>
@@ -65,7 +65,7 @@ std::string text_of(const JournalEvent& event) {
              std::tuple(static_cast<int>(event.kind), event.us, event.throttled, event.elapsed_s));
 }
 
-/// The parts of the file that a reader may see: each as it was written, or missing.
+/// The parts of the file that a reader may see. Each is as it was written, or missing.
 struct Seen {
   std::string run;
   std::string summary;
@@ -139,7 +139,8 @@ class Damage : public StoreFolder {
     std::ofstream(path_, std::ios::binary) << bytes;
   }
 
-  /// Whether it can be read as a whole. The test fails when it says what was not written.
+  /// Returns true if the file can be read as a whole. The test fails if it gives what was not
+  /// written.
   bool read(const std::string& bytes) {
     write(bytes);
     try {
@@ -182,7 +183,7 @@ TEST_F(Damage, AFlippedByteIsNeverReadAsAnotherValue) {
   int refused = 0;
   constexpr int kTrials = 60;
   for (int i = 0; i < kTrials; ++i) {
-    // In the part of a page that holds something: most of a page of this small file is free.
+    // Damages a byte that holds something, because most of a page of this small file is free.
     std::size_t at = random() % bytes_.size();
     while (bytes_[at] == '\0') {
       at = random() % bytes_.size();

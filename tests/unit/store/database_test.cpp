@@ -1,4 +1,4 @@
-// Files that cannot be used.
+// Database files that cannot be used.
 #include "store/database.hpp"
 
 #include <sys/wait.h>

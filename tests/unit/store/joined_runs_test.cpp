@@ -9,7 +9,7 @@ using testing::ElementsAre;
 
 Problem problem_of(std::int64_t seq_len) { return {1, seq_len, 1, 64, DType::fp16, false}; }
 
-/// Of a sweep of four problems, 0 to 3, the lengths of which are 100 times that plus 100.
+/// A shard of a sweep of four problems, 0 to 3. Problem i has the length 100 * i + 100.
 StoredShard part(std::int64_t id, int number, const std::vector<std::int64_t>& places) {
   StoredShard run;
   run.id = id;

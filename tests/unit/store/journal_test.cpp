@@ -1,4 +1,4 @@
-// Events that a race was told survive, in order, and damaged ones are not taken for them.
+// The events that a race was told are kept in order, and damaged ones are not taken for events.
 #include "store/journal.hpp"
 
 #include <signal.h>
@@ -101,7 +101,7 @@ void expect_same(const std::vector<JournalEvent>& after, const std::vector<Journ
 
 class JournalTest : public StoreFolder {
  protected:
-  /// A run that begins the problem and is told `events`; returns its row in run_problems.
+  /// Stores a run that begins the problem and is told `events`. Returns its row in run_problems.
   std::int64_t store_run(const std::vector<JournalEvent>& events, const NewRun& run = sample_run(),
                          bool complete = false) {
     RunWriter writer(database_, run);
@@ -137,7 +137,7 @@ TEST_F(JournalTest, AnEventIsThereForOthersAtOnce) {
   EXPECT_EQ(load_journal(other, writer.run_problem()).size(), 1U);
 }
 
-/// Tells `out` of each event once it is stored.
+/// Stores events without end, and writes a byte to `out` after each.
 [[noreturn]] void journal_without_end(const std::filesystem::path& path, int out) {
   Database database = open_store(path, Database::Mode::create);
   RunWriter writer(database, sample_run());

@@ -1,4 +1,4 @@
-// Runs of several stores in one: nothing is lost, nothing comes twice.
+// Merges runs of several stores into one. Nothing is lost, and nothing is duplicated.
 #include "store/merge.hpp"
 
 #include <sys/resource.h>
@@ -45,7 +45,7 @@ JournalEvent some_event() {
   return event;
 }
 
-/// A run of one problem with so many outcomes, and events for each.
+/// Adds a run of one problem with `outcomes` outcomes, and `events` events for each.
 void add_run(Database& database, const NewRun& run, std::int64_t seq_len, int outcomes,
              int events = 1) {
   RunWriter writer(database, run);
@@ -83,7 +83,7 @@ class Merging : public StoreFolder {
     return stores;
   }
 
-  /// All rows of all tables.
+  /// All rows of the tables that hold runs.
   static std::string content(Database& database) {
     std::string text;
     for (const char* table : {"runs", "run_problems", "outcomes", "samples", "journal"}) {
@@ -251,7 +251,7 @@ double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
-/// What it costs a process of its own.
+/// The cost of merging in a process of its own.
 Cost cost_of_merging(const fs::path& target, const std::vector<fs::path>& stores) {
   const auto start = std::chrono::steady_clock::now();
   const pid_t child = ::fork();
@@ -269,7 +269,7 @@ Cost cost_of_merging(const fs::path& target, const std::vector<fs::path>& stores
           usage.ru_maxrss / 1024};
 }
 
-/// A hundredth of them here; FATUNE_MERGED_STORES=1000 has all.
+/// Merges a hundredth of them by default, and all of them with FATUNE_MERGED_STORES=1000.
 TEST_F(Merging, AThousandStoresTakesAMinuteAndAGigabyteAtMost) {
   const char* const wanted = std::getenv("FATUNE_MERGED_STORES");
   const int count = wanted == nullptr ? 10 : std::stoi(wanted);
@@ -296,7 +296,7 @@ TEST_F(Merging, AThousandStoresTakesAMinuteAndAGigabyteAtMost) {
   EXPECT_EQ(target.value("SELECT count(*) FROM outcomes"), 480 * count);
 }
 
-/// Killed at any moment: either nothing has happened, or all of it.
+/// Whenever the process is killed, either nothing or everything has been merged.
 TEST_F(Merging, KilledLeavesTheTargetAsItWas) {
   constexpr int kKills = 20;
   const auto stores = make_shards(200);

@@ -1,4 +1,4 @@
-// A file of schema version 1 is read as what it was.
+// A file of schema version 1 is read with its contents unchanged.
 #include <fmt/format.h>
 
 #include "record/record_json.hpp"
@@ -11,14 +11,14 @@
 namespace fatune {
 namespace {
 
-/// As the fatune of that version wrote it: fewer members than today's.
+/// The policy as the fatune of that version wrote it, with fewer members than today's.
 constexpr const char* kPolicy1 =
     R"({"confidence":0.95,"device_gate":true,"flush_l2":false,"repeats":3,)"
     R"("seed":18446744073709551615,"warmup":2})";
 
 class Migration : public StoreFolder {
  protected:
-  /// A run of version 1 with one ranked problem, and its policy's text.
+  /// Writes a run of version 1 with one ranked problem and this text of its policy.
   void write_version_1(const std::string& policy) {
     Database database = make_recorded("version1.sql");
     const NewRun run = sample_run();
@@ -49,7 +49,7 @@ class Migration : public StoreFolder {
   void add_outcome(Database& database) const {
     nlohmann::json outcome = record_json(entry_.outcome);
     outcome["timing"]["samples_us"] = nlohmann::json::array();
-    outcome["timing"].erase("warnings");  // which came later
+    outcome["timing"].erase("warnings");  // a later version added these
     const std::vector<double> samples_us = samples_of(entry_);
     database.prepare("INSERT INTO configurations VALUES (1, 'toy', ?, 'abc', ?, ?, ?)")
         .bind(entry_.short_form, entry_.kernel_name, column_text(entry_.config),
@@ -132,7 +132,7 @@ TEST_F(Migration, ADamagedPolicyDoesNotStandInTheWayOfTheOthers) {
                      {path_.string(), "run 1 cannot be read"});
 }
 
-/// Tables with their columns, then the indexes.
+/// The tables with their columns, and the indexes.
 std::string schema_of(Database& database) {
   std::string text;
   Statement rows = database.prepare(

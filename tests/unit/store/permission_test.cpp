@@ -1,4 +1,4 @@
-// Files and folders that may not be written, as another user than root sees them.
+// Files and folders that may not be written, accessed by a user other than root.
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Runs `action` in a process without root's rights; it ends with 0 when that throws an Error(io)
-/// which names `path`.
+/// Runs `action` in a process without root's rights. Returns 0 if it throws an Error(io) that names
+/// `path`.
 template <typename Action>
 int as_nobody(const fs::path& path, Action action) {
   constexpr uid_t kNobody = 65534;

@@ -1,4 +1,4 @@
-// A problem that an interrupted run has finished is taken whole.
+// A problem that an interrupted run has finished is recalled as a whole.
 #include "record/record_json.hpp"
 #include "store/recall.hpp"
 #include "unit/store/run_samples.hpp"
@@ -37,7 +37,7 @@ void add(RunWriter& writer, const std::vector<Result>& results) {
   }
 }
 
-/// A run whose only problem has come so far; returns its row in run_problems.
+/// Stores a run with one problem, in this state. Returns its row in run_problems.
 std::int64_t store_problem(Database& database, bool finished, bool complete = false) {
   RunWriter writer(database, sample_run());
   const ProblemReport report = ranked_problem();
@@ -87,7 +87,7 @@ class RecallProblem : public StoreFolder {
     return recall_problem(database_, sample_run().identity, kNewRun, sample_problem().problem,
                           repetition);
   }
-  /// A run that takes the problem over from `source`; returns its row in run_problems.
+  /// Stores a run that takes the problem over from `source`. Returns its row in run_problems.
   std::int64_t repeat(std::int64_t source) {
     RunWriter writer(database_, sample_run());
     writer.begin_problem(sample_problem());
@@ -145,7 +145,7 @@ TEST_F(RecallProblem, ARepeatedOneIsTakenOverAgain) {
   EXPECT_EQ(found->id, second);
   const StoredProblem third = load_problem(database_, repeat(second));
   expect_same(third.report, ranked_problem());
-  EXPECT_EQ(count("outcomes WHERE source > 4"), 0);  // all point at those that were measured
+  EXPECT_EQ(count("outcomes WHERE source > 4"), 0);  // all refer to the measured ones
 }
 
 TEST_F(RecallProblem, AnAuditedOneIsNotTheBestOfItsRun) {

@@ -1,4 +1,4 @@
-// Which stored outcomes stand for a new measurement.
+// The stored outcomes that stand in for a new measurement.
 #include "store/recall.hpp"
 
 #include "store/stored_result.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 class Recall : public StoreFolder {
  protected:
-  /// A run of configuration 1, which ended so.
+  /// Stores a run of configuration 1 with this outcome.
   void store_run(const NewRun& run, const Outcome& outcome, bool complete,
                  const OutcomeOrigin& origin = tried()) {
     RunWriter writer(database_, run);

@@ -7,7 +7,7 @@
 
 namespace fatune {
 
-/// A run without problems, every member with a value of its own.
+/// A run without problems. Every member has a value of its own.
 [[nodiscard]] NewRun sample_run();
 [[nodiscard]] ProblemReport sample_problem(std::int64_t seq_len = 512);
 /// A configuration that was compiled (artifact key "key-<number>"), with that outcome.

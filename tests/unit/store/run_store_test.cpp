@@ -100,7 +100,7 @@ TEST_F(RunStore, AResultComesBackWhole) {
   EXPECT_EQ(after.tie_group, 2);
   EXPECT_EQ(after.relative_percent, before.relative_percent);
   EXPECT_FALSE(after.reused);
-  EXPECT_EQ(record_json(after), record_json(before));  // of members that come later, too
+  EXPECT_EQ(record_json(after), record_json(before));  // covers members that are added later
 }
 
 TEST_F(RunStore, ProblemsAndTheirOrderComeBack) {

@@ -24,7 +24,7 @@ class StoreFolder : public testing::Test {
   StoreFolder(StoreFolder&&) = delete;
   StoreFolder& operator=(StoreFolder&&) = delete;
 
-  /// Makes the database of a file in tests/recorded/store, and runs `more` SQL in it.
+  /// Makes the database of a file in tests/recorded/store, and runs the SQL `more` in it.
   [[nodiscard]] Database make_recorded(const char* file, const std::string& more = {}) const {
     std::filesystem::create_directories(path_.parent_path());
     std::ifstream stream(std::string(FATUNE_SOURCE_DIR "/tests/recorded/store/") + file);
@@ -44,7 +44,7 @@ class StoreFolder : public testing::Test {
   const std::filesystem::path path_ = folder_ / "sub" / "fatune.db";
 };
 
-/// That `action` throws an Error of that code whose message has all of `parts`.
+/// Expects `action` to throw an Error of this code with all of `parts` in its message.
 template <typename Action>
 void expect_store_error(Action action, ExitCode code, const std::vector<std::string>& parts) {
   try {

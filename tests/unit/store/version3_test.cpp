@@ -16,7 +16,7 @@ constexpr std::int64_t kKilled = 2;  ///< run of one configuration, five repetit
 
 class Version3 : public StoreFolder {
  protected:
-  /// `damage`: SQL that spoils it.
+  /// Writes the database. `damage` is SQL that damages it.
   void write(const std::string& damage = {}) const {
     static_cast<void>(make_recorded("version3.sql", damage));
   }
@@ -78,7 +78,7 @@ TEST_F(Version3, AJournalIsReplayed) {
             static_cast<std::size_t>(events));
 }
 
-/// Each is a value that the former seals and digests cover.
+/// The seals and digests of that version cover each of these values.
 TEST_F(Version3, WhatWasDamagedStaysDamaged) {
   for (const char* damage :
        {"runs SET command_line = 'x'", "runs SET policy = replace(policy, '4', '5')",

@@ -17,7 +17,7 @@ constexpr int kTied = 1;
 
 std::string name_of(std::size_t number) { return "configuration " + std::to_string(number); }
 
-/// With 28 samples, whose median is known to 0.2 %.
+/// A result with a spread as of 28 samples, whose median is known to 0.2 %.
 Result compared_result(std::size_t number, double us) {
   Result result = study_result(us);
   result.short_form = name_of(number);
@@ -30,7 +30,7 @@ Result compared_result(std::size_t number, double us) {
   return result;
 }
 
-/// One problem, with configurations that take 100 us, 101 us, ..., each times its factor.
+/// A run of one problem. Its configurations take 100 us, 101 us, ..., each times its factor.
 ComparedRun run_of(const std::function<double(std::size_t)>& factor,
                    std::size_t configs = kConfigs) {
   std::vector<Result> ranking;
@@ -48,7 +48,7 @@ ComparedRun as_before(std::size_t configs = kConfigs) {
 
 ProblemReport& problem_of(ComparedRun& run) { return run.report.problems.front(); }
 
-/// Makes one of them fail.
+/// Makes configuration `number` fail with `outcome`.
 void break_result(ComparedRun& run, std::size_t number, Outcome outcome) {
   ProblemReport& problem = problem_of(run);
   Result result = problem.ranking[number];
@@ -184,7 +184,7 @@ TEST(CompareRuns, EstimatesAreNotJudged) {
   EXPECT_EQ(compare_runs(as_before(), after, {}).refusal, Refusal::not_measured);
 }
 
-/// The first two configurations change places.
+/// A run in which the first two configurations have changed places.
 ComparedRun with_another_winner() {
   ComparedRun run = as_before();
   std::swap(problem_of(run).ranking[0], problem_of(run).ranking[1]);

@@ -31,7 +31,7 @@ TEST(StudyParameters, ComparesConfigurationsThatAreTheSameButForOne) {
       {tried("64", "true", 100.0), tried("64", "false", 110.0), tried("128", "true", 150.0),
        tried("128", "false", 140.0), tried("32", "true", 200.0)})})});
   ASSERT_THAT(studies, SizeIs(2));
-  const ParameterStudy& b_r = studies[0];  // it changes the times more
+  const ParameterStudy& b_r = studies[0];  // B_r changes the times more
   EXPECT_EQ(b_r.parameter, "B_r");
   EXPECT_THAT(mapped(b_r.values, &ValueStudy::value), ElementsAre("32", "64", "128"));
   EXPECT_EQ(b_r.values[1].results, 2U);

@@ -1,4 +1,4 @@
-// What two runs of the same kernels may say, and what they may not: by simulation.
+// Simulates pairs of runs of the same kernels, and checks which changes are found beyond doubt.
 #include "study/run_movement.hpp"
 
 #include <gmock/gmock.h>
@@ -12,16 +12,16 @@ namespace {
 
 constexpr double kConfidence = 0.95;
 
-/// Two runs of the same configurations: the second one as a whole drifts, each configuration is a
-/// little off by itself, and samples are noisy, those of most configurations very.
+/// Two runs of the same configurations. The second run drifts as a whole, and each configuration
+/// has a small offset of its own. Samples are noisy. In a race, most configurations have only one.
 struct TwoRuns {
   std::size_t configs = 50;
   double drift = 0.05;
   double offset = 0.005;   ///< standard deviation
-  double noise = 0.01;     ///< of one sample
+  double noise = 0.01;     ///< standard deviation of one sample
   bool raced = false;      ///< most have one sample in each run, a few have 28
   double in_finals = 0.0;  ///< drift of those few beyond that of the others
-  bool strays = false;     ///< offsets are Student's with 8 degrees of freedom
+  bool strays = false;     ///< offsets are Student-distributed with 8 degrees of freedom
 };
 
 class Simulation {
@@ -120,7 +120,7 @@ TEST(RunMovement, TheSpreadIsWhatSamplesDoNotExplain) {
   Simulation simulation(3);
   const auto quiet = simulation.changes({.configs = 4000, .offset = kOffset, .raced = true});
   EXPECT_GT(movements_of(quiet, 1)[0].spread, 0.95 * kOffset);
-  EXPECT_LT(movements_of(quiet, 1)[0].spread, 1.5 * kOffset);  // of the eight best measured
+  EXPECT_LT(movements_of(quiet, 1)[0].spread, 1.5 * kOffset);  // that of the eight best measured
   const auto noise_alone = simulation.changes({.configs = 4000, .offset = 0.0, .raced = true});
   EXPECT_LT(movements_of(noise_alone, 1)[0].spread, 0.004);
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kSampleSd = 0.02;
 
-/// Samples around 100 us; each keeps `kept` of the deviation of the one before.
+/// Draws samples around 100 us. Each keeps the share `kept` of the deviation of the one before.
 class Samples {
  public:
   explicit Samples(double kept) : kept_(kept) {}
@@ -58,8 +58,8 @@ TEST(RunNoise, OfTooFewSamplesIsTheUsualOne) {
   EXPECT_EQ(noise.correlation, 0.0);
 }
 
-/// Medians of 30 samples each stray as far as their standard deviation says, however much
-/// successive samples have in common.
+/// Medians of 30 samples each stray as far as their standard deviation says, however correlated
+/// successive samples are.
 TEST(MedianSd, SaysHowFarMediansStray) {
   for (const double kept : {0.0, 0.5, 0.8}) {
     const ProblemReport problem = Samples(kept).problem(400, 30);

@@ -11,7 +11,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// `results` configurations, of which the fastest takes 100 us and each other 1 us longer.
+/// A problem with `results` configurations. The fastest takes 100 us, and each further one 1 us
+/// longer.
 ProblemReport problem_with(int results) {
   std::vector<Result> ranking;
   for (int i = 0; i < results; ++i) {

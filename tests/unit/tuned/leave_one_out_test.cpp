@@ -10,7 +10,7 @@ namespace {
 using samples::problem;
 using samples::row;
 
-/// Without 512, 1024 is next to it, and so on; 16384 has no neighbour.
+/// If 512 is left out, 1024 is its neighbour, and so on. 16384 has no neighbour.
 TunedTable four_lengths() {
   return samples::table(
       {row(problem(512), {{1, 10.0}, {2, 10.5}}), row(problem(1024), {{2, 20.0}, {1, 24.0}}),

@@ -8,7 +8,7 @@
 namespace fatune {
 namespace {
 
-/// The sum of the rows' least costs; kNotServed when a row is not served.
+/// The sum of the rows' least costs, or kNotServed if a row is not served.
 double cost_of(const std::vector<std::size_t>& chosen, const ServingCosts& costs) {
   double sum = 0.0;
   for (const auto& row : costs) {
@@ -31,7 +31,7 @@ std::vector<std::size_t> members_of(unsigned set) {
   return members;
 }
 
-/// The least number and, with that, the least cost, over all sets.
+/// The size of the smallest set that serves all rows, and the least cost of a set of that size.
 std::pair<int, double> best_of_all_sets(const ServingCosts& costs) {
   std::pair<int, double> best{33, kNotServed};
   for (unsigned set = 1; set < 1U << costs.front().size(); ++set) {

@@ -26,7 +26,7 @@ namespace fatune::samples {
 /// The finished table of these rows, on GPUs that gpu() describes.
 [[nodiscard]] TunedTable table(std::vector<TunedProblem> rows);
 
-/// Everything is eligible.
+/// A rule by which everything is eligible.
 [[nodiscard]] WhyNot anything_goes();
 
 }  // namespace fatune::samples

@@ -1,4 +1,5 @@
-// The choice against a straightforward reference: one pass over the table for each step.
+// Compares the choice with a straightforward reference that makes one pass over the table for each
+// step.
 #include "tuned/tuned_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -123,8 +124,8 @@ TunedTable random_table(Random& random) {
   return samples::table(std::move(rows));
 }
 
-/// A rule without a pattern: a third of all is not eligible; "g" is not for bhsd, "f" not for
-/// sm_80.
+/// A rule without a pattern. A third of all is not eligible. "g" is not for bhsd, and "f" is not
+/// for sm_80.
 std::optional<std::string> odd_rule(const Config& config, const Problem& wanted,
                                     const DeviceLimits& device) {
   const bool odd = (config.values[0] * 7 + wanted.seq_len + wanted.batch) % 3 == 0;
@@ -165,7 +166,7 @@ struct Reference {
             p.layout == Layout::bhsd ? 2.0 : 1.0};
   }
 
-  /// Buckets in which they differ, and octaves; a negative number when they are no neighbours.
+  /// The distance in buckets and in octaves. The first is negative if they are not neighbours.
   std::pair<int, double> distance(const TunedProblem& tuned) const {
     const auto a = extents(tuned.problem, tuned.gpu.sm_count);
     const auto b = extents(wanted, device.sm_count);

@@ -1,8 +1,9 @@
-"""What scripts/compare_peers uses of PyTorch, without a GPU: tensors have an address and a shape, and no content.
+"""The part of PyTorch that scripts/compare_peers uses, without a GPU. Tensors have an address and a shape, but no
+content.
 
-Time passes by launches alone: 0.1 ms for a kernel of the fake driver (FATUNE_LIBCUDA), 0.2 for PyTorch's flash backend,
-0.05 for cuDNN, 0.04 for FlashAttention-4's libraries, 1 for a product. FAKE_TORCH_DIFFERENCE is how far any two outputs
-differ; FAKE_TORCH_CUDNN_ERROR, what cuDNN says.
+Only launches let time pass: 0.1 ms for a kernel of the fake driver (FATUNE_LIBCUDA), 0.2 for PyTorch's flash backend,
+0.05 for cuDNN, 0.04 for FlashAttention-4's libraries, 1 for a product. FAKE_TORCH_DIFFERENCE is the difference between
+any two outputs. FAKE_TORCH_CUDNN_ERROR is cuDNN's error message.
 """
 import contextlib
 import ctypes

@@ -71,11 +71,11 @@ TEST_F(PlanProblems, CountWhatEachRuleDropped) {
   EXPECT_THAT(problems[1].pruned_by_rule, testing::IsEmpty());
 }
 
-// --- Rules that know the problem ---
+// --- Rules that depend on the problem ---
 
 class PruneProblems : public PlanProblems {
  protected:
-  /// Two lengths, for a space whose rule needs the sequence to fill a block.
+  /// Plans two lengths in a space whose rule requires the sequence to fill a block.
   [[nodiscard]] std::vector<ProblemPlan> pruned() const {
     ProblemOptions options;
     options.seq_lens = {40, 512};

@@ -77,7 +77,7 @@ TEST_F(PipedLines, AreWaitedForNoLongerThanSaid) {
 TEST_F(PipedLines, WithoutEndAreAnError) {
   LineInput lines = input();
   std::thread writer([this] {
-    const std::string much(4096, 'x');  // which the pipe holds when nobody reads any more
+    const std::string much(4096, 'x');  // fits into the pipe after the reader has stopped
     for (std::size_t i = 0; i <= LineInput::kLongestLine / much.size(); ++i) {
       write(much);
     }

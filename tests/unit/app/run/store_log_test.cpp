@@ -1,4 +1,4 @@
-// The answers that a run gets about an interrupted one of the same plan.
+// The answers that StoreLog gives about an interrupted run of the same plan.
 #include "app/run/store_log.hpp"
 
 #include "unit/store/run_samples.hpp"

@@ -92,7 +92,7 @@ TEST(ShareParts, NothingWhereNothingIsCommon) {
   EXPECT_FALSE(share_parts({}));
 }
 
-/// rank, config, us, and two that may leave.
+/// A table with the columns rank, config and us, and two that may be left out.
 TextTable ranking() {
   return {{{"rank", true, {}},
            {"config", false, {.config = true}},
@@ -137,7 +137,8 @@ TEST(FitTable, ACellThatAllRowsShareIsSaidOnce) {
   EXPECT_EQ(draw_plain(table, 24), "problem: b1 s512 h1 d128\n  FP16\n us\n1.0\n2.0\n");
 }
 
-/// Headings of the columns that leave, the first one first, as docs/tables.md lists them.
+/// The headings of the columns that may be left out, the first to go first, as docs/tables.md lists
+/// them.
 template <typename Row>
 std::string leaving_order(const std::vector<Field<Row>>& fields) {
   std::vector<const Field<Row>*> leaving;

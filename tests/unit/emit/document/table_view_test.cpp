@@ -86,7 +86,7 @@ TEST(TableView, NamesWhatItDoesNotKnow) {
   EXPECT_THAT(message_of({.filter = "time_us = 3"}), HasSubstr("'==' compares"));
 }
 
-/// A document of the records with one warning.
+/// A document with the records and one warning.
 Document sample_document() {
   return {[] {
             return Blocks{block::Warning{"NOT MEASURED"}, block::Text{"head\n"},

@@ -36,7 +36,7 @@ std::vector<std::string> headings_of(const StudyReport& report) {
   return headings;
 }
 
-/// A measured result of `us`, with a parameter x.
+/// A result with a measured time of `us` and a parameter x.
 Result result_of(double us, const std::string& x, int rank) {
   Result result;
   result.config.family = "family";
@@ -180,7 +180,7 @@ TEST(StudyPlots, TheParetoFrontHasWhatNothingBeats) {
   const auto plots = resource_plots(study_rows(report.runs, 100));
   const auto& plot = drawing_of<XyPlot>(plots, "time-over-registers");
   EXPECT_EQ(plot.series.back().name, "Pareto front");
-  EXPECT_THAT(plot.series.back().points, SizeIs(1));  // the fastest has the fewest, too
+  EXPECT_THAT(plot.series.back().points, SizeIs(1));  // the fastest also has the fewest registers
 }
 
 TEST(StudyPlots, ARaceLosesConfigurationsByRounds) {
@@ -205,7 +205,7 @@ TEST(StudyPlots, ReadingsOfAProblemAreSpreadOverItsTime) {
   const auto plots = condition_plots(report);
   const auto& points = drawing_of<XyPlot>(plots, "clock").series[0].points;
   ASSERT_THAT(points, SizeIs(3));
-  EXPECT_EQ(points[0].x, 5.0);  // without a timeline
+  EXPECT_EQ(points[0].x, 5.0);  // the first problem has no timeline
   EXPECT_EQ(points[0].y, 1500.0);
   EXPECT_EQ(points[1].x, 12.5);
   EXPECT_EQ(points[1].y, 1980.0);

@@ -24,7 +24,7 @@ std::string error_of(const std::string& statements) {
   return "no error";
 }
 
-/// Between the line that says so and the next empty line: "`abs`, `add`".
+/// The opcodes in the paragraph after "Opcodes of PTX:", which lists them as "`abs`, `add`".
 std::vector<std::string> documented_opcodes() {
   std::ifstream in(FATUNE_EMULATE_DOC);
   std::string line;

@@ -14,7 +14,7 @@ std::array<std::uint64_t, kLanes> addresses(Address address) {
   return list;
 }
 
-/// Lane i of an ldmatrix .x4 names row i of a tile.
+/// Lane i of an ldmatrix .x4 passes the address of row i of a tile.
 TEST(SharedWavefronts, UnswizzledRowsMeetInTheSameBanks) {
   for (const std::uint32_t row_bytes : {128U, 256U}) {
     const auto rows = addresses([&](std::uint32_t lane) { return lane * row_bytes; });
@@ -39,7 +39,8 @@ TEST(SharedWavefronts, OneWordForManyIsOnePass) {
 }
 
 TEST(SharedWavefronts, ABankGivesItsDifferentWordsOneByOne) {
-  // Lanes 0 to 15 want 8 words of bank 0, each twice; lanes 16 to 31 a word each of other banks.
+  // Lanes 0 to 15 read 8 words of bank 0, two lanes each word. Lanes 16 to 31 read one word each of
+  // other banks.
   const auto words =
       addresses([](std::uint32_t lane) { return lane < 16 ? lane / 2 * 128 : (lane - 15) * 4; });
   EXPECT_EQ(shared_wavefronts(words, kAllLanes, 4), 8U);
@@ -48,7 +49,7 @@ TEST(SharedWavefronts, ABankGivesItsDifferentWordsOneByOne) {
   // Bytes and halves share words.
   EXPECT_EQ(shared_wavefronts(addresses([](std::uint32_t lane) { return lane * 2; }), kAllLanes, 2),
             1U);
-  // 32 bytes for each lane: parts of four.
+  // With 32 bytes for each lane, lanes are served in groups of four.
   const auto wide = addresses([](std::uint32_t lane) { return lane * 64; });
   EXPECT_EQ(shared_wavefronts(wide, kAllLanes, 32), 16U);
 }

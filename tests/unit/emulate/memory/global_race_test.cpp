@@ -2,12 +2,12 @@
 
 #include "unit/emulate/planted_fault.hpp"
 
-// Races for global memory: between blocks, and within one.
+// Races in global memory, between blocks and within a block.
 namespace fatune::emulate {
 namespace {
 
 const std::string kBlock = "mov.u32 %r1, %ctaid.x;\n";
-/// %w3: 16 bytes for each thread of each block of 32.
+/// Sets %w3 to the thread's own 16 bytes of `out` in the whole grid.
 const std::string kOwnRow = kBlock +
                             "mov.u32 %r2, %ntid.x;\nmad.lo.u32 %r3, %r1, %r2, %r0;\n"
                             "mad.wide.u32 %w3, %r3, 16, %w1;\n";
@@ -54,11 +54,11 @@ TEST(GlobalRace, APlainReadRacesWithAnAtomic) {
                "race", "reads out + 0 bytes", {.blocks = kBlocks});
 }
 
-// Threads of a block.
+// --- Threads of one block ---
 
 constexpr std::uint32_t kThreads = 96;
 
-/// Each thread writes its row, and reads that of the thread 32 after it.
+/// Each thread writes its row, and reads the row of the thread 32 places after it.
 std::string passed_on(const std::string& between) {
   return kernel_text("st.global.u32 [%w2], %r0;\n" + between +
                      "add.u32 %r4, %r0, 32;\nrem.u32 %r4, %r4, 96;\n"
@@ -73,7 +73,7 @@ TEST(GlobalRace, WithoutABarrierABlockRaces) {
   expect_found(kernel_text("xor.b32 %r4, %r0, 32;\nmad.wide.u32 %w4, %r4, 16, %w1;\n"
                            "st.global.u32 [%w2], %r0;\nst.global.u32 [%w4], %r0;\n"),
                "race", "writes out + ", {.threads = 64});
-  // Here or there: it depends on who comes first.
+  // The finding is at the read or at the write, depending on which comes first.
   expect_found(kernel_text("xor.b32 %r4, %r0, 32;\nmad.wide.u32 %w4, %r4, 16, %w1;\n"
                            "st.global.u32 [%w2], %r0;\nld.global.u32 %r5, [%w4];\n"),
                "race", "out + ", {.threads = 64});
@@ -96,13 +96,13 @@ TEST(GlobalRace, AnAsynchronousCopyReads) {
                "of block 0", {.blocks = kBlocks}, false);
 }
 
-// The last block to come reads what all have written.
+// --- The last block to arrive reads what all have written ---
 
 struct Handed {
   const char* name;
-  const char* written;   ///< between a block's writes and its barrier
-  const char* counted;   ///< thread 0 counts: %r5 becomes how many were there before
-  const char* received;  ///< between counting and reading
+  const char* written;   ///< code between a block's writes and its barrier
+  const char* counted;   ///< code of thread 0 that sets %r5 to the number of earlier blocks
+  const char* received;  ///< code between counting and reading
   bool ordered;
 };
 
@@ -120,7 +120,7 @@ TEST_P(LastBlock, ReadsWhatTheOthersHaveWritten) {
   if (ordered) {
     expect_clean(text, trial);
   } else {
-    // Which of the others' rows it is depends on who comes last.
+    // Which block's rows it names depends on which block comes last.
     expect_found(text, "race", "with no synchronisation between", trial);
   }
 }

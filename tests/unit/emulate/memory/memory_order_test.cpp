@@ -14,7 +14,7 @@ const std::string kCounter =
     ".shared .align 8 .b8 room[16];\nmov.u32 %r1, room;\n"
     "st.shared.u32 [%r1], 0;\nst.shared.u32 [%r1+4], 0;\n";
 
-/// Thread 0 alone writes first; all wait for it.
+/// Thread 0 alone clears the counter, and all threads wait for it.
 const std::string kClearedCounter =
     ".shared .align 8 .b8 room[16];\nmov.u32 %r1, room;\nsetp.ne.u32 %p1, %r0, 0;\n"
     "@%p1 bra READY;\nst.shared.u64 [%r1], 0;\nREADY: bar.sync 0;\n";
@@ -44,7 +44,7 @@ TEST(MemoryOrder, AtomicsOfManyThreadsDoNotRace) {
 }
 
 TEST(Barriers, CountVotes) {
-  // The threads below 50, of 96, say yes.
+  // Threads 0 to 49 of 96 vote yes.
   const std::string text = kernel_text(
       "setp.lt.u32 %p1, %r0, 50;\nbar.red.popc.u32 %r1, 0, %p1;\n"
       "barrier.cta.red.popc.aligned.u32 %r2, 1, 96, !%p1;\n"
@@ -129,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(
                     HandOver{
                         "fence.acq_rel.cta;\natom.relaxed.cta.shared.exch.b32 %r6, [%r1+4], %r2;",
                         "ld.relaxed.cta.shared.u32 %r3, [%r1+4];\nfence.acq_rel.cta;", true},
-                    // One side, or none, orders nothing.
+                    // An order on one side only, or on neither, orders nothing.
                     HandOver{"st.relaxed.cta.shared.u32 [%r1+4], %r2;",
                              "ld.relaxed.cta.shared.u32 %r3, [%r1+4];", false},
                     HandOver{"st.release.cta.shared.u32 [%r1+4], %r2;",

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t kBytes = 64;
 constexpr std::size_t kAgents = 3;
 
-/// A reference with the same rules, byte by byte, without merged words.
+/// A reference implementation of the same rules, byte by byte and without merged words.
 class PlainShadow {
  public:
   std::optional<SharedFault> read(const Accessor& who, std::uint32_t offset, std::uint32_t count) {
@@ -133,7 +133,7 @@ class RandomAccesses {
     }
   }
 
-  /// False: the two disagree on this access.
+  /// Does one random step. Returns false if the two implementations disagree on it.
   bool step() {
     const Agent agent = pick(kAgents);
     const Accessor who{agent, static_cast<int>(pick(2)), &clocks_[agent]};

@@ -118,7 +118,7 @@ TEST(BitOperations, EveryTruthTable) {
   constexpr std::uint32_t kB = 0xcc;
   constexpr std::uint32_t kC = 0xaa;
   for (std::uint32_t table = 0; table < 256; ++table) {
-    // With these operands bit i of the result is the table's entry i.
+    // With these operands, bit i of the result is entry i of the table.
     const std::uint32_t above = (table & 1U) != 0 ? 0xffffff00U : 0U;
     expect_result(
         {fmt::format("lop3.b32 %r3, %r10, %r11, %r12, {}", table), kA, kB, kC, table | above});

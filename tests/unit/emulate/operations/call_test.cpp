@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// A string in global memory, named as NVRTC names them.
+/// Declares a string in global memory, as NVRTC does.
 std::string text_variable(const std::string& name, const std::string& text) {
   std::string bytes;
   for (const char c : text) {
@@ -22,7 +22,8 @@ std::string text_variable(const std::string& name, const std::string& text) {
   return fmt::format(".global .align 1 .b8 {}[{}] = {{{}0}};\n", name, text.size() + 1, bytes);
 }
 
-/// printf(format, ...) as NVRTC writes it; `arguments` stores to [%w5] what follows.
+/// A call of printf(format, ...) as NVRTC compiles it. `arguments` is code that stores the further
+/// arguments to [%w5].
 std::string print(const std::string& format, const std::string& arguments) {
   return text_variable("$str", format) + text_variable("$name", "warp") +
          kernel_text(
@@ -111,7 +112,7 @@ TEST(Calls, OfOtherFunctionsAreNotCovered) {
 }
 
 TEST(Calls, RunAFunctionThatWasNotInlined) {
-  // fibonacci(n) by a loop, with an early return.
+  // fibonacci(n), with a loop and an early return.
   const std::string function =
       ".func (.param .b32 func_retval0) fibonacci(.param .b32 fibonacci_param_0)\n{\n"
       ".reg .b32 %r<9>;\n.reg .pred %p<3>;\n.local .align 8 .b8 depot[8];\n"
@@ -135,7 +136,7 @@ TEST(Calls, RunAFunctionThatWasNotInlined) {
   EXPECT_EQ(done.stored(20), 55'006'765U);
 }
 
-/// Each thread goes to the label of its number.
+/// Each thread branches to the label with the number %r1, which `index` sets.
 std::string indexed_branch(const std::string& index) {
   return kernel_text("LIST: .branchtargets A, B, C;\n" + index +
                      "brx.idx %r1, LIST; // here\nA: mov.u32 %r2, 10;\nbra END;\n"

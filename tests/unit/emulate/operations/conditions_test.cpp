@@ -4,7 +4,7 @@
 
 #include "unit/emulate/emulated_kernel.hpp"
 
-// Wherever an instruction asks a predicate, ptxas takes a register, a negated one, or 0 and 1.
+// Wherever an instruction takes a predicate, ptxas accepts a register, a negated register, 0 or 1.
 namespace fatune::emulate {
 namespace {
 
@@ -13,11 +13,11 @@ struct Condition {
   bool holds;
 };
 
-/// %p1 holds, %p2 does not.
+/// %p1 is true and %p2 is false.
 constexpr Condition kConditions[]{{"%p1", true},  {"%p2", false}, {"!%p1", false},
                                   {"!%p2", true}, {"1", true},    {"0", false}};
 
-/// An instruction that sets %r5 to 1 where the condition "{}" holds, else to 0.
+/// Instructions that set %r5 to 1 if the condition "{}" holds, and to 0 otherwise.
 constexpr const char* kInstructions[]{
     "selp.b32 %r5, 1, 0, {};",
     "mov.pred %p3, {};\nselp.b32 %r5, 1, 0, %p3;",

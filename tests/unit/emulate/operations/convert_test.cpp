@@ -59,7 +59,7 @@ TEST(Conversions, FloatsToIntegersRoundAndSaturate) {
   }
 }
 
-// PTX ISA, cvt: zero, unless the result has 64 bits: then its highest bit alone.
+// PTX ISA, cvt: NaN becomes zero. In a 64-bit result only the highest bit is set instead.
 TEST(Conversions, NanToIntegers) {
   expect_result({"cvt.rzi.s32.f32 %r3, %f10", bits(kNotANumber), 0, 0, 0});
   expect_result({"cvt.rzi.u32.f32 %r3, %f10", bits(kNotANumber), 0, 0, 0});
@@ -125,7 +125,7 @@ TEST(Moves, OfVectorsAndParts) {
   }
 }
 
-/// A narrow load extends the sign beyond its register's 16 bits: those are not part of it.
+/// A narrow load extends the sign beyond the register's 16 bits. The bits beyond are not packed.
 TEST(Moves, PackOnlyTheBitsOfAPart) {
   expect_result({"ld.global.s16 %h4, [%w0]; mov.b32 %r3, {%h4, %h11}", 0xffff, 1, 0, 0x1ffffU});
   expect_result({"ld.global.s8 %h4, [%w0]; mov.b32 %r3, {%h4, %h11}", 0x80, 1, 0, 0x1ff80U});

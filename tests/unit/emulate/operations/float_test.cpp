@@ -36,7 +36,7 @@ TEST(FloatOperations, RoundToNearest) {
 }
 
 TEST(FloatOperations, FuseMultiplicationAndAddition) {
-  // The product's last bits decide: rounded before the addition it would be 0.
+  // The product's last bits matter. If it were rounded before the addition, the result would be 0.
   constexpr float kA = 0x1.000002p0F;
   expect_result(
       {"fma.rn.f32 %f3, %f10, %f10, %f12", bits(kA), 0, bits(-0x1.000004p0F), bits(0x1p-46F)});

@@ -7,7 +7,7 @@
 
 #include "unit/emulate/emulated_kernel.hpp"
 
-// ldmatrix and stmatrix by their definition: PTX ISA 9.0, section 9.7.14.5.15 and .16.
+// ldmatrix and stmatrix as PTX ISA 9.0 defines them, in sections 9.7.14.5.15 and .16.
 namespace fatune::emulate {
 namespace {
 
@@ -24,7 +24,7 @@ struct Form {
     return fmt::format("m8n8.x{}{}{}.b16", count, transposed ? ".trans" : "",
                        generic ? "" : ".shared");
   }
-  /// "{%r10, %r11}"
+  /// The list of the registers, as "{%r10, %r11}".
   [[nodiscard]] std::string registers() const {
     std::vector<std::string> names;
     for (int i = 0; i < count; ++i) {
@@ -32,7 +32,7 @@ struct Form {
     }
     return fmt::format("{{{}}}", fmt::join(names, ", "));
   }
-  /// The address of the row that lane %r0 is to name, as the form takes it.
+  /// The operand for the address of lane %r0's row, in the space that the form takes.
   [[nodiscard]] std::string address() const { return generic ? "[%w5]" : "[%r5]"; }
 };
 
@@ -43,7 +43,7 @@ std::string tile() {
          "mad.wide.u32 %w3, %r0, 16, %w0;\n";
 }
 
-/// 512 bytes, no two pairs of them alike.
+/// 512 bytes: 256 different 16-bit elements.
 std::vector<std::uint8_t> numbered() {
   std::vector<std::uint8_t> bytes(512);
   for (std::uint16_t i = 0; i < 256; ++i) {
@@ -58,7 +58,7 @@ std::uint32_t element(int index, int row, int column) {
   return static_cast<std::uint32_t>(64 * index + 8 * row + column + 1000);
 }
 
-/// The elements of a matrix that lane `lane` has.
+/// The two elements of matrix `index` that lane `lane` holds in one register.
 std::uint32_t fragment(const Form& form, int index, int lane) {
   const int major = lane / 4;
   const int minor = lane % 4 * 2;
@@ -91,7 +91,7 @@ TEST_P(Matrices, AreLoadedByTheirFragments) {
   }
 }
 
-/// The input has each lane's registers; what comes out is the tile, 16 bytes of each lane.
+/// The input has each lane's registers. The output is the tile, 16 bytes from each lane.
 TEST_P(Matrices, AreStoredByTheirFragments) {
   const Form& form = GetParam();
   Trial trial;

@@ -10,14 +10,14 @@
 #include "emulate/values/half.hpp"
 #include "unit/emulate/emulated_kernel.hpp"
 
-// mma.sync by its fragments: PTX ISA 9.0, section 9.7.14.5.
+// mma.sync, with the fragments of PTX ISA 9.0, section 9.7.14.5.
 namespace fatune::emulate {
 namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// A form of mma.sync, and how its elements look in memory.
+/// A form of mma.sync, and the encoding of its elements.
 struct MatrixForm {
   const char* name;
   int depth;
@@ -25,7 +25,7 @@ struct MatrixForm {
   std::uint32_t (*encode)(int);   ///< a small integer as an element
   std::size_t accumulator_bytes;  ///< 2: halves
   std::uint32_t (*encode_sum)(int);
-  bool negative = true;  ///< A may be
+  bool negative = true;  ///< A may have negative elements
 };
 
 std::uint32_t as_half(int value) { return to_half(static_cast<float>(value)); }
@@ -33,7 +33,7 @@ std::uint32_t as_bfloat(int value) { return to_bfloat(static_cast<float>(value))
 std::uint32_t as_float(int value) {
   return std::bit_cast<std::uint32_t>(static_cast<float>(value));
 }
-/// Bits below the 19 bits of tf32 do not count.
+/// Sets the bits below the 19 bits of tf32, because they must not count.
 std::uint32_t as_tf32(int value) { return as_float(value) | 0x1fffU; }
 std::uint32_t as_integer(int value) { return static_cast<std::uint32_t>(value); }
 
@@ -52,7 +52,7 @@ const MatrixForm kForms[]{
     {"m16n8k16.row.col.satfinite.s32.u8.u8.s32", 16, 1, as_integer, 4, as_integer, false},
 };
 
-// Small enough for every sum to be exact.
+// The values are small enough for every sum to be exact.
 int a_of(const MatrixForm& form, int row, int k) {
   return (row + 3 * k) % 11 - (form.negative ? 5 : 0);
 }
@@ -72,7 +72,7 @@ void append(std::vector<std::uint8_t>& to, std::uint32_t bits, std::size_t bytes
   to.insert(to.end(), from, from + bytes);
 }
 
-/// The contents of a lane's registers of A, B and C, in their order. Elements that are neighbours
+/// The contents of a lane's registers of A, B and C, in this order. Elements that are neighbours
 /// along k share a register; see the section's figures.
 std::vector<std::uint8_t> fragments(const MatrixForm& form, int lane) {
   const int packed = static_cast<int>(4 / form.element_bytes);
@@ -107,7 +107,7 @@ std::string names(int first, std::size_t count) {
   return fmt::format("{{{}}}", fmt::join(list, ", "));
 }
 
-/// Loads each lane's fragments from its 64 bytes of input, and stores the 8 or 16 of D.
+/// Loads each lane's fragments from its 64 bytes of input, and stores its 8 or 16 bytes of D.
 std::string kernel_of(const MatrixForm& form, std::size_t registers) {
   const auto row_bytes = static_cast<std::size_t>(form.depth) * form.element_bytes;
   const std::size_t a = row_bytes / 8;
@@ -159,7 +159,7 @@ std::string form_test_name(const testing::TestParamInfo<MatrixForm>& info) {
 
 INSTANTIATE_TEST_SUITE_P(All, MmaForms, testing::ValuesIn(kForms), form_test_name);
 
-/// D[0][0] of 32 products of -128 x -128 or 255 x 255, and an accumulator.
+/// D[0][0]: the sum of `accumulator` and 32 products. The bytes of `factor` are the factors.
 std::uint64_t integer_sum(const char* form, const char* factor, std::int32_t accumulator) {
   const Emulated done = emulate(kernel_text(fmt::format(
       "mov.b32 %r1, {1};\nmov.b32 %r2, {2};\nmma.sync.aligned.m16n8k32.row.col.{0} "

@@ -7,8 +7,9 @@
 // One instruction on known operands.
 namespace fatune::emulate {
 
-/// `text` may name the operands by any width, %w10 - %w12, %r10 - %r12, %h10 - %h12, %f10 - %f12
-/// and %d10 - %d12, and puts its result into register 3 of a class: %r3, %w3, %h3, %f3, %d3, %p3.
+/// `text` may name the operands a, b and c at any width: %w10 - %w12, %r10 - %r12, %h10 - %h12,
+/// %f10 - %f12 or %d10 - %d12. It puts its result into register 3 of a class: %r3, %w3, %h3, %f3,
+/// %d3 or %p3.
 struct OperationCase {
   std::string text;
   std::uint64_t a = 0;
@@ -17,10 +18,10 @@ struct OperationCase {
   std::uint64_t expected = 0;
 };
 
-/// Executes it in one thread: the result's bits, zero above.
+/// Executes the operation in one thread. Returns the result's bits, zero-extended.
 [[nodiscard]] std::uint64_t result_of(const OperationCase& operation);
 
-/// Expects the result, and names the operation where it differs.
+/// Expects the result of the operation. A failure names the operation.
 void expect_result(const OperationCase& operation);
 
 constexpr std::uint64_t bits(float value) { return std::bit_cast<std::uint32_t>(value); }

@@ -6,8 +6,8 @@
 #include "unit/emulate/emulated_kernel.hpp"
 #include "unit/emulate/planted_fault.hpp"
 
-// Clusters: whose shared memory, and whose mbarriers, an instruction may use; who a cluster's
-// barrier waits for.
+// Clusters: the blocks whose shared memory and mbarriers an instruction may use, and the threads
+// that a cluster's barrier waits for.
 namespace fatune::emulate {
 namespace {
 
@@ -23,7 +23,8 @@ const std::string kTile =
     ".shared .align 128 .b8 tile[1024]; .shared .align 8 .b8 bars[64];\nmov.u32 %r1, tile;\n"
     "mov.u32 %r2, bars;\nsetp.eq.u32 %p1, %r0, 0;\n@%p1 mbarrier.init.shared.b64 [%r2], 1;\n" +
     kSync;
-/// The addresses of these places in block rank 1, for thread 0 of block rank 0.
+/// Sets %r3 and %r4 to the addresses of tile and bars in block rank 1, and %p1 for thread 0 of
+/// block rank 0 alone.
 const std::string kOther =
     "mapa.shared::cluster.u32 %r3, %r1, 1;\nmapa.shared::cluster.u32 %r4, %r2, 1;\n"
     "mov.u32 %r5, %cluster_ctarank;\nsetp.eq.and.u32 %p1, %r5, 0, %p1;\n";
@@ -66,7 +67,7 @@ TEST(Cluster, AWaitForAnMbarrierOfAnotherBlockIsFound) {
   expect_found(text, "out_of_bounds", "which is none of this space", pair_of_blocks());
 }
 
-/// 256^4 elements of 2 bytes: 2^33, which 32 bits do not hold.
+/// 256^4 elements of 2 bytes are 2^33 bytes, which do not fit into 32 bits.
 TEST(Cluster, ABoxThatNoMemoryHoldsIsFound) {
   TensorMap map;
   map.rank = 4;
@@ -87,7 +88,7 @@ TEST(Cluster, ABoxThatNoMemoryHoldsIsFound) {
   expect_found(text, "out_of_bounds", "a box of 8589934592 bytes", trial);
 }
 
-/// Block rank 0 reads what rank 1 has written in its own memory, by a generic address.
+/// Block rank 0 reads, by a generic address, what rank 1 has written to rank 1's memory.
 TEST(Cluster, AGenericAddressReachesOtherBlocks) {
   const std::string text = kernel_text(
       ".shared .align 4 .b8 word[4];\nmov.u32 %r1, %cluster_ctarank;\nadd.u32 %r2, %r1, 40;\n"
@@ -100,7 +101,7 @@ TEST(Cluster, AGenericAddressReachesOtherBlocks) {
   EXPECT_EQ(emulate(text, pair_of_blocks()).stored(3), 41U);
 }
 
-/// A flag is the same location whether its own block names it or another one.
+/// A flag is the same location whether its own block or another one accesses it.
 TEST(Cluster, AFlagInAnotherBlockHandsOverWhatWasWritten) {
   const std::string text = kernel_text(
       ".shared .align 4 .b8 word[4]; .shared .align 4 .b8 flag[4];\n"

@@ -5,14 +5,15 @@
 
 #include "unit/emulate/planted_fault.hpp"
 
-// Blocks that wait for each other, or share work out among themselves.
+// Blocks that wait for each other or share work.
 namespace fatune::emulate {
 namespace {
 
 const std::string kBlockAndGrid = "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %nctaid.x;\n";
 const std::string kFlag = "add.u64 %w3, %w1, 8192;\n";
 
-/// Block 0 waits for what the last block writes. `poll`: reads the flag at %w3 into %r4.
+/// Block 0 waits for what the last block writes. `poll` is code that reads the flag at %w3 into
+/// %r4, and `give` is code that sets it.
 std::string waits_for_the_last(const std::string& poll, const std::string& give) {
   return kernel_text(kBlockAndGrid + kFlag +
                      "add.u32 %r3, %r1, 1;\nsetp.eq.u32 %p1, %r3, %r2;\n@%p1 bra GIVE;\n"
@@ -59,11 +60,11 @@ TEST(ResidentClusters, ABlockThatHasNoRoomCannotSetAFlag) {
   const std::string text = waits_for_the_last(kAcquire, kRelease);
   expect_found(text, "deadlock", "; 8 more blocks to come have no room beside 1",
                {.blocks = 9, .resident_blocks = 1});
-  // As they end, the others have room.
+  // Blocks that end make room for the others.
   expect_clean(text, {.blocks = 9, .resident_blocks = 2});
 }
 
-/// All blocks wait until all have come, three times over.
+/// All blocks wait for each other, three times.
 std::string grid_barriers() {
   return kernel_text(kBlockAndGrid + kFlag +
                      "mov.u32 %r6, 0;\nAGAIN: bar.sync 0;\nadd.u32 %r6, %r6, %r2;\n"
@@ -90,7 +91,8 @@ TEST(ResidentClusters, ClustersWaitForEachOther) {
                {.blocks = 16, .cluster = 2, .resident_blocks = 15});
 }
 
-/// Blocks take tiles by a counter until there are no more: of each, who has done it is written.
+/// Blocks take tiles from a counter until none is left. The block that did a tile is written for
+/// it.
 std::string shared_work(const std::string& take) {
   return kernel_text(kBlockAndGrid + kFlag +
                      ".shared .align 4 .b8 tile[4];\nmov.u32 %r8, tile;\n"
@@ -125,7 +127,7 @@ TEST(ResidentClusters, ACounterThatIsNotAtomicRaces) {
                "race", "out + 8192 bytes", {.threads = 64, .blocks = 4}, false);
 }
 
-/// A lane gets a lock that another lane of its warp has: both have to go on.
+/// A lane waits for a lock that another lane of its warp holds. Both must make progress.
 TEST(ResidentClusters, LanesOfAWarpTakeALockInTurns) {
   const std::string text = kernel_text(
       kFlag +
@@ -147,8 +149,8 @@ TEST(ResidentClusters, LanesOfAWarpTakeALockInTurns) {
   }
 }
 
-/// Warp 0 polls a flag that warp 1 sets when a bulk copy has landed: the copy has to happen though
-/// somebody can always go on.
+/// Warp 0 polls a flag that warp 1 sets when a bulk copy has landed. The copy must land although
+/// some warp can always run.
 TEST(ResidentClusters, CopiesLandWhileOthersPoll) {
   expect_clean(
       kernel_text(".shared .align 128 .b8 tile[64]; .shared .align 8 .b8 bar[8];\n"

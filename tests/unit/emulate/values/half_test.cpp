@@ -8,7 +8,7 @@
 namespace fatune::emulate {
 namespace {
 
-/// The value of a half by arithmetic: sign, 5 bits of exponent, 10 of fraction.
+/// Computes the value of a half from its sign, 5 bits of exponent and 10 bits of fraction.
 double half_value(std::uint16_t bits) {
   const int exponent = bits >> 10U & 31;
   const int fraction = bits & 1023;
@@ -33,7 +33,7 @@ TEST(Half, AllValuesAreReadAndWrittenBack) {
   EXPECT_EQ(to_half(std::numeric_limits<float>::quiet_NaN()), 0x7fff);
 }
 
-/// Between two neighbours lies the tie: it goes to the even one, what is beside it to the nearer.
+/// The tie between two neighbours rounds to the even one, and values beside it to the nearer one.
 TEST(Half, RoundsToNearestAndTiesToEven) {
   for (std::uint32_t i = 0; i < 0x7bff; ++i) {
     const auto low = static_cast<std::uint16_t>(i);

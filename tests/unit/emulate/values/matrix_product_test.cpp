@@ -15,7 +15,7 @@
 namespace fatune::emulate {
 namespace {
 
-/// C + sum of a[k] b[k], all in row 0 and column 0.
+/// Computes c + the sum of a[k] b[k], in row 0 and column 0 of the matrices.
 float sum_of(const std::vector<std::array<float, 2>>& products, float c,
              Accumulator type = Accumulator::f32) {
   std::array<std::uint16_t, FactorsA::kCount> a_bits{};
@@ -39,12 +39,12 @@ std::vector<std::array<float, 2>> sixteen(float a, float b) { return {16, {a, b}
 TEST(MatrixProduct, CutsOffWhatStandsBehindTheLastBitOfTheSum) {
   constexpr float kFactor = 0x1p-13F;
   EXPECT_EQ(sum_of(sixteen(kFactor, 0x1p-12F), 1.0F), 1.0F + 0x1p-21F);  // 16 x 2^-25
-  EXPECT_EQ(sum_of(sixteen(kFactor, 0x1p-13F), 1.0F), 1.0F);             // 16 x 2^-26: all gone
+  EXPECT_EQ(sum_of(sixteen(kFactor, 0x1p-13F), 1.0F), 1.0F);             // 16 x 2^-26: all cut off
   EXPECT_EQ(sum_of(sixteen(kFactor, 0x1.8p-12F), 1.0F), 1.0F + 0x1p-21F);
 }
 
 TEST(MatrixProduct, AlignsProductsThatAreNotNormalised) {
-  // 1.5 x 1.5 is 2.25 with the exponent 0: 2^-25 still counts beside it.
+  // 1.5 x 1.5 = 2.25 keeps the exponent 0, so 2^-25 still counts.
   const float sum = sum_of({{1.5F, 1.5F}, {-1.5F, 1.5F}, {0x1p-13F, 0x1p-12F}}, 0.0F);
   EXPECT_EQ(sum, 0x1p-25F);
   EXPECT_EQ(sum_of({{2.0F, 1.0F}, {-2.0F, 1.0F}, {0x1p-13F, 0x1p-12F}}, 0.0F), 0.0F);
@@ -75,7 +75,7 @@ TEST(MatrixProduct, SpecialValues) {
   EXPECT_EQ(sum_of({}, std::numeric_limits<float>::max()), std::numeric_limits<float>::max());
 }
 
-/// Bits of numbers between 2^-spread and 2^spread; with a wide one also of any pattern.
+/// Draws bits of numbers between 2^-spread and 2^spread, and with a wide spread also any pattern.
 class AnyBits {
  public:
   AnyBits(Factor type, int spread) : type_(type), spread_(spread) {}
@@ -128,7 +128,7 @@ Factors<kRows, kColumns> any_factors(AnyBits& bits, Factor type) {
   return factors;
 }
 
-/// Vectorised sums are those of the rule, element by element and bit by bit.
+/// Expects the vectorised sums to equal those of the rule, bit for bit in every element.
 void compare_with_rule(Factor factor, Accumulator type, int spread) {
   AnyBits bits(factor, spread);
   for (int trial = 0; trial < 200; ++trial) {

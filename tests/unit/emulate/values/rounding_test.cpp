@@ -58,7 +58,7 @@ TEST(Rounding, ToSingleIsTheMachines) {
 }
 
 TEST(Rounding, OfASumThatIsRoundedTwice) {
-  // To nearest the sum would be 1 + 2^-11, a tie, and go down.
+  // Rounded to nearest, the sum would be 1 + 2^-11, a tie, and would then round down.
   constexpr double kTie = 1.0 + 0x1p-11;
   EXPECT_EQ(narrowed(kTie + 0x1p-70, kHalfFormat, Rounding::nearest), 0x3c00U);
   EXPECT_EQ(narrowed(odd_sum(kTie, 0x1p-70), kHalfFormat, Rounding::nearest), 0x3c01U);
@@ -71,7 +71,7 @@ TEST(Rounding, OfASumThatIsRoundedTwice) {
 TEST(Rounding, OfIntegersThatADoubleCannotHold) {
   constexpr std::uint64_t kLarge = (std::uint64_t{1} << 63U) + 1;
   EXPECT_EQ(odd_double(5), 5.0);
-  EXPECT_EQ(odd_double(kLarge), 0x1p63 + 0x1p11);  // the last bit tells that there was more
+  EXPECT_EQ(odd_double(kLarge), 0x1p63 + 0x1p11);  // the last bit says that bits were cut off
   EXPECT_EQ(narrowed(odd_double(kLarge), kSingleFormat, Rounding::up),
             std::bit_cast<std::uint32_t>(0x1.000002p63F));
 }
