@@ -16,7 +16,7 @@ InputKind parse_input_kind(std::string_view text) {
   }
   const auto* const found = std::ranges::find(kInputKindTexts, text, &InputKindText::name);
   if (found == kInputKindTexts.end()) {
-    throw Error(ExitCode::usage, fmt::format("'{}' is no kind of input", text), "--init",
+    throw Error(ExitCode::usage, fmt::format("'{}' is not a kind of input", text), "--init",
                 "choose one of " + joined(kInputKindTexts, ", ", &InputKindText::name));
   }
   return found->kind;

@@ -37,7 +37,7 @@ inline constexpr std::array kInputKindTexts{
                   "normal, but one key, which all queries lean towards, has logits of about 16"},
     InputKindText{InputKind::extreme_scores, "extreme_scores",
                   "rows with one score of 200, at the very end, at the very start or between, and "
-                  "rows of equal ones"},
+                  "rows of equal scores"},
     InputKindText{InputKind::large_values, "large_values",
                   "normal, but V near the greatest finite number (bf16: 1e31)"},
     InputKindText{InputKind::range, "range",

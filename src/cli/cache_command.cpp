@@ -25,8 +25,9 @@ void add_export_command_of_cache(const Subcommands& all) {
 
 void add_import_command_of_cache(const Subcommands& all) {
   const auto [sub, options] =
-      add_subcommand(all, "import", "Add the compiled kernels of such files", cache_import);
-  add_paths(sub, "FILE", "FILE", "files of 'fatune cache export'", options.files)->required();
+      add_subcommand(all, "import", "Add the compiled kernels of exported files", cache_import);
+  add_paths(sub, "FILE", "FILE", "files written by 'fatune cache export'", options.files)
+      ->required();
   add_cache_options(sub, options);
   sub.footer("Examples:\n  fatune cache import cubins-1.db cubins-2.db");
 }
@@ -35,7 +36,7 @@ void add_import_command_of_cache(const Subcommands& all) {
 
 void add_cache_command(const Subcommands& all) {
   CLI::App* const sub =
-      all.parent.add_subcommand("cache", "Carry compiled kernels to other machines");
+      all.parent.add_subcommand("cache", "Copy compiled kernels to other machines");
   sub->require_subcommand(1);
   const Subcommands inner = within(all, *sub);
   add_export_command_of_cache(inner);

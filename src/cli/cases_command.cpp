@@ -5,9 +5,9 @@
 namespace fatune {
 
 void add_cases_command(const Subcommands& all) {
-  const auto [sub, options] = add_subcommand(
-      all, "cases", "Tune variants of a kernel by themselves, and compare them", cases);
-  sub.add_option("CASES", options.cases, "hopper, or a file as configs/cases/hopper.json")
+  const auto [sub, options] =
+      add_subcommand(all, "cases", "Tune variants of a kernel separately, and compare them", cases);
+  sub.add_option("CASES", options.cases, "hopper, or a file such as configs/cases/hopper.json")
       ->type_name("CASES|FILE")
       ->required();
   add_problem_options(sub, options.problems, "those of the cases");
@@ -20,7 +20,7 @@ void add_cases_command(const Subcommands& all) {
   add_output_options(sub, options.output);
   sub.footer(
       R"(Each variant is tuned over its part of the space, and the best ones are then timed side by side. What
-problem options, --family and --space leave open is as the cases say.
+problem options, --family and --space do not set comes from the cases.
 
 Examples:
   fatune cases hopper

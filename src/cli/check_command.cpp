@@ -38,10 +38,10 @@ void add_check_command(const Subcommands& all) {
          "--sanitizer",
          [&options = options](const std::vector<std::string>& texts) { add_tools(texts, options); },
          "run under NVIDIA's compute-sanitizer too: memcheck, racecheck, synccheck, initcheck, "
-         "several, or all; repeatable; without --seq on the small problem")
+         "several, or all; repeatable; without --seq, on the small problem")
       ->type_name("TOOL,...")
       ->allow_extra_args(false);
-  add_integer(sub, "--seeds", "check with N seeds, counted from --seed (default: 1)", 1, kMostSeeds,
+  add_integer(sub, "--seeds", "check with N seeds, starting at --seed (default: 1)", 1, kMostSeeds,
               options.seeds);
   add_integer(sub, "--seed", "first seed of the random inputs (default: 1)", 0,
               std::numeric_limits<std::int64_t>::max() - kMostSeeds, options.policy.seed);
@@ -53,7 +53,7 @@ void add_check_command(const Subcommands& all) {
   add_output_options(sub, options.output);
   sub.footer(
       R"(Exit code 6: something is wrong. Tables show the worst input of each; JSON and CSV show all.
-Without a GPU, configurations are emulated on the CPU on small problems, under a checker for races.
+Without a GPU, configurations are emulated on the CPU on small problems, under a race checker.
 
 Examples:
   fatune check --small

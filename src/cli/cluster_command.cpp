@@ -43,31 +43,31 @@ void add_sbatch_command(const Subcommands& all) {
          [all, &options = options](const std::vector<std::string>& words) {
            options.sweep = checked_sweep(all, words);
          },
-         "options of 'fatune sweep', behind --")
+         "options of 'fatune sweep', after --")
       ->type_name("TEXT");
-  add_integer(sub, "--shards", "into how many parts the sweep is divided", 1, kMostFleetShards,
-              options.shards)
+  add_integer(sub, "--shards", "number of parts into which the sweep is divided", 1,
+              kMostFleetShards, options.shards)
       ->required();
   add_integer(sub, "--limit", "how many of them run at a time (default: all)", 1, kMostFleetShards,
               options.limit);
-  add_text_option(sub, "--gres", "TEXT", "what each needs, as gpu:1",
+  add_text_option(sub, "--gres", "TEXT", "what each needs, e.g. gpu:1",
                   [&options = options](const std::string& text) { options.gres = text; });
-  add_text_option(sub, "--constraint", "TEXT", "features that its node must have, as h200",
+  add_text_option(sub, "--constraint", "TEXT", "features that its node must have, e.g. h200",
                   [&options = options](const std::string& text) { options.constraint = text; });
   sub.add_option("--sbatch", options.more,
-                 "another option of sbatch, as --time=2:00:00; repeatable")
+                 "another option of sbatch, e.g. --time=2:00:00; repeatable")
       ->type_name("TEXT")
       ->allow_extra_args(false);
   add_paths(sub, "--cubins", "FILE", "compiled kernels to import first; repeatable",
             options.bundles);
-  sub.add_flag("--submit", options.submit, "give the jobs to Slurm at once");
+  sub.add_flag("--submit", options.submit, "submit the jobs to Slurm at once");
   add_verbosity_options(sub, options.output);
   sub.footer(R"(Examples:
   fatune cluster sbatch fleet --shards 8 --limit 4 --gres gpu:1 -- --seq 512,1024,2048 --dhead 128)");
 }
 
 void add_fleet_folder(CLI::App& app, FleetOptions& options) {
-  add_path_option(app, "DIR", "DIR", "folder of 'fatune cluster sbatch'", options.folder)
+  add_path_option(app, "DIR", "DIR", "folder given to 'fatune cluster sbatch'", options.folder)
       ->required();
   add_output_options(app, options.output);
 }
@@ -81,7 +81,7 @@ void add_missing_command(const Subcommands& all) {
 
 void add_retry_command(const Subcommands& all) {
   const auto [sub, options] =
-      add_subcommand(all, "retry", "Give the shards that are not done to Slurm", cluster_retry);
+      add_subcommand(all, "retry", "Submit to Slurm the shards that are not done", cluster_retry);
   add_fleet_folder(sub, options);
   sub.add_flag("--dry-run", options.dry_run, "only list them");
   sub.footer("Examples:\n  fatune cluster retry fleet --dry-run");
@@ -89,17 +89,16 @@ void add_retry_command(const Subcommands& all) {
 
 void add_merge_command_of_cluster(const Subcommands& all) {
   const auto [sub, options] = add_subcommand(
-      all, "merge", "Join what the shards have delivered in DIR/merged.db", cluster_merge);
+      all, "merge", "Join what the shards have delivered into DIR/merged.db", cluster_merge);
   add_fleet_folder(sub, options);
-  sub.add_flag("--grouped", options.grouped, "as of 'fatune merge'");
+  sub.add_flag("--grouped", options.grouped, "as in 'fatune merge'");
   sub.footer("Examples:\n  fatune cluster merge fleet");
 }
 
 }  // namespace
 
 void add_cluster_command(const Subcommands& all) {
-  CLI::App* const sub =
-      all.parent.add_subcommand("cluster", "Carry a sweep out on a cluster with Slurm");
+  CLI::App* const sub = all.parent.add_subcommand("cluster", "Run a sweep on a cluster with Slurm");
   sub->require_subcommand(1);
   const Subcommands inner = within(all, *sub);
   add_sbatch_command(inner);

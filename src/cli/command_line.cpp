@@ -139,7 +139,7 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const Chosen chosen = chosen_command(app);
   const std::string guess = guess_option(app, *chosen.command);
   const std::string question =
-      guess.empty() ? std::string() : fmt::format("did you mean '--{}'? Else ", guess);
+      guess.empty() ? std::string() : fmt::format("did you mean '--{}'? Otherwise ", guess);
   return {
       ExitCode::usage, error.what(), {}, fmt::format("{}see '{} --help'", question, chosen.words)};
 }

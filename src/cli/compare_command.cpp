@@ -16,8 +16,8 @@ constexpr double kMostTolerancePercent = 1000.0;
 
 void check_only(const std::string& text) {
   if (text != "winners") {
-    throw Error(ExitCode::usage, fmt::format("'{}' is nothing to leave the rest out for", text),
-                "--only", "it is winners");
+    throw Error(ExitCode::usage, fmt::format("'{}' is not a known choice", text), "--only",
+                "the only choice is winners");
   }
 }
 
@@ -51,8 +51,8 @@ void add_compare_command(const Subcommands& all) {
   add_output_options(sub, options.output);
   sub.footer(
       R"(Two separate runs differ by heat, power and clocks. What all configurations of a problem have in
-common, the drift, is said once and left out of verdicts: faster and slower are beyond it and beyond
-doubt. docs/compare.md has the statistics.
+common, the drift, is reported once and left out of verdicts: faster and slower mean beyond the
+drift and beyond doubt. docs/compare.md has the statistics.
 
 Exit code 12: something is slower by more than the tolerance beyond doubt, or was right and now fails.
 13: the runs are of different GPU models, or one is an estimate.

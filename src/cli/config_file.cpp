@@ -91,7 +91,7 @@ class FileReader {
     std::error_code ignored;
     if (fs::is_directory(file_, ignored)) {
       throw Error(ExitCode::bad_file, "is a folder", file_.string(),
-                  fmt::format("name a file, as {}/{}", file_.string(), kFileName));
+                  fmt::format("name a file, e.g. {}/{}", file_.string(), kFileName));
     }
     try {
       return toml::parse_file(file_.string());
@@ -99,7 +99,7 @@ class FileReader {
       const auto line = error.source().begin.line;
       throw Error(ExitCode::bad_file, visible_text(error.description()),
                   line == 0 ? file_.string() : fmt::format("{}:{}", file_.string(), line),
-                  "defaults are TOML: [sweep] and below it seq = [1024, 4096]");
+                  "defaults are TOML, e.g. [sweep] and below it seq = [1024, 4096]");
     }
   }
 
@@ -213,7 +213,7 @@ class FileReader {
       return;
     }
     if (is_flag(*setting.option)) {
-      fail(*setting.value, fmt::format("'{}' is true or false", name_of(*setting.option)),
+      fail(*setting.value, fmt::format("'{}' must be true or false", name_of(*setting.option)),
            fmt::format("write {} = true", name_of(*setting.option)));
     }
     const std::vector<std::string> values = texts_of(setting);
@@ -248,8 +248,8 @@ class FileReader {
     if (const auto* number = value.as_floating_point()) {
       return fmt::format("{}", number->get());
     }
-    fail(value, fmt::format("'{}' cannot be that", name_of(option)),
-         "give a text, a number, or a list of them");
+    fail(value, fmt::format("'{}' cannot have this value", name_of(option)),
+         "give a string, a number, or a list of them");
   }
 
   /// Resolves a relative path against the file's folder. If the option also takes words, the text

@@ -33,7 +33,7 @@ void add_problem_of_debug(CLI::App& sub, DebugOptions& options) {
   add_causal_options(sub, options.problems);
   add_text_option(sub, "--init", "KIND", "how Q, K and V are filled: see below (default: normal)",
                   [&options](const std::string& text) { options.init = parse_input_kind(text); });
-  add_integer(sub, "--seed", "of random inputs (default: 1)", 0,
+  add_integer(sub, "--seed", "seed of the random inputs (default: 1)", 0,
               std::numeric_limits<std::int64_t>::max(), options.seed);
 }
 

@@ -30,7 +30,7 @@ EmulatedTiming parse_timing(const std::string& text) {
   if (text == "random") {
     return EmulatedTiming::random;
   }
-  throw Error(ExitCode::usage, fmt::format("'{}' is no timing", text), "--timing",
+  throw Error(ExitCode::usage, fmt::format("'{}' is not a timing", text), "--timing",
               "choose early, late or random");
 }
 
@@ -52,7 +52,7 @@ void add_problem_of_emulate(CLI::App& sub, ProblemOptions& problems) {
 void add_schedule_options(CLI::App& sub, EmulateOptions& options) {
   add_integer(sub, "--schedules", "runs of each input, differently interleaved (default: 2)", 1,
               kMostSchedules, options.schedules);
-  add_integer(sub, "--seed", "of inputs and schedules (default: 1)", 0,
+  add_integer(sub, "--seed", "seed of inputs and schedules (default: 1)", 0,
               std::numeric_limits<std::int64_t>::max() - kMostSchedules, options.seed);
   add_text_option(sub, "--timing", "early|late|random",
                   "when asynchronous copies happen (default: once late, "
@@ -68,7 +68,7 @@ void add_schedule_options(CLI::App& sub, EmulateOptions& options) {
          [&options] {
            options.checks = parse_emulation_checks("mem,sync,deadlock,trap,schedules");
          },
-         "look for no races and no uninitialised reads, which is faster")
+         "do not look for races and uninitialised reads, which is faster")
       ->excludes("--check");
   sub.add_flag("--profile", options.profile,
                "count instructions, shared-memory wavefronts and global sectors");

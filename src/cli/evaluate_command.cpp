@@ -9,7 +9,7 @@ void add_evaluate_command(const Subcommands& all) {
       all, "evaluate", "Verify and time configurations that another program proposes", evaluate);
   add_measure_options(sub, options, SpaceOption::no, Strategy::race);
   sub.footer(
-      R"(It reads proposals from standard input and writes answers to standard output, in lines of JSON:
+      R"(It reads proposals from standard input and writes answers to standard output, as lines of JSON:
   {"id": 1, "config": "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax"}
 
 Examples:

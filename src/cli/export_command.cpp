@@ -16,14 +16,13 @@ void add_export_command(const Subcommands& all) {
       [&options = options](const std::string& text) { options.to = parse_export_format(text); });
   add_path_option(
       sub, "--out", "FILE",
-      "file for the table, or folder for a library; --to t4 and kernel-tuner-cache: for "
-      "each kernel and problem a file, whose name begins so",
+      "file for the table, or folder for a library; --to t4 and kernel-tuner-cache: one "
+      "file for each kernel and problem, whose name begins like FILE",
       options.out_file);
-  add_cover_option(
-      sub,
-      "only the smallest set of configurations of which, on each tuned problem, one is "
-      "within PERCENT of the winner",
-      options.cover_percent);
+  add_cover_option(sub,
+                   "only the smallest set of configurations that has, for each tuned problem, one "
+                   "within PERCENT of the winner",
+                   options.cover_percent);
   add_compile_settings(sub, options.compile);
   add_kernel_options(sub, options.kernels, SpaceOption::no, FamilyOption::several);
   add_output_options(sub, options.output);

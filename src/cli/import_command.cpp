@@ -11,7 +11,7 @@ void add_import_command(const Subcommands& all) {
   add_paths(sub, "FILE", "FILE", "T4 results, or cache files of Kernel Tuner", options.files)
       ->required();
   add_text_option(
-      sub, "--from", import_format_words(), "default: as each file's members tell",
+      sub, "--from", import_format_words(), "default: recognised from each file's members",
       [&options = options](const std::string& text) { options.from = parse_import_format(text); });
   add_db_option(sub, options.db_file);
   add_problem_options(sub, options.problems, "none; one must be named");
@@ -21,9 +21,10 @@ void add_import_command(const Subcommands& all) {
   add_kernel_options(sub, options.kernels, SpaceOption::no, FamilyOption::several);
   add_output_options(sub, options.output);
   sub.footer(
-      R"(Files that 'fatune export --to t4' or '--to kernel-tuner-cache' wrote come back whole; those of one run,
-named together, become one run. Files of other programs do not say which problem they are of, nor the
-GPU's architecture: name both. Their settings must be configurations of a kernel family (docs/export.md).
+      R"(Files that 'fatune export --to t4' or '--to kernel-tuner-cache' wrote are restored whole; those of one run,
+named together, become one run. Files of other programs say neither which problem they are for nor
+the GPU's architecture: name both. Their settings must be configurations of a kernel family
+(docs/export.md).
 
 Examples:
   fatune import last.*.json

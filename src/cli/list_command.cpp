@@ -17,8 +17,8 @@ void add_list_command(const Subcommands& all) {
   add_output_options(sub, options.output);
   add_view_options(sub, options.output.view);
   sub.footer(
-      R"(Rules that need a problem or a device are tried with --seq only: on problems of that length, on the
-device that --arch stands for (default: sm_90). 'fatune sweep' tries them on each of its problems.
+      R"(Rules that need a problem or a device are applied with --seq only: to problems of that length, on the
+device that --arch stands for (default: sm_90). 'fatune sweep' applies them to each of its problems.
 Examples:
   fatune list
   fatune list --space tune --pruned

@@ -117,7 +117,7 @@ void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space
           ? "kernel family; auto, the default: that of the configuration or the space, or the "
             "one that --kernel-dir holds, else flash_sm80"
           : "kernel family, or several joined by +; auto, the default: all that the device can "
-            "run, of those that --kernel-dir holds if there are some";
+            "run, of those that --kernel-dir holds if it holds any";
   app.add_option("--family", kernels.family, help)->type_name("auto|FAMILY");
   add_paths(app, "--kernel-dir", "DIR", "folder of a kernel family, or of several; repeatable",
             kernels.kernel_dirs);
@@ -126,7 +126,7 @@ void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space
   if (space != SpaceOption::no) {
     add_text_option(
         app, "--space", "SPACE|FILE",
-        fmt::format("search space: tune, prog, progall, all, B_r,B_c (as 64,32) or a "
+        fmt::format("search space: tune, prog, progall, all, B_r,B_c (e.g. 64,32) or a "
                     "file (default: {})",
                     space == SpaceOption::of_file ? "what the file says"
                                                   : "the variable KERNELS, then the family's own"),
@@ -147,7 +147,7 @@ void add_binding_options(CLI::App& app, ProblemOptions& problems) {
 void add_preset_option(CLI::App& app, ProblemOptions& problems) {
   add_text_option(app, "--preset", "PRESET",
                   "a published model's heads, head dimensions, mask and type: see 'fatune list "
-                  "--presets'; what other options say comes first",
+                  "--presets'; other options take precedence",
                   [&](const std::string& text) { apply_preset(read_preset(text), problems); });
 }
 
@@ -197,7 +197,7 @@ void add_problem_options(CLI::App& app, ProblemOptions& problems,
 }
 
 void add_arch_option(CLI::App& app, std::optional<Arch>& arch) {
-  add_text_option(app, "--arch", "ARCH", "architecture to compile for, as sm_80 or sm_90a",
+  add_text_option(app, "--arch", "ARCH", "architecture to compile for, e.g. sm_80 or sm_90a",
                   [&](const std::string& text) { arch = parse_arch(text); });
 }
 
@@ -267,7 +267,7 @@ void add_store_options(CLI::App& app, StoreOptions& store) {
   app.add_flag("--no-db", store.off, "store nothing, and use nothing stored")->excludes("--db");
   app.add_flag("--fresh", store.fresh, "measure anew what an interrupted run has measured");
   app.add_flag("--reuse", store.reuse,
-               "take what any earlier run measured of the same code on this GPU")
+               "reuse what any earlier run measured of the same code on this GPU")
       ->excludes("--fresh")
       ->excludes("--no-db");
 }
@@ -317,9 +317,9 @@ void add_top_option(CLI::App& app, OutputOptions& output) {
 
 void add_view_options(CLI::App& app, TableView& view) {
   add_text_option(app, "--columns", "NAME,...",
-                  "one table of the records, with these of the CSV's columns",
+                  "one table of the records, with these columns of the CSV",
                   [&view](const std::string& text) { view.columns = parse_names(text); });
-  add_text_option(app, "--sort", "NAME[:desc]", "the records in the order of a column",
+  add_text_option(app, "--sort", "NAME[:desc]", "sort the records by a column",
                   [&view](const std::string& text) {
                     const std::size_t end = text.ends_with(kDescending)
                                                 ? text.size() - kDescending.size()
@@ -327,9 +327,10 @@ void add_view_options(CLI::App& app, TableView& view) {
                     view.descending = end != text.size();
                     view.sort = check_name(text.substr(0, end), "--sort");
                   });
-  add_text_option(app, "--filter", "EXPRESSION",
-                  "only records of which it holds, as \"time_us < 100 && family == 'flash_sm90'\"",
-                  [&view](const std::string& text) { view.filter = check_name(text, "--filter"); });
+  add_text_option(
+      app, "--filter", "EXPRESSION",
+      "only records for which it holds, e.g. \"time_us < 100 && family == 'flash_sm90'\"",
+      [&view](const std::string& text) { view.filter = check_name(text, "--filter"); });
 }
 
 void add_emulate_option(CLI::App& app, bool& emulate) {

@@ -6,8 +6,8 @@ namespace fatune {
 
 std::filesystem::path read_path(const std::string& text, const std::string& option) {
   if (text.empty()) {
-    throw Error(ExitCode::usage, "an empty name is no file and no folder", option,
-                "name one; is a variable of the shell not set?");
+    throw Error(ExitCode::usage, "an empty name is neither a file nor a folder", option,
+                "name one; is a shell variable not set?");
   }
   return text;
 }

@@ -36,7 +36,7 @@ void settle(const GivenPolicy& given, Strategy otherwise, MeasurePolicy& policy)
 bool read_parts(const std::string& text) {
   if (text != "auto" && text != "off") {
     throw Error(ExitCode::usage, "there is no mode '" + text + "'", "--parts",
-                "auto races on a part of a problem first where a launch is long, off never");
+                "auto races on a part of a problem first when a launch is long, off never does");
   }
   return text == "auto";
 }
@@ -46,15 +46,15 @@ void add_strategy_options(CLI::App& app, GivenPolicy& given, MeasurePolicy& poli
   constexpr double kMostSeconds = 1e9;
   add_text_option(
       app, "--strategy", "race|exhaustive",
-      "give samples to those that can still win, or the same number to each (default: " +
+      "give samples to configurations that can still win, or the same number to each (default: " +
           std::string(strategy_name(otherwise)) + ")",
       [&](const std::string& text) { given.strategy = parse_strategy(text); });
   add_integer(app, "--repeats",
               "samples per configuration; implies --strategy exhaustive (default there: 64)", 1,
               kMostSamples, given.repeats);
   add_integer(app, "--warmup",
-              "samples of each that are thrown away first (default: 10, in a race 0)", 0,
-              kMostSamples, given.warmup);
+              "samples of each configuration that are discarded first (default: 10; in a race 0)",
+              0, kMostSamples, given.warmup);
   add_text_option(app, "--budget", "SECONDS", "end the races after this time (default: no limit)",
                   [&](const std::string& text) {
                     policy.budget_s = parse_number(text, "--budget", 1e-3, kMostSeconds);
@@ -66,9 +66,10 @@ void add_strategy_options(CLI::App& app, GivenPolicy& given, MeasurePolicy& poli
                     policy.target_ci = parse_number(text, "--target-ci", 1e-3, 50.0) / 100.0;
                   });
   add_text_option(app, "--parts", "auto|off",
-                  "race on a part of the problem first where a launch is long (default: auto)",
+                  "race on a part of the problem first when a launch is long (default: auto)",
                   [&](const std::string& text) { given.parts = read_parts(text); });
-  add_text_option(app, "--confidence", "PERCENT", "of the reported intervals (default: 95)",
+  add_text_option(app, "--confidence", "PERCENT",
+                  "confidence of the reported intervals (default: 95)",
                   [&](const std::string& text) {
                     policy.confidence = parse_number(text, "--confidence", 50.0, 99.9) / 100.0;
                   });
@@ -93,8 +94,8 @@ void add_sample_options(CLI::App& app, MeasurePolicy& policy) {
   app.add_flag_callback(
       "--no-gate", [&] { policy.device_gate = false; },
       "do not hold the GPU until the host has queued a sample");
-  add_integer(app, "--seed", "of the random inputs and the order of the samples (default: 1)", 0,
-              std::numeric_limits<std::int64_t>::max(), policy.seed);
+  add_integer(app, "--seed", "seed of the random inputs and the order of the samples (default: 1)",
+              0, std::numeric_limits<std::int64_t>::max(), policy.seed);
 }
 
 }  // namespace

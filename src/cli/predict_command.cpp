@@ -20,8 +20,9 @@ void add_predict_command(const Subcommands& all) {
   add_kernel_options(sub, options.kernels, SpaceOption::no, FamilyOption::several);
   add_output_options(sub, options.output);
   sub.footer(
-      R"(The expected regret is that of tuned problems that were left out in turn, and whose choice was come to
-in the same way (docs/export.md). Exit code 5: nothing is eligible for any of the problems.
+      R"(The expected regret is that of tuned problems that were left out in turn, and whose configuration
+was chosen in the same way (docs/export.md). Exit code 5: nothing is eligible for any of the
+problems.
 
 Examples:
   fatune predict --seq 3072 --dhead 128 --dtype bf16 --causal

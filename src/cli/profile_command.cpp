@@ -14,7 +14,7 @@ namespace {
 CounterReader parse_reader(const std::string& text) {
   if (text != "ncu" && text != "cupti") {
     throw Error(ExitCode::usage, "there is no backend '" + text + "'", "--backend",
-                "ncu (Nsight Compute) or cupti (in the process)");
+                "choose ncu (Nsight Compute) or cupti (in-process)");
   }
   return text == "ncu" ? CounterReader::ncu : CounterReader::cupti;
 }
@@ -57,7 +57,7 @@ void add_counting_options(CLI::App& app, ProfileOptions& options) {
               options.runs);
   app.add_option("--baseline", options.baseline, "configuration that 'rel %' refers to")
       ->type_name("CONFIG");
-  add_text_option(app, "--backend", "ncu|cupti", "ncu (the default), or cupti: in the process",
+  add_text_option(app, "--backend", "ncu|cupti", "ncu (the default), or cupti: in-process",
                   [&options](const std::string& text) { options.reader = parse_reader(text); });
 }
 
@@ -74,7 +74,7 @@ void add_profile_command(const Subcommands& all) {
   sub.add_flag("--nsys", options.timeline,
                "a timeline with Nsight Systems in place of counters; needs --out");
   add_path_option(sub, "--script", "DIR",
-                  "write scripts that do it on another machine; profile nothing",
+                  "write scripts that profile on another machine; profile nothing here",
                   options.script_dir);
   add_path_option(sub, "--import", "FILE",
                   "read a report made elsewhere: .ncu-rep, or what ncu printed with --csv",
@@ -83,11 +83,11 @@ void add_profile_command(const Subcommands& all) {
       ->excludes("--script");
   sub.add_flag_callback(
       "--csv", [&options = options] { options.output.format = OutputFormat::csv; },
-      "as --format csv");
+      "the same as --format csv");
   add_target_options(sub, options.target);
   add_compile_settings(sub, options.compile);
   add_output_options(sub, options.output);
-  sub.footer(R"(docs/profile.md says what the figures mean, and what reading them takes.
+  sub.footer(R"(docs/profile.md says what the figures mean, and what reading them requires.
 Examples:
   fatune profile --seq 4096 \
     --config "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax"

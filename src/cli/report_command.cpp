@@ -15,8 +15,8 @@ constexpr std::int64_t kMostReportRows = 20000;
 
 ReportFormat parse_report_format(const std::string& text) {
   if (text != "html" && text != "svg") {
-    throw Error(ExitCode::usage, fmt::format("'{}' is no format of reports", text), "--format",
-                "it is html or svg");
+    throw Error(ExitCode::usage, fmt::format("'{}' is not a report format", text), "--format",
+                "choose html or svg");
   }
   return text == "svg" ? ReportFormat::svg : ReportFormat::html;
 }
@@ -26,14 +26,16 @@ ReportFormat parse_report_format(const std::string& text) {
 void add_report_command(const Subcommands& all) {
   const auto [sub, options] =
       add_subcommand(all, "report", "Write what runs found as one HTML page with figures", report);
-  sub.add_option("INPUT", options.inputs,
-                 "runs, by number or last; results.json, best_configs.json; what 'sass why' and "
-                 "compare_peers wrote beside them (default: the shipped results)")
+  sub.add_option(
+         "INPUT", options.inputs,
+         "runs, by number or last; results.json, best_configs.json; also what 'sass why' and "
+         "compare_peers wrote (default: the shipped results)")
       ->type_name("N|last|FILE");
-  add_path_option(sub, "--out", "FILE",
-                  "the page (default: report.html), or the figure; the folder of all figures; - "
-                  "is standard output",
-                  options.out);
+  add_path_option(
+      sub, "--out", "FILE",
+      "file for the page (default: report.html) or the figure; folder for all figures; -: "
+      "standard output",
+      options.out);
   add_text_option(sub, "--format", "html|svg", "html (default), or svg: figures alone",
                   [&options = options](const std::string& text) {
                     options.format = parse_report_format(text);
@@ -47,7 +49,7 @@ void add_report_command(const Subcommands& all) {
   add_verbosity_options(sub, options.output);
   sub.footer(
       R"(The page needs no network and no server, and can be read without JavaScript. Several runs are
-shown beside each other; the first is what the others are compared with. Figures, and how to read them:
+shown side by side; the others are compared with the first. Figures, and how to read them:
 docs/report.md.
 
 Examples:

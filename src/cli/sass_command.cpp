@@ -21,7 +21,7 @@ void add_side(CLI::App& app, CodeOptions& options, const char* name, const char*
 
 void add_clean_command(const Subcommands& all) {
   const auto [sub, options] = add_subcommand(
-      all, "clean", "The code without addresses, for an editor's compare", sass_clean);
+      all, "clean", "The code without addresses, for comparing in an editor", sass_clean);
   add_compile_options(sub, options);
   add_code_options(sub, options);
   sub.footer(R"(Examples:
@@ -36,7 +36,7 @@ void add_graph_command(const Subcommands& all) {
   add_compile_options(sub, options);
   add_code_options(sub, options);
   add_text_option(sub, "--format", "dot|svg",
-                  "Graphviz' language, or what its program dot draws of it",
+                  "Graphviz' language, or the picture that its program dot draws",
                   [&options = options](const std::string& text) { options.svg = text == "svg"; })
       ->check(CLI::IsMember({"dot", "svg"}).description(""))
       ->default_str("dot");
@@ -49,7 +49,7 @@ void add_diff_command(const Subcommands& all) {
   const auto [sub, options] =
       add_subcommand(all, "diff", "What changes from one kernel's code to another's", sass_diff);
   add_side(sub, options, "A", "configuration, or cubin or listing file, or artifact:KEY");
-  add_side(sub, options, "B", "the same, to compare with it");
+  add_side(sub, options, "B", "the same, to compare with A");
   add_compile_options(sub, options);
   add_function_option(sub, options);
   sub.add_flag("--opcodes", options.opcodes, "by opcode instead of class");
@@ -66,7 +66,8 @@ void add_diff_command(const Subcommands& all) {
 
 void add_why_command(const Subcommands& all) {
   const auto [sub, options] = add_subcommand(
-      all, "why", "Which parameter moves which instructions, and which go with the time", sass_why);
+      all, "why", "Which parameter changes which instructions, and which correlate with the time",
+      sass_why);
   options.kernels.kernels_variable = all.kernels_variable;
   add_kernel_options(sub, options.kernels, SpaceOption::yes);
   add_problem_options(sub, options.problems, kCompiledSeqLen);

@@ -18,16 +18,16 @@ void add_target_option(CLI::App& sub, SassMapOptions& options, const char* name,
 
 void add_map_options(CLI::App& sub, SassMapOptions& options) {
   add_target_option(sub, options, "--source", "FILE:LINE",
-                    "a line of the source, as softmax.cuh:40", read_source_target);
+                    "a line of the source, e.g. softmax.cuh:40", read_source_target);
   add_target_option(sub, options, "--ptx", "LINE", "a line of the PTX", read_ptx_target);
-  add_target_option(sub, options, "--sass", "ADDRESS", "a machine instruction, as 0x22d0",
+  add_target_option(sub, options, "--sass", "ADDRESS", "a machine instruction, e.g. 0x22d0",
                     read_sass_target);
   options.depth = kDefaultSteps;
-  add_integer(sub, "--depth", "how many steps back the PTX that feeds it is followed; 0: all", 0,
+  add_integer(sub, "--depth", "how many steps back to follow the PTX that feeds it; 0: all", 0,
               kMostSteps, options.depth)
       ->default_str(std::to_string(kDefaultSteps));
-  sub.add_flag("--annotate", options.annotate, "the source files whole, with counts in front");
-  sub.add_flag("--ptx-text", options.ptx_text, "the PTX alone, whose lines --ptx takes");
+  sub.add_flag("--annotate", options.annotate, "the whole source files, with counts in front");
+  sub.add_flag("--ptx-text", options.ptx_text, "the PTX alone, whose line numbers --ptx takes");
   const std::vector<std::string> exclusive{"--source", "--ptx", "--sass", "--annotate",
                                            "--ptx-text"};
   for (const std::string& one : exclusive) {

@@ -25,7 +25,8 @@ void add_run_source(CLI::App& app, CodeOptions& options) {
                       [&options](const std::string& text) {
                         options.sources.push_back({text, Kind::run, parse_run(text, "--run")});
                       });
-  add_integer(app, "--rank", "of that run; 1: the fastest", 1, kLastRank, options.rank)->needs(run);
+  add_integer(app, "--rank", "rank in that run; 1: the fastest", 1, kLastRank, options.rank)
+      ->needs(run);
   run->excludes(app.get_option("--config"));
   run->excludes(app.get_option("--arch"));
   add_db_option(app, options.db_file);
@@ -54,14 +55,13 @@ void add_case_options(CLI::App& app, CodeOptions& options) {
 void add_code_options(CLI::App& app, CodeOptions& options) {
   add_case_options(app, options);
   auto* file = add_text_option(
-      app, "--cubin", "FILE",
-      "cubin, a file that embeds some, or what 'nvdisasm -c' printed of one",
+      app, "--cubin", "FILE", "cubin, a file that embeds cubins, or what 'nvdisasm -c' printed",
       [&options](const std::string& text) {
         options.sources.push_back({read_path(text, "--cubin").string(), Kind::file, {}});
       });
   auto* artifact =
       add_source(app, options, "--artifact", "KEY",
-                 "what the cubin cache has under a key that begins so", Kind::artifact);
+                 "artifact of the cubin cache whose key begins with KEY", Kind::artifact);
   file->excludes(artifact);
   for (const char* other : {"--config", "--run"}) {
     file->excludes(app.get_option(other));

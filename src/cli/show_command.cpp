@@ -14,7 +14,7 @@ void add_show_command(const Subcommands& all) {
       ->type_name("N|last")
       ->required();
   add_db_option(sub, options.db_file);
-  sub.add_flag("--plot", options.plot, "also draw the main figures: in tables and Markdown");
+  sub.add_flag("--plot", options.plot, "also draw the main figures, in tables and Markdown");
   add_output_options(sub, options.output);
   add_view_options(sub, options.output.view);
   add_top_option(sub, options.output);

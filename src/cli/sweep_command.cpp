@@ -22,15 +22,15 @@ void add_audit_option(CLI::App& app, AuditOptions& audit) {
 void add_against_options(CLI::App& app, AgainstOptions& against) {
   add_path_option(
       app, "--against", "FILE",
-      "race each winner against that of this best_configs.json, in the same rounds; exit "
-      "code 12 when it is slower",
+      "race each winner against the one in this best_configs.json, in the same rounds; exit "
+      "code 12 if it is slower",
       against.best_file);
   add_text_option(app, "--against-source", "DIR|REV",
                   "build what is raced against from the kernels in this folder, or of this git "
                   "revision; without --against: all configurations",
                   [&](const std::string& text) { against.source = text; });
   add_text_option(app, "--tolerance", "PERCENT",
-                  "with --against: up to which times count as equal (default: 0.5)",
+                  "with --against: difference up to which times count as equal (default: 0.5)",
                   [&](const std::string& text) {
                     against.tolerance_percent = parse_number(text, "--tolerance", 0.0, 1000.0);
                   });
@@ -40,12 +40,13 @@ void add_shard_options(CLI::App& app, ShardOptions& shard,
                        std::optional<std::filesystem::path>& record_dir) {
   CLI::Option* const number = add_text_option(
       app, "--shard", "I/N|auto",
-      "only the problems of shard I of N, as 3/8; auto: as this task of a Slurm job array says",
+      "only the problems of shard I of N, e.g. 3/8; auto: that of this Slurm job array task",
       [&](const std::string& text) { shard.shard = read_shard(text); });
   number->excludes("--cover");
-  add_text_option(app, "--fleet", "NAME",
-                  "a name for the shards: those of one name and sweep are one run once merged",
-                  [&](const std::string& text) { shard.fleet = text; })
+  add_text_option(
+      app, "--fleet", "NAME",
+      "name for the shards: those of the same name and sweep become one run when merged",
+      [&](const std::string& text) { shard.fleet = text; })
       ->needs(number);
   add_path_option(app, "--record", "DIR",
                   "folder that gets a copy of the store when the shard has ended, and then the "
@@ -58,7 +59,7 @@ void add_shard_options(CLI::App& app, ShardOptions& shard,
 void add_search_options(CLI::App& app, SearchOptions& search, SimulationOptions& simulation) {
   add_text_option(app, "--search", "auto|exhaustive|random|local|model",
                   "which configurations are tried (default: auto: all of a small space, else those "
-                  "that a model proposes, which learns from what was measured)",
+                  "proposed by a model that learns from what was measured)",
                   [&](const std::string& text) { search.kind = parse_search(text); });
   add_text_option(app, "--max-configs", "N",
                   "try at most N configurations per problem (default: all in an exhaustive search, "
@@ -86,9 +87,9 @@ void add_sweep_command(const Subcommands& all) {
   add_audit_option(sub, options.audit);
   add_cover_option(
       sub,
-      "with several problems: also time winners of the others that the rules dropped on "
-      "one, and show the smallest set of configurations of which one is within PERCENT "
-      "of each winner",
+      "with several problems: also time, on each, winners of the others that the rules "
+      "dropped there, and show the smallest set of configurations that has one within "
+      "PERCENT of each winner",
       options.cover_percent);
   add_against_options(sub, options.against);
   add_shard_options(sub, options.shard, options.record_dir);

@@ -82,7 +82,7 @@ constexpr std::array kValueKinds{
 void add_kind(std::string_view name, ValueWords& value) {
   const auto kind = std::ranges::find(kValueKinds, name, &ValueKind::name);
   if (kind == kValueKinds.end()) {
-    throw std::logic_error("the help speaks of a '" + std::string(name) +
+    throw std::logic_error("the help mentions a '" + std::string(name) +
                            "', which cli/value_words.cpp does not know");
   }
   const Words words = kind->words();

@@ -30,7 +30,7 @@ void add_verify_winner_command(const Subcommands& all) {
   add_output_options(sub, options.output);
   sub.footer(
       R"(Verdicts: confirmed, it is behind the fastest by no more than the tolerance; beaten, another is
-faster beyond doubt and tolerance; failed, it has no time; undecided, what was measured does not tell,
+faster beyond doubt and tolerance; failed, it has no time; undecided, the measurements do not tell,
 as with a small --budget. Times of the file are shown beside the new ones; no verdict rests on them.
 
 Exit code 11: a winner is beaten, or has failed. 13: none is, but one is undecided.

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kCodePrefix = ".text.";
 
 [[noreturn]] void malformed(const char* what) {
-  throw Error(ExitCode::internal, std::string("a cubin that is no ELF file: ") + what);
+  throw Error(ExitCode::internal, std::string("a cubin that is not a valid ELF file: ") + what);
 }
 
 template <typename T>
@@ -30,10 +30,10 @@ Elf64_Ehdr read_header(std::span<const char> elf) {
   const auto header = read_at<Elf64_Ehdr>(elf, 0);
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
       header.e_ident[EI_DATA] != ELFDATA2LSB) {
-    malformed("its first bytes are not those of a 64-bit one");
+    malformed("its first bytes are not those of a 64-bit file");
   }
   if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shstrndx >= header.e_shnum) {
-    malformed("its section table has another form");
+    malformed("its section table has an unexpected form");
   }
   return header;
 }
@@ -41,14 +41,14 @@ Elf64_Ehdr read_header(std::span<const char> elf) {
 Elf64_Shdr section_header(std::span<const char> elf, const Elf64_Ehdr& header, unsigned index) {
   const std::uint64_t offset = std::uint64_t{index} * sizeof(Elf64_Shdr);
   if (header.e_shoff > elf.size()) {
-    malformed("its section table lies outside");
+    malformed("its section table lies outside the file");
   }
   return read_at<Elf64_Shdr>(elf, header.e_shoff + offset);
 }
 
 std::string text_at(std::span<const char> table, std::uint64_t offset) {
   if (offset >= table.size()) {
-    malformed("a section's name lies outside");
+    malformed("a section's name lies outside the table of names");
   }
   const auto text = table.subspan(offset);
   return {text.begin(), std::ranges::find(text, '\0')};
@@ -56,7 +56,7 @@ std::string text_at(std::span<const char> table, std::uint64_t offset) {
 
 std::span<const char> contents(std::span<const char> elf, const Elf64_Shdr& section) {
   if (section.sh_offset > elf.size() || elf.size() - section.sh_offset < section.sh_size) {
-    malformed("a section lies outside");
+    malformed("a section lies outside the file");
   }
   return elf.subspan(section.sh_offset, section.sh_size);
 }

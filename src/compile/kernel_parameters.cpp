@@ -103,7 +103,7 @@ std::optional<std::string> argument_mismatch(const Artifact& artifact,
   const auto index = static_cast<std::size_t>(at - passed.begin());
   const std::string pointer =
       index < arguments.list.size() ? arguments.list[index].pointer : "/arguments";
-  return fmt::format("family.json: {}: the kernel takes {}, and is passed {}", pointer,
+  return fmt::format("family.json: {}: the kernel takes {}, but is passed {}", pointer,
                      sizes_text(*taken), sizes_text(passed));
 }
 

@@ -25,9 +25,10 @@ inline constexpr std::array kExportFormats{
                      false},
     ExportFormatInfo{ExportFormat::torch, "torch", "a PyTorch package of the kernels, in a folder",
                      true, false},
-    ExportFormatInfo{ExportFormat::t4, "t4", "auto-tuners' common format of results", false, true},
+    ExportFormatInfo{ExportFormat::t4, "t4", "the common results format of auto-tuners", false,
+                     true},
     ExportFormatInfo{ExportFormat::kernel_tuner_cache, "kernel-tuner-cache",
-                     "what Kernel Tuner simulates tuning from", false, true},
+                     "the cache from which Kernel Tuner simulates tuning", false, true},
 };
 
 [[nodiscard]] std::string_view export_format_name(ExportFormat format);

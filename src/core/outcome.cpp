@@ -99,7 +99,7 @@ struct ReadSummary {
 
   [[noreturn]] void refuse() const {
     throw Error(ExitCode::bad_file,
-                fmt::format("'{}' is not what its outcome says of a configuration", summary));
+                fmt::format("'{}' is not a valid summary of its outcome", summary));
   }
 };
 

@@ -36,7 +36,7 @@ void add_named(std::string_view name, std::vector<SanitizerTool>& tools) {
     }
   }
   if (!known) {
-    throw Error(ExitCode::usage, fmt::format("'{}' is no tool of compute-sanitizer", name),
+    throw Error(ExitCode::usage, fmt::format("'{}' is not a tool of compute-sanitizer", name),
                 "--sanitizer", "memcheck, racecheck, synccheck, initcheck, several, or all");
   }
 }

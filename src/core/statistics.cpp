@@ -21,7 +21,7 @@ double fair_binomial(std::size_t n, std::size_t k) {
 void check_samples(std::span<const double> samples) {
   const auto finite = [](double x) { return std::isfinite(x); };
   if (samples.empty() || !std::ranges::all_of(samples, finite)) {
-    throw std::invalid_argument("a summary needs at least one sample, and finite ones only");
+    throw std::invalid_argument("a summary needs at least one sample, and only finite ones");
   }
 }
 

@@ -23,7 +23,7 @@ std::string_view stop_reason_name(StopReason reason) {
 StopReason parse_stop_reason(std::string_view name) {
   const auto* const found = std::ranges::find(kStopReasonNames, name);
   if (found == kStopReasonNames.end()) {
-    throw Error(ExitCode::bad_file, "no race stops because of '" + std::string(name) + "'");
+    throw Error(ExitCode::bad_file, "there is no stop reason '" + std::string(name) + "'");
   }
   return static_cast<StopReason>(found - kStopReasonNames.begin());
 }

@@ -42,7 +42,7 @@ std::vector<FieldRow> documented_rows() {
               "from the kernel's start to its end on the GPU"),
        kAll},
       {whole(direct("elapsed_cycles", "cycles", "cycles", "sm__cycles_elapsed.max", 1.0,
-                    "clock cycles of the multiprocessor that counted most")),
+                    "clock cycles of the multiprocessor with the greatest count")),
        kAll},
       {whole(direct("registers_per_thread", "registers", "regs", kRegistersMetric, 1.0,
                     "registers that the compiler gave each thread")),
@@ -105,7 +105,7 @@ std::vector<FieldRow> attention_rows() {
                     100.0},
        kAttention | kCore},
       {efficiency("global_load_efficiency_percent", "load eff %", {"ld", "ldgsts"},
-                  "bytes that loads and cp.async asked for, per byte moved; not TMA"),
+                  "bytes that loads and cp.async requested, per byte moved; not TMA"),
        kAttention},
       {efficiency("global_store_efficiency_percent", "store eff %", {"st"},
                   "bytes that stores wrote, per byte moved; not TMA"),
@@ -116,7 +116,7 @@ std::vector<FieldRow> attention_rows() {
        kAttention},
       {percent("instruction_throughput_percent", "inst %",
                "sm__inst_executed.avg.pct_of_peak_sustained_elapsed",
-               "instructions executed, of the most that the multiprocessors can"),
+               "instructions executed, relative to the most that the multiprocessors can execute"),
        kAttention},
       {CounterField{"warp_execution_efficiency_percent",
                     "%",
@@ -128,7 +128,7 @@ std::vector<FieldRow> attention_rows() {
        kAttention},
       {percent("achieved_occupancy_percent", "occupancy %",
                "sm__warps_active.avg.pct_of_peak_sustained_active",
-               "warps in flight on an active multiprocessor, of the most that it holds"),
+               "warps in flight on an active multiprocessor, relative to the most that it holds"),
        kAttention},
   };
 }
@@ -137,7 +137,7 @@ std::vector<FieldRow> stall_rows() {
   return {
       stall("long_scoreboard", "for global or local memory"),
       stall("short_scoreboard", "for shared memory or special functions"),
-      stall("mio_throttle", "because the queue for shared memory and such is full"),
+      stall("mio_throttle", "because the queue for shared memory and the like is full"),
       stall("lg_throttle", "because the queue for global memory is full"),
       stall("tex_throttle", "because the texture queue is full"),
       stall("math_pipe_throttle", "for a busy arithmetic or tensor pipe"),
@@ -151,7 +151,7 @@ std::vector<FieldRow> stall_rows() {
       stall("imc_miss", "for the constant cache"),
       stall("branch_resolving", "for a branch"),
       stall("dispatch_stall", "for the dispatcher"),
-      stall("drain", "for stores at their end"),
+      stall("drain", "at their end for outstanding stores"),
       stall("misc", "for something else"),
   };
 }

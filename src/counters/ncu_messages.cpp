@@ -43,8 +43,8 @@ constexpr std::array<Cause, 15> kCauses{{
      kUnsupportedRemedy},
     {"librarynotloaded", ExitCode::gpu_failure,
      "Nsight Compute cannot use the driver's profiling library",
-     "install the driver's complete package (libcuda and libnvidia-ml alone do not do), and no "
-     "older than Nsight Compute needs"},
+     "install the driver's complete package (libcuda and libnvidia-ml alone are not enough), "
+     "and no older than Nsight Compute needs"},
     {"cuda driver version is insufficient", ExitCode::gpu_failure,
      "the driver is too old for this Nsight Compute",
      "install a newer driver, or an older Nsight Compute and name it in FATUNE_NCU"},
@@ -57,7 +57,7 @@ constexpr std::array<Cause, 15> kCauses{{
      kUnknownRemedy},
     {"interprocesslock", ExitCode::io,
      "Nsight Compute cannot open its lock file among the temporary files",
-     "another user has made it: set TMPDIR to a folder of your own"},
+     "another user has created it: set TMPDIR to a folder of your own"},
     {"no kernels were profiled", ExitCode::gpu_failure, "Nsight Compute saw no launch to profile",
      "its messages say more; a profiler of another version may work (FATUNE_NCU)"},
 }};

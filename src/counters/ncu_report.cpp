@@ -67,8 +67,8 @@ std::string table_of(std::string_view text, const std::string& source) {
   }
   if (!found) {
     throw Error(
-        ExitCode::bad_file, "there is no table of Nsight Compute in it", source,
-        "what 'ncu --csv' prints, also with '--page raw', has a row that begins with \"ID\"");
+        ExitCode::bad_file, "it contains no table from Nsight Compute", source,
+        "the output of 'ncu --csv', also with '--page raw', has a row that begins with \"ID\"");
   }
   return table;
 }
@@ -141,7 +141,7 @@ class Table {
     const auto id = read_number(cells[id_], {});
     constexpr double kMostLaunches = 1e9;
     if (!id || *id < 0 || *id > kMostLaunches) {
-      fail(fmt::format("'{}' is no launch's number", cells[id_]), row);
+      fail(fmt::format("'{}' is not the number of a launch", cells[id_]), row);
     }
     Launch& launch = launches_[static_cast<long>(*id)];
     launch.kernel_name = cells[kernel_];
@@ -151,7 +151,7 @@ class Table {
   void add_launch(std::size_t row) {
     const CsvRow& cells = rows_[row];
     if (cells.size() != header().size() || rows_[1].size() != header().size()) {
-      fail(fmt::format("it has {} cells in place of {}", cells.size(), header().size()), row);
+      fail(fmt::format("it has {} cells instead of {}", cells.size(), header().size()), row);
     }
     Launch& one = launch(row);
     for (std::size_t i = 0; i < cells.size(); ++i) {

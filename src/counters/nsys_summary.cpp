@@ -56,7 +56,7 @@ class SummaryReader {
  private:
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(ExitCode::bad_file, what, source_,
-                "expected is what 'nsys stats --format csv' prints");
+                "expected the output of 'nsys stats --format csv'");
   }
 
   /// The column with the first of these headings that exists: versions differ.
@@ -75,7 +75,7 @@ class SummaryReader {
     const std::string& cell = row[column(headings)];
     const auto value = read_number(cell, kStyle);
     if (!value || !std::isfinite(*value) || std::abs(*value) > 1e18) {
-      fail(fmt::format("'{}' in column '{}' is no number", cell, *headings.begin()));
+      fail(fmt::format("'{}' in column '{}' is not a number", cell, *headings.begin()));
     }
     return *value;
   }

@@ -127,7 +127,7 @@ NumberStyle find_number_style(std::span<const std::string_view> texts, const std
   }
   if (!point.possible || (!point.fraction.empty() && !comma.fraction.empty())) {
     throw Error(ExitCode::bad_file,
-                fmt::format("it cannot be told how numbers are written: '{}'",
+                fmt::format("cannot tell how numbers are written: '{}'",
                             point.possible ? point.fraction : point.unreadable),
                 source, "run the profiler with LC_ALL=C");
   }

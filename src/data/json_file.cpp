@@ -177,7 +177,7 @@ std::string_view schema_of_format(const json& value, std::span<const std::string
     return format != value.end() && *format == fmt::format("fatune.{}", known);
   });
   if (schema == schemas.end()) {
-    fail_syntax(origin, "its \"format\" is none of those that are read here",
+    fail_syntax(origin, "its \"format\" is not one of those that fatune reads",
                 fmt::format("give a file of {}", fmt::join(schemas, ", ")));
   }
   return *schema;

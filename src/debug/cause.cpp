@@ -24,7 +24,7 @@ class Detective {
       case StepTensor::s:
         return explain_scores();
       case StepTensor::m:
-        return "the scores are right: the maximum of a row, and when M follows it";
+        return "the scores are right: the maximum of a row, or when M is updated to it";
       case StepTensor::p:
         return "S and M are right: the exponential, or the rounding and packing of P";
       case StepTensor::l:
@@ -36,7 +36,7 @@ class Detective {
     }
     return "the division by L, the rounding or the store of O" +
            std::string(shows_steps() ? "; every step is right"
-                                     : "; or any step: this family shows none");
+                                     : "; or any step: this family does not show its steps");
   }
 
  private:
@@ -73,9 +73,10 @@ class Detective {
       }
     }
     if (of_the_mask == first_.wrong) {
-      return fmt::format("the mask: {} of key {} for query {}, and nothing else is wrong",
-                         std::isinf(value().kernel) ? "it hides the score" : "it lets through that",
-                         value().column, value().row);
+      return fmt::format(
+          "the mask: {} of key {} for query {}, and nothing else is wrong",
+          std::isinf(value().kernel) ? "it hides the score" : "it lets through the score",
+          value().column, value().row);
     }
     return "the product Q K^T, its scale, or the tiles of Q and K (copies, swizzle, a missing "
            "barrier)";
@@ -107,7 +108,7 @@ class Detective {
   [[nodiscard]] std::string explain_accumulator() const {
     if (has_risen()) {
       return rise() + (std::abs(without_rescaling() - value().kernel) <= first_.limit
-                           ? ", and O is what it is when it is not rescaled"
+                           ? ", and O has the value that it would have without rescaling"
                            : ": the rescaling of O, or the product P V");
     }
     return "S, M, P and L are right, and M did not rise: the product P V, the tile of V (copy, "

@@ -83,7 +83,7 @@ Json json_checks(const std::vector<CheckedInput>& rows, const Coverage& coverage
 std::string headline(const std::vector<CheckedInput>& rows) {
   return std::ranges::any_of(rows, is_emulated)
              ? "EMULATED on the CPU, not run on a GPU (docs/emulate.md): problems are small ones "
-               "that stand for those asked for\n\n"
+               "that stand in for those requested\n\n"
              : "";
 }
 

@@ -15,9 +15,9 @@ std::string_view doubt_text(ChangeDoubt doubt) {
     case ChangeDoubt::not_comparable:
       return "the times are not comparable";
     case ChangeDoubt::reused:
-      return "a time of an earlier run";
+      return "a time from an earlier run";
     case ChangeDoubt::all_moved:
-      return "moved as all did";
+      return "moved as all others did";
     case ChangeDoubt::few_shared:
       return "too few are in both runs";
     case ChangeDoubt::wide_interval:

@@ -93,8 +93,8 @@ double clock_change_percent(const CompareReport& report) {
 std::string_view refusal_text(Refusal refusal) {
   switch (refusal) {
     case Refusal::other_device:
-      return "NOT JUDGED: the runs are of different GPU models; times are shown, no verdict rests "
-             "on them";
+      return "NOT JUDGED: the runs are from different GPU models; times are shown, but no verdict "
+             "rests on them";
     case Refusal::not_measured:
       return "NOT JUDGED: times of one of the runs are estimates; no verdict rests on them";
     case Refusal::none:
@@ -115,7 +115,7 @@ Blocks warnings_of(const CompareReport& report) {
   constexpr double kWorthSaying = 1.0;
   if (const double clock = clock_change_percent(report); std::abs(clock) >= kWorthSaying) {
     append(blocks,
-           {block::Warning{fmt::format("the SM clock differs: by {:+.1f} % where the most", clock)},
+           {block::Warning{fmt::format("the SM clock differs: by {:+.1f} % at the most", clock)},
             block::ParagraphEnd{}});
   }
   return blocks;
@@ -137,8 +137,9 @@ Blocks drift_of(const CompareReport& report) {
             block::ParagraphEnd{}};
   }
   return {block::Warning{text},
-          block::Text{"Two separate runs cannot tell which: what moved as all did is undecided. "
-                      "fatune sweep --against FILE measures old winners in the same rounds.\n"},
+          block::Text{"Two separate runs cannot tell which: configurations that moved as all "
+                      "others did are undecided. fatune sweep --against FILE measures old winners "
+                      "in the same rounds.\n"},
           block::ParagraphEnd{}};
 }
 
@@ -183,7 +184,7 @@ Blocks problems_of(const CompareReport& report) {
       block::Rows{table_of(compared_problem_fields(), comparison.problems)}};
   if (comparison.problems_of_one > 0) {
     append(blocks, {block::ParagraphEnd{},
-                    block::Text{fmt::format("{} problems are in one of the runs alone\n",
+                    block::Text{fmt::format("{} problems are in only one of the runs\n",
                                             comparison.problems_of_one)}});
   }
   return blocks;

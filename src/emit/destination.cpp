@@ -79,7 +79,7 @@ Destination find_destination(const fs::path& path) {
 
 void fail_output(const fs::path& path, const std::string& what, const std::string& why) {
   throw Error(ExitCode::io, what + ": " + why, path.string(),
-              "choose a folder that can be written and has space left");
+              "choose a folder that is writable and has space left");
 }
 
 }  // namespace fatune

@@ -257,7 +257,7 @@ Blocks verified_of(const RunReport& run, const ProblemReport& problem) {
   }
   if (emulated == nullptr &&
       std::get<Estimated>(not_covered->outcome).not_verified_because.empty()) {
-    return {block::Warning{"NOT VERIFIED: nothing was run, not on the CPU either"}};
+    return {block::Warning{"NOT VERIFIED: nothing was run, not even on the CPU"}};
   }
   Blocks blocks;
   if (emulated != nullptr) {

@@ -30,7 +30,7 @@ Json json_map(const SassMapReport& report) {
 
 std::string headline(const SassMapReport& report) {
   const SassProfile& profile = report.code.profile;
-  return fmt::format("{} for {}: {} instructions, {} in the main loop; {} of no known line\n",
+  return fmt::format("{} for {}: {} instructions, {} in the main loop; {} without a known line\n",
                      report.code.source, profile.target, profile.all.total, profile.all.main_loop,
                      report.without_line.total);
 }

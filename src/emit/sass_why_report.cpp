@@ -87,7 +87,7 @@ std::string headline(const SassWhyReport& report) {
                   report.target, report.samples.size(), report.left_out);
   if (report.other_code > 0) {
     text += fmt::format(
-        "NOTE: {} measured kernels have other code than the one compiled now (compiler or sources "
+        "NOTE: {} measured kernels have different code from that compiled now (compiler or sources "
         "have changed)\n",
         report.other_code);
   }
@@ -103,14 +103,14 @@ Blocks effects_of(const SassWhyReport& report, std::size_t top) {
           effects, [&](const ParameterEffect& effect) { return effect.family == report.family; })) {
     std::erase_if(fields, [](const auto& field) { return field.name == kEffectFamily; });
   }
-  return {block::Text{"\nWhat a parameter moves: instructions of a warp in the main loop for 10^6 "
-                      "tensor FLOP\n\n"},
+  return {block::Text{"\nWhat a parameter changes: instructions of a warp in the main loop for "
+                      "10^6 tensor FLOP\n\n"},
           block::Rows{table_of(fields, effects)}, block::Text{more_rows_text(effects.size(), all)}};
 }
 
 Blocks problem_of(const SassWhyReport& report, const WhyProblem& problem) {
   Blocks blocks{
-      block::Text{fmt::format("\nWhat goes with the time: {} on {}, {:.0f} % intervals\n\n",
+      block::Text{fmt::format("\nWhat correlates with the time: {} on {}, {:.0f} % intervals\n\n",
                               problem.problem, report.device, 100.0 * report.confidence)}};
   if (problem.correlations.empty()) {
     blocks.push_back(block::Text{"too few configurations, or all have the same counts\n"});

@@ -275,7 +275,7 @@ class Runs {
                               std::int64_t elements) {
     if (different > 0 && is_wanted("schedules")) {
       add(of_outputs("schedules", "schedule_dependent", input, schedule,
-                     fmt::format("{}{} of {} output values are others than with schedule {}",
+                     fmt::format("{}{} of {} output values differ from those with schedule {}",
                                  output, different, elements, settings_.schedules.front().name)));
     }
   }

@@ -35,7 +35,7 @@ EmulatedKernel read_kernel(const Artifact& artifact, const SourceBundle& sources
   const auto bytes = static_cast<std::size_t>(argument_offsets(arguments.list).back());
   if (kernel.program.parameter_bytes != bytes) {
     throw Error(ExitCode::bad_file,
-                fmt::format("the kernel takes {} bytes of arguments, {} has {}",
+                fmt::format("the kernel takes {} bytes of arguments, but {} has {}",
                             kernel.program.parameter_bytes,
                             arguments.standard ? "attention_forward" : "the family", bytes),
                 name);

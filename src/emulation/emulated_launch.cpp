@@ -248,7 +248,7 @@ std::array<std::uint32_t, 3> cluster_of(const emulate::Program& program,
   const std::array<std::uint32_t, 3> cluster = program.cluster.value_or(asked_for);
   if (asked_for != cluster && asked_for != std::array<std::uint32_t, 3>{1, 1, 1}) {
     throw Error(ExitCode::bad_file,
-                fmt::format("it is compiled for clusters of {} blocks and launched with {}",
+                fmt::format("it is compiled for clusters of {} blocks, but launched with {}",
                             fmt::join(cluster, " x "), fmt::join(asked_for, " x ")),
                 program.kernel);
   }

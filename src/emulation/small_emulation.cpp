@@ -26,7 +26,7 @@ class Emulator {
         return *std::move(emulated);
       }
     }
-    return {without_run(of_.problem, OutcomeKind::not_covered, "no small problem can stand for it"),
+    return {without_run(of_.problem, OutcomeKind::not_covered, "no small problem can represent it"),
             {of_.problem, {}}};
   }
 
@@ -43,7 +43,7 @@ class Emulator {
     if (const auto* failed = std::get_if<CompileFailed>(&compiled)) {
       return SmallEmulation{
           without_run(small.launch.on.problem, outcome_kind(*failed),
-                      "for the small problem it does not compile: " + outcome_summary(*failed)),
+                      "it does not compile for the small problem: " + outcome_summary(*failed)),
           small.launch.on};
     }
     return emulate(std::get<Artifact>(compiled), small);

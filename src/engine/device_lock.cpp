@@ -100,8 +100,8 @@ DeviceLock::DeviceLock(const std::string& uuid, LockWait wait,
   file_ = open_regular_lock_file(path);
   if (file_.get() < 0) {
     throw Error(ExitCode::io, fmt::format("cannot open: {}", std::strerror(errno)), path,
-                "this file keeps two measurements off one GPU; it must be a plain file that all "
-                "users may read: remove it, or check the folder's permissions");
+                "this file prevents two measurements on one GPU at a time; it must be a plain file "
+                "that all users may read: remove it, or check the folder's permissions");
   }
   if (!try_lock(file_)) {
     if (wait == LockWait::no) {

@@ -149,7 +149,7 @@ void JournaledRace::start_over() {
 /// the candidate that joins now, because it knew the outcome of that candidate. The outcome has
 /// been lost since (docs/store.md: damage).
 void JournaledRace::reopen() {
-  spdlog::debug("a configuration joins late: its race begins anew");
+  spdlog::debug("a configuration joined late: restarting its race");
   CandidateList<MeasuredCandidate> candidates = std::move(candidates_);
   start_over();
   log_.drop_journal();
@@ -169,7 +169,7 @@ bool JournaledRace::replay(const std::vector<JournalEvent>& events,
                           [&](const JournalEvent& event) { return repeat(event, candidates); })) {
     return true;
   }
-  spdlog::debug("what was measured before does not fit this run: measuring it again");
+  spdlog::debug("earlier measurements do not fit this run: measuring again");
   start_over();
   return false;
 }

@@ -26,7 +26,7 @@ MatmulRates::MatmulRates(const MatmulSetup& setup, const std::vector<Problem>& p
 MatmulRate MatmulRates::measured(DType dtype) const {
   const CompileResult& result = kernels_.at(dtype).get();
   if (const auto* failed = std::get_if<CompileFailed>(&result)) {
-    throw Error(ExitCode::gpu_failure, "the kernel that multiplies does not compile",
+    throw Error(ExitCode::gpu_failure, "the matrix multiplication kernel does not compile",
                 "kernels/" + matmul_source_names().front(), failed->log);
   }
   return measure_(std::get<Artifact>(result));

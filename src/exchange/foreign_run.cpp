@@ -45,7 +45,7 @@ Names parameters_of(const TuningResults& results, const std::string& origin) {
   if (names.empty() || !std::ranges::all_of(results.settings, [&](const TunedSetting& setting) {
         return names_of(setting.configuration) == names;
       })) {
-    throw Error(ExitCode::bad_file, "its settings have not all the same parameters", origin,
+    throw Error(ExitCode::bad_file, "its settings do not all have the same parameters", origin,
                 "give the settings of one kernel, at least one");
   }
   return names;
@@ -59,9 +59,9 @@ const Family& family_with(const Names& names, const FamilySet& families,
   if (found == families.all().end()) {
     throw Error(ExitCode::bad_file,
                 "no kernel family has the parameters of its settings: " + joined(names, ", "),
-                origin, "known are " + joined(families.all(), "; ", [](const Family& family) {
+                origin, "families are " + joined(families.all(), "; ", [](const Family& family) {
                           return family.name + " (" + parameter_names(family) + ")";
-                        }) + "; --kernel-dir adds a kernel of yours");
+                        }) + "; --kernel-dir adds your own kernel");
   }
   return *found;
 }

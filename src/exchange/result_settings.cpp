@@ -131,7 +131,7 @@ void check_settings(const TuningResults& file, const RunPart& records, const std
   if (!difference.empty()) {
     throw Error(
         ExitCode::bad_file,
-        fmt::format("the setting {} is not as in the records of its member 'fatune'", difference),
+        fmt::format("the setting {} differs from the records of its member 'fatune'", difference),
         origin,
         "give the file as fatune wrote it, or remove that member, to import the settings "
         "as another program's");

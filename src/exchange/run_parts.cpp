@@ -102,7 +102,7 @@ void check_part(const ProblemReport& report, const JsonNode& records) {
   const bool ranked = std::ranges::all_of(
       report.ranking, [](const Result& result) { return is_ranked(result.outcome); });
   if (by_family(report).size() != 1 || !ranked) {
-    records.fail("it must have results of one kernel family, and a time of each that is ranked",
+    records.fail("it must have results of one kernel family, and a time for each ranked result",
                  "give the file as fatune wrote it");
   }
 }
@@ -114,7 +114,7 @@ bool are_of_one_run(const RunPart& a, const RunPart& b) {
 
 [[noreturn]] void fail_twice(const RunPart& part) {
   throw Error(ExitCode::bad_file,
-              fmt::format("the results of {} on {} are there twice", family_of(part),
+              fmt::format("the results of {} on {} appear twice", family_of(part),
                           describe(problem_of(part).problem)),
               {}, "name each file once");
 }

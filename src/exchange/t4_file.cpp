@@ -58,7 +58,7 @@ double ms_of(const JsonNode& unit) {
   const std::string text = unit.text();
   const auto* const found = std::ranges::find(kMsOfUnit, text, &UnitRow::first);
   if (found == kMsOfUnit.end()) {
-    unit.fail("'" + text + "' is no unit of time that is known here",
+    unit.fail("'" + text + "' is not a unit of time that fatune reads",
               "write milliseconds, microseconds, nanoseconds or seconds");
   }
   return found->second;

@@ -89,9 +89,8 @@ void CuptiHost::throw_unknown_metric() const {
     params.pHostObject = object_;
     params.pMetricName = name;
     if (cupti_.cuptiProfilerHostGetMetricProperties(&params) != CUPTI_SUCCESS) {
-      throw Error(ExitCode::gpu_failure,
-                  fmt::format("CUPTI knows no metric '{}' of this GPU", name), {},
-                  "'ncu --query-metrics' lists those that there are");
+      throw Error(ExitCode::gpu_failure, fmt::format("CUPTI has no metric '{}' for this GPU", name),
+                  {}, "'ncu --query-metrics' lists the available metrics");
     }
   }
 }

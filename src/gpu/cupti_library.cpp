@@ -53,8 +53,8 @@ namespace {
 
 constexpr const char* kCuptiVariable = "FATUNE_CUPTI";
 constexpr const char* kRemedy =
-    "install CUPTI of CUDA 12.6 or newer (a CUDA toolkit has it, and so has the PyPI package "
-    "nvidia-cuda-cupti), or let FATUNE_CUPTI name its libcupti.so";
+    "install CUPTI of CUDA 12.6 or newer (it is in a CUDA toolkit, and in the PyPI package "
+    "nvidia-cuda-cupti), or set FATUNE_CUPTI to its libcupti.so";
 
 // CUPTI opens these by their bare names and has no RUNPATH. It finds them if they are loaded
 // already.
@@ -84,7 +84,7 @@ void* open_chosen(const std::string& file) {
   if (library == nullptr) {
     throw Error(ExitCode::gpu_failure,
                 fmt::format("CUPTI cannot be loaded from '{}': {}", file, loader_says()),
-                kCuptiVariable, "let it name a libcupti.so, or unset it");
+                kCuptiVariable, "set it to a libcupti.so, or unset it");
   }
   return library;
 }
@@ -97,7 +97,7 @@ void* open_first(std::string& file) {
       return library;
     }
   }
-  throw Error(ExitCode::gpu_failure, "there is no CUPTI library, which reads hardware counters", {},
+  throw Error(ExitCode::gpu_failure, "CUPTI, which reads hardware counters, was not found", {},
               kRemedy);
 }
 
@@ -116,12 +116,12 @@ bool needs_permission(CUptiResult result) {
 
 std::string remedy_of(CUptiResult result) {
   if (needs_permission(result)) {
-    return "run as root, or let the administrator load NVIDIA's kernel module with "
+    return "run as root, or have the administrator load NVIDIA's kernel module with "
            "NVreg_RestrictProfilingToAdminUsers=0: https://developer.nvidia.com/ERR_NVGPUCTRPERM";
   }
   return result == CUPTI_ERROR_HARDWARE_BUSY ||
                  result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
-             ? "another profiler uses the counters (ncu, nsys, DCGM): stop it, or wait for its end"
+             ? "another profiler uses the counters (ncu, nsys, DCGM): stop it or wait until it ends"
              : "";
 }
 

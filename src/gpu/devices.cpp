@@ -92,7 +92,7 @@ void judge(Device& device) {
              CU_COMPUTEMODE_PROHIBITED) {
     device.unusable_because = "its compute mode is prohibited: no process may use it";
     device.remedy =
-        fmt::format("ask the administrator for nvidia-smi -i {} -c DEFAULT", device.limits.uuid);
+        fmt::format("ask the administrator to run nvidia-smi -i {} -c DEFAULT", device.limits.uuid);
   }
 }
 

@@ -33,7 +33,7 @@ void fail(DriverStatus& status, DriverState state, std::string problem, std::str
 
 std::string library_remedy(bool chosen_by_user) {
   return chosen_by_user
-             ? fmt::format("let {} name the driver's libcuda.so.1, or unset it", kDriverVariable)
+             ? fmt::format("set {} to the driver's libcuda.so.1, or unset it", kDriverVariable)
              : "install the NVIDIA driver (in a container: start it with the NVIDIA runtime, "
                "--gpus all); planning and compiling work without it";
 }

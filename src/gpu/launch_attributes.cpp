@@ -30,7 +30,7 @@ std::vector<CUlaunchAttribute> launch_attributes(const LaunchGeometry& geometry)
   }
   if (!attributes.empty() &&
       (api().cuLaunchKernelEx == nullptr || api().cuGraphKernelNodeSetAttribute == nullptr)) {
-    throw Error(ExitCode::gpu_failure, "the driver has no launch attributes", {},
+    throw Error(ExitCode::gpu_failure, "the driver does not support launch attributes", {},
                 "update the NVIDIA driver");
   }
   return attributes;

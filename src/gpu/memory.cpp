@@ -13,7 +13,7 @@ namespace {
 
 std::size_t checked_size(std::int64_t size) {
   if (size < 0) {
-    throw Error(ExitCode::internal, fmt::format("a negative size of memory: {}", size));
+    throw Error(ExitCode::internal, fmt::format("a negative memory size: {}", size));
   }
   return static_cast<std::size_t>(size);
 }

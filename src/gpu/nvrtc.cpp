@@ -16,7 +16,7 @@ nvrtcProgram raw(const Handle<void*, destroy_program>& program) {
 
 std::string remedy_of_nvrtc_error(int result) {
   return result == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE
-             ? "libnvrtc-builtins must lie beside libnvrtc"
+             ? "libnvrtc-builtins must be in the same folder as libnvrtc"
              : "";
 }
 

@@ -14,10 +14,8 @@ namespace {
 constexpr const char* kNvrtcVariable = "FATUNE_NVRTC";
 constexpr const char* kNvrtcRemedy =
     "pip install 'nvidia-cuda-nvrtc==13.0.*' (with a driver before R580: nvidia-cuda-nvrtc-cu12) "
-    "in "
-    "the virtual environment that is active or as the user, or let CUDA_HOME name a CUDA toolkit "
-    "of "
-    "12.0 or later, or FATUNE_NVRTC a libnvrtc.so";
+    "in the active virtual environment or as the user, or set CUDA_HOME to a CUDA toolkit of 12.0 "
+    "or later, or FATUNE_NVRTC to a libnvrtc.so";
 
 struct Nvrtc {
   NvrtcApi api;
@@ -59,7 +57,7 @@ void load_builtins(const NvrtcApi& api, const std::string& nvrtc) {
 void* open_nvrtc(NvrtcStatus& status) {
   status.library = nvrtc_file();
   if (status.library.empty()) {
-    status.problem = "there is no NVRTC, which compiles kernels";
+    status.problem = "NVRTC, which compiles kernels, was not found";
     return nullptr;
   }
   void* const library = dlopen(status.library.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -32,7 +32,7 @@ class RangeCounters::Session {
     const auto expected = static_cast<std::size_t>(runs);
     if (const std::size_t found = target_.decode(counter_data); found != expected) {
       throw Error(ExitCode::gpu_failure,
-                  fmt::format("CUPTI counted {} launches in place of {}", found, runs));
+                  fmt::format("CUPTI counted {} launches instead of {}", found, runs));
     }
     std::vector<std::vector<double>> values;
     for (std::size_t run = 0; run < expected; ++run) {
@@ -61,7 +61,7 @@ class RangeCounters::Session {
       }
     }
     throw Error(ExitCode::gpu_failure,
-                fmt::format("CUPTI wants more than the {} passes that it announced", passes_));
+                fmt::format("CUPTI needs more than the {} passes that it announced", passes_));
   }
 
   [[nodiscard]] bool run_pass(int runs, const CountedWork& work) const {

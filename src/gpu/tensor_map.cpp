@@ -69,7 +69,7 @@ CUresult encode(const TensorMapPiece& map, DevicePtr address, CUtensorMap& to) {
 
 TensorMapBytes encode_tensor_map(const TensorMapPiece& map, DevicePtr address) {
   if (api().cuTensorMapEncodeTiled == nullptr) {
-    throw Error(ExitCode::gpu_failure, "the driver has no tensor maps", {},
+    throw Error(ExitCode::gpu_failure, "the driver does not support tensor maps", {},
                 "update the NVIDIA driver");
   }
   CUtensorMap encoded{};

@@ -13,12 +13,12 @@ struct EnvironmentText {
 /// The environment variables, also listed in docs/reference.md.
 inline constexpr std::array kEnvironmentTexts{
     EnvironmentText{"KERNELS", "the search space when there is no --space"},
-    EnvironmentText{"FATUNE_CONFIG_FILE", "the file of --config-file where that is not given"},
+    EnvironmentText{"FATUNE_CONFIG_FILE", "the file of --config-file when that is not given"},
     EnvironmentText{"XDG_CACHE_HOME",
                     "compiled kernels are cached in its folder fatune (else ~/.cache/fatune)"},
-    EnvironmentText{"FATUNE_CACHE_MIB", "the greatest size of the cache (default 1024)"},
+    EnvironmentText{"FATUNE_CACHE_MIB", "the maximum size of the cache (default 1024)"},
     EnvironmentText{"FATUNE_NETWORK_DB",
-                    "where it is set, measurements are stored on a network file system too "
+                    "if it is set, measurements are stored on a network file system too "
                     "(docs/fleets.md)"},
     EnvironmentText{"SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_COUNT, SLURM_ARRAY_TASK_MIN, "
                     "SLURM_ARRAY_TASK_MAX",
@@ -26,7 +26,7 @@ inline constexpr std::array kEnvironmentTexts{
     EnvironmentText{"XDG_DATA_HOME",
                     "measurements are stored in its folder fatune (else ~/.local/share/fatune)"},
     EnvironmentText{"FATUNE_WATCHDOG_S",
-                    "the least time in seconds after which a kernel counts as hung (default 5)"},
+                    "the minimum time in seconds after which a kernel counts as hung (default 5)"},
     EnvironmentText{"FATUNE_NCU, FATUNE_NSYS", "paths of ncu and nsys, for fatune profile"},
     EnvironmentText{"FATUNE_NVDISASM, FATUNE_CUOBJDUMP",
                     "paths of nvdisasm and cuobjdump, for fatune sass"},
@@ -36,15 +36,14 @@ inline constexpr std::array kEnvironmentTexts{
     EnvironmentText{"FATUNE_DOT", "path of Graphviz' dot, for fatune sass cfg --format svg"},
     EnvironmentText{"FATUNE_COMPUTE_SANITIZER",
                     "path of compute-sanitizer, for fatune check --sanitizer"},
-    EnvironmentText{"FATUNE_CUPTI",
-                    "path of CUPTI's library, for hardware counters in the process"},
+    EnvironmentText{"FATUNE_CUPTI", "path of CUPTI's library, for in-process hardware counters"},
     EnvironmentText{"FATUNE_LIBCUDA, FATUNE_LIBNVML, FATUNE_WORKER",
                     "for tests: paths of the driver's library, of NVML's library, and of the "
                     "program that measures"},
-    EnvironmentText{"NO_COLOR, TERM", "no colours where the first is set, or the second is dumb"},
+    EnvironmentText{"NO_COLOR, TERM", "no colours if the first is set, or the second is dumb"},
     EnvironmentText{"CLICOLOR_FORCE, CLICOLOR",
-                    "the first, but for 0: colours also where no terminal is; the second as 0: no "
-                    "colours. NO_COLOR comes first, and --color before all"},
+                    "the first, unless 0: colours even without a terminal; the second, if 0: no "
+                    "colours. NO_COLOR overrides both, and --color overrides all"},
     EnvironmentText{"HOME, PATH, VIRTUAL_ENV",
                     "~ in this table; where NVIDIA's tools are looked for"},
     EnvironmentText{"COLUMNS",
@@ -52,9 +51,9 @@ inline constexpr std::array kEnvironmentTexts{
     EnvironmentText{"CUDA_VISIBLE_DEVICES", "read by the driver: which GPUs there are"},
     EnvironmentText{
         "CUDA_HOME, CUDA_PATH",
-        "which toolkit brings NVRTC and CUDA's headers, when building and when running"},
+        "which toolkit provides NVRTC and CUDA's headers, when building and when running"},
     EnvironmentText{"FATUNE_NVRTC",
-                    "path of NVRTC's library (libnvrtc.so), in place of those of "
+                    "path of NVRTC's library (libnvrtc.so), instead of those in "
                     "docs/packages.md#nvrtc"},
     EnvironmentText{"FATUNE_XGBOOST",
                     "path of XGBoost's library (libxgboost.so), for fatune sweep --search model "

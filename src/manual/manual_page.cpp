@@ -49,7 +49,7 @@ std::string options_text(const CommandPage& page) {
   for (const OptionPage& option : page.options) {
     const std::string excludes =
         option.excludes.empty() ? std::string()
-                                : fmt::format("; not beside {}", fmt::join(option.excludes, ", "));
+                                : fmt::format("; excludes {}", fmt::join(option.excludes, ", "));
     text += item(option_term(option), option.doc + excludes);
   }
   return text;
@@ -181,8 +181,8 @@ std::string manual_page(const CommandPage& page, const CommandPage& program,
          section("OPTIONS", options_text(page)) + section("EXAMPLES", examples(page)) +
          section("EXIT STATUS", exit_codes()) +
          (is_program ? section("ENVIRONMENT", environment()) + section("FILES", files())
-                     : section("ENVIRONMENT", "As " + reference(program) + " says.\n") +
-                           section("FILES", "As " + reference(program) + " says.\n")) +
+                     : section("ENVIRONMENT", "See " + reference(program) + ".\n") +
+                           section("FILES", "See " + reference(program) + ".\n")) +
          section("SEE ALSO", see_also(page, program));
 }
 

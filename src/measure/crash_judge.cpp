@@ -51,8 +51,8 @@ std::optional<Outcome> CrashJudge::judge(CandidateId id, const std::string& labe
                                               kills));
     }
     if (blame == Blame::perhaps_others && ++crashes_[id] >= kMostCrashes) {
-      return with_proof(*failure, fmt::format("its crash number {}, each time after others had "
-                                              "run",
+      return with_proof(*failure, fmt::format("crash number {} of this configuration, each "
+                                              "time after others had run",
                                               kMostCrashes));
     }
     if (blame == Blame::candidate) {

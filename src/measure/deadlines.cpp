@@ -22,8 +22,8 @@ double positive_seconds(std::string_view text) {
   constexpr double kMaxSeconds = 1e6;
   const double seconds = whole_number<double>(text).value_or(0.0);
   if (!(seconds > 0.0 && seconds <= kMaxSeconds)) {
-    throw Error(ExitCode::usage, fmt::format("'{}' is no number of seconds", text), kVariable,
-                "it is the least time, in seconds, after which a kernel counts as hung: 5");
+    throw Error(ExitCode::usage, fmt::format("'{}' is not a number of seconds", text), kVariable,
+                "it is the minimum time, in seconds, after which a kernel counts as hung, e.g. 5");
   }
   return seconds;
 }

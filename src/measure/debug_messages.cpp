@@ -54,7 +54,7 @@ class BlobReader {
 
  private:
   [[noreturn]] void fail() const {
-    throw ProtocolError(fmt::format("message '{}': {} bytes of data are not what it announces",
+    throw ProtocolError(fmt::format("message '{}': {} bytes of data do not match what it announces",
                                     type_of(message_), message_.blob.size()));
   }
 
@@ -67,7 +67,7 @@ std::optional<DumpExtents> read_dump(const Message& message) {
   const DumpExtents extents = dump.value_or(DumpExtents{1, 1, 1});
   for (const std::int64_t extent : {extents.rows, extents.keys, extents.kv_tiles}) {
     if (extent < 1 || extent > kMaxExtent) {
-      throw ProtocolError(fmt::format("message 'debug', 'dump': an extent {}", extent));
+      throw ProtocolError(fmt::format("message 'debug', 'dump': an extent of {}", extent));
     }
   }
   return dump;
@@ -78,7 +78,7 @@ void check_elements(const Message& message, const Problem& problem) {
   if (!is_extent(problem.seq_len) || !is_extent(problem.seq_len_kv) || !is_extent(problem.d_head) ||
       !is_extent(problem.d_head_v) || problem.batch != 1 || problem.heads != 1 ||
       problem.kv_heads != 1) {
-    throw ProtocolError(fmt::format("message '{}': not one head", type_of(message)));
+    throw ProtocolError(fmt::format("message '{}': not a single head", type_of(message)));
   }
 }
 

@@ -53,7 +53,7 @@ Verifier::Where probes_on(const CandidateKernel& kernel) {
 
 void check_has_graphs() {
   if (!gpu::has_graphs()) {
-    throw Error(ExitCode::usage, "the driver has no CUDA graphs", {},
+    throw Error(ExitCode::usage, "the driver does not support CUDA graphs", {},
                 "update the NVIDIA driver, or measure without graphs");
   }
 }

@@ -63,7 +63,7 @@ class GpuDevice : public WorkerDevice {
 void check_connection() {
   struct stat status {};
   if (::fstat(kWorkerDescriptor, &status) != 0 || !S_ISSOCK(status.st_mode)) {
-    throw Error(ExitCode::usage, "'worker' is what fatune starts to measure; it is not for users",
+    throw Error(ExitCode::usage, "'worker' is started by fatune to measure; it is not for users",
                 {}, "use 'fatune sweep' or 'fatune run'");
   }
 }

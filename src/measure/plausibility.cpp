@@ -73,7 +73,7 @@ std::optional<Implausible> find_implausible(double sample_us, const LeastTime& l
   }
   return Implausible{
       sample_us, least.us,
-      fmt::format("the problem takes {:.3g} us at least: {}", least.us, least.arithmetic)};
+      fmt::format("the problem takes at least {:.3g} us: {}", least.us, least.arithmetic)};
 }
 
 }  // namespace fatune

@@ -39,7 +39,7 @@ struct FrameSizes {
 
 FrameSizes read_header(const char* bytes) {
   if (!std::equal(kMagic.begin(), kMagic.end(), bytes)) {
-    throw ProtocolError("bytes that are no message");
+    throw ProtocolError("bytes that are not a message");
   }
   const FrameSizes sizes{get_size(bytes + 4), get_size(bytes + 8)};
   check_size(sizes.json_bytes, kMaxJsonBytes, "JSON");
@@ -85,7 +85,7 @@ std::optional<Message> FrameDecoder::next() {
   Message message{nlohmann::json::parse(json, blob, nullptr, false),
                   {blob, blob + sizes.blob_bytes}};
   if (!message.body.is_object()) {
-    throw ProtocolError("a message whose body is no JSON object");
+    throw ProtocolError("a message whose body is not a JSON object");
   }
   read_ += total;
   return message;

@@ -51,7 +51,7 @@ void RemoteWorker::ensure() {
       if (attempt == kStartAttempts || error.code() != ExitCode::gpu_failure) {
         throw;
       }
-      spdlog::debug("starting a worker again: {}", error.what());
+      spdlog::debug("starting the worker again: {}", error.what());
     }
   }
 }

@@ -103,8 +103,8 @@ bool SampleTimer::gate_expired() {
 void SampleTimer::give_up_gate() {
   gate_in_use_ = false;
   spdlog::warn(
-      "the device gate expired {} times in a row: launches seem to wait for the device; going on "
-      "without it (short kernels will read slow)",
+      "the device gate expired {} times in a row: launches seem to wait for the device; "
+      "continuing without it (short kernels will appear slow)",
       expired_in_a_row_);
 }
 

@@ -129,7 +129,7 @@ class Worker {
 
 Hello await_hello(const Message& message) {
   if (type_of(message) != "hello") {
-    throw ProtocolError("the first message is no hello");
+    throw ProtocolError("the first message is not 'hello'");
   }
   return read_hello(message);
 }
@@ -138,7 +138,7 @@ std::optional<Worker> open_worker(Channel& channel, const Hello& hello, const Op
   try {
     if (hello.protocol != kProtocolVersion) {
       throw Error(ExitCode::gpu_failure,
-                  fmt::format("fatune speaks version {} of the worker's protocol, the worker {}",
+                  fmt::format("fatune speaks version {} of the worker protocol, the worker {}",
                               hello.protocol, kProtocolVersion));
     }
     return std::optional<Worker>(std::in_place, channel, open(hello));

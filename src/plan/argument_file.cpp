@@ -252,11 +252,12 @@ ArgumentRules read_argument_rules(const JsonNode& root, const SymbolTable& symbo
       rules.buffers);
   const auto own = root.find("arguments");
   if (own.has_value() == root.find("abi").has_value()) {
-    root.fail(own ? "has both 'abi' and 'arguments'" : "has neither 'abi' nor 'arguments'",
-              "\"abi\": \"attention_forward\" says what the kernel takes, or \"arguments\" does");
+    root.fail(
+        own ? "has both 'abi' and 'arguments'" : "has neither 'abi' nor 'arguments'",
+        "say what the kernel takes with either \"abi\": \"attention_forward\" or \"arguments\"");
   }
   if (!own && !rules.buffers.empty()) {
-    root.fail("has a workspace or outputs that the kernel is not passed",
+    root.fail("has a workspace or outputs that are not passed to the kernel",
               "list \"arguments\" that name them");
   }
   rules.standard = !own;

@@ -66,7 +66,7 @@ class Translator {
 
  private:
   [[noreturn]] void fail() const {
-    throw std::logic_error(fmt::format("no expression: {}", text_));
+    throw std::logic_error(fmt::format("not an expression: {}", text_));
   }
 
   void skip_space() { at_ = std::min(text_.find_first_not_of(" \t\n", at_), text_.size()); }

@@ -176,7 +176,7 @@ EntryPoint read_entry(const JsonNode& root, const JsonNode& node) {
       node.fail("a template entry needs \"kernel_name\"", "it is instantiated as kernel_name says");
     }
     if (node.find("name") || node.find("parameter_defines")) {
-      node.fail("a template entry has neither 'name' nor 'parameter_defines'",
+      node.fail("a template entry must have neither 'name' nor 'parameter_defines'",
                 "its name is that of kernel_name, and its parameters are template arguments");
     }
     return {true, {}, {}};

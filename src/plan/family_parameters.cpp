@@ -34,13 +34,13 @@ void read_values(const JsonNode& node, Parameter& parameter) {
   const auto values = node.find("values");
   if (parameter.type == ParameterType::boolean) {
     if (values) {
-      values->fail("a bool has no list of values", "remove it");
+      values->fail("a bool takes no list of values", "remove it");
     }
     parameter.values = {0, 1};
     return;
   }
   if (!values) {
-    node.fail("has no member 'values'", "an int lists its values, an enum names their codes");
+    node.fail("has no member 'values'", "an int lists its values, an enum maps names to codes");
   }
   if (parameter.type == ParameterType::enumeration) {
     read_enumerators(*values, parameter);
@@ -62,7 +62,7 @@ void read_binding(const JsonNode& node, Parameter& parameter) {
     parameter.binds = binds->text() == "dtype" ? ProblemProperty::dtype : ProblemProperty::d_head;
   }
   if (of_problem && (!binds || binds->text() != parameter.name)) {
-    node.fail(fmt::format("a parameter called {} must be the problem's", parameter.name),
+    node.fail(fmt::format("a parameter called {} must be bound to the problem", parameter.name),
               fmt::format("add \"binds\": \"{}\", or call it something else", parameter.name));
   }
 }
@@ -89,7 +89,7 @@ class Places {
     }
     const auto index = static_cast<std::size_t>(found - parameters_.begin());
     if (!taken_.insert(index).second) {
-      node.fail(fmt::format("the parameter '{}' has a place in the short form already", name));
+      node.fail(fmt::format("the parameter '{}' already has a place in the short form", name));
     }
     return index;
   }
@@ -98,7 +98,7 @@ class Places {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       if (!taken_.contains(i)) {
         form.fail(fmt::format("the parameter '{}' has no place", parameters_[i].name),
-                  "every parameter stands in the tuple, a flag or a pattern");
+                  "every parameter needs a place in the tuple, a flag or a pattern");
       }
     }
   }
@@ -122,7 +122,7 @@ void check_separated(const JsonNode& node, const ShortFormItem& item) {
     const bool runs_on =
         after.empty() ? !last : std::isdigit(static_cast<unsigned char>(after[0])) != 0;
     if (runs_on) {
-      node.fail("two values, or a value and a digit, touch each other",
+      node.fail("two values, or a value and a digit, are not separated",
                 "put a letter or underscore between them");
     }
   }
@@ -141,7 +141,7 @@ ShortFormItem read_pattern(const JsonNode& node, Places& places,
     item.texts.push_back(text.substr(start, open - start));
     item.values.push_back(places.take(node, text.substr(open + 1, close - open - 1)));
     if (parameters[item.values.back()].type != ParameterType::integer) {
-      node.fail("only int parameters stand in a pattern", "give a bool a flag of its own");
+      node.fail("only int parameters can be in a pattern", "give a bool a flag of its own");
     }
     start = close + 1;
   }
@@ -160,7 +160,7 @@ ShortFormItem read_flag(const JsonNode& node, Places& places,
   if (!parameter) {
     ShortFormItem item = read_pattern(text, places, parameters);
     if (item.values.empty()) {
-      node.fail("stands for no parameter",
+      node.fail("does not stand for a parameter",
                 "name a bool in \"parameter\", or an int in the text: \"load_{name}_tiles\"");
     }
     return item;
@@ -169,7 +169,7 @@ ShortFormItem read_flag(const JsonNode& node, Places& places,
   ShortFormItem item{places.take(*parameter, parameter->text()), {text.text()}, {}};
   if (parameters[*item.flag].type != ParameterType::boolean) {
     parameter->fail(fmt::format("'{}' is not a bool", parameter->text()),
-                    "an int stands in a pattern: {\"text\": \"tiles_{name}\"}");
+                    "an int goes in a pattern: {\"text\": \"tiles_{name}\"}");
   }
   return item;
 }

@@ -101,7 +101,7 @@ class Layout {
       const auto bits = type.bits(value, scope_);
       if (!bits) {
         throw Error(ExitCode::bad_file,
-                    fmt::format("\"{}\" gives {}, which is no {}", value.text(),
+                    fmt::format("\"{}\" gives {}, which is not a valid {}", value.text(),
                                 value.number(scope_), type.name),
                     rule.where);
       }
@@ -144,7 +144,7 @@ class Layout {
     if (rule.align) {
       inner.argument_.alignment = within(*rule.align, scope_, 1, kMostAlignment, rule.where);
       if (!std::has_single_bit(static_cast<std::uint64_t>(inner.argument_.alignment))) {
-        throw Error(ExitCode::bad_file, "an alignment that is no power of two", rule.where);
+        throw Error(ExitCode::bad_file, "an alignment that is not a power of two", rule.where);
       }
     }
     for (const ArgumentRule& item : rule.items) {
@@ -174,8 +174,8 @@ std::int64_t output_bytes(const BufferRule& rule, const KernelBuffer& buffer) {
   for (const std::int64_t extent : buffer.shape) {
     if (extent < 1 || bytes > kMostBufferBytes / extent) {
       throw Error(ExitCode::bad_file,
-                  fmt::format("a shape of {}: not 1 to {} bytes", fmt::join(buffer.shape, " x "),
-                              kMostBufferBytes),
+                  fmt::format("a shape of {}: outside 1 to {} bytes",
+                              fmt::join(buffer.shape, " x "), kMostBufferBytes),
                   rule.where);
     }
     bytes *= extent;

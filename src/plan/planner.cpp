@@ -83,7 +83,7 @@ std::optional<Invalid> check_bound(const Family& family, const Config& config,
     if (config.values[i] != wanted) {
       return Invalid{
           "bound-to-problem",
-          fmt::format("{} of the configuration is {}, of the problem {}", parameter.name,
+          fmt::format("{} is {} in the configuration, but {} in the problem", parameter.name,
                       value_text(parameter, config.values[i]), value_text(parameter, wanted))};
     }
   }

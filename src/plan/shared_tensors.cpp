@@ -80,7 +80,7 @@ class Evaluation {
     constexpr std::array<std::int64_t, 4> kLines{0, 32, 64, kLongestLine};
     tensor.swizzle_bytes = value(rule_.swizzle_bytes);
     if (!is_among(tensor.swizzle_bytes, kLines)) {
-      fail(fmt::format("\"{}\" gives a swizzle of {} bytes; there are 0, 32, 64 and 128",
+      fail(fmt::format("\"{}\" gives a swizzle of {} bytes; it must be 0, 32, 64 or 128",
                        rule_.swizzle_bytes.text(), tensor.swizzle_bytes));
     }
     const std::int64_t line = tensor.swizzle_bytes == 0 ? kLongestLine : tensor.swizzle_bytes;
@@ -93,7 +93,8 @@ class Evaluation {
                        tensor.columns));
     }
     if (tensor.row_bytes < tensor.panel_columns * tensor.element_bytes) {
-      fail(fmt::format("{} bytes from row to row are less than a row has", tensor.row_bytes));
+      fail(fmt::format("{} bytes from row to row are less than the size of a row",
+                       tensor.row_bytes));
     }
     if (tensor.swizzle_bytes > 0 && tensor.row_bytes % tensor.swizzle_bytes != 0) {
       fail(fmt::format("a swizzle of {} bytes does not divide rows of {}", tensor.swizzle_bytes,
@@ -101,7 +102,7 @@ class Evaluation {
     }
     if (tensor.rows > 0 && tensor.stage_bytes < tensor.columns / tensor.panel_columns *
                                                     tensor.rows * tensor.row_bytes) {
-      fail(fmt::format("{} bytes from stage to stage are less than a stage has",
+      fail(fmt::format("{} bytes from stage to stage are less than the size of a stage",
                        tensor.stage_bytes));
     }
   }

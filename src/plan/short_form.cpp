@@ -144,7 +144,7 @@ class ShortFormReader {
     const ShortFormItem& item = family_.short_form.items[index];
     if (!seen_.insert(index).second) {
       cursor_.skip_to(position);
-      cursor_.fail(fmt::format("the flag '{}' is there twice", item_usage(family_, item)));
+      cursor_.fail(fmt::format("the flag '{}' appears twice", item_usage(family_, item)));
     }
     if (item.flag) {
       config_.values[*item.flag] = 1;

@@ -46,7 +46,7 @@ void add_included(const FileTree& tree, const JsonNode& family, std::vector<Sour
     }
   }
   if (headers.size() == before) {
-    family.fail(fmt::format("there is no kernel code of a family '{}'", family.text()),
+    family.fail(fmt::format("there is no kernel code for a family '{}'", family.text()),
                 "name a built-in family, or one that --kernel-dir adds too");
   }
 }

@@ -93,7 +93,7 @@ class SpaceReader {
       node.fail(fmt::format("{} has no space '{}'", family_.name, key));
     }
     if (nesting_ >= kMaxNesting) {
-      node.fail("spaces name one another too deeply", "is there a cycle?");
+      node.fail("references from space to space are nested too deeply", "is there a cycle?");
     }
     const JsonFile file = load_json(tree_, path, "space");
     SpaceFile other = SpaceReader(tree_, family_, nesting_ + 1).read(key, file.root());
@@ -121,7 +121,7 @@ class SpaceReader {
     for (std::size_t i = 0; i < family_.parameters.size(); ++i) {
       if (!axes.contains(i)) {
         node.fail(fmt::format("has no values for the parameter '{}'", family_.parameters[i].name),
-                  "'axes' names every parameter: " + parameter_names(family_));
+                  "'axes' must name every parameter: " + parameter_names(family_));
       }
       const std::set<ParamValue> values(axes.at(i).begin(), axes.at(i).end());
       product.values.emplace_back(values.begin(), values.end());

@@ -71,7 +71,7 @@ ToolPlaces tool_places(const std::string& chosen) {
 std::optional<fs::path> find_tool(const std::string& name, const ToolPlaces& places) {
   if (places.chosen) {
     if (!is_executable(*places.chosen)) {
-      throw Error(ExitCode::bad_file, "no executable file", *places.chosen,
+      throw Error(ExitCode::bad_file, "is not an executable file", *places.chosen,
                   "the environment names it as the path of " + name);
     }
     return *places.chosen;

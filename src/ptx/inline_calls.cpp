@@ -270,7 +270,7 @@ class Inliner {
 
   void require(bool fits) const {
     if (!fits) {
-      throw Error(ExitCode::bad_file, "with the functions that it calls it is too long",
+      throw Error(ExitCode::bad_file, "it is too long with the functions that it calls",
                   function_.name);
     }
   }

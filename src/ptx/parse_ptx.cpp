@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMostStatements = 2'000'000;
 constexpr std::size_t kDeepestScope = 1000;
 constexpr std::string_view kBranchTargets = ".branchtargets";
-constexpr const char* kExpected = "expected is PTX as NVRTC writes it";
+constexpr const char* kExpected = "expected PTX as NVRTC writes it";
 
 /// Replaces blanks and line separators by single blanks.
 std::string joined(std::string_view text) {
@@ -95,7 +95,7 @@ class Parser {
 
   void read_line(std::string_view line) {
     if (line.find('\0') != std::string_view::npos) {
-      fail("this is no text");
+      fail("this is not text");
     }
     const std::string code = without_comments(line);
     const std::string_view text = trim(code);
@@ -182,7 +182,7 @@ class Parser {
       fail("a '{' in the wrong place");
     }
     if (scopes_.depth() == kDeepestScope) {
-      fail("scopes too deep");
+      fail("scopes are nested too deeply");
     }
     if (!header.empty()) {
       module_.functions.emplace_back().name = name_of(header);

@@ -94,7 +94,7 @@ Step Race::next(double elapsed_s) {
 void Race::record(double time_us, bool throttled) {
   check_time(time_us);
   if (!course_.round()) {
-    throw std::logic_error("a sample that the race did not ask for");
+    throw std::logic_error("a sample that the race did not request");
   }
   course_.record(time_us, throttled);
   end_complete_rounds();

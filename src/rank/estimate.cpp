@@ -37,7 +37,7 @@ void check(const KernelWork& work, const DeviceLimits& limits, const SmRates& ra
                            work.threads_per_block > 0 && work.blocks_per_sm > 0 &&
                            (!work.counted || usable(*work.counted));
   if (!work_usable || limits.sm_count < 1 || limits.clock_khz < 1 || !usable(rates)) {
-    throw std::invalid_argument("estimate: work, device limits or rates make no sense");
+    throw std::invalid_argument("estimate: work, device limits or rates are invalid");
   }
 }
 

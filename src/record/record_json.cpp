@@ -132,7 +132,7 @@ void read(const Json& json, std::string& value) {
 }
 
 void read(const Json& json, SourceHashes& value) {
-  require(json.is_object(), "hashes are no object");
+  require(json.is_object(), "hashes is not an object");
   for (const auto& [family, hash] : json.items()) {
     read(hash, value[family]);
   }
@@ -177,7 +177,7 @@ DetailValue read_detail(const Json& json) {
   if (json.is_number_integer() && !json.is_number_unsigned()) {
     return json.get<std::int64_t>();
   }
-  require(json.is_number(), "neither a number nor a text");
+  require(json.is_number(), "neither a number nor text");
   return json.get<double>();
 }
 
@@ -324,7 +324,7 @@ std::string record_text(const nlohmann::json& json) {
 nlohmann::json parse_record(std::string_view text) {
   Json json = Json::parse(text.begin(), text.end(), nullptr, false);
   if (json.is_discarded()) {
-    refuse("it is no JSON");
+    refuse("it is not JSON");
   }
   return json;
 }

@@ -27,7 +27,7 @@ std::vector<std::string> parse_emulation_checks(std::string_view text) {
   do {
     const std::string_view name = take_until(text, ',');
     if (!is_among(name, kEmulationChecks)) {
-      throw Error(ExitCode::usage, fmt::format("'{}' is no check", name), "--check",
+      throw Error(ExitCode::usage, fmt::format("'{}' is not a check", name), "--check",
                   fmt::format("choose from {}, or all", fmt::join(kEmulationChecks, ", ")));
     }
     named.push_back(name);

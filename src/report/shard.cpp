@@ -12,7 +12,7 @@ constexpr int kMostShards = 1'000'000;
 
 [[noreturn]] void fail_shard(std::string_view text) {
   throw Error(ExitCode::usage, fmt::format("'{}' is not a shard", text), "--shard",
-              fmt::format("a number from 1 to the count of shards, as 3/8; at most {} shards",
+              fmt::format("a number from 1 to the count of shards, e.g. 3/8; at most {} shards",
                           kMostShards));
 }
 

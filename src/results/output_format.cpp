@@ -64,7 +64,8 @@ std::string output_format_of(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream || std::filesystem::is_directory(file)) {
     throw Error(ExitCode::bad_file, fmt::format("cannot be read: {}", std::strerror(errno)),
-                file.string(), "name a file that fatune has written, or a run of 'fatune history'");
+                file.string(),
+                "name a file that fatune has written, or a run from 'fatune history'");
   }
   FormatFinder finder;
   nlohmann::json::sax_parse(stream, &finder, nlohmann::json::input_format_t::json, false);

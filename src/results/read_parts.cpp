@@ -113,7 +113,7 @@ void check_taken(const Json& object, const std::string& name) {
   if (found == object.end() || (found->is_array() && found->empty())) {
     return;
   }
-  fail(found->is_array() ? fmt::format("has {}, not objects alone", found->front().type_name())
+  fail(found->is_array() ? fmt::format("has {}, not only objects", found->front().type_name())
                          : fmt::format("is {}, not a list", found->type_name()),
        name);
 }
@@ -125,7 +125,7 @@ int read_repetition(const Json& part) {
   }
   const double run = found->is_number_integer() ? found->get<double>() : 0.0;
   if (run < 1.0 || run > std::numeric_limits<int>::max()) {
-    fail("is not an integer from 1", "run");
+    fail("is not a positive integer", "run");
   }
   return static_cast<int>(run);
 }

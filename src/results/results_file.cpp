@@ -75,8 +75,8 @@ class Assembly final : public PieceSink {
   static void check_format(const Json& value) {
     const auto* text = value.get_ptr<const std::string*>();
     if (text == nullptr || std::ranges::find(kFormats, *text) == kFormats.end()) {
-      throw Error(ExitCode::bad_file, "its \"format\" is none of those that are read here", {},
-                  fmt::format("give a file of {}", fmt::join(kFormats, ", ")));
+      throw Error(ExitCode::bad_file, "its \"format\" is not one of those that fatune reads", {},
+                  fmt::format("give a file in one of the formats {}", fmt::join(kFormats, ", ")));
     }
   }
 

@@ -35,7 +35,7 @@ const char* fault_of_stride(std::int64_t stride, std::int64_t extent, std::int64
   const Check checks[] = {
       {stride >= d, "a stride is less than a row's elements"},
       {stride < kMostStrideBytes / kElementBytes, "a stride is not below 2^40 bytes"},
-      {stride % (kAlignment / kElementBytes) == 0, "a stride is no multiple of 16 bytes"}};
+      {stride % (kAlignment / kElementBytes) == 0, "a stride is not a multiple of 16 bytes"}};
   return extent > 1 ? first_fault(checks) : nullptr;
 }
 
@@ -90,7 +90,7 @@ const char* fault_of_addresses(const Problem& problem, const Tensors& tensors) {
     }
   }
   if (problem.lse && (tensors.lse == nullptr || !is_aligned(tensors.lse, alignof(float)))) {
-    return "lse is null or misaligned, and the problem asks for it";
+    return "lse is null or misaligned, but the problem requests it";
   }
   return nullptr;
 }

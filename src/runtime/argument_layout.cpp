@@ -9,7 +9,7 @@ namespace fatune_attention::detail {
 
 void ArgumentLayout::open(std::size_t alignment) {
   if (depth_ == kMostDepth) {
-    failure_ = "the arguments have structs within structs, too deep";
+    failure_ = "the arguments have structs that are nested too deeply";
   }
   if (failure_ == nullptr) {
     frames_[depth_++] = {end_, alignment};

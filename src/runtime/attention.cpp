@@ -49,7 +49,7 @@ Result check(const Workspace& workspace, std::size_t bytes) {
     return {};
   }
   if (workspace.data == nullptr || workspace.bytes < bytes) {
-    return {Status::workspace_too_small, "the workspace has less than workspace_bytes()"};
+    return {Status::workspace_too_small, "the workspace is smaller than workspace_bytes()"};
   }
   return is_aligned ? Result{}
                     : Result{Status::workspace_too_small, "the workspace is not 256-byte aligned"};

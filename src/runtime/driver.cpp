@@ -16,7 +16,7 @@ constexpr Result kNoContext{Status::no_context,
                             "no CUDA context is current in this thread: call cudaSetDevice() or "
                             "cuCtxSetCurrent() first"};
 constexpr Result kOtherArchitecture{
-    Status::unsupported, "the driver says that the kernel's machine code is not for this GPU"};
+    Status::unsupported, "the driver reports that the kernel's machine code is not for this GPU"};
 
 void* library() {
   static void* const opened = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -56,7 +56,7 @@ Driver load_driver() {
 const char* error_name(int error) {
   const char* name = nullptr;
   const bool is_known = driver().cuGetErrorName(error, &name) == cuda::kSuccess && name != nullptr;
-  return is_known ? name : "an error that the driver has no name of";
+  return is_known ? name : "an error that the driver has no name for";
 }
 
 }  // namespace

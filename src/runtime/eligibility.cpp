@@ -14,10 +14,10 @@ Answer refused_answer(const char* refusal) { return {-1, 0, refusal}; }
 const char* fault_of_arch(const Configuration& configuration, int arch) {
   if (configuration.arch_specific && arch != configuration.min_arch) {
     return configuration.min_arch == 90
-               ? "its kernels are for compute capability 9.0 alone (sm_90a)"
-               : "its kernels are for one architecture alone, which this GPU does not have";
+               ? "its kernels are only for compute capability 9.0 (sm_90a)"
+               : "its kernels are only for one architecture, which this GPU does not have";
   }
-  return arch >= configuration.min_arch ? nullptr : "its kernels need a newer architecture of GPU";
+  return arch >= configuration.min_arch ? nullptr : "its kernels need a newer GPU architecture";
 }
 
 /// Whether machine code runs on a GPU. The GPU must have the same major compute capability, and
@@ -49,7 +49,7 @@ const char* fault_before_launch(const Configuration& configuration, const Reques
     return fault;
   }
   if (configuration.contiguous && !request.contiguous) {
-    return "its kernels take contiguous tensors alone";
+    return "its kernels take only contiguous tensors";
   }
   return configuration.refusal(request.facts);
 }
@@ -72,7 +72,7 @@ Answer ask(int configuration, const Request& request) {
   }
   const int kernel = asked.kernel(request.facts);
   if (kernel < 0 || !runs_on(kTable.kernels[kernel], request.device->arch)) {
-    return refused_answer("the library has no machine code of it for such problems on this GPU");
+    return refused_answer("the library lacks its machine code for such problems on this GPU");
   }
   LaunchBuilder builder;
   asked.launch(request.facts, builder);

@@ -85,7 +85,7 @@ const char* encode_by_driver(const TensorMap& map, std::uint64_t address, void* 
       bytes, map.element_type, static_cast<std::uint32_t>(rank), reinterpret_cast<void*>(address),
       sizes.items, strides.items, box.items, element_strides.items, map.interleave, map.swizzle,
       map.l2_promotion, map.oob_fill);
-  return error == cuda::kSuccess ? nullptr : "the driver refuses a tensor map of these strides";
+  return error == cuda::kSuccess ? nullptr : "the driver refuses a tensor map with these strides";
 }
 
 Result launch(void* kernel, LaunchBuilder& builder, const Workspace& workspace, void* stream) {

@@ -74,7 +74,7 @@ void LaunchBuilder::cluster(double x, double y, double z) {
 
 void LaunchBuilder::dynamic_smem_bytes(double bytes) {
   if (require(is_whole(bytes, 0, std::numeric_limits<std::int32_t>::max()),
-              "the shared memory is no number of bytes")) {
+              "the shared memory is not a number of bytes")) {
     shape_.dynamic_smem_bytes = static_cast<unsigned>(bytes);
   }
 }
@@ -88,7 +88,7 @@ void LaunchBuilder::smem_carveout_percent(double percent) {
 void LaunchBuilder::workspace(double bytes, double word, Clear clear) {
   const bool fits = is_whole(bytes, 1, kMostBytes) &&
                     is_whole(word, 0, std::numeric_limits<std::uint32_t>::max());
-  if (require(fits, "a buffer of the workspace has no number of bytes, or is filled with none")) {
+  if (require(fits, "a buffer of the workspace has no valid size or fill value")) {
     require(buffers_.add(static_cast<std::size_t>(bytes), static_cast<std::uint32_t>(word), clear),
             "the workspace has more than 16 buffers");
   }
@@ -101,7 +101,7 @@ void LaunchBuilder::unused_workspace() {
 void LaunchBuilder::begin_struct(double alignment) {
   const bool fits = alignment == 0.0 || (is_whole(alignment, 1, kMostAlignment) &&
                                          std::exp2(std::ilogb(alignment)) == alignment);
-  require(fits, "a struct's alignment is no power of two");
+  require(fits, "a struct's alignment is not a power of two");
   arguments_.begin_struct(fits && alignment > 0.0 ? static_cast<std::size_t>(alignment) : 1);
 }
 
@@ -110,7 +110,7 @@ void LaunchBuilder::integer(double value) {
   using Limits = std::numeric_limits<Integer>;
   const double least = std::max(static_cast<double>(Limits::min()), -kMostExact);
   const double most = std::min(static_cast<double>(Limits::max()), kMostExact);
-  if (require(is_whole(value, least, most), "an argument is no integer of its type")) {
+  if (require(is_whole(value, least, most), "an argument is not an integer of its type")) {
     const auto bits = static_cast<Integer>(value);
     arguments_.put(&bits, sizeof bits, sizeof bits);
   }
@@ -128,7 +128,7 @@ void LaunchBuilder::uint64(double value) { integer<std::uint64_t>(value); }
 void LaunchBuilder::float32(double value, bool names_infinity) {
   const bool fits = std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max()) ||
                     (names_infinity && std::isinf(value));
-  if (require(fits, "an argument is no number of single precision")) {
+  if (require(fits, "an argument is not a single-precision number")) {
     const auto bits = static_cast<float>(value);
     arguments_.put(&bits, sizeof bits, sizeof bits);
   }
@@ -136,7 +136,7 @@ void LaunchBuilder::float32(double value, bool names_infinity) {
 
 void LaunchBuilder::float64(double value, bool names_infinity) {
   const bool fits = std::isfinite(value) || (names_infinity && std::isinf(value));
-  if (require(fits, "an argument is no number")) {
+  if (require(fits, "an argument is not a number")) {
     arguments_.put(&value, sizeof value, sizeof value);
   }
 }
@@ -155,14 +155,14 @@ std::uint64_t LaunchBuilder::base_of(Operand operand) const {
 /// Returns 0 if only sizes are requested, as base_of() does.
 std::uint64_t LaunchBuilder::base_of_buffer(int index) {
   const bool exists = index >= 0 && index < buffers_.count();
-  const bool is_placed = require(exists, "an argument points to a buffer that there is not") &&
+  const bool is_placed = require(exists, "an argument points to a buffer that does not exist") &&
                          addresses_.workspace != 0;
   return is_placed ? addresses_.workspace + buffers_.offset(index) : 0;
 }
 
 bool LaunchBuilder::address(std::uint64_t base, double offset_bytes, std::uint64_t& address) {
   if (!require(is_whole(offset_bytes, 0, kMostBytes),
-               "an address's offset is no number of bytes")) {
+               "an address's offset is not a number of bytes")) {
     return false;
   }
   address = base + static_cast<std::uint64_t>(offset_bytes);
@@ -180,7 +180,7 @@ void LaunchBuilder::put_map(std::uint64_t base, double offset_bytes, const Tenso
   alignas(kMapBytes) unsigned char bytes[kMapBytes] = {};
   std::uint64_t at = 0;
   if (!address(base, offset_bytes, at) ||
-      !require(has_whole_numbers(map), "a tensor map has an extent that is none")) {
+      !require(has_whole_numbers(map), "a tensor map has an invalid extent")) {
     return;
   }
   if (const char* refused = encode_ == nullptr ? nullptr : encode_(map, at, bytes)) {

@@ -44,7 +44,7 @@ std::string file_of(const std::set<SourceLine>& lines, const std::string& asked)
   throw Error(
       ExitCode::usage,
       matching.empty() ? fmt::format("no code comes from a file '{}'", asked)
-                       : fmt::format("'{}' may be several files", asked),
+                       : fmt::format("'{}' matches several files", asked),
       "--source",
       fmt::format("files with code: {}", fmt::join(matching.empty() ? all : matching, ", ")));
 }
@@ -104,8 +104,8 @@ LineMap map_target(const MappedKernel& kernel, const PtxLine& asked, int depth) 
     throw Error(ExitCode::usage, fmt::format("no PTX instruction begins in line {}", asked.line),
                 "--ptx",
                 all.empty() ? "the kernel has none"
-                            : fmt::format("the kernel's are in lines {} to {}; --ptx-text prints "
-                                          "them",
+                            : fmt::format("the kernel's instructions are in lines {} to {}; "
+                                          "--ptx-text prints them",
                                           all.front().line, all.back().line));
   }
   LineMap map;

@@ -67,7 +67,7 @@ class Parser {
                   [](const SassFunction& function) { return function.instructions.empty(); });
     if (listing_.functions.empty()) {
       throw Error(ExitCode::bad_file, "there is no machine code in this listing", origin_,
-                  "expected is what 'nvdisasm -c' prints of a cubin");
+                  "expected the output of 'nvdisasm -c' for a cubin");
     }
     return std::move(listing_);
   }
@@ -75,12 +75,12 @@ class Parser {
  private:
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(ExitCode::bad_file, what, fmt::format("{}, line {}", origin_, line_number_),
-                "expected is what 'nvdisasm -c' prints of a cubin");
+                "expected the output of 'nvdisasm -c' for a cubin");
   }
 
   void read_line(std::string_view line) {
     if (line.find('\0') != std::string_view::npos) {
-      fail("this is no text");
+      fail("this is not text");
     }
     const bool indented = !line.empty() && kBlanks.find(line.front()) != std::string_view::npos;
     line = trim(line);
@@ -203,10 +203,10 @@ class Parser {
   std::uint64_t read_address(std::string_view number) {
     const auto address = whole_number<std::uint64_t>(number, 16);
     if (!address) {
-      fail(fmt::format("'{}' is no address", number));
+      fail(fmt::format("'{}' is not an address", number));
     }
     if (address_ && *address <= *address_) {
-      fail("the addresses do not ascend");
+      fail("the addresses are not in ascending order");
     }
     address_ = address;
     return *address;
@@ -245,7 +245,7 @@ class Parser {
     instruction.mnemonic = take_until(text, ' ');
     if (instruction.mnemonic.empty() || instruction.mnemonic.front() < 'A' ||
         instruction.mnemonic.front() > 'Z') {
-      fail(fmt::format("'{}' is no instruction", instruction.mnemonic));
+      fail(fmt::format("'{}' is not an instruction", instruction.mnemonic));
     }
     instruction.operands = split_operands(text);
   }

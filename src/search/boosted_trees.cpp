@@ -51,7 +51,7 @@ class Xgboost {
  public:
   Xgboost() : library_(open()) {
     if (library_ == nullptr) {
-      problem_ = "XGBoost, which learns from what was measured, cannot be loaded: ";
+      problem_ = "XGBoost, which learns from measurements, cannot be loaded: ";
       const char* const reason = dlerror();
       problem_ += reason == nullptr ? "there is no library" : reason;
       return;
@@ -171,8 +171,8 @@ std::optional<std::string> BoostedTrees::why_missing() {
 void BoostedTrees::check() {
   if (const auto problem = why_missing()) {
     throw Error(ExitCode::usage, *problem, "--search model",
-                "install libxgboost0 or the Python package xgboost-cpu, or let FATUNE_XGBOOST name "
-                "a libxgboost.so");
+                "install libxgboost0 or the Python package xgboost-cpu, or set FATUNE_XGBOOST to a "
+                "libxgboost.so");
   }
 }
 

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRepair =
-    "move the file away, or name another with --db; --no-db works without one";
+    "move the file away, or name another with --db; --no-db works without a database";
 
 Error database_error(int code, const std::string& message, const fs::path& path) {
   constexpr int kPrimaryCode = 0xff;
@@ -34,7 +34,7 @@ Error database_error(int code, const std::string& message, const fs::path& path)
               kRepair};
     case SQLITE_FULL:
       return {ExitCode::io, "no space is left for the database", path.string(),
-              "make room, or name a file elsewhere with --db"};
+              "free some space, or name a file elsewhere with --db"};
     default:
       return {ExitCode::io, fmt::format("cannot use the database: {}", message), path.string(),
               "check the folder's permissions and its disk, or name another file with --db"};
@@ -47,8 +47,8 @@ void make_folder_of(const fs::path& path) {
     fs::create_directories(path.parent_path(), error);
   }
   if (error) {
-    throw Error(ExitCode::io, "cannot make the database's folder: " + error.message(),
-                path.string(), "name another file with --db; --no-db works without one");
+    throw Error(ExitCode::io, "cannot create the database's folder: " + error.message(),
+                path.string(), "name another file with --db; --no-db works without a database");
   }
 }
 
@@ -56,7 +56,7 @@ void check_there(const fs::path& path) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) {
     throw Error(ExitCode::bad_file, "there is no such database", path.string(),
-                "'fatune sweep' and 'fatune run' make one when they measure");
+                "'fatune sweep' and 'fatune run' create one when they measure");
   }
 }
 

@@ -105,7 +105,7 @@ void refuse_network_file(const fs::path& path) {
                             *name),
                 path.string(),
                 "name a file on a local disk with --db, and join such files with 'fatune merge'; "
-                "with FATUNE_NETWORK_DB=1 it is used all the same");
+                "with FATUNE_NETWORK_DB=1 it is used anyway");
   }
 }
 

@@ -40,7 +40,7 @@ std::optional<fs::path> default_store_path() {
 std::filesystem::path store_path(const std::optional<std::filesystem::path>& named) {
   const auto path = named ? named : default_store_path();
   if (!path) {
-    throw Error(ExitCode::io, "no place for the database is known",
+    throw Error(ExitCode::io, "no location for the database is known",
                 "neither XDG_DATA_HOME nor HOME is set", "name a file with --db");
   }
   return *path;

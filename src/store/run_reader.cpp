@@ -104,7 +104,7 @@ RunBest read_best(Database& database, std::int64_t outcome) {
       "JOIN run_problems rp ON rp.id = o.run_problem WHERE o.id = ?");
   row.bind(outcome);
   if (!row.step()) {
-    database.fail_damaged("an outcome is gone");
+    database.fail_damaged("an outcome is missing");
   }
   return {read_column<Problem>(row, 0), read_column<Result>(row, 1).short_form, row.real(2)};
 }
@@ -273,7 +273,7 @@ StoredProblem load_problem(Database& database, std::int64_t run_problem) {
       database.prepare("SELECT problem, repetition, ranked, report FROM run_problems WHERE id = ?");
   row.bind(run_problem);
   if (!row.step()) {
-    database.fail_damaged("a problem is gone");
+    database.fail_damaged("a problem is missing");
   }
   StoredProblem problem{run_problem, read_column<ProblemReport>(row, 3), row.flag(2)};
   problem.report.problem = read_column<Problem>(row, 0);

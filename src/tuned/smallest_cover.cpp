@@ -27,7 +27,7 @@ struct Terms {
 
 void require(bool holds) {
   if (!holds) {
-    throw std::runtime_error("lp_solve refuses the model of a cover");
+    throw std::runtime_error("lp_solve rejects the model of a cover");
   }
 }
 

@@ -71,7 +71,7 @@ TEST_F(Arguments, AnEmptyNameIsNoPath) {
   for (std::vector<std::string> line : lines) {
     const std::string option = line.size() == 1 ? "FILE" : line.back();
     line.emplace_back();
-    expect_error(fatune(line), ExitCode::usage, {option, "an empty name is no file"});
+    expect_error(fatune(line), ExitCode::usage, {option, "an empty name is neither a file"});
   }
 }
 
@@ -184,9 +184,9 @@ TEST_F(Arguments, UnknownFamilyListsThoseThereAre) {
 TEST_F(Arguments, ABaselineMustBePlanned) {
   const std::string other = "(FP16, 128, 64, 32, 4): async+load_2_2_2_tiles";
   expect_error(fatune({"run", "--config", kConfig, "--baseline", other}), ExitCode::usage,
-               {"--baseline", "is not among the configurations planned", "--config too"});
+               {"--baseline", "is not among the planned configurations", "--config too"});
   expect_error(fatune({"sweep", "--dtype", "bf16", "--baseline", kConfig}), ExitCode::usage,
-               {"--baseline", "is not among the configurations planned", "list --pruned"});
+               {"--baseline", "is not among the planned configurations", "list --pruned"});
   expect_error(fatune({"profile", "--config", kConfig, "--baseline",
                        "(FP16, 64, 64, 32, 4): async+load_2_2_2_tiles"}),
                ExitCode::usage, {"--baseline", "for none of the problems"});

@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(
                     PlantedMistake{"v_strides", "in_flight", "sV stage 1", "multiplies sV stage 1",
                                    "wgmma_registers<", "load_share(smem_ + Plan::value"},
                     PlantedMistake{"missing_proxy_fence", "missing_proxy_fence", "sQ stage 0",
-                                   "with no fence.proxy.async between",
+                                   "with no fence.proxy.async in between",
                                    "tma_store<kPassing>(map_o_", "stage_output<"},
                     PlantedMistake{"register_overwrite", "pending_registers", "", "may still read",
                                    "wgmma_registers<", ""},
@@ -113,7 +113,7 @@ TEST_F(BrokenHopper, KeysPastTheEndAreNamedByDebug) {
               "--seq", "150", "--device", "none"});
   EXPECT_EQ(debug.exit_code, static_cast<int>(ExitCode::failed_outcomes));
   EXPECT_THAT(debug.out, HasSubstr("FIRST WRONG: step 0 (keys 128 to 159), S of block 0"));
-  EXPECT_THAT(debug.out, HasSubstr("the mask: it lets through that of key 150"));
+  EXPECT_THAT(debug.out, HasSubstr("the mask: it lets through the score of key 150"));
 }
 
 }  // namespace

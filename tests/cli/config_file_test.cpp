@@ -123,8 +123,8 @@ TEST_F(ConfigFile, AMistakeIsNamedWithItsLine) {
   expect_wrong("\n[swep]\nseq = 1\n", {"fatune.toml:2", "no command 'swep'", "'sweep'"});
   expect_wrong("dhaed = 64\n", {"fatune.toml:1", "no command has an option 'dhaed'", "'dhead'"});
   expect_wrong("[sass.mapp]\n", {"fatune.toml:1", "no command 'mapp'", "'map'"});
-  expect_wrong("[list]\npresets = 'yes'\n", {"fatune.toml:2", "'presets' is true or false"});
-  expect_wrong("[list]\nseq = true\n", {"fatune.toml:2", "'seq' cannot be that"});
+  expect_wrong("[list]\npresets = 'yes'\n", {"fatune.toml:2", "'presets' must be true or false"});
+  expect_wrong("[list]\nseq = true\n", {"fatune.toml:2", "'seq' cannot have this value"});
   expect_wrong("[list]\nseq = [64\n", {"fatune.toml:"});
   expect_wrong("[list]\nseq = 1\nseq = 2\n", {"fatune.toml:3"});
   expect_wrong("[list]\nconfig-file = 'x'\n", {"fatune.toml:2", "no option 'config-file'"});

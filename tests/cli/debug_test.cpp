@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(All, EmulatedMistake,
                          testing::Values(Mistake{"wrong_mask", "S", 0, "the mask"},
                                          Mistake{"missing_rescale", "L", 1, "the rescaling of L"},
                                          Mistake{"output_not_rescaled", "O", 1,
-                                                 "when it is not rescaled"},
+                                                 "would have without rescaling"},
                                          Mistake{"swapped_v_panels", "O", 0, "the product P V"},
                                          Mistake{"missing_barrier", "S", 0, "a missing barrier"},
                                          Mistake{"missing_wait", "S", 0, "copies"}),
@@ -177,13 +177,13 @@ TEST_F(DebugCommand, AFolderThatCannotBeWrittenIsNamedFirst) {
 TEST_F(DebugCommand, OptionsThatMakeNoSenseAreRefused) {
   expect_error(
       fatune(debug({"--init", "zeros"})), ExitCode::usage,
-      {"'zeros' is no kind of input",
+      {"'zeros' is not a kind of input",
        "normal, large_logits, dominating_key, extreme_scores, large_values, range, onehot"});
   expect_error(fatune({"debug", "--config", kConfig, "--seq", "0"}), ExitCode::usage, {"--seq"});
   expect_error(fatune({"debug"}), ExitCode::usage, {"--config"});
   expect_error(fatune(debug({"--seq", "100"})), ExitCode::usage, {"--seq"});
   expect_error(fatune({"debug", "--config", kConfig, "--seq", "8192"}), ExitCode::too_large,
-               {"MiB", "take a shorter sequence"});
+               {"MiB", "use a shorter sequence"});
 }
 
 TEST_F(DebugCommand, AKernelThatWritesNothingIsWrongAtItsFirstStep) {

@@ -14,7 +14,7 @@ TEST_F(Devices, WithoutADriverSaysWhyAndWhatToDo) {
   const ProcessResult result = fatune({"devices"});
   expect_ok(result);
   EXPECT_THAT(result.out, HasSubstr("/nonexistent/libcuda.so.1"));
-  EXPECT_THAT(result.out, HasSubstr("let FATUNE_LIBCUDA name the driver"));
+  EXPECT_THAT(result.out, HasSubstr("set FATUNE_LIBCUDA to the driver"));
 }
 
 TEST_F(Devices, ShowsEachGpuWithItsLimits) {
@@ -96,7 +96,7 @@ TEST_F(Doctor, ADamagedDatabaseIsFoundAndNoneIsMade) {
 TEST_F(Doctor, SaysWhenClocksAreNotKnown) {
   use_fake_gpu();
   process_.environment["FATUNE_LIBNVML"] = path("no library");
-  EXPECT_THAT(fatune({"doctor"}).out, HasSubstr("limited  clocks of GPU 0: NVML tells nothing"));
+  EXPECT_THAT(fatune({"doctor"}).out, HasSubstr("limited  clocks of GPU 0: NVML reports nothing"));
 }
 
 TEST_F(Doctor, ADriverThatDoesNotStartIsNamed) {

@@ -254,7 +254,7 @@ TEST_F(Emulate, OnlyChecksThatAreAskedForCount) {
     EXPECT_EQ(finding["check"], "race");
   }
   expect_error(fatune({"emulate", "--check", "mem,rice"}), ExitCode::usage,
-               {"'rice' is no check", "deadlock"});
+               {"'rice' is not a check", "deadlock"});
 }
 
 TEST_F(Emulate, WhatEndsARunIsReportedWhateverIsAskedFor) {
@@ -308,7 +308,7 @@ TEST_F(Emulate, JsonFollowsItsSchema) {
 
 TEST_F(Emulate, WhatIsAskedForMustMakeSense) {
   expect_error(fatune({"emulate", "--timing", "never"}), ExitCode::usage,
-               {"'never' is no timing", "early, late or random"});
+               {"'never' is not a timing", "early, late or random"});
   expect_error(fatune({"emulate", "--seq", "5000"}), ExitCode::usage, {"--seq", "4096"});
 }
 

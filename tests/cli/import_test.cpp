@@ -152,7 +152,7 @@ TEST_F(Import, WhenOneFileIsWrongNothingIsStored) {
   json changed = json::parse(read(second));
   changed["results"][0]["measurements"][0]["value"] = 0.001;
   write(second, changed.dump());
-  expect_error(import_files(files), ExitCode::bad_file, {second, "not as in the records"});
+  expect_error(import_files(files), ExitCode::bad_file, {second, "differs from the records"});
   write(second, read(second).substr(0, 1000));
   expect_error(import_files(files), ExitCode::bad_file, {second, "not valid JSON"});
   expect_error(import_files(json::array({files[0], files[0]})), ExitCode::bad_file, {"twice"});

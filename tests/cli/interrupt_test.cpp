@@ -107,7 +107,7 @@ TEST_F(SlowGpu, AnInterruptLeavesAPartialRankingAndTheSameCommandGoesOn) {
   noise_seed(2);  // the samples measured now differ
   const ProcessResult resumed = fatune(long_run());
   expect_ok(resumed);
-  EXPECT_THAT(resumed.err, HasSubstr("going on with an interrupted run"));
+  EXPECT_THAT(resumed.err, HasSubstr("continuing an interrupted run"));
   const json after = results();
   EXPECT_TRUE(after["complete"]);
   EXPECT_EQ(samples(after["problems"][0]), samples(before["problems"][0]));
@@ -201,7 +201,7 @@ TEST_F(SlowGpu, AKilledRaceGoesOnWhereItWas) {
   noise_seed(2);
   const ProcessResult resumed = fatune(race);
   expect_ok(resumed);
-  EXPECT_THAT(resumed.err, HasSubstr("going on with an interrupted run"));
+  EXPECT_THAT(resumed.err, HasSubstr("continuing an interrupted run"));
   const json after = results();
   EXPECT_TRUE(after["complete"]);
   EXPECT_TRUE(after["problems"][0]["ranking"][0]["reused"]);

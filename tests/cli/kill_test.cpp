@@ -159,7 +159,7 @@ json Killing::sweep_with_kills() {
   process_.then = nullptr;
   const ProcessResult last = sweep();
   expect_ok(last);
-  EXPECT_THAT(last.err, HasSubstr("going on with an interrupted run"));
+  EXPECT_THAT(last.err, HasSubstr("continuing an interrupted run"));
   expect_schema(last.out, "results");
   json report = json::parse(last.out);
   expect_all_there(report);

@@ -273,7 +273,7 @@ TEST_F(NoGpu, EveryCommandTakesAnArchitectureThatRunsTheKernels) {
 
 TEST_F(NoGpu, RequireGpuIsAnError) {
   expect_error(fatune(with(kSmallSweep, {"--require-gpu"})), ExitCode::no_gpu,
-               {"a GPU is required", "libcuda", "let FATUNE_LIBCUDA name the driver"});
+               {"a GPU is required", "libcuda", "set FATUNE_LIBCUDA to the driver"});
   expect_error(fatune(with(kSmallSweep, {"--device", "0"})), ExitCode::no_gpu, {"libcuda"});
 }
 

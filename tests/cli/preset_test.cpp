@@ -91,7 +91,7 @@ TEST_F(Presets, WhatAFamilyCannotDoIsRefusedWithTheReason) {
   expect_error(fatune({"sweep", "--device", "none", "--preset", "deepseek-v3"}),
                ExitCode::nothing_ranked, {"d_head is 192; flash_sm80 understands 64, 96, 128"});
   expect_error(fatune({"run", "--preset", "qwen3-8b", "--config", kConfig}), ExitCode::usage,
-               {"the configuration is for FP16", "--preset gives it too"});
+               {"the configuration is for FP16", "--preset sets it too"});
 }
 
 TEST_F(Presets, DebugShowsTheStepsOfThoseThatMaskNothingElse) {

@@ -183,9 +183,9 @@ TEST_F(Profile, TheFirstOfAStoredRunStandBesideItsMedians) {
 
 TEST_F(Profile, AForeignReportIsNotBelieved) {
   profile_gives({2});
-  expect_error(fatune(profile()), ExitCode::gpu_failure, {"1 launches in place of 2"});
+  expect_error(fatune(profile()), ExitCode::gpu_failure, {"1 launches instead of 2"});
   profile_gives({2, 3});
-  expect_error(fatune(profile()), ExitCode::gpu_failure, {"launch 1 is of", "in place of"});
+  expect_error(fatune(profile()), ExitCode::gpu_failure, {"launch 1 is of", "instead of"});
   write("table.csv", "garbage\n");
   expect_error(fatune(profile()), ExitCode::bad_file, {"no table"});
 }
@@ -226,7 +226,7 @@ TEST_F(Profile, WhatStandsInTheWayIsToldApart) {
   write("messages.txt", "==WARNING== No kernels were profiled.\n");
   expect_error(fatune(profile()), ExitCode::gpu_failure, {"no launch to profile"});
   process_.environment["FATUNE_NCU"] = path("nothing");
-  expect_error(fatune(profile()), ExitCode::bad_file, {"no executable file"});
+  expect_error(fatune(profile()), ExitCode::bad_file, {"is not an executable file"});
   process_.environment.erase("FATUNE_NCU");
   if (!fs::exists("/usr/local/cuda/bin/ncu") && !fs::exists("/opt/nvidia/nsight-compute")) {
     expect_error(fatune(profile()), ExitCode::bad_file, {"not installed", "FATUNE_NCU"});

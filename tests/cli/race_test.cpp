@@ -414,7 +414,7 @@ TEST_F(RacingWithSuchARule, ACoverThatIsInterruptedIsGoneOnWith) {
   process_.then = nullptr;
   const ProcessResult resumed = sweep(with_cover);
   expect_ok(resumed);
-  EXPECT_THAT(resumed.err, HasSubstr("going on with an interrupted run"));
+  EXPECT_THAT(resumed.err, HasSubstr("continuing an interrupted run"));
   const json after = json::parse(resumed.out)["problems"];
   ASSERT_EQ(after.size(), 3U);
   EXPECT_EQ(after[0]["ranking"][0]["samples_us"],

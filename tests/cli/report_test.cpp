@@ -132,7 +132,7 @@ TEST_F(Report, ShowsRunsBesideEachOther) {
   expect_ok(fatune({"report", path(path("before.json")), path(path("after.json")), "--out",
                     path(path("page.html"))}));
   EXPECT_THAT(read("page.html"),
-              AllOf(HasSubstr("after.json beside before.json"), HasSubstr(">1.25<")));
+              AllOf(HasSubstr("after.json compared with before.json"), HasSubstr(">1.25<")));
 }
 
 TEST_F(Report, StandardOutputTakesThePage) {

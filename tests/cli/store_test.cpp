@@ -115,7 +115,7 @@ TEST_F(Storing, AKilledRunIsContinuedAndNothingIsMeasuredTwice) {
   ASSERT_LT(before, 24);
   const ProcessResult resumed = fatune(arguments);
   expect_ok(resumed);
-  EXPECT_THAT(resumed.err, HasSubstr("going on with an interrupted run"));
+  EXPECT_THAT(resumed.err, HasSubstr("continuing an interrupted run"));
   EXPECT_EQ(stored_counts("2"), std::pair(24, before));
 }
 

@@ -41,7 +41,7 @@ BREAKS = [
      {"tensor": "L", "step": 1, "row": 0, "cause": "the rescaling of L"}),
     ("rescale of O", PLAIN, ["--init", "range"], "softmax.cuh", RESCALE,
      "state.sum[m][h] *= factor;",
-     {"tensor": "O", "step": 1, "row": 0, "cause": "when it is not rescaled"}),
+     {"tensor": "O", "step": 1, "row": 0, "cause": "would have without rescaling"}),
     ("maximum", PLAIN, [], "softmax.cuh", "quad_max(lane_max<S>(rS, m, h))",
      "lane_max<S>(rS, m, h)", {"tensor": "M", "step": 0, "cause": "the maximum of a row"}),
     ("panels of V", LAZY, [], "mma_tiles.cuh", "v.at(16 * (index * kSteps + step), n)",

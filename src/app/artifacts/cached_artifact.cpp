@@ -18,9 +18,10 @@ constexpr const char* kWhere = "--artifact";
 void check_prefix(const std::string& prefix) {
   if (prefix.size() < kShortestPrefix ||
       prefix.find_first_not_of(kHexDigits) != std::string::npos) {
-    throw Error(ExitCode::usage, fmt::format("'{}' is not the beginning of a key", prefix), kWhere,
-                fmt::format("{} or more of the hexadecimal digits of artifact_key in JSON and CSV",
-                            kShortestPrefix));
+    throw Error(
+        ExitCode::usage, fmt::format("'{}' is not the beginning of a key", prefix), kWhere,
+        fmt::format("give {} or more of the hexadecimal digits of artifact_key in JSON and CSV",
+                    kShortestPrefix));
   }
 }
 
@@ -34,9 +35,10 @@ Artifact cached_artifact(CubinCache* cache, const std::string& prefix) {
   }
   std::vector<std::string> keys = cache->keys(prefix);
   if (keys.empty()) {
-    throw Error(ExitCode::usage, fmt::format("the cache has no artifact '{}'", prefix), kWhere,
-                "what was not used for long goes first; the configuration itself, by --config or "
-                "--run, is compiled again");
+    throw Error(
+        ExitCode::usage, fmt::format("the cache has no artifact '{}'", prefix), kWhere,
+        "what has not been used for longest is removed first; the configuration itself, with "
+        "--config or --run, is compiled again");
   }
   if (keys.size() > 1) {
     const std::size_t count = keys.size();
@@ -47,11 +49,11 @@ Artifact cached_artifact(CubinCache* cache, const std::string& prefix) {
   auto artifact = cache->find(keys.front());
   if (!artifact) {
     throw Error(ExitCode::bad_file, "the artifact is damaged", keys.front(),
-                "compile its configuration again: it is replaced");
+                "compile its configuration again, which replaces it");
   }
   if (artifact->cubin.empty()) {
-    throw Error(ExitCode::usage, "the artifact is PTX, which was compiled no further", keys.front(),
-                "`fatune compile` makes machine code of its configuration");
+    throw Error(ExitCode::usage, "the artifact is PTX, which was not compiled further",
+                keys.front(), "`fatune compile` compiles its configuration to machine code");
   }
   return std::move(*artifact);
 }

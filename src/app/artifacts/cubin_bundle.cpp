@@ -51,7 +51,7 @@ Database open_bundle(const std::filesystem::path& file) {
   Database bundle(file, Database::Mode::existing, kNoWait);
   if (bundle.value("PRAGMA application_id") != kBundleId ||
       bundle.value("PRAGMA user_version") != 1) {
-    throw Error(ExitCode::bad_file, "this is no bundle of compiled kernels", file.string(),
+    throw Error(ExitCode::bad_file, "this is not a bundle of compiled kernels", file.string(),
                 "'fatune cache export' makes one");
   }
   return bundle;

@@ -36,7 +36,8 @@ std::optional<Config> planned_baseline(const FamilySet& families,
   if (!is_planned(baseline, problems)) {
     fail_unplanned_baseline(families.of(baseline), baseline,
                             "name it with --config too, or choose a space that keeps it: 'fatune "
-                            "list --pruned' with the same options says what is kept, and why not");
+                            "list --pruned' with the same options says which configurations are "
+                            "kept, and why others are not");
   }
   return baseline;
 }
@@ -45,7 +46,7 @@ void fail_unplanned_baseline(const Family& family, const Config& baseline,
                              const std::string& remedy) {
   throw Error(
       ExitCode::usage,
-      fmt::format("'{}' is not among the configurations planned", short_form(family, baseline)),
+      fmt::format("'{}' is not among the planned configurations", short_form(family, baseline)),
       "--baseline", remedy);
 }
 

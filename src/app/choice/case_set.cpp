@@ -30,9 +30,8 @@ JsonFile open_case_file(const FileTree& tree, const std::string& text) {
   }
   const std::vector<std::string> keys = case_keys(tree);
   if (!is_among(text, keys)) {
-    throw Error(
-        ExitCode::usage, fmt::format("there are no cases '{}'", printable(text)), "CASES",
-        fmt::format("there are: {}; or give a file ending in .json", fmt::join(keys, ", ")));
+    throw Error(ExitCode::usage, fmt::format("there are no cases '{}'", printable(text)), "CASES",
+                fmt::format("known: {}; or give a file ending in .json", fmt::join(keys, ", ")));
   }
   return load_json(tree, fmt::format("{}{}{}", kCaseFolder, text, kCaseEnding), "case_set");
 }

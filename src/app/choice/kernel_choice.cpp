@@ -154,7 +154,7 @@ void check_buildable(const Family& family, const Config& config) {
 
 [[noreturn]] void fail_without_space(const Family& family, const std::string& asked) {
   throw Error(ExitCode::usage, fmt::format("'{}' holds no space of {}", asked, family.name),
-              "--space", fmt::format("join one of each family with '{}'", kJoin));
+              "--space", fmt::format("join one for each family with '{}'", kJoin));
 }
 
 /// Assigns the requested spaces to families.

@@ -217,7 +217,7 @@ bool agrees(const T& value, const std::vector<T>& asked_for) {
   throw Error(ExitCode::usage,
               fmt::format("the data and the configuration '{}' differ: the configuration is for {}",
                           short_form(family, config), of_config),
-              option, "change one of them, or leave the option out; --preset gives it too");
+              option, "change one of them, or leave the option out; --preset sets it too");
 }
 
 /// Throws Error(usage) if the options contradict the configuration's dtype or head dimension.

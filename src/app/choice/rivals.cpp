@@ -31,7 +31,7 @@ fs::path kernel_folder(const KernelOptions& options, const std::string& revision
   if (options.kernel_dirs.empty() && fs::is_directory("kernels", none)) {
     return "kernels";
   }
-  throw Error(ExitCode::usage, fmt::format("'{}' is no folder", revision), kSourceOption,
+  throw Error(ExitCode::usage, fmt::format("'{}' is not a folder", revision), kSourceOption,
               "name a folder of kernels; for a revision of git, name the folder of kernels that is "
               "in the repository with --kernel-dir");
 }

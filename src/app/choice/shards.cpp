@@ -26,13 +26,13 @@ Shard slurm_shard() {
   const auto first = slurm_number("SLURM_ARRAY_TASK_MIN");
   const auto last = slurm_number("SLURM_ARRAY_TASK_MAX");
   if (!task || !count || !first || !last) {
-    throw Error(ExitCode::usage, "this is no task of a Slurm job array", "--shard auto",
-                "name the shard, as --shard 3/8");
+    throw Error(ExitCode::usage, "this is not a task of a Slurm job array", "--shard auto",
+                "name the shard, e.g. --shard 3/8");
   }
   if (std::int64_t{*last} - *first + 1 != *count) {
     throw Error(ExitCode::usage,
-                fmt::format("the array's {} tasks, from {} to {}, are not all of one sweep", *count,
-                            *first, *last),
+                fmt::format("the array's {} tasks, from {} to {}, are only a part of a sweep",
+                            *count, *first, *last),
                 "--shard auto", "name the shard: --shard \"$SLURM_ARRAY_TASK_ID\"/COUNT");
   }
   return parse_shard(fmt::format("{}/{}", std::int64_t{*task} - *first + 1, *count));
@@ -50,7 +50,7 @@ int shard_of(const Problem& problem, int count) {
 Shard read_shard(const std::string& text) {
   Shard shard = text == "auto" ? slurm_shard() : parse_shard(text);
   if (shard.numbers.size() != 1) {
-    throw Error(ExitCode::usage, fmt::format("'{}' is several shards", text), "--shard",
+    throw Error(ExitCode::usage, fmt::format("'{}' names several shards", text), "--shard",
                 "start fatune once for each");
   }
   return shard;

@@ -57,7 +57,7 @@ gpu::Device usable_device(int ordinal) {
 
 Search search(const TargetOptions& options) {
   if (options.no_gpu) {
-    return {{}, "no GPU was asked for (--device none)", "leave out --device none"};
+    return {{}, "no GPU was requested (--device none)", "leave out --device none"};
   }
   if (options.devices.empty()) {
     return search_usable(options.all_devices ? std::numeric_limits<std::size_t>::max() : 1);

@@ -41,7 +41,7 @@ void check_shown(const CaseSet& set, const Family& family) {
     const bool follows = is_among(name, family.derived, &Derived::name);
     if (!follows && !find_parameter(family, name)) {
       throw Error(ExitCode::bad_file,
-                  fmt::format("{} has no parameter and no quantity '{}'", family.name, name),
+                  fmt::format("{} has neither a parameter nor a quantity '{}'", family.name, name),
                   set.file + ": /shown");
     }
   }

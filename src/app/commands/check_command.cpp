@@ -188,7 +188,7 @@ std::vector<Target> targets_of(const CheckOptions& options, const KernelSet& ker
 
 void announce_emulation(const Target& target, const OutputOptions& output) {
   print_note(output, fmt::format("NOT RUN ON A GPU: {}; emulating on the CPU, for {}, small "
-                                 "problems that stand for those asked for",
+                                 "problems that stand in for those requested",
                                  target.why_not_measured, target.limits.name));
 }
 

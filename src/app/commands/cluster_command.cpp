@@ -99,8 +99,8 @@ ExitCode cluster_sbatch(const ClusterSbatchOptions& options) {
     std::iota(all.begin(), all.end(), 1);
     submit_fleet(settings.folder, array_text(all, settings.plan), options.output);
   } else {
-    print_note(options.output, fmt::format("wrote {}; 'fatune cluster retry {}' gives all shards "
-                                           "that are not done to Slurm",
+    print_note(options.output, fmt::format("wrote {}; 'fatune cluster retry {}' submits to Slurm "
+                                           "all shards that are not done",
                                            (settings.folder / kArrayFile).string(),
                                            shell_word(options.folder.string())));
   }

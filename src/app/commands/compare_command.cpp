@@ -21,7 +21,7 @@ ComparedRun the_run(InputRuns input, const std::string& device) {
         runs, device, [](const RunReport& run) -> const std::string& { return run.device.name; });
   }
   if (found == runs.end()) {
-    throw Error(ExitCode::usage, "has no run, or several of other GPU models", input.name,
+    throw Error(ExitCode::usage, "it has no run, or several of other GPU models", input.name,
                 "compare runs of one model");
   }
   const bool is_part = input.has_winners_only || !found->complete;

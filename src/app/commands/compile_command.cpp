@@ -35,7 +35,7 @@ struct Job {
 std::int64_t only_seq_len(const ProblemOptions& problems) {
   if (problems.seq_lens.size() > 1) {
     throw Error(ExitCode::usage, "compile takes one sequence length", "--seq",
-                "its remainder by the tiles is compiled in; start once per length");
+                "its remainder modulo the tiles is compiled in; run once per length");
   }
   return first_seq_len(problems);
 }

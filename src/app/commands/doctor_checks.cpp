@@ -95,9 +95,10 @@ std::vector<Check> check_nvrtc(const CompileSettings&) {
   const std::string version = gpu::nvrtc_version_text();
   const CompileResult result = compile(probe_request());
   if (const auto* failed = std::get_if<CompileFailed>(&result)) {
-    return {{"NVRTC", Health::broken,
-             fmt::format("version {} does not compile: {}", version, outcome_summary(*failed)),
-             "libnvrtc-builtins of the same version must lie beside " + nvrtc.library}};
+    return {
+        {"NVRTC", Health::broken,
+         fmt::format("version {} does not compile: {}", version, outcome_summary(*failed)),
+         "libnvrtc-builtins of the same version must be in the same folder as " + nvrtc.library}};
   }
   return {{"NVRTC",
            Health::fine,
@@ -140,14 +141,14 @@ std::vector<Check> check_store(const CompileSettings&) {
   const auto path = default_store_path();
   if (!path) {
     return {{"database of measurements", Health::limited,
-             "no place for it is known: neither XDG_DATA_HOME nor HOME is set",
-             "name a file with --db, or say --no-db"}};
+             "its location is not known: neither XDG_DATA_HOME nor HOME is set",
+             "name a file with --db, or use --no-db"}};
   }
   std::error_code ignored;
   if (!std::filesystem::exists(*path, ignored)) {
     return {{"database of measurements",
              Health::fine,
-             fmt::format("none yet; the first measurement makes {}", path->string()),
+             fmt::format("none yet; the first measurement creates {}", path->string()),
              {}}};
   }
   try {
@@ -159,7 +160,7 @@ std::vector<Check> check_store(const CompileSettings&) {
              {}}};
   } catch (const Error& error) {
     return {{"database of measurements", Health::limited,
-             fmt::format("{}; sweep and run measure, and store nothing", error.what()),
+             fmt::format("{}; sweep and run measure but store nothing", error.what()),
              "choose another file with --db, or move this one away"}};
   }
 }
@@ -183,7 +184,7 @@ std::vector<Check> check_readings(const CompileSettings&) {
                                                  reading->power_w, reading->temperature_c),
                                      {}}
                              : Check{subject, Health::limited,
-                                     fmt::format("NVML tells nothing: {}", nvml.problem()),
+                                     fmt::format("NVML reports nothing: {}", nvml.problem()),
                                      "measuring works; results do not say what the clocks were"});
   }
   return checks;

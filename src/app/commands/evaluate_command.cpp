@@ -19,7 +19,7 @@ Problem only_problem(const ProblemOptions& options) {
   if (problems.size() != 1) {
     throw Error(ExitCode::usage,
                 fmt::format("evaluate takes one problem, and these are {}", problems.size()),
-                "--seq, --dhead, --dtype", "start once for each");
+                "--seq, --dhead, --dtype", "run it once for each");
   }
   return problems.front();
 }

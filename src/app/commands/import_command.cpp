@@ -31,13 +31,13 @@ constexpr std::size_t kMostTuningFileBytes = std::size_t{1} << 30;
 
 Problem problem_for_file(const ProblemOptions& options, const std::string& origin) {
   if (options.seq_lens.empty()) {
-    fail_unsaid("which attention problem its times are of", origin,
-                "name it, as --seq 4096 --dhead 128 --dtype bf16 --causal");
+    fail_unsaid("which attention problem its times are for", origin,
+                "name it, e.g. --seq 4096 --dhead 128 --dtype bf16 --causal");
   }
   const std::vector<Problem> problems = named_problems(options);
   if (problems.size() != 1) {
     throw Error(ExitCode::usage, "these options name several problems", "--seq, --dhead, --dtype",
-                "a file is of one: import each file with its own");
+                "a file is for one problem: import each file with its own");
   }
   return problems.front();
 }
@@ -45,12 +45,12 @@ Problem problem_for_file(const ProblemOptions& options, const std::string& origi
 DeviceLimits device_for_file(const ImportOptions& options, const FileTree& tree,
                              const std::string& device_name, const std::string& origin) {
   if (!options.arch) {
-    fail_unsaid("which architecture its GPU has", origin, "name it, as --arch sm_90");
+    fail_unsaid("which architecture its GPU has", origin, "name it, e.g. --arch sm_90");
   }
   DeviceLimits device = load_device_limits(tree, *options.arch);
   const std::string name = options.gpu.value_or(device_name);
   if (name.empty()) {
-    fail_unsaid("which GPU it is of", origin, "name it, as --gpu 'NVIDIA H200'");
+    fail_unsaid("which GPU it is for", origin, "name it, e.g. --gpu 'NVIDIA H200'");
   }
   device.name = name;
   return device;
@@ -110,7 +110,7 @@ void FileReader::read(const std::filesystem::path& path) {
 
 std::vector<RunReport> FileReader::finish() {
   if (foreign_.empty() && describe_foreign(options_)) {
-    throw Error(ExitCode::usage, "fatune wrote the files, and they say problem and GPU themselves",
+    throw Error(ExitCode::usage, "fatune wrote the files, and they name problem and GPU themselves",
                 "--seq, --arch, --gpu", "leave these options out");
   }
   std::vector<RunReport> runs = join_parts(std::move(parts_));

@@ -42,7 +42,7 @@ std::vector<RuleCount> all_rules(const Space& space, bool problem_known) {
 std::optional<std::int64_t> only_listed_seq_len(const ProblemOptions& problems) {
   if (problems.seq_lens.size() > 1) {
     throw Error(ExitCode::usage, "list takes one sequence length", "--seq",
-                "its rules may drop others of another length; start once per length");
+                "its rules may drop other configurations at another length; run once per length");
   }
   return problems.seq_lens.empty() ? std::nullopt : std::optional(problems.seq_lens.front());
 }

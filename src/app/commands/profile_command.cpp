@@ -133,8 +133,8 @@ ExitCode show_imported(const ProfileOptions& options) {
 
 ExitCode record_timeline(const ProfileOptions& options, const ProfilePlan& plan) {
   if (!options.out_dir) {
-    throw Error(ExitCode::usage, "where is the timeline to go?", "--nsys",
-                "name a folder: --out DIR");
+    throw Error(ExitCode::usage, "the timeline needs a folder", "--nsys",
+                "name one with --out DIR");
   }
   const Target target = gpu_target(options, plan.kernels);
   const ReportFolder folder(options.out_dir);

@@ -23,7 +23,7 @@ std::string drawn(const std::string& graph) {
   const auto dot = find_dot();
   if (!dot) {
     throw Error(ExitCode::bad_file, "dot, which draws the graph, is not installed", "--format svg",
-                "'apt-get install graphviz', or its path in FATUNE_DOT; or take --format dot");
+                "run 'apt-get install graphviz', set its path in FATUNE_DOT, or use --format dot");
   }
   const ScratchFolder scratch;
   const std::filesystem::path file = scratch.path() / "graph.dot";

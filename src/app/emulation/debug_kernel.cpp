@@ -28,7 +28,7 @@ void check_size(const HeadProblem& head) {
     throw Error(ExitCode::too_large,
                 fmt::format("the intermediates of {} keys are {} MiB; at most {} MiB can be shown",
                             head.seq_len, bytes >> 20, kMaxBlobBytes >> 20),
-                "--seq-blocks", "take a shorter sequence: a wrong step shows there too");
+                "--seq-blocks", "use a shorter sequence: a wrong step shows there too");
   }
 }
 
@@ -48,7 +48,7 @@ void check_shown(Problem problem) {
       throw Error(ExitCode::usage,
                   fmt::format("debug cannot show the steps of a problem with {} {}", detail.name,
                               detail_text(detail, problem)),
-                  "--preset", "leave it out, or take another");
+                  "--preset", "leave it out, or choose another");
     }
   }
 }

@@ -20,14 +20,14 @@ constexpr const char* kForm =
 nlohmann::json parse_object(std::string_view line) {
   nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
   if (!object.is_object()) {
-    fail("it is no object of JSON");
+    fail("it is not a JSON object");
   }
   return object;
 }
 
 ParamValue read_value(const Parameter& parameter, const nlohmann::json& value) {
   if (value.is_structured() || value.is_null()) {
-    fail(fmt::format("parameters/{} is no value", parameter.name),
+    fail(fmt::format("parameters/{} is not a value", parameter.name),
          fmt::format("{} takes {}", parameter.name, understood_values(parameter)));
   }
   return parse_value(parameter, value.is_string() ? value.get<std::string>() : value.dump());
@@ -48,7 +48,7 @@ ParamValue value_of(const Parameter& parameter, const Problem& problem,
 Config read_parameters(const Family& family, const Problem& problem,
                        const nlohmann::json& parameters) {
   if (!parameters.is_object()) {
-    fail("parameters is no object");
+    fail("parameters is not an object");
   }
   for (const auto& item : parameters.items()) {
     if (!find_parameter(family, item.key())) {
@@ -69,20 +69,20 @@ ProposalLine read_proposal(const Family& family, const Problem& problem, std::st
   const nlohmann::json object = parse_object(line);
   for (const auto& item : object.items()) {
     if (item.key() != "id" && item.key() != "config" && item.key() != "parameters") {
-      fail(fmt::format("it has a property '{}'", printable(item.key())));
+      fail(fmt::format("it has an unknown property '{}'", printable(item.key())));
     }
   }
   const std::string id = object.value("id", nlohmann::json()).dump();
   const auto config = object.find("config");
   const auto parameters = object.find("parameters");
   if ((config == object.end()) == (parameters == object.end())) {
-    fail("it needs 'config' or 'parameters', and not both");
+    fail("it needs 'config' or 'parameters', but not both");
   }
   if (parameters != object.end()) {
     return {id, read_parameters(family, problem, *parameters)};
   }
   if (!config->is_string()) {
-    fail("config is no text");
+    fail("config is not text");
   }
   return {id, parse_config(family, config->get<std::string>())};
 }

@@ -60,7 +60,7 @@ std::string database_fault(const fs::path& records, const ShardRecord& record) {
 std::string why_not_done(const ShardRecord& record, const ShardState& state,
                          const FleetPlan& plan) {
   if (record.fleet != plan.name || record.count != plan.shards || record.number != state.number) {
-    return "its record is of another fleet";
+    return "its record is from another fleet";
   }
   return record.finished == record.problems
              ? std::string()

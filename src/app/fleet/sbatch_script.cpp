@@ -20,7 +20,7 @@ std::string command(const Words& words) { return joined(words, " ", shell_word) 
 std::string setting(const std::string& option, const std::string& value) {
   const auto is_control = [](unsigned char c) { return c < ' '; };
   if (std::ranges::any_of(option + value, is_control)) {
-    throw Error(ExitCode::usage, "a control character cannot stand in a job script", option,
+    throw Error(ExitCode::usage, "a job script cannot contain a control character", option,
                 "sbatch reads these options line by line");
   }
   return "#SBATCH " + option + (value.empty() ? "" : "=" + shell_word(value)) + "\n";

@@ -70,7 +70,7 @@ std::size_t launches_expected(const Attempt& attempt, int runs) {
 }
 
 [[noreturn]] void fail_other_launches(const std::string& what, const fs::path& report) {
-  throw Error(ExitCode::gpu_failure, "the profile is not that of the launches asked for: " + what,
+  throw Error(ExitCode::gpu_failure, "the profile is not that of the requested launches: " + what,
               report.string(), "profile with fewer configurations, or report it as a bug");
 }
 
@@ -79,7 +79,7 @@ void deal_out(const std::vector<ProfiledLaunch>& launches, const std::vector<Cou
               int runs, const fs::path& report, Attempt& attempt) {
   const std::size_t expected = launches_expected(attempt, runs);
   if (launches.size() != expected) {
-    fail_other_launches(fmt::format("{} launches in place of {}", launches.size(), expected),
+    fail_other_launches(fmt::format("{} launches instead of {}", launches.size(), expected),
                         report);
   }
   auto next = launches.begin();
@@ -87,7 +87,7 @@ void deal_out(const std::vector<ProfiledLaunch>& launches, const std::vector<Cou
     for (int run = 0; !attempt.cases[i].failure && run < runs; ++run, ++next) {
       if (!cases[i].is_kernel(next->kernel_name)) {
         fail_other_launches(
-            fmt::format("launch {} is of '{}', in place of '{}'", next - launches.begin(),
+            fmt::format("launch {} is of '{}' instead of '{}'", next - launches.begin(),
                         next->kernel_name, cases[i].kernel.label),
             report);
       }
@@ -139,7 +139,7 @@ Ncu find_profiler() {
     throw Error(
         ExitCode::bad_file, "ncu, NVIDIA's Nsight Compute, is not installed", {},
         "it comes with the CUDA toolkit, or as a package of its own (nsight-compute); or "
-        "give its path in FATUNE_NCU; '--backend cupti' does without it, and '--script DIR' "
+        "give its path in FATUNE_NCU; '--backend cupti' works without it, and '--script DIR' "
         "writes scripts for another machine");
   }
   if (counter_access() == CounterAccess::admins_only) {

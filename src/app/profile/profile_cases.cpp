@@ -75,7 +75,7 @@ void add_baseline(const std::string& text, ProfilePlan& plan) {
   if (std::ranges::none_of(plan.problems, [&](const ProfileProblem& problem) {
         return has_case(problem, *plan.baseline);
       })) {
-    fail_unplanned_baseline(family, *plan.baseline, "it is for none of the problems");
+    fail_unplanned_baseline(family, *plan.baseline, "it is valid for none of the problems");
   }
 }
 
@@ -85,7 +85,7 @@ ProfilePlan plan_profile(const ProfileOptions& options) {
   ProfilePlan plan = options.with_run ? plan_of_run(options) : plan_of_options(options);
   if (plan.problems.empty()) {
     throw Error(ExitCode::usage, "there is nothing to profile", {},
-                options.with_run ? "the run has no measured configuration on such a problem"
+                options.with_run ? "the run has no measured configuration for such a problem"
                                  : "the space has no configuration for these problems");
   }
   if (options.baseline) {

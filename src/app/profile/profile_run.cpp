@@ -97,7 +97,7 @@ std::string installed_nsys() {
   const auto nsys = find_nsys();
   if (!nsys) {
     throw Error(ExitCode::bad_file, "nsys, NVIDIA's Nsight Systems, is not installed", {},
-                "it is a package of its own (nsight-systems); or give its path in FATUNE_NSYS");
+                "install the package nsight-systems, or give its path in FATUNE_NSYS");
   }
   return nsys->string();
 }

@@ -47,7 +47,7 @@ std::map<std::string, std::string> config_options(const ProfilePlan& plan,
 std::string script(const std::string& purpose, const std::string& commands) {
   return fmt::format(R"(#!/usr/bin/env bash
 # {}
-# Reports go to the folder that the first argument names (default: profiles). On a cluster, say:
+# Reports go to the folder that the first argument names (default: profiles). On a cluster, run:
 #   sbatch --gres=gpu:1 --time=00:15:00 <this script>
 set -euo pipefail
 fatune="${{FATUNE:-fatune}}"

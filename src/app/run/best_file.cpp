@@ -87,7 +87,7 @@ BestFile read_best_file(const FileTree& tree, const std::filesystem::path& path,
 BestFile shipped_best_file(const FileTree& tree, const std::string& device) {
   const std::string path = fmt::format("configs/tuned/{}.json", file_name_part(device));
   if (!tree.contains(path)) {
-    throw Error(ExitCode::usage, fmt::format("fatune brings no winners for {}", device), "FILE",
+    throw Error(ExitCode::usage, fmt::format("fatune ships no winners for {}", device), "FILE",
                 "give a best_configs.json that a sweep has written");
   }
   return parse_best_file(load_json(tree, path, "best_configs"), device);

@@ -70,7 +70,7 @@ std::optional<Config> rival_of_file(const Rivals& rivals, Duel& duel) {
   const Family* const of = rivals.families.find(family);
   if (of == nullptr) {
     leave_out(duel, GateVerdict::no_rival,
-              fmt::format("the file's winner is of {}, which is not raced here", family));
+              fmt::format("the file's winner is from {}, which is not raced here", family));
     return std::nullopt;
   }
   try {
@@ -141,7 +141,7 @@ void fight(const Rivals& rivals, std::vector<Duel>& duels, const MeasurePlans& m
     }
     duel.check.rival = name_in(rivals.families, *duel.rival);
     if (*duel.winner == *duel.rival) {
-      leave_out(duel, GateVerdict::equal, "it is the winner still");
+      leave_out(duel, GateVerdict::equal, "it is still the winner");
       continue;
     }
     plans.push_back(plan_of(duel));

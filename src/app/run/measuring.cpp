@@ -138,7 +138,7 @@ std::unique_ptr<StoreLog> open_log(const PlannedRun& run, const MeasureOptions& 
       options.store, NewRun{std::move(header), identity, run.baseline, options.store.fresh});
   if (log->continues()) {
     print_note(options.output,
-               "going on with an interrupted run of the same measurements (--fresh measures anew)");
+               "continuing an interrupted run of the same measurements (--fresh measures anew)");
   }
   return log;
 }

@@ -134,7 +134,7 @@ std::string sanitizer_program() {
   if (!tool) {
     throw Error(ExitCode::bad_file, "compute-sanitizer, which --sanitizer needs, is not installed",
                 {},
-                "it is part of a CUDA toolkit (apt: cuda-sanitizer-13-0); or its path in "
+                "it is part of a CUDA toolkit (apt: cuda-sanitizer-13-0); or set its path in "
                 "FATUNE_COMPUTE_SANITIZER");
   }
   return tool->string();

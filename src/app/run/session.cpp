@@ -203,7 +203,7 @@ void check_rivals_are_timed(const PlannedRun& run, const Target& target) {
 void check_cover_is_timed(const PlannedRun& run, const Target& target) {
   if (run.cover_percent && !target.measured()) {
     throw Error(ExitCode::no_gpu, "nothing would be timed: " + target.why_not_measured, "--cover",
-                "a cover is of measured times: leave it out to get an estimate");
+                "a cover is computed from measured times: leave it out to get an estimate");
   }
 }
 

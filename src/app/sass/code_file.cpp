@@ -54,8 +54,8 @@ Listing choose_listing(std::vector<Listing> listings, const std::string& functio
   std::erase_if(listings, [&](const Listing& listing) { return !has_function(listing, function); });
   if (listings.size() != 1) {
     throw Error(ExitCode::usage,
-                fmt::format("{} cubins of the file fit what is asked for", listings.size()), source,
-                "choose one with --function; cuobjdump -lelf and -symbols list what there is");
+                fmt::format("{} cubins of the file match the request", listings.size()), source,
+                "choose one with --function; cuobjdump -lelf and -symbols list them");
   }
   return std::move(listings.front());
 }

@@ -16,9 +16,10 @@ namespace fatune {
 std::string nvdisasm() {
   const auto tool = find_nvdisasm();
   if (!tool) {
-    throw Error(ExitCode::bad_file, "nvdisasm, which reads machine code, is not installed", {},
-                "scripts/setup --tools brings it; or 'pip install nvidia-cuda-nvdisasm', a CUDA "
-                "toolkit, or its path in FATUNE_NVDISASM");
+    throw Error(
+        ExitCode::bad_file, "nvdisasm, which reads machine code, is not installed", {},
+        "scripts/setup --tools, 'pip install nvidia-cuda-nvdisasm' and CUDA toolkits install "
+        "it; or set its path in FATUNE_NVDISASM");
   }
   return tool->string();
 }

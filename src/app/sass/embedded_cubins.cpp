@@ -24,10 +24,11 @@ constexpr std::string_view kFatbinary = "\x50\xed\x55\xba";  // NVIDIA's fatbina
 std::string cuobjdump(const fs::path& file) {
   const auto tool = find_cuobjdump();
   if (!tool) {
-    throw Error(ExitCode::bad_file,
-                "cuobjdump, which takes cubins out of other files, is not installed", file.string(),
-                "scripts/setup --tools brings it; or 'pip install nvidia-cuda-cuobjdump', a CUDA "
-                "toolkit, or its path in FATUNE_CUOBJDUMP");
+    throw Error(
+        ExitCode::bad_file, "cuobjdump, which takes cubins out of other files, is not installed",
+        file.string(),
+        "scripts/setup --tools, 'pip install nvidia-cuda-cuobjdump' and CUDA toolkits install "
+        "it; or set its path in FATUNE_CUOBJDUMP");
   }
   return fs::absolute(*tool).string();
 }
@@ -83,7 +84,7 @@ std::vector<fs::path> embedded_cubins(const fs::path& file, std::optional<Arch> 
   const auto cubins = by_arch(folder);
   if (cubins.empty()) {
     throw Error(ExitCode::bad_file, "cuobjdump finds no cubin in this file", file.string(),
-                "PTX alone is no machine code");
+                "PTX alone is not machine code");
   }
   const auto found = arch ? cubins.find(arch_name(*arch)) : cubins.begin();
   if (found == cubins.end() || (!arch && cubins.size() > 1)) {

@@ -15,7 +15,7 @@ namespace {
 std::int64_t seq_len_of_code(const ProblemOptions& problems) {
   if (problems.seq_lens.size() > 1) {
     throw Error(ExitCode::usage, "sass takes one sequence length", "--seq",
-                "its remainder by the tiles is compiled in");
+                "its remainder modulo the tiles is compiled in");
   }
   return first_seq_len(problems);
 }

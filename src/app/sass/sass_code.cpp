@@ -93,8 +93,9 @@ SassCode load_code(const CodeOptions& options, const CodeSource& source) {
 
 const CodeSource& named_source(const CodeOptions& options) {
   if (options.sources.empty()) {
-    throw Error(ExitCode::usage, "whose machine code?", {},
-                "name it with --config, --run, or, where it can be taken, --cubin or --artifact");
+    throw Error(
+        ExitCode::usage, "no kernel is named", {},
+        "name it with --config, --run, or, where the command has them, --cubin or --artifact");
   }
   return options.sources.front();
 }

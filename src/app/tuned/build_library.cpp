@@ -67,7 +67,7 @@ void check_exportable(const Family& family) {
     throw Error(ExitCode::bad_file,
                 fmt::format("launches of {} depend on {}, which exported libraries do not know",
                             family.name, kResidentBlocks),
-                family.file, "leave the family out with --family");
+                family.file, "choose other families with --family");
   }
 }
 

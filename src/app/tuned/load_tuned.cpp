@@ -63,7 +63,7 @@ void check_not_empty(const TunedTable& table) {
   if (table.problems.empty()) {
     const std::string why = table.skipped.empty() ? "" : ": " + table.skipped.front().reason;
     throw Error(ExitCode::bad_file, "it has no tuned problem that can be used" + why,
-                table.origins.front().name, "give what a sweep on a GPU has written");
+                table.origins.front().name, "give results that a sweep on a GPU has written");
   }
 }
 

@@ -40,7 +40,7 @@ QuotedTexts take_texts(const std::string& expression) {
     const std::size_t end = expression.find(quote, at + 1);
     if (end == std::string::npos) {
       throw Error(ExitCode::usage, fmt::format("the quote at position {} has no end", at + 1),
-                  kFilterOption, "texts are in quotes, as in family == 'flash_sm90'");
+                  kFilterOption, "text must be in quotes, as in family == 'flash_sm90'");
     }
     taken.expression += text_name(taken.texts.size());
     taken.texts.push_back(expression.substr(at + 1, end - at - 1));

@@ -101,10 +101,9 @@ PlotSeries readings_of(const RunReport& run, const Reading& reading, std::string
 const char* summary_of(const StudyReport& report) {
   const bool timed = std::ranges::any_of(
       report.runs, [](const RunReport& run) { return count_readings(run) > 0; });
-  return timed
-             ? "Medians of consecutive readings, problem after problem."
-             : "A point for each problem: the median of the readings while it was measured (of the "
-               "temperature the greatest), with their range.";
+  return timed ? "Medians of consecutive readings, problem after problem."
+               : "A point for each problem: the median of the readings while it was measured "
+                 "(for temperature, the highest), with their range.";
 }
 
 std::optional<double> beginning_of_axis(const XyPlot& plot, double round_to) {

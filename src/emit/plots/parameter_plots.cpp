@@ -29,7 +29,7 @@ Plot values_plot(const ParameterStudy& study) {
                            value.slower_percent.least, value.slower_percent.median)));
     plot.y.categories.push_back(fmt::format("{} ({})", value.value, value.results));
   }
-  return {"values-" + study.parameter, study.parameter + ": how its values did",
+  return {"values-" + study.parameter, study.parameter + ": how its values compare",
           "Least, quartiles and greatest slowness of the configurations with each value. Their "
           "number is in brackets.",
           std::move(plot)};
@@ -49,7 +49,7 @@ Plot pairs_plot(const ParameterStudy& study) {
     plot.y.categories.push_back(fmt::format("{} to {} ({})", pair.from, pair.to, pair.pairs));
   }
   return {"pairs-" + study.parameter, study.parameter + ": what changing it alone does",
-          "Change of the time in pairs of configurations that are the same but for this parameter. "
+          "Change of the time in pairs of configurations that differ only in this parameter. "
           "The number of pairs is in brackets.",
           std::move(plot)};
 }

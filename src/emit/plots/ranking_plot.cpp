@@ -66,8 +66,9 @@ Plot ranking_plot(const ProblemReport& problem, const std::string& id, const std
                       measured ? "the median of their samples, with its confidence interval"
                                : "their estimated time",
                       names.common.empty() ? "" : " All are " + names.common + ".",
-                      measured ? " What left the race early has few samples, from its beginning; "
-                                 "it was compared in rounds with the others, not by these medians."
+                      measured ? " Configurations that left the race early have few samples, "
+                                 "from its beginning; they were compared in rounds with the "
+                                 "others, not by these medians."
                                : ""),
           std::move(plot)};
 }

@@ -94,7 +94,7 @@ Plot resource_plot(const Resource& resource, const ResourcePoints& all) {
   plot.series.push_back(front_of(all.points));
   return {fmt::format("time-over-{}", resource.id), fmt::format("{} and time", resource.plural),
           fmt::format("{} of each configuration, and by how many percent it is slower than the "
-                      "fastest of its problem. The front has those that nothing beats in both.",
+                      "fastest of its problem. The front has those that no other beats in both.",
                       resource.plural),
           std::move(plot)};
 }

@@ -167,7 +167,7 @@ Blocks parameters_section(const StudyReport& report) {
     return {};
   }
   Blocks blocks{block::Heading{"What each parameter does"},
-                block::Text{"The parameters whose change alone moves the time most come first.\n"}};
+                block::Text{"Parameters whose change alone affects the time most come first.\n"}};
   std::vector<Plot> plots;
   std::size_t open = 0;
   for (std::size_t i = 0; i < studies.size(); ++i) {
@@ -184,9 +184,9 @@ std::string sample_text(const StudyRows& rows) {
   return rows.rows.size() == rows.all
              ? std::string()
              : fmt::format(
-                   "A sample: {} of {} configurations. Of each problem the same share is "
-                   "here: half of it the fastest, the other half evenly spaced over the "
-                   "rest of its ranking. --rows N takes more.\n",
+                   "A sample: {} of {} configurations. It has the same share of each "
+                   "problem: half of that the fastest, the other half evenly spaced over "
+                   "the rest of its ranking. --rows N takes more.\n",
                    rows.rows.size(), rows.all);
 }
 
@@ -237,7 +237,7 @@ Blocks conditions_section(const StudyReport& report) {
   if (plots.empty()) {
     return {};
   }
-  Blocks blocks{block::Heading{"The chip meanwhile"}};
+  Blocks blocks{block::Heading{"The GPU during the run"}};
   add_figures(blocks, std::move(plots));
   return blocks;
 }

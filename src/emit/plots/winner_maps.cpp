@@ -57,7 +57,7 @@ std::string lead_text(const ProblemReport& problem) {
   const double second = ranked_us(problem.ranking[1].outcome);
   const bool tied = problem.ranking[0].tie_group == problem.ranking[1].tie_group;
   return fmt::format("; the runner-up is {:.1f} % slower{}", 100.0 * (second / first - 1.0),
-                     tied ? ", which is no difference beyond doubt" : "");
+                     tied ? ", which is not a difference beyond doubt" : "");
 }
 
 std::string winner_text(const ProblemReport& problem, double tflops) {
@@ -140,9 +140,9 @@ std::vector<Plot> change_maps(const StudyReport& report) {
     const auto [least, greatest] = std::ranges::minmax(map.cells, {}, &HeatCell::value);
     plots.push_back(
         {numbered("change", report, i),
-         fmt::format("{} beside {}", report.names[i], report.names.front()),
+         fmt::format("{} compared with {}", report.names[i], report.names.front()),
          fmt::format("How many times as fast the winners of {} are as those of {}: {:.2f} to "
-                     "{:.2f}. The runs were at different times: a few percent may be heat.",
+                     "{:.2f}. The runs were at different times: a few percent may be due to heat.",
                      report.names[i], report.names.front(), least.value, greatest.value),
          std::move(map)});
   }

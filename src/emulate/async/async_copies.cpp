@@ -78,7 +78,7 @@ void arrive_for(Execution& x, Warp& warp, std::size_t index) {
   Mbarrier* const mbarrier = block.mbarriers.find(arrival.mbarrier);
   const Actor by{x, warp, x.program.instructions[arrival.instruction], arrival.lane};
   if (mbarrier == nullptr) {
-    report_misuse(by, "the mbarrier of this arrival is there no more");
+    report_misuse(by, "the mbarrier of this arrival no longer exists");
     return;
   }
   const auto covered = [&](const AsyncCopy& copy) {
@@ -162,8 +162,7 @@ void report_pending(Execution& x, const Warp& warp) {
       x.report(FindingKind::pending_at_exit, warp, x.program.instructions[copy.instruction],
                copy.lane, [&] {
                  return fmt::format(
-                     "the thread ends, and has not waited for its copy to shared "
-                     "memory + {}",
+                     "the thread ends without waiting for its copy to shared memory + {}",
                      copy.destination);
                });
     }

@@ -177,7 +177,7 @@ void land_move(Execution& x, const BulkCopy& copy) {
 
 void complete(Execution& x, const BulkCopy& copy, Block& block) {
   Mbarrier* const mbarrier = block.mbarriers.find(copy.mbarrier);
-  MbarrierFault fault = mbarrier == nullptr ? "the mbarrier of the copy is there no more"
+  MbarrierFault fault = mbarrier == nullptr ? "the mbarrier of the copy no longer exists"
                                             : mbarrier->complete(copy.bytes);
   if (!fault.empty()) {
     actor_of(x, copy).report(FindingKind::barrier_misuse, [&] { return fault; });
@@ -305,7 +305,7 @@ void report_pending_stores(Execution& x, const Warp& warp) {
     if (is_left(copy)) {
       actor_of(x, copy).report(FindingKind::pending_at_exit, [&] {
         return fmt::format(
-            "the thread ends, and has not waited until this has read its {} bytes of shared "
+            "the thread ends without waiting until this store has read its {} bytes of shared "
             "memory",
             copy.bytes);
       });
@@ -321,7 +321,7 @@ void report_pending_loads(Execution& x) {
   for (const BulkCopy& copy : x.bulk) {
     actor_of(x, copy).report(FindingKind::pending_at_exit, [&] {
       return fmt::format(
-          "the blocks end, and no thread has waited for these {} bytes to shared memory",
+          "the blocks end, and no thread has waited for this copy of {} bytes to shared memory",
           copy.bytes);
     });
   }

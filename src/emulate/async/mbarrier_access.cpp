@@ -37,7 +37,7 @@ MbarrierPlace find_mbarrier(const Actor& by, std::uint64_t address, Space space)
     by.report(FindingKind::race, [&] {
       const std::string where = fmt::format("shared memory + {}", place.offset);
       return FindingWords{fmt::format("uses the mbarrier at {}, which another thread initialises, "
-                                      "with no synchronisation between",
+                                      "with no synchronisation in between",
                                       where),
                           where, AccessKind::write,
                           other_access(by.x, place.block->shared.writer(place.offset))};
@@ -68,7 +68,7 @@ std::string describe_polling(const Actor& by) {
   const std::uint32_t offset = polled_offset(by);
   const Mbarrier* const mbarrier = by.x.block_of(by.warp).mbarriers.find(offset);
   return mbarrier == nullptr
-             ? fmt::format("for an mbarrier at shared memory + {} that is there no more", offset)
+             ? fmt::format("for an mbarrier at shared memory + {} that no longer exists", offset)
              : fmt::format("for the mbarrier at shared memory + {}, whose {}", offset,
                            mbarrier->describe());
 }

@@ -11,7 +11,7 @@ Mbarrier::Mbarrier(Agent agent, std::uint32_t count, Epoch initialiser, std::uin
 
 MbarrierFault Mbarrier::arrive(std::int64_t count, const Knowledge* known) {
   if (count < 1 || count > pending_) {
-    return fmt::format("{} arrivals, where the mbarrier's {}", count, describe());
+    return fmt::format("{} arrivals, but the mbarrier's {}", count, describe());
   }
   if (known != nullptr) {
     arriving_.join(*known);
@@ -23,7 +23,7 @@ MbarrierFault Mbarrier::arrive(std::int64_t count, const Knowledge* known) {
 
 MbarrierFault Mbarrier::arrive_drop(std::int64_t count, const Knowledge* known) {
   if (count > expected_) {
-    return fmt::format("{} arrivals are dropped, of {} expected", count, expected_);
+    return fmt::format("{} arrivals are dropped, but only {} are expected", count, expected_);
   }
   // This precedes the arrival, since the next phase may begin at once with the new count.
   expected_ -= count;
@@ -38,15 +38,15 @@ MbarrierFault Mbarrier::add_arrival() {
 MbarrierFault Mbarrier::expect(std::int64_t bytes) {
   pending_bytes_ += bytes;
   return pending_bytes_ > kMostCount
-             ? fmt::format("{} bytes expected in one phase, at most {} can be", pending_bytes_,
-                           kMostCount)
+             ? fmt::format("{} bytes expected in one phase; at most {} are possible",
+                           pending_bytes_, kMostCount)
              : MbarrierFault();
 }
 
 MbarrierFault Mbarrier::complete(std::int64_t bytes) {
   pending_bytes_ -= bytes;
   if (pending_bytes_ < -kMostCount) {
-    return fmt::format("{} bytes more than expected, at most {} can be", -pending_bytes_,
+    return fmt::format("{} bytes more than expected; at most {} are possible", -pending_bytes_,
                        kMostCount);
   }
   complete_if_done();

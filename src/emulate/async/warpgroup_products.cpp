@@ -361,7 +361,7 @@ void report_pending_products(Execution& x, const Warp& warp) {
   trace_end(x, warp);
   if (warp.alive == 0 && !warp.products.empty()) {
     x.report(FindingKind::pending_at_exit, warp, instruction_of(x, warp.products.front()), 0, [&] {
-      return fmt::format("the warp ends, and has not waited for {} products", warp.products.size());
+      return fmt::format("the warp ends without waiting for {} products", warp.products.size());
     });
   }
 }

@@ -62,7 +62,7 @@ void trace_product(Execution& x, const Warp& warp, const Instruction& instructio
                    const AsyncProduct& product) {
   if (!is_whole(x, warp)) {
     report(x, warp, instruction, [&] {
-      return fmt::format("the block's {} warps leave this warpgroup without its four",
+      return fmt::format("the block's {} warps leave this warpgroup with fewer than four",
                          x.warps_of(x.block_of(warp)).size());
     });
     return;
@@ -77,12 +77,12 @@ void trace_product(Execution& x, const Warp& warp, const Instruction& instructio
   } else if (expected != own) {
     report(x, warp, instruction, [&] {
       return fmt::format(
-          "another warp of the warpgroup has {} in its place",
+          "in its place, another warp of the warpgroup has {}",
           expected.instruction != own.instruction
               ? fmt::format("the instruction at PTX line {}", x.program.lines[expected.instruction])
           : expected.accumulates != own.accumulates
-              ? std::string("another scale-d")
-              : fmt::format("descriptors {:#x} and {:#x}, this one {:#x} and {:#x}", expected.a,
+              ? std::string("a different scale-d")
+              : fmt::format("descriptors {:#x} and {:#x}, this one has {:#x} and {:#x}", expected.a,
                             expected.b, own.a, own.b));
     });
   }

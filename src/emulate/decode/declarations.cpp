@@ -175,7 +175,7 @@ class Layout {
     used = address + declaration.bytes();
     if (used > most_bytes) {
       throw Error(ExitCode::bad_file,
-                  fmt::format("{} .{} bytes are more than there can be", used, declaration.space),
+                  fmt::format("{} .{} bytes exceed the limit", used, declaration.space),
                   declaration.name, fmt::format("at most {}", most_bytes));
     }
     return address;
@@ -225,7 +225,7 @@ std::uint32_t cluster_extent(const std::string& text) {
   constexpr std::uint64_t kMostBlocks = 16;
   const auto blocks = literal_bits(text, ScalarType::u32);
   if (!blocks || *blocks < 1 || *blocks > kMostBlocks) {
-    throw Error(ExitCode::bad_file, fmt::format("'{}' is no extent of a cluster", text),
+    throw Error(ExitCode::bad_file, fmt::format("'{}' is not an extent of a cluster", text),
                 ".reqnctapercluster", fmt::format("it takes 1 to {} blocks", kMostBlocks));
   }
   return static_cast<std::uint32_t>(*blocks);

@@ -78,7 +78,7 @@ void Decoder::unsupported(std::string_view what) const {
   throw Error(ExitCode::bad_file,
               fmt::format("'{}' is not covered by the emulator{}{}", opcode_,
                           what.empty() ? "" : ": ", what),
-              where_, "docs/emulate.md lists what is");
+              where_, "docs/emulate.md lists what is covered");
 }
 
 void Decoder::malformed(std::string_view what) const {
@@ -98,7 +98,7 @@ Operand Decoder::register_named(std::string_view name, ScalarType type) const {
     malformed(fmt::format("there is no register '{}'", name));
   }
   if ((size_of(found->type) == 8) != (size_of(type) == 8)) {
-    malformed(fmt::format("register '{}' is of another width", name));
+    malformed(fmt::format("register '{}' has a different width", name));
   }
   return found->operand;
 }
@@ -204,7 +204,7 @@ bool Decoder::is_wide(std::size_t index) const {
 std::int64_t Decoder::immediate(std::size_t index) const {
   const auto bits = literal_bits(operand(index), ScalarType::s64);
   if (!bits) {
-    malformed(fmt::format("'{}' is no constant", operand(index)));
+    malformed(fmt::format("'{}' is not a constant", operand(index)));
   }
   return static_cast<std::int64_t>(*bits);
 }
@@ -234,7 +234,7 @@ AddressOperand Decoder::address_named(std::string_view all) const {
   if (plus != std::string_view::npos) {
     const auto offset = literal_bits(trim(all.substr(plus + 1)), ScalarType::s64);
     if (!offset) {
-      malformed(fmt::format("the address '{}'", all));
+      malformed(fmt::format("wrong address '{}'", all));
     }
     address.offset = static_cast<std::int64_t>(*offset);
   }
@@ -258,7 +258,7 @@ std::vector<std::int32_t> Decoder::branch_targets(std::size_t index) const {
     }
   }
   if (targets.empty()) {
-    malformed(fmt::format("there is no list '{}'", operand(index)));
+    malformed(fmt::format("there is no list of targets '{}'", operand(index)));
   }
   return targets;
 }

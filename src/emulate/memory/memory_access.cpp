@@ -41,17 +41,17 @@ std::string describe(const Execution& x, const SharedFault& fault, const char* d
     case SharedFault::Kind::unfenced:
       return fmt::format(
           "{} {} through the async proxy, which {} wrote through the generic proxy, with no "
-          "fence.proxy.async between",
+          "fence.proxy.async in between",
           doing, where, thread_name(x, fault.other));
     case SharedFault::Kind::race:
       break;
   }
   if (is_copy(x, fault)) {
     return fmt::format(
-        "{} {}, where an asynchronous copy writes whose mbarrier it has not waited for", doing,
-        where);
+        "{} {}, which an asynchronous copy writes, without waiting for the mbarrier of the copy",
+        doing, where);
   }
-  return fmt::format("{} {}, which {} {}, with no synchronisation between", doing, where,
+  return fmt::format("{} {}, which {} {}, with no synchronisation in between", doing, where,
                      thread_name(x, fault.other), fault.other_writes ? "writes" : "reads");
 }
 
@@ -92,7 +92,7 @@ bool aligned(const Actor& by, const Access& access) {
     return true;
   }
   by.report(FindingKind::misaligned, [&] {
-    return fmt::format("{} bytes at {:#x}, which is no multiple of {}", access.bytes,
+    return fmt::format("{} bytes at {:#x}, which is not a multiple of {}", access.bytes,
                        access.address, access.alignment);
   });
   return false;
@@ -188,7 +188,7 @@ void note_global(const Actor& by, const Allocation& allocation, std::uint64_t of
     by.report(FindingKind::race, [&] {
       const std::string where = by.x.global.describe(allocation.address + race->offset);
       return FindingWords{
-          fmt::format("{} {}, which {} {}, with no synchronisation between",
+          fmt::format("{} {}, which {} {}, with no synchronisation in between",
                       reads ? "reads" : "writes", where, thread_name(by.x, race->other),
                       race->other_writes ? "writes" : "reads"),
           where, reads ? AccessKind::read : AccessKind::write,
@@ -221,7 +221,7 @@ bool keeps_mbarriers(const Actor& by, const SharedPlace& place, std::uint32_t by
     return true;
   }
   by.report(FindingKind::barrier_misuse, [&] {
-    return fmt::format("writes {}, where an mbarrier is", shared_name(by.x, place.offset));
+    return fmt::format("writes {}, which holds an mbarrier", shared_name(by.x, place.offset));
   });
   return false;
 }
@@ -238,8 +238,8 @@ SharedPlace check_shared(const Actor& by, const Access& access) {
   };
   if (rank > by.x.blocks.size() || own < kSharedBase ||
       (rank != 0 && access.space != Space::shared_cluster && rank - 1 != by.warp.block)) {
-    return fault(fmt::format("shared address {:#x}, which is none of {}", access.address,
-                             by.x.blocks.size() == 1 ? "the block's" : "this space"));
+    return fault(fmt::format("shared address {:#x}, which is not in {}", access.address,
+                             by.x.blocks.size() == 1 ? "the block's memory" : "this space"));
   }
   Block& block = by.x.blocks[rank == 0 ? by.warp.block : rank - 1];
   const auto offset = static_cast<std::uint32_t>(own) - kSharedBase;

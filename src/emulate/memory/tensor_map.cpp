@@ -32,28 +32,31 @@ void require(bool holds, const char* what) {
 }
 
 void check_dimension(const TensorMap& map, std::size_t i) {
-  require(map.sizes[i] >= 1 && map.sizes[i] <= std::uint64_t{1} << 32U, "a size of the tensor");
-  require(map.box[i] >= 1 && map.box[i] <= 256, "the box has 1 to 256 elements in a dimension");
-  require(map.steps[i] >= 1 && map.steps[i] <= 8, "element strides from 1 to 8");
+  require(map.sizes[i] >= 1 && map.sizes[i] <= std::uint64_t{1} << 32U, "sizes must be 1 to 2^32");
+  require(map.box[i] >= 1 && map.box[i] <= 256,
+          "the box must have 1 to 256 elements in a dimension");
+  require(map.steps[i] >= 1 && map.steps[i] <= 8, "element strides must be 1 to 8");
   require(i == 0 || (map.strides[i] % kSwizzleChunkBytes == 0 && map.strides[i] < std::uint64_t{1}
                                                                                       << 40U),
-          "strides are multiples of 16 bytes below 2^40");
+          "strides must be multiples of 16 bytes below 2^40");
 }
 
 void check(const TensorMap& map) {
   const std::uint32_t bytes = map.element_bytes;
-  require(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8, "elements of 1, 2, 4 or 8 bytes");
-  require(bytes > 1 || !map.fills_nan, "a NaN is of floating point");
-  require(map.rank >= 1 && map.rank <= kMostDimensions, "1 to 5 dimensions");
-  require(map.address % kSwizzleChunkBytes == 0, "the tensor's address is a multiple of 16 bytes");
+  require(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8,
+          "elements must have 1, 2, 4 or 8 bytes");
+  require(bytes > 1 || !map.fills_nan, "filling with NaN needs floating-point elements");
+  require(map.rank >= 1 && map.rank <= kMostDimensions, "there must be 1 to 5 dimensions");
+  require(map.address % kSwizzleChunkBytes == 0,
+          "the tensor's address must be a multiple of 16 bytes");
   for (std::size_t i = 0; i < map.rank; ++i) {
     check_dimension(map, i);
   }
   const std::uint32_t row_bytes = map.box[0] * bytes;
-  require(row_bytes % kSwizzleChunkBytes == 0, "a box's row is a multiple of 16 bytes");
+  require(row_bytes % kSwizzleChunkBytes == 0, "a box's row must be a multiple of 16 bytes");
   constexpr std::array<std::uint32_t, 4> kMostRowBytes{256 * 8, 32, 64, 128};
   require(row_bytes <= kMostRowBytes[static_cast<std::size_t>(map.swizzle)],
-          "a box's row is no longer than the swizzle");
+          "a box's row must not be longer than the swizzle");
 }
 
 /// Bytes [first, end) of a box's row that lie in the tensor.

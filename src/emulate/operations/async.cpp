@@ -103,10 +103,10 @@ void decode_arrival(Decoder& d) {
 void decode_copy(Decoder& d) {
   d.unsupported_if(!d.has("shared") || !d.has("global") || d.operand_count() < 3, "this form");
   const AddressOperand from = d.address(1);
-  d.malformed_if(!from.wide, "the source's address");
+  d.malformed_if(!from.wide, "wrong source address");
   const std::int64_t bytes = d.immediate(2);
   d.malformed_if(bytes != 16 && (d.has("cg") || (bytes != 4 && bytes != 8)),
-                 "a copy has 4, 8 or 16 bytes, with .cg 16");
+                 "a copy must have 4, 8 or 16 bytes (16 with .cg)");
   d.result.handler = &copy_async;
   d.result.variant = static_cast<std::uint32_t>(bytes);
   d.add_address(d.address(0));
@@ -128,7 +128,7 @@ void decode_cp(Decoder& d) {
     d.result.handler = &wait_all;
   } else if (d.has("wait_group")) {
     d.result.handler = &wait_group;
-    d.result.variant = d.count(0, kMostPending, "the number of groups");
+    d.result.variant = d.count(0, kMostPending, "wrong number of groups");
   } else {
     decode_copy(d);
   }

@@ -231,7 +231,7 @@ void decode_atomic(Decoder& d) {
   d.add_address(d.address(first));
   d.add(d.values(first + 1, t));
   if (d.result_operands.size() != (shape.returns ? 2U : 1U) * shape.count + 2) {
-    d.malformed("the number of registers");
+    d.malformed("wrong number of registers");
   }
   if (shape.update == Update::compare) {
     d.add(d.value(first + 2, t));

@@ -60,7 +60,8 @@ bool set_mbarrier(const Actor& by, std::uint64_t address, BulkCopy& copy) {
   const auto [rank, own] = cluster_address_of(by.warp, address);
   if ((by.instruction.variant & kMulticast) == 0 && !copy.goes_to(rank)) {
     return malformed(
-        by, fmt::format("the mbarrier is of block rank {}, which the copy does not go to", rank));
+        by,
+        fmt::format("the mbarrier belongs to block rank {}, to which the copy does not go", rank));
   }
   for (const Block& block : by.x.blocks) {
     if (!copy.goes_to(block.rank)) {
@@ -194,10 +195,10 @@ void store_box(Execution& x, Warp& warp, const Instruction& instruction, Mask ma
 bool set_bytes(const Actor& by, BulkCopy& copy) {
   copy.bytes = by.word(4);
   if (copy.bytes % kBulkUnit != 0 || copy.global % kBulkUnit != 0) {
-    return malformed(by,
-                     fmt::format("a bulk copy of {} bytes, global address {:#x}: both have to be "
-                                 "multiples of {}",
-                                 copy.bytes, copy.global, kBulkUnit));
+    return malformed(
+        by,
+        fmt::format("a bulk copy of {} bytes, global address {:#x}: both must be multiples of {}",
+                    copy.bytes, copy.global, kBulkUnit));
   }
   return copy.bytes > 0;
 }
@@ -261,9 +262,9 @@ std::uint32_t box_rank(const Decoder& d) {
 void add_box(Decoder& d, std::size_t index) {
   const std::uint32_t rank = box_rank(d);
   const std::vector<std::string> parts = d.bracketed(index);
-  d.malformed_if(parts.size() != 2, "expected is a tensor map with coordinates");
+  d.malformed_if(parts.size() != 2, "expected a tensor map with coordinates");
   const std::vector<Operand> coordinates = d.values_named(parts[1], s32);
-  d.malformed_if(coordinates.size() != rank, "the number of coordinates");
+  d.malformed_if(coordinates.size() != rank, "wrong number of coordinates");
   d.add_address(d.address_named(parts[0]));
   d.add(coordinates);
   d.result.variant |= rank;
@@ -313,7 +314,7 @@ void decode_bulk(Decoder& d) {
     d.result.handler = &commit_bulk_group;
   } else if (d.has("wait_group")) {
     d.result.handler = &wait_bulk_group;
-    d.result.variant = d.count(0, kMostPendingBulk, "the number of groups");
+    d.result.variant = d.count(0, kMostPendingBulk, "wrong number of groups");
   } else if (!d.has("bulk_group") && !d.has("mbarrier::complete_tx::bytes")) {
     d.unsupported("how it completes");
   } else if (d.has("tensor")) {

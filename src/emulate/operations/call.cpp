@@ -108,7 +108,7 @@ std::vector<Operand> places_of(const Decoder& d, std::string_view list) {
 }
 
 void require_count(const Decoder& d, const std::vector<Operand>& places, std::size_t least) {
-  d.malformed_if(places.size() < least, "the number of parameters");
+  d.malformed_if(places.size() < least, "wrong number of parameters");
 }
 
 void decode_brx(Decoder& d) {

@@ -57,7 +57,7 @@ void rank_of_address(Execution& x, Warp& warp, const Instruction& instruction, M
 void arrive_at_cluster(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
     if (has_lane(warp.at_cluster_barrier, by.lane)) {
-      report_misuse(by, "a thread arrives at the cluster's barrier again, and has not waited");
+      report_misuse(by, "a thread arrives at the cluster's barrier again without waiting");
     }
   });
   warp.at_cluster_barrier |= mask;
@@ -77,7 +77,7 @@ bool cluster_has_arrived(Execution&, Warp& warp, const Instruction&, Mask mask) 
 void wait_for_cluster(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   if ((mask & ~warp.at_cluster_barrier) != 0) {
     report_misuse({x, warp, instruction, std::countr_zero(mask & ~warp.at_cluster_barrier)},
-                  "waits at the cluster's barrier, and has not arrived there");
+                  "waits at the cluster's barrier without having arrived there");
     return;
   }
   warp.at_cluster_barrier &= ~mask;
@@ -112,7 +112,7 @@ void decode_getctarank(Decoder& d) {
 
 void decode_elect(Decoder& d) {
   const auto [leader, elected] = d.pair(0);
-  d.malformed_if(!d.has("sync") || elected.empty(), "elect.sync has a lane and a predicate");
+  d.malformed_if(!d.has("sync") || elected.empty(), "elect.sync needs a lane and a predicate");
   d.add(d.destination_named(leader, b32));
   d.add(d.predicate_named(elected));
   d.add(d.value(1, b32));
@@ -126,7 +126,7 @@ void decode_setmaxnreg(Decoder& d) {
   constexpr std::int64_t kUnit = 8;
   const std::int64_t registers = d.immediate(0);
   d.malformed_if(registers < kLeast || registers > kMost || registers % kUnit != 0,
-                 "a multiple of 8 registers from 24 to 256");
+                 "registers must be a multiple of 8 from 24 to 256");
   d.result.handler = &set_registers;
   d.result.condition = &registers_are_there;
   d.result.variant = static_cast<std::uint32_t>(registers);

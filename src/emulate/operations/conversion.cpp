@@ -300,7 +300,7 @@ void use_conversion(Decoder& d) {
   // An integer may be the low part of a wider register.
   const bool low_part = is_integer(c.from) && size_of(c.from) < 8 && d.is_wide(1);
   d.unsupported_if(low_part && (!is_integer(c.to) || size_of(c.to) < 4 || c.saturates),
-                   "from a register of another width");
+                   "from a register of a different width");
   const bool wide_to = size_of(c.to) == 8;
   const bool wide_from = size_of(c.from) == 8 || low_part;
   using Narrow = std::uint32_t;

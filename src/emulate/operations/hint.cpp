@@ -51,7 +51,7 @@ bool decode_clock(Decoder& d) {
   if (found == kClocks.end()) {
     return false;
   }
-  d.malformed_if(found->wide != (size_of(d.type()) == 8), "the clock is of another width");
+  d.malformed_if(found->wide != (size_of(d.type()) == 8), "the clock has a different width");
   d.result.handler = found->wide ? &read_clock<std::uint64_t> : &read_clock<std::uint32_t>;
   d.result.variant = found->upper ? 32 : 0;
   d.add(d.destination(0, d.type()));

@@ -267,7 +267,7 @@ void add_operands(Decoder& d, MatrixShape shape) {
                                           shape.registers_b(), shape.registers_c()};
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const std::vector<Operand> registers = i == 0 ? d.destinations(0, b32) : d.values(i, b32);
-    d.malformed_if(registers.size() != counts[i], "the number of registers");
+    d.malformed_if(registers.size() != counts[i], "wrong number of registers");
     d.add(registers);
   }
 }

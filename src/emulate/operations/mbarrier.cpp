@@ -41,7 +41,7 @@ void init(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
       return;
     }
     if (count < 1 || count > Mbarrier::kMostCount) {
-      report_misuse(by, "an mbarrier expects 1 to 2^20 - 1 arrivals");
+      report_misuse(by, "an mbarrier must expect 1 to 2^20 - 1 arrivals");
       return;
     }
     const Accessor who = by.accessor();
@@ -155,7 +155,7 @@ bool may_be_remote(std::string_view verb) {
 void decode_space(Decoder& d) {
   d.unsupported_if(d.type() != b64, "only .b64");
   d.malformed_if(d.has("shared::cluster") && !may_be_remote(d.part(1)),
-                 "only of the block's own mbarriers");
+                 "only for the block's own mbarriers");
   add_flag(d, may_be_remote(d.part(1)) && (d.has("shared::cluster") || !d.has("shared")), kCluster);
   add_flag(d, d.has("relaxed"), kRelaxedArrival);
 }

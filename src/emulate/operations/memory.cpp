@@ -309,7 +309,7 @@ template <bool kLoads>
 void decode_matrices(Decoder& d) {
   const Matrices matrices = matrices_of(d);
   const std::vector<Operand> registers = kLoads ? d.destinations(0, b32) : d.values(1, b32);
-  d.malformed_if(registers.size() != matrices.count, "the number of registers");
+  d.malformed_if(registers.size() != matrices.count, "wrong number of registers");
   if (kLoads) {
     d.add(registers);
     d.add_address(d.address(1));
@@ -325,7 +325,7 @@ void decode_matrices(Decoder& d) {
 void decode_ld(Decoder& d) {
   const Shape shape = shape_of(d, 0, 1);
   const std::vector<Operand> registers = d.destinations(0, shape.wide ? b64 : d.type());
-  d.malformed_if(registers.size() != shape.count, "the number of registers");
+  d.malformed_if(registers.size() != shape.count, "wrong number of registers");
   d.result.handler = is_strong(d) ? &strong<&load, true> : &load;
   d.result.set_details(shape);
   d.add(registers);
@@ -335,7 +335,7 @@ void decode_ld(Decoder& d) {
 void decode_st(Decoder& d) {
   const Shape shape = shape_of(d, 1, 0);
   const std::vector<Operand> registers = d.values(1, shape.wide ? b64 : d.type());
-  d.malformed_if(registers.size() != shape.count, "the number of registers");
+  d.malformed_if(registers.size() != shape.count, "wrong number of registers");
   d.result.handler = is_strong(d) ? &strong<&store, false> : &store;
   d.result.set_details(shape);
   d.add_address(d.address(0));

@@ -69,7 +69,7 @@ void decode_mov_vector(Decoder& d, bool packs) {
     d.add(d.destinations(0, part));
     d.add(d.value(1, d.type()));
   }
-  d.malformed_if(d.result_operands.size() != count + 1, "the number of registers");
+  d.malformed_if(d.result_operands.size() != count + 1, "wrong number of registers");
   d.result.handler = packs ? &pack : &unpack;
   d.result.variant =
       static_cast<std::uint32_t>(count) << 8U | static_cast<std::uint32_t>(8 * size_of(part));

@@ -44,7 +44,7 @@ std::uint16_t columns_of(const Decoder& d) {
 
 bool negates(const Decoder& d, std::size_t index) {
   const std::int64_t scale = d.immediate(index);
-  d.malformed_if(scale != 1 && scale != -1, "a scale of 1 or -1");
+  d.malformed_if(scale != 1 && scale != -1, "a scale must be 1 or -1");
   return scale == -1;
 }
 
@@ -70,13 +70,13 @@ ProductShape product_shape_of(const Decoder& d) {
 void decode_product(Decoder& d) {
   const ProductShape shape = product_shape_of(d);
   d.add(d.destinations(0, b32));
-  d.malformed_if(d.result_operands.size() != shape.sums(), "the number of registers of D");
+  d.malformed_if(d.result_operands.size() != shape.sums(), "wrong number of registers of D");
   if (shape.a_in_registers) {
     d.add(d.values(1, b32));
   } else {
     d.add(d.value(1, b64));
   }
-  d.malformed_if(d.result_operands.size() != shape.b_operand(), "the number of registers of A");
+  d.malformed_if(d.result_operands.size() != shape.b_operand(), "wrong number of registers of A");
   d.add(d.value(2, b64));
   d.add(d.condition(3));
   d.result.handler = &issue_wgmma;
@@ -86,7 +86,7 @@ void decode_product(Decoder& d) {
 
 void decode_product_wait(Decoder& d) {
   d.result.handler = &await_groups;
-  d.result.variant = d.count(0, kMostPendingProducts, "0 to 7 groups");
+  d.result.variant = d.count(0, kMostPendingProducts, "it can wait for 0 to 7 groups");
   d.await(&products_are_issued);
 }
 

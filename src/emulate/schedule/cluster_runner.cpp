@@ -336,8 +336,9 @@ bool ClusterRunner::arrive(Warp& warp, std::size_t index, const Instruction& ins
                                   : 0;
   if (number >= kBarriers || count % kLanes != 0) {
     x_.report(FindingKind::barrier_misuse, warp, instruction, lane, [&] {
-      return fmt::format("barrier {} for {} threads: there are {}, for multiples of {}", number,
-                         count, kBarriers, kLanes);
+      return fmt::format(
+          "barrier {} for {} threads: there are {} barriers, for multiples of {} threads", number,
+          count, kBarriers, kLanes);
     });
     x_.end_by_trap();
     return false;
@@ -346,7 +347,7 @@ bool ClusterRunner::arrive(Warp& warp, std::size_t index, const Instruction& ins
   Barrier& barrier = block.barriers[number];
   if (barrier.arrived > 0 && barrier.expected != count) {
     x_.report(FindingKind::barrier_misuse, warp, instruction, lane, [&] {
-      return fmt::format("barrier {} for {} threads, where others wait for {} at it", number, count,
+      return fmt::format("barrier {} for {} threads, but others wait there for {}", number, count,
                          barrier.expected);
     });
   }

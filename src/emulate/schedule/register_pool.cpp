@@ -42,8 +42,8 @@ void set_registers(Execution& x, Warp& warp, const Instruction& instruction, Mas
   RegisterPool& pool = x.block_of(warp).registers;
   if (gives_up(instruction) && wanted > warp.registers_of_thread) {
     x.report(FindingKind::barrier_misuse, warp, instruction, 0, [&] {
-      return fmt::format("gives registers up and wants to keep {}, where a thread has at most {}",
-                         wanted, warp.registers_of_thread);
+      return fmt::format("gives up registers to keep {}, but a thread has at most {}", wanted,
+                         warp.registers_of_thread);
     });
     return;
   }
@@ -57,7 +57,7 @@ void set_registers(Execution& x, Warp& warp, const Instruction& instruction, Mas
 
 std::string describe_awaited_registers(Execution& x, const Warp& warp,
                                        const Instruction& instruction) {
-  return fmt::format("for {} registers, where the block's pool has {}", missing(warp, instruction),
+  return fmt::format("for {} registers, but the block's pool has {}", missing(warp, instruction),
                      x.block_of(warp).registers.available());
 }
 

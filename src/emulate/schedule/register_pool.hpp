@@ -41,7 +41,7 @@ struct RegisterChange {
                                        Mask mask);
 /// Sets the number of registers per thread of the warp. Additional ones come from the block's pool.
 void set_registers(Execution& x, Warp& warp, const Instruction& instruction, Mask mask);
-/// Describes the wait: "for 2048 registers, where the block's pool has 512".
+/// Describes the wait: "for 2048 registers, but the block's pool has 512".
 [[nodiscard]] std::string describe_awaited_registers(Execution& x, const Warp& warp,
                                                      const Instruction& instruction);
 

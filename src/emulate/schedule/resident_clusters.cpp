@@ -113,7 +113,7 @@ void ResidentClusters::report_all_wait() {
   const std::uint32_t left = clusters_ - next_;
   report_deadlock(waiting, left == 0
                                ? std::string()
-                               : fmt::format("; {} more {} to come have no room beside {}", left,
+                               : fmt::format("; {} more {} do not fit beside {}", left,
                                              setup_.cluster == std::array<std::uint32_t, 3>{1, 1, 1}
                                                  ? "blocks"
                                                  : "clusters",

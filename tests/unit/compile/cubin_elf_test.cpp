@@ -51,7 +51,7 @@ TEST(CubinElf, SurvivesDamageInTheHeader) {
     try {
       static_cast<void>(read_elf_sections(damaged));
     } catch (const Error& error) {
-      EXPECT_THAT(error.what(), testing::HasSubstr("no ELF file"));
+      EXPECT_THAT(error.what(), testing::HasSubstr("not a valid ELF file"));
     }
   }
 }

@@ -45,11 +45,12 @@ TEST(KernelParameters, AMismatchNamesTheFamilysPlaceAndBothSides) {
   const KernelArgument address{"/arguments/1", 8, 8, {}, {{0, "q", 0}}, {}};
   EXPECT_FALSE(argument_mismatch(artifact, {false, {number, address}, {}}));
   EXPECT_THAT(argument_mismatch(artifact, {false, {number, number}, {}}).value(),
-              HasSubstr("family.json: /arguments/0: the kernel takes 2 of 4, 8 bytes, and is "
+              HasSubstr("family.json: /arguments/0: the kernel takes 2 of 4, 8 bytes, but is "
                         "passed 2 of 4, 4 bytes"));
-  EXPECT_THAT(argument_mismatch(artifact, {false, {number}, {}}).value(),
-              HasSubstr("family.json: /arguments: the kernel takes 2 of 4, 8 bytes, and is passed "
-                        "1 of 4 bytes"));
+  EXPECT_THAT(
+      argument_mismatch(artifact, {false, {number}, {}}).value(),
+      HasSubstr(
+          "family.json: /arguments: the kernel takes 2 of 4, 8 bytes, but is passed 1 of 4 bytes"));
   EXPECT_THAT(argument_mismatch(artifact, {false, {}, {}}).value(),
               HasSubstr("passed no arguments"));
 }

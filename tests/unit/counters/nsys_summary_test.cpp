@@ -68,7 +68,7 @@ TEST(NsysSummary, DamagedTablesAreRefused) {
   expect_nsys_refused(std::string(kHeader) + "99.8,1,2\n", "3 cells under 9 headings");
   expect_nsys_refused(std::string(kHeader) + "1,x,2,3,4,5,6,7,k\n",
                       "'x' in column 'Total Time (ns)'");
-  expect_nsys_refused(std::string(kHeader) + "1,1,nan,3,4,5,6,7,k\n", "is no number");
+  expect_nsys_refused(std::string(kHeader) + "1,1,nan,3,4,5,6,7,k\n", "is not a number");
   expect_nsys_refused("Total Time (ns),Instances,Name\n1,2,k\n", "no column 'Avg (ns)'");
   expect_nsys_refused("Total Time (ns),Instances\n1,2\n", "no column 'Name'");
   const std::string whole = recorded_nsys("cuda_gpu_kern_sum.csv");

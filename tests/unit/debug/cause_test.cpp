@@ -21,13 +21,13 @@ std::string cause_of(Fault fault, InputKind kind, bool causal = false, bool has_
 
 TEST(LikelyCause, NamesTheMaskAndTheFirstKey) {
   EXPECT_THAT(cause_of(Fault::mask_off_by_one, InputKind::normal, true),
-              HasSubstr("the mask: it lets through that of key 16 for query 15"));
+              HasSubstr("the mask: it lets through the score of key 16 for query 15"));
 }
 
 TEST(LikelyCause, NamesTheRescaling) {
   EXPECT_THAT(cause_of(Fault::no_rescale, InputKind::range), HasSubstr("the rescaling of L"));
   EXPECT_THAT(cause_of(Fault::no_output_rescale, InputKind::range),
-              HasSubstr("O is what it is when it is not rescaled"));
+              HasSubstr("O has the value that it would have without rescaling"));
 }
 
 TEST(LikelyCause, NamesTheProductWithV) {
@@ -40,7 +40,7 @@ TEST(LikelyCause, NamesTheOtherParts) {
   EXPECT_THAT(cause_of(Fault::left_out_step, InputKind::normal), HasSubstr("never written"));
   EXPECT_THAT(cause_of(Fault::no_division, InputKind::normal), HasSubstr("every step is right"));
   EXPECT_THAT(cause_of(Fault::no_division, InputKind::normal, false, false),
-              HasSubstr("this family shows none"));
+              HasSubstr("this family does not show its steps"));
 }
 
 }  // namespace

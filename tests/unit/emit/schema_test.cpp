@@ -243,7 +243,7 @@ TEST(OutputSchemas, WhyWithARun) {
   expect_valid(text, "sass_why");
   EXPECT_EQ(json::parse(text)["problems"][0]["correlations"][0]["share_percent"], 25.0);
   const std::string table = render(sass_why_document(report, 0), OutputFormat::table);
-  EXPECT_NE(table.find("What goes with the time: b1 on Fake H200, 95 % intervals"),
+  EXPECT_NE(table.find("What correlates with the time: b1 on Fake H200, 95 % intervals"),
             std::string::npos);
 }
 

@@ -88,7 +88,7 @@ std::vector<Fault> faults() {
   return {
       {"MissingBarrier", exchange(""), exchange("bar.sync 0;\n"), "race", "shared memory + "},
       {"WarpBarrierForBlock", exchange("bar.warp.sync -1;\n"), exchange("barrier.sync 0;\n"),
-       "race", "with no synchronisation between"},
+       "race", "with no synchronisation in between"},
       {"MissingCopyWait", kCopy + kReadOwn + "cp.async.wait_all;\n",
        kCopy + "cp.async.wait_all;\n" + kReadOwn, "in_flight", "asynchronous copy of thread "},
       {"WrongWaitCount", two_stages("cp.async.wait_group 1;\n"),
@@ -105,15 +105,15 @@ std::vector<Fault> faults() {
       {"PendingAtExit",
        ".shared .align 16 .b8 tile[1024];\nmov.u32 %r1, tile;\nshl.b32 %r2, %r0, 4;\n"
        "add.u32 %r3, %r1, %r2;\ncp.async.ca.shared.global [%r3], [%w0], 16; // here\n",
-       kCopy + "cp.async.wait_group 0;\n", "pending_at_exit", "has not waited for its copy"},
+       kCopy + "cp.async.wait_group 0;\n", "pending_at_exit", "without waiting for its copy"},
       {"MisalignedShared",
        ".shared .align 16 .b8 tile[64];\nmov.u32 %r1, tile;\n"
        "ld.shared.v2.u32 {%r4, %r5}, [%r1+4]; // here\n",
        ".shared .align 16 .b8 tile[64];\nmov.u32 %r1, tile;\nst.shared.u32 [%r1+4], 0;\n"
        "ld.shared.u32 %r4, [%r1+4];\n",
-       "misaligned", "which is no multiple of 8", 1},
+       "misaligned", "which is not a multiple of 8", 1},
       {"MisalignedGlobal", "st.global.u64 [%w2+4], %w0; // here\n", "st.global.u64 [%w2+8], %w0;\n",
-       "misaligned", "which is no multiple of 8"},
+       "misaligned", "which is not a multiple of 8"},
       {"Trap", "setp.eq.u32 %p1, %r0, 40;\n@%p1 trap; // here\n",
        "setp.eq.u32 %p1, %r0, 64;\n@%p1 trap;\n", "trap", "trap"},
       {"BarrierForMoreThanThereAre", "bar.sync 0, 128; // here\n", "bar.sync 0, 64;\n", "deadlock",
@@ -123,7 +123,7 @@ std::vector<Fault> faults() {
        "LOW: bar.sync 1, 96;\nret;\n",
        "setp.lt.u32 %p1, %r0, 32;\n@%p1 bra LOW;\nbar.sync 1, 64;\nret;\n"
        "LOW: bar.sync 1, 64;\nret;\n",
-       "barrier_misuse", "where others wait for", 64, false},
+       "barrier_misuse", "but others wait there for", 64, false},
       {"BarrierNumber", "bar.sync 16; // here\n", "bar.sync 15;\n", "barrier_misuse", "barrier 16"},
       {"ShuffleOfAnInactiveLane",
        "setp.lt.u32 %p1, %r0, 16;\n@!%p1 bra END;\n"

@@ -71,8 +71,8 @@ TEST(LaunchedBlocks, AreClustersAsTheKernelIsCompiledFor) {
   EXPECT_THAT(why_refused(ptx, launch_of(3)),
               HasSubstr("clusters of 2 x 1 x 1 blocks do not divide a grid of 3 x 1 x 1"));
   launch.geometry.cluster = {4, 1, 1};
-  EXPECT_THAT(why_refused(ptx, launch), HasSubstr("compiled for clusters of 2 x 1 x 1 blocks and "
-                                                  "launched with 4 x 1 x 1"));
+  EXPECT_THAT(why_refused(ptx, launch),
+              HasSubstr("compiled for clusters of 2 x 1 x 1 blocks, but launched with 4 x 1 x 1"));
 }
 
 TEST(LaunchedBlocks, OneThatHasNoRoomIsWaitedForInVain) {

@@ -119,7 +119,7 @@ TEST_F(ForeignRun, RefusesAKernelThatNoFamilyDescribes) {
 
 TEST_F(ForeignRun, RefusesSettingsOfSeveralKernels) {
   results_.settings[1].configuration = {{"block_size_x", 32}};
-  expect_refused({"cache.json", "not all the same parameters"});
+  expect_refused({"cache.json", "not all have the same parameters"});
   results_.settings.clear();
   expect_refused({"cache.json", "at least one"});
 }

@@ -40,7 +40,7 @@ TEST(CheckSettings, RefusesEveryChange) {
     TuningResults file = whole;
     change(file);
     expect_bad_file([&] { check_settings(file, sample_part(), "the file"); },
-                    {"the file", "not as in the records", "remove that member"});
+                    {"the file", "differs from the records", "remove that member"});
   }
 }
 

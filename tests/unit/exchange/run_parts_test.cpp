@@ -107,7 +107,7 @@ TEST(RunParts, ResultsOfTwoFamiliesOrWithoutATimeAreRefused) {
   records = whole;
   records["ranking"].push_back(records["failures"][0]);
   expect_bad_file([&] { static_cast<void>(read_part(JsonNode(records, "file"))); },
-                  {"a time of each"});
+                  {"a time for each"});
   records = whole;
   records["ranking"] = records["failures"] = records["audited"] = nlohmann::json::array();
   expect_bad_file([&] { static_cast<void>(read_part(JsonNode(records, "file"))); }, {"results"});

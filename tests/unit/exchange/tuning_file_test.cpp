@@ -48,8 +48,9 @@ TEST(TuningFile, OfAnotherFormatIsRefused) {
 TEST(TuningFile, SaysWhereItDoesNotFollowItsSchema) {
   nlohmann::json t4 = nlohmann::json::parse(written(ExportFormat::t4));
   t4["results"][1]["invalidity"] = "broken";
-  expect_bad_file([&] { static_cast<void>(read(t4.dump())); },
-                  {"file: /results/1/invalidity", "\"broken\"", "how the setting ended", "constraints"});
+  expect_bad_file(
+      [&] { static_cast<void>(read(t4.dump())); },
+      {"file: /results/1/invalidity", "\"broken\"", "how the setting ended", "constraints"});
   nlohmann::json cache = nlohmann::json::parse(written(ExportFormat::kernel_tuner_cache));
   cache["cache"]["FP16,1"]["time"] = -1.0;
   expect_bad_file([&] { static_cast<void>(read(cache.dump())); },

@@ -112,7 +112,7 @@ TEST_F(RangeCountersTest, AnUnknownMetricIsNamed) {
 }
 
 TEST_F(RangeCountersTest, WorkOfAnotherNumberOfLaunchesIsAnError) {
-  EXPECT_THAT(error({"a__b.sum"}, 0), HasSubstr("counted 0 launches in place of 1"));
+  EXPECT_THAT(error({"a__b.sum"}, 0), HasSubstr("counted 0 launches instead of 1"));
 }
 
 TEST_F(RangeCountersTest, PassesWithoutEndAreAnError) {

@@ -30,7 +30,7 @@ TEST(ManualPage, SaysWhatTheHelpSays) {
                         ".SH SYNOPSIS\n\\fBfatune tune\\fR [\\fIOPTIONS\\fR] [\\fIDIR\\fR...]\n"));
   EXPECT_THAT(page, HasSubstr(".TP\n\\fB\\-o\\fR, \\fB\\-\\-out\\fR \\fIFILE|\\-\\fR\na 'file'\n"));
   EXPECT_THAT(page, HasSubstr("\\fB\\-\\-count\\fR [\\fIN\\fR]\n"));
-  EXPECT_THAT(page, HasSubstr("x; not beside \\-\\-kinds\n"));
+  EXPECT_THAT(page, HasSubstr("x; excludes \\-\\-kinds\n"));
   EXPECT_THAT(page, HasSubstr(".SH EXIT STATUS\n.TP\n\\fB0\\fR\nsuccess\n"));
   EXPECT_THAT(page, HasSubstr(".SH SEE ALSO\n\\fBfatune\\fR(1)\n"));
 }

@@ -293,7 +293,7 @@ TEST_F(GpuMeasurerTest, ASampleFasterThanTheDeviceIsImplausible) {
     const gpu::ScopedVariable fast("FATUNE_FAKE_KERNEL_US", "49");
     const Admission admission = measurer.admit({1}, candidate_);
     ASSERT_TRUE(admission.failure);
-    EXPECT_THAT(outcome_summary(*admission.failure), HasSubstr("the problem takes 50 us at least"));
+    EXPECT_THAT(outcome_summary(*admission.failure), HasSubstr("the problem takes at least 50 us"));
   }
   {
     const gpu::ScopedVariable plausible("FATUNE_FAKE_KERNEL_US", "51");

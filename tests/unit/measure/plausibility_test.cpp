@@ -58,7 +58,7 @@ TEST(Plausibility, OnlyWhatTakesLessIsImplausible) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->time_us, 99.9);
   EXPECT_EQ(found->least_us, 100.0);
-  EXPECT_EQ(found->reason, "the problem takes 100 us at least: because");
+  EXPECT_EQ(found->reason, "the problem takes at least 100 us: because");
 }
 
 TEST(Plausibility, LongAndBoundByArithmeticFollowsTheClock) {

@@ -80,9 +80,9 @@ std::string error_of(const std::string& bytes) {
 }
 
 TEST(Protocol, GarbageAndBoundlessSizesAreRefusedAtOnce) {
-  EXPECT_THAT(error_of("printf from a kernel"), HasSubstr("no message"));
+  EXPECT_THAT(error_of("printf from a kernel"), HasSubstr("not a message"));
   EXPECT_THAT(error_of(std::string("FTN1\xff\xff\xff\xff\0\0\0\0", 12)), HasSubstr("4294967295"));
-  EXPECT_THAT(error_of(std::string("FTN1\2\0\0\0\0\0\0\0[]", 14)), HasSubstr("no JSON object"));
+  EXPECT_THAT(error_of(std::string("FTN1\2\0\0\0\0\0\0\0[]", 14)), HasSubstr("not a JSON object"));
   EXPECT_THROW(static_cast<void>(type_of({nlohmann::json::object(), {}})), ProtocolError);
 }
 

@@ -77,7 +77,7 @@ TEST(Family, IncludesTheCodeOfOthers) {
   family["includes"] = {"flash_sm80", "../configs"};
   (void)folder.write("family.json", family.dump());
   fixtures::expect_error([&] { (void)load_family(tree, "toy_attention"); }, ExitCode::bad_file,
-                         {file + ": /includes/1", "no kernel code of a family '../configs'"});
+                         {file + ": /includes/1", "no kernel code for a family '../configs'"});
 }
 
 TEST(Family, AFamilyMayShowItsIntermediates) {
@@ -160,22 +160,25 @@ std::vector<BadFamily> bad_families() {
        {"not an array"}},
       {"/parameters/0/values", json::array({1}), ": /parameters/0/values", {"not an object"}},
       {"/parameters/2/type", "float", ": /parameters/2/type", {"\"float\"", "bool; int"}},
-      {"/parameters/2/type", "bool", ": /parameters/2/values", {"a bool has no list of values"}},
-      {"/parameters/1/binds", nullptr, ": /parameters/1", {"d_head must be the problem's"}},
+      {"/parameters/2/type", "bool", ": /parameters/2/values", {"a bool takes no list of values"}},
+      {"/parameters/1/binds", nullptr, ": /parameters/1", {"d_head must be bound to the problem"}},
       {"/parameters/1/binds", "heads", ": /parameters/1/binds", {"\"heads\"", "d_head"}},
       {"/short_form/tuple/2", "ROWS", ": /short_form/tuple/2", {"no parameter 'ROWS'"}},
-      {"/short_form/tuple/2", "d_head", ": /short_form/tuple/2", {"'d_head' has a place"}},
+      {"/short_form/tuple/2", "d_head", ": /short_form/tuple/2", {"'d_head' already has a place"}},
       {"/short_form/tuple",
        json::array({"dtype", "d_head"}),
        ": /short_form",
        {"'BLOCK_ROWS' has no place"}},
-      {"/short_form/flags/0/text", "unroll", ": /short_form/flags/0", {"stands for no parameter"}},
+      {"/short_form/flags/0/text",
+       "unroll",
+       ": /short_form/flags/0",
+       {"does not stand for a parameter"}},
       {"/short_form/flags/0/text", "u_{UNROLL", ": /short_form/flags/0/text", {"no '}'"}},
       {"/short_form/flags/0/text", "u+{UNROLL}", ": /short_form/flags/0/text", {"'u+'"}},
       {"/short_form/flags/0/text",
        "u_{UNROLL}0",
        ": /short_form/flags/0/text",
-       {"touch each other"}},
+       {"are not separated"}},
       {"/short_form/flags/0/parameter",
        "UNROLL",
        ": /short_form/flags/0/text",

@@ -93,7 +93,8 @@ TEST(FamilyArguments, AValueThatDoesNotFitItsTypeIsTheFamilysMistake) {
   for (const json& bad : {json{{"int32", "2 ^ 31"}}, json{{"uint32", "-1"}}, json{{"uint64", "-1"}},
                           json{{"float", "10 ^ 39"}}, json{{"int8", "128"}}, json{{"uint8", "256"}},
                           json{{"int16", "-2 ^ 15 - 1"}}, json{{"uint16", "2 ^ 16"}}}) {
-    expect_bad(with_arguments(json::array({bad})), {"family.json: /arguments/0", "which is no "});
+    expect_bad(with_arguments(json::array({bad})),
+               {"family.json: /arguments/0", "which is not a valid "});
   }
   expect_bad(with_arguments({{{"int32", "inf"}}}), {"/arguments/0/int32", "not a finite"});
 }
@@ -216,7 +217,7 @@ TEST(FamilyBuffers, HaveNamesThatArgumentsMayUse) {
   EXPECT_EQ(launch_of(family).arguments.buffers.back().bytes, 19200);
   json unused = fixtures::toy_json();
   unused["workspace"] = family["workspace"];
-  expect_bad(unused, {"a workspace or outputs that the kernel is not passed"});
+  expect_bad(unused, {"a workspace or outputs that are not passed to the kernel"});
   family["workspace"][1]["name"] = "q";
   expect_bad(family, {": /workspace/1/name", "'q' is taken"});
   family["workspace"][1] = {{"name", "none"}, {"bytes", "0"}};

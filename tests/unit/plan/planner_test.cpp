@@ -293,10 +293,10 @@ TEST(Validity, BoundParametersRepeatTheProblem) {
   EXPECT_FALSE(check_valid(flash(), config, &same));
   const Problem other{1, 64, 1, 128, DType::bf16};
   EXPECT_EQ(check_valid(flash(), config, &other)->reason,
-            "dtype of the configuration is FP16, of the problem BF16");
+            "dtype is FP16 in the configuration, but BF16 in the problem");
   const Problem narrow{1, 64, 1, 64, DType::fp16};
   EXPECT_EQ(check_valid(flash(), config, &narrow)->reason,
-            "d_head of the configuration is 128, of the problem 64");
+            "d_head is 128 in the configuration, but 64 in the problem");
 }
 
 TEST(Validity, AConfigurationOfAnotherFamilyIsSaidToBe) {

@@ -73,11 +73,11 @@ TEST(SharedTensors, WhatMakesNoSenseIsTheFamilysMistake) {
       {{{"offset_bytes", "0 - 4"}}, "gives -4, outside 0 to"},
       {{{"rows", "10000000"}}, "gives 10000000, outside 0 to"},
       {{{"columns", "0"}}, "gives 0"},
-      {{{"swizzle_bytes", "48"}}, "a swizzle of 48 bytes; there are 0, 32, 64 and 128"},
+      {{{"swizzle_bytes", "48"}}, "a swizzle of 48 bytes; it must be 0, 32, 64 or 128"},
       {{{"panel_columns", "48"}}, "panels of 48 columns do not divide 64"},
-      {{{"row_bytes", "100"}}, "100 bytes from row to row are less than a row has"},
+      {{{"row_bytes", "100"}}, "100 bytes from row to row are less than the size of a row"},
       {{{"row_bytes", "136"}, {"swizzle_bytes", "128"}}, "does not divide rows of 136"},
-      {{{"stage_bytes", "4000"}}, "less than a stage has"}};
+      {{{"stage_bytes", "4000"}}, "less than the size of a stage"}};
   for (const Mistake& mistake : mistakes) {
     const Family family = with_tensor(tile(mistake.change));
     fixtures::expect_error([&] { (void)tensor_of(family); }, ExitCode::bad_file,

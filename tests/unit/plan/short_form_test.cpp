@@ -60,8 +60,8 @@ TEST(ShortForm, NamesBadFlags) {
       "(FP16, 128, 64, 64, 4): fast+load_0_0_0_tiles",
       {"unknown flag 'fast'", "position 25", "async, eager, swizzled, load_", "opt_softmax"});
   expect_bad("(FP16, 128, 64, 64, 4): async+async+load_0_0_0_tiles",
-             {"the flag 'async' is there twice", "position 31"});
-  expect_bad("(FP16, 128, 64, 64, 4): load_0_0_0_tiles+load_0_2_2_tiles", {"there twice"});
+             {"the flag 'async' appears twice", "position 31"});
+  expect_bad("(FP16, 128, 64, 64, 4): load_0_0_0_tiles+load_0_2_2_tiles", {"appears twice"});
   expect_bad("(FP16, 128, 64, 64, 4): async", {"load_", "is missing"});
   expect_bad("(FP16, 128, 64, 64, 4):", {"is missing"});
   expect_bad("(FP16, 128, 64, 64, 4): async+", {"expected a flag", "it ends there"});

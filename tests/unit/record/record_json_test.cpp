@@ -139,7 +139,7 @@ TEST(RecordJson, ACompilersBytesThatAreNoUtf8DoNotThrow) {
 }
 
 TEST(RecordJson, ErrorsNameTheMember) {
-  EXPECT_THAT(error_of<Problem>("{"), HasSubstr("no JSON"));
+  EXPECT_THAT(error_of<Problem>("{"), HasSubstr("not JSON"));
   EXPECT_THAT(error_of<Problem>("[]"), HasSubstr("not an object"));
   EXPECT_THAT(error_of<Outcome>("{}"), HasSubstr("'outcome' is missing"));
   EXPECT_THAT(error_of<Outcome>(R"({"outcome": "vanished"})"), HasSubstr("'vanished'"));

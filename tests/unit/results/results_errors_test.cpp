@@ -49,7 +49,7 @@ TEST(ReadResultsErrors, AFileThatHasBeenCutOff) {
 TEST(ReadResultsErrors, OtherFormats) {
   for (const char* text : {"{}", "[]", "1", "{\"format\": \"fatune.history\"}", "{\"format\": 1}",
                            "{\"format\": [\"fatune.results\"]}"}) {
-    expect_refused(text, {"x.json", "none of those", "fatune.best_configs"});
+    expect_refused(text, {"x.json", "not one of those", "fatune.best_configs"});
   }
 }
 

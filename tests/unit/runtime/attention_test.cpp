@@ -172,7 +172,7 @@ TEST_F(Forward, RefusesAGpuOfAnotherArchitecture) {
   use_device(7);
   const Result result = forward();
   EXPECT_EQ(result.status, Status::unsupported);
-  EXPECT_THAT(result.reason, HasSubstr("9.0 alone"));
+  EXPECT_THAT(result.reason, HasSubstr("only for compute capability 9.0"));
   EXPECT_EQ(load(problem_, tensors_).status, Status::unsupported);
   EXPECT_EQ(FakeDriver::launches(), 0);
 }

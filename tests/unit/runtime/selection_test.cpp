@@ -89,7 +89,7 @@ TEST(Selection, RefusesOtherArchitectures) {
   const Selection newer = select(tuned_problem(), device_of(100));
   EXPECT_EQ(newer.step, Step::refused);
   EXPECT_EQ(newer.configuration, -1);
-  EXPECT_STREQ(newer.reason, "its kernels are for compute capability 9.0 alone (sm_90a)");
+  EXPECT_STREQ(newer.reason, "its kernels are only for compute capability 9.0 (sm_90a)");
   EXPECT_EQ(select(tuned_problem(), device_of(75)).step, Step::refused);
 }
 

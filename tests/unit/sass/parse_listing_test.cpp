@@ -137,10 +137,10 @@ TEST(ParseListing, WhatIsNoListingIsRefused) {
   EXPECT_THAT(parsing_failure(kSectionHead + "        /*0000*/      EXIT"), HasSubstr("cut off"));
   EXPECT_THAT(parsing_failure(kSectionHead + "        /*0000"), HasSubstr("cut off"));
   EXPECT_THAT(parsing_failure(kSectionHead + "   /*zz*/  EXIT ;\n"),
-              HasSubstr("'zz' is no address"));
+              HasSubstr("'zz' is not an address"));
   EXPECT_THAT(parsing_failure(kSectionHead + "   /*0010*/ EXIT ;\n   /*0010*/ EXIT ;\n"),
               HasSubstr("ascend"));
-  EXPECT_THAT(parsing_failure(kSectionHead + "   /*0000*/ ;\n"), HasSubstr("no instruction"));
+  EXPECT_THAT(parsing_failure(kSectionHead + "   /*0000*/ ;\n"), HasSubstr("not an instruction"));
   EXPECT_THAT(parsing_failure(kSectionHead + "   garbage\n"), HasSubstr("line 3"));
   EXPECT_THAT(parsing_failure(kSectionHead + ":\n"), HasSubstr("label without a name"));
 }

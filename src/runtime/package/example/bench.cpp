@@ -105,7 +105,7 @@ void print_times(const Device& device, void* stream) {
   for_each_trial(small_cases(), device, stream, [&](const Trial& trial, const Selection& chosen) {
     std::printf("%6.2f us  %s\n", host_time(trial, stream), chosen.config);
   });
-  std::printf("time of tuned problems' kernels, one after the other; and what the table has\n");
+  std::printf("time of tuned problems' kernels, one after the other; and the table's time\n");
   for_each_trial(tuned_cases(1), device, stream, [&](const Trial& trial, const Selection& chosen) {
     std::printf("%10.1f us  %10.1f us  %s\n", kernel_time(trial, stream), chosen.tuned_us,
                 chosen.config);

@@ -88,7 +88,7 @@ class Trial {
       compare(at, o, lse, verdict);
     }
     if (verdict.fault.empty() && !leaves_gaps_alone(o)) {
-      verdict.fault = "wrote between the rows of O, or not all of them";
+      verdict.fault = "wrote between the rows of O, or did not write all rows";
     }
     return verdict;
   }

@@ -69,7 +69,7 @@ Options options_of(int count, char** arguments) {
     if (name == "--all" || name == "--tiny") {
       (name == "--all" ? options.all : options.tiny) = true;
     } else if (i + 1 == count || !set_option(name, arguments[++i], options)) {
-      end_program(kWrong, "verify: no option " + name + ", or no value of it");
+      end_program(kWrong, "verify: no option " + name + ", or no value for it");
     }
   }
   return options;

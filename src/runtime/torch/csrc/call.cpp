@@ -26,9 +26,9 @@ void check_like_query(const TorchTensor& tensor, const TorchTensor& q, const cha
 void check_shapes(const TorchTensor& q, const TorchTensor& k, const TorchTensor& v) {
   const std::int64_t heads = q.size(1), kv_heads = k.size(1);
   STD_TORCH_CHECK(k.size(0) == q.size(0) && k.size(3) == q.size(3),
-                  "key must have the batch and the columns of query");
+                  "key must have the same batch and columns as query");
   STD_TORCH_CHECK(v.size(0) == k.size(0) && v.size(1) == kv_heads && v.size(2) == k.size(2),
-                  "value must have the batch, heads and rows of key");
+                  "value must have the same batch, heads and rows as key");
   STD_TORCH_CHECK(heads == kv_heads || (kv_heads > 0 && heads % kv_heads == 0),
                   "the heads of key must divide those of query");
 }

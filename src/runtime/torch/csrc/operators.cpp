@@ -53,7 +53,7 @@ void call_fallback(const char* name, const Call& call, const char* reason, Stabl
   stack[5] = from(call.scale);
   stack[6] = from(std::string(reason));
   STD_TORCH_CHECK(torch_call_dispatcher(name, "", stack, TORCH_ABI_VERSION) == TORCH_SUCCESS,
-                  "PyTorch's own attention failed; it said why on the standard error");
+                  "PyTorch's own attention failed; its message is on standard error");
 }
 
 #define FATUNE_OPERATOR(name) C10_STRINGIZE(FATUNE_TORCH_NAMESPACE) "::" name

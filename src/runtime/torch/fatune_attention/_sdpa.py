@@ -13,11 +13,11 @@ def _misfit(q, k, v, enable_gqa):
     if len(q) == 4 and q == k == v:
         return None
     if len(q) != 4 or len(k) != 4 or len(v) != 4:
-        return "a tensor has not 4 dimensions"
+        return "a tensor does not have 4 dimensions"
     batch, heads, _, columns = q
     kv_batch, kv_heads, _, k_columns = k
     if kv_batch != batch or k_columns != columns or v[:3] != k[:3]:
-        return "the shapes of query, key and value do not fit each other"
+        return "the shapes of query, key and value do not match"
     if heads != kv_heads and (not enable_gqa or kv_heads == 0 or heads % kv_heads != 0):
         return "query and key have different numbers of heads"
     return None
@@ -30,7 +30,7 @@ def tensors_refusal(q, k, v, dropout_p, enable_gqa):
     if not q.is_cuda:
         return "the tensors are not on a CUDA device"
     if torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad):
-        return "gradients are wanted, and the kernels compute the forward pass only"
+        return "gradients are needed, but the kernels compute only the forward pass"
     if q.is_nested or has_torch_function((q, k, v)):
         return "the tensors are not plain tensors"
     return _misfit(q, k, v, enable_gqa)

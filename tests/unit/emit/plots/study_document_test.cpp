@@ -88,7 +88,7 @@ TEST(StudyDocument, SectionsWithoutDataAreLeftOut) {
 
 TEST(StudyDocument, ARaceWithFailuresHasTheirSections) {
   const std::vector<std::string> headings = headings_of(study_of(sample_race()));
-  EXPECT_THAT(headings, Contains("The chip meanwhile"));
+  EXPECT_THAT(headings, Contains("The GPU during the run"));
   EXPECT_THAT(headings, Contains("What the rules dropped"));
   EXPECT_THAT(headings_of(study_of(sample_report(true))), Contains("What failed"));
 }

@@ -55,8 +55,8 @@ TEST(Decode, AnUncoveredOpcodeNamesItselfAndItsLine) {
 
 TEST(Decode, WhatAnInstructionCannotHaveIsAnError) {
   for (const auto& [text, says] : std::vector<std::pair<const char*, const char*>>{
-           {"add.u32 %w3, %r1, %r2;", "'%w3' is of another width"},
-           {"add.u64 %w3, %r1, %w2;", "'%r1' is of another width"},
+           {"add.u32 %w3, %r1, %r2;", "'%w3' has a different width"},
+           {"add.u64 %w3, %r1, %w2;", "'%r1' has a different width"},
            {"add.u32 %r3, %r1, %nosuch;", "'%nosuch' is neither"},
            {"add.u32 %q3, %r1, %r2;", "there is no register '%q3'"},
            {"add.u32 5, %r1, %r2;", "there is no register '5'"},
@@ -69,11 +69,11 @@ TEST(Decode, WhatAnInstructionCannotHaveIsAnError) {
            {"bra NOWHERE;", "there is no label 'NOWHERE'"},
            {"@%r1 bra END; END: ret;", "there is no predicate '%r1'"},
            {"@%p1;", "the opcode is missing"},
-           {"ld.global.v4.u32 {%r1, %r2}, [%w0];", "the number of registers"},
+           {"ld.global.v4.u32 {%r1, %r2}, [%w0];", "wrong number of registers"},
            {"mov.b64 {%r1, %r2, %r3}, %w0;", "not covered"},
-           {"cp.async.ca.shared.global [%r1], [%w0], 0;", "a copy has 4, 8 or 16 bytes"},
-           {"cp.async.cg.shared.global [%r1], [%w0], 8;", "a copy has 4, 8 or 16 bytes"},
-           {"cp.async.wait_group -1;", "the number of groups"},
+           {"cp.async.ca.shared.global [%r1], [%w0], 0;", "a copy must have 4, 8 or 16 bytes"},
+           {"cp.async.cg.shared.global [%r1], [%w0], 8;", "a copy must have 4, 8 or 16 bytes"},
+           {"cp.async.wait_group -1;", "wrong number of groups"},
            {"cvt.f32.s32 %f1, %r1;", "without a rounding"},
            {"add.relu.f32 %f1, %f2, %f3;", "this modifier"},
            {"setp.eq.f32 %p1|%q1, %f2, %f3;", "there is no predicate '%q1'"},
@@ -81,8 +81,8 @@ TEST(Decode, WhatAnInstructionCannotHaveIsAnError) {
            {"lop3.b32 %r1, %r2, %r3, %r4;", "this form"},
            {"cvt.rn.e4m3x2.f32 %h1, %f1, %f2;", "this form"},
            {".shared .b8 x[4294967295];", "this declaration is not covered"},
-           {".shared .b8 x[232449];", "more than there can be"},
-           {".local .b8 x[16777216];", "more than there can be"},
+           {".shared .b8 x[232449];", "exceed the limit"},
+           {".local .b8 x[16777216];", "exceed the limit"},
        }) {
     EXPECT_THAT(error_of(std::string(text) + "\nret;"), HasSubstr(says)) << text;
   }

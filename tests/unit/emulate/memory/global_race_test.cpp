@@ -121,7 +121,7 @@ TEST_P(LastBlock, ReadsWhatTheOthersHaveWritten) {
     expect_clean(text, trial);
   } else {
     // Which block's rows it names depends on which block comes last.
-    expect_found(text, "race", "with no synchronisation between", trial);
+    expect_found(text, "race", "with no synchronisation in between", trial);
   }
 }
 

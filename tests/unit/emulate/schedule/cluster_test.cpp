@@ -47,7 +47,8 @@ TEST(Cluster, ACopyToDeviceMemoryIsFound) {
 
 TEST(Cluster, AnMbarrierOfAnotherBlockThanTheCopysIsFound) {
   const std::string text = kernel_text(kTile + kOther + load("%r3", "%r2") + kSync);
-  expect_found(text, "out_of_bounds", "the mbarrier is of block rank 0, which the copy does not",
+  expect_found(text, "out_of_bounds",
+               "the mbarrier belongs to block rank 0, to which the copy does not",
                pair_of_blocks());
 }
 
@@ -64,7 +65,7 @@ TEST(Cluster, AWaitForAnMbarrierOfAnotherBlockIsFound) {
                   "cvt.u64.u32 %w3, %r2;\ncvta.shared.u64 %w3, %w3;\nmapa.u64 %w3, %w3, 1;\n"
                   "@%p1 mbarrier.test_wait.parity.b64 %p2, [%w3], 0; // here\n" +
                   kSync);
-  expect_found(text, "out_of_bounds", "which is none of this space", pair_of_blocks());
+  expect_found(text, "out_of_bounds", "which is not in this space", pair_of_blocks());
 }
 
 /// 256^4 elements of 2 bytes are 2^33 bytes, which do not fit into 32 bits.

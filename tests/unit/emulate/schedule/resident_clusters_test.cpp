@@ -58,7 +58,7 @@ TEST(ResidentClusters, AFlagThatNobodySetsIsADeadlock) {
 
 TEST(ResidentClusters, ABlockThatHasNoRoomCannotSetAFlag) {
   const std::string text = waits_for_the_last(kAcquire, kRelease);
-  expect_found(text, "deadlock", "; 8 more blocks to come have no room beside 1",
+  expect_found(text, "deadlock", "; 8 more blocks do not fit beside 1",
                {.blocks = 9, .resident_blocks = 1});
   // Blocks that end make room for the others.
   expect_clean(text, {.blocks = 9, .resident_blocks = 2});
@@ -81,13 +81,13 @@ TEST(ResidentClusters, AllBlocksOfAGridMayWaitForEachOther) {
 }
 
 TEST(ResidentClusters, ABarrierOfMoreBlocksThanThereIsRoomForIsADeadlock) {
-  expect_found(grid_barriers(), "deadlock", "1 more blocks to come have no room beside 11",
+  expect_found(grid_barriers(), "deadlock", "1 more blocks do not fit beside 11",
                {.threads = 64, .blocks = 12, .resident_blocks = 11});
 }
 
 TEST(ResidentClusters, ClustersWaitForEachOther) {
   expect_clean(grid_barriers(), {.blocks = 16, .cluster = 2});
-  expect_found(grid_barriers(), "deadlock", "1 more clusters to come have no room beside 7",
+  expect_found(grid_barriers(), "deadlock", "1 more clusters do not fit beside 7",
                {.blocks = 16, .cluster = 2, .resident_blocks = 15});
 }
 
