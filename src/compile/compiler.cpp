@@ -162,10 +162,6 @@ CompileRequest with_line_info(CompileRequest request) {
   return request;
 }
 
-std::vector<std::string> nvrtc_options(const CompileRequest& request) {
-  return all_options_of(request, Output::cubin);
-}
-
 std::string artifact_key(const CompileRequest& request) { return key_of(request, Output::cubin); }
 
 std::string toolchain_name() { return "NVRTC " + gpu::nvrtc_version_text(); }

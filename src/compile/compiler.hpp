@@ -29,9 +29,6 @@ using CompileResult = std::variant<Artifact, CompileFailed>;
 /// artifact is another one, with the same code and constants; its symbols have other numbers.
 [[nodiscard]] CompileRequest with_line_info(CompileRequest request);
 
-/// NVRTC's options: architecture, the request's defines and options, and the ptxas report.
-[[nodiscard]] std::vector<std::string> nvrtc_options(const CompileRequest& request);
-
 /// Content address (64 hex digits, SHA-256) of the machine code: sources and headers with their
 /// names, options, defines, entry point, architecture, NVRTC's version.
 [[nodiscard]] std::string artifact_key(const CompileRequest& request);

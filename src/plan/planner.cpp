@@ -5,13 +5,10 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "core/error.hpp"
 #include "core/is_among.hpp"
 #include "core/mapped.hpp"
 #include "core/reservoir.hpp"
-#include "core/text_parts.hpp"
 #include "plan/scope.hpp"
 
 namespace fatune {
@@ -304,16 +301,6 @@ std::optional<double> find_quantity(const Family& family, const Config& config,
     return std::nullopt;
   }
   return make_scope(family, config, &problem, &limits)[derived->symbol];
-}
-
-double quantity(const Family& family, const Config& config, const Problem& problem,
-                const DeviceLimits& limits, std::string_view name) {
-  if (const auto value = find_quantity(family, config, problem, limits, name)) {
-    return *value;
-  }
-  throw Error(ExitCode::bad_file, fmt::format("the family declares no quantity '{}'", name),
-              family.file + ": /derived",
-              "it declares: " + joined(family.derived, ", ", &Derived::name));
 }
 
 }  // namespace fatune

@@ -121,9 +121,5 @@ inline constexpr const char* kUnderstoodValues = "understood-values";
                                                   const Problem& problem,
                                                   const DeviceLimits& limits,
                                                   std::string_view name);
-/// The value of a quantity. Throws Error(bad_file), which names the family's quantities, if the
-/// family does not declare it.
-[[nodiscard]] double quantity(const Family& family, const Config& config, const Problem& problem,
-                              const DeviceLimits& limits, std::string_view name);
 
 }  // namespace fatune

@@ -245,8 +245,8 @@ void expect_right(const ProblemCase& on) {
   const ProblemRun run = run_problem(on, inputs);
   EXPECT_EQ(run.finding, "");
   expect_outputs(on, inputs, run);
-  EXPECT_EQ(run.products * kMmaFlop,
-            quantity(problem_family(), on.config, on.problem, problem_limits(), "tensor_flop"));
+  EXPECT_EQ(run.products * kMmaFlop, find_quantity(problem_family(), on.config, on.problem,
+                                                   problem_limits(), "tensor_flop"));
   const bool swizzled = on.config.values.at(find_parameter(problem_family(), "swizzled").value());
   EXPECT_FALSE(swizzled && run.conflicts);
 }

@@ -70,7 +70,9 @@ TEST(CompileRequest, IsEqualForProblemsTheCodeDoesNotTellApart) {
 
 TEST(CompileRequest, LaunchBoundsFollowTheDevice) {
   const auto min_blocks = [](const std::string& config) {
-    return quantity(flash(), flash_config(config), problem_of(1024), h200(), "min_blocks_per_sm");
+    return find_quantity(flash(), flash_config(config), problem_of(1024), h200(),
+                         "min_blocks_per_sm")
+        .value();
   };
   EXPECT_EQ(min_blocks(kBig), 2);
   EXPECT_EQ(min_blocks("(FP16, 128, 128, 64, 8): load_2_2_2_tiles"), 1);
@@ -199,7 +201,7 @@ TEST(Limits, ASuffixedArchitectureIsThatOneAlone) {
 
 TEST(Quantities, FollowTheDocuments) {
   const auto value = [](const std::string& config, const Problem& problem, const char* name) {
-    return quantity(flash(), flash_config(config), problem, h200(), name);
+    return find_quantity(flash(), flash_config(config), problem, h200(), name).value();
   };
   const Problem problem = problem_of(1024);
   const double per_step = 4.0 * 128 * 64 * 128 + 128.0 * (4 * 64 + 128 + 4);
@@ -239,7 +241,7 @@ void expect_counted_steps(const Problem& problem) {
   for (const std::int64_t b_r : {64, 128, 256}) {
     for (const std::int64_t b_c : {32, 64, 128}) {
       const Config config{"flash_sm80", {5, 128, b_r, b_c, 4, 1, 1, 1, 2, 2, 2, 0, 0}};
-      EXPECT_EQ(quantity(flash(), config, problem, h200(), "kv_steps"),
+      EXPECT_EQ(find_quantity(flash(), config, problem, h200(), "kv_steps"),
                 counted_steps(problem, b_r, b_c))
           << describe(problem) << ", B_r " << b_r << ", B_c " << b_c;
     }
@@ -261,17 +263,15 @@ TEST(Quantities, StepsAreTheTilesThatABlockSees) {
   }
 }
 
-TEST(Quantities, WhatTheFamilyDoesNotDeclareIsSaid) {
-  const Config big = flash_config(kBig);
-  EXPECT_FALSE(find_quantity(flash(), big, problem_of(64), h200(), "tma_boxes"));
-  fixtures::expect_error([&] { (void)quantity(flash(), big, problem_of(64), h200(), "tma_boxes"); },
-                         ExitCode::bad_file, {"'tma_boxes'", "/derived", "total_flop"});
+TEST(Quantities, WhatTheFamilyDoesNotDeclareIsAbsent) {
+  EXPECT_FALSE(find_quantity(flash(), flash_config(kBig), problem_of(64), h200(), "tma_boxes"));
 }
 
 TEST(Quantities, BankConflictsCountAsTraffic) {
   const Problem problem = problem_of(1024);
   const auto traffic = [&](const char* config) {
-    return quantity(flash(), flash_config(config), problem, h200(), "smem_traffic_bytes");
+    return find_quantity(flash(), flash_config(config), problem, h200(), "smem_traffic_bytes")
+        .value();
   };
   EXPECT_GT(traffic("(FP16, 128, 64, 64, 4): load_2_2_2_tiles"),
             5.0 * traffic("(FP16, 128, 64, 64, 4): swizzled+load_2_2_2_tiles"));
