@@ -1,8 +1,8 @@
 # Sourced by scripts that try fatune in a bare Debian or Ubuntu root: creates one with debootstrap, runs commands in it,
 # and deletes it at the end. Needs root, debootstrap and the network.
 #
-# The root gets only this machine's network access: resolv.conf, apt's Acquire settings, proxy variables, pip's settings
-# and the CA certificates (as PIP_CERT).
+# The root gets only this machine's network access: resolv.conf, hosts, apt's Acquire settings, proxy variables, pip's
+# settings and the CA certificates (as PIP_CERT).
 
 bare=
 say() { echo "$(basename -- "$0"): $*" >&2; }
@@ -34,6 +34,7 @@ bootstrap() {
 
 copy_network_settings() {
   cp --dereference /etc/resolv.conf "$bare/etc/resolv.conf"
+  cp --dereference /etc/hosts "$bare/etc/hosts"  # debootstrap leaves localhost without an address
   local file
   for file in /etc/apt/apt.conf.d/*; do
     if grep --quiet '^ *Acquire::' "$file"; then cp -- "$file" "$bare/etc/apt/apt.conf.d/"; fi
