@@ -140,7 +140,8 @@ TEST_F(GpuWorkerTest, ADriverWithoutGraphsIsAnErrorAtOnce) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::usage);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("support CUDA graphs"), HasSubstr("without graphs")));
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr("does not support CUDA graphs"), HasSubstr("without graphs")));
   }
 }
 
