@@ -70,7 +70,7 @@ class Comparison:
         scale = self.problem.get("softmax_scale", self.problem["d_head"] ** -0.5)
         for name, peer in peers.items():
             if reason := peer_kernels.cannot_do(peer, self.problem):
-                self.give_up(name, reason, False)
+                self.notes[name] = reason
                 continue
             try:
                 contender = peer_rounds.Contender(name, peer.make(q, k, v, self.problem["causal"], scale),

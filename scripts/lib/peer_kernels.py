@@ -4,9 +4,14 @@ A finder imports what its peer needs. ImportError means that the peer is not ins
 """
 import dataclasses
 import importlib
+import importlib.metadata
 from typing import Callable
 
 GEMM_SIZE = 8192
+DTYPES = ("FP16", "BF16")
+# Packages of FlashAttention-3: {name: (module of its functions, module that says what was built)}.
+FLASH3_PACKAGES = {"flash-attn-3": ("flash_attn_interface", "flash_attn_config"),
+                   "fa3-fwd": ("fa3_fwd_interface", "fa3_fwd_config")}
 
 
 @dataclasses.dataclass
@@ -16,6 +21,7 @@ class Peer:
     make: Callable  # (q, k, v, causal, scale) -> a function that queues the kernel and returns O
     last_query_sees_last_key: bool  # how a causal mask is aligned, for all lengths
     flop: int | None = None  # of a launch; None: the problem's
+    dtypes: tuple = DTYPES  # for which it has kernels
 
 
 def _heads_first(*tensors):
@@ -59,29 +65,50 @@ def _find_triton(_torch):
     return Peer("triton", triton.__version__, triton_attention.make, True)
 
 
-def _flash_attention(name, module_name):
-    module = importlib.import_module(module_name)
-    function = module.flash_attn_func
-
+def _flash_attention(name, version, function, dtypes=DTYPES, **settings):
     def make(q, k, v, causal, scale):
         def launch():
-            result = function(q, k, v, softmax_scale=scale, causal=causal)
+            result = function(q, k, v, softmax_scale=scale, causal=causal, **settings)
             return result[0] if isinstance(result, tuple) else result
 
         return launch
 
-    return Peer(name, str(getattr(module, "__version__", "?")), make, True)
+    return Peer(name, version, make, True, dtypes=dtypes)
+
+
+def _flash3_dtypes(config_name):
+    try:
+        flags = importlib.import_module(config_name).CONFIG["build_flags"]
+    except (ImportError, AttributeError, KeyError):
+        return DTYPES
+    return ("BF16",) if flags.get("FLASHATTENTION_DISABLE_FP16") else DTYPES
+
+
+def _installed_version(package):
+    try:
+        return f"{package} {importlib.metadata.version(package)}"
+    except importlib.metadata.PackageNotFoundError:
+        return package
 
 
 def _find_fa3(_torch):
-    return _flash_attention("fa3", "flash_attn_interface")
+    reasons = []
+    for package, (interface, config) in FLASH3_PACKAGES.items():
+        try:
+            function = importlib.import_module(interface).flash_attn_func
+        except (ImportError, AttributeError, OSError) as error:
+            reasons.append(str(error))
+            continue
+        # With 0 it decides by itself how often to split the keys; by default it does not.
+        return _flash_attention("fa3", _installed_version(package), function, _flash3_dtypes(config), num_splits=0)
+    raise ImportError("; ".join(reasons))
 
 
 def _find_fa4(_torch):
-    try:
-        return _flash_attention("fa4", "flash_attn.cute")
-    except AttributeError:
-        return _flash_attention("fa4", "flash_attn.cute.interface")
+    module = importlib.import_module("flash_attn.cute")
+    if not hasattr(module, "flash_attn_func"):
+        module = importlib.import_module("flash_attn.cute.interface")
+    return _flash_attention("fa4", str(getattr(module, "__version__", "?")), module.flash_attn_func)
 
 
 def finder_of_libraries(folder):
@@ -128,6 +155,8 @@ def find_peers(torch, names, finders=FINDERS):
 
 def cannot_do(peer, problem):
     """Returns why a peer is not timed on a problem, or None if it is."""
+    if problem["dtype"] not in peer.dtypes:
+        return f"no {problem['dtype']}"
     if problem.get("window", 0):
         return "no window"
     if problem.get("d_head_v", problem["d_head"]) != problem["d_head"]:

@@ -79,6 +79,20 @@ class ComparePeers(unittest.TestCase):
         self.assertAlmostEqual(row["peers"]["gemm"]["tflops"], 2 * 8192**3 / 1e9)
         self.assertAlmostEqual(row["peers"]["fa2"]["tflops"], 5.0)
 
+    def test_flash_attention_3_is_timed_on_the_types_of_its_build(self):
+        self.environment["PYTHONPATH"] += f":{HERE / 'fake_flash3'}"
+        file = self.best("a.json", (problem(), SM90), (problem(dtype="BF16"), SM90.replace("FP16", "BF16")))
+        figures = self.folder / "figures.json"
+        done = self.compare("--best", file, "--peers", "fa2,fa3", "--json", str(figures))
+        written = json.loads(figures.read_text(encoding="utf-8"))
+        self.assertEqual(written["versions"]["fa3"], "fa3-fwd 0.0.3")
+        fp16, bf16 = written["rows"]
+        self.assertEqual((fp16["notes"], list(fp16["peers"])), ({"fa3": "no FP16"}, ["fa2"]))
+        self.assertAlmostEqual(bf16["peers"]["fa3"]["median_ms"], 0.08)
+        self.assertEqual(written["summary"]["fa3"]["problems"], 1)
+        self.assertIn("/fa3 of 1: geometric mean 0.800", done.stdout)
+        self.assertIn("compare_peers: fa3 is not timed on 1 of 2 problems: no FP16\n", done.stderr)
+
     def flash4_kernels(self, *libraries):
         folder = self.folder / "kernels"
         folder.mkdir()

@@ -17,12 +17,23 @@ def fake_torch(has_cudnn):
 
 class Peers(unittest.TestCase):
     def test_what_is_missing_is_named_with_the_reason(self):
-        with unittest.mock.patch.dict(sys.modules, flash_attn_interface=None):
+        with unittest.mock.patch.dict(sys.modules, flash_attn_interface=None, fa3_fwd_interface=None):
             peers, missing = peer_kernels.find_peers(fake_torch(False), ["fa2", "cudnn", "fa3"])
         self.assertEqual(list(peers), ["fa2"])
         self.assertEqual(missing["cudnn"], "PyTorch has no cuDNN here")
-        self.assertIn("flash_attn_interface", missing["fa3"])
+        self.assertRegex(missing["fa3"], "flash_attn_interface.*fa3_fwd_interface")
         self.assertEqual(list(peer_kernels.find_peers(fake_torch(True), ["cudnn"])[0]), ["cudnn"])
+
+    def test_a_build_of_flash_attention_3_says_its_types(self):
+        function = types.SimpleNamespace(flash_attn_func=lambda q, *_rest, **_settings: (q, "log-sum-exp"))
+        built = types.SimpleNamespace(CONFIG={"build_flags": {"FLASHATTENTION_DISABLE_FP16": False}})
+        for config, dtypes in ((built, ("FP16", "BF16")), (None, ("FP16", "BF16"))):
+            with unittest.mock.patch.dict(sys.modules, flash_attn_interface=function, flash_attn_config=config):
+                fa3 = peer_kernels.find_peers(fake_torch(True), ["fa3"])[0]["fa3"]
+            self.assertEqual((fa3.dtypes, fa3.version), (dtypes, "flash-attn-3"))
+            self.assertEqual(fa3.make("q", "k", "v", True, 1.0)(), "q")
+        self.assertEqual(peer_kernels.cannot_do(peer_kernels.Peer("x", "1", None, True, dtypes=("BF16",)), PROBLEM),
+                         "no FP16")
 
     def test_a_dense_product_is_timed_only_where_it_is_asked_for(self):
         self.assertNotIn("gemm", peer_kernels.DEFAULT_PEERS)

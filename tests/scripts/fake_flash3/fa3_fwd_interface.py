@@ -1,0 +1,9 @@
+"""FlashAttention-3's function as the package fa3-fwd has it, which lets time pass in the fake PyTorch."""
+import torch
+
+
+def flash_attn_func(q, k, v, softmax_scale=None, causal=False, num_splits=1):
+    assert k.shape == v.shape and q.shape[2] % k.shape[2] == 0, "positions come before heads"
+    assert q.dtype == torch.bfloat16 and softmax_scale > 0 and isinstance(causal, bool) and num_splits == 0
+    torch.pass_time(0.08)
+    return torch.empty_like(q)
