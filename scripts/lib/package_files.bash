@@ -98,8 +98,6 @@ $(requirements cuda13.txt)
 Provides-Extra: counters
 Provides-Extra: cuda12
 $(requirements cuda12.txt cuda12)
-Provides-Extra: search
-Requires-Dist: xgboost-cpu; extra == 'search'
 Provides-Extra: tools
 $(requirements tools.txt tools)
 
@@ -153,7 +151,7 @@ Architecture: $(dpkg --print-architecture)
 Maintainer: $deb_maintainer
 Installed-Size: $(find "$1/usr" -type f -printf '%s\n' | awk '{ sum += $1 } END { print int(sum / 1024) + 1 }')
 Depends: libc6 (>= $(glibc_version "$1/usr/bin/fatune"))
-Recommends: cuda-nvrtc-13-0 | cuda-nvrtc-12-8 | libnvrtc12, libxgboost0
+Recommends: cuda-nvrtc-13-0 | cuda-nvrtc-12-8 | libnvrtc12
 Section: contrib/science
 Priority: optional
 Description: finds the fastest configuration of an attention kernel

@@ -125,7 +125,7 @@ struct AgainstOptions {
 
 /// Options that select which of a problem's configurations are tried.
 struct SearchOptions {
-  SearchKind kind = SearchKind::automatic;
+  std::optional<SearchKind> kind;          ///< absent: automatic
   std::optional<std::size_t> max_configs;  ///< per problem; absent: the search decides
 };
 

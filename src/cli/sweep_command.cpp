@@ -59,7 +59,7 @@ void add_shard_options(CLI::App& app, ShardOptions& shard,
 void add_search_options(CLI::App& app, SearchOptions& search, SimulationOptions& simulation) {
   add_text_option(app, "--search", "auto|exhaustive|random|local|model",
                   "which configurations are tried (default: auto: all of a small space, else those "
-                  "proposed by a model that learns from what was measured)",
+                  "that a model of the times so far proposes, until more is unlikely to help)",
                   [&](const std::string& text) { search.kind = parse_search(text); });
   add_text_option(app, "--max-configs", "N",
                   "try at most N configurations per problem (default: all in an exhaustive search, "

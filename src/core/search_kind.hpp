@@ -6,7 +6,7 @@ namespace fatune {
 
 /// Selects the configurations of a problem that are tried (docs/search.md).
 enum class SearchKind {
-  automatic,   ///< all of a small space, else the ones that a model proposes
+  automatic,   ///< all of a small space; else as model, until more is unlikely to help
   exhaustive,  ///< all
   random,
   local,  ///< the neighbours of the fastest one, repeatedly

@@ -382,6 +382,12 @@ const Properties<ProblemOfRun>& problem_report_properties() {
        [](const P& of) { return of.problem.pruned; }},
       {"invalid", "number of configurations that the family cannot build",
        [](const P& of) { return of.problem.invalid; }},
+      {"untried",
+       "number of configurations that could run and that the search left out (docs/search.md)",
+       [](const P& of) { return of.problem.untried; }},
+      {"untried_because",
+       "why they were left out; null: there are none, or the run was interrupted",
+       [](const P& of) { return text_or_none(of.problem.untried_because); }},
       {"ranking", "ranked results, the best first", json_results<&ProblemReport::ranking>},
       {"failures",
        "results without a rank; outcome pruned: a rule of the space dropped the configuration on "

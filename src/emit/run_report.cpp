@@ -242,6 +242,18 @@ std::string proposers_text(const ProblemReport& problem) {
   return was_searched(problem) ? fmt::format("proposed by: {}\n", text) : std::string();
 }
 
+/// The configurations that the search left out, and the way to try them.
+std::string untried_text(const ProblemReport& problem) {
+  return problem.untried == 0 || problem.untried_because.empty()
+             ? std::string()
+             : fmt::format(
+                   "{} of {} configurations were not tried: {} (--search exhaustive tries "
+                   "all)\n",
+                   problem.untried,
+                   static_cast<std::int64_t>(count_candidates(problem)) + problem.untried,
+                   problem.untried_because);
+}
+
 /// How far emulation verified the ranking of an estimate.
 Blocks verified_of(const RunReport& run, const ProblemReport& problem) {
   if (run.measured || problem.ranking.empty()) {
@@ -276,12 +288,13 @@ Blocks verified_of(const RunReport& run, const ProblemReport& problem) {
 }
 
 Blocks problem_of(const RunReport& run, const ProblemReport& problem, std::size_t top) {
-  Blocks blocks{block::Text{"\n"},
-                block::Heading{fmt::format("{}{}: {} ranked, {} failed, {} pruned, {} invalid{}",
-                                           describe(problem.problem), run_text(problem),
-                                           problem.ranking.size(), count_failed(problem),
-                                           problem.pruned, problem.invalid, reused_text(problem))},
-                block::Text{measuring_text(problem) + proposers_text(problem)}};
+  Blocks blocks{
+      block::Text{"\n"},
+      block::Heading{fmt::format("{}{}: {} ranked, {} failed, {} pruned, {} invalid{}",
+                                 describe(problem.problem), run_text(problem),
+                                 problem.ranking.size(), count_failed(problem), problem.pruned,
+                                 problem.invalid, reused_text(problem))},
+      block::Text{measuring_text(problem) + proposers_text(problem) + untried_text(problem)}};
   append(blocks, verified_of(run, problem));
   append(blocks,
          {block::Text{warnings_text(problem) + pruned_text(problem)}, block::ParagraphEnd{}});

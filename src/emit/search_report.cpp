@@ -36,6 +36,29 @@ const auto tried_most_seeds = [](const SearchTrial& t) { return tried(t, kMostSe
 const auto behind_most_seeds = [](const SearchTrial& t) {
   return quantile(mapped(t.replays, &SearchReplay::behind_percent), kMostSeeds);
 };
+/// A quantile over the seeds; nothing if the replays stopped before their searches ended.
+template <typename Member>
+std::optional<double> ended(const SearchTrial& trial, Member member, double share) {
+  if (trial.replays.front().ended_after == 0) {
+    return std::nullopt;
+  }
+  return quantile(mapped(trial.replays,
+                         [&](const SearchReplay& one) { return static_cast<double>(one.*member); }),
+                  share);
+}
+
+const auto ended_after_median = [](const SearchTrial& t) {
+  return ended(t, &SearchReplay::ended_after, kMedianShare);
+};
+const auto ended_behind_most_seeds = [](const SearchTrial& t) {
+  return ended(t, &SearchReplay::ended_behind_percent, kMostSeeds);
+};
+const auto ended_close = [](const SearchTrial& t) {
+  const auto close = std::ranges::count_if(t.replays, [](const SearchReplay& one) {
+    return one.ended_behind_percent <= 100.0 * kCloseToBest;
+  });
+  return t.replays.front().ended_after == 0 ? std::nullopt : std::optional(close);
+};
 const auto tried_percent = [](const SearchTrial& t) {
   const auto tried = tried_most_seeds(t);
   return tried ? std::optional(100.0 * static_cast<double>(*tried) / static_cast<double>(t.configs))
@@ -71,6 +94,19 @@ const std::vector<Field<SearchTrial>>& search_fields() {
        "by how many percent the fastest configuration found is slower than the fastest recorded "
        "after as many tries as part says; 9 of 10 seeds are no further behind",
        2, kEverywhere, behind_most_seeds},
+      {"ended_after_median", "ended after",
+       "number of configurations tried when the search ended by itself: median over the seeds; "
+       "null: the replay stopped before",
+       0, kEverywhere, ended_after_median},
+      {"ended_behind_9_of_10_percent", "behind % then",
+       "by how many percent the fastest configuration found is slower than the fastest recorded "
+       "when the search ended by itself; 9 of 10 seeds are no further behind; null: the replay "
+       "stopped before",
+       2, kEverywhere, ended_behind_most_seeds},
+      {"ended_close", "within 1 %",
+       "number of seeds for which the fastest configuration found was within 1 % of the fastest "
+       "recorded when the search ended by itself; null: the replay stopped before",
+       0, kEverywhere, ended_close},
   };
   return fields;
 }

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "attention/probe_problem.hpp"
-#include "engine/features.hpp"
 #include "engine/results.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
@@ -45,17 +44,6 @@ CandidateMaker::Prepared CandidateMaker::prepare(const Config& config) const {
 double CandidateMaker::guess_us(const Config& config) {
   const Prepared& prepared = guessed_.insert_or_assign(config, prepare(config)).first->second;
   return prepared.geometry ? guess_of(prepared).estimate.estimate_us : 0.0;
-}
-
-std::vector<float> CandidateMaker::features(const Config& config) const {
-  std::vector<float> features = parameter_features(families_, config);
-  const auto known = guessed_.find(config);
-  const Prepared prepared = known == guessed_.end() ? prepare(config) : known->second;
-  const std::vector<float> terms = prepared.geometry
-                                       ? work_features(guess_of(prepared), *prepared.geometry)
-                                       : std::vector<float>(kWorkFeatures, kNoFeature);
-  features.insert(features.end(), terms.begin(), terms.end());
-  return features;
 }
 
 /// Precondition: `prepared` has a launch.

@@ -38,9 +38,6 @@ class CandidateMaker {
 
   /// A guess of the configuration's time (SearchPoint::guess_us).
   [[nodiscard]] double guess_us(const Config& config);
-  /// The features of the configuration (FeaturesOf). A configuration that cannot run has those of
-  /// its parameters alone.
-  [[nodiscard]] std::vector<float> features(const Config& config) const;
   /// Makes a candidate, or only a result if nothing must be compiled because the outcome is known.
   [[nodiscard]] std::variant<Candidate, Result> make(const Proposal& proposal);
   [[nodiscard]] std::string short_form_of(const Config& config) const;

@@ -228,6 +228,7 @@ void ProblemRun::ask_for_more(bool idle) {
     parts_.feed.add({index_, id}, work_.request(id));
   }
   finish_uncompiled(work_.take_obstacles());
+  search_ended_ = work_.source().finished();
 }
 
 /// Tells the search the outcome of a candidate, and of those with the same code.
@@ -394,6 +395,8 @@ void ProblemRun::finish(bool complete) {
   }
   report_.conditions = std::move(evaluation.conditions);
   report_.matmul = evaluation.matmul;
+  report_.untried = static_cast<std::int64_t>(work_.source().untried_count());
+  report_.untried_because = work_.source().untried_because();
   rank();
   parts_.log.end_problem(report_, complete);
 }

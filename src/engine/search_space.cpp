@@ -4,7 +4,6 @@ namespace fatune {
 
 SearchSpace make_search_space(const ProblemPlan& plan, CandidateMaker& maker) {
   SearchSpace space;
-  space.features = [&maker](const Config& config) { return maker.features(config); };
   for (const Config& config : plan.configs) {
     space.points.push_back({config, {}, config == plan.kept_in_race, maker.guess_us(config)});
   }

@@ -7,7 +7,7 @@
 namespace fatune {
 
 /// The configurations of a plan that a search may try: the planned ones, then the audited ones. The
-/// audited ones and the one whose time is needed are required. `maker` must outlive the result.
+/// audited ones and the one whose time is needed are required.
 [[nodiscard]] SearchSpace make_search_space(const ProblemPlan& plan, CandidateMaker& maker);
 
 }  // namespace fatune

@@ -55,9 +55,6 @@ inline constexpr std::array kEnvironmentTexts{
     EnvironmentText{"FATUNE_NVRTC",
                     "path of NVRTC's library (libnvrtc.so), instead of those in "
                     "docs/packages.md#nvrtc"},
-    EnvironmentText{"FATUNE_XGBOOST",
-                    "path of XGBoost's library (libxgboost.so), for fatune sweep --search model "
-                    "(docs/search.md)"},
     EnvironmentText{"FATUNE_PRESET", "what scripts/test builds (default ci)"}};
 
 }  // namespace fatune

@@ -111,10 +111,10 @@ void visit_members(Self& self, const Visit& visit) {
 /// All members but the problem, the repetition and the results, which are stored separately.
 template <Is<ProblemReport> Self, typename Visit>
 void visit_members(Self& self, const Visit& visit) {
-  auto& [problem, run, ranking, failures, pruned, invalid, device_uuid, measuring, conditions,
-         matmul, audited, audit] = self;
+  auto& [problem, run, ranking, failures, pruned, invalid, untried, untried_because, device_uuid,
+         measuring, conditions, matmul, audited, audit] = self;
   FATUNE_VISIT(pruned, invalid, device_uuid, measuring, conditions, audit);
-  FATUNE_VISIT_LATER(matmul);
+  FATUNE_VISIT_LATER(matmul, untried, untried_because);
 }
 
 FATUNE_MEMBERS(PlacedProblem, place, problem)

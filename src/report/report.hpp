@@ -112,6 +112,8 @@ struct ProblemReport {
   std::vector<Result> failures;  ///< without a rank: compiled, tried, or pruned on this problem
   std::int64_t pruned = 0;       ///< configurations that rules dropped, those in `failures` too
   std::int64_t invalid = 0;      ///< configurations that the family cannot build
+  std::int64_t untried = 0;      ///< configurations that the search left out
+  std::string untried_because;   ///< why; empty: there are none, or the run was interrupted
   std::string device_uuid;       ///< of the GPU that measured it; empty: none
   std::optional<MeasuringSummary> measuring;
   std::optional<GpuConditions> conditions;  ///< absent: no NVML readings

@@ -14,6 +14,8 @@ struct SearchReplay {
   std::optional<std::size_t> tried;  ///< tries until one was close to the best; absent: none was
   /// How far the best of the first SearchTrial::part tries was behind the best of all.
   double behind_percent = 0.0;
+  std::size_t ended_after = 0;        ///< tries until it ended; 0: the replay stopped before
+  double ended_behind_percent = 0.0;  ///< how far the best of these was behind the best of all
 };
 
 /// A search replayed on the recorded space of a problem.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -20,11 +19,6 @@ struct SearchPoint {
   double guess_us = 0.0;  ///< a guess of its time, good only for ordering; 0: it cannot run
 };
 
-/// Returns the features of a configuration for a model of times: its parameters, resources and
-/// terms of the estimate. NaN: its family does not have this feature. All configurations have the
-/// same number of features.
-using FeaturesOf = std::function<std::vector<float>(const Config&)>;
-
 /// A configuration that was fast on a similar problem. It need not be in the space.
 struct Suggestion {
   Config config;
@@ -33,8 +27,7 @@ struct Suggestion {
 
 /// The configurations that may be tried on one problem.
 struct SearchSpace {
-  std::vector<SearchPoint> points;  ///< no configuration twice
-  FeaturesOf features;
+  std::vector<SearchPoint> points;         ///< no configuration twice
   std::vector<Suggestion> suggested = {};  ///< likely winners first
 };
 
@@ -74,6 +67,10 @@ class CandidateSource {
   virtual void settle() {}
   /// Whether it will propose nothing more.
   [[nodiscard]] virtual bool finished() const = 0;
+  /// The number of configurations that could run and were not proposed.
+  [[nodiscard]] virtual std::size_t untried_count() const { return 0; }
+  /// Why they were not; empty: there are none, or it might still propose them.
+  [[nodiscard]] virtual std::string untried_because() const { return {}; }
   /// Whether outcomes change the proposals. The first call of propose() asks a source that does not
   /// learn for all configurations, and one that learns for as many as there are compilers. Later
   /// calls ask for as many as there are idle compilers.
@@ -97,7 +94,7 @@ class CandidateSearch {
   /// contains the strategy and everything that its choices depend on, such as a seed. It is empty
   /// for the complete list, so that runs from before there were names can be resumed.
   [[nodiscard]] virtual std::string name() const = 0;
-  /// Begins a search of one problem. What `space.features` refers to must outlive the source.
+  /// Begins a search of one problem.
   [[nodiscard]] virtual std::unique_ptr<CandidateSource> begin(SearchSpace space) const = 0;
   /// The most of `configs` configurations that it tries, not counting required ones.
   [[nodiscard]] virtual std::size_t most_tried(std::size_t configs) const = 0;

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "search/boosted_trees.hpp"
 #include "search/exhaustive_search.hpp"
 #include "search/local_search.hpp"
 #include "search/model_search.hpp"
@@ -16,7 +15,7 @@ std::shared_ptr<const CandidateSearch> limited(SearchKind kind, const SearchLimi
   return std::make_shared<LimitedSearch<Source>>(search_name(kind), limits);
 }
 
-/// Searches small problems exhaustively, and large ones with another search.
+/// Searches small problems exhaustively, and others with another search.
 class BySize : public CandidateSearch {
  public:
   BySize(std::size_t most_exhaustive, std::shared_ptr<const CandidateSearch> large)
@@ -41,14 +40,6 @@ class BySize : public CandidateSearch {
   std::shared_ptr<const CandidateSearch> large_;
 };
 
-std::shared_ptr<const CandidateSearch> automatic(const SearchLimits& limits, std::size_t greatest) {
-  if (!learns(SearchKind::automatic, limits, greatest)) {
-    return std::make_shared<ExhaustiveSearch>();
-  }
-  const SearchKind large = BoostedTrees::why_missing() ? SearchKind::local : SearchKind::model;
-  return std::make_shared<BySize>(most_exhaustive(limits), choose_search(large, limits, greatest));
-}
-
 }  // namespace
 
 bool learns(SearchKind kind, const SearchLimits& limits, std::size_t greatest) {
@@ -66,12 +57,14 @@ std::shared_ptr<const CandidateSearch> choose_search(SearchKind kind, const Sear
     case SearchKind::local:
       return limited<LocalSource>(kind, limits);
     case SearchKind::model:
-      BoostedTrees::check();
       return limited<ModelSource>(kind, limits);
     case SearchKind::automatic:
       break;
   }
-  return automatic(limits, greatest);
+  if (!learns(kind, limits, greatest)) {
+    return std::make_shared<ExhaustiveSearch>();
+  }
+  return std::make_shared<BySize>(most_exhaustive(limits), limited<AutomaticSource>(kind, limits));
 }
 
 }  // namespace fatune

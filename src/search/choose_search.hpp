@@ -8,9 +8,9 @@
 
 namespace fatune {
 
-/// The most configurations of a problem that are all tried unless another search is requested. With
-/// 16 cores they are compiled in about two minutes (docs/search.md).
-inline constexpr std::size_t kMostExhaustive = 2000;
+/// The most configurations of a problem that are all tried unless another search is requested:
+/// about as many as an automatic search tries of more (docs/search.md).
+inline constexpr std::size_t kMostExhaustive = 64;
 
 /// The most configurations of a problem that an automatic search tries exhaustively.
 [[nodiscard]] inline std::size_t most_exhaustive(const SearchLimits& limits) {
@@ -18,9 +18,8 @@ inline constexpr std::size_t kMostExhaustive = 2000;
 }
 
 /// Returns the search of this kind. An automatic search uses the model for problems with more
-/// configurations than most_exhaustive(), and is exhaustive for others. If XGBoost is missing, it
-/// uses a local search in place of the model. `greatest`: the number of configurations of the
-/// largest problem. Throws Error(usage) for the model without XGBoost.
+/// configurations than most_exhaustive(), and is exhaustive for others. `greatest`: the number of
+/// configurations of the largest problem.
 [[nodiscard]] std::shared_ptr<const CandidateSearch> choose_search(SearchKind kind,
                                                                    const SearchLimits& limits,
                                                                    std::size_t greatest);

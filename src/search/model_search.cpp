@@ -2,26 +2,24 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <utility>
+
+#include "search/local_search.hpp"
 
 namespace fatune {
 namespace {
 
 /// The number of known outcomes from which a model is learned.
-constexpr std::size_t kFirst = 16;
-/// The relative distance to the fastest time at which the target is 1 - 1/e.
-constexpr double kClose = 0.05;
+constexpr std::size_t kFirst = 12;
+/// Times are learned as logarithms relative to the fastest one. Greater ones count as this, as do
+/// failures: how slow a slow configuration is says little about the fast ones.
+constexpr double kSlow = 0.25;
 
 }  // namespace
 
 ModelSource::ModelSource(SearchSpace space, std::size_t most_tried, std::uint64_t seed)
-    : PointSource(std::move(space), most_tried),
-      random_(seed),
-      seed_(seed),
-      distance_(this->space().points),
-      features_(size()) {}
+    : PointSource(std::move(space), most_tried), random_(seed), model_(this->space().points) {}
 
 void ModelSource::learn(std::size_t point, std::optional<double> us) { us_[point] = us; }
 
@@ -29,20 +27,27 @@ std::vector<PointSource::Pick> ModelSource::pick(std::size_t most) {
   if (us_.size() < kFirst) {
     return pick_first(most);
   }
-  if (knows_more()) {
-    rank_untried();
-  }
+  model_.learn(known_values());
+  model_.await(points_in(State::open));
+  std::vector<std::size_t> left = points_to_consider();
   std::vector<Pick> picks;
-  for (; !ranking_.empty() && picks.size() < most; ranking_.pop_back()) {
-    if (state(ranking_.back()) == State::untried) {
-      picks.push_back({ranking_.back(), "model"});
+  while (picks.size() < most && !left.empty()) {
+    const std::vector<Forecast> forecasts = model_.forecast(left);
+    if (suffices(forecasts)) {
+      return picks;
     }
+    const auto best = std::ranges::max_element(
+        forecasts, {}, [](const Forecast& one) { return one.expected_improvement(0.0); });
+    const auto place = best - forecasts.begin();
+    picks.push_back({left[static_cast<std::size_t>(place)], "model"});
+    model_.await({picks.back().point});
+    left.erase(left.begin() + place);
   }
   return picks;
 }
 
 /// Every fourth pick, counted over all calls, is the point with the lowest guess. The others are
-/// far from all earlier picks: a model says little about a part of the space that it has not seen.
+/// far from all earlier ones: a model says little about a part of the space that it has not seen.
 std::vector<PointSource::Pick> ModelSource::pick_first(std::size_t most) {
   std::vector<std::size_t> left = untried();
   std::ranges::shuffle(left, random_);
@@ -58,17 +63,23 @@ std::vector<PointSource::Pick> ModelSource::pick_first(std::size_t most) {
   return picks;
 }
 
-/// Returns the position in `left` of the point that is farthest from the first ones. Only a few
-/// random points are considered, because the farthest of all are at the edges of the space.
+/// Returns the position in `left` of the point that is farthest from those tried. Only a few random
+/// points are considered, because the farthest of all are at the edges of the space.
 std::size_t ModelSource::farthest_of_some(const std::vector<std::size_t>& left) {
   constexpr int kSome = 60;
+  std::vector<std::size_t> tried = first_;
+  for (std::size_t point = 0; point < size(); ++point) {
+    if (state(point) != State::untried) {
+      tried.push_back(point);
+    }
+  }
   std::size_t place = 0;
   double farthest = -1.0;
   for (int i = 0; i < kSome; ++i) {
     const std::size_t other = random_() % left.size();
     double distance = std::numeric_limits<double>::infinity();
-    for (const std::size_t point : first_) {
-      distance = std::min(distance, distance_(at(point).config, at(left[other]).config));
+    for (const std::size_t point : tried) {
+      distance = std::min(distance, model_.distance(point, left[other]));
     }
     if (distance > farthest) {
       farthest = distance;
@@ -78,62 +89,50 @@ std::size_t ModelSource::farthest_of_some(const std::vector<std::size_t>& left) 
   return place;
 }
 
-/// Whether a tenth more outcomes are known than the ranking is based on. Learning from each single
-/// outcome costs more than it gains.
-bool ModelSource::knows_more() const {
-  return us_.size() > ranked_from_ && us_.size() >= ranked_from_ + ranked_from_ / 10;
-}
-
-void ModelSource::rank_untried() {
-  ranked_from_ = us_.size();
+/// The untried points; of very many, the neighbours of the fastest ones, and others at random.
+std::vector<std::size_t> ModelSource::points_to_consider() {
+  constexpr std::size_t kMost = 800;
+  constexpr std::size_t kFastest = 3;
   std::vector<std::size_t> left = untried();
-  std::ranges::shuffle(left, random_);  // no fixed order among equal predictions
-  const std::vector<float> predicted = predict(left);
-  std::vector<std::pair<float, std::size_t>> ranked;
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    ranked.emplace_back(predicted[i], left[i]);
+  if (left.size() <= kMost) {
+    return left;
   }
-  std::ranges::stable_sort(ranked, std::greater<>(), &std::pair<float, std::size_t>::first);
-  ranking_.clear();
-  for (const auto& [prediction, point] : ranked) {
-    ranking_.push_back(point);
-  }
-}
-
-/// Predicts the targets of at least one point. A lower target is faster.
-std::vector<float> ModelSource::predict(const std::vector<std::size_t>& points) {
-  std::vector<std::size_t> known;
+  std::vector<std::pair<double, std::size_t>> fastest;
   for (const auto& [point, us] : us_) {
-    known.push_back(point);
-  }
-  const BoostedTrees model(rows_of(known), targets(), seed_ + ranked_from_);
-  return model.predict(rows_of(points));
-}
-
-FeatureRows ModelSource::rows_of(const std::vector<std::size_t>& points) {
-  FeatureRows rows;
-  for (const std::size_t point : points) {
-    if (features_[point].empty()) {
-      features_[point] = space().features(at(point).config);
+    if (us) {
+      fastest.emplace_back(*us, point);
     }
-    rows.columns = features_[point].size();
-    rows.add(features_[point]);
   }
-  return rows;
+  std::ranges::sort(fastest);
+  fastest.resize(std::min(fastest.size(), kFastest));
+  std::ranges::shuffle(left, random_);
+  const auto others = std::ranges::stable_partition(left, [&](std::size_t point) {
+    return std::ranges::any_of(fastest, [&](const auto& fast) {
+      return are_neighbours(at(fast.second).config, at(point).config);
+    });
+  });
+  const std::size_t near = left.size() - others.size();
+  left.resize(std::max(near, kMost));
+  return left;
 }
 
-/// The relative distance of each known point to the fastest one, from 0 to 1. The scale saturates,
-/// so that the model distinguishes points that are close to the fastest one. Failed points have 1.
-std::vector<float> ModelSource::targets() const {
+std::vector<KnownValue> ModelSource::known_values() const {
   double best_us = std::numeric_limits<double>::infinity();
   for (const auto& [point, us] : us_) {
     best_us = std::min(best_us, us.value_or(best_us));
   }
-  std::vector<float> targets;
+  std::vector<KnownValue> known;
   for (const auto& [point, us] : us_) {
-    targets.push_back(us ? static_cast<float>(-std::expm1((1.0 - *us / best_us) / kClose)) : 1.0F);
+    known.push_back({point, us ? std::min(kSlow, std::log(*us / best_us)) : kSlow});
   }
-  return targets;
+  return known;
+}
+
+bool AutomaticSource::suffices(const std::vector<Forecast>& forecasts) const {
+  constexpr double kUnlikely = 0.05;
+  return std::ranges::all_of(forecasts, [](const Forecast& one) {
+    return one.probability_below(-kGainThatCounts) < kUnlikely;
+  });
 }
 
 }  // namespace fatune

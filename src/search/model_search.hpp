@@ -7,15 +7,14 @@
 #include <random>
 #include <vector>
 
-#include "search/boosted_trees.hpp"
-#include "search/parameter_distance.hpp"
 #include "search/point_source.hpp"
+#include "search/surrogate.hpp"
 
 namespace fatune {
 
-/// Proposes the points that a model of the times, learned from the measurements so far, predicts to
-/// be fast. The first proposals, before there is enough to learn from, are spread over the space,
-/// and some of them are the lowest guesses (docs/search.md).
+/// Proposes the points from which a model of the times, learned from the measurements so far,
+/// expects the greatest gain. The first proposals, before there is enough to learn from, are spread
+/// over the space, and some of them are the lowest guesses (docs/search.md).
 class ModelSource : public PointSource {
  public:
   ModelSource(SearchSpace space, std::size_t most_tried, std::uint64_t seed);
@@ -25,24 +24,31 @@ class ModelSource : public PointSource {
  protected:
   [[nodiscard]] std::vector<Pick> pick(std::size_t most) override;
   void learn(std::size_t point, std::optional<double> us) override;
+  /// Whether the search may end although points are left. `forecasts`: of untried points.
+  [[nodiscard]] virtual bool suffices(const std::vector<Forecast>& /*forecasts*/) const {
+    return false;
+  }
 
  private:
-  [[nodiscard]] std::vector<Pick> pick_first(std::size_t most);
   [[nodiscard]] std::size_t farthest_of_some(const std::vector<std::size_t>& left);
-  [[nodiscard]] bool knows_more() const;
-  void rank_untried();
-  [[nodiscard]] std::vector<float> predict(const std::vector<std::size_t>& points);
-  [[nodiscard]] FeatureRows rows_of(const std::vector<std::size_t>& points);
-  [[nodiscard]] std::vector<float> targets() const;
+  [[nodiscard]] std::vector<Pick> pick_first(std::size_t most);
+  [[nodiscard]] std::vector<std::size_t> points_to_consider();
+  [[nodiscard]] std::vector<KnownValue> known_values() const;
 
   std::mt19937_64 random_;
-  std::uint64_t seed_;
-  ParameterDistance distance_;
+  Surrogate model_;
   std::vector<std::size_t> first_;                   ///< proposed before there was a model
   std::map<std::size_t, std::optional<double>> us_;  ///< by point; only points with a known outcome
-  std::vector<std::vector<float>> features_;         ///< by point; empty: not yet computed
-  std::size_t ranked_from_ = 0;                      ///< number of outcomes in the ranking
-  std::vector<std::size_t> ranking_;                 ///< by prediction, the best one last
+};
+
+/// Proposes as ModelSource does, and ends once each of the points left is unlikely to be faster
+/// than the fastest known one by more than kGainThatCounts.
+class AutomaticSource : public ModelSource {
+ public:
+  using ModelSource::ModelSource;
+
+ protected:
+  [[nodiscard]] bool suffices(const std::vector<Forecast>& forecasts) const override;
 };
 
 }  // namespace fatune

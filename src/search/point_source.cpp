@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace fatune {
 namespace {
 
@@ -40,6 +42,7 @@ std::vector<Proposal> PointSource::propose(std::size_t most) {
       proposals.push_back(take(next));
       --budget_;
     }
+    suffices_ = open_ == 0;
   }
   return proposals;
 }
@@ -92,13 +95,21 @@ void PointSource::observe(const Config& config, const Outcome& outcome) {
 }
 
 bool PointSource::finished() const {
-  return required_.empty() && (budget_ == 0 || untried_count_ == 0);
+  return required_.empty() && (budget_ == 0 || untried_count_ == 0 || suffices_);
 }
 
-std::vector<std::size_t> PointSource::untried() const {
+std::string PointSource::untried_because() const {
+  return untried_count_ == 0 ? ""
+         : budget_ == 0      ? "the search was limited"
+         : suffices_ ? fmt::format("each is unlikely to be over {} % faster than the fastest",
+                                   100.0 * kGainThatCounts)
+                     : "";
+}
+
+std::vector<std::size_t> PointSource::points_in(State wanted) const {
   std::vector<std::size_t> points;
   for (std::size_t point = 0; point < size(); ++point) {
-    if (state(point) == State::untried) {
+    if (state(point) == wanted) {
       points.push_back(point);
     }
   }

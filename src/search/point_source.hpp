@@ -5,12 +5,16 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "search/candidate_source.hpp"
 
 namespace fatune {
+
+/// The relative gain of time that an automatic search looks for.
+inline constexpr double kGainThatCounts = 0.005;
 
 /// The common part of all searches: it knows which points were tried and what came of them, which
 /// points are required, and how many may be tried. A derived class says which points come next.
@@ -21,6 +25,8 @@ class PointSource : public CandidateSource {
   [[nodiscard]] std::vector<Proposal> propose_again(const std::vector<Config>& configs) final;
   void observe(const Config& config, const Outcome& outcome) final;
   [[nodiscard]] bool finished() const final;
+  [[nodiscard]] std::size_t untried_count() const final { return untried_count_; }
+  [[nodiscard]] std::string untried_because() const final;
 
  protected:
   /// The state of a point's outcome.
@@ -36,6 +42,7 @@ class PointSource : public CandidateSource {
 
   /// Returns up to `most` untried points to try, none twice. Called only if some points are left
   /// that may be tried.
+  /// The search ends if it returns none although all outcomes are known.
   [[nodiscard]] virtual std::vector<Pick> pick(std::size_t most) = 0;
   /// Reports that the outcome of a point is known, or known more precisely. No time: it failed.
   virtual void learn(std::size_t /*point*/, std::optional<double> /*us*/) {}
@@ -44,7 +51,9 @@ class PointSource : public CandidateSource {
   [[nodiscard]] const SearchPoint& at(std::size_t point) const { return space_.points.at(point); }
   [[nodiscard]] std::size_t size() const noexcept { return space_.points.size(); }
   [[nodiscard]] State state(std::size_t point) const { return states_.at(point); }
-  [[nodiscard]] std::vector<std::size_t> untried() const;  ///< indices of the points, ascending
+  [[nodiscard]] std::vector<std::size_t> untried() const { return points_in(State::untried); }
+  /// The points in this state, as indices in ascending order.
+  [[nodiscard]] std::vector<std::size_t> points_in(State wanted) const;
   /// The number of points that were proposed and whose outcome is not known.
   [[nodiscard]] std::size_t open() const noexcept { return open_; }
   [[nodiscard]] std::optional<std::size_t> find(const Config& config) const;
@@ -61,6 +70,7 @@ class PointSource : public CandidateSource {
   std::size_t budget_;                 ///< how many more may be proposed, required ones not counted
   std::size_t untried_count_;
   std::size_t open_ = 0;
+  bool suffices_ = false;  ///< pick() has ended the search
 };
 
 }  // namespace fatune

@@ -1,4 +1,4 @@
-// Tests searches that try a part of a space, and the library that one of them needs.
+// Tests searches that try a part of a space.
 #include "cli/program.hpp"
 
 #include <set>
@@ -9,7 +9,6 @@ namespace {
 using nlohmann::json;
 using testing::Each;
 using testing::HasSubstr;
-using testing::Not;
 
 class Search : public ProgramTest {
  protected:
@@ -20,7 +19,6 @@ class Search : public ProgramTest {
             "none",      "--no-emulate",  "--no-db",  "--format", "json",    "--search",
             search,      "--max-configs", "2"};
   }
-  void lose_xgboost() { process_.environment["FATUNE_XGBOOST"] = "/nonexistent"; }
 
   static std::set<std::string> proposers(const json& report) {
     std::set<std::string> names;
@@ -44,25 +42,6 @@ TEST_F(Search, StopsAtItsLimitAndCountsUpToIt) {
       EXPECT_EQ(problem["ranking"].size(), 2U) << search;
     }
   }
-}
-
-TEST_F(Search, WithoutXgboostTheModelIsAnError) {
-  lose_xgboost();
-  expect_error(fatune(sweep_with("model")), ExitCode::usage,
-               {"--search model", "/nonexistent", "libxgboost0"});
-}
-
-TEST_F(Search, WithoutXgboostALocalSearchStandsInForTheModel) {
-  const ProcessResult with = fatune(sweep_with("auto"));
-  expect_ok(with);
-  EXPECT_THAT(with.err, Not(HasSubstr("stands in")));
-  EXPECT_THAT(proposers(json::parse(with.out)), Not(testing::Contains("local")));
-  lose_xgboost();
-  const ProcessResult without = fatune(sweep_with("auto"));
-  expect_ok(without);
-  EXPECT_THAT(without.err, HasSubstr("/nonexistent"));
-  EXPECT_THAT(without.err, HasSubstr("a local search stands in for the model"));
-  EXPECT_THAT(proposers(json::parse(without.out)), Each("local"));
 }
 
 class SearchOnAGpu : public Search {

@@ -10,6 +10,7 @@
 #include "app/choice/kernel_choice.hpp"
 #include "app/console/console.hpp"
 #include "app/study/study_inputs.hpp"
+#include "app/tuned/suggestions.hpp"
 #include "core/error.hpp"
 #include "data/device_file.hpp"
 #include "emit/search_report.hpp"
@@ -38,11 +39,21 @@ class RecordedSpace {
     for (const auto& [config, recorded] : tries_) {  // not in the order of the ranking
       plan_.configs.push_back(config);
     }
+    std::vector<ProblemPlan> plans{std::move(plan_)};
+    StoreOptions nothing_stored;
+    nothing_stored.off = true;
+    suggest_tuned(families, nothing_stored, device, plans);
+    plan_ = std::move(plans.front());
     space_ = make_search_space(plan_, maker_);
     std::erase_if(space_.points, [](const SearchPoint& point) { return point.guess_us <= 0.0; });
   }
 
-  [[nodiscard]] SearchSpace points() const { return space_; }
+  /// `suggested`: whether the space has the suggestions that a run's would have.
+  [[nodiscard]] SearchSpace points(bool suggested = false) const {
+    SearchSpace space = space_;
+    space.suggested.resize(suggested ? space.suggested.size() : 0);
+    return space;
+  }
   [[nodiscard]] const RecordedTries& tries() const noexcept { return tries_; }
   [[nodiscard]] const Problem& problem() const noexcept { return plan_.problem; }
   /// Returns the time of the fastest configuration, infinite if none has a time.
@@ -94,23 +105,33 @@ SearchTrial try_search(SearchKind kind, const RecordedSpace& space, const SweepO
       options.compile.jobs > 0 ? static_cast<std::size_t>(options.compile.jobs) : kUsualJobs;
   const double best_us = space.best_us();
   const int seeds = kind == SearchKind::exhaustive ? 1 : options.simulation.seeds;
+  const bool as_in_a_run = kind == SearchKind::automatic;
   for (int seed = 0; seed < seeds; ++seed) {
-    const SearchLimits limits{options.policy.seed + static_cast<std::uint64_t>(seed),
-                              options.search.max_configs.value_or(configs)};
-    const auto source = choose_search(kind, limits, configs)->begin(space.points());
-    const SimulationEnd end{best_us * (1.0 + kCloseToBest), trial.part};
+    SearchLimits limits{options.policy.seed + static_cast<std::uint64_t>(seed),
+                        options.search.max_configs};
+    if (!as_in_a_run) {
+      limits.max_configs = limits.max_configs.value_or(configs);
+    }
+    const auto source = choose_search(kind, limits, configs)->begin(space.points(as_in_a_run));
+    const SimulationEnd end{best_us * (1.0 + kCloseToBest), as_in_a_run ? configs : trial.part};
     const std::vector<SimulatedTry> tries = simulate(*source, space.tries(), jobs, end);
-    trial.replays.push_back(
-        {tried_until(tries, end.us), behind_percent(tries, trial.part, best_us)});
+    SearchReplay& replay = trial.replays.emplace_back();
+    replay.tried = tried_until(tries, end.us);
+    replay.behind_percent = behind_percent(tries, trial.part, best_us);
+    if (as_in_a_run) {
+      replay.ended_after = tries.size();
+      replay.ended_behind_percent = behind_percent(tries, tries.size(), best_us);
+    }
   }
   return trial;
 }
 
 std::vector<SearchKind> searches_to_try(const SearchOptions& search) {
-  if (search.kind != SearchKind::automatic) {
-    return {search.kind};
+  if (search.kind) {
+    return {*search.kind};
   }
-  return {SearchKind::exhaustive, SearchKind::random, SearchKind::local, SearchKind::model};
+  return {SearchKind::automatic, SearchKind::exhaustive, SearchKind::random, SearchKind::local,
+          SearchKind::model};
 }
 
 void add_trials(const RunReport& run, const KernelSet& kernels, const SweepOptions& options,

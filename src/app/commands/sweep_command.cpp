@@ -23,7 +23,6 @@
 #include "core/error.hpp"
 #include "core/is_among.hpp"
 #include "plan/planner.hpp"
-#include "search/boosted_trees.hpp"
 #include "search/choose_search.hpp"
 
 namespace fatune {
@@ -137,19 +136,6 @@ std::size_t most_configs(const std::vector<ProblemPlan>& problems) {
   return greatest;
 }
 
-std::shared_ptr<const CandidateSearch> choose_search_for(const SweepOptions& options,
-                                                         const SearchLimits& limits,
-                                                         std::size_t greatest) {
-  const SearchKind kind = options.search.kind;
-  const auto missing = kind == SearchKind::automatic && learns(kind, limits, greatest)
-                           ? BoostedTrees::why_missing()
-                           : std::nullopt;
-  if (missing) {
-    print_note(options.output, *missing + ": a local search stands in for the model");
-  }
-  return choose_search(kind, limits, greatest);
-}
-
 }  // namespace
 
 ExitCode sweep(const SweepOptions& options) {
@@ -175,16 +161,17 @@ ExitCode sweep(const SweepOptions& options) {
   PlannedRun run{std::move(kernels), keys, std::move(problems), baseline, options.counters};
   run.cover_percent = options.cover_percent;
   run.rivals = std::move(rivals);
+  const SearchKind search = options.search.kind.value_or(SearchKind::automatic);
   const SearchLimits limits{options.policy.seed, options.search.max_configs};
   const std::size_t greatest = most_configs(run.problems);
   run.fit = [&](const DeviceLimits& device, std::vector<ProblemPlan>& fitted) {
     prune_problems(plans, device, fitted);
-    if (learns(options.search.kind, limits, greatest)) {
+    if (learns(search, limits, greatest)) {
       suggest_tuned(run.kernels.families, options.store, device, fitted);
     }
     choose_audited(plans, options.audit, options.problems, options.policy.seed, fitted);
   };
-  run.search = choose_search_for(options, limits, greatest);
+  run.search = choose_search(search, limits, greatest);
   const std::string whole = plan_hash(run);
   if (run.shard = take_shard(options.shard, run.problems); run.shard) {
     run.shard->sweep = whole;

@@ -10,9 +10,10 @@
 namespace fatune {
 namespace {
 
-// The nearest problem is often the same one, tuned earlier. Its neighbours say what else is fast.
-constexpr std::size_t kMostNear = 3;
+// The nearest problem is often the same one, tuned earlier. The others say what else may be fast.
+constexpr std::size_t kMostNear = 9;
 constexpr std::size_t kMostOfEach = 3;
+constexpr std::size_t kMost = 12;
 
 std::vector<Config> suggestions(const TunedTable& table, const Problem& problem,
                                 const DeviceLimits& limits) {
@@ -23,7 +24,7 @@ std::vector<Config> suggestions(const TunedTable& table, const Problem& problem,
     const std::vector<TunedTime>& times =
         table.problems.at(static_cast<std::size_t>(near.row)).times;
     for (std::size_t i = 0; i < std::min(times.size(), kMostOfEach); ++i) {
-      if (!is_among(times[i].config, configs)) {
+      if (configs.size() < kMost && !is_among(times[i].config, configs)) {
         configs.push_back(times[i].config);
       }
     }

@@ -25,9 +25,6 @@ inline SearchSpace grid_space(std::size_t count) {
     const auto ones = static_cast<ParamValue>(i % 10);
     space.points.push_back({{"grid", {tens, ones}}, {}, false, static_cast<double>(i + 1)});
   }
-  space.features = [](const Config& config) {
-    return std::vector<float>(config.values.begin(), config.values.end());
-  };
   return space;
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <random>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -174,13 +176,64 @@ TEST(ChooseSearch, IsExhaustiveForSmallProblemsOnly) {
   EXPECT_EQ(automatic(kMostExhaustive)->name(), "");
   EXPECT_EQ(automatic(100, {1, 100})->name(), "");
   const auto large = automatic(kMostExhaustive + 1);
-  EXPECT_EQ(large->name(), "model, seed 1");
+  EXPECT_EQ(large->name(), "auto, seed 1");
+  EXPECT_EQ(large->most_tried(kMostExhaustive), kMostExhaustive);
+  EXPECT_EQ(large->most_tried(1'000), 128U);
   EXPECT_EQ(large->most_tried(4'000), 200U);
   EXPECT_EQ(large->most_tried(10'000), 256U);
-  EXPECT_EQ(large->most_tried(1'000), 1'000U);
-  EXPECT_EQ(automatic(100, {3, 99})->name(), "model, seed 3, at most 99");
+  EXPECT_EQ(automatic(100, {3, 99})->name(), "auto, seed 3, at most 99");
   EXPECT_EQ(automatic(100, {3, 99})->most_tried(100), 99U);
   EXPECT_EQ(automatic(100, {3, 99})->most_tried(98), 98U);
+}
+
+/// Times of a grid's points that rise with the distance from {6, 3}, by up to a third.
+RecordedTries hollow(const SearchSpace& space) {
+  RecordedTries tries;
+  for (const SearchPoint& point : space.points) {
+    const auto row = static_cast<double>(point.config.values[0] - 6);
+    const auto column = static_cast<double>(point.config.values[1] - 3);
+    tries[point.config] = {measured_us(10.0 + 0.05 * (row * row + column * column)), 1.0};
+  }
+  return tries;
+}
+
+TEST(AutomaticSearch, EndsWhenTheRestIsUnlikelyToBeFaster) {
+  const SearchSpace space = grid_space(kWhole);
+  const auto source = begin(SearchKind::automatic, space, 1, kWhole - 1);
+  const std::vector<SimulatedTry> tries = simulate(*source, hollow(space), 4, {0.0, kWhole});
+  EXPECT_TRUE(tried_until(tries, 10.05).has_value());
+  EXPECT_LT(tries.size(), 60U);
+  EXPECT_TRUE(source->finished());
+  EXPECT_EQ(source->untried_count(), kWhole - tries.size());
+  EXPECT_THAT(source->untried_because(), testing::HasSubstr("unlikely to be over 0.5 % faster"));
+}
+
+TEST(AutomaticSearch, TriesMoreWhereTimesCannotBePredicted) {
+  const SearchSpace space = grid_space(kWhole);
+  std::vector<Outcome> outcomes;
+  for (const auto& [config, recorded] : hollow(space)) {
+    outcomes.push_back(recorded.outcome);
+  }
+  std::mt19937_64 random(1);
+  std::ranges::shuffle(outcomes, random);
+  RecordedTries shuffled = hollow(space);
+  for (auto& [config, recorded] : shuffled) {
+    recorded.outcome = outcomes.back();
+    outcomes.pop_back();
+  }
+  const auto tried = [&](const RecordedTries& tries) {
+    const auto source = begin(SearchKind::automatic, space, 1, kWhole - 1);
+    return simulate(*source, tries, 4, {0.0, kWhole}).size();
+  };
+  EXPECT_GT(tried(shuffled), tried(hollow(space)));
+}
+
+TEST(LearningSearches, SayWhenTheirLimitEndedThem) {
+  const auto source = begin(SearchKind::random, grid_space(kWhole), 1, 20);
+  EXPECT_EQ(source->untried_because(), "");
+  EXPECT_THAT(source->propose(CandidateSource::kNoLimit), SizeIs(20));
+  EXPECT_EQ(source->untried_count(), 80U);
+  EXPECT_EQ(source->untried_because(), "the search was limited");
 }
 
 TEST(ChooseSearch, TriesEnoughToLearnFrom) {
