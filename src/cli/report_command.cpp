@@ -26,11 +26,16 @@ ReportFormat parse_report_format(const std::string& text) {
 void add_report_command(const Subcommands& all) {
   const auto [sub, options] =
       add_subcommand(all, "report", "Write what runs found as one HTML page with figures", report);
-  sub.add_option(
-         "INPUT", options.inputs,
-         "runs, by number or last; results.json, best_configs.json; also what 'sass why' and "
-         "compare_peers wrote (default: the shipped results)")
-      ->type_name("N|last|FILE");
+  CLI::Option* const inputs =
+      sub.add_option(
+             "INPUT", options.inputs,
+             "runs, by number or last; results.json, best_configs.json; also what 'sass why' and "
+             "compare_peers wrote (default: the shipped results)")
+          ->type_name("N|last|FILE");
+  add_text_option(sub, "--gpu", "NAME",
+                  "GPU whose shipped results are shown, by its name or a part of it (default: h200)",
+                  [&options = options](const std::string& text) { options.gpu = text; })
+      ->excludes(inputs);
   add_path_option(
       sub, "--out", "FILE",
       "file for the page (default: report.html) or the figure; folder for all figures; -: "
@@ -54,6 +59,7 @@ docs/report.md.
 
 Examples:
   fatune report
+  fatune report --gpu h200
   fatune report last --out last.html
   fatune report before/results.json after/results.json
   fatune report last --format svg --plot ranking-1 --out ranking.svg)");

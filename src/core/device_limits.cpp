@@ -45,4 +45,20 @@ std::string file_name_part(std::string_view device_name) {
   return part;
 }
 
+std::vector<DeviceLimits> devices_named(const std::vector<DeviceLimits>& devices,
+                                        std::string_view wanted) {
+  const std::string part = file_name_part(wanted);
+  std::vector<DeviceLimits> found;
+  for (const DeviceLimits& device : devices) {
+    const std::string name = file_name_part(device.name);
+    if (name == part) {
+      return {device};
+    }
+    if (name.find(part) != std::string::npos) {
+      found.push_back(device);
+    }
+  }
+  return found;
+}
+
 }  // namespace fatune

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/arch.hpp"
 #include "core/members.hpp"
@@ -45,5 +46,10 @@ FATUNE_MEMBERS(DeviceLimits, name, uuid, arch, sm_count, max_threads_per_block, 
 
 /// "nvidia-h200" for "NVIDIA H200": a GPU's name as part of a file's name.
 [[nodiscard]] std::string file_name_part(std::string_view device_name);
+
+/// The GPUs that `wanted` may name: those of that name or, if there is none, all whose names have it
+/// as a part. Case and punctuation do not count: "h100" is part of "NVIDIA H100 80GB HBM3".
+[[nodiscard]] std::vector<DeviceLimits> devices_named(const std::vector<DeviceLimits>& devices,
+                                                      std::string_view wanted);
 
 }  // namespace fatune

@@ -80,6 +80,18 @@ TEST_F(Report, WhatFatuneShipsIsOneSelfContainedPage) {
   EXPECT_EQ(count_of(page, "style=\""), 0U);
 }
 
+TEST_F(Report, ShowsWhatFatuneShipsForTheGpuThatIsNamed) {
+  const std::vector<std::string> figure{"report", "--format", "svg", "--plot", "throughput-11"};
+  std::vector<std::string> of_h200 = figure;
+  of_h200.insert(of_h200.end(), {"--gpu", "H200"});
+  EXPECT_EQ(fatune(of_h200).out, fatune(figure).out);
+  expect_ok(fatune({"report", "--gpu", "h200", "--out", path("report.html")}));
+  EXPECT_THAT(read("report.html"), HasSubstr("fatune report --gpu h200</pre>"));
+  expect_error(fatune({"report", "--gpu", "V100"}), ExitCode::usage,
+               {"--gpu", "'V100'", "nvidia-h200"});
+  expect_error(fatune({"report", "last", "--gpu", "h200"}), ExitCode::usage, {"--gpu", "INPUT"});
+}
+
 TEST_F(Report, TheFigureOfTheReadmeIsWhatFatuneDraws) {
   const ProcessResult drawn = fatune({"report", "--format", "svg", "--plot", "throughput-11"});
   expect_ok(drawn);

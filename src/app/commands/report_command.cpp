@@ -86,6 +86,9 @@ std::string command_of(const ReportOptions& options) {
   if (options.db_file) {
     command += " --db " + shell_word(options.db_file->string());
   }
+  if (options.gpu) {
+    command += " --gpu " + shell_word(*options.gpu);
+  }
   return command;
 }
 
@@ -97,7 +100,7 @@ ExitCode report(const ReportOptions& options) {
   if (options.format == ReportFormat::html && page != kStandardOutput) {
     check_output_file(page);
   }
-  StudyReport study = load_study(options.inputs, options.db_file);
+  StudyReport study = load_study(options.inputs, options.db_file, options.gpu);
   study.command = command_of(options);
   study.most_rows = static_cast<std::size_t>(options.rows);
   if (options.format == ReportFormat::svg) {

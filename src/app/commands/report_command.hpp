@@ -17,6 +17,7 @@ inline constexpr std::int64_t kReportRows = 1500;
 struct ReportOptions {
   std::vector<std::string> inputs;  ///< runs of the store ("12", "last") and files; none: shipped
   std::optional<std::filesystem::path> db_file;
+  std::optional<std::string> gpu;  ///< whose shipped results; absent: the H200's
   ReportFormat format = ReportFormat::html;
   /// The page, a figure's file, or the folder of all figures; "-": standard output.
   std::optional<std::filesystem::path> out;

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "app/run/stored_reports.hpp"
+#include "core/device_limits.hpp"
 #include "core/error.hpp"
+#include "core/mapped.hpp"
 #include "core/text_parts.hpp"
 #include "data/json_file.hpp"
 #include "results/other_outputs.hpp"
@@ -17,8 +20,9 @@ namespace fatune {
 namespace {
 
 constexpr std::array<std::string_view, 2> kOtherFormats{"sass_why", "compare_peers"};
-constexpr const char* kShippedResults = "configs/tuned/nvidia-h200.json";
-constexpr const char* kShippedPeers = "configs/peers/nvidia-h200.json";
+constexpr std::string_view kShippedResults = "configs/tuned/";
+constexpr std::string_view kShippedPeers = "configs/peers/";
+constexpr const char* kShippedGpu = "NVIDIA H200";
 
 bool is_stored_run(const std::string& input) {
   return input == "last" || whole_number<std::int64_t>(input);
@@ -70,11 +74,40 @@ void add_stored(StudyReport& report, const std::string& input,
   add_runs(report, std::move(stored.runs), stored.name);
 }
 
-void add_shipped(StudyReport& report) {
+/// The GPUs with shipped results, by the names of their files. They have no other property.
+std::vector<DeviceLimits> shipped_gpus(const FileTree& tree) {
+  return mapped(tree.list(kShippedResults), [](const std::string& path) {
+    DeviceLimits gpu;
+    gpu.name = std::filesystem::path(path).stem().string();
+    return gpu;
+  });
+}
+
+/// The name of the file, in each folder, of the GPU that `gpu` names. Throws Error(usage) if
+/// fatune ships no results of it.
+std::string shipped_file(const FileTree& tree, const std::string& gpu) {
+  const std::vector<DeviceLimits> shipped = shipped_gpus(tree);
+  const std::vector<DeviceLimits> found = devices_named(shipped, gpu);
+  if (found.size() != 1) {
+    throw Error(ExitCode::usage,
+                fmt::format("{} '{}'",
+                            found.empty() ? "fatune ships no results of" : "several GPUs are", gpu),
+                "--gpu",
+                "known: " + joined(found.empty() ? shipped : found, ", ", &DeviceLimits::name));
+  }
+  return found.front().name + ".json";
+}
+
+void add_shipped(StudyReport& report, const std::string& gpu) {
   const FileTree tree;
-  add_runs(report, read_results_text(tree.read(kShippedResults), tree.origin(kShippedResults)),
+  const std::string file = shipped_file(tree, gpu);
+  const std::string results = std::string(kShippedResults) + file;
+  const std::string peers = std::string(kShippedPeers) + file;
+  add_runs(report, read_results_text(tree.read(results), tree.origin(results)),
            "what fatune ships");
-  add_other(report, load_json(tree, kShippedPeers, "compare_peers").root());
+  if (tree.contains(peers)) {
+    add_other(report, load_json(tree, peers, "compare_peers").root());
+  }
 }
 
 }  // namespace
@@ -84,10 +117,11 @@ InputRuns load_runs(const std::string& input, const std::optional<std::filesyste
 }
 
 StudyReport load_study(const std::vector<std::string>& inputs,
-                       const std::optional<std::filesystem::path>& db_file) {
+                       const std::optional<std::filesystem::path>& db_file,
+                       const std::optional<std::string>& shipped_gpu) {
   StudyReport report;
   if (inputs.empty()) {
-    add_shipped(report);
+    add_shipped(report, shipped_gpu.value_or(kShippedGpu));
   }
   for (const std::string& input : inputs) {
     is_stored_run(input) ? add_stored(report, input, db_file) : add_file(report, input);

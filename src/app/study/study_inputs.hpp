@@ -24,9 +24,11 @@ struct InputRuns {
 
 /// Loads the runs that `inputs` name, and the rest of their content. A number, or "last", is a run
 /// of the store `db_file`. Anything else is a file: an output of a run, of `sass why`, or of
-/// compare_peers. Without inputs, loads what fatune ships. Throws Error(usage) if there is no such
-/// run, or no run among the inputs, and Error(bad_file) if a file cannot be read.
+/// compare_peers. Without inputs, loads what fatune ships for the GPU that `shipped_gpu` names by
+/// its name or a part of it (default: the H200). Throws Error(usage) if there is no such run or
+/// GPU, or no run among the inputs, and Error(bad_file) if a file cannot be read.
 [[nodiscard]] StudyReport load_study(const std::vector<std::string>& inputs,
-                                     const std::optional<std::filesystem::path>& db_file);
+                                     const std::optional<std::filesystem::path>& db_file,
+                                     const std::optional<std::string>& shipped_gpu);
 
 }  // namespace fatune

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -58,14 +59,16 @@ std::int64_t tied_with_winner(const ProblemReport& problem) {
   return std::ranges::count(problem.ranking, 1, &Result::tie_group);
 }
 
-/// For each peer, how many times as fast the winners were in the same rounds, problem by problem.
-std::map<std::string, std::vector<double>> ratios_by_peer(const StudyReport& report) {
-  std::map<std::string, std::vector<double>> ratios;
+/// For each GPU and peer, how many times as fast the winners were in the same rounds, problem by
+/// problem.
+std::map<std::pair<std::string, std::string>, std::vector<double>> ratios_by_peer(
+    const StudyReport& report) {
+  std::map<std::pair<std::string, std::string>, std::vector<double>> ratios;
   for (const PeerStudy& study : report.peers) {
     for (const PeerProblem& timed : study.problems) {
       for (const PeerFigure& figure : timed.figures) {
         if (timed.winner_tflops && figure.literature_tflops > 0.0) {
-          ratios[figure.peer].push_back(*timed.winner_tflops / figure.literature_tflops);
+          ratios[{study.device, figure.peer}].push_back(*timed.winner_tflops / figure.literature_tflops);
         }
       }
     }
@@ -170,17 +173,18 @@ Table winners_table(const StudyReport& report) {
 
 Table peers_table(const StudyReport& report) {
   Table table;
-  table.columns = {text_column("peer"),
+  table.columns = {text_column("GPU"),
+                   text_column("peer"),
                    number_column("problems"),
                    number_column("winners are times as fast (geometric mean)", 3),
                    number_column("least", 3),
                    number_column("greatest", 3),
                    number_column("problems on which the peer is faster")};
-  for (const auto& [peer, ratios] : ratios_by_peer(report)) {
+  for (const auto& [timed, ratios] : ratios_by_peer(report)) {
     const auto [least, greatest] = std::ranges::minmax(ratios);
     const auto slower = std::ranges::count_if(ratios, [](double ratio) { return ratio < 1.0; });
-    table.rows.push_back({peer, count_value(ratios.size()), geometric_mean(ratios), least, greatest,
-                          count_value(slower)});
+    table.rows.push_back({timed.first, timed.second, count_value(ratios.size()),
+                          geometric_mean(ratios), least, greatest, count_value(slower)});
   }
   return table;
 }

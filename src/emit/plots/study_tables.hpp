@@ -8,7 +8,8 @@ namespace fatune {
 
 /// A row for each problem of each run: the winner, its time and its lead.
 [[nodiscard]] Table winners_table(const StudyReport& report);
-/// A row for each peer: on how many problems it was measured, and how the winners compare with it.
+/// A row for each GPU and peer: on how many problems it was measured, and how the winners compare
+/// with it.
 [[nodiscard]] Table peers_table(const StudyReport& report);
 /// A row for each problem: how its samples were taken, and the chip's condition meanwhile.
 [[nodiscard]] Table measuring_table(const StudyReport& report);

@@ -78,12 +78,15 @@ void add_winners(XyPlot& plot, const StudyReport& report, const std::string& gro
   }
 }
 
+/// Adds the ceilings of the runs that `counts` accepts, on the problems of a group.
+template <typename Counts>
 void add_ceilings_of_runs(XyPlot& plot, const StudyReport& report, const std::string& group,
-                          std::string (*name_of)(const Problem&)) {
+                          std::string (*name_of)(const Problem&), const Counts& counts) {
   for (const RunReport& run : report.runs) {
     const std::string prefix = report.runs.size() == 1 ? "" : run.device.name + ": ";
     for (const ProblemReport& problem : run.problems) {
-      if (name_of(problem.problem) == group && find_ranked(run, problem.problem) == &problem) {
+      if (counts(run) && name_of(problem.problem) == group &&
+          find_ranked(run, problem.problem) == &problem) {
         add_ceilings(plot, run, problem, prefix);
       }
     }
@@ -116,7 +119,8 @@ std::size_t lengths_in(const XyPlot& plot) {
 XyPlot winners_over_length(const StudyReport& report, const std::string& group) {
   XyPlot plot = empty_plot();
   add_winners(plot, report, group);
-  add_ceilings_of_runs(plot, report, group, group_name_without_mask);
+  add_ceilings_of_runs(plot, report, group, group_name_without_mask,
+                       [](const RunReport&) { return true; });
   sort_by_length(plot);
   return plot;
 }
@@ -152,11 +156,23 @@ void add_peers(XyPlot& plot, const PeerProblem& timed) {
   }
 }
 
-XyPlot peers_over_length(const StudyReport& report, const std::string& group) {
+/// The GPUs on which peers were timed, each once.
+std::vector<std::string> devices_of(const std::vector<PeerStudy>& studies) {
+  std::vector<std::string> devices;
+  for (const PeerStudy& study : studies) {
+    if (std::ranges::find(devices, study.device) == devices.end()) {
+      devices.push_back(study.device);
+    }
+  }
+  return devices;
+}
+
+XyPlot peers_over_length(const StudyReport& report, const std::string& group,
+                         const std::string& device) {
   XyPlot plot = empty_plot();
   for (const PeerStudy& study : report.peers) {
     for (const PeerProblem& timed : study.problems) {
-      if (group_name(timed.problem) == group) {
+      if (study.device == device && group_name(timed.problem) == group) {
         add_peers(plot, timed);
         if (const auto tflops = peak_meanwhile(report, study, timed)) {
           add_point(plot, kPeakAtClock, SeriesShape::rule,
@@ -166,7 +182,8 @@ XyPlot peers_over_length(const StudyReport& report, const std::string& group) {
     }
   }
   if (!plot.series.empty()) {
-    add_ceilings_of_runs(plot, report, group, group_name);
+    add_ceilings_of_runs(plot, report, group, group_name,
+                         [&](const RunReport& run) { return run.device.name == device; });
   }
   sort_by_length(plot);
   return plot;
@@ -183,10 +200,14 @@ void add_plot(std::vector<Plot>& plots, XyPlot plot, std::string title, const ch
 
 std::vector<Plot> throughput_plots(const StudyReport& report) {
   std::vector<Plot> plots;
+  const std::vector<std::string> devices = devices_of(report.peers);
   for (const std::string& group : groups_of(report.runs, group_name)) {
-    add_plot(plots, peers_over_length(report, group), "Beside others: " + group,
-             "Winners and other implementations of attention, timed in turns in the same rounds: "
-             "their rates by the literature's count. Dashed: what the chip can do.");
+    for (const std::string& device : devices) {
+      add_plot(plots, peers_over_length(report, group, device),
+               "Beside others: " + group + (devices.size() == 1 ? "" : ", " + device),
+               "Winners and other implementations of attention, timed in turns in the same rounds: "
+               "their rates by the literature's count. Dashed: what the chip can do.");
+    }
   }
   for (const std::string& group : groups_of(report.runs, group_name_without_mask)) {
     add_plot(plots, winners_over_length(report, group), "Winners: " + group,

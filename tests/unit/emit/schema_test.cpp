@@ -1,11 +1,14 @@
 // JSON output satisfies its schema, and the schemas agree with the fields.
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "attention/input_kind.hpp"
+#include "core/device_limits.hpp"
 #include "core/error.hpp"
 #include "data/file_tree.hpp"
 #include "data/json_file.hpp"
@@ -151,6 +154,32 @@ TEST(OutputSchemas, TheTunedResultsThatAreShippedFollowThem) {
   ASSERT_FALSE(paths.empty());
   for (const std::string& path : paths) {
     EXPECT_NO_THROW((void)load_json(tree, path, "best_configs")) << path;
+  }
+}
+
+/// The problems and winners' configurations of a list of objects.
+std::set<std::pair<std::string, std::string>> winners_in(const json& list,
+                                                         const json::json_pointer& config) {
+  std::set<std::pair<std::string, std::string>> winners;
+  for (const json& one : list) {
+    winners.emplace(one.at("problem").dump(), one.at(config).get<std::string>());
+  }
+  return winners;
+}
+
+TEST(OutputSchemas, ThePeersThatAreShippedWereTimedBesideTheShippedWinners) {
+  const FileTree tree;
+  const auto paths = tree.list("configs/peers/");
+  ASSERT_FALSE(paths.empty());
+  for (const std::string& path : paths) {
+    const JsonFile peers = load_json(tree, path, "compare_peers");
+    const std::string name = file_name_part(peers.root().at("device").text()) + ".json";
+    EXPECT_EQ(path, "configs/peers/" + name);
+    const JsonFile tuned = load_json(tree, "configs/tuned/" + name, "best_configs");
+    EXPECT_EQ(winners_in(peers.root().raw().at("rows"), json::json_pointer("/best")),
+              winners_in(tuned.root().raw().at("gpus").at(0).at("problems"),
+                         json::json_pointer("/winner/config")))
+        << path;
   }
 }
 

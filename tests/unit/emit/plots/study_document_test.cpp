@@ -141,6 +141,27 @@ TEST(StudyPlots, PeersAreBesideTheWinnersOfTheirOwnRounds) {
   EXPECT_EQ(series[1].name, "other");
 }
 
+TEST(StudyPlots, PeersOnSeveralGpusAreNotMixed) {
+  StudyReport report = study_of(run_of({512, 1024}));
+  for (const auto& [device, tflops] : {std::pair{"GPU A", 7.0}, std::pair{"GPU B", 4.0}}) {
+    PeerStudy& study = report.peers.emplace_back(PeerStudy{device, "", "", {}});
+    for (const ProblemReport& problem : report.runs[0].problems) {
+      study.problems.push_back({problem.problem, tflops, {}, {{"other", 5.0}}});
+    }
+  }
+  const auto plots = throughput_plots(report);
+  EXPECT_THAT(plots[0].title, testing::EndsWith(", GPU A"));
+  EXPECT_THAT(plots[1].title, testing::EndsWith(", GPU B"));
+  EXPECT_EQ(drawing_of<XyPlot>(plots, "throughput-1").series[0].points[0].y, 7.0);
+  EXPECT_EQ(drawing_of<XyPlot>(plots, "throughput-2").series[0].points[0].y, 4.0);
+
+  const Table table = peers_table(report);
+  ASSERT_THAT(table.rows, SizeIs(2));
+  EXPECT_EQ(std::get<std::string>(table.rows[1][0]), "GPU B");
+  EXPECT_DOUBLE_EQ(std::get<double>(table.rows[0][3]), 1.4);
+  EXPECT_DOUBLE_EQ(std::get<double>(table.rows[1][3]), 0.8);
+}
+
 TEST(StudyPlots, TheMapHasACellForEachProblem) {
   const auto plots = winner_maps(study_of(run_of({512, 1024})));
   const auto& map = drawing_of<HeatMap>(plots, "winners");
