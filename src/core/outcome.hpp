@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/estimate_source.hpp"
+
 namespace fatune {
 
 /// How far a result is from the references, over the verified elements.
@@ -122,7 +124,7 @@ struct Estimated {  ///< no GPU: nothing was timed
   std::vector<EstimateTerm> terms;
   Verification verification = {};         ///< by emulation; no inputs: not verified
   std::string not_verified_because = {};  ///< empty: verified, or verification was not requested
-  bool counted = false;  ///< estimated from emulation's counts, not from the family's quantities
+  EstimateSource from = EstimateSource::family;
 };
 /// A figure computed from hardware counters.
 struct CounterValue {

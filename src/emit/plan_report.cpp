@@ -12,6 +12,7 @@ struct ListRow {
   const std::string* short_form;
   const std::string* rule;
   const std::string* reason;
+  std::optional<double> estimate_us;
 };
 
 std::optional<std::string> text_of(const std::string* text) {
@@ -29,6 +30,10 @@ const std::vector<Field<ListRow>>& list_fields() {
        [](const ListRow& r) { return text_of(r.rule); }},
       {"reason", "reason", "why the rule drops the configuration", 0, kEverywhere,
        [](const ListRow& r) { return text_of(r.reason); }, kWraps},
+      {"estimate_us", "estimate us",
+       "the time in microseconds, estimated before compilation; null: no length was given, or the "
+       "configuration cannot run",
+       1, kForPrograms, member<&ListRow::estimate_us>},
   };
   return fields;
 }
@@ -50,7 +55,7 @@ const std::vector<Field<RuleCount>>& rule_fields() {
 void append_dropped(const char* status, const std::vector<ListedDrop>& dropped,
                     std::vector<ListRow>& rows) {
   for (const ListedDrop& config : dropped) {
-    rows.push_back({status, &config.short_form, &config.rule, &config.reason});
+    rows.push_back({status, &config.short_form, &config.rule, &config.reason, std::nullopt});
   }
 }
 
@@ -58,7 +63,7 @@ std::vector<ListRow> rows_of(const PlanReport& report, bool with_dropped) {
   std::vector<ListRow> rows;
   rows.reserve(report.kept.size());
   for (const ListedConfig& config : report.kept) {
-    rows.push_back({"kept", &config.short_form, nullptr, nullptr});
+    rows.push_back({"kept", &config.short_form, nullptr, nullptr, config.estimate_us});
   }
   if (with_dropped) {
     append_dropped("pruned", report.pruned, rows);
@@ -75,6 +80,7 @@ Json json_kept(const ListedConfig& config) {
   Json kept = {{"config", config.short_form}};
   kept["kernel_name"] = config.kernel_name.empty() ? Json(nullptr) : Json(config.kernel_name);
   kept["parameters"] = json_parameters(config.parameters);
+  kept["estimate_us"] = config.estimate_us ? Json(*config.estimate_us) : Json(nullptr);
   return kept;
 }
 

@@ -15,6 +15,7 @@ struct ListedConfig {
   std::string short_form;
   std::string kernel_name;
   std::vector<NamedValue> parameters;
+  std::optional<double> estimate_us{};  ///< before compilation; absent: no length was given
 };
 struct ListedDrop {
   std::string short_form;

@@ -87,7 +87,8 @@ const auto not_verified_because = [](const ResultRow& row) {
 
 const auto estimated_from = [](const ResultRow& row) {
   const auto* estimated = std::get_if<Estimated>(&row.result->outcome);
-  return text_or_none(estimated == nullptr ? "" : estimated->counted ? "emulation" : "family");
+  return estimated == nullptr ? std::nullopt
+                              : text_or_none(std::string(estimate_source_name(estimated->from)));
 };
 
 const auto why_not_ranked = [](const ResultRow& row) {
@@ -263,8 +264,9 @@ Fields record_fields() {
        "why emulation could not verify the output; null: it could, or was not asked to", 0,
        kForPrograms, not_verified_because},
       {"estimated_from", "from",
-       "how the work of an estimate was counted: by emulation, or from the quantities of the "
-       "family; null: not an estimate",
+       "what the time was estimated from: calibration, the family's model, which was fitted to "
+       "measured times; emulation, the instructions that it counted; family, the family's "
+       "quantities; problem, the problem alone; null: not an estimate",
        0, kForPrograms, estimated_from},
       {"kernel_name", "kernel", "the kernel's name as profilers print it", 0, kForPrograms,
        [](const ResultRow& r) { return text_or_none(r.result->kernel_name); }},

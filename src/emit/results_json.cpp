@@ -222,6 +222,10 @@ const Properties<RunReport>& header_properties() {
       {"toolchain", {}, [](const R& run) { return json_toolchain(run.toolchain); }},
       {"source_hashes", "SHA-256 of the kernel sources of each family, by family; empty: not known",
        [](const R& run) { return Json(run.source_hashes); }},
+      {"estimate_orders",
+       "how far the order of each family's estimates is known to hold, by family; empty: the run "
+       "was measured, or did not keep it",
+       [](const R& run) { return Json(run.estimate_orders); }},
       {"imported_from",
        "file that the times were imported from; null: the times are this run's own",
        [](const R& run) { return text_or_none(run.imported_from); }},

@@ -254,6 +254,36 @@ std::string untried_text(const ProblemReport& problem) {
                    problem.untried_because);
 }
 
+std::string_view source_text(EstimateSource source) {
+  switch (source) {
+    case EstimateSource::problem:
+      return "the problem alone";
+    case EstimateSource::family:
+      return "the family's quantities";
+    case EstimateSource::emulation:
+      return "the instructions that emulation counted";
+    case EstimateSource::calibration:
+      return "a model fitted to measured times";
+  }
+  return {};
+}
+
+/// The number of configurations by what their estimates were made from.
+std::string estimated_from_text(const ProblemReport& problem) {
+  std::map<EstimateSource, std::size_t> counts;
+  for (const Result& result : problem.ranking) {
+    if (const auto* estimated = std::get_if<Estimated>(&result.outcome)) {
+      ++counts[estimated->from];
+    }
+  }
+  std::string text;
+  for (const auto& [source, count] : counts) {
+    text += fmt::format("{}{} from {}", text.empty() ? "estimated: " : ", ", count,
+                        source_text(source));
+  }
+  return text.empty() ? text : text + "\n";
+}
+
 /// How far emulation verified the ranking of an estimate.
 Blocks verified_of(const RunReport& run, const ProblemReport& problem) {
   if (run.measured || problem.ranking.empty()) {
@@ -273,11 +303,9 @@ Blocks verified_of(const RunReport& run, const ProblemReport& problem) {
   }
   Blocks blocks;
   if (emulated != nullptr) {
-    const bool counted = std::get<Estimated>(emulated->outcome).counted;
-    blocks.push_back(block::Text{fmt::format(
-        "{} of {} verified: {}\nestimated from {}\n", count, problem.ranking.size(),
-        verification_of(emulated->outcome)->method,
-        counted ? "the instructions that emulation counted" : "the family's quantities")});
+    blocks.push_back(
+        block::Text{fmt::format("{} of {} verified: {}\n", count, problem.ranking.size(),
+                                verification_of(emulated->outcome)->method)});
   }
   if (not_covered != nullptr) {
     blocks.push_back(block::Warning{fmt::format(
@@ -288,13 +316,13 @@ Blocks verified_of(const RunReport& run, const ProblemReport& problem) {
 }
 
 Blocks problem_of(const RunReport& run, const ProblemReport& problem, std::size_t top) {
-  Blocks blocks{
-      block::Text{"\n"},
-      block::Heading{fmt::format("{}{}: {} ranked, {} failed, {} pruned, {} invalid{}",
-                                 describe(problem.problem), run_text(problem),
-                                 problem.ranking.size(), count_failed(problem), problem.pruned,
-                                 problem.invalid, reused_text(problem))},
-      block::Text{measuring_text(problem) + proposers_text(problem) + untried_text(problem)}};
+  Blocks blocks{block::Text{"\n"},
+                block::Heading{fmt::format("{}{}: {} ranked, {} failed, {} pruned, {} invalid{}",
+                                           describe(problem.problem), run_text(problem),
+                                           problem.ranking.size(), count_failed(problem),
+                                           problem.pruned, problem.invalid, reused_text(problem))},
+                block::Text{measuring_text(problem) + proposers_text(problem) +
+                            untried_text(problem) + estimated_from_text(problem)}};
   append(blocks, verified_of(run, problem));
   append(blocks,
          {block::Text{warnings_text(problem) + pruned_text(problem)}, block::ParagraphEnd{}});
@@ -321,9 +349,17 @@ Blocks summary_of(const RunReport& report) {
   return blocks;
 }
 
+std::string order_lines(const RunReport& report) {
+  std::string lines;
+  for (const auto& [family, sentence] : report.estimate_orders) {
+    lines += sentence + "\n";
+  }
+  return lines;
+}
+
 std::string head_lines(const RunReport& report) {
   return device_line(report) + "\n" +
-         (!report.measured ? "measured: false\n"
+         (!report.measured ? "measured: false\n" + order_lines(report)
           : report.imported_from.empty()
               ? "measured: true; " + policy_line(report) + "\n" + time_line(report) + "\n"
               : "measured: true; times of " + report.imported_from + "\n");

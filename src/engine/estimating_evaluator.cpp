@@ -4,7 +4,9 @@
 #include <chrono>
 #include <utility>
 
+#include "core/statistics.hpp"
 #include "engine/work_estimate.hpp"
+#include "rank/estimate.hpp"
 
 namespace fatune {
 namespace {
@@ -32,12 +34,13 @@ void EstimatingEvaluator::begin_problem(const Problem& problem, const RaceTerms&
 
 std::optional<Outcome> EstimatingEvaluator::admit(CandidateId id, const Result& result,
                                                   const CandidateKernel& kernel) {
+  const bool on_tensor_cores = uses_tensor_cores(kernel.artifact->ptx);
   if (!verifier_) {
     return estimate_result(families_.of(result.config), result, kernel.geometry, problem_, limits_,
-                           rates_);
+                           rates_, {on_tensor_cores});
   }
   open_[id] = {verifier_->begin(result.config, problem_, kernel.artifact), result, kernel.geometry,
-               std::nullopt};
+               on_tensor_cores, std::nullopt};
   return std::nullopt;
 }
 
@@ -66,37 +69,64 @@ void EstimatingEvaluator::collect() {
 
 bool EstimatingEvaluator::tells_when_done(CandidateId id) const { return open_.contains(id); }
 
-bool EstimatingEvaluator::all_counted() const {
-  return std::ranges::all_of(judged_, [](const auto& candidate) {
-    const EmulationVerdict& verdict = *candidate.second.verdict;
-    return verdict.failure || verdict.work;
-  });
+/// Whether the estimate is made from the work that emulation counted.
+bool EstimatingEvaluator::is_counted(const Open& candidate) const {
+  return candidate.verdict->work && !families_.of(candidate.result.config).estimate.model;
 }
 
-Outcome EstimatingEvaluator::outcome_of(const Open& candidate, bool counted) const {
+/// `counted`: from the work that was counted, which the candidate then must have.
+Estimated EstimatingEvaluator::estimate_of(const Open& candidate, bool counted) const {
+  const Family& family = families_.of(candidate.result.config);
+  KnownCode code{candidate.uses_tensor_cores};
+  if (counted) {
+    const auto& [shorter, longer] = *candidate.verdict->work;
+    code.counted = scale_work(
+        shorter, longer ? &*longer : nullptr, problem_,
+        spread_launch(family, candidate.result.config, problem_, limits_, candidate.geometry));
+  }
+  return estimate_result(family, candidate.result, candidate.geometry, problem_, limits_, rates_,
+                         code);
+}
+
+/// How much longer the estimates of a family's candidates are when their work was counted: the
+/// median of those for which it was.
+EstimatingEvaluator::Factors EstimatingEvaluator::factors_of_counting() const {
+  std::map<std::string, std::vector<double>> factors;
+  for (const auto& [id, candidate] : judged_) {
+    if (is_counted(candidate)) {
+      factors[candidate.result.config.family].push_back(estimate_of(candidate, true).estimate_us /
+                                                        estimate_of(candidate, false).estimate_us);
+    }
+  }
+  Factors medians;
+  for (auto& [family, of_family] : factors) {
+    std::ranges::sort(of_family);
+    medians[family] = median_of_sorted(of_family);
+  }
+  return medians;
+}
+
+Outcome EstimatingEvaluator::outcome_of(const Open& candidate, const Factors& factors) const {
   const EmulationVerdict& verdict = *candidate.verdict;
   if (verdict.failure) {
     return *verdict.failure;
   }
-  std::optional<CountedWork> work;
-  if (counted) {
-    const auto& [shorter, longer] = *verdict.work;
-    work = scale_work(shorter, longer ? &*longer : nullptr, problem_,
-                      spread_launch(families_.of(candidate.result.config), candidate.result.config,
-                                    problem_, limits_, candidate.geometry));
+  const bool counted = is_counted(candidate);
+  Estimated estimated = estimate_of(candidate, counted);
+  const auto factor = factors.find(candidate.result.config.family);
+  if (!counted && factor != factors.end()) {
+    estimated = scaled(std::move(estimated), factor->second);
   }
-  Estimated estimated = estimate_result(families_.of(candidate.result.config), candidate.result,
-                                        candidate.geometry, problem_, limits_, rates_, work);
   estimated.verification = verdict.verification;
   estimated.not_verified_because = verdict.not_covered;
   return estimated;
 }
 
 std::vector<CandidateOutcome> EstimatingEvaluator::known_so_far() const {
-  const bool counted = all_counted();
+  const Factors factors = factors_of_counting();
   std::vector<CandidateOutcome> known;
   for (const auto& [id, judged] : judged_) {
-    known.push_back({id, outcome_of(judged, counted), 0, 0});
+    known.push_back({id, outcome_of(judged, factors), 0, 0});
   }
   return known;
 }

@@ -21,11 +21,11 @@ struct EstimateVerification {
   std::function<void()> on_done;
 };
 
-/// Estimates times from the family's quantities and the artifact's facts (docs/estimate.md). With a
-/// verification it also emulates each candidate, in parallel with the compilations. Wrong or
-/// flagged candidates get no estimate. Estimates use the counted work only if it is known for every
-/// other candidate of the problem, because estimates from different ways of counting do not
-/// compare.
+/// Estimates times from the family's model or quantities and the artifact's facts
+/// (docs/estimate.md). With a verification it also emulates each candidate, in parallel with the
+/// compilations. Wrong or flagged candidates get no estimate. Those whose work was counted are
+/// estimated from that, unless the family has a model. The estimates of others of the same family
+/// are then multiplied by the median factor between both ways, so that they compare.
 class EstimatingEvaluator : public Evaluator {
  public:
   /// `families` must outlive the evaluator.
@@ -47,11 +47,15 @@ class EstimatingEvaluator : public Evaluator {
     std::string key;  ///< of the verdict
     Result result;
     LaunchGeometry geometry;
+    bool uses_tensor_cores = true;
     std::optional<EmulationVerdict> verdict;
   };
+  using Factors = std::map<std::string, double>;  ///< by family
 
-  [[nodiscard]] bool all_counted() const;
-  [[nodiscard]] Outcome outcome_of(const Open& candidate, bool counted) const;
+  [[nodiscard]] bool is_counted(const Open& candidate) const;
+  [[nodiscard]] Estimated estimate_of(const Open& candidate, bool counted) const;
+  [[nodiscard]] Factors factors_of_counting() const;
+  [[nodiscard]] Outcome outcome_of(const Open& candidate, const Factors& factors) const;
   void collect();
 
   const FamilySet& families_;

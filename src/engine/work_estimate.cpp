@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "attention/flop.hpp"
 #include "attention/tensor_shape.hpp"
 #include "attention/visible_keys.hpp"
 #include "core/error.hpp"
 #include "core/outcome.hpp"
+#include "plan/estimate_rule.hpp"
 #include "plan/planner.hpp"
 #include "rank/estimate.hpp"
 
@@ -21,27 +23,52 @@ class WorkCount {
   WorkCount(const Family& family, const Problem& problem, const DeviceLimits& limits)
       : family_(family), problem_(problem), limits_(limits) {}
 
-  [[nodiscard]] KernelWork of(const Result& result, const LaunchGeometry& geometry) const {
+  [[nodiscard]] KernelWork of(const Result& result, const LaunchGeometry& geometry,
+                              const KnownCode& code) const {
     const auto heads = static_cast<double>(problem_.batch * problem_.heads);
     KernelWork work;
     work.blocks = block_count(geometry);
     work.threads_per_block = result.threads_per_block;
     work.blocks_per_sm = result.blocks_per_sm;
-    work.tensor_flop = quantity_or(result.config, "tensor_flop", literature_flop(problem_));
+    const std::optional<double> tensor_flop = quantity(result.config, "tensor_flop");
+    if (tensor_flop || code.uses_tensor_cores) {
+      work.tensor_flop = tensor_flop.value_or(literature_flop(problem_));
+    } else {
+      work.fp32_flop = literature_flop(problem_);
+    }
     work.warpgroup_flop =
         std::min(work.tensor_flop, quantity_or(result.config, "warpgroup_flop", 0.0));
     work.exponentials = quantity_or(result.config, "exponentials", heads * visible_pairs(problem_));
     work.smem_traffic_bytes = quantity_or(result.config, "smem_traffic_bytes", 0.0);
-    for (const TensorRole role : kTensorRoles) {
-      work.device_memory_bytes += static_cast<double>(tensor_bytes(problem_, role));
-    }
+    work.device_memory_bytes = device_memory_bytes();
     work.spill_bytes = spill_bytes(result, heads, static_cast<double>(work.blocks));
+    work.counted = code.counted;
     return work;
+  }
+  [[nodiscard]] ModelledWork of(TimeModel model) const {
+    return {model.launch_clocks, model.tile_clocks, model.step_clocks, std::move(model.schedule),
+            device_memory_bytes()};
+  }
+  /// Whether nothing but the problem tells how much the configuration computes.
+  [[nodiscard]] bool knows_problem_alone(const Config& config, const KnownCode& code) const {
+    return !code.counted && !quantity(config, "tensor_flop");
   }
 
  private:
+  [[nodiscard]] std::optional<double> quantity(const Config& config, const char* name) const {
+    return find_quantity(family_, config, problem_, limits_, name);
+  }
   [[nodiscard]] double quantity_or(const Config& config, const char* name, double otherwise) const {
-    return find_quantity(family_, config, problem_, limits_, name).value_or(otherwise);
+    return quantity(config, name).value_or(otherwise);
+  }
+
+  /// Q, K and V read once, O written once.
+  [[nodiscard]] double device_memory_bytes() const {
+    double bytes = 0.0;
+    for (const TensorRole role : kTensorRoles) {
+      bytes += static_cast<double>(tensor_bytes(problem_, role));
+    }
+    return bytes;
   }
 
   [[nodiscard]] double spill_bytes(const Result& result, double heads, double blocks) const {
@@ -85,12 +112,24 @@ LaunchGeometry spread_launch(const Family& family, const Config& config, const P
 
 Estimated estimate_result(const Family& family, const Result& result,
                           const LaunchGeometry& geometry, const Problem& problem,
-                          const DeviceLimits& limits, const SmRates& rates,
-                          const std::optional<CountedWork>& counted) {
+                          const DeviceLimits& limits, const SmRates& rates, const KnownCode& code) {
+  const WorkCount work(family, problem, limits);
+  if (auto model = time_model(family, result.config, problem, limits)) {
+    return estimate(work.of(*std::move(model)), limits);
+  }
   const LaunchGeometry spread = spread_launch(family, result.config, problem, limits, geometry);
-  KernelWork work = WorkCount(family, problem, limits).of(result, spread);
-  work.counted = counted;
-  return estimate(work, limits, rates);
+  Estimated estimated = estimate(work.of(result, spread, code), limits, rates);
+  if (work.knows_problem_alone(result.config, code)) {
+    estimated.from = EstimateSource::problem;
+  }
+  return estimated;
+}
+
+bool uses_tensor_cores(std::string_view ptx) {
+  constexpr std::array<std::string_view, 3> kProducts{"mma.sync", "mma_async", "tcgen05.mma"};
+  return std::ranges::any_of(kProducts, [&](std::string_view product) {
+    return ptx.find(product) != std::string_view::npos;
+  });
 }
 
 Guess guess(const Family& family, const Result& result, const LaunchGeometry& geometry,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "attention/problem.hpp"
 #include "core/device_limits.hpp"
@@ -20,13 +21,24 @@ namespace fatune {
                                            const Problem& problem, const DeviceLimits& limits,
                                            const LaunchGeometry& launch);
 
-/// Estimates the time of a result that has not been run (docs/estimate.md). It uses the counted
-/// work or, without it, the family's quantities, and what is known about the machine code.
-/// Precondition: a block fits an SM.
+/// What is known about the code of a kernel that has not been run.
+struct KnownCode {
+  /// Whether it multiplies matrices on the tensor cores. A family that does not say how much work
+  /// they have is taken to give them all products or none.
+  bool uses_tensor_cores = true;
+  std::optional<CountedWork> counted = std::nullopt;
+};
+
+/// Estimates the time of a result that has not been run (docs/estimate.md). It uses the family's
+/// model or, without it, the counted work or, without that, the family's quantities, and what is
+/// known about the machine code. Precondition: a block fits an SM.
 [[nodiscard]] Estimated estimate_result(const Family& family, const Result& result,
                                         const LaunchGeometry& geometry, const Problem& problem,
                                         const DeviceLimits& limits, const SmRates& rates,
-                                        const std::optional<CountedWork>& counted = std::nullopt);
+                                        const KnownCode& code = {});
+
+/// Whether PTX has an instruction that the tensor cores execute.
+[[nodiscard]] bool uses_tensor_cores(std::string_view ptx);
 
 /// A guess about a configuration that was not compiled.
 struct Guess {

@@ -11,6 +11,7 @@
 #include "attention/block_tiles.hpp"
 #include "core/arch.hpp"
 #include "core/kernel_code.hpp"
+#include "core/tile_schedule.hpp"
 #include "data/file_tree.hpp"
 #include "data/include_paths.hpp"
 #include "plan/argument_rules.hpp"
@@ -99,6 +100,43 @@ struct SharedTensorRule {
   Expression swizzle_rows;  ///< 0: 128 / swizzle_bytes
 };
 
+/// How tiles of queries are distributed over SMs: TileSchedule as expressions.
+struct TileScheduleRule {
+  Choice<TileOrder> order;
+  Expression sms;
+  Expression heads;
+  Expression section_heads;
+  Expression rows;
+  Expression steps;        ///< of a tile; names the symbol below
+  std::size_t row_symbol;  ///< "row": the place of a tile among those of its head, from 0
+};
+
+/// The time of a launch in clocks of the SM that finishes last, fitted to measured times.
+struct TimeModelRule {
+  std::vector<Derived> quantities;  ///< for the expressions below
+  Expression launch_clocks;
+  Expression tile_clocks;  ///< of a tile, without its steps
+  Expression step_clocks;
+  TileScheduleRule schedule;
+};
+
+/// How well the order of a family's estimates agreed with measured times (docs/estimate.md).
+struct EstimateCheck {
+  std::string on;  ///< "an NVIDIA H200"
+  Arch arch;
+  int problems = 0;
+  double least_rank_correlation = 0.0;
+  double greatest_rank_correlation = 0.0;
+  /// How far the configuration with the lowest estimate was behind the fastest; absent: not known.
+  std::optional<double> most_behind_percent;
+  bool held_out = false;  ///< whether each problem was left out of the calibration
+};
+
+struct EstimateRule {
+  std::optional<TimeModelRule> model;    ///< absent: estimated from counts or quantities
+  std::optional<EstimateCheck> checked;  ///< absent: never compared with measured times
+};
+
 struct EntryPoint {
   bool is_template = false;  ///< function<config{values}>, else an extern "C" name
   std::string name;          ///< of an extern "C" function
@@ -132,6 +170,7 @@ struct Family {
   std::optional<DebugRule> debug;  ///< absent: the kernel shows only its output
   std::vector<SharedTensorRule> shared_tensors;
   std::vector<ValidityRule> validity;
+  EstimateRule estimate;
 };
 
 /// Reads kernels/<name>/family.json and the sources it names. Sources are named as #include finds

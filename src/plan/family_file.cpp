@@ -11,6 +11,8 @@
 #include "core/is_among.hpp"
 #include "core/mapped.hpp"
 #include "data/json_file.hpp"
+#include "plan/derived.hpp"
+#include "plan/estimate_rule.hpp"
 #include "plan/family.hpp"
 #include "plan/family_parameters.hpp"
 #include "plan/scope.hpp"
@@ -20,15 +22,6 @@
 namespace fatune {
 namespace {
 
-std::string identifier(const JsonNode& node) {
-  std::string text = node.text();
-  if (!is_identifier(text)) {
-    node.fail(fmt::format("'{}' is not an identifier", text),
-              "use a letter or underscore, then letters, digits and underscores, at most 64");
-  }
-  return text;
-}
-
 /// Reads a name in the kernel's code: an identifier of any length.
 std::string code_name(const JsonNode& node) {
   std::string text = node.text();
@@ -37,16 +30,6 @@ std::string code_name(const JsonNode& node) {
               "use a letter or underscore, then letters, digits and underscores");
   }
   return text;
-}
-
-std::size_t add_symbol(SymbolTable& symbols, const JsonNode& node, Needs needs) {
-  try {
-    return symbols.add(identifier(node), needs);
-  } catch (const std::invalid_argument& error) {
-    node.fail(error.what(),
-              "each parameter, problem and device property and derived quantity "
-              "needs a name of its own");
-  }
 }
 
 SymbolTable read_symbols(const JsonNode& parameters) {
@@ -75,17 +58,6 @@ std::optional<Expression> optional_expression(const JsonNode& object, const char
 
 Expression of_parameters(const JsonNode& node, const SymbolTable& symbols) {
   return {node.text(), symbols, node.where(), Needs{}};
-}
-
-std::vector<Derived> read_derived(const JsonNode& list, SymbolTable& symbols) {
-  std::vector<Derived> derived;
-  for (const JsonNode& node : list.elements()) {
-    Expression value = expression(node.at("value"), symbols);
-    const std::size_t symbol = add_symbol(symbols, node.at("name"), value.needs());
-    derived.push_back({symbols.name(symbol), node.at("unit").text(), node.at("doc").text(), symbol,
-                       std::move(value)});
-  }
-  return derived;
 }
 
 std::vector<ValidityRule> read_validity(const JsonNode& list, const SymbolTable& symbols) {
@@ -155,7 +127,8 @@ std::optional<DebugRule> read_debug(const JsonNode& root, const SymbolTable& sym
   if (!node) {
     return std::nullopt;
   }
-  return DebugRule{identifier(node->at("define")), of_parameters(node->at("query_rows"), symbols),
+  return DebugRule{read_identifier(node->at("define")),
+                   of_parameters(node->at("query_rows"), symbols),
                    of_parameters(node->at("keys_per_step"), symbols),
                    node->at("step_order").text() == "last_to_first" ? StepOrder::last_to_first
                                                                     : StepOrder::first_to_last,
@@ -183,7 +156,7 @@ EntryPoint read_entry(const JsonNode& root, const JsonNode& node) {
   }
   const auto prefix = node.find("parameter_defines");
   return {false, code_name(node.at("name")),
-          prefix ? std::optional(identifier(*prefix)) : std::nullopt};
+          prefix ? std::optional(read_identifier(*prefix)) : std::nullopt};
 }
 
 /// True for options that fatune sets itself, or that would read files outside the family's own.
@@ -230,7 +203,7 @@ Arch read_min_arch(const JsonNode& node) {
 
 Family read_family(const FileTree& tree, const std::string& name, const JsonNode& root,
                    const IncludePaths& paths) {
-  if (identifier(root.at("name")) != name) {
+  if (read_identifier(root.at("name")) != name) {
     root.at("name").fail(
         fmt::format("'{}' is not the folder's name '{}'", root.at("name").text(), name));
   }
@@ -249,6 +222,7 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
   if (tensors) {
     shared_tensors = read_shared_tensors(*tensors, symbols);
   }
+  EstimateRule estimate = read_estimate(root, symbols);
   auto entry = read_choice(root.at("entry"), symbols,
                            [&](const JsonNode& node) { return read_entry(root, node); });
   auto options = read_options(root.at("options"), symbols);
@@ -273,7 +247,8 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
           .arguments = std::move(arguments),
           .debug = std::move(debug),
           .shared_tensors = std::move(shared_tensors),
-          .validity = std::move(validity)};
+          .validity = std::move(validity),
+          .estimate = std::move(estimate)};
 }
 
 }  // namespace

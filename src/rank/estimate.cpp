@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "rank/tile_share.hpp"
+
 namespace fatune {
 namespace {
 
@@ -31,11 +33,11 @@ bool usable(const SmRates& rates) {
 
 void check(const KernelWork& work, const DeviceLimits& limits, const SmRates& rates) {
   const bool work_usable = usable(work.tensor_flop) && usable(work.warpgroup_flop) &&
-                           work.warpgroup_flop <= work.tensor_flop && usable(work.exponentials) &&
-                           usable(work.smem_traffic_bytes) && usable(work.device_memory_bytes) &&
-                           usable(work.spill_bytes) && work.blocks > 0 &&
-                           work.threads_per_block > 0 && work.blocks_per_sm > 0 &&
-                           (!work.counted || usable(*work.counted));
+                           usable(work.fp32_flop) && work.warpgroup_flop <= work.tensor_flop &&
+                           usable(work.exponentials) && usable(work.smem_traffic_bytes) &&
+                           usable(work.device_memory_bytes) && usable(work.spill_bytes) &&
+                           work.blocks > 0 && work.threads_per_block > 0 &&
+                           work.blocks_per_sm > 0 && (!work.counted || usable(*work.counted));
   if (!work_usable || limits.sm_count < 1 || limits.clock_khz < 1 || !usable(rates)) {
     throw std::invalid_argument("estimate: work, device limits or rates are invalid");
   }
@@ -80,9 +82,16 @@ class Times {
            at_rate(wgmma_flop, rates_.wgmma_flop.value_or(rates_.mma_sync_flop));
   }
   [[nodiscard]] std::vector<EstimateTerm> declared() const {
-    return {{"tensor", tensor_us(work_.tensor_flop - work_.warpgroup_flop, work_.warpgroup_flop)},
-            {"exponent", at_rate(work_.exponentials, rates_.exponentials)},
-            {"shared_memory", at_rate(work_.smem_traffic_bytes, rates_.smem_bytes)}};
+    constexpr double kFlopOfMultiplyAdd = 2.0;
+    std::vector<EstimateTerm> terms{
+        {"tensor", tensor_us(work_.tensor_flop - work_.warpgroup_flop, work_.warpgroup_flop)},
+        {"exponent", at_rate(work_.exponentials, rates_.exponentials)},
+        {"shared_memory", at_rate(work_.smem_traffic_bytes, rates_.smem_bytes)}};
+    if (work_.fp32_flop > 0.0) {
+      terms.push_back(
+          {"fp32", at_rate(work_.fp32_flop / kFlopOfMultiplyAdd, rates_.fp32_operations)});
+    }
+    return terms;
   }
   [[nodiscard]] std::vector<EstimateTerm> counted(const CountedWork& work) const {
     return {{"tensor", tensor_us(work.tensor_flop, work.warpgroup_flop)},
@@ -120,7 +129,7 @@ Estimated estimate(const KernelWork& work, const DeviceLimits& limits, const SmR
   check(work, limits, rates);
   const Times times(work, limits, rates);
   Estimated result;
-  result.counted = work.counted.has_value();
+  result.from = work.counted ? EstimateSource::emulation : EstimateSource::family;
   result.terms = times.pipes();
   double greatest_us = 0.0;
   double sum_us = 0.0;
@@ -139,6 +148,32 @@ Estimated estimate(const KernelWork& work, const DeviceLimits& limits, const SmR
   result.estimate_us = busy_us * imbalance;
   result.terms.push_back({"exposed", exposed_us});
   result.terms.push_back({"occupancy", result.estimate_us - busy_us});
+  return result;
+}
+
+Estimated scaled(Estimated estimated, double factor) {
+  estimated.estimate_us *= factor;
+  for (EstimateTerm& term : estimated.terms) {
+    term.us *= factor;
+  }
+  return estimated;
+}
+
+Estimated estimate(const ModelledWork& work, const DeviceLimits& limits) {
+  const double clocks_per_us = limits.clock_khz / 1e3;
+  const TileShare share = busiest_share(work.schedule, work.tile_clocks, work.step_clocks);
+  Estimated result;
+  result.from = EstimateSource::calibration;
+  result.terms = {{"steps", share.steps * work.step_clocks / clocks_per_us},
+                  {"tiles", share.tiles * work.tile_clocks / clocks_per_us},
+                  {"launch", work.launch_clocks / clocks_per_us}};
+  for (const EstimateTerm& term : result.terms) {
+    result.estimate_us += term.us;
+  }
+  const double memory_wait_us =
+      std::max(0.0, memory_us(work.device_memory_bytes, limits.memory_gbps) - result.estimate_us);
+  result.terms.push_back({"memory_wait", memory_wait_us});
+  result.estimate_us += memory_wait_us;
   return result;
 }
 

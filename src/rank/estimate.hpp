@@ -6,6 +6,7 @@
 #include "core/device_limits.hpp"
 #include "core/outcome.hpp"
 #include "core/sm_rates.hpp"
+#include "core/tile_schedule.hpp"
 #include "report/emulation.hpp"
 
 namespace fatune {
@@ -15,6 +16,7 @@ namespace fatune {
 struct KernelWork {
   double tensor_flop = 0.0;          ///< by tensor cores, masked-out work included
   double warpgroup_flop = 0.0;       ///< of these, by wgmma; the others by mma.sync
+  double fp32_flop = 0.0;            ///< by multiply-adds of fp32
   double exponentials = 0.0;         ///< ex2 instructions, per thread-level operation
   double smem_traffic_bytes = 0.0;   ///< bank conflicts included: replayed bytes count again
   double device_memory_bytes = 0.0;  ///< least traffic: Q, K, V read once, O written once
@@ -34,14 +36,31 @@ struct KernelWork {
 ///   estimate = busy * ceil(blocks / SMs) * SMs / blocks     (the busiest SM finishes last)
 ///
 /// Terms returned: "tensor", "exponent", "shared_memory", "device_memory", "spill" (each pipe
-/// alone), then "exposed" and "occupancy": what the second part of each formula adds. Counts add
-/// the pipes "fp32", "integer" and "global_memory", and "issue": the time in which the schedulers
-/// alone would issue all instructions. It is a lower limit of the first part of busy. The largest
-/// pipe (or issue), "exposed" and "occupancy" sum to the estimate. All fields of `work` must be
-/// finite and not negative, blocks, blocks_per_sm and all rates positive, and `limits` must have
-/// SMs and a clock: anything else is a std::invalid_argument (a bug). Without a rate of wgmma, that
-/// of mma.sync is used.
+/// alone; "fp32" too if fp32_flop is not 0), then "exposed" and "occupancy": what the second part
+/// of each formula adds. Counts add the pipes "fp32", "integer" and "global_memory", and "issue":
+/// the time in which the schedulers alone would issue all instructions. It is a lower limit of the
+/// first part of busy. The largest pipe (or issue), "exposed" and "occupancy" sum to the estimate.
+/// All fields of `work` must be finite and not negative, blocks, blocks_per_sm and all rates
+/// positive, and `limits` must have SMs and a clock: anything else is a std::invalid_argument (a
+/// bug). Without a rate of wgmma, that of mma.sync is used.
 [[nodiscard]] Estimated estimate(const KernelWork& work, const DeviceLimits& limits,
                                  const SmRates& rates);
+
+/// The same estimate, as if its work took `factor` as long.
+[[nodiscard]] Estimated scaled(Estimated estimated, double factor);
+
+/// The time of a launch as a family's model gives it.
+struct ModelledWork {
+  double launch_clocks = 0.0;
+  double tile_clocks = 0.0;  ///< of each tile, without its steps
+  double step_clocks = 0.0;  ///< of each step of a tile
+  TileSchedule schedule;
+  double device_memory_bytes = 0.0;  ///< least traffic
+};
+
+/// Estimates the time of the SM that finishes last. Terms returned, which sum to the estimate:
+/// "steps" and "tiles" of that SM, "launch", and "memory_wait": how much longer device memory needs
+/// for the least traffic.
+[[nodiscard]] Estimated estimate(const ModelledWork& work, const DeviceLimits& limits);
 
 }  // namespace fatune

@@ -37,8 +37,7 @@ FATUNE_MEMBERS(WrongResult, verification, finding)
 FATUNE_MEMBERS(Flagged, verification, finding)
 FATUNE_MEMBERS(Implausible, time_us, least_us, reason)
 FATUNE_MEMBERS(EstimateTerm, name, us)
-FATUNE_MEMBERS_AND_LATER(Estimated, (estimate_us, terms), verification, not_verified_because,
-                         counted)
+FATUNE_MEMBERS_AND_LATER(Estimated, (estimate_us, terms), verification, not_verified_because, from)
 FATUNE_MEMBERS(CounterValue, name, value)
 FATUNE_MEMBERS_AND_LATER(Measured, (timing, verification), counters)
 
@@ -124,14 +123,14 @@ FATUNE_MEMBERS(Shard, numbers, count, fleet, sweep, sweep_problems, problems)
 template <Is<RunReport> Self, typename Visit>
 void visit_members(Self& self, const Visit& visit) {
   auto& [command_line, started_at, wall_s, busy_s, gpus, measured, complete, space, family, device,
-         toolchain, source_hashes, imported_from, policy, problems, summary, gate, shard, uid] =
-      self;
+         toolchain, source_hashes, estimate_orders, imported_from, policy, problems, summary, gate,
+         shard, uid] = self;
   FATUNE_VISIT(command_line, started_at, wall_s, busy_s, gpus, space, family, device, toolchain,
                policy);
   if constexpr (!std::is_const_v<Self>) {
     measured = true;  // records from before estimates were stored lack it
   }
-  FATUNE_VISIT_LATER(source_hashes, imported_from, shard, uid, measured);
+  FATUNE_VISIT_LATER(source_hashes, estimate_orders, imported_from, shard, uid, measured);
 }
 
 }  // namespace fatune

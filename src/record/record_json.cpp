@@ -49,6 +49,7 @@ Json to_record(const SourceHashes& value) { return value; }
 Json to_record(Arch value) { return arch_name(value); }
 Json to_record(Strategy value) { return strategy_name(value); }
 Json to_record(StopReason value) { return stop_reason_name(value); }
+Json to_record(EstimateSource value) { return estimate_source_name(value); }
 
 Json to_record(double value) {
   if (std::isfinite(value)) {
@@ -166,6 +167,7 @@ void read(const Json& json, DType& value) { read_by(json, value, parse_dtype); }
 void read(const Json& json, Arch& value) { read_by(json, value, parse_arch); }
 void read(const Json& json, Strategy& value) { read_by(json, value, parse_strategy); }
 void read(const Json& json, StopReason& value) { read_by(json, value, parse_stop_reason); }
+void read(const Json& json, EstimateSource& value) { read_by(json, value, parse_estimate_source); }
 
 DetailValue read_detail(const Json& json) {
   if (json.is_boolean()) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -154,6 +155,9 @@ struct RunReport {
   DeviceLimits device;
   Toolchain toolchain;
   SourceHashes source_hashes{};  ///< empty: a stored run that did not keep them
+  /// How far the order of each family's estimates is known to hold, by family, as sentences without
+  /// their full stops. Empty: the run was measured, or did not keep them.
+  std::map<std::string, std::string> estimate_orders{};
   /// The file that the times were imported from. Their run, and how they were measured, is not
   /// known. Empty: the times are this run's.
   std::string imported_from{};

@@ -223,7 +223,9 @@ Estimated read_estimated(Json& part) {
                 });
   estimated.verification = read_verification(take_member(part, "verification"));
   estimated.not_verified_because = text_or_empty(part, "not_verified_because");
-  estimated.counted = text_or_empty(part, "estimated_from") == "emulation";
+  if (const std::string from = text_or_empty(part, "estimated_from"); !from.empty()) {
+    estimated.from = parse_estimate_source(from);
+  }
   return estimated;
 }
 

@@ -114,17 +114,53 @@ TEST_F(NoGpu, EstimatesComeFromWhatWasCounted) {
   EXPECT_EQ(declared[0]["estimated_from"], "family");
 }
 
-TEST_F(NoGpu, TwoWaysToCountAreNotCompared) {
-  const std::string covered = "(FP16, 64, 32): unroll_1";
+TEST_F(NoGpu, EachEstimateSaysWhatItIsFromAndAllCompare) {
+  const std::string counted = "(FP16, 64, 32): unroll_1";
   const std::string uncovered = "(FP16, 64, 64): unroll_1";
-  const json ranking = fatune_json(
-      {"run", "--kernel-dir", uncovered_family("FATUNE_BLOCK_ROWS == 64"), "--seq", "64",
-       "--format", "json", "--config", covered, "--config", uncovered})["problems"][0]["ranking"];
+  const std::vector<std::string> arguments{
+      "run",   "--kernel-dir", uncovered_family("FATUNE_BLOCK_ROWS == 64"),
+      "--seq", "64",           "--config",
+      counted, "--config",     uncovered};
+  const json ranking = fatune_json(with(arguments, {"--format", "json"}))["problems"][0]["ranking"];
   ASSERT_EQ(ranking.size(), 2U);
   for (const json& entry : ranking) {
-    EXPECT_EQ(entry["estimated_from"], "family");
-    EXPECT_EQ(entry["verified"].is_null(), entry["config"] == uncovered);
+    const bool is_counted = entry["config"] == counted;
+    EXPECT_EQ(entry["estimated_from"], is_counted ? "emulation" : "problem");
+    EXPECT_EQ(entry["verified"].is_null(), !is_counted);
   }
+  const double times[]{ranking[0]["time_us"], ranking[1]["time_us"]};
+  EXPECT_LT(times[1], 2 * times[0]) << "they do the same work";
+  EXPECT_THAT(fatune(arguments).out,
+              HasSubstr("estimated: 1 from the problem alone, 1 from the instructions that "
+                        "emulation counted"));
+}
+
+TEST_F(NoGpu, AKernelWithoutTensorCoresIsNotEstimatedWithThem) {
+  const json report = fatune_json({"sweep", "--kernel-dir", kToyFolder, "--seq", "1024", "--arch",
+                                   "sm_90a", "--no-emulate", "--format", "json"});
+  const double fp32_tflops = 2.0 * 128 * 132 * 1.98e9 / 1e12;
+  for (const json& entry : report["problems"][0]["ranking"]) {
+    EXPECT_EQ(entry["estimated_from"], "problem");
+    EXPECT_LT(entry["literature_tflops"], fp32_tflops) << entry["config"];
+  }
+}
+
+TEST_F(NoGpu, OutputsSayHowFarTheOrderIsKnownToHold) {
+  EXPECT_THAT(fatune(kSmallSweep).out,
+              HasSubstr("the order of flash_sm80's estimates: rank correlation -0.15 to 0.98"));
+  const json report =
+      fatune_json({"sweep", "--kernel-dir", kToyFolder, "--seq", "64", "--format", "json"});
+  EXPECT_THAT(std::string(report["estimate_orders"]["toy_attention"]), HasSubstr("means nothing"));
+}
+
+TEST_F(NoGpu, ListEstimatesWithoutCompiling) {
+  const std::vector<std::string> list{"list",      "--family", "flash_sm90", "--space",
+                                      "hopper_ci", "--dhead",  "128",        "--dtype",
+                                      "fp16",      "--format", "json"};
+  for (const json& kept : fatune_json(with(list, {"--seq", "4096"}))["kept"]) {
+    EXPECT_GT(kept["estimate_us"], 1000.0);
+  }
+  EXPECT_TRUE(fatune_json(list)["kept"][0]["estimate_us"].is_null());
 }
 
 TEST_F(NoGpu, WithoutEmulationNothingIsVerifiedAndItSaysSo) {

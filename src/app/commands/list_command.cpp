@@ -1,6 +1,8 @@
 #include "app/commands/list_command.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
@@ -8,8 +10,10 @@
 #include "app/choice/target.hpp"
 #include "app/console/console.hpp"
 #include "core/error.hpp"
+#include "data/device_file.hpp"
 #include "emit/plan_report.hpp"
 #include "emit/preset_report.hpp"
+#include "engine/candidate_maker.hpp"
 #include "engine/results.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
@@ -17,10 +21,29 @@
 namespace fatune {
 namespace {
 
-ListedConfig listed(const Family& family, const Config& config) {
+/// Estimates a configuration's time on the problems of one length; nothing if it cannot run.
+using EstimateOne = std::function<std::optional<double>(const Config&)>;
+
+ListedConfig listed(const Family& family, const Config& config, const EstimateOne& estimate) {
   Result result = make_result(family, config);
-  return {std::move(result.short_form), std::move(result.kernel_name),
-          std::move(result.parameters)};
+  return {std::move(result.short_form), std::move(result.kernel_name), std::move(result.parameters),
+          estimate(config)};
+}
+
+/// `seq_len`: absent gives no estimates. `kernels` and `options` must outlive the function.
+EstimateOne estimate_for(const KernelSet& kernels, const ListOptions& options,
+                         std::optional<std::int64_t> seq_len) {
+  if (!seq_len) {
+    return [](const Config&) { return std::nullopt; };
+  }
+  const DeviceLimits limits =
+      offline_target(options.arch, kernels.tree, kernels.family().min_arch).limits;
+  const SmRates rates = load_sm_rates(kernels.tree, limits.arch);
+  return [&kernels, &options, limits, rates, seq_len](const Config& config) {
+    const Problem problem = problem_for(kernels.family(), config, options.problems, *seq_len);
+    const double us = CandidateMaker(kernels.families, limits, rates, problem).guess_us(config);
+    return us > 0.0 ? std::optional(us) : std::nullopt;
+  };
 }
 
 RuleCount& count_of(const std::string& rule, std::vector<RuleCount>& counts) {
@@ -90,7 +113,7 @@ void add_besides(const Plan& plan, PlanReport& report) {
 }
 
 PlanReport make_report(const Family& family, const Space& space, const Plan& plan,
-                       std::optional<std::int64_t> seq_len) {
+                       std::optional<std::int64_t> seq_len, const EstimateOne& estimate) {
   PlanReport report;
   report.seq_len = seq_len;
   report.space = space.key;
@@ -98,7 +121,7 @@ PlanReport make_report(const Family& family, const Space& space, const Plan& pla
   report.rules = all_rules(space, seq_len.has_value());
   report.unknown_values = unknown_values(plan);
   for (const Config& config : plan.kept) {
-    report.kept.push_back(listed(family, config));
+    report.kept.push_back(listed(family, config, estimate));
   }
   for (const DroppedConfig& dropped : plan.dropped) {
     add_dropped(family, dropped, report);
@@ -121,9 +144,10 @@ ExitCode list(const ListOptions& options) {
   if (seq_len) {
     prune_plan(kernels, options, *seq_len, plan);
   }
-  print_document(
-      plan_document(make_report(kernels.family(), space, plan, seq_len), options.with_dropped),
-      options.output);
+  print_document(plan_document(make_report(kernels.family(), space, plan, seq_len,
+                                           estimate_for(kernels, options, seq_len)),
+                               options.with_dropped),
+                 options.output);
   return ExitCode::ok;
 }
 

@@ -29,12 +29,21 @@
 #include "engine/measuring_evaluator.hpp"
 #include "engine/pipeline.hpp"
 #include "measure/memory_plan.hpp"
+#include "plan/estimate_rule.hpp"
 
 namespace fatune {
 namespace {
 
 std::string utc_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+std::map<std::string, std::string> estimate_orders(const FamilySet& families, Arch arch) {
+  std::map<std::string, std::string> orders;
+  for (const Family& family : families.all()) {
+    orders[family.name] = order_sentence(family, arch);
+  }
+  return orders;
 }
 
 RunReport report_header(const PlannedRun& run, const MeasureOptions& options,
@@ -50,6 +59,9 @@ RunReport report_header(const PlannedRun& run, const MeasureOptions& options,
   report.device = target.limits;
   report.toolchain = toolchain_in_use(target);
   report.source_hashes = source_hashes(run.kernels.families);
+  if (!target.measured()) {
+    report.estimate_orders = estimate_orders(run.kernels.families, target.limits.arch);
+  }
   report.policy = options.policy;
   if (report.shard = run.shard; report.shard) {
     report.shard->sweep = sweep_hash(run, report, *run.shard, options.emulate);
@@ -94,10 +106,9 @@ DeviceThread::Make make_estimating(const MeasureOptions& options, const PlannedR
   };
 }
 
-/// Compiles a request. Emulation needs the PTX.
-CompileResult compile_for(const CompileRequest& request, const MeasureOptions& options,
-                          const Target& target, CubinCache* cache) {
-  return compile(request, cache, !target.measured() && options.emulate);
+/// Compiles a request. Emulation and the estimate need the PTX.
+CompileResult compile_for(const CompileRequest& request, const Target& target, CubinCache* cache) {
+  return compile(request, cache, !target.measured());
 }
 
 /// A GPU, or the estimate, with its evaluator.
@@ -263,7 +274,7 @@ class Measuring {
                                   const std::vector<ProblemPlan>& plans,
                                   const CandidateSearch& search) {
     const auto compile_one = [this](const CompileRequest& request) {
-      return compile_for(request, options_, target_, cache_);
+      return compile_for(request, target_, cache_);
     };
     return std::make_unique<Pipeline>(
         PipelineParts{families, target_.limits, rates_for(run_, target_), search, compile_one,

@@ -83,7 +83,11 @@ RunReport sample_report(bool measured_on_gpu) {
   } else {
     const Verification emulated{"emulated on a small problem", 7, verification(0.0015).inputs};
     problem.ranking = {
-        ranked(1, Estimated{100.0, {{"tensor", 90.0}, {"exposed", 10.0}}, emulated, {}, true}),
+        ranked(1, Estimated{100.0,
+                            {{"tensor", 90.0}, {"exposed", 10.0}},
+                            emulated,
+                            {},
+                            EstimateSource::emulation}),
         ranked(2, Estimated{120.0, {{"tensor", 90.0}}, {}, "PTX line 7: 'mbarrier' is unknown"})};
   }
   problem.failures = failures();

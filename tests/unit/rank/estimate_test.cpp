@@ -68,7 +68,7 @@ TEST(Estimate, WhatWasCountedHasMorePipesAndStandsInPlaceOfWhatWasDeclared) {
   work.exponentials = 1e12;
   work.counted = counted_work();
   const Estimated result = estimate(work, device(), kRates);
-  EXPECT_TRUE(result.counted);
+  EXPECT_EQ(result.from, EstimateSource::emulation);
   EXPECT_DOUBLE_EQ(term(result, "tensor"), 100.0);
   EXPECT_DOUBLE_EQ(term(result, "exponent"), 10.0);
   EXPECT_DOUBLE_EQ(term(result, "fp32"), 20.0);
@@ -78,7 +78,7 @@ TEST(Estimate, WhatWasCountedHasMorePipesAndStandsInPlaceOfWhatWasDeclared) {
   EXPECT_DOUBLE_EQ(term(result, "issue"), 60.0);
   EXPECT_DOUBLE_EQ(term(result, "exposed"), 150.0) << "issuing is no pipe of its own";
   EXPECT_DOUBLE_EQ(result.estimate_us, 250.0);
-  EXPECT_FALSE(estimate(tensor_work(), device(), kRates).counted);
+  EXPECT_EQ(estimate(tensor_work(), device(), kRates).from, EstimateSource::family);
 }
 
 TEST(Estimate, NothingIsFasterThanItsInstructionsAreIssued) {
@@ -222,6 +222,47 @@ TEST(Estimate, BankConflictsCost) {
 TEST(Estimate, HopperDoesMorePerClockThanAmpere) {
   EXPECT_LT(estimate(tensor_work(), device(), kHopperRates).estimate_us,
             estimate(tensor_work(), device(), kRates).estimate_us);
+}
+
+TEST(Estimate, MultiplyAddsOfFp32HaveTheirPipe) {
+  KernelWork work = tensor_work();
+  work.tensor_flop = 0.0;
+  work.fp32_flop = 2.0 * 64.0 * 100 * 1000 * 500;
+  const Estimated result = estimate(work, device(), kRates);
+  EXPECT_DOUBLE_EQ(term(result, "fp32"), 500.0);
+  EXPECT_DOUBLE_EQ(result.estimate_us, 500.0);
+}
+
+TEST(Estimate, AScaledOneHasScaledTerms) {
+  const Estimated twice = scaled(estimate(tensor_work(), device(), kRates), 2.0);
+  EXPECT_DOUBLE_EQ(twice.estimate_us, 2000.0);
+  EXPECT_DOUBLE_EQ(term(twice, "tensor"), 2000.0);
+}
+
+/// 1000 clocks are a microsecond of device().
+ModelledWork modelled_work() {
+  return {.launch_clocks = 5000.0,
+          .tile_clocks = 2000.0,
+          .step_clocks = 1000.0,
+          .schedule = {TileOrder::in_turn, 100, 150, 1, {10.0}, 1.0}};
+}
+
+TEST(Estimate, AModelsTimeIsThatOfTheBusiestSm) {
+  const Estimated result = estimate(modelled_work(), device());
+  EXPECT_EQ(result.from, EstimateSource::calibration);
+  EXPECT_DOUBLE_EQ(term(result, "steps"), 20.0);
+  EXPECT_DOUBLE_EQ(term(result, "tiles"), 4.0);
+  EXPECT_DOUBLE_EQ(term(result, "launch"), 5.0);
+  EXPECT_DOUBLE_EQ(term(result, "memory_wait"), 0.0);
+  EXPECT_DOUBLE_EQ(result.estimate_us, 29.0);
+}
+
+TEST(Estimate, AModelsTimeIsNoLessThanThatOfTheMemory) {
+  ModelledWork work = modelled_work();
+  work.device_memory_bytes = 1000.0 * 1e3 * 40;
+  const Estimated result = estimate(work, device());
+  EXPECT_DOUBLE_EQ(term(result, "memory_wait"), 11.0);
+  EXPECT_DOUBLE_EQ(result.estimate_us, 40.0);
 }
 
 TEST(Estimate, RefusesWhatMakesNoSense) {

@@ -78,7 +78,7 @@ TEST(RecordJson, EveryAlternativeComesBackAsItself) {
       WrongResult{verification(), "finding"},
       Implausible{3.5, 40.25, "arithmetic"},
       Flagged{verification(), "race"},
-      Estimated{12.5, {{"tensor", 3.5}}, verification(), "why", true},
+      Estimated{12.5, {{"tensor", 3.5}}, verification(), "why", EstimateSource::calibration},
       Measured{}};
   ASSERT_EQ(outcomes.size(), std::variant_size_v<Outcome>);
   for (const Outcome& outcome : outcomes) {

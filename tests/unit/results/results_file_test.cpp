@@ -50,6 +50,7 @@ TEST(ReadResults, GivesWhatTheFileWasWrittenFrom) {
 TEST(ReadResults, KeepsPropertiesOfTheRunThatTheSamplesLack) {
   RunReport report = sample_race();
   report.source_hashes = {{"toy", "abc"}};
+  report.estimate_orders = {{"toy", "its order means nothing"}};
   report.device.uuid = "GPU-1";
   report.complete = false;
   report.toolchain.driver_release = "580.1";

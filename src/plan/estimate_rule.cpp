@@ -1,0 +1,181 @@
+// Reads a family's "estimate", and evaluates it for a configuration.
+#include "plan/estimate_rule.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/error.hpp"
+#include "plan/derived.hpp"
+#include "plan/scope.hpp"
+
+namespace fatune {
+namespace {
+
+/// In the order of TileOrder.
+constexpr std::array<std::string_view, 4> kTileOrders{"even", "in_turn", "when_free", "one_ahead"};
+
+// Rows of one head. More of them are represented by this many, because each costs an evaluation.
+constexpr std::int64_t kMostRows = 4096;
+
+Expression model_expression(const JsonNode& object, const char* name, const SymbolTable& symbols) {
+  const JsonNode node = object.at(name);
+  return {node.text(), symbols, node.where()};
+}
+
+TileOrder read_order(const JsonNode& node) {
+  const auto* const found = std::ranges::find(kTileOrders, node.text());
+  if (found == kTileOrders.end()) {
+    node.fail(fmt::format("'{}' is not an order of tiles", node.text()),
+              fmt::format("one of {}", fmt::join(kTileOrders, ", ")));
+  }
+  return static_cast<TileOrder>(found - kTileOrders.begin());
+}
+
+TileScheduleRule read_schedule(const JsonNode& node, SymbolTable& symbols) {
+  auto order = read_choice(node.at("order"), symbols, read_order);
+  Expression sms = model_expression(node, "sms", symbols);
+  Expression heads = model_expression(node, "heads", symbols);
+  Expression section_heads = model_expression(node, "section_heads", symbols);
+  Expression rows = model_expression(node, "rows", symbols);
+  if (symbols.find("row")) {
+    node.fail("'row' is the place of a tile here, and the name of something else", "rename that");
+  }
+  const std::size_t row = symbols.add("row", {.problem = true});
+  return {std::move(order),
+          std::move(sms),
+          std::move(heads),
+          std::move(section_heads),
+          std::move(rows),
+          model_expression(node, "steps", symbols),
+          row};
+}
+
+TimeModelRule read_model(const JsonNode& node, SymbolTable& symbols) {
+  const auto quantities = node.find("quantities");
+  std::vector<Derived> derived;
+  if (quantities) {
+    derived = read_derived(*quantities, symbols);
+  }
+  Expression launch = model_expression(node, "launch_clocks", symbols);
+  Expression tile = model_expression(node, "tile_clocks", symbols);
+  Expression step = model_expression(node, "step_clocks", symbols);
+  return {std::move(derived), std::move(launch), std::move(tile), std::move(step),
+          read_schedule(node.at("schedule"), symbols)};
+}
+
+EstimateCheck read_check(const JsonNode& node) {
+  const JsonNode correlation = node.at("rank_correlation");
+  const auto behind = node.find("most_behind_percent");
+  return {node.at("on").text(),
+          parse_arch(node.at("arch").text()),
+          static_cast<int>(node.at("problems").integer()),
+          correlation.at("least").number(),
+          correlation.at("greatest").number(),
+          behind ? std::optional(behind->number()) : std::nullopt,
+          node.at("held_out").boolean()};
+}
+
+/// Evaluates a model for one configuration, and rejects impossible values.
+class ModelEvaluation {
+ public:
+  ModelEvaluation(const TimeModelRule& rule, const std::string& file, std::vector<double> scope)
+      : rule_(rule), file_(file), scope_(std::move(scope)) {
+    for (const Derived& quantity : rule_.quantities) {
+      scope_[quantity.symbol] = quantity.value.number(scope_);
+    }
+  }
+
+  [[nodiscard]] TimeModel model() {
+    return {clocks(rule_.launch_clocks), clocks(rule_.tile_clocks), clocks(rule_.step_clocks),
+            schedule()};
+  }
+
+ private:
+  [[nodiscard]] double at_least(double least, const Expression& of) const {
+    const double value = of.number(scope_);
+    if (value < least) {
+      throw Error(ExitCode::bad_file,
+                  fmt::format("\"{}\" gives {}, less than {}", of.text(), value, least),
+                  file_ + ": /estimate/model");
+    }
+    return value;
+  }
+  [[nodiscard]] double clocks(const Expression& of) const { return at_least(0.0, of); }
+  [[nodiscard]] std::int64_t count(const Expression& of) const {
+    return static_cast<std::int64_t>(at_least(1.0, of));
+  }
+
+  [[nodiscard]] TileSchedule schedule() {
+    const TileScheduleRule& rule = rule_.schedule;
+    const std::int64_t rows = count(rule.rows);
+    const std::int64_t listed = std::min(rows, kMostRows);
+    TileSchedule schedule{rule.order.of(scope_),
+                          count(rule.sms),
+                          count(rule.heads),
+                          count(rule.section_heads),
+                          {},
+                          1.0};
+    schedule.rows_each = static_cast<double>(rows) / static_cast<double>(listed);
+    for (std::int64_t i = 0; i < listed; ++i) {
+      scope_[rule.row_symbol] = static_cast<double>(i * rows / listed);
+      schedule.row_steps.push_back(clocks(rule.steps));
+    }
+    return schedule;
+  }
+
+  const TimeModelRule& rule_;
+  const std::string& file_;
+  std::vector<double> scope_;
+};
+
+}  // namespace
+
+EstimateRule read_estimate(const JsonNode& root, SymbolTable& symbols) {
+  const auto node = root.find("estimate");
+  EstimateRule rule;
+  if (!node) {
+    return rule;
+  }
+  if (const auto model = node->find("model")) {
+    rule.model = read_model(*model, symbols);
+  }
+  if (const auto checked = node->find("checked")) {
+    rule.checked = read_check(*checked);
+  }
+  return rule;
+}
+
+std::optional<TimeModel> time_model(const Family& family, const Config& config,
+                                    const Problem& problem, const DeviceLimits& limits) {
+  if (!family.estimate.model) {
+    return std::nullopt;
+  }
+  return ModelEvaluation(*family.estimate.model, family.file,
+                         make_scope(family, config, &problem, &limits))
+      .model();
+}
+
+std::string order_sentence(const Family& family, Arch arch) {
+  const auto& checked = family.estimate.checked;
+  if (!checked) {
+    return fmt::format(
+        "the order of {}'s estimates means nothing: they were never compared with "
+        "measured times",
+        family.name);
+  }
+  const auto& behind = checked->most_behind_percent;
+  return fmt::format(
+      "the order of {}'s estimates: rank correlation {:.2f} to {:.2f} with measured times of {}{} "
+      "({} problems{}){}",
+      family.name, checked->least_rank_correlation, checked->greatest_rank_correlation, checked->on,
+      behind ? fmt::format(", lowest estimate at most {} % behind the fastest", *behind) : "",
+      checked->problems, checked->held_out ? ", each left out of the calibration" : "",
+      checked->arch.sm == arch.sm ? "" : fmt::format("; on {} it is not known", arch_name(arch)));
+}
+
+}  // namespace fatune
