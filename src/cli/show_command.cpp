@@ -1,17 +1,14 @@
 #include "app/commands/show_command.hpp"
-#include "cli/numbers.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/subcommands.hpp"
 
 namespace fatune {
 void add_show_command(const Subcommands& all) {
   const auto [sub, options] =
-      add_subcommand(all, "show", "Print a stored run again, in any format", show);
-  sub.add_option_function<std::string>(
-         "RUN",
-         [&options = options](const std::string& text) { options.run = parse_run(text, "RUN"); },
-         "number from 'fatune history', or last")
-      ->type_name("N|last")
+      add_subcommand(all, "show", "Print a run again, in any format", show);
+  sub.add_option("RUN", options.input,
+                 "number from 'fatune history', last, or a results.json or best_configs.json")
+      ->type_name("N|last|FILE")
       ->required();
   add_db_option(sub, options.db_file);
   sub.add_flag("--plot", options.plot, "also draw the main figures, in tables and Markdown");
@@ -22,6 +19,7 @@ void add_show_command(const Subcommands& all) {
   fatune show last
   fatune show 12 --top 0
   fatune show last --plot
+  fatune show results/results.json
   fatune show last --filter "registers_per_thread <= 128 && B_r == 128" --sort time_us
   fatune show 12 --format csv)");
 }

@@ -25,7 +25,7 @@ const std::vector<Field<RunSummary>>& history_fields() {
        "shards of the sweep that the run consists of, e.g. 1,2/8; null: the whole sweep", 0,
        kForPrograms, [](const RunSummary& run) { return text_or_none(run.shard); }},
       {"measured", "measured", "false: nothing was timed, and all times are estimates", 0,
-       kForPrograms, member<&RunSummary::measured>},
+       kEverywhere, member<&RunSummary::measured>, ColumnFit{.once = true}},
       {"device", "device", "name of the GPU", 0, kEverywhere, member<&RunSummary::device>,
        ColumnFit{.leaves = 4, .once = true}},
       {"problems", "problems", "number of problems begun, counting each repetition", 0, kEverywhere,

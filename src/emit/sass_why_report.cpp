@@ -87,8 +87,8 @@ std::string headline(const SassWhyReport& report) {
                   report.target, report.samples.size(), report.left_out);
   if (report.other_code > 0) {
     text += fmt::format(
-        "NOTE: {} measured kernels have different code from that compiled now (compiler or sources "
-        "have changed)\n",
+        "NOTE: {} kernels of the run have different code from that compiled now (compiler or "
+        "sources have changed)\n",
         report.other_code);
   }
   return text;
@@ -125,6 +125,12 @@ Blocks blocks_of(const SassWhyReport& report, std::size_t top) {
   append(blocks, effects_of(report, top));
   for (const WhyProblem& problem : report.problems) {
     append(blocks, problem_of(report, problem));
+  }
+  if (!report.measured) {
+    blocks.push_back(block::Text{"\n"});
+    blocks.push_back(block::Warning{
+        "NOT MEASURED: the run's times are estimates, computed from instruction counts; a "
+        "correlation with them would say nothing about a GPU"});
   }
   blocks.push_back(block::Text{incomplete_text(report.coverage)});
   return blocks;

@@ -201,18 +201,14 @@ TEST_F(EstimatedFleet, MergedIsTheUnshardedEstimate) {
   expect_ok(fatune({"report", "last", "--db", path("all.db"), "--out", path("r.html")}));
 }
 
-TEST_F(EstimatedFleet, IsStoredWhereTheStoreIsNamed) {
-  expect_ok(fatune(estimate({"--shard", "1/1"})));
-  expect_ok(fatune(estimate({"--db", path("whole.db")})));
-  EXPECT_FALSE(std::filesystem::exists(path(".local/share/fatune/fatune.db")));
-  EXPECT_FALSE(std::filesystem::exists(path("whole.db")));
+TEST_F(EstimatedFleet, ARecordNeedsANamedStore) {
   expect_error(fatune(estimate({"--shard", "1/1", "--record", path("records")})), ExitCode::usage,
                {"--db"});
 }
 
 TEST_F(EstimatedFleet, IsNeverTakenForAMeasurement) {
   const std::string db = path("both.db");
-  expect_ok(fatune(estimate({"--shard", "1/1", "--db", db})));
+  expect_ok(fatune(estimate({"--db", db})));
   const auto with_db = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--db", db});
     return arguments;
@@ -229,7 +225,7 @@ TEST_F(EstimatedFleet, IsNeverTakenForAMeasurement) {
   expect_error(fatune(of_family({"profile", "--run", "1"})), ExitCode::usage, {"no measured"});
   EXPECT_EQ(fatune(with_db({"compare", "1", "1"})).exit_code,
             static_cast<int>(ExitCode::undecided));
-  const json report = fatune_json(sweep_of({"--shard", "1/1", "--db", db, "--reuse"}));
+  const json report = fatune_json(sweep_of({"--db", db, "--reuse"}));
   EXPECT_EQ(report["measured"], true);
   for (const json& problem : report["problems"]) {
     ASSERT_FALSE(problem["ranking"].empty());

@@ -377,5 +377,53 @@ TEST_F(NoGpu, AFamilyOfTheUsersGoesAllTheWay) {
   EXPECT_EQ(report["problems"][0]["ranking"][0]["verified"], "emulated");
 }
 
+// --- The store ---
+
+TEST_F(NoGpu, ShowPrintsAnEstimateAgainFromTheStoreAndFromItsFile) {
+  for (const std::string format : {"table", "json", "csv", "md"}) {
+    const ProcessResult printed =
+        fatune(with(kSmallSweep, {"--out", path("out"), "--format", format}));
+    expect_ok(printed);
+    for (const std::string& run : {std::string("last"), path("out/results.json")}) {
+      EXPECT_EQ(fatune({"show", run, "--format", format}).out, printed.out) << run << format;
+    }
+  }
+}
+
+TEST_F(NoGpu, CommandsOnAStoredEstimateSayWhatItIs) {
+  expect_ok(fatune(with(kSmallSweep, {"--no-emulate", "--out", path("out"), "-q"})));
+  const json history = fatune_json({"history", "--format", "json"});
+  ASSERT_EQ(history["runs"].size(), 1U);
+  EXPECT_EQ(history["runs"][0]["measured"], false);
+  EXPECT_EQ(history["runs"][0]["best_tflops"], nullptr);
+  EXPECT_THAT(fatune({"history"}).out, ContainsRegex("measured.*\n.* yes +no "));
+  expect_ok(fatune({"report", "last", "--out", path("report.html")}));
+  EXPECT_THAT(read("report.html"), HasSubstr("NOT MEASURED"));
+  const ProcessResult compared = fatune({"compare", path("out/results.json"), "last"});
+  EXPECT_EQ(compared.exit_code, static_cast<int>(ExitCode::undecided)) << compared.err;
+  EXPECT_THAT(compared.out, HasSubstr("are estimates"));
+  expect_error(fatune({"predict", "--run", "last", "--seq", "256"}), ExitCode::bad_file,
+               {"estimate"});
+}
+
+TEST_F(NoGpu, AStoredEstimateIsNeverReused) {
+  const std::vector<std::string> sweep = with(kSmallSweep, {"--no-emulate", "--format", "json"});
+  expect_ok(fatune(sweep));
+  const json again = fatune_json(with(sweep, {"--reuse"}));
+  for (const json& entry : again["problems"][0]["ranking"]) {
+    EXPECT_EQ(entry["reused"], false);
+  }
+  EXPECT_THAT(fatune(with(sweep, {"--no-db"})).err, Not(HasSubstr("not stored")));
+  EXPECT_EQ(fatune_json({"history", "--format", "json"})["runs"].size(), 2U);
+}
+
+TEST_F(NoGpu, AnEstimateThatCannotBeStoredIsPrintedWithAWarning) {
+  write("no_database.db", "x");
+  const ProcessResult result =
+      fatune(with(kSmallSweep, {"--no-emulate", "--db", path("no_database.db")}));
+  expect_ok(result);
+  EXPECT_THAT(result.err, HasSubstr("results are not stored"));
+}
+
 }  // namespace
 }  // namespace fatune::testing_cli

@@ -267,5 +267,14 @@ TEST_F(LiveSassCounts, WhyTakesTheConfigurationsAndTimesOfARun) {
   expect_error(fatune({"sass", "why", "--run", "99"}), ExitCode::usage, {"no run 99"});
 }
 
+TEST_F(LiveSassCounts, WhyCountsAnEstimatedRunAndCorrelatesNothingWithItsTimes) {
+  expect_ok(fatune({"sweep", "--space", kFewSpace, "--dtype", "fp16", "--dhead", "128", "--seq",
+                    "128", "--device", "none", "--no-emulate", "-q"}));
+  const json why = fatune_json({"sass", "why", "--run", "last", "--format", "json"});
+  EXPECT_EQ(why["configs"].size(), 2U);
+  EXPECT_EQ(why["problems"], json::array());
+  EXPECT_THAT(fatune({"sass", "why", "--run", "last"}).out, HasSubstr("times are estimates"));
+}
+
 }  // namespace
 }  // namespace fatune::testing_cli

@@ -65,6 +65,18 @@ TEST_F(Storing, ShowPrintsARunAgainInEveryFormat) {
   }
 }
 
+TEST_F(Storing, ShowPrintsTheRunOfAFile) {
+  const ProcessResult printed = fatune(run_of({"--seq", "128,256", "--out", path("out")}));
+  expect_ok(printed);
+  const ProcessResult shown = fatune({"show", path("out/results.json")});
+  expect_ok(shown);
+  EXPECT_EQ(shown.out, printed.out);
+  const ProcessResult winners = fatune({"show", path("out/best_configs.json"), "--plot"});
+  expect_ok(winners);
+  EXPECT_THAT(winners.out, HasSubstr(kConfig));
+  EXPECT_THAT(winners.err, HasSubstr("the first few of each ranking"));
+}
+
 TEST_F(Storing, HistoryListsTheRunsTheLatestFirst) {
   expect_ok(fatune(run_of({"--seq", "128"})));
   expect_ok(fatune(run_of({"--seq", "128,256"})));
@@ -346,7 +358,8 @@ TEST_F(Storing, AMeasurementOfVersion3IsReused) {
 TEST_F(Storing, WrongArgumentsAreNamed) {
   expect_error(fatune({"show", "7"}), ExitCode::usage, {"no run 7 is stored", "history"});
   expect_error(fatune({"show", "last"}), ExitCode::usage, {"no run is stored"});
-  expect_error(fatune({"show", "x"}), ExitCode::usage, {"RUN", "x"});
+  expect_error(fatune({"show", "x"}), ExitCode::io, {"no such file", "x", "history"});
+  expect_error(fatune({"show", kToyFolder + "/family.json"}), ExitCode::bad_file, {"family.json"});
   expect_error(fatune({"history", "--db", path("none.db")}), ExitCode::bad_file,
                {"none.db", "no such database"});
   expect_error(fatune(run_of({"--fresh", "--reuse"})), ExitCode::usage, {"--fresh"});

@@ -22,8 +22,8 @@ namespace {
 struct Case {
   Config config;
   Problem problem;
-  std::optional<double> time_us;
-  std::string artifact_key;  ///< of the code that was measured
+  std::optional<double> time_us;  ///< absent: nothing was measured
+  std::string artifact_key;       ///< of the run's code; empty: there is no run
 };
 
 struct CaseCounts {
@@ -44,15 +44,21 @@ std::vector<Case> cases_of_space(const SassWhyOptions& options, const KernelSet&
   return cases;
 }
 
-/// Returns every measured configuration of a run that is of these families, once for each problem.
+/// Returns a measured time. An estimate has none: it is computed from instruction counts, so that
+/// their correlation with it would say nothing about a GPU.
+std::optional<double> measured_us(const Outcome& outcome) {
+  return std::holds_alternative<Measured>(outcome) ? std::optional(ranked_us(outcome))
+                                                   : std::nullopt;
+}
+
+/// Returns every ranked configuration of a run that is of these families, once for each problem.
 std::vector<Case> cases_of_run(const RunReport& run, const FamilySet& families) {
   std::vector<Case> cases;
   for (const ProblemReport& problem : run.problems) {
     for (const Result& result : problem.ranking) {
-      if (families.find(result.config.family) != nullptr &&
-          std::holds_alternative<Measured>(result.outcome)) {
+      if (families.find(result.config.family) != nullptr) {
         cases.push_back(
-            {result.config, problem.problem, ranked_us(result.outcome), result.artifact_key});
+            {result.config, problem.problem, measured_us(result.outcome), result.artifact_key});
       }
     }
   }
@@ -78,8 +84,8 @@ std::vector<CaseCounts> count_all(const FamilySet& families, const std::vector<C
       report.left_out += InterruptWatch::interrupted() ? 0 : 1;  // an interrupt leaves code undone
       continue;
     }
-    const std::string& measured = cases[i].artifact_key;
-    report.other_code += !measured.empty() && measured != codes[i]->artifact_key ? 1 : 0;
+    const std::string& of_run = cases[i].artifact_key;
+    report.other_code += !of_run.empty() && of_run != codes[i]->artifact_key ? 1 : 0;
     counted.push_back({cases[i], *counts});
   }
   report.coverage = {counted.size(), cases.size(), !InterruptWatch::interrupted()};
@@ -142,6 +148,7 @@ ExitCode sass_why(const SassWhyOptions& options) {
   if (run) {
     report.space = run->space;
     report.device = run->device.name;
+    report.measured = run->measured;
     report.confidence = run->policy.confidence;
     limits = run->device;
     cases = cases_of_run(*run, families);

@@ -1,19 +1,31 @@
 #include "app/commands/show_command.hpp"
 
 #include "app/console/console.hpp"
-#include "app/run/stored_reports.hpp"
+#include "app/study/study_inputs.hpp"
 #include "emit/plots/study_document.hpp"
 #include "emit/run_report.hpp"
 
 namespace fatune {
+namespace {
+
+Document document_of(const std::vector<RunReport>& runs, std::size_t top) {
+  return runs.size() == 1 ? run_document(runs.front(), top) : runs_document(runs, top);
+}
+
+}  // namespace
 
 ExitCode show(const ShowOptions& options) {
-  const RunReport report = stored_report(options.db_file, options.run);
-  Document document = run_document(report, static_cast<std::size_t>(options.output.top));
+  const InputRuns input = load_runs(options.input, options.db_file);
+  if (input.has_winners_only) {
+    print_note(options.output, input.name + ": the file has only the first few of each ranking");
+  }
+  Document document = document_of(input.runs, static_cast<std::size_t>(options.output.top));
   if (options.plot) {
-    document.for_people = [&report, table = document.for_people] {
+    document.for_people = [&runs = input.runs, table = document.for_people] {
       Blocks blocks = table();
-      append(blocks, main_plots(report));
+      for (const RunReport& run : runs) {
+        append(blocks, main_plots(run));
+      }
       return blocks;
     };
   }

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 
 #include "app/option_groups.hpp"
 #include "core/exit_code.hpp"
@@ -11,12 +11,12 @@ namespace fatune {
 
 struct ShowOptions {
   std::optional<std::filesystem::path> db_file;
-  std::optional<std::int64_t> run;  ///< absent: the run that began last
-  bool plot = false;                ///< print the main figures too
+  std::string input;  ///< a stored run, or a file that a run has written: see load_runs()
+  bool plot = false;  ///< print the main figures too
   OutputOptions output;
 };
 
-/// Prints a stored run as its command printed it.
+/// Prints a stored run, or the runs of a file, as their command printed them.
 [[nodiscard]] ExitCode show(const ShowOptions& options);
 
 }  // namespace fatune

@@ -140,7 +140,7 @@ void check_all_fit(const PlannedRun& run, const MeasurePolicy& policy, const Sta
 /// Opens the store's log. Null: nothing is to be stored.
 std::unique_ptr<StoreLog> open_log(const PlannedRun& run, const MeasureOptions& options,
                                    RunReport header, const DeviceLimits& limits) {
-  if (!is_stored(options.store, run, header.measured)) {
+  if (options.store.off) {
     return nullptr;
   }
   header.device = limits;
@@ -358,10 +358,6 @@ class Measuring {
 };
 
 }  // namespace
-
-bool is_stored(const StoreOptions& store, const PlannedRun& run, bool measured) {
-  return !store.off && (measured || (run.shard && store.file));
-}
 
 bool prints_outcomes(const OutputOptions& output) {
   return output.format == OutputFormat::json_lines && !output.view.is_set();

@@ -22,10 +22,6 @@ struct RunEnd {
   std::optional<Error> file_error;  ///< why the result files do not match the report
 };
 
-/// Whether a run is stored. Estimates are stored only for shards, to be merged, and only in a named
-/// store, so that the default one has only measurements.
-[[nodiscard]] bool is_stored(const StoreOptions& store, const PlannedRun& run, bool measured);
-
 /// Whether outcomes are printed during a run, and the whole run as the last line.
 [[nodiscard]] bool prints_outcomes(const OutputOptions& output);
 

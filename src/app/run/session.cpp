@@ -209,7 +209,8 @@ void check_cover_is_timed(const PlannedRun& run, const Target& target) {
 
 /// Checks the store's place before hours of measurements.
 void check_store_place(const StoreOptions& store) {
-  if (const auto file = store.file ? store.file : default_store_path()) {
+  const auto file = store.off ? std::nullopt : store.file ? store.file : default_store_path();
+  if (file) {
     refuse_network_file(*file);
   }
 }
@@ -275,10 +276,8 @@ ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {
   check_cover_is_timed(run, targets.front());
   check_rivals_are_timed(run, targets.front());
   announce_estimate(targets.front(), options.output);
-  if (is_stored(options.store, run, targets.front().measured())) {
-    check_store_place(options.store);
-  }
   if (targets.front().measured()) {
+    check_store_place(options.store);
     announce_workspaces(run.kernels.families, options.output);
   }
   Reports reports(options.output, targets.size());

@@ -38,7 +38,7 @@ ProblemReport ranked_report(StoredProblem problem, const std::optional<Config>& 
 
 [[noreturn]] void fail_no_run(const std::optional<std::int64_t>& run) {
   throw Error(ExitCode::usage, run ? fmt::format("no run {} is stored", *run) : "no run is stored",
-              {}, "'fatune history' lists the runs; sweep and run store one when they measure");
+              {}, "'fatune history' lists the runs; sweep and run store one");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -28,7 +29,17 @@ bool is_stored_run(const std::string& input) {
   return input == "last" || whole_number<std::int64_t>(input);
 }
 
+/// Throws Error(io) for what is neither a stored run's name nor a file.
+void check_exists(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) {
+    throw Error(ExitCode::io, "there is no such file", file.string(),
+                "name a file, or a stored run: its number in 'fatune history', or last");
+  }
+}
+
 InputRuns file_runs(const std::filesystem::path& file) {
+  check_exists(file);
   const bool has_winners_only = output_format_of(file) == "fatune.best_configs";
   return {file.string(), read_results(file), has_winners_only};
 }
@@ -57,6 +68,7 @@ void add_other(StudyReport& report, const JsonNode& document) {
 }
 
 void add_file(StudyReport& report, const std::filesystem::path& file) {
+  check_exists(file);
   const std::string format = output_format_of(file);
   const bool is_other = std::ranges::any_of(kOtherFormats, [&](std::string_view other) {
     return format == fmt::format("fatune.{}", other);
