@@ -127,6 +127,11 @@ std::vector<JsonNode> JsonNode::elements() const {
   return nodes;
 }
 
+std::vector<JsonNode> JsonNode::elements_of(const std::string& key) const {
+  const auto list = find(key);
+  return list ? list->elements() : std::vector<JsonNode>();
+}
+
 std::vector<std::pair<std::string, JsonNode>> JsonNode::members() const {
   require(value_->is_object(), "an object");
   std::vector<std::pair<std::string, JsonNode>> nodes;

@@ -26,9 +26,9 @@ std::size_t add_symbol(SymbolTable& symbols, const JsonNode& node, Needs needs) 
   }
 }
 
-std::vector<Derived> read_derived(const JsonNode& list, SymbolTable& symbols) {
+std::vector<Derived> read_derived(const std::vector<JsonNode>& list, SymbolTable& symbols) {
   std::vector<Derived> derived;
-  for (const JsonNode& node : list.elements()) {
+  for (const JsonNode& node : list) {
     Expression value(node.at("value").text(), symbols, node.at("value").where());
     const std::size_t symbol = add_symbol(symbols, node.at("name"), value.needs());
     derived.push_back({symbols.name(symbol), node.at("unit").text(), node.at("doc").text(), symbol,

@@ -59,7 +59,7 @@ TimeModelRule read_model(const JsonNode& node, SymbolTable& symbols) {
   const auto quantities = node.find("quantities");
   std::vector<Derived> derived;
   if (quantities) {
-    derived = read_derived(*quantities, symbols);
+    derived = read_derived(quantities->elements(), symbols);
   }
   Expression launch = model_expression(node, "launch_clocks", symbols);
   Expression tile = model_expression(node, "tile_clocks", symbols);

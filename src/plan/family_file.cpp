@@ -60,9 +60,9 @@ Expression of_parameters(const JsonNode& node, const SymbolTable& symbols) {
   return {node.text(), symbols, node.where(), Needs{}};
 }
 
-std::vector<ValidityRule> read_validity(const JsonNode& list, const SymbolTable& symbols) {
+std::vector<ValidityRule> read_validity(const JsonNode& root, const SymbolTable& symbols) {
   std::vector<ValidityRule> rules;
-  for (const JsonNode& node : list.elements()) {
+  for (const JsonNode& node : root.elements_of("validity")) {
     const JsonNode reason = node.at("reason");
     rules.push_back({node.at("id").text(), expression(node.at("must_hold"), symbols),
                      Reason(reason.text(), symbols, reason.where())});
@@ -81,9 +81,13 @@ Define::Value read_define_value(const JsonNode& node, const SymbolTable& symbols
   return expression(node, symbols);
 }
 
-std::vector<Define> read_defines(const JsonNode& object, const SymbolTable& symbols) {
+std::vector<Define> read_defines(const JsonNode& root, const SymbolTable& symbols) {
+  const auto object = root.find("defines");
   std::vector<Define> defines;
-  for (const auto& [name, node] : object.members()) {
+  if (!object) {
+    return defines;
+  }
+  for (const auto& [name, node] : object->members()) {
     if (!is_identifier(name)) {
       node.fail(fmt::format("'{}' is not an identifier", name));
     }
@@ -188,8 +192,8 @@ Choice<std::string> read_optional_option(const JsonNode& node, const SymbolTable
   return {node.where(), {{expression(node.at("when"), symbols), read_option(node.at("value"))}}};
 }
 
-std::vector<Choice<std::string>> read_options(const JsonNode& list, const SymbolTable& symbols) {
-  return mapped(list.elements(),
+std::vector<Choice<std::string>> read_options(const JsonNode& root, const SymbolTable& symbols) {
+  return mapped(root.elements_of("options"),
                 [&](const JsonNode& node) { return read_optional_option(node, symbols); });
 }
 
@@ -210,9 +214,9 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
   SymbolTable symbols = read_symbols(root.at("parameters"));
   std::vector<Parameter> parameters = read_parameters(root.at("parameters"));
   ShortForm form = read_short_form(root.at("short_form"), parameters);
-  std::vector<Derived> derived = read_derived(root.at("derived"), symbols);
-  std::vector<Define> defines = read_defines(root.at("defines"), symbols);
-  std::vector<ValidityRule> validity = read_validity(root.at("validity"), symbols);
+  std::vector<Derived> derived = read_derived(root.elements_of("derived"), symbols);
+  std::vector<Define> defines = read_defines(root, symbols);
+  std::vector<ValidityRule> validity = read_validity(root, symbols);
   add_occupancy_symbol(symbols);
   LaunchRule launch = read_launch(root.at("launch"), symbols);
   ArgumentRules arguments = read_argument_rules(root, symbols);
@@ -225,7 +229,7 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
   EstimateRule estimate = read_estimate(root, symbols);
   auto entry = read_choice(root.at("entry"), symbols,
                            [&](const JsonNode& node) { return read_entry(root, node); });
-  auto options = read_options(root.at("options"), symbols);
+  auto options = read_options(root, symbols);
   auto sources = read_choice(root.at("source"), symbols, [&](const JsonNode& source) {
     return load_sources(tree, name, root, source, paths);
   });

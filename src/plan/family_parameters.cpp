@@ -187,7 +187,7 @@ ShortForm read_short_form(const JsonNode& form, const std::vector<Parameter>& pa
     result.tuple.push_back(places.take(name, name.text()));
   }
   std::set<std::vector<std::string>> texts;
-  for (const JsonNode& flag : form.at("flags").elements()) {
+  for (const JsonNode& flag : form.elements_of("flags")) {
     result.items.push_back(read_flag(flag, places, parameters));
     if (!texts.insert(result.items.back().texts).second) {
       flag.at("text").fail("another flag has the same text");

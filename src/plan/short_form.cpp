@@ -76,8 +76,12 @@ class ShortFormReader {
   Config read() {
     const bool framed = cursor_.accept('|');
     read_tuple();
-    cursor_.expect(':');
-    read_flags(framed);
+    if (!family_.short_form.items.empty()) {
+      cursor_.expect(':');
+      read_flags(framed);
+    } else {
+      static_cast<void>(cursor_.accept(':'));
+    }
     if (framed) {
       cursor_.expect('|');
     }
@@ -213,7 +217,8 @@ std::string short_form(const Family& family, const Config& config) {
       flags.push_back(item_text(family, item, config));
     }
   }
-  const std::string text = fmt::format("({}):", tuple);
+  const char* const colon = family.short_form.items.empty() ? "" : ":";
+  const std::string text = fmt::format("({}){}", tuple, colon);
   return flags.empty() ? text : fmt::format("{} {}", text, fmt::join(flags, "+"));
 }
 
@@ -225,7 +230,8 @@ std::string short_form_usage(const Family& family) {
   const std::string tuple = joined(family.short_form.tuple, ", ", [&](std::size_t parameter) {
     return family.parameters[parameter].name;
   });
-  const std::string form = fmt::format("\"({}): {}\"", tuple, item_usages(family, "+"));
+  const std::string flags = family.short_form.items.empty() ? "" : ": " + item_usages(family, "+");
+  const std::string form = fmt::format("\"({}){}\"", tuple, flags);
   const std::optional<Config> example = example_config(family);
   return example ? fmt::format("{}, for example \"{}\"", form, short_form(family, *example)) : form;
 }
