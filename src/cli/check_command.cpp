@@ -1,6 +1,9 @@
 #include <limits>
 #include <string>
 
+#include <fmt/format.h>
+
+#include "app/choice/ragged_length.hpp"
 #include "app/commands/check_command.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/subcommands.hpp"
@@ -31,7 +34,7 @@ void add_check_command(const Subcommands& all) {
   options.kernels.kernels_variable = all.kernels_variable;
   add_configs_option(sub, options.configs, "configuration, in place of a space; repeatable");
   sub.add_flag("--small", options.small,
-               "batch 1, seq 512, one head (default: batch 16, seq 2048, 16 heads)");
+               "batch 1, seq 512, one head, in place of batch 16, seq 2048, 16 heads");
   sub.add_flag("--diff", options.count_rows,
                "say which rows are wrong: by position, head and tile");
   sub.add_option_function<std::vector<std::string>>(
@@ -45,7 +48,10 @@ void add_check_command(const Subcommands& all) {
               options.seeds);
   add_integer(sub, "--seed", "first seed of the random inputs (default: 1)", 0,
               std::numeric_limits<std::int64_t>::max() - kMostSeeds, options.policy.seed);
-  add_problem_options(sub, options.problems, "2048; 512 with --small or --sanitizer");
+  add_problem_options(
+      sub, options.problems,
+      fmt::format("2048, or 512 with --small or --sanitizer; and {}, full and causal",
+                  kRaggedSeqLen));
   add_kernel_options(sub, options.kernels, SpaceOption::yes);
   add_target_options(sub, options.target);
   add_emulate_option(sub, options.emulate);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "app/choice/ragged_length.hpp"
 #include "app/commands/debug_command.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/path_option.hpp"
@@ -24,8 +25,11 @@ std::string init_footer() {
 }
 
 void add_problem_of_debug(CLI::App& sub, DebugOptions& options) {
-  add_integer(sub, "--seq-blocks", "sequence length in blocks of query rows (default: 4)", 1,
-              kMostBlocks, options.seq_blocks);
+  add_integer(sub, "--seq-blocks",
+              fmt::format("sequence length in blocks of query rows (default: 4, and then {} rows, "
+                          "full and causal)",
+                          kRaggedSeqLen),
+              1, kMostBlocks, options.seq_blocks);
   add_integer(sub, "--seq", "sequence length, in place of --seq-blocks", 1, kMostDebuggedSeqLen,
               options.seq_len)
       ->excludes("--seq-blocks");

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "app/choice/ragged_length.hpp"
 #include "app/commands/emulate_command.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/subcommands.hpp"
@@ -16,7 +17,6 @@ namespace {
 constexpr std::int64_t kMostEmulatedSeqLen = 4096;
 constexpr std::int64_t kMostEmulatedHeads = 64;
 constexpr std::int64_t kMostSchedules = 1000;
-constexpr std::int64_t kDefaultSeqLen = 256;
 // More than one head, so that the row stride differs from the row length.
 constexpr std::int64_t kDefaultHeads = 2;
 
@@ -34,13 +34,14 @@ EmulatedTiming parse_timing(const std::string& text) {
               "choose early, late or random");
 }
 
-void add_problem_of_emulate(CLI::App& sub, ProblemOptions& problems) {
-  problems.seq_lens = {kDefaultSeqLen};
+void add_problem_of_emulate(CLI::App& sub, EmulateOptions& options) {
+  ProblemOptions& problems = options.problems;
   problems.batch = 1;
   problems.heads = kDefaultHeads;
   add_preset_option(sub, problems);
-  add_integer(sub, "--seq", "sequence length (default: 256)", 1, kMostEmulatedSeqLen,
-              problems.seq_lens.front());
+  add_integer(sub, "--seq",
+              fmt::format("sequence length (default: 256, and {}, full and causal)", kRaggedSeqLen),
+              1, kMostEmulatedSeqLen, options.seq_len);
   add_binding_options(sub, problems);
   add_causal_options(sub, problems);
   add_integer(sub, "--batch", "sequences (default: 1)", 1, kMostEmulatedHeads, *problems.batch);
@@ -81,7 +82,7 @@ void add_emulate_command(const Subcommands& all) {
       add_subcommand(all, "emulate", "Run kernels' PTX on the CPU: results, races, bank conflicts",
                      emulate_kernels);
   options.kernels.kernels_variable = all.kernels_variable;
-  add_problem_of_emulate(sub, options.problems);
+  add_problem_of_emulate(sub, options);
   add_schedule_options(sub, options);
   sub.add_flag("--strict", options.strict, "exit with 6 unless every configuration is right");
   add_kernel_options(sub, options.kernels, SpaceOption::yes);

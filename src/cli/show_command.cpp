@@ -4,8 +4,7 @@
 
 namespace fatune {
 void add_show_command(const Subcommands& all) {
-  const auto [sub, options] =
-      add_subcommand(all, "show", "Print a run again, in any format", show);
+  const auto [sub, options] = add_subcommand(all, "show", "Print a run again, in any format", show);
   sub.add_option("RUN", options.input,
                  "number from 'fatune history', last, or a results.json or best_configs.json")
       ->type_name("N|last|FILE")

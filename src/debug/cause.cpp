@@ -17,8 +17,10 @@ class Detective {
 
   [[nodiscard]] std::string explain() const {
     if (std::isnan(value().kernel)) {
-      return "not a number, or never written: a tile or rows that were left out, or a NaN from "
-             "uninitialised data";
+      return std::string("not a number, or never written") +
+             (shows_steps()
+                  ? ": a tile or rows that were left out, or a NaN from uninitialised data"
+                  : "");
     }
     switch (first_.tensor) {
       case StepTensor::s:
@@ -34,9 +36,8 @@ class Detective {
       case StepTensor::output:
         break;
     }
-    return "the division by L, the rounding or the store of O" +
-           std::string(shows_steps() ? "; every step is right"
-                                     : "; or any step: this family does not show its steps");
+    return shows_steps() ? "the division by L, the rounding or the store of O; every step is right"
+                         : "";
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace fatune {
 namespace {
@@ -144,10 +145,22 @@ std::string table_title(const DebugReport& report) {
 
 std::string number(double value) { return fmt::format("{:.6g}", value); }
 
+std::string also_right_text(const DebugReport& report) {
+  return report.also_right.empty()
+             ? std::string()
+             : fmt::format("also run, and right: {}\n", fmt::join(report.also_right, ", "));
+}
+
+std::string cause_text(const DebugReport& report) {
+  return report.likely_cause.empty()
+             ? "the family shows no steps, so nothing hints at the wrong one (docs/debug.md)"
+             : "likely: " + report.likely_cause;
+}
+
 std::string first_wrong_text(const DebugReport& report) {
   const StepCheck* const check = first_wrong(report.checks);
   if (check == nullptr) {
-    return is_right(report) ? "all right\n" : "";
+    return is_right(report) ? "all right\n" + also_right_text(report) : also_right_text(report);
   }
   const WrongValue& value = *check->first_wrong;
   const std::string step =
@@ -157,10 +170,11 @@ std::string first_wrong_text(const DebugReport& report) {
                   : std::string();
   return fmt::format(
       "FIRST WRONG: {}{} of block {}: row {}, column {}: kernel {}, float64 {}, 16-bit {}; error "
-      "{}, limit {}; {} of {} values there\n  likely: {}\n",
+      "{}, limit {}; {} of {} values there\n  {}\n{}",
       step, tensor_name(check->tensor), check->q_block, value.row, value.column,
       number(value.kernel), number(value.float64), number(value.sixteen_bit), number(value.error),
-      number(check->limit), check->wrong, check->values, report.likely_cause);
+      number(check->limit), check->wrong, check->values, cause_text(report),
+      also_right_text(report));
 }
 
 const char* verdict_of(const DebugReport& report) {
@@ -190,6 +204,7 @@ Json json_debug(const DebugReport& report) {
                {"keys_per_step", tiles.keys_per_step},
                {"step_order", order_text(report.head)},
                {"reference_slack_log2", tiles.reference_slack_log2},
+               {"also_right", report.also_right},
                {"declares_steps", report.declares_steps},
                {"measured", report.why_not_measured.empty() && !report.failure},
                {"why_not_measured", report.why_not_measured},

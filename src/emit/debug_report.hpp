@@ -22,7 +22,8 @@ struct DebugReport {
   std::string family;
   std::string config;  ///< short form
   HeadProblem head;
-  bool declares_steps = false;  ///< the family declares how its kernel is cut into steps
+  std::vector<std::string> also_right;  ///< other problems on which everything was right
+  bool declares_steps = false;          ///< the family declares how its kernel is cut into steps
   std::string init;
   std::uint64_t seed = 0;
   std::string device;               ///< name of the GPU; empty: none was used
@@ -33,7 +34,7 @@ struct DebugReport {
   std::string first_finding;        ///< with its place; empty: there is none
   std::optional<DebugFailure> failure;
   std::vector<StepCheck> checks;
-  std::string likely_cause;  ///< of the first check that is wrong; empty: there is none
+  std::string likely_cause;  ///< of the first check that is wrong; empty: nothing hints at one
 };
 
 /// Whether the kernel ran or was emulated, and everything that it shows is right.

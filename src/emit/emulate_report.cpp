@@ -145,9 +145,9 @@ Blocks findings_of(const EmulatedConfig& config) {
   if (config.findings.empty()) {
     return {};
   }
-  const std::string counts =
-      fmt::format("\n{}: {} in {}\n", config.config, count_of(config.findings.size(), "finding"),
-                  count_of(config.groups.size(), "group"));
+  const std::string counts = fmt::format(
+      "\n{} on {}: {} in {}\n", config.config, describe(config.problem),
+      count_of(config.findings.size(), "finding"), count_of(config.groups.size(), "group"));
   Blocks blocks{block::Text{counts + first_group(config)}};
   append(blocks, other_groups(config));
   return blocks;

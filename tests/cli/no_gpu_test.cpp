@@ -218,8 +218,9 @@ TEST_F(NoGpu, WhatCannotBeEmulatedIsRankedAndSaysSo) {
 }
 
 TEST_F(NoGpu, CheckEmulatesEveryInputAndSeed) {
-  const ProcessResult result = fatune(
-      {"check", "--small", "--config", kConfig, "--seeds", "2", "--diff", "--format", "json"});
+  const ProcessResult result =
+      fatune({"check", "--seq", "512", "--batch", "1", "--heads", "1", "--config", kConfig,
+              "--seeds", "2", "--diff", "--format", "json"});
   expect_ok(result);
   expect_schema(result.out, "check");
   const json report = json::parse(result.out);
@@ -240,7 +241,7 @@ TEST_F(NoGpu, CheckNamesWhatEmulationFinds) {
   EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::failed_outcomes)) << result.err;
   EXPECT_THAT(result.err, StartsWith("NOT RUN ON A GPU: "));
   EXPECT_THAT(result.out, AllOf(StartsWith("EMULATED on the CPU"), HasSubstr("flagged"),
-                                HasSubstr("in_flight"), HasSubstr("1 of 1 WRONG")));
+                                HasSubstr("in_flight"), HasSubstr("3 of 3 WRONG")));
 }
 
 TEST_F(NoGpu, CheckNamesBothEndsOfARace) {

@@ -8,10 +8,18 @@ rm -rf -- "$WORK/out"
 mkdir -p "$WORK"
 
 "$SCRIPTS/ci_sweep" --no-gpu --seq 512 --dtype fp16 --space prog --arch sm_80 --out "$WORK/out"
-for file in plan.json compile.json results.json results.csv best_configs.json summary.md report.html; do
+for file in plan.json compile.json results.json results.csv best_configs.json summary.md report.html check.md; do
   [[ -s $WORK/out/$file ]] || fail "$file is missing"
 done
 grep -q '"measured": *true' "$WORK/out/results.json" && fail "claims to have measured"
+
+# A winner that is wrong on a ragged length fails the job, although the sweep has only whole ones, and the summary says
+# so.
+code=0
+"$SCRIPTS/ci_sweep" --no-gpu --seq 512 --dtype fp16 --dhead 32 --kernel-dir "$SCRIPTS/../tests/families/off_by_one" \
+  --arch sm_80 --out "$WORK/ragged" >/dev/null || code=$?
+[[ $code -eq 6 ]] || fail "a winner that is wrong on a ragged length: exit code $code instead of 6"
+grep -q "wrong_result" "$WORK/ragged/summary.md" || fail "the summary does not say that the winner is wrong"
 
 expect_refusal() {  # expect_refusal TEXT ARGUMENT...
   local text=$1 code=0 message

@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "app/choice/default_problems.hpp"
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
+#include "app/choice/ragged_length.hpp"
 #include "app/console/console.hpp"
 #include "app/emulation/emulated_check.hpp"
 #include "app/run/measuring.hpp"
@@ -28,24 +30,48 @@ struct DocumentedSize {
 constexpr DocumentedSize kFull{16, 2048, 16};
 constexpr DocumentedSize kSmall{1, 512, 1};
 
-/// One head, unless the options request several heads of keys.
-std::int64_t fewest_heads(const ProblemOptions& problems) {
+// Two heads, so that the row stride differs from the row length.
+constexpr DocumentedSize kRagged{1, kRaggedSeqLen, 2};
+
+/// Sets what the options leave open. A small problem has as many heads as the keys, if the options
+/// say how many these have.
+ProblemOptions sized(ProblemOptions problems, const DocumentedSize& size) {
   const auto kv_heads = problems.details.find(&find_detail("kv_heads"));
-  return kv_heads == problems.details.end() ? kSmall.heads
-                                            : std::get<std::int64_t>(kv_heads->second);
+  const bool keys_decide = size.batch == 1 && kv_heads != problems.details.end();
+  problems.seq_lens = {size.seq_len};
+  problems.batch = problems.batch.value_or(size.batch);
+  problems.heads =
+      problems.heads.value_or(keys_decide ? std::get<std::int64_t>(kv_heads->second) : size.heads);
+  return problems;
 }
 
-ProblemOptions problems_of(const CheckOptions& options) {
+ProblemPlan& plan_of(const Problem& problem, std::vector<ProblemPlan>& plans) {
+  const auto found = std::ranges::find(plans, problem, &ProblemPlan::problem);
+  if (found != plans.end()) {
+    return *found;
+  }
+  ProblemPlan plan;
+  plan.problem = problem;
+  return plans.emplace_back(std::move(plan));
+}
+
+/// Plans each configuration on the problems that the options name, else on default_problems().
+std::vector<ProblemPlan> problems_of(const CheckOptions& options, const Family& family,
+                                     const Plan& plan, const DeviceLimits& limits) {
+  if (!options.problems.seq_lens.empty()) {
+    return plan_problems({{&family, plan}}, options.problems);
+  }
   // A sanitizer makes kernels a hundred times slower.
   const bool small = options.small || !options.sanitizers.empty();
-  const DocumentedSize& size = small ? kSmall : kFull;
-  ProblemOptions problems = options.problems;
-  if (problems.seq_lens.empty()) {
-    problems.seq_lens = {size.seq_len};
-    problems.batch = problems.batch.value_or(size.batch);
-    problems.heads = problems.heads.value_or(small ? fewest_heads(problems) : size.heads);
+  const ProblemOptions whole = sized(options.problems, small ? kSmall : kFull);
+  const ProblemOptions ragged = sized(options.problems, kRagged);
+  std::vector<ProblemPlan> plans;
+  for (const Config& config : plan.kept) {
+    for (const Problem& problem : default_problems(family, config, whole, ragged, limits)) {
+      plan_of(problem, plans).configs.push_back(config);
+    }
   }
-  return problems;
+  return plans;
 }
 
 Plan plan_of(const KernelSet& kernels, const CheckOptions& options) {
@@ -198,9 +224,8 @@ ExitCode check(const CheckOptions& options) {
   const std::string program = options.sanitizers.empty() ? "" : sanitizer_program();
   KernelSet kernels = choose_kernels(options.kernels, options.configs);
   const Plan plan = plan_of(kernels, options);
-  std::vector<ProblemPlan> problems =
-      plan_problems({{&kernels.family(), plan}}, problems_of(options));
   const Target target = targets_of(options, kernels).front();
+  std::vector<ProblemPlan> problems = problems_of(options, kernels.family(), plan, target.limits);
   PlannedRun run{std::move(kernels), {}, std::move(problems), std::nullopt};
   const InterruptWatch watch;
   const auto cache = open_cache(options.compile);

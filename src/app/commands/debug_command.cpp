@@ -1,5 +1,7 @@
 #include "app/commands/debug_command.hpp"
 
+#include <memory>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -23,20 +25,20 @@
 namespace fatune {
 namespace {
 
-/// One configuration on its way from options to a report.
+/// One configuration on one problem, on its way from options to a report.
 class Debugging {
  public:
-  explicit Debugging(const DebugOptions& options)
+  Debugging(const DebugOptions& options, const Family& family, const Config& config,
+            const HeadProblem& head)
       : options_(options),
-        kernels_(choose_kernels(options.kernels, {options.config})),
-        config_(parse_configs(kernels_.families, {options.config}, options.problems).front()),
-        head_(head_problem(kernels_.family(), config_, options.problems, options.seq_len,
-                           options.seq_blocks)),
+        family_(family),
+        config_(config),
+        head_(head),
         inputs_(make_head_inputs(head_, options.init, options.seed)) {
-    report_.family = kernels_.family().name;
-    report_.config = short_form(kernels_.family(), config_);
+    report_.family = family.name;
+    report_.config = short_form(family, config);
     report_.head = head_;
-    report_.declares_steps = kernels_.family().debug.has_value();
+    report_.declares_steps = family.debug.has_value();
     report_.init = input_kind_name(options.init);
     report_.seed = options.seed;
   }
@@ -46,9 +48,6 @@ class Debugging {
     if (target.measured()) {
       run_on_gpu(target);
     } else if (options_.emulate) {
-      print_note(options_.output,
-                 fmt::format("NOT RUN ON A GPU: {}; emulating on the CPU, for {}",
-                             target.why_not_measured, arch_name(target.limits.arch)));
       emulate(target);
     }
   }
@@ -67,12 +66,14 @@ class Debugging {
                       render(debug_document(report_), OutputFormat::json));
   }
 
-  [[nodiscard]] const KernelSet& kernels() const { return kernels_; }
+  void set_also_right(std::vector<std::string> problems) {
+    report_.also_right = std::move(problems);
+  }
   [[nodiscard]] const DebugReport& report() const { return report_; }
 
  private:
   [[nodiscard]] DebuggedKernel kernel_for(const Target& target) const {
-    return {kernels_.family(), config_, head_, inputs_, target.limits, options_.compile};
+    return {family_, config_, head_, inputs_, target.limits, options_.compile};
   }
 
   void run_on_gpu(const Target& target) {
@@ -118,8 +119,8 @@ class Debugging {
   }
 
   const DebugOptions& options_;
-  KernelSet kernels_;
-  Config config_;
+  const Family& family_;
+  const Config& config_;
   HeadProblem head_;
   HeadInputs inputs_;
   std::optional<KernelValues> kernel_;
@@ -127,23 +128,50 @@ class Debugging {
   DebugReport report_;
 };
 
+/// Runs the kernel on each problem until it is not right. Returns that one, or the first if all are
+/// right.
+std::unique_ptr<Debugging> debug_on(const std::vector<HeadProblem>& heads,
+                                    const DebugOptions& options, const Family& family,
+                                    const Config& config, const Target& target) {
+  std::unique_ptr<Debugging> first;
+  std::vector<std::string> right;
+  for (const HeadProblem& head : heads) {
+    auto next = std::make_unique<Debugging>(options, family, config, head);
+    next->run_on(target);
+    next->compare();
+    if (!is_right(next->report())) {
+      next->set_also_right(std::move(right));
+      return next;
+    }
+    right.push_back(describe(head.problem()));
+    first = first ? std::move(first) : std::move(next);
+  }
+  right.erase(right.begin());  // the report is about it
+  first->set_also_right(std::move(right));
+  return first;
+}
+
 }  // namespace
 
 ExitCode debug(const DebugOptions& options) {
-  Debugging debugging(options);
-  const Target target = choose_targets(options.target, debugging.kernels().tree,
-                                       debugging.kernels().family().min_arch)
-                            .front();
+  const KernelSet kernels = choose_kernels(options.kernels, {options.config});
+  const Family& family = kernels.family();
+  const Config config = parse_configs(kernels.families, {options.config}, options.problems).front();
+  const Target target = choose_targets(options.target, kernels.tree, family.min_arch).front();
+  const std::vector<HeadProblem> heads = head_problems(family, config, options, target.limits);
   if (options.out_dir) {
     check_output_file(*options.out_dir / kDebugJson);
   }
-  debugging.run_on(target);
-  debugging.compare();
-  if (options.out_dir) {
-    debugging.write_files(*options.out_dir);
+  if (!target.measured() && options.emulate) {
+    print_note(options.output, fmt::format("NOT RUN ON A GPU: {}; emulating on the CPU, for {}",
+                                           target.why_not_measured, arch_name(target.limits.arch)));
   }
-  print_document(debug_document(debugging.report()), options.output);
-  return is_right(debugging.report()) || has_not_run(debugging.report())
+  const auto debugging = debug_on(heads, options, family, config, target);
+  if (options.out_dir) {
+    debugging->write_files(*options.out_dir);
+  }
+  print_document(debug_document(debugging->report()), options.output);
+  return is_right(debugging->report()) || has_not_run(debugging->report())
              ? ExitCode::ok
              : ExitCode::failed_outcomes;
 }

@@ -16,9 +16,11 @@ namespace fatune {
 struct DebugOptions {
   std::string config;  ///< short form or kernel name
   KernelOptions kernels;
-  std::int64_t seq_blocks = 4;          ///< sequence length in blocks of query rows
-  std::optional<std::int64_t> seq_len;  ///< in place of seq_blocks
-  ProblemOptions problems;              ///< its batch and its heads are ignored
+  /// The length, in blocks of query rows or in positions. Neither is given: default_problems(), the
+  /// whole one with 4 blocks.
+  std::optional<std::int64_t> seq_blocks;
+  std::optional<std::int64_t> seq_len;
+  ProblemOptions problems;  ///< its batch and its heads are ignored
   InputKind init = InputKind::normal;
   std::uint64_t seed = 1;
   bool emulate = true;  ///< without a GPU: run its PTX on the CPU

@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "app/choice/default_problems.hpp"
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
+#include "app/choice/ragged_length.hpp"
 #include "app/choice/target.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
@@ -66,6 +68,38 @@ EmulationSettings settings_of(const EmulateOptions& options,
   return settings;
 }
 
+constexpr std::int64_t kWholeSeqLen = 256;
+
+/// A configuration on one of its problems.
+struct EmulatedCase {
+  const Config* config;
+  Problem problem;
+};
+
+/// Returns the problems of a configuration. A profile is that of one problem.
+std::vector<Problem> problems_of(const EmulateOptions& options, const Family& family,
+                                 const Config& config, const DeviceLimits& limits) {
+  if (options.seq_len || options.profile) {
+    return {problem_for(family, config, options.problems, options.seq_len.value_or(kWholeSeqLen))};
+  }
+  ProblemOptions whole = options.problems;
+  whole.seq_lens = {kWholeSeqLen};
+  ProblemOptions ragged = options.problems;
+  ragged.seq_lens = {kRaggedSeqLen};
+  return default_problems(family, config, whole, ragged, limits);
+}
+
+std::vector<EmulatedCase> cases_of(const EmulateOptions& options, const Family& family,
+                                   const std::vector<Config>& configs, const DeviceLimits& limits) {
+  std::vector<EmulatedCase> cases;
+  for (const Config& config : configs) {
+    for (const Problem& problem : problems_of(options, family, config, limits)) {
+      cases.push_back({&config, problem});
+    }
+  }
+  return cases;
+}
+
 /// False if an interrupt kept the configuration from running or from finishing.
 bool is_finished(const EmulatedConfig& row) { return row.outcome != OutcomeKind::stopped; }
 
@@ -96,20 +130,20 @@ ExitCode emulate_kernels(const EmulateOptions& options) {
   EmulatedInputs inputs(options.seed);
   const EmulationJob job{kernels.family(), target.limits, settings_of(options, schedules), inputs,
                          cache.get()};
-  Progress progress(options.output, configs.size());
-  std::vector<EmulatedConfig> rows(configs.size());
-  for_each_index(configs.size(), job_count(options.compile), [&](std::size_t i) {
+  const std::vector<EmulatedCase> cases =
+      cases_of(options, kernels.family(), configs, target.limits);
+  Progress progress(options.output, cases.size());
+  std::vector<EmulatedConfig> rows(cases.size());
+  for_each_index(cases.size(), job_count(options.compile), [&](std::size_t i) {
     if (!InterruptWatch::interrupted()) {
-      const Problem problem = problem_for(kernels.family(), configs[i], options.problems,
-                                          options.problems.seq_lens.front());
-      progress.begin_problem(problem);
-      rows[i] = emulate_config(job, configs[i], problem);
+      progress.begin_problem(cases[i].problem);
+      rows[i] = emulate_config(job, *cases[i].config, cases[i].problem);
       progress.step();
     }
   });
   progress.finish();
   std::ranges::copy_if(rows, std::back_inserter(report.configs), is_finished);
-  report.coverage = {report.configs.size(), configs.size(), !InterruptWatch::interrupted()};
+  report.coverage = {report.configs.size(), cases.size(), !InterruptWatch::interrupted()};
   for (const EmulatedConfig& row : report.configs) {
     if (!row.printed.empty()) {
       print_note(options.output, fmt::format("{} prints:\n{}", row.config, row.printed));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,10 +15,11 @@ namespace fatune {
 /// and the seed determines the others.
 enum class EmulatedTiming { early, late, random, late_then_random };
 
-/// Options of `emulate`, which runs the PTX of configurations on the CPU. Batch and heads are set.
-/// If `arch` is absent, it is the oldest that runs the family.
+/// Options of `emulate`, which runs the PTX of configurations on the CPU. Batch and heads are set,
+/// lengths are not. If `arch` is absent, it is the oldest that runs the family.
 struct EmulateOptions : OfflineOptions {
-  std::vector<std::string> configs;  ///< instead of a space
+  std::optional<std::int64_t> seq_len;  ///< absent: default_problems()
+  std::vector<std::string> configs;     ///< instead of a space
   std::int64_t schedules = 2;
   std::uint64_t seed = 1;  ///< of the inputs, and of the first random schedule
   EmulatedTiming timing = EmulatedTiming::late_then_random;

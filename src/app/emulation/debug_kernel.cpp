@@ -4,11 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "app/choice/default_problems.hpp"
 #include "app/choice/plan_problems.hpp"
+#include "app/choice/ragged_length.hpp"
 #include "app/run/session.hpp"
 #include "attention/forward_arguments.hpp"
 #include "compile/compiler.hpp"
 #include "core/error.hpp"
+#include "core/mapped.hpp"
 #include "engine/device_lock.hpp"
 #include "measure/protocol.hpp"
 #include "measure/remote_measurer.hpp"
@@ -53,6 +56,13 @@ void check_shown(Problem problem) {
   }
 }
 
+HeadProblem head_of(const Problem& problem, const BlockTiles& tiles) {
+  check_shown(problem);
+  const HeadProblem head{problem.seq_len, problem.d_head, problem.dtype, problem.causal, tiles};
+  check_size(head);
+  return head;
+}
+
 CompileRequest request_for(const DebuggedKernel& kernel) {
   const auto make_request = kernel.family.debug ? dump_request : compile_request;
   return make_request(kernel.family, kernel.config, kernel.head.problem(), kernel.limits.arch,
@@ -82,15 +92,19 @@ Artifact artifact_of(CompileResult result, const std::string& config) {
 
 }  // namespace
 
-HeadProblem head_problem(const Family& family, const Config& config, const ProblemOptions& problems,
-                         std::optional<std::int64_t> seq_len, std::int64_t seq_blocks) {
+std::vector<HeadProblem> head_problems(const Family& family, const Config& config,
+                                       const DebugOptions& options, const DeviceLimits& limits) {
+  constexpr std::int64_t kBlocks = 4;
   const BlockTiles tiles = block_tiles(family, config).value_or(BlockTiles{});
-  const Problem problem = problem_for(family, config, one_head_of(problems),
-                                      seq_len.value_or(seq_blocks * tiles.query_rows));
-  check_shown(problem);
-  const HeadProblem head{problem.seq_len, problem.d_head, problem.dtype, problem.causal, tiles};
-  check_size(head);
-  return head;
+  ProblemOptions whole = one_head_of(options.problems);
+  whole.seq_lens = {
+      options.seq_len.value_or(options.seq_blocks.value_or(kBlocks) * tiles.query_rows)};
+  ProblemOptions ragged = whole;
+  ragged.seq_lens = {kRaggedSeqLen};
+  const bool named = options.seq_len || options.seq_blocks;
+  return mapped(named ? std::vector{problem_for(family, config, whole, whole.seq_lens.front())}
+                      : default_problems(family, config, whole, ragged, limits),
+                [&](const Problem& problem) { return head_of(problem, tiles); });
 }
 
 DebugResult run_kernel(const DebuggedKernel& kernel, const MeasuringSetup& gpu) {

@@ -3,8 +3,9 @@
 #include <cstdint>
 #include <optional>
 #include <variant>
+#include <vector>
 
-#include "app/option_groups.hpp"
+#include "app/commands/debug_command.hpp"
 #include "attention/head_inputs.hpp"
 #include "attention/head_problem.hpp"
 #include "core/config.hpp"
@@ -16,13 +17,12 @@
 
 namespace fatune {
 
-/// Returns a configuration's problem of one head, tiled as the family declares, or as BlockTiles by
-/// default. Without `seq_len`, its length is `seq_blocks` blocks of query rows. Throws
-/// Error(too_large) if its intermediates are more than a worker can send.
-[[nodiscard]] HeadProblem head_problem(const Family& family, const Config& config,
-                                       const ProblemOptions& problems,
-                                       std::optional<std::int64_t> seq_len,
-                                       std::int64_t seq_blocks);
+/// Returns a configuration's problems of one head, tiled as the family declares, or as BlockTiles
+/// by default: the one of the given length, or default_problems(). Throws Error(too_large) if the
+/// intermediates of one are more than a worker can send.
+[[nodiscard]] std::vector<HeadProblem> head_problems(const Family& family, const Config& config,
+                                                     const DebugOptions& options,
+                                                     const DeviceLimits& limits);
 
 /// A kernel whose intermediates are requested.
 struct DebuggedKernel {

@@ -39,8 +39,8 @@ TEST(LikelyCause, NamesTheOtherParts) {
   EXPECT_THAT(cause_of(Fault::no_exponent_base, InputKind::normal), HasSubstr("the exponential"));
   EXPECT_THAT(cause_of(Fault::left_out_step, InputKind::normal), HasSubstr("never written"));
   EXPECT_THAT(cause_of(Fault::no_division, InputKind::normal), HasSubstr("every step is right"));
-  EXPECT_THAT(cause_of(Fault::no_division, InputKind::normal, false, false),
-              HasSubstr("this family does not show its steps"));
+  EXPECT_EQ(cause_of(Fault::no_division, InputKind::normal, false, false), "")
+      << "the output alone does not tell the steps apart";
 }
 
 }  // namespace

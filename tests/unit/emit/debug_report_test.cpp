@@ -73,6 +73,16 @@ TEST(DebugReport, TheFirstWrongValueIsNamedWithAllThree) {
   EXPECT_EQ(parsed["checks"].size(), 11U);
 }
 
+TEST(DebugReport, WithoutACauseNoneIsGuessed) {
+  DebugReport report = sample(true);
+  report.likely_cause.clear();
+  report.also_right = {"b1 s64 h1 d64 FP16", "b1 s101 h1 d64 FP16"};
+  EXPECT_THAT(render(debug_document(report), OutputFormat::table),
+              AllOf(Not(HasSubstr("likely")), HasSubstr("nothing hints at the wrong one"),
+                    HasSubstr("also run, and right: b1 s64 h1 d64 FP16, b1 s101 h1 d64 FP16\n")));
+  EXPECT_EQ(as_json(report)["also_right"].size(), 2U);
+}
+
 TEST(DebugReport, WhatIsNotFiniteIsNullInJson) {
   DebugReport report = sample(true);
   report.checks[9].max_error = std::numeric_limits<double>::infinity();

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include "app/option_groups.hpp"
+#include "attention/problem.hpp"
+#include "core/config.hpp"
+#include "core/device_limits.hpp"
+#include "plan/family.hpp"
+
+namespace fatune {
+
+/// Returns the problems on which a configuration is checked if no option names a length: `whole`, a
+/// length that tiles divide; `ragged`, one that they do not (kRaggedSeqLen); and `ragged` with a
+/// causal mask, or `whole` with one if the family has no ragged causal problems. If the options say
+/// whether the mask is causal, all problems are as they say. Problems that the family's rules
+/// exclude are left out; if they exclude all, the first remains, so that the reason is reported.
+/// `whole` and `ragged` have one length each.
+[[nodiscard]] std::vector<Problem> default_problems(const Family& family, const Config& config,
+                                                    const ProblemOptions& whole,
+                                                    const ProblemOptions& ragged,
+                                                    const DeviceLimits& limits);
+
+}  // namespace fatune
