@@ -72,6 +72,7 @@ Subcommand<Options> add_subcommand(const Subcommands& all, const std::string& na
   X(show) \
   X(report) \
   X(compare) \
+  X(new_family) \
   X(list) \
   X(compile) \
   X(sass) \

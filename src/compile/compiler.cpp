@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "compile/cubin_cache.hpp"
+#include "compile/nvrtc_hints.hpp"
 #include "compile/resource_facts.hpp"
 #include "core/error.hpp"
 #include "core/is_among.hpp"
@@ -112,7 +113,7 @@ CompileResult compile_now(const CompileRequest& request, Output output) {
     program.add_name_expression(request.entry_point);
   }
   if (!program.compile(all_options_of(request, output))) {
-    return CompileFailed{program.log()};
+    return CompileFailed{with_hints(program.log())};
   }
   Artifact artifact = make_artifact(program, request, output);
   artifact.compile_ms = ms_since(start);

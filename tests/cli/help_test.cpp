@@ -23,10 +23,10 @@ TEST_F(Help, WithoutArgumentsPrintsTheOverview) {
 
 TEST_F(Help, EveryCommandHasItsOwnWithExamples) {
   for (const char* command :
-       {"sweep",   "run",     "verify-winner", "cases",     "check",    "debug",   "emulate",
-        "history", "show",    "report",        "compare",   "list",     "compile", "sass",
-        "profile", "export",  "import",        "merge",     "evaluate", "cluster", "cache",
-        "predict", "devices", "doctor",        "completion"}) {
+       {"sweep",   "run",     "verify-winner", "cases",      "check",     "debug",   "emulate",
+        "history", "show",    "report",        "compare",    "list",      "compile", "sass",
+        "profile", "export",  "import",        "merge",      "evaluate",  "cluster", "cache",
+        "predict", "devices", "doctor",        "completion", "new-family"}) {
     const ProcessResult result = fatune({command, "--help"});
     expect_ok(result);
     EXPECT_THAT(result.out, HasSubstr("Examples:\n  fatune ")) << command;
