@@ -83,6 +83,12 @@ requirements() {
     done
 }
 
+# copy_documents FOLDER: copies the documents that the program's output names ("docs/store.md"), and what they link to.
+copy_documents() {
+  mkdir -p -- "$1"
+  cp -r -- "$fatune_root/README.md" "$fatune_root/docs" "$1"
+}
+
 wheel_metadata() {
   cat <<END
 Metadata-Version: 2.4
@@ -112,6 +118,7 @@ pack_wheel() {
   mkdir -p -- "$info/licenses" "$data/data"
   cp -r -- "$work/installed/bin" "$data/scripts"
   if [[ -d $work/installed/share ]]; then cp -r -- "$work/installed/share" "$data/data"; fi
+  copy_documents "$data/data/share/doc/fatune"
   wheel_metadata >"$info/METADATA"
   printf '%s\n' "Wheel-Version: 1.0" "Generator: fatune $version" "Root-Is-Purelib: false" "Tag: $tag" >"$info/WHEEL"
   cp -- "$fatune_root/LICENSE" "$info/licenses/"
@@ -135,7 +142,8 @@ pack_tar() {
   name="fatune-$version-linux-$(uname -m)"
   mkdir -p -- "$1/$name"
   cp -r -- "$work/installed/." "$1/$name"
-  cp -r -- "$fatune_root/README.md" "$fatune_root/LICENSE" "$fatune_root/docs" "$1/$name"
+  copy_documents "$1/$name"
+  cp -- "$fatune_root/LICENSE" "$1/$name"
   third_party_licenses >"$1/$name/THIRD_PARTY_LICENSES"
   settle "$1"
   tar --create --directory "$1" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
@@ -187,8 +195,9 @@ END
 pack_deb() {
   local file share="$1/usr/share" deb_maintainer="fatune maintainers <fatune@packages.invalid>"
   file="$2/fatune_${version}_$(dpkg --print-architecture).deb"
-  mkdir -p -- "$1/DEBIAN" "$share/doc/fatune"
+  mkdir -p -- "$1/DEBIAN" "$1/usr"
   cp -r -- "$work/installed/." "$1/usr"
+  copy_documents "$share/doc/fatune"
   if [[ -d $share/man ]]; then find "$share/man" -type f -exec gzip -9n {} +; fi
   deb_copyright >"$share/doc/fatune/copyright"
   deb_changelog | gzip -9n >"$share/doc/fatune/changelog.gz"

@@ -44,3 +44,14 @@ done
 dpkg-deb --contents first/out/*.deb >contents
 grep --quiet -E '^-rwxr-xr-x root/root .* \./usr/bin/fatune$' contents || fail "no program: $(cat contents)"
 grep --quiet './usr/share/man/man1/fatune.1.gz$' contents || fail "no manual page: $(cat contents)"
+
+# Every document that the program's output may name is in every package.
+tar --list --file first/out/*.tar.gz >tar_contents
+copy_documents "$WORK/documents"
+grep --recursive --no-filename --only-matching -E 'docs/[a-z-]+\.md' "$SCRIPTS/../src" --include='*.?pp' | sort -u >named
+[[ $(wc -l <named) -gt 10 ]] || fail "the names of documents are not found in the sources"
+while read -r document; do
+  grep --quiet "/usr/share/doc/fatune/$document$" contents || fail "the Debian package has no $document"
+  grep --quiet "/$document$" tar_contents || fail "the tarball has no $document"
+  [[ -s $WORK/documents/$document ]] || fail "the wheel has no $document"
+done <named
