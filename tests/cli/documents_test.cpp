@@ -84,9 +84,10 @@ class Documents : public ProgramTest, public testing::WithParamInterface<const c
       take_one_type(arguments);
       take_one_problem(arguments);
     }
-    const bool other_family = std::any_of(
-        arguments.begin(), arguments.end(),
-        [](const std::string& argument) { return argument.starts_with("tests/families"); });
+    const bool other_family =
+        std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
+          return argument.starts_with("tests/families") || argument == "my_attention";
+        });
     other_family ? void(process_.environment.erase("KERNELS"))
                  : void(process_.environment["KERNELS"] = kOneSpace);
     if (machine == Machine::fake_gpu) {
