@@ -56,11 +56,7 @@ TileScheduleRule read_schedule(const JsonNode& node, SymbolTable& symbols) {
 }
 
 TimeModelRule read_model(const JsonNode& node, SymbolTable& symbols) {
-  const auto quantities = node.find("quantities");
-  std::vector<Derived> derived;
-  if (quantities) {
-    derived = read_derived(quantities->elements(), symbols);
-  }
+  std::vector<Derived> derived = read_derived(node.elements_of("quantities"), symbols);
   Expression launch = model_expression(node, "launch_clocks", symbols);
   Expression tile = model_expression(node, "tile_clocks", symbols);
   Expression step = model_expression(node, "step_clocks", symbols);
