@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "data/kernel_time_node.hpp"
+
 namespace fatune {
 namespace {
 
@@ -97,12 +99,12 @@ Validity entry_validity(const JsonNode& entry) {
                                                                                : Validity::correct;
 }
 
-std::vector<double> numbers_of(const std::optional<JsonNode>& list) {
-  std::vector<double> numbers;
-  for (const JsonNode& number : list ? list->elements() : std::vector<JsonNode>()) {
-    numbers.push_back(number.number());
+std::vector<double> times_of(const std::optional<JsonNode>& list) {
+  std::vector<double> times_ms;
+  for (const JsonNode& time : list ? list->elements() : std::vector<JsonNode>()) {
+    times_ms.push_back(read_kernel_time(time, kUsPerMs));
   }
-  return numbers;
+  return times_ms;
 }
 
 TunedSetting read_entry(const JsonNode& entry, const std::vector<std::string>& keys) {
@@ -113,8 +115,8 @@ TunedSetting read_entry(const JsonNode& entry, const std::vector<std::string>& k
   setting.validity = entry_validity(entry);
   const auto time = entry.find("time");
   if (setting.validity == Validity::correct && time) {
-    setting.time_ms = time->number();
-    setting.runtimes_ms = numbers_of(entry.find("times"));
+    setting.time_ms = read_kernel_time(*time, kUsPerMs);
+    setting.runtimes_ms = times_of(entry.find("times"));
   }
   if (const auto compile = entry.find("compile_time")) {
     setting.compile_ms = compile->number();

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "data/kernel_time_node.hpp"
+
 namespace fatune {
 namespace {
 
@@ -70,6 +72,10 @@ double file_unit(const JsonNode& file) {
   return unit ? ms_of(*unit) : 1.0;
 }
 
+double read_time_ms(const JsonNode& time, double unit_ms) {
+  return read_kernel_time(time, unit_ms * kUsPerMs) * unit_ms;
+}
+
 /// The measurement "time". Nothing if it is absent or not a number, as in a failed setting.
 std::optional<double> read_time(const JsonNode& result, double unit_ms) {
   const auto measurements = result.find("measurements");
@@ -79,8 +85,8 @@ std::optional<double> read_time(const JsonNode& result, double unit_ms) {
   for (const JsonNode& measurement : measurements->elements()) {
     const auto unit = measurement.find("unit");
     if (measurement.at("name").text() == kTime && measurement.at("value").raw().is_number()) {
-      return measurement.at("value").number() *
-             (unit && !unit->text().empty() ? ms_of(*unit) : unit_ms);
+      return read_time_ms(measurement.at("value"),
+                          unit && !unit->text().empty() ? ms_of(*unit) : unit_ms);
     }
   }
   return std::nullopt;
@@ -90,7 +96,7 @@ std::vector<double> read_runtimes(const JsonNode& times, double unit_ms) {
   std::vector<double> runtimes;
   if (const auto list = times.find("runtimes")) {
     for (const JsonNode& runtime : list->elements()) {
-      runtimes.push_back(runtime.number() * unit_ms);
+      runtimes.push_back(read_time_ms(runtime, unit_ms));
     }
   }
   return runtimes;
@@ -109,12 +115,15 @@ double read_compile_time(const JsonNode& times, double unit_ms) {
 TunedSetting read_result(const JsonNode& result, double unit_ms) {
   const JsonNode times = result.at("times");
   const auto timestamp = result.find("timestamp");
-  return {.configuration = result.at("configuration").raw(),
-          .validity = parse_validity(result.at("invalidity").text()),
-          .time_ms = read_time(result, unit_ms),
-          .runtimes_ms = read_runtimes(times, unit_ms),
-          .compile_ms = read_compile_time(times, unit_ms),
-          .timestamp = timestamp ? timestamp->text() : std::string()};
+  TunedSetting setting{.configuration = result.at("configuration").raw(),
+                       .validity = parse_validity(result.at("invalidity").text()),
+                       .compile_ms = read_compile_time(times, unit_ms),
+                       .timestamp = timestamp ? timestamp->text() : std::string()};
+  if (setting.validity == Validity::correct) {  // else the times stand for a failure
+    setting.time_ms = read_time(result, unit_ms);
+    setting.runtimes_ms = read_runtimes(times, unit_ms);
+  }
+  return setting;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "attention/tensor_shape.hpp"
 #include "attention/visible_keys.hpp"
 #include "core/device_peaks.hpp"
+#include "core/kernel_time.hpp"
 
 namespace fatune {
 namespace {
@@ -68,6 +69,9 @@ bool follows_clock(const Problem& problem, const DeviceLimits& limits, bool flus
 }
 
 std::optional<Implausible> find_implausible(double sample_us, const LeastTime& least) {
+  if (!is_kernel_time(sample_us)) {
+    return Implausible{sample_us, least.us, not_a_kernel_time(sample_us)};
+  }
   if (sample_us >= least.us) {
     return std::nullopt;
   }

@@ -31,7 +31,8 @@ inline constexpr double kLeastClockedUs = 500.0;
 /// arithmetic takes at least kLeastClockedUs, and at least as long as the memory.
 [[nodiscard]] bool follows_clock(const Problem& problem, const DeviceLimits& limits, bool flushed);
 
-/// The outcome of a sample that took less than `least`. Empty: it did not.
+/// The outcome of a sample that took less than `least`, or a time that no kernel takes. Empty: it
+/// did not.
 [[nodiscard]] std::optional<Implausible> find_implausible(double sample_us, const LeastTime& least);
 
 }  // namespace fatune

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/kernel_time.hpp"
 #include "record/members.hpp"
 
 namespace fatune {
@@ -273,6 +274,7 @@ void read(const Json& json, Outcome& outcome) {
   std::string name;
   read_member(json, "outcome", name);
   read_alternative(json, name, outcome);
+  check_kernel_times(outcome);
 }
 
 }  // namespace

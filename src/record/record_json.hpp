@@ -34,7 +34,7 @@ template <typename Value>
 
 /// Reads the value back. Unknown members are ignored. Throws Error(bad_file), which names the
 /// member, if a member of the first version is missing, or a member has another type or a value
-/// that does not fit.
+/// that does not fit, or an outcome has a time that no kernel takes.
 template <typename Value>
 [[nodiscard]] Value read_record(const nlohmann::json& json);
 

@@ -10,6 +10,7 @@
 
 #include "attention/flop.hpp"
 #include "core/error.hpp"
+#include "core/kernel_time.hpp"
 #include "core/outcome_text.hpp"
 #include "core/tightest_input.hpp"
 #include "record/record_json.hpp"
@@ -201,9 +202,15 @@ Verification read_verification(Json part) {
   return verification;
 }
 
-Measured read_measured(Json& part) {
+double read_time_us(Json& part) {
   need(part, "time_us");
-  part["median_us"] = number_or(part, "time_us", 0.0);
+  const double time_us = number_or(part, "time_us", 0.0);
+  check_kernel_time(time_us, "time_us");
+  return time_us;
+}
+
+Measured read_measured(Json& part) {
+  part["median_us"] = read_time_us(part);
   Measured measured{read_over_defaults<Timing>(part),
                     read_verification(take_member(part, "verification")),
                     read_counters(take_member(part, "counters"))};
@@ -214,8 +221,7 @@ Measured read_measured(Json& part) {
 
 Estimated read_estimated(Json& part) {
   Estimated estimated;
-  // Outputs have null for numbers that are not finite.
-  estimated.estimate_us = number_or(part, "time_us", std::numeric_limits<double>::infinity());
+  estimated.estimate_us = read_time_us(part);
   for_each_item(take_member(part, "estimate_terms"), "estimate_terms",
                 [&](Json& term, const std::string& place) {
                   estimated.terms.push_back(
@@ -232,7 +238,9 @@ Estimated read_estimated(Json& part) {
 Outcome read_outcome(Json& part) {
   const std::string name = text_of(need(part, "outcome"), "outcome");
   if (name == outcome_name(OutcomeKind::measured)) {
-    return read_measured(part);
+    Outcome measured = read_measured(part);
+    check_kernel_times(measured);
+    return measured;
   }
   if (name == outcome_name(OutcomeKind::estimated)) {
     return read_estimated(part);

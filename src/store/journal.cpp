@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/kernel_time.hpp"
 #include "store/digest.hpp"
 #include "store/earlier_runs.hpp"
 #include "store/stored_result.hpp"
@@ -87,6 +88,9 @@ JournalEvent read_event(const Statement& row) {
   event.artifact_key = row.text(4);
   read_if_there<LaunchGeometry>(row, 5, event.launch);
   event.us = row.real(6);
+  if (event.kind == Kind::sample) {
+    check_kernel_time(event.us, "us");
+  }
   event.throttled = row.flag(7);
   event.elapsed_s = row.real(8);
   if (!row.is_null(9)) {

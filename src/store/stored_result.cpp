@@ -2,6 +2,8 @@
 
 #include <variant>
 
+#include "core/kernel_time.hpp"
+
 namespace fatune {
 namespace {
 
@@ -11,6 +13,7 @@ std::vector<double> load_samples(Database& database, std::int64_t outcome_id) {
   std::vector<double> us;
   while (rows.step()) {
     us.push_back(rows.real(0));
+    check_kernel_time(us.back(), "samples_us");
   }
   return us;
 }

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "data/device_file.hpp"
+#include "data/kernel_time_node.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 #include "plan/problem_json.hpp"
@@ -119,7 +120,7 @@ std::optional<TunedTime> RunReader::time_of(const JsonNode& result) {
   return TunedTime{
       .config = std::get<Config>(known),
       .short_form = text,
-      .time_us = result.at("time_us").number(),
+      .time_us = read_kernel_time(result.at("time_us")),
       .tie_group = static_cast<int>(tie_group.raw().is_null() ? 0 : tie_group.integer()),
       .verified = text_or(result, "verified", {}),
       .sources_recorded = sources_.contains(family_of(result))};
@@ -155,7 +156,7 @@ void RunReader::add(const JsonNode& problem, const std::vector<JsonNode>& result
       row.times.push_back(*std::move(time));
     }
   }
-  set_regrets(results.front().at("time_us").number(), row.times);
+  set_regrets(read_kernel_time(results.front().at("time_us")), row.times);
   if (!row.times.empty()) {
     table_.problems.push_back(std::move(row));
   }
@@ -180,7 +181,7 @@ void RunReader::add_audited(const JsonNode& report, const GpuModel& gpu) {
   if (winner == row->times.end()) {
     return;
   }
-  const double scale = winner->time_us / ranking.front().at("time_us").number();
+  const double scale = winner->time_us / read_kernel_time(ranking.front().at("time_us"));
   for (const JsonNode& result : report.at("audited").elements()) {
     auto time = result.at("time_us").raw().is_null() ? std::nullopt : time_of(result);
     if (time && row->find(time->config) == row->times.end()) {

@@ -145,6 +145,35 @@ TEST_F(Import, T4OfAnotherProgramNeedsTheNameOfTheGpu) {
   EXPECT_EQ(json::parse(shown("imported.db"))["device"]["name"], "NVIDIA H200");
 }
 
+TEST_F(Import, ATimeThatNoKernelTakesIsRefused) {
+  sweep();
+  const auto expect_refused = [&](const json& content, const std::string& place) {
+    write("foreign.json", content.dump());
+    const json file{{"file", path("foreign.json")}};
+    std::vector<std::string> named = problem_;
+    named.insert(named.end(), {"--gpu", "NVIDIA H200"});
+    expect_error(import_files(json::array({file}), named), ExitCode::bad_file,
+                 {"foreign.json: " + place, "not the time of a kernel"});
+  };
+  foreign(exported("t4", "t4.json")[0]);
+  const json t4 = json::parse(read("foreign.json"));
+  foreign(exported("kernel-tuner-cache", "cache.json")[0]);
+  const json cache = json::parse(read("foreign.json"));
+  const std::string entry = cache["cache"].begin().key();
+  for (const double time_ms : {0.0, 1e-320, 1e300}) {
+    json bad = t4;
+    bad["results"][1]["measurements"][0]["value"] = time_ms;
+    expect_refused(bad, "/results/1/measurements/0/value");
+    bad = t4;
+    bad["results"][1]["times"]["runtimes"][0] = time_ms;
+    expect_refused(bad, "/results/1/times/runtimes/0");
+    bad = cache;
+    bad["cache"][entry]["time"] = time_ms;
+    expect_refused(bad, "/cache/");
+  }
+  expect_nothing_stored();
+}
+
 TEST_F(Import, WhenOneFileIsWrongNothingIsStored) {
   sweep();
   const json files = exported("t4", "t4.json");

@@ -8,15 +8,17 @@
 #include "core/error.hpp"
 #include "core/is_among.hpp"
 #include "data/json_file.hpp"
+#include "data/kernel_time_node.hpp"
 #include "plan/problem_json.hpp"
 
 namespace fatune {
 namespace {
 
 std::optional<double> measured_us(const JsonNode& winner) {
-  const nlohmann::json time = winner.at("time_us").raw();
-  return winner.at("measured").boolean() && time.is_number() ? std::optional(time.get<double>())
-                                                             : std::nullopt;
+  const JsonNode time = winner.at("time_us");
+  return winner.at("measured").boolean() && time.raw().is_number()
+             ? std::optional(read_kernel_time(time))
+             : std::nullopt;
 }
 
 /// Older files have one family, which their winners do not repeat.

@@ -1,5 +1,7 @@
 #include "measure/plausibility.hpp"
 
+#include <limits>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,6 +61,16 @@ TEST(Plausibility, OnlyWhatTakesLessIsImplausible) {
   EXPECT_EQ(found->time_us, 99.9);
   EXPECT_EQ(found->least_us, 100.0);
   EXPECT_EQ(found->reason, "the problem takes at least 100 us: because");
+}
+
+TEST(Plausibility, WhatIsNoTimeIsImplausibleWhateverIsKnown) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double us : {0.0, -1.0, 1e-320, 1e300, infinity, -infinity,
+                          std::numeric_limits<double>::quiet_NaN()}) {
+    const auto found = find_implausible(us, LeastTime{});
+    ASSERT_TRUE(found) << us;
+    EXPECT_THAT(found->reason, HasSubstr("is not the time of a kernel"));
+  }
 }
 
 TEST(Plausibility, LongAndBoundByArithmeticFollowsTheClock) {

@@ -65,6 +65,22 @@ TEST_F(Recall, AnInterruptedRunIsContinuedWithItsSamples) {
   EXPECT_EQ(std::get<Measured>(found->outcome).timing.samples_us.size(), 3U);
 }
 
+TEST_F(Recall, ATimeThatNoKernelTakesIsMeasuredAgain) {
+  for (const double us : {0.0, -1.0, 1e-320, 1e300}) {
+    Measured measured = sample_measurement(100.0);
+    measured.timing.samples_us.back() = us;
+    store_run(sample_run(), measured, false);
+    EXPECT_FALSE(unfinished()) << us;
+    measured = sample_measurement(100.0);
+    measured.timing.median_us = us;
+    store_run(sample_run(), measured, false);
+    EXPECT_FALSE(unfinished()) << us;
+    EXPECT_FALSE(measurement()) << us;
+  }
+  store_run(sample_run(), sample_measurement(100.0), false);
+  EXPECT_TRUE(unfinished());
+}
+
 TEST_F(Recall, SoIsOneThatWasInterruptedTwice) {
   store_run(sample_run(), sample_measurement(100.0), false);
   const RunWriter second(database_, sample_run());
