@@ -55,7 +55,7 @@ common, the drift, is reported once and left out of verdicts: faster and slower 
 drift and beyond doubt. docs/compare.md has the statistics.
 
 Exit code 12: something is slower by more than the tolerance beyond doubt, or was right and now fails.
-13: the runs are of different GPU models, or one is an estimate.
+13: the runs are the same, or of different GPU models, or one is an estimate. 14: NEW lacks problems.
 
 Examples:
   fatune compare 11 last

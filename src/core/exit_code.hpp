@@ -19,6 +19,7 @@ enum class ExitCode : int {
   beaten = 11,
   worse = 12,
   undecided = 13,
+  incomplete = 14,
   interrupted = 130,
 };
 

@@ -25,8 +25,8 @@ inline constexpr std::array kExitCodeTexts{
                  "check, debug, emulate, and any command with --strict: a configuration was wrong, "
                  "crashed or did not compile"},
     ExitCodeText{ExitCode::io,
-                 "an output file, or standard output, cannot be written; a cache that cannot be "
-                 "written only warns"},
+                 "an output file, or standard output, cannot be written; a sweep's shard is not "
+                 "stored; a cache that cannot be written only warns"},
     ExitCodeText{ExitCode::too_large, "a problem does not fit the GPU"},
     ExitCodeText{ExitCode::gpu_failure, "the driver failed in a way that ends the command"},
     ExitCodeText{ExitCode::gpu_busy, "with --no-wait: another fatune measures on the GPU"},
@@ -39,7 +39,10 @@ inline constexpr std::array kExitCodeTexts{
     ExitCodeText{
         ExitCode::undecided,
         "verify-winner: the measurements do not tell whether a winner still stands; compare: the "
-        "runs are of different GPU models, or one is an estimate"},
+        "runs are the same, or of different GPU models, or one is an estimate"},
+    ExitCodeText{ExitCode::incomplete,
+                 "compare: the new run lacks problems of the old one, and nothing is worse; cluster "
+                 "missing: shards are not done"},
     ExitCodeText{ExitCode::interrupted,
                  "interrupted by Ctrl-C, SIGTERM or SIGHUP; finished results have been written"}};
 

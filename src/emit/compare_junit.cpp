@@ -113,6 +113,22 @@ CaseCounts add_suite(Node suites, const CompareReport& report, std::size_t numbe
   return counts;
 }
 
+/// A suite with one skipped case, for a problem that NEW lacks.
+void add_missing(Node suites, const ComparedProblem& problem, CaseCounts& all) {
+  Node suite = suites.append_child("testsuite");
+  set(suite, "name", describe(problem));
+  Node test = suite.append_child("testcase");
+  set(test, "classname", "fatune");
+  set(test, "name", "problem");
+  Node why = test.append_child("skipped");
+  set(why, "type", "missing");
+  set(why, "message", "missing: NEW lacks the problem");
+  const CaseCounts counts{1, 0, 1};
+  set_counts(suite, counts);
+  set_count(suite, "skipped", counts.skipped);
+  all.tests += counts.tests;
+}
+
 }  // namespace
 
 std::string compare_junit(const CompareReport& report) {
@@ -127,6 +143,9 @@ std::string compare_junit(const CompareReport& report) {
     const CaseCounts counts = add_suite(suites, report, i);
     all.tests += counts.tests;
     all.failures += counts.failures;
+  }
+  for (const ComparedProblem& problem : report.comparison.missing) {
+    add_missing(suites, problem, all);
   }
   set_counts(suites, all);
   std::ostringstream text;

@@ -4,9 +4,11 @@
 #include <array>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "core/mapped.hpp"
 #include "core/text_parts.hpp"
 #include "emit/document/table.hpp"
 
@@ -92,6 +94,8 @@ double clock_change_percent(const CompareReport& report) {
 
 std::string_view refusal_text(Refusal refusal) {
   switch (refusal) {
+    case Refusal::same_run:
+      return "NOT JUDGED: OLD and NEW are the same run";
     case Refusal::other_device:
       return "NOT JUDGED: the runs are from different GPU models; times are shown, but no verdict "
              "rests on them";
@@ -103,8 +107,19 @@ std::string_view refusal_text(Refusal refusal) {
   return "";
 }
 
+/// "NEW lacks 69 of OLD's 72 problems"; empty if it lacks none.
+std::string missing_text(const RunComparison& comparison) {
+  const std::size_t missing = comparison.missing.size();
+  return missing == 0 ? std::string()
+                      : fmt::format("NEW lacks {} of OLD's {} problems", missing,
+                                    missing + comparison.problems.size());
+}
+
 Blocks warnings_of(const CompareReport& report) {
   Blocks blocks;
+  if (const std::string missing = missing_text(report.comparison); !missing.empty()) {
+    append(blocks, {block::Warning{missing}, block::ParagraphEnd{}});
+  }
   if (const Refusal refusal = report.comparison.refusal; refusal != Refusal::none) {
     append(blocks, {block::Warning{std::string(refusal_text(refusal))}, block::ParagraphEnd{}});
   }
@@ -128,10 +143,12 @@ Blocks drift_of(const CompareReport& report) {
     return {block::Text{"no configuration has a time in both runs\n"}, block::ParagraphEnd{}};
   }
   const double drift = percent_of(movement.log_drift);
-  std::string text = fmt::format(
-      "NEW as a whole is {:.1f} % {}, the median of {}: heat, power, clocks, the driver, or all "
-      "kernels.",
-      std::abs(drift), drift < 0.0 ? "faster" : "slower", movement.changes);
+  std::string text = fmt::format("NEW as a whole is {:.1f} % {}, the median of {}", std::abs(drift),
+                                 drift < 0.0 ? "faster" : "slower", movement.changes);
+  if (report.comparison.refusal != Refusal::none) {
+    return {block::Text{text + ".\n"}, block::ParagraphEnd{}};
+  }
+  text += ": heat, power, clocks, the driver, or all kernels.";
   if (std::abs(drift) <= report.comparison.tolerance_percent) {
     return {block::Text{text + " Verdicts leave each problem's drift out.\n"},
             block::ParagraphEnd{}};
@@ -155,9 +172,12 @@ Block gate_of(const CompareReport& report) {
                                       slower, comparison.tolerance_percent,
                                       count_of(comparison.configs, Change::wrong))};
   }
-  return block::Text{
-      fmt::format("nothing is slower by more than {} % beyond doubt, nothing wrong\n",
-                  comparison.tolerance_percent)};
+  const std::string fine = fmt::format(
+      "nothing is slower by more than {} % beyond doubt, nothing wrong", comparison.tolerance_percent);
+  if (const std::string missing = missing_text(comparison); !missing.empty()) {
+    return block::Warning{fmt::format("INCOMPLETE: of what both have, {}; but {}", fine, missing)};
+  }
+  return block::Text{fine + "\n"};
 }
 
 std::string left_out_text(Configs left_out) {
@@ -182,10 +202,12 @@ Blocks problems_of(const CompareReport& report) {
       block::Text{"\n"},
       block::Heading{fmt::format("winners: {} of {} changed", changed, comparison.problems.size())},
       block::Rows{table_of(compared_problem_fields(), comparison.problems)}};
-  if (comparison.problems_of_one > 0) {
-    append(blocks, {block::ParagraphEnd{},
-                    block::Text{fmt::format("{} problems are in only one of the runs\n",
-                                            comparison.problems_of_one)}});
+  for (const auto& [run, count] : {std::pair{"OLD", comparison.missing.size()},
+                                   std::pair{"NEW", comparison.added_problems}}) {
+    if (count > 0) {
+      append(blocks, {block::ParagraphEnd{},
+                      block::Text{fmt::format("problems that only {} has: {}\n", run, count)}});
+    }
   }
   return blocks;
 }
@@ -212,6 +234,8 @@ Json counts_json(const CompareReport& report) {
 
 Json refusal_json(const CompareReport& report) {
   switch (report.comparison.refusal) {
+    case Refusal::same_run:
+      return "same_run";
     case Refusal::other_device:
       return "other_device";
     case Refusal::not_measured:
@@ -234,8 +258,8 @@ const Properties<CompareReport>& compare_properties() {
        "exit code is then 12",
        [](const R& r) { return is_worse(r.comparison); }},
       {"not_judged_because",
-       "other_device: the runs are of different GPU models; not_measured: a run's times are "
-       "estimates; null: times were judged",
+       "same_run: both are the same run; other_device: the runs are of different GPU models; "
+       "not_measured: a run's times are estimates; null: times were judged",
        [](const R& r) { return refusal_json(r); }},
       {"differences",
        "names of what the two runs were made with and that differs, such as driver or NVRTC",
@@ -248,8 +272,14 @@ const Properties<CompareReport>& compare_properties() {
        [](const R& r) { return percent_of(r.comparison.movement.log_drift); }},
       {"drift_of", "number of configurations that drift_percent is the median of",
        [](const R& r) { return r.comparison.movement.changes; }},
+      {"missing_problems",
+       "problems that only the old run has; unless something is worse, the exit code is then 14",
+       [](const R& r) {
+         return mapped(r.comparison.missing,
+                       [](const ComparedProblem& problem) { return describe(problem); });
+       }},
       {"problems_of_one", "number of problems that only one of the runs has",
-       [](const R& r) { return r.comparison.problems_of_one; }},
+       [](const R& r) { return r.comparison.missing.size() + r.comparison.added_problems; }},
       {"counts", "number of configurations with each verdict",
        [](const R& r) { return counts_json(r); }},
       {"problems", "problems that both runs have",

@@ -32,8 +32,7 @@ bool was_tried(const Result* result) {
 }
 
 bool has_time(const Result* result) {
-  return result != nullptr && is_ranked(result->outcome) && ranked_us(result->outcome) > 0.0 &&
-         std::isfinite(ranked_us(result->outcome));
+  return result != nullptr && is_ranked(result->outcome);
 }
 
 bool is_reused(const ConfigPair& pair) {
@@ -247,16 +246,39 @@ bool comes_before(const ComparedConfig& a, const ComparedConfig& b) {
   return a.change != b.change ? a.change < b.change : size(a) > size(b);
 }
 
-Refusal refusal_of(const RunReport& old_run, const RunReport& new_run) {
-  return old_run.device.name != new_run.device.name ? Refusal::other_device
-         : !old_run.measured || !new_run.measured   ? Refusal::not_measured
-                                                    : Refusal::none;
+bool has_one_time(const ConfigPair& pair) {
+  return has_time(pair.old_result) == has_time(pair.new_result) &&
+         (!has_time(pair.old_result) ||
+          ranked_us(pair.old_result->outcome) == ranked_us(pair.new_result->outcome));
 }
 
-std::size_t problems_of_one(const RunReport& run, const std::vector<ProblemPair>& pairs) {
-  const auto races = std::ranges::count_if(
-      run.problems, [](const ProblemReport& problem) { return !is_cover_race(problem); });
-  return static_cast<std::size_t>(races) - pairs.size();
+/// Whether both reports are of one run: it was started once, and no configuration has two times.
+bool is_same_run(const RunReport& old_run, const RunReport& new_run,
+                 const std::vector<ConfigPair>& configs) {
+  return !old_run.started_at.empty() && old_run.started_at == new_run.started_at &&
+         old_run.command_line == new_run.command_line && std::ranges::all_of(configs, has_one_time);
+}
+
+Refusal refusal_of(const RunReport& old_run, const RunReport& new_run,
+                   const std::vector<ConfigPair>& configs) {
+  return is_same_run(old_run, new_run, configs)       ? Refusal::same_run
+         : old_run.device.name != new_run.device.name ? Refusal::other_device
+         : !old_run.measured || !new_run.measured     ? Refusal::not_measured
+                                                      : Refusal::none;
+}
+
+/// The problems of `run` that `other` lacks.
+std::vector<ComparedProblem> problems_without(const RunReport& run, const RunReport& other) {
+  std::vector<ComparedProblem> missing;
+  for (const ProblemReport& problem : run.problems) {
+    if (!is_cover_race(problem) && find_problem(run, problem) == &problem &&
+        find_problem(other, problem) == nullptr) {
+      ComparedProblem& one = missing.emplace_back();
+      one.problem = problem.problem;
+      one.run = problem.run;
+    }
+  }
+  return missing;
 }
 
 void add_times(const std::vector<ConfigPair>& shared, const std::vector<TimeChange>& changes,
@@ -283,12 +305,13 @@ RunComparison compare_runs(const ComparedRun& old_run, const ComparedRun& new_ru
   const std::vector<TimeChange> changes = changes_of(shared, problems);
   const std::vector<Movement> movements = movements_of(changes, problems.size());
   RunComparison comparison{.tolerance_percent = policy.tolerance_percent,
-                           .refusal = refusal_of(old_run.report, new_run.report),
+                           .refusal = refusal_of(old_run.report, new_run.report, configs),
                            .movement = common_movement(changes),
                            .problems = compared_problems(problems, movements, shared),
                            .configs = {},
-                           .problems_of_one = problems_of_one(old_run.report, problems) +
-                                              problems_of_one(new_run.report, problems)};
+                           .missing = problems_without(old_run.report, new_run.report),
+                           .added_problems =
+                               problems_without(new_run.report, old_run.report).size()};
   const auto is_left_out = [&](const ConfigPair& pair) {
     return policy.winners_only && !is_winner(pair, problems[pair.problem]);
   };

@@ -84,6 +84,7 @@ struct ComparedRun {
 /// The reason why times are shown and not judged.
 enum class Refusal {
   none,
+  same_run,      ///< both are the same run
   other_device,  ///< the runs are of different GPU models
   not_measured,  ///< a run's times are estimates
 };
@@ -93,8 +94,9 @@ struct RunComparison {
   Refusal refusal = Refusal::none;
   Movement movement;  ///< of all configurations of all problems
   std::vector<ComparedProblem> problems;
-  std::vector<ComparedConfig> configs;  ///< by change, then by size, greatest first
-  std::size_t problems_of_one = 0;      ///< problems that only one of the runs has
+  std::vector<ComparedConfig> configs;   ///< by change, then by size, greatest first
+  std::vector<ComparedProblem> missing;  ///< problems that only OLD has: their names alone
+  std::size_t added_problems = 0;        ///< problems that only NEW has
 };
 
 struct ComparePolicy {

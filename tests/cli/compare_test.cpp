@@ -43,6 +43,12 @@ class Compare : public ProgramTest {
     document["started_at"] = "2026-11-23T09:50:18Z";
     return document;
   }
+  /// The same, started at another time.
+  static json another_run(const std::function<double(std::size_t)>& time_us) {
+    json document = results(time_us);
+    document["started_at"] = "2026-11-23T10:50:18Z";
+    return document;
+  }
   /// The file of shipped results, reduced to the first problem of the first GPU.
   static const json& first_shipped() {
     static const json first = [] {
@@ -121,11 +127,76 @@ TEST_F(Compare, WritesJUnitForCiSystems) {
   expect_golden(read("junit.xml"), "compare_junit.xml");
 }
 
-TEST_F(Compare, TheSameRunTwiceIsNoWorse) {
-  const ProcessResult result = compare(results(before_us), results(before_us));
+TEST_F(Compare, EqualTimesAreNoWorse) {
+  const ProcessResult result = compare(results(before_us), another_run(before_us));
   expect_ok(result);
   EXPECT_THAT(result.out,
               AllOf(HasSubstr("12 equal"), HasSubstr("nothing is slower by more than")));
+}
+
+TEST_F(Compare, ARunWithItselfIsNotJudged) {
+  const ProcessResult result =
+      compare(results(before_us), results(before_us), {"--junit", path("junit.xml")});
+  EXPECT_EQ(result.exit_code, code_of(ExitCode::undecided));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("NOT JUDGED: OLD and NEW are the same run"),
+                                Not(HasSubstr("heat")), Not(HasSubstr("nothing is slower"))));
+  EXPECT_THAT(read("junit.xml"), AllOf(HasSubstr("skipped=\"12\""), HasSubstr("<skipped")));
+  EXPECT_EQ(json::parse(compare(results(before_us), results(before_us), {"--format", "json"}).out)
+                ["not_judged_because"],
+            "same_run");
+}
+
+TEST_F(Compare, ProblemsThatNewLacksAreNotPassedOver) {
+  json before = results(before_us);
+  for (int batch = 1; batch <= 3; ++batch) {
+    json problem = before["problems"][0];
+    problem["problem"]["batch"] = batch;
+    before["problems"].push_back(problem);
+  }
+  const ProcessResult result =
+      compare(before, another_run(before_us), {"--junit", path("junit.xml")});
+  EXPECT_EQ(result.exit_code, code_of(ExitCode::incomplete));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("NEW lacks 3 of OLD's 4 problems"),
+                                HasSubstr("INCOMPLETE: of what both have, nothing is slower")));
+  EXPECT_THAT(read("junit.xml"), AllOf(HasSubstr("<testsuite name=\"b3 s512 h16 d64 FP16\""),
+                                       HasSubstr("missing: NEW lacks the problem")));
+  const json document =
+      json::parse(compare(before, another_run(before_us), {"--format", "json"}).out);
+  EXPECT_EQ(document["missing_problems"].size(), 3U);
+  const auto slower = another_run([](std::size_t i) { return (i == 4 ? 1.1 : 1.0) * before_us(i); });
+  EXPECT_EQ(compare(before, slower).exit_code, code_of(ExitCode::worse));
+  expect_ok(compare(another_run(before_us), before));
+}
+
+TEST_F(Compare, EstimatesAreNotSaidToBeSlowerByHeat) {
+  const auto estimates = [](json document) {
+    document["measured"] = false;
+    for (json& result : document["problems"][0]["ranking"]) {
+      result["outcome"] = "estimated";
+      result["measured"] = false;
+    }
+    return document;
+  };
+  const ProcessResult result =
+      compare(estimates(results(before_us)),
+              estimates(another_run([](std::size_t i) { return 1.06 * before_us(i); })));
+  EXPECT_EQ(result.exit_code, code_of(ExitCode::undecided));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("estimates"), HasSubstr("NEW as a whole is 6.0 % slower"),
+                                Not(HasSubstr("heat"))));
+}
+
+TEST_F(Compare, ATimeThatNoKernelTakesIsRefused) {
+  for (const double time_us : {0.0, -1.0, 1e-320, 1e300}) {
+    json after = another_run(before_us);
+    after["problems"][0]["ranking"][3]["time_us"] = time_us;
+    expect_error(compare(results(before_us), after), ExitCode::bad_file,
+                 {"after.json: /problems/0/ranking/3/time_us", "not the time of a kernel",
+                  "finite and above 0"});
+  }
+  json after = another_run(before_us);
+  after["problems"][0]["ranking"][3]["samples_us"] = {100.0, 0.0};
+  expect_error(compare(results(before_us), after), ExitCode::bad_file,
+               {"/problems/0/ranking/3/samples_us/1", "0 us is not"});
 }
 
 TEST_F(Compare, ASlowdownOfEverythingIsUndecided) {

@@ -46,7 +46,8 @@ CompareReport load_pair(const CompareOptions& options) {
 ExitCode exit_code_of(const RunComparison& comparison) {
   return comparison.refusal != Refusal::none ? ExitCode::undecided
          : is_worse(comparison)              ? ExitCode::worse
-                                             : ExitCode::ok;
+         : comparison.missing.empty()        ? ExitCode::ok
+                                             : ExitCode::incomplete;
 }
 
 }  // namespace

@@ -216,7 +216,26 @@ TEST(CompareRuns, OtherProblemsAreCounted) {
   after.report.problems.push_back(other);
   const RunComparison comparison = compare_runs(as_before(), after, {});
   EXPECT_EQ(comparison.problems.size(), 1U);
-  EXPECT_EQ(comparison.problems_of_one, 1U);
+  EXPECT_EQ(comparison.added_problems, 1U);
+  EXPECT_TRUE(comparison.missing.empty());
+  const RunComparison back = compare_runs(after, as_before(), {});
+  EXPECT_EQ(back.added_problems, 0U);
+  ASSERT_EQ(back.missing.size(), 1U);
+  EXPECT_EQ(back.missing[0].problem.seq_len, 7);
+}
+
+TEST(CompareRuns, ARunIsItselfIfItWasStartedOnceAndHasOneTimeForEach) {
+  const auto started = [](ComparedRun run, const char* at) {
+    run.report.started_at = at;
+    return run;
+  };
+  const ComparedRun run = started(as_before(), "2026-11-23T09:50:18Z");
+  EXPECT_EQ(compare_runs(run, run, {}).refusal, Refusal::same_run);
+  const ComparedRun later = started(as_before(), "2026-11-23T09:51:18Z");
+  EXPECT_EQ(compare_runs(run, later, {}).refusal, Refusal::none);
+  const ComparedRun other =
+      started(run_of([](std::size_t) { return 1.01; }), "2026-11-23T09:50:18Z");
+  EXPECT_EQ(compare_runs(run, other, {}).refusal, Refusal::none);
 }
 
 TEST(CompareRuns, FewSamplesAreAsNoisyAsThoseOfOthers) {
