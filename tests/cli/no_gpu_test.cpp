@@ -426,5 +426,14 @@ TEST_F(NoGpu, AnEstimateThatCannotBeStoredIsPrintedWithAWarning) {
   EXPECT_THAT(result.err, HasSubstr("results are not stored"));
 }
 
+TEST_F(NoGpu, TypesThatNoConfigurationIsForAreSaidToBeLeftOut) {
+  const ProcessResult result =
+      fatune({"run", "--config", kConfig, "--seq", "128", "--dtype", "fp16,bf16", "--dhead",
+              "128,64", "--device", "none", "--no-emulate"});
+  expect_ok(result);
+  EXPECT_THAT(result.err,
+              HasSubstr("left out, because no configuration is for it: BF16, d_head 64"));
+}
+
 }  // namespace
 }  // namespace fatune::testing_cli

@@ -6,9 +6,12 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "app/console/console.hpp"
 #include "core/error.hpp"
 #include "core/is_among.hpp"
 #include "plan/short_form.hpp"
@@ -323,6 +326,28 @@ std::vector<ProblemPlan> plan_problems(const std::vector<FamilyPlan>& plans,
     }
   }
   return problems;
+}
+
+void say_left_out(const ProblemOptions& options, const std::vector<ProblemPlan>& problems,
+                  const OutputOptions& output) {
+  std::vector<std::string> left_out;
+  const auto add_unless = [&](auto member, const auto& value, std::string name) {
+    if (std::ranges::none_of(problems, [&](const ProblemPlan& plan) {
+          return plan.problem.*member == value;
+        })) {
+      left_out.push_back(std::move(name));
+    }
+  };
+  for (const DType dtype : options.dtypes) {
+    add_unless(&Problem::dtype, dtype, std::string(dtype_name(dtype)));
+  }
+  for (const std::int64_t d_head : options.d_heads) {
+    add_unless(&Problem::d_head, d_head, fmt::format("d_head {}", d_head));
+  }
+  if (!left_out.empty()) {
+    print_note(output, fmt::format("left out, because no configuration is for it: {}",
+                                   fmt::join(left_out, ", ")));
+  }
 }
 
 std::vector<Config> parse_configs(const FamilySet& families, const std::vector<std::string>& texts,

@@ -28,6 +28,11 @@ struct FamilyPlan {
 [[nodiscard]] std::vector<ProblemPlan> plan_problems(const std::vector<FamilyPlan>& plans,
                                                      const ProblemOptions& options);
 
+/// Prints a note that names the types and head dimensions that the options ask for and no problem
+/// has: no configuration is for them.
+void say_left_out(const ProblemOptions& options, const std::vector<ProblemPlan>& problems,
+                  const OutputOptions& output);
+
 /// Drops the configurations of each problem that the spaces' rules exclude on it, on a device with
 /// these limits. These are the rules that need a problem or a device.
 void prune_problems(const std::vector<FamilyPlan>& plans, const DeviceLimits& limits,

@@ -209,7 +209,7 @@ ExitCode exit_code_of(const std::vector<CheckedInput>& rows, bool complete) {
 std::vector<Target> targets_of(const CheckOptions& options, const KernelSet& kernels) {
   TargetOptions target = options.target;
   target.require_gpu = target.require_gpu || !options.emulate || !options.sanitizers.empty();
-  return choose_targets(target, kernels.tree, kernels.family().min_arch);
+  return choose_targets(target, kernels.tree, kernels.families.all());
 }
 
 void announce_emulation(const Target& target, const OutputOptions& output) {
@@ -226,6 +226,7 @@ ExitCode check(const CheckOptions& options) {
   const Plan plan = plan_of(kernels, options);
   const Target target = targets_of(options, kernels).front();
   std::vector<ProblemPlan> problems = problems_of(options, kernels.family(), plan, target.limits);
+  say_left_out(options.problems, problems, options.output);
   PlannedRun run{std::move(kernels), {}, std::move(problems), std::nullopt};
   const InterruptWatch watch;
   const auto cache = open_cache(options.compile);

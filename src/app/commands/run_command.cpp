@@ -47,6 +47,7 @@ ExitCode run(const RunOptions& options) {
   const std::vector<FamilyPlan> plans = sort_by_family(
       parse_configs(kernels.families, options.configs, options.problems), kernels.families);
   std::vector<ProblemPlan> problems = repeat(plan_problems(plans, options.problems), options.runs);
+  say_left_out(options.problems, problems, options.output);
   std::optional<Config> baseline = planned_baseline(kernels.families, problems, options.baseline);
   return carry_out(options,
                    {std::move(kernels), {}, std::move(problems), baseline, options.counters});
