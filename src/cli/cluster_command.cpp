@@ -76,7 +76,7 @@ void add_missing_command(const Subcommands& all) {
   const auto [sub, options] =
       add_subcommand(all, "missing", "List the shards that are not done, and why", cluster_missing);
   add_fleet_folder(sub, options);
-  sub.footer("Examples:\n  fatune cluster missing fleet");
+  sub.footer("Exit code 14: there are some.\n\nExamples:\n  fatune cluster missing fleet");
 }
 
 void add_retry_command(const Subcommands& all) {

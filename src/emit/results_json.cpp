@@ -214,6 +214,9 @@ const Properties<RunReport>& header_properties() {
       {"gpu_busy_percent",
        "percentage of wall_s in which the GPUs verified or measured; null: nothing was measured",
        [](const R& run) { return run.measured ? std::optional(busy_percent(run)) : std::nullopt; }},
+      {"disturbances",
+       "what may have disturbed the measurements: other processes on the GPU, tools around fatune",
+       member<&R::disturbances>},
       {"family", "kernel family; several are joined by +", member<&R::family>},
       {"space",
        "search space, those of several families joined by +; empty: configurations were named "

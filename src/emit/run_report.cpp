@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/visible_text.hpp"
 #include "emit/counter_table.hpp"
 #include "emit/document/render.hpp"
 #include "emit/document/table_view.hpp"
@@ -387,6 +388,9 @@ Blocks blocks_of(const RunReport& report, std::size_t top) {
     blocks.push_back(block::Warning{kNotMeasured});
   }
   blocks.push_back(block::Text{head_lines(report)});
+  for (const std::string& disturbance : report.disturbances) {
+    blocks.push_back(block::Warning{"times may be disturbed: " + visible_text(disturbance)});
+  }
   for (const ProblemReport& problem : report.problems) {
     append(blocks, problem_of(report, problem, top));
   }

@@ -26,6 +26,13 @@ std::string library_name() { return environment_variable(kNvmlVariable).value_or
 // The functions that the library has; those that it lacks are null.
 struct Nvml::Library {
   using Device = void*;
+  /// nvmlProcessInfo_t, versions 2 and 3.
+  struct ProcessInfo {
+    unsigned pid;
+    unsigned long long used_bytes;
+    unsigned gpu_instance;
+    unsigned compute_instance;
+  };
 
   explicit Library(const std::string& name) : handle(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (handle == nullptr) {
@@ -43,6 +50,7 @@ struct Nvml::Library {
     if (clock_limits == nullptr) {  // the name before driver 535
       find("nvmlDeviceGetCurrentClocksThrottleReasons", clock_limits);
     }
+    find("nvmlDeviceGetComputeRunningProcesses_v3", processes);
   }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
@@ -96,6 +104,7 @@ struct Nvml::Library {
   int (*power)(Device, unsigned*) = nullptr;
   int (*temperature)(Device, int, unsigned*) = nullptr;
   int (*clock_limits)(Device, unsigned long long*) = nullptr;
+  int (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
 };
 
 Nvml::Nvml(const std::string& uuid) : library_(std::make_unique<Library>(library_name())) {
@@ -136,6 +145,19 @@ std::optional<GpuReading> Nvml::read() const {
     reading.clock_limits = static_cast<std::uint32_t>(limits);
   }
   return reading;
+}
+
+std::vector<int> Nvml::compute_processes() const {
+  std::array<Library::ProcessInfo, 256> infos{};
+  auto count = static_cast<unsigned>(infos.size());
+  std::vector<int> pids;
+  if (available() && library_->processes != nullptr &&
+      library_->processes(device_, &count, infos.data()) == kSuccess) {
+    for (unsigned i = 0; i < count; ++i) {
+      pids.push_back(static_cast<int>(infos.at(i).pid));
+    }
+  }
+  return pids;
 }
 
 }  // namespace fatune::gpu

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/gpu_reading.hpp"
 
@@ -25,6 +26,9 @@ class Nvml {
 
   /// Takes a reading. May be called from any thread. Empty if the SM clock cannot be read.
   [[nodiscard]] std::optional<GpuReading> read() const;
+
+  /// The processes with a context on the GPU. Their numbers are those of the driver's PID namespace.
+  [[nodiscard]] std::vector<int> compute_processes() const;
 
  private:
   friend std::string nvml_driver_release();

@@ -124,13 +124,14 @@ template <Is<RunReport> Self, typename Visit>
 void visit_members(Self& self, const Visit& visit) {
   auto& [command_line, started_at, wall_s, busy_s, gpus, measured, complete, space, family, device,
          toolchain, source_hashes, estimate_orders, imported_from, policy, problems, summary, gate,
-         shard, uid] = self;
+         shard, uid, disturbances] = self;
   FATUNE_VISIT(command_line, started_at, wall_s, busy_s, gpus, space, family, device, toolchain,
                policy);
   if constexpr (!std::is_const_v<Self>) {
     measured = true;  // records from before estimates were stored lack it
   }
-  FATUNE_VISIT_LATER(source_hashes, estimate_orders, imported_from, shard, uid, measured);
+  FATUNE_VISIT_LATER(source_hashes, estimate_orders, imported_from, shard, uid, measured,
+                     disturbances);
 }
 
 }  // namespace fatune

@@ -169,6 +169,9 @@ struct RunReport {
   /// A random identifier, the same in all copies of the stored run. Empty: an earlier version
   /// stored it.
   std::string uid{};
+  /// What may have disturbed the measurements, as sentences: other processes on the GPU, tools
+  /// around this process.
+  std::vector<std::string> disturbances{};
 };
 
 /// The part of the run's time in which its GPUs verified or measured, in percent.

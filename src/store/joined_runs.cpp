@@ -1,11 +1,14 @@
 #include "store/joined_runs.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
 #include <tuple>
 #include <utility>
+
+#include "core/is_among.hpp"
 
 namespace fatune {
 namespace {
@@ -71,8 +74,19 @@ void add_times(const std::vector<const StoredShard*>& parts, RunReport& header) 
       std::ranges::max_element(wall_s, {}, [](const auto& gpu) { return gpu.second; })->second;
 }
 
+/// Each disturbance once, in the order of the parts.
+std::vector<std::string> joined_disturbances(const std::vector<const StoredShard*>& parts) {
+  std::vector<std::string> all;
+  for (const StoredShard* part : parts) {
+    std::ranges::copy_if(part->header.disturbances, std::back_inserter(all),
+                         [&](const std::string& one) { return !is_among(one, all); });
+  }
+  return all;
+}
+
 RunReport joined_header(const std::vector<const StoredShard*>& parts, bool whole) {
   RunReport header = parts.front()->header;
+  header.disturbances = joined_disturbances(parts);
   header.complete = whole;
   header.shard = whole ? std::nullopt : std::optional(joined_shard(parts));
   add_times(parts, header);

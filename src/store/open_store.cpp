@@ -4,6 +4,8 @@
 #include <system_error>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include "core/environment.hpp"
 #include "store/network_file_system.hpp"
 #include "store/schema.hpp"
@@ -16,6 +18,14 @@ namespace fs = std::filesystem;
 /// Larger files are not checked as a whole, because that would read the whole file at every start.
 /// Only the rows that are read are checked.
 constexpr std::uintmax_t kMostCheckedBytes = std::uintmax_t{64} << 20;
+
+/// Refuses SQLite's names for databases that are no files.
+void refuse_no_file(const fs::path& path) {
+  if (path.empty() || path == ":memory:") {
+    throw Error(ExitCode::usage, fmt::format("'{}' is not a file: nothing would be kept", path.string()),
+                "--db", "name a file, or store nothing with --no-db");
+  }
+}
 
 void check_whole(Database& database) {
   std::error_code error;
@@ -35,6 +45,11 @@ std::optional<fs::path> default_store_path() {
   constexpr const char* kFile = "fatune/fatune.db";
   const auto folder = xdg_folder("XDG_DATA_HOME", ".local/share");
   return folder ? std::optional(*folder / kFile) : std::nullopt;
+}
+
+void check_store_file(const fs::path& path) {
+  refuse_no_file(path);
+  refuse_network_file(path);
 }
 
 std::filesystem::path store_path(const std::optional<std::filesystem::path>& named) {
@@ -69,6 +84,7 @@ void use_write_ahead_log(Database& database, std::chrono::milliseconds busy_time
 
 Database open_store(const fs::path& path, Database::Mode mode,
                     std::chrono::milliseconds busy_timeout) {
+  refuse_no_file(path);
   if (mode == Database::Mode::create) {
     refuse_network_file(path);
   }

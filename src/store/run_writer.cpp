@@ -135,6 +135,7 @@ void RunWriter::end_run(const RunReport& report) {
   header_.wall_s = report.wall_s;
   header_.busy_s = report.busy_s;
   header_.gpus = report.gpus;
+  header_.disturbances = report.disturbances;
   Transaction transaction(database_);
   database_.prepare("UPDATE runs SET header = ?, complete = ? WHERE id = ?")
       .bind(column_text(header_), report.complete, run_id_)

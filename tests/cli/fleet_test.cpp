@@ -49,9 +49,7 @@ class Fleet : public ProgramTest {
   [[nodiscard]] std::vector<std::string> merge_of(const std::vector<int>& numbers) const {
     std::vector<std::string> arguments{"merge", path("all.db"), "--format", "json"};
     for (const int number : numbers) {
-      if (std::filesystem::exists(store(number))) {
-        arguments.push_back(store(number));
-      }
+      arguments.push_back(store(number));
     }
     return arguments;
   }
@@ -90,6 +88,7 @@ TEST_F(Fleet, MergedIsTheUnshardedSweep) {
   for (int number = 1; number <= kShards; ++number) {
     const ProcessResult result = sweep_shard(number);
     expect_ok(result);
+    EXPECT_TRUE(std::filesystem::exists(store(number)));
     if (result.out.empty()) {
       EXPECT_THAT(result.err, HasSubstr("has none of the sweep's 5 problems"));
       continue;
@@ -116,7 +115,7 @@ TEST_F(Fleet, MergedIsTheUnshardedSweep) {
        {std::vector<std::string>{"report", "last", "--db", path("all.db"), "--out", path("r.html")},
         {"export", "--run", "last", "--db", path("all.db"), "--kernel-dir",
          FATUNE_SOURCE_DIR "/tests/families/faulty"},
-        {"compare", "last", "last", "--db", path("all.db")}}) {
+        {"history", "--db", path("all.db")}}) {
     expect_ok(fatune(command));
   }
 }
@@ -245,6 +244,21 @@ TEST_F(EstimatedFleet, BeginsAnewOnTheSameStore) {
   }
 }
 
+TEST_F(Fleet, AShardThatIsNotStoredIsAnErrorEvenIfQuiet) {
+  write("other.db", std::string(10000, 'x'));
+  for (const std::string& file : {std::string("/dev/full"), path("other.db")}) {
+    const ProcessResult result = fatune(sweep_of({"--shard", "1/1", "--db", file, "-q"}));
+    expect_error(result, ExitCode::io, {"results are not stored", file});
+    EXPECT_EQ(json::parse(result.out)["problems"].size(), 5U);
+  }
+}
+
+TEST_F(Fleet, AStoreMustBeAFile) {
+  expect_error(fatune(sweep_of({"--shard", "1/1", "--db", ":memory:", "-q"})), ExitCode::usage,
+               {"':memory:' is not a file", "--no-db"});
+  expect_error(fatune({"history", "--db", ":memory:"}), ExitCode::usage, {"':memory:'"});
+}
+
 // --- On a cluster ---
 
 class Cluster : public Fleet {
@@ -270,12 +284,13 @@ class Cluster : public Fleet {
   std::vector<int> missing() {
     std::vector<int> numbers;
     const ProcessResult result = fatune({"cluster", "missing", fleet_, "--format", "json"});
-    expect_ok(result);
     expect_schema(result.out, "cluster_missing");
     const json report = json::parse(result.out);
     for (const json& shard : report["missing"]) {
       numbers.push_back(shard["shard"]);
     }
+    EXPECT_EQ(result.exit_code,
+              static_cast<int>(numbers.empty() ? ExitCode::ok : ExitCode::incomplete));
     return numbers;
   }
   /// The number of the first shard that has a problem.

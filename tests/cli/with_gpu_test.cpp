@@ -3,6 +3,7 @@
 #include "cli/program.hpp"
 
 #include <signal.h>
+#include <unistd.h>
 
 namespace fatune::testing_cli {
 namespace {
@@ -53,6 +54,47 @@ TEST_F(WithGpu, TimesStandBesideWhatTheDeviceReaches) {
               1e-6);
   EXPECT_NEAR(best["percent_of_peak_at_clock"], 100 * tflops / (4096 * 132 * 1980e-6), 1e-6);
   EXPECT_THAT(fatune(arguments).out, HasSubstr(" % of the 856 TFLOP/s that dense products"));
+}
+
+TEST_F(WithGpu, AnotherProcessOnTheGpuIsSaidOnceAndKept) {
+  process_.environment["FATUNE_LIBNVML"] = FATUNE_FAKE_NVML;
+  process_.environment["FATUNE_FAKE_NVML_PROCESSES"] = "self," + std::to_string(getpid());
+  const ProcessResult result = fatune(small_run({"--seq", "128,256", "--format", "json"}));
+  expect_ok(result);
+  expect_schema(result.out, "results");
+  const std::string other = "process " + std::to_string(getpid()) + " (";
+  EXPECT_THAT(result.err, HasSubstr("times may be disturbed: " + other));
+  EXPECT_EQ(result.err.find("may be disturbed"), result.err.rfind("may be disturbed"));
+  const json disturbances = json::parse(result.out)["disturbances"];
+  ASSERT_EQ(disturbances.size(), 1U);
+  EXPECT_THAT(std::string(disturbances[0]), testing::StartsWith(other));
+  EXPECT_EQ(fatune_json({"show", "last", "--format", "json"})["disturbances"], disturbances);
+  EXPECT_THAT(fatune({"show", "last"}).out, HasSubstr("times may be disturbed: " + other));
+}
+
+TEST_F(WithGpu, ToolsAroundFatuneAreSaidAndKept) {
+  const auto disturbed_by = [&](const char* variable, const char* value) {
+    process_.environment[variable] = value;
+    const json report = fatune_json(small_run({"--seq", "128", "--no-db", "--format", "json"}));
+    process_.environment.erase(variable);
+    return report["disturbances"];
+  };
+  EXPECT_EQ(disturbed_by("CUDA_LAUNCH_BLOCKING", "1"),
+            json::array({"launches wait: CUDA_LAUNCH_BLOCKING=1"}));
+  EXPECT_EQ(disturbed_by("CUDA_LAUNCH_BLOCKING", "0"), json::array());
+  EXPECT_EQ(disturbed_by("CUDA_INJECTION64_PATH", "/opt/libsanitizer.so"),
+            json::array({"a tool runs inside fatune: CUDA_INJECTION64_PATH=/opt/libsanitizer.so"}));
+  EXPECT_EQ(disturbed_by("UNRELATED", "1"), json::array());
+}
+
+TEST_F(WithGpu, ATimeThatNoKernelTakesFailsItsConfiguration) {
+  process_.environment["FATUNE_FAKE_KERNEL_US"] = "10000000000000";
+  const ProcessResult result =
+      fatune(small_run({"--seq", "128", "--no-db", "--format", "json"}));
+  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::nothing_ranked)) << result.err;
+  const json failure = json::parse(result.out)["problems"][0]["failures"][0];
+  EXPECT_EQ(failure["outcome"], "implausible");
+  EXPECT_THAT(std::string(failure["detail"]), HasSubstr("1e+13 us is not the time of a kernel"));
 }
 
 TEST_F(WithGpu, ARateOfDenseProductsThatFailsIsANote) {

@@ -5,6 +5,8 @@
 #include <sstream>
 #include <string>
 
+#include <unistd.h>
+
 namespace {
 
 constexpr int kInvalidArgument = 2;
@@ -98,6 +100,28 @@ int nvmlDeviceGetCurrentClocksEventReasons(void*, unsigned long long* reasons) {
   return answer<unsigned long long>("GetCurrentClocksEventReasons", reasons,
                                     setting("FATUNE_FAKE_NVML_LIMITS", 4));
 }
+
+#ifndef FAKE_NVML_OLD
+struct ProcessInfo {
+  unsigned pid;
+  unsigned long long used_bytes;
+  unsigned gpu_instance;
+  unsigned compute_instance;
+};
+
+int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count, ProcessInfo* infos) {
+  const char* const text = std::getenv("FATUNE_FAKE_NVML_PROCESSES");
+  std::istringstream pids(text == nullptr ? "" : text);
+  unsigned found = 0;
+  for (std::string pid; found < *count && std::getline(pids, pid, ','); ++found) {
+    infos[found] = {pid == "self" ? static_cast<unsigned>(getpid())
+                                  : static_cast<unsigned>(std::strtoul(pid.c_str(), nullptr, 10)),
+                    0, 0, 0};
+  }
+  *count = found;
+  return scripted("GetComputeRunningProcesses");
+}
+#endif
 
 int fatune_fake_nvml_started() { return started(); }
 

@@ -109,10 +109,9 @@ ExitCode cluster_sbatch(const ClusterSbatchOptions& options) {
 
 ExitCode cluster_missing(const FleetOptions& options) {
   const FleetPlan plan = read_fleet(options.folder);
-  print_document(
-      missing_document(mapped(undone_shards(options.folder, plan), shard_row), plan.shards),
-      options.output);
-  return ExitCode::ok;
+  const std::vector<ShardState> undone = undone_shards(options.folder, plan);
+  print_document(missing_document(mapped(undone, shard_row), plan.shards), options.output);
+  return undone.empty() ? ExitCode::ok : ExitCode::incomplete;
 }
 
 ExitCode cluster_retry(const FleetOptions& options) {

@@ -24,6 +24,7 @@
 #include "core/is_among.hpp"
 #include "plan/planner.hpp"
 #include "search/choose_search.hpp"
+#include "store/open_store.hpp"
 
 namespace fatune {
 namespace {
@@ -42,7 +43,7 @@ std::int64_t count_dropped(const Plan& plan, bool pruned) {
 /// Drops the families that none of the devices can run, unless none would be left.
 void keep_runnable(const SweepOptions& options, KernelSet& kernels) {
   const std::vector<Target> targets =
-      choose_targets(options.target, kernels.tree, kernels.families.least_arch());
+      choose_targets(options.target, kernels.tree, kernels.families.all());
   const auto runs = [&](const Family& family) {
     return std::ranges::any_of(targets, [&](const Target& target) {
       return provides(target.limits.arch, family.min_arch);
@@ -121,8 +122,12 @@ void keep_common(const std::vector<FamilyPlan>& plans, std::vector<ProblemPlan>&
   }
 }
 
-/// Says that the shard has no problem, so that its work is done.
+/// Says that the shard has no problem, so that its work is done. Leaves an empty store, so that the
+/// stores of all shards exist.
 ExitCode say_nothing_to_do(const SweepOptions& options, const Shard& shard) {
+  if (options.store.file && !options.store.off) {
+    static_cast<void>(open_store(*options.store.file, Database::Mode::create));
+  }
   print_note(options.output, fmt::format("shard {} has none of the sweep's {} problems",
                                          shard_text(shard), shard.sweep_problems));
   return ExitCode::ok;
@@ -152,6 +157,7 @@ ExitCode sweep(const SweepOptions& options) {
   if (options.problems.d_heads.empty()) {
     keep_common(plans, problems);
   }
+  say_left_out(options.problems, problems, options.output);
   std::optional<Config> baseline = planned_baseline(kernels.families, problems, options.baseline);
   const std::string keys = space_keys(kernels.families, spaces);
   std::shared_ptr<const Rivals> rivals;

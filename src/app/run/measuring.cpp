@@ -15,6 +15,7 @@
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "app/run/cover_race.hpp"
+#include "app/run/disturbances.hpp"
 #include "app/run/gate.hpp"
 #include "app/run/gpu_setup.hpp"
 #include "app/run/outcome_lines.hpp"
@@ -22,6 +23,7 @@
 #include "app/run/run_identity.hpp"
 #include "app/run/store_log.hpp"
 #include "compile/compiler.hpp"
+#include "core/mapped.hpp"
 #include "data/device_file.hpp"
 #include "engine/device_thread.hpp"
 #include "engine/estimating_evaluator.hpp"
@@ -177,6 +179,9 @@ class Logs {
   [[nodiscard]] bool all_keep() const {
     return std::ranges::all_of(stored_, [](const auto& log) { return log && log->keeps(); });
   }
+  [[nodiscard]] bool any_failed() const {
+    return std::ranges::any_of(stored_, [](const auto& log) { return log && !log->keeps(); });
+  }
   void end(const RunReport& report) {
     for (const auto& log : stored_) {
       if (log) {
@@ -252,21 +257,25 @@ class Measuring {
         recorder_(report_header(run, options, target), files),
         planned_(count_configs(run.problems, *run.search)),
         progress_(options.output, planned_),
+        disturbances_(mapped(target.gpus, &TargetGpu::uuid)),
         stations_(open_stations(options, run, target, cache, progress_)),
         pipeline_(begin(run.kernels.families, run.baseline, run.problems, *run.search)) {}
 
   RunEnd carry_out() {
     wait_ready();
+    recorder_.set_disturbances(disturbances_.look());
     Logs logs(run_, options_, recorder_.report(), stations_);
     std::vector<Seat> seats = take_seats(stations_, logs);
     record(seats, 0);
     race_for_cover(seats);
     race_against_rivals();
     progress_.finish();
+    recorder_.set_disturbances(disturbances_.look());
     recorder_.close(complete_, busy_s(stations_));
     logs.end(recorder_.report());
     const bool resumable = target_.measured() && logs.all_keep();
-    return {recorder_.report(), complete_, planned_, resumable, recorder_.file_error()};
+    return {recorder_.report(), complete_,         planned_,
+            resumable,          logs.any_failed(), recorder_.file_error()};
   }
 
  private:
@@ -351,6 +360,7 @@ class Measuring {
   Recorder recorder_;
   std::size_t planned_;
   Progress progress_;
+  Disturbances disturbances_;  ///< must look before the stations start workers
   std::vector<Station> stations_;
   const ExhaustiveSearch all_;  ///< of what the winners require
   std::unique_ptr<Pipeline> pipeline_;

@@ -19,6 +19,7 @@ struct RunEnd {
   std::size_t planned =
       0;                   ///< configurations of the run, including races for a cover; 0: not known
   bool resumable = false;  ///< the store has what a later run needs to resume it
+  bool unstored = false;   ///< the store lacks results that it should have
   std::optional<Error> file_error;  ///< why the result files do not match the report
 };
 

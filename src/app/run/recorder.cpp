@@ -22,6 +22,11 @@ void Recorder::set_gate(GateReport gate) {
   report_.gate = std::move(gate);
 }
 
+void Recorder::set_disturbances(std::vector<std::string> disturbances) {
+  settle();
+  report_.disturbances = std::move(disturbances);
+}
+
 void Recorder::add(std::size_t number, ProblemReport problem) {
   settle();
   const auto place = std::distance(numbers_.begin(), numbers_.insert(number).first);

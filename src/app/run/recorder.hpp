@@ -4,6 +4,8 @@
 #include <future>
 #include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "app/run/result_files.hpp"
 #include "core/error.hpp"
@@ -22,6 +24,7 @@ class Recorder {
   /// Adds a problem. The report has them in the order of their numbers, whichever is done first.
   void add(std::size_t number, ProblemReport problem);
   void set_gate(GateReport gate);
+  void set_disturbances(std::vector<std::string> disturbances);
   /// Waits until the files match the report, or writing them has failed.
   void settle();
   /// Completes the report and its files. `busy_s`: RunReport::busy_s.

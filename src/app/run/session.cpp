@@ -17,7 +17,6 @@
 #include "emit/export_report.hpp"
 #include "emit/run_report.hpp"
 #include "engine/interrupt.hpp"
-#include "store/network_file_system.hpp"
 #include "store/open_store.hpp"
 
 namespace fatune {
@@ -64,9 +63,13 @@ bool lacks_ranking(const RunReport& report) {
          });
 }
 
-ExitCode exit_code_of(const RunEnd& end, bool strict) {
+/// `is_shard`: the run is of use only in a store.
+ExitCode exit_code_of(const RunEnd& end, bool strict, bool is_shard) {
   if (!end.complete) {
     return ExitCode::interrupted;
+  }
+  if (is_shard && end.unstored) {
+    return ExitCode::io;
   }
   if (strict && has_failures(end.report)) {
     return ExitCode::failed_outcomes;
@@ -211,7 +214,7 @@ void check_cover_is_timed(const PlannedRun& run, const Target& target) {
 void check_store_place(const StoreOptions& store) {
   const auto file = store.off ? std::nullopt : store.file ? store.file : default_store_path();
   if (file) {
-    refuse_network_file(*file);
+    check_store_file(*file);
   }
 }
 
@@ -228,7 +231,7 @@ ExitCode measure_all(const MeasureOptions& options, const PlannedRun& run,
     if (end.file_error) {
       throw *end.file_error;
     }
-    code = worse(code, exit_code_of(end, options.strict));
+    code = worse(code, exit_code_of(end, options.strict, run.shard.has_value()));
     if (!end.complete) {
       break;
     }
@@ -272,12 +275,14 @@ ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {
   const InterruptWatch watch;
   const auto cache = open_cache(options.compile);
   const std::vector<Target> targets =
-      choose_targets(options.target, run.kernels.tree, run.kernels.families.greatest_arch());
+      choose_targets(options.target, run.kernels.tree, run.kernels.families.all());
   check_cover_is_timed(run, targets.front());
   check_rivals_are_timed(run, targets.front());
   announce_estimate(targets.front(), options.output);
-  if (targets.front().measured()) {
+  if (targets.front().measured() || run.shard) {
     check_store_place(options.store);
+  }
+  if (targets.front().measured()) {
     announce_workspaces(run.kernels.families, options.output);
   }
   Reports reports(options.output, targets.size());

@@ -25,7 +25,7 @@ void StoreLog::attempt(Action action) {
   try {
     action();
   } catch (const Error& error) {
-    spdlog::warn("results are not stored: {}", error.what());
+    spdlog::error("results are not stored: {}", error.what());  // also with --quiet
     journal_.reset();
     writer_.reset();
     database_.reset();

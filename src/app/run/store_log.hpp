@@ -15,8 +15,8 @@
 namespace fatune {
 
 /// Stores a run as it proceeds, and gives a run that measures the results of earlier runs. If a
-/// store cannot be opened or fails during the run, it warns, and the run continues without the
-/// store.
+/// store cannot be opened or fails during the run, it says so even if quiet, and the run continues
+/// without the store.
 class StoreLog : public RunLog {
  public:
   /// Precondition: the GPU is held, so that what other runs on it left is final.

@@ -39,6 +39,18 @@ TEST_F(NvmlTest, ReadsClockPowerTemperatureAndLimits) {
   EXPECT_EQ(reading->clock_limits, 36U);
 }
 
+TEST_F(NvmlTest, ListsTheProcessesOnTheGpu) {
+  EXPECT_TRUE(Nvml(kUuid).compute_processes().empty());
+  const ScopedVariable processes("FATUNE_FAKE_NVML_PROCESSES", "12,345");
+  EXPECT_THAT(Nvml(kUuid).compute_processes(), testing::ElementsAre(12, 345));
+  {
+    const ScopedVariable fail("FATUNE_FAKE_NVML_FAIL", "GetComputeRunningProcesses=3");
+    EXPECT_TRUE(Nvml(kUuid).compute_processes().empty());
+  }
+  const ScopedVariable old("FATUNE_LIBNVML", FATUNE_FAKE_NVML_OLD);
+  EXPECT_TRUE(Nvml(kUuid).compute_processes().empty());
+}
+
 TEST_F(NvmlTest, IsShutDownAfterUse) {
   const int before = started();
   {

@@ -60,6 +60,13 @@ TEST(JoinedRuns, NeedNoRunOfAShardWithoutProblems) {
   EXPECT_TRUE(join_runs({part(1, 2, {1, 3}), part(2, 1, {0, 2})}).header.complete);
 }
 
+TEST(JoinedRuns, KeepWhatDisturbedAnyOfThem) {
+  std::vector<StoredShard> parts{part(1, 1, {0, 1}), part(2, 2, {2, 3})};
+  parts[0].header.disturbances = {"a"};
+  parts[1].header.disturbances = {"a", "b"};
+  EXPECT_THAT(join_runs(parts).header.disturbances, ElementsAre("a", "b"));
+}
+
 TEST(JoinedRuns, TakeWhatIsFinishedThenWhatIsNewer) {
   StoredShard killed = part(5, 1, {0, 1});
   killed.header.complete = false;

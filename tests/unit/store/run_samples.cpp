@@ -15,6 +15,7 @@ NewRun sample_run() {
   header.family = "toy";
   header.device.name = "Test GPU";
   header.device.uuid = "GPU-1";
+  header.disturbances = {"process 12 (other) uses GPU GPU-1"};
   header.device.arch = Arch{90, 'a'};
   header.device.sm_count = 132;
   header.device.free_memory_bytes = 12345;
@@ -79,6 +80,7 @@ RunReport run_end(double wall_s, bool complete) {
   RunReport report;
   report.wall_s = wall_s;
   report.complete = complete;
+  report.disturbances = sample_run().header.disturbances;
   return report;
 }
 

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace fatune {
+
+/// Finds what may disturb measurements: other processes with a context on a GPU, and tools and
+/// settings that change how this process uses CUDA.
+class Disturbances {
+ public:
+  /// `uuids`: the GPUs. Precondition: this process has not started a worker yet.
+  explicit Disturbances(std::vector<std::string> uuids);
+
+  /// Looks again, warns of what this process has not warned of, and returns everything seen so far, as sentences.
+  [[nodiscard]] const std::vector<std::string>& look();
+
+ private:
+  void add(std::string what);
+
+  std::vector<std::string> uuids_;
+  std::set<int> before_;  ///< processes on the GPUs before workers were started
+  std::vector<std::string> seen_;
+};
+
+}  // namespace fatune
