@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <string_view>
 
 #include "attention/visible_keys.hpp"
@@ -101,31 +102,47 @@ std::int64_t volume(const std::array<std::int64_t, 3>& extents) {
   return extents[0] * extents[1] * extents[2];
 }
 
-/// Returns the number of blocks that a sample ran.
-double blocks_of(const EmulatedLaunch& launch) {
-  return static_cast<double>(
-      volume(launch.on.only_head ? launch.blocks.extent : launch.geometry.grid));
+/// Returns the number of tiles that a sample computed.
+std::optional<std::int64_t> tiles_of(const EmulatedLaunch& launch, const TileCount& tiles) {
+  return launch.on.only_head ? volume(launch.blocks.extent) : tiles(launch.on.problem);
 }
 
-/// Returns the average number of keys that a block's queries see, if `blocks` blocks share the
+/// Returns the average number of keys that a tile's queries see, if `tiles` tiles share the
 /// problem's heads.
-double keys_per_block(const Problem& problem, double blocks) {
+double keys_per_tile(const Problem& problem, double tiles) {
   const auto keys = static_cast<double>(problem.seq_len_kv);
   if (!problem.causal && problem.window == 0) {
     return keys;
   }
   const auto seq_len = static_cast<double>(problem.seq_len);
-  const double rows = seq_len * static_cast<double>(problem.batch * problem.heads) / blocks;
-  // The average number of keys of one query, and half a key more for each other query of the block.
+  const double rows = seq_len * static_cast<double>(problem.batch * problem.heads) / tiles;
+  // The average number of keys of one query, and half a key more for each other query of the tile.
   return std::min(keys, visible_pairs(problem) / seq_len + (rows - 1.0) / 2.0);
-}
-
-double keys_per_block(const EmulatedLaunch& launch) {
-  return keys_per_block(compared_part(launch.on), blocks_of(launch));
 }
 
 CountedWork times(const CountedWork& work, double factor) {
   return combined(work, work, [factor](double a, double) { return a * factor; });
+}
+
+/// The work of an average tile, and the keys that it sees.
+struct Unit {
+  CountedWork work;
+  double keys = 0.0;
+};
+
+Unit unit_of(const CountedSample& sample, std::int64_t tiles) {
+  const auto count = static_cast<double>(tiles);
+  return {times(sample.work, 1.0 / count), keys_per_tile(compared_part(sample.launch.on), count)};
+}
+
+/// Returns `work`, or nothing if an amount is negative or no finite number.
+std::optional<CountedWork> possible(const CountedWork& work) {
+  bool all = true;
+  combined(work, work, [&](double a, double) {
+    all = all && std::isfinite(a) && a >= 0.0;
+    return a;
+  });
+  return all ? std::optional(work) : std::nullopt;
 }
 
 }  // namespace
@@ -141,19 +158,24 @@ CountedWork count_work(std::span<const emulate::InstructionCounts> counts,
   return work;
 }
 
-CountedWork scale_work(const CountedSample& shorter, const CountedSample* longer,
-                       const Problem& problem, const LaunchGeometry& geometry) {
-  const auto blocks = static_cast<double>(volume(geometry.grid));
-  const CountedWork of_block = times(shorter.work, 1.0 / blocks_of(shorter.launch));
-  if (longer == nullptr) {
-    return times(of_block, blocks);
+std::optional<CountedWork> scale_work(const CountedSample& shorter, const CountedSample* longer,
+                                      const Problem& problem, const TileCount& tiles) {
+  const auto all = tiles(problem);
+  const auto of_shorter = tiles_of(shorter.launch, tiles);
+  const auto of_longer = longer == nullptr ? of_shorter : tiles_of(longer->launch, tiles);
+  if (!all || !of_shorter || !of_longer) {
+    return std::nullopt;
   }
-  const CountedWork of_longer = times(longer->work, 1.0 / blocks_of(longer->launch));
-  const double keys = keys_per_block(shorter.launch);
-  const double steps =
-      (keys_per_block(problem, blocks) - keys) / (keys_per_block(longer->launch) - keys);
-  return combined(of_block, of_longer,
-                  [&](double a, double b) { return blocks * (a + (b - a) * steps); });
+  const auto count = static_cast<double>(*all);
+  const Unit one = unit_of(shorter, *of_shorter);
+  if (longer == nullptr) {
+    return times(one.work, count);
+  }
+  const Unit other = unit_of(*longer, *of_longer);
+  const double steps = (keys_per_tile(problem, count) - one.keys) / (other.keys - one.keys);
+  return possible(combined(one.work, other.work, [&](double a, double b) {
+    return count * (a + (b - a) * steps);
+  }));
 }
 
 }  // namespace fatune

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 
 #include "attention/problem.hpp"
@@ -17,6 +20,9 @@ namespace fatune {
 [[nodiscard]] CountedWork count_work(std::span<const emulate::InstructionCounts> counts,
                                      const emulate::Program& program, const PtxFunction& function);
 
+/// Returns the number of tiles of a problem, whose keys no blocks share; nothing if it is unknown.
+using TileCount = std::function<std::optional<std::int64_t>(const Problem&)>;
+
 /// Counted work and the launch that it was counted on.
 struct CountedSample {
   CountedWork work;
@@ -24,11 +30,14 @@ struct CountedSample {
 };
 
 /// Extrapolates the work of the whole problem from one sample, or from two of different lengths.
-/// The work of a block is a + b * keys, where `keys` is the average number of keys that its queries
+/// The work of a tile is a + b * keys, where `keys` is the average number of keys that its queries
 /// see. This is exact if the tiles of queries and keys divide the lengths. Otherwise it is exact if
 /// all lengths have the same raggedness and nothing is masked. A single sample is assumed to be as
-/// long as the problem.
-[[nodiscard]] CountedWork scale_work(const CountedSample& shorter, const CountedSample* longer,
-                                     const Problem& problem, const LaunchGeometry& geometry);
+/// long as the problem. Returns nothing if a number of tiles is unknown, or if the samples give an
+/// impossible amount of work.
+[[nodiscard]] std::optional<CountedWork> scale_work(const CountedSample& shorter,
+                                                    const CountedSample* longer,
+                                                    const Problem& problem,
+                                                    const TileCount& tiles);
 
 }  // namespace fatune

@@ -40,7 +40,7 @@ std::optional<Outcome> EstimatingEvaluator::admit(CandidateId id, const Result& 
                            rates_, {on_tensor_cores});
   }
   open_[id] = {verifier_->begin(result.config, problem_, kernel.artifact), result, kernel.geometry,
-               on_tensor_cores, std::nullopt};
+               on_tensor_cores, std::nullopt, std::nullopt};
   return std::nullopt;
 }
 
@@ -58,6 +58,7 @@ void EstimatingEvaluator::collect() {
   for (auto candidate = open_.begin(); candidate != open_.end();) {
     candidate->second.verdict = verifier_->verdict(candidate->second.key);
     if (candidate->second.verdict) {
+      candidate->second.work = counted_work(candidate->second);
       judged_.insert(*candidate);
       candidate = open_.erase(candidate);
       on_done_();
@@ -69,9 +70,21 @@ void EstimatingEvaluator::collect() {
 
 bool EstimatingEvaluator::tells_when_done(CandidateId id) const { return open_.contains(id); }
 
+/// Precondition: the candidate's verdict is known.
+std::optional<CountedWork> EstimatingEvaluator::counted_work(const Open& candidate) const {
+  if (!candidate.verdict->work) {
+    return std::nullopt;
+  }
+  const Config& config = candidate.result.config;
+  const auto& [shorter, longer] = *candidate.verdict->work;
+  return scale_work(shorter, longer ? &*longer : nullptr, problem_, [&](const Problem& problem) {
+    return count_tiles(families_.of(config), config, problem, limits_);
+  });
+}
+
 /// Whether the estimate is made from the work that emulation counted.
 bool EstimatingEvaluator::is_counted(const Open& candidate) const {
-  return candidate.verdict->work && !families_.of(candidate.result.config).estimate.model;
+  return candidate.work && !families_.of(candidate.result.config).estimate.model;
 }
 
 /// `counted`: from the work that was counted, which the candidate then must have.
@@ -79,10 +92,7 @@ Estimated EstimatingEvaluator::estimate_of(const Open& candidate, bool counted) 
   const Family& family = families_.of(candidate.result.config);
   KnownCode code{candidate.uses_tensor_cores};
   if (counted) {
-    const auto& [shorter, longer] = *candidate.verdict->work;
-    code.counted = scale_work(
-        shorter, longer ? &*longer : nullptr, problem_,
-        spread_launch(family, candidate.result.config, problem_, limits_, candidate.geometry));
+    code.counted = candidate.work;
   }
   return estimate_result(family, candidate.result, candidate.geometry, problem_, limits_, rates_,
                          code);

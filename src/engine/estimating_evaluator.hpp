@@ -49,9 +49,11 @@ class EstimatingEvaluator : public Evaluator {
     LaunchGeometry geometry;
     bool uses_tensor_cores = true;
     std::optional<EmulationVerdict> verdict;
+    std::optional<CountedWork> work;  ///< of the whole problem, if emulation could count it
   };
   using Factors = std::map<std::string, double>;  ///< by family
 
+  [[nodiscard]] std::optional<CountedWork> counted_work(const Open& candidate) const;
   [[nodiscard]] bool is_counted(const Open& candidate) const;
   [[nodiscard]] Estimated estimate_of(const Open& candidate, bool counted) const;
   [[nodiscard]] Factors factors_of_counting() const;

@@ -1,7 +1,6 @@
 #include "engine/work_estimate.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
@@ -83,31 +82,43 @@ class WorkCount {
   const DeviceLimits& limits_;
 };
 
-using Grid = std::array<std::int64_t, 3>;
-
-/// The grid on a device of `sm_count` SMs. Empty: the family's expressions do not allow for so
-/// many.
-std::optional<Grid> grid_on(const Family& family, const Config& config, const Problem& problem,
+/// The launch on a device of `sm_count` SMs. Empty: the family's expressions do not allow for so
+/// many, or for the problem.
+std::optional<LaunchGeometry> launch_on(const Family& family, const Config& config, const Problem& problem,
                             DeviceLimits limits, int sm_count) {
   limits.sm_count = sm_count;
   try {
-    return launch_geometry(family, config, problem, limits).grid;
+    return launch_geometry(family, config, problem, limits);
   } catch (const Error&) {
     return std::nullopt;
   }
+}
+
+/// The launch on a device that has room for all blocks at once; nothing if there is none.
+std::optional<LaunchGeometry> unlimited_launch(const Family& family, const Config& config,
+                                               const Problem& problem, const DeviceLimits& limits) {
+  constexpr int kManySms = 1 << 22;
+  auto launch = launch_on(family, config, problem, limits, kManySms);
+  const auto on_more = launch_on(family, config, problem, limits, 2 * kManySms);
+  return launch && on_more && launch->grid == on_more->grid ? std::move(launch) : std::nullopt;
 }
 
 }  // namespace
 
 LaunchGeometry spread_launch(const Family& family, const Config& config, const Problem& problem,
                              const DeviceLimits& limits, const LaunchGeometry& launch) {
-  constexpr int kManySms = 1 << 22;
-  const auto grid = grid_on(family, config, problem, limits, kManySms);
   LaunchGeometry spread = launch;
-  if (grid && grid == grid_on(family, config, problem, limits, 2 * kManySms)) {
-    spread.grid = *grid;
+  if (const auto unlimited = unlimited_launch(family, config, problem, limits)) {
+    spread.grid = unlimited->grid;
   }
   return spread;
+}
+
+std::optional<std::int64_t> count_tiles(const Family& family, const Config& config, Problem problem,
+                                        const DeviceLimits& limits) {
+  problem.seq_len_kv = 1;
+  const auto launch = unlimited_launch(family, config, problem, limits);
+  return launch ? std::optional(block_count(*launch)) : std::nullopt;
 }
 
 Estimated estimate_result(const Family& family, const Result& result,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -20,6 +21,12 @@ namespace fatune {
 [[nodiscard]] LaunchGeometry spread_launch(const Family& family, const Config& config,
                                            const Problem& problem, const DeviceLimits& limits,
                                            const LaunchGeometry& launch);
+
+/// Returns the number of tiles of a problem: the blocks on a device with room for all, if the
+/// problem had a single key. Blocks that share the keys of a tile then are one. Nothing if no number
+/// of SMs is large enough, or if the kernel cannot be launched on the problem.
+[[nodiscard]] std::optional<std::int64_t> count_tiles(const Family& family, const Config& config,
+                                                      Problem problem, const DeviceLimits& limits);
 
 /// What is known about the code of a kernel that has not been run.
 struct KnownCode {

@@ -218,6 +218,9 @@ double Expression::number_or_infinity(std::span<const double> scope) const {
 std::int64_t Expression::integer(std::span<const double> scope) const {
   const double value = number(scope);
   if (std::trunc(value) != value || std::abs(value) > kMaxExactInteger) {
+    if (value > kMaxExactInteger) {
+      fail_value(*this, Misfit::too_great, fmt::format("\"{}\" gives {}, more than 2^53", text(), value), impl_->where);
+    }
     impl_->fail(fmt::format("the result {} is not a whole number{}", value, impl_->inputs(scope)),
                 "ceil_div(a, b) and floor(x) give whole numbers");
   }
@@ -234,5 +237,13 @@ std::optional<bool> Expression::holds_if_known(std::span<const double> scope) co
 Needs Expression::needs() const { return impl_->needs; }
 
 const std::string& Expression::text() const { return impl_->text; }
+
+void fail_value(const Expression& of, Misfit misfit, const std::string& what,
+                const std::string& where) {
+  if (misfit == Misfit::too_great && of.needs().problem) {
+    throw TooLargeProblem(ExitCode::bad_file, what, where);
+  }
+  throw Error(ExitCode::bad_file, what, where);
+}
 
 }  // namespace fatune

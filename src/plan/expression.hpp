@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/error.hpp"
+
 namespace fatune {
 
 /// The facts that a value needs: nothing (parameters alone), a problem, a device.
@@ -83,5 +85,19 @@ class Expression {
   struct Impl;
   std::shared_ptr<const Impl> impl_;
 };
+
+/// A problem for which an expression gives more than a grid, an argument or a number can hold.
+class TooLargeProblem : public Error {
+ public:
+  using Error::Error;
+};
+
+/// How a value does not fit its place.
+enum class Misfit { too_great, other };
+
+/// Throws a TooLargeProblem if the value is too great and depends on the problem; otherwise
+/// Error(bad_file), because the file is wrong. `where` is the file and pointer.
+[[noreturn]] void fail_value(const Expression& of, Misfit misfit, const std::string& what,
+                             const std::string& where);
 
 }  // namespace fatune

@@ -39,9 +39,9 @@ std::int64_t within(const Expression& of, Scope scope, std::int64_t least, std::
                     const std::string& where) {
   const std::int64_t value = of.integer(scope);
   if (value < least || value > most) {
-    throw Error(ExitCode::bad_file,
-                fmt::format("\"{}\" gives {}, outside {} to {}", of.text(), value, least, most),
-                where);
+    fail_value(of, value < least ? Misfit::other : Misfit::too_great,
+               fmt::format("\"{}\" gives {}, outside {} to {}", of.text(), value, least, most),
+               where);
   }
   return value;
 }
@@ -100,10 +100,11 @@ class Layout {
     for (const Expression& value : rule.values) {
       const auto bits = type.bits(value, scope_);
       if (!bits) {
-        throw Error(ExitCode::bad_file,
-                    fmt::format("\"{}\" gives {}, which is not a valid {}", value.text(),
-                                value.number(scope_), type.name),
-                    rule.where);
+        const double number = value.number(scope_);
+        fail_value(value, number > 0.0 ? Misfit::too_great : Misfit::other,
+                   fmt::format("\"{}\" gives {}, which is not a valid {}", value.text(), number,
+                               type.name),
+                   rule.where);
       }
       argument_.scalars.push_back(
           {place(type.bytes, type.bytes, rule.where), type.bytes, *bits, std::string(type.name)});

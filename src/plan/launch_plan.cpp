@@ -37,9 +37,10 @@ std::array<std::int64_t, 3> extent(const Family& family, const std::array<Expres
   for (std::size_t i = 0; i < 3; ++i) {
     values[i] = xyz[i].integer(scope);
     if (values[i] < 1 || values[i] > greatest[i]) {
-      fail_launch(
-          family, fmt::format("{}/{}", part, i),
-          fmt::format("\"{}\" gives {}, outside 1 to {}", xyz[i].text(), values[i], greatest[i]));
+      fail_value(
+          xyz[i], values[i] < 1 ? Misfit::other : Misfit::too_great,
+          fmt::format("\"{}\" gives {}, outside 1 to {}", xyz[i].text(), values[i], greatest[i]),
+          fmt::format("{}: /launch/{}/{}", family.file, part, i));
     }
   }
   return values;

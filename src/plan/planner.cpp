@@ -279,7 +279,12 @@ std::optional<Unlaunchable> check_limits(const Family& family, const Config& con
                                     arch_name(needed), needed.suffix == '\0' ? " or newer" : "",
                                     arch_name(limits.arch))};
   }
-  const LaunchGeometry launch = launch_geometry(family, config, problem, limits);
+  LaunchGeometry launch;
+  try {
+    launch = launch_geometry(family, config, problem, limits);
+  } catch (const TooLargeProblem& error) {
+    return Unlaunchable{"the problem is too large for it: " + error.what_was_wrong()};
+  }
   const std::int64_t threads = thread_count(launch);
   if (threads > limits.max_threads_per_block) {
     return Unlaunchable{fmt::format("needs {} threads per block, the device allows {}", threads,

@@ -81,7 +81,9 @@ inline constexpr const char* kUnderstoodValues = "understood-values";
                                                  const DeviceLimits* limits = nullptr);
 
 /// Returns the limit of the device that the configuration exceeds, with the figures: architecture,
-/// threads, shared memory. Nothing if there is none. (Registers are known only after compilation.)
+/// threads, shared memory. Does the same where a grid or an argument of the kernel cannot be as
+/// large as the problem makes it. Nothing if there is none. (Registers are known only after
+/// compilation.)
 [[nodiscard]] std::optional<Unlaunchable> check_limits(const Family& family, const Config& config,
                                                        const Problem& problem,
                                                        const DeviceLimits& limits);
@@ -104,7 +106,7 @@ inline constexpr const char* kUnderstoodValues = "understood-values";
 
 /// How to launch a configuration on a problem. `facts` are those of the machine code; without them
 /// the symbol resident_blocks_per_sm is 1. Throws Error(bad_file) if an expression of the family
-/// gives an impossible grid, block or argument.
+/// gives an impossible grid, block or argument; TooLargeProblem where the problem is the cause.
 [[nodiscard]] LaunchGeometry launch_geometry(const Family& family, const Config& config,
                                              const Problem& problem, const DeviceLimits& limits,
                                              const ResourceFacts* facts = nullptr);

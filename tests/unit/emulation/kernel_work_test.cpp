@@ -81,10 +81,8 @@ class Affine {
   [[nodiscard]] Problem problem(std::int64_t seq_len, std::int64_t batch = 1) const {
     return {batch, seq_len, 4, 64, DType::fp16, causal_};
   }
-  [[nodiscard]] LaunchGeometry geometry(const Problem& problem) const {
-    LaunchGeometry launch;
-    launch.grid = {problem.seq_len / rows_, problem.heads, problem.batch};
-    return launch;
+  [[nodiscard]] std::int64_t tiles(const Problem& problem) const {
+    return problem.seq_len / rows_ * problem.heads * problem.batch;
   }
   /// The operations of one head.
   [[nodiscard]] double of_head(std::int64_t seq_len) const {
@@ -97,7 +95,6 @@ class Affine {
   [[nodiscard]] CountedSample sample(std::int64_t seq_len) const {
     CountedSample sample;
     sample.launch.on = {problem(seq_len), 3};
-    sample.launch.geometry = geometry(problem(seq_len));
     sample.launch.blocks.extent = {seq_len / rows_, 1, 1};
     sample.work.fp32_operations = of_head(seq_len);
     return sample;
@@ -114,9 +111,10 @@ TEST(ScaleWork, IsExactWhereTilesDivideTheLength) {
       const Affine kernel(rows, causal);
       const Problem problem = kernel.problem(4096, 2);
       const CountedSample longer = kernel.sample(512);
-      const CountedWork work =
-          scale_work(kernel.sample(256), &longer, problem, kernel.geometry(problem));
-      EXPECT_DOUBLE_EQ(work.fp32_operations, 2 * 4 * kernel.of_head(4096)) << rows << causal;
+      const auto work = scale_work(kernel.sample(256), &longer, problem,
+                                   [&](const Problem& of) { return kernel.tiles(of); });
+      EXPECT_DOUBLE_EQ(work.value().fp32_operations, 2 * 4 * kernel.of_head(4096))
+          << rows << causal;
     }
   }
 }
@@ -124,9 +122,20 @@ TEST(ScaleWork, IsExactWhereTilesDivideTheLength) {
 TEST(ScaleWork, OneSampleIsOfTheSameLength) {
   const Affine kernel(64, true);
   const Problem problem = kernel.problem(256, 3);
-  const CountedWork work =
-      scale_work(kernel.sample(256), nullptr, problem, kernel.geometry(problem));
-  EXPECT_DOUBLE_EQ(work.fp32_operations, 3 * 4 * kernel.of_head(256));
+  const auto work = scale_work(kernel.sample(256), nullptr, problem,
+                               [&](const Problem& of) { return kernel.tiles(of); });
+  EXPECT_DOUBLE_EQ(work.value().fp32_operations, 3 * 4 * kernel.of_head(256));
+}
+
+TEST(ScaleWork, GivesNothingThatCannotBe) {
+  const Affine kernel(64, false);
+  const Problem problem = kernel.problem(4096);
+  const CountedSample shorter = kernel.sample(256);
+  CountedSample longer = kernel.sample(512);
+  EXPECT_FALSE(scale_work(shorter, &longer, problem, [](const Problem&) { return std::nullopt; }));
+  longer.work.fp32_operations = shorter.work.fp32_operations;  // less for each tile
+  EXPECT_FALSE(scale_work(shorter, &longer, problem,
+                          [&](const Problem& of) { return kernel.tiles(of); }));
 }
 
 }  // namespace

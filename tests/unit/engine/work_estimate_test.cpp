@@ -18,6 +18,9 @@ constexpr const char* kPersistent =
 constexpr const char* kCluster =
     "(ws, FP16, 128, 192, 80, 2, 12, 3): overlap+lazy+slots_2+cluster_2+persistent";
 
+constexpr const char* kSplit =
+    "(ws, FP16, 128, 128, 128, 2, 8, 2): overlap+lazy+slots_1+cluster_1+persistent+split";
+
 class HopperEstimate : public testing::Test {
  protected:
   [[nodiscard]] LaunchGeometry launch(const char* text) const {
@@ -46,6 +49,17 @@ TEST_F(HopperEstimate, APersistentKernelsWorkIsThatOfItsTiles) {
   EXPECT_EQ(spread_blocks(kPersistent), 32 * 16 * 16);
   EXPECT_EQ(spread_blocks(kAlone), launch(kAlone).grid[0]);
   EXPECT_EQ(spread_blocks(kCluster), 2 * 11 * 16 * 16);
+}
+
+TEST_F(HopperEstimate, BlocksThatShareTheKeysOfATileCountAsOneTile) {
+  const auto tiles = [&](const char* text, const Problem& problem) {
+    return count_tiles(family_, parse_config(family_, text), problem, limits_);
+  };
+  EXPECT_EQ(spread_blocks(kSplit), 32 * 32 * 16 * 16);
+  for (const char* text : {kAlone, kPersistent, kSplit}) {
+    EXPECT_EQ(tiles(text, problem_), 32 * 16 * 16) << text;
+  }
+  EXPECT_EQ(tiles(kPersistent, {16, kMostSeqLen, 16, 128, DType::fp16, false}), std::nullopt);
 }
 
 TEST_F(HopperEstimate, ExceedsTheRateOfMmaSyncAndNotThePeak) {
