@@ -46,7 +46,7 @@ struct TargetOptions {
   bool all_devices = false;  ///< every usable GPU
   bool no_gpu = false;       ///< estimate even if there is a GPU
   bool no_wait = false;      ///< end with an error while another fatune measures on a GPU
-  std::optional<Arch> arch;  ///< absent: the GPU's, or sm_90 without one
+  std::optional<Arch> arch;  ///< absent: the GPU's, or offline_target()'s without one
   bool require_gpu = false;
 };
 

@@ -23,7 +23,7 @@ void add_compile_command(const Subcommands& all) {
   sub.add_flag("--strict", options.strict, "exit with 6 if a configuration did not compile");
   add_output_options(sub, options.output);
   sub.footer(
-      R"(The default architecture is sm_90. The remainder of the sequence length in the last tile is compiled in.
+      R"(The default architecture is sm_90a. The remainder of the sequence length in the last tile is compiled in.
 --out names a file after the family, the configuration, the compiled-in constants of problem and GPU
 (those that are not 0) and the architecture:
   flash_sm80_FP16_128_64_64_4_async_load_2_2_2_tiles.causal.min_blocks-2.row_stride-2048.sm_80.cubin

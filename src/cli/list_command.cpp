@@ -18,7 +18,7 @@ void add_list_command(const Subcommands& all) {
   add_view_options(sub, options.output.view);
   sub.footer(
       R"(Rules that need a problem or a device are applied with --seq only: to problems of that length, on the
-device that --arch stands for (default: sm_90). 'fatune sweep' applies them to each of its problems.
+device that --arch stands for (default: sm_90a). 'fatune sweep' applies them to each of its problems.
 Examples:
   fatune list
   fatune list --space tune --pruned

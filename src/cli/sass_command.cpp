@@ -106,7 +106,7 @@ void add_sass_command(const Subcommands& all) {
   add_clean_command(inner);
   add_sass_map_command(inner);
   add_why_command(inner);
-  sub.footer(R"(Needs nvdisasm (docs/sass.md). The default architecture is sm_90.
+  sub.footer(R"(Needs nvdisasm (docs/sass.md). The default architecture is sm_90a.
 Examples:
   fatune sass --arch sm_80 \
     --config "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax"

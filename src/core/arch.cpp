@@ -13,13 +13,18 @@ Arch parse_arch(std::string_view text) {
   std::match_results<std::string_view::const_iterator> match;
   if (!std::regex_match(text.begin(), text.end(), match, pattern)) {
     throw Error(ExitCode::usage, fmt::format("'{}' is not a GPU architecture", text), {},
-                "write it as sm_80, sm_86, sm_89, sm_90 or sm_90a");
+                "write it as sm_80, sm_86, sm_89, sm_90a, sm_100a, ...");
   }
   const Arch arch{std::stoi(match[1].str()) * 10 + std::stoi(match[2].str()),
                   match[3].length() == 0 ? '\0' : 'a'};
   if (arch.sm < kOldestArch.sm) {
     throw Error(ExitCode::usage, fmt::format("{} is older than sm_80", arch_name(arch)), {},
                 "fatune's kernels need compute capability 8.0 or newer");
+  }
+  if (arch.suffix != '\0' && arch.sm < kFirstSuffixSm) {
+    throw Error(ExitCode::usage, fmt::format("there is no architecture {}", arch_name(arch)), {},
+                fmt::format("write sm_{}; names with an 'a' begin with sm_{}a", arch.sm,
+                            kFirstSuffixSm));
   }
   return arch;
 }

@@ -16,13 +16,15 @@ struct Arch {
 
 /// The oldest architecture that fatune's own kernels run on.
 inline constexpr Arch kOldestArch{80, '\0'};
+/// The first whose GPUs have features that only code for a name with the suffix 'a' may use.
+inline constexpr int kFirstSuffixSm = 90;
 
 /// True if code for `least` runs on `arch`: `arch` is not older, or, if `least` has a suffix, both
 /// are equal.
 [[nodiscard]] bool provides(Arch arch, Arch least);
 
-/// Reads "sm_90a", "90a", "9.0", "sm_80". Throws Error(usage) for anything else, and for
-/// architectures below sm_80.
+/// Reads "sm_90a", "90a", "9.0", "sm_80". Throws Error(usage) for anything else, for architectures
+/// below sm_80, and for a suffix below kFirstSuffixSm.
 [[nodiscard]] Arch parse_arch(std::string_view text);
 [[nodiscard]] std::string arch_name(Arch arch);          ///< "sm_90a"
 [[nodiscard]] std::string virtual_arch_name(Arch arch);  ///< "compute_90a", for PTX

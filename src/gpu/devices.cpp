@@ -10,8 +10,7 @@
 namespace fatune::gpu {
 namespace {
 
-constexpr int kLowestSm = 80;       // cp.async and bf16 mma
-constexpr int kFirstSuffixSm = 90;  // the first with architecture-specific instructions
+constexpr int kLowestSm = 80;  // cp.async and bf16 mma
 
 int attribute(int device, CUdevice_attribute which) {
   int value = 0;

@@ -45,8 +45,6 @@ class Readings {
   std::optional<UnreadableConfig> furthest_;
 };
 
-bool needs_less(const Family& a, const Family& b) { return a.min_arch < b.min_arch; }
-
 }  // namespace
 
 FamilySet::FamilySet(std::vector<Family> families) : families_(std::move(families)) {}
@@ -66,14 +64,6 @@ const Family& FamilySet::of(const Config& config) const {
 }
 
 std::string FamilySet::names() const { return joined(families_, {&kJoin, 1}, &Family::name); }
-
-Arch FamilySet::least_arch() const {
-  return std::ranges::min_element(families_, needs_less)->min_arch;
-}
-
-Arch FamilySet::greatest_arch() const {
-  return std::ranges::max_element(families_, needs_less)->min_arch;
-}
 
 void FamilySet::keep_if(const std::function<bool(const Family&)>& keeps) {
   std::erase_if(families_, [&](const Family& family) { return !keeps(family); });

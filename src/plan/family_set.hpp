@@ -25,9 +25,7 @@ class FamilySet {
   [[nodiscard]] const Family* find(std::string_view name) const;
   [[nodiscard]] const std::vector<Family>& all() const { return families_; }
   [[nodiscard]] bool several() const { return families_.size() > 1; }
-  [[nodiscard]] std::string names() const;   ///< "flash_sm80", "flash_sm80+flash_sm90"
-  [[nodiscard]] Arch least_arch() const;     ///< the lowest that one of them needs
-  [[nodiscard]] Arch greatest_arch() const;  ///< the highest that one of them needs
+  [[nodiscard]] std::string names() const;  ///< "flash_sm80", "flash_sm80+flash_sm90"
   /// Drops the families for which `keeps` is false. Precondition: at least one is kept.
   void keep_if(const std::function<bool(const Family&)>& keeps);
 

@@ -150,11 +150,49 @@ TEST_F(Families, AreFoundByTheConfigurationsNamed) {
 
 TEST_F(Families, AreEstimatedTogetherForAnArchitectureThatRunsThem) {
   process_.environment["FATUNE_LIBCUDA"] = "/nonexistent/libcuda.so.1";
-  const auto estimate = [&](const char* arch) {
-    return fatune_json(sweep_of({"--no-emulate", "--arch", arch, "--format", "json"}))["family"];
+  const auto estimate = [&](const std::vector<std::string>& arch) {
+    return fatune_json(with(sweep_of({"--no-emulate", "--format", "json"}), arch));
   };
-  EXPECT_EQ(estimate("sm_90a"), "flash_sm80+flash_sm90");
-  EXPECT_EQ(estimate("sm_90"), "flash_sm80");
+  for (const std::vector<std::string>& arch :
+       {std::vector<std::string>{}, {"--arch", "sm_90"}, {"--arch", "sm_90a"}}) {
+    const json report = estimate(arch);
+    EXPECT_EQ(report["family"], "flash_sm80+flash_sm90");
+    EXPECT_EQ(report["device"]["arch"], "sm_90a");
+  }
+  EXPECT_EQ(estimate({"--arch", "sm_120"})["family"], "flash_sm80");
+}
+
+TEST_F(Families, ThatNeedASuffixGiveItToTheArchitectureOnceAndSaySo) {
+  process_.environment["FATUNE_LIBCUDA"] = "/nonexistent/libcuda.so.1";
+  const std::string said = "--arch sm_90 means sm_90a, which flash_sm90 needs";
+  std::vector<std::string> sweep = sweep_of({"--no-emulate", "--arch", "sm_90"});
+  std::erase(sweep, "-q");
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"predict", "--seq", "4096", "--arch", "sm_90"}, sweep}) {
+    const ProcessResult result = fatune(args);
+    expect_ok(result);
+    EXPECT_THAT(result.err, HasSubstr(said));
+    EXPECT_EQ(result.err.find(said), result.err.rfind(said));
+  }
+  const ProcessResult alone =
+      fatune({"compile", "--space", "prog", "--seq", "256", "--arch", "sm_90", "--format", "json"});
+  expect_ok(alone);
+  EXPECT_EQ(json::parse(alone.out)["device"]["arch"], "sm_90");
+  EXPECT_EQ(alone.err.find("sm_90a"), std::string::npos);
+}
+
+TEST_F(Families, HaveOneDefaultArchitectureWithoutAGpu) {
+  process_.environment["FATUNE_LIBCUDA"] = "/nonexistent/libcuda.so.1";
+  for (const std::string& config : {kConfig, kHopperConfig}) {
+    for (const std::vector<std::string>& command : {std::vector<std::string>{"run", "--no-emulate"},
+                                                    {"compile"},
+                                                    {"emulate"},
+                                                    {"check", "--emulate"}}) {
+      const ProcessResult result = fatune(with(command, {"--config", config, "--seq", "64"}));
+      expect_ok(result);
+      EXPECT_THAT(result.out + result.err, HasSubstr("sm_90a")) << command.front() << config;
+    }
+  }
 }
 
 TEST_F(Families, AreInTheFileOfTheBestThatVerifyWinnerTakes) {

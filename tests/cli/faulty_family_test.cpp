@@ -31,7 +31,7 @@ TEST_F(FaultyFamily, ListsGoodOnesAmongFaultyOnes) {
 }
 
 TEST_F(FaultyFamily, CompilesButForTheCompileErrorAndTheSharedMemory) {
-  for (const char* arch : {"sm_80", "sm_90"}) {
+  for (const char* arch : {"sm_80", "sm_90", "sm_103", "sm_120", "sm_121"}) {
     const json report =
         fatune_json({"compile", "--kernel-dir", kernel_dir(), "--arch", arch, "--format", "json"});
     using Rows = std::vector<std::pair<std::string, std::string>>;

@@ -42,7 +42,7 @@ TEST_F(SweepFiles, AreRecordedWithCommandAndToolchain) {
   const json best = json::parse(read("best.json"));
   EXPECT_THAT(std::string(best["command_line"]), HasSubstr("fatune sweep --seq 128"));
   EXPECT_FALSE(std::string(best["toolchain"]["nvrtc"]).empty());
-  EXPECT_EQ(best["gpus"][0]["device"]["arch"], "sm_90");
+  EXPECT_EQ(best["gpus"][0]["device"]["arch"], "sm_90a");
 }
 
 TEST_F(SweepFiles, AFolderThatCannotBeUsedIsFoundBeforeTheWork) {

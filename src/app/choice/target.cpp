@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <vector>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "app/version.hpp"
 #include "compile/compiler.hpp"
@@ -19,7 +21,7 @@
 namespace fatune {
 namespace {
 
-constexpr Arch kDefaultArch{90, '\0'};
+constexpr Arch kDefaultArch{90, 'a'};
 
 /// The GPUs found, or why there are none.
 struct Search {
@@ -84,6 +86,25 @@ bool same_model(const DeviceLimits& a, const DeviceLimits& b) {
          a.total_memory_bytes == b.total_memory_bytes;
 }
 
+void warn_of_suffix(Arch asked, const Family& family) {
+  static std::once_flag warned;
+  std::call_once(warned, [&] {
+    spdlog::warn("--arch {} means {}, which {} needs", arch_name(asked),
+                 arch_name(family.min_arch), family.name);
+  });
+}
+
+/// Returns the architecture without a GPU that runs most of the families: the default one, or one
+/// that a family needs.
+Arch default_arch(std::span<const Family> families) {
+  std::vector<Arch> choices{kDefaultArch};
+  std::ranges::transform(families, std::back_inserter(choices), &Family::min_arch);
+  return *std::ranges::max_element(choices, {}, [&](Arch arch) {
+    return std::ranges::count_if(
+        families, [&](const Family& family) { return provides(arch, family.min_arch); });
+  });
+}
+
 std::vector<Target> by_model(const std::vector<gpu::Device>& devices, std::optional<Arch> arch) {
   std::vector<Target> targets;
   for (const gpu::Device& device : devices) {
@@ -109,21 +130,38 @@ bool runs_on(Arch code, Arch gpu) {
   return code.sm / 10 == gpu.sm / 10 && code.sm <= gpu.sm;
 }
 
-Target offline_target(std::optional<Arch> arch, const FileTree& tree, Arch least) {
-  const Arch wanted = arch.value_or(provides(kDefaultArch, least) ? kDefaultArch : least);
+Arch arch_meant(std::optional<Arch> arch, std::span<const Family> families) {
+  if (!arch) {
+    return default_arch(families);
+  }
+  const auto stricter = std::ranges::find_if(families, [&](const Family& family) {
+    return arch->suffix == '\0' && family.min_arch.sm == arch->sm && family.min_arch != *arch;
+  });
+  if (stricter == families.end()) {
+    return *arch;
+  }
+  warn_of_suffix(*arch, *stricter);
+  return stricter->min_arch;
+}
+
+Target offline_target(std::optional<Arch> arch, const FileTree& tree,
+                      std::span<const Family> families) {
+  const Arch wanted = arch_meant(arch, families);
   check_arch_supported(wanted);
   return {load_device_limits(tree, wanted), {}, {}};
 }
 
-std::vector<Target> choose_targets(const TargetOptions& options, const FileTree& tree, Arch least) {
+std::vector<Target> choose_targets(const TargetOptions& options, const FileTree& tree,
+                                   std::span<const Family> families) {
   const Search found = search(options);
   if (!found.devices.empty()) {
-    return by_model(found.devices, options.arch);
+    return by_model(found.devices,
+                    options.arch ? std::optional(arch_meant(options.arch, families)) : std::nullopt);
   }
   if (options.require_gpu) {
     throw Error(ExitCode::no_gpu, "a GPU is required: " + found.problem, {}, found.remedy);
   }
-  Target target = offline_target(options.arch, tree, least);
+  Target target = offline_target(options.arch, tree, families);
   target.why_not_measured = found.problem;
   return {target};
 }

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "app/option_groups.hpp"
 #include "core/device_limits.hpp"
 #include "data/file_tree.hpp"
+#include "plan/family.hpp"
 #include "report/report.hpp"
 
 namespace fatune {
@@ -31,11 +33,17 @@ struct Target {
 /// and cannot be used. Throws Error(usage) if the requested architecture does not run on it, or is
 /// unknown to NVRTC or fatune.
 [[nodiscard]] std::vector<Target> choose_targets(const TargetOptions& options, const FileTree& tree,
-                                                 Arch least);
+                                                 std::span<const Family> families);
 
-/// Returns an architecture without a GPU. If `arch` is absent, it is sm_90, or `least`, the
-/// kernels' Family::min_arch, if sm_90 does not run them.
-[[nodiscard]] Target offline_target(std::optional<Arch> arch, const FileTree& tree, Arch least);
+/// Returns the architecture that `--arch` means for the families. If one of them needs the
+/// architecture's name with a suffix, that one (sm_90a for sm_90); the first call that adds a
+/// suffix warns. If `arch` is absent: sm_90a, which an H100 and an H200 are, or what the families
+/// need if it runs fewer of them.
+[[nodiscard]] Arch arch_meant(std::optional<Arch> arch, std::span<const Family> families);
+
+/// Returns the architecture that arch_meant() chooses, without a GPU.
+[[nodiscard]] Target offline_target(std::optional<Arch> arch, const FileTree& tree,
+                                    std::span<const Family> families);
 
 /// Whether machine code for `code` runs on a GPU of architecture `gpu`: the same major version, and
 /// no newer minor version. Architecture-specific code runs only on its own architecture.

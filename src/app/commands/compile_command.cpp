@@ -163,7 +163,7 @@ ExitCode exit_code_of(const CompileReport& report, bool strict) {
 ExitCode compile_offline(const CompileOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const KernelSet kernels = choose_kernels(options.kernels, options.configs);
-  const Target target = offline_target(options.arch, kernels.tree, kernels.family().min_arch);
+  const Target target = offline_target(options.arch, kernels.tree, kernels.families.all());
   const Job job{options, kernels.family(), target.limits, only_seq_len(options.problems)};
   CompileReport report;
   std::vector<Prepared> prepared;

@@ -119,8 +119,7 @@ ExitCode exit_code_of(const std::vector<EmulatedConfig>& rows, bool strict) {
 
 ExitCode emulate_kernels(const EmulateOptions& options) {
   const KernelSet kernels = choose_kernels(options.kernels, options.configs);
-  const Target target = offline_target(options.arch.value_or(kernels.family().min_arch),
-                                       kernels.tree, kernels.family().min_arch);
+  const Target target = offline_target(options.arch, kernels.tree, kernels.families.all());
   const std::vector<NamedSchedule> schedules = schedules_of(options);
   EmulateReport report = describe(options, kernels, target, schedules);
   const std::vector<Config> configs =

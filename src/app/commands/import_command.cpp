@@ -6,6 +6,7 @@
 
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
+#include "app/choice/target.hpp"
 #include "app/console/console.hpp"
 #include "core/error.hpp"
 #include "data/device_file.hpp"
@@ -42,12 +43,13 @@ Problem problem_for_file(const ProblemOptions& options, const std::string& origi
   return problems.front();
 }
 
-DeviceLimits device_for_file(const ImportOptions& options, const FileTree& tree,
+DeviceLimits device_for_file(const ImportOptions& options, const KernelSet& kernels,
                              const std::string& device_name, const std::string& origin) {
   if (!options.arch) {
     fail_unsaid("which architecture its GPU has", origin, "name it, e.g. --arch sm_90");
   }
-  DeviceLimits device = load_device_limits(tree, *options.arch);
+  DeviceLimits device =
+      load_device_limits(kernels.tree, arch_meant(options.arch, kernels.families.all()));
   const std::string name = options.gpu.value_or(device_name);
   if (name.empty()) {
     fail_unsaid("which GPU it is for", origin, "name it, e.g. --gpu 'NVIDIA H200'");
@@ -92,7 +94,7 @@ void FileReader::add_part(const TuningResults& results, const std::string& origi
 
 RunReport FileReader::foreign(const TuningResults& results, const std::string& origin) const {
   const ForeignFile file{origin, problem_for_file(options_.problems, origin),
-                         device_for_file(options_, kernels_.tree, results.device_name, origin),
+                         device_for_file(options_, kernels_, results.device_name, origin),
                          options_.output.command_line};
   return foreign_run(results, file, kernels_.families);
 }

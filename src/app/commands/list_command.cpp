@@ -74,7 +74,8 @@ std::optional<std::int64_t> only_listed_seq_len(const ProblemOptions& problems) 
 void prune_plan(const KernelSet& kernels, const ListOptions& options, std::int64_t seq_len,
                 Plan& plan) {
   const Family& family = kernels.family();
-  const DeviceLimits limits = offline_target(options.arch, kernels.tree, family.min_arch).limits;
+  const DeviceLimits limits = 
+      offline_target(options.arch, kernels.tree, kernels.families.all()).limits;
   std::erase_if(plan.kept, [&](const Config& config) {
     auto pruned = prune_on(family, plan, config,
                            problem_for(family, config, options.problems, seq_len), limits);

@@ -30,7 +30,7 @@ const DeviceLimits& tuned_gpu(const TunedTable& table, const std::string& name) 
 
 /// Returns the GPU of this machine, else the first one that problems were tuned on.
 DeviceLimits gpu_here(const FileTree& tree, const FamilySet& families, const TunedTable& table) {
-  const Target target = choose_targets({}, tree, families.least_arch()).front();
+  const Target target = choose_targets({}, tree, families.all()).front();
   return target.measured() ? target.limits : table.gpus.begin()->second;
 }
 
@@ -40,7 +40,7 @@ DeviceLimits device_for(const PredictOptions& options, const KernelSet& kernels,
     return tuned_gpu(table, *options.gpu);
   }
   return options.arch
-             ? offline_target(options.arch, kernels.tree, kernels.families.least_arch()).limits
+             ? offline_target(options.arch, kernels.tree, kernels.families.all()).limits
              : gpu_here(kernels.tree, kernels.families, table);
 }
 

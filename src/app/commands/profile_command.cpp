@@ -31,7 +31,7 @@ std::string source_of(const ProfileOptions& options) {
 Target gpu_target(const ProfileOptions& options, const KernelSet& kernels) {
   TargetOptions target = options.target;
   target.require_gpu = true;
-  return choose_targets(target, kernels.tree, kernels.families.greatest_arch()).front();
+  return choose_targets(target, kernels.tree, kernels.families.all()).front();
 }
 
 /// The folder for reports: the requested one, else a temporary one.

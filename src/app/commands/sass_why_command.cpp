@@ -153,7 +153,7 @@ ExitCode sass_why(const SassWhyOptions& options) {
     limits = run->device;
     cases = cases_of_run(*run, families);
   } else {
-    limits = offline_target(options.arch, kernels.tree, families.least_arch()).limits;
+    limits = offline_target(options.arch, kernels.tree, families.all()).limits;
     cases = cases_of_space(options, kernels, report);
   }
   report.target = arch_name(limits.arch);

@@ -109,7 +109,7 @@ ExitCode exit_code_of(const WinnerReport& report) {
 Target the_gpu(const VerifyWinnerOptions& options, const FileTree& tree) {
   TargetOptions target = options.target;
   target.require_gpu = true;
-  const std::vector<Target> targets = choose_targets(target, tree, kOldestArch);
+  const std::vector<Target> targets = choose_targets(target, tree, {});
   if (targets.size() > 1) {
     throw Error(ExitCode::usage, "the GPUs are of several models", "--devices",
                 "verify the winners of one model at a time");

@@ -23,7 +23,7 @@ std::int64_t seq_len_of_code(const ProblemOptions& problems) {
 SassCase named_case(const CodeOptions& options, const std::string& text) {
   KernelSet kernels = choose_kernels(options.kernels, {text});
   Config config = parse_configs(kernels.families, {text}, options.problems).front();
-  const Target target = offline_target(options.arch, kernels.tree, kernels.family().min_arch);
+  const Target target = offline_target(options.arch, kernels.tree, kernels.families.all());
   const Problem problem =
       problem_for(kernels.family(), config, options.problems, seq_len_of_code(options.problems));
   return {std::move(kernels), std::move(config), problem, target.limits, {}};

@@ -44,5 +44,12 @@ TEST(Arch, RefusesOldArchitectures) {
                          {"sm_75 is older than sm_80", "8.0 or newer"});
 }
 
+TEST(Arch, RefusesASuffixBeforeHopper) {
+  for (const std::string name : {"sm_80", "sm_86", "sm_89"}) {
+    fixtures::expect_error([&] { (void)parse_arch(name + "a"); }, ExitCode::usage,
+                           {"no architecture " + name + "a", "write " + name, "sm_90a"});
+  }
+}
+
 }  // namespace
 }  // namespace fatune

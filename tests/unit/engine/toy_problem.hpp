@@ -44,7 +44,7 @@ class ToyProblems {
 
   const KernelSet kernels = toy_kernels();
   const FamilySet families = toy_kernels().families;
-  const DeviceLimits limits = offline_target(Arch{80, '\0'}, kernels.tree, kOldestArch).limits;
+  const DeviceLimits limits = offline_target(Arch{80, '\0'}, kernels.tree, {}).limits;
   const SmRates rates = load_sm_rates(kernels.tree, limits.arch);
   std::atomic<int> compilations = 0;
   std::string fails = "nothing fails";  ///< requests with this in their label fail

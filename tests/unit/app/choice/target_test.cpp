@@ -23,13 +23,43 @@ TEST(RunsOn, ArchitectureSpecificCodeOnItsVeryArchitecture) {
   EXPECT_FALSE(runs_on(Arch{90, 'a'}, Arch{100, 'a'}));
 }
 
-TEST(OfflineTarget, IsSm90UnlessAskedOtherwise) {
-  const FileTree tree;
-  EXPECT_EQ(offline_target(std::nullopt, tree, kOldestArch).limits.arch, (Arch{90, '\0'}));
-  EXPECT_EQ(offline_target(std::nullopt, tree, {90, 'a'}).limits.arch, (Arch{90, 'a'}));
-  EXPECT_EQ(offline_target(std::nullopt, tree, {100, '\0'}).limits.arch, (Arch{100, '\0'}));
-  EXPECT_EQ(offline_target(Arch{80, '\0'}, tree, {90, 'a'}).limits.arch, (Arch{80, '\0'}));
-  const Target ampere = offline_target(Arch{80, '\0'}, tree, kOldestArch);
+class OfflineTarget : public testing::Test {
+ protected:
+  [[nodiscard]] Family family(const char* name) const { return load_family(tree_, name); }
+  [[nodiscard]] Arch arch(std::optional<Arch> asked, const std::vector<Family>& families) const {
+    return offline_target(asked, tree_, families).limits.arch;
+  }
+  /// A family that needs `arch`.
+  [[nodiscard]] Family needing(Arch arch) const {
+    Family family = load_family(tree_, "flash_sm80");
+    family.min_arch = arch;
+    return family;
+  }
+
+  FileTree tree_;
+};
+
+TEST_F(OfflineTarget, IsAnH100OrH200UnlessTheFamiliesNeedAnother) {
+  const Arch hopper{90, 'a'};
+  EXPECT_EQ(arch(std::nullopt, {}), hopper);
+  EXPECT_EQ(arch(std::nullopt, {family("flash_sm80")}), hopper);
+  EXPECT_EQ(arch(std::nullopt, {family("flash_sm80"), family("flash_sm90")}), hopper);
+  const Family newer = needing({100, '\0'});
+  EXPECT_EQ(arch(std::nullopt, {newer}), newer.min_arch);
+  EXPECT_EQ(arch(std::nullopt, {family("flash_sm80"), newer}), newer.min_arch);
+  EXPECT_EQ(arch(std::nullopt, {family("flash_sm80"), family("flash_sm90"), newer}), hopper);
+}
+
+TEST_F(OfflineTarget, AddsTheSuffixThatAFamilyNeedsToTheArchitectureAskedFor) {
+  const Arch plain{90, '\0'};
+  EXPECT_EQ(arch(plain, {family("flash_sm80")}), plain);
+  EXPECT_EQ(arch(plain, {family("flash_sm80"), family("flash_sm90")}), (Arch{90, 'a'}));
+  EXPECT_EQ(arch(Arch{100, '\0'}, {family("flash_sm90")}), (Arch{100, '\0'}));
+}
+
+TEST_F(OfflineTarget, IsTheArchitectureAskedFor) {
+  EXPECT_EQ(arch(Arch{80, '\0'}, {family("flash_sm90")}), (Arch{80, '\0'}));
+  const Target ampere = offline_target(Arch{80, '\0'}, tree_, {});
   EXPECT_EQ(ampere.limits.sm_count, 108);
   EXPECT_FALSE(ampere.measured());
 }
@@ -37,12 +67,12 @@ TEST(OfflineTarget, IsSm90UnlessAskedOtherwise) {
 TEST(ChooseTargets, DeviceNoneNeverTouchesTheDriver) {
   TargetOptions options;
   options.no_gpu = true;
-  const auto targets = choose_targets(options, FileTree(), kOldestArch);
+  const auto targets = choose_targets(options, FileTree(), {});
   ASSERT_EQ(targets.size(), 1U);
   EXPECT_FALSE(targets[0].measured());
   EXPECT_FALSE(targets[0].why_not_measured.empty());
   options.require_gpu = true;
-  EXPECT_THROW((void)choose_targets(options, FileTree(), kOldestArch), Error);
+  EXPECT_THROW((void)choose_targets(options, FileTree(), {}), Error);
 }
 
 /// Two GPUs of the fake driver.
@@ -65,14 +95,14 @@ class ChooseTargetsWithGpus : public testing::Test {
 };
 
 TEST_F(ChooseTargetsWithGpus, TheFirstUnlessMoreAreAskedFor) {
-  const auto targets = choose_targets({}, FileTree(), kOldestArch);
+  const auto targets = choose_targets({}, FileTree(), {});
   ASSERT_EQ(targets.size(), 1U);
   EXPECT_THAT(ordinals(targets[0]), ElementsAre(0));
   EXPECT_EQ(targets[0].limits.uuid, targets[0].gpus[0].uuid);
 }
 
 TEST_F(ChooseTargetsWithGpus, ThoseOfOneModelShareATarget) {
-  const auto targets = choose_targets(all(), FileTree(), kOldestArch);
+  const auto targets = choose_targets(all(), FileTree(), {});
   ASSERT_EQ(targets.size(), 1U);
   EXPECT_THAT(ordinals(targets[0]), ElementsAre(0, 1));
   EXPECT_NE(targets[0].gpus[0].uuid, targets[0].gpus[1].uuid);
@@ -80,7 +110,7 @@ TEST_F(ChooseTargetsWithGpus, ThoseOfOneModelShareATarget) {
 
 TEST_F(ChooseTargetsWithGpus, EachModelHasItsOwn) {
   const gpu::ScopedVariable names("FATUNE_FAKE_NAMES", "Fake A,Fake B");
-  const auto targets = choose_targets(all(), FileTree(), kOldestArch);
+  const auto targets = choose_targets(all(), FileTree(), {});
   ASSERT_EQ(targets.size(), 2U);
   EXPECT_EQ(targets[0].limits.name, "Fake A");
   EXPECT_EQ(targets[1].limits.name, "Fake B");
@@ -90,13 +120,13 @@ TEST_F(ChooseTargetsWithGpus, EachModelHasItsOwn) {
 TEST_F(ChooseTargetsWithGpus, OneThatIsAskedForAndIsNotThereIsAnError) {
   TargetOptions options;
   options.devices = {1, 5};
-  EXPECT_THROW((void)choose_targets(options, FileTree(), kOldestArch), Error);
+  EXPECT_THROW((void)choose_targets(options, FileTree(), {}), Error);
 }
 
 TEST_F(ChooseTargetsWithGpus, CodeMustRunOnAllOfThem) {
   TargetOptions options = all();
   options.arch = Arch{80, '\0'};
-  EXPECT_THROW((void)choose_targets(options, FileTree(), kOldestArch), Error);
+  EXPECT_THROW((void)choose_targets(options, FileTree(), {}), Error);
 }
 
 }  // namespace
