@@ -56,6 +56,7 @@ constexpr std::array kValueKinds{
     ValueKind{.name = "CASES", .words = known_case_sets},
     ValueKind{.name = "CHECK", .words = emulation_checks},
     ValueKind{.name = "FAMILY", .words = known_families},
+    ValueKind{.name = "GPU", .words = known_tuned_gpus},
     ValueKind{.name = "KIND", .words = input_kinds},
     ValueKind{.name = "PRESET", .words = known_presets},
     ValueKind{.name = "SPACE", .words = known_spaces},

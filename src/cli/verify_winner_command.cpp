@@ -14,8 +14,9 @@ void add_verify_winner_command(const Subcommands& all) {
   sub.add_option_function<std::string>(
          "FILE",
          [&options = options](const std::string& text) { options.file = read_path(text, "FILE"); },
-         "best_configs.json, as sweep writes it (default: what fatune ships for this GPU model)")
-      ->type_name("FILE");
+         "best_configs.json, as sweep writes it, or a GPU that fatune ships winners of (default: "
+         "this GPU model)")
+      ->type_name("FILE|GPU");
   add_text_option(sub, "--tolerance", "PERCENT",
                   "by how much a winner may be slower than the fastest (default: 0.5)",
                   [&options = options](const std::string& text) {
@@ -38,6 +39,7 @@ Exit code 11: a winner is beaten, or has failed. 13: none is, but one is undecid
 Examples:
   fatune verify-winner
   fatune verify-winner results/best_configs.json
+  fatune verify-winner nvidia-h200                  (the winners shipped for another GPU)
   fatune verify-winner best.json --tolerance 2 --budget 60 --format json)");
 }
 

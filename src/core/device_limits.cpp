@@ -2,6 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "core/text_parts.hpp"
 
 namespace fatune {
 namespace {
@@ -45,20 +51,38 @@ std::string file_name_part(std::string_view device_name) {
   return part;
 }
 
-std::vector<DeviceLimits> devices_named(const std::vector<DeviceLimits>& devices,
-                                        std::string_view wanted) {
+std::optional<DeviceLimits> find_device(const std::vector<DeviceLimits>& devices,
+                                        std::string_view wanted, const std::string& where) {
   const std::string part = file_name_part(wanted);
   std::vector<DeviceLimits> found;
   for (const DeviceLimits& device : devices) {
     const std::string name = file_name_part(device.name);
     if (name == part) {
-      return {device};
+      return device;
     }
     if (name.find(part) != std::string::npos) {
       found.push_back(device);
     }
   }
-  return found;
+  if (found.size() > 1) {
+    throw Error(ExitCode::usage, fmt::format("'{}' is a part of several names", wanted), where,
+                "name one of: " + joined(found, ", ", &DeviceLimits::name));
+  }
+  return found.empty() ? std::nullopt : std::optional(found.front());
+}
+
+std::optional<DeviceLimits> nearest_device(const std::vector<DeviceLimits>& devices,
+                                           const DeviceLimits& device) {
+  std::optional<DeviceLimits> nearest;
+  const auto distance = [&](const DeviceLimits& other) {
+    return std::abs(other.sm_count - device.sm_count);
+  };
+  for (const DeviceLimits& other : devices) {
+    if (other.arch.sm == device.arch.sm && (!nearest || distance(other) < distance(*nearest))) {
+      nearest = other;
+    }
+  }
+  return nearest;
 }
 
 }  // namespace fatune

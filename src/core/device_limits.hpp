@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,9 +48,15 @@ FATUNE_MEMBERS(DeviceLimits, name, uuid, arch, sm_count, max_threads_per_block, 
 /// "nvidia-h200" for "NVIDIA H200": a GPU's name as part of a file's name.
 [[nodiscard]] std::string file_name_part(std::string_view device_name);
 
-/// The GPUs that `wanted` may name: those of that name or, if there is none, all whose names have it
-/// as a part. Case and punctuation do not count: "h100" is part of "NVIDIA H100 80GB HBM3".
-[[nodiscard]] std::vector<DeviceLimits> devices_named(const std::vector<DeviceLimits>& devices,
-                                                      std::string_view wanted);
+/// The GPU of that name or, if there is none, the only one whose name has it as a part; absent:
+/// there is none. Case and punctuation do not count: "h100" is part of "NVIDIA H100 80GB HBM3".
+/// Throws Error(usage), which lists the names and says where `wanted` is from, if several have it.
+[[nodiscard]] std::optional<DeviceLimits> find_device(const std::vector<DeviceLimits>& devices,
+                                                      std::string_view wanted,
+                                                      const std::string& where);
+
+/// The GPU with the architecture of `device` whose number of SMs is closest; absent: there is none.
+[[nodiscard]] std::optional<DeviceLimits> nearest_device(const std::vector<DeviceLimits>& devices,
+                                                         const DeviceLimits& device);
 
 }  // namespace fatune

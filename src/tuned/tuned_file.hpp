@@ -14,6 +14,9 @@ namespace fatune {
 /// The formats that have tuned problems, by the names of their schemas.
 inline constexpr std::array<std::string_view, 3> kTunedFormats{"best_configs", "results", "runs"};
 
+/// Folder of the winners that fatune ships: best_configs.json of each GPU, by file_name_part().
+inline constexpr const char* kShippedWinners = "configs/tuned/";
+
 /// The available kernel families and the hashes of their sources.
 struct KernelsAtHand {
   const FamilySet& families;

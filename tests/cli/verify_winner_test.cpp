@@ -173,6 +173,20 @@ TEST_F(VerifyWinner, NeedsAFileOfASweep) {
   expect_error(verify(), ExitCode::bad_file, {"best.json"});
 }
 
+TEST_F(VerifyWinner, OffersTheWinnersOfTheNearestGpu) {
+  process_.environment["FATUNE_FAKE_NAME"] = "NVIDIA H100 Nowhere";
+  expect_error(
+      fatune({"verify-winner", "--no-db"}), ExitCode::usage,
+      {"no winners for NVIDIA H100 Nowhere", "NVIDIA H200", "fatune verify-winner nvidia-h"});
+}
+
+TEST_F(VerifyWinner, TakesTheWinnersThatAreShippedForANamedGpu) {
+  // It has been read once a winner turns out to be of another family than the one that is named.
+  expect_error(fatune({"verify-winner", "h200", "--no-db", "--family", "flash_sm80"}),
+               ExitCode::usage, {"ws_pp"});
+  expect_error(fatune({"verify-winner", "h300", "--no-db"}), ExitCode::bad_file, {"h300"});
+}
+
 TEST_F(VerifyWinner, NeedsAGpu) {
   sweep_while_the_128_wide_tile_is_best();
   expect_error(verify({"--device", "none"}), ExitCode::no_gpu, {"a GPU is required"});

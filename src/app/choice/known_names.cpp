@@ -5,6 +5,7 @@
 #include "app/choice/presets.hpp"
 #include "core/mapped.hpp"
 #include "data/file_tree.hpp"
+#include "tuned/tuned_file.hpp"
 
 namespace fatune {
 namespace {
@@ -32,6 +33,8 @@ std::vector<std::string> known_families() {
 std::vector<std::string> known_case_sets() { return stems("configs/cases/"); }
 
 std::vector<std::string> known_archs() { return stems("configs/devices/"); }
+
+std::vector<std::string> known_tuned_gpus() { return stems(kShippedWinners); }
 
 std::vector<std::string> known_presets() { return mapped(load_presets(), &ProblemPreset::name); }
 

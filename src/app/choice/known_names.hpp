@@ -14,6 +14,8 @@ namespace fatune {
 [[nodiscard]] std::vector<std::string> known_case_sets();
 /// Architectures that have a file in configs/devices, sorted.
 [[nodiscard]] std::vector<std::string> known_archs();
+/// GPUs that fatune ships winners of, as file_name_part() writes them, sorted.
+[[nodiscard]] std::vector<std::string> known_tuned_gpus();
 /// Published models, in the order of their file.
 [[nodiscard]] std::vector<std::string> known_presets();
 

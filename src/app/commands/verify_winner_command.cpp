@@ -133,8 +133,8 @@ ExitCode verify_winner(const VerifyWinnerOptions& options) {
   const FileTree tree;
   const Target target = the_gpu(options, tree);
   const std::string& device = target.limits.name;
-  const BestFile file =
-      options.file ? read_best_file(tree, *options.file, device) : shipped_best_file(tree, device);
+  const BestFile file = options.file ? named_best_file(tree, *options.file, device)
+                                     : shipped_best_file(tree, target.limits);
   const KernelOptions kernel_options = kernels_of(options.kernels, file);
   KernelSet kernels = choose_families(kernel_options);
   const FamilySpaces spaces = choose_spaces(kernels, kernel_options);

@@ -9,7 +9,8 @@
 namespace fatune {
 
 struct VerifyWinnerOptions : MeasureOptions {
-  std::optional<std::filesystem::path> file;  ///< best_configs.json; absent: the one fatune ships
+  /// best_configs.json, or a GPU that fatune ships winners of; absent: the GPU of this machine
+  std::optional<std::filesystem::path> file;
   double tolerance_percent = 0.5;  ///< how much slower than the fastest a winner is allowed to be
 };
 

@@ -7,9 +7,11 @@
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
 #include "core/is_among.hpp"
+#include "data/device_file.hpp"
 #include "data/json_file.hpp"
 #include "data/kernel_time_node.hpp"
 #include "plan/problem_json.hpp"
+#include "tuned/tuned_file.hpp"
 
 namespace fatune {
 namespace {
@@ -79,6 +81,22 @@ BestFile parse_best_file(const JsonFile& json, const std::string& device) {
   return file;
 }
 
+std::string shipped_path(const std::string& device) {
+  return fmt::format("{}{}.json", kShippedWinners, file_name_part(device));
+}
+
+/// The GPUs that fatune ships winners for.
+std::vector<DeviceLimits> shipped_gpus(const FileTree& tree) {
+  std::vector<DeviceLimits> gpus;
+  for (const std::string& path : tree.list(kShippedWinners)) {
+    const JsonFile file = load_json(tree, path, "best_configs");
+    for (const JsonNode& gpu : file.root().at("gpus").elements()) {
+      gpus.push_back(read_device_limits(gpu.at("device")));
+    }
+  }
+  return gpus;
+}
+
 }  // namespace
 
 BestFile read_best_file(const FileTree& tree, const std::filesystem::path& path,
@@ -86,13 +104,28 @@ BestFile read_best_file(const FileTree& tree, const std::filesystem::path& path,
   return parse_best_file(load_json_from_disk(tree, path, "best_configs"), device);
 }
 
-BestFile shipped_best_file(const FileTree& tree, const std::string& device) {
-  const std::string path = fmt::format("configs/tuned/{}.json", file_name_part(device));
-  if (!tree.contains(path)) {
-    throw Error(ExitCode::usage, fmt::format("fatune ships no winners for {}", device), "FILE",
-                "give a best_configs.json that a sweep has written");
+BestFile named_best_file(const FileTree& tree, const std::filesystem::path& name,
+                         const std::string& device) {
+  if (std::error_code ignored; !std::filesystem::exists(name, ignored)) {
+    if (const auto gpu = find_device(shipped_gpus(tree), name.string(), "FILE|GPU")) {
+      return shipped_best_file(tree, *gpu);
+    }
   }
-  return parse_best_file(load_json(tree, path, "best_configs"), device);
+  return read_best_file(tree, name, device);
+}
+
+BestFile shipped_best_file(const FileTree& tree, const DeviceLimits& device) {
+  const std::string path = shipped_path(device.name);
+  if (!tree.contains(path)) {
+    const auto nearest = nearest_device(shipped_gpus(tree), device);
+    throw Error(ExitCode::usage, fmt::format("fatune ships no winners for {}", device.name), "FILE",
+                "give a best_configs.json that a sweep has written" +
+                    (nearest ? fmt::format("; or try those of the nearest GPU, {}: fatune "
+                                           "verify-winner {}",
+                                           nearest->name, file_name_part(nearest->name))
+                             : ""));
+  }
+  return parse_best_file(load_json(tree, path, "best_configs"), device.name);
 }
 
 }  // namespace fatune

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attention/problem.hpp"
+#include "core/device_limits.hpp"
 #include "data/file_tree.hpp"
 #include "report/winner_check.hpp"
 
@@ -34,7 +35,13 @@ struct BestFile {
 [[nodiscard]] BestFile read_best_file(const FileTree& tree, const std::filesystem::path& path,
                                       const std::string& device);
 
-/// Returns the winners that fatune ships for `device`. Throws Error(usage) if there are none.
-[[nodiscard]] BestFile shipped_best_file(const FileTree& tree, const std::string& device);
+/// Reads `name`, as read_best_file() does. If there is no such file, returns the winners that
+/// fatune ships for the GPU that it names, as find_device() finds it.
+[[nodiscard]] BestFile named_best_file(const FileTree& tree, const std::filesystem::path& name,
+                                       const std::string& device);
+
+/// Returns the winners that fatune ships for `device`. Throws Error(usage) if there are none, and
+/// offers those of the nearest GPU.
+[[nodiscard]] BestFile shipped_best_file(const FileTree& tree, const DeviceLimits& device);
 
 }  // namespace fatune

@@ -99,15 +99,12 @@ std::vector<DeviceLimits> shipped_gpus(const FileTree& tree) {
 /// fatune ships no results of it.
 std::string shipped_file(const FileTree& tree, const std::string& gpu) {
   const std::vector<DeviceLimits> shipped = shipped_gpus(tree);
-  const std::vector<DeviceLimits> found = devices_named(shipped, gpu);
-  if (found.size() != 1) {
-    throw Error(ExitCode::usage,
-                fmt::format("{} '{}'",
-                            found.empty() ? "fatune ships no results of" : "several GPUs are", gpu),
-                "--gpu",
-                "known: " + joined(found.empty() ? shipped : found, ", ", &DeviceLimits::name));
+  const std::optional<DeviceLimits> found = find_device(shipped, gpu, "--gpu");
+  if (!found) {
+    throw Error(ExitCode::usage, fmt::format("fatune ships no results of '{}'", gpu), "--gpu",
+                "known: " + joined(shipped, ", ", &DeviceLimits::name));
   }
-  return found.front().name + ".json";
+  return found->name + ".json";
 }
 
 void add_shipped(StudyReport& report, const std::string& gpu) {

@@ -24,8 +24,6 @@
 namespace fatune {
 namespace {
 
-constexpr const char* kShipped = "configs/tuned/";
-
 std::string run_name(const std::optional<std::int64_t>& run) {
   return run ? fmt::format("run {}", *run) : "last run";
 }
@@ -42,7 +40,7 @@ void add_file(const JsonFile& file, const KernelsAtHand& kernels, TunedTable& ta
 }
 
 void add_shipped(const FileTree& tree, const KernelsAtHand& kernels, TunedTable& table) {
-  for (const std::string& path : tree.list(kShipped)) {
+  for (const std::string& path : tree.list(kShippedWinners)) {
     add_file(load_json(tree, path, kTunedFormats.front()), kernels, table);
   }
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/error.hpp"
+
 namespace fatune {
 namespace {
 
@@ -40,6 +42,36 @@ TEST(BlocksPerSm, WhatCannotLaunchHasNone) {
   EXPECT_EQ(blocks_per_sm(hopper(), 0, 16, 0), 0);
   EXPECT_EQ(blocks_per_sm(hopper(), 128, 16, 232449), 0);
   EXPECT_EQ(blocks_per_sm(hopper(), 1024, 128, 0), 0);
+}
+
+DeviceLimits gpu_named(const std::string& name, int sm_count = 132, Arch arch = {90, 'a'}) {
+  DeviceLimits limits;
+  limits.name = name;
+  limits.sm_count = sm_count;
+  limits.arch = arch;
+  return limits;
+}
+
+TEST(FindDevice, TakesAnUnambiguousPartOfTheNameInAnyCase) {
+  const std::vector<DeviceLimits> devices{gpu_named("NVIDIA H100 80GB HBM3"),
+                                          gpu_named("NVIDIA H200"), gpu_named("NVIDIA H200 NVL")};
+  for (const char* text : {"h100", "H100", "NVIDIA H100 80GB HBM3", "nvidia-h100", "80GB"}) {
+    const auto found = find_device(devices, text, "--gpu");
+    ASSERT_TRUE(found) << text;
+    EXPECT_EQ(found->name, "NVIDIA H100 80GB HBM3");
+  }
+  EXPECT_EQ(find_device(devices, "nvidia h200", "--gpu")->name, "NVIDIA H200") << "a whole name";
+  EXPECT_FALSE(find_device(devices, "A100", "--gpu"));
+  EXPECT_THROW(static_cast<void>(find_device(devices, "h200", "--gpu")), Error);
+}
+
+TEST(NearestDevice, IsOfTheSameArchitecture) {
+  const std::vector<DeviceLimits> devices{gpu_named("few", 108, {80, '\0'}), gpu_named("many"),
+                                          gpu_named("some", 114)};
+  EXPECT_EQ(nearest_device(devices, gpu_named("other", 110))->name, "some");
+  EXPECT_EQ(nearest_device(devices, gpu_named("other", 110, {90, '\0'}))->name, "some");
+  EXPECT_EQ(nearest_device(devices, gpu_named("other", 130))->name, "many");
+  EXPECT_FALSE(nearest_device(devices, gpu_named("other", 110, {100, '\0'})));
 }
 
 }  // namespace
