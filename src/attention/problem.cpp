@@ -96,6 +96,19 @@ std::string describe(const Problem& problem) {
   return text;
 }
 
+std::string option_text(const Problem& problem) {
+  std::string text = fmt::format("--seq {} --batch {} --heads {} --dhead {} --dtype {}{}",
+                                 problem.seq_len, problem.batch, problem.heads, problem.d_head,
+                                 dtype_name(problem.dtype), problem.causal ? " --causal" : "");
+  for (const ProblemDetail& detail : kProblemDetails) {
+    if (is_unusual(detail, problem)) {
+      const std::string value = detail_text(detail, problem);
+      text += fmt::format(" {}{}{}", detail.option, value.empty() ? "" : " ", value);
+    }
+  }
+  return text;
+}
+
 std::string file_name_part(const Problem& problem) {
   std::string name = describe(problem);
   std::ranges::replace(name, ' ', '_');

@@ -65,6 +65,8 @@ void check_problem(const Problem& problem);
 /// "b16 s4096 h16 d128 FP16 causal", followed by the unusual properties ("kv8192 hkv4"). For
 /// people. The form is stable and used in logs and file names.
 [[nodiscard]] std::string describe(const Problem& problem);
+/// The options of the command line that name the problem: "--seq 4096 --batch 16 --heads 16 ...".
+[[nodiscard]] std::string option_text(const Problem& problem);
 /// describe() as part of a file's name: "b16_s4096_h16_d128_FP16_causal".
 [[nodiscard]] std::string file_name_part(const Problem& problem);
 

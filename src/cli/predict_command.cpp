@@ -13,20 +13,22 @@ void add_predict_command(const Subcommands& all) {
   add_problem_options(sub, options.problems, kCompiledSeqLen);
   add_arch_option(sub, options.arch);
   add_text_option(sub, "--gpu", "NAME",
-                  "product name of a GPU that problems were tuned on (default: that of this "
-                  "machine, else the first)",
+                  "GPU that problems were tuned on, by its name or a part of it, e.g. h200 "
+                  "(default: that of this machine, else the first)",
                   [&options = options](const std::string& text) { options.gpu = text; })
       ->excludes("--arch");
   add_kernel_options(sub, options.kernels, SpaceOption::no, FamilyOption::several);
   add_output_options(sub, options.output);
   sub.footer(
       R"(The expected regret is that of tuned problems that were left out in turn, and whose configuration
-was chosen in the same way (docs/export.md). Exit code 5: nothing is eligible for any of the
-problems.
+was chosen in the same way. A problem outside the range that was tuned has none: the output says
+what is unlike, and how to measure it (docs/export.md). Exit code 5: nothing is eligible for any of
+the problems.
 
 Examples:
   fatune predict --seq 3072 --dhead 128 --dtype bf16 --causal
   fatune predict --seq 768,6144 --dhead 64,128 --best results/best_configs.json
+  fatune predict --gpu h200 --seq 4096 --dhead 64
   fatune predict --preset llama-3.1-8b --seq 4096 --batch 1 --format json)");
 }
 

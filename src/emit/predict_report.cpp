@@ -1,5 +1,8 @@
 #include "emit/predict_report.hpp"
 
+#include <fmt/format.h>
+
+#include "core/mapped.hpp"
 #include "emit/device_fields.hpp"
 
 namespace fatune {
@@ -51,16 +54,62 @@ std::vector<PredictionRow> rows_of(const PredictReport& report) {
   return rows;
 }
 
+/// The tuned GPU in place of a device on which nothing was tuned.
+std::optional<std::string> near_gpu(const PredictReport& report) {
+  const auto& gpus = report.known.table.gpus;
+  if (gpus.contains(model_of(report.device))) {
+    return std::nullopt;
+  }
+  const auto near =
+      nearest_device(mapped(gpus, [](const auto& gpu) { return gpu.second; }), report.device);
+  return near ? std::optional(near->name) : std::nullopt;
+}
+
 Json predict_object(const PredictReport& report) {
   Json json = json_head("predict");
   json["device"] = json_object(device_fields(), report.device);
+  json.update(json_object(predict_properties(), report));
   json["predictions"] = json_list(rows_of(report), json_prediction);
   return json;
 }
 
+std::string device_lines(const PredictReport& report) {
+  std::string text = "for " + report.device.name;
+  text += report.why_device.empty() ? "\n" : fmt::format(": {}\n", report.why_device);
+  if (const auto near = near_gpu(report)) {
+    text += fmt::format(
+        "nothing was tuned on it; choices are from {}, the nearest GPU of its architecture\n",
+        *near);
+  }
+  return text + "\n";
+}
+
+std::optional<std::string> measuring_command(const PredictionRow& row) {
+  return row.prediction.choice.untuned.empty()
+             ? std::nullopt
+             : std::optional("fatune sweep " + option_text(row.prediction.problem));
+}
+
+/// Says of each problem outside the tuned range why, and how to measure it.
+Blocks untuned_blocks(const PredictReport& report) {
+  Blocks blocks;
+  for (const PredictionRow& row : rows_of(report)) {
+    if (const auto command = measuring_command(row)) {
+      append(blocks,
+             {block::Text{"\n"},
+              block::Warning{describe(row.prediction.problem) + ": no tuned problem is like it"},
+              block::Verbatim{fmt::format("  {}\n  the configuration may be far from the fastest; "
+                                          "to measure:\n  {}\n",
+                                          row.prediction.choice.untuned, *command)}});
+    }
+  }
+  return blocks;
+}
+
 Blocks blocks_of(const PredictReport& report) {
-  Blocks blocks{block::Text{"for " + report.device.name + "\n\n"},
+  Blocks blocks{block::Text{device_lines(report)},
                 block::Rows{table_of(prediction_fields(), rows_of(report))}};
+  append(blocks, untuned_blocks(report));
   for (const PredictionRow& row : rows_of(report)) {
     if (!row.prediction.neighbours.empty()) {
       append(blocks,
@@ -105,8 +154,7 @@ const std::vector<Field<PredictionRow>>& prediction_fields() {
        }},
       {"expected_regret_percent", "expected %",
        "regret to expect, in percent: the median regret of such choices for tuned problems that "
-       "were left out, or the geometric mean of the regrets of a default on the problems that it "
-       "is the default of; null: not known",
+       "were left out; null: not known, as outside the range that was tuned (untuned)",
        2, kEverywhere, [](const P& p) { return p.prediction.regret.typical_percent; }},
       {"worst_regret_percent", "worst %",
        "greatest of the regrets that expected_regret_percent is computed from; null: not known", 2,
@@ -115,10 +163,31 @@ const std::vector<Field<PredictionRow>>& prediction_fields() {
        "number of regrets that expected_regret_percent and worst_regret_percent are computed from",
        0, kEverywhere, [](const P& p) { return p.prediction.regret.known; },
        ColumnFit{.leaves = 1}},
+      {"untuned", "untuned",
+       "why no tuned problem is like this one: the property that is outside the range that was "
+       "tuned, its value, and that range (docs/export.md); null: the problem is in the range, or "
+       "nothing is eligible",
+       0, kForPrograms, [](const P& p) { return text_or_none(p.prediction.choice.untuned); }},
+      {"measure_with", "measure with",
+       "the command that measures the problem; null: untuned is null", 0, kForPrograms,
+       [](const P& p) { return measuring_command(p); }},
       {"reason", "reason", "why nothing is eligible; null: a configuration was chosen", 0,
        kEverywhere, [](const P& p) { return text_or_none(p.prediction.choice.refusal); }, kWraps},
   };
   return fields;
+}
+
+const Properties<PredictReport>& predict_properties() {
+  using R = PredictReport;
+  static const Properties<R> properties{
+      {"why_device", "why the choices are for this device; null: it was named",
+       [](const R& r) { return text_or_none(r.why_device); }},
+      {"near_gpu",
+       "product name of the nearest tuned GPU of the device's architecture; null: problems were "
+       "tuned on the device itself, or on no GPU of its architecture",
+       [](const R& r) { return near_gpu(r); }},
+  };
+  return properties;
 }
 
 const std::vector<Field<NeighbourRow>>& neighbour_fields() {

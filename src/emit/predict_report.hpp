@@ -1,6 +1,7 @@
 #pragma once
 
 #include "emit/document/document.hpp"
+#include "emit/document/property.hpp"
 #include "tuned/export_report.hpp"
 #include "tuned/prediction.hpp"
 
@@ -10,8 +11,10 @@ namespace fatune {
 struct PredictReport {
   const ExportReport& known;
   DeviceLimits device;
+  std::string why_device;  ///< why it is this device; empty: the user named it
   std::vector<Prediction> predictions;
 };
+[[nodiscard]] const Properties<PredictReport>& predict_properties();
 [[nodiscard]] Document predict_document(const PredictReport& report);
 
 struct PredictionRow {

@@ -91,6 +91,12 @@ Result check_shape(const Problem& problem, const Tensors& tensors) {
   return fault == nullptr ? Result{} : Result{Status::invalid_argument, fault};
 }
 
+/// As choose_here(), for arguments that may be wrong.
+Result choose_checked(const Problem& problem, const Tensors& tensors, Chosen& chosen) {
+  const Result right = check_shape(problem, tensors);
+  return right ? choose_here(problem, tensors, chosen) : right;
+}
+
 }  // namespace
 }  // namespace detail
 
@@ -116,19 +122,21 @@ Result attention_forward(const Problem& problem, const Tensors& tensors, const W
   return enough ? detail::run(problem, tensors, workspace, stream, chosen) : enough;
 }
 
-std::size_t workspace_bytes(const Problem& problem, const Tensors& tensors) {
+Result select_here(const Problem& problem, const Tensors& tensors, Selection& selection) {
   detail::Chosen chosen;
-  const bool is_there =
-      detail::check_shape(problem, tensors) && detail::choose_here(problem, tensors, chosen);
-  return is_there ? chosen.selection.workspace_bytes : 0;
+  const Result is_there = detail::choose_checked(problem, tensors, chosen);
+  selection = chosen.selection;
+  return is_there;
+}
+
+std::size_t workspace_bytes(const Problem& problem, const Tensors& tensors) {
+  Selection selection;
+  return select_here(problem, tensors, selection) ? selection.workspace_bytes : 0;
 }
 
 Result load(const Problem& problem, const Tensors& tensors) {
-  if (const Result right = detail::check_shape(problem, tensors); !right) {
-    return right;
-  }
   detail::Chosen chosen;
-  const Result is_there = detail::choose_here(problem, tensors, chosen);
+  const Result is_there = detail::choose_checked(problem, tensors, chosen);
   return is_there ? detail::load(problem, tensors, chosen) : is_there;
 }
 

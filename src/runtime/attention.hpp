@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace fatune_attention {
 
@@ -81,16 +82,27 @@ enum class Step : int {
   refused,           ///< no kernel is eligible
 };
 
-/// The selected kernel. Texts live as long as the program.
+/// Why no time that was measured says how good a choice is for a problem: what is unlike all tuned
+/// problems (docs/export.md of fatune).
+struct Untuned {
+  const char* property = "";  ///< "queries"; empty: the problem is in the range that was tuned
+  char text[160] = {};        ///< "queries: 1; tuned: 512 to 16384"
+
+  explicit operator bool() const { return *property != '\0'; }
+};
+
+/// The selected kernel. Pointers are to texts that live as long as the program.
 struct Selection {
   Step step = Step::refused;
-  int configuration = -1;       ///< index of a configuration of the library; -1: refused
-  int kernel = -1;              ///< index of its machine code for this problem; -1: refused
-  int row = -1;                 ///< index of the table's row; -1: a default, or refused
-  const char* config = "";      ///< in short form
-  const char* reason = "";      ///< why it is refused; else empty
-  double tuned_us = 0.0;        ///< the time measured for the row; 0 without a row
-  double regret_percent = 0.0;  ///< how much slower it is than the row's winner
+  int configuration = -1;   ///< index of a configuration of the library; -1: refused
+  int kernel = -1;          ///< index of its machine code for this problem; -1: refused
+  int row = -1;             ///< index of the table's row; -1: a default, or refused
+  const char* config = "";  ///< in short form
+  const char* reason = "";  ///< why it is refused; else empty
+  double tuned_us = 0.0;    ///< the time measured for the row; 0 without a row
+  /// How much slower it is than the row's winner. Not a number: unknown, as for what is untuned.
+  double regret_percent = std::numeric_limits<double>::quiet_NaN();
+  Untuned untuned;  ///< if it is true, nothing says that the kernel is a good one
   std::size_t workspace_bytes = 0;
 };
 
@@ -116,6 +128,10 @@ struct Result {
 /// strides of `tensors`. Needs no driver. The same arguments always give the same selection.
 Selection select(const Problem& problem, const Device& device);
 Selection select(const Problem& problem, const Tensors& tensors, const Device& device);
+
+/// Selects for the device of the current context, as attention_forward() does. Selection::untuned
+/// says whether another implementation should be preferred. Fails as attention_forward() does.
+Result select_here(const Problem& problem, const Tensors& tensors, Selection& selection);
 
 /// Finds the device of the current context.
 Result current_device(Device& device);

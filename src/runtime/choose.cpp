@@ -75,10 +75,12 @@ Buckets buckets_of(const Coordinates& coordinates) {
   return buckets;
 }
 
-bool same_kind(const Problem& a, const Problem& b) {
-  return a.dtype == b.dtype && a.d_head == b.d_head && a.d_head_v == b.d_head_v &&
-         a.causal == b.causal && (a.window > 0) == (b.window > 0);
+Kind kind_of(const Problem& problem) {
+  return {static_cast<int>(problem.dtype), problem.d_head, problem.d_head_v, problem.causal ? 1 : 0,
+          problem.window > 0 ? 1 : 0};
 }
+
+bool same_kind(const Problem& a, const Problem& b) { return kind_of(a) == kind_of(b); }
 
 bool same_work(const Wanted& a, const Wanted& b) {
   const auto key = [](const Wanted& of) {

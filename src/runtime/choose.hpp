@@ -24,8 +24,10 @@ using Buckets = std::array<int, 7>;
 Coordinates coordinates_of(const Wanted& wanted, int sm_count);
 Buckets buckets_of(const Coordinates& coordinates);
 
-/// Whether two problems differ at most in their coordinates: type, head dimensions and the kind of
-/// mask are the same.
+/// What problems that differ only in their coordinates have in common: element type, d_head,
+/// d_head_v, whether they are causal, whether they have a window.
+using Kind = std::array<std::int64_t, 5>;
+Kind kind_of(const Problem& problem);
 bool same_kind(const Problem& a, const Problem& b);
 
 /// Whether two problems are the same for a kernel's time. The softmax scale, which is an argument,

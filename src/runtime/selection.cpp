@@ -3,6 +3,7 @@
 #include "argument_checks.hpp"
 #include "choose.hpp"
 #include "tensor_strides.hpp"
+#include "tuned_range.hpp"
 
 namespace fatune_attention {
 namespace detail {
@@ -31,8 +32,9 @@ struct Questions {
   }
 };
 
-Selection selection_of(const Choice& choice, const Answer& answer) {
+Selection selection_of(const Choice& choice, const Answer& answer, const Untuned& untuned) {
   Selection selection;
+  selection.untuned = untuned;
   selection.step = choice.step;
   selection.configuration = choice.configuration;
   selection.kernel = answer.kernel;
@@ -42,7 +44,9 @@ Selection selection_of(const Choice& choice, const Answer& answer) {
   if (choice.row >= 0) {
     const RowConfig& tuned = kTable.rows[choice.row].configs[choice.place];
     selection.tuned_us = tuned.time_us;
-    selection.regret_percent = tuned.regret_percent;
+    if (!untuned) {
+      selection.regret_percent = tuned.regret_percent;
+    }
   }
   return selection;
 }
@@ -55,8 +59,9 @@ Selection selection_for(const Problem& problem, const Request& request) {
   const Wanted wanted{problem, request.facts.layout_bhsd != 0.0};
   const Choice choice =
       choose(kTable, wanted, gpu, [&](int configuration) { return questions(configuration); });
-  return choice.configuration < 0 ? refused(questions.first_refusal)
-                                  : selection_of(choice, questions.last);
+  return choice.configuration < 0
+             ? refused(questions.first_refusal)
+             : selection_of(choice, questions.last, untuned(kTable, wanted, gpu, choice.step));
 }
 
 }  // namespace detail

@@ -21,9 +21,8 @@ ExpectedRegret regret_left_out(const std::vector<LeftOut>& left_out, ChoiceStep 
 
 ExpectedRegret expected_regret(const TunedTable& table, const std::vector<LeftOut>& left_out,
                                const TunedChoice& choice) {
-  if (choice.fallback) {
-    const DefaultConfig& known = table.defaults[*choice.fallback];
-    return {known.mean_regret_percent, known.worst_regret_percent, known.measured_on};
+  if (!choice.untuned.empty()) {
+    return {};
   }
   if (choice.step == ChoiceStep::exact) {
     const auto regret = regret_on(table.problems[*choice.row], choice.config);

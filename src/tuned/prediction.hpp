@@ -16,12 +16,12 @@ struct Neighbour {
   std::optional<double> regret_percent;
 };
 
-/// The likely regret of a choice. An exact choice has its own regret, and a default those on the
-/// problems that it is the default of. Any other choice has the regrets of the tuned problems for
-/// which the same step made the choice when they were left out in turn. If none is known, those of
-/// the next less sure step are used.
+/// The likely regret of a choice. An exact choice has its own regret. Any other choice for a
+/// problem in the range that was tuned has the regrets of the tuned problems for which the same
+/// step made the choice when they were left out in turn. If none is known, those of the next less
+/// sure step are used. Outside that range nothing is known.
 struct ExpectedRegret {
-  std::optional<double> typical_percent;  ///< median (default: geometric mean); absent: unknown
+  std::optional<double> typical_percent;  ///< median; absent: unknown
   std::optional<double> worst_percent;
   std::size_t known = 0;  ///< number of regrets that these were computed from
 };

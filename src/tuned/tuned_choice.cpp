@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "runtime/tuned_range.hpp"
 #include "tuned/runtime_table.hpp"
 
 namespace fatune {
@@ -45,6 +46,13 @@ TunedChoice of_default(const TunedTable& table, const runtime::Choice& choice) {
   return {choice.step, known.config, known.short_form, {}, index};
 }
 
+TunedChoice choice_of(const TunedTable& table, const runtime::Choice& choice) {
+  if (choice.row >= 0) {
+    return of_row(table, choice);
+  }
+  return choice.fallback >= 0 ? of_default(table, choice) : TunedChoice{};
+}
+
 }  // namespace
 
 std::string_view choice_step_name(ChoiceStep step) { return fatune_attention::step_name(step); }
@@ -70,21 +78,18 @@ TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
   const RuntimeTable runtime_table(table);
   const GpuModel model = model_of(device);
   const fatune_attention::Problem asked = runtime_problem(problem);
+  const runtime::Wanted wanted{asked, problem.layout == Layout::bhsd};
   Eligibility eligibility(problem, device, why_not);
-  const runtime::Choice choice = runtime::choose(
-      runtime_table.table(), {asked, problem.layout == Layout::bhsd}, runtime_gpu(model),
-      [&](int configuration) {
+  const runtime::Choice choice =
+      runtime::choose(runtime_table.table(), wanted, runtime_gpu(model), [&](int configuration) {
         return eligibility.takes(*runtime_table.configs()[static_cast<std::size_t>(configuration)]);
       });
-  if (choice.row >= 0) {
-    return of_row(table, choice);
+  TunedChoice chosen = choice_of(table, choice);
+  if (chosen.step == ChoiceStep::refused) {
+    chosen.refusal = eligibility.refusal();
   }
-  if (choice.fallback >= 0) {
-    return of_default(table, choice);
-  }
-  TunedChoice refused;
-  refused.refusal = eligibility.refusal();
-  return refused;
+  chosen.untuned = untuned(runtime_table.table(), wanted, runtime_gpu(model), choice.step).text;
+  return chosen;
 }
 
 }  // namespace fatune

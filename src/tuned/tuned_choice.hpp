@@ -32,6 +32,9 @@ struct TunedChoice {
   std::optional<std::size_t> fallback{};  ///< index of TunedTable::defaults
   Distance distance{};                    ///< from the row
   std::string refusal{};                  ///< why none is eligible; else empty
+  /// What is unlike all tuned problems (runtime/tuned_range.hpp); empty: the problem is in the
+  /// range that was tuned, or refused.
+  std::string untuned{};
 };
 
 /// Returns why a configuration cannot be used for a problem on a device, or nothing if it can.

@@ -174,13 +174,53 @@ TEST_F(Predict, ChoosesForALengthBetweenTwoTunedOnes) {
   EXPECT_EQ(choices[1]["tuned_on"], "b8 s8192 h16 d64 FP16");
 }
 
-TEST_F(Predict, SaysThatItFallsBackFarFromAllThatWasTuned) {
-  const json choice = predicted({"--seq", "64", "--batch", "1"})[0];
+const std::vector<std::string> kDecoding{"--gpu",      "h200",    "--seq",   "1",       "--seq-kv",
+                                         "8192",       "--batch", "4",       "--heads", "32",
+                                         "--kv-heads", "8",       "--dtype", "bf16"};
+const std::string kMeasureDecoding =
+    "fatune sweep --seq 1 --batch 4 --heads 32 --dhead 128 --dtype BF16 --seq-kv 8192 --kv-heads 8";
+
+TEST_F(Predict, GivesNoNumberForWhatIsUnlikeAllThatWasTuned) {
+  const json choice = predicted(kDecoding)[0];
   EXPECT_EQ(choice["step"], "default");
   EXPECT_TRUE(choice["tuned_on"].is_null());
   EXPECT_TRUE(choice["neighbours"].empty());
-  EXPECT_GE(choice["worst_regret_percent"], choice["expected_regret_percent"]);
-  EXPECT_GT(choice["regrets_known"], 1);
+  EXPECT_TRUE(choice["expected_regret_percent"].is_null());
+  EXPECT_TRUE(choice["worst_regret_percent"].is_null());
+  EXPECT_EQ(choice["regrets_known"], 0);
+  EXPECT_EQ(choice["untuned"], "queries: 1; tuned: 512 to 16384");
+  EXPECT_EQ(choice["measure_with"], kMeasureDecoding);
+}
+
+TEST_F(Predict, SaysInWordsWhatIsUnlikeAndHowToMeasureIt) {
+  std::vector<std::string> arguments{"predict"};
+  arguments.insert(arguments.end(), kDecoding.begin(), kDecoding.end());
+  const ProcessResult result = fatune(arguments);
+  expect_ok(result);
+  EXPECT_THAT(result.out, HasSubstr("no tuned problem is like it"));
+  EXPECT_THAT(result.out, HasSubstr("queries: 1; tuned: 512 to 16384"));
+  EXPECT_THAT(result.out, HasSubstr(kMeasureDecoding));
+  EXPECT_THAT(result.out, testing::Not(HasSubstr("0.")));
+}
+
+TEST_F(Predict, KnowsTheRangeOfEachNumber) {
+  const auto untuned = [&](std::vector<std::string> options) {
+    options.insert(options.end(), {"--dhead", "128", "--dtype", "bf16", "--gpu", "h200"});
+    return predicted(options)[0]["untuned"];
+  };
+  EXPECT_TRUE(untuned({"--seq", "3000"}).is_null());
+  EXPECT_EQ(untuned({"--seq", "4096", "--batch", "1"}),
+            "batch x heads x queries / SMs: 496; tuned: 993 to 7944");
+  EXPECT_EQ(untuned({"--seq", "4096", "--heads", "32", "--kv-heads", "8", "--batch", "8"}),
+            "heads / kv_heads: 4; tuned: 1");
+  EXPECT_EQ(untuned({"--seq", "4096", "--seq-kv", "8192"}), "keys / queries: 2; tuned: 1");
+}
+
+TEST_F(Predict, RefusesSizesThatNoKernelCanBeLaunchedFor) {
+  const json choice = predicted({"--seq", "16777216", "--batch", "65535", "--heads", "65535"},
+                                ExitCode::nothing_ranked)[0];
+  EXPECT_EQ(choice["step"], "refused");
+  EXPECT_THAT(std::string(choice["reason"]), HasSubstr("the problem is too large for it: \""));
 }
 
 TEST_F(Predict, RefusesWhatNoKernelCanDo) {
@@ -192,11 +232,27 @@ TEST_F(Predict, RefusesWhatNoKernelCanDo) {
 
 TEST_F(Predict, ChoosesForTheGpuOfThisMachine) {
   use_gpu_that_never_runs_kernels();
-  const json report =
-      fatune_json({"predict", "--seq", "4096", "--dhead", "128", "--format", "json"});
+  const json report = fatune_json(
+      {"predict", "--seq", "4096", "--dhead", "128", "--best", kShippedFile, "--format", "json"});
   EXPECT_NE(report["device"]["name"], "NVIDIA H200");
   EXPECT_EQ(report["device"]["name"],
             fatune_json({"devices", "--format", "json"})["devices"][0]["name"]);
+  EXPECT_EQ(report["why_device"], "the GPU of this machine");
+  EXPECT_EQ(report["near_gpu"], "NVIDIA H200");
+  EXPECT_EQ(report["predictions"][0]["step"], "same architecture");
+  EXPECT_TRUE(report["predictions"][0]["expected_regret_percent"].is_null());
+  EXPECT_THAT(fatune({"predict", "--best", kShippedFile}).out,
+              HasSubstr("nothing was tuned on it; choices are from NVIDIA H200"));
+}
+
+TEST_F(Predict, SaysWhyItChoosesForATunedGpu) {
+  const json report = fatune_json({"predict", "--best", kShippedFile, "--format", "json"});
+  EXPECT_EQ(report["device"]["name"], "NVIDIA H200");
+  EXPECT_THAT(std::string(report["why_device"]),
+              HasSubstr("this machine has none that can be used"));
+  EXPECT_TRUE(report["near_gpu"].is_null());
+  EXPECT_THAT(fatune({"predict", "--best", kShippedFile}).out,
+              HasSubstr("for NVIDIA H200: the first GPU that problems were tuned on, since"));
 }
 
 TEST_F(Predict, ChoosesForTheGpuThatIsNamed) {
@@ -209,8 +265,13 @@ TEST_F(Predict, ChoosesForTheGpuThatIsNamed) {
   named.insert(named.end(), {"--gpu", "NVIDIA H200 NVL"});
   EXPECT_EQ(predicted(both)[0]["tuned_on_gpu"], "NVIDIA H200");
   EXPECT_EQ(predicted(named)[0]["tuned_on_gpu"], "NVIDIA H200 NVL");
+  named.back() = "nvl";
+  EXPECT_EQ(predicted(named)[0]["tuned_on_gpu"], "NVIDIA H200 NVL");
   expect_error(fatune({"predict", "--gpu", "NVIDIA A100"}), ExitCode::usage,
-               {"'NVIDIA A100'", "known: NVIDIA H200"});
+               {"nothing was tuned on 'NVIDIA A100'", "NVIDIA H200 (sm_90a)", "--arch"});
+  expect_error(fatune({"predict", "--best", kShippedFile, "--best", file, "--gpu", "H2"}),
+               ExitCode::usage,
+               {"--gpu: 'H2' is a part of several names", "NVIDIA H200, NVIDIA H200 NVL"});
 }
 
 }  // namespace

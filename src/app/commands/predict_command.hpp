@@ -13,7 +13,7 @@ struct PredictOptions {
   KernelOptions kernels;
   ProblemOptions problems;
   std::optional<Arch> arch;        ///< predict for the device that stands for it
-  std::optional<std::string> gpu;  ///< product name of a GPU with tuned problems
+  std::optional<std::string> gpu;  ///< part of the name of a GPU with tuned problems
   OutputOptions output;
 };
 

@@ -22,6 +22,18 @@ TEST(Problem, BatchFollowsTheDocuments) {
   EXPECT_EQ(documented_batch(1 << 20), 1);
 }
 
+TEST(Problem, IsNamedByOptions) {
+  Problem problem{4, 1, 32, 128, DType::bf16, true};
+  EXPECT_EQ(option_text(problem), "--seq 1 --batch 4 --heads 32 --dhead 128 --dtype BF16 --causal");
+  problem.seq_len_kv = 8192;
+  problem.kv_heads = 8;
+  problem.lse = true;
+  problem.layout = Layout::bhsd;
+  EXPECT_EQ(option_text(problem),
+            "--seq 1 --batch 4 --heads 32 --dhead 128 --dtype BF16 --causal --seq-kv 8192 "
+            "--kv-heads 8 --lse --layout bhsd");
+}
+
 TEST(Problem, FlopCounts) {
   Problem problem{2, 128, 3, 64, DType::bf16, false};
   EXPECT_EQ(attention_flop(problem), 6.0 * (4.0 * 128 * 128 * 64 + 6.0 * 128 * 128));

@@ -171,6 +171,7 @@ void SchemaFiles::describe_choices() {
   describe(row_of("export", "/properties/left_out"), step_regret_fields());
   Schema& cover = at("export", "/properties/cover/anyOf/0/properties");
   describe(cover["configs"]["items"]["properties"], covering_config_fields());
+  describe(at("predict", "/properties"), predict_properties());
   Schema& prediction = row_of("predict", "/properties/predictions");
   describe(prediction, prediction_fields());
   describe(prediction["neighbours"]["items"]["properties"], neighbour_fields());

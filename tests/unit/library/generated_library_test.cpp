@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -272,6 +273,7 @@ TEST_F(GeneratedLibrary, SelectsWhatTheTableSays) {
   const WhyNot why_not = as_in(*library_);
   std::mt19937 engine(6);
   std::map<fatune_attention::Step, int> steps;
+  int untuned = 0;
   for (int i = 0; i < 10000; ++i) {
     const Problem problem = samples::any_problem(engine);
     const auto selection =
@@ -279,6 +281,9 @@ TEST_F(GeneratedLibrary, SelectsWhatTheTableSays) {
     const TunedChoice choice = choose_tuned(*table_, problem, device, why_not);
     ASSERT_EQ(selection.step, choice.step) << describe(problem) << ' ' << selection.reason;
     ASSERT_EQ(selection.config, choice.short_form) << describe(problem);
+    ASSERT_EQ(selection.untuned.text, choice.untuned) << describe(problem);
+    ASSERT_EQ(std::isnan(selection.regret_percent), !choice.row || !choice.untuned.empty());
+    untuned += choice.untuned.empty() ? 0 : 1;
     if (selection.configuration >= 0) {
       ASSERT_FALSE(why_not(choice.config, problem, device));
     }
@@ -287,6 +292,8 @@ TEST_F(GeneratedLibrary, SelectsWhatTheTableSays) {
   EXPECT_GT(steps[fatune_attention::Step::neighbour_bucket], 20);
   EXPECT_GT(steps[fatune_attention::Step::fallback], 100);
   EXPECT_GT(steps[fatune_attention::Step::refused], 10);
+  EXPECT_GT(untuned, 100);
+  EXPECT_LT(untuned, 10000 - steps[fatune_attention::Step::refused]);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <new>
 
@@ -46,6 +47,7 @@ TEST(Selection, TakesTheBestOfTheRowThatIsEligible) {
   EXPECT_STREQ(selection.reason, "");
   EXPECT_EQ(selection.tuned_us, 99.0);
   EXPECT_EQ(selection.regret_percent, 10.0);
+  EXPECT_FALSE(selection.untuned);
   EXPECT_EQ(selection.workspace_bytes, 65536U + 1024);
 }
 
@@ -68,7 +70,22 @@ TEST(Selection, TakesADefaultFarFromAllRows) {
   EXPECT_EQ(selection.configuration, kPlain);
   EXPECT_EQ(selection.row, -1);
   EXPECT_EQ(selection.tuned_us, 0.0);
+  EXPECT_TRUE(std::isnan(selection.regret_percent));
+  EXPECT_TRUE(selection.untuned);
+  EXPECT_STREQ(selection.untuned.text, "d_head: 64; tuned: 128");
   EXPECT_EQ(selection.workspace_bytes, 0U);
+}
+
+TEST(Selection, SaysNothingOfTheRegretOutsideTheTunedRange) {
+  Problem problem = tuned_problem();
+  problem.seq_len = problem.seq_len_kv = 8000;
+  const Selection selection = select(problem, fake_h200());
+  EXPECT_EQ(selection.step, Step::neighbour_bucket);
+  EXPECT_STREQ(selection.untuned.text, "queries: 8000; tuned: 4096");
+  EXPECT_TRUE(std::isnan(selection.regret_percent));
+  problem.seq_len = problem.seq_len_kv = 4000;
+  EXPECT_FALSE(select(problem, fake_h200()).untuned);
+  EXPECT_EQ(select(problem, fake_h200()).regret_percent, 10.0);
 }
 
 TEST(Selection, PassesOverKernelsThatTakeContiguousTensorsAlone) {

@@ -40,12 +40,18 @@ TEST(Prediction, TakesTheRegretsOfTheNextStepWhereItsOwnHasNone) {
   EXPECT_NEAR(*between.regret.worst_percent, 20.0, 1e-9);
 }
 
-TEST(Prediction, OfADefaultHasItsRegretsOnTheTunedProblems) {
+TEST(Prediction, HasNoRegretOutsideTheTunedRange) {
   const Prediction far = predict_for(problem(65536));
   EXPECT_EQ(far.choice.short_form, "c2");
   EXPECT_TRUE(far.neighbours.empty());
-  EXPECT_EQ(far.regret.known, 2U);
-  EXPECT_NEAR(*far.regret.worst_percent, 5.0, 1e-9);
+  EXPECT_EQ(far.choice.untuned, "queries: 65536; tuned: 512 to 1024");
+  EXPECT_FALSE(far.regret.typical_percent);
+  EXPECT_FALSE(far.regret.worst_percent);
+  EXPECT_EQ(far.regret.known, 0U);
+  const Prediction beside = predict_for(problem(300));
+  EXPECT_EQ(beside.choice.step, ChoiceStep::neighbour_bucket);
+  EXPECT_EQ(beside.choice.untuned, "queries: 300; tuned: 512 to 1024");
+  EXPECT_FALSE(beside.regret.typical_percent);
 }
 
 }  // namespace
