@@ -22,6 +22,7 @@ struct Call {
   std::int64_t window;
   std::optional<double> scale;  ///< nullopt: 1 / sqrt(d)
   bool lse;
+  bool allow_untuned;  ///< run a kernel even if no tuned problem is like the call
 };
 
 /// Throws std::runtime_error unless the operands have four dimensions, fit each other, and are on

@@ -21,37 +21,54 @@ using torch::stable::accelerator::DeviceGuard;
 using torch::stable::detail::from;
 using torch::stable::detail::to;
 
-/// Queues the kernel. Returns the reason if no kernel takes the call, else nullptr. Throws
-/// std::runtime_error if CUDA fails.
-const char* launch(const Call& call, const TorchTensor& o, const TorchTensor* lse) {
+/// Why PyTorch's own attention is to compute a call. Calls of one kind are warned of once.
+struct Fallback {
+  std::string reason;
+  std::string kind;
+};
+
+Fallback fallback_for(const char* reason) { return {reason, reason}; }
+
+/// Queues the kernel. Returns why it does not, if no kernel takes the call or nothing that was
+/// tuned is like it. Throws std::runtime_error if CUDA fails.
+std::optional<Fallback> launch(const Call& call, const TorchTensor& o, const TorchTensor* lse) {
   if (const char* reason = refusal(call)) {
-    return reason;
+    return fallback_for(reason);
   }
   const std::int32_t device_index = call.q.get_device_index();
   ensure_context(device_index);
   void* stream = current_stream(device_index);
   const Problem problem = problem_of(call);
   const Tensors tensors = tensors_of(call, o, lse);
-  const HeldWorkspace held =
-      take_workspace(device_index, stream, workspace_bytes(problem, tensors));
-  const Result result = attention_forward(problem, tensors, held.workspace, stream);
+  Selection chosen;
+  Result result = select_here(problem, tensors, chosen);
+  if (result && chosen.untuned && !call.allow_untuned) {
+    return Fallback{std::string("no tuned problem is like this one (") + chosen.untuned.text + ")",
+                    chosen.untuned.property};
+  }
+  if (result) {
+    const HeldWorkspace held = take_workspace(device_index, stream, chosen.workspace_bytes);
+    result = attention_forward(problem, tensors, held.workspace, stream);
+  }
   if (result.status == Status::unsupported || result.status == Status::invalid_argument) {
-    return result.reason;
+    return fallback_for(result.reason);
   }
   STD_TORCH_CHECK(result, status_name(result.status), ": ", result.reason);
-  return nullptr;
+  return std::nullopt;
 }
 
-/// Calls an operator that Python implements: PyTorch's own attention. Its arguments are those of
-/// forward() and the reason. It leaves its results at the start of the stack.
-void call_fallback(const char* name, const Call& call, const char* reason, StableIValue* stack) {
+/// Calls an operator that Python implements: PyTorch's own attention. It leaves its results at the
+/// start of the stack, which has room for kFallbackArguments.
+constexpr std::size_t kFallbackArguments = 8;
+void call_fallback(const char* name, const Call& call, const Fallback& why, StableIValue* stack) {
   stack[0] = from(call.q);
   stack[1] = from(call.k);
   stack[2] = from(call.v);
   stack[3] = from(call.causal);
   stack[4] = from(call.window);
   stack[5] = from(call.scale);
-  stack[6] = from(std::string(reason));
+  stack[6] = from(why.reason);
+  stack[7] = from(why.kind);
   STD_TORCH_CHECK(torch_call_dispatcher(name, "", stack, TORCH_ABI_VERSION) == TORCH_SUCCESS,
                   "PyTorch's own attention failed; its message is on standard error");
 }
@@ -59,34 +76,35 @@ void call_fallback(const char* name, const Call& call, const char* reason, Stabl
 #define FATUNE_OPERATOR(name) C10_STRINGIZE(FATUNE_TORCH_NAMESPACE) "::" name
 
 TorchTensor forward(const TorchTensor& q, const TorchTensor& k, const TorchTensor& v, bool causal,
-                    std::int64_t window, std::optional<double> scale) {
-  const Call call{q, k, v, causal, window, scale, false};
+                    std::int64_t window, std::optional<double> scale, bool allow_untuned) {
+  const Call call{q, k, v, causal, window, scale, false, allow_untuned};
   check_operands(call);
   const DeviceGuard guard(q.get_device_index());
   TorchTensor o = empty_output(call);
-  const char* reason = launch(call, o, nullptr);
-  if (reason == nullptr) {
+  const std::optional<Fallback> why = launch(call, o, nullptr);
+  if (!why) {
     return o;
   }
-  StableIValue stack[7];
-  call_fallback(FATUNE_OPERATOR("fallback"), call, reason, stack);
+  StableIValue stack[kFallbackArguments];
+  call_fallback(FATUNE_OPERATOR("fallback"), call, *why, stack);
   return to<TorchTensor>(stack[0]);
 }
 
 std::tuple<TorchTensor, TorchTensor> forward_lse(const TorchTensor& q, const TorchTensor& k,
                                                  const TorchTensor& v, bool causal,
-                                                 std::int64_t window, std::optional<double> scale) {
-  const Call call{q, k, v, causal, window, scale, true};
+                                                 std::int64_t window, std::optional<double> scale,
+                                                 bool allow_untuned) {
+  const Call call{q, k, v, causal, window, scale, true, allow_untuned};
   check_operands(call);
   const DeviceGuard guard(q.get_device_index());
   TorchTensor o = empty_output(call);
   TorchTensor lse = empty_lse(call);
-  const char* reason = launch(call, o, &lse);
-  if (reason == nullptr) {
+  const std::optional<Fallback> why = launch(call, o, &lse);
+  if (!why) {
     return {o, lse};
   }
-  StableIValue stack[7];
-  call_fallback(FATUNE_OPERATOR("fallback_lse"), call, reason, stack);
+  StableIValue stack[kFallbackArguments];
+  call_fallback(FATUNE_OPERATOR("fallback_lse"), call, *why, stack);
   return {to<TorchTensor>(stack[0]), to<TorchTensor>(stack[1])};
 }
 
@@ -104,8 +122,9 @@ Selection selection_of(const Call& call, Device& device) {
 
 /// Returns lines "name=value" with the members of Selection.
 std::string explain(const TorchTensor& q, const TorchTensor& k, const TorchTensor& v, bool causal,
-                    std::int64_t window, std::optional<double> scale, bool lse) {
-  const Call call{q, k, v, causal, window, scale, lse};
+                    std::int64_t window, std::optional<double> scale, bool allow_untuned,
+                    bool lse) {
+  const Call call{q, k, v, causal, window, scale, lse, allow_untuned};
   check_operands(call);
   const DeviceGuard guard(q.get_device_index());
   Device device;
@@ -114,21 +133,23 @@ std::string explain(const TorchTensor& q, const TorchTensor& k, const TorchTenso
          "\nconfig=" + selection.config + "\nreason=" + selection.reason +
          "\ntuned_us=" + std::to_string(selection.tuned_us) +
          "\nregret_percent=" + std::to_string(selection.regret_percent) +
+         "\nuntuned=" + selection.untuned.text +
          "\nworkspace_bytes=" + std::to_string(selection.workspace_bytes);
 }
 
 }  // namespace
 }  // namespace fatune_attention::torch_binding
 
-#define FATUNE_ARGUMENTS \
+#define FATUNE_OPERANDS \
   "Tensor q, Tensor k, Tensor v, bool causal=False, int window=0, float? scale=None"
+#define FATUNE_ARGUMENTS FATUNE_OPERANDS ", bool allow_untuned=False"
 
 STABLE_TORCH_LIBRARY(FATUNE_TORCH_NAMESPACE, m) {
   m.def("forward(" FATUNE_ARGUMENTS ") -> Tensor");
   m.def("forward_lse(" FATUNE_ARGUMENTS ") -> (Tensor, Tensor)");
   m.def("explain(" FATUNE_ARGUMENTS ", bool lse=False) -> str");
-  m.def("fallback(" FATUNE_ARGUMENTS ", str reason=\"\") -> Tensor");
-  m.def("fallback_lse(" FATUNE_ARGUMENTS ", str reason=\"\") -> (Tensor, Tensor)");
+  m.def("fallback(" FATUNE_OPERANDS ", str reason=\"\", str kind=\"\") -> Tensor");
+  m.def("fallback_lse(" FATUNE_OPERANDS ", str reason=\"\", str kind=\"\") -> (Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(FATUNE_TORCH_NAMESPACE, CUDA, m) {

@@ -1,9 +1,11 @@
-"""Attention with kernels tuned by fatune, and with PyTorch's own attention where none of them is eligible.
+"""Attention with kernels tuned by fatune, and with PyTorch's own attention where none of them is eligible or nothing
+that was tuned is like the call.
 
 The kernels compute the forward pass only. Where gradients are needed, PyTorch's own attention is used.
 """
 from ._explain import Explanation, explain
 from ._flash import flash_attn_func
+from ._operators import allow_untuned
 from ._sdpa import scaled_dot_product_attention
 
-__all__ = ["Explanation", "explain", "flash_attn_func", "scaled_dot_product_attention"]
+__all__ = ["Explanation", "allow_untuned", "explain", "flash_attn_func", "scaled_dot_product_attention"]

@@ -7,10 +7,10 @@ from torch.nn.functional import scaled_dot_product_attention
 _reasons = set()
 
 
-def warn_once(reason):
-    """Warns once for each reason."""
-    if reason not in _reasons:
-        _reasons.add(reason)
+def warn_once(reason, kind=""):
+    """Warns once for each kind of reason; a reason without a kind is one of its own."""
+    if (kind or reason) not in _reasons:
+        _reasons.add(kind or reason)
         warnings.warn(f"{__package__}: {reason}; PyTorch's own attention is used", stacklevel=3)
 
 
@@ -64,9 +64,9 @@ def _attention(q, k, v, causal, window, scale):
     return scaled_dot_product_attention(q, k, v, is_causal=causal, scale=scale, enable_gqa=q.size(1) != k.size(1))
 
 
-def attention(q, k, v, causal=False, window=0, scale=None, reason=""):
+def attention(q, k, v, causal=False, window=0, scale=None, reason="", kind=""):
     """Computes the operator `forward`."""
-    warn_once(reason)
+    warn_once(reason, kind)
     with torch.autocast(q.device.type, enabled=False):
         o = _attention(q, k, v, causal, window, scale)
     expected = empty_output(q, v)
@@ -80,9 +80,9 @@ def _lse_of_sequence(q, k, mask, scale):
     return scores.masked_fill(~mask, float("-inf")).logsumexp(-1)
 
 
-def attention_lse(q, k, v, causal=False, window=0, scale=None, reason=""):
+def attention_lse(q, k, v, causal=False, window=0, scale=None, reason="", kind=""):
     """Computes the operator `forward_lse`."""
     mask = visible_keys(q.size(2), k.size(2), *_range(causal, window), q.device)
     factor = q.size(3) ** -0.5 if scale is None else scale
     lse = [_lse_of_sequence(*one, mask, factor) for one in zip(q, k)]
-    return attention(q, k, v, causal, window, scale, reason), torch.stack(lse)
+    return attention(q, k, v, causal, window, scale, reason, kind), torch.stack(lse)

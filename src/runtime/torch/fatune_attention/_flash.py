@@ -1,6 +1,7 @@
 """flash-attn's flash_attn_func, computed by a tuned kernel where one is eligible."""
 import torch
 
+from . import _operators
 from ._fallback import masked_attention, visible_keys, warn_once
 from ._operators import forward, forward_lse
 from ._sdpa import tensors_refusal
@@ -29,7 +30,7 @@ def operator_call(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, wind
         reason = "the kernels have no mask for this window_size"
     else:
         reason = tensors_refusal(*operands, dropout_p, True)
-    return reason, (*operands, *(mask or (False, 0)), softmax_scale)
+    return reason, (*operands, *(mask or (False, 0)), softmax_scale, _operators.untuned_is_allowed)
 
 
 def _alibi(slopes, rows, keys):
@@ -52,8 +53,8 @@ def flash_attn_func(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, wi
     """flash_attn.flash_attn_func. Tensors are (batch, rows, heads, d), and so is the result.
 
     The last query is aligned with the last key. The kernels compute the forward pass. PyTorch's own attention is used,
-    with one warning for each reason, where gradients are needed, with dropout, with alibi_slopes, and wherever else no
-    kernel is eligible. With `return_attn_probs` the result is (o, log-sum-exps, None). `return_attn_probs` and a
+    with one warning for each reason, where gradients are needed, with dropout, with alibi_slopes, wherever else no
+    kernel is eligible, and for calls that no tuned problem is like, unless allow_untuned() was called. With `return_attn_probs` the result is (o, log-sum-exps, None). `return_attn_probs` and a
     softcap raise NotImplementedError where no operator computes them. `deterministic` is about the backward pass and
     changes nothing.
     """

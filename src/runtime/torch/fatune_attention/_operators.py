@@ -13,19 +13,30 @@ forward = _operators.forward.default
 forward_lse = _operators.forward_lse.default
 explain = _operators.explain.default
 
+untuned_is_allowed = False  # set by allow_untuned()
+
+
+def allow_untuned(allow=True):
+    """Lets kernels compute calls that no tuned problem is like. PyTorch's own attention may be much faster there."""
+    global untuned_is_allowed
+    untuned_is_allowed = allow
+
 
 @torch.library.register_fake(f"{NAMESPACE}::forward")
-def _fake_forward(q, k, v, causal=False, window=0, scale=None):
+def _fake_forward(q, k, v, causal=False, window=0, scale=None, allow_untuned=False):
     return _fallback.empty_output(q, v)
 
 
 @torch.library.register_fake(f"{NAMESPACE}::forward_lse")
-def _fake_forward_lse(q, k, v, causal=False, window=0, scale=None):
+def _fake_forward_lse(q, k, v, causal=False, window=0, scale=None, allow_untuned=False):
     return _fallback.empty_output(q, v), q.new_empty(q.shape[:3], dtype=torch.float32)
 
 
 def _on_cpu(attention):
-    return lambda *arguments: attention(*arguments, reason="the tensors are on the CPU")
+    def call(q, k, v, causal=False, window=0, scale=None, allow_untuned=False):
+        return attention(q, k, v, causal, window, scale, reason="the tensors are on the CPU")
+
+    return call
 
 
 # The operators call these where no kernel is eligible. On the CPU, that is always the case.

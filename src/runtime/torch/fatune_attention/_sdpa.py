@@ -3,6 +3,7 @@ import torch
 from torch.nn import functional
 from torch.overrides import has_torch_function
 
+from . import _operators
 from ._fallback import warn_once
 from ._operators import forward
 
@@ -53,7 +54,7 @@ def operator_call(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=Fa
         reason = "is_causal of scaled_dot_product_attention aligns the first query with the first key"
     if reason is None and torch.is_autocast_enabled():  # for CUDA
         query, key, value = _cast(query, key, value)
-    return reason, (query, key, value, is_causal, 0, scale)
+    return reason, (query, key, value, is_causal, 0, scale, _operators.untuned_is_allowed)
 
 
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None,
@@ -61,7 +62,8 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     """torch.nn.functional.scaled_dot_product_attention. The result has query's memory layout; errors are PyTorch's.
 
     The kernels compute the forward pass. PyTorch's own attention is used, with one warning for each reason, where
-    gradients are needed, with attn_mask or dropout, and wherever else no kernel is eligible.
+    gradients are needed, with attn_mask or dropout, wherever else no kernel is eligible, and for calls that no tuned
+    problem is like, unless allow_untuned() was called.
     """
     reason, call = operator_call(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
     if reason is None:

@@ -18,7 +18,7 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention as pytorch_attention
 from random_problems import DTYPES, Problem, errors, exact, operands, random_problems
 
-from fatune_attention import explain, flash_attn_func, scaled_dot_product_attention
+from fatune_attention import allow_untuned, explain, flash_attn_func, scaled_dot_product_attention
 
 OPERATORS = torch.ops.fatune_attention
 TABLE = pathlib.Path(__file__).resolve().parents[1] / "library" / "table.json"
@@ -38,7 +38,7 @@ def require(right, *what):
 
 
 def step_of(problem, q, k, v, lse=False):
-    text = OPERATORS.explain(q, k, v, *problem.mask(), lse)
+    text = OPERATORS.explain(q, k, v, *problem.arguments(), lse)
     return dict(line.split("=", 1) for line in text.splitlines())["step"]
 
 
@@ -52,7 +52,7 @@ def check_problem(problem, seed):
     attention. O may be twice as wrong as attention that is computed step by step in the same precision, which is the
     rule of FlashAttention's tests."""
     q, k, v = operands(problem, seed)
-    o, with_lse = OPERATORS.forward(q, k, v, *problem.mask()), OPERATORS.forward_lse(q, k, v, *problem.mask())
+    o, with_lse = OPERATORS.forward(q, k, v, *problem.arguments()), OPERATORS.forward_lse(q, k, v, *problem.arguments())
     worse = []
     for result in (o, with_lse[0]):
         own, pytorchs, unfused = errors(problem, result, q, k, v)
@@ -79,7 +79,7 @@ def flash_rows(q, k, v, **options):
 def check_functions(options):
     """Checks that the functions return what the operator returns."""
     q, k, v = operands(SMALL)
-    expected = OPERATORS.forward(q, k, v, True)
+    expected = OPERATORS.forward(q, k, v, *SMALL.arguments())
     require(torch.equal(scaled_dot_product_attention(q, k, v, is_causal=True), expected), "scaled_dot_product_attention")
     require(torch.equal(flash_rows(q, k, v, causal=True), expected), "flash_attn_func")
     o, lse, _ = flash_attn_func(*(one.transpose(1, 2) for one in (q, k, v)), causal=True, return_attn_probs=True)
@@ -111,6 +111,25 @@ def check_refusals(options):
     return "as PyTorch"
 
 
+def check_untuned(options):
+    """Checks that PyTorch computes what no tuned problem is like, such as decoding, until kernels are allowed to."""
+    call = operands(Problem(4, 32, 8, 1, 300, 128, 128, torch.bfloat16, False))
+    allow_untuned(False)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for keys in (300, 299):
+                q, k, v = call[0], call[1][:, :, :keys], call[2][:, :, :keys]
+                o = scaled_dot_product_attention(q, k, v, enable_gqa=True)
+                require(torch.equal(o, pytorch_attention(q, k, v, enable_gqa=True)), "differs from PyTorch's")
+        said = [str(one.message) for one in caught if "no tuned problem" in str(one.message)]
+        require(len(said) == 1, "not one warning:", said)
+        require(explain(q, k, v, enable_gqa=True).untuned, "explain does not say so")
+    finally:
+        allow_untuned()
+    return said[0]
+
+
 def check_errors(options):
     """Checks that wrong arguments raise what PyTorch raises. PyTorch 2.11 itself crashes on keys with fewer columns
     than queries, the second time."""
@@ -131,7 +150,7 @@ def check_opcheck(options):
     problems = [problem for problem in random_problems(40, 3) if problem.seq_len < 300][:6]
     for problem in problems:
         for operator in (OPERATORS.forward.default, OPERATORS.forward_lse.default):
-            torch.library.opcheck(operator, (*operands(problem), *problem.mask()), atol=2e-2, rtol=2e-2)
+            torch.library.opcheck(operator, (*operands(problem), *problem.arguments()), atol=2e-2, rtol=2e-2)
     return f"{len(problems)} problems"
 
 
@@ -154,29 +173,29 @@ def check_graph(options):
     """Checks that a captured call computes on what its tensors hold at the replay. Some kernels need a workspace."""
     for problem in random_problems(12, 5):
         q, k, v = (one.clone() for one in operands(problem))
-        OPERATORS.forward(q, k, v, *problem.mask())
+        OPERATORS.forward(q, k, v, *problem.arguments())
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
-            o = OPERATORS.forward(q, k, v, *problem.mask())
+            o = OPERATORS.forward(q, k, v, *problem.arguments())
         for seed in (7, 8, 9):
             for one, new in zip((q, k, v), operands(problem, seed)):
                 one.copy_(new)
             graph.replay()
-            require(torch.equal(o, OPERATORS.forward(q, k, v, *problem.mask())), problem, "differs in a graph")
+            require(torch.equal(o, OPERATORS.forward(q, k, v, *problem.arguments())), problem, "differs in a graph")
     return "12 problems captured and replayed"
 
 
 def results_on(stream, problems, sink):
     with torch.cuda.stream(stream):
         for _ in range(20):
-            sink.append([OPERATORS.forward(*operands, *problem.mask()) for problem, operands in problems])
+            sink.append([OPERATORS.forward(*operands, *problem.arguments()) for problem, operands in problems])
 
 
 def check_concurrent(run):
     """`run` calls results_on() for two streams. Checks that each problem has the same results as alone."""
     problems = [(problem, operands(problem)) for problem in random_problems(8, 11)]
-    expected = [OPERATORS.forward(*one, *problem.mask()) for problem, one in problems]
+    expected = [OPERATORS.forward(*one, *problem.arguments()) for problem, one in problems]
     torch.cuda.synchronize()
     sinks = [], []
     run([(torch.cuda.Stream(), problems, sink) for sink in sinks])
@@ -193,7 +212,7 @@ def check_streams(options):
         for _ in range(20):
             for stream, problems, sink in calls:
                 with torch.cuda.stream(stream):
-                    sink.append([OPERATORS.forward(*one, *problem.mask()) for problem, one in problems])
+                    sink.append([OPERATORS.forward(*one, *problem.arguments()) for problem, one in problems])
 
     return check_concurrent(run)
 
@@ -214,8 +233,8 @@ def check_devices(options):
     if torch.cuda.device_count() < 2:
         return "one GPU: not checked"
     q, k, v = operands(SMALL)
-    other = OPERATORS.forward(*(one.to("cuda:1") for one in (q, k, v)), True)
-    require(torch.equal(other.to("cuda:0"), OPERATORS.forward(q, k, v, True)), "differs on the other GPU")
+    other = OPERATORS.forward(*(one.to("cuda:1") for one in (q, k, v)), *SMALL.arguments())
+    require(torch.equal(other.to("cuda:0"), OPERATORS.forward(q, k, v, *SMALL.arguments())), "differs on the other GPU")
     return "the same bits on another GPU"
 
 
@@ -234,7 +253,7 @@ def host_us(function, calls=100, batches=40):
 def check_host(options):
     q, k, v = operands(Problem(1, 4, 4, 128, 128, 128, 128, torch.bfloat16, True))
     calls = {"scaled_dot_product_attention": lambda: scaled_dot_product_attention(q, k, v, is_causal=True),
-             "operator": lambda: OPERATORS.forward.default(q, k, v, True),
+             "operator": lambda: OPERATORS.forward.default(q, k, v, *SMALL.arguments()),
              "empty_like": lambda: torch.empty_like(q),
              "PyTorch's": lambda: pytorch_attention(q, k, v, is_causal=True)}
     times = {name: host_us(call) for name, call in calls.items()}
@@ -284,7 +303,7 @@ def time_row(problem, flush, fatune):
     promised, own, pytorchs = [], [], []
     for _ in range(3):
         promised.append(fatune_us(fatune, problem, chosen.config) if fatune else chosen.tuned_us)
-        times = cold_us([lambda: OPERATORS.forward(q, k, v, *problem.mask()),
+        times = cold_us([lambda: OPERATORS.forward(q, k, v, *problem.arguments()),
                          lambda: pytorch_attention(q, k, v, is_causal=problem.causal)], flush, 20)
         own.append(times[0])
         pytorchs.append(times[1])
@@ -337,6 +356,7 @@ def main():
     parser.add_argument("--every", type=int, default=1, help="times each so many-th tuned problem")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    allow_untuned()
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, {options.count} random problems", flush=True)
     with torch.no_grad():
         return 0 if all([run_check(name, options) for name in options.checks]) else 1

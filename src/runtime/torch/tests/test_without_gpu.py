@@ -61,6 +61,11 @@ class Fallback(TestCase):
         self.assertEqual(len(again), 1)
         self.assertIn("attn_mask", again[0])
 
+    def test_warns_once_for_each_kind(self):
+        for keys, count in ((5, 1), (6, 0)):
+            said = self.warnings_of(_fallback.attention, *tensors(rows=(1, keys)), reason=f"keys: {keys}", kind="keys")
+            self.assertEqual(len(said), count)
+
     def test_the_warning_names_the_callers_line(self):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -217,9 +222,11 @@ class CalledOperators(TorchDispatchMode):
     def __init__(self):
         super().__init__()
         self.names = []
+        self.arguments = []
 
     def __torch_dispatch__(self, function, types, arguments=(), options=None):
         self.names.append(str(function))
+        self.arguments.append(arguments)
         return function(*arguments, **(options or {}))
 
 
@@ -241,6 +248,15 @@ class FakeCuda(TestCase):
         self.check_runs_the_operator(lambda *call: flash_attn_func(*call, causal=True), operator)
         self.check_runs_the_operator(lambda *call: flash_attn_func(*call, return_attn_probs=True)[1],
                                      "fatune_attention.forward_lse.default")
+
+    def test_untuned_calls_may_be_allowed(self):
+        for allowed in (False, True):
+            fatune_attention.allow_untuned(allowed)
+            with FakeTensorMode(), CalledOperators() as called:
+                scaled_dot_product_attention(*self.fakes())
+            arguments = called.arguments[called.names.index("fatune_attention.forward.default")]
+            self.assertEqual(len(arguments) == 7 and arguments[6], allowed)  # trailing defaults are left out
+        fatune_attention.allow_untuned(False)
 
     def test_autocast(self):
         torch.set_autocast_enabled("cuda", True)  # torch.autocast does not do it without a GPU
