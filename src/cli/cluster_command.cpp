@@ -63,7 +63,8 @@ void add_sbatch_command(const Subcommands& all) {
   sub.add_flag("--submit", options.submit, "submit the jobs to Slurm at once");
   add_verbosity_options(sub, options.output);
   sub.footer(R"(Examples:
-  fatune cluster sbatch fleet --shards 8 --limit 4 --gres gpu:1 -- --seq 512,1024,2048 --dhead 128)");
+  fatune cluster sbatch fleet --shards 8 --limit 4 --gres gpu:1 -- \
+    --seq 512,1024,2048 --dhead 128)");
 }
 
 void add_fleet_folder(CLI::App& app, FleetOptions& options) {
@@ -106,7 +107,7 @@ void add_cluster_command(const Subcommands& all) {
   add_retry_command(inner);
   add_merge_command_of_cluster(inner);
   sub->footer(R"(Examples:
-  fatune cluster sbatch fleet --shards 8 --gres gpu:1 -- --seq 512,1024,2048,4096 --dhead 128
+  fatune cluster sbatch fleet --shards 8 --gres gpu:1 -- --seq 512,1024,2048
   fatune cluster retry fleet --dry-run
   fatune cluster missing fleet)");
 }

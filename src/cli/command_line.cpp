@@ -11,12 +11,14 @@
 #include "app/console/streams.hpp"
 #include "app/version.hpp"
 #include "cli/config_file.hpp"
+#include "cli/read_pages.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/suggestion.hpp"
 #include "cli/terminal.hpp"
 #include "cli/typed_words.hpp"
 #include "core/environment.hpp"
 #include "core/error.hpp"
+#include "manual/help_text.hpp"
 
 namespace fatune {
 namespace {
@@ -36,8 +38,9 @@ void add_global_options_everywhere(CLI::App& app, GlobalOptions& global) {
   }
 }
 
-void add_subcommands(CLI::App& app, GlobalOptions& global, Command& chosen) {
-  const Subcommands all{app, terminal_defaults(), global, environment_variable("KERNELS"), chosen};
+void add_subcommands(CLI::App& app, const OutputOptions& output, GlobalOptions& global,
+                     Command& chosen) {
+  const Subcommands all{app, output, global, environment_variable("KERNELS"), chosen};
 #define FATUNE_ADD(name) add_##name##_command(all);
   FATUNE_SUBCOMMANDS(FATUNE_ADD)
 #undef FATUNE_ADD
@@ -45,10 +48,10 @@ void add_subcommands(CLI::App& app, GlobalOptions& global, Command& chosen) {
 }
 
 void configure(CLI::App& app) {
-  constexpr std::size_t kOptionColumn = 24;
   app.name("fatune");
-  app.get_formatter()->column_width(kOptionColumn);
-  app.set_version_flag("-V,--version", version_report, "Print versions and the driver, and exit");
+  app.set_help_flag("-h,--help", "print this help, and exit");
+  app.set_help_all_flag("--help-all", "print the help with every option described, and exit");
+  app.set_version_flag("-V,--version", version_report, "print versions and the driver, and exit");
   app.require_subcommand(0, 1);
   app.footer(
       "'fatune help COMMAND' or 'fatune COMMAND --help' shows a command's options and examples.\n"
@@ -117,6 +120,14 @@ Chosen chosen_command(const CLI::App& app) {
   return chosen;
 }
 
+/// Prints the help of the command that was given, as wide as the terminal.
+Command help_command(const CLI::App& app, HelpExtent extent, std::size_t columns) {
+  constexpr std::size_t kNoTerminal = 80;
+  constexpr std::size_t kNarrowest = 20;
+  return print_command(help_text(read_pages(*chosen_command(app).command), extent,
+                                 columns == 0 ? kNoTerminal : std::max(columns, kNarrowest)));
+}
+
 Words option_names(const CLI::App& command) {
   Words names;
   for (const CLI::Option* option : command.get_options()) {
@@ -175,8 +186,9 @@ Command parse_command_line(int argc, const char* const* argv) {
   CLI::App app("Finds the fastest configuration of a Flash Attention kernel on this GPU");
   Command command;
   GlobalOptions global;
+  const OutputOptions output = terminal_defaults();
   configure(app);
-  add_subcommands(app, global, command);
+  add_subcommands(app, output, global, command);
   Words words = without_help_command(app, Words(argv + std::min(argc, 1), argv + argc));
   check_command_name(app, words);
   const ConfiguredWords configured = add_config_file(app, std::move(words));
@@ -184,9 +196,12 @@ Command parse_command_line(int argc, const char* const* argv) {
   global.config_file = configured.file;
   try {
     parse(app, configured.words);
-    return command ? with_places(std::move(command), configured) : print_command(app.help());
+    return command ? with_places(std::move(command), configured)
+                   : help_command(app, HelpExtent::common, output.columns);
   } catch (const CLI::CallForHelp&) {
-    return print_command(app.help());
+    return help_command(app, HelpExtent::common, output.columns);
+  } catch (const CLI::CallForAllHelp&) {
+    return help_command(app, HelpExtent::all, output.columns);
   } catch (const CLI::CallForVersion& request) {
     return print_command(std::string(request.what()) + "\n");
   } catch (const CLI::ParseError& error) {

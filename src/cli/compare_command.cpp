@@ -60,7 +60,8 @@ Exit code 12: something is slower by more than the tolerance beyond doubt, or wa
 Examples:
   fatune compare 11 last
   fatune compare before/results.json after/results.json --format md
-  fatune compare best_configs.json last --only winners --tolerance 3 --junit compare.xml)");
+  fatune compare best_configs.json last --only winners --tolerance 3 \
+    --junit compare.xml)");
 }
 
 }  // namespace fatune

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr const char* kFileName = "fatune.toml";
 constexpr std::string_view kNone = "none";
 /// Options that a file cannot set: those that end the program at once, and --config-file itself.
-constexpr std::array<std::string_view, 3> kTypedOnly{"help", "version", "config-file"};
+constexpr std::array<std::string_view, 4> kTypedOnly{"help", "help-all", "version", "config-file"};
 
 /// A setting of the file that applies to the command: one of its options, and the value.
 struct Setting {
@@ -315,7 +315,7 @@ ConfiguredWords add_config_file(const CLI::App& program, std::vector<std::string
   const TypedWords typed = read_typed_words(program, words);
   const bool reads = typed.commands.size() > 1 && !typed.commands[1]->get_group().empty() &&
                      std::ranges::none_of(typed.options, [](const CLI::Option* option) {
-                       return option->check_lname("help");
+                       return option->check_lname("help") || option->check_lname("help-all");
                      });
   const auto file = reads ? chosen_file(words) : std::nullopt;
   if (!file) {

@@ -6,6 +6,7 @@
 #include "app/choice/ragged_length.hpp"
 #include "app/commands/debug_command.hpp"
 #include "cli/option_groups.hpp"
+#include "cli/option_scope.hpp"
 #include "cli/path_option.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text_option.hpp"
@@ -25,6 +26,7 @@ std::string init_footer() {
 }
 
 void add_problem_of_debug(CLI::App& sub, DebugOptions& options) {
+  const OptionScope scope(sub, option_group::kProblem);
   add_integer(sub, "--seq-blocks",
               fmt::format("sequence length in blocks of query rows (default: 4, and then {} rows, "
                           "full and causal)",
@@ -49,11 +51,13 @@ void add_debug_command(const Subcommands& all) {
   sub.add_option("--config", options.config,
                  "configuration, in short form or as a profiler prints the kernel")
       ->type_name("CONFIG")
-      ->required();
+      ->required()
+      ->group(option_group::kKernels);
   add_problem_of_debug(sub, options);
   add_path_option(sub, "--out", "DIR",
                   "write every intermediate (.npy) and debug.json into this folder",
-                  options.out_dir);
+                  options.out_dir)
+      ->group(option_group::kOutput);
   add_kernel_options(sub, options.kernels, SpaceOption::no);
   add_target_options(sub, options.target);
   add_cache_options(sub, options.compile);
@@ -65,7 +69,7 @@ Exit code 6: something is wrong. Without a GPU the kernel's PTX is run on the CP
 Examples:
   fatune debug --config "(FP16,128,64,64,4):async+load_2_2_2_tiles"
   fatune debug --init large_logits --seq 300 --causal --out wrong \
-    --config "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax")");
+    --config "(FP16,128,64,64,4):async+eager+swizzled+load_2_2_2_tiles")");
 }
 
 }  // namespace fatune

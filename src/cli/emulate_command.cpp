@@ -6,6 +6,7 @@
 #include "app/choice/ragged_length.hpp"
 #include "app/commands/emulate_command.hpp"
 #include "cli/option_groups.hpp"
+#include "cli/option_scope.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text_option.hpp"
 #include "core/error.hpp"
@@ -35,6 +36,7 @@ EmulatedTiming parse_timing(const std::string& text) {
 }
 
 void add_problem_of_emulate(CLI::App& sub, EmulateOptions& options) {
+  const OptionScope scope(sub, option_group::kProblem);
   ProblemOptions& problems = options.problems;
   problems.batch = 1;
   problems.heads = kDefaultHeads;
@@ -51,6 +53,7 @@ void add_problem_of_emulate(CLI::App& sub, EmulateOptions& options) {
 }
 
 void add_schedule_options(CLI::App& sub, EmulateOptions& options) {
+  const OptionScope scope(sub, option_group::kMeasuring);
   add_integer(sub, "--schedules", "runs of each input, differently interleaved (default: 2)", 1,
               kMostSchedules, options.schedules);
   add_integer(sub, "--seed", "seed of inputs and schedules (default: 1)", 0,
@@ -84,7 +87,8 @@ void add_emulate_command(const Subcommands& all) {
   options.kernels.kernels_variable = all.kernels_variable;
   add_problem_of_emulate(sub, options);
   add_schedule_options(sub, options);
-  sub.add_flag("--strict", options.strict, "exit with 6 unless every configuration is right");
+  sub.add_flag("--strict", options.strict, "exit with 6 unless every configuration is right")
+      ->group(option_group::kOutput);
   add_kernel_options(sub, options.kernels, SpaceOption::yes);
   add_configs_option(sub, options.configs, "configuration, in place of a space; repeatable")
       ->excludes("--space");
@@ -98,7 +102,8 @@ Exit code 6: something is wrong or flagged. 5: nothing could be emulated.
 Examples:
   fatune emulate --space tune
   fatune emulate --seq 200 --causal --schedules 5 --format json
-  fatune emulate --profile --config "(FP16,128,64,64,4):async+swizzled+load_2_2_2_tiles")");
+  fatune emulate --profile \
+    --config "(FP16,128,64,64,4):async+swizzled+load_2_2_2_tiles")");
 }
 
 }  // namespace fatune

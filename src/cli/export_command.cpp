@@ -1,24 +1,32 @@
 #include "app/commands/export_command.hpp"
 #include "cli/numbers.hpp"
 #include "cli/option_groups.hpp"
+#include "cli/option_scope.hpp"
 #include "cli/path_option.hpp"
 #include "cli/subcommands.hpp"
 
 namespace fatune {
+namespace {
+
+void add_table_options(CLI::App& app, ExportOptions& options) {
+  const OptionScope scope(app, option_group::kOutput);
+  add_text_option(app, "--to", export_format_words(), export_formats_text() + " (default: json)",
+                  [&options](const std::string& text) { options.to = parse_export_format(text); });
+  add_path_option(
+      app, "--out", "FILE",
+      "file for the table, or folder for a library; --to t4 and kernel-tuner-cache: one "
+      "file for each kernel and problem, whose name begins like FILE",
+      options.out_file);
+}
+
+}  // namespace
 
 void add_export_command(const Subcommands& all) {
   const auto [sub, options] = add_subcommand(
       all, "export", "Write tuned problems as one table, and say how good choices from it are",
       export_tuned);
   add_tuned_options(sub, options.tuned);
-  add_text_option(
-      sub, "--to", export_format_words(), export_formats_text() + " (default: json)",
-      [&options = options](const std::string& text) { options.to = parse_export_format(text); });
-  add_path_option(
-      sub, "--out", "FILE",
-      "file for the table, or folder for a library; --to t4 and kernel-tuner-cache: one "
-      "file for each kernel and problem, whose name begins like FILE",
-      options.out_file);
+  add_table_options(sub, options);
   add_cover_option(sub,
                    "only the smallest set of configurations that has, for each tuned problem, one "
                    "within PERCENT of the winner",

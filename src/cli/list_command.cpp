@@ -1,5 +1,6 @@
 #include "app/commands/list_command.hpp"
 #include "cli/option_groups.hpp"
+#include "cli/option_scope.hpp"
 #include "cli/subcommands.hpp"
 
 namespace fatune {
@@ -12,8 +13,10 @@ void add_list_command(const Subcommands& all) {
   add_problem_options(sub, options.problems, "none: see below");
   add_arch_option(sub, options.arch);
   sub.add_flag("--presets", options.presets,
-               "list the published models that --preset knows, and their sources");
-  sub.add_flag("--pruned", options.with_dropped, "list the dropped configurations too, and why");
+               "list the published models that --preset knows, and their sources")
+      ->group(option_group::kOutput);
+  sub.add_flag("--pruned", options.with_dropped, "list the dropped configurations too, and why")
+      ->group(option_group::kOutput);
   add_output_options(sub, options.output);
   add_view_options(sub, options.output.view);
   sub.footer(

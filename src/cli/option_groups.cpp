@@ -10,6 +10,7 @@
 
 #include "app/choice/presets.hpp"
 #include "cli/numbers.hpp"
+#include "cli/option_scope.hpp"
 #include "cli/path_option.hpp"
 #include "cli/suggestion.hpp"
 #include "cli/text_option.hpp"
@@ -112,6 +113,7 @@ DetailValue read_detail_value(const ProblemDetail& detail, const std::string& te
 
 void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space,
                         FamilyOption families) {
+  const OptionScope scope(app, option_group::kKernels);
   const char* const help =
       families == FamilyOption::one
           ? "kernel family; auto, the default: that of the configuration or the space, or the "
@@ -135,6 +137,7 @@ void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space
 }
 
 void add_binding_options(CLI::App& app, ProblemOptions& problems) {
+  const OptionScope scope(app, option_group::kProblem);
   add_text_option(app, "--dhead", "LIST", "head dimensions (default: those of the configurations)",
                   [&](const std::string& text) {
                     problems.d_heads = parse_positive_list(text, "--dhead", kMostHeadDim);
@@ -145,6 +148,7 @@ void add_binding_options(CLI::App& app, ProblemOptions& problems) {
 }
 
 void add_preset_option(CLI::App& app, ProblemOptions& problems) {
+  const OptionScope scope(app, option_group::kProblem);
   add_text_option(app, "--preset", "PRESET",
                   "a published model's heads, head dimensions, mask and type: see 'fatune list "
                   "--presets'; other options take precedence",
@@ -152,6 +156,7 @@ void add_preset_option(CLI::App& app, ProblemOptions& problems) {
 }
 
 void add_causal_options(CLI::App& app, ProblemOptions& problems) {
+  const OptionScope scope(app, option_group::kProblem);
   auto* causal = app.add_flag_callback(
       "--causal", [&] { problems.causal = true; }, "a query sees only keys up to its own position");
   app.add_flag_callback(
@@ -161,6 +166,7 @@ void add_causal_options(CLI::App& app, ProblemOptions& problems) {
 }
 
 void add_detail_options(CLI::App& app, ProblemOptions& problems, std::int64_t most_keys) {
+  const OptionScope scope(app, option_group::kProblem);
   using Kind = ProblemDetail::Kind;
   for (const ProblemDetail& detail : kProblemDetails) {
     const std::string option(detail.option);
@@ -182,6 +188,7 @@ void add_detail_options(CLI::App& app, ProblemOptions& problems, std::int64_t mo
 
 void add_problem_options(CLI::App& app, ProblemOptions& problems,
                          const std::string& default_seq_lens) {
+  const OptionScope scope(app, option_group::kProblem);
   add_preset_option(app, problems);
   add_text_option(app, "--seq", "LIST", "sequence lengths (default: " + default_seq_lens + ")",
                   [&](const std::string& text) {
@@ -197,11 +204,13 @@ void add_problem_options(CLI::App& app, ProblemOptions& problems,
 }
 
 void add_arch_option(CLI::App& app, std::optional<Arch>& arch) {
+  const OptionScope scope(app, option_group::kDevice);
   add_text_option(app, "--arch", "ARCH", "architecture to compile for, e.g. sm_80 or sm_90a",
                   [&](const std::string& text) { arch = parse_arch(text); });
 }
 
 void add_target_options(CLI::App& app, TargetOptions& target) {
+  const OptionScope scope(app, option_group::kDevice);
   add_text_option(app, "--device", "N|none",
                   "GPU by number (see 'fatune devices'), or none: estimate (default: the first "
                   "usable one)",
@@ -216,12 +225,14 @@ void add_target_options(CLI::App& app, TargetOptions& target) {
 }
 
 void add_cache_options(CLI::App& app, CompileSettings& compile) {
+  const OptionScope scope(app, option_group::kKernels);
   add_path_option(app, "--cache-dir", "DIR",
                   "cache of compiled kernels (default: $XDG_CACHE_HOME/fatune)", compile.cache_dir);
   app.add_flag("--no-cache", compile.no_cache, "compile everything anew, store nothing");
 }
 
 void add_compile_settings(CLI::App& app, CompileSettings& compile) {
+  const OptionScope scope(app, option_group::kKernels);
   add_integer(app, "--jobs", "compilations at a time (default: one per core)", 1, kMostJobs,
               compile.jobs);
   add_cache_options(app, compile);
@@ -229,21 +240,25 @@ void add_compile_settings(CLI::App& app, CompileSettings& compile) {
 
 CLI::Option* add_configs_option(CLI::App& app, std::vector<std::string>& configs,
                                 const std::string& doc) {
+  const OptionScope scope(app, option_group::kKernels);
   return app.add_option("--config", configs, doc)->type_name("CONFIG")->allow_extra_args(false);
 }
 
 void add_cover_option(CLI::App& app, const char* help, std::optional<double>& percent) {
+  const OptionScope scope(app, option_group::kSearch);
   add_text_option(app, "--cover", "PERCENT", help, [&percent](const std::string& text) {
     percent = parse_number(text, "--cover", 0.0, 1000.0);
   });
 }
 
 void add_db_option(CLI::App& app, std::optional<std::filesystem::path>& file) {
+  const OptionScope scope(app, option_group::kStore);
   add_path_option(app, "--db", "FILE",
                   "database of measurements (default: $XDG_DATA_HOME/fatune/fatune.db)", file);
 }
 
 void add_tuned_options(CLI::App& app, TunedOptions& tuned) {
+  const OptionScope scope(app, option_group::kStore);
   add_paths(
       app, "--best", "FILE",
       "best_configs.json or results.json of a sweep; repeatable (default, without --run: what "
@@ -263,6 +278,7 @@ void add_tuned_options(CLI::App& app, TunedOptions& tuned) {
 }
 
 void add_store_options(CLI::App& app, StoreOptions& store) {
+  const OptionScope scope(app, option_group::kStore);
   add_db_option(app, store.file);
   app.add_flag("--no-db", store.off, "store nothing, and use nothing stored")->excludes("--db");
   app.add_flag("--fresh", store.fresh, "measure anew what an interrupted run has measured");
@@ -273,6 +289,7 @@ void add_store_options(CLI::App& app, StoreOptions& store) {
 }
 
 void add_file_options(CLI::App& app, MeasureOptions& options) {
+  const OptionScope scope(app, option_group::kOutput);
   add_path_option(app, "--out", "DIR", "folder for results.json, results.csv and best_configs.json",
                   options.out_dir);
   add_text_option(app, "--best", "FILE|-",
@@ -282,6 +299,7 @@ void add_file_options(CLI::App& app, MeasureOptions& options) {
 }
 
 void add_result_options(CLI::App& app, MeasureOptions& options) {
+  const OptionScope scope(app, option_group::kOutput);
   add_file_options(app, options);
   add_text_option(app, "--baseline", "CONFIG",
                   "configuration that counts as 100 % (default: the best)",
@@ -291,6 +309,7 @@ void add_result_options(CLI::App& app, MeasureOptions& options) {
 }
 
 void add_output_options(CLI::App& app, OutputOptions& output) {
+  const OptionScope scope(app, option_group::kOutput);
   app.add_option_function<std::string>(
          "--format", [&](const std::string& text) { output.format = parse_format(text); },
          "how to print the result (default: table)")
@@ -300,6 +319,7 @@ void add_output_options(CLI::App& app, OutputOptions& output) {
 }
 
 void add_verbosity_options(CLI::App& app, OutputOptions& output) {
+  const OptionScope scope(app, option_group::kOutput);
   auto* quiet = app.add_flag_callback(
       "-q,--quiet", [&] { output.verbosity = Verbosity::quiet; }, "no progress, no notes");
   app.add_flag_callback(
@@ -308,6 +328,7 @@ void add_verbosity_options(CLI::App& app, OutputOptions& output) {
 }
 
 void add_top_option(CLI::App& app, OutputOptions& output) {
+  const OptionScope scope(app, option_group::kOutput);
   add_text_option(app, "--top", "N", "rows per problem in a table (default: 10; 0: all)",
                   [&output](const std::string& text) {
                     output.top = parse_integer(text, "--top", 0, kMostSamples);
@@ -316,6 +337,7 @@ void add_top_option(CLI::App& app, OutputOptions& output) {
 }
 
 void add_view_options(CLI::App& app, TableView& view) {
+  const OptionScope scope(app, option_group::kOutput);
   add_text_option(app, "--columns", "NAME,...",
                   "one table of the records, with these columns of the CSV",
                   [&view](const std::string& text) { view.columns = parse_names(text); });
@@ -334,6 +356,7 @@ void add_view_options(CLI::App& app, TableView& view) {
 }
 
 void add_emulate_option(CLI::App& app, bool& emulate) {
+  const OptionScope scope(app, option_group::kMeasuring);
   app.add_flag_callback(
       "--no-emulate", [&emulate] { emulate = false; },
       "without a GPU: do not verify by running the PTX on the CPU");

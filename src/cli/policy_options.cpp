@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "cli/option_groups.hpp"
+#include "cli/option_scope.hpp"
 #include "cli/text_option.hpp"
 #include "core/error.hpp"
 
@@ -101,6 +102,7 @@ void add_sample_options(CLI::App& app, MeasurePolicy& policy) {
 }  // namespace
 
 void add_counters_option(CLI::App& app, int& counters) {
+  const OptionScope scope(app, option_group::kMeasuring);
   constexpr const char* kDefaultCount = "8";
   add_integer(app, "--counters",
               "also read hardware counters of the first N of each ranking, after its samples "
@@ -111,6 +113,7 @@ void add_counters_option(CLI::App& app, int& counters) {
 }
 
 void add_policy_options(CLI::App& app, MeasurePolicy& policy, Strategy otherwise) {
+  const OptionScope scope(app, option_group::kMeasuring);
   auto given = std::make_shared<GivenPolicy>();
   add_strategy_options(app, *given, policy, otherwise);
   add_sample_options(app, policy);

@@ -1,5 +1,6 @@
 #include "app/commands/predict_command.hpp"
 #include "cli/option_groups.hpp"
+#include "cli/option_scope.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text_option.hpp"
 
@@ -16,7 +17,8 @@ void add_predict_command(const Subcommands& all) {
                   "GPU that problems were tuned on, by its name or a part of it, e.g. h200 "
                   "(default: that of this machine, else the first)",
                   [&options = options](const std::string& text) { options.gpu = text; })
-      ->excludes("--arch");
+      ->excludes("--arch")
+      ->group(option_group::kDevice);
   add_kernel_options(sub, options.kernels, SpaceOption::no, FamilyOption::several);
   add_output_options(sub, options.output);
   sub.footer(

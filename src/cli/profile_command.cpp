@@ -3,6 +3,7 @@
 #include "app/commands/profile_command.hpp"
 #include "cli/numbers.hpp"
 #include "cli/option_groups.hpp"
+#include "cli/option_scope.hpp"
 #include "cli/path_option.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text_option.hpp"
@@ -31,6 +32,7 @@ void read_metrics(const std::string& text, ProfileOptions& options) {
 
 /// Adds the options that choose what is profiled.
 void add_subject_options(CLI::App& app, ProfileOptions& options) {
+  const OptionScope scope(app, option_group::kKernels);
   add_configs_option(app, options.configs, "configuration, in place of a space; repeatable");
   add_kernel_options(app, options.kernels, SpaceOption::yes);
   add_text_option(app, "--run", "N|last", "the first configurations of a stored run's rankings",
@@ -49,6 +51,7 @@ void add_subject_options(CLI::App& app, ProfileOptions& options) {
 
 /// Adds the options that choose how it is profiled.
 void add_counting_options(CLI::App& app, ProfileOptions& options) {
+  const OptionScope scope(app, option_group::kMeasuring);
   add_text_option(app, "--metrics", "documented|attention|core|full|METRIC,...",
                   "sets of figures (default: documented), figures, or ncu's metrics",
                   [&options](const std::string& text) { read_metrics(text, options); });
@@ -61,6 +64,26 @@ void add_counting_options(CLI::App& app, ProfileOptions& options) {
                   [&options](const std::string& text) { options.reader = parse_reader(text); });
 }
 
+/// Adds the options that choose what is written, and the report that is read instead of profiling.
+void add_report_options(CLI::App& app, ProfileOptions& options) {
+  const OptionScope scope(app, option_group::kOutput);
+  add_path_option(app, "--out", "DIR", "profile.json, profile.csv, and the raw reports",
+                  options.out_dir);
+  app.add_flag("--nsys", options.timeline,
+               "a timeline with Nsight Systems in place of counters; needs --out");
+  add_path_option(app, "--script", "DIR",
+                  "write scripts that profile on another machine; profile nothing here",
+                  options.script_dir);
+  add_path_option(app, "--import", "FILE",
+                  "read a report made elsewhere: .ncu-rep, or what ncu printed with --csv",
+                  options.imported)
+      ->excludes("--run")
+      ->excludes("--script");
+  app.add_flag_callback(
+      "--csv", [&options] { options.output.format = OutputFormat::csv; },
+      "the same as --format csv");
+}
+
 }  // namespace
 
 void add_profile_command(const Subcommands& all) {
@@ -69,28 +92,14 @@ void add_profile_command(const Subcommands& all) {
   options.kernels.kernels_variable = all.kernels_variable;
   add_subject_options(sub, options);
   add_counting_options(sub, options);
-  add_path_option(sub, "--out", "DIR", "profile.json, profile.csv, and the raw reports",
-                  options.out_dir);
-  sub.add_flag("--nsys", options.timeline,
-               "a timeline with Nsight Systems in place of counters; needs --out");
-  add_path_option(sub, "--script", "DIR",
-                  "write scripts that profile on another machine; profile nothing here",
-                  options.script_dir);
-  add_path_option(sub, "--import", "FILE",
-                  "read a report made elsewhere: .ncu-rep, or what ncu printed with --csv",
-                  options.imported)
-      ->excludes("--run")
-      ->excludes("--script");
-  sub.add_flag_callback(
-      "--csv", [&options = options] { options.output.format = OutputFormat::csv; },
-      "the same as --format csv");
+  add_report_options(sub, options);
   add_target_options(sub, options.target);
   add_compile_settings(sub, options.compile);
   add_output_options(sub, options.output);
   sub.footer(R"(docs/profile.md says what the figures mean, and what reading them requires.
 Examples:
   fatune profile --seq 4096 \
-    --config "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax"
+    --config "(FP16,128,64,64,4):async+eager+swizzled+load_2_2_2_tiles"
   fatune profile --run last --top 3 --metrics attention --out profiles
   fatune profile --space 64,32 --seq 1024 --dtype fp16 --runs 1 --csv
   fatune profile --space prog --seq 4096 --script scripts_for_the_cluster)");

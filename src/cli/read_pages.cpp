@@ -1,10 +1,15 @@
 #include "cli/read_pages.hpp"
 
 #include <algorithm>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "cli/common_options.hpp"
 #include "cli/value_words.hpp"
+#include "core/text_parts.hpp"
+#include "manual/option_groups.hpp"
 
 namespace fatune {
 namespace {
@@ -22,6 +27,16 @@ std::vector<std::string> typed_names(const CLI::Option& option) {
   return names;
 }
 
+std::vector<std::string> names_of(const std::set<CLI::Option*>& options) {
+  std::vector<std::string> all;
+  for (const CLI::Option* option : options) {
+    const auto names = typed_names(*option);
+    all.insert(all.end(), names.begin(), names.end());
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
 OptionPage read_option(const CLI::Option& option) {
   OptionPage page;
   page.names = typed_names(option);
@@ -32,11 +47,10 @@ OptionPage read_option(const CLI::Option& option) {
     page.value_may_be_absent = option.get_items_expected_min() == 0;
   }
   page.repeatable = is_repeatable(option);
-  for (const CLI::Option* other : option.get_excludes()) {
-    const auto names = typed_names(*other);
-    page.excludes.insert(page.excludes.end(), names.begin(), names.end());
-  }
-  std::ranges::sort(page.excludes);
+  page.required = option.get_required();
+  page.needs = names_of(option.get_needs());
+  page.excludes = names_of(option.get_excludes());
+  page.group = option.get_group();
   return page;
 }
 
@@ -57,24 +71,40 @@ void read_options(const CLI::App& app, CommandPage& page) {
   }
 }
 
-CommandPage read_page(const CLI::App& app, std::vector<std::string> words) {
-  words.push_back(app.get_name());
-  CommandPage page{.words = words,
-                   .summary = app.get_description(),
-                   .footer = app.get_footer(),
-                   .options = {},
-                   .arguments = {},
-                   .commands = {}};
-  read_options(app, page);
-  for (const CLI::App* command :
-       app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); })) {
-    page.commands.push_back(read_page(*command, words));
+/// A command whose help always describes all of its options does not offer a longer one.
+void leave_out_needless_help(const CLI::App& app, CommandPage& page) {
+  if (!is_grouped(page)) {
+    std::erase_if(page.options, [&](const OptionPage& option) {
+      return option.names == typed_names(*app.get_help_all_ptr());
+    });
   }
-  return page;
+}
+
+std::vector<std::string> words_of(const CLI::App& app) {
+  std::vector<std::string> words =
+      app.get_parent() == nullptr ? std::vector<std::string>() : words_of(*app.get_parent());
+  words.push_back(app.get_name());
+  return words;
 }
 
 }  // namespace
 
-CommandPage read_pages(const CLI::App& app) { return read_page(app, {}); }
+CommandPage read_pages(const CLI::App& app) {
+  const std::vector<std::string> words = words_of(app);
+  CommandPage page{.words = words,
+                   .summary = app.get_description(),
+                   .footer = app.get_footer(),
+                   .options = {},
+                   .common = common_option_names(joined(std::span(words).subspan(1), " ")),
+                   .arguments = {},
+                   .commands = {}};
+  read_options(app, page);
+  leave_out_needless_help(app, page);
+  for (const CLI::App* command :
+       app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); })) {
+    page.commands.push_back(read_pages(*command));
+  }
+  return page;
+}
 
 }  // namespace fatune

@@ -1,5 +1,6 @@
 #include "app/commands/run_command.hpp"
 #include "cli/option_groups.hpp"
+#include "cli/option_scope.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text_option.hpp"
 
@@ -12,15 +13,17 @@ void add_run_command(const Subcommands& all) {
                      "configuration, in short form or as a profiler prints the kernel; repeatable")
       ->required();
   add_integer(sub, "--runs", "repeat the whole measurement N times (default: 1)", 1, 1000,
-              options.runs);
+              options.runs)
+      ->group(option_group::kMeasuring);
   add_measure_options(sub, options, SpaceOption::no, Strategy::exhaustive);
   add_counters_option(sub, options.counters);
   sub.footer(R"(Examples:
   fatune run --seq 4096 \
-    --config "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax"
-  fatune run --seq 1000 --causal --runs 3 --config "(BF16,64,128,64,4):async+load_2_2_2_tiles"
-  fatune run --config "flash_forward_kernel<FlashForwardKernelConfig{5, 128, 64, 64, 4, 1, 1, 1, \
-0, 2, 2, 0, 1}>")");
+    --config "(FP16,128,64,64,4):async+eager+swizzled+load_2_2_2_tiles"
+  fatune run --seq 1000 --causal --runs 3 \
+    --config "(BF16,64,128,64,4):async+load_2_2_2_tiles"
+  fatune run --config "flash_forward_kernel<FlashForwardKernelConfig{5, 128, \
+64, 64, 4, 1, 1, 1, 0, 2, 2, 0, 1}>")");
 }
 
 }  // namespace fatune

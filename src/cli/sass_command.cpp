@@ -1,6 +1,7 @@
 #include "app/commands/sass_command.hpp"
 #include "app/commands/sass_why_command.hpp"
 #include "cli/option_groups.hpp"
+#include "cli/option_scope.hpp"
 #include "cli/sass_options.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text_option.hpp"
@@ -17,6 +18,10 @@ void add_side(CLI::App& app, CodeOptions& options, const char* name, const char*
          doc)
       ->type_name("CONFIG|FILE")
       ->required();
+}
+
+void add_opcodes_option(CLI::App& app, bool& opcodes) {
+  app.add_flag("--opcodes", opcodes, "by opcode instead of class")->group(option_group::kOutput);
 }
 
 void add_clean_command(const Subcommands& all) {
@@ -36,10 +41,10 @@ void add_graph_command(const Subcommands& all) {
   add_compile_options(sub, options);
   add_code_options(sub, options);
   add_text_option(sub, "--format", "dot|svg",
-                  "Graphviz' language, or the picture that its program dot draws",
+                  "dot: Graphviz' language (default); svg: the picture that its program dot draws",
                   [&options = options](const std::string& text) { options.svg = text == "svg"; })
       ->check(CLI::IsMember({"dot", "svg"}).description(""))
-      ->default_str("dot");
+      ->group(option_group::kOutput);
   sub.footer(R"(Examples:
   fatune sass cfg --run last > winner.dot
   fatune sass cfg --cubin a.out --arch sm_80 --format svg > graph.svg)");
@@ -52,16 +57,17 @@ void add_diff_command(const Subcommands& all) {
   add_side(sub, options, "B", "the same, to compare with A");
   add_compile_options(sub, options);
   add_function_option(sub, options);
-  sub.add_flag("--opcodes", options.opcodes, "by opcode instead of class");
+  add_opcodes_option(sub, options.opcodes);
   sub.add_flag("--listing", options.listing,
-               "the code itself, aligned; registers and labels renamed, addresses left out");
+               "the code itself, aligned; registers and labels renamed, addresses left out")
+      ->group(option_group::kOutput);
   add_output_options(sub, options.output);
   sub.footer(R"(Examples:
   fatune sass diff before.cubin after.cubin --format md
   fatune sass diff before.cubin after.cubin --listing
   fatune sass diff --arch sm_80 --opcodes \
-    "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax" \
-    "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_2_2_2_tiles+opt_softmax")");
+    "(FP16,128,64,64,4):async+eager+swizzled+load_2_2_2_tiles" \
+    "(FP16,128,64,64,4):async+eager+swizzled+load_4_4_2_tiles")");
 }
 
 void add_why_command(const Subcommands& all) {
@@ -79,7 +85,8 @@ void add_why_command(const Subcommands& all) {
                     options.run = parse_run(text, "--run");
                   })
       ->excludes("--space")
-      ->excludes("--arch");
+      ->excludes("--arch")
+      ->group(option_group::kKernels);
   add_db_option(sub, options.db_file);
   add_compile_settings(sub, options.compile);
   add_output_options(sub, options.output);
@@ -98,7 +105,7 @@ void add_sass_command(const Subcommands& all) {
   sub.require_subcommand(0, 1);
   add_compile_options(sub, options);
   add_code_options(sub, options);
-  sub.add_flag("--opcodes", options.opcodes, "by opcode instead of class");
+  add_opcodes_option(sub, options.opcodes);
   add_output_options(sub, options.output);
   const Subcommands inner = within(all, sub);
   add_diff_command(inner);
@@ -109,13 +116,13 @@ void add_sass_command(const Subcommands& all) {
   sub.footer(R"(Needs nvdisasm (docs/sass.md). The default architecture is sm_90a.
 Examples:
   fatune sass --arch sm_80 \
-    --config "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax"
+    --config "(FP16,128,64,64,4):async+eager+swizzled+load_2_2_2_tiles"
   fatune sass --cubin kernel.cubin --opcodes
   fatune sass diff before.cubin after.cubin --format md
   fatune sass cfg --cubin a.out --arch sm_80 --format svg > graph.svg
   fatune sass --run last --rank 2
   fatune sass map --arch sm_80 \
-    --config "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax" \
+    --config "(FP16,128,64,64,4):async+eager+swizzled+load_2_2_2_tiles" \
     --annotate
   fatune sass why --space tune --arch sm_90a
   fatune sass why --run last)");

@@ -1,6 +1,10 @@
 #include "app/commands/sass_map_command.hpp"
+
+#include <fmt/format.h>
+
 #include "cli/map_target_text.hpp"
 #include "cli/option_groups.hpp"
+#include "cli/option_scope.hpp"
 #include "cli/sass_options.hpp"
 #include "cli/text_option.hpp"
 
@@ -17,15 +21,18 @@ void add_target_option(CLI::App& sub, SassMapOptions& options, const char* name,
 }
 
 void add_map_options(CLI::App& sub, SassMapOptions& options) {
+  const OptionScope scope(sub, option_group::kOutput);
   add_target_option(sub, options, "--source", "FILE:LINE",
                     "a line of the source, e.g. softmax.cuh:40", read_source_target);
   add_target_option(sub, options, "--ptx", "LINE", "a line of the PTX", read_ptx_target);
   add_target_option(sub, options, "--sass", "ADDRESS", "a machine instruction, e.g. 0x22d0",
                     read_sass_target);
   options.depth = kDefaultSteps;
-  add_integer(sub, "--depth", "how many steps back to follow the PTX that feeds it; 0: all", 0,
-              kMostSteps, options.depth)
-      ->default_str(std::to_string(kDefaultSteps));
+  add_integer(
+      sub, "--depth",
+      fmt::format("how many steps back to follow the PTX that feeds it; 0: all (default: {})",
+                  kDefaultSteps),
+      0, kMostSteps, options.depth);
   sub.add_flag("--annotate", options.annotate, "the whole source files, with counts in front");
   sub.add_flag("--ptx-text", options.ptx_text, "the PTX alone, whose line numbers --ptx takes");
   const std::vector<std::string> exclusive{"--source", "--ptx", "--sass", "--annotate",
@@ -53,7 +60,7 @@ void add_sass_map_command(const Subcommands& all) {
   fatune sass map --run last --rank 1
   fatune sass map --run last --source softmax.cuh:40
   fatune sass map --arch sm_80 --annotate \
-    --config "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax")");
+    --config "(FP16,128,64,64,4):async+eager+swizzled+load_2_2_2_tiles")");
 }
 
 }  // namespace fatune

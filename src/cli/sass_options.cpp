@@ -2,6 +2,7 @@
 
 #include "cli/numbers.hpp"
 #include "cli/option_groups.hpp"
+#include "cli/option_scope.hpp"
 #include "cli/path_option.hpp"
 #include "cli/text_option.hpp"
 
@@ -42,17 +43,20 @@ void add_compile_options(CLI::App& app, CodeOptions& options) {
 }
 
 void add_function_option(CLI::App& app, CodeOptions& options) {
+  const OptionScope scope(app, option_group::kKernels);
   app.add_option("--function", options.function, "the function of a file that has several")
       ->type_name("NAME");
 }
 
 void add_case_options(CLI::App& app, CodeOptions& options) {
+  const OptionScope scope(app, option_group::kKernels);
   add_source(app, options, "--config", "CONFIG", "configuration, in short form or as a kernel name",
              Kind::config);
   add_run_source(app, options);
 }
 
 void add_code_options(CLI::App& app, CodeOptions& options) {
+  const OptionScope scope(app, option_group::kKernels);
   add_case_options(app, options);
   auto* file = add_text_option(
       app, "--cubin", "FILE", "cubin, a file that embeds cubins, or what 'nvdisasm -c' printed",

@@ -19,7 +19,7 @@ void add_show_command(const Subcommands& all) {
   fatune show 12 --top 0
   fatune show last --plot
   fatune show results/results.json
-  fatune show last --filter "registers_per_thread <= 128 && B_r == 128" --sort time_us
+  fatune show last --filter "registers_per_thread <= 128 && B_r == 128"
   fatune show 12 --format csv)");
 }
 

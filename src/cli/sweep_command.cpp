@@ -1,5 +1,6 @@
 #include "app/commands/sweep_command.hpp"
 #include "cli/option_groups.hpp"
+#include "cli/option_scope.hpp"
 #include "cli/path_option.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text_option.hpp"
@@ -10,6 +11,7 @@ namespace {
 constexpr std::int64_t kMostConfigs = 10'000'000;
 
 void add_audit_option(CLI::App& app, AuditOptions& audit) {
+  const OptionScope scope(app, option_group::kSearch);
   add_text_option(app, "--audit", "N|all",
                   "also try N configurations per problem that the rules dropped, and say what the "
                   "rules saved and cost",
@@ -20,6 +22,7 @@ void add_audit_option(CLI::App& app, AuditOptions& audit) {
 }
 
 void add_against_options(CLI::App& app, AgainstOptions& against) {
+  const OptionScope scope(app, option_group::kMeasuring);
   add_path_option(
       app, "--against", "FILE",
       "race each winner against the one in this best_configs.json, in the same rounds; exit "
@@ -38,6 +41,7 @@ void add_against_options(CLI::App& app, AgainstOptions& against) {
 
 void add_shard_options(CLI::App& app, ShardOptions& shard,
                        std::optional<std::filesystem::path>& record_dir) {
+  const OptionScope scope(app, option_group::kFleets);
   CLI::Option* const number = add_text_option(
       app, "--shard", "I/N|auto",
       "only the problems of shard I of N, e.g. 3/8; auto: that of this Slurm job array task",
@@ -57,6 +61,7 @@ void add_shard_options(CLI::App& app, ShardOptions& shard,
 }
 
 void add_search_options(CLI::App& app, SearchOptions& search, SimulationOptions& simulation) {
+  const OptionScope scope(app, option_group::kSearch);
   add_text_option(app, "--search", "auto|exhaustive|random|local|model",
                   "which configurations are tried (default: auto: all of a small space, else those "
                   "that a model of the times so far proposes, until more is unlikely to help)",
@@ -98,13 +103,13 @@ void add_sweep_command(const Subcommands& all) {
   add_view_options(sub, options.output.view);
   sub.footer(R"(Examples:
   fatune sweep --seq 4096 --dhead 128
-  fatune sweep --seq 512,1024,2048,4096 --dhead 128 --dtype fp16,bf16 --out results
+  fatune sweep --seq 1024,2048,4096 --dhead 128 --dtype fp16,bf16 --out results
   fatune sweep --seq 8192 --dhead 64 --causal --space all --best best.json
-  fatune sweep --seq 4096 --dhead 128 --arch sm_80 --device none    (estimate, no GPU)
-  fatune sweep --seq 4096 --dhead 128 --space all --search model --max-configs 300
+  fatune sweep --seq 4096 --dhead 128 --arch sm_80 --device none   (an estimate)
+  fatune sweep --seq 4096 --dhead 128 --search model --max-configs 300
   fatune sweep --simulate results/results.json      (compare searches, no GPU)
   fatune sweep --seq 512,4096 --columns seq_len,config,time_us --sort time_us
-  fatune sweep --seq 512,1024,2048,4096 --shard 3/8 --db shard-3.db    (docs/fleets.md)
+  fatune sweep --seq 512,1024,2048 --shard 3/8 --db 3.db   (docs/fleets.md)
   KERNELS=64,32 fatune sweep --seq 1000 --format csv)");
 }
 

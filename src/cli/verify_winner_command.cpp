@@ -1,5 +1,6 @@
 #include "app/commands/verify_winner_command.hpp"
 #include "cli/option_groups.hpp"
+#include "cli/option_scope.hpp"
 #include "cli/path_option.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text_option.hpp"
@@ -21,7 +22,8 @@ void add_verify_winner_command(const Subcommands& all) {
                   "by how much a winner may be slower than the fastest (default: 0.5)",
                   [&options = options](const std::string& text) {
                     options.tolerance_percent = parse_number(text, "--tolerance", 0.0, 1000.0);
-                  });
+                  })
+      ->group(option_group::kMeasuring);
   add_kernel_options(sub, options.kernels, SpaceOption::of_file, FamilyOption::several);
   add_target_options(sub, options.target);
   add_compile_settings(sub, options.compile);

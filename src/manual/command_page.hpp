@@ -23,7 +23,10 @@ struct OptionPage {
   std::string doc{};
   ValueWords completes{};
   bool repeatable = false;
+  bool required = false;
+  std::vector<std::string> needs{};     ///< names that must be given with it, sorted
   std::vector<std::string> excludes{};  ///< names that must not be given with it, sorted
+  std::string group{};                  ///< a title of kOptionGroups
 };
 
 /// A word that is identified by its position.
@@ -41,6 +44,7 @@ struct CommandPage {
   std::string summary{};
   std::string footer{};  ///< of the help: further explanation, then examples below "Examples:"
   std::vector<OptionPage> options{};
+  std::vector<std::string> common{};  ///< names of the options that most people need, in that order
   std::vector<ArgumentPage> arguments{};
   std::vector<CommandPage> commands{};  ///< subcommands
 };

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "manual/completion.hpp"
+#include "manual/option_groups.hpp"
 #include "manual/page_walk.hpp"
 
 namespace fatune {
@@ -77,7 +78,7 @@ std::string option_line(const CommandPage& page, const OptionPage& option) {
     line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   }
   line += takes_word(option) ? " -r" + value_switches(option.completes) : "";
-  return line + " -d " + fish_word(option.doc) + "\n";
+  return line + " -d " + fish_word(completion_hint(page, option)) + "\n";
 }
 
 std::string lines_of(const CommandPage& page) {

@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "core/exit_code_text.hpp"
-#include "core/mapped.hpp"
 #include "manual/environment_text.hpp"
+#include "manual/option_groups.hpp"
 #include "manual/page_walk.hpp"
 
 namespace fatune {
@@ -37,20 +37,13 @@ std::string item(const std::string& term, std::string_view text) {
   return fmt::format(".TP\n{}\n{}\n", term, roff(text));
 }
 
-std::string option_term(const OptionPage& option) {
-  const std::string value = option.value.empty()         ? ""
-                            : option.value_may_be_absent ? " [" + italic(option.value) + "]"
-                                                         : " " + italic(option.value);
-  return fmt::format("{}{}", fmt::join(mapped(option.names, bold), ", "), value);
-}
-
 std::string options_text(const CommandPage& page) {
   std::string text;
-  for (const OptionPage& option : page.options) {
-    const std::string excludes =
-        option.excludes.empty() ? std::string()
-                                : fmt::format("; excludes {}", fmt::join(option.excludes, ", "));
-    text += item(option_term(option), option.doc + excludes);
+  for (const GroupOfOptions& group : grouped_options(page)) {
+    text += group.title.empty() ? "" : fmt::format(".SS {}\n", group.title);
+    for (const OptionPage* option : group.options) {
+      text += item(option_term(*option, bold, italic), option_text(*option));
+    }
   }
   return text;
 }
@@ -70,17 +63,6 @@ std::string commands_text(const CommandPage& page) {
   }
   return text;
 }
-
-std::string synopsis(const CommandPage& page) {
-  std::string line = bold(command_text(page)) + " [" + italic("OPTIONS") + "]";
-  for (const ArgumentPage& argument : page.arguments) {
-    const std::string name = italic(argument.name) + (argument.repeatable ? "..." : "");
-    line += argument.required ? " " + name : " [" + name + "]";
-  }
-  return line + (page.commands.empty() ? "\n" : " [" + italic("COMMAND") + " ...]\n");
-}
-
-constexpr std::string_view kExamples = "Examples:\n";
 
 /// Formats paragraphs. Indented lines stay as they are.
 std::string prose(std::string_view text) {
@@ -102,19 +84,8 @@ std::string prose(std::string_view text) {
 
 /// The summary, then the footer up to its examples.
 std::string description(const CommandPage& page) {
-  const std::string_view footer = page.footer;
-  std::string_view before = footer.substr(0, footer.find(kExamples));
-  while (before.ends_with('\n')) {
-    before.remove_suffix(1);
-  }
+  const std::string_view before = footer_parts(page).explanation;
   return roff(page.summary) + ".\n" + (before.empty() ? "" : ".PP\n" + prose(before));
-}
-
-std::string examples(const CommandPage& page) {
-  const std::size_t at = page.footer.find(kExamples);
-  return at == std::string::npos
-             ? std::string()
-             : prose(std::string_view(page.footer).substr(at + kExamples.size()));
 }
 
 std::string exit_codes() {
@@ -176,9 +147,10 @@ std::string manual_page(const CommandPage& page, const CommandPage& program,
   return title(page, edition) +
          section("NAME",
                  fmt::format("{} \\- {}\n", roff(command_text(page, "-")), roff(page.summary))) +
-         section("SYNOPSIS", synopsis(page)) + section("DESCRIPTION", description(page)) +
-         section("COMMANDS", commands_text(page)) + section("ARGUMENTS", arguments_text(page)) +
-         section("OPTIONS", options_text(page)) + section("EXAMPLES", examples(page)) +
+         section("SYNOPSIS", synopsis(page, bold, italic) + "\n") +
+         section("DESCRIPTION", description(page)) + section("COMMANDS", commands_text(page)) +
+         section("ARGUMENTS", arguments_text(page)) + section("OPTIONS", options_text(page)) +
+         section("EXAMPLES", prose(footer_parts(page).examples)) +
          section("EXIT STATUS", exit_codes()) +
          (is_program ? section("ENVIRONMENT", environment()) + section("FILES", files())
                      : section("ENVIRONMENT", "See " + reference(program) + ".\n") +

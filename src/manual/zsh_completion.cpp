@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "manual/completion.hpp"
+#include "manual/option_groups.hpp"
 #include "manual/page_walk.hpp"
 
 namespace fatune {
@@ -61,7 +62,7 @@ std::string value_spec(const std::string& value, const ValueWords& completes) {
   return ":" + escaped(value, ":\\") + ":" + zsh_action(completes);
 }
 
-std::vector<std::string> option_specs(const OptionPage& option) {
+std::vector<std::string> option_specs(const CommandPage& page, const OptionPage& option) {
   std::vector<std::string> excluded = option.excludes;
   excluded.insert(excluded.end(), option.names.begin(), option.names.end());
   const std::string before =
@@ -70,7 +71,8 @@ std::vector<std::string> option_specs(const OptionPage& option) {
   for (const std::string& name : option.names) {
     const bool joins = takes_word(option) && name.starts_with("--");
     specs.push_back(zsh_word(fmt::format(
-        "{}{}{}[{}]{}", before, name, joins ? "=" : "", escaped(option.doc, "[]:\\"),
+        "{}{}{}[{}]{}", before, name, joins ? "=" : "",
+        escaped(completion_hint(page, option), "[]:\\"),
         takes_word(option) ? value_spec(option.value, option.completes) : std::string())));
   }
   return specs;
@@ -84,7 +86,7 @@ std::string argument_spec(const ArgumentPage& argument, std::size_t number) {
 std::vector<std::string> specs_of(const CommandPage& page) {
   std::vector<std::string> specs;
   for (const OptionPage& option : page.options) {
-    const auto more = option_specs(option);
+    const auto more = option_specs(page, option);
     specs.insert(specs.end(), more.begin(), more.end());
   }
   for (std::size_t i = 0; page.commands.empty() && i < page.arguments.size(); ++i) {

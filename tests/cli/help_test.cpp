@@ -1,38 +1,220 @@
+// Tests the help texts. Two are compared with a file as a whole; all have the same properties.
 #include "cli/program.hpp"
+
+#include <algorithm>
+#include <array>
+#include <regex>
+#include <sstream>
+
+#include "core/text_parts.hpp"
 
 namespace fatune::testing_cli {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
-class Help : public ProgramTest {};
+using Words = std::vector<std::string>;
 
-/// The layout of CLI11's help depends on its version. The golden files are from this version.
-bool has_golden_layout() { return std::string(FATUNE_CLI11_VERSION) == "2.1.2"; }
+/// As docs/reference.md lists them.
+constexpr std::array kGroups{"Problem", "Kernels", "Device", "Measuring", "Search",
+                             "Store",   "Output",  "Fleets", "General"};
+constexpr std::size_t kWidth = 80;
+constexpr std::size_t kMostCommon = 10;
+
+Words words_of(std::string_view text, char separator = ' ') {
+  Words words;
+  while (!text.empty()) {
+    words.emplace_back(take_until(text, separator));
+  }
+  return words;
+}
+
+struct CommandOptions {
+  Words words;  ///< "sass", "map"
+  Words options;
+};
+
+/// The options that a help describes, each with its text up to the next term.
+std::map<std::string, std::string> described_options(const std::string& help) {
+  std::map<std::string, std::string> described;
+  std::string* text = nullptr;
+  for (const std::string& line : words_of(help, '\n')) {
+    std::smatch term;
+    static const std::regex option("^  (-\\w, )?(--?[\\w-]+)( .*)?$");
+    if (std::regex_match(line, term, option)) {
+      text = &described[term[2]];
+      *text = std::regex_replace(term[3].str(), std::regex("^ \\S+ ?"), "");
+    } else if (text != nullptr && line.starts_with("      ")) {
+      *text += line;
+    } else {
+      text = nullptr;
+    }
+  }
+  return described;
+}
+
+/// The groups of a help with their lines, in its order.
+std::vector<std::pair<std::string, Words>> groups_of(const std::string& help) {
+  std::vector<std::pair<std::string, Words>> groups;
+  for (const std::string& line : words_of(help.substr(0, help.find("\nExamples:")), '\n')) {
+    std::smatch title;
+    if (std::regex_match(line, title, std::regex("^([A-Z][a-z]+)( options)?:$"))) {
+      groups.emplace_back(title[1], Words());
+    } else if (!groups.empty()) {
+      groups.back().second.push_back(line);
+    }
+  }
+  return groups;
+}
+
+class Help : public ProgramTest {
+ protected:
+  /// The commands that can be completed, with their options.
+  std::vector<CommandOptions> commands() {
+    const std::string script = fatune({"completion", "bash"}).out;
+    static const std::regex command(
+        "'fatune ?([^']*)'\\)\n +commands='[^']*'\n +options='([^']*)'");
+    std::vector<CommandOptions> all;
+    for (std::sregex_iterator at(script.begin(), script.end(), command), end; at != end; ++at) {
+      all.push_back({words_of((*at)[1].str()), words_of((*at)[2].str())});
+    }
+    EXPECT_GT(all.size(), 30U) << script.substr(0, 2000);
+    return all;
+  }
+
+  std::string help_of(Words words, const std::string& option) {
+    words.push_back(option);
+    const ProcessResult result = fatune(words);
+    expect_ok(result);
+    return result.out;
+  }
+};
+
+bool is_grouped(const CommandOptions& command) {
+  return std::ranges::count(command.options, "--help-all") != 0;
+}
 
 TEST_F(Help, WithoutArgumentsPrintsTheOverview) {
   const ProcessResult result = fatune({});
   expect_ok(result);
   EXPECT_EQ(fatune({"--help"}).out, result.out);
   EXPECT_THAT(result.out, HasSubstr("fatune sweep --seq 4096 --dhead 128"));
-  if (has_golden_layout()) {
-    expect_golden(result.out, "help.txt");
+  expect_golden(result.out, "help.txt");
+}
+
+TEST_F(Help, OfManyOptionsBeginsWithTheCommonOnes) {
+  expect_golden(help_of({"sweep"}, "--help"), "help_sweep.txt");
+}
+
+TEST_F(Help, FitsEightyColumns) {
+  for (const CommandOptions& command : commands()) {
+    for (const char* option : {"--help", "--help-all"}) {
+      const std::string help = help_of(command.words, option);
+      for (const std::string& line : words_of(help, '\n')) {
+        EXPECT_LE(line.size(), kWidth) << joined(command.words, " ") << ": " << line;
+      }
+      EXPECT_EQ(help.find('\t'), std::string::npos);
+    }
   }
 }
 
-TEST_F(Help, EveryCommandHasItsOwnWithExamples) {
-  for (const char* command :
-       {"sweep",   "run",     "verify-winner", "cases",      "check",     "debug",   "emulate",
-        "history", "show",    "report",        "compare",    "list",      "compile", "sass",
-        "profile", "export",  "import",        "merge",      "evaluate",  "cluster", "cache",
-        "predict", "devices", "doctor",        "completion", "new-family"}) {
-    const ProcessResult result = fatune({command, "--help"});
-    expect_ok(result);
-    EXPECT_THAT(result.out, HasSubstr("Examples:\n  fatune ")) << command;
-    if (has_golden_layout()) {
-      expect_golden(result.out, std::string("help_") + command + ".txt");
+TEST_F(Help, DescribesEachOption) {
+  for (const CommandOptions& command : commands()) {
+    const auto described = described_options(help_of(command.words, "--help-all"));
+    for (const std::string& option : command.options) {
+      if (option.starts_with("--")) {
+        ASSERT_TRUE(described.contains(option)) << joined(command.words, " ") << " " << option;
+        EXPECT_GT(described.at(option).size(), 8U) << joined(command.words, " ") << " " << option;
+      }
     }
+  }
+}
+
+TEST_F(Help, NamesTheOptionsThatItDoesNotDescribe) {
+  std::size_t grouped = 0;
+  for (const CommandOptions& command : commands()) {
+    if (!is_grouped(command)) {
+      continue;
+    }
+    ++grouped;
+    const std::string help = help_of(command.words, "--help");
+    const std::string name = joined(command.words, " ");
+    const auto common = described_options(help);
+    EXPECT_GE(common.size(), 5U) << name;
+    EXPECT_LE(common.size(), kMostCommon) << name;
+    EXPECT_THAT(help, HasSubstr("--help-all")) << name;
+    for (const std::string& option : command.options) {
+      if (option.starts_with("--")) {
+        EXPECT_THAT(words_of(std::regex_replace(help, std::regex("[,\\s]+"), " ")),
+                    Contains(option))
+            << name;
+      }
+    }
+  }
+  EXPECT_GT(grouped, 15U);
+}
+
+TEST_F(Help, HasItsGroupsInOrder) {
+  for (const CommandOptions& command : commands()) {
+    if (!is_grouped(command)) {
+      continue;
+    }
+    const std::string name = joined(command.words, " ");
+    const auto groups = groups_of(help_of(command.words, "--help-all"));
+    std::vector<std::ptrdiff_t> places;
+    for (const auto& [title, lines] : groups) {
+      if (title != "Arguments" && title != "Commands") {
+        places.push_back(std::ranges::find(kGroups, title) - kGroups.begin());
+        EXPECT_LT(places.back(), std::ssize(kGroups)) << name << ": " << title;
+      }
+    }
+    EXPECT_GE(places.size(), 4U) << name;
+    EXPECT_TRUE(std::ranges::is_sorted(places)) << name;
+  }
+}
+
+TEST_F(Help, PutsNoOptionOfOneCommandAmongTheGeneralOnes) {
+  for (const CommandOptions& command : commands()) {
+    for (const auto& [title, lines] : groups_of(help_of(command.words, "--help-all"))) {
+      if (title == "General") {
+        const auto described = described_options(joined(lines, "\n"));
+        Words names;
+        for (const auto& [option, text] : described) {
+          names.push_back(option);
+        }
+        EXPECT_THAT(names, testing::UnorderedElementsAre("--help", "--help-all", "--config-file"))
+            << joined(command.words, " ");
+      }
+    }
+  }
+}
+
+TEST_F(Help, IsFlatWhereOptionsAreFew) {
+  const std::string help = help_of({"devices"}, "--help");
+  EXPECT_THAT(help, HasSubstr("\nOptions:\n  -h, --help"));
+  EXPECT_THAT(help, Not(HasSubstr("--help-all")));
+  EXPECT_EQ(help, help_of({"devices"}, "--help-all"));
+}
+
+TEST_F(Help, FollowsTheWidthOfTheTerminal) {
+  const auto widest = [&](unsigned short columns) {
+    process_.terminal_columns = columns;
+    const std::string help = help_of({"sweep"}, "--help-all");
+    const Words lines = words_of(help.substr(0, help.find("\nExamples:")), '\n');
+    return std::ranges::max(lines, {}, &std::string::size).size();
+  };
+  EXPECT_LE(widest(50), 51U);  // with the terminal's carriage return
+  EXPECT_GT(widest(120), kWidth);
+  EXPECT_LE(widest(120), 121U);
+}
+
+TEST_F(Help, EveryCommandHasItsOwnWithExamples) {
+  for (const CommandOptions& command : commands()) {
+    EXPECT_THAT(help_of(command.words, "--help"), HasSubstr("\nExamples:\n  "))
+        << joined(command.words, " ");
   }
 }
 
@@ -44,6 +226,16 @@ TEST_F(Help, TheCommandsOfSassHaveExamplesOfTheirOwn) {
         << command;
     EXPECT_THAT(result.out, testing::Not(HasSubstr("fatune sweep")));
   }
+}
+
+TEST_F(Help, SaysWhatAnOptionNeedsAndExcludes) {
+  const auto described = described_options(help_of({"sweep"}, "--help-all"));
+  const auto text = [&](const std::string& option) {
+    return std::regex_replace(described.at(option), std::regex(" +"), " ");
+  };
+  EXPECT_THAT(text("--fleet"), HasSubstr("; needs --shard"));
+  EXPECT_THAT(text("--causal"), HasSubstr("; excludes --no-causal"));
+  EXPECT_THAT(described_options(help_of({"run"}, "--help")).at("--config"), HasSubstr("required"));
 }
 
 TEST_F(Help, HelpIsACommandToo) {

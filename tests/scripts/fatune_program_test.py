@@ -45,7 +45,7 @@ class Options(unittest.TestCase):
         self.assertEqual(set(fatune_program.OPTIONS), set(schema["properties"]["problem"]["properties"]))
 
     def test_fatune_has_the_options(self):
-        printed = subprocess.run([sys.argv[1], "compile", "--help"], capture_output=True, text=True, check=True).stdout
+        printed = subprocess.run([sys.argv[1], "compile", "--help-all"], capture_output=True, text=True, check=True).stdout
         for option in fatune_program.OPTIONS.values():
             self.assertRegex(printed, rf"\n  {option}\s")
 

@@ -25,7 +25,7 @@ def said(*command):
 
 def lines_of_help(text):
     """Returns the names of options or commands that a help text lists."""
-    return re.findall(r"^  (?:-\w,)?(--?[\w-]+|[a-z][\w-]+)", text.split("\nExamples:")[0], re.M)
+    return re.findall(r"^  (?:-\w, )?(--?[\w-]+|[a-z][\w-]+)", text.split("\nExamples:")[0], re.M)
 
 
 class ManualPages(unittest.TestCase):
@@ -58,9 +58,16 @@ class ManualPages(unittest.TestCase):
                 words = page.name.removesuffix(".1").removeprefix("fatune")
                 commands = re.sub("^-", "", words).replace("verify-winner", "verify_winner").split("-")
                 commands = [word.replace("_", "-") for word in commands if word]
-                for name in lines_of_help(said(FATUNE, *commands, "--help")):
+                for name in lines_of_help(said(FATUNE, *commands, "--help-all")):
                     self.assertIn(name, shown)
                 self.assertIn("EXIT STATUS", shown)
+
+    def test_many_options_are_in_groups(self):
+        shown = re.sub(r".\x08", "", said("mandoc", "-T", "utf8", self.prefix / "share/man/man1/fatune-sweep.1"))
+        places = [shown.find(f"\n   {title}\n") for title in ("Problem", "Kernels", "Device", "Measuring", "Search",
+                                                              "Store", "Output", "Fleets", "General")]
+        self.assertEqual(places, sorted(places))
+        self.assertNotIn(-1, places)
 
     def test_pages_that_are_named_are_there(self):
         names = {page.name for page in self.pages}
