@@ -5,20 +5,21 @@
 #include <string>
 
 #include "core/is_among.hpp"
+#include "core/mapped.hpp"
 #include "emit/document/json_text.hpp"
 
 namespace fatune {
 namespace {
 
 /// The names of the families' parameters, each once, whatever the order of the rows.
-std::vector<std::string> parameter_names(const std::vector<ResultRow>& rows) {
-  std::map<std::string, const Result*> one_of_family;
-  for (const ResultRow& row : rows) {
-    one_of_family.try_emplace(row.result->config.family, row.result);
+std::vector<std::string> parameter_names(const std::vector<RowParameters>& rows) {
+  std::map<std::string_view, const std::vector<NamedValue>*> one_of_family;
+  for (const RowParameters& row : rows) {
+    one_of_family.try_emplace(row.family, row.parameters);
   }
   std::vector<std::string> names;
-  for (const auto& [family, result] : one_of_family) {
-    for (const NamedValue& parameter : result->parameters) {
+  for (const auto& [family, parameters] : one_of_family) {
+    for (const NamedValue& parameter : *parameters) {
       if (std::ranges::find(names, parameter.name) == names.end()) {
         names.push_back(parameter.name);
       }
@@ -27,24 +28,33 @@ std::vector<std::string> parameter_names(const std::vector<ResultRow>& rows) {
   return names;
 }
 
-FieldValue parameter_of(const Result& result, const std::string& name) {
-  const auto found = std::ranges::find(result.parameters, name, &NamedValue::name);
-  return found == result.parameters.end() ? FieldValue{} : typed_value(found->text);
+FieldValue parameter_of(const RowParameters& row, const std::string& name) {
+  const auto found = std::ranges::find(*row.parameters, name, &NamedValue::name);
+  return found == row.parameters->end() ? FieldValue{} : typed_value(found->text);
 }
 
 }  // namespace
 
-void append_parameters(const std::vector<ResultRow>& rows, Table& table) {
+void append_parameters(const std::vector<RowParameters>& rows, Table& table) {
   for (const std::string& name : parameter_names(rows)) {
     if (is_among(name, table.columns, &Table::Column::name)) {
       continue;
     }
     std::vector<FieldValue> values;
-    for (const ResultRow& row : rows) {
-      values.push_back(parameter_of(*row.result, name));
+    for (const RowParameters& row : rows) {
+      values.push_back(parameter_of(row, name));
     }
-    append_column(table, {.name = name, .heading = name}, std::move(values));
+    append_column(table, {.name = name, .heading = name, .fit = {.leaves = 1}}, std::move(values));
   }
+}
+
+void append_parameters(const std::vector<ResultRow>& rows, Table& table) {
+  append_parameters(
+      mapped(rows,
+             [](const ResultRow& row) {
+               return RowParameters{row.result->config.family, &row.result->parameters};
+             }),
+      table);
 }
 
 }  // namespace fatune

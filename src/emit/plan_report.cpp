@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/mapped.hpp"
+#include "emit/parameter_columns.hpp"
+
 namespace fatune {
 namespace {
 
@@ -13,6 +16,7 @@ struct ListRow {
   const std::string* rule;
   const std::string* reason;
   std::optional<double> estimate_us;
+  const std::vector<NamedValue>* parameters;
 };
 
 std::optional<std::string> text_of(const std::string* text) {
@@ -55,7 +59,8 @@ const std::vector<Field<RuleCount>>& rule_fields() {
 void append_dropped(const char* status, const std::vector<ListedDrop>& dropped,
                     std::vector<ListRow>& rows) {
   for (const ListedDrop& config : dropped) {
-    rows.push_back({status, &config.short_form, &config.rule, &config.reason, std::nullopt});
+    rows.push_back({status, &config.short_form, &config.rule, &config.reason, std::nullopt,
+                    &config.parameters});
   }
 }
 
@@ -63,13 +68,26 @@ std::vector<ListRow> rows_of(const PlanReport& report, bool with_dropped) {
   std::vector<ListRow> rows;
   rows.reserve(report.kept.size());
   for (const ListedConfig& config : report.kept) {
-    rows.push_back({"kept", &config.short_form, nullptr, nullptr, config.estimate_us});
+    rows.push_back({"kept", &config.short_form, nullptr, nullptr, config.estimate_us,
+                    &config.parameters});
   }
   if (with_dropped) {
     append_dropped("pruned", report.pruned, rows);
     append_dropped("invalid", report.invalid, rows);
   }
   return rows;
+}
+
+/// The rows of the CSV. They have the parameters too, so that these can be filtered and shown.
+Table records_of(const PlanReport& report, bool with_dropped) {
+  const std::vector<ListRow> rows = rows_of(report, with_dropped);
+  Table table = table_of(list_fields(), rows);
+  append_parameters(mapped(rows,
+                           [&](const ListRow& row) {
+                             return RowParameters{report.family, row.parameters};
+                           }),
+                    table);
+  return table;
 }
 
 Json json_dropped(const ListedDrop& config) {
@@ -155,10 +173,9 @@ Blocks blocks_of(const PlanReport& report, bool with_dropped) {
 }  // namespace
 
 Document plan_document(const PlanReport& report, bool with_dropped) {
-  return {
-      [&report, with_dropped] { return blocks_of(report, with_dropped); },
-      [&report, with_dropped] { return table_of(list_fields(), rows_of(report, with_dropped)); },
-      [&] { return json_plan(report); }};
+  return {[&report, with_dropped] { return blocks_of(report, with_dropped); },
+          [&report, with_dropped] { return records_of(report, with_dropped); },
+          [&] { return json_plan(report); }};
 }
 
 }  // namespace fatune

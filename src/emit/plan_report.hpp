@@ -21,6 +21,7 @@ struct ListedDrop {
   std::string short_form;
   std::string rule;
   std::string reason;
+  std::vector<NamedValue> parameters{};
 };
 struct RuleCount {
   std::string rule;

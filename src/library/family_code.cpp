@@ -103,7 +103,7 @@ std::string refusal_function(const Family& family) {
   }
   for (const ValidityRule& rule : family.validity) {
     body.open(fmt::format("if (!{}) {{", body.condition(rule.must_hold)));
-    body.add("return {};", cpp_string(rule.reason.text(family.symbols)));
+    body.add("return {};", cpp_string(rule.reason.text()));
     body.close();
   }
   body.add("return nullptr;");

@@ -15,6 +15,7 @@
 #include "core/error.hpp"
 #include "plan/expression_functions.hpp"
 #include "plan/expression_operators.hpp"
+#include "plan/parameter.hpp"
 #include "plan/text_cursor.hpp"
 
 namespace fatune {
@@ -179,7 +180,7 @@ struct Expression::Impl {
       if (at == values.end()) {
         continue;  // infinity
       }
-      shown.push_back(fmt::format("{} = {}", name, scope[used[index]]));
+      shown.push_back(fmt::format("{} = {}", name, symbol_text(name, scope[used[index]])));
     }
     return shown.empty() ? "" : fmt::format(" for {}", fmt::join(shown, ", "));
   }

@@ -66,7 +66,18 @@ std::string value_text(const Parameter& parameter, ParamValue value) {
       return enumerator.name;
     }
   }
-  return std::to_string(value);
+  return parameter.binds == ProblemProperty::dtype
+             ? symbol_text(kDTypeSymbol, static_cast<double>(value))
+             : std::to_string(value);
+}
+
+std::string symbol_text(std::string_view symbol, double value) {
+  for (const DType dtype : {DType::fp16, DType::bf16}) {
+    if (symbol == kDTypeSymbol && value == static_cast<double>(dtype)) {
+      return std::string(dtype_name(dtype));
+    }
+  }
+  return fmt::format("{}", value);
 }
 
 std::string understood_values(const Parameter& parameter) {

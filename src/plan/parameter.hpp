@@ -29,9 +29,14 @@ struct Parameter {
   std::string doc;
 };
 
+inline constexpr std::string_view kDTypeSymbol = "dtype";  ///< of the problem, in expressions
+
 /// A value as outputs write it: "FP16", "128", "true". A code without a name is written as a
-/// number.
+/// number, except that of an element type which the family does not have.
 [[nodiscard]] std::string value_text(const Parameter& parameter, ParamValue value);
+
+/// The value of an expression's symbol for messages: "BF16" of dtype, else the number.
+[[nodiscard]] std::string symbol_text(std::string_view symbol, double value);
 
 /// Reads what value_text writes. Enumerators may be in any case or given by their code; booleans
 /// may be 0 and 1. Throws Error(usage) naming the parameter, the text and the values it takes. An

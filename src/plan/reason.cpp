@@ -32,7 +32,7 @@ Reason::Reason(const std::string& text, const SymbolTable& symbols, const std::s
     }
     needs_.problem = needs_.problem || symbols.needs(*symbol).problem;
     needs_.device = needs_.device || symbols.needs(*symbol).device;
-    holes_.push_back({text.substr(start, open - start), *symbol});
+    holes_.push_back({text.substr(start, open - start), *symbol, name});
     start = close + 1;
   }
   tail_ = text.substr(start);
@@ -46,17 +46,17 @@ std::string Reason::render(std::span<const double> scope,
     text += hole.text_before;
     text += hole.symbol < parameters.size()
                 ? value_text(parameters[hole.symbol], static_cast<ParamValue>(value))
-                : fmt::format("{}", value);
+                : symbol_text(hole.name, value);
   }
   return text + tail_;
 }
 
 std::vector<std::size_t> Reason::symbols() const { return mapped(holes_, &Hole::symbol); }
 
-std::string Reason::text(const SymbolTable& symbols) const {
+std::string Reason::text() const {
   std::string text;
   for (const Hole& hole : holes_) {
-    text += hole.text_before + symbols.name(hole.symbol);
+    text += hole.text_before + hole.name;
   }
   return text + tail_;
 }

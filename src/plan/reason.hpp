@@ -25,12 +25,13 @@ class Reason {
   [[nodiscard]] Needs needs() const { return needs_; }
   [[nodiscard]] std::vector<std::size_t> symbols() const;  ///< those whose values it shows
   /// The text with names in place of values, without their braces.
-  [[nodiscard]] std::string text(const SymbolTable& symbols) const;
+  [[nodiscard]] std::string text() const;
 
  private:
   struct Hole {
     std::string text_before;
     std::size_t symbol;
+    std::string name;  ///< of the symbol
   };
   std::vector<Hole> holes_;
   std::string tail_;

@@ -6,6 +6,7 @@
 
 #include "attention/problem_details.hpp"
 #include "attention/tensor_shape.hpp"
+#include "plan/parameter.hpp"
 
 namespace fatune {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::array<Property<Problem>, 6> kProblemProperties{{
     {"seq_len", [](const Problem& p) { return static_cast<double>(p.seq_len); }},
     {"heads", [](const Problem& p) { return static_cast<double>(p.heads); }},
     {"causal", [](const Problem& p) { return p.causal ? 1.0 : 0.0; }},
-    {"dtype", [](const Problem& p) { return static_cast<double>(p.dtype); }},
+    {kDTypeSymbol.data(), [](const Problem& p) { return static_cast<double>(p.dtype); }},
     {"d_head", [](const Problem& p) { return static_cast<double>(p.d_head); }},
 }};
 
@@ -63,7 +64,7 @@ constexpr std::array<Property<DeviceLimits>, 6> kDeviceProperties{{
 /// True for dtype and head dimensions. If they are parameters, the configuration gives their
 /// values.
 bool may_be_parameter(std::string_view name) {
-  return name == "dtype" || name == "d_head" || name == "d_head_v";
+  return name == kDTypeSymbol || name == "d_head" || name == "d_head_v";
 }
 
 /// Calls use(name, value) for every symbol of a problem.

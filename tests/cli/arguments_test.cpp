@@ -139,6 +139,15 @@ TEST_F(Arguments, ASpaceWhoseValuesTheFamilyDoesNotKnowIsNotBlamedOnTheRules) {
   EXPECT_THAT(result.err, testing::Not(testing::HasSubstr("rules")));
 }
 
+TEST_F(Arguments, ATypeThatTheFamilyDoesNotKnowIsNamedAsUsersNameIt) {
+  const std::string cheats = FATUNE_SOURCE_DIR "/tests/families/cheats";
+  const std::string reason = "dtype is BF16; cheats understands FP16";
+  expect_error(fatune({"sweep", "--kernel-dir", cheats, "--dtype", "bf16"}),
+               ExitCode::nothing_ranked, {reason});
+  EXPECT_THAT(fatune({"list", "--kernel-dir", cheats, "--dtype", "bf16"}).out,
+              testing::HasSubstr("invalid: " + reason));
+}
+
 TEST_F(Arguments, AConfigurationThatCannotBeBuiltNamesTheRule) {
   expect_error(
       fatune({"run", "--seq", "128", "--config", "(FP16,128,64,64,8): async+load_0_2_2_tiles"}),

@@ -92,6 +92,44 @@ TEST_F(View, AMistakeInItIsFoundBeforeAnythingIsMeasured) {
   expect_error(with("--columns", ","), ExitCode::usage, {"--columns: the text is empty"});
 }
 
+TEST_F(View, AComparisonOfTwoTypesIsAnError) {
+  use_fake_worker({{"noise_percent", 0.2}});
+  for (const auto& [filter, reason] : std::vector<std::pair<std::string, std::string>>{
+           {"config == 3", "config is text, but 3 is a number"},
+           {"time_us > 'abc'", "time_us is a number, but 'abc' is text"},
+           {"B_r == '128'", "B_r is a number, but '128' is text"},
+           {"swizzled == 'yes'", "swizzled is true or false, but 'yes' is text"},
+           {"dtype == 15", "dtype is text, but 15 is a number"}}) {
+    const ProcessResult result =
+        fatune({"sweep", "--space", "prog", "--seq", "128", "--filter", filter});
+    expect_error(result, ExitCode::usage, {"--filter", reason});
+    EXPECT_THAT(result.out, testing::IsEmpty());
+    EXPECT_THAT(result.err, Not(HasSubstr("text_")));
+  }
+  EXPECT_THAT(fatune({"history"}).out, HasSubstr("no run is stored"));
+  expect_error(fatune({"history", "--filter", "problems == 'x'"}), ExitCode::usage,
+               {"problems is a number, but 'x' is text"});
+  expect_error(fatune({"list", "--filter", "config == 3"}), ExitCode::usage,
+               {"config is text, but 3 is a number"});
+}
+
+TEST_F(View, ParametersOfConfigurationsAreColumnsToo) {
+  EXPECT_EQ(fatune({"list", "--space", "prog", "--dtype", "fp16", "--filter",
+                    "B_r == 64 && swizzled && !optimized_softmax", "--columns", "B_r,B_c,n_warps",
+                    "--sort", "B_c", "--format", "csv"})
+                .out,
+            "B_r,B_c,n_warps\r\n64,64,4\r\n64,64,4\r\n64,64,4\r\n64,64,4\r\n");
+  EXPECT_EQ(fatune({"list", "--space", "tune", "--pruned", "--filter",
+                    "B_r == 128 && status == 'kept'", "--columns", "status", "--format", "csv"})
+                .out.find("pruned"),
+            std::string::npos);
+  measure();
+  EXPECT_EQ(fatune({"show", "last", "--filter", "B_r == 128", "--columns", "B_r,time_us",
+                    "--format", "csv"})
+                .out,
+            "B_r,time_us\r\n");
+}
+
 TEST_F(View, SaysThatNothingWasMeasured) {
   const ProcessResult result = fatune({"sweep", "--space", "prog", "--seq", "64", "--no-emulate",
                                        "--dtype", "fp16", "--columns", "config,time_us"});

@@ -15,6 +15,7 @@
 #include "emit/preset_report.hpp"
 #include "engine/candidate_maker.hpp"
 #include "engine/results.hpp"
+#include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
 
@@ -91,15 +92,17 @@ void prune_plan(const KernelSet& kernels, const ListOptions& options, std::int64
 
 void add_dropped(const Family& family, const DroppedConfig& dropped, PlanReport& report) {
   std::string text = short_form(family, dropped.config);
+  std::vector<NamedValue> parameters = named_values(family, dropped.config);
   if (const auto* pruned = std::get_if<Pruned>(&dropped.outcome)) {
     RuleCount& count = count_of(pruned->rule, report.rules);
     ++count.dropped;
     if (count.dropped == 1) {
       count.reason = pruned->reason;
     }
-    report.pruned.push_back({std::move(text), pruned->rule, pruned->reason});
+    report.pruned.push_back({std::move(text), pruned->rule, pruned->reason, std::move(parameters)});
   } else if (const auto* invalid = std::get_if<Invalid>(&dropped.outcome)) {
-    report.invalid.push_back({std::move(text), invalid->rule, invalid->reason});
+    report.invalid.push_back(
+        {std::move(text), invalid->rule, invalid->reason, std::move(parameters)});
   }
 }
 

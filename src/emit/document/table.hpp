@@ -18,6 +18,7 @@ struct Table {
     Shown shown = Shown::everywhere;
     ColumnFit fit{};
     bool figure = false;  ///< aligned like numbers, and shown to people even if no row has a value
+    FieldType::Kind kind = FieldType::Kind::any;  ///< of its values
   };
   std::vector<Column> columns;
   std::vector<std::vector<FieldValue>> rows;  ///< each as long as `columns`
@@ -28,7 +29,7 @@ Table table_of(const std::vector<Field<Row>>& fields, const std::vector<Row>& ro
   Table table;
   for (const Field<Row>& field : fields) {
     table.columns.push_back({std::string(field.name), std::string(field.heading), field.decimals,
-                             field.shown, field.fit});
+                             field.shown, field.fit, false, field.get.type().kind});
   }
   for (const Row& row : rows) {
     std::vector<FieldValue>& values = table.rows.emplace_back();

@@ -1,16 +1,24 @@
 #include "emit/document/table_filter.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <optional>
+#include <span>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "core/natural_order.hpp"
+#include "core/text_parts.hpp"
+#include "core/visible_text.hpp"
 #include "plan/expression.hpp"
+#include "plan/expression_functions.hpp"
+#include "plan/expression_tree.hpp"
 
 namespace fatune {
 namespace {
@@ -18,128 +26,229 @@ namespace {
 constexpr const char* kFilterOption = "--filter";
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Numbers for texts, in the order of the texts: expressions compute with numbers only.
-using TextNumbers = std::map<std::string, double, NaturalOrder>;
+using FilterType = FieldType::Kind;
 
-/// An expression whose quoted texts are replaced by names.
-struct QuotedTexts {
-  std::string expression;
-  std::vector<std::string> texts;
-};
+bool compares(const ExpressionTree& node) {
+  constexpr std::array<std::string_view, 6> kComparisons{"==", "!=", "<", "<=", ">", ">="};
+  return node.kind == ExpressionTree::Kind::binary && is_among(node.word, kComparisons);
+}
 
-std::string text_name(std::size_t index) { return fmt::format("text_{}", index + 1); }
+const char* type_text(FilterType type) {
+  switch (type) {
+    case FilterType::boolean:
+      return "true or false";
+    case FilterType::integer:
+    case FilterType::number:
+      return "a number";
+    case FilterType::text:
+      return "text";
+    case FilterType::any:
+      break;
+  }
+  return "of no known type";
+}
 
-QuotedTexts take_texts(const std::string& expression) {
-  QuotedTexts taken;
-  for (std::size_t at = 0; at < expression.size(); ++at) {
-    const char quote = expression[at];
-    if (quote != '"' && quote != '\'') {
-      taken.expression += quote;
+/// The type of a column's values; `any` if it has none, or some of several types.
+FilterType column_type(const Table& table, std::size_t column) {
+  std::optional<FilterType> type;
+  for (const auto& row : table.rows) {
+    const FieldValue& value = row[column];
+    if (std::holds_alternative<std::monostate>(value)) {
       continue;
     }
-    const std::size_t end = expression.find(quote, at + 1);
-    if (end == std::string::npos) {
-      throw Error(ExitCode::usage, fmt::format("the quote at position {} has no end", at + 1),
-                  kFilterOption, "text must be in quotes, as in family == 'flash_sm90'");
-    }
-    taken.expression += text_name(taken.texts.size());
-    taken.texts.push_back(expression.substr(at + 1, end - at - 1));
-    at = end;
+    const FilterType of_value = std::holds_alternative<std::string>(value) ? FilterType::text
+                                : std::holds_alternative<bool>(value)      ? FilterType::boolean
+                                                                           : FilterType::number;
+    type = !type || *type == of_value ? of_value : FilterType::any;
   }
-  return taken;
+  return table.columns[column].kind != FilterType::any ? table.columns[column].kind
+                                                       : type.value_or(FilterType::any);
 }
 
-TextNumbers number_texts(const Table& table, const std::vector<std::string>& quoted) {
-  TextNumbers numbers;
-  for (const std::string& text : quoted) {
-    numbers[text];
-  }
-  for (const auto& row : table.rows) {
-    for (const FieldValue& value : row) {
-      if (const auto* text = std::get_if<std::string>(&value)) {
-        numbers[*text];
-      }
-    }
-  }
-  double number = 0.0;
-  for (auto& [text, of_text] : numbers) {
-    of_text = number++;
-  }
-  return numbers;
+/// A number (of a condition: 0 or 1, NaN: unknown), or a text.
+using FilterValue = std::variant<double, std::string_view>;
+
+FilterValue value_of(const FieldValue& value) {
+  struct ToValue {
+    FilterValue operator()(std::monostate) const { return kUnknown; }
+    FilterValue operator()(const std::string& text) const { return std::string_view(text); }
+    FilterValue operator()(bool flag) const { return flag ? 1.0 : 0.0; }
+    FilterValue operator()(std::int64_t number) const { return static_cast<double>(number); }
+    FilterValue operator()(double number) const { return number; }
+  };
+  return std::visit(ToValue{}, value);
 }
 
-struct AsNumber {
-  const TextNumbers& texts;
+/// The order of two texts as numbers that compare in the same way.
+std::array<double, 2> ordered(std::string_view left, std::string_view right) {
+  const std::string a(left);
+  const std::string b(right);
+  return {NaturalOrder()(b, a) ? 1.0 : 0.0, NaturalOrder()(a, b) ? 1.0 : 0.0};
+}
 
-  double operator()(std::monostate) const { return kUnknown; }
-  double operator()(bool value) const { return value ? 1.0 : 0.0; }
-  double operator()(std::int64_t value) const { return static_cast<double>(value); }
-  double operator()(double value) const { return value; }
-  double operator()(const std::string& value) const { return texts.at(value); }
-};
-
-/// The names that an expression may use, and where their values are.
-class Scope {
+class Filter {
  public:
-  Scope(const Table& table, const std::vector<std::string>& quoted)
-      : texts_(number_texts(table, quoted)) {
-    for (std::size_t i = 0; i < table.columns.size(); ++i) {
-      add_column(table.columns[i].name, i);
-    }
-    add_constant("true", 1.0);
-    add_constant("false", 0.0);
-    for (std::size_t i = 0; i < quoted.size(); ++i) {
-      add_constant(text_name(i), texts_.at(quoted[i]));
+  /// Throws Error(usage) for unknown names and for operands of a wrong type.
+  Filter(const Table& table, const ExpressionTree& condition)
+      : table_(table), condition_(condition) {
+    if (checked_type(condition_) == FilterType::text) {
+      fail(condition_, fmt::format("{} is text, not a condition", shown(condition_)));
     }
   }
 
-  [[nodiscard]] const SymbolTable& symbols() const { return symbols_; }
-
-  [[nodiscard]] std::vector<double> values_of(const std::vector<FieldValue>& row) const {
-    std::vector<double> values = constants_;
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (columns_[i]) {
-        values[i] = std::visit(AsNumber{texts_}, row[*columns_[i]]);
-      }
-    }
-    return values;
+  [[nodiscard]] bool holds(const std::vector<FieldValue>& row) const {
+    const double result = number(value(condition_, row));
+    return !std::isnan(result) && result != 0.0;
   }
 
  private:
-  void add_column(const std::string& name, std::size_t column) {
-    if (is_identifier(name) && !symbols_.find(name)) {
-      symbols_.add(name, {});
-      columns_.emplace_back(column);
-      constants_.push_back(kUnknown);
-    }
+  static std::string shown(const ExpressionTree& node) { return visible_text(node.source); }
+
+  [[noreturn]] void fail(const ExpressionTree& node, const std::string& what) const {
+    throw Error(ExitCode::usage, fmt::format("in the expression \"{}\": {}", shown(node), what),
+                kFilterOption,
+                "text is in quotes and compared with text, as in family == 'flash_sm90'; numbers "
+                "have no quotes");
   }
-  void add_constant(const std::string& name, double value) {
-    if (!symbols_.find(name)) {
-      symbols_.add(name, {});
-      columns_.emplace_back(std::nullopt);
-      constants_.push_back(value);
+
+  [[nodiscard]] std::optional<std::size_t> column_of(const std::string& name) const {
+    const auto found = std::ranges::find(table_.columns, name, &Table::Column::name);
+    return found == table_.columns.end()
+               ? std::nullopt
+               : std::optional(static_cast<std::size_t>(found - table_.columns.begin()));
+  }
+
+  static std::optional<double> constant(const std::string& name) {
+    return name == "true"    ? std::optional(1.0)
+           : name == "false" ? std::optional(0.0)
+                             : std::nullopt;
+  }
+
+  FilterType checked_type(const ExpressionTree& node) const {
+    std::vector<FilterType> types;
+    for (const ExpressionTree& operand : node.operands) {
+      types.push_back(checked_type(operand));
+    }
+    switch (node.kind) {
+      case ExpressionTree::Kind::number:
+        return FilterType::number;
+      case ExpressionTree::Kind::text:
+        return FilterType::text;
+      case ExpressionTree::Kind::name:
+        return name_type(node);
+      case ExpressionTree::Kind::conditional:
+        check_alike(node, 1, 2, types);
+        check_numbers(node, {&types[0], 1});
+        return types[1];
+      case ExpressionTree::Kind::call:
+        check_call(node);
+        [[fallthrough]];
+      case ExpressionTree::Kind::prefix:
+      case ExpressionTree::Kind::binary:
+        break;
+    }
+    if (compares(node)) {
+      check_alike(node, 0, 1, types);
+      return FilterType::boolean;
+    }
+    check_numbers(node, types);
+    return FilterType::number;
+  }
+
+  FilterType name_type(const ExpressionTree& node) const {
+    if (const auto column = column_of(node.word)) {
+      return column_type(table_, *column);
+    }
+    if (constant(node.word)) {
+      return FilterType::boolean;
+    }
+    std::vector<std::string> names;
+    for (const Table::Column& column : table_.columns) {
+      if (is_identifier(column.name)) {
+        names.push_back(column.name);
+      }
+    }
+    throw Error(ExitCode::usage, fmt::format("unknown name '{}'", shown(node)), kFilterOption,
+                fmt::format("columns are {}; text is in quotes", joined(names, ", ")));
+  }
+
+  static void check_call(const ExpressionTree& node) {
+    if (!called(node.word, std::vector(node.operands.size(), 1.0))) {
+      throw Error(ExitCode::usage,
+                  fmt::format("there is no function {} of {} values", visible_text(node.word),
+                              node.operands.size()),
+                  kFilterOption, fmt::format("functions are {}", function_names()));
     }
   }
 
-  TextNumbers texts_;
-  SymbolTable symbols_;
-  std::vector<std::optional<std::size_t>> columns_;  ///< for each symbol; nothing: a constant
-  std::vector<double> constants_;
+  /// Throws unless two operands are both text or neither is.
+  void check_alike(const ExpressionTree& node, std::size_t a, std::size_t b,
+                   const std::vector<FilterType>& types) const {
+    const bool alike = (types[a] == FilterType::text) == (types[b] == FilterType::text);
+    if (!alike && types[a] != FilterType::any && types[b] != FilterType::any) {
+      fail(node, fmt::format("{} is {}, but {} is {}", shown(node.operands[a]), type_text(types[a]),
+                             shown(node.operands[b]), type_text(types[b])));
+    }
+  }
+
+  void check_numbers(const ExpressionTree& node, std::span<const FilterType> types) const {
+    const auto text = std::ranges::find(types, FilterType::text);
+    if (text != types.end()) {
+      const auto index = static_cast<std::size_t>(text - types.begin());
+      fail(node, fmt::format("{} is text, with which '{}' cannot compute",
+                             shown(node.operands[index]), visible_text(node.word)));
+    }
+  }
+
+  static double number(const FilterValue& value) {
+    const auto* number = std::get_if<double>(&value);
+    return number == nullptr ? kUnknown : *number;
+  }
+
+  FilterValue value(const ExpressionTree& node, const std::vector<FieldValue>& row) const {
+    if (node.kind == ExpressionTree::Kind::text) {
+      return std::string_view(node.word);
+    }
+    if (node.kind == ExpressionTree::Kind::name) {
+      const auto column = column_of(node.word);
+      return column ? value_of(row[*column]) : FilterValue(constant(node.word).value_or(kUnknown));
+    }
+    std::vector<FilterValue> values;
+    for (const ExpressionTree& operand : node.operands) {
+      values.push_back(value(operand, row));
+    }
+    if (node.kind == ExpressionTree::Kind::conditional) {
+      return std::isnan(number(values[0])) ? FilterValue(kUnknown)
+                                           : values[number(values[0]) != 0 ? 1 : 2];
+    }
+    if (compares(node) && values[0].index() == 1 && values[1].index() == 1) {
+      return operated(node, ordered(std::get<1>(values[0]), std::get<1>(values[1])));
+    }
+    std::vector<double> numbers;
+    for (const FilterValue& one : values) {
+      numbers.push_back(number(one));
+    }
+    return operated(node, numbers);
+  }
+
+  const Table& table_;
+  const ExpressionTree& condition_;
 };
+
+ExpressionTree parsed(const std::string& expression) {
+  try {
+    return parse_expression(expression);
+  } catch (const Error& error) {
+    throw Error(error.code(), error.what_was_wrong(), kFilterOption, error.remedy());
+  }
+}
 
 }  // namespace
 
 void filter_rows(Table& table, const std::string& expression) {
-  const QuotedTexts quoted = take_texts(expression);
-  const Scope scope(table, quoted.texts);
-  try {
-    const Expression holds(quoted.expression, scope.symbols(), kFilterOption);
-    std::erase_if(table.rows, [&](const std::vector<FieldValue>& row) {
-      return !holds.holds_if_known(scope.values_of(row)).value_or(false);
-    });
-  } catch (const Error& error) {
-    throw Error(ExitCode::usage, error.what_was_wrong(), kFilterOption, error.remedy());
-  }
+  const ExpressionTree condition = parsed(expression);
+  const Filter filter(table, condition);
+  std::erase_if(table.rows, [&](const std::vector<FieldValue>& row) { return !filter.holds(row); });
 }
 
 }  // namespace fatune

@@ -41,6 +41,15 @@ TEST(Parameter, IntegersNeedNotBeUnderstood) {
   }
 }
 
+TEST(Parameter, ATypeThatTheFamilyLacksHasItsNameToo) {
+  Parameter dtype = parameter("dtype");
+  dtype.enumerators = {{"FP16", 5}};
+  EXPECT_EQ(value_text(dtype, 15), "BF16");
+  EXPECT_EQ(symbol_text("dtype", 15.0), "BF16");
+  EXPECT_EQ(symbol_text("B_r", 15.0), "15");
+  EXPECT_EQ(symbol_text("dtype", 7.5), "7.5");
+}
+
 TEST(Parameter, BoundPropertiesComeFromTheProblem) {
   const Problem problem{1, 2, 3, 64, DType::bf16};
   EXPECT_EQ(property_value(problem, ProblemProperty::dtype), 15);

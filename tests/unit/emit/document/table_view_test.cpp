@@ -82,8 +82,41 @@ TEST(TableView, NamesWhatItDoesNotKnow) {
       testing::AllOf(HasSubstr("--filter"), HasSubstr("unknown name 'tme'"), HasSubstr(columns)));
   EXPECT_THAT(message_of({.filter = "time_us <"}), HasSubstr("--filter"));
   EXPECT_THAT(message_of({.filter = "family == 'a"}),
-              HasSubstr("the quote at position 11 has no end"));
+              HasSubstr("a quote without an end at position 11"));
   EXPECT_THAT(message_of({.filter = "time_us = 3"}), HasSubstr("'==' compares"));
+}
+
+TEST(TableView, ComparesValuesOfOneTypeOnly) {
+  for (const auto& [filter, reason] : std::vector<std::pair<std::string, std::string>>{
+           {"config == 3", "\"config == 3\": config is text, but 3 is a number"},
+           {"time_us > 'abc'", "time_us is a number, but 'abc' is text"},
+           {"time_us < 25 && 'a' < time_us", "'a' is text, but time_us is a number"},
+           {"is_new == 'yes'", "is_new is true or false, but 'yes' is text"},
+           {"family", "family is text, not a condition"},
+           {"!family", "family is text, with which '!' cannot compute"},
+           {"family && is_new", "family is text, with which '&&' cannot compute"},
+           {"time_us + family > 3", "family is text, with which '+' cannot compute"},
+           {"max(time_us, 'a') > 3", "'a' is text, with which 'max' cannot compute"},
+           {"(is_new ? family : 3) == 3", "family is text, but 3 is a number"},
+           {"time_us > family", "time_us is a number, but family is text"}}) {
+    const std::string message = message_of({.filter = filter});
+    EXPECT_THAT(message, testing::AllOf(HasSubstr("--filter"), HasSubstr(reason))) << filter;
+    EXPECT_THAT(message, testing::Not(HasSubstr("text_"))) << filter;
+  }
+}
+
+TEST(TableView, TakesColumnsWithoutValuesForAnyType) {
+  EXPECT_THAT(filtered("note == 'a'"), ElementsAre());
+  EXPECT_THAT(filtered("note == 3 || is_new"), ElementsAre("c10", "c1"));
+}
+
+TEST(TableView, ChoosesByFunctionsAndConditions) {
+  EXPECT_THAT(filtered("max(time_us, 25) == 30"), ElementsAre("c10"));
+  EXPECT_THAT(filtered("(is_new ? family : 'c') == 'b'"), ElementsAre("c10"));
+  EXPECT_THAT(filtered("-time_us ^ 2 < -899"), ElementsAre("c10"));
+  EXPECT_THAT(message_of({.filter = "floor(1, 2) == 3"}),
+              testing::AllOf(HasSubstr("no function floor of 2 values"), HasSubstr("round_up")));
+  EXPECT_THAT(message_of({.filter = "system('x')"}), HasSubstr("no function system"));
 }
 
 /// A document with the records and one warning.
