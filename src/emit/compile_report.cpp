@@ -84,8 +84,14 @@ const std::vector<Field<CompiledConfig>>& compile_fields() {
        compiled_fact<&ResourceFacts::local_bytes>, ColumnFit{.leaves = 1}},
       {"static_smem_bytes", "static smem", "static shared memory per block in bytes", 0,
        kForPrograms, compiled_fact<&ResourceFacts::static_smem_bytes>},
-      {"dynamic_smem_bytes", "smem", "dynamic shared memory per block in bytes", 0, kEverywhere,
-       compiled_integer<&CompiledConfig::dynamic_smem_bytes>, ColumnFit{.leaves = 5}},
+      {"dynamic_smem_bytes", "dynamic smem", "dynamic shared memory per block in bytes", 0,
+       kForPrograms, compiled_integer<&CompiledConfig::dynamic_smem_bytes>},
+      {"smem_bytes", "smem", "shared memory per block in bytes, static and dynamic", 0, kEverywhere,
+       [](const CompiledConfig& r) {
+         return r.facts ? std::optional(r.facts->static_smem_bytes + r.dynamic_smem_bytes)
+                        : std::nullopt;
+       },
+       ColumnFit{.leaves = 5}},
       {"threads_per_block", "threads", "threads per block", 0, kEverywhere,
        compiled_integer<&CompiledConfig::threads_per_block>, ColumnFit{.leaves = 2}},
       {"blocks_per_sm", "blk/SM",

@@ -10,6 +10,17 @@ std::optional<DetailValue> preset_detail(const ProblemPreset& preset, const Prob
   return found == preset.details.end() ? std::nullopt : std::optional(found->second);
 }
 
+/// The table has many columns: short headings make room for the notes.
+void make_room(std::vector<Field<ProblemPreset>>& fields) {
+  for (Field<ProblemPreset>& field : fields) {
+    field.heading = field.name == "kv_heads"   ? "kv"
+                    : field.name == "d_head"   ? "d"
+                    : field.name == "d_head_v" ? "d_v"
+                                               : field.heading;
+    field.fit.leaves = field.name == "source" ? 1 : field.name == "softmax_scale" ? 2 : 0;
+  }
+}
+
 std::vector<Field<ProblemPreset>> make_preset_fields() {
   std::vector<Field<ProblemPreset>> fields{
       {"name", "preset", "name of the preset, as --preset takes it", 0, kEverywhere,
@@ -25,9 +36,10 @@ std::vector<Field<ProblemPreset>> make_preset_fields() {
   add_detail_fields<ProblemPreset, preset_detail>(fields, kEverywhere);
   fields.push_back({"note", "note", "what a problem cannot say about the model; null: nothing", 0,
                     kEverywhere, [](const ProblemPreset& p) { return text_or_none(p.note); },
-                    kWraps});
+                    ColumnFit{.least = 16}});
   fields.push_back({"source", "source", "where the model's publisher states these values", 0,
                     kEverywhere, member<&ProblemPreset::source>});
+  make_room(fields);
   return fields;
 }
 

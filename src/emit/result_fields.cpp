@@ -29,10 +29,19 @@ std::optional<double> tflops(const ResultRow& row, double flop) {
   return us > 0.0 ? std::optional(flop / us * kFlopPerUsToTflops) : std::nullopt;
 }
 
-template <double Timing::*kMember>
+/// Whether a figure of at least so many samples is known. A file may have the figures without the
+/// samples, or only the median; all figures are then the median.
+bool is_known(const Timing& timing, std::size_t least_samples) {
+  return timing.samples_us.empty() ? timing.min_us < timing.max_us
+                                   : timing.samples_us.size() >= least_samples;
+}
+
+template <double Timing::*kMember, std::size_t kLeastSamples = 1>
 const auto timing = [](const ResultRow& row) {
   const auto* measured = std::get_if<Measured>(&row.result->outcome);
-  return measured == nullptr ? std::nullopt : std::optional(measured->timing.*kMember);
+  return measured == nullptr || !is_known(measured->timing, kLeastSamples)
+             ? std::nullopt
+             : std::optional(measured->timing.*kMember);
 };
 
 std::optional<double> share_or_none(double share) {
@@ -46,7 +55,9 @@ const auto part_share = [](const ResultRow& row) {
 
 const auto sample_count = [](const ResultRow& row) {
   const auto* measured = std::get_if<Measured>(&row.result->outcome);
-  return measured == nullptr ? std::nullopt : std::optional(measured->timing.samples_us.size());
+  return measured == nullptr || measured->timing.samples_us.empty()
+             ? std::nullopt
+             : std::optional(measured->timing.samples_us.size());
 };
 
 template <auto kMember>
@@ -131,11 +142,6 @@ Fields outcome_fields() {
        kForPrograms, deterministic},
       {"reused", "reused", "true: the outcome was taken from an earlier run (docs/store.md)", 0,
        kForPrograms, [](const ResultRow& r) { return r.result->reused; }},
-      {"same_code_as", "same code as",
-       "short form of a configuration with the same machine code and launch, from which the "
-       "outcome was copied; null: none",
-       0, kEverywhere, [](const ResultRow& r) { return text_or_none(r.result->same_code_as); },
-       ColumnFit{.leaves = 1, .config = true}},
       {"pruned_by", "pruned by",
        "id of the rule that dropped the configuration, if it was tried anyway for an audit; else "
        "null",
@@ -165,13 +171,14 @@ Fields timing_fields() {
       {"min_us", "min", "shortest sample in microseconds", 1, kInRanking, timing<&Timing::min_us>,
        ColumnFit{.leaves = 3}},
       {"max_us", "max", "longest sample in microseconds", 1, kForPrograms, timing<&Timing::max_us>},
-      {"stddev_us", "stddev", "standard deviation of the samples in microseconds", 2, kInRanking,
-       timing<&Timing::stddev_us>, ColumnFit{.leaves = 2}},
+      {"stddev_us", "stddev",
+       "standard deviation of the samples in microseconds; null: fewer than two, or not known", 2,
+       kInRanking, timing<&Timing::stddev_us, 2>, ColumnFit{.leaves = 2}},
       {"median_low_us", "low", "lower end of the median's confidence interval in microseconds", 1,
        kForPrograms, timing<&Timing::median_low_us>},
       {"median_high_us", "high", "upper end of the median's confidence interval in microseconds", 1,
        kForPrograms, timing<&Timing::median_high_us>},
-      {"samples", "n", "number of samples timed", 0, kInRanking, sample_count,
+      {"samples", "n", "number of samples timed; null: not known", 0, kInRanking, sample_count,
        ColumnFit{.leaves = 4}},
       {"part_share", "part",
        "fraction of the problem that was timed before the configuration was eliminated, with times "
@@ -230,8 +237,15 @@ Fields resource_fields() {
        fact<&ResourceFacts::local_bytes>},
       {"static_smem_bytes", "static smem", "static shared memory per block in bytes", 0,
        kForPrograms, fact<&ResourceFacts::static_smem_bytes>},
-      {"dynamic_smem_bytes", "smem", "dynamic shared memory per block in bytes", 0, kInRanking,
-       if_compiled<&Result::dynamic_smem_bytes>, ColumnFit{.leaves = 5}},
+      {"dynamic_smem_bytes", "dynamic smem", "dynamic shared memory per block in bytes", 0,
+       kForPrograms, if_compiled<&Result::dynamic_smem_bytes>},
+      {"smem_bytes", "smem", "shared memory per block in bytes, static and dynamic", 0, kInRanking,
+       [](const ResultRow& r) {
+         return r.result->facts ? std::optional(r.result->facts->static_smem_bytes +
+                                                r.result->dynamic_smem_bytes)
+                                : std::nullopt;
+       },
+       ColumnFit{.leaves = 5}},
       {"threads_per_block", "threads", "threads per block", 0, kForPrograms,
        if_compiled<&Result::threads_per_block>},
       {"blocks_per_sm", "blk/SM", "thread blocks that fit on one SM at a time", 0, kInRanking,
@@ -246,9 +260,15 @@ Fields resource_fields() {
   };
 }
 
-/// The verification, and what identifies the kernel in other tools and files.
+/// Where the outcome comes from, the verification, and what identifies the kernel in other tools
+/// and files.
 Fields record_fields() {
   return {
+      {"same_code_as", "same code as",
+       "short form of a configuration with the same machine code and launch, from which the "
+       "outcome was copied; null: none",
+       0, kEverywhere, [](const ResultRow& r) { return text_or_none(r.result->same_code_as); },
+       ColumnFit{.leaves = 1, .config = true}},
       {"max_abs_error", "max err",
        "greatest absolute difference from the fp32 reference, on the input closest to its limit", 5,
        kForPrograms, error_stat<&ErrorStats::max_abs_error>},

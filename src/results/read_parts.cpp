@@ -210,7 +210,11 @@ double read_time_us(Json& part) {
 }
 
 Measured read_measured(Json& part) {
-  part["median_us"] = read_time_us(part);
+  const double median_us = read_time_us(part);
+  part["median_us"] = median_us;
+  for (const char* figure : {"mean_us", "min_us", "max_us", "median_low_us", "median_high_us"}) {
+    part[figure] = number_or(part, figure, median_us);  // null: only the median is known
+  }
   Measured measured{read_over_defaults<Timing>(part),
                     read_verification(take_member(part, "verification")),
                     read_counters(take_member(part, "counters"))};

@@ -71,6 +71,8 @@ class Terminal : public ProgramTest {
 
 TEST_F(Terminal, TablesFitWithoutAGpu) {
   expect_fits({"list", "--space", "tune", "--pruned"});
+  expect_fits({"list", "--space", "tune", "--filter", "B_r == 128"});
+  expect_fits({"list", "--presets"});
   expect_fits({"compile", "--config", kConfig});
   expect_fits({"sweep", "--space", "prog", "--seq", "512,1024", "--no-emulate"});
   expect_fits({"check", "--config", kConfig, "--small"});
@@ -111,6 +113,14 @@ TEST_F(Terminal, ATableThatIsCutSaysWhatIsMissing) {
   const ProcessResult wide = at(200, sweep);
   EXPECT_THAT(wide.out, Not(HasSubstr("left out")));
   EXPECT_THAT(wide.out, HasSubstr("  (FP16, 128, 64, 64, 4): async+"));
+}
+
+TEST_F(Terminal, PresetsCanBeReadInEightyColumns) {
+  const ProcessResult result = at(80, {"list", "--presets"});
+  EXPECT_THAT(result.out, Not(HasSubstr("...")));
+  for (const char* text : {"mistral-7b-v0.1", "llama-3.1-405b", "4096", "sinks", "BF16"}) {
+    EXPECT_THAT(result.out, HasSubstr(text));
+  }
 }
 
 TEST_F(Terminal, ColumnsCountsWhereTheTerminalDoesNotKnow) {

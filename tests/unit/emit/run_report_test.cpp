@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/statistics.hpp"
 #include "emit/document/render.hpp"
 #include "unit/emit/report_samples.hpp"
 
@@ -184,6 +185,57 @@ TEST(ResultsJson, HoldsHowARaceWent) {
   EXPECT_TRUE(problem["ranking"][0]["same_code_as"].is_null());
 }
 
+/// A report whose first time is a median that another program measured, and whose second is of one
+/// sample.
+RunReport report_of_few_samples() {
+  RunReport report = sample_report(true);
+  std::vector<Result>& ranking = report.problems[0].ranking;
+  std::get<Measured>(ranking[0].outcome).timing = timing_of_median(100.0);
+  std::get<Measured>(ranking[1].outcome).timing = summarise({200.0}, 0.95);
+  return report;
+}
+
+TEST(ResultsJson, FiguresThatAreNotKnownAreNull) {
+  const json ranking = json::parse(results_json(report_of_few_samples()))["problems"][0]["ranking"];
+  for (const char* figure :
+       {"samples", "min_us", "max_us", "mean_us", "stddev_us", "median_low_us", "median_high_us"}) {
+    EXPECT_TRUE(ranking[0][figure].is_null()) << figure;
+  }
+  EXPECT_EQ(ranking[0]["time_us"], 100.0);
+  EXPECT_EQ(ranking[1]["samples"], 1);
+  EXPECT_EQ(ranking[1]["min_us"], 200.0);
+  EXPECT_TRUE(ranking[1]["stddev_us"].is_null());
+}
+
+TEST(Table, FiguresThatAreNotKnownAreNotNumbers) {
+  const auto lines = lines_of(table(report_of_few_samples()));
+  const auto title =
+      std::ranges::find_if(lines, [](const std::string& line) { return line.starts_with("rank"); });
+  EXPECT_THAT(*title, testing::MatchesRegex("rank +tie +config +us +min +n .*"))
+      << "without a column for deviations: none is known";
+  EXPECT_THAT(title[1], testing::ContainsRegex(" 100.0 +- +-  "));
+  EXPECT_THAT(title[2], testing::ContainsRegex(" 200.0 +200.0 +1  "));
+}
+
+TEST(Table, CountsStaticSharedMemory) {
+  RunReport report = sample_report(true);
+  Result& first = report.problems[0].ranking.front();
+  first.facts->static_smem_bytes = 1024;
+  first.dynamic_smem_bytes = 0;
+  const json result = json::parse(results_json(report))["problems"][0]["ranking"][0];
+  EXPECT_EQ(result["smem_bytes"], 1024);
+  EXPECT_EQ(result["static_smem_bytes"], 1024);
+  EXPECT_EQ(result["dynamic_smem_bytes"], 0);
+  EXPECT_THAT(table(report), testing::ContainsRegex("smem  blk/SM\n.* 1024 +3\n.* 32768 +3\n"));
+}
+
+TEST(Table, TheTimeStandsBeforeTheConfigurationWithTheSameCode) {
+  const auto lines = lines_of(table(sample_race()));
+  const auto title =
+      std::ranges::find_if(lines, [](const std::string& line) { return line.starts_with("rank"); });
+  EXPECT_THAT(*title, testing::ContainsRegex("rank +tie +config +us .* same code as$"));
+}
+
 // Without the management library, the clock is still known from long samples.
 TEST(ResultsJson, WhatIsNotKnownOfTheGpuIsNull) {
   RunReport report = sample_race();
@@ -237,7 +289,7 @@ TEST(ResultsCsv, HasOneRowPerResultAndAColumnPerParameter) {
   EXPECT_THAT(lines[0], HasSubstr(",ROWS,fast"));
   EXPECT_EQ(lines[0].find("dtype", 1), std::string::npos) << "dtype stands twice";
   EXPECT_THAT(lines[1],
-              HasSubstr("\"(FP16, 1): fast|odd\",toy,measured,true,gpu,true,false,,,,,100,"));
+              HasSubstr("\"(FP16, 1): fast|odd\",toy,measured,true,gpu,true,false,,,,100,"));
 }
 
 // Parameters and counters come after the fixed columns.
@@ -267,7 +319,7 @@ TEST(ResultsCsv, HasTheAuditedOnesToo) {
   const auto lines = lines_of(results_csv(sample_race()));
   ASSERT_EQ(lines.size(), 1U + 2 + 8 + 2);
   EXPECT_THAT(lines.back(),
-              HasSubstr("\"(FP16, 22): fast|odd\",toy,measured,true,gpu,true,false,,b,,,125,"));
+              HasSubstr("\"(FP16, 22): fast|odd\",toy,measured,true,gpu,true,false,b,,,125,"));
 }
 
 TEST(ResultsCsv, WithoutResultsIsJustTheHeading) {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/statistics.hpp"
 #include "core/text_parts.hpp"
 #include "emit/results_json.hpp"
 #include "emit/run_report.hpp"
@@ -78,6 +79,17 @@ TEST(ReadResults, KeepsUnusualProblemsParametersInOrderAndCounters) {
   const auto& parameters = back.ranking.at(0).parameters;
   EXPECT_EQ(joined(parameters, " ", &NamedValue::name), "z a m text");
   EXPECT_EQ(joined(parameters, " ", &NamedValue::text), "1 -5 false a/b");
+  EXPECT_EQ(read_back(report), without_left_out(written(report)));
+}
+
+TEST(ReadResults, TakesTheMedianForFiguresThatAreNotKnown) {
+  RunReport report = sample_report(true);
+  std::get<Measured>(report.problems[0].ranking[0].outcome).timing = timing_of_median(100.0);
+  const auto read = read_results_text(json_text(results_object(report)), "sample");
+  const Timing& timing = std::get<Measured>(read.at(0).problems.at(0).ranking.at(0).outcome).timing;
+  EXPECT_EQ(timing.min_us, 100.0);
+  EXPECT_EQ(timing.median_low_us, 100.0);
+  EXPECT_EQ(timing.median_high_us, 100.0);
   EXPECT_EQ(read_back(report), without_left_out(written(report)));
 }
 
