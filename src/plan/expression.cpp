@@ -230,11 +230,6 @@ std::int64_t Expression::integer(std::span<const double> scope) const {
 
 bool Expression::holds(std::span<const double> scope) const { return number(scope) != 0.0; }
 
-std::optional<bool> Expression::holds_if_known(std::span<const double> scope) const {
-  const double value = impl_->evaluate(scope);
-  return std::isnan(value) ? std::nullopt : std::optional(value != 0.0);
-}
-
 Needs Expression::needs() const { return impl_->needs; }
 
 const std::string& Expression::text() const { return impl_->text; }

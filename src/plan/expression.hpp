@@ -74,9 +74,6 @@ class Expression {
   [[nodiscard]] double number_or_infinity(std::span<const double> scope) const;
   [[nodiscard]] std::int64_t integer(std::span<const double> scope) const;
   [[nodiscard]] bool holds(std::span<const double> scope) const;
-  /// Like holds(), but values may be NaN if they are not known. Returns nothing if the result is
-  /// then not known either.
-  [[nodiscard]] std::optional<bool> holds_if_known(std::span<const double> scope) const;
 
   [[nodiscard]] Needs needs() const;
   [[nodiscard]] const std::string& text() const;
