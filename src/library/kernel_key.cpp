@@ -20,9 +20,11 @@ class Parts {
     }
   }
   void add(const Reason& text) {
-    for (const std::size_t symbol : text.symbols()) {
-      if (varies(family_.symbols.needs(symbol))) {
-        found_.push_back({nullptr, symbol});
+    for (const Reason::Hole& hole : text.holes()) {
+      if (hole.expression) {
+        add(*hole.expression);
+      } else if (varies(family_.symbols.needs(hole.symbol))) {
+        found_.push_back({nullptr, hole.symbol});
       }
     }
   }

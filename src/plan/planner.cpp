@@ -53,7 +53,7 @@ std::optional<Pruned> prune(const Family& family, const std::vector<SpaceRule>& 
   if (rule == rules.end()) {
     return std::nullopt;
   }
-  return Pruned{rule->id, rule->reason.render(scope, family.parameters)};
+  return Pruned{rule->id, rule->reason.of(scope).render(scope, family.parameters)};
 }
 
 std::optional<Invalid> check_understood(const Family& family, const Config& config) {

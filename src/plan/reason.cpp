@@ -1,10 +1,10 @@
 #include "plan/reason.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "core/error.hpp"
-#include "core/mapped.hpp"
 
 namespace fatune {
 namespace {
@@ -12,6 +12,11 @@ namespace {
 [[noreturn]] void fail(const std::string& what, const std::string& where,
                        const std::string& remedy) {
   throw Error(ExitCode::bad_file, what, where, remedy);
+}
+
+/// A number that is not whole has four significant digits.
+std::string number_text(double value) {
+  return value == std::floor(value) ? fmt::format("{}", value) : fmt::format("{:.4g}", value);
 }
 
 }  // namespace
@@ -24,15 +29,12 @@ Reason::Reason(const std::string& text, const SymbolTable& symbols, const std::s
     if (close == std::string::npos) {
       fail("the '{' has no '}'", where, "{name} stands for the value of a parameter");
     }
-    const std::string name = text.substr(open + 1, close - open - 1);
-    const auto symbol = symbols.find(name);
-    if (!symbol || !symbols.needs(*symbol).within(known)) {
-      fail(fmt::format("unknown name '{}' in braces", name), where,
-           fmt::format("names known here: {}", fmt::join(symbols.names(known), ", ")));
-    }
-    needs_.problem = needs_.problem || symbols.needs(*symbol).problem;
-    needs_.device = needs_.device || symbols.needs(*symbol).device;
-    holes_.push_back({text.substr(start, open - start), *symbol, name});
+    const Expression value(text.substr(open + 1, close - open - 1), symbols, where, known);
+    needs_.problem = needs_.problem || value.needs().problem;
+    needs_.device = needs_.device || value.needs().device;
+    const auto symbol = symbols.find(value.text());
+    holes_.push_back({text.substr(start, open - start), symbol.value_or(0), value.text(),
+                      symbol ? std::nullopt : std::optional(value)});
     start = close + 1;
   }
   tail_ = text.substr(start);
@@ -42,16 +44,15 @@ std::string Reason::render(std::span<const double> scope,
                            std::span<const Parameter> parameters) const {
   std::string text;
   for (const Hole& hole : holes_) {
-    const double value = scope[hole.symbol];
     text += hole.text_before;
-    text += hole.symbol < parameters.size()
-                ? value_text(parameters[hole.symbol], static_cast<ParamValue>(value))
-                : symbol_text(hole.name, value);
+    text += hole.expression ? number_text(hole.expression->number(scope))
+            : hole.symbol < parameters.size()
+                ? value_text(parameters[hole.symbol], static_cast<ParamValue>(scope[hole.symbol]))
+            : hole.name == kDTypeSymbol ? symbol_text(hole.name, scope[hole.symbol])
+                                        : number_text(scope[hole.symbol]);
   }
   return text + tail_;
 }
-
-std::vector<std::size_t> Reason::symbols() const { return mapped(holes_, &Hole::symbol); }
 
 std::string Reason::text() const {
   std::string text;

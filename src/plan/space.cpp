@@ -155,8 +155,18 @@ std::optional<JsonFile> find_file(const FileTree& tree, const Family& family,
 }  // namespace
 
 Needs SpaceRule::needs() const {
-  return {drops.needs().problem || reason.needs().problem,
-          drops.needs().device || reason.needs().device};
+  Needs needs = drops.needs();
+  const auto add = [&](Needs more) {
+    needs.problem = needs.problem || more.problem;
+    needs.device = needs.device || more.device;
+  };
+  for (const auto& item : reason.items) {
+    add(item.value.needs());
+    if (item.when) {
+      add(item.when->needs());
+    }
+  }
+  return needs;
 }
 
 bool is_space_file(std::string_view text) {

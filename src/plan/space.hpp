@@ -20,7 +20,7 @@ namespace fatune {
 struct SpaceRule {
   std::string id;
   Expression drops;
-  Reason reason;
+  Choice<Reason> reason;  ///< the first whose condition holds
 
   /// The facts that the rule needs before it can be applied.
   [[nodiscard]] Needs needs() const;

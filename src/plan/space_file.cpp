@@ -174,7 +174,9 @@ class SpaceReader {
       const JsonNode reason = node.at("reason");
       const SpaceRule rule{node.at("id").text(),
                            Expression(drops.text(), family_.symbols, drops.where()),
-                           Reason(reason.text(), family_.symbols, reason.where())};
+                           read_choice(reason, family_.symbols, [&](const JsonNode& text) {
+                             return Reason(text.text(), family_.symbols, text.where());
+                           })};
       for (SpacePart& part : parts) {
         part.rules.push_back(rule);
       }

@@ -158,8 +158,9 @@ TEST(Plan, CountsWhatItDoesNotListForEachProblem) {
 class WaitingRules : public testing::Test {
  protected:
   [[nodiscard]] static SpaceRule rule(const char* id, const char* drops) {
-    return {id, Expression(drops, flash().symbols, "f"),
-            Reason("{B_c} of {seq_len}", flash().symbols, "f")};
+    return {id,
+            Expression(drops, flash().symbols, "f"),
+            {"f", {{std::nullopt, Reason("{B_c} of {seq_len}", flash().symbols, "f")}}}};
   }
   [[nodiscard]] std::optional<Pruned> prune(const Plan& plan, const Config& config,
                                             std::int64_t seq_len) const {
@@ -184,8 +185,9 @@ TEST_F(WaitingRules, AreTriedOnTheProblem) {
 }
 
 TEST_F(WaitingRules, TheFirstThatMatchesIsNamedAndTheOthersAreTriedBefore) {
-  const SpaceRule at_once{"at-once", Expression("B_c == 64", flash().symbols, "f"),
-                          Reason("x", flash().symbols, "f")};
+  const SpaceRule at_once{"at-once",
+                          Expression("B_c == 64", flash().symbols, "f"),
+                          {"f", {{std::nullopt, Reason("x", flash().symbols, "f")}}}};
   const Plan plan = make_plan(
       flash(), {"s", "", {{{small_, large_}, {rule("always", "1"), long_keys_, at_once}}}});
   EXPECT_THAT(plan.kept, ::testing::ElementsAre(small_));

@@ -24,6 +24,18 @@ TEST(Reason, PutsValuesInAsUsersWriteThem) {
   EXPECT_EQ(render("{kv_steps}|{q_blocks}"), "512|16");
 }
 
+TEST(Reason, ComputesExpressionsInBraces) {
+  EXPECT_EQ(render("saves {B_c - 8} keys"), "saves 24 keys");
+  EXPECT_EQ(render("{seq_len / 3}|{max(B_r, B_c)}|{2^31}"), "333.3|64|2147483648");
+  fixtures::expect_error([] { (void)render("a {B_r -}"); }, ExitCode::bad_file, {"f.json: /r"});
+}
+
+TEST(Reason, ItsTextForProgramsNamesWhatItShows) {
+  const SymbolTable& symbols = fixtures::flash().symbols;
+  EXPECT_EQ(Reason("a {B_r} of {B_c * 2}", symbols, "f.json: /r").text(symbols),
+            "a B_r of B_c * 2");
+}
+
 TEST(Reason, RefusesUnknownNamesAndOpenBraces) {
   fixtures::expect_error([] { (void)render("a {b_r}"); }, ExitCode::bad_file,
                          {"f.json: /r", "unknown name 'b_r'", "B_r"});

@@ -119,6 +119,25 @@ TEST(Space, AFileMayNameAnotherSpace) {
   EXPECT_EQ(plan.kept.size(), 40U);  // tune's rules hold as well
 }
 
+TEST(Space, AReasonIsTheFirstWhoseConditionHolds) {
+  json space = good_space();
+  json rule = {{"id", "r"}, {"drops_when", "1"}};
+  rule["reason"] = {{{"when", "B_r == 1"}, {"value", "one row"}},
+                    {{"when", "B_c > 0"}, {"value", "{B_r + 1} rows"}}};
+  space["rules"] = json::array({rule});
+  const Plan plan = make_plan(flash(), load_text(space.dump()));
+  EXPECT_EQ(std::get<Pruned>(plan.dropped.front().outcome).reason, "65 rows");
+  rule["reason"].erase(1);
+  space["rules"] = json::array({rule});
+  fixtures::expect_error([&] { (void)make_plan(flash(), load_text(space.dump())); },
+                         ExitCode::bad_file,
+                         {": /rules/0/reason", "no \"when\" holds", "B_r == 1"});
+  rule["reason"][0]["when"] = "B_r >";
+  space["rules"] = json::array({rule});
+  fixtures::expect_error([&] { (void)load_text(space.dump()); }, ExitCode::bad_file,
+                         {": /rules/0/reason/0/when", "position"});
+}
+
 struct BadSpace {
   const char* pointer;
   json value;
