@@ -12,6 +12,11 @@ for file in plan.json compile.json results.json results.csv best_configs.json su
   [[ -s $WORK/out/$file ]] || fail "$file is missing"
 done
 grep -q '"measured": *true' "$WORK/out/results.json" && fail "claims to have measured"
+summary=$WORK/out/summary.md
+grep -q "NOT MEASURED" <(head -n 1 "$summary") || fail "the summary does not begin with what the times are"
+grep -q "fastest of 7 on b16 s512 h16 d128 FP16: (FP16, .* % of the tensor cores' peak" <(head -n 4 "$summary") ||
+  fail "the summary does not begin with the winner"
+[[ $(grep -c '^| *[1-9]' "$summary") -eq 5 ]] || fail "the ranking in the summary does not have 5 rows"
 
 # A winner that is wrong on a ragged length fails the job, although the sweep has only whole ones, and the summary says
 # so.
@@ -35,6 +40,21 @@ expect_refusal "--seq needs a value" --no-gpu --seq
 
 # If a program fails, the job must fail.
 FATUNE=false "$SCRIPTS/ci_sweep" --no-gpu --out "$WORK/false" >/dev/null 2>&1 && fail "hides a failure"
+
+# expect_reason TEXT ARGUMENT...: the job fails, and its summary says why.
+expect_reason() {
+  local text=$1
+  shift
+  "$SCRIPTS/ci_sweep" --no-gpu --seq 64 --dhead 128 --dtype fp16 --arch sm_80 --out "$WORK/bad" "$@" >/dev/null 2>&1 &&
+    fail "ci_sweep $* succeeds"
+  grep -q "^\*\*ci_sweep --no-gpu failed with exit code [1-9]" <(head -n 1 "$WORK/bad/summary.md") ||
+    fail "ci_sweep $*: the summary does not begin with the failure"
+  grep -q -- "$text" "$WORK/bad/summary.md" || fail "ci_sweep $*: the summary does not say '$text'"
+}
+expect_reason "is not a folder" --kernel-dir "$WORK/missing"
+expect_reason "has no space 'nonsense'" --space nonsense
+# A kernel that is wrong: the reasons are grouped, below the winner.
+expect_reason "^## not in the rankings: [1-9]" --kernel-dir "$SCRIPTS/../tests/families/broken_flash"
 
 # Shipped winners: fatune's answer decides. If there are no winners for this GPU model, that is not a failure.
 expect_verified() {  # expect_verified CODE_OF_FATUNE OUTPUT CODE
