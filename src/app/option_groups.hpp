@@ -76,7 +76,7 @@ enum class Verbosity { quiet, normal, verbose };
 /// Options that control the output.
 struct OutputOptions {
   OutputFormat format = OutputFormat::table;
-  std::int64_t top = 10;  ///< rows per problem in a terminal table; 0: all
+  std::int64_t top = 10;  ///< rows per problem in a terminal table; 0: all. See rows_shown()
   Verbosity verbosity = Verbosity::normal;
   TableView view;              ///< selects and sorts records and columns; may be unset
   bool colour = false;         ///< standard output takes ANSI colours
@@ -85,6 +85,13 @@ struct OutputOptions {
   std::size_t columns_variable = 0;  ///< the environment's COLUMNS; 0: not set
   std::string command_line;          ///< as typed, for the records
 };
+
+/// The rows of each ranking that people see, 0: all. A table has ten unless --top says otherwise,
+/// and Markdown has all.
+[[nodiscard]] inline std::size_t rows_shown(const OutputOptions& output) {
+  return output.format == OutputFormat::markdown ? output.view.top
+                                                 : static_cast<std::size_t>(output.top);
+}
 
 /// Options of commands that compile configurations and time none.
 struct OfflineOptions {

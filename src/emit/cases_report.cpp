@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "attention/flop.hpp"
-#include "attention/tensor_shape.hpp"
+#include "attention/traffic.hpp"
 #include "core/outcome.hpp"
 #include "emit/coverage.hpp"
 #include "emit/device_fields.hpp"
@@ -19,14 +19,6 @@ double case_us(const CaseResult& r) { return r.best ? ranked_us(r.best->outcome)
 std::optional<double> per_us(const CaseResult& r, double amount, double factor) {
   const double us = case_us(r);
   return us > 0.0 ? std::optional(amount / us * factor) : std::nullopt;
-}
-
-double needed_bytes(const Problem& problem) {
-  double bytes = 0.0;
-  for (const TensorRole role : kTensorRoles) {
-    bytes += static_cast<double>(tensor_bytes(problem, role));
-  }
-  return bytes;
 }
 
 template <typename Get>

@@ -1,11 +1,13 @@
 #include "emit/compile_report.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
 #include "emit/coverage.hpp"
 #include "emit/device_fields.hpp"
+#include "emit/failure_groups.hpp"
 #include "emit/launch_json.hpp"
 
 namespace fatune {
@@ -62,6 +64,30 @@ std::string summary_line(const CompileReport& report) {
                      count([](const CompiledConfig& r) { return r.facts.has_value(); }),
                      count([](const CompiledConfig& r) { return r.facts && r.from_cache; }),
                      count([](const CompiledConfig& r) { return !r.facts; }), report.wall_s);
+}
+
+bool is_compiled(const CompiledConfig& config) { return config.status == OutcomeKind::compiled; }
+
+std::vector<CompiledConfig> compiled_of(const CompileReport& report) {
+  std::vector<CompiledConfig> compiled;
+  std::ranges::copy_if(report.configs, std::back_inserter(compiled), is_compiled);
+  return compiled;
+}
+
+/// The others: a line for each reason.
+Blocks failures_of(const CompileReport& report) {
+  std::vector<FailureGroup> failures;
+  for (const CompiledConfig& config : report.configs) {
+    if (!is_compiled(config)) {
+      failures.push_back({config.status, config.detail, config.detail, config.short_form});
+    }
+  }
+  if (failures.empty()) {
+    return {};
+  }
+  return {block::Text{"\n"}, block::Heading{fmt::format("failed: {}", failures.size())},
+          block::Rows{table_of(failure_group_fields(), grouped(failures))}, block::ParagraphEnd{},
+          block::Text{"one line for each reason; --format csv lists every configuration\n"}};
 }
 
 }  // namespace
@@ -131,9 +157,11 @@ const std::vector<Field<CompiledConfig>>& compile_fields() {
 
 Document compile_document(const CompileReport& report) {
   const auto records = [&] { return table_of(compile_fields(), report.configs); };
-  const auto for_people = [&report, records] {
-    return Blocks{block::Rows{records()},
-                  block::Text{incomplete_text(report.coverage) + "\n" + summary_line(report)}};
+  const auto for_people = [&report] {
+    Blocks blocks{block::Rows{table_of(compile_fields(), compiled_of(report))}};
+    append(blocks, failures_of(report));
+    append(blocks, {block::Text{incomplete_text(report.coverage) + "\n" + summary_line(report)}});
+    return blocks;
   };
   return {for_people, records, [&] { return json_compilation(report); }};
 }

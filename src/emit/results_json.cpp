@@ -6,7 +6,7 @@
 #include "emit/gate_report.hpp"
 #include "emit/result_fields.hpp"
 #include "emit/run_report.hpp"
-#include "emit/summary_report.hpp"
+#include "emit/winners_table.hpp"
 
 namespace fatune {
 namespace {
@@ -410,7 +410,7 @@ Json results_object(const RunReport& report) {
   json["problems"] = json_list(report.problems, [&](const ProblemReport& problem) {
     return json_object(problem_report_properties(), {report, problem});
   });
-  json["summary"] = report.summary ? json_summary(*report.summary) : Json(nullptr);
+  json["summary"] = json_summary(report);
   json["gate"] = report.gate ? json_gate(*report.gate) : Json(nullptr);
   return json;
 }

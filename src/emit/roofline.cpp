@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "attention/flop.hpp"
+#include "attention/traffic.hpp"
 #include "core/device_peaks.hpp"
 #include "core/outcome.hpp"
 
@@ -32,6 +33,32 @@ std::optional<double> peak_tflops_at_clock(const RunReport& run, const ProblemRe
   return *flop_per_clock * run.device.sm_count * clocks_per_us * kFlopPerUsToTflops;
 }
 
+/// The share of the tensor cores' peak, at the sampled clock if the result is of this run.
+std::optional<Roof> compute_roof(const RunReport& run, const ProblemReport& problem,
+                                 const Result& result) {
+  if (const auto percent = percent_of_peak_at_clock(run, problem, result)) {
+    return Roof{Roof::Kind::compute, *percent, problem.conditions->sm_mhz_median};
+  }
+  const std::optional<double> peak =
+      nominal_tensor_flop_per_clock(run.device.arch)
+          ? std::optional(peak_tensor_flop_per_us(run.device) * kFlopPerUsToTflops)
+          : std::nullopt;
+  const auto percent = percent_of(literature_tflops(problem, result), peak);
+  constexpr double kKhzPerMhz = 1e3;
+  return percent
+             ? std::optional(Roof{Roof::Kind::compute, *percent, run.device.clock_khz / kKhzPerMhz})
+             : std::nullopt;
+}
+
+/// Precondition: the result has a time.
+std::optional<Roof> memory_roof(const RunReport& run, const ProblemReport& problem,
+                                const Result& result) {
+  constexpr double kBytesPerUsToGbps = 1e-3;
+  const double gbps = needed_bytes(problem.problem) / ranked_us(result.outcome) * kBytesPerUsToGbps;
+  const auto percent = percent_of(gbps, run.device.memory_gbps);
+  return percent ? std::optional(Roof{Roof::Kind::memory, *percent, 0.0}) : std::nullopt;
+}
+
 std::string clock_text(const MatmulRate& rate) {
   return rate.sm_mhz > 0.0 ? fmt::format(" at {:.0f} MHz", rate.sm_mhz) : std::string();
 }
@@ -51,6 +78,20 @@ std::optional<double> percent_of_matmul(const ProblemReport& problem, const Resu
 std::optional<double> percent_of_peak_at_clock(const RunReport& run, const ProblemReport& problem,
                                                const Result& result) {
   return percent_of(measured_tflops(problem, result), peak_tflops_at_clock(run, problem));
+}
+
+std::optional<Roof> nearer_roof(const RunReport& run, const ProblemReport& problem,
+                                const Result& result) {
+  if (!literature_tflops(problem, result)) {
+    return std::nullopt;
+  }
+  const auto compute = compute_roof(run, problem, result);
+  const auto memory = memory_roof(run, problem, result);
+  return !memory || (compute && compute->percent >= memory->percent) ? compute : memory;
+}
+
+std::string_view roof_name(Roof::Kind kind) {
+  return kind == Roof::Kind::compute ? "compute" : "memory";
 }
 
 std::string roofline_text(const RunReport& run, const ProblemReport& problem) {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "report/report.hpp"
 
@@ -23,6 +24,22 @@ namespace fatune {
 [[nodiscard]] std::optional<double> percent_of_peak_at_clock(const RunReport& run,
                                                              const ProblemReport& problem,
                                                              const Result& result);
+
+/// A limit of the chip: its tensor cores' peak, or its memory's bandwidth.
+struct Roof {
+  enum class Kind { compute, memory };
+  Kind kind = Kind::compute;
+  double percent = 0.0;  ///< what the result reaches of it
+  double sm_mhz = 0.0;   ///< SM clock of the peak; 0: the memory's limit
+};
+
+/// The roof that the result comes nearer to. Compute: the literature's FLOP, over the nominal peak
+/// at the clock that was sampled, or at the greatest clock where none was. Memory: each tensor's
+/// needed bytes once, over the nominal bandwidth. Nothing: the result has no time, or neither roof
+/// is known.
+[[nodiscard]] std::optional<Roof> nearer_roof(const RunReport& run, const ProblemReport& problem,
+                                              const Result& result);
+[[nodiscard]] std::string_view roof_name(Roof::Kind kind);  ///< "compute", "memory"
 
 /// A line about the winner's rate; empty if neither percentage is known.
 [[nodiscard]] std::string roofline_text(const RunReport& run, const ProblemReport& problem);

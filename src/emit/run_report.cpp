@@ -12,19 +12,21 @@
 #include "emit/counter_table.hpp"
 #include "emit/document/render.hpp"
 #include "emit/document/table_view.hpp"
+#include "emit/failure_groups.hpp"
 #include "emit/gate_report.hpp"
 #include "emit/parameter_columns.hpp"
-#include "emit/pruned_text.hpp"
+#include "emit/peers_text.hpp"
 #include "emit/result_fields.hpp"
 #include "emit/results_json.hpp"
 #include "emit/roofline.hpp"
-#include "emit/summary_report.hpp"
+#include "emit/winners_table.hpp"
 
 namespace fatune {
 namespace {
 
 constexpr const char* kNotMeasured =
     "NOT MEASURED: no GPU was used; every time below is an estimate (docs/estimate.md)";
+constexpr const char* kIncomplete = "INCOMPLETE: the run was stopped before it had done everything";
 constexpr const char* kNotMeasuredEnd =
     "NOT MEASURED: nothing was timed; the ranking above is an estimate";
 
@@ -171,19 +173,6 @@ Blocks counters_of(const ProblemReport& problem) {
                                      block::Rows{std::move(table)}};
 }
 
-/// The failures, without the configurations that rules dropped: these are only counted.
-Blocks failures_of(const RunReport& run, const ProblemReport& problem) {
-  if (count_failed(problem) == 0) {
-    return {};
-  }
-  Rows rows = rows_of(run, problem, problem.failures);
-  std::erase_if(rows, [](const ResultRow& row) {
-    return std::holds_alternative<Pruned>(row.result->outcome);
-  });
-  return {block::Text{"\n"}, block::Warning{fmt::format("{} not in the ranking:", rows.size())},
-          block::ParagraphEnd{}, block_of(rows, Shown::in_failures)};
-}
-
 std::string rule_text(const RuleAudit& rule) {
   if (rule.audited == 0) {
     return fmt::format(
@@ -325,27 +314,22 @@ Blocks problem_of(const RunReport& run, const ProblemReport& problem, std::size_
                 block::Text{measuring_text(problem) + proposers_text(problem) +
                             untried_text(problem) + estimated_from_text(problem)}};
   append(blocks, verified_of(run, problem));
-  append(blocks,
-         {block::Text{warnings_text(problem) + pruned_text(problem)}, block::ParagraphEnd{}});
-  for (Blocks part : {ranking_of(run, problem, top), counters_of(problem),
-                      failures_of(run, problem), audit_of(run, problem)}) {
+  append(blocks, {block::Text{warnings_text(problem)}, block::ParagraphEnd{}});
+  for (Blocks part :
+       {ranking_of(run, problem, top), counters_of(problem), audit_of(run, problem)}) {
     append(blocks, std::move(part));
   }
   return blocks;
 }
 
-/// The summary of several problems.
-Blocks summary_of(const RunReport& report) {
-  if (!report.summary) {
-    return {};
+/// The result: a sentence, and a table of the winners of several problems.
+Blocks winners_of(const RunReport& report) {
+  Blocks blocks{block::Heading{winners_sentence(report)}};
+  if (const auto problems = problems_of(report); problems.size() > 1) {
+    append(blocks, {block::Rows{table_of(winner_fields(), problems)}, block::ParagraphEnd{}});
   }
-  Blocks blocks{
-      block::Text{"\n"},
-      block::Heading{fmt::format("summary of {} problems{}", report.summary->winners.size(),
-                                 report.measured ? "" : ": estimates")},
-      block::Rows{summary_table(*report.summary)}};
-  for (const std::string& sentence : choice_sentences(*report.summary)) {
-    blocks.push_back(block::Text{"\n" + sentence + "\n"});
+  for (const std::string& sentence : choice_sentences(report)) {
+    append(blocks, {block::Text{sentence + "\n"}, block::ParagraphEnd{}});
   }
   return blocks;
 }
@@ -356,6 +340,27 @@ std::string order_lines(const RunReport& report) {
     lines += sentence + "\n";
   }
   return lines;
+}
+
+/// The configurations without a rank: a line for each reason.
+Blocks failures_of(const RunReport& report) {
+  const std::vector<FailureGroup> groups = failure_groups(report);
+  if (groups.empty()) {
+    return {};
+  }
+  std::size_t failed = 0;
+  std::size_t dropped = 0;
+  for (const FailureGroup& group : groups) {
+    (group.outcome == OutcomeKind::pruned ? dropped : failed) += group.count;
+  }
+  return {block::Text{"\n"},
+          block::Heading{fmt::format("not in the rankings: {} failed, {} dropped by rules because "
+                                     "of the problem",
+                                     failed, dropped)},
+          block::Rows{table_of(failure_group_fields(), groups)}, block::ParagraphEnd{},
+          block::Text{fmt::format("one line for each reason; --filter \"outcome != '{}'\" of sweep "
+                                  "and show, and --format csv, list every configuration\n",
+                                  report.measured ? "measured" : "estimated")}};
 }
 
 std::string head_lines(const RunReport& report) {
@@ -382,24 +387,31 @@ Blocks gate_of(const RunReport& report) {
   return blocks;
 }
 
-Blocks blocks_of(const RunReport& report, std::size_t top) {
+Blocks blocks_of(const RunReport& report, std::size_t top,
+                 const std::optional<PeerStudy>& peers = {}) {
   Blocks blocks;
   if (!report.measured) {
-    blocks.push_back(block::Warning{kNotMeasured});
+    append(blocks, {block::Warning{kNotMeasured}, block::ParagraphEnd{}});
   }
-  blocks.push_back(block::Text{head_lines(report)});
+  if (!report.complete) {
+    append(blocks, {block::Warning{kIncomplete}, block::ParagraphEnd{}});
+  }
   for (const std::string& disturbance : report.disturbances) {
-    blocks.push_back(block::Warning{"times may be disturbed: " + visible_text(disturbance)});
+    append(blocks, {block::Warning{"times may be disturbed: " + visible_text(disturbance)},
+                    block::ParagraphEnd{}});
   }
+  append(blocks, winners_of(report));
+  if (peers) {
+    append(blocks, {block::Text{shipped_beside_peers(report, *peers)}, block::ParagraphEnd{}});
+  }
+  append(blocks, gate_of(report));
+  append(blocks, {block::Text{"\n" + head_lines(report)}, block::ParagraphEnd{}});
   for (const ProblemReport& problem : report.problems) {
     append(blocks, problem_of(report, problem, top));
   }
-  append(blocks, summary_of(report));
-  append(blocks, gate_of(report));
+  append(blocks, failures_of(report));
   if (!report.complete) {
-    append(blocks,
-           {block::Text{"\n"},
-            block::Warning{"INCOMPLETE: the run was stopped before it had done everything"}});
+    append(blocks, {block::Text{"\n"}, block::Warning{kIncomplete}});
   }
   if (!report.measured) {
     append(blocks, {block::Text{"\n"}, block::Warning{kNotMeasuredEnd}});
@@ -427,8 +439,9 @@ Table records_of(std::span<const RunReport> reports) {
 
 }  // namespace
 
-Document run_document(const RunReport& report, std::size_t top) {
-  return {[&report, top] { return blocks_of(report, top); },
+Document run_document(const RunReport& report, std::size_t top,
+                      const std::optional<PeerStudy>& peers) {
+  return {[&report, top, peers] { return blocks_of(report, top, peers); },
           [&] {
             return records_of({&report, 1});
           },

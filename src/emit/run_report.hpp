@@ -1,18 +1,22 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "emit/document/document.hpp"
 #include "report/report.hpp"
+#include "study/others.hpp"
 
 namespace fatune {
 
-/// A run's results. A terminal shows the first `top` of each problem (0: all), other formats show
-/// all. For people, an unmeasured report says so in its first and last line; every format has
-/// `measured`.
-[[nodiscard]] Document run_document(const RunReport& report, std::size_t top = 0);
+/// A run's results. For people, the winners come first, then the first `top` of each ranking (0:
+/// all) and the reasons of failures; other formats have everything. For people, an unmeasured
+/// report says so in its first and last line; every format has `measured`. `peers`: how the winners
+/// that fatune ships for the run's GPU model did beside others; absent: not known.
+[[nodiscard]] Document run_document(const RunReport& report, std::size_t top = 0,
+                                    const std::optional<PeerStudy>& peers = {});
 
 /// The results of runs on several GPU models: JSON by configs/schema/runs.schema.json, or CSV with
 /// a single heading.

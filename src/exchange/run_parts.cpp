@@ -47,7 +47,7 @@ std::map<std::string, ProblemReport> by_family(const ProblemReport& problem) {
 
 RunReport header_of(RunReport run) {
   run.problems.clear();
-  run.summary.reset();
+  run.choices.clear();
   return run;
 }
 

@@ -6,24 +6,14 @@
 
 #include "attention/flop.hpp"
 #include "attention/tensor_shape.hpp"
-#include "attention/visible_keys.hpp"
+#include "attention/traffic.hpp"
 #include "core/device_peaks.hpp"
 #include "core/kernel_time.hpp"
 
 namespace fatune {
 namespace {
 
-/// The bytes of Q, K and V that must be read. Keys that no query sees need not be read.
-std::int64_t needed_input_bytes(const Problem& problem) {
-  const Mask mask = mask_of(problem);
-  const std::int64_t keys =
-      visible_keys(mask, problem.seq_len - 1).end - visible_keys(mask, 0).first;
-  const std::int64_t of_keys =
-      tensor_bytes(problem, TensorRole::k) + tensor_bytes(problem, TensorRole::v);
-  return tensor_bytes(problem, TensorRole::q) + of_keys / problem.seq_len_kv * keys;
-}
-
-double needed_bytes(const Problem& problem, std::int64_t l2_bytes, bool flushed) {
+double bytes_through_memory(const Problem& problem, std::int64_t l2_bytes, bool flushed) {
   const std::int64_t inputs = needed_input_bytes(problem);
   const std::int64_t output = tensor_bytes(problem, TensorRole::o);
   const std::int64_t bytes = flushed ? inputs + std::max<std::int64_t>(0, output - l2_bytes)
@@ -49,7 +39,7 @@ LeastTime time_of_bytes(const Problem& problem, const DeviceLimits& limits, bool
     return {};
   }
   constexpr double kBytesPerMiB = 1048576.0;
-  const double bytes = needed_bytes(problem, limits.l2_bytes, flushed);
+  const double bytes = bytes_through_memory(problem, limits.l2_bytes, flushed);
   return {bytes / (limits.memory_gbps * 1e3),
           fmt::format("{:.4g} MiB of its tensors go through a memory of {:.0f} GB/s",
                       bytes / kBytesPerMiB, limits.memory_gbps)};

@@ -119,11 +119,11 @@ void visit_members(Self& self, const Visit& visit) {
 FATUNE_MEMBERS(PlacedProblem, place, problem)
 FATUNE_MEMBERS(Shard, numbers, count, fleet, sweep, sweep_problems, problems)
 
-/// All members but `complete`, `problems`, `summary` and `gate`.
+/// All members but `complete`, `problems`, `choices` and `gate`.
 template <Is<RunReport> Self, typename Visit>
 void visit_members(Self& self, const Visit& visit) {
   auto& [command_line, started_at, wall_s, busy_s, gpus, measured, complete, space, family, device,
-         toolchain, source_hashes, estimate_orders, imported_from, policy, problems, summary, gate,
+         toolchain, source_hashes, estimate_orders, imported_from, policy, problems, choices, gate,
          shard, uid, disturbances] = self;
   FATUNE_VISIT(command_line, started_at, wall_s, busy_s, gpus, space, family, device, toolchain,
                policy);

@@ -18,9 +18,9 @@
 #include "core/source_hashes.hpp"
 #include "core/statistics.hpp"
 #include "core/stop_reason.hpp"
+#include "report/common_choice.hpp"
 #include "report/gate.hpp"
 #include "report/shard.hpp"
-#include "report/winners_summary.hpp"
 
 namespace fatune {
 
@@ -163,9 +163,11 @@ struct RunReport {
   std::string imported_from{};
   MeasurePolicy policy;
   std::vector<ProblemReport> problems;
-  std::optional<WinnersSummary> summary;  ///< filled by rank/; absent: the run has one problem
-  std::optional<GateReport> gate{};       ///< absent: nothing was raced against the winners
-  std::optional<Shard> shard{};           ///< absent: a whole sweep
+  /// Filled by rank/: one for each type and head dimension with more than one problem, because
+  /// configurations name both.
+  std::vector<CommonChoice> choices{};
+  std::optional<GateReport> gate{};  ///< absent: nothing was raced against the winners
+  std::optional<Shard> shard{};      ///< absent: a whole sweep
   /// A random identifier, the same in all copies of the stored run. Empty: an earlier version
   /// stored it.
   std::string uid{};

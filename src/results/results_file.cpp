@@ -22,7 +22,7 @@
 #include "core/device_peaks.hpp"
 #include "core/error.hpp"
 #include "core/outcome.hpp"
-#include "rank/winners.hpp"
+#include "rank/common_choices.hpp"
 #include "results/json_pieces.hpp"
 #include "results/read_parts.hpp"
 
@@ -151,7 +151,7 @@ class Assembly final : public PieceSink {
   void add_run(Json& part) {
     RunReport& run = runs_.emplace_back(read_run(part, read_device(part)));
     run.problems = std::exchange(problems_, {});
-    run.summary = summarize_winners(run.problems);
+    run.choices = common_choices(run.problems);
   }
 
   /// Gives the reports of all GPUs of a file of winners the header that they share.

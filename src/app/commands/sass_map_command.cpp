@@ -101,8 +101,7 @@ ExitCode sass_map(const SassMapOptions& options) {
     print_result(annotated_source(report));
     return ExitCode::ok;
   }
-  print_document(sass_map_document(report, static_cast<std::size_t>(options.output.top)),
-                 options.output);
+  print_document(sass_map_document(report, rows_shown(options.output)), options.output);
   return ExitCode::ok;
 }
 

@@ -167,8 +167,7 @@ ExitCode sass_why(const SassWhyOptions& options) {
   }
   report.effects = parameter_effects(samples);
   report.problems = correlate(counted, families.several(), report.confidence);
-  print_document(sass_why_document(report, static_cast<std::size_t>(options.output.top)),
-                 options.output);
+  print_document(sass_why_document(report, rows_shown(options.output)), options.output);
   if (!report.coverage.complete) {
     return ExitCode::interrupted;
   }

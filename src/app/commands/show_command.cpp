@@ -1,6 +1,7 @@
 #include "app/commands/show_command.hpp"
 
 #include "app/console/console.hpp"
+#include "app/run/known_peers.hpp"
 #include "app/study/study_inputs.hpp"
 #include "emit/plots/study_document.hpp"
 #include "emit/run_report.hpp"
@@ -9,7 +10,8 @@ namespace fatune {
 namespace {
 
 Document document_of(const std::vector<RunReport>& runs, std::size_t top) {
-  return runs.size() == 1 ? run_document(runs.front(), top) : runs_document(runs, top);
+  return runs.size() == 1 ? run_document(runs.front(), top, known_peers(runs.front().device))
+                          : runs_document(runs, top);
 }
 
 }  // namespace
@@ -19,7 +21,7 @@ ExitCode show(const ShowOptions& options) {
   if (input.has_winners_only) {
     print_note(options.output, input.name + ": the file has only the first few of each ranking");
   }
-  Document document = document_of(input.runs, static_cast<std::size_t>(options.output.top));
+  Document document = document_of(input.runs, rows_shown(options.output));
   if (options.plot) {
     document.for_people = [&runs = input.runs, table = document.for_people] {
       Blocks blocks = table();

@@ -5,7 +5,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "rank/winners.hpp"
+#include "rank/common_choices.hpp"
 
 namespace fatune {
 
@@ -31,7 +31,7 @@ void Recorder::add(std::size_t number, ProblemReport problem) {
   settle();
   const auto place = std::distance(numbers_.begin(), numbers_.insert(number).first);
   report_.problems.insert(report_.problems.begin() + place, std::move(problem));
-  report_.summary = summarize_winners(report_.problems);
+  report_.choices = common_choices(report_.problems);
   note_wall_time();
   saving_ = std::async(std::launch::async, [this] { save(Moment::meanwhile); });
 }

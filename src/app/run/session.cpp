@@ -9,6 +9,7 @@
 #include "app/choice/baseline.hpp"
 #include "app/console/console.hpp"
 #include "app/run/cover_race.hpp"
+#include "app/run/known_peers.hpp"
 #include "app/run/measuring.hpp"
 #include "app/run/result_files.hpp"
 #include "app/run/view_check.hpp"
@@ -139,7 +140,8 @@ class Reports {
     } else if (prints_outcomes(output_)) {
       print_result(results_line(report));
     } else {
-      print_document(run_document(report, static_cast<std::size_t>(output_.top)), output_);
+      print_document(run_document(report, rows_shown(output_), known_peers(report.device)),
+                     output_);
     }
   }
   void close() {

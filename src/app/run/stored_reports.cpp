@@ -7,8 +7,8 @@
 #include <spdlog/spdlog.h>
 
 #include "core/error.hpp"
+#include "rank/common_choices.hpp"
 #include "rank/ranking.hpp"
-#include "rank/winners.hpp"
 #include "store/open_store.hpp"
 #include "store/run_reader.hpp"
 
@@ -67,7 +67,7 @@ RunReport stored_report(const std::optional<fs::path>& file, std::optional<std::
   for (StoredProblem& problem : stored->problems) {
     report.problems.push_back(ranked_report(std::move(problem), stored->baseline));
   }
-  report.summary = summarize_winners(report.problems);
+  report.choices = common_choices(report.problems);
   return report;
 }
 

@@ -46,6 +46,7 @@ struct Rows {
   std::size_t top = 0;                  ///< rows that a terminal shows; 0: all
   std::vector<Paragraph> paragraphs{};  ///< shown on a terminal instead of the rows
   bool numbered = false;                ///< marks of plots refer to these rows, from 0
+  bool stacked = false;                 ///< on a narrow HTML page the cells of a row are stacked
 };
 struct Figure {
   Plot plot;
@@ -91,6 +92,8 @@ template <typename Row>
 
 void append(Blocks& blocks, Blocks more);
 
+/// The rows to show of a table that shows `rows.top` of them.
+[[nodiscard]] Table first_rows(const block::Rows& rows);
 /// The line below a table that shows only its first rows; empty if it shows all of them.
 [[nodiscard]] std::string more_rows_text(std::size_t shown, std::size_t all);
 

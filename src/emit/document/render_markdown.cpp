@@ -19,7 +19,9 @@ struct InMarkdown {
     return "```\n" + verbatim.lines + "```\n";
   }
   std::string operator()(const block::Rows& rows) const {
-    return draw_markdown(text_for_people(rows.table, rows.kind));
+    const Table table = first_rows(rows);
+    const std::string more = more_rows_text(table.rows.size(), rows.table.rows.size());
+    return draw_markdown(text_for_people(table, rows.kind)) + (more.empty() ? "" : "\n" + more);
   }
   std::string operator()(const block::Figure& figure) const {
     return "```\n" + character_plot(figure.plot, kColumns) + "```\n";

@@ -22,11 +22,9 @@ struct OnTerminal {
     if (!rows.paragraphs.empty()) {
       return paragraphs_of(rows);
     }
-    Table table = rows.table;
-    const std::size_t all = table.rows.size();
-    table.rows.resize(rows.top == 0 ? all : std::min(rows.top, all));
+    const Table table = first_rows(rows);
     return draw_plain(text_for_people(table, rows.kind), page.columns) +
-           more_rows_text(table.rows.size(), all);
+           more_rows_text(table.rows.size(), rows.table.rows.size());
   }
   std::string operator()(const block::Figure& figure) const {
     return "\n" + character_plot(figure.plot, page.columns);

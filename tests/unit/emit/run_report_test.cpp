@@ -17,6 +17,7 @@ namespace fatune {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -94,6 +95,14 @@ TEST(Table, AnEstimateSaysWhatWasVerifiedAndWhatWasNot) {
               Not(HasSubstr("erified")));
 }
 
+TEST(Table, TheResultComesFirst) {
+  const std::string text = table(sample_race());
+  EXPECT_THAT(text,
+              StartsWith("fastest of 2 on b16 s512 h16 d128 FP16: (FP16, 1): fast|odd, 100.0"));
+  EXPECT_LT(text.find("Test GPU (sm_90a"), text.find("rank  tie"));
+  EXPECT_LT(text.find("rank  tie"), text.find("not in the rankings: 8 failed, 0 dropped"));
+}
+
 TEST(Table, ListsFailuresWithTheirReasons) {
   const std::string text = table(sample_report(true));
   EXPECT_THAT(text, HasSubstr("wrong_result    0.5 is more than 0.002"));
@@ -108,7 +117,9 @@ TEST(Table, TopCutsTheRankingAndSaysSo) {
 TEST(Table, AnIncompleteReportSaysSo) {
   RunReport report = sample_report(true);
   report.complete = false;
-  EXPECT_THAT(table(report), HasSubstr("INCOMPLETE"));
+  const auto lines = lines_of(table(report));
+  EXPECT_THAT(lines.front(), StartsWith("INCOMPLETE"));
+  EXPECT_THAT(lines.back(), StartsWith("INCOMPLETE"));
 }
 
 TEST(Table, ColourOnlyWhenAskedFor) {
@@ -118,8 +129,10 @@ TEST(Table, ColourOnlyWhenAskedFor) {
 }
 
 TEST(Markdown, IsATableWithEscapedBars) {
-  const std::string text = render(run_document(sample_report(true), 1), OutputFormat::markdown);
+  const std::string text = render(run_document(sample_report(true)), OutputFormat::markdown);
   EXPECT_THAT(text, HasSubstr("| (FP16, 2): fast\\|odd |"));
+  EXPECT_THAT(render(run_document(sample_report(true), 1), OutputFormat::markdown),
+              AllOf(Not(HasSubstr("(FP16, 2)")), HasSubstr("\n\n... and 1 more (")));
 }
 
 /// A report in which only the first ranked result has hardware counters.

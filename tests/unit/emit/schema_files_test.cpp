@@ -34,9 +34,9 @@
 #include "emit/sass_report.hpp"
 #include "emit/sass_why_report.hpp"
 #include "emit/search_report.hpp"
-#include "emit/summary_report.hpp"
 #include "emit/timeline_report.hpp"
 #include "emit/winner_report.hpp"
+#include "emit/winners_table.hpp"
 #include "golden_file.hpp"
 #include "unit/emit/schema_text.hpp"
 
@@ -128,7 +128,7 @@ void SchemaFiles::describe_results() {
   describe(at("results", "/definitions/result/properties"), result_fields());
   describe(at("results", "/definitions/device/properties"), device_fields());
   describe(at("results", "/definitions/gate_check/properties"), gate_fields());
-  describe(at("results", "/definitions/problem_winner/properties"), problem_winner_fields());
+  describe(at("results", "/definitions/problem_winner/properties"), winner_fields());
   describe(at("results", "/definitions/common_choice/properties"), common_choice_fields());
   for (const ProblemDetail& detail : kProblemDetails) {
     describe(at("results", "/definitions/problem/properties")[std::string(detail.name)],

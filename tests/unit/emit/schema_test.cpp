@@ -26,8 +26,8 @@
 #include "emit/sass_map_report.hpp"
 #include "emit/sass_report.hpp"
 #include "emit/sass_why_report.hpp"
-#include "emit/summary_report.hpp"
 #include "emit/timeline_report.hpp"
+#include "emit/winners_table.hpp"
 #include "unit/emit/report_samples.hpp"
 
 namespace fatune {
@@ -65,10 +65,10 @@ TEST(OutputSchemas, ResultsOfARaceWithItsConditionsAndAnAudit) {
 TEST(OutputSchemas, ASummaryOfSeveralProblems) {
   RunReport report = sample_report(true);
   const Problem problem = report.problems[0].problem;
-  report.summary = WinnersSummary{{{problem, 1, "(A): x", "toy", 10.0, 1.5, false},
-                                   {problem, 2, "", "", 0.0, std::nullopt, false}},
-                                  {{DType::fp16, 128, 2, "(A): x", "toy", 0.5, 1.0, problem},
-                                   {DType::bf16, 64, 2, "", "", 0.0, 0.0, {}}}};
+  report.problems.push_back(report.problems[0]);
+  report.problems[1].ranking.clear();
+  report.choices = {{DType::fp16, 128, 2, "(A): x", "toy", 0.5, 1.0, problem},
+                    {DType::bf16, 64, 2, "", "", 0.0, 0.0, {}}};
   expect_valid(results_json(report), "results");
 }
 

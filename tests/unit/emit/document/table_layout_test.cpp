@@ -18,13 +18,14 @@
 #include "emit/emulate_report.hpp"
 #include "emit/export_files_report.hpp"
 #include "emit/export_report.hpp"
+#include "emit/failure_groups.hpp"
 #include "emit/history_report.hpp"
 #include "emit/import_report.hpp"
 #include "emit/merge_report.hpp"
 #include "emit/predict_report.hpp"
 #include "emit/result_fields.hpp"
 #include "emit/sass_report.hpp"
-#include "emit/summary_report.hpp"
+#include "emit/winners_table.hpp"
 
 namespace fatune {
 namespace {
@@ -161,7 +162,8 @@ TEST(ColumnFit, TheOrderInWhichColumnsLeaveIsDocumented) {
   const std::string doc(std::istreambuf_iterator<char>(file), {});
   for (const std::string& row :
        {"`show` | " + leaving_order(result_fields()),
-        "problems | " + leaving_order(problem_winner_fields()),
+        "winners of several problems | " + leaving_order(winner_fields()),
+        "not in their rankings | " + leaving_order(failure_group_fields()),
         "`cases` | " + leaving_order(case_fields()),
         "`check` | " + leaving_order(checked_input_fields()),
         "`compare` | " + leaving_order(compared_config_fields()),

@@ -1,4 +1,4 @@
-#include "rank/winners.hpp"
+#include "rank/common_choices.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,25 +14,6 @@ double slowdown(const Result& slower, const Result& faster) {
 }
 
 double as_percent(double slowdown) { return 100.0 * (slowdown - 1.0); }
-
-ProblemWinner winner_of(const ProblemReport& report) {
-  ProblemWinner winner;
-  winner.problem = report.problem;
-  winner.run = report.run;
-  if (report.ranking.empty()) {
-    return winner;
-  }
-  const Result& first = report.ranking.front();
-  winner.config = first.short_form;
-  winner.family = first.config.family;
-  winner.time_us = ranked_us(first.outcome);
-  if (report.ranking.size() > 1) {
-    const Result& second = report.ranking[1];
-    winner.lead_percent = as_percent(slowdown(second, first));
-    winner.tied = first.tie_group == second.tie_group;
-  }
-  return winner;
-}
 
 /// The results of one configuration on the problems on which it is ranked.
 struct Record {
@@ -118,25 +99,14 @@ std::map<Group, std::vector<const ProblemReport*>> groups_of(
 
 }  // namespace
 
-std::optional<WinnersSummary> summarize_winners(const std::vector<ProblemReport>& problems) {
-  const bool one_problem = std::ranges::all_of(problems, [&](const ProblemReport& report) {
-    return report.problem == problems.front().problem;
-  });
-  if (one_problem) {
-    return std::nullopt;
-  }
-  WinnersSummary summary;
-  for (const ProblemReport& report : problems) {
-    if (!is_cover_race(report)) {
-      summary.winners.push_back(winner_of(report));
-    }
-  }
+std::vector<CommonChoice> common_choices(const std::vector<ProblemReport>& problems) {
+  std::vector<CommonChoice> choices;
   for (const auto& [group, reports] : groups_of(problems)) {
     if (several_problems(reports)) {
-      summary.choices.push_back(choice_for(reports));
+      choices.push_back(choice_for(reports));
     }
   }
-  return summary;
+  return choices;
 }
 
 }  // namespace fatune

@@ -1,0 +1,318 @@
+#include "emit/winners_table.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "emit/roofline.hpp"
+
+namespace fatune {
+namespace {
+
+/// The winner; null if nothing is ranked.
+const Result* winner_of(const ProblemOfRun& of) {
+  return of.problem.ranking.empty() ? nullptr : &of.problem.ranking.front();
+}
+
+/// `get` of the winner, which takes (ProblemOfRun, Result) and returns an optional; nothing without
+/// a winner.
+template <auto kGet>
+const auto of_winner = [](const ProblemOfRun& of) {
+  const Result* const winner = winner_of(of);
+  return winner == nullptr ? decltype(kGet(of, *winner))() : kGet(of, *winner);
+};
+
+using OptionalNumber = std::optional<double>;
+
+constexpr auto winner_us = [](const ProblemOfRun&, const Result& winner) -> OptionalNumber {
+  return ranked_us(winner.outcome);
+};
+constexpr auto rate_tflops = [](const ProblemOfRun& of, const Result& winner) {
+  return literature_tflops(of.problem, winner);
+};
+
+/// The confidence interval of the median. Nothing for estimates, and where only the median is
+/// known.
+std::optional<MedianInterval> interval_of(const Result& winner) {
+  const auto* const measured = std::get_if<Measured>(&winner.outcome);
+  if (measured == nullptr || measured->timing.median_high_us <= measured->timing.median_low_us) {
+    return std::nullopt;
+  }
+  const Timing& timing = measured->timing;
+  return MedianInterval{timing.median_low_us, timing.median_high_us, timing.confidence};
+}
+
+template <double MedianInterval::*kEnd>
+constexpr auto interval_end = [](const ProblemOfRun&, const Result& winner) -> OptionalNumber {
+  const auto interval = interval_of(winner);
+  return interval ? OptionalNumber((*interval).*kEnd) : std::nullopt;
+};
+
+/// Half the interval's width, in percent of the time.
+constexpr auto precision_percent = [](const ProblemOfRun&, const Result& winner) -> OptionalNumber {
+  const auto interval = interval_of(winner);
+  return interval
+             ? OptionalNumber(50.0 * (interval->high - interval->low) / ranked_us(winner.outcome))
+             : std::nullopt;
+};
+
+constexpr auto roof_text = [](const ProblemOfRun& of,
+                              const Result& winner) -> std::optional<std::string> {
+  const auto roof = nearer_roof(of.run, of.problem, winner);
+  return roof ? std::optional(std::string(roof_name(roof->kind))) : std::nullopt;
+};
+constexpr auto roof_percent = [](const ProblemOfRun& of, const Result& winner) -> OptionalNumber {
+  const auto roof = nearer_roof(of.run, of.problem, winner);
+  return roof ? OptionalNumber(roof->percent) : std::nullopt;
+};
+
+/// A race may rank a configuration with a smaller median of few samples second: its lead is 0.
+OptionalNumber lead_percent(const ProblemOfRun& of) {
+  if (of.problem.ranking.size() < 2) {
+    return std::nullopt;
+  }
+  const double first_us = ranked_us(of.problem.ranking[0].outcome);
+  const double second_us = ranked_us(of.problem.ranking[1].outcome);
+  return first_us > 0.0 ? OptionalNumber(100.0 * (std::max(1.0, second_us / first_us) - 1.0))
+                        : std::nullopt;
+}
+
+/// The number of other configurations that cannot be told apart from the winner.
+std::int64_t tied_with(const ProblemOfRun& of) {
+  return std::max<std::int64_t>(0,
+                                std::ranges::count(of.problem.ranking, 1, &Result::tie_group) - 1);
+}
+
+std::string problem_name(const ProblemOfRun& of) {
+  return describe(of.problem.problem) +
+         (of.problem.run == 1 ? std::string() : fmt::format(", run {}", of.problem.run));
+}
+
+std::string precision_text(const ProblemOfRun& of) {
+  const OptionalNumber percent = of_winner<precision_percent>(of);
+  return percent ? fmt::format(" +-{:.2g} %", *percent) : std::string();
+}
+
+std::string roof_sentence(const ProblemOfRun& of) {
+  const auto roof = nearer_roof(of.run, of.problem, *winner_of(of));
+  if (!roof) {
+    return {};
+  }
+  return roof->kind == Roof::Kind::compute
+             ? fmt::format(", {:.0f} % of the tensor cores' peak at {:.0f} MHz", roof->percent,
+                           roof->sm_mhz)
+             : fmt::format(", {:.0f} % of the memory's {:.0f} GB/s", roof->percent,
+                           of.run.device.memory_gbps);
+}
+
+std::string doubt_text(const ProblemOfRun& of) {
+  const std::int64_t tied = tied_with(of);
+  const OptionalNumber lead = lead_percent(of);
+  return tied > 0
+             ? fmt::format("; {} other{} cannot be told apart from it", tied, tied == 1 ? "" : "s")
+         : lead ? fmt::format("; the next is {:.1f} % slower", *lead)
+                : std::string();
+}
+
+/// All about one winner. Precondition: there is one.
+std::string winner_sentence(const ProblemOfRun& of) {
+  const std::size_t ranked = of.problem.ranking.size();
+  const std::string scope = ranked == 1 ? std::string() : fmt::format("fastest of {} on ", ranked);
+  const Result& winner = *winner_of(of);
+  const OptionalNumber rate = rate_tflops(of, winner);
+  return fmt::format("{}{}{}: {}, {:.1f} us{}{}{}{}", of.run.measured ? "" : "estimate: ", scope,
+                     problem_name(of), winner.short_form, ranked_us(winner.outcome),
+                     precision_text(of), rate ? fmt::format(", {:.0f} TFLOP/s", *rate) : "",
+                     roof_sentence(of), doubt_text(of));
+}
+
+/// "35 to 79 % of the nearer roof".
+std::string roofs_text(const std::vector<ProblemOfRun>& problems) {
+  std::set<double> percents;
+  for (const ProblemOfRun& of : problems) {
+    if (const OptionalNumber percent = of_winner<roof_percent>(of)) {
+      percents.insert(*percent);
+    }
+  }
+  return percents.empty() ? std::string()
+                          : fmt::format("; {:.0f} to {:.0f} % of the nearer roof",
+                                        *percents.begin(), *percents.rbegin());
+}
+
+std::string counts_text(const std::vector<ProblemOfRun>& problems) {
+  const auto without = std::ranges::count_if(
+      problems, [](const ProblemOfRun& of) { return winner_of(of) == nullptr; });
+  const auto tied =
+      std::ranges::count_if(problems, [](const ProblemOfRun& of) { return tied_with(of) > 0; });
+  const auto alone = std::ssize(problems) - without - tied;
+  std::string text = fmt::format("{} alone in front", alone);
+  text += tied == 0 ? "" : fmt::format(", {} tied with others", tied);
+  text += without == 0 ? "" : fmt::format(", {} without any", without);
+  return text;
+}
+
+std::string winners_scope(const std::vector<ProblemOfRun>& problems) {
+  std::set<Problem> different;
+  for (const ProblemOfRun& of : problems) {
+    different.insert(of.problem.problem);
+  }
+  return different.size() == problems.size()
+             ? fmt::format("{} problems", problems.size())
+             : fmt::format("{} repetitions of {} problem{}", problems.size(), different.size(),
+                           different.size() == 1 ? "" : "s");
+}
+
+std::string choice_sentence(const CommonChoice& choice) {
+  const std::string scope = fmt::format("all {} problems of {} d{}", choice.problems,
+                                        dtype_name(choice.dtype), choice.d_head);
+  return choice.config.empty()
+             ? fmt::format("no configuration is ranked on {}", scope)
+             : fmt::format(
+                   "best for {}: {}: slower than the winners by {:.2f} % (geometric mean), "
+                   "at worst by {:.2f} % on {}",
+                   scope, choice.config, choice.mean_regret_percent, choice.worst_regret_percent,
+                   describe(choice.worst_problem));
+}
+
+Json json_winner(const ProblemOfRun& of) {
+  Json json = json_object(winner_fields(), of);
+  json["problem"] = json_problem(of.problem.problem);
+  return json;
+}
+
+Json json_common_choice(const CommonChoice& choice) {
+  Json json = json_object(common_choice_fields(), choice);
+  json["worst_problem"] =
+      choice.config.empty() ? Json(nullptr) : json_problem(choice.worst_problem);
+  return json;
+}
+
+template <double CommonChoice::*kMember>
+const auto regret = [](const CommonChoice& choice) {
+  return choice.config.empty() ? std::nullopt : std::optional(choice.*kMember);
+};
+
+}  // namespace
+
+const std::vector<Field<ProblemOfRun>>& winner_fields() {
+  using P = ProblemOfRun;
+  static const std::vector<Field<P>> fields{
+      {"problem", "problem", "the problem that was measured or estimated", 0, kEverywhere,
+       [](const P& of) { return problem_name(of); }, ColumnFit{.least = 14}},
+      {"run", "run", "number of the repetition of the whole measurement, from 1", 0, kForPrograms,
+       [](const P& of) { return of.problem.run; }},
+      {"winner", "winner", "short form of the fastest configuration; null: nothing is ranked", 0,
+       kEverywhere,
+       [](const P& of) {
+         const Result* const winner = winner_of(of);
+         return winner == nullptr ? std::nullopt : std::optional(winner->short_form);
+       },
+       ColumnFit{.least = 24, .config = true}},
+      {"family", "family", "kernel family of the winner; null: nothing is ranked", 0, kForPrograms,
+       [](const P& of) {
+         const Result* const winner = winner_of(of);
+         return winner == nullptr ? std::nullopt : std::optional(winner->config.family);
+       }},
+      {"time_us", "us",
+       "median time of the winner in microseconds, or its estimate; null: nothing is ranked", 1,
+       kEverywhere, of_winner<winner_us>},
+      {"low_us", "low",
+       "lower end of the median's confidence interval in microseconds; null: an estimate, or not "
+       "known",
+       1, kForPrograms, of_winner<interval_end<&MedianInterval::low>>},
+      {"high_us", "high",
+       "upper end of the median's confidence interval in microseconds; null: an estimate, or not "
+       "known",
+       1, kForPrograms, of_winner<interval_end<&MedianInterval::high>>},
+      {"precision_percent", "+- %",
+       "half the width of that interval in percent of the time; null: an estimate, or not known", 2,
+       kEverywhere, of_winner<precision_percent>, ColumnFit{.leaves = 3}},
+      {"literature_tflops", "TFLOP/s",
+       "rate of the winner in 10^12 FLOP per second by the literature's convention; null: nothing "
+       "is ranked",
+       1, kEverywhere, of_winner<rate_tflops>, ColumnFit{.leaves = 1}},
+      {"roof_percent", "roof %",
+       "percentage of the nearer roof that the winner reaches: of the tensor cores' nominal peak "
+       "at "
+       "the clock of the samples (else at the greatest clock), or of the memory's nominal "
+       "bandwidth, if each tensor is read or written once; null: not known",
+       0, kEverywhere, of_winner<roof_percent>, ColumnFit{.leaves = 4}},
+      {"roof", "roof", "the nearer roof: compute or memory; null: not known", 0, kEverywhere,
+       of_winner<roof_text>, ColumnFit{.leaves = 2}},
+      {"lead_percent", "lead %",
+       "by how many percent the runner-up is slower than the winner; null: there is no runner-up",
+       2, kEverywhere, [](const P& of) { return lead_percent(of); }},
+      {"tied_with", "tied",
+       "number of other configurations that cannot be told apart from the winner", 0, kEverywhere,
+       [](const P& of) { return tied_with(of); }},
+  };
+  return fields;
+}
+
+const std::vector<Field<CommonChoice>>& common_choice_fields() {
+  using C = CommonChoice;
+  static const std::vector<Field<C>> fields{
+      {"dtype", "dtype", "element type of the problems", 0, kEverywhere,
+       [](const C& c) { return std::string(dtype_name(c.dtype)); }},
+      {"d_head", "d_head", "head dimension of the problems", 0, kEverywhere, member<&C::d_head>},
+      {"problems", "problems",
+       "number of problems that the configuration is chosen for, counting each repetition", 0,
+       kEverywhere, [](const C& c) { return c.problems; }},
+      {"config", "config",
+       "short form of the configuration that is best for all the problems; null: none is ranked on "
+       "all of them",
+       0, kEverywhere, [](const C& c) { return text_or_none(c.config); }},
+      {"family", "family",
+       "kernel family of the configuration; null: none is ranked on all the problems", 0,
+       kForPrograms, [](const C& c) { return text_or_none(c.family); }},
+      {"mean_regret_percent", "mean %",
+       "by how many percent the configuration is slower than the winners: geometric mean over the "
+       "problems",
+       2, kEverywhere, regret<&C::mean_regret_percent>},
+      {"worst_regret_percent", "worst %",
+       "by how many percent the configuration is slower than the winner, on the problem where this "
+       "is greatest",
+       2, kEverywhere, regret<&C::worst_regret_percent>},
+  };
+  return fields;
+}
+
+std::vector<ProblemOfRun> problems_of(const RunReport& run) {
+  std::vector<ProblemOfRun> problems;
+  for (const ProblemReport& problem : run.problems) {
+    if (!is_cover_race(problem)) {
+      problems.push_back({run, problem});
+    }
+  }
+  return problems;
+}
+
+Json json_summary(const RunReport& run) {
+  return {{"winners", json_list(problems_of(run), json_winner)},
+          {"best_for_all", json_list(run.choices, json_common_choice)}};
+}
+
+std::string winners_sentence(const RunReport& run) {
+  const std::vector<ProblemOfRun> problems = problems_of(run);
+  if (std::ranges::all_of(problems,
+                          [](const ProblemOfRun& of) { return winner_of(of) == nullptr; })) {
+    return "no configuration has a time";
+  }
+  if (problems.size() == 1) {
+    return winner_sentence(problems.front());
+  }
+  return fmt::format("{}winners of {} on {}: {}{}", run.measured ? "" : "estimated ",
+                     winners_scope(problems), run.device.name, counts_text(problems),
+                     roofs_text(problems));
+}
+
+std::vector<std::string> choice_sentences(const RunReport& run) {
+  std::vector<std::string> sentences;
+  for (const CommonChoice& choice : run.choices) {
+    sentences.push_back(choice_sentence(choice));
+  }
+  return sentences;
+}
+
+}  // namespace fatune
