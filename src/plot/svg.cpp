@@ -18,8 +18,10 @@ constexpr double kBelowTitle = 30.0;
 constexpr std::size_t kMostOfSummary = 2000;  // in code points
 
 struct DrawSvg {
-  SvgDrawing operator()(const XyPlot& plot) const { return svg_xy(plot, kBelowTitle); }
-  SvgDrawing operator()(const HeatMap& plot) const { return svg_heat(plot, kBelowTitle); }
+  double width;
+
+  SvgDrawing operator()(const XyPlot& plot) const { return svg_xy(plot, kBelowTitle, width); }
+  SvgDrawing operator()(const HeatMap& plot) const { return svg_heat(plot, kBelowTitle, width); }
   SvgDrawing operator()(const ParallelPlot& plot) const { return svg_parallel(plot, kBelowTitle); }
 };
 
@@ -38,20 +40,20 @@ std::string safe_id(std::string_view id) {
   return safe;
 }
 
-SvgDrawing nothing_to_show() {
-  return {kSvgWidth, kBelowTitle + 70.0,
-          text_element({.x = kSvgWidth / 2.0,
+SvgDrawing nothing_to_show(double width) {
+  return {width, kBelowTitle + 70.0,
+          text_element({.x = width / 2.0,
                         .y = kBelowTitle + 38.0,
                         .css_class = "note",
                         .anchor = TextEnd::middle,
                         .font_size = kTextSize,
-                        .room = kSvgWidth},
+                        .room = width},
                        "nothing to show")};
 }
 
-SvgDrawing drawing_of(const Plot& plot) {
-  SvgDrawing drawing = std::visit(DrawSvg{}, plot.drawing);
-  return drawing.empty ? nothing_to_show() : drawing;
+SvgDrawing drawing_of(const Plot& plot, double width) {
+  SvgDrawing drawing = std::visit(DrawSvg{width}, plot.drawing);
+  return drawing.empty ? nothing_to_show(width) : drawing;
 }
 
 /// The title and the description, which screen readers speak.
@@ -69,18 +71,24 @@ std::string title_line(const Plot& plot) {
 
 }  // namespace
 
+bool has_narrow_svg(const Plot& plot) {
+  return !std::holds_alternative<ParallelPlot>(plot.drawing);
+}
+
 std::string svg(const Plot& plot, SvgPlace place) {
-  const std::string id = safe_id(plot.id);
-  const SvgDrawing drawing = drawing_of(plot);
+  const bool narrow = place == SvgPlace::narrow_page;
+  const std::string id = safe_id(plot.id) + (narrow ? "-narrow" : "");
+  const SvgDrawing drawing = drawing_of(plot, narrow ? kNarrowSvgWidth : kSvgWidth);
   const bool file = place == SvgPlace::file;
   const double top = file ? 0.0 : kTitleLine;  // a page shows the title itself
   return fmt::format(
-      "<svg class=\"plot {}\"{} role=\"img\" aria-labelledby=\"{}-title {}-desc\" viewBox=\"0 {} "
+      "<svg class=\"plot {}{}\"{} role=\"img\" aria-labelledby=\"{}-title {}-desc\" viewBox=\"0 {} "
       "{} "
       "{}\">\n"
       "{}{}{}{}</svg>\n",
-      std::visit(DrawingClass{}, plot.drawing), file ? " xmlns=\"http://www.w3.org/2000/svg\"" : "",
-      id, id, top, std::ceil(drawing.width), std::ceil(drawing.bottom) - top,
+      std::visit(DrawingClass{}, plot.drawing), narrow ? " narrow" : "",
+      file ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", id, id, top, std::ceil(drawing.width),
+      std::ceil(drawing.bottom) - top,
       file ? fmt::format("<style>\n{}</style>\n", plot_style()) : "", spoken_heading(plot, id),
       file ? title_line(plot) : "", drawing.elements);
 }

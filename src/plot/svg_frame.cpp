@@ -63,9 +63,13 @@ std::string slanted_labels(const Area& area, const Scale& scale, double each, do
 
 }  // namespace
 
-double left_labels_width(const std::vector<Tick>& ticks, AxisScale scale) {
+double left_labels_width(const std::vector<Tick>& ticks, AxisScale scale, double width) {
   const double widest = widest_label(ticks);
-  return scale == AxisScale::category ? std::min(widest, kSvgWidth * kMostOfWidth) : widest;
+  return scale == AxisScale::category ? std::min(widest, width * kMostOfWidth) : widest;
+}
+
+bool cuts_left_labels(const std::vector<Tick>& ticks, double width) {
+  return widest_label(ticks) > width * kMostOfWidth;
 }
 
 std::string grid(const Area& area, const Scale* x, const Scale* y, AxisScale y_scale) {
@@ -100,6 +104,19 @@ std::string left_labels(const Area& area, const std::vector<Tick>& ticks, const 
   return elements;
 }
 
+std::string labels_above(const Area& area, const std::vector<Tick>& ticks, const Scale& scale) {
+  std::string elements;
+  for (const Tick& tick : ticks) {
+    elements += text_element(
+        {.x = 0.0,
+         .y = y_at(area, part_of_tick(scale, tick), AxisScale::category) - kLetterHeight,
+         .css_class = "tick",
+         .room = area.right},
+        tick.label);
+  }
+  return elements;
+}
+
 std::string bottom_labels(const Area& area, const Scale& scale, AxisScale kind, double& bottom) {
   const double widest = widest_label(scale.ticks());
   const double each = area.width() * scale.category_part();
@@ -124,16 +141,17 @@ std::string title_below(const std::string& title, const Area& area, double y) {
                       title);
 }
 
-std::string legend(const std::vector<LegendEntry>& entries, double& top) {
+std::string legend(const std::vector<LegendEntry>& entries, double width, double& top) {
   constexpr double kRow = 20.0;
   constexpr double kBetween = 20.0;
 
   std::string elements;
   double x = 0.0;
   for (const LegendEntry& entry : entries) {
-    const std::string name = text_that_fits(entry.name, entry.name_room, kTextSize);
-    const double width = entry.sample_width + kLabelGap + text_width(name, kTextSize);
-    if (x > 0.0 && x + width > kSvgWidth) {
+    const double room = std::min(entry.name_room, width - entry.sample_width - kLabelGap);
+    const std::string name = text_that_fits(entry.name, room, kTextSize);
+    const double needed = entry.sample_width + kLabelGap + text_width(name, kTextSize);
+    if (x > 0.0 && x + needed > width) {
       x = 0.0;
       top += kRow;
     }
@@ -143,9 +161,9 @@ std::string legend(const std::vector<LegendEntry>& entries, double& top) {
                               .y = top + kRow / 2.0 + kHalfLetter,
                               .css_class = "legend",
                               .font_size = kTextSize,
-                              .room = entry.name_room},
+                              .room = room},
                              entry.name);
-    x += width + kBetween;
+    x += needed + kBetween;
   }
   top += entries.empty() ? 0.0 : kRow;
   return elements;

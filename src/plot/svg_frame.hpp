@@ -12,8 +12,9 @@
 namespace fatune {
 
 inline constexpr double kSvgWidth = 720.0;
-inline constexpr double kLabelGap = 6.0;   ///< between labels and what they label
-inline constexpr double kTitleRow = 18.0;  ///< height of an axis title
+inline constexpr double kNarrowSvgWidth = 344.0;  ///< what a screen of 400 pixels has room for
+inline constexpr double kLabelGap = 6.0;          ///< between labels and what they label
+inline constexpr double kTitleRow = 18.0;         ///< height of an axis title
 inline constexpr double kLetterHeight = 8.0;
 inline constexpr double kHalfLetter = kLetterHeight / 2.0;
 
@@ -44,14 +45,19 @@ struct SvgDrawing {
                                       : area.bottom - part * area.height();
 }
 
-/// The width of the labels on the left of the plot. Categories get at most 45 % of the plot's
-/// width.
-[[nodiscard]] double left_labels_width(const std::vector<Tick>& ticks, AxisScale scale);
+/// The width of the labels on the left of a plot of this width. Categories get at most 45 % of it.
+[[nodiscard]] double left_labels_width(const std::vector<Tick>& ticks, AxisScale scale,
+                                       double width);
+/// Whether labels on the left would be cut.
+[[nodiscard]] bool cuts_left_labels(const std::vector<Tick>& ticks, double width);
 
 /// Lines at the ticks, across the area.
 [[nodiscard]] std::string grid(const Area& area, const Scale* x, const Scale* y, AxisScale y_scale);
 [[nodiscard]] std::string left_labels(const Area& area, const std::vector<Tick>& ticks,
                                       const Scale& scale, AxisScale kind);
+/// Draws the labels of categories above their rows, from the plot's left edge.
+[[nodiscard]] std::string labels_above(const Area& area, const std::vector<Tick>& ticks,
+                                       const Scale& scale);
 
 /// Draws labels below the area, slanted if they do not fit side by side. Sets `bottom` to their
 /// lower end.
@@ -68,8 +74,10 @@ struct LegendEntry {
   double name_room = 320.0;
 };
 
-/// Draws the entries side by side in as many rows as they need, from `top`. Moves `top` below them.
-[[nodiscard]] std::string legend(const std::vector<LegendEntry>& entries, double& top);
+/// Draws the entries side by side in as many rows of this width as they need, from `top`. Moves
+/// `top` below them.
+[[nodiscard]] std::string legend(const std::vector<LegendEntry>& entries, double width,
+                                 double& top);
 
 /// Adjacent rectangles of the colours `css_class`0, 1, ..., 12 units high and centred on y 0.
 [[nodiscard]] std::string colour_bar(std::string_view css_class, std::size_t colours, double width);

@@ -29,15 +29,17 @@ double widest_text(const std::vector<HeatCell>& cells, const std::optional<doubl
   return widest;
 }
 
-/// The width of a column. It has room for the texts, unless they would make the plot more than
-/// twice as wide, and takes more if there is room.
-double column_width(double room, std::size_t columns, double widest) {
+/// The width of a column of a plot that is `width` wide and has `room` for its columns. A column
+/// has room for the texts, unless they would make the plot more than twice as wide (on a narrow
+/// page more than a fifth wider), and takes more if there is room.
+double column_width(double room, double width, std::size_t columns, double widest) {
   constexpr double kMost = 96.0;
   constexpr double kLeast = 10.0;
   const auto count = static_cast<double>(std::max<std::size_t>(columns, 1));
   const double needed = widest + 2.0 * kLabelGap;
   const double fitting = std::clamp(room / count, kLeast, kMost);
-  return needed * count <= room + kSvgWidth ? std::max(fitting, needed) : fitting;
+  const double more = width < kSvgWidth ? width / 5.0 : width;
+  return needed * count <= room + more ? std::max(fitting, needed) : fitting;
 }
 
 std::string cell_element(const HeatCell& cell, const Area& area, std::string_view colour,
@@ -68,18 +70,19 @@ struct HeatFrame {
   }
 };
 
-HeatFrame frame_of(const HeatMap& plot, const std::vector<HeatCell>& cells, double top) {
+HeatFrame frame_of(const HeatMap& plot, const std::vector<HeatCell>& cells, double top,
+                   double width) {
   const Scale y = category_scale(plot.y);
-  const double left = left_labels_width(y.ticks(), AxisScale::category) + 2.0 * kLabelGap;
-  const double column = column_width(kSvgWidth - left - kLabelGap, plot.x.categories.size(),
+  const double left = left_labels_width(y.ticks(), AxisScale::category, width) + 2.0 * kLabelGap;
+  const double column = column_width(width - left - kLabelGap, width, plot.x.categories.size(),
                                      widest_text(cells, plot.middle));
   return {{left, top, left + column * static_cast<double>(plot.x.categories.size()),
            top + kCellHeight * static_cast<double>(plot.y.categories.size())},
           column};
 }
 
-std::string heat_legend(const HeatMap& plot, const HeatScale& scale, double& top) {
-  constexpr double kWidth = 170.0;
+std::string heat_legend(const HeatMap& plot, const HeatScale& scale, double width, double& top) {
+  const double bar_width = width < kSvgWidth ? 80.0 : 170.0;
   const auto end = [](double value) { return fmt::format("{:.3g}", value); };
   const std::string least = end(scale.least());
   const double begin = text_width(least, kTextSize) + kLabelGap;
@@ -88,26 +91,28 @@ std::string heat_legend(const HeatMap& plot, const HeatScale& scale, double& top
       text_element(
           {.x = 0.0, .y = 4.0, .css_class = "legend", .font_size = kTextSize, .room = begin},
           least),
-      svg_number(begin), colour_bar(plot.middle ? "d" : "h", kHeatColours, kWidth),
-      text_element({.x = begin + kWidth + kLabelGap,
+      svg_number(begin), colour_bar(plot.middle ? "d" : "h", kHeatColours, bar_width),
+      text_element({.x = begin + bar_width + kLabelGap,
                     .y = 4.0,
                     .css_class = "legend",
                     .font_size = kTextSize,
-                    .room = kSvgWidth},
+                    .room = width},
                    end(scale.greatest())));
-  const double width = begin + kWidth + kLabelGap + text_width(end(scale.greatest()), kTextSize);
+  const double sample =
+      begin + bar_width + kLabelGap + text_width(end(scale.greatest()), kTextSize);
   std::string elements = legend(
-      {{plot.value_title, bar, width + kLabelGap, kSvgWidth - width - 2.0 * kLabelGap}}, top);
+      {{plot.value_title, bar, sample + kLabelGap, width - sample - 2.0 * kLabelGap}}, width, top);
   top += kLabelGap;
   return elements;
 }
 
-std::string axis_titles(const HeatMap& plot, const Area& area, double top, double& bottom) {
+std::string axis_titles(const HeatMap& plot, const Area& area, double top, double width,
+                        double& bottom) {
   std::string elements = text_element({.x = 0.0,
                                        .y = top - kLabelGap,
                                        .css_class = "axis-title",
                                        .font_size = kTextSize,
-                                       .room = kSvgWidth},
+                                       .room = width},
                                       plot.y.title);
   bottom += plot.x.title.empty() ? 0.0 : kTitleRow;
   return elements + title_below(plot.x.title, area, bottom - kLabelGap);
@@ -115,14 +120,14 @@ std::string axis_titles(const HeatMap& plot, const Area& area, double top, doubl
 
 }  // namespace
 
-SvgDrawing svg_heat(const HeatMap& plot, double top) {
+SvgDrawing svg_heat(const HeatMap& plot, double top, double width) {
   const std::vector<HeatCell> cells = drawable_cells(plot);
   SvgDrawing drawing;
   drawing.empty = cells.empty();
   const HeatScale scale(mapped(cells, &HeatCell::value), plot.middle);
-  drawing.elements = heat_legend(plot, scale, top);
+  drawing.elements = heat_legend(plot, scale, width, top);
   top += plot.y.title.empty() ? kLabelGap : kTitleRow + kLabelGap;
-  const HeatFrame frame = frame_of(plot, cells, top);
+  const HeatFrame frame = frame_of(plot, cells, top, width);
   const Scale x = category_scale(plot.x);
   const Scale y = category_scale(plot.y);
   drawing.elements += left_labels(frame.area, y.ticks(), y, AxisScale::category) +
@@ -133,8 +138,8 @@ SvgDrawing svg_heat(const HeatMap& plot, double top) {
         cell_element(cell, frame.cell(cell), fmt::format("{}{}", plot.middle ? 'd' : 'h', number),
                      heat_text(cell, plot.middle));
   }
-  drawing.elements += axis_titles(plot, frame.area, top - kLabelGap, drawing.bottom);
-  drawing.width = std::max(kSvgWidth, frame.area.right + kLabelGap);
+  drawing.elements += axis_titles(plot, frame.area, top - kLabelGap, width, drawing.bottom);
+  drawing.width = std::max(width, frame.area.right + kLabelGap);
   return drawing;
 }
 

@@ -190,7 +190,7 @@ bool titles_need_two_heights(const ParallelPlot& plot, double between) {
 SvgDrawing svg_parallel(const ParallelPlot& plot, double top) {
   SvgDrawing drawing;
   drawing.empty = plot.axes.empty() || plot.lines.empty();
-  drawing.elements = legend({shade_entry()}, top);
+  drawing.elements = legend({shade_entry()}, kSvgWidth, top);
   const double between = frame_of(plot, top).between;
   const bool two_heights = titles_need_two_heights(plot, between);
   const ParallelFrame frame =

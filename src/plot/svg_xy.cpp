@@ -16,6 +16,7 @@ namespace fatune {
 namespace {
 
 constexpr double kCategoryRow = 22.0;
+constexpr double kRowBelowLabel = 34.0;
 constexpr double kPlotHeight = 260.0;
 constexpr double kSideMargin = 20.0;  // for half of a tick's label
 
@@ -30,6 +31,7 @@ struct Frame {
   Scale x;
   Scale y;
   AxisScale y_kind;
+  bool labels_above = false;  ///< the labels of categories are too long for the left side
 
   [[nodiscard]] std::optional<SvgPoint> place(double at_x, double at_y) const {
     const std::optional<double> x_part = x.part_of(at_x);
@@ -46,7 +48,7 @@ bool has_shades(const XyPlot& plot) {
   });
 }
 
-std::string legend_of(const XyPlot& plot, double& top) {
+std::string legend_of(const XyPlot& plot, double width, double& top) {
   std::vector<LegendEntry> entries;
   for (const PlotSeries& series : plot.series) {
     if (!series.name.empty()) {
@@ -56,24 +58,26 @@ std::string legend_of(const XyPlot& plot, double& top) {
   if (has_shades(plot)) {
     entries.push_back(shade_entry());
   }
-  std::string elements = legend(entries, top);
+  std::string elements = legend(entries, width, top);
   top += entries.empty() ? 0.0 : kLabelGap;
   return elements;
 }
 
-Frame frame_of(const XyPlot& plot, double top) {
-  constexpr std::size_t kTicksAcross = 8;
+Frame frame_of(const XyPlot& plot, double top, double width) {
+  const std::size_t ticks_across = width < kSvgWidth ? 4 : 8;
   constexpr std::size_t kTicksUp = 6;
   const XyValues values = xy_values(plot);
-  Scale x(plot.x, values.x, {.from_zero = false, .most_ticks = kTicksAcross});
+  Scale x(plot.x, values.x, {.from_zero = false, .most_ticks = ticks_across});
   Scale y(plot.y, values.y, {.from_zero = true, .most_ticks = kTicksUp});
-  const double height = intervals_along_x(plot)
-                            ? kCategoryRow * static_cast<double>(plot.y.categories.size())
-                            : kPlotHeight;
-  const double left = left_labels_width(y.ticks(), plot.y.scale) + 2.0 * kLabelGap;
-  const Area area{std::max(left, kSideMargin), top, kSvgWidth - kSideMargin,
-                  top + std::max(height, kCategoryRow)};
-  return {area, std::move(x), std::move(y), plot.y.scale};
+  const bool rows = intervals_along_x(plot);
+  const bool above = rows && width < kSvgWidth && cuts_left_labels(y.ticks(), width);
+  const double row = above ? kRowBelowLabel : kCategoryRow;
+  const double height = rows ? row * static_cast<double>(plot.y.categories.size()) : kPlotHeight;
+  const double left =
+      above ? 0.0 : left_labels_width(y.ticks(), plot.y.scale, width) + 2.0 * kLabelGap;
+  const Area area{std::max(left, kSideMargin), top, width - kSideMargin,
+                  top + std::max(height, row)};
+  return {area, std::move(x), std::move(y), plot.y.scale, above};
 }
 
 /// The ends of a point's interval, limited to the axes.
@@ -241,7 +245,7 @@ std::string marks_of_all(const XyPlot& plot, const Frame& frame) {
   return elements;
 }
 
-std::string y_title(const XyPlot& plot, double& top) {
+std::string y_title(const XyPlot& plot, double width, double& top) {
   if (plot.y.title.empty()) {
     return "";
   }
@@ -250,7 +254,7 @@ std::string y_title(const XyPlot& plot, double& top) {
                        .y = top - kLabelGap,
                        .css_class = "axis-title",
                        .font_size = kTextSize,
-                       .room = kSvgWidth},
+                       .room = width},
                       plot.y.title);
 }
 
@@ -270,17 +274,20 @@ std::string axis_lines(const Frame& frame) {
 
 }  // namespace
 
-SvgDrawing svg_xy(const XyPlot& plot, double top) {
+SvgDrawing svg_xy(const XyPlot& plot, double top, double width) {
   SvgDrawing drawing;
-  drawing.elements = legend_of(plot, top);
-  drawing.elements += y_title(plot, top);
-  const Frame frame = frame_of(plot, top + kLabelGap);
+  drawing.width = width;
+  drawing.elements = legend_of(plot, width, top);
+  drawing.elements += y_title(plot, width, top);
+  const Frame frame = frame_of(plot, top + kLabelGap, width);
   const Area& area = frame.area;
   const std::string marks = marks_of_all(plot, frame);
   drawing.empty = marks.empty();
   drawing.elements +=
       grid(area, plot.x.scale == AxisScale::category ? nullptr : &frame.x, &frame.y, plot.y.scale) +
-      axis_lines(frame) + left_labels(area, frame.y.ticks(), frame.y, plot.y.scale) +
+      axis_lines(frame) +
+      (frame.labels_above ? labels_above(area, frame.y.ticks(), frame.y)
+                          : left_labels(area, frame.y.ticks(), frame.y, plot.y.scale)) +
       bottom_labels(area, frame.x, plot.x.scale, drawing.bottom) + marks;
   drawing.elements += x_title(plot, area, drawing.bottom);
   return drawing;

@@ -167,10 +167,55 @@ TEST_F(Report, AStoredRunHasItsRaceAndItsRules) {
   EXPECT_THAT(shown.out, AllOf(HasSubstr("sequence length"), HasSubstr("└")));
 }
 
-TEST_F(Report, SaysThatNothingWasMeasured) {
+TEST_F(Report, SaysThatNothingWasMeasuredAboveEverythingElse) {
   json results = shipped(1);
   results["measured"] = false;
-  EXPECT_THAT(page_of(results), HasSubstr("NOT MEASURED"));
+  const std::string page = page_of(results);
+  EXPECT_THAT(page, HasSubstr("<body>\n<header><p class=\"warning\">in.json: NOT MEASURED"));
+  EXPECT_THAT(page, AllOf(HasSubstr("<p class=\"lead\">Estimate: fastest of"),
+                          HasSubstr("How it was estimated")));
+}
+
+TEST_F(Report, TheWinnersComeFirst) {
+  const std::string page = page_of(shipped(3));
+  const std::size_t sentence =
+      page.find("<p class=\"lead\">Winners of 3 problems on NVIDIA H200: ");
+  const std::size_t table = page.find("<table class=\"stacked\">");
+  ASSERT_NE(sentence, std::string::npos);
+  EXPECT_LT(sentence, table);
+  EXPECT_LT(table, page.find("<nav"));
+  EXPECT_LT(table, page.find("<figure"));
+}
+
+TEST_F(Report, TheWinnersBesideOthersAreCounted) {
+  expect_ok(fatune({"report", "--out", path("report.html")}));
+  EXPECT_THAT(read("report.html"), HasSubstr("timed in turns on NVIDIA H200: fastest in 70 of 72"));
+  std::ifstream file(FATUNE_SOURCE_DIR "/configs/peers/nvidia-h200.json");
+  json peers = json::parse(file);
+  peers["rows"].erase(peers["rows"].begin() + 2, peers["rows"].end());
+  const std::string best = peers["rows"][0]["best"];
+  peers["rows"][0]["candidates"][best]["tflops"] = 1.0;
+  write("peers.json", peers.dump());
+  EXPECT_THAT(page_of(shipped(1), {path("peers.json")}),
+              HasSubstr(": fastest in 1 of 2 problems."));
+}
+
+TEST_F(Report, FilesOfOneNameAreToldApartByFolderDeviceAndDate) {
+  for (const char* folder : {"a/one", "b/one", "c/two"}) {
+    std::filesystem::create_directories(path(folder));
+    json results = shipped(2);
+    results["started_at"] = std::string("2026-01-02T03:04:0") + (folder[0] == 'a' ? "1Z" : "2Z");
+    write(std::string(folder) + "/results.json", results.dump());
+  }
+  expect_ok(
+      fatune({"report", path("a/one/results.json"), path("b/one/results.json"),
+              path("c/two/results.json"), path("c/two/results.json"), "--out", path("page.html")}));
+  const std::string page = read("page.html");
+  for (const char* name :
+       {"a/one/results.json", "b/one/results.json", "two/results.json", "two/results.json (2)"}) {
+    EXPECT_THAT(page, HasSubstr("<tr><td class=t>" + std::string(name) +
+                                "<td class=t>NVIDIA H200<td class=t>2026-01-02T03:04:0"));
+  }
 }
 
 // Arbitrary texts in a results file have no effect in the page.

@@ -29,6 +29,22 @@ if (document.documentElement.scrollWidth <= edge) return [];
 const wide = [...document.body.querySelectorAll("*")].filter((one) => one.getBoundingClientRect().right > edge + 1);
 return ["page", ...wide.slice(0, 5).map((one) => one.outerHTML.slice(0, 80))];
 """
+# Figures with letters of less than 9 pixels, and those that are wider than the room they have. Parallel axes may be.
+UNREADABLE_FIGURES = """
+for (const one of document.querySelectorAll("details")) one.open = true;
+const bad = [];
+for (const svg of document.querySelectorAll("figure .scroll > svg")) {
+  const box = svg.getBoundingClientRect();
+  if (box.width === 0) continue;
+  const scale = box.width / svg.viewBox.baseVal.width;
+  const small = [...svg.querySelectorAll("text")].some((text) => parseFloat(getComputedStyle(text).fontSize) * scale < 9);
+  const wide = box.width > svg.parentElement.clientWidth + 1;
+  const id = svg.closest("figure").id;
+  if (small) bad.push(id + ": small letters");
+  if (wide && !svg.classList.contains("parallel")) bad.push(id + ": too wide");
+}
+return bad;
+"""
 RUN_AXE = """
 const [rules, alike, done] = arguments;
 for (const one of document.querySelectorAll("tbody, svg")) {
@@ -101,6 +117,9 @@ class Chromium:
 
     def bad_figures(self):
         return self.run(BAD_FIGURES)
+
+    def unreadable_figures(self):
+        return self.run(UNREADABLE_FIGURES)
 
     def too_wide(self):
         return self.run(TOO_WIDE)

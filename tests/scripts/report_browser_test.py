@@ -23,7 +23,8 @@ SCHEMES = ("light", "dark")
 
 BAD_PAGE = """<!DOCTYPE html><html lang="en"><head><title>Bad</title></head><body><main><h1>Bad</h1>
 <div style="width: 3000px">wide</div><img src="http://127.0.0.1:9/missing.png">
-<figure id="empty"></figure><script>console.info("said")</script></main></body></html>"""
+<figure id="empty"></figure><figure id="small"><div class="scroll" style="width: 100px"><svg viewBox="0 0 720 100"
+width="600" height="80"><text y="20" font-size="8">small</text></svg></div></figure><script>console.info("said")</script></main></body></html>"""
 
 # [number, [text of each cell], is out, is laid out] of each row of the table, in its present order.
 READ_ROWS = """
@@ -170,6 +171,7 @@ class ReportInBrowser(unittest.TestCase):
         self.assertTrue(any("said" in message for message in self.chromium.messages()))
         self.assertIn("http://127.0.0.1:9/missing.png", self.chromium.requests())
         self.assertEqual(["empty"], self.chromium.bad_figures())
+        self.assertEqual(["small: small letters", "small: too wide"], self.chromium.unreadable_figures())
         self.assertEqual("page", self.chromium.too_wide()[0])
         self.assertTrue(any(problem.startswith("image-alt") for problem in self.chromium.accessibility_problems()))
 
@@ -178,7 +180,19 @@ class ReportInBrowser(unittest.TestCase):
         for width in (PHONE_PX, DESKTOP_PX):
             self.chromium.set_width(width)
             self.assertEqual([], self.chromium.bad_figures(), width)
+            self.assertEqual([], self.chromium.unreadable_figures(), width)
             self.assertEqual([], self.chromium.too_wide(), width)
+
+    @each_report
+    def test_winners_are_read_without_scrolling_sideways(self, _):
+        """At the top of a narrow page: what the times are, the sentence, and the table of winners before the contents."""
+        self.chromium.set_width(PHONE_PX)
+        wide = self.chromium.run("return [...document.querySelectorAll('.stacked td')].filter((cell) =>"
+                                 " cell.getBoundingClientRect().right > document.documentElement.clientWidth).length")
+        self.assertEqual(0, wide)
+        tops = self.chromium.run("return ['.lead', '.stacked', 'nav'].map((one) =>"
+                                 " document.querySelector(one).getBoundingClientRect().top)")
+        self.assertEqual(tops, sorted(tops))
 
     @each_report
     def test_is_accessible(self, _):

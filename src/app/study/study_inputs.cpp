@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
 #include <system_error>
 
@@ -50,6 +51,44 @@ InputRuns stored_runs_of(const std::string& input,
   return {number ? "run " + input : "the last run", {stored_report(db_file, number)}};
 }
 
+/// The last `parts` parts of a path: "before/results.json".
+std::string end_of(const std::filesystem::path& file, std::size_t parts) {
+  const std::vector<std::filesystem::path> all(file.begin(), file.end());
+  std::filesystem::path end;
+  for (std::size_t i = all.size() - std::min(parts, all.size()); i < all.size(); ++i) {
+    end /= all[i];
+  }
+  return end.string();
+}
+
+/// The name of each file: its own, or with as many folders before it as tell it from the others.
+std::map<std::string, std::string> names_of(const std::vector<std::string>& files) {
+  std::map<std::string, std::string> names;
+  for (const std::string& file : files) {
+    const std::filesystem::path path = std::filesystem::absolute(file).lexically_normal();
+    std::size_t parts = 1;
+    const auto is_shared = [&](const std::string& other) {
+      const auto other_path = std::filesystem::absolute(other).lexically_normal();
+      return other_path != path && end_of(other_path, parts) == end_of(path, parts);
+    };
+    while (std::ranges::any_of(files, is_shared)) {
+      ++parts;
+    }
+    names[file] = end_of(path, parts);
+  }
+  return names;
+}
+
+/// Numbers equal names, as of a file that is named twice.
+void number_equal(std::vector<std::string>& names) {
+  std::map<std::string, int> uses;
+  for (std::string& name : names) {
+    if (const int use = ++uses[name]; use > 1) {
+      name += fmt::format(" ({})", use);
+    }
+  }
+}
+
 void add_runs(StudyReport& report, std::vector<RunReport> runs, const std::string& name) {
   for (RunReport& run : runs) {
     report.names.push_back(runs.size() == 1 ? name : name + ", " + run.device.name);
@@ -67,7 +106,7 @@ void add_other(StudyReport& report, const JsonNode& document) {
   }
 }
 
-void add_file(StudyReport& report, const std::filesystem::path& file) {
+void add_file(StudyReport& report, const std::filesystem::path& file, const std::string& name) {
   check_exists(file);
   const std::string format = output_format_of(file);
   const bool is_other = std::ranges::any_of(kOtherFormats, [&](std::string_view other) {
@@ -76,7 +115,7 @@ void add_file(StudyReport& report, const std::filesystem::path& file) {
   if (is_other) {
     add_other(report, load_json_from_disk(FileTree(), file, kOtherFormats).root());
   } else {
-    add_runs(report, read_results(file), file.filename().string());
+    add_runs(report, read_results(file), name);
   }
 }
 
@@ -132,9 +171,12 @@ StudyReport load_study(const std::vector<std::string>& inputs,
   if (inputs.empty()) {
     add_shipped(report, shipped_gpu.value_or(kShippedGpu));
   }
+  const auto names = names_of(inputs);
   for (const std::string& input : inputs) {
-    is_stored_run(input) ? add_stored(report, input, db_file) : add_file(report, input);
+    is_stored_run(input) ? add_stored(report, input, db_file)
+                         : add_file(report, input, names.at(input));
   }
+  number_equal(report.names);
   if (report.runs.empty()) {
     throw Error(ExitCode::usage, "none of the inputs is a run",
                 "name a run of 'fatune history', a results.json or a best_configs.json too");

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "emit/document/document.hpp"
 #include "emit/document/page.hpp"
@@ -22,7 +23,8 @@ struct PageParts {
 };
 struct PageHead {
   std::string title;
-  std::string lead;  ///< one paragraph below the title
+  std::string lead;                     ///< one paragraph below the title
+  std::vector<std::string> warnings{};  ///< above everything else on the page
 };
 /// Renders a page that refers to nothing outside of it and runs only the scripts of `parts`.
 [[nodiscard]] std::string render_html(const Blocks& blocks, const PageHead& head,

@@ -42,11 +42,12 @@ std::string html_lines(std::string_view lines, std::string_view before, std::str
   return html;
 }
 
-/// Wraps HTML in a region that scrolls, also by keyboard, where it is wider than the page.
-std::string html_scrolled(const std::string& label, const std::string& html) {
+/// Wraps HTML in a region that scrolls, also by keyboard, where it is wider than the page or, if it
+/// is `tall`, higher than a part of it.
+std::string html_scrolled(const std::string& label, const std::string& html, bool tall = false) {
   return fmt::format(
-      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">{}</div>\n",
-      markup(label), html);
+      "<div class=\"scroll{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">{}</div>\n",
+      tall ? " tall" : "", markup(label), html);
 }
 
 /// The numbers of the columns to show: those with a value, and those marked as figures.
@@ -93,7 +94,9 @@ class HtmlTable {
   }
 
   [[nodiscard]] std::string text() const {
-    std::string html = rows_.numbered ? "<table id=\"rows\">" : "<table>";
+    std::string html = rows_.numbered  ? "<table id=\"rows\">"
+                       : rows_.stacked ? "<table class=\"stacked\">"
+                                       : "<table>";
     html += "<thead><tr>";
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       html += head_cell(i);
@@ -121,10 +124,16 @@ class HtmlTable {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const auto& column = rows_.table.columns[columns_[i]];
       const FieldValue& value = rows_.table.rows[row][columns_[i]];
-      html += fmt::format("<td{}>", css_class(is_text(value)));
+      html += fmt::format("<td{}{}>", css_class(is_text(value)), stacked_attribute(column));
       html += has_value(value) ? markup(cell_text(value, column.decimals)) : std::string();
     }
     return html + "\n";
+  }
+  /// What stands in front of a stacked cell. Cells that wrap take a line of their own.
+  [[nodiscard]] std::string stacked_attribute(const Table::Column& column) const {
+    return !rows_.stacked         ? std::string()
+           : column.fit.least > 0 ? " data-line"
+                                  : fmt::format(" data-heading=\"{}\"", markup(column.heading));
   }
   /// Cells are aligned like numbers unless they have the class of text cells.
   [[nodiscard]] static const char* css_class(bool text) { return text ? " class=t" : ""; }
@@ -160,13 +169,17 @@ class HtmlBody {
     if (rows.numbered) {
       html_ += "<div id=\"filters\" hidden></div>\n<p id=\"shown\" role=\"status\"></p>\n";
     }
-    html_ += html_scrolled(heading_ + ": table", HtmlTable(rows).text());
+    constexpr std::size_t kMostUnscrolled = 16;
+    const bool tall = rows.numbered || (rows.stacked && rows.table.rows.size() > kMostUnscrolled);
+    html_ += html_scrolled(heading_ + ": table", HtmlTable(rows).text(), tall);
   }
   void operator()(const block::Figure& figure) {
     const Plot& plot = figure.plot;
     html_ += fmt::format("<figure id=\"{}\">\n<figcaption><h3>{}</h3><p>{}</p></figcaption>\n",
                          markup(plot.id), markup(plot.title), markup(plot.summary));
-    html_ += html_scrolled(plot.title, svg(plot, SvgPlace::page));
+    html_ += html_scrolled(plot.title, has_narrow_svg(plot) ? svg(plot, SvgPlace::page) +
+                                                                  svg(plot, SvgPlace::narrow_page)
+                                                            : svg(plot, SvgPlace::page));
     html_ += "<details><summary>Data, and the command that draws this figure again</summary>\n";
     if (const Table table = plot_table(plot); !table.rows.empty()) {
       html_ += html_scrolled(plot.title + ": data", HtmlTable({table}).text());
@@ -181,20 +194,27 @@ class HtmlBody {
   }
   void operator()(const block::FoldEnd&) { html_ += "</details>\n"; }
 
-  /// The `<nav>` element, then the sections.
+  /// The sections, with the contents after the first, which has the result.
   [[nodiscard]] std::string text() {
     end_section();
-    return "<nav aria-label=\"Contents\"><ol>\n" + contents_ + "</ol></nav>\n<main>\n" + html_ +
-           "</main>\n";
+    html_.insert(end_of_first_,
+                 "<nav aria-label=\"Contents\"><ol>\n" + contents_ + "</ol></nav>\n");
+    return "<main>\n" + html_ + "</main>\n";
   }
 
  private:
-  void end_section() { html_ += std::exchange(in_section_, false) ? "</section>\n" : ""; }
+  void end_section() {
+    if (std::exchange(in_section_, false)) {
+      html_ += "</section>\n";
+      end_of_first_ = end_of_first_ == 0 ? html_.size() : end_of_first_;
+    }
+  }
 
   std::string html_;
   std::string contents_;
   std::string heading_;
   bool in_section_ = false;
+  std::size_t end_of_first_ = 0;  ///< in html_
 };
 
 /// The policy: the page fetches nothing, and obeys only style and script with these hashes.
@@ -203,6 +223,14 @@ std::string policy_element(std::string_view style, std::string_view script) {
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
       "'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'\">\n",
       sha256_base64(style), sha256_base64(script));
+}
+
+std::string html_warnings(const PageHead& head) {
+  std::string html;
+  for (const std::string& warning : head.warnings) {
+    html += "<p class=\"warning\">" + markup(warning) + "</p>\n";
+  }
+  return html;
 }
 
 }  // namespace
@@ -218,10 +246,10 @@ std::string render_html(const Blocks& blocks, const PageHead& head, const PagePa
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{}"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>{}</style>\n"
-      "</head>\n<body>\n<header><h1>{}</h1>\n<p>{}</p></header>\n{}<script>{}</script>\n"
-      "</body>\n</html>\n",
-      policy_element(style, script), markup(head.title), style, markup(head.title),
-      markup(head.lead), body.text(), script);
+      "</head>\n<body>\n<header>{}<h1>{}</h1>\n<p class=\"lead\">{}</p></header>\n{}"
+      "<script>{}</script>\n</body>\n</html>\n",
+      policy_element(style, script), markup(head.title), style, html_warnings(head),
+      markup(head.title), markup(head.lead), body.text(), script);
 }
 
 }  // namespace fatune

@@ -83,6 +83,9 @@ std::vector<PlotPoint> points_of(const ProblemReport& problem, const Reading& re
 PlotSeries readings_of(const RunReport& run, const Reading& reading, std::string name,
                        std::size_t style) {
   PlotSeries series{std::move(name), SeriesShape::points, style, {}};
+  if (!run.measured) {
+    return series;  // a GPU that was read meanwhile has nothing to do with an estimate
+  }
   const std::size_t step = 1 + count_readings(run) / kMostPoints;
   double begun_s = 0.0;
   for (const ProblemReport& problem : run.problems) {

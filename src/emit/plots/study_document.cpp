@@ -7,9 +7,11 @@
 #include <fmt/format.h>
 
 #include "emit/document/table.hpp"
+#include "emit/peers_text.hpp"
 #include "emit/plots/configuration_table.hpp"
 #include "emit/plots/plots.hpp"
 #include "emit/plots/study_tables.hpp"
+#include "emit/winners_table.hpp"
 
 namespace fatune {
 namespace {
@@ -83,6 +85,15 @@ void add_folded(Blocks& blocks, std::vector<Plot> plots, std::size_t open,
   }
 }
 
+/// Begins with a capital letter and has no space at its end.
+std::string as_sentence(std::string text) {
+  text.erase(text.find_last_not_of(' ') + 1);
+  if (!text.empty()) {
+    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  }
+  return text;
+}
+
 /// A problem that has a ranking, and a title that tells it apart in several runs.
 struct RankedProblem {
   const ProblemReport* problem;
@@ -105,28 +116,45 @@ std::vector<RankedProblem> ranked_problems(const StudyReport& report) {
   return all;
 }
 
-Blocks warnings_of(const StudyReport& report) {
-  Blocks blocks;
+std::vector<std::string> warnings_of(const StudyReport& report) {
+  std::vector<std::string> warnings;
   for (std::size_t i = 0; i < report.runs.size(); ++i) {
     const RunReport& run = report.runs[i];
     if (!run.measured) {
-      blocks.push_back(block::Warning{
-          report.names[i] + ": NOT MEASURED. No GPU was used; every time is an estimate."});
+      warnings.push_back(report.names[i] +
+                         ": NOT MEASURED. No GPU was used; every time is an estimate.");
     }
     if (!run.complete) {
-      blocks.push_back(block::Warning{
-          report.names[i] + ": INCOMPLETE. The run was stopped before it had done everything."});
+      warnings.push_back(report.names[i] +
+                         ": INCOMPLETE. The run was stopped before it had done everything.");
     }
   }
-  return blocks;
+  return warnings;
+}
+
+std::string counts_sentence(const StudyReport& report) {
+  std::size_t problems = 0;
+  std::size_t results = 0;
+  for (const RunReport& run : report.runs) {
+    problems += run.problems.size();
+    for (const ProblemReport& problem : run.problems) {
+      results += problem.ranking.size();
+    }
+  }
+  return fmt::format(
+      "{} ranked results of {} problem{}. Times are microseconds; TFLOP/s follow the literature's "
+      "count. The nearer roof is the tensor cores' peak or the memory's bandwidth.\n",
+      results, problems, problems == 1 ? "" : "s");
 }
 
 Blocks winners_section(const StudyReport& report) {
-  Blocks blocks{block::Heading{"What won, and by how much"}};
-  append(blocks, warnings_of(report));
+  Blocks blocks{
+      block::Heading{"What won, and by how much"},
+      block::Rows{.table = winners_table(report), .kind = Shown::everywhere, .stacked = true},
+      block::Text{counts_sentence(report)}};
+  add_table(blocks, runs_table(report));
   add_figures(blocks, change_maps(report));
   add_figures(blocks, winner_maps(report));
-  add_table(blocks, winners_table(report));
   return blocks;
 }
 
@@ -247,8 +275,11 @@ Blocks failures_section(const StudyReport& report) {
   if (table.rows.empty()) {
     return {};
   }
-  Blocks blocks{block::Heading{"What failed"}};
-  add_table(blocks, std::move(table), Shown::in_failures);
+  Blocks blocks{
+      block::Heading{"What is not in the rankings"},
+      block::Text{"One line for each reason; rules dropped those that are pruned, because "
+                  "of the problem. results.csv has every configuration.\n"}};
+  add_table(blocks, std::move(table));
   return blocks;
 }
 
@@ -277,7 +308,9 @@ Blocks code_section(const StudyReport& report) {
 }
 
 Blocks method_section(const StudyReport& report) {
-  Blocks blocks{block::Heading{"How it was measured, and how to repeat it"}};
+  const bool measured = std::ranges::any_of(report.runs, &RunReport::measured);
+  Blocks blocks{block::Heading{
+      fmt::format("How it was {}, and how to repeat it", measured ? "measured" : "estimated")}};
   add_table(blocks, method_table(report));
   std::string commands;
   for (const RunReport& run : report.runs) {
@@ -295,24 +328,21 @@ Blocks method_section(const StudyReport& report) {
 
 PageHead study_head(const StudyReport& report) {
   std::vector<std::string> devices;
-  std::size_t problems = 0;
-  std::size_t results = 0;
-  for (const RunReport& run : report.runs) {
+  std::string lead;
+  for (std::size_t i = 0; i < report.runs.size(); ++i) {
+    const RunReport& run = report.runs[i];
     if (std::ranges::find(devices, run.device.name) == devices.end()) {
       devices.push_back(run.device.name);
     }
-    problems += run.problems.size();
-    for (const ProblemReport& problem : run.problems) {
-      results += problem.ranking.size();
-    }
+    lead += (report.runs.size() == 1 ? "" : report.names[i] + ": ") + winners_sentence(run) + ". ";
+  }
+  for (const PeerStudy& peers : report.peers) {
+    lead += peers_sentence(peers);
   }
   const std::string runs =
       report.runs.size() == 1 ? report.names.front() : fmt::format("{} runs", report.runs.size());
-  return {
-      fmt::format("fatune: {} on {}", runs, fmt::join(devices, ", ")),
-      fmt::format("{} ranked results of {} problem{}. Times are microseconds; TFLOP/s follow the "
-                  "literature's count.",
-                  results, problems, problems == 1 ? "" : "s")};
+  return {fmt::format("fatune: {} on {}", runs, fmt::join(devices, ", ")), as_sentence(lead),
+          warnings_of(report)};
 }
 
 Blocks study_blocks(const StudyReport& report) {

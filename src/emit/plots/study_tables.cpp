@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "attention/flop.hpp"
+#include "emit/failure_groups.hpp"
 #include "emit/plots/problem_group.hpp"
-#include "emit/roofline.hpp"
+#include "emit/winners_table.hpp"
 
 namespace fatune {
 namespace {
@@ -18,10 +18,6 @@ namespace {
 Table::Column text_column(const char* heading) { return {.name = heading, .heading = heading}; }
 Table::Column number_column(const char* heading, int decimals = 0) {
   return {.name = heading, .heading = heading, .decimals = decimals};
-}
-
-FieldValue value_or_none(const std::optional<double>& value) {
-  return value ? FieldValue{*value} : FieldValue{};
 }
 
 template <typename Number>
@@ -46,17 +42,23 @@ void for_each_problem(const StudyReport& report, const Visit& visit) {
   }
 }
 
-std::optional<double> lead_percent(const ProblemReport& problem) {
-  return problem.ranking.size() < 2
-             ? std::nullopt
-             : std::optional(100.0 * (ranked_us(problem.ranking[1].outcome) /
-                                          ranked_us(problem.ranking[0].outcome) -
-                                      1.0));
-}
-
-/// The number of configurations that cannot be told apart from the winner, which counts too.
-std::int64_t tied_with_winner(const ProblemReport& problem) {
-  return std::ranges::count(problem.ranking, 1, &Result::tie_group);
+/// A table of the rows that `rows_of` makes of each run, with the run's name if there are several.
+template <typename Row>
+Table of_all_runs(const StudyReport& report, const std::vector<Field<Row>>& fields,
+                  std::vector<Row> (*rows_of)(const RunReport&)) {
+  std::vector<Row> rows;
+  std::vector<FieldValue> names;
+  for (std::size_t i = 0; i < report.runs.size(); ++i) {
+    for (Row& row : rows_of(report.runs[i])) {
+      rows.push_back(row);
+      names.emplace_back(report.names[i]);
+    }
+  }
+  Table table = table_of(fields, rows);
+  if (report.runs.size() > 1) {
+    insert_column(table, 0, text_column("run"), std::move(names));
+  }
+  return table;
 }
 
 /// For each GPU and peer, how many times as fast the winners were in the same rounds, problem by
@@ -82,20 +84,6 @@ double geometric_mean(const std::vector<double>& values) {
     log_sum += std::log(value);
   }
   return std::exp(log_sum / static_cast<double>(values.size()));
-}
-
-/// The results for each outcome and reason.
-using Reasons = std::map<std::pair<std::string, std::string>, std::vector<const Result*>>;
-
-Reasons reasons_of(const ProblemReport& problem) {
-  Reasons reasons;
-  for (const Result& result : problem.failures) {
-    if (!std::holds_alternative<Pruned>(result.outcome)) {
-      reasons[{std::string(outcome_name(result.outcome)), outcome_summary(result.outcome)}]
-          .push_back(&result);
-    }
-  }
-  return reasons;
 }
 
 std::int64_t count_outcome(const ProblemReport& problem, OutcomeKind kind) {
@@ -143,31 +131,21 @@ std::vector<std::pair<std::string, std::string>> facts_of(const RunReport& run) 
 }  // namespace
 
 Table winners_table(const StudyReport& report) {
+  return of_all_runs<ProblemOfRun>(report, winner_fields(), problems_of);
+}
+
+Table runs_table(const StudyReport& report) {
   Table table;
-  table.columns = {text_column("run"),
-                   text_column("problem"),
-                   text_column("winner"),
-                   text_column("family"),
-                   number_column("us", 1),
-                   number_column("TFLOP/s", 1),
-                   number_column("runner-up slower by %", 1),
-                   number_column("tied"),
-                   number_column("ranked"),
-                   number_column("% of dense products", 0),
-                   number_column("% of peak at the clock", 0)};
-  for_each_problem(
-      report, [&](const FieldValue& run_name, const RunReport& run, const ProblemReport& problem) {
-        if (problem.ranking.empty() || is_cover_race(problem)) {
-          return;
-        }
-        const Result& winner = problem.ranking.front();
-        table.rows.push_back(
-            {run_name, name_of(problem), winner.short_form, winner.config.family,
-             ranked_us(winner.outcome), value_or_none(literature_tflops(problem, winner)),
-             value_or_none(lead_percent(problem)), tied_with_winner(problem),
-             count_value(problem.ranking.size()), value_or_none(percent_of_matmul(problem, winner)),
-             value_or_none(percent_of_peak_at_clock(run, problem, winner))});
-      });
+  if (report.runs.size() == 1) {
+    return table;
+  }
+  table.columns = {text_column("run"), text_column("device"), text_column("started"),
+                   text_column("kernels"), text_column("times")};
+  for (std::size_t i = 0; i < report.runs.size(); ++i) {
+    const RunReport& run = report.runs[i];
+    table.rows.push_back({report.names[i], run.device.name, run.started_at, run.family,
+                          std::string(run.measured ? "measured" : "estimated")});
+  }
   return table;
 }
 
@@ -197,7 +175,7 @@ Table measuring_table(const StudyReport& report) {
       number_column("drift %", 1), number_column("seconds", 1), text_column("ended because"),
       number_column("MHz"),        number_column("W"),          number_column("C"),
       text_column("throttled by"), text_column("warnings")};
-  for_each_problem(report, [&](const FieldValue& run_name, const RunReport&,
+  for_each_problem(report, [&](const FieldValue& run_name, const RunReport& run,
                                const ProblemReport& problem) {
     if (!problem.measuring) {
       return;
@@ -205,7 +183,7 @@ Table measuring_table(const StudyReport& report) {
     const MeasuringSummary& m = *problem.measuring;
     const GpuConditions c = problem.conditions.value_or(GpuConditions{});
     const auto read = [&](double value) {
-      return problem.conditions ? FieldValue{value} : FieldValue{};
+      return run.measured && problem.conditions ? FieldValue{value} : FieldValue{};
     };
     table.rows.push_back({run_name, name_of(problem), m.samples_taken, count_value(m.rounds),
                           count_value(m.final_rounds), m.samples_retaken, m.drift_percent,
@@ -218,21 +196,7 @@ Table measuring_table(const StudyReport& report) {
 }
 
 Table failures_table(const StudyReport& report) {
-  Table table;
-  table.columns = {text_column("run"),
-                   text_column("problem"),
-                   text_column("outcome"),
-                   number_column("configurations"),
-                   text_column("the first of them"),
-                   text_column("why")};
-  for_each_problem(report, [&](const FieldValue& run_name, const RunReport&,
-                               const ProblemReport& problem) {
-    for (const auto& [reason, results] : reasons_of(problem)) {
-      table.rows.push_back({run_name, name_of(problem), reason.first, count_value(results.size()),
-                            results.front()->short_form, reason.second});
-    }
-  });
-  return table;
+  return of_all_runs<FailureGroup>(report, failure_group_fields(), failure_groups);
 }
 
 Table dropped_table(const StudyReport& report) {

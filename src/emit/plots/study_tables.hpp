@@ -8,13 +8,14 @@ namespace fatune {
 
 /// A row for each problem of each run: the winner, its time and its lead.
 [[nodiscard]] Table winners_table(const StudyReport& report);
+/// A row for each of several runs: what tells it from the others.
+[[nodiscard]] Table runs_table(const StudyReport& report);
 /// A row for each GPU and peer: on how many problems it was measured, and how the winners compare
 /// with it.
 [[nodiscard]] Table peers_table(const StudyReport& report);
 /// A row for each problem: how its samples were taken, and the chip's condition meanwhile.
 [[nodiscard]] Table measuring_table(const StudyReport& report);
-/// The configurations without a rank, except those that rules dropped. A row stands for all
-/// configurations of a problem with the same failure.
+/// The configurations without a rank. A row stands for all of a run that have none for one reason.
 [[nodiscard]] Table failures_table(const StudyReport& report);
 /// A row for each problem: how many configurations the rules dropped.
 [[nodiscard]] Table dropped_table(const StudyReport& report);

@@ -36,6 +36,26 @@ INSTANTIATE_TEST_SUITE_P(All, GoldenSvg, testing::ValuesIn(testing_plots::all_dr
                            return std::regex_replace(plot.param.id, std::regex("-"), "_");
                          });
 
+TEST_P(GoldenSvg, OfNarrowPagesIsAsBefore) {
+  if (has_narrow_svg(GetParam())) {
+    testing_golden::expect_golden(svg(GetParam(), SvgPlace::narrow_page),
+                                  "plot_narrow_" + GetParam().id + ".svg");
+  }
+}
+
+TEST(Svg, OnANarrowPageLongLabelsAreAboveTheirRowsAndWhole) {
+  Plot plot = testing_plots::interval_plot();
+  auto& drawing = std::get<XyPlot>(plot.drawing);
+  const std::string label = "(ws_pp, FP16, 128, 192, 80, 3, 12, 3): overlap";
+  drawing.y.categories.front() = label;
+  const std::string text = svg(plot, SvgPlace::narrow_page);
+  EXPECT_THAT(text, HasSubstr("viewBox=\"0 18 344 "));
+  EXPECT_THAT(text, HasSubstr("<svg class=\"plot xy narrow\""));
+  EXPECT_THAT(text, HasSubstr(">" + label + "</text>"));
+  EXPECT_THAT(text, HasSubstr("id=\"" + plot.id + "-narrow-title\"")) << "ids are of one element";
+  EXPECT_FALSE(has_narrow_svg(testing_plots::parallel_plot()));
+}
+
 TEST(Svg, OfAPageHasNoStyleOfItsOwn) {
   for (const Plot& plot : testing_plots::all_drawings()) {
     EXPECT_THAT(on_page(plot), Not(HasSubstr("style")));

@@ -29,7 +29,26 @@ TEST(RenderHtml, HeadingsAreSectionsWithAContentsList) {
       {"title", "lead"}, kParts);
   EXPECT_THAT(page, HasSubstr("<li><a href=\"#what-won-and-why\">What won, and why</a></li>"));
   EXPECT_THAT(page, HasSubstr("<section id=\"what-won-and-why\" aria-labelledby="));
-  EXPECT_THAT(page, HasSubstr("<p>a</p>\n<p>b</p>\n</section>\n<section id=\"next\""));
+  EXPECT_THAT(page, HasSubstr("<p>a</p>\n<p>b</p>\n</section>\n<nav"));
+}
+
+TEST(RenderHtml, WarningsAreAboveTheTitleAndTheResultAboveTheContents) {
+  const std::string page =
+      render_html({block::Heading{"Result"}, block::Text{"a\n"}, block::Heading{"Next"}},
+                  {"title", "lead", {"an <estimate>"}}, kParts);
+  EXPECT_THAT(page, HasSubstr("<header><p class=\"warning\">an &lt;estimate&gt;</p>\n<h1>title"));
+  EXPECT_LT(page.find("<p>a</p>"), page.find("<nav"));
+  EXPECT_LT(page.find("<nav"), page.find("<section id=\"next\""));
+}
+
+TEST(RenderHtml, CellsOfAStackedTableSayWhatTheyAre) {
+  Table table;
+  table.columns = {{.name = "config", .heading = "config", .fit = {.least = 24}},
+                   {.name = "a_us", .heading = "us", .decimals = 1}};
+  table.rows = {{std::string("x"), 1.25}};
+  const std::string page = render_html(
+      {block::Heading{"Result"}, block::Rows{.table = table, .stacked = true}}, {"", ""}, kParts);
+  EXPECT_THAT(page, HasSubstr("<td class=t data-line>x<td data-heading=\"us\">1.2"));
 }
 
 TEST(RenderHtml, LinesOfVerbatimTextStayLines) {

@@ -90,7 +90,28 @@ TEST(StudyDocument, ARaceWithFailuresHasTheirSections) {
   const std::vector<std::string> headings = headings_of(study_of(sample_race()));
   EXPECT_THAT(headings, Contains("The GPU during the run"));
   EXPECT_THAT(headings, Contains("What the rules dropped"));
-  EXPECT_THAT(headings_of(study_of(sample_report(true))), Contains("What failed"));
+  EXPECT_THAT(headings_of(study_of(sample_report(true))), Contains("What is not in the rankings"));
+}
+
+TEST(StudyDocument, DoubtsAreAboveEverything) {
+  StudyReport report = study_of(sample_race());
+  EXPECT_THAT(study_head(report).warnings, IsEmpty());
+  report.runs[0].measured = false;
+  report.runs[0].complete = false;
+  EXPECT_THAT(study_head(report).warnings,
+              testing::ElementsAre(HasSubstr("run 1: NOT MEASURED"), HasSubstr("INCOMPLETE")));
+}
+
+TEST(StudyDocument, WinnersAndTheirPeersAreTheLead) {
+  StudyReport report = study_of(run_of({512, 1024, 2048}));
+  report.peers.push_back({"GPU", "", "", {}});
+  for (const double winner_tflops : {7.0, 5.0, 4.0}) {
+    report.peers[0].problems.push_back({{}, winner_tflops, {}, {{"a", 5.0}, {"b", 3.0}}});
+  }
+  report.peers[0].problems.push_back({{}, {}, {}, {{"a", 5.0}}});
+  EXPECT_EQ(study_head(report).lead,
+            "Winners of 3 problems on GPU: 3 alone in front. Beside a, b, timed in turns on GPU: "
+            "fastest in 2 of 3 problems.");
 }
 
 TEST(StudyDocument, FiguresHaveNamesOfTheirOwnAndTheirCommands) {
@@ -232,6 +253,14 @@ TEST(StudyPlots, ReadingsOfAProblemAreSpreadOverItsTime) {
   EXPECT_EQ(points[1].y, 1980.0);
   EXPECT_EQ(points[2].x, 17.5);
   EXPECT_EQ(drawing_of<XyPlot>(plots, "power").series[0].points[2].y, 700.0);
+}
+
+TEST(StudyPlots, EstimatesHaveNoFigureOfClocksAndHeat) {
+  StudyReport report = study_of(sample_race());
+  EXPECT_THAT(condition_plots(report), SizeIs(3));
+  report.runs[0].measured = false;
+  EXPECT_THAT(condition_plots(report), IsEmpty());
+  EXPECT_THAT(headings_of(report), Not(Contains("The GPU during the run")));
 }
 
 TEST(StudyPlots, ManyReadingsAreThinned) {
