@@ -32,9 +32,10 @@ void add_report_command(const Subcommands& all) {
              "runs, by number or last; results.json, best_configs.json; also what 'sass why' and "
              "compare_peers wrote (default: the shipped results)")
           ->type_name("N|last|FILE");
-  add_text_option(sub, "--gpu", "NAME",
-                  "GPU whose shipped results are shown, by its name or a part of it (default: h200)",
-                  [&options = options](const std::string& text) { options.gpu = text; })
+  add_text_option(
+      sub, "--gpu", "NAME",
+      "GPU whose shipped results are shown, by its name or a part of it (default: h200)",
+      [&options = options](const std::string& text) { options.gpu = text; })
       ->excludes(inputs);
   add_path_option(
       sub, "--out", "FILE",

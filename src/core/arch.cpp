@@ -22,9 +22,9 @@ Arch parse_arch(std::string_view text) {
                 "fatune's kernels need compute capability 8.0 or newer");
   }
   if (arch.suffix != '\0' && arch.sm < kFirstSuffixSm) {
-    throw Error(ExitCode::usage, fmt::format("there is no architecture {}", arch_name(arch)), {},
-                fmt::format("write sm_{}; names with an 'a' begin with sm_{}a", arch.sm,
-                            kFirstSuffixSm));
+    throw Error(
+        ExitCode::usage, fmt::format("there is no architecture {}", arch_name(arch)), {},
+        fmt::format("write sm_{}; names with an 'a' begin with sm_{}a", arch.sm, kFirstSuffixSm));
   }
   return arch;
 }

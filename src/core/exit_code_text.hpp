@@ -40,9 +40,10 @@ inline constexpr std::array kExitCodeTexts{
         ExitCode::undecided,
         "verify-winner: the measurements do not tell whether a winner still stands; compare: the "
         "runs are the same, or of different GPU models, or one is an estimate"},
-    ExitCodeText{ExitCode::incomplete,
-                 "compare: the new run lacks problems of the old one, and nothing is worse; cluster "
-                 "missing: shards are not done"},
+    ExitCodeText{
+        ExitCode::incomplete,
+        "compare: the new run lacks problems of the old one, and nothing is worse; cluster "
+        "missing: shards are not done"},
     ExitCodeText{ExitCode::interrupted,
                  "interrupted by Ctrl-C, SIGTERM or SIGHUP; finished results have been written"}};
 

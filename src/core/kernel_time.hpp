@@ -20,8 +20,8 @@ inline constexpr double kMostKernelUs = 1e12;
 [[nodiscard]] const std::string& kernel_times();
 
 /// Checks one time, or all times of an outcome that was read from a file. Error(bad_file) names
-/// `where`, or the member, if one is not the time of a kernel. A mean, an extreme and a bound of the
-/// median may also be 0 or infinite: they are unknown.
+/// `where`, or the member, if one is not the time of a kernel. A mean, an extreme and a bound of
+/// the median may also be 0 or infinite: they are unknown.
 void check_kernel_time(double us, const std::string& where);
 void check_kernel_times(const Outcome& outcome);
 

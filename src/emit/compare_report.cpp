@@ -172,8 +172,9 @@ Block gate_of(const CompareReport& report) {
                                       slower, comparison.tolerance_percent,
                                       count_of(comparison.configs, Change::wrong))};
   }
-  const std::string fine = fmt::format(
-      "nothing is slower by more than {} % beyond doubt, nothing wrong", comparison.tolerance_percent);
+  const std::string fine =
+      fmt::format("nothing is slower by more than {} % beyond doubt, nothing wrong",
+                  comparison.tolerance_percent);
   if (const std::string missing = missing_text(comparison); !missing.empty()) {
     return block::Warning{fmt::format("INCOMPLETE: of what both have, {}; but {}", fine, missing)};
   }
@@ -202,8 +203,8 @@ Blocks problems_of(const CompareReport& report) {
       block::Text{"\n"},
       block::Heading{fmt::format("winners: {} of {} changed", changed, comparison.problems.size())},
       block::Rows{table_of(compared_problem_fields(), comparison.problems)}};
-  for (const auto& [run, count] : {std::pair{"OLD", comparison.missing.size()},
-                                   std::pair{"NEW", comparison.added_problems}}) {
+  for (const auto& [run, count] :
+       {std::pair{"OLD", comparison.missing.size()}, std::pair{"NEW", comparison.added_problems}}) {
     if (count > 0) {
       append(blocks, {block::ParagraphEnd{},
                       block::Text{fmt::format("problems that only {} has: {}\n", run, count)}});

@@ -68,8 +68,8 @@ std::vector<ListRow> rows_of(const PlanReport& report, bool with_dropped) {
   std::vector<ListRow> rows;
   rows.reserve(report.kept.size());
   for (const ListedConfig& config : report.kept) {
-    rows.push_back({"kept", &config.short_form, nullptr, nullptr, config.estimate_us,
-                    &config.parameters});
+    rows.push_back(
+        {"kept", &config.short_form, nullptr, nullptr, config.estimate_us, &config.parameters});
   }
   if (with_dropped) {
     append_dropped("pruned", report.pruned, rows);

@@ -173,9 +173,8 @@ std::optional<CountedWork> scale_work(const CountedSample& shorter, const Counte
   }
   const Unit other = unit_of(*longer, *of_longer);
   const double steps = (keys_per_tile(problem, count) - one.keys) / (other.keys - one.keys);
-  return possible(combined(one.work, other.work, [&](double a, double b) {
-    return count * (a + (b - a) * steps);
-  }));
+  return possible(combined(one.work, other.work,
+                           [&](double a, double b) { return count * (a + (b - a) * steps); }));
 }
 
 }  // namespace fatune

@@ -37,7 +37,6 @@ struct CountedSample {
 /// impossible amount of work.
 [[nodiscard]] std::optional<CountedWork> scale_work(const CountedSample& shorter,
                                                     const CountedSample* longer,
-                                                    const Problem& problem,
-                                                    const TileCount& tiles);
+                                                    const Problem& problem, const TileCount& tiles);
 
 }  // namespace fatune

@@ -39,8 +39,12 @@ std::optional<Outcome> EstimatingEvaluator::admit(CandidateId id, const Result& 
     return estimate_result(families_.of(result.config), result, kernel.geometry, problem_, limits_,
                            rates_, {on_tensor_cores});
   }
-  open_[id] = {verifier_->begin(result.config, problem_, kernel.artifact), result, kernel.geometry,
-               on_tensor_cores, std::nullopt, std::nullopt};
+  open_[id] = {verifier_->begin(result.config, problem_, kernel.artifact),
+               result,
+               kernel.geometry,
+               on_tensor_cores,
+               std::nullopt,
+               std::nullopt};
   return std::nullopt;
 }
 

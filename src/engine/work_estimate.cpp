@@ -84,8 +84,8 @@ class WorkCount {
 
 /// The launch on a device of `sm_count` SMs. Empty: the family's expressions do not allow for so
 /// many, or for the problem.
-std::optional<LaunchGeometry> launch_on(const Family& family, const Config& config, const Problem& problem,
-                            DeviceLimits limits, int sm_count) {
+std::optional<LaunchGeometry> launch_on(const Family& family, const Config& config,
+                                        const Problem& problem, DeviceLimits limits, int sm_count) {
   limits.sm_count = sm_count;
   try {
     return launch_geometry(family, config, problem, limits);

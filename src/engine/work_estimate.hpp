@@ -23,8 +23,8 @@ namespace fatune {
                                            const LaunchGeometry& launch);
 
 /// Returns the number of tiles of a problem: the blocks on a device with room for all, if the
-/// problem had a single key. Blocks that share the keys of a tile then are one. Nothing if no number
-/// of SMs is large enough, or if the kernel cannot be launched on the problem.
+/// problem had a single key. Blocks that share the keys of a tile then are one. Nothing if no
+/// number of SMs is large enough, or if the kernel cannot be launched on the problem.
 [[nodiscard]] std::optional<std::int64_t> count_tiles(const Family& family, const Config& config,
                                                       Problem problem, const DeviceLimits& limits);
 

@@ -27,7 +27,8 @@ class Nvml {
   /// Takes a reading. May be called from any thread. Empty if the SM clock cannot be read.
   [[nodiscard]] std::optional<GpuReading> read() const;
 
-  /// The processes with a context on the GPU. Their numbers are those of the driver's PID namespace.
+  /// The processes with a context on the GPU. Their numbers are those of the driver's PID
+  /// namespace.
   [[nodiscard]] std::vector<int> compute_processes() const;
 
  private:

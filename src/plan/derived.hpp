@@ -17,6 +17,7 @@ namespace fatune {
 std::size_t add_symbol(SymbolTable& symbols, const JsonNode& node, Needs needs);
 
 /// Reads a list of quantities. Each may use those before it, and is added to `symbols`.
-[[nodiscard]] std::vector<Derived> read_derived(const std::vector<JsonNode>& list, SymbolTable& symbols);
+[[nodiscard]] std::vector<Derived> read_derived(const std::vector<JsonNode>& list,
+                                                SymbolTable& symbols);
 
 }  // namespace fatune

@@ -220,7 +220,8 @@ std::int64_t Expression::integer(std::span<const double> scope) const {
   const double value = number(scope);
   if (std::trunc(value) != value || std::abs(value) > kMaxExactInteger) {
     if (value > kMaxExactInteger) {
-      fail_value(*this, Misfit::too_great, fmt::format("\"{}\" gives {}, more than 2^53", text(), value), impl_->where);
+      fail_value(*this, Misfit::too_great,
+                 fmt::format("\"{}\" gives {}, more than 2^53", text(), value), impl_->where);
     }
     impl_->fail(fmt::format("the result {} is not a whole number{}", value, impl_->inputs(scope)),
                 "ceil_div(a, b) and floor(x) give whole numbers");

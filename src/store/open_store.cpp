@@ -22,8 +22,9 @@ constexpr std::uintmax_t kMostCheckedBytes = std::uintmax_t{64} << 20;
 /// Refuses SQLite's names for databases that are no files.
 void refuse_no_file(const fs::path& path) {
   if (path.empty() || path == ":memory:") {
-    throw Error(ExitCode::usage, fmt::format("'{}' is not a file: nothing would be kept", path.string()),
-                "--db", "name a file, or store nothing with --no-db");
+    throw Error(ExitCode::usage,
+                fmt::format("'{}' is not a file: nothing would be kept", path.string()), "--db",
+                "name a file, or store nothing with --no-db");
   }
 }
 

@@ -31,9 +31,7 @@ bool was_tried(const Result* result) {
          !std::holds_alternative<Invalid>(result->outcome);
 }
 
-bool has_time(const Result* result) {
-  return result != nullptr && is_ranked(result->outcome);
-}
+bool has_time(const Result* result) { return result != nullptr && is_ranked(result->outcome); }
 
 bool is_reused(const ConfigPair& pair) {
   return pair.old_result->reused || pair.new_result->reused;
@@ -304,14 +302,14 @@ RunComparison compare_runs(const ComparedRun& old_run, const ComparedRun& new_ru
   std::vector<ConfigPair> shared(configs.begin(), others);
   const std::vector<TimeChange> changes = changes_of(shared, problems);
   const std::vector<Movement> movements = movements_of(changes, problems.size());
-  RunComparison comparison{.tolerance_percent = policy.tolerance_percent,
-                           .refusal = refusal_of(old_run.report, new_run.report, configs),
-                           .movement = common_movement(changes),
-                           .problems = compared_problems(problems, movements, shared),
-                           .configs = {},
-                           .missing = problems_without(old_run.report, new_run.report),
-                           .added_problems =
-                               problems_without(new_run.report, old_run.report).size()};
+  RunComparison comparison{
+      .tolerance_percent = policy.tolerance_percent,
+      .refusal = refusal_of(old_run.report, new_run.report, configs),
+      .movement = common_movement(changes),
+      .problems = compared_problems(problems, movements, shared),
+      .configs = {},
+      .missing = problems_without(old_run.report, new_run.report),
+      .added_problems = problems_without(new_run.report, old_run.report).size()};
   const auto is_left_out = [&](const ConfigPair& pair) {
     return policy.winners_only && !is_winner(pair, problems[pair.problem]);
   };

@@ -141,8 +141,8 @@ TEST_F(Compare, ARunWithItselfIsNotJudged) {
   EXPECT_THAT(result.out, AllOf(HasSubstr("NOT JUDGED: OLD and NEW are the same run"),
                                 Not(HasSubstr("heat")), Not(HasSubstr("nothing is slower"))));
   EXPECT_THAT(read("junit.xml"), AllOf(HasSubstr("skipped=\"12\""), HasSubstr("<skipped")));
-  EXPECT_EQ(json::parse(compare(results(before_us), results(before_us), {"--format", "json"}).out)
-                ["not_judged_because"],
+  EXPECT_EQ(json::parse(compare(results(before_us), results(before_us), {"--format", "json"})
+                            .out)["not_judged_because"],
             "same_run");
 }
 
@@ -163,7 +163,8 @@ TEST_F(Compare, ProblemsThatNewLacksAreNotPassedOver) {
   const json document =
       json::parse(compare(before, another_run(before_us), {"--format", "json"}).out);
   EXPECT_EQ(document["missing_problems"].size(), 3U);
-  const auto slower = another_run([](std::size_t i) { return (i == 4 ? 1.1 : 1.0) * before_us(i); });
+  const auto slower =
+      another_run([](std::size_t i) { return (i == 4 ? 1.1 : 1.0) * before_us(i); });
   EXPECT_EQ(compare(before, slower).exit_code, code_of(ExitCode::worse));
   expect_ok(compare(another_run(before_us), before));
 }

@@ -31,15 +31,16 @@ class ProblemSizes : public ProgramTest {
   std::string near_power(std::int64_t most) {
     const double power = std::uniform_real_distribution(0.0, std::log2(most))(random_);
     const std::int64_t off = std::uniform_int_distribution(-1, 1)(random_);
-    return std::to_string(
-        std::clamp<std::int64_t>(std::llround(std::exp2(power)) + off, 1, most));
+    return std::to_string(std::clamp<std::int64_t>(std::llround(std::exp2(power)) + off, 1, most));
   }
   bool now_and_then() { return std::bernoulli_distribution(0.3)(random_); }
 
   Words problem() {
     Words sizes{"--seq", near_power(kMostSizedSeqLen)};
     for (const auto& [option, most] : std::initializer_list<std::pair<const char*, std::int64_t>>{
-             {"--batch", 65535}, {"--heads", 65535}, {"--seq-kv", kMostSizedSeqLen},
+             {"--batch", 65535},
+             {"--heads", 65535},
+             {"--seq-kv", kMostSizedSeqLen},
              {"--window", kMostSizedSeqLen}}) {
       if (now_and_then()) {
         sizes.insert(sizes.end(), {option, near_power(most)});
@@ -57,9 +58,8 @@ class ProblemSizes : public ProgramTest {
     arguments.insert(arguments.end(), more.begin(), more.end());
     const ProcessResult result = fatune(arguments);
     const std::string command = testing::PrintToString(arguments);
-    EXPECT_THAT(result.exit_code,
-                AnyOf(Eq(0), Eq(static_cast<int>(ExitCode::nothing_ranked)),
-                      Eq(static_cast<int>(ExitCode::too_large))))
+    EXPECT_THAT(result.exit_code, AnyOf(Eq(0), Eq(static_cast<int>(ExitCode::nothing_ranked)),
+                                        Eq(static_cast<int>(ExitCode::too_large))))
         << command << result.err;
     EXPECT_THAT(result.err, Not(HasSubstr("internal error"))) << command;
     EXPECT_THAT(result.err, Not(HasSubstr("family.json"))) << command;
@@ -81,19 +81,18 @@ TEST_F(ProblemSizes, HaveAnAnswerFromEveryCommandThatEstimates) {
     sweep.insert(sweep.end(), estimate.begin(), estimate.end());
     expect_an_answer(sweep, sizes);
     expect_an_answer({"list", "--space", "tune_wide", "--family", "flash_sm90"}, sizes);
-    expect_an_answer({"cases", "hopper", "--space", "hopper_ci", "--device", "none", "--no-db",
-                      "--no-emulate"},
-                     sizes);
+    expect_an_answer(
+        {"cases", "hopper", "--space", "hopper_ci", "--device", "none", "--no-db", "--no-emulate"},
+        sizes);
   }
 }
 
 TEST_F(ProblemSizes, AreSaidToBeTooLargeForAKernelByItsOwnQuantities) {
-  const ProcessResult result =
-      fatune({"run", "--config", kSizedConfigs[2], "--seq", "1", "--batch", "65535", "--heads", "65535",
-              "--device", "none", "--no-db"});
+  const ProcessResult result = fatune({"run", "--config", kSizedConfigs[2], "--seq", "1", "--batch",
+                                       "65535", "--heads", "65535", "--device", "none", "--no-db"});
   EXPECT_NE(result.exit_code, 0);
-  EXPECT_THAT(result.out + result.err, AnyOf(HasSubstr("the problem is too large for it"),
-                                             HasSubstr("of GPU memory")));
+  EXPECT_THAT(result.out + result.err,
+              AnyOf(HasSubstr("the problem is too large for it"), HasSubstr("of GPU memory")));
   EXPECT_THAT(result.err, Not(HasSubstr("family.json")));
   const ProcessResult compiled = fatune({"compile", "--config", kSizedConfigs[2], "--seq", "1",
                                          "--batch", "65535", "--heads", "65535"});

@@ -89,8 +89,7 @@ TEST_F(WithGpu, ToolsAroundFatuneAreSaidAndKept) {
 
 TEST_F(WithGpu, ATimeThatNoKernelTakesFailsItsConfiguration) {
   process_.environment["FATUNE_FAKE_KERNEL_US"] = "10000000000000";
-  const ProcessResult result =
-      fatune(small_run({"--seq", "128", "--no-db", "--format", "json"}));
+  const ProcessResult result = fatune(small_run({"--seq", "128", "--no-db", "--format", "json"}));
   EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::nothing_ranked)) << result.err;
   const json failure = json::parse(result.out)["problems"][0]["failures"][0];
   EXPECT_EQ(failure["outcome"], "implausible");

@@ -332,9 +332,8 @@ void say_left_out(const ProblemOptions& options, const std::vector<ProblemPlan>&
                   const OutputOptions& output) {
   std::vector<std::string> left_out;
   const auto add_unless = [&](auto member, const auto& value, std::string name) {
-    if (std::ranges::none_of(problems, [&](const ProblemPlan& plan) {
-          return plan.problem.*member == value;
-        })) {
+    if (std::ranges::none_of(
+            problems, [&](const ProblemPlan& plan) { return plan.problem.*member == value; })) {
       left_out.push_back(std::move(name));
     }
   };

@@ -89,8 +89,8 @@ bool same_model(const DeviceLimits& a, const DeviceLimits& b) {
 void warn_of_suffix(Arch asked, const Family& family) {
   static std::once_flag warned;
   std::call_once(warned, [&] {
-    spdlog::warn("--arch {} means {}, which {} needs", arch_name(asked),
-                 arch_name(family.min_arch), family.name);
+    spdlog::warn("--arch {} means {}, which {} needs", arch_name(asked), arch_name(family.min_arch),
+                 family.name);
   });
 }
 
@@ -155,8 +155,8 @@ std::vector<Target> choose_targets(const TargetOptions& options, const FileTree&
                                    std::span<const Family> families) {
   const Search found = search(options);
   if (!found.devices.empty()) {
-    return by_model(found.devices,
-                    options.arch ? std::optional(arch_meant(options.arch, families)) : std::nullopt);
+    return by_model(found.devices, options.arch ? std::optional(arch_meant(options.arch, families))
+                                                : std::nullopt);
   }
   if (options.require_gpu) {
     throw Error(ExitCode::no_gpu, "a GPU is required: " + found.problem, {}, found.remedy);

@@ -66,8 +66,8 @@ class Cases {
         options_(std::move(options)),
         space_(std::move(space)),
         run_{std::move(kernels), space_.key, {}, std::nullopt, 0},
-        target_(
-            choose_targets(options_.target, run_.kernels.tree, run_.kernels.families.all()).front()) {
+        target_(choose_targets(options_.target, run_.kernels.tree, run_.kernels.families.all())
+                    .front()) {
     options_.matmul_rate = false;  // cases are compared with one another
     const Plan plan = make_plan(family(), space_, binding_of(options_.problems));
     for (const CaseVariant& variant : set_.variants) {

@@ -157,7 +157,8 @@ ExitCode debug(const DebugOptions& options) {
   const KernelSet kernels = choose_kernels(options.kernels, {options.config});
   const Family& family = kernels.family();
   const Config config = parse_configs(kernels.families, {options.config}, options.problems).front();
-  const Target target = choose_targets(options.target, kernels.tree, kernels.families.all()).front();
+  const Target target =
+      choose_targets(options.target, kernels.tree, kernels.families.all()).front();
   const std::vector<HeadProblem> heads = head_problems(family, config, options, target.limits);
   if (options.out_dir) {
     check_output_file(*options.out_dir / kDebugJson);

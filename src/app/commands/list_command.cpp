@@ -38,7 +38,7 @@ EstimateOne estimate_for(const KernelSet& kernels, const ListOptions& options,
     return [](const Config&) { return std::nullopt; };
   }
   const DeviceLimits limits =
-      offline_target(options.arch, kernels.tree, kernels.family().min_arch).limits;
+      offline_target(options.arch, kernels.tree, kernels.families.all()).limits;
   const SmRates rates = load_sm_rates(kernels.tree, limits.arch);
   return [&kernels, &options, limits, rates, seq_len](const Config& config) {
     const Problem problem = problem_for(kernels.family(), config, options.problems, *seq_len);
@@ -75,7 +75,7 @@ std::optional<std::int64_t> only_listed_seq_len(const ProblemOptions& problems) 
 void prune_plan(const KernelSet& kernels, const ListOptions& options, std::int64_t seq_len,
                 Plan& plan) {
   const Family& family = kernels.family();
-  const DeviceLimits limits = 
+  const DeviceLimits limits =
       offline_target(options.arch, kernels.tree, kernels.families.all()).limits;
   std::erase_if(plan.kept, [&](const Config& config) {
     auto pruned = prune_on(family, plan, config,

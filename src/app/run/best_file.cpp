@@ -85,7 +85,8 @@ std::string shipped_path(const std::string& device) {
   return fmt::format("{}{}.json", kShippedWinners, file_name_part(device));
 }
 
-/// The GPUs that fatune ships winners for.
+}  // namespace
+
 std::vector<DeviceLimits> shipped_gpus(const FileTree& tree) {
   std::vector<DeviceLimits> gpus;
   for (const std::string& path : tree.list(kShippedWinners)) {
@@ -96,8 +97,6 @@ std::vector<DeviceLimits> shipped_gpus(const FileTree& tree) {
   }
   return gpus;
 }
-
-}  // namespace
 
 BestFile read_best_file(const FileTree& tree, const std::filesystem::path& path,
                         const std::string& device) {

@@ -28,6 +28,9 @@ struct BestFile {
   std::vector<KnownWinner> winners;
 };
 
+/// The GPUs that fatune ships winners for.
+[[nodiscard]] std::vector<DeviceLimits> shipped_gpus(const FileTree& tree);
+
 /// Reads a file that `--best` or `--out` wrote. If it has several GPU models, takes the winners of
 /// `device`, else those of the first. If a problem occurs twice (repetitions, several GPUs of one
 /// model), only the first counts. Throws Error(bad_file) as load_json_from_disk(), and if the file

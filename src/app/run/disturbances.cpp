@@ -28,8 +28,8 @@ constexpr std::array<const char*, 4> kInjections{"CUDA_INJECTION64_PATH", "NVTX_
                                                  "NV_NSIGHT_INJECTION_PORT_BASE",
                                                  "NV_TPS_LAUNCH_TOKEN"};
 /// Settings that make the driver wait where it otherwise would not.
-constexpr std::array<const char*, 3> kSlowSettings{
-    "CUDA_LAUNCH_BLOCKING", "CUDA_DEVICE_DEBUGGER", "CUDA_DEBUGGER_SOFTWARE_PREEMPTION"};
+constexpr std::array<const char*, 3> kSlowSettings{"CUDA_LAUNCH_BLOCKING", "CUDA_DEVICE_DEBUGGER",
+                                                   "CUDA_DEBUGGER_SOFTWARE_PREEMPTION"};
 /// Parts of the names of libraries that tools preload.
 constexpr std::array<std::string_view, 4> kPreloaded{"sanitizer", "nsight", "injection", "cupti"};
 
@@ -40,23 +40,21 @@ std::optional<std::string> set_variable(const char* name) {
 }
 
 bool is_preloaded_tool(std::string libraries) {
-  std::ranges::transform(libraries, libraries.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
-  return std::ranges::any_of(kPreloaded, [&](std::string_view part) {
-    return libraries.find(part) != std::string::npos;
-  });
+  std::ranges::transform(libraries, libraries.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::ranges::any_of(
+      kPreloaded, [&](std::string_view part) { return libraries.find(part) != std::string::npos; });
 }
 
 std::vector<std::string> tools_around() {
   std::vector<std::string> found;
   for (const char* name : kInjections) {
     if (const auto value = set_variable(name)) {
-      found.push_back(
-          fmt::format("a tool runs inside fatune: {}={}", name, visible_text(*value)));
+      found.push_back(fmt::format("a tool runs inside fatune: {}={}", name, visible_text(*value)));
     }
   }
-  if (const auto libraries = set_variable("LD_PRELOAD"); libraries && is_preloaded_tool(*libraries)) {
+  if (const auto libraries = set_variable("LD_PRELOAD");
+      libraries && is_preloaded_tool(*libraries)) {
     found.push_back(
         fmt::format("a tool runs inside fatune: LD_PRELOAD={}", visible_text(*libraries)));
   }

@@ -13,7 +13,8 @@ class Disturbances {
   /// `uuids`: the GPUs. Precondition: this process has not started a worker yet.
   explicit Disturbances(std::vector<std::string> uuids);
 
-  /// Looks again, warns of what this process has not warned of, and returns everything seen so far, as sentences.
+  /// Looks again, warns of what this process has not warned of, and returns everything seen so far,
+  /// as sentences.
   [[nodiscard]] const std::vector<std::string>& look();
 
  private:

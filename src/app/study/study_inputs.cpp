@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "app/run/best_file.hpp"
 #include "app/run/stored_reports.hpp"
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
@@ -125,15 +126,6 @@ void add_stored(StudyReport& report, const std::string& input,
   add_runs(report, std::move(stored.runs), stored.name);
 }
 
-/// The GPUs with shipped results, by the names of their files. They have no other property.
-std::vector<DeviceLimits> shipped_gpus(const FileTree& tree) {
-  return mapped(tree.list(kShippedResults), [](const std::string& path) {
-    DeviceLimits gpu;
-    gpu.name = std::filesystem::path(path).stem().string();
-    return gpu;
-  });
-}
-
 /// The name of the file, in each folder, of the GPU that `gpu` names. Throws Error(usage) if
 /// fatune ships no results of it.
 std::string shipped_file(const FileTree& tree, const std::string& gpu) {
@@ -143,7 +135,7 @@ std::string shipped_file(const FileTree& tree, const std::string& gpu) {
     throw Error(ExitCode::usage, fmt::format("fatune ships no results of '{}'", gpu), "--gpu",
                 "known: " + joined(shipped, ", ", &DeviceLimits::name));
   }
-  return found->name + ".json";
+  return file_name_part(found->name) + ".json";
 }
 
 void add_shipped(StudyReport& report, const std::string& gpu) {

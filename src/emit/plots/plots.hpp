@@ -17,7 +17,8 @@ namespace fatune {
 /// run's.
 [[nodiscard]] std::vector<Plot> change_maps(const StudyReport& report);
 /// A plot of TFLOP/s over length for each group of problems with several lengths, with peers and
-/// peaks; with peers, one for each GPU that they were timed on. Peers are compared with the winners' times in the same rounds, not with the runs' times.
+/// peaks; with peers, one for each GPU that they were timed on. Peers are compared with the
+/// winners' times in the same rounds, not with the runs' times.
 [[nodiscard]] std::vector<Plot> throughput_plots(const StudyReport& report);
 /// A problem's first `most` configurations with the confidence intervals of their medians.
 [[nodiscard]] Plot ranking_plot(const ProblemReport& problem, const std::string& id,

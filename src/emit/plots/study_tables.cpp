@@ -70,7 +70,8 @@ std::map<std::pair<std::string, std::string>, std::vector<double>> ratios_by_pee
     for (const PeerProblem& timed : study.problems) {
       for (const PeerFigure& figure : timed.figures) {
         if (timed.winner_tflops && figure.literature_tflops > 0.0) {
-          ratios[{study.device, figure.peer}].push_back(*timed.winner_tflops / figure.literature_tflops);
+          ratios[{study.device, figure.peer}].push_back(*timed.winner_tflops /
+                                                        figure.literature_tflops);
         }
       }
     }

@@ -134,8 +134,8 @@ TEST(ScaleWork, GivesNothingThatCannotBe) {
   CountedSample longer = kernel.sample(512);
   EXPECT_FALSE(scale_work(shorter, &longer, problem, [](const Problem&) { return std::nullopt; }));
   longer.work.fp32_operations = shorter.work.fp32_operations;  // less for each tile
-  EXPECT_FALSE(scale_work(shorter, &longer, problem,
-                          [&](const Problem& of) { return kernel.tiles(of); }));
+  EXPECT_FALSE(
+      scale_work(shorter, &longer, problem, [&](const Problem& of) { return kernel.tiles(of); }));
 }
 
 }  // namespace

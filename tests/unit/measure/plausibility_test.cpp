@@ -65,8 +65,8 @@ TEST(Plausibility, OnlyWhatTakesLessIsImplausible) {
 
 TEST(Plausibility, WhatIsNoTimeIsImplausibleWhateverIsKnown) {
   const double infinity = std::numeric_limits<double>::infinity();
-  for (const double us : {0.0, -1.0, 1e-320, 1e300, infinity, -infinity,
-                          std::numeric_limits<double>::quiet_NaN()}) {
+  for (const double us :
+       {0.0, -1.0, 1e-320, 1e300, infinity, -infinity, std::numeric_limits<double>::quiet_NaN()}) {
     const auto found = find_implausible(us, LeastTime{});
     ASSERT_TRUE(found) << us;
     EXPECT_THAT(found->reason, HasSubstr("is not the time of a kernel"));
