@@ -66,7 +66,19 @@ TEST(RecordJson, AMeasuredOutcomeComesBackWithEverySample) {
   EXPECT_EQ(record_json(again), record_json(Outcome{measured}));
 }
 
+TEST(RecordJson, AnOutcomeWithATimeThatNoKernelTakesIsRefused) {
+  for (const double us : {0.0, -1.0, 1e-320, 1e300}) {
+    Measured measured;
+    measured.timing.median_us = us;
+    const std::string text = record_text(record_json(Outcome{measured}));
+    EXPECT_THAT(error_of<Outcome>(text.c_str()),
+                testing::AllOf(HasSubstr("median_us"), HasSubstr("not the time of a kernel")));
+  }
+}
+
 TEST(RecordJson, EveryAlternativeComesBackAsItself) {
+  Measured measured;
+  measured.timing.median_us = 5.0;
   const std::vector<Outcome> outcomes{
       Pruned{"rule", "why"},
       Invalid{"rule", "why"},
@@ -79,7 +91,7 @@ TEST(RecordJson, EveryAlternativeComesBackAsItself) {
       Implausible{3.5, 40.25, "arithmetic"},
       Flagged{verification(), "race"},
       Estimated{12.5, {{"tensor", 3.5}}, verification(), "why", EstimateSource::calibration},
-      Measured{}};
+      measured};
   ASSERT_EQ(outcomes.size(), std::variant_size_v<Outcome>);
   for (const Outcome& outcome : outcomes) {
     const Outcome again = round_trip(outcome);
