@@ -51,7 +51,7 @@ struct TargetOptions {
 };
 
 struct CompileSettings {
-  int jobs = 0;  ///< 0: one per core
+  int jobs = 0;  ///< 0: usable_cores()
   std::optional<std::filesystem::path> cache_dir;
   bool no_cache = false;
 };
@@ -120,6 +120,7 @@ struct MeasureOptions {
   bool matmul_rate = true;  ///< also measure the rate of dense matrix products
   bool emulate = true;      ///< without a GPU: verify by emulation
   int counters = 0;         ///< read counters of this many of each problem's ranking; 0: none
+  std::vector<std::string> given_for_times;  ///< the given options that only timing heeds
   std::vector<std::string> launcher;  ///< command of a tool that runs the worker; not an option
 };
 

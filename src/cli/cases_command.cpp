@@ -15,7 +15,7 @@ void add_cases_command(const Subcommands& all) {
   add_target_options(sub, options.target);
   add_compile_settings(sub, options.compile);
   add_emulate_option(sub, options.emulate);
-  add_policy_options(sub, options.policy, Strategy::race);
+  add_policy_options(sub, options, Strategy::race);
   add_store_options(sub, options.store);
   add_output_options(sub, options.output);
   sub.footer(

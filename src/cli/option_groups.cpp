@@ -233,8 +233,8 @@ void add_cache_options(CLI::App& app, CompileSettings& compile) {
 
 void add_compile_settings(CLI::App& app, CompileSettings& compile) {
   const OptionScope scope(app, option_group::kKernels);
-  add_integer(app, "--jobs", "compilations at a time (default: one per core)", 1, kMostJobs,
-              compile.jobs);
+  add_integer(app, "--jobs", "compilations at a time (default: one per usable core)", 1,
+              kMostJobs, compile.jobs);
   add_cache_options(app, compile);
 }
 
@@ -369,7 +369,7 @@ void add_measure_options(CLI::App& app, MeasureOptions& options, SpaceOption spa
   add_target_options(app, options.target);
   add_compile_settings(app, options.compile);
   add_emulate_option(app, options.emulate);
-  add_policy_options(app, options.policy, strategy);
+  add_policy_options(app, options, strategy);
   add_store_options(app, options.store);
   add_result_options(app, options);
   add_output_options(app, options.output);

@@ -43,7 +43,7 @@ CLI::Option* add_configs_option(CLI::App& app, std::vector<std::string>& configs
 /// Adds --strategy, --repeats, --warmup, --budget, --target-ci, --parts, --confidence, --l2,
 /// --no-flush, --graph, --no-gate and --seed. `otherwise`: the strategy if the command line does
 /// not select one.
-void add_policy_options(CLI::App& app, MeasurePolicy& policy, Strategy otherwise);
+void add_policy_options(CLI::App& app, MeasureOptions& options, Strategy otherwise);
 /// Adds --counters.
 void add_counters_option(CLI::App& app, int& counters);
 /// Adds --cover. `help`: its help text.

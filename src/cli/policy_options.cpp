@@ -1,6 +1,9 @@
+#include <array>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "cli/option_groups.hpp"
 #include "cli/option_scope.hpp"
@@ -99,6 +102,22 @@ void add_sample_options(CLI::App& app, MeasurePolicy& policy) {
               0, std::numeric_limits<std::int64_t>::max(), policy.seed);
 }
 
+/// Returns the names of the given options that only a run which times something heeds.
+std::vector<std::string> given_for_times(const CLI::App& app) {
+  constexpr std::array kForTimes{
+      "--strategy",   "--repeats", "--warmup",   "--budget", "--target-ci", "--parts",
+      "--confidence", "--l2",      "--no-flush", "--graph",  "--no-gate",   "--no-wait",
+      "--fresh",      "--reuse",   "--audit",    "--runs",   "--counters"};
+  std::vector<std::string> given;
+  for (const char* const name : kForTimes) {
+    const CLI::Option* const option = app.get_option_no_throw(name);
+    if (option != nullptr && option->count() > 0) {
+      given.emplace_back(name);
+    }
+  }
+  return given;
+}
+
 }  // namespace
 
 void add_counters_option(CLI::App& app, int& counters) {
@@ -112,12 +131,15 @@ void add_counters_option(CLI::App& app, int& counters) {
       ->default_str(kDefaultCount);
 }
 
-void add_policy_options(CLI::App& app, MeasurePolicy& policy, Strategy otherwise) {
+void add_policy_options(CLI::App& app, MeasureOptions& options, Strategy otherwise) {
   const OptionScope scope(app, option_group::kMeasuring);
   auto given = std::make_shared<GivenPolicy>();
-  add_strategy_options(app, *given, policy, otherwise);
-  add_sample_options(app, policy);
-  app.parse_complete_callback([given, otherwise, &policy] { settle(*given, otherwise, policy); });
+  add_strategy_options(app, *given, options.policy, otherwise);
+  add_sample_options(app, options.policy);
+  app.parse_complete_callback([given, otherwise, &app, &options] {
+    settle(*given, otherwise, options.policy);
+    options.given_for_times = given_for_times(app);
+  });
 }
 
 }  // namespace fatune

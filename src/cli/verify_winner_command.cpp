@@ -27,7 +27,7 @@ void add_verify_winner_command(const Subcommands& all) {
   add_kernel_options(sub, options.kernels, SpaceOption::of_file, FamilyOption::several);
   add_target_options(sub, options.target);
   add_compile_settings(sub, options.compile);
-  add_policy_options(sub, options.policy, Strategy::race);
+  add_policy_options(sub, options, Strategy::race);
   add_store_options(sub, options.store);
   add_file_options(sub, options);
   add_output_options(sub, options.output);

@@ -1,5 +1,6 @@
 #include "compile/cache_entry.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/sha256.hpp"
@@ -27,7 +28,6 @@ void from_json(const nlohmann::json& json, Struct& value) {
 namespace {
 
 constexpr std::string_view kMagic = "fatune artifact 1\n";
-constexpr std::size_t kDigits = 64;
 
 /// Takes `count` bytes off the front; returns nothing if there are fewer.
 std::optional<std::string_view> take(std::string_view& bytes, std::size_t count) {
@@ -37,20 +37,6 @@ std::optional<std::string_view> take(std::string_view& bytes, std::size_t count)
   const std::string_view taken = bytes.substr(0, count);
   bytes.remove_prefix(count);
   return taken;
-}
-
-/// The bytes after the header, if their checksum is right.
-std::optional<std::string_view> checked_payload(std::string_view bytes) {
-  if (!bytes.starts_with(kMagic)) {
-    return std::nullopt;
-  }
-  bytes.remove_prefix(kMagic.size());
-  const auto digits = take(bytes, kDigits);
-  const auto newline = take(bytes, 1);
-  if (!digits || newline != "\n" || sha256_hex(bytes) != *digits) {
-    return std::nullopt;
-  }
-  return bytes;
 }
 
 nlohmann::json to_json(const Artifact& artifact) {
@@ -97,17 +83,35 @@ std::optional<Artifact> decode_payload(std::string_view payload, const std::stri
 
 }  // namespace
 
+std::string with_checksum(std::string_view magic, std::string_view payload) {
+  return fmt::format("{}{}\n{}", magic, sha256_hex(payload), payload);
+}
+
+std::optional<std::string_view> checked_payload(std::string_view magic, std::string_view bytes) {
+  constexpr std::size_t kDigits = 64;
+  if (!bytes.starts_with(magic)) {
+    return std::nullopt;
+  }
+  bytes.remove_prefix(magic.size());
+  const auto digits = take(bytes, kDigits);
+  const auto newline = take(bytes, 1);
+  if (!digits || newline != "\n" || sha256_hex(bytes) != *digits) {
+    return std::nullopt;
+  }
+  return bytes;
+}
+
 std::string encode_entry(const Artifact& artifact) {
   // A source path in the log may be in any encoding, but JSON is UTF-8.
   std::string payload =
       to_json(artifact).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   payload.append(artifact.cubin.data(), artifact.cubin.size());
   payload += artifact.ptx;
-  return std::string(kMagic) + sha256_hex(payload) + "\n" + payload;
+  return with_checksum(kMagic, payload);
 }
 
 std::optional<Artifact> decode_entry(std::string_view bytes, const std::string& key) {
-  const auto payload = checked_payload(bytes);
+  const auto payload = checked_payload(kMagic, bytes);
   if (!payload) {
     return std::nullopt;
   }

@@ -1,176 +1,22 @@
 #include "compile/cubin_cache.hpp"
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <fstream>
-#include <string_view>
-#include <system_error>
-#include <vector>
+#include <utility>
 
 #include "compile/cache_entry.hpp"
-#include "core/environment.hpp"
-#include "core/error.hpp"
-#include "core/text_parts.hpp"
 
 namespace fatune {
-namespace fs = std::filesystem;
-namespace {
 
-constexpr std::string_view kEntrySuffix = ".artifact";
-constexpr std::string_view kTemporarySuffix = ".tmp";
-constexpr auto kTemporaryLife = std::chrono::hours(1);  // older ones were left by a killed process
-
-struct EntryFile {
-  fs::path path;
-  std::int64_t bytes = 0;
-  fs::file_time_type last_used;
-};
-
-bool has_suffix(const fs::path& path, std::string_view suffix) {
-  return path.extension() == suffix;
-}
-
-/// Lists the cache's files with that suffix. A file that disappears during the listing is left out.
-std::vector<EntryFile> list_files(const fs::path& folder, std::string_view suffix) {
-  std::vector<EntryFile> files;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    std::error_code gone;
-    const auto bytes = it->file_size(gone);
-    const auto last_used = gone ? fs::file_time_type{} : it->last_write_time(gone);
-    if (!gone && has_suffix(it->path(), suffix)) {
-      files.push_back({it->path(), static_cast<std::int64_t>(bytes), last_used});
-    }
-  }
-  return files;
-}
-
-std::int64_t total_bytes(const std::vector<EntryFile>& files) {
-  std::int64_t total = 0;
-  for (const EntryFile& file : files) {
-    total += file.bytes;
-  }
-  return total;
-}
-
-bool remove_quietly(const fs::path& path) {
-  std::error_code ignored;
-  return fs::remove(path, ignored);
-}
-
-std::optional<std::string> read_file(const fs::path& path) {
-  std::error_code error;
-  const auto bytes = fs::file_size(path, error);
-  if (error) {
-    return std::nullopt;
-  }
-  std::string text(bytes, '\0');
-  std::ifstream file(path, std::ios::binary);
-  file.read(text.data(), static_cast<std::streamsize>(bytes));
-  return file ? std::optional(std::move(text)) : std::nullopt;
-}
-
-/// A path that is unique among the threads and processes that share the folder.
-fs::path temporary_path(const fs::path& folder) {
-  static std::atomic<unsigned> count{0};
-  return folder / fmt::format("{}-{}{}", getpid(), count++, kTemporarySuffix);
-}
-
-/// Returns the reason for a failure; empty if the file was written.
-std::string write_file(const fs::path& path, const std::string& bytes) {
-  errno = 0;
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (file) {
-    return {};
-  }
-  const std::error_code reason(errno == 0 ? EIO : errno, std::generic_category());
-  return fmt::format("cannot write {}: {}", path.string(), reason.message());
-}
-
-/// Writes a file so that it appears whole or not at all. Returns the reason for a failure, or
-/// nothing.
-std::string publish(const fs::path& target, const std::string& bytes) {
-  const fs::path temporary = temporary_path(target.parent_path());
-  std::string failure = write_file(temporary, bytes);
-  if (failure.empty()) {
-    std::error_code error;
-    fs::rename(temporary, target, error);
-    failure = error ? fmt::format("cannot rename {}: {}", temporary.string(), error.message()) : "";
-  }
-  if (!failure.empty()) {
-    remove_quietly(temporary);
-  }
-  return failure;
-}
-
-/// Creates the folder if necessary. Returns the reason for a failure, or nothing.
-std::string create_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (!error && !fs::is_directory(folder, error) && !error) {
-    error = std::make_error_code(std::errc::not_a_directory);
-  }
-  return error ? fmt::format("cannot create folder {}: {}", folder.string(), error.message()) : "";
-}
-
-void remove_stale_temporaries(const fs::path& folder) {
-  const auto oldest = fs::file_time_type::clock::now() - kTemporaryLife;
-  for (const EntryFile& file : list_files(folder, kTemporarySuffix)) {
-    if (file.last_used < oldest) {
-      remove_quietly(file.path);
-    }
-  }
-}
-
-fs::path cache_home() {
-  const auto folder = xdg_folder("XDG_CACHE_HOME", ".cache");
-  return folder ? *folder : fs::path(fmt::format("/tmp/fatune-cache-{}", getuid()));
-}
-
-constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
-constexpr std::int64_t kMostMebibytes = std::int64_t{1} << 30;
-
-std::int64_t parse_mebibytes(std::string_view text) {
-  const std::int64_t value = whole_number<std::int64_t>(text).value_or(0);
-  if (value < 1 || value > kMostMebibytes) {
-    throw Error(ExitCode::usage, fmt::format("'{}' is not a size for the cubin cache", text),
-                "FATUNE_CACHE_MIB", fmt::format("a whole number of MiB, 1 to {}", kMostMebibytes));
-  }
-  return value;
-}
-
-}  // namespace
-
-CacheSettings cache_settings_from_environment() {
-  CacheSettings settings;
-  settings.folder = cache_home() / "fatune";
-  if (const auto mebibytes = environment_variable("FATUNE_CACHE_MIB")) {
-    settings.cap_bytes = parse_mebibytes(*mebibytes) * kMebibyte;
-  }
-  return settings;
-}
-
-CubinCache::CubinCache(CacheSettings settings) : settings_(std::move(settings)) {}
-
-fs::path CubinCache::entry_path(const std::string& key) const {
-  return settings_.folder / (key + std::string(kEntrySuffix));
-}
+CubinCache::CubinCache(CacheSettings settings) : folder_(std::move(settings)) {}
 
 std::optional<Artifact> CubinCache::find(const std::string& key, bool need_ptx) {
-  const fs::path path = entry_path(key);
   std::optional<Artifact> artifact;
-  if (const auto bytes = read_file(path)) {
+  if (const auto bytes = folder_.read(CacheKind::artifact, key)) {
     artifact = decode_entry(*bytes, key);
     if (!artifact) {
       ++damaged_;
-      spdlog::debug("cache entry {} is damaged: compiling again", path.string());
+      spdlog::debug("cache entry {} is damaged: compiling again", key);
     }
   }
   if (!artifact || (need_ptx && artifact->ptx.empty())) {
@@ -178,98 +24,15 @@ std::optional<Artifact> CubinCache::find(const std::string& key, bool need_ptx) 
     return std::nullopt;
   }
   ++hits_;
-  std::error_code ignored;  // a read-only cache still serves
-  fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
   return artifact;
 }
 
 void CubinCache::store(const Artifact& artifact) {
-  if (!writable_) {
-    return;
-  }
-  const std::string bytes = encode_entry(artifact);
-  std::string failure = create_folder(settings_.folder);
-  if (failure.empty()) {
-    failure = publish(entry_path(artifact.key), bytes);
-  }
-  if (!failure.empty()) {
-    give_up(failure);
-    return;
-  }
-  ++stored_;
-  keep_under_cap(static_cast<std::int64_t>(bytes.size()));
+  stored_ += folder_.write(CacheKind::artifact, artifact.key, encode_entry(artifact)) ? 1 : 0;
 }
 
-void CubinCache::give_up(const std::string& reason) {
-  if (writable_.exchange(false)) {
-    spdlog::warn("the cubin cache cannot be used: {}; compiling without it", reason);
-  }
-}
-
-/// Lists the folder at the first store, and when the bytes that this process has added since take
-/// it over its cap. The folder is then reduced to nine tenths of the cap, so that a full cache is
-/// not listed at every store.
-void CubinCache::keep_under_cap(std::int64_t added_bytes) {
-  const std::lock_guard lock(eviction_);
-  if (estimated_bytes_ >= 0) {
-    estimated_bytes_ += added_bytes;
-  }
-  if (estimated_bytes_ >= 0 && estimated_bytes_ <= settings_.cap_bytes) {
-    return;
-  }
-  remove_stale_temporaries(settings_.folder);
-  std::vector<EntryFile> files = list_files(settings_.folder, kEntrySuffix);
-  std::ranges::sort(files, {}, &EntryFile::last_used);
-  estimated_bytes_ = total_bytes(files);
-  const std::int64_t target_bytes =
-      estimated_bytes_ > settings_.cap_bytes ? settings_.cap_bytes / 10 * 9 : settings_.cap_bytes;
-  for (const EntryFile& file : files) {
-    if (estimated_bytes_ <= target_bytes) {
-      break;
-    }
-    evicted_ += remove_quietly(file.path) ? 1 : 0;
-    estimated_bytes_ -= file.bytes;
-  }
-}
-
-CacheStats CubinCache::stats() const { return {hits_, misses_, damaged_, stored_, evicted_}; }
-
-CacheContents CubinCache::contents() const {
-  const auto files = list_files(settings_.folder, kEntrySuffix);
-  return {static_cast<std::int64_t>(files.size()), total_bytes(files)};
-}
-
-std::vector<std::string> CubinCache::keys(std::string_view prefix) const {
-  std::vector<std::string> keys;
-  for (const EntryFile& file : list_files(settings_.folder, kEntrySuffix)) {
-    const std::string key = file.path.stem().string();
-    if (key.starts_with(prefix)) {
-      keys.push_back(key);
-    }
-  }
-  std::ranges::sort(keys);
-  return keys;
-}
-
-std::string CubinCache::why_unwritable() const {
-  std::string failure = create_folder(settings_.folder);
-  if (!failure.empty()) {
-    return failure;
-  }
-  const fs::path probe = temporary_path(settings_.folder);
-  failure = write_file(probe, "probe");
-  remove_quietly(probe);
-  return failure;
-}
-
-std::int64_t CubinCache::clear() {
-  std::int64_t removed = 0;
-  for (const EntryFile& file : list_files(settings_.folder, kEntrySuffix)) {
-    removed += remove_quietly(file.path) ? 1 : 0;
-  }
-  const std::lock_guard lock(eviction_);
-  estimated_bytes_ = -1;
-  return removed;
+CacheStats CubinCache::stats() const {
+  return {hits_, misses_, damaged_, stored_, folder_.evicted()};
 }
 
 }  // namespace fatune

@@ -2,44 +2,26 @@
 
 #include <atomic>
 #include <cstdint>
-#include <filesystem>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "compile/cache_folder.hpp"
 #include "core/kernel_code.hpp"
 
 namespace fatune {
-
-struct CacheSettings {
-  std::filesystem::path folder;
-  std::int64_t cap_bytes = std::int64_t{1} << 30;
-};
-
-/// $XDG_CACHE_HOME/fatune, else $HOME/.cache/fatune; the cap is 1 GiB or FATUNE_CACHE_MIB.
-/// Throws Error(usage) when FATUNE_CACHE_MIB is not a positive integer.
-[[nodiscard]] CacheSettings cache_settings_from_environment();
 
 struct CacheStats {
   std::int64_t hits = 0;
   std::int64_t misses = 0;
   std::int64_t damaged = 0;  ///< entries that failed their check; each is a miss too
   std::int64_t stored = 0;
-  std::int64_t evicted = 0;
+  std::int64_t evicted = 0;  ///< entries of all kinds
 };
 
-struct CacheContents {
-  std::int64_t entries = 0;
-  std::int64_t bytes = 0;
-};
-
-/// Machine code by content address, one file per artifact, shared by threads and processes. Entries
-/// are checksummed and published by rename, so a reader sees a whole entry or none; a damaged entry
-/// counts as absent and is replaced. When the folder grows over its cap, the least recently used
-/// entries are removed first. A folder that cannot be written costs one warning, never a failure;
-/// its entries are still used.
+/// Machine code by content address, in a CacheFolder. Entries are checksummed; a damaged entry
+/// counts as absent and is replaced.
 class CubinCache {
  public:
   explicit CubinCache(CacheSettings settings);
@@ -50,28 +32,24 @@ class CubinCache {
   void store(const Artifact& artifact);  ///< under artifact.key
 
   [[nodiscard]] CacheStats stats() const;
-  [[nodiscard]] CacheContents contents() const;
   /// The keys that begin with `prefix`, sorted. Does not check that their entries can be read.
-  [[nodiscard]] std::vector<std::string> keys(std::string_view prefix) const;
-  [[nodiscard]] const CacheSettings& settings() const noexcept { return settings_; }
-  /// Returns why entries cannot be written; empty if they can. Creates the folder.
-  [[nodiscard]] std::string why_unwritable() const;
-  std::int64_t clear();  ///< removes every entry (nothing else) and returns how many
+  [[nodiscard]] std::vector<std::string> keys(std::string_view prefix) const {
+    return folder_.keys(CacheKind::artifact, prefix);
+  }
+  [[nodiscard]] CacheContents contents() const { return folder_.contents(CacheKind::artifact); }
+  [[nodiscard]] const CacheSettings& settings() const noexcept { return folder_.settings(); }
+  [[nodiscard]] std::string why_unwritable() const { return folder_.why_unwritable(); }
+  std::int64_t clear() { return folder_.clear(); }  ///< all kinds of entries
+  /// The folder, which also has entries of other kinds.
+  [[nodiscard]] CacheFolder& folder() noexcept { return folder_; }
+  [[nodiscard]] const CacheFolder& folder() const noexcept { return folder_; }
 
  private:
-  [[nodiscard]] std::filesystem::path entry_path(const std::string& key) const;
-  void give_up(const std::string& reason);
-  void keep_under_cap(std::int64_t added_bytes);
-
-  CacheSettings settings_;
+  CacheFolder folder_;
   std::atomic<std::int64_t> hits_{0};
   std::atomic<std::int64_t> misses_{0};
   std::atomic<std::int64_t> damaged_{0};
   std::atomic<std::int64_t> stored_{0};
-  std::atomic<std::int64_t> evicted_{0};
-  std::atomic<bool> writable_{true};
-  std::mutex eviction_;                ///< one thread counts and evicts at a time
-  std::int64_t estimated_bytes_ = -1;  ///< of the folder; -1: not counted yet
 };
 
 }  // namespace fatune

@@ -100,7 +100,7 @@ emulate::Allocation buffer(const KernelBuffer& of) {
   emulate::Allocation allocation;
   allocation.name = of.name;
   allocation.bytes.resize(static_cast<std::size_t>(of.bytes));
-  for (std::size_t i = 0; i < allocation.bytes.size(); ++i) {
+  for (std::size_t i = 0; of.word != 0 && i < allocation.bytes.size(); ++i) {
     allocation.bytes[i] = static_cast<std::uint8_t>(of.word >> (8 * (i % sizeof of.word)));
   }
   return allocation;

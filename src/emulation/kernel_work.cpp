@@ -103,8 +103,8 @@ std::int64_t volume(const std::array<std::int64_t, 3>& extents) {
 }
 
 /// Returns the number of tiles that a sample computed.
-std::optional<std::int64_t> tiles_of(const EmulatedLaunch& launch, const TileCount& tiles) {
-  return launch.on.only_head ? volume(launch.blocks.extent) : tiles(launch.on.problem);
+std::optional<std::int64_t> tiles_of(const CountedSample& sample, const TileCount& tiles) {
+  return sample.on.only_head ? sample.blocks : tiles(sample.on.problem);
 }
 
 /// Returns the average number of keys that a tile's queries see, if `tiles` tiles share the
@@ -132,7 +132,7 @@ struct Unit {
 
 Unit unit_of(const CountedSample& sample, std::int64_t tiles) {
   const auto count = static_cast<double>(tiles);
-  return {times(sample.work, 1.0 / count), keys_per_tile(compared_part(sample.launch.on), count)};
+  return {times(sample.work, 1.0 / count), keys_per_tile(compared_part(sample.on), count)};
 }
 
 /// Returns `work`, or nothing if an amount is negative or no finite number.
@@ -158,11 +158,15 @@ CountedWork count_work(std::span<const emulate::InstructionCounts> counts,
   return work;
 }
 
+CountedSample counted_sample(const CountedWork& work, const EmulatedLaunch& launch) {
+  return {work, launch.on, volume(launch.blocks.extent)};
+}
+
 std::optional<CountedWork> scale_work(const CountedSample& shorter, const CountedSample* longer,
                                       const Problem& problem, const TileCount& tiles) {
   const auto all = tiles(problem);
-  const auto of_shorter = tiles_of(shorter.launch, tiles);
-  const auto of_longer = longer == nullptr ? of_shorter : tiles_of(longer->launch, tiles);
+  const auto of_shorter = tiles_of(shorter, tiles);
+  const auto of_longer = longer == nullptr ? of_shorter : tiles_of(*longer, tiles);
   if (!all || !of_shorter || !of_longer) {
     return std::nullopt;
   }

@@ -23,11 +23,14 @@ namespace fatune {
 /// Returns the number of tiles of a problem, whose keys no blocks share; nothing if it is unknown.
 using TileCount = std::function<std::optional<std::int64_t>(const Problem&)>;
 
-/// Counted work and the launch that it was counted on.
+/// Counted work, and what was run.
 struct CountedSample {
   CountedWork work;
-  EmulatedLaunch launch;
+  EmulatedProblem on;
+  std::int64_t blocks = 0;  ///< that ran
 };
+
+[[nodiscard]] CountedSample counted_sample(const CountedWork& work, const EmulatedLaunch& launch);
 
 /// Extrapolates the work of the whole problem from one sample, or from two of different lengths.
 /// The work of a tile is a + b * keys, where `keys` is the average number of keys that its queries

@@ -71,7 +71,7 @@ class Emulator {
   [[nodiscard]] std::optional<CountedSamples> samples(const Artifact& artifact,
                                                       const SmallLaunch& small,
                                                       const CountedWork& work) {
-    CountedSamples samples{{work, small.launch}, std::nullopt};
+    CountedSamples samples{counted_sample(work, small.launch), std::nullopt};
     if (of_.problem.seq_len == small.launch.on.problem.seq_len &&
         of_.problem.seq_len_kv == small.launch.on.problem.seq_len_kv) {
       return samples;
@@ -83,7 +83,7 @@ class Emulator {
     if (!counted) {
       return std::nullopt;
     }
-    samples.longer = CountedSample{*counted, *longer};
+    samples.longer = counted_sample(*counted, *longer);
     return samples;
   }
 

@@ -19,7 +19,7 @@ CompileFeed::CompileFeed(const std::vector<std::size_t>& order, CompileFunction 
 
 CompileFeed::~CompileFeed() { cancel(); }
 
-void CompileFeed::add(const CandidateKey& owner, CompileRequest request) {
+bool CompileFeed::add(const CandidateKey& owner, CompileRequest request) {
   std::string key = artifact_key(request);
   const std::lock_guard lock(mutex_);
   const auto [found, is_new] = by_key_.try_emplace(std::move(key));
@@ -33,6 +33,7 @@ void CompileFeed::add(const CandidateKey& owner, CompileRequest request) {
   } else if (!job.begun) {  // again: an earlier owner's problem may come later in the order
     pool_.add([this, &job] { work(job); }, rank_.at(owner.problem));
   }
+  return is_new;
 }
 
 void CompileFeed::work(Job& job) {

@@ -41,8 +41,9 @@ class CompileFeed {
   CompileFeed& operator=(const CompileFeed&) = delete;
   ~CompileFeed();  ///< cancels, then waits for the compilations under way
 
-  /// Requests the machine code of a candidate. take() returns it.
-  void add(const CandidateKey& owner, CompileRequest request);
+  /// Requests the machine code of a candidate. take() returns it. Returns whether it is the first
+  /// request for this code.
+  bool add(const CandidateKey& owner, CompileRequest request);
   /// Returns the next candidate of the problem that is ready. Waits at most for `within`. Empty:
   /// there is none.
   [[nodiscard]] std::optional<CompiledCandidate> take(std::size_t problem,

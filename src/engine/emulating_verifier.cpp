@@ -4,10 +4,15 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
+#include "core/build_identity.hpp"
+#include "core/sha256.hpp"
+#include "core/thread_time.hpp"
 #include "emulation/finding_groups.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/short_form.hpp"
+#include "record/record_json.hpp"
 
 namespace fatune {
 
@@ -17,28 +22,46 @@ EmulatingVerifier::EmulatingVerifier(const FamilySet& families, DeviceLimits lim
       limits_(std::move(limits)),
       setup_(setup),
       inputs_(setup.seed),
+      kept_(setup.cache == nullptr || build_identity().empty() ? nullptr : &setup.cache->folder()),
       pool_(setup.jobs) {
   settings_.schedules = small_schedules(setup.seed);
   settings_.count_work = true;
   settings_.stopped = InterruptWatch::interrupted;
 }
 
+/// Returns a hash of everything that the verdict depends on: this program with its emulator, the
+/// code, the family's launch and arguments, the device, the inputs and schedules, the problem that
+/// is emulated. A longer problem is also counted at a second length.
+std::string EmulatingVerifier::key_of(const Config& config, const Problem& problem,
+                                      const Artifact& artifact) const {
+  const Family& family = families_.of(config);
+  const Problem small = small_problem(problem);
+  const bool longer = small.seq_len < problem.seq_len || small.seq_len_kv < problem.seq_len_kv;
+  return sha256_hex(
+      record_text({build_identity(), artifact.key, family.name, family.definition,
+                   short_form(family, config), record_json(limits_), setup_.seed,
+                   record_json(small), longer, record_json(narrow_problem(problem))}));
+}
+
 std::string EmulatingVerifier::begin(const Config& config, const Problem& problem,
                                      std::shared_ptr<const Artifact> artifact) {
-  const Problem small = small_problem(problem);
-  // A longer problem is also counted at a second length, so the key says so. A family's own
-  // arguments may differ for the same code, so the key then names the configuration.
-  const Family& family = families_.of(config);
-  const bool longer = small.seq_len < problem.seq_len || small.seq_len_kv < problem.seq_len_kv;
-  const std::optional<Problem> narrow = narrow_problem(problem);
-  std::string key = fmt::format("{} {}{}{}{}", artifact->key, describe(small),
-                                longer ? ", and longer" : "", narrow ? ", and narrow" : "",
-                                family.arguments.standard ? "" : short_form(family, config));
+  std::string key = key_of(config, problem, *artifact);
   const std::lock_guard lock(mutex_);
   const auto [verdict, is_new] = verdicts_.try_emplace(key);
   if (is_new) {
-    pool_.add([this, config, problem, artifact = std::move(artifact), &to = verdict->second] {
+    verdict->second = kept_.find(key);
+  }
+  if (is_new && verdict->second) {
+    setup_.on_verdict(0.0);
+  } else if (is_new) {
+    pool_.add([this, config, problem, key, artifact = std::move(artifact), &to = verdict->second] {
+      const double start_s = thread_cpu_s();
       EmulationVerdict found = emulate(config, problem, *artifact);
+      spdlog::debug("emulated {}", short_form(families_.of(config), config));
+      if (!InterruptWatch::interrupted()) {  // which may have ended a run
+        kept_.store(key, found);
+      }
+      setup_.on_verdict(thread_cpu_s() - start_s);
       const std::lock_guard writing(mutex_);
       to = std::move(found);
     });

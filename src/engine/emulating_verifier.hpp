@@ -14,9 +14,10 @@
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
-#include "core/outcome.hpp"
 #include "core/task_pool.hpp"
 #include "emulation/small_emulation.hpp"
+#include "engine/emulation_verdict.hpp"
+#include "engine/verdict_cache.hpp"
 #include "plan/family_set.hpp"
 
 namespace fatune {
@@ -24,17 +25,11 @@ namespace fatune {
 /// The setup of an EmulatingVerifier.
 struct EmulationSetup {
   int jobs = 1;
-  std::uint64_t seed = 1;       ///< for inputs and schedules
-  CubinCache* cache = nullptr;  ///< may be null; must outlive the verifier
-};
-
-/// The verdict on one configuration.
-struct EmulationVerdict {
-  Verification verification;  ///< has no inputs if it could not be emulated
-  /// WrongResult or Flagged. Empty: it is right, or could not be emulated.
-  std::optional<Outcome> failure;
-  std::string not_covered;  ///< the reason why it could not be emulated; empty: it was
-  std::optional<CountedSamples> work = std::nullopt;  ///< of a right one; absent: not known
+  std::uint64_t seed = 1;  ///< for inputs and schedules
+  /// Keeps machine code and verdicts. May be null; must outlive the verifier.
+  CubinCache* cache = nullptr;
+  /// Is told of each verdict and the seconds of CPU time that it took. Any thread may call it.
+  std::function<void(double)> on_verdict = [](double) {};
 };
 
 /// Verifies configurations by running their PTX on the CPU, on small problems (docs/emulate.md) and
@@ -57,6 +52,8 @@ class EmulatingVerifier {
   void stop() { pool_.drop(); }
 
  private:
+  [[nodiscard]] std::string key_of(const Config& config, const Problem& problem,
+                                   const Artifact& artifact) const;
   [[nodiscard]] EmulationVerdict emulate(const Config& config, const Problem& problem,
                                          const Artifact& artifact);
   [[nodiscard]] EmulationVerdict judge(const SmallEmulation& emulated) const;
@@ -66,6 +63,7 @@ class EmulatingVerifier {
   EmulationSetup setup_;
   EmulationSettings settings_;
   EmulatedInputs inputs_;
+  VerdictCache kept_;
   std::mutex mutex_;
   std::map<std::string, std::optional<EmulationVerdict>> verdicts_;
   TaskPool pool_;  ///< must be last: its tasks use the other members

@@ -40,7 +40,9 @@ Pipeline::Pipeline(PipelineParts parts, const std::vector<ProblemPlan>& plans,
   for (const std::size_t problem : order) {
     const std::size_t most = first_request(works_[problem].source(), feed_->jobs());
     for (const CandidateId id : works_[problem].ask(most)) {
-      feed_->add({problem, id}, works_[problem].request(id));
+      if (feed_->add({problem, id}, works_[problem].request(id))) {
+        parts_.observer.expect_kernel();
+      }
     }
   }
 }

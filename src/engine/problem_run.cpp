@@ -108,9 +108,7 @@ void ProblemRun::compile_journaled(const std::vector<JournalEvent>& events) {
     short_forms.insert(event.config);
   }
   if (!short_forms.empty() && work_.source().learns()) {
-    for (const CandidateId id : work_.ask_again(short_forms)) {
-      parts_.feed.add({index_, id}, work_.request(id));
-    }
+    compile(work_.ask_again(short_forms));
     finish_uncompiled(work_.take_obstacles());
   }
 }
@@ -224,11 +222,17 @@ void ProblemRun::ask_for_more(bool idle) {
   if (idle) {
     work_.source().settle();
   }
-  for (const CandidateId id : work_.ask(parts_.feed.jobs() - open())) {
-    parts_.feed.add({index_, id}, work_.request(id));
-  }
+  compile(work_.ask(parts_.feed.jobs() - open()));
   finish_uncompiled(work_.take_obstacles());
   search_ended_ = work_.source().finished();
+}
+
+void ProblemRun::compile(const std::vector<CandidateId>& candidates) {
+  for (const CandidateId id : candidates) {
+    if (parts_.feed.add({index_, id}, work_.request(id))) {
+      parts_.observer.expect_kernel();
+    }
+  }
 }
 
 /// Tells the search the outcome of a candidate, and of those with the same code.

@@ -61,6 +61,7 @@ class ProblemRun {
   void wait_for_candidate();
   /// `idle`: whether the evaluator has nothing to do.
   void ask_for_more(bool idle);
+  void compile(const std::vector<CandidateId>& candidates);
   void tell(CandidateId id, const Outcome& outcome);
   [[nodiscard]] std::optional<CompiledCandidate> next_ready(bool wait);
   void add_code(const CompiledCandidate& ready);

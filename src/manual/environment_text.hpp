@@ -14,8 +14,10 @@ struct EnvironmentText {
 inline constexpr std::array kEnvironmentTexts{
     EnvironmentText{"KERNELS", "the search space when there is no --space"},
     EnvironmentText{"FATUNE_CONFIG_FILE", "the file of --config-file when that is not given"},
-    EnvironmentText{"XDG_CACHE_HOME",
-                    "compiled kernels are cached in its folder fatune (else ~/.cache/fatune)"},
+    EnvironmentText{
+        "XDG_CACHE_HOME",
+        "compiled kernels, and verdicts of emulation, are cached in its folder fatune (else "
+        "~/.cache/fatune)"},
     EnvironmentText{"FATUNE_CACHE_MIB", "the maximum size of the cache (default 1024)"},
     EnvironmentText{"FATUNE_NETWORK_DB",
                     "if it is set, measurements are stored on a network file system too "

@@ -149,7 +149,8 @@ struct EntryPoint {
 /// The symbols are, in order: parameters, problem, device, derived (each may use those before it).
 struct Family {
   std::string name;
-  std::string file;  ///< its family.json in messages: on disk, or built in
+  std::string file;          ///< its family.json in messages: on disk, or built in
+  std::string definition{};  ///< SHA-256 of that file's JSON, in hexadecimal digits
   std::string summary;
   /// Distinguishes it from the same family with other sources that is raced against it. Empty for
   /// the family that is tuned.

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/is_among.hpp"
 #include "core/mapped.hpp"
+#include "core/sha256.hpp"
 #include "data/json_file.hpp"
 #include "plan/derived.hpp"
 #include "plan/estimate_rule.hpp"
@@ -266,6 +267,7 @@ Family load_family(const FileTree& tree, std::string_view name, const IncludePat
   const JsonFile file = load_json(tree, fmt::format("kernels/{}/family.json", name), "family");
   Family family = read_family(tree, std::string(name), file.root(), paths);
   family.file = file.origin();
+  family.definition = sha256_hex(file.root().raw().dump());
   return family;
 }
 

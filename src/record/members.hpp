@@ -11,6 +11,7 @@
 #include "core/members.hpp"
 #include "core/named_value.hpp"
 #include "core/outcome.hpp"
+#include "report/emulation.hpp"
 #include "report/report.hpp"
 
 // The members of each struct that records have: all (core/members.hpp) or some of them.
@@ -63,6 +64,8 @@ void visit_members(Self& self, const Visit& visit) {
   visit("details", details, Later{});
 }
 
+FATUNE_MEMBERS(CountedWork, tensor_flop, warpgroup_flop, special_functions, fp32_operations,
+               integer_operations, warp_instructions, smem_traffic_bytes, global_sectors)
 FATUNE_MEMBERS(Config, family, values)
 FATUNE_MEMBERS_AND_LATER(MeasurePolicy,
                          (strategy, warmup, repeats, target_ci, budget_s, flush_l2, device_gate,

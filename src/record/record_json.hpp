@@ -13,6 +13,7 @@
 #include "core/gpu_reading.hpp"
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
+#include "report/emulation.hpp"
 #include "report/report.hpp"
 
 // Core's plain values as JSON that can be read back without loss, for the worker's messages and the
@@ -25,7 +26,7 @@
 namespace fatune {
 
 /// For Outcome, Timing, Verification, ErrorStats, Problem, Config, DeviceLimits, MeasurePolicy,
-/// MeasuringSummary, GpuReading, GpuConditions, MatmulRate, RuleAudit, LaunchGeometry,
+/// MeasuringSummary, GpuReading, GpuConditions, MatmulRate, RuleAudit, LaunchGeometry, CountedWork,
 /// ResourceFacts, Toolchain, Result, ProblemReport and RunReport; also for an optional
 /// Problem, Verification, LaunchGeometry, GpuReading and DumpExtents, which are null without a
 /// value.

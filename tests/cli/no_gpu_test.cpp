@@ -347,11 +347,90 @@ TEST_F(NoGpu, RaggedLengthsAreTaken) {
   EXPECT_EQ(report["problems"][1]["ranking"].size(), 1U);
 }
 
-TEST_F(NoGpu, RunsRepeatTheWhole) {
-  const json report =
-      fatune_json({"run", "--seq", "512", "--runs", "3", "--format", "json", "--config", kConfig});
-  ASSERT_EQ(report["problems"].size(), 3U);
-  EXPECT_EQ(report["problems"][2]["run"], 3);
+TEST_F(NoGpu, OptionsThatOnlyTimingHeedsDoNothingAndItSaysSo) {
+  const ProcessResult run = fatune({"run", "--seq", "512", "--runs", "3", "--counters", "2",
+                                    "--budget", "5", "--format", "json", "--config", kConfig});
+  expect_ok(run);
+  EXPECT_THAT(run.err,
+              HasSubstr("no effect, because nothing is timed: --budget, --runs, --counters"));
+  EXPECT_EQ(json::parse(run.out)["problems"].size(), 1U);
+  const ProcessResult sweep = fatune(with(kSmallSweep, {"--audit", "4", "--format", "json"}));
+  expect_ok(sweep);
+  EXPECT_THAT(sweep.err, HasSubstr("no effect, because nothing is timed: --audit\n"));
+  EXPECT_EQ(json::parse(sweep.out)["problems"][0]["audited"].size(), 0U);
+  EXPECT_THAT(fatune(kSmallSweep).err, Not(HasSubstr("no effect")));
+}
+
+TEST_F(NoGpu, WhatWasEmulatedIsNotEmulatedAgain) {
+  const std::vector<std::string> arguments =
+      with(kSmallSweep, {"--cache-dir", path("cache"), "--no-db", "--verbose", "--format", "json"});
+  const auto ranking_of = [](const ProcessResult& result) {
+    return json::parse(result.out)["problems"][0]["ranking"];
+  };
+  const ProcessResult first = fatune(arguments);
+  EXPECT_THAT(first.err, HasSubstr("emulated (FP16"));
+  const ProcessResult second = fatune(arguments);
+  EXPECT_THAT(second.err, Not(HasSubstr("emulated (FP16")));
+  json expected = ranking_of(first);
+  for (json& entry : expected) {
+    EXPECT_EQ(entry["estimated_from"], "emulation");
+    entry["from_cache"] = true;
+  }
+  EXPECT_EQ(ranking_of(second), expected);
+  EXPECT_THAT(fatune(with(arguments, {"--seed", "2"})).err, HasSubstr("emulated (FP16"))
+      << "other inputs";
+  EXPECT_THAT(fatune({"doctor", "--cache-dir", path("cache")}).out,
+              HasSubstr("4 verdicts of emulation"));
+  for (const auto& file : std::filesystem::directory_iterator(path("cache"))) {
+    if (file.path().extension() == ".verdict") {
+      std::filesystem::resize_file(file.path(), std::filesystem::file_size(file.path()) - 1);
+    }
+  }
+  const ProcessResult damaged = fatune(arguments);
+  EXPECT_THAT(damaged.err, HasSubstr("emulated (FP16"));
+  EXPECT_EQ(ranking_of(damaged), expected);
+}
+
+TEST_F(NoGpu, ASampleIsTriedAndItSaysHowToTryAll) {
+  const std::vector<std::string> space{"sweep",   "--seq", "128",     "--dhead", "128",
+                                       "--dtype", "fp16",  "--space", "64,32"};
+  const std::vector<std::string> few = with(space, {"--max-configs", "3"});
+  const ProcessResult table = fatune(few);
+  expect_ok(table);
+  EXPECT_THAT(table.out, AllOf(HasSubstr("3 of 3 verified"),
+                               HasSubstr("5 of 8 configurations were not tried: ")));
+  const ProcessResult result = fatune(with(few, {"--format", "json"}));
+  expect_schema(result.out, "results");
+  const json sample = json::parse(result.out)["problems"][0];
+  EXPECT_EQ(sample["ranking"].size(), 3U);
+  EXPECT_EQ(sample["untried"], 5);
+  const json all = fatune_json(with(space, {"--search", "exhaustive", "--format", "json"}));
+  EXPECT_EQ(all["problems"][0]["ranking"].size(), 8U);
+  EXPECT_EQ(all["problems"][0]["untried"], 0);
+}
+
+TEST_F(NoGpu, OfALargeSpaceOnlyASampleIsTriedByDefault) {
+  const std::string folder = toy_family_with("\n#error not today\n");  // which is quick to compile
+  json family = json::parse(read("toy_attention/family.json"));
+  json space = json::parse(read("toy_attention/spaces/toy.json"));
+  json tags = json::array();
+  for (int tag = 0; tag < 30; ++tag) {
+    tags.push_back(tag);
+  }
+  family["parameters"].push_back(
+      {{"name", "TAG"}, {"type", "int"}, {"values", tags}, {"doc", "means nothing"}});
+  family["short_form"]["tuple"].push_back("TAG");
+  space["configs"][0]["axes"]["TAG"] = tags;
+  write("toy_attention/family.json", family.dump());
+  write("toy_attention/spaces/toy.json", space.dump());
+  const std::vector<std::string> sweep{"sweep",   "--kernel-dir", folder,    "--seq",    "64",
+                                       "--dtype", "fp16",         "--no-db", "--format", "json"};
+  const json sample = fatune_json(sweep, ExitCode::nothing_ranked)["problems"][0];
+  EXPECT_EQ(sample["failures"].size(), 64U);
+  EXPECT_EQ(sample["untried"], 26);
+  const json all =
+      fatune_json(with(sweep, {"--search", "exhaustive"}), ExitCode::nothing_ranked)["problems"][0];
+  EXPECT_EQ(all["failures"].size(), 90U);
 }
 
 TEST_F(NoGpu, ABaselineCountsAsAHundredPercent) {

@@ -219,7 +219,7 @@ ExitCode cases(const CasesOptions& options) {
   Cases all(set, std::move(measured), std::move(kernels), std::move(space));
   const InterruptWatch watch;
   const auto cache = open_cache(options.compile);
-  announce_estimate(all.target(), options.output);
+  announce_estimate(all.target(), options);
   const CasesReport report = all.measure_all(cache.get());
   print_document(cases_document(report), options.output);
   return exit_code_of(report);

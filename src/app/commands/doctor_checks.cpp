@@ -54,9 +54,11 @@ Check check_family(const std::string& name) {
 }
 
 std::string cache_contents(const CubinCache& cache) {
-  const CacheContents contents = cache.contents();
-  return fmt::format("{}: {} entries, {:.1f} of {} MiB", cache.settings().folder.string(),
-                     contents.entries, static_cast<double>(contents.bytes) / (1 << 20),
+  const CacheContents kernels = cache.contents();
+  const CacheContents verdicts = cache.folder().contents(CacheKind::verdict);
+  return fmt::format("{}: {} kernels, {} verdicts of emulation, {:.1f} of {} MiB",
+                     cache.settings().folder.string(), kernels.entries, verdicts.entries,
+                     static_cast<double>(kernels.bytes + verdicts.bytes) / (1 << 20),
                      cache.settings().cap_bytes >> 20);
 }
 

@@ -49,8 +49,13 @@ ExitCode run(const RunOptions& options) {
   std::vector<ProblemPlan> problems = repeat(plan_problems(plans, options.problems), options.runs);
   say_left_out(options.problems, problems, options.output);
   std::optional<Config> baseline = planned_baseline(kernels.families, problems, options.baseline);
-  return carry_out(options,
-                   {std::move(kernels), {}, std::move(problems), baseline, options.counters});
+  PlannedRun run{std::move(kernels), {}, std::move(problems), baseline, options.counters};
+  run.fit = [](const Target& target, std::vector<ProblemPlan>& fitted) {
+    if (!target.measured()) {  // the same estimate again would say nothing
+      std::erase_if(fitted, [](const ProblemPlan& problem) { return problem.run > 1; });
+    }
+  };
+  return carry_out(options, run);
 }
 
 }  // namespace fatune

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "core/is_among.hpp"
 #include "plan/planner.hpp"
 #include "search/choose_search.hpp"
+#include "search/promising_sample.hpp"
 #include "store/open_store.hpp"
 
 namespace fatune {
@@ -141,6 +143,17 @@ std::size_t most_configs(const std::vector<ProblemPlan>& problems) {
   return greatest;
 }
 
+/// Returns the search of an estimate, which compiles and emulates for a minute or so.
+std::shared_ptr<const CandidateSearch> sample_of(const std::vector<ProblemPlan>& problems,
+                                                 std::optional<std::size_t> most) {
+  std::set<Config> configs;
+  for (const ProblemPlan& plan : problems) {
+    configs.insert(plan.configs.begin(), plan.configs.end());
+  }
+  return std::make_shared<PromisingSample>(
+      most.value_or(sample_size(configs.size(), problems.size())));
+}
+
 }  // namespace
 
 ExitCode sweep(const SweepOptions& options) {
@@ -170,14 +183,19 @@ ExitCode sweep(const SweepOptions& options) {
   const SearchKind search = options.search.kind.value_or(SearchKind::automatic);
   const SearchLimits limits{options.policy.seed, options.search.max_configs};
   const std::size_t greatest = most_configs(run.problems);
-  run.fit = [&](const DeviceLimits& device, std::vector<ProblemPlan>& fitted) {
-    prune_problems(plans, device, fitted);
-    if (learns(search, limits, greatest)) {
-      suggest_tuned(run.kernels.families, options.store, device, fitted);
+  run.fit = [&](const Target& target, std::vector<ProblemPlan>& fitted) {
+    prune_problems(plans, target.limits, fitted);
+    if (!target.measured() || learns(search, limits, greatest)) {
+      suggest_tuned(run.kernels.families, options.store, target.limits, fitted);
     }
-    choose_audited(plans, options.audit, options.problems, options.policy.seed, fitted);
+    if (target.measured()) {
+      choose_audited(plans, options.audit, options.problems, options.policy.seed, fitted);
+    }
   };
   run.search = choose_search(search, limits, greatest);
+  if (search == SearchKind::automatic) {
+    run.search_of_estimate = sample_of(run.problems, options.search.max_configs);
+  }
   const std::string whole = plan_hash(run);
   if (run.shard = take_shard(options.shard, run.problems); run.shard) {
     run.shard->sweep = whole;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -33,29 +34,71 @@ std::string duration_text(std::chrono::seconds duration) {
              : fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
-Progress::Progress(const OutputOptions& output, std::size_t total)
+Progress::Progress(const OutputOptions& output, std::size_t total, Work work,
+                   std::chrono::milliseconds line_interval)
     : live_(output.live_progress && output.verbosity != Verbosity::quiet),
       quiet_(output.verbosity == Verbosity::quiet),
       columns_variable_(output.columns_variable),
-      total_(total) {}
+      total_(total),
+      work_(work),
+      line_interval_(line_interval) {
+  if (!live_ && !quiet_) {
+    printer_ = std::jthread([this](const std::stop_token& stop) { print_lines(stop); });
+  }
+}
+
+/// Prints a line whenever none was printed for an interval.
+void Progress::print_lines(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    const Clock::time_point due = last_line_ + line_interval_;
+    if (Clock::now() >= due) {
+      last_line_ = Clock::now();
+      print_diagnostic(status() + "\n");
+    } else {
+      ended_.wait_until(lock, stop, due, [] { return false; });
+    }
+  }
+}
 
 std::string Progress::count() const {
   return total_ == 0 ? fmt::format("[{}]", done_) : fmt::format("[{}/{}]", done_, total_);
 }
 
-/// Returns the time left, which assumes that the rest takes as long per step as before. It is
-/// unknown until a step is done, and empty if the total is unknown.
+double Progress::cpu_s_left(const Done& done) const {
+  const std::size_t left = kernels_ - std::min(kernels_, done.kernels);
+  return done.cpu_s / static_cast<double>(std::max<std::size_t>(done.kernels, 1)) *
+         static_cast<double>(left);
+}
+
+/// Returns the time left. Steps are assumed to take as long as before, and so is each part of the
+/// work on a kernel. Many configurations may share a kernel, so their number says little about the
+/// work. Nothing until something of each part is done.
+std::optional<double> Progress::seconds_left() const {
+  const std::chrono::duration<double> elapsed = Clock::now() - start_;
+  if (work_ == Work::steps) {
+    return done_ == 0 ? std::nullopt
+                      : std::optional(elapsed.count() / static_cast<double>(done_) *
+                                      static_cast<double>(total_ - std::min(total_, done_)));
+  }
+  if (compiled_.kernels == 0 || (work_ == Work::emulation && emulated_.kernels == 0)) {
+    return done_ < total_ ? std::nullopt : std::optional(0.0);
+  }
+  double left_s = cpu_s_left(compiled_);
+  if (work_ == Work::emulation) {
+    left_s += cpu_s_left(emulated_);
+  }
+  const double per_cpu_s = elapsed.count() / std::max(compiled_.cpu_s + emulated_.cpu_s, 1e-3);
+  return left_s * per_cpu_s;
+}
+
+/// Returns the time left as text: "ETA 0:42", "ETA ?"; empty if the total is unknown.
 std::string Progress::remaining() const {
   if (total_ == 0) {
     return {};
   }
-  if (done_ == 0) {
-    return "ETA ?";
-  }
-  const std::chrono::duration<double> elapsed = Clock::now() - start_;
-  const double per_step_s = elapsed.count() / static_cast<double>(done_);
-  const double left_s = per_step_s * static_cast<double>(total_ - done_);
-  return "ETA " + duration_text(std::chrono::seconds(std::lround(left_s)));
+  const auto left_s = seconds_left();
+  return left_s ? "ETA " + duration_text(std::chrono::seconds(std::lround(*left_s))) : "ETA ?";
 }
 
 std::string Progress::status() const {
@@ -98,9 +141,26 @@ void Progress::step() {
   draw();
 }
 
+void Progress::expect_kernel() {
+  const std::lock_guard lock(mutex_);
+  ++kernels_;
+}
+
+void Progress::compiled(double cpu_s) { add(compiled_, cpu_s); }
+
+void Progress::emulated(double cpu_s) { add(emulated_, cpu_s); }
+
+void Progress::add(Done& done, double cpu_s) {
+  const std::lock_guard lock(mutex_);
+  ++done.kernels;
+  done.cpu_s += cpu_s;
+  draw();
+}
+
 void Progress::end_problem(const ProblemReport& report) {
   const std::lock_guard lock(mutex_);
   problem_ = describe(report.problem);
+  last_line_ = Clock::now();
   if (quiet_) {
     return;
   }
@@ -109,6 +169,7 @@ void Progress::end_problem(const ProblemReport& report) {
 }
 
 void Progress::finish() {
+  printer_ = {};
   if (live_) {
     print_diagnostic(kWipeLine);
   }

@@ -1,10 +1,14 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <mutex>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "app/option_groups.hpp"
 #include "engine/run_observer.hpp"
@@ -12,25 +16,45 @@
 
 namespace fatune {
 
-/// Prints the progress of a run to standard error: one line that is redrawn on a terminal, a line
-/// per problem elsewhere, nothing when quiet. The live line fits the terminal's current width.
+/// Prints the progress of a run to standard error: one line that is redrawn on a terminal;
+/// elsewhere a line per problem, and one whenever none was printed for ten seconds; nothing when
+/// quiet. The live line fits the terminal's current width.
 class Progress : public RunObserver {
  public:
   using Clock = std::chrono::steady_clock;
 
+  /// What takes the run's time: its steps, or compiling its kernels, or emulating them too.
+  enum class Work { steps, compilation, emulation };
+
   /// `total`: steps of the whole run; 0: another program decides how many there will be.
-  Progress(const OutputOptions& output, std::size_t total);
+  /// `line_interval`: off a terminal, the longest time without a line.
+  Progress(const OutputOptions& output, std::size_t total, Work work = Work::steps,
+           std::chrono::milliseconds line_interval = std::chrono::seconds(10));
 
   /// Changes the total when there is more to do. `total`: steps of the whole run.
   void expect(std::size_t total);
   void begin_problem(const Problem& problem) override;
   void step() override;
+  void expect_kernel() override;
+  void compiled(double cpu_s) override;
+  void emulated(double cpu_s) override;
   void end_problem(const ProblemReport& report) override;
-  /// Wipes the live line.
+  /// Wipes the live line, and prints nothing more on its own.
   void finish();
 
  private:
+  /// Kernels of which a part of the work is done, and the CPU time that it took.
+  struct Done {
+    std::size_t kernels = 0;
+    double cpu_s = 0.0;
+  };
+
   void draw();
+  void print_lines(const std::stop_token& stop);
+  void add(Done& done, double cpu_s);
+  /// The CPU time that this part of the work will take for the other kernels.
+  [[nodiscard]] double cpu_s_left(const Done& done) const;
+  [[nodiscard]] std::optional<double> seconds_left() const;
   [[nodiscard]] std::string count() const;
   [[nodiscard]] std::string status() const;
   [[nodiscard]] std::string live_line() const;
@@ -45,6 +69,14 @@ class Progress : public RunObserver {
   std::string problem_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_drawn_;
+  Clock::time_point last_line_ = start_;  ///< off a terminal
+  Work work_;
+  std::size_t kernels_ = 0;  ///< expected
+  Done compiled_;
+  Done emulated_;
+  std::chrono::milliseconds line_interval_;
+  std::condition_variable_any ended_;
+  std::jthread printer_;  ///< must be last: it uses the other members
 };
 
 /// Formats "0:42" or "1:03:20". Hours are left out if there are none.

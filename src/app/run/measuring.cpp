@@ -24,6 +24,7 @@
 #include "app/run/store_log.hpp"
 #include "compile/compiler.hpp"
 #include "core/mapped.hpp"
+#include "core/thread_time.hpp"
 #include "data/device_file.hpp"
 #include "engine/device_thread.hpp"
 #include "engine/estimating_evaluator.hpp"
@@ -76,6 +77,11 @@ SmRates rates_for(const PlannedRun& run, const Target& target) {
   return load_sm_rates(run.kernels.tree, target.limits.arch);
 }
 
+/// Whether kernels are emulated, which needs their PTX.
+bool is_emulated(const MeasureOptions& options, const Target& target) {
+  return !target.measured() && options.emulate;
+}
+
 DeviceThread::Make make_measuring(const MeasureOptions& options, const PlannedRun& run,
                                   const Target& target, const TargetGpu& gpu, CubinCache* cache) {
   MeasuringSetup setup = gpu_setup(target, gpu, options.target, options.output);
@@ -99,18 +105,14 @@ DeviceThread::Make make_estimating(const MeasureOptions& options, const PlannedR
   DeviceLimits limits = target.limits;
   limits.free_memory_bytes = limits.total_memory_bytes;
   std::optional<EstimateVerification> verification;
-  if (options.emulate) {
-    verification = {{job_count(options.compile), options.policy.seed, cache},
+  if (is_emulated(options, target)) {
+    verification = {{job_count(options.compile), options.policy.seed, cache,
+                     [&observer](double cpu_s) { observer.emulated(cpu_s); }},
                     [&observer] { observer.step(); }};
   }
   return [&families = run.kernels.families, limits, rates = rates_for(run, target), verification] {
     return std::make_unique<EstimatingEvaluator>(families, limits, rates, verification);
   };
-}
-
-/// Compiles a request. Emulation and the estimate need the PTX.
-CompileResult compile_for(const CompileRequest& request, const Target& target, CubinCache* cache) {
-  return compile(request, cache, !target.measured());
 }
 
 /// A GPU, or the estimate, with its evaluator.
@@ -256,7 +258,10 @@ class Measuring {
         cache_(cache),
         recorder_(report_header(run, options, target), files),
         planned_(count_configs(run.problems, *run.search)),
-        progress_(options.output, planned_),
+        progress_(options.output, planned_,
+                  target.measured() ? Progress::Work::steps
+                  : options.emulate ? Progress::Work::emulation
+                                    : Progress::Work::compilation),
         disturbances_(mapped(target.gpus, &TargetGpu::uuid)),
         stations_(open_stations(options, run, target, cache, progress_)),
         pipeline_(begin(run.kernels.families, run.baseline, run.problems, *run.search)) {}
@@ -283,7 +288,11 @@ class Measuring {
                                   const std::vector<ProblemPlan>& plans,
                                   const CandidateSearch& search) {
     const auto compile_one = [this](const CompileRequest& request) {
-      return compile_for(request, target_, cache_);
+      const double start_s = thread_cpu_s();
+      // Emulation and the estimate need the PTX.
+      CompileResult result = compile(request, cache_, !target_.measured());
+      progress_.compiled(thread_cpu_s() - start_s);
+      return result;
     };
     return std::make_unique<Pipeline>(
         PipelineParts{families, target_.limits, rates_for(run_, target_), search, compile_one,

@@ -1,10 +1,10 @@
 #include "app/run/session.hpp"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/choice/baseline.hpp"
 #include "app/console/console.hpp"
@@ -15,6 +15,7 @@
 #include "app/run/view_check.hpp"
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
+#include "core/usable_cores.hpp"
 #include "emit/export_report.hpp"
 #include "emit/run_report.hpp"
 #include "engine/interrupt.hpp"
@@ -193,7 +194,10 @@ void print_end(const RunEnd& end, const PlannedRun& run, const ResultFiles& file
 PlannedRun fitted(const PlannedRun& run, const Target& target) {
   PlannedRun fitted = run;
   if (run.fit) {
-    run.fit(target.limits, fitted.problems);
+    run.fit(target, fitted.problems);
+  }
+  if (run.search_of_estimate && !target.measured()) {
+    fitted.search = run.search_of_estimate;
   }
   return fitted;
 }
@@ -251,10 +255,15 @@ std::size_t count_configs(const std::vector<ProblemPlan>& problems, const Candid
   return count;
 }
 
-void announce_estimate(const Target& target, const OutputOptions& output) {
-  if (!target.measured()) {
-    print_note(output, fmt::format("NOT MEASURED: {}; estimating for {}", target.why_not_measured,
-                                   target.limits.name));
+void announce_estimate(const Target& target, const MeasureOptions& options) {
+  if (target.measured()) {
+    return;
+  }
+  print_note(options.output, fmt::format("NOT MEASURED: {}; estimating for {}",
+                                         target.why_not_measured, target.limits.name));
+  if (!options.given_for_times.empty()) {
+    print_note(options.output, fmt::format("no effect, because nothing is timed: {}",
+                                           fmt::join(options.given_for_times, ", ")));
   }
 }
 
@@ -268,8 +277,7 @@ std::unique_ptr<CubinCache> open_cache(const CompileSettings& settings) {
 }
 
 int job_count(const CompileSettings& settings) {
-  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-  return settings.jobs > 0 ? settings.jobs : std::max(1, cores);
+  return settings.jobs > 0 ? settings.jobs : usable_cores();
 }
 
 ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {
@@ -280,7 +288,7 @@ ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {
       choose_targets(options.target, run.kernels.tree, run.kernels.families.all());
   check_cover_is_timed(run, targets.front());
   check_rivals_are_timed(run, targets.front());
-  announce_estimate(targets.front(), options.output);
+  announce_estimate(targets.front(), options);
   if (targets.front().measured() || run.shard) {
     check_store_place(options.store);
   }

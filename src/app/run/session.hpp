@@ -25,9 +25,11 @@ struct PlannedRun {
   std::vector<ProblemPlan> problems;
   std::optional<Config> baseline;
   int counters = 0;  ///< MeasureOptions::counters
-  /// Adapts the problems to a device. Empty: they are the same on each device.
-  std::function<void(const DeviceLimits&, std::vector<ProblemPlan>&)> fit = {};
+  /// Adapts the problems to a target. Empty: they are the same on each device.
+  std::function<void(const Target&, std::vector<ProblemPlan>&)> fit = {};
   std::shared_ptr<const CandidateSearch> search = std::make_shared<ExhaustiveSearch>();
+  /// Takes the place of `search` if nothing is measured; null: nothing does.
+  std::shared_ptr<const CandidateSearch> search_of_estimate = {};
   /// Also measure what a cover within this percentage of the winners needs (docs/export.md).
   std::optional<double> cover_percent = {};
   /// Race each problem's winner against an earlier one (docs/gate.md); null: none.
@@ -47,8 +49,8 @@ struct PlannedRun {
 /// Error(too_large) and Error(io).
 [[nodiscard]] ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run);
 
-/// If nothing will be timed, says so and why.
-void announce_estimate(const Target& target, const OutputOptions& output);
+/// If nothing will be timed, says so and why, and which of the given options have no effect.
+void announce_estimate(const Target& target, const MeasureOptions& options);
 
 /// Opens the cache that the options and the environment name. Null: --no-cache.
 [[nodiscard]] std::unique_ptr<CubinCache> open_cache(const CompileSettings& settings);

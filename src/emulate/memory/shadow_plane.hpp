@@ -6,10 +6,12 @@
 #include <optional>
 #include <vector>
 
+#include "emulate/memory/zeroed_allocator.hpp"
+
 namespace fatune::emulate {
 
 /// A mark for every byte of a memory. The 4 bytes of a word mostly have the same mark. It is then
-/// stored once for the word, which makes the plane fast.
+/// stored once for the word, which makes the plane fast. Mark{} must be all zero bits.
 template <typename Mark>
 class ShadowPlane {
  public:
@@ -102,8 +104,10 @@ class ShadowPlane {
     return bytes;
   }
 
-  std::vector<Mark> words_;
-  std::vector<Mark> bytes_;  ///< marks for mixed words; empty until there is one
+  using Marks = std::vector<Mark, ZeroedAllocator<Mark>>;
+
+  Marks words_;
+  Marks bytes_;  ///< marks for mixed words; empty until there is one
   Mark mixed_;
 };
 

@@ -93,11 +93,12 @@ class Affine {
     return sum;
   }
   [[nodiscard]] CountedSample sample(std::int64_t seq_len) const {
-    CountedSample sample;
-    sample.launch.on = {problem(seq_len), 3};
-    sample.launch.blocks.extent = {seq_len / rows_, 1, 1};
-    sample.work.fp32_operations = of_head(seq_len);
-    return sample;
+    EmulatedLaunch launch;
+    launch.on = {problem(seq_len), 3};
+    launch.blocks.extent = {seq_len / rows_, 1, 1};
+    CountedWork work;
+    work.fp32_operations = of_head(seq_len);
+    return counted_sample(work, launch);
   }
 
  private:

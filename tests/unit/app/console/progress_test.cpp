@@ -9,6 +9,7 @@
 namespace fatune {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 const std::string kProblem = describe({1, 128, 1, 64, DType::fp16, false});
@@ -53,6 +54,47 @@ TEST(Progress, OneLineRedrawnOnATerminal) {
   OutputOptions output;
   output.live_progress = true;
   EXPECT_THAT(shown(output), HasSubstr("\r\x1b[K[0/2] " + kProblem + ", ETA ?"));
+}
+
+/// A line is due even while nothing happens.
+TEST(Progress, OffATerminalALineComesAtIntervals) {
+  using std::chrono::milliseconds;
+  testing::internal::CaptureStderr();
+  Progress progress({}, 2, Progress::Work::steps, milliseconds(20));
+  progress.begin_problem({1, 128, 1, 64, DType::fp16, false});
+  std::this_thread::sleep_for(milliseconds(200));
+  progress.finish();
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(text, HasSubstr("[0/2] " + kProblem + ", ETA ?\n[0/2] " + kProblem + ", ETA ?\n"));
+  testing::internal::CaptureStderr();
+  std::this_thread::sleep_for(milliseconds(50));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "none after the end";
+}
+
+/// Where problems share their kernels, most of the steps cost nothing.
+TEST(Progress, TheTimeLeftFollowsTheKernels) {
+  testing::internal::CaptureStderr();
+  Progress progress({}, 400, Progress::Work::emulation);
+  for (int kernel = 0; kernel < 100; ++kernel) {
+    progress.expect_kernel();
+  }
+  progress.end_problem({});
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  for (int kernel = 0; kernel < 10; ++kernel) {
+    progress.compiled(2.0);
+    progress.emulated(1.0);
+    progress.step();
+  }
+  progress.end_problem({});
+  for (int kernel = 0; kernel < 90; ++kernel) {
+    progress.compiled(2.0);
+  }
+  progress.end_problem({});
+  progress.finish();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              ContainsRegex("\\[0/400\\].*ETA \\?.*\n"
+                            "\\[10/400\\].*ETA 0:0[2-6]:.*\n"  // 9 times 0.3 s, or a little more
+                            "\\[10/400\\].*ETA 0:0[01]:"));    // 90 of 300 s of CPU time are left
 }
 
 TEST(Progress, SeveralGpusTellAtTheSameTime) {

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fatune {
+
+struct CacheSettings {
+  std::filesystem::path folder;
+  std::int64_t cap_bytes = std::int64_t{1} << 30;
+};
+
+/// $XDG_CACHE_HOME/fatune, else $HOME/.cache/fatune; the cap is 1 GiB or FATUNE_CACHE_MIB.
+/// Throws Error(usage) when FATUNE_CACHE_MIB is not a positive integer.
+[[nodiscard]] CacheSettings cache_settings_from_environment();
+
+struct CacheContents {
+  std::int64_t entries = 0;
+  std::int64_t bytes = 0;
+};
+
+/// The kinds of entries of the cache's folder.
+enum class CacheKind { artifact, verdict };
+
+/// The files of the cache: one for each entry, named after its kind and key, shared by threads and
+/// processes. Entries are published by rename, so a reader sees a whole entry or none. When the
+/// folder grows over its cap, the least recently used entries of all kinds are removed first. A
+/// folder that cannot be written costs one warning, never a failure; its entries are still used.
+class CacheFolder {
+ public:
+  explicit CacheFolder(CacheSettings settings);
+
+  /// The bytes of an entry, which counts as used now. Nothing if there is none.
+  [[nodiscard]] std::optional<std::string> read(CacheKind kind, const std::string& key);
+  /// Returns whether the entry was written.
+  bool write(CacheKind kind, const std::string& key, const std::string& bytes);
+
+  [[nodiscard]] CacheContents contents(CacheKind kind) const;
+  /// The keys that begin with `prefix`, sorted. Does not check that their entries can be read.
+  [[nodiscard]] std::vector<std::string> keys(CacheKind kind, std::string_view prefix) const;
+  [[nodiscard]] const CacheSettings& settings() const noexcept { return settings_; }
+  [[nodiscard]] std::int64_t evicted() const noexcept { return evicted_; }
+  /// Returns why entries cannot be written; empty if they can. Creates the folder.
+  [[nodiscard]] std::string why_unwritable() const;
+  std::int64_t clear();  ///< removes every entry (nothing else) and returns how many
+
+ private:
+  [[nodiscard]] std::filesystem::path entry_path(CacheKind kind, const std::string& key) const;
+  void give_up(const std::string& reason);
+  void keep_under_cap(std::int64_t added_bytes);
+
+  CacheSettings settings_;
+  std::atomic<std::int64_t> evicted_{0};
+  std::atomic<bool> writable_{true};
+  std::mutex eviction_;                ///< one thread counts and evicts at a time
+  std::int64_t estimated_bytes_ = -1;  ///< of the folder; -1: not counted yet
+};
+
+}  // namespace fatune
