@@ -40,7 +40,7 @@ TEST_F(Summary, JsonHasTheSameFigures) {
     EXPECT_EQ(winners[i]["winner"], ranking[0]["config"]);
     EXPECT_EQ(winners[i]["time_us"], ranking[0]["time_us"]);
     const auto tied =
-        std::ranges::count_if(ranking, [](const json& result) { return result["tie_group"] == 1; });
+        std::ranges::count_if(ranking, [](const json& entry) { return entry["tie_group"] == 1; });
     EXPECT_EQ(winners[i]["tied_with"], tied - 1);
     EXPECT_EQ(winners[i]["roof"], "compute");
   }

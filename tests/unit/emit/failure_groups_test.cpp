@@ -19,14 +19,14 @@ Result failed(const std::string& config, Outcome outcome) {
   return result;
 }
 
-RunReport run_of(std::vector<Result> failures) {
+RunReport failing_run(std::vector<Result> failures) {
   RunReport run = sample_report(true);
   run.problems[0].failures = std::move(failures);
   return run;
 }
 
 TEST(FailureGroups, ReasonsThatDifferInNumbersOnlyAreOne) {
-  const RunReport run = run_of({failed("a", Unlaunchable{"needs 300000 bytes of 232448"}),
+  const RunReport run = failing_run({failed("a", Unlaunchable{"needs 300000 bytes of 232448"}),
                                 failed("b", TimedOut{500.0}),
                                 failed("c", Unlaunchable{"needs 240000.5 bytes of 232448"})});
   const auto groups = failure_groups(run);
@@ -37,7 +37,7 @@ TEST(FailureGroups, ReasonsThatDifferInNumbersOnlyAreOne) {
 }
 
 TEST(FailureGroups, AreOfAllProblemsAndDropsComeLast) {
-  RunReport run = run_of({failed("a", Pruned{"keys", "4 of 5 keys"}),
+  RunReport run = failing_run({failed("a", Pruned{"keys", "4 of 5 keys"}),
                           failed("b", Pruned{"keys", "other words"}),
                           failed("c", Pruned{"waves", "other words"}), failed("d", Crashed{"it"})});
   run.problems.push_back(run.problems[0]);
@@ -50,7 +50,7 @@ TEST(FailureGroups, AreOfAllProblemsAndDropsComeLast) {
 
 TEST(FailureGroups, TwentyNineEqualLinesAreOneBelowTheRanking) {
   const std::string note = "C7511: wgmma is serialized";
-  const RunReport run = run_of(std::vector<Result>(29, failed("(ws, 1): x", Serialized{note})));
+  const RunReport run = failing_run(std::vector<Result>(29, failed("(ws, 1): x", Serialized{note})));
   const std::string text = render(run_document(run, 10), OutputFormat::table);
   const std::size_t line = text.find(note);
   ASSERT_NE(line, std::string::npos);
@@ -73,7 +73,7 @@ TEST(FailureGroups, WhatDoesNotCompileIsOneLineForEachReasonToo) {
 }
 
 TEST(FailureGroups, WithoutFailuresNothingIsSaid) {
-  EXPECT_THAT(render(run_document(run_of({})), OutputFormat::table),
+  EXPECT_THAT(render(run_document(failing_run({})), OutputFormat::table),
               Not(HasSubstr("not in the rankings")));
 }
 

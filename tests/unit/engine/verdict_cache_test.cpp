@@ -17,7 +17,7 @@ CountedSample sample(double flop) {
   CountedWork work;
   work.tensor_flop = flop;
   work.global_sectors = 7.0;
-  return {work, 4.0, 256.0};
+  return {work, {{1, 256, 4, 64, DType::fp16, true}, 3}, 4};
 }
 
 EmulationVerdict right() {
@@ -60,8 +60,8 @@ TEST_F(VerdictCacheTest, KeepsVerdictsWithTheirCounts) {
   EXPECT_EQ(found->work->shorter.work.tensor_flop, 1.0);
   EXPECT_EQ(found->work->longer->work.tensor_flop, 2.0);
   EXPECT_EQ(found->work->longer->work.global_sectors, 7.0);
-  EXPECT_EQ(found->work->longer->blocks, 4.0);
-  EXPECT_EQ(found->work->longer->keys_per_block, 256.0);
+  EXPECT_EQ(found->work->longer->blocks, 4);
+  EXPECT_EQ(found->work->longer->on, sample(2).on);
 }
 
 TEST_F(VerdictCacheTest, KeepsFailures) {

@@ -32,7 +32,7 @@ TEST(Reason, ComputesExpressionsInBraces) {
 
 TEST(Reason, ItsTextForProgramsNamesWhatItShows) {
   const SymbolTable& symbols = fixtures::flash().symbols;
-  EXPECT_EQ(Reason("a {B_r} of {B_c * 2}", symbols, "f.json: /r").text(symbols),
+  EXPECT_EQ(Reason("a {B_r} of {B_c * 2}", symbols, "f.json: /r").text(),
             "a B_r of B_c * 2");
 }
 

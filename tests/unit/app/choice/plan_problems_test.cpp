@@ -88,7 +88,7 @@ class PruneProblems : public PlanProblems {
     Plan plan = plan_;
     plan.waiting = {{plan.kept,
                      {{"rows-filled", Expression("BLOCK_ROWS > seq_len", symbols, "f"),
-                       Reason("{BLOCK_ROWS} rows", symbols, "f")}}}};
+                       {"f", {{std::nullopt, Reason("{BLOCK_ROWS} rows", symbols, "f")}}}}}}};
     return {{&kernels_.family(), plan}};
   }
 
