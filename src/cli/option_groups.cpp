@@ -233,8 +233,8 @@ void add_cache_options(CLI::App& app, CompileSettings& compile) {
 
 void add_compile_settings(CLI::App& app, CompileSettings& compile) {
   const OptionScope scope(app, option_group::kKernels);
-  add_integer(app, "--jobs", "compilations at a time (default: one per usable core)", 1,
-              kMostJobs, compile.jobs);
+  add_integer(app, "--jobs", "compilations at a time (default: one per usable core)", 1, kMostJobs,
+              compile.jobs);
   add_cache_options(app, compile);
 }
 

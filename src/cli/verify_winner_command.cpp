@@ -41,7 +41,7 @@ Exit code 11: a winner is beaten, or has failed. 13: none is, but one is undecid
 Examples:
   fatune verify-winner
   fatune verify-winner results/best_configs.json
-  fatune verify-winner nvidia-h200                  (the winners shipped for another GPU)
+  fatune verify-winner nvidia-h200    (the winners shipped for another GPU)
   fatune verify-winner best.json --tolerance 2 --budget 60 --format json)");
 }
 

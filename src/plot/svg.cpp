@@ -82,13 +82,15 @@ std::string svg(const Plot& plot, SvgPlace place) {
   const bool file = place == SvgPlace::file;
   const double top = file ? 0.0 : kTitleLine;  // a page shows the title itself
   return fmt::format(
-      "<svg class=\"plot {}{}\"{} role=\"img\" aria-labelledby=\"{}-title {}-desc\" viewBox=\"0 {} "
-      "{} "
-      "{}\">\n"
+      "<svg class=\"plot {}{}\"{}{} role=\"img\" aria-labelledby=\"{}-title {}-desc\" "
+      "viewBox=\"0 {} {} {}\">\n"
       "{}{}{}{}</svg>\n",
       std::visit(DrawingClass{}, plot.drawing), narrow ? " narrow" : "",
-      file ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", id, id, top, std::ceil(drawing.width),
-      std::ceil(drawing.bottom) - top,
+      file ? " xmlns=\"http://www.w3.org/2000/svg\"" : "",
+      // Without a narrow drawing, a page scrolls and does not shrink it.
+      file || has_narrow_svg(plot) ? std::string()
+                                   : fmt::format(" width=\"{}\"", std::ceil(drawing.width)),
+      id, id, top, std::ceil(drawing.width), std::ceil(drawing.bottom) - top,
       file ? fmt::format("<style>\n{}</style>\n", plot_style()) : "", spoken_heading(plot, id),
       file ? title_line(plot) : "", drawing.elements);
 }

@@ -21,6 +21,9 @@ constexpr double kScalePrior = 2.0;
 
 /// Shifts and scales values to mean 0 and variance 1. Values that are all the same become 0.
 void standardize(std::vector<double>& values) {
+  if (values.empty()) {
+    return;
+  }
   Eigen::Map<Eigen::ArrayXd> all(values.data(), static_cast<Eigen::Index>(values.size()));
   all -= all.mean();
   const double deviation = std::sqrt(all.square().mean());

@@ -30,7 +30,8 @@ class DefaultProblems : public ProgramTest {
                                        "--timing", "late",         "--format", "json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     std::vector<std::string> problems;
-    for (const json& row : fatune_json(arguments)["configs"]) {
+    const json report = fatune_json(arguments);
+    for (const json& row : report["configs"]) {
       EXPECT_EQ(row["outcome"], "right");
       problems.push_back(row["problem"]);
     }

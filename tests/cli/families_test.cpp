@@ -187,7 +187,7 @@ TEST_F(Families, HaveOneDefaultArchitectureWithoutAGpu) {
     for (const std::vector<std::string>& command : {std::vector<std::string>{"run", "--no-emulate"},
                                                     {"compile"},
                                                     {"emulate"},
-                                                    {"check", "--emulate"}}) {
+                                                    {"check", "--device", "none"}}) {
       const ProcessResult result = fatune(with(command, {"--config", config, "--seq", "64"}));
       expect_ok(result);
       EXPECT_THAT(result.out + result.err, HasSubstr("sm_90a")) << command.front() << config;

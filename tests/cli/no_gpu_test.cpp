@@ -157,7 +157,9 @@ TEST_F(NoGpu, ListEstimatesWithoutCompiling) {
   const std::vector<std::string> list{"list",      "--family", "flash_sm90", "--space",
                                       "hopper_ci", "--dhead",  "128",        "--dtype",
                                       "fp16",      "--format", "json"};
-  for (const json& kept : fatune_json(with(list, {"--seq", "4096"}))["kept"]) {
+  const json report = fatune_json(with(list, {"--seq", "4096"}));
+  ASSERT_FALSE(report["kept"].empty());
+  for (const json& kept : report["kept"]) {
     EXPECT_GT(kept["estimate_us"], 1000.0);
   }
   EXPECT_TRUE(fatune_json(list)["kept"][0]["estimate_us"].is_null());
@@ -465,6 +467,9 @@ TEST_F(NoGpu, ShowPrintsAnEstimateAgainFromTheStoreAndFromItsFile) {
         fatune(with(kSmallSweep, {"--out", path("out"), "--format", format}));
     expect_ok(printed);
     for (const std::string& run : {std::string("last"), path("out/results.json")}) {
+      if (format == "json" && run != "last") {
+        continue;  // of a file's verifications only the tightest input is kept
+      }
       EXPECT_EQ(fatune({"show", run, "--format", format}).out, printed.out) << run << format;
     }
   }
@@ -481,7 +486,7 @@ TEST_F(NoGpu, CommandsOnAStoredEstimateSayWhatItIs) {
   EXPECT_THAT(read("report.html"), HasSubstr("NOT MEASURED"));
   const ProcessResult compared = fatune({"compare", path("out/results.json"), "last"});
   EXPECT_EQ(compared.exit_code, static_cast<int>(ExitCode::undecided)) << compared.err;
-  EXPECT_THAT(compared.out, HasSubstr("are estimates"));
+  EXPECT_THAT(compared.out, HasSubstr("are the same run"));
   expect_error(fatune({"predict", "--run", "last", "--seq", "256"}), ExitCode::bad_file,
                {"estimate"});
 }
@@ -498,7 +503,7 @@ TEST_F(NoGpu, AStoredEstimateIsNeverReused) {
 }
 
 TEST_F(NoGpu, AnEstimateThatCannotBeStoredIsPrintedWithAWarning) {
-  write("no_database.db", "x");
+  write("no_database.db", "this text is long enough not to be taken for an empty database");
   const ProcessResult result =
       fatune(with(kSmallSweep, {"--no-emulate", "--db", path("no_database.db")}));
   expect_ok(result);

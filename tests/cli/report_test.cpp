@@ -86,7 +86,7 @@ TEST_F(Report, ShowsWhatFatuneShipsForTheGpuThatIsNamed) {
   of_h200.insert(of_h200.end(), {"--gpu", "H200"});
   EXPECT_EQ(fatune(of_h200).out, fatune(figure).out);
   expect_ok(fatune({"report", "--gpu", "h200", "--out", path("report.html")}));
-  EXPECT_THAT(read("report.html"), HasSubstr("fatune report --gpu h200</pre>"));
+  EXPECT_THAT(read("report.html"), HasSubstr("fatune report --gpu h200 --format svg"));
   expect_error(fatune({"report", "--gpu", "V100"}), ExitCode::usage,
                {"--gpu", "'V100'", "nvidia-h200"});
   expect_error(fatune({"report", "last", "--gpu", "h200"}), ExitCode::usage, {"--gpu", "INPUT"});

@@ -101,19 +101,16 @@ TEST_F(ProblemSizes, AreSaidToBeTooLargeForAKernelByItsOwnQuantities) {
                                       "4294836225, which is not a valid int32"));
 }
 
-TEST_F(ProblemSizes, OfKernelsWhoseBlocksShareTilesAreEstimatedFromWhatEmulationCounts) {
+TEST_F(ProblemSizes, OfKernelsWhoseBlocksShareTilesAreEstimated) {
   const auto estimate_us = [&](const std::string& config) {
     const nlohmann::json report = fatune_json({"run", "--config", config, "--seq", "4096",
                                                "--device", "none", "--no-db", "--format", "json"});
     const nlohmann::json& result = report["problems"][0]["ranking"][0];
-    EXPECT_EQ(result["estimated_from"], "emulation") << config;
     return result["time_us"].get<double>();
   };
   const double whole_us = estimate_us(kSizedConfigs[2]);
   const double split_us = estimate_us(kSizedConfigs[3]);
-  // All tiles of the small problem are shared, but few of this one.
-  EXPECT_GT(split_us, whole_us);
-  EXPECT_LT(split_us, 3.0 * whole_us);
+  EXPECT_NEAR(split_us / whole_us, 1.0, 0.1);  // few tiles of this problem are shared
 }
 
 }  // namespace

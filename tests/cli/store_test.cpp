@@ -158,11 +158,6 @@ TEST_F(Storing, NoDbStoresNothing) {
   EXPECT_FALSE(std::filesystem::exists(path(".local/share/fatune")));
 }
 
-TEST_F(Storing, EstimatesAreNotStored) {
-  expect_ok(fatune(run_of({"--seq", "128", "--device", "none"})));
-  EXPECT_THAT(fatune({"history"}).out, HasSubstr("no run is stored"));
-}
-
 TEST_F(Storing, TheFolderIsXdgDataHome) {
   process_.environment["XDG_DATA_HOME"] = path("data");
   expect_ok(fatune(run_of({"--seq", "128"})));
@@ -330,6 +325,9 @@ TEST_F(Storing, ADatabaseOfVersion3IsShownAsThatVersionShowedIt) {
   const json now = json::parse(shown.out).flatten();
   const json then = json::parse(recorded("store/version3_run1.json")).flatten();
   for (const auto& [pointer, value] : then.items()) {
+    if (pointer == "/summary") {
+      continue;  // a run of one problem had none
+    }
     EXPECT_EQ(now.value(pointer, json("missing")), value) << pointer;
   }
 }

@@ -20,7 +20,7 @@ class Summary : public ProgramTest {
 
 TEST_F(Summary, NamesTheWinnersAndTheBestForAll) {
   const std::string text = fatune(sweep("512,1024", "table")).out;
-  EXPECT_THAT(text, HasSubstr("\nestimated winners of 2 problems on sm_90 (no GPU): "));
+  EXPECT_THAT(text, HasSubstr("\nestimated winners of 2 problems on sm_90a (no GPU): "));
   EXPECT_LT(text.find("estimated winners"), text.find("measured: false"));
   EXPECT_THAT(text, HasSubstr("\nbest for all 2 problems of FP16 d128: (FP16, 128, 64, 64, 4): "));
   EXPECT_THAT(text, HasSubstr("% (geometric mean), at worst by "));

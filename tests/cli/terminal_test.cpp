@@ -201,7 +201,7 @@ TEST_F(Terminal, ProgressNeverScrolls) {
 TEST_F(Terminal, CheckNamesTheProblemInItsProgress) {
   const ProcessResult result = at(80, {"check", "--config", kConfig, "--small"});
   EXPECT_THAT(drawn_lines(result.err),
-              testing::Contains(HasSubstr("[0/1] b1 s512 h1 d128 FP16, ETA ?")));
+              testing::Contains(HasSubstr("[0/3] b1 s512 h1 d128 FP16, ETA ?")));
 }
 
 TEST_F(Terminal, CompileShowsItsProgress) {

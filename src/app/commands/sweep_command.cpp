@@ -186,7 +186,9 @@ ExitCode sweep(const SweepOptions& options) {
   run.fit = [&](const Target& target, std::vector<ProblemPlan>& fitted) {
     prune_problems(plans, target.limits, fitted);
     if (!target.measured() || learns(search, limits, greatest)) {
-      suggest_tuned(run.kernels.families, options.store, target.limits, fitted);
+      StoreOptions known = options.store;
+      known.off = known.off || !target.measured();  // an estimate does without a damaged store
+      suggest_tuned(run.kernels.families, known, target.limits, fitted);
     }
     if (target.measured()) {
       choose_audited(plans, options.audit, options.problems, options.policy.seed, fitted);

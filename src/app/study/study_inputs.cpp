@@ -31,11 +31,11 @@ bool is_stored_run(const std::string& input) {
   return input == "last" || whole_number<std::int64_t>(input);
 }
 
-/// Throws Error(io) for what is neither a stored run's name nor a file.
+/// Throws Error(bad_file) for what is neither a stored run's name nor a file.
 void check_exists(const std::filesystem::path& file) {
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {
-    throw Error(ExitCode::io, "there is no such file", file.string(),
+    throw Error(ExitCode::bad_file, "there is no such file", file.string(),
                 "name a file, or a stored run: its number in 'fatune history', or last");
   }
 }

@@ -47,6 +47,10 @@ void add_shipped(const FileTree& tree, const KernelsAtHand& kernels, TunedTable&
 
 void add_latest_runs(const StoreOptions& store, const KernelsAtHand& kernels, TunedTable& table) {
   constexpr std::size_t kMost = 4;
+  std::error_code ignored;
+  if (store.file && !std::filesystem::exists(*store.file, ignored)) {
+    return;  // it is about to be created
+  }
   std::vector<RunSummary> runs = stored_runs(store.file);
   std::erase_if(runs, [](const RunSummary& run) {
     return !run.measured || !run.complete || run.outcomes == 0;

@@ -156,6 +156,7 @@ class HtmlBody {
         "<section id=\"{0}\" aria-labelledby=\"{0}-heading\">\n<h2 id=\"{0}-heading\">{1}</h2>\n",
         anchor, markup(heading.line));
     heading_ = heading.line;
+    tables_ = 0;
     in_section_ = true;
   }
   void operator()(const block::Warning& warning) {
@@ -171,7 +172,9 @@ class HtmlBody {
     }
     constexpr std::size_t kMostUnscrolled = 16;
     const bool tall = rows.numbered || (rows.stacked && rows.table.rows.size() > kMostUnscrolled);
-    html_ += html_scrolled(heading_ + ": table", HtmlTable(rows).text(), tall);
+    const std::string label = heading_ + ": table";
+    html_ += html_scrolled(++tables_ == 1 ? label : fmt::format("{} {}", label, tables_),
+                           HtmlTable(rows).text(), tall);
   }
   void operator()(const block::Figure& figure) {
     const Plot& plot = figure.plot;
@@ -212,6 +215,7 @@ class HtmlBody {
 
   std::string html_;
   std::string contents_;
+  int tables_ = 0;  ///< of the section
   std::string heading_;
   bool in_section_ = false;
   std::size_t end_of_first_ = 0;  ///< in html_

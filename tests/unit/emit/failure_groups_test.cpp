@@ -27,8 +27,8 @@ RunReport failing_run(std::vector<Result> failures) {
 
 TEST(FailureGroups, ReasonsThatDifferInNumbersOnlyAreOne) {
   const RunReport run = failing_run({failed("a", Unlaunchable{"needs 300000 bytes of 232448"}),
-                                failed("b", TimedOut{500.0}),
-                                failed("c", Unlaunchable{"needs 240000.5 bytes of 232448"})});
+                                     failed("b", TimedOut{500.0}),
+                                     failed("c", Unlaunchable{"needs 240000.5 bytes of 232448"})});
   const auto groups = failure_groups(run);
   ASSERT_EQ(groups.size(), 2U);
   EXPECT_EQ(groups[0].count, 2U) << "the greatest group is first";
@@ -37,9 +37,9 @@ TEST(FailureGroups, ReasonsThatDifferInNumbersOnlyAreOne) {
 }
 
 TEST(FailureGroups, AreOfAllProblemsAndDropsComeLast) {
-  RunReport run = failing_run({failed("a", Pruned{"keys", "4 of 5 keys"}),
-                          failed("b", Pruned{"keys", "other words"}),
-                          failed("c", Pruned{"waves", "other words"}), failed("d", Crashed{"it"})});
+  RunReport run = failing_run(
+      {failed("a", Pruned{"keys", "4 of 5 keys"}), failed("b", Pruned{"keys", "other words"}),
+       failed("c", Pruned{"waves", "other words"}), failed("d", Crashed{"it"})});
   run.problems.push_back(run.problems[0]);
   const auto groups = failure_groups(run);
   ASSERT_EQ(groups.size(), 3U);
@@ -50,7 +50,8 @@ TEST(FailureGroups, AreOfAllProblemsAndDropsComeLast) {
 
 TEST(FailureGroups, TwentyNineEqualLinesAreOneBelowTheRanking) {
   const std::string note = "C7511: wgmma is serialized";
-  const RunReport run = failing_run(std::vector<Result>(29, failed("(ws, 1): x", Serialized{note})));
+  const RunReport run =
+      failing_run(std::vector<Result>(29, failed("(ws, 1): x", Serialized{note})));
   const std::string text = render(run_document(run, 10), OutputFormat::table);
   const std::size_t line = text.find(note);
   ASSERT_NE(line, std::string::npos);

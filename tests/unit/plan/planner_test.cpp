@@ -263,7 +263,8 @@ TEST(Validity, EveryRuleSaysWhy) {
   EXPECT_EQ(why_invalid("(FP16, 128, 64, 64, 8): load_0_0_0_tiles"),
             "eight-warps-need-128-rows: 8 warps need B_r of at least 128; it is 64");
   EXPECT_THAT(why_invalid("(FP16, 128, 64, 64, 4): load_2_4_0_tiles"),
-              ::testing::StartsWith("qk-in-step: Q and K are consumed in step: Q loads 2 k-tiles"));
+              ::testing::StartsWith(
+                  "qk-in-step: Q and K are consumed in step: a load brings 2 k-tiles of Q"));
   EXPECT_THAT(why_invalid("(FP16, 64, 64, 64, 4): load_16_16_0_tiles"),
               ::testing::StartsWith("qk-load-limit: a load of Q or K brings at most 8 k-tiles"));
   EXPECT_EQ(why_invalid("(FP16, 64, 64, 64, 4): load_8_8_0_tiles"), "");

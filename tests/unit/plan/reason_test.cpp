@@ -32,17 +32,16 @@ TEST(Reason, ComputesExpressionsInBraces) {
 
 TEST(Reason, ItsTextForProgramsNamesWhatItShows) {
   const SymbolTable& symbols = fixtures::flash().symbols;
-  EXPECT_EQ(Reason("a {B_r} of {B_c * 2}", symbols, "f.json: /r").text(),
-            "a B_r of B_c * 2");
+  EXPECT_EQ(Reason("a {B_r} of {B_c * 2}", symbols, "f.json: /r").text(), "a B_r of B_c * 2");
 }
 
 TEST(Reason, RefusesUnknownNamesAndOpenBraces) {
   fixtures::expect_error([] { (void)render("a {b_r}"); }, ExitCode::bad_file,
-                         {"f.json: /r", "unknown name 'b_r'", "B_r"});
+                         {"f.json: /r", "b_r", "names known here", "B_r"});
   fixtures::expect_error([] { (void)render("a {B_r"); }, ExitCode::bad_file, {"no '}'"});
   fixtures::expect_error(
       [] { Reason("{seq_len}", fixtures::flash().symbols, "f.json: /r", Needs{}); },
-      ExitCode::bad_file, {"unknown name 'seq_len'"});
+      ExitCode::bad_file, {"cannot use the name 'seq_len'"});
 }
 
 }  // namespace

@@ -60,6 +60,12 @@ TEST_P(EverySearch, TriesTheWholeSpaceOnceWhenItMay) {
   EXPECT_THAT(configs_of(tries), SizeIs(kWhole));
 }
 
+TEST_P(EverySearch, OfNothingEndsAtOnce) {
+  const auto source = begin(GetParam(), SearchSpace{});
+  EXPECT_THAT(source->propose(5), IsEmpty());
+  EXPECT_TRUE(source->finished());
+}
+
 TEST_P(EverySearch, ReplaysTheSameForTheSameSeed) {
   const auto configs = [](const std::vector<SimulatedTry>& tries) {
     std::vector<Config> list;

@@ -87,7 +87,8 @@ class PruneProblems : public PlanProblems {
     const SymbolTable& symbols = kernels_.family().symbols;
     Plan plan = plan_;
     plan.waiting = {{plan.kept,
-                     {{"rows-filled", Expression("BLOCK_ROWS > seq_len", symbols, "f"),
+                     {{"rows-filled",
+                       Expression("BLOCK_ROWS > seq_len", symbols, "f"),
                        {"f", {{std::nullopt, Reason("{BLOCK_ROWS} rows", symbols, "f")}}}}}}};
     return {{&kernels_.family(), plan}};
   }

@@ -29,10 +29,13 @@ TEST(Render, ATerminalHasTheFirstRowsAndColours) {
               testing::StartsWith("\x1b[1mresults\x1b[0m\n"));
 }
 
-TEST(Render, MarkdownHasEveryRow) {
+TEST(Render, MarkdownHasAsManyRowsAsWanted) {
+  const std::string before_rows =
+      "## results\n\none\n\n**two**\n```\n  three\n```\n| what | us |\n| --- | ---: |\n";
+  EXPECT_EQ(render(numbered_rows(), OutputFormat::markdown),
+            before_rows + "| a | 1.2 |\n| b,c | 10.0 |\n");
   EXPECT_EQ(render(numbered_rows(1), OutputFormat::markdown),
-            "## results\n\none\n\n**two**\n```\n  three\n```\n"
-            "| what | us |\n| --- | ---: |\n| a | 1.2 |\n| b,c | 10.0 |\n");
+            before_rows + "| a | 1.2 |\n\n... and 1 more (--top 0 shows all)\n");
 }
 
 TEST(Render, CsvHasEveryColumnAndNothingElse) {
