@@ -349,11 +349,14 @@ TEST_P(HostileCompare, FileNamesDoNothing) {
   std::string name(GetParam());
   std::ranges::replace_if(
       name, [](char c) { return c == '/' || c == '\0'; }, '_');
+  json other = results(before_us);
+  other["started_at"] = "another time";
   write(name, results(before_us).dump());
+  write("other " + name, other.dump());
   process_.folder = folder_.string();
   for (const char* const format : {"table", "md", "csv"}) {
-    const ProcessResult result =
-        fatune({"compare", "./" + name, "./" + name, "--format", format, "--junit", "junit.xml"});
+    const ProcessResult result = fatune(
+        {"compare", "./" + name, "./other " + name, "--format", format, "--junit", "junit.xml"});
     expect_ok(result);
     expect_only_forms(result.out);
     expect_only_forms(read("junit.xml"));

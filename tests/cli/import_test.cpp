@@ -196,10 +196,10 @@ TEST_F(Import, WhatFatuneShipsIsExportedWithItsTimes) {
   const std::vector<std::string> command{"export",   "--to", "t4", "--out", path("shipped.json"),
                                          "--format", "json"};
   const json files = fatune_json(command)["files"];
-  EXPECT_EQ(files.size(), 72U);
+  EXPECT_EQ(files.size(), 144U);
   expect_ok(import_files(files));
-  const json table =
-      fatune_json({"export", "--run", "last", "--db", path("imported.db"), "--format", "json"});
+  const json table = fatune_json(
+      {"export", "--run", "1", "--run", "2", "--db", path("imported.db"), "--format", "json"});
   const json shipped = fatune_json({"export", "--format", "json"});
   ASSERT_EQ(table["rows"].size(), shipped["rows"].size());
   for (std::size_t i = 0; i < shipped["rows"].size(); ++i) {

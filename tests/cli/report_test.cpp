@@ -88,7 +88,7 @@ TEST_F(Report, ShowsWhatFatuneShipsForTheGpuThatIsNamed) {
   expect_ok(fatune({"report", "--gpu", "h200", "--out", path("report.html")}));
   EXPECT_THAT(read("report.html"), HasSubstr("fatune report --gpu h200 --format svg"));
   expect_error(fatune({"report", "--gpu", "V100"}), ExitCode::usage,
-               {"--gpu", "'V100'", "nvidia-h200"});
+               {"--gpu", "'V100'", "NVIDIA H200"});
   expect_error(fatune({"report", "last", "--gpu", "h200"}), ExitCode::usage, {"--gpu", "INPUT"});
 }
 

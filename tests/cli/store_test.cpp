@@ -356,7 +356,7 @@ TEST_F(Storing, AMeasurementOfVersion3IsReused) {
 TEST_F(Storing, WrongArgumentsAreNamed) {
   expect_error(fatune({"show", "7"}), ExitCode::usage, {"no run 7 is stored", "history"});
   expect_error(fatune({"show", "last"}), ExitCode::usage, {"no run is stored"});
-  expect_error(fatune({"show", "x"}), ExitCode::io, {"no such file", "x", "history"});
+  expect_error(fatune({"show", "x"}), ExitCode::bad_file, {"no such file", "x", "history"});
   expect_error(fatune({"show", kToyFolder + "/family.json"}), ExitCode::bad_file, {"family.json"});
   expect_error(fatune({"history", "--db", path("none.db")}), ExitCode::bad_file,
                {"none.db", "no such database"});

@@ -175,9 +175,9 @@ TEST_F(VerifyWinner, NeedsAFileOfASweep) {
 
 TEST_F(VerifyWinner, OffersTheWinnersOfTheNearestGpu) {
   process_.environment["FATUNE_FAKE_NAME"] = "NVIDIA H100 Nowhere";
-  expect_error(
-      fatune({"verify-winner", "--no-db"}), ExitCode::usage,
-      {"no winners for NVIDIA H100 Nowhere", "NVIDIA H200", "fatune verify-winner nvidia-h"});
+  expect_error(fatune({"verify-winner", "--no-db"}), ExitCode::usage,
+               {"no winners for NVIDIA H100 Nowhere", "NVIDIA H100 80GB HBM3",
+                "fatune verify-winner nvidia-h100-80gb-hbm3"});
 }
 
 TEST_F(VerifyWinner, TakesTheWinnersThatAreShippedForANamedGpu) {
