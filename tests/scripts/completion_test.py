@@ -34,7 +34,7 @@ EXPECTED = [
     ("fatune sweep --out ", {"results"}, {"data.json"}),
     ("fatune import ", {"data.json"}, {"sweep"}),
     ("fatune completion ", {"bash", "zsh", "fish"}, {"data.json"}),
-    ("fatune show ", {"last"}, {"data.json"}),
+    ("fatune show ", {"last", "data.json"}, {"sweep"}),
     ("fatune cases ", {"hopper", "data.json"}, {"sweep"}),
 ]
 
