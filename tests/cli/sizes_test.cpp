@@ -106,6 +106,7 @@ TEST_F(ProblemSizes, OfKernelsWhoseBlocksShareTilesAreEstimated) {
     const nlohmann::json report = fatune_json({"run", "--config", config, "--seq", "4096",
                                                "--device", "none", "--no-db", "--format", "json"});
     const nlohmann::json& result = report["problems"][0]["ranking"][0];
+    EXPECT_EQ(result["estimated_from"], "calibration") << config;
     return result["time_us"].get<double>();
   };
   const double whole_us = estimate_us(kSizedConfigs[2]);

@@ -93,7 +93,8 @@ TEST_F(WithGpu, ATimeThatNoKernelTakesFailsItsConfiguration) {
   EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::nothing_ranked)) << result.err;
   const json failure = json::parse(result.out)["problems"][0]["failures"][0];
   EXPECT_EQ(failure["outcome"], "implausible");
-  EXPECT_THAT(std::string(failure["detail"]), HasSubstr("us is not the time of a kernel"));
+  EXPECT_THAT(std::string(failure["detail"]),
+              HasSubstr("10000000000000 us is not the time of a kernel"));
 }
 
 TEST_F(WithGpu, ARateOfDenseProductsThatFailsIsANote) {

@@ -37,7 +37,7 @@ TEST(Reason, ItsTextForProgramsNamesWhatItShows) {
 
 TEST(Reason, RefusesUnknownNamesAndOpenBraces) {
   fixtures::expect_error([] { (void)render("a {b_r}"); }, ExitCode::bad_file,
-                         {"f.json: /r", "b_r", "names known here", "B_r"});
+                         {"f.json: /r", "unknown name 'b_r'", "B_r"});
   fixtures::expect_error([] { (void)render("a {B_r"); }, ExitCode::bad_file, {"no '}'"});
   fixtures::expect_error(
       [] { Reason("{seq_len}", fixtures::flash().symbols, "f.json: /r", Needs{}); },
