@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/command_line.hpp"
+#include "compile/compiler_processes.hpp"
 #include "core/error.hpp"
 #include "core/visible_text.hpp"
 #include "process/standard_streams.hpp"
@@ -26,6 +27,7 @@ int main(int argc, char** argv) {
   // end the program.
   std::signal(SIGXFSZ, SIG_IGN);
   fatune::secure_standard_streams();
+  fatune::compile_in_processes();
   try {
     return static_cast<int>(fatune::parse_command_line(argc, argv)());
   } catch (const fatune::Error& error) {

@@ -178,6 +178,11 @@ std::optional<std::string> CacheFolder::read(CacheKind kind, const std::string& 
   return bytes;
 }
 
+bool CacheFolder::contains(CacheKind kind, const std::string& key) const {
+  std::error_code ignored;
+  return fs::exists(entry_path(kind, key), ignored);
+}
+
 bool CacheFolder::write(CacheKind kind, const std::string& key, const std::string& bytes) {
   if (!writable_) {
     return false;

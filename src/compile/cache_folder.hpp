@@ -38,6 +38,8 @@ class CacheFolder {
 
   /// The bytes of an entry, which counts as used now. Nothing if there is none.
   [[nodiscard]] std::optional<std::string> read(CacheKind kind, const std::string& key);
+  /// Whether there is an entry. It then does not count as used.
+  [[nodiscard]] bool contains(CacheKind kind, const std::string& key) const;
   /// Returns whether the entry was written.
   bool write(CacheKind kind, const std::string& key, const std::string& bytes);
 

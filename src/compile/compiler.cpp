@@ -4,11 +4,8 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
-#include <chrono>
-
+#include "compile/compiler_processes.hpp"
 #include "compile/cubin_cache.hpp"
-#include "compile/nvrtc_hints.hpp"
-#include "compile/resource_facts.hpp"
 #include "core/error.hpp"
 #include "core/is_among.hpp"
 #include "core/sha256.hpp"
@@ -16,12 +13,6 @@
 
 namespace fatune {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double ms_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 /// Adds the text with its length in front, so that no two lists of fields have the same hash.
 void add_field(Sha256& hash, std::string_view text) {
@@ -34,32 +25,9 @@ void add_file(Sha256& hash, const SourceFile& file) {
   add_field(hash, file.text);
 }
 
-std::string lowered_entry(const gpu::Program& program, const CompileRequest& request) {
-  return request.entry_is_template ? program.lowered_name(request.entry_point)
-                                   : request.entry_point;
-}
-
-/// The requested results of a compilation.
-enum class Output { cubin, cubin_and_ptx, ptx };
-
-Artifact make_artifact(const gpu::Program& program, const CompileRequest& request, Output output) {
-  Artifact artifact;
-  artifact.log = program.log();
-  artifact.lowered_name = lowered_entry(program, request);
-  if (output != Output::ptx) {
-    artifact.cubin = program.cubin();
-    artifact.facts = read_resource_facts(artifact.log, artifact.cubin, artifact.lowered_name);
-  }
-  if (output != Output::cubin) {
-    artifact.ptx = program.ptx();
-  }
-  artifact.toolchain = toolchain_name();
-  return artifact;
-}
-
-std::vector<std::string> options_of(const CompileRequest& request, Output output) {
+std::vector<std::string> options_of(const CompileRequest& request, CompileOutput output) {
   std::vector<std::string> options;
-  if (output == Output::ptx) {
+  if (output == CompileOutput::ptx) {
     options = {"--gpu-architecture=" + virtual_arch_name(request.arch)};
   } else {
     options = {"--gpu-architecture=" + arch_name(request.arch),
@@ -76,7 +44,7 @@ std::vector<std::string> options_of(const CompileRequest& request, Output output
   return options;
 }
 
-std::string key_of(const CompileRequest& request, Output output) {
+std::string key_of(const CompileRequest& request, CompileOutput output) {
   Sha256 hash;
   add_field(hash, "fatune artifact 1");
   add_field(hash, toolchain_name());
@@ -98,7 +66,7 @@ std::string key_of(const CompileRequest& request, Output output) {
 
 /// Returns all options, include folders too. The key leaves these out: it covers the headers'
 /// contents.
-std::vector<std::string> all_options_of(const CompileRequest& request, Output output) {
+std::vector<std::string> all_options_of(const CompileRequest& request, CompileOutput output) {
   std::vector<std::string> options = options_of(request, output);
   for (const std::string& folder : request.sources->include_folders) {
     options.push_back("--include-path=" + folder);
@@ -106,31 +74,22 @@ std::vector<std::string> all_options_of(const CompileRequest& request, Output ou
   return options;
 }
 
-CompileResult compile_now(const CompileRequest& request, Output output) {
-  const Clock::time_point start = Clock::now();
-  gpu::Program program(*request.sources);
-  if (request.entry_is_template) {
-    program.add_name_expression(request.entry_point);
-  }
-  if (!program.compile(all_options_of(request, output))) {
-    return CompileFailed{with_hints(program.log())};
-  }
-  Artifact artifact = make_artifact(program, request, output);
-  artifact.compile_ms = ms_since(start);
-  return artifact;
+CompileResult compile_now(const CompileRequest& request, CompileOutput output,
+                          const std::string& key) {
+  return compile_apart({request.sources, all_options_of(request, output), request.entry_point,
+                        request.entry_is_template, output, key});
 }
 
 CompileResult compile_through_cache(const CompileRequest& request, CubinCache* cache,
-                                    Output output) {
+                                    CompileOutput output) {
   const std::string key = key_of(request, output);
   if (cache != nullptr) {
-    if (auto cached = cache->find(key, output != Output::cubin)) {
+    if (auto cached = cache->find(key, output != CompileOutput::cubin)) {
       return std::move(*cached);
     }
   }
-  CompileResult result = compile_now(request, output);
+  CompileResult result = compile_now(request, output, key);
   if (auto* artifact = std::get_if<Artifact>(&result)) {
-    artifact->key = key;
     spdlog::debug("compiled {} for {} in {:.0f} ms", request.label, arch_name(request.arch),
                   artifact->compile_ms);
     if (cache != nullptr) {
@@ -140,7 +99,8 @@ CompileResult compile_through_cache(const CompileRequest& request, CubinCache* c
   return result;
 }
 
-CompileResult compile_or_say_why(const CompileRequest& request, CubinCache* cache, Output output) {
+CompileResult compile_or_say_why(const CompileRequest& request, CubinCache* cache,
+                                 CompileOutput output) {
   try {
     return compile_through_cache(request, cache, output);
   } catch (const std::exception& error) {
@@ -151,11 +111,12 @@ CompileResult compile_or_say_why(const CompileRequest& request, CubinCache* cach
 }  // namespace
 
 CompileResult compile(const CompileRequest& request, CubinCache* cache, bool keep_ptx) {
-  return compile_or_say_why(request, cache, keep_ptx ? Output::cubin_and_ptx : Output::cubin);
+  return compile_or_say_why(request, cache,
+                            keep_ptx ? CompileOutput::cubin_and_ptx : CompileOutput::cubin);
 }
 
 CompileResult compile_to_ptx(const CompileRequest& request, CubinCache* cache) {
-  return compile_or_say_why(request, cache, Output::ptx);
+  return compile_or_say_why(request, cache, CompileOutput::ptx);
 }
 
 CompileRequest with_line_info(CompileRequest request) {
@@ -163,9 +124,9 @@ CompileRequest with_line_info(CompileRequest request) {
   return request;
 }
 
-std::string artifact_key(const CompileRequest& request) { return key_of(request, Output::cubin); }
-
-std::string toolchain_name() { return "NVRTC " + gpu::nvrtc_version_text(); }
+std::string artifact_key(const CompileRequest& request) {
+  return key_of(request, CompileOutput::cubin);
+}
 
 void check_arch_supported(Arch arch) {
   const std::vector<int> sms = gpu::nvrtc_supported_sms();

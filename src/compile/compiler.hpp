@@ -1,17 +1,13 @@
 #pragma once
 
 #include <string>
-#include <variant>
-#include <vector>
 
+#include "compile/nvrtc_compile.hpp"
 #include "core/kernel_code.hpp"
-#include "core/outcome.hpp"
 
 namespace fatune {
 
 class CubinCache;
-
-using CompileResult = std::variant<Artifact, CompileFailed>;
 
 /// Compiles one configuration for a real architecture, or takes it from the cache. A failed
 /// compilation is a result with the compiler's full log; nothing is thrown for it, whatever the
@@ -32,8 +28,6 @@ using CompileResult = std::variant<Artifact, CompileFailed>;
 /// Content address (64 hex digits, SHA-256) of the machine code: sources and headers with their
 /// names, options, defines, entry point, architecture, NVRTC's version.
 [[nodiscard]] std::string artifact_key(const CompileRequest& request);
-
-[[nodiscard]] std::string toolchain_name();  ///< "NVRTC 13.0"
 
 /// Throws Error(usage) unless NVRTC compiles for `arch`; the message lists what it compiles for.
 void check_arch_supported(Arch arch);

@@ -29,6 +29,10 @@ class CubinCache {
   /// The artifact with `from_cache` set, or nothing. `need_ptx`: an entry without PTX counts as
   /// absent.
   [[nodiscard]] std::optional<Artifact> find(const std::string& key, bool need_ptx = false);
+  /// Whether there is an entry. Does not read it: it may be damaged.
+  [[nodiscard]] bool contains(const std::string& key) const {
+    return folder_.contains(CacheKind::artifact, key);
+  }
   void store(const Artifact& artifact);  ///< under artifact.key
 
   [[nodiscard]] CacheStats stats() const;

@@ -10,8 +10,8 @@
 #include <variant>
 
 #include "core/outcome.hpp"
-#include "measure/protocol.hpp"
-#include "measure/worker_process.hpp"
+#include "process/protocol.hpp"
+#include "process/worker_process.hpp"
 
 namespace fatune {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "measure/debug_run.hpp"
-#include "measure/protocol.hpp"
+#include "process/protocol.hpp"
 
 // The messages "debug" and "debugged" of docs/worker-protocol.md. worker_messages.hpp has the
 // others.

@@ -2,14 +2,12 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <optional>
 
 #include <spdlog/spdlog.h>
 
-#include "core/error.hpp"
 #include "gpu/context.hpp"
 #include "gpu/devices.hpp"
 #include "gpu/nvml.hpp"
@@ -17,7 +15,7 @@
 #include "measure/gpu_monitor.hpp"
 #include "measure/matmul_rate.hpp"
 #include "measure/worker_loop.hpp"
-#include "measure/worker_process.hpp"
+#include "process/worker_process.hpp"
 
 namespace fatune {
 namespace {
@@ -60,18 +58,10 @@ class GpuDevice : public WorkerDevice {
   GpuMeasurer measurer_;
 };
 
-void check_connection() {
-  struct stat status {};
-  if (::fstat(kWorkerDescriptor, &status) != 0 || !S_ISSOCK(status.st_mode)) {
-    throw Error(ExitCode::usage, "'worker' is started by fatune to measure; it is not for users",
-                {}, "use 'fatune sweep' or 'fatune run'");
-  }
-}
-
 }  // namespace
 
 void run_gpu_worker() {
-  check_connection();
+  check_worker_connection();
   if (::getpgrp() == ::getpid()) {  // else a launcher is the parent, and its threads may end early
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   }

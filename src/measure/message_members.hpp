@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
-#include "measure/protocol.hpp"
+#include "process/protocol.hpp"
 #include "record/record_json.hpp"
 
 // Functions that read members of a worker's message. All throw ProtocolError if the member is

@@ -4,7 +4,7 @@
 #include "core/error.hpp"
 #include "core/matmul_rate.hpp"
 #include "measure/measurer.hpp"
-#include "measure/protocol.hpp"
+#include "process/protocol.hpp"
 
 // Functions that make and read the messages of docs/worker-protocol.md. Reading throws
 // ProtocolError if a member is missing or of the wrong type.

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "measure/deadlines.hpp"
-#include "measure/worker_process.hpp"
+#include "process/worker_process.hpp"
 
 namespace fatune {
 

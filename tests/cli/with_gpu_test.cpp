@@ -156,7 +156,9 @@ TEST_F(WithGpu, ACrashCostsAProcessAndItsNeighboursAreMeasured) {
 }
 
 TEST_F(WithGpu, TheWorkerIsNotForUsers) {
-  expect_error(fatune({"worker"}), ExitCode::usage, {"not for users", "fatune sweep"});
+  for (const char* role : {"worker", "compile-worker"}) {
+    expect_error(fatune({role}), ExitCode::usage, {"not for users", "fatune sweep"});
+  }
 }
 
 TEST_F(WithGpu, AProblemThatDoesNotFitIsRefusedBeforeAnythingIsAllocated) {

@@ -19,7 +19,7 @@
 #include "core/error.hpp"
 #include "measure/part_of_problem.hpp"
 #include "measure/worker_loop.hpp"
-#include "measure/worker_process.hpp"
+#include "process/worker_process.hpp"
 
 namespace fatune {
 namespace {

@@ -13,10 +13,10 @@
 #include "core/error.hpp"
 #include "core/mapped.hpp"
 #include "engine/device_lock.hpp"
-#include "measure/protocol.hpp"
 #include "measure/remote_measurer.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
+#include "process/protocol.hpp"
 
 namespace fatune {
 namespace {

@@ -47,7 +47,9 @@ class CubinCacheTest : public testing::Test {
 TEST_F(CubinCacheTest, FindsWhatWasStored) {
   CubinCache cache({path()});
   EXPECT_FALSE(cache.find(key_of(1)));
+  EXPECT_FALSE(cache.contains(key_of(1)));
   cache.store(artifact_of(1));
+  EXPECT_TRUE(cache.contains(key_of(1)));
   const auto found = cache.find(key_of(1));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->cubin, artifact_of(1).cubin);

@@ -1,4 +1,4 @@
-#include "measure/protocol.hpp"
+#include "process/protocol.hpp"
 
 #include <gmock/gmock.h>
 

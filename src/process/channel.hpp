@@ -4,8 +4,8 @@
 #include <functional>
 #include <optional>
 
-#include "measure/protocol.hpp"
 #include "process/descriptor.hpp"
+#include "process/protocol.hpp"
 
 namespace fatune {
 

@@ -1,4 +1,4 @@
-#include "measure/channel.hpp"
+#include "process/channel.hpp"
 
 #include <poll.h>
 #include <sys/socket.h>

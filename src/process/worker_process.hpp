@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/channel.hpp"
+#include "process/channel.hpp"
 
 namespace fatune {
 
@@ -15,10 +15,14 @@ inline constexpr int kWorkerDescriptor = 3;
 
 /// The program that is started as a worker.
 struct WorkerCommand {
-  std::string program;                  ///< run with the argument "worker"
+  std::string program;
   std::vector<std::string> launcher{};  ///< the command of a tool (path and arguments) that runs
                                         ///< the program that follows it: a profiler, a sanitizer
+  std::string role = "worker";          ///< the program's argument
 };
+
+/// Throws Error(usage) unless this process was started as a worker.
+void check_worker_connection();
 
 /// How a worker ended.
 struct WorkerEnd {
@@ -29,7 +33,7 @@ struct WorkerEnd {
 /// A worker process: started by the constructor, killed by the destructor if it still runs.
 ///
 /// It has its own process group, so that the terminal's Ctrl-C reaches only fatune. Its standard
-/// output and standard error are collected. It dies with the thread that started it.
+/// output and standard error are collected.
 class WorkerProcess {
  public:
   /// Throws Error(gpu_failure) if it cannot be started.

@@ -1,7 +1,8 @@
-#include "measure/worker_process.hpp"
+#include "process/worker_process.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,7 +34,7 @@ pid_t spawn_worker(const WorkerCommand& command, int socket, int output) {
   const bool alone = command.launcher.empty();
   std::vector<std::string> words = command.launcher;
   words.push_back(alone ? "fatune" : command.program);
-  words.emplace_back("worker");
+  words.push_back(command.role);
   return spawn_program(
       alone ? command.program : command.launcher.front(), std::move(words),
       {{output, STDOUT_FILENO}, {output, STDERR_FILENO}, {socket, kWorkerDescriptor}});
@@ -46,6 +47,14 @@ WorkerEnd end_of(int status) {
 }
 
 }  // namespace
+
+void check_worker_connection() {
+  struct stat status {};
+  if (::fstat(kWorkerDescriptor, &status) != 0 || !S_ISSOCK(status.st_mode)) {
+    throw Error(ExitCode::usage, "workers are started by fatune; they are not for users", {},
+                "use 'fatune sweep' or 'fatune run'");
+  }
+}
 
 WorkerProcess::WorkerProcess(const WorkerCommand& command) {
   Ends connection;

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/kernel_code.hpp"
+#include "core/outcome.hpp"
+
+namespace fatune {
+
+using CompileResult = std::variant<Artifact, CompileFailed>;
+
+/// The requested results of a compilation.
+enum class CompileOutput { cubin, cubin_and_ptx, ptx };
+
+/// Everything that NVRTC needs.
+struct CompileJob {
+  std::shared_ptr<const SourceBundle> sources;  ///< the translation unit and the headers count
+  std::vector<std::string> options;             ///< all of them
+  std::string entry_point;
+  bool entry_is_template = false;
+  CompileOutput output = CompileOutput::cubin;
+  std::string key;  ///< Artifact::key
+};
+
+/// Compiles in this process. Throws gpu::NvrtcError if NVRTC itself fails.
+[[nodiscard]] CompileResult compile_here(const CompileJob& job);
+
+[[nodiscard]] std::string toolchain_name();  ///< "NVRTC 13.0"
+
+}  // namespace fatune
