@@ -68,7 +68,7 @@ void add_search_options(CLI::App& app, SearchOptions& search, SimulationOptions&
                   [&](const std::string& text) { search.kind = parse_search(text); });
   add_text_option(app, "--max-configs", "N",
                   "try at most N configurations per problem (default: all in an exhaustive search, "
-                  "else 5 percent, at least 128 and at most 256)",
+                  "else 5 percent, at least 128, or 48 for auto, and at most 256)",
                   [&](const std::string& text) {
                     search.max_configs = static_cast<std::size_t>(
                         parse_integer(text, "--max-configs", 1, kMostConfigs));

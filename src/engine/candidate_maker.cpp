@@ -88,8 +88,7 @@ Result CandidateMaker::make_pruned(const PrunedConfig& pruned) const {
   return result;
 }
 
-CompileRequest CandidateMaker::request(const Candidate& candidate) const {
-  const Config& config = candidate.result.config;
+CompileRequest CandidateMaker::request(const Config& config) const {
   return compile_request(families_.of(config), config, problem_, limits_.arch, limits_);
 }
 

@@ -42,7 +42,7 @@ class CandidateMaker {
   [[nodiscard]] std::variant<Candidate, Result> make(const Proposal& proposal);
   [[nodiscard]] std::string short_form_of(const Config& config) const;
   [[nodiscard]] Result make_pruned(const PrunedConfig& pruned) const;
-  [[nodiscard]] CompileRequest request(const Candidate& candidate) const;
+  [[nodiscard]] CompileRequest request(const Config& config) const;
   /// Recomputes the launches of a candidate with the facts of its artifact.
   void finish_launch(Candidate& candidate) const;
 

@@ -1,9 +1,22 @@
 #include "engine/compile_feed.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <utility>
 
 namespace fatune {
+namespace {
+
+/// Lets other threads go first: those that measure and learn, and those that compile what all
+/// candidates need. The processes that this thread starts inherit its priority.
+void lower_priority_of_thread() {
+  constexpr int kNice = 5;
+  thread_local const int lowered = ::setpriority(PRIO_PROCESS, 0, kNice);
+  static_cast<void>(lowered);
+}
+
+}  // namespace
 
 CompileFeed::CompileFeed(const std::vector<std::size_t>& order, CompileFunction compile_one,
                          int jobs)
@@ -43,6 +56,7 @@ void CompileFeed::work(Job& job) {
       return;
     }
   }
+  lower_priority_of_thread();
   auto result = compile_guarded(compile_one_, job.request);
   const std::lock_guard lock(mutex_);
   if (cancelled_) {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "compile/compiler_processes.hpp"
 #include "engine/problem_run.hpp"
 
 namespace fatune {
@@ -31,27 +32,52 @@ std::optional<double> share_of(double budget_s, Clock::time_point start, std::si
 
 Pipeline::Pipeline(PipelineParts parts, const std::vector<ProblemPlan>& plans,
                    const std::vector<std::size_t>& order)
-    : parts_(std::move(parts)), order_(order) {
-  for (const ProblemPlan& plan : plans) {
-    works_.emplace_back(parts_.families, parts_.limits, parts_.rates, plan, parts_.search,
-                        parts_.parts);
+    : parts_(std::move(parts)),
+      plans_(plans),
+      order_(order),
+      preparations_(plans.size()),
+      feed_(order, parts_.compile_one, parts_.jobs),
+      preparing_([this](const std::stop_token& stop) { prepare_all(stop); }) {}
+
+/// A problem that waits for its turn gives each compiler two configurations. They are compiled
+/// while the search of an earlier problem ends, and its race goes on.
+std::size_t Pipeline::first_request_of(std::size_t problem, ProblemWork& work) const {
+  const bool waits = problem != order_.front();
+  const std::size_t jobs = feed_.jobs();
+  return first_request(work.source(), waits ? 2 * jobs : jobs);
+}
+
+std::unique_ptr<ProblemWork> Pipeline::prepare(std::size_t problem) {
+  auto work =
+      std::make_unique<ProblemWork>(parts_.families, parts_.limits, parts_.rates, plans_[problem],
+                                    parts_.search, parts_.parts, parts_.has_code);
+  for (const CandidateId id : work->ask(first_request_of(problem, *work))) {
+    if (feed_.add({problem, id}, work->request(id))) {
+      parts_.observer.expect_kernel();
+    }
   }
-  feed_ = std::make_unique<CompileFeed>(order, parts_.compile_one, parts_.jobs);
-  for (const std::size_t problem : order) {
-    const std::size_t most = first_request(works_[problem].source(), feed_->jobs());
-    for (const CandidateId id : works_[problem].ask(most)) {
-      if (feed_->add({problem, id}, works_[problem].request(id))) {
-        parts_.observer.expect_kernel();
-      }
+  return work;
+}
+
+void Pipeline::prepare_all(const std::stop_token& stop) {
+  for (const std::size_t problem : order_) {
+    if (stop.stop_requested()) {
+      return;
+    }
+    try {
+      preparations_[problem].promise.set_value(prepare(problem));
+    } catch (...) {
+      preparations_[problem].promise.set_exception(std::current_exception());
     }
   }
 }
 
+ProblemWork& Pipeline::work_of(std::size_t problem) { return *preparations_[problem].work.get(); }
+
 void Pipeline::reserve_begun(const std::vector<Seat>& seats, ProblemQueue& queue) const {
   for (std::size_t seat = 0; seat < seats.size(); ++seat) {
     for (const std::size_t problem : order_) {
-      const ProblemPlan& plan = works_[problem].plan();
-      if (seats[seat].log.has_begun(plan.problem, plan.run)) {
+      if (seats[seat].log.has_begun(plans_[problem].problem, plans_[problem].run)) {
         queue.reserve(problem, seat);
       }
     }
@@ -80,13 +106,14 @@ bool Pipeline::run(std::vector<Seat>& seats,
       if (!index) {
         return;
       }
+      ProblemWork& work = work_of(*index);
       {
         const std::lock_guard lock(reporting);
-        works_[*index].suggest(winners_);
+        work.suggest(winners_);
       }
-      ProblemRun run({parts_.limits, *feed_, evaluator, seats[seat].log, parts_.observer,
+      ProblemRun run({parts_.limits, feed_, evaluator, seats[seat].log, parts_.observer,
                       parts_.baseline, budget_s},
-                     works_[*index], *index);
+                     work, *index);
       if (!run.run()) {
         complete = false;
       }
@@ -109,7 +136,8 @@ bool Pipeline::run(std::vector<Seat>& seats,
     }
   }
   if (!complete) {
-    feed_->cancel();
+    feed_.cancel();
+    stop_compiling();
   }
   if (error) {
     std::rethrow_exception(error);

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "compile/compile_each.hpp"
@@ -29,6 +31,7 @@ struct PipelineParts {
   SmRates rates;
   const CandidateSearch& search;
   CompileFunction compile_one;
+  HasCode has_code;  ///< of `compile_one`; may be empty
   int jobs = 1;
   RunObserver& observer;
   std::optional<Config> baseline;
@@ -42,8 +45,8 @@ struct Seat {
   RunLog& log;
 };
 
-/// Turns plans into artifacts, artifacts into outcomes, and outcomes into rankings. Compiling, for
-/// all problems, begins in the constructor and ends with the destructor.
+/// Turns plans into artifacts, artifacts into outcomes, and outcomes into rankings. Preparing all
+/// problems, and compiling for them, begins in the constructor and ends with the destructor.
 class Pipeline {
  public:
   /// `order`: the order in which problems are compiled for and begun. `plans` must outlive the
@@ -59,17 +62,29 @@ class Pipeline {
   [[nodiscard]] bool run(std::vector<Seat>& seats,
                          const std::function<void(std::size_t, ProblemReport)>& on_problem);
 
-  [[nodiscard]] double compiling_s() const { return feed_->compiling_s(); }
+  [[nodiscard]] double compiling_s() const { return feed_.compiling_s(); }
 
  private:
+  /// A problem's work, once it is prepared: its first proposals are being compiled.
+  struct Preparation {
+    std::promise<std::unique_ptr<ProblemWork>> promise;
+    std::shared_future<std::unique_ptr<ProblemWork>> work = promise.get_future();
+  };
+
+  [[nodiscard]] std::size_t first_request_of(std::size_t problem, ProblemWork& work) const;
+  [[nodiscard]] std::unique_ptr<ProblemWork> prepare(std::size_t problem);
+  void prepare_all(const std::stop_token& stop);
+  [[nodiscard]] ProblemWork& work_of(std::size_t problem);
   void remember_winners(const ProblemReport& report);
   void reserve_begun(const std::vector<Seat>& seats, ProblemQueue& queue) const;
 
   PipelineParts parts_;
+  const std::vector<ProblemPlan>& plans_;
   std::vector<std::size_t> order_;
-  std::vector<ProblemWork> works_;
+  std::vector<Preparation> preparations_;  ///< by problem
   std::vector<Config> winners_;  ///< on problems that have ended, those of the last one first
-  std::unique_ptr<CompileFeed> feed_;
+  CompileFeed feed_;
+  std::jthread preparing_;  ///< the last member: it ends before what it uses
 };
 
 }  // namespace fatune

@@ -26,13 +26,23 @@ bool is_worth_a_part(const ProblemPlan& plan, const CandidateSearch& search) {
 
 ProblemWork::ProblemWork(const FamilySet& families, const DeviceLimits& limits,
                          const SmRates& rates, const ProblemPlan& plan,
-                         const CandidateSearch& search, bool parts)
+                         const CandidateSearch& search, bool parts, const HasCode& has_code)
     : families_(families),
       plan_(plan),
       part_(parts && is_worth_a_part(plan, search) ? part_of(plan.problem, limits) : std::nullopt),
       part_tail_(part_ ? fatune::part_tail(*part_, plan.problem, limits) : PartTail{}),
       maker_(std::make_unique<CandidateMaker>(families, limits, rates, plan.problem, part_)),
-      source_(search.begin(make_search_space(plan, *maker_))) {}
+      source_(search.begin(search_space(has_code))) {}
+
+SearchSpace ProblemWork::search_space(const HasCode& has_code) const {
+  SearchSpace space = make_search_space(plan_, *maker_);
+  if (has_code) {
+    space.has_code = [maker = maker_.get(), has_code](const Config& config) {
+      return has_code(maker->request(config));
+    };
+  }
+  return space;
+}
 
 std::vector<CandidateId> ProblemWork::ask(std::size_t most) { return take(source_->propose(most)); }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -19,12 +20,16 @@
 
 namespace fatune {
 
+/// Whether the machine code for a request is known without compiling.
+using HasCode = std::function<bool(const CompileRequest&)>;
+
 /// One problem with the candidates that its search has proposed so far.
 class ProblemWork {
  public:
-  /// `parts`: MeasurePolicy::parts. All references must outlive this.
+  /// `parts`: MeasurePolicy::parts. `has_code` may be empty. All references must outlive this.
   ProblemWork(const FamilySet& families, const DeviceLimits& limits, const SmRates& rates,
-              const ProblemPlan& plan, const CandidateSearch& search, bool parts = false);
+              const ProblemPlan& plan, const CandidateSearch& search, bool parts = false,
+              const HasCode& has_code = {});
 
   /// Asks the search for up to `most` more configurations. Returns the candidates among them, which
   /// are to be compiled; the others become obstacles.
@@ -51,12 +56,13 @@ class ProblemWork {
   /// Returns the obstacles that were not taken before.
   [[nodiscard]] std::vector<Result> take_obstacles() { return std::exchange(obstacles_, {}); }
   [[nodiscard]] CompileRequest request(CandidateId id) const {
-    return maker_->request(candidates_.at(id.index));
+    return maker_->request(candidates_.at(id.index).result.config);
   }
   /// Recomputes the launches of a candidate with the facts of its artifact.
   void finish_launch(CandidateId id) { maker_->finish_launch(at(id)); }
 
  private:
+  [[nodiscard]] SearchSpace search_space(const HasCode& has_code) const;
   [[nodiscard]] std::vector<CandidateId> take(const std::vector<Proposal>& proposals);
 
   const FamilySet& families_;

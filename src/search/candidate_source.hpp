@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -29,6 +30,9 @@ struct Suggestion {
 struct SearchSpace {
   std::vector<SearchPoint> points;         ///< no configuration twice
   std::vector<Suggestion> suggested = {};  ///< likely winners first
+  /// Whether a configuration's machine code is known, so that it can be tried at once. Empty: no
+  /// code is known.
+  std::function<bool(const Config&)> has_code = {};
 };
 
 /// A configuration that a search wants to be tried.
@@ -72,12 +76,14 @@ class CandidateSource {
   /// Why they were not; empty: there are none, or it might still propose them.
   [[nodiscard]] virtual std::string untried_because() const { return {}; }
   /// Whether outcomes change the proposals. The first call of propose() asks a source that does not
-  /// learn for all configurations, and one that learns for as many as there are compilers. Later
-  /// calls ask for as many as there are idle compilers.
+  /// learn for all configurations, and one that learns for as many as there are compilers, or more
+  /// if its problem has to wait for its turn. Later calls ask for as many as there are idle
+  /// compilers.
   [[nodiscard]] virtual bool learns() const = 0;
 };
 
-/// The number of configurations that the first call of propose() asks for.
+/// The number of configurations that the first call of propose() asks for, of a problem whose turn
+/// comes first.
 [[nodiscard]] inline std::size_t first_request(const CandidateSource& source, std::size_t jobs) {
   return source.learns() ? jobs : CandidateSource::kNoLimit;
 }

@@ -17,6 +17,7 @@ PointSource::PointSource(SearchSpace space, std::size_t most_tried)
     : space_(std::move(space)),
       states_(size(), State::untried),
       suggested_(space_.suggested.begin(), space_.suggested.end()),
+      most_tried_(most_tried),
       budget_(most_tried),
       untried_count_(size()) {
   for (std::size_t point = size(); point-- > 0;) {
@@ -100,7 +101,7 @@ bool PointSource::finished() const {
 
 std::string PointSource::untried_because() const {
   return untried_count_ == 0 ? ""
-         : budget_ == 0      ? "the search was limited"
+         : budget_ == 0      ? fmt::format("the search tries at most {}", most_tried_)
          : suffices_ ? fmt::format("each is unlikely to be over {} % faster than the fastest",
                                    100.0 * kGainThatCounts)
                      : "";

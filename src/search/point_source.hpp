@@ -20,6 +20,10 @@ inline constexpr double kGainThatCounts = 0.005;
 /// points are required, and how many may be tried. A derived class says which points come next.
 class PointSource : public CandidateSource {
  public:
+  /// The least that a search of many points tries without an explicit limit: enough for a model to
+  /// learn from.
+  static constexpr std::size_t kUsualLeast = 128;
+
   [[nodiscard]] std::vector<Proposal> propose(std::size_t most) final;
   void suggest(const std::vector<Suggestion>& suggested) final;
   [[nodiscard]] std::vector<Proposal> propose_again(const std::vector<Config>& configs) final;
@@ -67,6 +71,7 @@ class PointSource : public CandidateSource {
   std::vector<State> states_;
   std::vector<std::size_t> required_;  ///< not yet proposed, the next one last
   std::deque<Suggestion> suggested_;   ///< not yet considered
+  std::size_t most_tried_;             ///< required ones not counted
   std::size_t budget_;                 ///< how many more may be proposed, required ones not counted
   std::size_t untried_count_;
   std::size_t open_ = 0;

@@ -20,14 +20,14 @@ struct SearchLimits {
 };
 
 /// The most of `configs` that a search tries without an explicit limit: one in twenty, at least
-/// enough for a model to learn from, and no more than searches have needed (docs/search.md).
-[[nodiscard]] inline std::size_t usual_most_tried(std::size_t configs) {
-  constexpr std::size_t kLeast = 128;
+/// `least`, and no more than searches have needed (docs/search.md).
+[[nodiscard]] inline std::size_t usual_most_tried(std::size_t configs, std::size_t least) {
   constexpr std::size_t kMost = 256;
-  return std::min(configs, std::clamp((configs + 19) / 20, kLeast, kMost));
+  return std::min(configs, std::clamp((configs + 19) / 20, least, kMost));
 }
 
-/// A search that chooses some of the configurations that can run.
+/// A search that chooses some of the configurations that can run. Without a limit it tries at least
+/// Source::kUsualLeast of them.
 template <typename Source>
 class LimitedSearch : public CandidateSearch {
  public:
@@ -48,7 +48,8 @@ class LimitedSearch : public CandidateSearch {
     return std::make_unique<Source>(std::move(space), most, limits_.seed);
   }
   [[nodiscard]] std::size_t most_tried(std::size_t configs) const override {
-    return std::min(configs, limits_.max_configs.value_or(usual_most_tried(configs)));
+    return std::min(configs,
+                    limits_.max_configs.value_or(usual_most_tried(configs, Source::kUsualLeast)));
   }
 
  private:

@@ -60,7 +60,7 @@ class SearchOnAGpu : public Search {
 
 TEST_F(SearchOnAGpu, BeginsWithWhatWasFastOnOtherProblemsOfTheRun) {
   const json report = fatune_json(
-      measuring({"--seq", "128,256", "--search", "model", "--max-configs", "2", "--no-db"}));
+      measuring({"--seq", "128,256", "--search", "model", "--max-configs", "3", "--no-db"}));
   EXPECT_THAT(proposers(report), testing::Contains("other problem"));
 }
 

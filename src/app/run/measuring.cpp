@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -41,10 +42,14 @@ std::string utc_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
-std::map<std::string, std::string> estimate_orders(const FamilySet& families, Arch arch) {
+std::map<std::string, std::string> estimate_orders(const PlannedRun& run, Arch arch) {
+  std::int64_t least_queries = std::numeric_limits<std::int64_t>::max();
+  for (const ProblemPlan& plan : run.problems) {
+    least_queries = std::min(least_queries, plan.problem.seq_len);
+  }
   std::map<std::string, std::string> orders;
-  for (const Family& family : families.all()) {
-    orders[family.name] = order_sentence(family, arch);
+  for (const Family& family : run.kernels.families.all()) {
+    orders[family.name] = order_sentence(family, arch, least_queries);
   }
   return orders;
 }
@@ -63,7 +68,7 @@ RunReport report_header(const PlannedRun& run, const MeasureOptions& options,
   report.toolchain = toolchain_in_use(target);
   report.source_hashes = source_hashes(run.kernels.families);
   if (!target.measured()) {
-    report.estimate_orders = estimate_orders(run.kernels.families, target.limits.arch);
+    report.estimate_orders = estimate_orders(run, target.limits.arch);
   }
   report.policy = options.policy;
   if (report.shard = run.shard; report.shard) {
@@ -294,9 +299,15 @@ class Measuring {
       progress_.compiled(thread_cpu_s() - start_s);
       return result;
     };
+    HasCode has_code;
+    if (cache_ != nullptr) {
+      has_code = [this](const CompileRequest& request) {
+        return cache_->contains(artifact_key(request));
+      };
+    }
     return std::make_unique<Pipeline>(
         PipelineParts{families, target_.limits, rates_for(run_, target_), search, compile_one,
-                      job_count(options_.compile), progress_, baseline,
+                      has_code, job_count(options_.compile), progress_, baseline,
                       left_s(options_.policy.budget_s, recorder_.report().wall_s),
                       options_.policy.parts},
         plans, work_order(plans, stations_.size()));

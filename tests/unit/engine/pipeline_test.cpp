@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <deque>
 #include <map>
 #include <mutex>
 #include <set>
@@ -42,10 +43,11 @@ class RunPipeline : public testing::Test {
     }
   }
 
-  Pipeline make() {
-    return {{toy_.families, toy_.limits, toy_.rates, search_,
-             [this](const CompileRequest& request) { return toy_.compile_one(request); }, 2,
-             observer_, std::nullopt, budget_s_},
+  Pipeline make() { return make(search_); }
+  Pipeline make(const CandidateSearch& search) {
+    return {{toy_.families, toy_.limits, toy_.rates, search,
+             [this](const CompileRequest& request) { return toy_.compile_one(request); },
+             [](const CompileRequest&) { return false; }, 2, observer_, std::nullopt, budget_s_},
             plans_,
             {0, 1, 2}};
   }
@@ -125,6 +127,70 @@ TEST_F(RunPipeline, SeveralGpusShareWhatIsNew) {
   EXPECT_TRUE(run({{}, {}}));
   ASSERT_EQ(reports_.size(), 3U);
   EXPECT_EQ(gpus_[0]->log.ended.size() + gpus_[1]->log.ended.size(), 3U);
+}
+
+/// Cannot begin with one of the problems.
+class SearchThatFailsOnce : public ExhaustiveSearch {
+ public:
+  [[nodiscard]] std::unique_ptr<CandidateSource> begin(SearchSpace space) const override {
+    if (++begun_ == 2) {
+      throw Error(ExitCode::bad_file, "the second problem cannot be prepared");
+    }
+    return ExhaustiveSearch::begin(std::move(space));
+  }
+
+ private:
+  mutable int begun_ = 0;
+};
+
+/// A search that learns, proposes nothing, and records how many proposals it is asked for.
+class RecordingSearch : public CandidateSearch {
+ public:
+  [[nodiscard]] std::string name() const override { return "recording"; }
+  [[nodiscard]] std::unique_ptr<CandidateSource> begin(SearchSpace) const override {
+    return std::make_unique<Source>(first_asked_for.emplace_back());
+  }
+  [[nodiscard]] std::size_t most_tried(std::size_t) const override { return 0; }
+
+  mutable std::deque<std::size_t> first_asked_for;  ///< by problem
+
+ private:
+  class Source : public CandidateSource {
+   public:
+    explicit Source(std::size_t& first) : first_(first) {}
+    [[nodiscard]] std::vector<Proposal> propose(std::size_t most) override {
+      first_ = first_ == 0 ? most : first_;
+      return {};
+    }
+    [[nodiscard]] std::vector<Proposal> propose_again(const std::vector<Config>&) override {
+      return {};
+    }
+    [[nodiscard]] bool finished() const override { return true; }
+    [[nodiscard]] bool learns() const override { return true; }
+
+   private:
+    std::size_t& first_;
+  };
+};
+
+TEST_F(RunPipeline, ProblemsThatWaitAreCompiledForAhead) {
+  const RecordingSearch search;
+  Pipeline pipeline = make(search);
+  std::vector<Seat> seats{{gpus_[0]->device, gpus_[0]->log}};
+  EXPECT_TRUE(pipeline.run(seats, [](std::size_t, const ProblemReport&) {}));
+  EXPECT_THAT(search.first_asked_for, ElementsAre(2, 4, 4));
+}
+
+TEST_F(RunPipeline, AProblemThatCannotBePreparedIsAnError) {
+  const SearchThatFailsOnce search;
+  Pipeline pipeline = make(search);
+  std::vector<Seat> seats{{gpus_[0]->device, gpus_[0]->log}};
+  EXPECT_THROW(static_cast<void>(pipeline.run(seats,
+                                              [this](std::size_t number, ProblemReport report) {
+                                                reports_[number] = std::move(report);
+                                              })),
+               Error);
+  EXPECT_EQ(reports_.size(), 1U);
 }
 
 TEST_F(RunPipeline, AGpuWithoutWorkIsNoObstacle) {
