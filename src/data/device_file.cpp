@@ -63,6 +63,10 @@ std::vector<Arch> known_archs(const FileTree& tree) {
   return archs;
 }
 
+std::string device_product(const FileTree& tree, Arch arch) {
+  return load_device_file(tree, arch).root().at("product").text();
+}
+
 DeviceLimits load_device_limits(const FileTree& tree, Arch arch) {
   const JsonFile file = load_device_file(tree, arch);
   const JsonNode root = file.root();

@@ -16,6 +16,9 @@ namespace fatune {
 /// requested one. Error(usage) lists the known architectures if there is no such file.
 [[nodiscard]] DeviceLimits load_device_limits(const FileTree& tree, Arch arch);
 
+/// That GPU: "NVIDIA H200 SXM". Throws as load_device_limits() does.
+[[nodiscard]] std::string device_product(const FileTree& tree, Arch arch);
+
 /// Reads the limits that a device of an output has. The others keep the defaults of DeviceLimits.
 [[nodiscard]] DeviceLimits read_device_limits(const JsonNode& device);
 

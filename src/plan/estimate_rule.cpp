@@ -67,13 +67,15 @@ TimeModelRule read_model(const JsonNode& node, SymbolTable& symbols) {
 EstimateCheck read_check(const JsonNode& node) {
   const JsonNode correlation = node.at("rank_correlation");
   const auto behind = node.find("most_behind_percent");
+  const auto least = node.find("least_queries");
   return {node.at("on").text(),
           parse_arch(node.at("arch").text()),
           static_cast<int>(node.at("problems").integer()),
           correlation.at("least").number(),
           correlation.at("greatest").number(),
           behind ? std::optional(behind->number()) : std::nullopt,
-          node.at("held_out").boolean()};
+          node.at("held_out").boolean(),
+          least ? least->integer() : 1};
 }
 
 /// Evaluates a model for one configuration, and rejects impossible values.
@@ -156,7 +158,7 @@ std::optional<TimeModel> time_model(const Family& family, const Config& config,
       .model();
 }
 
-std::string order_sentence(const Family& family, Arch arch) {
+std::string order_sentence(const Family& family, Arch arch, std::int64_t least_queries) {
   const auto& checked = family.estimate.checked;
   if (!checked) {
     return fmt::format(
@@ -167,11 +169,15 @@ std::string order_sentence(const Family& family, Arch arch) {
   const auto& behind = checked->most_behind_percent;
   return fmt::format(
       "the order of {}'s estimates: rank correlation {:.2f} to {:.2f} with measured times of {}{} "
-      "({} problems{}){}",
+      "({} problems{}){}{}",
       family.name, checked->least_rank_correlation, checked->greatest_rank_correlation, checked->on,
       behind ? fmt::format(", lowest estimate at most {} % behind the fastest", *behind) : "",
       checked->problems, checked->held_out ? ", each left out of the calibration" : "",
-      checked->arch.sm == arch.sm ? "" : fmt::format("; on {} it is not known", arch_name(arch)));
+      checked->arch.sm == arch.sm ? "" : fmt::format("; on {} it is not known", arch_name(arch)),
+      least_queries >= checked->least_queries
+          ? ""
+          : fmt::format("; for fewer than {} queries, as in decoding, it is not known",
+                        checked->least_queries));
 }
 
 }  // namespace fatune

@@ -30,6 +30,8 @@ struct TimeModel {
 
 /// How far the order of a family's estimates for an architecture is known to hold, as a sentence
 /// without its full stop: "rank correlation 0.82 to 0.97 with ...", "nobody knows: ...".
-[[nodiscard]] std::string order_sentence(const Family& family, Arch arch);
+/// `least_queries`: the smallest seq_len of the problems that are estimated.
+[[nodiscard]] std::string order_sentence(const Family& family, Arch arch,
+                                         std::int64_t least_queries);
 
 }  // namespace fatune

@@ -129,7 +129,8 @@ struct EstimateCheck {
   double greatest_rank_correlation = 0.0;
   /// How far the configuration with the lowest estimate was behind the fastest; absent: not known.
   std::optional<double> most_behind_percent;
-  bool held_out = false;  ///< whether each problem was left out of the calibration
+  bool held_out = false;           ///< whether each problem was left out of the calibration
+  std::int64_t least_queries = 1;  ///< the smallest seq_len of the problems
 };
 
 struct EstimateRule {

@@ -106,5 +106,11 @@ TEST_F(Cases, SayWhatIsWrongWithThem) {
                {"flash_sm80 has no parameter 'variant'"});
 }
 
+TEST_F(Cases, TypesWithoutAConfigurationAreSaidToBeLeftOut) {
+  const ProcessResult result = fatune({"cases", "hopper", "--space", "hopper_ci", "--seq", "128",
+                                       "--dhead", "128,72", "--no-emulate", "--device", "none"});
+  EXPECT_THAT(result.err, HasSubstr("left out, because no configuration is for it: d_head 72"));
+}
+
 }  // namespace
 }  // namespace fatune::testing_cli

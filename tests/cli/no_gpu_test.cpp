@@ -510,6 +510,15 @@ TEST_F(NoGpu, AnEstimateThatCannotBeStoredIsPrintedWithAWarning) {
   EXPECT_THAT(result.err, HasSubstr("results are not stored"));
 }
 
+TEST_F(NoGpu, FamiliesWithoutTheSpaceAreSaidToBeLeftOut) {
+  const std::vector<std::string> sweep{
+      "sweep",        "--space",  "all",    "--seq",         "128", "--device", "none",
+      "--no-emulate", "--search", "random", "--max-configs", "1",   "--dtype",  "fp16"};
+  const char* const note = "flash_sm90 is left out: it does not have the space";
+  EXPECT_THAT(fatune(with(sweep, {"--arch", "sm_90a"})).err, HasSubstr(note));
+  EXPECT_THAT(fatune(with(sweep, {"--arch", "sm_80"})).err, Not(HasSubstr(note)));
+}
+
 TEST_F(NoGpu, TypesThatNoConfigurationIsForAreSaidToBeLeftOut) {
   const ProcessResult result =
       fatune({"run", "--config", kConfig, "--seq", "128", "--dtype", "fp16,bf16", "--dhead",

@@ -170,7 +170,10 @@ TEST_F(Report, AStoredRunHasItsRaceAndItsRules) {
 TEST_F(Report, SaysThatNothingWasMeasuredAboveEverythingElse) {
   json results = shipped(1);
   results["measured"] = false;
+  results["estimate_orders"] = {
+      {"flash_sm90", "the order of flash_sm90's estimates means nothing"}};
   const std::string page = page_of(results);
+  EXPECT_THAT(page, HasSubstr("<p class=\"warning\">in.json: the order of flash_sm90"));
   EXPECT_THAT(page, HasSubstr("<body>\n<header><p class=\"warning\">in.json: NOT MEASURED"));
   EXPECT_THAT(page, AllOf(HasSubstr("<p class=\"lead\">Estimate: fastest of"),
                           HasSubstr("How it was estimated")));

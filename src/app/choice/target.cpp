@@ -113,7 +113,7 @@ std::vector<Target> by_model(const std::vector<gpu::Device>& devices, std::optio
     auto target = std::ranges::find_if(
         targets, [&](const Target& known) { return same_model(known.limits, device.limits); });
     if (target == targets.end()) {
-      target = targets.insert(targets.end(), Target{device.limits, {}, {}});
+      target = targets.insert(targets.end(), Target{device.limits, {}, {}, {}});
       target->limits.arch = code;
     }
     target->gpus.push_back({device.ordinal, device.limits.uuid});
@@ -148,7 +148,7 @@ Target offline_target(std::optional<Arch> arch, const FileTree& tree,
                       std::span<const Family> families) {
   const Arch wanted = arch_meant(arch, families);
   check_arch_supported(wanted);
-  return {load_device_limits(tree, wanted), {}, {}};
+  return {load_device_limits(tree, wanted), {}, {}, device_product(tree, wanted)};
 }
 
 std::vector<Target> choose_targets(const TargetOptions& options, const FileTree& tree,

@@ -73,6 +73,7 @@ class Cases {
     for (const CaseVariant& variant : set_.variants) {
       plans_.push_back(problems_of(variant, plan));
     }
+    say_left_out(options_.problems, plans_.front(), options_.output);
     check_shown(set_, family());
   }
 

@@ -42,15 +42,34 @@ std::int64_t count_dropped(const Plan& plan, bool pruned) {
   return count;
 }
 
+bool can_run(const Family& family, const std::vector<Target>& targets) {
+  return std::ranges::any_of(
+      targets, [&](const Target& target) { return provides(target.limits.arch, family.min_arch); });
+}
+
+/// Says which families that could run are left out because they do not have the requested space.
+std::vector<std::string> notes_on_space(const SweepOptions& options,
+                                        const std::vector<Family>& meant,
+                                        const KernelSet& kernels) {
+  std::vector<std::string> notes;
+  const std::vector<Family>& left = kernels.families.all();
+  if (left.size() == meant.size()) {
+    return notes;
+  }
+  const std::vector<Target> targets = choose_targets(options.target, kernels.tree, left);
+  for (const Family& family : meant) {
+    if (!is_among(family.name, left, &Family::name) && can_run(family, targets)) {
+      notes.push_back(fmt::format("{} is left out: it does not have the space", family.name));
+    }
+  }
+  return notes;
+}
+
 /// Drops the families that none of the devices can run, unless none would be left.
 void keep_runnable(const SweepOptions& options, KernelSet& kernels) {
   const std::vector<Target> targets =
       choose_targets(options.target, kernels.tree, kernels.families.all());
-  const auto runs = [&](const Family& family) {
-    return std::ranges::any_of(targets, [&](const Target& target) {
-      return provides(target.limits.arch, family.min_arch);
-    });
-  };
+  const auto runs = [&](const Family& family) { return can_run(family, targets); };
   const std::vector<Family>& all = kernels.families.all();
   if (std::ranges::none_of(all, runs)) {
     return;
@@ -161,7 +180,9 @@ ExitCode sweep(const SweepOptions& options) {
     return simulate_searches(options);
   }
   KernelSet kernels = choose_families(options.kernels);
+  const std::vector<Family> meant = kernels.families.all();
   const FamilySpaces spaces = choose_spaces(kernels, options.kernels);
+  std::vector<std::string> notes = notes_on_space(options, meant, kernels);
   if (kernels.families.several() && !names_families(options.kernels)) {
     keep_runnable(options, kernels);
   }
@@ -179,6 +200,7 @@ ExitCode sweep(const SweepOptions& options) {
   }
   PlannedRun run{std::move(kernels), keys, std::move(problems), baseline, options.counters};
   run.cover_percent = options.cover_percent;
+  run.notes = std::move(notes);
   run.rivals = std::move(rivals);
   const SearchKind search = options.search.kind.value_or(SearchKind::automatic);
   const SearchLimits limits{options.policy.seed, options.search.max_configs};

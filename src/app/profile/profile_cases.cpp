@@ -50,7 +50,9 @@ ProfilePlan plan_of_options(const ProfileOptions& options) {
       options.configs.empty()
           ? make_plan(family, choose_space(kernels, options.kernels), binding_of(options.problems))
           : Plan{parse_configs(kernels.families, options.configs, options.problems), {}};
-  for (const ProblemPlan& problem : plan_problems({{&family, configs}}, options.problems)) {
+  const std::vector<ProblemPlan> problems = plan_problems({{&family, configs}}, options.problems);
+  say_left_out(options.problems, problems, options.output);
+  for (const ProblemPlan& problem : problems) {
     ProfileProblem& added = plan.problems.emplace_back(ProfileProblem{problem.problem, {}});
     for (const Config& config : problem.configs) {
       added.cases.push_back({config, std::nullopt});

@@ -259,8 +259,9 @@ void announce_estimate(const Target& target, const MeasureOptions& options) {
   if (target.measured()) {
     return;
   }
-  print_note(options.output, fmt::format("NOT MEASURED: {}; estimating for {}",
-                                         target.why_not_measured, target.limits.name));
+  print_note(options.output,
+             fmt::format("NOT MEASURED: {}; estimating for {}, as an {}", target.why_not_measured,
+                         target.limits.name, target.product));
   if (!options.given_for_times.empty()) {
     print_note(options.output, fmt::format("no effect, because nothing is timed: {}",
                                            fmt::join(options.given_for_times, ", ")));
@@ -289,6 +290,9 @@ ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {
   check_cover_is_timed(run, targets.front());
   check_rivals_are_timed(run, targets.front());
   announce_estimate(targets.front(), options);
+  for (const std::string& note : run.notes) {
+    print_note(options.output, note);
+  }
   if (targets.front().measured() || run.shard) {
     check_store_place(options.store);
   }

@@ -32,6 +32,8 @@ struct PlannedRun {
   std::shared_ptr<const CandidateSearch> search_of_estimate = {};
   /// Also measure what a cover within this percentage of the winners needs (docs/export.md).
   std::optional<double> cover_percent = {};
+  /// Said at the beginning, after that nothing is measured.
+  std::vector<std::string> notes = {};
   /// Race each problem's winner against an earlier one (docs/gate.md); null: none.
   std::shared_ptr<const Rivals> rivals = {};
   /// The part of a sweep that is run. Its `sweep` is plan_hash() of the whole. Absent: all.

@@ -123,6 +123,9 @@ std::vector<std::string> warnings_of(const StudyReport& report) {
     if (!run.measured) {
       warnings.push_back(report.names[i] +
                          ": NOT MEASURED. No GPU was used; every time is an estimate.");
+      for (const auto& [family, sentence] : run.estimate_orders) {
+        warnings.push_back(report.names[i] + ": " + sentence + ".");
+      }
     }
     if (!run.complete) {
       warnings.push_back(report.names[i] +

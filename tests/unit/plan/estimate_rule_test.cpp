@@ -85,7 +85,7 @@ TEST(EstimateRule, ImpossibleValuesAreErrorsThatNameTheExpression) {
 }
 
 TEST(EstimateRule, TheOrderOfEstimatesThatNobodyComparedMeansNothing) {
-  EXPECT_THAT(order_sentence(fixtures::load_changed(fixtures::toy_json()), Arch{90, 'a'}),
+  EXPECT_THAT(order_sentence(fixtures::load_changed(fixtures::toy_json()), Arch{90, 'a'}, 512),
               HasSubstr("means nothing"));
 }
 
@@ -96,12 +96,15 @@ TEST(EstimateRule, TheOrderIsKnownOnTheArchitectureThatMeasured) {
                                          {"problems", 3},
                                          {"rank_correlation", {{"least", 0.5}, {"greatest", 0.9}}},
                                          {"most_behind_percent", 4.5},
+                                         {"least_queries", 512},
                                          {"held_out", true}}}});
-  EXPECT_EQ(order_sentence(family, Arch{90, 'a'}),
+  EXPECT_EQ(order_sentence(family, Arch{90, 'a'}, 512),
             "the order of toy_attention's estimates: rank correlation 0.50 to 0.90 with measured "
             "times of a GPU, lowest estimate at most 4.5 % behind the fastest (3 problems, each "
             "left out of the calibration)");
-  EXPECT_THAT(order_sentence(family, Arch{80, '\0'}), HasSubstr("; on sm_80 it is not known"));
+  EXPECT_THAT(order_sentence(family, Arch{80, '\0'}, 512), HasSubstr("; on sm_80 it is not known"));
+  EXPECT_THAT(order_sentence(family, Arch{90, 'a'}, 1),
+              HasSubstr("; for fewer than 512 queries, as in decoding, it is not known"));
 }
 
 }  // namespace
