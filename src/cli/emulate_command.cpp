@@ -96,7 +96,8 @@ void add_emulate_command(const Subcommands& all) {
   add_compile_settings(sub, options.compile);
   add_output_options(sub, options.output);
   sub.footer(
-      R"(Nothing is timed. Without --arch, the architecture is the oldest that runs the kernels.
+      R"(Nothing is timed. Without --arch, the architecture is sm_90a, or one
+that the kernels need.
 Exit code 6: something is wrong or flagged. 5: nothing could be emulated.
 
 Examples:

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/is_among.hpp"
 #include "emit/coverage.hpp"
 
 namespace fatune {
@@ -115,13 +116,26 @@ std::string count_of(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
+/// Helps to read a race whose earlier access is further down in the source.
+std::string loop_hint(const FindingGroup& group, const EmulatedFinding& finding) {
+  const auto& [above, below] = *group.between;
+  const bool wraps = finding.other && above.file == below.file && above.line < below.line &&
+                     is_among(below, finding.other->source) && is_among(above, finding.source);
+  return wraps ? fmt::format(
+                     "\nLine {} comes first: in a loop, line {} is in a later iteration. Is a "
+                     "barrier missing after line {}?",
+                     below.line, above.line, below.line)
+               : std::string();
+}
+
 /// The group that was met first, with its first finding.
 std::string first_group(const EmulatedConfig& config) {
   const FindingGroup& group = config.groups.front();
   std::string text = "\nThe one place to look at first";
   if (group.between) {
-    text += fmt::format(": nothing orders what is done at\n  {} and at\n  {}",
-                        chain_text({group.between->first}), chain_text({group.between->second}));
+    text += fmt::format(": nothing orders what is done at\n  {} and at\n  {}{}",
+                        chain_text({group.between->first}), chain_text({group.between->second}),
+                        loop_hint(group, config.findings.front()));
   }
   text += "\n\n" + describe(config.findings.front());
   if (group.findings > 1) {
@@ -141,13 +155,32 @@ Blocks other_groups(const EmulatedConfig& config) {
           block::Rows{table_of(finding_group_fields(), others)}};
 }
 
-Blocks findings_of(const EmulatedConfig& config) {
+/// Whether two groups of findings are at the same place.
+bool is_same_place(const FindingGroup& a, const FindingGroup& b) {
+  return a.between == b.between && a.source == b.source;
+}
+
+/// Returns the first configuration whose groups are all at the same places as this one's. Null:
+/// there is none before it.
+const EmulatedConfig* same_place_before(const EmulatedConfig& config,
+                                        const std::vector<EmulatedConfig>& all) {
+  const auto found = std::ranges::find_if(all, [&](const EmulatedConfig& other) {
+    return std::ranges::equal(other.groups, config.groups, is_same_place);
+  });
+  return found == all.end() || &*found == &config ? nullptr : &*found;
+}
+
+Blocks findings_of(const EmulatedConfig& config, const std::vector<EmulatedConfig>& all) {
   if (config.findings.empty()) {
     return {};
   }
   const std::string counts = fmt::format(
       "\n{} on {}: {} in {}\n", config.config, describe(config.problem),
       count_of(config.findings.size(), "finding"), count_of(config.groups.size(), "group"));
+  if (const EmulatedConfig* const before = same_place_before(config, all)) {
+    return {block::Text{fmt::format("{}at the same places as {} on {}\n", counts, before->config,
+                                    describe(before->problem))}};
+  }
   Blocks blocks{block::Text{counts + first_group(config)}};
   append(blocks, other_groups(config));
   return blocks;
@@ -222,7 +255,7 @@ Blocks blocks_of(const EmulateReport& report) {
   Blocks blocks{block::Text{headline(report)}, block::Rows{records_of(report)},
                 block::Text{count_text(report)}};
   for (const EmulatedConfig& config : report.configs) {
-    append(blocks, findings_of(config));
+    append(blocks, findings_of(config, report.configs));
   }
   append(blocks, profile_of(report));
   return blocks;

@@ -1,13 +1,18 @@
 // Tests the kernel family that `fatune new-family` writes.
 #include "cli/program.hpp"
 
+#include <signal.h>
+
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 namespace fatune::testing_cli {
 namespace {
 
 using nlohmann::json;
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -87,6 +92,70 @@ TEST_F(NewFamily, AnUndefinedNameIsExplained) {
       fatune({"compile", "--kernel-dir", folder, "--config", "(FP16, 64, 32, 32)"});
   EXPECT_THAT(result.out, AllOf(HasSubstr("\"INFINITY\" is undefined"),
                                 HasSubstr("__int_as_float(0x7f800000)")));
+}
+
+TEST_F(NewFamily, ARaceWithTheNextIterationIsExplainedOnce) {
+  std::string source = read(write_family() + "/mine.cu");
+  const std::string barrier = "    __syncthreads();  // all threads have used the tile before\n";
+  ASSERT_NE(source.find(barrier), std::string::npos);
+  source.erase(source.find(barrier), barrier.size());
+  write("mine/mine.cu", source);
+  const ProcessResult result =
+      fatune({"emulate", "--kernel-dir", path("mine"), "--config", "(FP16, 64, 64, 32)"});
+  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::failed_outcomes));
+  EXPECT_THAT(result.out, ContainsRegex("Line [0-9]+ comes first: in a loop, line [0-9]+ is in a "
+                                        "later iteration. Is a barrier missing after line"));
+  const std::string lead = "The one place to look at first";
+  EXPECT_EQ(result.out.find(lead), result.out.rfind(lead));
+  EXPECT_THAT(result.out, HasSubstr("at the same places as (FP16, 64, 64, 32) on"));
+}
+
+TEST_F(NewFamily, EmulatingAProblemThatItCannotComputeIsAnError) {
+  expect_error(fatune({"emulate", "--kernel-dir", write_family(), "--dhead", "256"}),
+               ExitCode::nothing_ranked, {"no configuration of mine", "fatune list"});
+}
+
+/// A family whose configurations with 64 rows need all the time and memory that there is.
+class EndlessCompilation : public NewFamily {
+ protected:
+  EndlessCompilation() {
+    write("mine/mine.cu", read(write_family() + "/mine.cu") + R"(
+template <int N, int M>
+struct Tree { static constexpr int v = Tree<N - 1, M>::v + Tree<N - 1, M + (1 << N)>::v; };
+template <int M>
+struct Tree<0, M> { static constexpr int v = M; };
+__device__ int value_of_tree() { return Tree<FATUNE_ROWS == 64 ? 28 : 2, 0>::v; }
+)");
+  }
+};
+
+TEST_F(EndlessCompilation, CostsItsConfigurationAlone) {
+  const ProcessResult result =
+      run_process({"/bin/sh", "-c", "ulimit -d 600000; exec \"$0\" \"$@\"", FATUNE_PROGRAM,
+                   "compile", "--kernel-dir", path("mine"), "--config", "(FP16, 64, 32, 16)",
+                   "--config", "(FP16, 64, 64, 16)", "--format", "json"},
+                  process_);
+  expect_ok(result);
+  const json kernels = json::parse(result.out)["configs"];
+  ASSERT_EQ(kernels.size(), 2U);
+  EXPECT_EQ(kernels[0]["status"], "compiled");
+  EXPECT_EQ(kernels[1]["status"], "compile_failed");
+  EXPECT_THAT(kernels[1]["detail"].get<std::string>(), HasSubstr("memory"));
+}
+
+TEST_F(EndlessCompilation, EndsWhenTheUserInterrupts) {
+  std::chrono::steady_clock::time_point interrupted;
+  process_.when_err_has = "NOT MEASURED";
+  process_.then = [&](pid_t pid) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    interrupted = std::chrono::steady_clock::now();
+    ::kill(pid, SIGINT);
+  };
+  const ProcessResult result =
+      fatune({"run", "--kernel-dir", path("mine"), "--config", "(FP16, 64, 64, 16)", "--seq", "128",
+              "--device", "none", "--no-emulate"});
+  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::interrupted)) << result.err;
+  EXPECT_LT(std::chrono::steady_clock::now() - interrupted, std::chrono::seconds(3));
 }
 
 TEST_F(NewFamily, NothingIsOverwritten) {

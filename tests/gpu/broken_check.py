@@ -37,11 +37,6 @@ RACE_FAULTS = {"missing_barrier", "missing_wait"}
 NOT_INSTALLED = "compute-sanitizer, which --sanitizer needs, is not installed"
 
 
-def without_effect(problem, fault):
-    """Whether a fault has no effect, such as a wrong mask in an aligned problem that is not causal."""
-    return fault == "none" or (fault == "wrong_mask" and problem in ("small", "full"))
-
-
 def fault_of(config):
     return re.search(r", (\w+)\):", config)[1]
 
@@ -70,8 +65,8 @@ def outcomes(checks):
     return found
 
 
-def verdict(problem, fault, seeds, wrong):
-    if without_effect(problem, fault):
+def verdict(fault, seeds, wrong):
+    if fault == "none":
         return "ok" if not wrong else "must be right"
     needed = 1 if fault in RACES else len(seeds)
     return "ok" if len(wrong) >= needed else "MISSED"
@@ -83,7 +78,7 @@ def check_problems(options):
         rows = [[problem, "wrong in", "verdict", "said first"]]
         checks = check(options, ["--seeds", str(SEEDS)] + arguments)
         for config, (seeds, wrong) in sorted(outcomes(checks).items()):
-            said = verdict(problem, fault_of(config), seeds, wrong)
+            said = verdict(fault_of(config), seeds, wrong)
             rows.append([config, f"{len(wrong)} of {len(seeds)}", said,
                          next(iter(wrong.values()), "")])
             if said != "ok":

@@ -16,7 +16,7 @@ namespace fatune {
 enum class EmulatedTiming { early, late, random, late_then_random };
 
 /// Options of `emulate`, which runs the PTX of configurations on the CPU. Batch and heads are set,
-/// lengths are not. If `arch` is absent, it is the oldest that runs the family.
+/// lengths are not. If `arch` is absent, offline_target() chooses it.
 struct EmulateOptions : OfflineOptions {
   std::optional<std::int64_t> seq_len;  ///< absent: default_problems()
   std::vector<std::string> configs;     ///< instead of a space
