@@ -1,6 +1,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <string>
 
 #include <fmt/format.h>
@@ -32,6 +33,9 @@ int main(int argc, char** argv) {
     return static_cast<int>(fatune::parse_command_line(argc, argv)());
   } catch (const fatune::Error& error) {
     return report(error.code(), fmt::format("fatune: {}\n", error.what()));
+  } catch (const std::filesystem::filesystem_error& error) {
+    return report(fatune::ExitCode::io,
+                  fmt::format("fatune: {}: {}\n", error.path1().string(), error.code().message()));
   } catch (const std::exception& error) {
     return report(fatune::ExitCode::internal,
                   fmt::format("fatune: internal error (please report it): {}\n", error.what()));

@@ -2,9 +2,14 @@
 
 #include <stdlib.h>
 
+#include <cerrno>
+#include <cstring>
 #include <string>
 #include <system_error>
 
+#include <fmt/format.h>
+
+#include "core/environment.hpp"
 #include "core/error.hpp"
 
 namespace fatune {
@@ -12,9 +17,12 @@ namespace fatune {
 namespace fs = std::filesystem;
 
 ScratchFolder::ScratchFolder() {
-  std::string pattern = (fs::temp_directory_path() / "fatune-XXXXXX").string();
+  const std::string place = environment_variable("TMPDIR").value_or("/tmp");
+  std::string pattern = place + "/fatune-XXXXXX";
   if (::mkdtemp(pattern.data()) == nullptr) {
-    throw Error(ExitCode::io, "cannot make a temporary folder", pattern);
+    throw Error(ExitCode::io,
+                fmt::format("cannot make a temporary folder: {}", std::strerror(errno)), place,
+                "make it, or set TMPDIR to a folder that can be written");
   }
   path_ = pattern;
 }

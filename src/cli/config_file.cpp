@@ -1,5 +1,9 @@
 #include "cli/config_file.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -268,11 +272,43 @@ class FileReader {
   std::vector<Setting> settings_;
 };
 
+/// Returns why somebody other than the user and root may have written the file. Empty: nobody may.
+std::string why_foreign(const struct stat& status) {
+  if (status.st_uid != ::geteuid() && status.st_uid != 0) {
+    return fmt::format("belongs to another user (uid {})", status.st_uid);
+  }
+  const mode_t by_others = status.st_gid == ::getegid() ? S_IWOTH : S_IWOTH | S_IWGRP;
+  const bool is_link = S_ISLNK(status.st_mode);  // whose mode has no meaning
+  return !is_link && (status.st_mode & by_others) != 0
+             ? fmt::format("may be changed by other users (mode {:03o})", status.st_mode & 0777U)
+             : std::string();
+}
+
+/// Throws Error(bad_file) if the file, or a link that leads to it, is somebody else's: options name
+/// files that are written and kernels that are run.
+void check_owner(const fs::path& file) {
+  for (const int follow : {AT_SYMLINK_NOFOLLOW, 0}) {
+    struct stat status {};
+    const std::string why = ::fstatat(AT_FDCWD, file.c_str(), &status, follow) == 0
+                                ? why_foreign(status)
+                                : std::string("cannot be looked at");
+    if (!why.empty()) {
+      throw Error(ExitCode::bad_file, fmt::format("{} and would set options", why), file.string(),
+                  fmt::format("if you trust it, --config-file {} or the variable "
+                              "FATUNE_CONFIG_FILE; --config-file none does without it",
+                              shell_word(file.string())));
+    }
+  }
+}
+
 std::optional<fs::path> nearest_file() {
   std::error_code no_folder;
   const fs::path here = fs::current_path(no_folder);
   auto found =
       no_folder ? std::nullopt : find_config_file(here, environment_variable("HOME").value_or(""));
+  if (found) {
+    check_owner(*found);
+  }
   if (found && found->parent_path() == here) {
     found = kFileName;  // relative to the current folder
   }

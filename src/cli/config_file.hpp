@@ -30,8 +30,9 @@ struct ConfiguredWords {
 /// Adds the file's settings for the command that `words` select, except for options that `words`
 /// give and options that exclude one of these. --config-file names the file, else the variable
 /// FATUNE_CONFIG_FILE does, else find_config_file() finds it. The name "none" means no file. Throws
-/// Error(bad_file) with file and line for invalid TOML, and for commands, options and kinds of
-/// values that `program` does not have.
+/// Error(bad_file) for a file that was found, not named, and that another user owns or may change;
+/// with file and line for invalid TOML, and for commands, options and kinds of values that
+/// `program` does not have.
 [[nodiscard]] ConfiguredWords add_config_file(const CLI::App& program,
                                               std::vector<std::string> words);
 

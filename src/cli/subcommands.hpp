@@ -48,7 +48,7 @@ Subcommand<Options> add_subcommand(const Subcommands& all, const std::string& na
       settle(global, options->output);
       chosen = [options, work, note = config_file_note(global)] {
         configure_logging(options->output.verbosity);
-        if (options->output.verbosity == Verbosity::verbose) {
+        if (options->output.verbosity != Verbosity::quiet) {
           print_diagnostic(note);
         }
         return work(*options);

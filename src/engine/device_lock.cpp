@@ -8,11 +8,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <filesystem>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "core/environment.hpp"
 #include "core/error.hpp"
 #include "engine/interrupt.hpp"
 
@@ -73,7 +73,7 @@ std::string lock_path(const std::string& uuid) {
     const bool plain = (std::isalnum(static_cast<unsigned char>(c)) != 0) || c == '-';
     name += plain ? c : '_';
   }
-  return (std::filesystem::temp_directory_path() / (name + ".lock")).string();
+  return environment_variable("FATUNE_LOCK_DIR").value_or("/tmp") + "/" + name + ".lock";
 }
 
 bool try_lock(const Descriptor& file) { return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0; }

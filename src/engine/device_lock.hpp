@@ -14,8 +14,9 @@ enum class LockWait {
 };
 
 /// Ensures that only one process measures on a GPU. Holds an exclusive lock on a file named after
-/// the GPU, in the system's folder for temporary files. The lock is released when this object or
-/// the process ends. All users share the file, which is never removed.
+/// the GPU, in /tmp or the folder that FATUNE_LOCK_DIR names; TMPDIR, which may differ between
+/// processes, does not count. The lock is released when this object or the process ends. All users
+/// share the file, which is never removed.
 class DeviceLock {
  public:
   /// Takes the lock. Waits while another process holds it, and calls `on_wait` once before the

@@ -24,13 +24,18 @@ std::string place_of(std::string_view path) {
 
 }  // namespace
 
-std::vector<LibraryFile> cpp_library_files(const Library& library, const FileTree& tree) {
+std::vector<LibraryFile> constant_library_files(const FileTree& tree) {
   std::vector<LibraryFile> files;
   for (const std::string& path : tree.list(kRuntime)) {
     if (const std::string place = place_of(path); !place.empty()) {
       files.push_back({place, tree.read(path)});
     }
   }
+  return files;
+}
+
+std::vector<LibraryFile> cpp_library_files(const Library& library, const FileTree& tree) {
+  std::vector<LibraryFile> files = constant_library_files(tree);
   files.push_back({"src/kernels.cpp", library_source(library)});
   files.push_back({"src/cubins.S", cubins_source(library)});
   for (const LibraryCode& code : library.codes) {

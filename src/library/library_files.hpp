@@ -15,8 +15,10 @@ struct LibraryFile {
   std::string bytes;
 };
 
-/// The files of a C++ library: those that all libraries share, from src/runtime, and generated
-/// ones.
+/// The files that all C++ libraries share, from src/runtime.
+[[nodiscard]] std::vector<LibraryFile> constant_library_files(const FileTree& tree);
+
+/// The files of a C++ library: those that all share, and generated ones.
 [[nodiscard]] std::vector<LibraryFile> cpp_library_files(const Library& library,
                                                          const FileTree& tree);
 

@@ -42,6 +42,10 @@ inline constexpr std::array kEnvironmentTexts{
     EnvironmentText{"FATUNE_LIBCUDA, FATUNE_LIBNVML, FATUNE_WORKER",
                     "for tests: paths of the driver's library, of NVML's library, and of the "
                     "program that measures"},
+    EnvironmentText{"FATUNE_LOCK_DIR",
+                    "where the files are that keep two processes from measuring on one GPU at a "
+                    "time (default /tmp); all processes on a machine need the same"},
+    EnvironmentText{"TMPDIR", "temporary files of nvdisasm, profilers and the like (else /tmp)"},
     EnvironmentText{"NO_COLOR, TERM", "no colours if the first is set, or the second is dumb"},
     EnvironmentText{"CLICOLOR_FORCE, CLICOLOR",
                     "the first, unless 0: colours even without a terminal; the second, if 0: no "

@@ -1,6 +1,8 @@
 // Tests fatune.toml: where it is searched, what it sets, and errors in it.
 #include "cli/program.hpp"
 
+#include <unistd.h>
+
 namespace fatune::testing_cli {
 namespace {
 
@@ -74,6 +76,32 @@ TEST_F(ConfigFile, IsNamedByOptionOrVariable) {
                {"--config-file: an empty name"});
 }
 
+TEST_F(ConfigFile, OfAnotherUserIsNotRead) {
+  write("fatune.toml", "[list]\nformat = 'md'\n");
+  start_in("project");
+  const std::vector<std::string> list{"list", "--space", "prog"};
+  const auto expect_refused = [&](const char* why) {
+    expect_error(
+        fatune(list), ExitCode::bad_file,
+        {"fatune.toml", why, "--config-file " + path("fatune.toml"), "--config-file none"});
+    EXPECT_THAT(fatune({"list", "--space", "prog", "--config-file", path("fatune.toml")}).out,
+                HasSubstr("| status |"));
+  };
+  fs::permissions(path("fatune.toml"), fs::perms(0666));
+  expect_refused("may be changed by other users (mode 666)");
+  if (::geteuid() == 0) {
+    fs::permissions(path("fatune.toml"), fs::perms(0644));
+    ASSERT_EQ(::chown(path("fatune.toml").c_str(), 1000, 1000), 0);
+    expect_refused("belongs to another user (uid 1000)");
+    write("mine.toml", read("fatune.toml"));
+    fs::remove(path("fatune.toml"));
+    fs::create_symlink(path("mine.toml"), path("fatune.toml"));
+    EXPECT_THAT(fatune(list).out, HasSubstr("| status |"));
+    ASSERT_EQ(::lchown(path("fatune.toml").c_str(), 1000, 1000), 0);
+    expect_refused("belongs to another user (uid 1000)");
+  }
+}
+
 TEST_F(ConfigFile, HasListsFlagsNumbersAndSectionsOfInnerCommands) {
   write("fatune.toml",
         "[compile]\nseq = [512]\ncausal = true\nlse = false\nspace = 'prog'\n"
@@ -111,10 +139,10 @@ TEST_F(ConfigFile, IsPartOfTheCommandThatRepeatsARun) {
                 " --no-db --format json");
 }
 
-TEST_F(ConfigFile, IsNamedWhenAsked) {
+TEST_F(ConfigFile, IsNamedUnlessTheUserWantsQuiet) {
   write("fatune.toml", "[list]\nspace = 'prog'\n");
-  EXPECT_THAT(fatune({"list", "-v"}).err, HasSubstr("fatune.toml"));
-  EXPECT_THAT(fatune({"list"}).err, Not(HasSubstr("fatune.toml")));
+  EXPECT_EQ(fatune({"list"}).err, "defaults are from fatune.toml\n");
+  EXPECT_EQ(fatune({"list", "-q"}).err, "");
 }
 
 TEST_F(ConfigFile, AMistakeIsNamedWithItsLine) {

@@ -77,6 +77,20 @@ TEST_F(LibraryExport, IsPartOfThePyTorchPackage) {
   }
 }
 
+TEST_F(LibraryExport, OneThatDidNotEndIsRepeated) {
+  for (const char* format : {"cpp", "torch"}) {
+    const std::vector<std::string> again{"export", "--best", kOneProblem, "--to",
+                                         format,   "--out",  path(format)};
+    expect_ok(fatune(again));
+    const std::string table = std::string(format) == "cpp" ? "cpp/" : "torch/library/";
+    const std::string kernels = read(table + "src/kernels.cpp");
+    std::filesystem::remove(path(table + "table.json"));
+    std::filesystem::remove(path(table + "src/kernels.cpp"));
+    expect_ok(fatune(again));
+    EXPECT_EQ(read(table + "src/kernels.cpp"), kernels);
+  }
+}
+
 TEST_F(LibraryExport, NeedsAFolderThatCanBeWritten) {
   expect_error(fatune({"export", "--to", "cpp"}), ExitCode::usage, {"--out DIR"});
   write("others/README.md", "of something else");

@@ -30,11 +30,14 @@ std::string read_file(const fs::path& path) {
 
 ProgramTest::ProgramTest() : folder_(own_folder()) {
   fs::create_directories(folder_);
-  process_.environment = {
-      {"XDG_CACHE_HOME", FATUNE_TEST_CACHE}, {"HOME", folder_.string()},
-      {"TMPDIR", folder_.string()},          {"PATH", "/usr/bin:/bin"},
-      {"FATUNE_NVRTC", FATUNE_FAKE_NVRTC},   {"FATUNE_LIBCUDA", "/nonexistent/libcuda.so.1"},
-      {"FATUNE_CONFIG_FILE", "none"}};
+  process_.environment = {{"XDG_CACHE_HOME", FATUNE_TEST_CACHE},
+                          {"HOME", folder_.string()},
+                          {"TMPDIR", folder_.string()},
+                          {"PATH", "/usr/bin:/bin"},
+                          {"FATUNE_LOCK_DIR", folder_.string()},
+                          {"FATUNE_NVRTC", FATUNE_FAKE_NVRTC},
+                          {"FATUNE_LIBCUDA", "/nonexistent/libcuda.so.1"},
+                          {"FATUNE_CONFIG_FILE", "none"}};
   for (const char* name : {"ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"}) {
     if (const char* options = std::getenv(name)) {
       process_.environment[name] = options;

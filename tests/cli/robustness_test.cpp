@@ -1,5 +1,6 @@
 // Tests full disks, folders that cannot be written, damaged caches, and programs that are not
 // workers.
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/program.hpp"
@@ -54,6 +55,26 @@ TEST_F(Robustness, AFullDiskEndsWithAnErrorAndThePrintedResults) {
   for (const auto& file : fs::directory_iterator(path("out"))) {
     EXPECT_THAT(file.path().string(), Not(HasSubstr(".tmp")));
   }
+}
+
+TEST_F(Robustness, AMissingFolderForTemporaryFilesIsSaid) {
+  process_.environment["TMPDIR"] = "/nonexistent";
+  expect_error(fatune({"cache", "export", path("bundle.db")}), ExitCode::io,
+               {"/nonexistent", "TMPDIR"});
+  expect_ok(sweep());
+}
+
+TEST_F(Robustness, ProcessesWithDifferentTemporaryFoldersExcludeEachOther) {
+  expect_ok(sweep());
+  const auto lock =
+      std::find_if(fs::directory_iterator(folder_), fs::directory_iterator(),
+                   [](const auto& file) { return file.path().extension() == ".lock"; });
+  ASSERT_NE(lock, fs::directory_iterator());
+  fs::create_directory(path("other"));
+  process_.environment["TMPDIR"] = path("other");
+  process_.environment["LOCK"] = lock->path();
+  expect_error(sweep_by_shell("exec 9<\"$LOCK\"; flock 9; \"$0\" \"$@\"", {"--no-wait"}),
+               ExitCode::gpu_busy, {"another fatune measures"});
 }
 
 TEST_F(Robustness, StandardOutputThatIsFullIsAnError) {

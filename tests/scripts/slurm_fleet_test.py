@@ -77,7 +77,7 @@ class Cluster:
                     "FATUNE_FAKE_WORKER": json.dumps(
                         {"us": {"turns_1": 100, "turns_2": 101, "turns_4": 200}, "slow_ms": 3})}
         self.environment = {"PATH": os.environ["PATH"] + ":/usr/sbin:/sbin", "HOME": folder,
-                            "TMPDIR": folder, "SLURM_CONF": self.conf, "FATUNE_CONFIG_FILE": "none",
+                            "TMPDIR": folder, "FATUNE_LOCK_DIR": folder, "SLURM_CONF": self.conf, "FATUNE_CONFIG_FILE": "none",
                             "XDG_CACHE_HOME": os.path.join(folder, "cache"),
                             **({} if ON_GPUS else fake_gpu)}
         os.mkdir(os.path.join(folder, "state"))

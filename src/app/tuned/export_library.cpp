@@ -1,5 +1,8 @@
 #include "app/tuned/export_library.hpp"
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -19,18 +22,34 @@ std::vector<LibraryFile> library_files(ExportFormat to, const Library& library) 
                                    : cpp_library_files(library, FileTree());
 }
 
-std::filesystem::path table_path(const ExportOptions& options) {
+/// Where the C++ library is.
+std::filesystem::path library_path(const ExportOptions& options) {
   const std::filesystem::path& folder = options.out_file.value();
-  return (options.to == ExportFormat::torch ? folder / kTorchLibraryFolder : folder) / "table.json";
+  return options.to == ExportFormat::torch ? folder / kTorchLibraryFolder : folder;
+}
+
+std::filesystem::path table_path(const ExportOptions& options) {
+  return library_path(options) / "table.json";
+}
+
+/// Whether the folder has one of the files that are the same in every library: an export to it has
+/// begun, and may not have ended.
+bool has_begun(const std::filesystem::path& library) {
+  return std::ranges::any_of(constant_library_files(FileTree()), [&](const LibraryFile& file) {
+    std::ifstream there(library / file.path, std::ios::binary);
+    return there && std::string(std::istreambuf_iterator<char>(there), {}) == file.bytes;
+  });
 }
 
 /// Throws Error(usage) if the folder has files but no library, so that unrelated files, such as
 /// those of a folder `kernels`, are not overwritten.
-void check_is_libraries(const std::filesystem::path& folder, const std::filesystem::path& table) {
+void check_is_libraries(const ExportOptions& options) {
+  const std::filesystem::path& folder = *options.out_file;
   std::error_code ignored;
   const bool has_files =
       std::filesystem::is_directory(folder, ignored) && !std::filesystem::is_empty(folder, ignored);
-  if (has_files && !std::filesystem::exists(table, ignored)) {
+  if (has_files && !std::filesystem::exists(table_path(options), ignored) &&
+      !has_begun(library_path(options))) {
     throw Error(ExitCode::usage, "the folder is not empty, and no library was exported to it",
                 "--out " + folder.string(), "name another folder");
   }
@@ -43,7 +62,7 @@ void check_library_folder(const ExportOptions& options) {
     throw Error(ExitCode::usage, "a library needs a folder",
                 "--to " + std::string(export_format_name(options.to)), "name one with --out DIR");
   }
-  check_is_libraries(*options.out_file, table_path(options));
+  check_is_libraries(options);
   check_output_file(*options.out_file / "README.md");
 }
 
