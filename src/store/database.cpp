@@ -1,12 +1,21 @@
 #include "store/database.hpp"
 
 #include <sqlite3.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/visible_text.hpp"
+#include "store/plain_schema.hpp"
 
 namespace fatune {
 namespace {
@@ -16,8 +25,38 @@ namespace fs = std::filesystem;
 constexpr const char* kRepair =
     "move the file away, or name another with --db; --no-db works without a database";
 
+constexpr int kPrimaryCode = 0xff;
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+/// Says what the user may not do with the file, else what SQLite says.
+std::string why_unusable(const fs::path& path, const std::string& message) {
+  std::error_code ignored;
+  if (fs::exists(path, ignored) && ::access(path.c_str(), R_OK) != 0) {
+    return fmt::format("it may not be read ({})", std::strerror(errno));
+  }
+  if (fs::exists(path, ignored) && ::access(path.c_str(), W_OK) != 0) {
+    return fmt::format("it may be read, but not written ({})", std::strerror(errno));
+  }
+  if (::access(folder_of(path).c_str(), W_OK) != 0) {
+    return fmt::format("its folder, in which SQLite keeps files beside it, may not be written ({})",
+                       std::strerror(errno));
+  }
+  return message;
+}
+
+Error unusable(const std::string& why, const fs::path& path) {
+  return {ExitCode::io, fmt::format("cannot use the database: {}", why), path.string(),
+          "check the folder's permissions and its disk, or name another file with --db"};
+}
+
 Error database_error(int code, const std::string& message, const fs::path& path) {
-  constexpr int kPrimaryCode = 0xff;
+  if (code == SQLITE_READONLY_ROLLBACK) {
+    return unusable("a write that was interrupted must be undone first, by a user who may write it",
+                    path);
+  }
   switch (code & kPrimaryCode) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -35,9 +74,14 @@ Error database_error(int code, const std::string& message, const fs::path& path)
     case SQLITE_FULL:
       return {ExitCode::io, "no space is left for the database", path.string(),
               "free some space, or name a file elsewhere with --db"};
+    case SQLITE_INTERRUPT:  // by spend()
+      return {ExitCode::bad_file, "reading the database takes far longer than its size explains",
+              path.string(), kRepair};
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+      return unusable(why_unusable(path, message), path);
     default:
-      return {ExitCode::io, fmt::format("cannot use the database: {}", message), path.string(),
-              "check the folder's permissions and its disk, or name another file with --db"};
+      return unusable(message, path);
   }
 }
 
@@ -60,7 +104,72 @@ void check_there(const fs::path& path) {
   }
 }
 
+/// Opening a FIFO would wait for its writer.
+void check_file_or_nothing(const fs::path& path) {
+  std::error_code ignored;
+  const fs::file_type type = fs::status(path, ignored).type();
+  if (type != fs::file_type::regular && type != fs::file_type::not_found &&
+      type != fs::file_type::none) {
+    throw unusable("it is not a file", path);
+  }
+}
+
+std::uintmax_t bytes_of(const fs::path& path) {
+  std::error_code error;
+  const std::uintmax_t bytes = fs::file_size(path, error);
+  return error ? 0 : bytes;
+}
+
+/// The file as SQLite opens it: an absolute path is never a URI.
+fs::path plain_name(const fs::path& path) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(path, error);
+  const fs::path name = error ? path : fs::weakly_canonical(whole, error);
+  return error ? path : name;
+}
+
+/// The URI of a file. Source: https://www.sqlite.org/uri.html
+std::string uri_of(const fs::path& file) {
+  std::string uri = "file:";
+  for (const char c : file.string()) {
+    uri += c == '%' || c == '?' || c == '#' ? fmt::format("%{:02X}", c) : std::string(1, c);
+  }
+  return uri;
+}
+
+/// Lets nothing that is in the file run, because the file may come from anyone.
+void distrust(sqlite3* connection) {
+  constexpr std::array<std::pair<int, int>, 4> kSettings{{{SQLITE_DBCONFIG_DEFENSIVE, 1},
+                                                          {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                                                          {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+                                                          {SQLITE_DBCONFIG_ENABLE_VIEW, 0}}};
+  for (const auto& [setting, value] : kSettings) {
+    sqlite3_db_config(connection, setting, value, static_cast<int*>(nullptr));
+  }
+}
+
+constexpr int kStepsAtOnce = 1 << 20;
+
+/// SQLite calls this after each kStepsAtOnce steps. Ends the statement when none are left.
+int spend(void* left) { return --*static_cast<std::int64_t*>(left) < 0 ? 1 : 0; }
+
+/// More steps, by far, than reading a file of this size takes (a merge takes 0.15 for a byte of a
+/// store), in units of kStepsAtOnce. A damaged or malicious file could take steps without end.
+std::int64_t most_steps(const fs::path& path) {
+  constexpr std::uintmax_t kStepsForAny = std::uintmax_t{1} << 27;
+  constexpr std::uintmax_t kStepsForByte = 100;
+  return static_cast<std::int64_t>((kStepsForAny + bytes_of(path) * kStepsForByte) / kStepsAtOnce);
+}
+
 }  // namespace
+
+void refuse_no_file(const fs::path& path) {
+  if (path.empty() || path == ":memory:") {
+    throw Error(ExitCode::usage,
+                fmt::format("'{}' is not a file: nothing would be kept", path.string()), "--db",
+                "name a file, or store nothing with --no-db");
+  }
+}
 
 void Statement::Finalise::operator()(sqlite3_stmt* statement) const noexcept {
   sqlite3_finalize(statement);
@@ -152,18 +261,77 @@ void Database::Close::operator()(sqlite3* connection) const noexcept {
 }
 
 Database::Database(fs::path path, Mode mode, std::chrono::milliseconds busy_timeout)
-    : path_(std::move(path)) {
+    : path_(std::move(path)), busy_timeout_(busy_timeout) {
+  refuse_no_file(path_);
   mode == Mode::create ? make_folder_of(path_) : check_there(path_);
-  const int create = mode == Mode::create ? SQLITE_OPEN_CREATE : 0;
+  check_file_or_nothing(path_);
+  if (mode == Mode::existing) {
+    steps_left_ = std::make_unique<std::int64_t>(most_steps(path_));
+  }
+  open(plain_name(path_), SQLITE_OPEN_READWRITE | (mode == Mode::create ? SQLITE_OPEN_CREATE : 0));
+  if (mode == Mode::existing && !can_begin()) {
+    open_as_it_is();
+  }
+  refuse_active_schema(*this);
+}
+
+void Database::open(const std::string& name, int flags, const char* vfs) {
   sqlite3* connection = nullptr;
-  const int code = sqlite3_open_v2(path_.c_str(), &connection,
-                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | create, nullptr);
+  const int code = sqlite3_open_v2(name.c_str(), &connection, flags | SQLITE_OPEN_NOMUTEX, vfs);
   connection_.reset(connection);
   if (code != SQLITE_OK) {
     throw database_error(code, sqlite3_errstr(code), path_);
   }
   sqlite3_extended_result_codes(connection, 1);
-  sqlite3_busy_timeout(connection, static_cast<int>(busy_timeout.count()));
+  sqlite3_busy_timeout(connection, static_cast<int>(busy_timeout_.count()));
+  distrust(connection);
+  if (steps_left_) {
+    sqlite3_progress_handler(connection, kStepsAtOnce, spend, steps_left_.get());
+  }
+}
+
+/// False if SQLite cannot write what it needs even for reading: a file beside the database. A
+/// journal of an interrupted write cannot be left aside, so that error stays.
+bool Database::can_begin() {
+  constexpr std::array<int, 4> kWriting{SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_IOERR,
+                                        SQLITE_FULL};
+  const int code = sqlite3_exec(connection_.get(), "SELECT 1 FROM sqlite_master LIMIT 1", nullptr,
+                                nullptr, nullptr);
+  const bool must_write = std::ranges::count(kWriting, code & kPrimaryCode) > 0;
+  if (must_write && bytes_of(plain_name(path_).string() + "-journal") == 0) {
+    return false;
+  }
+  check(code);
+  return true;
+}
+
+/// Opens the file, with its write-ahead log if there is one, without locks and without a file
+/// beside it. A process that writes meanwhile can make rows look damaged.
+void Database::open_as_it_is() {
+  const fs::path name = plain_name(path_);
+  if (bytes_of(name.string() + "-wal") == 0) {
+    return open(uri_of(name) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+  }
+  open(name, SQLITE_OPEN_READONLY, "unix-none");
+  sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
+                    static_cast<int*>(nullptr));
+  execute("PRAGMA locking_mode = EXCLUSIVE");  // keeps the log's index in memory
+}
+
+void Database::move_to_memory() {
+  const auto file = std::exchange(connection_, nullptr);
+  open(":memory:", SQLITE_OPEN_READWRITE);
+  sqlite3_backup* copy = sqlite3_backup_init(connection_.get(), "main", file.get(), "main");
+  if (copy == nullptr) {
+    fail();
+  }
+  sqlite3_backup_step(copy, -1);
+  check(sqlite3_backup_finish(copy));
+}
+
+bool Database::can_be_written() const {
+  return sqlite3_db_readonly(connection_.get(), "main") == 0 &&
+         ::access(path_.c_str(), W_OK) == 0 && ::access(folder_of(path_).c_str(), W_OK) == 0;
 }
 
 void Database::execute(const std::string& sql) {
@@ -194,7 +362,12 @@ void Database::check(int code) const {
 
 void Database::fail() const {
   const int code = sqlite3_errcode(connection_.get());
-  const Error error = database_error(code, sqlite3_errmsg(connection_.get()), path_);
+  const int reason = sqlite3_system_errno(connection_.get());
+  std::string message = visible_text(sqlite3_errmsg(connection_.get()));  // has names of the file
+  if ((code & kPrimaryCode) == SQLITE_IOERR && reason != 0) {
+    message += fmt::format(" ({})", std::strerror(reason));
+  }
+  const Error error = database_error(code, message, path_);
   if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
     throw DatabaseLocked(error);
   }
@@ -202,8 +375,8 @@ void Database::fail() const {
 }
 
 void Database::fail_damaged(const std::string& what) const {
-  throw Error(ExitCode::bad_file, fmt::format("the database is damaged ({})", what), path_.string(),
-              kRepair);
+  throw Error(ExitCode::bad_file, fmt::format("the database is damaged ({})", visible_text(what)),
+              path_.string(), kRepair);
 }
 
 Transaction::Transaction(Database& database)

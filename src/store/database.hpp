@@ -83,12 +83,19 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalise> statement_;
 };
 
-/// An open database file. Use it on one thread.
+/// Refuses SQLite's names for databases that are no files. Throws Error(usage).
+void refuse_no_file(const std::filesystem::path& path);
+
+/// An open database file. Nothing in the file runs: views, triggers and whatever else could are
+/// refused with Error(bad_file). Any name is a plain file name, and never a URI. Use it on one
+/// thread.
 class Database {
  public:
   enum class Mode {
-    create,    ///< the file, and its folder, are made when they are missing
-    existing,  ///< a missing file is an Error(bad_file)
+    create,  ///< the file, and its folder, are made when they are missing
+    /// A missing file is an Error(bad_file). A file that cannot be written, or whose folder cannot,
+    /// is read. Reading takes a bounded number of steps, else it is an Error(bad_file).
+    existing,
   };
 
   /// `busy_timeout`: how long to wait for a lock of another process.
@@ -99,6 +106,8 @@ class Database {
   [[nodiscard]] std::int64_t value(const std::string& sql);  ///< the only row's only integer
   [[nodiscard]] std::int64_t last_id() const;                ///< the id of the row inserted last
   [[nodiscard]] bool in_transaction() const;
+  [[nodiscard]] bool can_be_written() const;
+  void move_to_memory();  ///< leaves the file, and continues on a copy that nobody else sees
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
   /// Throws the Error for the last call unless that call succeeded.
@@ -113,7 +122,13 @@ class Database {
     void operator()(sqlite3* connection) const noexcept;
   };
 
+  void open(const std::string& name, int flags, const char* vfs = nullptr);
+  [[nodiscard]] bool can_begin();
+  void open_as_it_is();
+
   std::filesystem::path path_;
+  std::chrono::milliseconds busy_timeout_;
+  std::unique_ptr<std::int64_t> steps_left_;  ///< null: any number
   std::unique_ptr<sqlite3, Close> connection_;
 };
 

@@ -1,6 +1,8 @@
 #include "store/open_store.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <string>
 #include <system_error>
 #include <thread>
 
@@ -19,15 +21,6 @@ namespace fs = std::filesystem;
 /// Only the rows that are read are checked.
 constexpr std::uintmax_t kMostCheckedBytes = std::uintmax_t{64} << 20;
 
-/// Refuses SQLite's names for databases that are no files.
-void refuse_no_file(const fs::path& path) {
-  if (path.empty() || path == ":memory:") {
-    throw Error(ExitCode::usage,
-                fmt::format("'{}' is not a file: nothing would be kept", path.string()), "--db",
-                "name a file, or store nothing with --no-db");
-  }
-}
-
 void check_whole(Database& database) {
   std::error_code error;
   const std::uintmax_t bytes = fs::file_size(database.path(), error);
@@ -35,8 +28,10 @@ void check_whole(Database& database) {
     return;
   }
   Statement check = database.prepare("PRAGMA quick_check(1)");
-  if (check.step() && check.text(0) != "ok") {
-    database.fail_damaged(check.text(0));
+  std::string found = check.step() ? check.text(0) : "ok";
+  if (found != "ok") {
+    std::ranges::replace(found, '\n', ' ');
+    database.fail_damaged(found);
   }
 }
 
@@ -81,16 +76,26 @@ void use_write_ahead_log(Database& database, std::chrono::milliseconds busy_time
   }
 }
 
+/// Reading makes no tables in an empty file, and cannot change a file that may only be read.
+bool must_migrate_elsewhere(Database& database) {
+  const std::int64_t version = schema_version(database);
+  return version == 0 ||
+         (version < latest_version(schema_versions()) && !database.can_be_written());
+}
+
 }  // namespace
 
 Database open_store(const fs::path& path, Database::Mode mode,
                     std::chrono::milliseconds busy_timeout) {
-  refuse_no_file(path);
   if (mode == Database::Mode::create) {
     refuse_network_file(path);
   }
   Database database(path, mode, busy_timeout);
   check_whole(database);
+  check_can_migrate(database, schema_versions());
+  if (mode == Database::Mode::existing && must_migrate_elsewhere(database)) {
+    database.move_to_memory();
+  }
   migrate(database, schema_versions());
   if (mode == Database::Mode::create) {
     use_write_ahead_log(database, busy_timeout);

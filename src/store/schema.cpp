@@ -143,8 +143,6 @@ constexpr std::array<SchemaStep, 3> kSteps{to_version_2, to_version_3, to_versio
 
 constexpr std::int64_t kApplicationId = 0x46415455;  // "FATU"; PRAGMA application_id
 
-std::int64_t schema_version(Database& database) { return database.value("PRAGMA user_version"); }
-
 void check_ours(Database& database) {
   const bool empty = database.value("SELECT count(*) FROM sqlite_master") == 0;
   if (!empty && database.value("PRAGMA application_id") != kApplicationId) {
@@ -167,12 +165,22 @@ void check_not_newer(Database& database, std::size_t known) {
 
 void make_indexes(Database& database) { database.execute(kIndexes); }
 
+std::int64_t schema_version(Database& database) { return database.value("PRAGMA user_version"); }
+
+std::int64_t latest_version(const SchemaVersions& versions) {
+  return std::ssize(versions.steps) + 1;
+}
+
 SchemaVersions schema_versions() { return {make_tables, kSteps}; }
+
+void check_can_migrate(Database& database, const SchemaVersions& versions) {
+  check_ours(database);
+  check_not_newer(database, versions.steps.size() + 1);
+}
 
 void migrate(Database& database, const SchemaVersions& versions) {
   const std::size_t latest = versions.steps.size() + 1;
-  check_ours(database);
-  check_not_newer(database, latest);
+  check_can_migrate(database, versions);
   if (schema_version(database) == static_cast<std::int64_t>(latest)) {
     return;
   }

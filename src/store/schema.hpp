@@ -15,10 +15,15 @@ struct SchemaVersions {
   std::span<const SchemaStep> steps;  ///< from version 1 to 2, from 2 to 3, ...; append only
 };
 [[nodiscard]] SchemaVersions schema_versions();
+[[nodiscard]] std::int64_t latest_version(const SchemaVersions& versions);
+/// The version of the file's tables; 0: it has none yet.
+[[nodiscard]] std::int64_t schema_version(Database& database);
 
-/// Migrates a database to the latest version (PRAGMA user_version), `versions.steps.size()` + 1, in
-/// one transaction. Throws Error(bad_file) if its version is newer, or if it belongs to another
-/// program.
+/// Throws Error(bad_file) if the database's version is newer, or if it belongs to another program.
+void check_can_migrate(Database& database, const SchemaVersions& versions);
+
+/// Migrates a database to the latest version (PRAGMA user_version), in one transaction. Throws as
+/// check_can_migrate().
 void migrate(Database& database, const SchemaVersions& versions);
 
 /// Makes the indexes of the latest version's tables.

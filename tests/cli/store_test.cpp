@@ -353,6 +353,81 @@ TEST_F(Storing, AMeasurementOfVersion3IsReused) {
   EXPECT_EQ(counts(json::parse(result.out)), std::pair(1, 1));
 }
 
+/// Runs fatune so that root, too, may only do what the modes of files allow.
+class ReadOnlyStore : public Storing {
+ protected:
+  ReadOnlyStore() {
+    expect_ok(fatune(run_of({"--seq", "128", "--db", path("ro/s.db")})));
+    set_mode("ro/s.db", 0444);
+    set_mode("ro", 0555);
+  }
+  ~ReadOnlyStore() override { set_mode("ro", 0755); }
+
+  void set_mode(const std::string& name, int mode) const {
+    std::filesystem::permissions(path(name), static_cast<std::filesystem::perms>(mode));
+  }
+  ProcessResult restricted(std::vector<std::string> arguments) {
+    if (::geteuid() == 0) {
+      const std::string dropped = "--bounding-set=-dac_override,-dac_read_search";
+      arguments.insert(arguments.begin(), {"/usr/bin/setpriv", dropped, "--", FATUNE_PROGRAM});
+      return run_process(arguments, process_);
+    }
+    return fatune(arguments);
+  }
+};
+
+TEST_F(ReadOnlyStore, EveryCommandThatReadsReadsIt) {
+  const std::string store = path("ro/s.db");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"history", "--db", store},
+        {"show", "last", "--db", store},
+        {"report", "last", "--db", store, "--out", path("report.html")},
+        {"export", "--run", "last", "--db", store, "--format", "json"},
+        {"merge", path("all.db"), store}}) {
+    expect_ok(restricted(command));
+  }
+  EXPECT_TRUE(std::filesystem::exists(path("report.html")));
+  EXPECT_EQ(restricted({"compare", "1", "1", "--db", store}).exit_code,
+            static_cast<int>(ExitCode::undecided));
+  EXPECT_EQ(fatune({"show", "last", "--db", path("all.db")}).out,
+            restricted({"show", "last", "--db", store}).out);
+}
+
+TEST_F(ReadOnlyStore, CommandsThatWriteSayWhatIsWrong) {
+  expect_error(restricted({"merge", path("ro/s.db"), path("ro/s.db")}), ExitCode::io,
+               {"ro/s.db", "it may be read, but not written"});
+  const ProcessResult run = restricted(run_of({"--seq", "128", "--db", path("ro/s.db")}));
+  expect_ok(run);
+  EXPECT_THAT(run.err, HasSubstr("results are not stored"));
+  EXPECT_THAT(run.err, HasSubstr("it may be read, but not written"));
+}
+
+TEST_F(ReadOnlyStore, DoctorSaysThatNothingIsStored) {
+  std::filesystem::create_directory(path("data"));
+  set_mode("ro", 0755);
+  std::filesystem::rename(path("ro"), path("data/fatune"));
+  std::filesystem::rename(path("data/fatune/s.db"), path("data/fatune/fatune.db"));
+  process_.environment["XDG_DATA_HOME"] = path("data");
+  EXPECT_THAT(restricted({"doctor"}).out, HasSubstr("limited  database of measurements"));
+  std::filesystem::rename(path("data/fatune"), path("ro"));
+}
+
+/// A view that never ends would otherwise keep every command that reads the store.
+TEST_F(Storing, AViewInPlaceOfATableIsRefusedByEveryCommand) {
+  expect_ok(fatune(run_of({"--seq", "128", "--db", path("s.db")})));
+  Database(path("s.db"), Database::Mode::existing, std::chrono::milliseconds(100))
+      .execute(
+          "ALTER TABLE runs RENAME TO r; CREATE VIEW runs AS WITH RECURSIVE c(x) AS (SELECT 1 "
+          "UNION ALL SELECT x + 1 FROM c) SELECT r.* FROM r, c WHERE c.x < 0");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"history", "--db", path("s.db")},
+        {"show", "last", "--db", path("s.db")},
+        {"merge", path("all.db"), path("s.db")},
+        {"cache", "import", path("s.db")}}) {
+    expect_error(fatune(command), ExitCode::bad_file, {"s.db", "the view 'runs' could run code"});
+  }
+}
+
 TEST_F(Storing, WrongArgumentsAreNamed) {
   expect_error(fatune({"show", "7"}), ExitCode::usage, {"no run 7 is stored", "history"});
   expect_error(fatune({"show", "last"}), ExitCode::usage, {"no run is stored"});

@@ -1,5 +1,9 @@
 #include "app/commands/merge_command.hpp"
 
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "app/console/console.hpp"
@@ -22,11 +26,22 @@ void warn_of_damage(const MergedStore& store) {
   }
 }
 
+/// A shard without problems leaves a store without runs; a copy that failed leaves an empty file.
+void say_if_empty(const MergedStore& store, const OutputOptions& output) {
+  std::error_code ignored;
+  if (std::filesystem::file_size(store.file, ignored) == 0) {
+    spdlog::warn("{} has 0 bytes, and so no runs: was it copied whole?", store.file.string());
+  } else if (store.added + store.renewed + store.known + std::ssize(store.damaged) == 0) {
+    print_note(output, fmt::format("{} has no runs", store.file.string()));
+  }
+}
+
 }  // namespace
 
 void print_merged(const std::vector<MergedStore>& stores, const OutputOptions& output) {
   for (const MergedStore& store : stores) {
     warn_of_damage(store);
+    say_if_empty(store, output);
   }
   print_document(merge_document(mapped(stores, merged_row)), output);
 }

@@ -1,6 +1,7 @@
 // Database files that cannot be used.
 #include "store/database.hpp"
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <cstdio>
 
@@ -53,6 +54,33 @@ TEST_F(DatabaseFiles, AMissingFileIsNotMadeByAReader) {
   expect_store_error([&] { (void)open_store(path_, Database::Mode::existing); }, ExitCode::bad_file,
                      {path_.string(), "no such database"});
   EXPECT_FALSE(fs::exists(path_));
+}
+
+TEST_F(DatabaseFiles, AnEmptyFileIsReadAndStaysEmpty) {
+  write("");
+  Database database = open_store(path_, Database::Mode::existing);
+  EXPECT_EQ(database.value("SELECT count(*) FROM runs"), 0);
+  EXPECT_EQ(fs::file_size(path_), 0U);
+}
+
+TEST_F(DatabaseFiles, ANamedPipeIsNotWaitedFor) {
+  write("");
+  fs::remove(path_);
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  for (const auto mode : {Database::Mode::existing, Database::Mode::create}) {
+    expect_store_error([&] { (void)open_store(path_, mode); }, ExitCode::io,
+                       {path_.string(), "not a file"});
+  }
+}
+
+TEST_F(DatabaseFiles, ANameIsNeverAUri) {
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_);
+  (void)open_store("file:a.db?mode=memory", Database::Mode::create);
+  EXPECT_TRUE(fs::exists("file:a.db?mode=memory"));
+  expect_store_error([] { Database(":memory:", Database::Mode::create, kBusyTimeout); },
+                     ExitCode::usage, {"':memory:' is not a file"});
+  fs::current_path(before);
 }
 
 TEST_F(DatabaseFiles, ALockOfAnotherProcessIsNamed) {

@@ -190,7 +190,7 @@ TEST_F(JournalTest, ManyAreAddedWholeOrNotAtAll) {
   const std::int64_t run_problem = store_run({});
   Journal journal(database_, run_problem);
   database_.execute(
-      "CREATE TRIGGER full BEFORE INSERT ON journal WHEN new.seq = 3 "
+      "CREATE TEMP TRIGGER full BEFORE INSERT ON journal WHEN new.seq = 3 "
       "BEGIN SELECT raise(ABORT, 'full'); END");
   EXPECT_THROW(journal.add_all(one_event_of_each()), Error);
   EXPECT_TRUE(load_journal(database_, run_problem).empty());

@@ -237,7 +237,7 @@ TEST_F(RunStore, WholeRunsComeBackWhole) {
 
 TEST_F(RunStore, WholeRunsAreAllStoredOrNone) {
   database_.execute(
-      "CREATE TRIGGER fourth BEFORE INSERT ON run_problems "
+      "CREATE TEMP TRIGGER fourth BEFORE INSERT ON run_problems "
       "WHEN (SELECT count(*) FROM run_problems) = 3 BEGIN SELECT RAISE(ABORT, 'no more'); END");
   EXPECT_THROW(static_cast<void>(store_runs(database_, {report_that_ended(), report_that_ended()})),
                Error);

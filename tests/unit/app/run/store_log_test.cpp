@@ -106,7 +106,7 @@ TEST_F(StoreLogTest, OneThatWasInterruptedGoesOnWithItsJournal) {
 TEST_F(StoreLogTest, AStoreThatFailsUnderWayIsGoneOnWithout) {
   begin()->journal(sample(1.0));
   auto log = begin();
-  open().execute("CREATE TRIGGER full BEFORE INSERT ON journal BEGIN SELECT raise(ABORT, ''); END");
+  open().execute("CREATE UNIQUE INDEX full ON journal (seq)");  // the second run's event fails
   EXPECT_EQ(times(log->take_over_journal()), std::vector{1.0});
   EXPECT_FALSE(log->keeps());
   log->journal(sample(2.0));
