@@ -1,26 +1,29 @@
 #include "compile/cache_folder.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <fstream>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
 #include "core/environment.hpp"
 #include "core/error.hpp"
 #include "core/text_parts.hpp"
+#include "process/descriptor.hpp"
+#include "process/temporary_file.hpp"
 
 namespace fatune {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view kTemporarySuffix = ".tmp";
-constexpr auto kTemporaryLife = std::chrono::hours(1);  // older ones were left by a killed process
+constexpr std::int64_t kMostEntryBytes = std::int64_t{1} << 28;
 
 struct EntryFile {
   fs::path path;
@@ -40,7 +43,8 @@ std::vector<EntryFile> list_files(const fs::path& folder, std::string_view suffi
     std::error_code gone;
     const auto bytes = it->file_size(gone);
     const auto last_used = gone ? fs::file_time_type{} : it->last_write_time(gone);
-    if (!gone && it->path().extension() == suffix) {
+    if (!gone && it->path().extension() == suffix &&
+        it->symlink_status(gone).type() == fs::file_type::regular) {
       files.push_back({it->path(), static_cast<std::int64_t>(bytes), last_used});
     }
   }
@@ -68,75 +72,59 @@ bool remove_quietly(const fs::path& path) {
   return fs::remove(path, ignored);
 }
 
-std::optional<std::string> read_file(const fs::path& path) {
-  std::error_code error;
-  const auto bytes = fs::file_size(path, error);
-  if (error) {
+/// Reads `bytes` bytes. Nothing if there are fewer.
+std::optional<std::string> read_all(const Descriptor& file, std::size_t bytes) {
+  std::string text(bytes, '\0');
+  for (std::size_t done = 0; done < bytes;) {
+    const ssize_t count = ::read(file.get(), text.data() + done, bytes - done);
+    if (count <= 0) {
+      return std::nullopt;
+    }
+    done += static_cast<std::size_t>(count);
+  }
+  return text;
+}
+
+/// Reads an entry, which counts as used now. Nothing if it is not a plain file of a plausible size:
+/// it is not waited for, and no memory is taken for it.
+std::optional<std::string> read_entry(const fs::path& path) {
+  constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  const Descriptor file(::open(path.c_str(), kFlags));
+  struct stat status {};
+  if (file.get() < 0 || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      status.st_size > kMostEntryBytes) {
     return std::nullopt;
   }
-  std::string text(bytes, '\0');
-  std::ifstream file(path, std::ios::binary);
-  file.read(text.data(), static_cast<std::streamsize>(bytes));
-  return file ? std::optional(std::move(text)) : std::nullopt;
+  static_cast<void>(::futimens(file.get(), nullptr));  // a read-only cache still serves
+  return read_all(file, static_cast<std::size_t>(status.st_size));
 }
 
-/// A path that is unique among the threads and processes that share the folder.
-fs::path temporary_path(const fs::path& folder) {
-  static std::atomic<unsigned> count{0};
-  return folder / fmt::format("{}-{}{}", getpid(), count++, kTemporarySuffix);
-}
-
-/// Returns the reason for a failure; empty if the file was written.
-std::string write_file(const fs::path& path, const std::string& bytes) {
-  errno = 0;
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (file) {
-    return {};
-  }
-  const std::error_code reason(errno == 0 ? EIO : errno, std::generic_category());
-  return fmt::format("cannot write {}: {}", path.string(), reason.message());
+std::string system_failure(std::string_view what, const fs::path& path) {
+  return fmt::format("cannot {} {}: {}", what, path.string(), std::strerror(errno));
 }
 
 /// Writes a file so that it appears whole or not at all. Returns the reason for a failure, or
 /// nothing.
-std::string publish(const fs::path& target, const std::string& bytes) {
-  const fs::path temporary = temporary_path(target.parent_path());
-  std::string failure = write_file(temporary, bytes);
-  if (failure.empty()) {
-    std::error_code error;
-    fs::rename(temporary, target, error);
-    failure = error ? fmt::format("cannot rename {}: {}", temporary.string(), error.message()) : "";
+std::string publish(const fs::path& target, std::string_view bytes) {
+  TemporaryFile file(target, 0644);
+  if (!file.is_open() || !file.write(bytes)) {
+    return system_failure("write", target);
   }
-  if (!failure.empty()) {
-    remove_quietly(temporary);
-  }
-  return failure;
+  return file.put_in_place() ? "" : system_failure("replace", target);
 }
 
-/// Creates the folder if necessary. Returns the reason for a failure, or nothing.
+/// Creates the folder if necessary, for this user alone. Returns the reason for a failure, or
+/// nothing.
 std::string create_folder(const fs::path& folder) {
   std::error_code error;
-  fs::create_directories(folder, error);
-  if (!error && !fs::is_directory(folder, error) && !error) {
-    error = std::make_error_code(std::errc::not_a_directory);
+  if (fs::is_directory(folder, error)) {
+    return {};
   }
-  return error ? fmt::format("cannot create folder {}: {}", folder.string(), error.message()) : "";
-}
-
-void remove_stale_temporaries(const fs::path& folder) {
-  const auto oldest = fs::file_time_type::clock::now() - kTemporaryLife;
-  for (const EntryFile& file : list_files(folder, kTemporarySuffix)) {
-    if (file.last_used < oldest) {
-      remove_quietly(file.path);
-    }
+  fs::create_directories(folder.parent_path(), error);
+  if (error) {
+    return fmt::format("cannot create folder {}: {}", folder.string(), error.message());
   }
-}
-
-fs::path cache_home() {
-  const auto folder = xdg_folder("XDG_CACHE_HOME", ".cache");
-  return folder ? *folder : fs::path(fmt::format("/tmp/fatune-cache-{}", getuid()));
+  return ::mkdir(folder.c_str(), 0700) == 0 ? "" : system_failure("create folder", folder);
 }
 
 constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
@@ -155,7 +143,9 @@ std::int64_t parse_mebibytes(std::string_view text) {
 
 CacheSettings cache_settings_from_environment() {
   CacheSettings settings;
-  settings.folder = cache_home() / "fatune";
+  if (const auto folder = xdg_folder("XDG_CACHE_HOME", ".cache")) {
+    settings.folder = *folder / "fatune";
+  }
   if (const auto mebibytes = environment_variable("FATUNE_CACHE_MIB")) {
     settings.cap_bytes = parse_mebibytes(*mebibytes) * kMebibyte;
   }
@@ -168,35 +158,66 @@ fs::path CacheFolder::entry_path(CacheKind kind, const std::string& key) const {
   return settings_.folder / (key + std::string(suffix_of(kind)));
 }
 
-std::optional<std::string> CacheFolder::read(CacheKind kind, const std::string& key) {
-  const fs::path path = entry_path(kind, key);
-  auto bytes = read_file(path);
-  if (bytes) {
-    std::error_code ignored;  // a read-only cache still serves
-    fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
+std::string CacheFolder::why_unsafe() const {
+  struct stat status {};
+  const std::string folder = settings_.folder.string();
+  if (::stat(folder.c_str(), &status) != 0) {
+    return {};  // nothing is in it, and write() makes it
   }
-  return bytes;
+  if (status.st_uid != ::geteuid() && status.st_uid != 0) {
+    return fmt::format(
+        "{} belongs to another user (uid {}), whose code would run: name a folder of your own with "
+        "--cache-dir",
+        folder, status.st_uid);
+  }
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return fmt::format("other users may write to {}, and their code would run: 'chmod go-w {}'",
+                       folder, shell_word(folder));
+  }
+  return {};
+}
+
+bool CacheFolder::may_use() {
+  const std::string why = why_unsafe();
+  if (!why.empty()) {
+    give_up(why);
+  }
+  return why.empty();
+}
+
+std::optional<std::string> CacheFolder::read(CacheKind kind, const std::string& key) {
+  return may_use() ? read_entry(entry_path(kind, key)) : std::nullopt;
 }
 
 bool CacheFolder::contains(CacheKind kind, const std::string& key) const {
   std::error_code ignored;
-  return fs::exists(entry_path(kind, key), ignored);
+  return fs::exists(entry_path(kind, key), ignored) && why_unsafe().empty();
 }
 
 bool CacheFolder::write(CacheKind kind, const std::string& key, const std::string& bytes) {
   if (!writable_) {
     return false;
   }
+  const std::string failure = try_write(kind, key, bytes);
+  if (!failure.empty()) {
+    give_up(failure);
+  }
+  return failure.empty();
+}
+
+std::string CacheFolder::try_write(CacheKind kind, const std::string& key,
+                                   const std::string& bytes) {
   std::string failure = create_folder(settings_.folder);
+  if (failure.empty()) {
+    failure = why_unsafe();
+  }
   if (failure.empty()) {
     failure = publish(entry_path(kind, key), bytes);
   }
-  if (!failure.empty()) {
-    give_up(failure);
-    return false;
+  if (failure.empty()) {
+    keep_under_cap(static_cast<std::int64_t>(bytes.size()));
   }
-  keep_under_cap(static_cast<std::int64_t>(bytes.size()));
-  return true;
+  return failure;
 }
 
 void CacheFolder::give_up(const std::string& reason) {
@@ -218,7 +239,9 @@ void CacheFolder::keep_under_cap(std::int64_t added_bytes) {
   }
   remove_stale_temporaries(settings_.folder);
   std::vector<EntryFile> files = list_entries(settings_.folder);
-  std::ranges::sort(files, {}, &EntryFile::last_used);
+  std::ranges::sort(files, {}, [](const EntryFile& file) {  // what is never read goes first
+    return std::pair(file.bytes <= kMostEntryBytes, file.last_used);
+  });
   estimated_bytes_ = total_bytes(files);
   const std::int64_t target_bytes =
       estimated_bytes_ > settings_.cap_bytes ? settings_.cap_bytes / 10 * 9 : settings_.cap_bytes;
@@ -250,12 +273,14 @@ std::vector<std::string> CacheFolder::keys(CacheKind kind, std::string_view pref
 
 std::string CacheFolder::why_unwritable() const {
   std::string failure = create_folder(settings_.folder);
-  if (!failure.empty()) {
-    return failure;
+  if (failure.empty()) {
+    failure = why_unsafe();
   }
-  const fs::path probe = temporary_path(settings_.folder);
-  failure = write_file(probe, "probe");
-  remove_quietly(probe);
+  if (failure.empty()) {
+    TemporaryFile probe(settings_.folder / "probe", 0600);
+    const bool written = probe.is_open() && probe.write("probe");
+    failure = written ? "" : system_failure("write to", settings_.folder);
+  }
   return failure;
 }
 

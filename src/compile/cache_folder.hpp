@@ -16,9 +16,14 @@ struct CacheSettings {
   std::int64_t cap_bytes = std::int64_t{1} << 30;
 };
 
-/// $XDG_CACHE_HOME/fatune, else $HOME/.cache/fatune; the cap is 1 GiB or FATUNE_CACHE_MIB.
-/// Throws Error(usage) when FATUNE_CACHE_MIB is not a positive integer.
+/// $XDG_CACHE_HOME/fatune, else $HOME/.cache/fatune, else an empty path: no folder is known. The
+/// cap is 1 GiB or FATUNE_CACHE_MIB. Throws Error(usage) when FATUNE_CACHE_MIB is not a positive
+/// integer.
 [[nodiscard]] CacheSettings cache_settings_from_environment();
+
+/// Why cache_settings_from_environment() knows no folder, and what mends that.
+inline constexpr const char* kNoCacheFolder =
+    "neither XDG_CACHE_HOME nor HOME is set: name a folder with --cache-dir";
 
 struct CacheContents {
   std::int64_t entries = 0;
@@ -32,6 +37,7 @@ enum class CacheKind { artifact, verdict };
 /// processes. Entries are published by rename, so a reader sees a whole entry or none. When the
 /// folder grows over its cap, the least recently used entries of all kinds are removed first. A
 /// folder that cannot be written costs one warning, never a failure; its entries are still used.
+/// One that somebody else could have written is not used at all, with one warning.
 class CacheFolder {
  public:
   explicit CacheFolder(CacheSettings settings);
@@ -40,8 +46,11 @@ class CacheFolder {
   [[nodiscard]] std::optional<std::string> read(CacheKind kind, const std::string& key);
   /// Whether there is an entry. It then does not count as used.
   [[nodiscard]] bool contains(CacheKind kind, const std::string& key) const;
-  /// Returns whether the entry was written.
+  /// Returns whether the entry was written. After the first failure nothing is.
   bool write(CacheKind kind, const std::string& key, const std::string& bytes);
+  /// Returns why the entry could not be written; empty if it was.
+  [[nodiscard]] std::string try_write(CacheKind kind, const std::string& key,
+                                      const std::string& bytes);
 
   [[nodiscard]] CacheContents contents(CacheKind kind) const;
   /// The keys that begin with `prefix`, sorted. Does not check that their entries can be read.
@@ -50,10 +59,14 @@ class CacheFolder {
   [[nodiscard]] std::int64_t evicted() const noexcept { return evicted_; }
   /// Returns why entries cannot be written; empty if they can. Creates the folder.
   [[nodiscard]] std::string why_unwritable() const;
+  /// Returns why the folder's entries may be somebody else's code, and what mends that; empty if
+  /// they are this user's, or root's.
+  [[nodiscard]] std::string why_unsafe() const;
   std::int64_t clear();  ///< removes every entry (nothing else) and returns how many
 
  private:
   [[nodiscard]] std::filesystem::path entry_path(CacheKind kind, const std::string& key) const;
+  [[nodiscard]] bool may_use();
   void give_up(const std::string& reason);
   void keep_under_cap(std::int64_t added_bytes);
 

@@ -31,6 +31,10 @@ void CubinCache::store(const Artifact& artifact) {
   stored_ += folder_.write(CacheKind::artifact, artifact.key, encode_entry(artifact)) ? 1 : 0;
 }
 
+std::string CubinCache::try_store(const Artifact& artifact) {
+  return folder_.try_write(CacheKind::artifact, artifact.key, encode_entry(artifact));
+}
+
 CacheStats CubinCache::stats() const {
   return {hits_, misses_, damaged_, stored_, folder_.evicted()};
 }

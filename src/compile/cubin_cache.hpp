@@ -34,6 +34,8 @@ class CubinCache {
     return folder_.contains(CacheKind::artifact, key);
   }
   void store(const Artifact& artifact);  ///< under artifact.key
+  /// Returns why the artifact could not be stored; empty if it was.
+  [[nodiscard]] std::string try_store(const Artifact& artifact);
 
   [[nodiscard]] CacheStats stats() const;
   /// The keys that begin with `prefix`, sorted. Does not check that their entries can be read.

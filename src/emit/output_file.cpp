@@ -7,11 +7,11 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
-#include <string>
 #include <system_error>
 
 #include "emit/destination.hpp"
 #include "process/descriptor.hpp"
+#include "process/temporary_file.hpp"
 
 namespace fatune {
 namespace {
@@ -32,53 +32,37 @@ void make_folder_of(const fs::path& path) {
   }
 }
 
-/// Writes all bytes. A signal while it waits for a reader ends the wait with an error: the user
-/// wants to stop.
-void write_bytes(const Descriptor& file, std::string_view bytes, const fs::path& path) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(file.get(), bytes.data(), bytes.size());
-    if (count < 0) {
-      fail_write(path);
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
-}
-
 std::optional<struct stat> status_of(const fs::path& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 ? std::optional(status) : std::nullopt;
 }
 
-/// The new content of a file, in a file beside it, so that the rename stays within one file system.
-/// The process id keeps two runs apart. The file is removed unless it is put in place.
+/// The new content of a file, which keeps the file's attributes.
 class Replacement {
  public:
   /// `name` is what the user knows the file by.
   Replacement(const fs::path& file, const fs::path& name)
-      : file_(file), name_(name), old_(status_of(file)) {
-    temporary_ += ".tmp" + std::to_string(::getpid());
-    ::unlink(temporary_.c_str());  // left by a killed process of the same id
-    constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    descriptor_ = Descriptor(::open(temporary_.c_str(), kFlags, old_ ? 0600 : 0666));
-    if (descriptor_.get() < 0) {
+      : name_(name), old_(status_of(file)), temporary_(file, old_ ? 0600 : 0666) {
+    if (!temporary_.is_open()) {
       fail_write(name_);
     }
   }
-  Replacement(const Replacement&) = delete;
-  Replacement& operator=(const Replacement&) = delete;
-  ~Replacement() { ::unlink(temporary_.c_str()); }
 
-  void write(std::string_view bytes) { write_bytes(descriptor_, bytes, name_); }
+  void write(std::string_view bytes) {
+    if (!temporary_.write(bytes)) {
+      fail_write(name_);
+    }
+  }
 
   void put_in_place() {
     if (old_) {
       keep_attributes();
       // Without this, a power cut after the rename could leave neither the old bytes nor the new.
-      if (::fsync(descriptor_.get()) != 0) {
+      if (::fsync(temporary_.descriptor()) != 0) {
         fail_write(name_);
       }
     }
-    if (::rename(temporary_.c_str(), file_.c_str()) != 0) {
+    if (!temporary_.put_in_place()) {
       fail_output(name_, "cannot replace", std::strerror(errno));
     }
   }
@@ -87,18 +71,16 @@ class Replacement {
   /// Sets the owner first, because a change of owner clears bits of the mode.
   void keep_attributes() const {
     constexpr mode_t kAllBits = 07777;
-    const bool owned = ::fchown(descriptor_.get(), old_->st_uid, old_->st_gid) == 0;
+    const bool owned = ::fchown(temporary_.descriptor(), old_->st_uid, old_->st_gid) == 0;
     const mode_t kept = owned ? kAllBits : 0777;
-    if (::fchmod(descriptor_.get(), old_->st_mode & kept) != 0) {
+    if (::fchmod(temporary_.descriptor(), old_->st_mode & kept) != 0) {
       fail_write(name_);
     }
   }
 
-  fs::path file_;
   fs::path name_;
-  fs::path temporary_ = file_;
   std::optional<struct stat> old_;
-  Descriptor descriptor_;
+  TemporaryFile temporary_;
 };
 
 /// Opens a stream. Never creates it, and never makes it the controlling terminal.
@@ -142,6 +124,7 @@ void check_output_file(const fs::path& path) {
   const Destination destination = prepare(path);
   if (destination.kind == Destination::Kind::file) {
     const Replacement made(destination.path, path);
+    remove_stale_temporaries(destination.path.parent_path());
   } else {
     check_stream(destination, path);
   }
@@ -150,7 +133,10 @@ void check_output_file(const fs::path& path) {
 void write_output_file(const fs::path& path, std::string_view bytes) {
   const Destination destination = prepare(path);
   if (destination.kind != Destination::Kind::file) {
-    write_bytes(open_stream(destination, path), bytes, path);
+    // A signal ends the wait for a reader: the user wants to stop.
+    if (!write_all(open_stream(destination, path).get(), bytes)) {
+      fail_write(path);
+    }
     return;
   }
   Replacement replacement(destination.path, path);

@@ -56,6 +56,36 @@ TEST_F(Compile, WhatIsCompiledInHasAFileOfItsOwn) {
             6);
 }
 
+TEST_F(Compile, WithoutAHomeNothingIsKeptAndThatIsSaidOnce) {
+  process_.environment.erase("XDG_CACHE_HOME");
+  process_.environment.erase("HOME");
+  const std::vector<std::string> command{"compile", "--kernel-dir", kToyFolder, "--format", "json"};
+  (void)fatune(command);
+  const ProcessResult result = fatune(command);
+  expect_ok(result);
+  EXPECT_EQ(json::parse(result.out)["configs"][0]["from_cache"], false);
+  const std::string said = "compiled kernels are not kept: neither XDG_CACHE_HOME nor HOME is set";
+  EXPECT_THAT(result.err, HasSubstr(said));
+  EXPECT_EQ(result.err.find(said), result.err.rfind(said));
+  EXPECT_THAT(fatune({"doctor"}).out, HasSubstr("limited  cubin cache: there is none"));
+  expect_error(fatune({"cache", "export", path("x")}), ExitCode::io, {"no cache", "--cache-dir"});
+}
+
+TEST_F(Compile, ACacheThatOthersMayWriteIsNotUsed) {
+  std::filesystem::create_directories(path("cache"));
+  std::filesystem::permissions(path("cache"), std::filesystem::perms::all);
+  const ProcessResult result =
+      fatune({"compile", "--kernel-dir", kToyFolder, "--cache-dir", path("cache")});
+  expect_ok(result);
+  const std::string remedy = "'chmod go-w " + path("cache") + "'";
+  EXPECT_THAT(result.err, HasSubstr(remedy));
+  EXPECT_EQ(result.err.find(remedy), result.err.rfind(remedy));
+  EXPECT_TRUE(std::filesystem::is_empty(path("cache")));
+  EXPECT_THAT(fatune({"doctor", "--cache-dir", path("cache")}).out, HasSubstr(remedy));
+  expect_error(fatune({"cache", "export", path("x"), "--cache-dir", path("cache")}), ExitCode::io,
+               {remedy});
+}
+
 TEST_F(Compile, TheSecondTimeComesFromTheCache) {
   const std::vector<std::string> command{"compile", "--cache-dir", path("cache"), "--config",
                                          kConfig,   "--format",    "json"};

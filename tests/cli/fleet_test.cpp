@@ -377,6 +377,30 @@ TEST_F(Cluster, RefusesWhatWouldFailInEachShard) {
 
 // --- Compiled kernels ---
 
+TEST_F(Fleet, StoresWithoutRunsAreNamedWhenTheyAreMerged) {
+  write("empty.db", "");
+  expect_ok(fatune({"merge", path("none.db"), path("empty.db")}));  // makes a store without runs
+  const ProcessResult result = fatune({"merge", path("all.db"), path("empty.db"), path("none.db")});
+  expect_ok(result);
+  EXPECT_THAT(result.err, HasSubstr(path("empty.db") + " has 0 bytes, and so no runs"));
+  EXPECT_THAT(result.err, HasSubstr(path("none.db") + " has no runs"));
+  EXPECT_EQ(read("empty.db"), "") << "it is only read";
+}
+
+TEST_F(Fleet, KernelsThatDoNotFitOnTheDiskAreAnError) {
+  expect_ok(fatune(sweep_of(
+      {"--device", "none", "--no-emulate", "--arch", "sm_90a", "--cache-dir", path("cpu")})));
+  expect_ok(fatune({"cache", "export", path("one.cubins"), "--cache-dir", path("cpu")}));
+  const ProcessResult result =
+      run_process({"/bin/sh", "-c", "ulimit -f 1; exec \"$0\" \"$@\"", FATUNE_PROGRAM, "cache",
+                   "import", path("one.cubins"), "--cache-dir", path("full")},
+                  process_);
+  expect_error(result, ExitCode::io,
+               {path("full"), "cannot write", "0 kernels were added before", "--cache-dir"});
+  EXPECT_EQ(result.out, "");
+  EXPECT_TRUE(std::filesystem::is_empty(path("full")));
+}
+
 TEST_F(Fleet, CompilesOnOneMachineAndMeasuresOnAnother) {
   const auto cache = [&](const std::string& command, const std::string& file,
                          const std::string& dir, ExitCode code = ExitCode::ok) {

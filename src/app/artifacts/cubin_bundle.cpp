@@ -57,9 +57,27 @@ Database open_bundle(const std::filesystem::path& file) {
   return bundle;
 }
 
+[[noreturn]] void fail_cache(const CubinCache& cache, const std::string& reason,
+                             const std::string& remedy) {
+  throw Error(ExitCode::io, reason, cache.settings().folder.string(), remedy);
+}
+
+void add(const Artifact& artifact, CubinCache& cache, BundleCounts& counts) {
+  const std::string failure = cache.try_store(artifact);
+  if (!failure.empty()) {
+    fail_cache(cache, fmt::format("{}; {} kernels were added before", failure, counts.added),
+               "free some space, or name another folder with --cache-dir; importing the file again "
+               "adds what is missing");
+  }
+  ++counts.added;
+}
+
 }  // namespace
 
 BundleCounts export_bundle(CubinCache& cache, const std::filesystem::path& file) {
+  if (const std::string reason = cache.folder().why_unsafe(); !reason.empty()) {
+    fail_cache(cache, reason, "export a cache of your own");
+  }
   check_output_file(file);
   const ScratchFolder scratch;  // local, because SQLite cannot write to every file system
   const auto local = scratch.path() / "bundle";
@@ -74,8 +92,7 @@ BundleCounts export_bundle(CubinCache& cache, const std::filesystem::path& file)
 
 BundleCounts import_bundle(const std::filesystem::path& file, CubinCache& cache) {
   if (const std::string reason = cache.why_unwritable(); !reason.empty()) {
-    throw Error(ExitCode::io, reason, cache.settings().folder.string(),
-                "name another folder with --cache-dir");
+    fail_cache(cache, reason, "name another folder with --cache-dir");
   }
   Database bundle = open_bundle(file);
   const std::vector<std::string> known = cache.keys("");
@@ -90,8 +107,7 @@ BundleCounts import_bundle(const std::filesystem::path& file, CubinCache& cache)
     } else if (std::ranges::binary_search(known, key)) {
       ++counts.known;
     } else {
-      cache.store(*artifact);
-      ++counts.added;
+      add(*artifact, cache, counts);
     }
   }
   return counts;

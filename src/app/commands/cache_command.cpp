@@ -5,6 +5,7 @@
 #include "app/artifacts/cubin_bundle.hpp"
 #include "app/console/console.hpp"
 #include "app/run/session.hpp"
+#include "core/error.hpp"
 #include "emit/cache_report.hpp"
 
 namespace fatune {
@@ -14,17 +15,26 @@ BundleRow bundle_row(const std::filesystem::path& file, const BundleCounts& coun
   return {file.string(), counts.artifacts, counts.added, counts.known, counts.damaged};
 }
 
+std::unique_ptr<CubinCache> open_needed_cache(const CompileSettings& settings) {
+  std::unique_ptr<CubinCache> cache = open_cache(settings);
+  if (cache == nullptr) {
+    throw Error(ExitCode::io, "there is no cache of compiled kernels", {},
+                "name its folder with --cache-dir");
+  }
+  return cache;
+}
+
 }  // namespace
 
 ExitCode cache_export(const CacheExportOptions& options) {
-  const std::unique_ptr<CubinCache> cache = open_cache(options.compile);
+  const std::unique_ptr<CubinCache> cache = open_needed_cache(options.compile);
   print_document(bundle_document({bundle_row(options.file, export_bundle(*cache, options.file))}),
                  options.output);
   return ExitCode::ok;
 }
 
 ExitCode cache_import(const CacheImportOptions& options) {
-  const std::unique_ptr<CubinCache> cache = open_cache(options.compile);
+  const std::unique_ptr<CubinCache> cache = open_needed_cache(options.compile);
   std::vector<BundleRow> rows;
   std::int64_t damaged = 0;
   for (const auto& file : options.files) {

@@ -124,14 +124,18 @@ std::vector<Check> check_kernels(const CompileSettings&) {
 }
 
 std::vector<Check> check_cache(const CompileSettings& settings) {
-  const auto cache = open_cache(settings);
-  if (cache == nullptr) {
+  if (settings.no_cache) {
     return {{"cubin cache", Health::limited, "switched off (--no-cache)", {}}};
   }
+  if (!settings.cache_dir && cache_settings_from_environment().folder.empty()) {
+    return {{"cubin cache", Health::limited, "there is none, and every run compiles everything",
+             kNoCacheFolder}};
+  }
+  const auto cache = open_cache(settings);
   const std::string why = cache->why_unwritable();
   if (!why.empty()) {
     return {{"cubin cache", Health::limited,
-             fmt::format("{} cannot be written ({}): every run compiles everything",
+             fmt::format("{} cannot be used ({}): every run compiles everything",
                          cache->settings().folder.string(), why),
              "choose another folder with --cache-dir or XDG_CACHE_HOME"}};
   }
@@ -156,6 +160,14 @@ std::vector<Check> check_store(const CompileSettings&) {
   try {
     Database database = open_store(*path, Database::Mode::existing);
     const std::size_t runs = list_runs(database).runs.size();
+    if (!database.can_be_written()) {
+      return {
+          {"database of measurements", Health::limited,
+           fmt::format("{}: {} runs; it, or its folder, may only be read: sweep and run measure "
+                       "but store nothing",
+                       path->string(), runs),
+           "choose another file with --db"}};
+    }
     return {{"database of measurements",
              Health::fine,
              fmt::format("{}: {} runs", path->string(), runs),

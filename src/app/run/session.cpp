@@ -1,10 +1,12 @@
 #include "app/run/session.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include "app/choice/baseline.hpp"
 #include "app/console/console.hpp"
@@ -274,6 +276,11 @@ std::unique_ptr<CubinCache> open_cache(const CompileSettings& settings) {
   }
   CacheSettings cache = cache_settings_from_environment();
   cache.folder = settings.cache_dir.value_or(cache.folder);
+  if (cache.folder.empty()) {
+    static std::once_flag said;
+    std::call_once(said, [] { spdlog::warn("compiled kernels are not kept: {}", kNoCacheFolder); });
+    return nullptr;
+  }
   return std::make_unique<CubinCache>(std::move(cache));
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -151,25 +152,21 @@ TEST_F(CubinCacheTest, CountsWhatOtherProcessesLeftAtItsFirstStore) {
 }
 
 TEST_F(CubinCacheTest, RemovesWhatAKilledProcessLeft) {
-  overwrite(path() / "123-0.tmp", "half an entry");
-  overwrite(path() / "124-0.tmp", "being written now");
-  fs::last_write_time(path() / "123-0.tmp",
-                      fs::file_time_type::clock::now() - std::chrono::hours(2));
+  const auto old = fs::file_time_type::clock::now() - std::chrono::hours(2);
+  for (const char* name : {".fatune-0123456789abcdef.tmp", ".fatune-notes.tmp", "mine.tmp"}) {
+    overwrite(path() / name, "half an entry");
+    fs::last_write_time(path() / name, old);
+  }
+  overwrite(path() / ".fatune-1123456789abcdef.tmp", "being written now");
   CubinCache cache({path()});
   cache.store(artifact_of(1));
-  EXPECT_FALSE(fs::exists(path() / "123-0.tmp"));
-  EXPECT_TRUE(fs::exists(path() / "124-0.tmp"));
+  EXPECT_FALSE(fs::exists(path() / ".fatune-0123456789abcdef.tmp"));
+  for (const char* kept : {".fatune-1123456789abcdef.tmp", ".fatune-notes.tmp", "mine.tmp"}) {
+    EXPECT_TRUE(fs::exists(path() / kept)) << kept;
+  }
 }
 
-TEST_F(CubinCacheTest, ClearsItsEntriesAndNothingElse) {
-  overwrite(path() / "notes.txt", "mine");
-  CubinCache cache({path()});
-  cache.store(artifact_of(1));
-  cache.store(artifact_of(2));
-  EXPECT_EQ(cache.clear(), 2);
-  EXPECT_EQ(cache.contents().entries, 0);
-  EXPECT_TRUE(fs::exists(path() / "notes.txt"));
-}
+// --- Folders and entries of others ---
 
 /// Captures what spdlog's default logger writes during this object's lifetime.
 class CapturedLog {
@@ -190,6 +187,98 @@ class CapturedLog {
   std::ostringstream text_;
   std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
 };
+
+/// The links have the names that temporaries of this process once had.
+TEST_F(CubinCacheTest, DoesNotWriteThroughLinksThatLieReady) {
+  overwrite(path() / "victim", "keep");
+  for (int i = 0; i < 100; ++i) {
+    fs::create_symlink(path() / "victim", path() / fmt::format("{}-{}.tmp", getpid(), i));
+  }
+  CubinCache cache({path()});
+  EXPECT_EQ(cache.why_unwritable(), "");
+  cache.store(artifact_of(1));
+  EXPECT_TRUE(cache.find(key_of(1)));
+  EXPECT_EQ(fs::file_size(path() / "victim"), 4U);
+}
+
+TEST_F(CubinCacheTest, DoesNotFollowALinkInPlaceOfAnEntry) {
+  CubinCache cache({path()});
+  cache.store(artifact_of(1));
+  fs::rename(entry(1), path() / "elsewhere");
+  fs::create_symlink(path() / "elsewhere", entry(1));
+  EXPECT_FALSE(cache.find(key_of(1)));
+  cache.store(artifact_of(1));
+  EXPECT_TRUE(cache.find(key_of(1)));
+  EXPECT_FALSE(fs::is_symlink(entry(1)));
+}
+
+TEST_F(CubinCacheTest, DoesNotWaitForANamedPipe) {
+  CubinCache cache({path()});
+  ASSERT_EQ(mkfifo(entry(1).c_str(), 0600), 0);
+  EXPECT_FALSE(cache.find(key_of(1)));
+  cache.store(artifact_of(1));
+  EXPECT_TRUE(cache.find(key_of(1)));
+}
+
+TEST_F(CubinCacheTest, DoesNotTakeMemoryForAHugeEntry) {
+  CubinCache cache({path()});
+  cache.store(artifact_of(2));
+  overwrite(entry(1), "sparse");
+  fs::resize_file(entry(1), std::uintmax_t{40} << 30);
+  EXPECT_FALSE(cache.find(key_of(1)));
+  EXPECT_EQ(cache.stats().damaged, 0) << "it was read";
+  CubinCache({path()}).store(artifact_of(3));
+  EXPECT_FALSE(fs::exists(entry(1)));
+  EXPECT_TRUE(cache.find(key_of(2))) << "the huge entry goes first";
+}
+
+/// Expects that entries are neither read from the folder nor written to it, with one warning.
+void expect_refused(const fs::path& folder, const std::string& why) {
+  CubinCache cache({folder});
+  const CapturedLog log;
+  EXPECT_FALSE(cache.find(key_of(1)));
+  EXPECT_FALSE(cache.contains(key_of(1)));
+  cache.store(artifact_of(2));
+  EXPECT_EQ(cache.stats().stored, 0);
+  EXPECT_THAT(cache.why_unwritable(), HasSubstr(why));
+  EXPECT_THAT(log.text(), HasSubstr(why));
+  EXPECT_EQ(log.text().find("cannot be used"), log.text().rfind("cannot be used"));
+}
+
+TEST_F(CubinCacheTest, IsNotUsedWhereOthersMayWrite) {
+  CubinCache({path()}).store(artifact_of(1));
+  for (const auto perms : {fs::perms::group_write, fs::perms::others_write}) {
+    fs::permissions(path(), fs::perms::owner_all | perms);
+    expect_refused(path(), "'chmod go-w " + path().string() + "'");
+  }
+}
+
+TEST_F(CubinCacheTest, IsNotUsedInAFolderOfAnotherUser) {
+  if (geteuid() != 0) {
+    GTEST_SKIP() << "only root can give a folder away";
+  }
+  CubinCache({path()}).store(artifact_of(1));
+  ASSERT_EQ(chown(path().c_str(), 65534, 65534), 0);
+  expect_refused(path(), "belongs to another user (uid 65534)");
+}
+
+TEST_F(CubinCacheTest, MakesItsFolderForThisUserAlone) {
+  const mode_t before = umask(0);
+  CubinCache({path() / "new"}).store(artifact_of(1));
+  umask(before);
+  EXPECT_EQ(fs::status(path() / "new").permissions(), fs::perms::owner_all);
+  EXPECT_TRUE(CubinCache({path() / "new"}).find(key_of(1)));
+}
+
+TEST_F(CubinCacheTest, ClearsItsEntriesAndNothingElse) {
+  overwrite(path() / "notes.txt", "mine");
+  CubinCache cache({path()});
+  cache.store(artifact_of(1));
+  cache.store(artifact_of(2));
+  EXPECT_EQ(cache.clear(), 2);
+  EXPECT_EQ(cache.contents().entries, 0);
+  EXPECT_TRUE(fs::exists(path() / "notes.txt"));
+}
 
 /// A file stands in place of the folder, because root could write to any folder.
 TEST_F(CubinCacheTest, WorksWithoutAFolderAfterOneWarning) {
@@ -291,6 +380,12 @@ TEST(CacheSettings, FollowTheXdgRules) {
     EXPECT_EQ(cache_settings_from_environment().folder, "/home/someone/.cache/fatune");
   }
   EXPECT_EQ(cache_settings_from_environment().cap_bytes, std::int64_t{1} << 30);
+}
+
+TEST(CacheSettings, KnowNoFolderWithoutAHome) {
+  const Variable home("HOME", nullptr);
+  const Variable xdg("XDG_CACHE_HOME", nullptr);
+  EXPECT_EQ(cache_settings_from_environment().folder, "");
 }
 
 TEST(CacheSettings, TakeTheCapFromTheEnvironment) {

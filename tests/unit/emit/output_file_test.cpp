@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -71,6 +72,18 @@ TEST_F(OutputFile, CheckingLeavesTheFileAsItIs) {
   check_output_file(folder_ / "r.json");
   EXPECT_EQ(read(folder_ / "r.json"), "kept");
   EXPECT_EQ(files(), 1);
+}
+
+TEST_F(OutputFile, CheckingRemovesWhatAKilledProcessLeft) {
+  const auto old = fs::file_time_type::clock::now() - std::chrono::hours(2);
+  for (const char* name : {".fatune-0123456789abcdef.tmp", "r.json.tmp"}) {
+    std::ofstream(folder_ / name) << "half a file";
+    fs::last_write_time(folder_ / name, old);
+  }
+  std::ofstream(folder_ / ".fatune-1123456789abcdef.tmp") << "being written now";
+  check_output_file(folder_ / "r.json");
+  EXPECT_FALSE(fs::exists(folder_ / ".fatune-0123456789abcdef.tmp"));
+  EXPECT_EQ(files(), 2);
 }
 
 TEST_F(OutputFile, AnExistingFileKeepsItsMode) {
