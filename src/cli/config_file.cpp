@@ -97,6 +97,11 @@ class FileReader {
       throw Error(ExitCode::bad_file, "is a folder", file_.string(),
                   fmt::format("name a file, e.g. {}/{}", file_.string(), kFileName));
     }
+    if (constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 20;
+        fs::is_regular_file(file_, ignored) && fs::file_size(file_, ignored) > kMostBytes) {
+      throw Error(ExitCode::bad_file, fmt::format("is larger than {} bytes", kMostBytes),
+                  file_.string(), "defaults are a few lines of TOML");
+    }
     try {
       return toml::parse_file(file_.string());
     } catch (const toml::parse_error& error) {

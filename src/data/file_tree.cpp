@@ -78,6 +78,22 @@ bool has_family(const fs::path& dir) {
 
 }  // namespace
 
+namespace {
+
+[[noreturn]] void fail_too_large(const fs::path& path, std::size_t max_bytes) {
+  throw Error(ExitCode::bad_file, fmt::format("is larger than {} bytes", max_bytes), path.string());
+}
+
+/// The size of a plain file, so that one that is too large is refused before it is read. 0 for
+/// others, such as FIFOs, whose size only reading tells.
+std::size_t known_size(const fs::path& path) {
+  std::error_code error;
+  const std::uintmax_t bytes = fs::is_regular_file(path, error) ? fs::file_size(path, error) : 0;
+  return error ? 0 : bytes;
+}
+
+}  // namespace
+
 std::string read_disk_file(const fs::path& path, std::size_t max_bytes) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
@@ -88,14 +104,18 @@ std::string read_disk_file(const fs::path& path, std::size_t max_bytes) {
     throw Error(ExitCode::bad_file, "cannot be opened", path.string(),
                 "check that the file exists and that you may read it");
   }
+  const std::size_t size = known_size(path);
+  if (size > max_bytes) {
+    fail_too_large(path, max_bytes);
+  }
   std::string bytes;
+  bytes.reserve(size);
   std::vector<char> chunk(std::size_t{1} << 16);
   while (stream.read(chunk.data(), static_cast<std::streamsize>(chunk.size())),
          stream.gcount() > 0) {
     bytes.append(chunk.data(), static_cast<std::size_t>(stream.gcount()));
     if (bytes.size() > max_bytes) {
-      throw Error(ExitCode::bad_file, fmt::format("is larger than {} bytes", max_bytes),
-                  path.string());
+      fail_too_large(path, max_bytes);
     }
   }
   if (stream.bad()) {

@@ -74,6 +74,9 @@ TEST_F(ConfigFile, IsNamedByOptionOrVariable) {
   expect_error(fatune({"list", "--config-file", path("")}), ExitCode::bad_file, {"is a folder"});
   expect_error(fatune({"list", "--config-file", ""}), ExitCode::usage,
                {"--config-file: an empty name"});
+  write("large.toml", std::string((1 << 20) + 1, '\n'));
+  expect_error(fatune({"list", "--config-file", path("large.toml")}), ExitCode::bad_file,
+               {"large.toml", "is larger than 1048576 bytes"});
 }
 
 TEST_F(ConfigFile, OfAnotherUserIsNotRead) {

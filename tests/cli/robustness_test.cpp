@@ -77,6 +77,16 @@ TEST_F(Robustness, ProcessesWithDifferentTemporaryFoldersExcludeEachOther) {
                ExitCode::gpu_busy, {"another fatune measures"});
 }
 
+TEST_F(Robustness, AHugeInputIsRefusedBeforeItIsRead) {
+  write("huge.json", "");
+  fs::resize_file(path("huge.json"), std::uintmax_t{8} << 30);  // sparse
+  const ProcessResult result =
+      run_process({"/bin/sh", "-c", "ulimit -d 600000; exec \"$0\" \"$@\"", FATUNE_PROGRAM,
+                   "predict", "--best", path("huge.json"), "--seq", "512"},
+                  process_);
+  expect_error(result, ExitCode::bad_file, {"huge.json", "is larger than 1073741824 bytes"});
+}
+
 TEST_F(Robustness, StandardOutputThatIsFullIsAnError) {
   const ProcessResult result = sweep_by_shell("exec \"$0\" \"$@\" >/dev/full", {});
   expect_error(result, ExitCode::io, {"standard output"});
