@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include <fmt/format.h>
+
 #include "core/text_fit.hpp"
 
 namespace fatune {
@@ -77,6 +79,20 @@ Sequence first_sequence(std::string_view text) {
   return is_shortest_form(sequence) ? sequence : Sequence{};
 }
 
+/// The code point as JSON escapes it: as UTF-16.
+std::string json_escape(std::uint32_t code_point) {
+  constexpr std::uint32_t kFirstPair = 0x10000;
+  return code_point < kFirstPair
+             ? fmt::format("\\u{:04x}", code_point)
+             : fmt::format("\\u{:04x}\\u{:04x}", 0xD800U + ((code_point - kFirstPair) >> 10U),
+                           0xDC00U + ((code_point - kFirstPair) & 0x3FFU));
+}
+
+bool is_ascii_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 0x20U || byte == 0x7FU;
+}
+
 }  // namespace
 
 std::string visible_text(std::string_view text) {
@@ -98,6 +114,33 @@ std::string visible_lines(std::string_view text) {
     shown += visible_text(text.substr(0, end));
     shown += end == std::string_view::npos ? std::string_view() : text.substr(end, 1);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return shown;
+}
+
+std::string visible_line(std::string_view text) {
+  std::string line(text);
+  std::ranges::replace_if(line, is_ascii_control, ' ');
+  return visible_text(line);
+}
+
+std::string visible_json(std::string_view json) {
+  constexpr unsigned char kFirst = 0x7F;  // below it, JSON has only line breaks outside of strings
+  std::string shown;
+  shown.reserve(json.size());
+  while (!json.empty()) {
+    const auto plain =
+        std::ranges::find_if(json, [](char c) { return static_cast<unsigned char>(c) >= kFirst; });
+    const auto length = static_cast<std::size_t>(plain - json.begin());
+    shown += json.substr(0, length);
+    json.remove_prefix(length);
+    if (!json.empty()) {
+      const Sequence sequence = first_sequence(json);
+      const std::size_t bytes = std::max<std::size_t>(sequence.bytes, 1);
+      shown += is_invisible(sequence.code_point) ? json_escape(sequence.code_point)
+                                                 : std::string(json.substr(0, bytes));
+      json.remove_prefix(bytes);
+    }
   }
   return shown;
 }

@@ -7,6 +7,7 @@
 #include "attention/flop.hpp"
 #include "attention/traffic.hpp"
 #include "core/outcome.hpp"
+#include "core/visible_text.hpp"
 #include "emit/coverage.hpp"
 #include "emit/device_fields.hpp"
 
@@ -154,8 +155,9 @@ Coverage coverage_of(const CasesReport& report) {
 std::string best_lines(const CasesReport& report) {
   std::string text;
   for (const CaseResult& r : report.results) {
-    text += fmt::format("{} at {}: {}\n", r.variant, r.problem.seq_len,
-                        r.best ? r.best->short_form : "no configuration has a time: " + r.detail);
+    text += fmt::format(
+        "{} at {}: {}\n", visible_line(r.variant), r.problem.seq_len,
+        visible_line(r.best ? r.best->short_form : "no configuration has a time: " + r.detail));
   }
   return text;
 }
@@ -168,8 +170,8 @@ Blocks blocks_of(const CasesReport& report) {
     append(blocks, {unmeasured, block::ParagraphEnd{}});
   }
   append(blocks,
-         {block::Text{fmt::format("{}: {}\n", report.name, report.summary)}, block::ParagraphEnd{},
-          block::Text{fmt::format("{} ({}) | {}, space {}\n", report.device.name,
+         {block::Line{fmt::format("{}: {}", report.name, report.summary)}, block::ParagraphEnd{},
+          block::Line{fmt::format("{} ({}) | {}, space {}", report.device.name,
                                   arch_name(report.device.arch), report.family, report.space)},
           block::ParagraphEnd{}});
   if (!report.results.empty()) {

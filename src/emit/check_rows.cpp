@@ -50,7 +50,7 @@ Json json_positions(const RowMismatches& rows) {
 }
 
 std::string headline(const CheckedInput& checked, const RowPattern& pattern) {
-  return fmt::format("{}, {}, seed {}, {}: {}\n", describe(checked.problem), checked.config,
+  return fmt::format("{}, {}, seed {}, {}: {}", describe(checked.problem), checked.config,
                      checked.seed, checked.rows->input, describe(pattern));
 }
 
@@ -117,7 +117,7 @@ Blocks checked_row_blocks(const std::vector<CheckedInput>& checks) {
   for (const CheckedInput& checked : checks) {
     if (checked.rows) {
       const RowPattern pattern = find_row_pattern(*checked.rows);
-      blocks.push_back(block::Text{"\n" + headline(checked, pattern)});
+      append(blocks, {block::Text{"\n"}, block::Line{headline(checked, pattern)}});
       if (pattern.rows_beyond_limit > 0) {
         append(blocks, {block::Text{"\n"},
                         block::Rows{table_of(checked_row_fields(), rows_of(checked, kWorst))}});

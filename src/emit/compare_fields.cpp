@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "core/visible_text.hpp"
 #include "emit/compare_report.hpp"
 
 namespace fatune {
@@ -55,8 +54,7 @@ std::string_view change_name(Change change) {
 }
 
 std::string detail_of(const ComparedConfig& config) {
-  return config.failure.empty() ? std::string(doubt_text(config.doubt))
-                                : visible_text(config.failure);
+  return config.failure.empty() ? std::string(doubt_text(config.doubt)) : config.failure;
 }
 
 std::string describe(const ComparedProblem& problem) {
@@ -82,10 +80,9 @@ const std::vector<Field<ConfigRow>>& compared_config_fields() {
        kEverywhere, [](const R& r) { return describe(r.comparison->problems[r.config->problem]); },
        ColumnFit{.least = 14, .once = true}},
       {"config", "config", "the configuration's short form", 0, kEverywhere,
-       [](const R& r) { return visible_text(r.config->config); },
-       ColumnFit{.least = 24, .config = true}},
+       [](const R& r) { return r.config->config; }, ColumnFit{.least = 24, .config = true}},
       {"family", "family", "the configuration's kernel family", 0, kForPrograms,
-       [](const R& r) { return visible_text(r.config->family); }},
+       [](const R& r) { return r.config->family; }},
       {"old_rank", "old rank", "rank of the configuration in the old run; null: none", 0,
        kForPrograms, [](const R& r) { return place_or_none(r.config->old_rank); }},
       {"new_rank", "rank", "rank of the configuration in the new run; null: none", 0, kEverywhere,
@@ -130,11 +127,11 @@ const std::vector<Field<ComparedProblem>>& compared_problem_fields() {
        0, kEverywhere, [](const P& p) { return std::string(winner_change_name(p.winner)); }},
       {"old_winner", "old winner",
        "short form of the old run's winner; null: the run ranked nothing", 0, kEverywhere,
-       [](const P& p) { return text_or_none(visible_text(p.old_winner)); },
+       [](const P& p) { return text_or_none(p.old_winner); },
        ColumnFit{.leaves = 3, .least = 24, .config = true}},
       {"new_winner", "new winner",
        "short form of the new run's winner; null: the run ranked nothing", 0, kEverywhere,
-       [](const P& p) { return text_or_none(visible_text(p.new_winner)); },
+       [](const P& p) { return text_or_none(p.new_winner); },
        ColumnFit{.least = 24, .config = true}},
       {"old_us", "old us",
        "median time of the old winner in the old run in microseconds; null: the run ranked nothing",
@@ -182,33 +179,25 @@ const std::vector<Field<RunRow>>& compared_run_fields() {
       {"side", "", "which of the two runs this is: OLD or NEW", 0, kEverywhere,
        [](const R& r) { return std::string(r.side); }},
       {"name", "run", "name of the file or stored run, as the user gave it", 0, kEverywhere,
-       [](const R& r) { return visible_text(r.run->name); }, kWraps},
+       [](const R& r) { return r.run->name; }, kWraps},
       {"started_at", "started", "start of the run, UTC; null: not known", 0, kEverywhere,
-       [](const R& r) { return text_or_none(visible_text(r.run->report.started_at)); },
-       ColumnFit{.leaves = 2}},
+       [](const R& r) { return text_or_none(r.run->report.started_at); }, ColumnFit{.leaves = 2}},
       {"device", "device", "name of the GPU model", 0, kEverywhere,
-       [](const R& r) { return visible_text(r.run->report.device.name); }, ColumnFit{.once = true}},
+       [](const R& r) { return r.run->report.device.name; }, ColumnFit{.once = true}},
       {"driver", "driver", "release of the driver; null: not known", 0, kEverywhere,
-       [](const R& r) {
-         return text_or_none(visible_text(r.run->report.toolchain.driver_release));
-       },
+       [](const R& r) { return text_or_none(r.run->report.toolchain.driver_release); },
        ColumnFit{.leaves = 4, .once = true}},
       {"driver_cuda", "CUDA", "CUDA version of the driver; null: not known", 0, kEverywhere,
-       [](const R& r) {
-         return text_or_none(visible_text(r.run->report.toolchain.driver_version));
-       },
+       [](const R& r) { return text_or_none(r.run->report.toolchain.driver_version); },
        ColumnFit{.leaves = 3, .once = true}},
       {"nvrtc", "NVRTC", "version of the compiler NVRTC; null: not known", 0, kEverywhere,
-       [](const R& r) { return text_or_none(visible_text(r.run->report.toolchain.nvrtc_version)); },
+       [](const R& r) { return text_or_none(r.run->report.toolchain.nvrtc_version); },
        ColumnFit{.leaves = 3, .once = true}},
       {"fatune", "fatune", "version of fatune that measured the run; null: not known", 0,
-       kEverywhere,
-       [](const R& r) {
-         return text_or_none(visible_text(r.run->report.toolchain.fatune_version));
-       },
+       kEverywhere, [](const R& r) { return text_or_none(r.run->report.toolchain.fatune_version); },
        ColumnFit{.leaves = 1, .once = true}},
       {"command_line", "command", "command line of the run", 0, kForPrograms,
-       [](const R& r) { return visible_text(r.run->report.command_line); }},
+       [](const R& r) { return r.run->report.command_line; }},
       {"is_part", "part",
        "true: the run is only a part (a file of winners, a stopped run), and configurations that "
        "it lacks are neither gone nor added",

@@ -53,7 +53,7 @@ void add_case(Node suite, const RunComparison& comparison, const ComparedConfig&
   }
   const CaseVerdict verdict = verdict_of(comparison, config);
   if (verdict == CaseVerdict::passed) {
-    test.append_child("system-out").text().set(message_of(config).c_str());
+    test.append_child("system-out").text().set(visible_text(message_of(config)).c_str());
     return;
   }
   Node why = test.append_child(verdict == CaseVerdict::failed ? "failure" : "skipped");

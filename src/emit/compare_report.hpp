@@ -20,7 +20,7 @@ struct CompareReport {
   std::size_t most_rows = 0;  ///< limit of configurations shown to people; 0: all
 };
 
-/// JSON: configs/schema/compare.schema.json. Texts from the runs are made safe by visible_text().
+/// JSON: configs/schema/compare.schema.json.
 [[nodiscard]] Document compare_document(const CompareReport& report);
 
 struct ConfigRow {

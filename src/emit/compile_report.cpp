@@ -59,7 +59,7 @@ Json json_compilation(const CompileReport& report) {
 
 std::string summary_line(const CompileReport& report) {
   const auto count = [&](auto&& matches) { return std::ranges::count_if(report.configs, matches); };
-  return fmt::format("{} {} for {}: {} compiled ({} from the cache), {} not; {:.2f} s\n",
+  return fmt::format("{} {} for {}: {} compiled ({} from the cache), {} not; {:.2f} s",
                      report.family, report.space, arch_name(report.device.arch),
                      count([](const CompiledConfig& r) { return r.facts.has_value(); }),
                      count([](const CompiledConfig& r) { return r.facts && r.from_cache; }),
@@ -160,7 +160,8 @@ Document compile_document(const CompileReport& report) {
   const auto for_people = [&report] {
     Blocks blocks{block::Rows{table_of(compile_fields(), compiled_of(report))}};
     append(blocks, failures_of(report));
-    append(blocks, {block::Text{incomplete_text(report.coverage) + "\n" + summary_line(report)}});
+    append(blocks, {block::Text{incomplete_text(report.coverage) + "\n"},
+                    block::Line{summary_line(report)}});
     return blocks;
   };
   return {for_people, records, [&] { return json_compilation(report); }};

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/visible_text.hpp"
+
 namespace fatune {
 namespace {
 
@@ -98,8 +100,9 @@ std::string order_text(const HeadProblem& head) {
 std::string headline(const DebugReport& report) {
   const HeadProblem& head = report.head;
   return fmt::format("{} on {}, init {}, seed {}\n{} blocks of {} queries; a step is {} keys, {}\n",
-                     report.config, describe(head.problem()), report.init, report.seed,
-                     head.q_blocks(), head.tiles.query_rows, head.tiles.keys_per_step,
+                     visible_line(report.config), describe(head.problem()),
+                     visible_line(report.init), report.seed, head.q_blocks(), head.tiles.query_rows,
+                     head.tiles.keys_per_step,
                      head.tiles.order == StepOrder::last_to_first ? "from the last to the first"
                                                                   : "from the first to the last");
 }
@@ -111,17 +114,17 @@ bool shows_steps(const DebugReport& report) {
 std::string status_line(const DebugReport& report) {
   if (has_not_run(report)) {
     const std::string why = report.why_not_emulated.empty() ? "" : "; " + report.why_not_emulated;
-    return fmt::format("NO KERNEL RAN: {}{}. The CPU's values only.\n", report.why_not_measured,
-                       why);
+    return fmt::format("NO KERNEL RAN: {}{}. The CPU's values only.\n",
+                       visible_line(report.why_not_measured), visible_line(why));
   }
   std::string text;
   if (report.emulated) {
     text = fmt::format("EMULATED on the CPU, not run on a GPU (docs/emulate.md): {}\n",
-                       report.why_not_measured);
+                       visible_line(report.why_not_measured));
   }
   if (report.failure) {
     return text + fmt::format("THE KERNEL FAILED: {}: {}\n", outcome_name(report.failure->outcome),
-                              report.failure->detail);
+                              visible_line(report.failure->detail));
   }
   return shows_steps(report) ? text
                              : text +
@@ -134,7 +137,7 @@ std::string findings_text(const DebugReport& report) {
   return report.first_finding.empty() || report.failure
              ? std::string()
              : fmt::format("THE EMULATOR FLAGS IT ('fatune emulate' says more): {}\n",
-                           report.first_finding);
+                           visible_line(report.first_finding));
 }
 
 std::string table_title(const DebugReport& report) {
@@ -146,15 +149,16 @@ std::string table_title(const DebugReport& report) {
 std::string number(double value) { return fmt::format("{:.6g}", value); }
 
 std::string also_right_text(const DebugReport& report) {
-  return report.also_right.empty()
-             ? std::string()
-             : fmt::format("also run, and right: {}\n", fmt::join(report.also_right, ", "));
+  return report.also_right.empty() ? std::string()
+                                   : visible_line(fmt::format("also run, and right: {}",
+                                                              fmt::join(report.also_right, ", "))) +
+                                         "\n";
 }
 
 std::string cause_text(const DebugReport& report) {
   return report.likely_cause.empty()
              ? "the family shows no steps, so nothing hints at the wrong one (docs/debug.md)"
-             : "likely: " + report.likely_cause;
+             : "likely: " + visible_line(report.likely_cause);
 }
 
 std::string first_wrong_text(const DebugReport& report) {

@@ -45,9 +45,9 @@ Table records_of(const DeviceReport& report) {
 }
 
 Blocks blocks_of(const DeviceReport& report) {
-  Blocks blocks{block::Text{"driver: " + report.driver + "\n"}};
+  Blocks blocks{block::Line{"driver: " + report.driver}};
   if (!report.remedy.empty()) {
-    blocks.push_back(block::Text{"  " + report.remedy + "\n"});
+    blocks.push_back(block::Line{"  " + report.remedy});
   }
   if (report.devices.empty()) {
     blocks.push_back(block::Text{"no GPU is visible\n"});

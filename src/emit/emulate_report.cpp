@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "core/is_among.hpp"
+#include "core/visible_text.hpp"
 #include "emit/coverage.hpp"
 
 namespace fatune {
@@ -54,7 +55,7 @@ Json json_emulation(const EmulateReport& report) {
 
 std::string headline(const EmulateReport& report) {
   return fmt::format(
-      "EMULATED on the CPU, not timed: PTX of {} for {}; schedules {}; inputs {}; seed {}; {}\n\n",
+      "EMULATED on the CPU, not timed: PTX of {} for {}; schedules {}; inputs {}; seed {}; {}",
       report.toolchain, arch_name(report.arch), fmt::join(report.schedules, ", "),
       fmt::join(report.inputs, ", "), report.seed,
       report.checks == all_emulation_checks()
@@ -87,10 +88,11 @@ std::string who(const EmulatedFinding& finding) {
 
 /// One of the two accesses of a race. `when` is printed after the block.
 std::string describe_end(const EmulatedAccess& end, const char* when) {
-  return fmt::format("  {} by thread {} of block {}{}\n    at {}\n    PTX line {}: {}\n",
-                     end.access, end.thread, end.block, when,
-                     end.source.empty() ? "no known source line" : chain_text(end.source),
-                     end.ptx_line, end.ptx);
+  return fmt::format(
+      "  {} by thread {} of block {}{}\n    at {}\n    PTX line {}: {}\n", visible_line(end.access),
+      end.thread, end.block, when,
+      end.source.empty() ? "no known source line" : visible_line(chain_text(end.source)),
+      end.ptx_line, visible_line(end.ptx));
 }
 
 std::string describe_place(const EmulatedFinding& finding) {
@@ -102,14 +104,16 @@ std::string describe_place(const EmulatedFinding& finding) {
   if (finding.ptx_line == 0) {
     return "  ";
   }
-  return fmt::format("  at {}\n  PTX line {}: {}\n  {}",
-                     finding.source.empty() ? "no known source line" : chain_text(finding.source),
-                     finding.ptx_line, finding.ptx, who(finding));
+  return fmt::format(
+      "  at {}\n  PTX line {}: {}\n  {}",
+      finding.source.empty() ? "no known source line" : visible_line(chain_text(finding.source)),
+      finding.ptx_line, visible_line(finding.ptx), who(finding));
 }
 
 std::string describe(const EmulatedFinding& finding) {
-  return fmt::format("{}\n{}{} times, first with schedule {} on {} inputs\n", title(finding),
-                     describe_place(finding), finding.count, finding.schedule, finding.input);
+  return fmt::format("{}\n{}{} times, first with schedule {} on {} inputs\n",
+                     visible_line(title(finding)), describe_place(finding), finding.count,
+                     visible_line(finding.schedule), visible_line(finding.input));
 }
 
 std::string count_of(std::size_t count, const char* what) {
@@ -134,14 +138,17 @@ std::string first_group(const EmulatedConfig& config) {
   std::string text = "\nThe one place to look at first";
   if (group.between) {
     text += fmt::format(": nothing orders what is done at\n  {} and at\n  {}{}",
-                        chain_text({group.between->first}), chain_text({group.between->second}),
+                        visible_line(chain_text({group.between->first})),
+                        visible_line(chain_text({group.between->second})),
                         loop_hint(group, config.findings.front()));
   }
   text += "\n\n" + describe(config.findings.front());
   if (group.findings > 1) {
-    text += fmt::format("  and {} more of this group: {}{}{}\n", group.findings - 1,
-                        fmt::join(group.kinds, ", "), group.tensors.empty() ? "" : " of ",
-                        fmt::join(group.tensors, ", "));
+    text +=
+        visible_line(fmt::format("  and {} more of this group: {}{}{}", group.findings - 1,
+                                 fmt::join(group.kinds, ", "), group.tensors.empty() ? "" : " of ",
+                                 fmt::join(group.tensors, ", "))) +
+        "\n";
   }
   return text;
 }
@@ -175,11 +182,11 @@ Blocks findings_of(const EmulatedConfig& config, const std::vector<EmulatedConfi
     return {};
   }
   const std::string counts = fmt::format(
-      "\n{} on {}: {} in {}\n", config.config, describe(config.problem),
+      "\n{} on {}: {} in {}\n", visible_line(config.config), describe(config.problem),
       count_of(config.findings.size(), "finding"), count_of(config.groups.size(), "group"));
   if (const EmulatedConfig* const before = same_place_before(config, all)) {
-    return {block::Text{fmt::format("{}at the same places as {} on {}\n", counts, before->config,
-                                    describe(before->problem))}};
+    return {block::Text{fmt::format("{}at the same places as {} on {}\n", counts,
+                                    visible_line(before->config), describe(before->problem))}};
   }
   Blocks blocks{block::Text{counts + first_group(config)}};
   append(blocks, other_groups(config));
@@ -221,11 +228,11 @@ std::string annotated_source(const EmulatedProfile& profile) {
     }
     if (line.at.file != file) {
       file = line.at.file;
-      text += fmt::format("\n== {}\n   own  with conflict\n", file);
+      text += fmt::format("\n== {}\n   own  with conflict\n", visible_line(file));
     }
     text += fmt::format("{:>6} {:>5} {:>8} |{:>5}  {}\n", percent_text(own, all),
                         percent_text(with_inlined, all), conflict_text(line.own), line.at.line,
-                        line.text);
+                        visible_line(line.text));
   }
   return text;
 }
@@ -252,7 +259,7 @@ Table records_of(const EmulateReport& report) {
 }
 
 Blocks blocks_of(const EmulateReport& report) {
-  Blocks blocks{block::Text{headline(report)}, block::Rows{records_of(report)},
+  Blocks blocks{block::Line{headline(report)}, block::Text{"\n"}, block::Rows{records_of(report)},
                 block::Text{count_text(report)}};
   for (const EmulatedConfig& config : report.configs) {
     append(blocks, findings_of(config, report.configs));

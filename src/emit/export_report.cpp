@@ -130,7 +130,7 @@ Blocks skipped_blocks(const TunedTable& table) {
 Blocks blocks_of(const ExportReport& report) {
   Blocks blocks;
   for (const auto& [gpu, limits] : report.table.gpus) {
-    blocks.push_back(block::Text{gpu_text(gpu) + "\n"});
+    blocks.push_back(block::Line{gpu_text(gpu)});
   }
   append(blocks, {block::Text{"\n"}, block::Rows{table_of(export_row_fields(), rows_of(report))}});
   if (report.cover) {

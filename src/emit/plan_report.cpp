@@ -125,7 +125,7 @@ Json json_plan(const PlanReport& report) {
 std::string summary_line(const PlanReport& report) {
   const std::string problem =
       report.seq_len ? fmt::format(", for sequences of {}", *report.seq_len) : "";
-  return fmt::format("space {} of {}{}: {} kept, {} pruned, {} invalid\n", report.space,
+  return fmt::format("space {} of {}{}: {} kept, {} pruned, {} invalid", report.space,
                      report.family, problem, count_all(report.kept, report.kept_besides),
                      count_all(report.pruned, report.pruned_besides),
                      count_all(report.invalid, report.invalid_besides));
@@ -150,17 +150,17 @@ Blocks waiting_rules(const PlanReport& report) {
   }
   return waiting.empty() ? Blocks{}
                          : Blocks{block::ParagraphEnd{},
-                                  block::Text{fmt::format("tried on each problem, or with --seq: "
-                                                          "{}\n",
+                                  block::Line{fmt::format("tried on each problem, or with --seq: "
+                                                          "{}",
                                                           fmt::join(waiting, ", "))}};
 }
 
 Blocks blocks_of(const PlanReport& report, bool with_dropped) {
-  Blocks blocks{block::Text{summary_line(report)}};
+  Blocks blocks{block::Line{summary_line(report)}};
   append(blocks, samples(report));
   append(blocks, waiting_rules(report));
   for (const std::string& unknown : report.unknown_values) {
-    append(blocks, {block::ParagraphEnd{}, block::Text{"invalid: " + unknown + "\n"}});
+    append(blocks, {block::ParagraphEnd{}, block::Line{"invalid: " + unknown}});
   }
   append(blocks,
          {block::Text{"\n"}, block::Rows{table_of(list_fields(), rows_of(report, with_dropped))}});

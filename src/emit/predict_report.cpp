@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/mapped.hpp"
+#include "core/visible_text.hpp"
 #include "emit/device_fields.hpp"
 
 namespace fatune {
@@ -73,15 +74,16 @@ Json predict_object(const PredictReport& report) {
   return json;
 }
 
-std::string device_lines(const PredictReport& report) {
-  std::string text = "for " + report.device.name;
-  text += report.why_device.empty() ? "\n" : fmt::format(": {}\n", report.why_device);
+Blocks device_lines(const PredictReport& report) {
+  Blocks blocks{block::Line{"for " + report.device.name +
+                            (report.why_device.empty() ? "" : ": " + report.why_device)}};
   if (const auto near = near_gpu(report)) {
-    text += fmt::format(
-        "nothing was tuned on it; choices are from {}, the nearest GPU of its architecture\n",
-        *near);
+    blocks.push_back(block::Line{fmt::format(
+        "nothing was tuned on it; choices are from {}, the nearest GPU of its architecture",
+        *near)});
   }
-  return text + "\n";
+  blocks.push_back(block::Text{"\n"});
+  return blocks;
 }
 
 std::optional<std::string> measuring_command(const PredictionRow& row) {
@@ -100,15 +102,15 @@ Blocks untuned_blocks(const PredictReport& report) {
               block::Warning{describe(row.prediction.problem) + ": no tuned problem is like it"},
               block::Verbatim{fmt::format("  {}\n  the configuration may be far from the fastest; "
                                           "to measure:\n  {}\n",
-                                          row.prediction.choice.untuned, *command)}});
+                                          visible_line(row.prediction.choice.untuned), *command)}});
     }
   }
   return blocks;
 }
 
 Blocks blocks_of(const PredictReport& report) {
-  Blocks blocks{block::Text{device_lines(report)},
-                block::Rows{table_of(prediction_fields(), rows_of(report))}};
+  Blocks blocks = device_lines(report);
+  blocks.push_back(block::Rows{table_of(prediction_fields(), rows_of(report))});
   append(blocks, untuned_blocks(report));
   for (const PredictionRow& row : rows_of(report)) {
     if (!row.prediction.neighbours.empty()) {

@@ -93,13 +93,16 @@ Table ranking_of(const ProfileReport& report, const std::vector<ProfiledConfig>&
 }
 
 Blocks blocks_of(const ProfileReport& report) {
-  Blocks blocks{block::Text{fmt::format(
-      "{}{}{} | {}{}{}\n", report.device, report.device.empty() ? "" : " | ", report.read_by,
+  Blocks blocks{block::Line{fmt::format(
+      "{}{}{} | {}{}{}", report.device, report.device.empty() ? "" : " | ", report.read_by,
       report.family, report.source.empty() ? "" : ", ", report.source)}};
   for (const std::vector<ProfiledConfig>& rows : by_problem(report.rows)) {
     const std::string name = problem_name(rows.front());
-    append(blocks, {block::Text{fmt::format("\n{}{}", name, name.empty() ? "" : ":\n")},
-                    block::ParagraphEnd{}, block::Rows{ranking_of(report, rows)}});
+    append(blocks, {block::Text{"\n"}});
+    if (!name.empty()) {
+      blocks.push_back(block::Line{name + ":"});
+    }
+    append(blocks, {block::ParagraphEnd{}, block::Rows{ranking_of(report, rows)}});
     if (report.fields.size() > kMostColumns) {
       append(blocks, {block::Text{"\n"}, block::Rows{figures_of(report.fields, rows)}});
     }

@@ -84,9 +84,9 @@ std::string device_line(const RunReport& report) {
   const std::string space = report.space.empty() ? "" : ", space " + report.space;
   const std::string& nvrtc = report.toolchain.nvrtc_version;
   const std::string shard = report.shard ? " | shard " + shard_text(*report.shard) : "";
-  return fmt::format("{} ({}, {} SMs){} | {}{}{}", device.name, arch_name(device.arch),
-                     device.sm_count, nvrtc.empty() ? "" : " | NVRTC " + nvrtc, report.family,
-                     space, shard);
+  return visible_line(fmt::format("{} ({}, {} SMs){} | {}{}{}", device.name, arch_name(device.arch),
+                                  device.sm_count, nvrtc.empty() ? "" : " | NVRTC " + nvrtc,
+                                  report.family, space, shard));
 }
 
 std::string strategy_text(const MeasurePolicy& policy) {
@@ -138,14 +138,14 @@ std::string measuring_text(const ProblemReport& problem) {
     text +=
         c.throttle_reasons.empty() ? "" : fmt::format(", {}", fmt::join(c.throttle_reasons, ", "));
   }
-  return text.empty() ? text : text + "\n";
+  return text.empty() ? text : visible_line(text) + "\n";
 }
 
 std::string warnings_text(const ProblemReport& problem) {
   std::string text;
   if (problem.measuring) {
     for (const std::string& warning : problem.measuring->warnings) {
-      text += "warning: " + warning + "\n";
+      text += "warning: " + visible_line(warning) + "\n";
     }
   }
   return text;
@@ -177,17 +177,18 @@ std::string rule_text(const RuleAudit& rule) {
   if (rule.audited == 0) {
     return fmt::format(
         "rule {}: none of its {} was tried; --audit all tries those that the family can build\n",
-        rule.rule, rule.pruned);
+        visible_line(rule.rule), rule.pruned);
   }
   const std::string cost =
       rule.best_config.empty() ? std::string("none of them has a time")
       : rule.gain_percent > 0.0
           ? fmt::format("COST {:.1f} %: {} is faster than the winner", rule.gain_percent,
-                        rule.best_config)
+                        visible_line(rule.best_config))
           : fmt::format("cost nothing: the best of them is {:.1f} % behind", -rule.gain_percent);
   return fmt::format(
       "rule {}: {} of {} tried; saved {:.1f} s of compiling and {:.1f} s of samples; {}\n",
-      rule.rule, rule.audited, rule.pruned, rule.saved_compile_s, rule.saved_measure_s, cost);
+      visible_line(rule.rule), rule.audited, rule.pruned, rule.saved_compile_s,
+      rule.saved_measure_s, cost);
 }
 
 Blocks audit_of(const RunReport& run, const ProblemReport& problem) {
@@ -227,7 +228,8 @@ std::string proposers_text(const ProblemReport& problem) {
   }
   std::string text;
   for (const auto& [by, count] : proposed) {
-    text += count == 0 ? "" : fmt::format("{}{} {}", text.empty() ? "" : ", ", by, count);
+    text +=
+        count == 0 ? "" : fmt::format("{}{} {}", text.empty() ? "" : ", ", visible_line(by), count);
   }
   return was_searched(problem) ? fmt::format("proposed by: {}\n", text) : std::string();
 }
@@ -241,7 +243,7 @@ std::string untried_text(const ProblemReport& problem) {
                    "all)\n",
                    problem.untried,
                    static_cast<std::int64_t>(count_candidates(problem)) + problem.untried,
-                   problem.untried_because);
+                   visible_line(problem.untried_because));
 }
 
 std::string_view source_text(EstimateSource source) {
@@ -295,7 +297,7 @@ Blocks verified_of(const RunReport& run, const ProblemReport& problem) {
   if (emulated != nullptr) {
     blocks.push_back(
         block::Text{fmt::format("{} of {} verified: {}\n", count, problem.ranking.size(),
-                                verification_of(emulated->outcome)->method)});
+                                visible_line(verification_of(emulated->outcome)->method))});
   }
   if (not_covered != nullptr) {
     blocks.push_back(block::Warning{fmt::format(
@@ -329,7 +331,7 @@ Blocks winners_of(const RunReport& report) {
     append(blocks, {block::Rows{table_of(winner_fields(), problems)}, block::ParagraphEnd{}});
   }
   for (const std::string& sentence : choice_sentences(report)) {
-    append(blocks, {block::Text{sentence + "\n"}, block::ParagraphEnd{}});
+    append(blocks, {block::Line{sentence}, block::ParagraphEnd{}});
   }
   return blocks;
 }
@@ -337,7 +339,7 @@ Blocks winners_of(const RunReport& report) {
 std::string order_lines(const RunReport& report) {
   std::string lines;
   for (const auto& [family, sentence] : report.estimate_orders) {
-    lines += sentence + "\n";
+    lines += visible_line(sentence) + "\n";
   }
   return lines;
 }
@@ -368,7 +370,7 @@ std::string head_lines(const RunReport& report) {
          (!report.measured ? "measured: false\n" + order_lines(report)
           : report.imported_from.empty()
               ? "measured: true; " + policy_line(report) + "\n" + time_line(report) + "\n"
-              : "measured: true; times of " + report.imported_from + "\n");
+              : "measured: true; times of " + visible_line(report.imported_from) + "\n");
 }
 
 /// The comparison of the winners with their rivals.
@@ -377,10 +379,10 @@ Blocks gate_of(const RunReport& report) {
     return {};
   }
   const GateReport& gate = *report.gate;
-  const std::string sentence = gate_sentence(gate) + "\n";
+  const std::string sentence = gate_sentence(gate);
   Blocks blocks{block::Text{"\n"}, block::Heading{fmt::format("winners against {}", gate.against)}};
   append(blocks,
-         {is_worse(gate) ? Block{block::Warning{sentence}} : Block{block::Text{sentence}},
+         {is_worse(gate) ? Block{block::Warning{sentence}} : Block{block::Line{sentence}},
           block::ParagraphEnd{}, block::Rows{gate_table(gate)},
           block::Text{fmt::format("equal: within {} %, in rounds in which both take turns\n",
                                   gate.tolerance_percent)}});
@@ -397,8 +399,8 @@ Blocks blocks_of(const RunReport& report, std::size_t top,
     append(blocks, {block::Warning{kIncomplete}, block::ParagraphEnd{}});
   }
   for (const std::string& disturbance : report.disturbances) {
-    append(blocks, {block::Warning{"times may be disturbed: " + visible_text(disturbance)},
-                    block::ParagraphEnd{}});
+    append(blocks,
+           {block::Warning{"times may be disturbed: " + disturbance}, block::ParagraphEnd{}});
   }
   append(blocks, winners_of(report));
   if (peers) {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/visible_text.hpp"
+
 namespace fatune {
 namespace {
 
@@ -31,8 +33,8 @@ Json json_map(const SassMapReport& report) {
 std::string headline(const SassMapReport& report) {
   const SassProfile& profile = report.code.profile;
   return fmt::format("{} for {}: {} instructions, {} in the main loop; {} without a known line\n",
-                     report.code.source, profile.target, profile.all.total, profile.all.main_loop,
-                     report.without_line.total);
+                     visible_line(report.code.source), visible_line(profile.target),
+                     profile.all.total, profile.all.main_loop, report.without_line.total);
 }
 
 /// A table under its name, or "none" if it has no rows.
@@ -46,7 +48,7 @@ Blocks section(const char* name, const std::vector<Field<Row>>& fields,
 }
 
 Blocks selection_of(const MapSelection& selection) {
-  Blocks blocks{block::Text{fmt::format("\n{}\n", selection.what)}};
+  Blocks blocks{block::Text{"\n"}, block::Line{selection.what}};
   append(blocks, section("Source", map_line_fields(), selection.source));
   append(blocks, section("PTX, with what feeds it", map_ptx_fields(), selection.ptx));
   append(blocks, section("SASS", map_sass_fields(), selection.sass));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/visible_text.hpp"
 #include "sass/sequence_diff.hpp"
 
 namespace fatune {
@@ -115,8 +116,8 @@ std::string producer_line(const ProducerLoop& loop, const SassProfile& profile) 
 std::string code_line(const SassReport& report) {
   const auto registers = registers_of(report);
   std::string text =
-      fmt::format("{}{}{}: {} instructions, {} registers", report.source,
-                  report.profile.target.empty() ? "" : " for ", report.profile.target,
+      fmt::format("{}{}{}: {} instructions, {} registers", visible_line(report.source),
+                  report.profile.target.empty() ? "" : " for ", visible_line(report.profile.target),
                   report.profile.all.total, registers ? std::to_string(*registers) : "?");
   if (report.facts) {
     text += fmt::format(", spills {} + {} bytes", report.facts->spill_store_bytes,
@@ -132,7 +133,8 @@ Blocks headline(const SassReport& report) {
     lines.push_back(producer_line(*report.profile.producer_loop, report.profile));
   }
   if (const auto unknown = unknown_opcodes(report.profile); !unknown.empty()) {
-    lines.push_back(fmt::format("unknown opcodes: {}\n", fmt::join(unknown, ", ")));
+    lines.push_back(visible_line(fmt::format("unknown opcodes: {}", fmt::join(unknown, ", "))) +
+                    "\n");
   }
   Blocks blocks;
   for (std::string& line : lines) {

@@ -81,17 +81,17 @@ Json json_why(const SassWhyReport& report) {
   return json;
 }
 
-std::string headline(const SassWhyReport& report) {
-  std::string text =
-      fmt::format("{} {} for {}: {} configurations, {} left out\n", report.family, report.space,
-                  report.target, report.samples.size(), report.left_out);
+Blocks headline(const SassWhyReport& report) {
+  Blocks blocks{block::Line{fmt::format("{} {} for {}: {} configurations, {} left out",
+                                        report.family, report.space, report.target,
+                                        report.samples.size(), report.left_out)}};
   if (report.other_code > 0) {
-    text += fmt::format(
+    blocks.push_back(block::Line{fmt::format(
         "NOTE: {} kernels of the run have different code from that compiled now (compiler or "
-        "sources have changed)\n",
-        report.other_code);
+        "sources have changed)",
+        report.other_code)});
   }
-  return text;
+  return blocks;
 }
 
 Blocks effects_of(const SassWhyReport& report, std::size_t top) {
@@ -110,8 +110,10 @@ Blocks effects_of(const SassWhyReport& report, std::size_t top) {
 
 Blocks problem_of(const SassWhyReport& report, const WhyProblem& problem) {
   Blocks blocks{
-      block::Text{fmt::format("\nWhat correlates with the time: {} on {}, {:.0f} % intervals\n\n",
-                              problem.problem, report.device, 100.0 * report.confidence)}};
+      block::Text{"\n"},
+      block::Line{fmt::format("What correlates with the time: {} on {}, {:.0f} % intervals",
+                              problem.problem, report.device, 100.0 * report.confidence)},
+      block::Text{"\n"}};
   if (problem.correlations.empty()) {
     blocks.push_back(block::Text{"too few configurations, or all have the same counts\n"});
   } else {
@@ -121,7 +123,7 @@ Blocks problem_of(const SassWhyReport& report, const WhyProblem& problem) {
 }
 
 Blocks blocks_of(const SassWhyReport& report, std::size_t top) {
-  Blocks blocks{block::Text{headline(report)}};
+  Blocks blocks = headline(report);
   append(blocks, effects_of(report, top));
   for (const WhyProblem& problem : report.problems) {
     append(blocks, problem_of(report, problem));

@@ -1,6 +1,10 @@
 #include "library/cpp_text.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+
+#include "core/visible_text.hpp"
 
 namespace fatune {
 
@@ -17,6 +21,12 @@ std::string cpp_string(std::string_view text) {
     }
   }
   return literal + '"';
+}
+
+std::string cpp_comment(std::string_view text) {
+  std::string comment = "// " + visible_line(text);
+  std::ranges::replace(comment, '\\', '/');  // at the end of a line, it would continue the comment
+  return comment;
 }
 
 }  // namespace fatune

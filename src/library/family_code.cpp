@@ -186,8 +186,8 @@ class LaunchCode {
   void add_buffers() {
     for (const BufferRule& rule : family_.arguments.buffers) {
       const std::string word = rule.initial_word ? body_.code(*rule.initial_word) : "0.0";
-      const std::string call = fmt::format("b.workspace({}, {}, Clear::{});  // {}", bytes_of(rule),
-                                           word, clear_of(rule), rule.name);
+      const std::string call = fmt::format("b.workspace({}, {}, Clear::{});  {}", bytes_of(rule),
+                                           word, clear_of(rule), cpp_comment(rule.name));
       const std::string condition = any_use(family_.arguments.list, rule.name);
       if (condition == "true") {
         body_.add("{}", call);

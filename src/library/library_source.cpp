@@ -76,7 +76,7 @@ std::string config_functions(const Library& library, std::size_t index) {
     codes.push_back(kernel.code);
   }
   return fmt::format(
-      R"(// {4}
+      R"({4}
 constexpr double kParameters{0}[] = {{{2}}};
 constexpr double kKeys{0}[] = {{
 {3}}};
@@ -91,7 +91,7 @@ void launch_{0}(const Facts& f, LaunchBuilder& b) {{ launch_{1}(kParameters{0}, 
 
 )",
       index, family, numbers(parameters), keys.empty() ? "    0.0,\n" : keys,
-      short_form(library.families.of(one.config), one.config),
+      cpp_comment(short_form(library.families.of(one.config), one.config)),
       codes.empty() ? "0" : fmt::format("{}", fmt::join(codes, ", ")), codes.size(),
       key_length(library.families.of(one.config)));
 }

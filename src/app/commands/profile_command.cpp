@@ -148,7 +148,7 @@ ExitCode write_scripts(const ProfileOptions& options, const ProfilePlan& plan) {
   for (const fs::path& script : write_profile_scripts(options, plan, *options.script_dir)) {
     list += script.string() + "\n";
   }
-  print_result(list);
+  print_text(list);
   return ExitCode::ok;
 }
 

@@ -43,8 +43,8 @@ ExitCode sass_diff(const SassOptions& options) {
   const SassCode a = load_code(options, options.sources.at(0));
   const SassCode b = load_code(options, options.sources.at(1));
   if (options.listing) {
-    print_result(print_listing_diff({a.source, normal_form(a.kernel())},
-                                    {b.source, normal_form(b.kernel())}));
+    print_text(print_listing_diff({a.source, normal_form(a.kernel())},
+                                  {b.source, normal_form(b.kernel())}));
   } else {
     print_document(sass_diff_document(report_of(a), report_of(b), options.opcodes), options.output);
   }
@@ -53,12 +53,12 @@ ExitCode sass_diff(const SassOptions& options) {
 
 ExitCode sass_graph(const SassOptions& options) {
   const std::string graph = graph_text(load_code(options, named_source(options)).kernel());
-  print_result(options.svg ? drawn(graph) : graph);
+  print_text(options.svg ? drawn(graph) : graph);
   return ExitCode::ok;
 }
 
 ExitCode sass_clean(const SassOptions& options) {
-  print_result(clean_text(load_code(options, named_source(options)).kernel()));
+  print_text(clean_text(load_code(options, named_source(options)).kernel()));
   return ExitCode::ok;
 }
 

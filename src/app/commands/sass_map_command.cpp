@@ -84,7 +84,7 @@ MapSelection select(const MappedCode& mapped, const SassMapOptions& options,
 ExitCode sass_map(const SassMapOptions& options) {
   const MappedCode mapped = load_mapped_code(options, named_source(options));
   if (options.ptx_text) {
-    print_result(mapped.ptx_text);
+    print_text(mapped.ptx_text);
     return ExitCode::ok;
   }
   SassMapReport report;
@@ -98,7 +98,7 @@ ExitCode sass_map(const SassMapOptions& options) {
     report.selection = select(mapped, options, report.lines);
   }
   if (options.annotate) {
-    print_result(annotated_source(report));
+    print_text(annotated_source(report));
     return ExitCode::ok;
   }
   print_document(sass_map_document(report, rows_shown(options.output)), options.output);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/text_fit.hpp"
+#include "core/visible_text.hpp"
 #include "emit/document/render.hpp"
 #include "emit/document/table_view.hpp"
 
@@ -15,9 +16,11 @@ void print_document(const Document& document, const OutputOptions& output) {
   print_result(on_terminal ? wrapped_lines(text, output.columns) : text);
 }
 
+void print_text(std::string_view text) { print_result(visible_lines(text)); }
+
 void print_note(const OutputOptions& output, std::string_view text) {
   if (output.verbosity != Verbosity::quiet) {
-    print_diagnostic(fmt::format("{}\n", text));
+    print_diagnostic(visible_lines(text) + "\n");
   }
 }
 

@@ -12,7 +12,10 @@ namespace fatune {
 /// are wider than the terminal.
 void print_document(const Document& document, const OutputOptions& output);
 
-/// Prints a note for people to standard error, unless quiet.
+/// Prints lines with texts from files, such as listings, to standard output: visible_lines().
+void print_text(std::string_view text);
+
+/// Prints a note for people to standard error, unless quiet: visible_lines().
 void print_note(const OutputOptions& output, std::string_view text);
 
 }  // namespace fatune

@@ -4,15 +4,36 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include "core/error.hpp"
+#include "core/visible_text.hpp"
 #include "process/standard_streams.hpp"
 
 namespace fatune {
+namespace {
+
+/// A message's text, which may quote files.
+class VisibleMessage : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
+              spdlog::memory_buf_t& to) override {
+    const std::string text =
+        visible_lines(std::string_view(message.payload.data(), message.payload.size()));
+    to.append(text.data(), text.data() + text.size());
+  }
+  [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<VisibleMessage>();
+  }
+};
+
+}  // namespace
 
 void print_result(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
@@ -33,7 +54,9 @@ void print_diagnostic(std::string_view text) {
 void configure_logging(Verbosity verbosity) {
   auto logger =
       std::make_shared<spdlog::logger>("fatune", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  logger->set_pattern("fatune: %l: %v");
+  auto pattern = std::make_unique<spdlog::pattern_formatter>();
+  pattern->add_flag<VisibleMessage>('*').set_pattern("fatune: %l: %*");
+  logger->set_formatter(std::move(pattern));
   logger->set_level(verbosity == Verbosity::quiet     ? spdlog::level::err
                     : verbosity == Verbosity::verbose ? spdlog::level::debug
                                                       : spdlog::level::warn);

@@ -16,9 +16,14 @@ namespace fatune {
 /// The pieces of a document for people. A piece says what it is; a renderer decides how it looks.
 namespace block {
 
-/// Lines to print unchanged, each with its line break.
+/// Lines of fatune's own words, each with its line break. Texts from files in them have gone
+/// through visible_line(), so that they cannot add lines.
 struct Text {
   std::string lines;
+};
+/// One line, which no text in it can break.
+struct Line {
+  std::string line;
 };
 /// Ends a paragraph: without it, Markdown would join the lines before and after.
 struct ParagraphEnd {};
@@ -61,8 +66,8 @@ struct FoldEnd {};
 }  // namespace block
 
 using Block =
-    std::variant<block::Text, block::ParagraphEnd, block::Heading, block::Warning, block::Verbatim,
-                 block::Rows, block::Figure, block::Fold, block::FoldEnd>;
+    std::variant<block::Text, block::Line, block::ParagraphEnd, block::Heading, block::Warning,
+                 block::Verbatim, block::Rows, block::Figure, block::Fold, block::FoldEnd>;
 using Blocks = std::vector<Block>;
 
 /// The output of a command, in a form for each kind of reader. A part is made when a renderer asks

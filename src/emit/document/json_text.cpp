@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/text_parts.hpp"
+#include "core/visible_text.hpp"
 
 namespace fatune {
 namespace {
@@ -56,11 +57,11 @@ Json json_toolchain(const Toolchain& toolchain) {
 }
 
 std::string json_text(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return visible_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 std::string json_line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return visible_json(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace fatune

@@ -147,6 +147,7 @@ class HtmlTable {
 class HtmlBody {
  public:
   void operator()(const block::Text& text) { html_ += html_lines(text.lines, "<p>", "</p>"); }
+  void operator()(const block::Line& line) { html_ += "<p>" + markup(line.line) + "</p>\n"; }
   void operator()(const block::ParagraphEnd&) {}
   void operator()(const block::Heading& heading) {
     end_section();

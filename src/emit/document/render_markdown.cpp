@@ -1,3 +1,5 @@
+#include "core/markup.hpp"
+#include "core/visible_text.hpp"
 #include "emit/document/render.hpp"
 #include "plot/character_plot.hpp"
 
@@ -7,16 +9,19 @@ namespace {
 constexpr std::size_t kColumns = 100;
 
 struct InMarkdown {
-  std::string operator()(const block::Text& text) const { return text.lines; }
+  std::string operator()(const block::Text& text) const { return markdown_lines(text.lines); }
+  std::string operator()(const block::Line& line) const {
+    return markdown_lines(visible_line(line.line)) + "\n";
+  }
   std::string operator()(const block::ParagraphEnd&) const { return "\n"; }
   std::string operator()(const block::Heading& heading) const {
-    return "## " + heading.line + "\n\n";
+    return "## " + markdown(heading.line) + "\n\n";
   }
   std::string operator()(const block::Warning& warning) const {
-    return "**" + warning.line + "**\n";
+    return "**" + markdown(warning.line) + "**\n";
   }
   std::string operator()(const block::Verbatim& verbatim) const {
-    return "```\n" + verbatim.lines + "```\n";
+    return markdown_code(verbatim.lines);
   }
   std::string operator()(const block::Rows& rows) const {
     const Table table = first_rows(rows);
@@ -24,9 +29,11 @@ struct InMarkdown {
     return draw_markdown(text_for_people(table, rows.kind)) + (more.empty() ? "" : "\n" + more);
   }
   std::string operator()(const block::Figure& figure) const {
-    return "```\n" + character_plot(figure.plot, kColumns) + "```\n";
+    return markdown_code(character_plot(figure.plot, kColumns));
   }
-  std::string operator()(const block::Fold& fold) const { return "### " + fold.line + "\n\n"; }
+  std::string operator()(const block::Fold& fold) const {
+    return "### " + markdown(fold.line) + "\n\n";
+  }
   std::string operator()(const block::FoldEnd&) const { return "\n"; }
 };
 

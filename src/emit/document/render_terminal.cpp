@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/visible_text.hpp"
 #include "emit/document/render.hpp"
 #include "plot/character_plot.hpp"
 
@@ -9,15 +10,18 @@ namespace {
 struct OnTerminal {
   const Page& page;
 
-  std::string operator()(const block::Text& text) const { return text.lines; }
+  std::string operator()(const block::Text& text) const { return visible_lines(text.lines); }
+  std::string operator()(const block::Line& line) const { return visible_line(line.line) + "\n"; }
   std::string operator()(const block::ParagraphEnd&) const { return {}; }
   std::string operator()(const block::Heading& heading) const {
-    return coloured(heading.line, TextColour::bold, page.colour) + "\n";
+    return coloured(visible_line(heading.line), TextColour::bold, page.colour) + "\n";
   }
   std::string operator()(const block::Warning& warning) const {
-    return coloured(warning.line, TextColour::yellow, page.colour) + "\n";
+    return coloured(visible_line(warning.line), TextColour::yellow, page.colour) + "\n";
   }
-  std::string operator()(const block::Verbatim& verbatim) const { return verbatim.lines; }
+  std::string operator()(const block::Verbatim& verbatim) const {
+    return visible_lines(verbatim.lines);
+  }
   std::string operator()(const block::Rows& rows) const {
     if (!rows.paragraphs.empty()) {
       return paragraphs_of(rows);
@@ -29,12 +33,15 @@ struct OnTerminal {
   std::string operator()(const block::Figure& figure) const {
     return "\n" + character_plot(figure.plot, page.columns);
   }
-  std::string operator()(const block::Fold& fold) const { return "\n" + fold.line + "\n"; }
+  std::string operator()(const block::Fold& fold) const {
+    return "\n" + visible_line(fold.line) + "\n";
+  }
   std::string operator()(const block::FoldEnd&) const { return {}; }
   [[nodiscard]] std::string paragraphs_of(const block::Rows& rows) const {
     std::string text;
     for (const auto& paragraph : rows.paragraphs) {
-      text += coloured(paragraph.word, paragraph.colour, page.colour) + paragraph.text;
+      text += coloured(visible_line(paragraph.word), paragraph.colour, page.colour) +
+              visible_lines(paragraph.text);
     }
     return text;
   }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/markup.hpp"
 #include "core/text_fit.hpp"
 #include "core/visible_text.hpp"
 #include "emit/document/table_layout.hpp"
@@ -14,22 +15,13 @@
 namespace fatune {
 namespace {
 
-/// ASCII control characters become spaces. visible_text() replaces the others by U+FFFD.
-std::string without_control_characters(std::string text) {
-  for (char& c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20U || byte == 0x7FU) {
-      c = ' ';
-    }
+/// The table with headings and cells that cannot move the cursor.
+TextTable visible(TextTable table) {
+  for (auto& column : table.columns) {
+    column.heading = visible_line(column.heading);
   }
-  return visible_text(text);
-}
-
-TextTable without_control_characters(TextTable table) {
   for (auto& row : table.rows) {
-    for (std::string& cell : row) {
-      cell = without_control_characters(std::move(cell));
-    }
+    std::ranges::transform(row, row.begin(), visible_line);
   }
   return table;
 }
@@ -96,28 +88,16 @@ std::vector<std::string> headings_of(const TextTable& table) {
   return headings;
 }
 
-/// Escapes a character that could begin HTML, code, links, emphasis or mathematics.
-std::string markdown_text(char c) {
-  constexpr std::string_view kMarks = "\\|`*[]$~";
-  if (c == '<') {
-    return "&lt;";
-  }
-  return kMarks.find(c) == std::string_view::npos ? std::string(1, c) : std::string{'\\', c};
-}
-
 std::string markdown_line(const std::vector<std::string>& cells) {
   std::string line = "|";
   for (const std::string& cell : cells) {
-    line += ' ';
-    for (const char c : without_control_characters(cell)) {
-      line += markdown_text(c);
-    }
-    line += " |";
+    line += " " + markdown(cell) + " |";
   }
   return line + "\n";
 }
 
-std::string csv_cell(const std::string& cell) {
+std::string csv_cell(const std::string& text) {
+  const std::string cell = visible_lines(text);
   if (cell.find_first_of(",\"\r\n") == std::string::npos) {
     return cell;
   }
@@ -139,7 +119,7 @@ std::string csv_line(const std::vector<std::string>& cells) {
 }  // namespace
 
 std::string draw_plain(const TextTable& table, std::size_t columns) {
-  const FittedTable fitted = fit_table(without_control_characters(table), columns);
+  const FittedTable fitted = fit_table(visible(table), columns);
   if (fitted.table.columns.empty()) {
     return with_notes(fitted, columns, "");
   }

@@ -27,13 +27,13 @@ struct TextTable {
 };
 
 /// Draws a table for a terminal. Columns are padded to their widest cell (in code points), with two
-/// spaces between them. Control characters in cells are replaced, also those of the direction of
-/// writing: no cell can move the cursor or break a line. No line is wider than `columns` (0: no
-/// limit); notes above and below the table say what gave way.
+/// spaces between them. Headings and cells are shown by visible_line(). No line is wider than
+/// `columns` (0: no limit); notes above and below the table say what gave way.
 [[nodiscard]] std::string draw_plain(const TextTable& table, std::size_t columns = 0);
-/// Draws a Markdown table. Markup and HTML in cells are escaped.
+/// Draws a Markdown table. Headings and cells are escaped by markdown().
 [[nodiscard]] std::string draw_markdown(const TextTable& table);
-/// Draws CSV by RFC 4180: CRLF line ends; cells with a comma, quote or line break are quoted.
+/// Draws CSV by RFC 4180: CRLF line ends; cells with a comma, quote or line break are quoted. Cells
+/// are shown by visible_lines().
 [[nodiscard]] std::string draw_csv(const TextTable& table);
 
 }  // namespace fatune

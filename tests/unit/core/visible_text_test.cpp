@@ -55,6 +55,37 @@ TEST(VisibleText, OfLinesLeavesBreaksAndTabs) {
   EXPECT_EQ(visible_lines("a\n\tb\x1b[2J\n"), "a\n\tb" + std::string(kReplaced) + "[2J\n");
 }
 
+TEST(VisibleText, OfALineHasBlanksForControls) {
+  EXPECT_EQ(visible_line("a\n\tb\x1b[2J\u202e"), "a  b [2J" + std::string(kReplaced));
+}
+
+TEST(VisibleText, OfJsonKeepsItsMeaning) {
+  EXPECT_EQ(visible_json("{\"\u00b5\": \"a\u202eb\u009b\x7f\U000E0041\"}"),
+            "{\"\u00b5\": \"a\\u202eb\\u009b\\u007f\\udb40\\udc41\"}");
+  EXPECT_EQ(visible_json("{\n}"), "{\n}");
+}
+
+TEST(Markdown, ALineIsNoMarkup) {
+  EXPECT_EQ(markdown("<b> `c` ![i](u) \\ *e* a_b | ~s~ $m$ &#x202e;"),
+            "&lt;b> \\`c\\` !\\[i\\](u) \\\\ \\*e\\* a_b \\| \\~s\\~ \\$m\\$ &amp;#x202e;");
+}
+
+TEST(Markdown, ALineBeginsNoBlock) {
+  EXPECT_EQ(markdown_lines("a\n# h\n"), "a\n\\# h\n");
+  EXPECT_EQ(markdown_lines("  - item"), "  \\- item");
+  EXPECT_EQ(markdown_lines("> quote"), "\\> quote");
+  EXPECT_EQ(markdown_lines("==="), "\\===");
+  EXPECT_EQ(markdown_lines("- - -"), "\\- - -");
+  EXPECT_EQ(markdown_lines("12. item"), "12\\. item");
+  EXPECT_EQ(markdown_lines("1) item"), "1\\) item");
+  EXPECT_EQ(markdown_lines("12 ranked\n3.5 us\n-1 %\n_a"), "12 ranked\n3.5 us\n-1 %\n_a");
+}
+
+TEST(Markdown, ACodeBlockEndsWhereItShould) {
+  EXPECT_EQ(markdown_code("a\n"), "```\na\n```\n");
+  EXPECT_EQ(markdown_code("```\nb\x1b\n"), "````\n```\nb" + std::string(kReplaced) + "\n````\n");
+}
+
 TEST(Markup, EscapesWhatEndsATextOrAnAttribute) {
   EXPECT_EQ(markup("</svg><script a=\"b\" c='d'>&"),
             "&lt;/svg&gt;&lt;script a=&quot;b&quot; c=&#39;d&#39;&gt;&amp;");
