@@ -1,6 +1,14 @@
 #include "tensor_strides.hpp"
 
 namespace fatune_attention::detail {
+namespace {
+
+/// A product that wraps. Extents that are out of range are refused later (argument_checks.hpp).
+std::int64_t product(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+
+}  // namespace
 
 std::array<Extents, 4> extents_of(const Problem& problem) {
   const Problem& p = problem;
@@ -19,9 +27,11 @@ std::array<ShapedTensor, 4> shaped_tensors(const Problem& problem, const Tensors
 }
 
 Tensor contiguous_tensor(const Extents& extents, bool layout_bhsd) {
-  const std::int64_t batch_stride = extents.heads * extents.rows * extents.d;
-  return layout_bhsd ? Tensor{nullptr, batch_stride, extents.rows * extents.d, extents.d}
-                     : Tensor{nullptr, batch_stride, extents.d, extents.heads * extents.d};
+  const std::int64_t rows_of_head = product(extents.rows, extents.d);
+  const std::int64_t heads_of_row = product(extents.heads, extents.d);
+  const std::int64_t batch_stride = product(extents.heads, rows_of_head);
+  return layout_bhsd ? Tensor{nullptr, batch_stride, rows_of_head, extents.d}
+                     : Tensor{nullptr, batch_stride, extents.d, heads_of_row};
 }
 
 Tensors usual_tensors(const Problem& problem) {

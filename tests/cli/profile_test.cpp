@@ -256,6 +256,14 @@ TEST_F(Profile, ReadsAReportMadeElsewhere) {
   write("bad.csv", "\"ID\",\"Kernel Name\"\n\"0");
   expect_error(fatune({"profile", "--import", path("bad.csv")}), ExitCode::bad_file, {"bad.csv"});
   expect_error(fatune({"profile", "--import", path("none.csv")}), ExitCode::bad_file, {"none.csv"});
+  for (const char* const time : {"1e+308", "0", "-5"}) {
+    write("time.csv",
+          std::string("\"ID\",\"Kernel Name\",\"gpu__time_duration.sum\"\n\"\",\"\",\"ns\"\n"
+                      "\"0\",\"k\",\"") +
+              time + "\"\n");
+    expect_error(fatune({"profile", "--import", path("time.csv")}), ExitCode::bad_file,
+                 {"time.csv: k: duration_us", "not the time of a kernel"});
+  }
 }
 
 TEST_F(Profile, WritesScriptsWithoutAGpu) {

@@ -3,8 +3,11 @@
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "app/profile/ncu_reader.hpp"
 #include "core/error.hpp"
+#include "core/kernel_time.hpp"
 #include "counters/counter_fields.hpp"
 #include "counters/derive.hpp"
 #include "plan/kernel_name.hpp"
@@ -45,6 +48,9 @@ ProfileReport import_profile(const std::filesystem::path& file, const Family& fa
     row.config = config_of(family, name);
     row.kernel_name = name;
     set_counters(launches[name], fields, row);
+    if (row.duration_us) {
+      check_kernel_time(*row.duration_us, fmt::format("{}: {}: duration_us", file.string(), name));
+    }
     report.rows.push_back(std::move(row));
   }
   return report;

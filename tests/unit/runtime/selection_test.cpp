@@ -3,7 +3,9 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <new>
+#include <string>
 
 #include "runtime/attention.hpp"
 #include "runtime/tensor_strides.hpp"
@@ -138,6 +140,16 @@ TEST(Selection, SaysWhatIsWrongWithTheArguments) {
   Tensors tensors = detail::usual_tensors(tuned_problem());
   tensors.q.row_stride = 1;
   EXPECT_EQ(select(tuned_problem(), tensors, fake_h200()).step, Step::refused);
+}
+
+TEST(Selection, RefusesExtentsWhoseProductsOverflow) {
+  constexpr std::int64_t kGreatest = std::numeric_limits<std::int64_t>::max();
+  for (std::int64_t Problem::*extent : {&Problem::batch, &Problem::heads, &Problem::seq_len}) {
+    Problem problem = tuned_problem();
+    problem.*extent = kGreatest;
+    EXPECT_NE(std::string(select(problem, fake_h200()).reason).find(" is outside 1 to "),
+              std::string::npos);
+  }
 }
 
 TEST(Selection, IsTheSameEachTime) {
