@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace fatune::emulate {
 namespace {
 
@@ -188,6 +190,14 @@ std::uint32_t Execution::arrived_at_cluster() const {
     count += static_cast<std::uint32_t>(std::popcount(warp.cluster_arrived));
   }
   return count;
+}
+
+void Execution::end_at_limit(std::string_view what, std::uint64_t limit) {
+  if (result.limit.empty()) {
+    result.limit =
+        fmt::format("the launch has more than {} {}, the most that are emulated", limit, what);
+  }
+  end_by_trap();
 }
 
 bool Execution::any_alive() const {

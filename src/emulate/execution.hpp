@@ -5,6 +5,7 @@
 #include <deque>
 #include <random>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "emulate/async/bulk_copy.hpp"
@@ -66,6 +67,8 @@ struct LaunchState {
   GlobalLocations locations;
   /// Counts events that may let a polling thread continue: writes, and any other progress.
   std::uint64_t changes = 0;
+  std::uint64_t executed = 0;  ///< warp instructions
+  std::size_t text_bytes = 0;  ///< read by printf
 };
 
 /// The state of a running cluster (of one block if there are no clusters). Handlers work on it.
@@ -99,6 +102,8 @@ class Execution {
     ++launch.changes;
   }
   void end_by_trap() { trapped = turn_ends = true; }
+  /// Ends the launch because it needs more of `what` than LaunchSetup::limits has.
+  void end_at_limit(std::string_view what, std::uint64_t limit);
 
   /// The 32 lanes of an operand.
   template <typename Lane>
@@ -155,6 +160,10 @@ class Execution {
     }
   }
 
+  /// The memory of registers and local variables.
+  [[nodiscard]] std::uint64_t thread_bytes() const {
+    return warps.size() * (program.register_bytes + std::uint64_t{program.local_bytes} * kLanes);
+  }
   [[nodiscard]] std::uint32_t threads_alive(const Block& block);
   [[nodiscard]] bool any_alive() const;
   /// The number of threads that have arrived at the cluster barrier in its current phase.

@@ -33,6 +33,15 @@ struct Checks {
   bool both_ends = false;
 };
 
+/// What one launch may use. A launch that needs more ends, without a finding.
+struct LaunchLimits {
+  std::uint64_t warp_instructions = std::uint64_t{1} << 30;  ///< of all blocks together
+  std::size_t printed_bytes = std::size_t{1} << 20;          ///< output of printf
+  /// Registers and local memory of the blocks that run at a time.
+  std::uint64_t resident_bytes = std::uint64_t{1} << 32;
+  std::size_t text_bytes = std::size_t{1} << 24;  ///< formats and strings that printf reads
+};
+
 struct LaunchSetup {
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{1, 1, 1};
@@ -47,6 +56,7 @@ struct LaunchSetup {
   /// The most warp instructions that a cluster (a block if there are no clusters) may execute. A
   /// kernel that executes more counts as hung.
   std::uint64_t most_warp_instructions = std::uint64_t{1} << 34;
+  LaunchLimits limits;
   /// Names the location of a byte of dynamic shared memory by its offset: "sK [row 3, col 8]". If
   /// the function is empty, or returns an empty string, the name is not known.
   std::function<std::string(std::uint32_t offset)> name_shared;
@@ -70,7 +80,9 @@ struct LaunchResult {
   FindingLog findings;
   std::vector<InstructionCounts> counts;  ///< by instruction
   std::string printed;                    ///< output of the kernel's printf
-  /// False if a finding (deadlock, trap, hang) or LaunchSetup::stopped has ended the launch.
+  std::string limit;  ///< the limit that has ended the launch, in words; empty: none has
+  /// False if a finding (deadlock, trap, hang), a limit or LaunchSetup::stopped has ended the
+  /// launch.
   bool finished = false;
 };
 

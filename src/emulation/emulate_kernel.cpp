@@ -91,6 +91,7 @@ class Runs {
       row_.work = count_work(output.result.counts, kernel_.program, *kernel_.function);
     }
     add_all(output.result, input, schedule);
+    limit_ = output.result.limit;
     if (row_.runs == 1 && checks_.init) {
       add_undefined_reads(output.result.counts, input, schedule);
     }
@@ -131,6 +132,7 @@ class Runs {
                                             std::move(state.workspaces)});
       if (!output.result.finished) {
         add_all(output.result, input, schedule);
+        limit_ = output.result.limit;
         return false;
       }
       if (compare(input, output) != right && is_wanted("launches")) {
@@ -299,6 +301,7 @@ class Runs {
     row_.outcome = !row_.findings.empty() ? OutcomeKind::flagged
                    : wrong                ? OutcomeKind::wrong_result
                    : stopped              ? OutcomeKind::stopped
+                   : !limit_.empty()      ? OutcomeKind::not_covered
                                           : OutcomeKind::right;
     row_.groups = group_findings(row_.findings);
     if (!row_.findings.empty()) {
@@ -306,6 +309,8 @@ class Runs {
       row_.detail = fmt::format("{}: {}", first.kind, first.text);
     } else if (wrong) {
       row_.detail = fault.value_or(changed_inputs_);
+    } else {
+      row_.detail = limit_;
     }
   }
 
@@ -318,6 +323,7 @@ class Runs {
   std::vector<ErrorStats> worst_;            ///< of this input's runs: O, then each further output
   RowMismatches worst_rows_;                 ///< of the worst run of O, if rows are counted
   std::string changed_inputs_;
+  std::string limit_;  ///< that ended a run; empty: none did
   emulate::Checks checks_;
   bool blocks_fit_ = true;
 };

@@ -12,7 +12,8 @@
 namespace fatune {
 namespace {
 
-EmulatedDebug run(const EmulatedKernel& kernel, const EmulatedDebugCase& of) {
+std::variant<EmulatedDebug, NotEmulated> run(const EmulatedKernel& kernel,
+                                             const EmulatedDebugCase& of) {
   EmulatedLaunch launch;
   launch.on.problem = of.problem;
   launch.geometry = of.geometry;
@@ -20,6 +21,9 @@ EmulatedDebug run(const EmulatedKernel& kernel, const EmulatedDebugCase& of) {
   EmulatedRun once;
   once.dump = of.dump;
   EmulatedOutput output = run_naming_ends(kernel.program, launch, of.inputs, once);
+  if (!output.result.limit.empty() && output.result.findings.empty()) {
+    return NotEmulated{output.result.limit};
+  }
   EmulatedDebug shown{
       {std::move(output.output), std::move(output.dump)}, output.result.finished, {}, {}};
   for (const emulate::Finding& finding : output.result.findings.all()) {

@@ -263,6 +263,32 @@ std::array<std::uint32_t, 3> cluster_of(const emulate::Program& program,
   return cluster;
 }
 
+/// Throws if the launch has more blocks, or needs more memory, than can be emulated.
+void check_size(const emulate::Program& program, const LaunchGeometry& geometry) {
+  constexpr double kMostBlocks = 1U << 22U;
+  constexpr double kMostBytes = 1U << 30U;
+  const auto product = [](const std::array<std::int64_t, 3>& extent) {
+    return static_cast<double>(extent[0]) * static_cast<double>(extent[1]) *
+           static_cast<double>(extent[2]);
+  };
+  const auto check = [&](double value, double most, const char* what) {
+    if (value > most) {
+      throw Error(ExitCode::too_large, fmt::format("the launch has {:.0f} {}", value, what),
+                  program.kernel, fmt::format("at most {:.0f} are emulated", most));
+    }
+  };
+  check(product(geometry.grid), kMostBlocks, "blocks");
+  double buffers = 0.0;
+  for (const KernelBuffer& buffer : geometry.arguments.buffers) {
+    buffers += static_cast<double>(buffer.bytes);
+  }
+  check(buffers, kMostBytes, "bytes in its workspaces and outputs");
+  const std::array<std::uint32_t, 3> cluster = cluster_of(program, geometry);
+  const double threads = product(geometry.block) * product({cluster[0], cluster[1], cluster[2]});
+  check(threads * (program.local_bytes + program.register_bytes / double{emulate::kLanes}),
+        kMostBytes, "bytes in registers and local memory of a cluster");
+}
+
 void choose_blocks(const EmulatedLaunch& launch, emulate::LaunchSetup& setup) {
   if (launch.on.only_head) {
     setup.chosen = [&launch](std::uint32_t block) {
@@ -290,6 +316,7 @@ EmulatedOutput run_naming_ends(const emulate::Program& program, const EmulatedLa
 EmulatedOutput run_emulated(const emulate::Program& program, const EmulatedLaunch& launch,
                             const HeadInputs& inputs, const EmulatedRun& run) {
   const KernelArguments& arguments = launch.geometry.arguments;
+  check_size(program, launch.geometry);
   EmulatedTensors tensors(launch.on.problem, inputs, run.dump, arguments.buffers, run.kept);
   const std::vector<std::uint8_t> parameters = tensors.parameters(arguments);
   emulate::LaunchSetup setup;

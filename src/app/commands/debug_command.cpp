@@ -10,6 +10,7 @@
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/target.hpp"
 #include "app/console/console.hpp"
+#include "app/console/progress.hpp"
 #include "app/emulation/debug_files.hpp"
 #include "app/emulation/debug_kernel.hpp"
 #include "app/run/gpu_setup.hpp"
@@ -132,13 +133,16 @@ class Debugging {
 /// right.
 std::unique_ptr<Debugging> debug_on(const std::vector<HeadProblem>& heads,
                                     const DebugOptions& options, const Family& family,
-                                    const Config& config, const Target& target) {
+                                    const Config& config, const Target& target,
+                                    Progress& progress) {
   std::unique_ptr<Debugging> first;
   std::vector<std::string> right;
   for (const HeadProblem& head : heads) {
+    progress.begin_problem(head.problem());
     auto next = std::make_unique<Debugging>(options, family, config, head);
     next->run_on(target);
     next->compare();
+    progress.step();
     if (!is_right(next->report())) {
       next->set_also_right(std::move(right));
       return next;
@@ -167,7 +171,9 @@ ExitCode debug(const DebugOptions& options) {
     print_note(options.output, fmt::format("NOT RUN ON A GPU: {}; emulating on the CPU, for {}",
                                            target.why_not_measured, arch_name(target.limits.arch)));
   }
-  const auto debugging = debug_on(heads, options, family, config, target);
+  Progress progress(options.output, heads.size());
+  const auto debugging = debug_on(heads, options, family, config, target, progress);
+  progress.finish();
   if (options.out_dir) {
     debugging->write_files(*options.out_dir);
   }

@@ -18,6 +18,7 @@ namespace {
 
 constexpr const char* kWipeLine = "\r\x1b[K";
 constexpr std::size_t kUsualColumns = 80;
+constexpr std::chrono::seconds kStill{5};  ///< without a step: lines say for how long
 
 std::string best_text(const ProblemReport& report) {
   return report.ranking.empty()
@@ -42,17 +43,24 @@ Progress::Progress(const OutputOptions& output, std::size_t total, Work work,
       total_(total),
       work_(work),
       line_interval_(line_interval) {
-  if (!live_ && !quiet_) {
-    printer_ = std::jthread([this](const std::stop_token& stop) { print_lines(stop); });
+  if (!quiet_) {
+    printer_ = std::jthread([this](const std::stop_token& stop) { keep_alive(stop); });
   }
 }
 
-/// Prints a line whenever none was printed for an interval.
-void Progress::print_lines(const std::stop_token& stop) {
+Progress::Clock::time_point Progress::next_line() const {
+  return live_ ? std::max(last_drawn_, start_) + std::chrono::seconds(1)
+               : last_line_ + line_interval_;
+}
+
+/// Prints a line, or redraws it, whenever that was not done for an interval.
+void Progress::keep_alive(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
-    const Clock::time_point due = last_line_ + line_interval_;
-    if (Clock::now() >= due) {
+    const Clock::time_point due = next_line();
+    if (Clock::now() >= due && live_) {
+      draw();
+    } else if (Clock::now() >= due) {
       last_line_ = Clock::now();
       print_diagnostic(status() + "\n");
     } else {
@@ -101,10 +109,16 @@ std::string Progress::remaining() const {
   return left_s ? "ETA " + duration_text(std::chrono::seconds(std::lround(*left_s))) : "ETA ?";
 }
 
+/// Returns how long no step has ended: ", no step for 0:42"; empty if that is not long.
+std::string Progress::waiting() const {
+  const auto still = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - last_step_);
+  return still < kStill ? std::string() : ", no step for " + duration_text(still);
+}
+
 std::string Progress::status() const {
   const std::string eta = remaining();
-  return fmt::format("{} {}{}{}", count(), problem_, problem_.empty() || eta.empty() ? "" : ", ",
-                     eta);
+  return fmt::format("{} {}{}{}{}", count(), problem_, problem_.empty() || eta.empty() ? "" : ", ",
+                     eta, waiting());
 }
 
 /// Returns the status, without the problem if the terminal is too narrow for it. The last column
@@ -138,6 +152,7 @@ void Progress::begin_problem(const Problem& problem) {
 void Progress::step() {
   const std::lock_guard lock(mutex_);
   ++done_;
+  last_step_ = Clock::now();
   draw();
 }
 
@@ -153,6 +168,7 @@ void Progress::emulated(double cpu_s) { add(emulated_, cpu_s); }
 void Progress::add(Done& done, double cpu_s) {
   const std::lock_guard lock(mutex_);
   ++done.kernels;
+  last_step_ = Clock::now();
   done.cpu_s += cpu_s;
   draw();
 }

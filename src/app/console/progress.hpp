@@ -18,7 +18,8 @@ namespace fatune {
 
 /// Prints the progress of a run to standard error: one line that is redrawn on a terminal;
 /// elsewhere a line per problem, and one whenever none was printed for ten seconds; nothing when
-/// quiet. The live line fits the terminal's current width.
+/// quiet. The live line fits the terminal's current width. Lines say when no step has ended for
+/// some seconds.
 class Progress : public RunObserver {
  public:
   using Clock = std::chrono::steady_clock;
@@ -50,13 +51,15 @@ class Progress : public RunObserver {
   };
 
   void draw();
-  void print_lines(const std::stop_token& stop);
+  void keep_alive(const std::stop_token& stop);
+  [[nodiscard]] Clock::time_point next_line() const;
   void add(Done& done, double cpu_s);
   /// The CPU time that this part of the work will take for the other kernels.
   [[nodiscard]] double cpu_s_left(const Done& done) const;
   [[nodiscard]] std::optional<double> seconds_left() const;
   [[nodiscard]] std::string count() const;
   [[nodiscard]] std::string status() const;
+  [[nodiscard]] std::string waiting() const;
   [[nodiscard]] std::string live_line() const;
   [[nodiscard]] std::string remaining() const;
 
@@ -69,6 +72,7 @@ class Progress : public RunObserver {
   std::string problem_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_drawn_;
+  Clock::time_point last_step_ = start_;
   Clock::time_point last_line_ = start_;  ///< off a terminal
   Work work_;
   std::size_t kernels_ = 0;  ///< expected

@@ -17,11 +17,13 @@ namespace {
 
 // The address of the first variable, far below the allocations of GlobalMemory.
 constexpr std::uint64_t kFirstVariable = 0x7e00'0000'0000;
-constexpr std::uint64_t kMostElements = std::uint64_t{1} << 28U;
 constexpr std::uint64_t kMostSharedBytes = 232448;  ///< per block, on compute capability 9.0
 constexpr std::uint64_t kMostLocalBytes = std::uint64_t{512} * 1024;
 constexpr std::uint64_t kMostParameterBytes = 32764;
-constexpr std::uint64_t kMostVariableBytes = std::uint64_t{1} << 28U;
+// Of all variables of a module together. Marks of accesses may take 20 times as much memory.
+constexpr std::uint64_t kMostVariableBytes = std::uint64_t{16} << 20U;
+/// No declaration within these limits has more.
+constexpr std::uint64_t kMostElements = kMostVariableBytes;
 
 /// A declaration, such as ".shared .align 16 .b8 tile[4096]".
 struct Declaration {
@@ -42,10 +44,18 @@ struct Declaration {
   throw Error(ExitCode::bad_file, "this declaration is not covered", std::string(text));
 }
 
+[[noreturn]] void fail_size(std::string_view text) {
+  throw Error(ExitCode::bad_file, "this declaration is too large to be emulated", std::string(text),
+              fmt::format("at most {} bytes", kMostVariableBytes));
+}
+
 std::uint64_t number(std::string_view text, std::string_view all) {
   const auto value = whole_number<std::uint64_t>(text);
-  if (!value || *value > kMostElements) {
+  if (!value) {
     fail(all);
+  }
+  if (*value > kMostElements) {
+    fail_size(all);
   }
   return *value;
 }
@@ -62,7 +72,7 @@ void read_extent(std::string_view name, Declaration& declaration, std::string_vi
     declaration.unsized = extent.empty();
     declaration.elements *= extent.empty() ? 0 : number(extent, all);
     if (declaration.elements > kMostElements) {
-      fail(all);
+      fail_size(all);
     }
   }
 }
@@ -174,9 +184,10 @@ class Layout {
     const std::uint64_t address = round_up(used, declaration.alignment);
     used = address + declaration.bytes();
     if (used > most_bytes) {
-      throw Error(ExitCode::bad_file,
-                  fmt::format("{} .{} bytes exceed the limit", used, declaration.space),
-                  declaration.name, fmt::format("at most {}", most_bytes));
+      throw Error(
+          ExitCode::bad_file,
+          fmt::format("{} .{} bytes are more than can be emulated", used, declaration.space),
+          declaration.name, fmt::format("at most {} bytes", most_bytes));
     }
     return address;
   }

@@ -8,6 +8,9 @@ using Plane = ShadowPlane<GlobalEpoch>;
 // The largest allocation that is tracked. Marks take 8 bytes for every 4 bytes, and another 8 for
 // every byte if single bytes are accessed.
 constexpr std::size_t kMostTrackedBytes = std::size_t{1} << 30U;
+// The largest allocation whose accesses keep their instructions. Each agent that reads has marks of
+// its own, of up to 20 bytes for every byte.
+constexpr std::size_t kMostBytesWithEnds = std::size_t{4} << 20U;
 
 /// Sets the other access of a race.
 void name_end(const AccessEnds& ends, std::optional<GlobalRace>& race) {
@@ -52,7 +55,7 @@ GlobalShadow::Planes* GlobalShadow::planes_of(const GlobalAccessor& who, std::si
     planes_.resize(allocation + 1);
   }
   Planes& planes = planes_[allocation];
-  if (keeps_ends_ && !planes.ends) {
+  if (keeps_ends_ && !planes.ends && size <= kMostBytesWithEnds) {
     planes.ends.emplace(size);
   }
   return &planes;

@@ -68,7 +68,8 @@ struct GlobalRace {
 /// are forgotten, so a race with one of them may not be found.
 class GlobalShadow {
  public:
-  /// If true, races name the instruction of the other access.
+  /// If true, races name the instruction of the other access, except in allocations of many
+  /// megabytes.
   void keep_ends(bool keep) { keeps_ends_ = keep; }
   /// Records a read of an allocation of `size` bytes, given by its number, even if the read is
   /// wrong.

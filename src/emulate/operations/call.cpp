@@ -68,11 +68,14 @@ T read_local(const Actor& by, const Operand& parameter) {
 void print(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const Operand* const o = instruction.operands;
   for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
+    if (x.trapped) {
+      return;  // a limit is met
+    }
     const DeviceMemory memory(by);
     const auto format = read_local<std::uint64_t>(by, o[1]);
     const auto arguments = read_local<std::uint64_t>(by, o[2]);
     const FormattedText text = format_text(memory, format, arguments);
-    print_on_host(x.result, text.text);
+    print_on_host(x, text.text);
     if (o[0].offset != kNowhere) {
       write_memory(by, {Space::local, o[0].offset, 4, 4}, &text.arguments);
     }

@@ -12,7 +12,6 @@ namespace fatune::emulate {
 namespace {
 
 constexpr std::size_t kLongestText = 4096;
-constexpr std::size_t kMostPrinted = std::size_t{1} << 20U;
 constexpr int kWidest = 1000;  ///< width of a field
 
 /// The parts of a conversion such as "%-8.3lld".
@@ -30,7 +29,7 @@ class Formatter {
       : memory_(memory), format_(std::move(format)), next_(arguments) {}
 
   FormattedText run() {
-    while (at_ < format_.size()) {
+    while (at_ < format_.size() && !memory_.is_exhausted()) {
       const std::size_t percent = std::min(format_.find('%', at_), format_.size());
       result_.text += format_.substr(at_, percent - at_);
       at_ = percent;
@@ -170,6 +169,10 @@ std::string DeviceMemory::text(std::uint64_t address) const {
     }
     text += c;
   }
+  by_.x.launch.text_bytes += text.size();
+  if (by_.x.launch.text_bytes > by_.x.setup.limits.text_bytes) {
+    by_.x.end_at_limit("bytes of text for printf", by_.x.setup.limits.text_bytes);
+  }
   return text;
 }
 
@@ -178,8 +181,14 @@ FormattedText format_text(const DeviceMemory& memory, std::uint64_t format,
   return Formatter(memory, memory.text(format), arguments).run();
 }
 
-void print_on_host(LaunchResult& result, const std::string& text) {
-  result.printed += text.substr(0, kMostPrinted - std::min(kMostPrinted, result.printed.size()));
+void print_on_host(Execution& x, const std::string& text) {
+  std::string& printed = x.result.printed;
+  const std::size_t most = x.setup.limits.printed_bytes;
+  const std::size_t room = most - std::min(most, printed.size());
+  printed += text.substr(0, room);
+  if (text.size() > room) {
+    x.end_at_limit("bytes of printf's output", most);
+  }
 }
 
 }  // namespace fatune::emulate

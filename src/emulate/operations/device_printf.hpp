@@ -18,6 +18,8 @@ class DeviceMemory {
   [[nodiscard]] std::uint64_t value(std::uint64_t address, std::uint32_t bytes) const;
   /// The text up to the first 0, but at most 4096 characters.
   [[nodiscard]] std::string text(std::uint64_t address) const;
+  /// True if a limit has ended the launch.
+  [[nodiscard]] bool is_exhausted() const { return by_.x.trapped; }
 
  private:
   Actor by_;
@@ -33,7 +35,7 @@ struct FormattedText {
 [[nodiscard]] FormattedText format_text(const DeviceMemory& memory, std::uint64_t format,
                                         std::uint64_t arguments);
 
-/// Appends to the launch's output. Text beyond a megabyte is lost, as on a GPU.
-void print_on_host(LaunchResult& result, const std::string& text);
+/// Appends to the launch's output, which LaunchSetup::limits bounds.
+void print_on_host(Execution& x, const std::string& text);
 
 }  // namespace fatune::emulate

@@ -62,7 +62,12 @@ ClusterRunner::Turn ClusterRunner::run_chosen(const Choice& choice) {
     land_some_bulk(x_);
     land_some_products(x_, *choice.warp);
   }
+  const std::uint64_t before = executed_;
   run_group(*choice.warp, choice.group);
+  x_.launch.executed += executed_ - before;
+  if (x_.launch.executed > x_.setup.limits.warp_instructions) {
+    x_.end_at_limit("warp instructions", x_.setup.limits.warp_instructions);
+  }
   if (x_.trapped || (x_.setup.stopped && x_.setup.stopped())) {
     return Turn::failed;
   }

@@ -76,6 +76,10 @@ bool ResidentClusters::start_next() {
   residents_.push_back(
       std::make_unique<Resident>(program_, memory_, setup_, result_, state_, next_++));
   current_ = residents_.size() - 1;
+  Execution& begun = residents_.back()->execution;
+  if (residents_.size() * begun.thread_bytes() > setup_.limits.resident_bytes) {
+    begun.end_at_limit("bytes in registers and local memory", setup_.limits.resident_bytes);
+  }
   stay_ends_ = kStay;
   return true;
 }

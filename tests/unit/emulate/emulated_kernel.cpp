@@ -67,6 +67,7 @@ Emulated emulate(const std::string& text, const Trial& trial) {
   setup.schedule = trial.schedule;
   setup.checks.both_ends = trial.both_ends;
   setup.most_warp_instructions = trial.most_warp_instructions;
+  setup.limits = trial.limits;
   Emulated done;
   done.result = run_kernel(program, memory, setup);
   done.output = memory.at(addresses[1]).bytes;

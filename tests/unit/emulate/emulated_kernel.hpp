@@ -26,6 +26,7 @@ struct Trial {
   std::vector<std::uint8_t> more_parameters = {};
   Schedule schedule = {};
   std::uint64_t most_warp_instructions = 100'000;
+  LaunchLimits limits = {};
   bool both_ends = false;  ///< Checks::both_ends
 };
 

@@ -7,6 +7,7 @@
 
 #include "emulate/decode/decode_program.hpp"
 #include "ptx/parse_ptx.hpp"
+#include "unit/emulate/emulated_kernel.hpp"
 
 namespace fatune::emulate {
 namespace {
@@ -36,6 +37,30 @@ TEST(Launch, VariablesOfTheModuleKeepWhatEarlierLaunchesWrote) {
     std::memcpy(&count, memory.at(address).bytes.data(), sizeof(count));
     EXPECT_EQ(count, 40 + launch);
   }
+}
+
+constexpr const char* kLoops =
+    "mov.u32 %r1, 0;\nLOOP: add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 1000;\n@%p1 bra LOOP;\n";
+
+TEST(Launch, TheInstructionsOfAllBlocksAreLimited) {
+  Trial trial;
+  trial.blocks = 5;
+  trial.limits.warp_instructions = 20'000;
+  EXPECT_TRUE(emulate(kernel_text(kLoops), trial).result.finished);
+  trial.blocks = 50;
+  const LaunchResult result = emulate(kernel_text(kLoops), trial).result;
+  EXPECT_FALSE(result.finished);
+  EXPECT_TRUE(result.findings.empty());
+  EXPECT_NE(result.limit.find("more than 20000 warp instructions"), std::string::npos)
+      << result.limit;
+}
+
+TEST(Launch, TheMemoryOfBlocksThatRunAtATimeIsLimited) {
+  Trial trial;
+  trial.limits.resident_bytes = 1000;
+  const LaunchResult result = emulate(kernel_text(kLoops), trial).result;
+  EXPECT_FALSE(result.finished);
+  EXPECT_NE(result.limit.find("registers and local memory"), std::string::npos) << result.limit;
 }
 
 }  // namespace

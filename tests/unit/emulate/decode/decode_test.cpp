@@ -80,9 +80,9 @@ TEST(Decode, WhatAnInstructionCannotHaveIsAnError) {
            {"setp.lt.e4m3x2 %p1, %r1, %r2;", "this type"},
            {"lop3.b32 %r1, %r2, %r3, %r4;", "this form"},
            {"cvt.rn.e4m3x2.f32 %h1, %f1, %f2;", "this form"},
-           {".shared .b8 x[4294967295];", "this declaration is not covered"},
-           {".shared .b8 x[232449];", "exceed the limit"},
-           {".local .b8 x[16777216];", "exceed the limit"},
+           {".shared .b8 x[4294967295];", "this declaration is too large to be emulated"},
+           {".shared .b8 x[232449];", "are more than can be emulated"},
+           {".local .b8 x[16777216];", "are more than can be emulated"},
        }) {
     EXPECT_THAT(error_of(std::string(text) + "\nret;"), HasSubstr(says)) << text;
   }

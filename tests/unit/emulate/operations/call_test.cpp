@@ -176,5 +176,27 @@ TEST(Clocks, GoOn) {
   EXPECT_EQ(done.stored(), 1U);
 }
 
+std::string limit_of(const std::string& text, const Trial& trial) {
+  const Emulated done = emulate(text, trial);
+  EXPECT_FALSE(done.result.finished);
+  EXPECT_THAT(done.findings(), IsEmpty()) << "a limit is no mistake";
+  return done.result.limit;
+}
+
+TEST(Printf, OutputBeyondTheLimitEndsTheLaunch) {
+  const std::string text = print("0123456789", "");
+  EXPECT_THAT(limit_of(text, {.threads = 32, .limits = {.printed_bytes = 25}}),
+              HasSubstr("more than 25 bytes of printf's output"));
+  const Emulated done = emulate(text, {.threads = 2, .limits = {.printed_bytes = 20}});
+  EXPECT_EQ(done.result.printed.size(), 20U);
+  EXPECT_TRUE(done.result.finished);
+}
+
+TEST(Printf, TextBeyondTheLimitEndsTheLaunch) {
+  EXPECT_THAT(limit_of(print("%.0s", "st.local.u64 [%w5], 0;\n"),
+                       {.threads = 1, .limits = {.text_bytes = 3}}),
+              HasSubstr("more than 3 bytes of text for printf"));
+}
+
 }  // namespace
 }  // namespace fatune::emulate
