@@ -8,4 +8,7 @@ namespace fatune {
 /// none (core/kernel_time.hpp).
 [[nodiscard]] double read_kernel_time(const JsonNode& node, double us_per_unit = 1.0);
 
+/// Reads how long something else took, such as compiling: likewise, but 0 is allowed.
+[[nodiscard]] double read_duration(const JsonNode& node, double us_per_unit);
+
 }  // namespace fatune

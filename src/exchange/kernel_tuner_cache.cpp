@@ -119,7 +119,7 @@ TunedSetting read_entry(const JsonNode& entry, const std::vector<std::string>& k
     setting.runtimes_ms = times_of(entry.find("times"));
   }
   if (const auto compile = entry.find("compile_time")) {
-    setting.compile_ms = compile->number();
+    setting.compile_ms = read_duration(*compile, kUsPerMs);
   }
   if (const auto timestamp = entry.find("timestamp")) {
     setting.timestamp = timestamp->text();

@@ -106,7 +106,7 @@ std::vector<double> read_runtimes(const JsonNode& times, double unit_ms) {
 double read_compile_time(const JsonNode& times, double unit_ms) {
   for (const char* name : {"compilation_time", "compilation"}) {
     if (const auto time = times.find(name)) {
-      return time->number() * unit_ms;
+      return read_duration(*time, unit_ms * kUsPerMs) * unit_ms;
     }
   }
   return 0.0;

@@ -10,6 +10,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 
 class Import : public ProgramTest {
  protected:
@@ -145,6 +146,34 @@ TEST_F(Import, T4OfAnotherProgramNeedsTheNameOfTheGpu) {
   EXPECT_EQ(json::parse(shown("imported.db"))["device"]["name"], "NVIDIA H200");
 }
 
+// The name is in headings, tables and sentences.
+TEST_F(Import, TheNameOfAGpuHasNoEffect) {
+  sweep();
+  foreign(exported("kernel-tuner-cache", "cache.json")[0]);
+  json cache = json::parse(read("foreign.json"));
+  cache["device_name"] = "\x1b[31mRED\b\u202e <img src=x>|a|\r\n# h";
+  write("foreign.json", cache.dump());
+  expect_ok(import_files(json::array({{{"file", path("foreign.json")}}}), problem_));
+  const std::string db = path("imported.db");
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"show", "last", "--db", db},
+           {"export", "--run", "last", "--db", db},
+           {"history", "--db", db},
+           {"predict", "--run", "last", "--db", db, "--seq", "256"}}) {
+    for (const std::string format : {"table", "md", "csv"}) {
+      std::vector<std::string> arguments = command;
+      arguments.insert(arguments.end(), {"--format", format});
+      const ProcessResult result = fatune(arguments);
+      expect_ok(result);
+      EXPECT_TRUE(format == "csv" || result.out.find("RED") != std::string::npos) << result.out;
+      for (const char* const bad : {"\x1b", "\b", "\u202e", "\n# h"}) {
+        EXPECT_THAT(result.out + result.err, Not(HasSubstr(bad))) << command.front() << format;
+      }
+      EXPECT_TRUE(format != "md" || result.out.find("<img") == std::string::npos) << result.out;
+    }
+  }
+}
+
 TEST_F(Import, ATimeThatNoKernelTakesIsRefused) {
   sweep();
   const auto expect_refused = [&](const json& content, const std::string& place) {
@@ -170,7 +199,15 @@ TEST_F(Import, ATimeThatNoKernelTakesIsRefused) {
     bad = cache;
     bad["cache"][entry]["time"] = std::min(time_ms, 1e15);  // 1e20 and more mean a failure
     expect_refused(bad, "/cache/");
+    bad = cache;
+    bad["cache"][entry]["times"] = {0.1, time_ms};
+    expect_refused(bad, "/cache/");
   }
+  json bad = cache;
+  bad["cache"][entry]["compile_time"] = 1e308;
+  write("foreign.json", bad.dump());
+  expect_error(import_files(json::array({{{"file", path("foreign.json")}}}), problem_),
+               ExitCode::bad_file, {"compile_time", "is not a duration"});
   expect_nothing_stored();
 }
 

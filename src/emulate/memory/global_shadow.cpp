@@ -10,7 +10,7 @@ using Plane = ShadowPlane<GlobalEpoch>;
 constexpr std::size_t kMostTrackedBytes = std::size_t{1} << 30U;
 // The largest allocation whose accesses keep their instructions. Each agent that reads has marks of
 // its own, of up to 20 bytes for every byte.
-constexpr std::size_t kMostBytesWithEnds = std::size_t{4} << 20U;
+constexpr std::size_t kMostBytesWithEnds = std::size_t{2} << 20U;
 
 /// Sets the other access of a race.
 void name_end(const AccessEnds& ends, std::optional<GlobalRace>& race) {

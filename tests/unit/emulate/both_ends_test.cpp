@@ -66,6 +66,16 @@ TEST(BothEnds, OfAnAtomic) {
             "read at line 11 by thread 5 of block 0, write at line 9 by thread 31 of block 0");
 }
 
+// Their marks take many times as much memory as the allocation.
+TEST(BothEnds, AreNotKeptInLargeAllocations) {
+  const std::string text = kernel_text("st.global.u32 [%w1], %r0;\n");
+  for (const std::size_t megabytes : {1U, 3U}) {
+    const Emulated done = emulate(text, {.output_bytes = megabytes << 20U, .both_ends = true});
+    ASSERT_EQ(done.result.findings.all().size(), 1U);
+    EXPECT_EQ(done.result.findings.all().front().other.has_value(), megabytes == 1);
+  }
+}
+
 TEST(BothEnds, AreNotKeptUnlessTheyAreAskedFor) {
   const std::string text = kernel_text("st.global.u32 [%w1], %r0;\n");
   const Emulated done = emulate(text, {});

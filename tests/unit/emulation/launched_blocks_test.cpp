@@ -75,6 +75,24 @@ TEST(LaunchedBlocks, AreClustersAsTheKernelIsCompiledFor) {
               HasSubstr("compiled for clusters of 2 x 1 x 1 blocks, but launched with 4 x 1 x 1"));
 }
 
+TEST(LaunchedBlocks, NeedNoMoreThanCanBeEmulated) {
+  const std::string head =
+      ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n";
+  const std::string ptx = head + "ret;\n}\n";
+  EXPECT_EQ(why_refused(ptx, launch_of(4096)), "it is not");
+  EmulatedLaunch launch = launch_of((std::int64_t{1} << 22) + 1);
+  EXPECT_THAT(why_refused(ptx, launch), HasSubstr("the launch has 4194305 blocks"));
+  launch = launch_of(1);
+  launch.geometry.arguments.buffers.push_back({"large", std::int64_t{1} << 40});
+  EXPECT_THAT(why_refused(ptx, launch),
+              HasSubstr("1099511627776 bytes in its workspaces and outputs"));
+  launch = launch_of(16);
+  launch.geometry.block = {1024, 1, 1};
+  launch.geometry.cluster = {16, 1, 1};
+  EXPECT_THAT(why_refused(head + ".local .b8 x[524288];\nret;\n}\n", launch),
+              HasSubstr("bytes in registers and local memory of a cluster"));
+}
+
 TEST(LaunchedBlocks, OneThatHasNoRoomIsWaitedForInVain) {
   const std::string ptx =
       ".version 8.0\n.target sm_90a\n.address_size 64\n.global .align 4 .u32 flag;\n"

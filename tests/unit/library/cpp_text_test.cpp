@@ -13,5 +13,10 @@ TEST(CppText, EscapesWhatIsNoPlainText) {
   EXPECT_EQ(cpp_string("\n1\xC3\xA9\0"sv), R"("\0121\303\251\000")");
 }
 
+TEST(CppText, ACommentHasOneLine) {
+  EXPECT_EQ(cpp_comment("(FP16, 64): fast"), "// (FP16, 64): fast");
+  EXPECT_EQ(cpp_comment("a\n#include <b>\r\\"), "// a #include <b> /");
+}
+
 }  // namespace
 }  // namespace fatune
