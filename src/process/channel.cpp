@@ -37,7 +37,8 @@ bool peer_has_gone(int error) { return error == EPIPE || error == ECONNRESET; }
 
 }  // namespace
 
-// Waits for the socket. Returns false if the deadline has passed with nothing to do.
+// Waits for the socket. Returns false if the deadline has passed with nothing to do. A companion
+// that can always be read does not extend it.
 bool Channel::wait(short events, Clock::time_point deadline) {
   for (;;) {
     std::array<pollfd, 2> watched{{{socket_.get(), events, 0}, {companion_.descriptor, POLLIN, 0}}};
@@ -51,7 +52,7 @@ bool Channel::wait(short events, Clock::time_point deadline) {
     if (ready > 0 && watched[0].revents != 0) {
       return true;
     }
-    if (ready == 0 && Clock::now() >= deadline) {
+    if (Clock::now() >= deadline) {
       return false;
     }
   }
