@@ -24,6 +24,7 @@ struct KernelOptions {
   std::string family;  ///< several are joined by kJoin; empty or kEveryFamily: kernel_choice.hpp
   std::vector<std::filesystem::path> kernel_dirs;   ///< laid over the built-in families, in order
   std::vector<std::filesystem::path> include_dirs;  ///< further folders for kernels' #include
+  std::vector<std::string> allowed_options;         ///< of the compiler, besides plain ones
   std::optional<std::string> space;                 ///< key or file
   std::optional<std::string> kernels_variable;      ///< the environment's KERNELS
 };

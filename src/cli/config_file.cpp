@@ -28,8 +28,10 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFileName = "fatune.toml";
 constexpr std::string_view kNone = "none";
-/// Options that a file cannot set: those that end the program at once, and --config-file itself.
-constexpr std::array<std::string_view, 4> kTypedOnly{"help", "help-all", "version", "config-file"};
+/// Options that a file cannot set: those that end the program at once, --config-file itself, and
+/// --allow-option, because a project's file comes from whoever wrote its kernels.
+constexpr std::array<std::string_view, 5> kTypedOnly{"help", "help-all", "version", "config-file",
+                                                     "allow-option"};
 
 /// A setting of the file that applies to the command: one of its options, and the value.
 struct Setting {

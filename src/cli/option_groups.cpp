@@ -125,6 +125,11 @@ void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space
             kernels.kernel_dirs);
   add_paths(app, "--include", "DIR", "folder in which kernels' #include finds headers; repeatable",
             kernels.include_dirs);
+  app.add_option("--allow-option", kernels.allowed_options,
+                 "compiler option that family.json may have although it is none of the plain ones; "
+                 "repeatable; not in fatune.toml")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
   if (space != SpaceOption::no) {
     add_text_option(
         app, "--space", "SPACE|FILE",

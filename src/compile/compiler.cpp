@@ -58,25 +58,12 @@ std::string key_of(const CompileRequest& request, CompileOutput output) {
   for (const SourceFile& header : request.sources->headers) {
     add_file(hash, header);
   }
-  for (const SourceFile& file : request.sources->included) {
-    add_file(hash, file);
-  }
   return hash.finish_hex();
-}
-
-/// Returns all options, include folders too. The key leaves these out: it covers the headers'
-/// contents.
-std::vector<std::string> all_options_of(const CompileRequest& request, CompileOutput output) {
-  std::vector<std::string> options = options_of(request, output);
-  for (const std::string& folder : request.sources->include_folders) {
-    options.push_back("--include-path=" + folder);
-  }
-  return options;
 }
 
 CompileResult compile_now(const CompileRequest& request, CompileOutput output,
                           const std::string& key) {
-  return compile_apart({request.sources, all_options_of(request, output), request.entry_point,
+  return compile_apart({request.sources, options_of(request, output), request.entry_point,
                         request.entry_is_template, output, key});
 }
 

@@ -61,11 +61,22 @@ constexpr std::string_view kLibraryHint =
     "NVRTC has no standard library: functions such as expf, fmaxf, min, printf and assert need no "
     "header; for more there is cuda::std, in <cuda/std/...>";
 
+constexpr std::string_view kHeaderHint =
+    "headers lie in the family's folder, in kernels/common, in families that \"includes\" names or "
+    "in a folder of --include, and a directive has their whole name between quotes or brackets";
+
+/// The line without what is said of a file that a compiler process may not open.
+std::string_view without_descriptors(std::string_view line) {
+  constexpr std::string_view kMeansNothing = ": Too many open files";
+  line.remove_suffix(line.ends_with(kMeansNothing) ? kMeansNothing.size() : 0);
+  return line;
+}
+
 std::string hint_for(std::string_view line) {
   const std::string_view quoted = between(line, "\"", "\"");
-  if (line.find("could not open source file") != std::string_view::npos &&
-      std::ranges::count(kStandardHeaders, quoted) > 0) {
-    return std::string(kLibraryHint);
+  if (line.find("open source file") != std::string_view::npos) {
+    const bool is_standard = std::ranges::count(kStandardHeaders, quoted) > 0;
+    return std::string(is_standard ? kLibraryHint : kHeaderHint);
   }
   if (line.find("is undefined") != std::string_view::npos) {
     const auto* const missing = std::ranges::find(kMissingNames, quoted, &MissingName::name);
@@ -84,7 +95,7 @@ std::string with_hints(std::string_view log) {
   std::string hinted;
   while (!log.empty()) {
     const bool ends = log.find('\n') != std::string_view::npos;
-    const std::string_view line = take_until(log, '\n');
+    const std::string_view line = without_descriptors(take_until(log, '\n'));
     const std::string hint = hint_for(line);
     hinted += line;
     hinted += hint.empty() ? "" : fmt::format(" ({})", hint);

@@ -21,13 +21,10 @@ struct SourceFile {
 };
 
 /// A family's translation unit and every header it may include; shared by all its configurations.
+/// The compiler finds no other file.
 struct SourceBundle {
   SourceFile main;
   std::vector<SourceFile> headers;
-  /// Folders in which the compiler finds further headers, and the files that it may read there,
-  /// sorted by path. Both are empty if `headers` is enough.
-  std::vector<std::string> include_folders = {};
-  std::vector<SourceFile> included = {};
 };
 
 /// Everything that decides the machine code of one configuration.

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "data/embedded_files.hpp"
 #include "data/json_file.hpp"
+#include "data/path_within.hpp"
 
 namespace fatune {
 namespace {
@@ -37,19 +38,6 @@ bool is_hidden(std::string_view path, const std::vector<std::string>& replaced) 
       ExitCode::bad_file, what, dir.string(),
       "--kernel-dir takes the folder of a kernel family (it holds family.json), or a folder "
       "that holds several of them");
-}
-
-/// The family's own name, which tells where its files go. The file is checked when it is loaded.
-std::string declared_name(const fs::path& dir) {
-  const fs::path file = dir / "family.json";
-  const nlohmann::json value = parse_json(read_disk_file(file), file.string());
-  std::string name = JsonNode(value, file.string()).at("name").text();
-  const bool plain = !name.empty() && name.find_first_of("/\\") == std::string::npos &&
-                     name != "." && name != "..";
-  if (!plain) {
-    JsonNode(value, file.string()).at("name").fail("'" + name + "' cannot be a family's name");
-  }
-  return name;
 }
 
 std::vector<fs::path> sub_folders(const fs::path& dir) {
@@ -124,6 +112,40 @@ std::string read_disk_file(const fs::path& path, std::size_t max_bytes) {
   return bytes;
 }
 
+void FileTree::allow_links_into(const fs::path& dir) {
+  std::error_code error;
+  const fs::path real = fs::canonical(dir, error);
+  if (!error) {
+    roots_.push_back(real);
+  }
+}
+
+std::string FileTree::read_overlay(const fs::path& file) const {
+  std::error_code error;
+  const fs::path real = fs::canonical(file, error);
+  const auto has_file = [&](const fs::path& root) { return is_within(real, root); };
+  if (!error && std::ranges::none_of(roots_, has_file)) {
+    throw Error(ExitCode::bad_file, fmt::format("leads out of the folder, to {}", real.string()),
+                file.string(),
+                "put the file itself into the folder, or name its folder with --include if you "
+                "trust the family");
+  }
+  return read_disk_file(file);
+}
+
+/// The family's own name, which tells where its files go. The file is checked when it is loaded.
+std::string FileTree::declared_name(const fs::path& dir) const {
+  const fs::path file = dir / "family.json";
+  const nlohmann::json value = parse_json(read_overlay(file), file.string());
+  std::string name = JsonNode(value, file.string()).at("name").text();
+  const bool plain = !name.empty() && name.find_first_of("/\\") == std::string::npos &&
+                     name != "." && name != "..";
+  if (!plain) {
+    JsonNode(value, file.string()).at("name").fail("'" + name + "' cannot be a family's name");
+  }
+  return name;
+}
+
 void FileTree::overlay_folder(const fs::path& dir, const std::string& as) {
   std::error_code error;
   std::size_t count = 0;
@@ -148,6 +170,7 @@ void FileTree::overlay_kernels(const fs::path& dir) {
   if (!fs::is_directory(dir, error)) {
     fail_folder(dir, "is not a folder");
   }
+  allow_links_into(dir);
   std::vector<fs::path> folders = has_family(dir) ? std::vector{dir} : sub_folders(dir);
   if (std::ranges::none_of(folders, has_family)) {
     fail_folder(dir, "holds no kernel family");
@@ -175,7 +198,7 @@ bool FileTree::contains(std::string_view path) const {
 
 std::string FileTree::read(std::string_view path) const {
   if (const auto found = overlay_.find(path); found != overlay_.end()) {
-    return read_disk_file(found->second);
+    return read_overlay(found->second);
   }
   const EmbeddedFile* file = is_hidden(path, replaced_) ? nullptr : find_embedded(path);
   if (file == nullptr) {

@@ -20,10 +20,14 @@ class FileTree {
   /// Error(bad_file) if `dir` is not a folder, holds no family, or holds too much to be one.
   void overlay_kernels(const std::filesystem::path& dir);
 
+  /// Has links in the families' folders lead into this folder too.
+  void allow_links_into(const std::filesystem::path& dir);
+
   [[nodiscard]] bool contains(std::string_view path) const;
   /// Whether the file comes from one of the user's folders.
   [[nodiscard]] bool is_users(std::string_view path) const;
-  /// The file's bytes. Error(bad_file) if there is no such file, or it cannot be read.
+  /// The file's bytes. Error(bad_file) if there is no such file, it cannot be read, or it is a link
+  /// that leads out of the user's folders.
   [[nodiscard]] std::string read(std::string_view path) const;
   /// Paths that start with `prefix`, sorted.
   [[nodiscard]] std::vector<std::string> list(std::string_view prefix) const;
@@ -31,10 +35,13 @@ class FileTree {
   [[nodiscard]] std::string origin(std::string_view path) const;
 
  private:
+  [[nodiscard]] std::string read_overlay(const std::filesystem::path& file) const;
+  [[nodiscard]] std::string declared_name(const std::filesystem::path& dir) const;
   void overlay_folder(const std::filesystem::path& dir, const std::string& as);
 
   std::map<std::string, std::filesystem::path, std::less<>> overlay_;
-  std::vector<std::string> replaced_;  ///< prefixes whose embedded files are hidden
+  std::vector<std::filesystem::path> roots_;  ///< the user's folders, without links
+  std::vector<std::string> replaced_;         ///< prefixes whose embedded files are hidden
 };
 
 /// Reads a file from disk. Error(bad_file) if it cannot be read or is larger than `max_bytes`.

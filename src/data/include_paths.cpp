@@ -1,7 +1,10 @@
 #include "data/include_paths.hpp"
 
+#include <algorithm>
+
 #include "core/cuda_installation.hpp"
 #include "core/error.hpp"
+#include "data/path_within.hpp"
 
 namespace fatune {
 namespace {
@@ -21,18 +24,31 @@ IncludePaths::IncludePaths(const std::vector<fs::path>& folders) {
       throw Error(ExitCode::usage, "is not a folder", folder.string(),
                   "--include names a folder with headers");
     }
-    folders_.push_back(fs::absolute(folder));
+    add(folder);
   }
   if (const auto& cuda = cuda_installation()) {
-    folders_.insert(folders_.end(), cuda->include_folders.begin(), cuda->include_folders.end());
+    for (const fs::path& folder : cuda->include_folders) {
+      add(folder);
+    }
   }
 }
 
-std::optional<fs::path> IncludePaths::find(const std::string& name) const {
-  for (const fs::path& folder : folders_) {
+void IncludePaths::add(const fs::path& folder) {
+  const fs::path plain = fs::absolute(folder).lexically_normal();
+  folders_.push_back(plain.has_filename() ? plain : plain.parent_path());
+}
+
+std::optional<fs::path> IncludePaths::find(const std::string& name, const fs::path& beside) const {
+  std::vector<fs::path> places = folders_;
+  if (!beside.empty()) {
+    places.insert(places.begin(), beside);
+  }
+  for (const fs::path& place : places) {
+    const fs::path file = (place / name).lexically_normal();
+    const auto has_file = [&](const fs::path& folder) { return is_within(file, folder); };
     std::error_code ignored;
-    if (fs::is_regular_file(folder / name, ignored)) {
-      return folder / name;
+    if (std::ranges::any_of(folders_, has_file) && fs::is_regular_file(file, ignored)) {
+      return file;
     }
   }
   return std::nullopt;

@@ -14,11 +14,14 @@ class IncludePaths {
   /// Error(usage) if one is not a folder.
   explicit IncludePaths(const std::vector<std::filesystem::path>& folders = {});
 
-  /// The first file of that name; nothing if there is none.
-  [[nodiscard]] std::optional<std::filesystem::path> find(const std::string& name) const;
-  [[nodiscard]] const std::vector<std::filesystem::path>& folders() const { return folders_; }
+  /// The first file of that name in `beside` (empty: nowhere) or one of the folders; nothing if
+  /// there is none. Names that lead out of all folders ("../x.h", "/x.h") find nothing.
+  [[nodiscard]] std::optional<std::filesystem::path> find(
+      const std::string& name, const std::filesystem::path& beside = {}) const;
 
  private:
+  void add(const std::filesystem::path& folder);
+
   std::vector<std::filesystem::path> folders_;
 };
 

@@ -175,12 +175,18 @@ struct Family {
   EstimateRule estimate;
 };
 
+/// What the user says about families, and their files cannot.
+struct FamilyOptions {
+  IncludePaths include_paths{};
+  std::vector<std::string> compiler_options{};  ///< allowed besides the plain ones
+};
+
 /// Reads kernels/<name>/family.json and the sources it names. Sources are named as #include finds
 /// them: relative to kernels/ ("common/attention_args.h", "flash_sm80/mask.cuh"). Every header of
 /// the family's own folder and of kernels/common is available. Throws Error(usage) for an unknown
 /// name, listing the known ones, and Error(bad_file) for an invalid file.
 [[nodiscard]] Family load_family(const FileTree& tree, std::string_view name,
-                                 const IncludePaths& paths = IncludePaths());
+                                 const FamilyOptions& user = {});
 
 /// Names of the families in the tree, sorted.
 [[nodiscard]] std::vector<std::string> family_names(const FileTree& tree);

@@ -1,17 +1,20 @@
 // load_family: reads kernels/<name>/family.json into a Family.
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/environment.hpp"
 #include "core/error.hpp"
 #include "core/is_among.hpp"
 #include "core/mapped.hpp"
 #include "core/sha256.hpp"
 #include "data/json_file.hpp"
+#include "plan/compiler_options.hpp"
 #include "plan/derived.hpp"
 #include "plan/estimate_rule.hpp"
 #include "plan/family.hpp"
@@ -71,13 +74,22 @@ std::vector<ValidityRule> read_validity(const JsonNode& root, const SymbolTable&
   return rules;
 }
 
+/// Reads the text of a define, which is one line of a preprocessor's input.
+Reason read_define_text(const JsonNode& node, const SymbolTable& symbols) {
+  const std::string text = node.text();
+  const auto is_control = [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; };
+  if (std::ranges::any_of(text, is_control)) {
+    node.fail("has a control character", "a define is one line of text");
+  }
+  return Reason(text, symbols, node.where());
+}
+
 Define::Value read_define_value(const JsonNode& node, const SymbolTable& symbols) {
   if (node.raw().is_null()) {
     return {};
   }
   if (node.raw().is_object()) {
-    const JsonNode text = node.at("string");
-    return Reason(text.text(), symbols, text.where());
+    return read_define_text(node.at("string"), symbols);
   }
   return expression(node, symbols);
 }
@@ -164,39 +176,41 @@ EntryPoint read_entry(const JsonNode& root, const JsonNode& node) {
           prefix ? std::optional(read_identifier(*prefix)) : std::nullopt};
 }
 
-/// True for options that fatune sets itself, or that would read files outside the family's own.
-bool is_reserved(std::string_view option) {
-  constexpr std::array<std::string_view, 9> kReserved{
-      "-arch", "--gpu-architecture", "-I",      "--include-path", "-D", "--define-macro",
-      "-U",    "--undefine-macro",   "-include"};
-  return option.starts_with("--pre-include") ||
-         std::ranges::any_of(
-             kReserved, [&](std::string_view reserved) { return option.starts_with(reserved); });
-}
+/// Reads the family's compiler options. `allowed`: those that the user allows besides plain ones.
+class OptionReader {
+ public:
+  OptionReader(const SymbolTable& symbols, const std::vector<std::string>& allowed)
+      : symbols_(symbols), allowed_(allowed) {}
 
-std::string read_option(const JsonNode& node) {
-  std::string option = node.text();
-  if (!option.starts_with('-') || is_reserved(option) || option.find('\0') != std::string::npos) {
-    node.fail(
-        fmt::format("'{}' cannot be a family's compiler option", option),
-        "options begin with '-'; architecture and defines are set by fatune, include paths by "
-        "--include");
+  [[nodiscard]] std::vector<Choice<std::string>> read(const JsonNode& root) const {
+    return mapped(root.elements_of("options"),
+                  [&](const JsonNode& node) { return read_item(node); });
   }
-  return option;
-}
 
-/// Reads an option, or {"when": expression, "value": option}.
-Choice<std::string> read_optional_option(const JsonNode& node, const SymbolTable& symbols) {
-  if (!node.raw().is_object()) {
-    return {node.where(), {{std::nullopt, read_option(node)}}};
+ private:
+  /// Reads an option, or {"when": expression, "value": option}.
+  [[nodiscard]] Choice<std::string> read_item(const JsonNode& node) const {
+    if (!node.raw().is_object()) {
+      return {node.where(), {{std::nullopt, read_option(node)}}};
+    }
+    return {node.where(), {{expression(node.at("when"), symbols_), read_option(node.at("value"))}}};
   }
-  return {node.where(), {{expression(node.at("when"), symbols), read_option(node.at("value"))}}};
-}
 
-std::vector<Choice<std::string>> read_options(const JsonNode& root, const SymbolTable& symbols) {
-  return mapped(root.elements_of("options"),
-                [&](const JsonNode& node) { return read_optional_option(node, symbols); });
-}
+  [[nodiscard]] std::string read_option(const JsonNode& node) const {
+    std::string option = node.text();
+    if (!is_plain_compiler_option(option) && !is_among(option, allowed_)) {
+      node.fail(
+          fmt::format("'{}' is not among the compiler options that a family may set", option),
+          fmt::format("it may set {}; if you trust the family: {} (fatune itself sets "
+                      "architecture and defines; --include names folders)",
+                      plain_compiler_options(option), shell_word("--allow-option=" + option)));
+    }
+    return option;
+  }
+
+  const SymbolTable& symbols_;
+  const std::vector<std::string>& allowed_;
+};
 
 Arch read_min_arch(const JsonNode& node) {
   try {
@@ -207,7 +221,7 @@ Arch read_min_arch(const JsonNode& node) {
 }
 
 Family read_family(const FileTree& tree, const std::string& name, const JsonNode& root,
-                   const IncludePaths& paths) {
+                   const FamilyOptions& user) {
   if (read_identifier(root.at("name")) != name) {
     root.at("name").fail(
         fmt::format("'{}' is not the folder's name '{}'", root.at("name").text(), name));
@@ -230,9 +244,9 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
   EstimateRule estimate = read_estimate(root, symbols);
   auto entry = read_choice(root.at("entry"), symbols,
                            [&](const JsonNode& node) { return read_entry(root, node); });
-  auto options = read_options(root, symbols);
+  auto options = OptionReader(symbols, user.compiler_options).read(root);
   auto sources = read_choice(root.at("source"), symbols, [&](const JsonNode& source) {
-    return load_sources(tree, name, root, source, paths);
+    return load_sources(tree, name, root, source, user.include_paths);
   });
   return {.name = name,
           .file = {},
@@ -258,14 +272,14 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
 
 }  // namespace
 
-Family load_family(const FileTree& tree, std::string_view name, const IncludePaths& paths) {
+Family load_family(const FileTree& tree, std::string_view name, const FamilyOptions& user) {
   const std::vector<std::string> names = family_names(tree);
   if (!is_among(name, names)) {
     throw Error(ExitCode::usage, fmt::format("there is no kernel family '{}'", name), {},
                 fmt::format("families: {}; --kernel-dir adds others", fmt::join(names, ", ")));
   }
   const JsonFile file = load_json(tree, fmt::format("kernels/{}/family.json", name), "family");
-  Family family = read_family(tree, std::string(name), file.root(), paths);
+  Family family = read_family(tree, std::string(name), file.root(), user);
   family.file = file.origin();
   family.definition = sha256_hex(file.root().raw().dump());
   return family;

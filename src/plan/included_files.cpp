@@ -1,6 +1,7 @@
 #include "plan/included_files.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <filesystem>
 #include <map>
@@ -16,29 +17,66 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kKernelsFolder = "kernels/";
 
-std::string_view without_leading_space(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  return first == std::string_view::npos ? std::string_view() : text.substr(first);
+bool is_name_character(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+         std::string_view("_-+./").find(c) != std::string_view::npos;
 }
 
-/// Takes `word` off the front; returns false if it is not there.
-bool take(std::string_view& line, std::string_view word) {
-  line = without_leading_space(line);
-  if (!line.starts_with(word)) {
-    return false;
+/// Takes the next "name" or <name> off the front; empty if there is none.
+std::string_view take_name(std::string_view& text) {
+  for (std::size_t open = 0; (open = text.find_first_of("\"<", open)) != std::string_view::npos;
+       ++open) {
+    const std::size_t close = text.find(text[open] == '<' ? '>' : '"', open + 1);
+    const std::string_view name = text.substr(open + 1, close - open - 1);
+    if (close != std::string_view::npos && !name.empty() &&
+        std::ranges::all_of(name, is_name_character)) {
+      text.remove_prefix(close + 1);
+      return name;
+    }
   }
-  line.remove_prefix(word.size());
-  return true;
+  return {};
 }
 
-std::string name_in(std::string_view line) {
-  line = without_leading_space(line);
-  const char close = line.starts_with('<') ? '>' : line.starts_with('"') ? '"' : '\0';
-  const std::size_t end = close == '\0' ? std::string_view::npos : line.find(close, 1);
-  return end == std::string_view::npos ? std::string() : std::string(line.substr(1, end - 1));
+bool may_be_directive(std::string_view line) {
+  return line.find('#') != std::string_view::npos || line.find("%:") != std::string_view::npos ||
+         line.find("?\?=") != std::string_view::npos;
 }
 
-/// Follows #include lines, each file once.
+/// True if a directive goes on in the next line: a backslash, or a comment without an end.
+bool goes_on(std::string_view text) {
+  const std::size_t open = text.rfind("/*");
+  const std::size_t close = text.rfind("*/");
+  return trim(text).ends_with('\\') ||
+         (open != std::string_view::npos && (close == std::string_view::npos || close < open));
+}
+
+std::string_view take_line(std::string_view& text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  text.remove_prefix(std::min(text.size(), line.size() + 1));
+  return line;
+}
+
+/// Takes lines off the front, up to the end of the next directive, and returns that one.
+std::string_view take_directive(std::string_view& text) {
+  while (!text.empty()) {
+    const char* const start = text.data();
+    const std::string_view line = take_line(text);
+    if (!may_be_directive(line)) {
+      continue;
+    }
+    std::string_view directive = line;
+    while (!text.empty() && goes_on(directive)) {
+      take_line(text);
+      directive = {start, static_cast<std::size_t>(text.data() - start)};
+    }
+    return directive;
+  }
+  return {};
+}
+
+/// Follows the names in directives, each file once. A file that is none of the family's gets one
+/// name: that by which it is first included, or its path if another file has this name. Directives
+/// that name it otherwise are changed, because the compiler finds it by this name alone.
 class Follower {
  public:
   Follower(const FileTree& tree, std::string folder, const IncludePaths& paths,
@@ -47,91 +85,102 @@ class Follower {
     for (const SourceFile& header : bundle.headers) {
       known_.insert(header.name);
     }
+    places_.resize(bundle.headers.size());
   }
 
   void run() {
-    follow(bundle_.main);
+    follow_own(bundle_.main);
     for (std::size_t i = 0; i < bundle_.headers.size(); ++i) {
-      follow(SourceFile(bundle_.headers[i]));  // a copy: the list grows
-    }
-    if (outside_.empty()) {
-      return;
-    }
-    for (const fs::path& path : paths_.folders()) {
-      bundle_.include_folders.push_back(path.string());
-    }
-    for (auto& [path, text] : outside_) {
-      bundle_.included.push_back({names_.at(path), std::move(text)});
+      SourceFile file = bundle_.headers[i];  // a copy: the list grows
+      places_[i].empty() ? follow_own(file) : follow_outside(file, fs::path(places_[i]));
+      bundle_.headers[i] = std::move(file);
     }
   }
 
  private:
-  void follow(const SourceFile& file) {
+  void follow_own(SourceFile& file) {
     const fs::path beside = fs::path(file.name).parent_path();
-    for (const std::string& name : included_names(file.text)) {
-      if (!known_.contains(name) && !add_own(name, beside) && !add_own(name, folder_)) {
-        add_outside(name, {});
+    rename(file, [&](const std::string& name) {
+      if (known_.contains(name) && !outside_names_.contains(name)) {
+        return name;
       }
-    }
+      const std::string own_name = own(name, beside);
+      const std::string found = own_name.empty() ? own(name, folder_) : own_name;
+      return found.empty() ? outside(name, {}) : found;
+    });
   }
 
-  /// Returns false if the family has no such file.
-  bool add_own(const std::string& name, const fs::path& below) {
+  void follow_outside(SourceFile& file, const fs::path& beside) {
+    rename(file, [&](const std::string& name) { return outside(name, beside); });
+  }
+
+  /// Has the file's directives say what `name_of` returns for each name.
+  template <typename NameOf>
+  static void rename(SourceFile& file, NameOf name_of) {
+    const std::string_view old = file.text;
+    std::string text;
+    std::size_t copied = 0;
+    for (const std::string_view name : included_names(old)) {
+      const auto at = static_cast<std::size_t>(name.data() - old.data());
+      text.append(old.substr(copied, at - copied)).append(name_of(std::string(name)));
+      copied = at + name.size();
+    }
+    text.append(old.substr(copied));
+    file.text = std::move(text);
+  }
+
+  void add(const std::string& name, std::string text, const fs::path& place) {
+    bundle_.headers.push_back({name, std::move(text)});
+    places_.push_back(place);
+    known_.insert(name);
+  }
+
+  /// Adds the family's file if there is one. Returns the name that it has, else nothing.
+  std::string own(const std::string& name, const fs::path& below) {
     const std::string path = (below / name).lexically_normal().generic_string();
     if (!path.starts_with(folder_) || !tree_.contains(std::string(kKernelsFolder) + path)) {
-      return false;
+      return {};
     }
-    bundle_.headers.push_back({name, tree_.read(std::string(kKernelsFolder) + path)});
-    known_.insert(name);
-    return true;
+    const std::string& own_name = known_.contains(name) ? path : name;
+    if (!known_.contains(own_name)) {
+      add(own_name, tree_.read(std::string(kKernelsFolder) + path), {});
+    }
+    return own_name;
   }
 
-  void add_outside(const std::string& name, const fs::path& beside) {
-    std::vector<std::pair<std::string, fs::path>> waiting{{name, beside}};
-    while (!waiting.empty()) {
-      const auto [next, folder] = std::move(waiting.back());
-      waiting.pop_back();
-      const std::optional<fs::path> path = find_outside(next, folder);
-      if (!path || outside_.contains(path->string())) {
-        continue;
-      }
-      names_[path->string()] = next;
-      const std::string& text = outside_[path->string()] = read_disk_file(*path);
-      for (std::string& included : included_names(text)) {
-        waiting.emplace_back(std::move(included), path->parent_path());
-      }
+  /// Adds the file if there is one. Returns the name that it has.
+  std::string outside(const std::string& name, const fs::path& beside) {
+    const std::optional<fs::path> path = paths_.find(name, beside);
+    if (!path) {
+      return name;
     }
-  }
-
-  [[nodiscard]] std::optional<fs::path> find_outside(const std::string& name,
-                                                     const fs::path& beside) const {
-    std::error_code ignored;
-    if (!beside.empty() && fs::is_regular_file(beside / name, ignored)) {
-      return (beside / name).lexically_normal();
+    const auto [found, is_new] = names_.try_emplace(path->string());
+    if (is_new) {
+      found->second = known_.contains(name) ? path->string() : name;
+      outside_names_.insert(found->second);
+      add(found->second, read_disk_file(*path), path->parent_path());
     }
-    const auto path = paths_.find(name);
-    return path ? std::optional(path->lexically_normal()) : std::nullopt;
+    return found->second;
   }
 
   const FileTree& tree_;
   std::string folder_;
   const IncludePaths& paths_;
   SourceBundle& bundle_;
-  std::set<std::string> known_;                 ///< names that the bundle's headers have
-  std::map<std::string, std::string> outside_;  ///< text by path
-  std::map<std::string, std::string> names_;    ///< the name in the #include line, by path
+  std::vector<fs::path> places_;         ///< of each header: its folder if it is not the family's
+  std::set<std::string> known_;          ///< names that the bundle's headers have
+  std::set<std::string> outside_names_;  ///< those of them that are not the family's
+  std::map<std::string, std::string> names_;  ///< of files that are not the family's, by path
 };
 
 }  // namespace
 
-std::vector<std::string> included_names(std::string_view text) {
-  std::vector<std::string> names;
+std::vector<std::string_view> included_names(std::string_view text) {
+  std::vector<std::string_view> names;
   while (!text.empty()) {
-    std::string_view line = take_until(text, '\n');
-    if (take(line, "#") && take(line, "include")) {
-      if (std::string name = name_in(line); !name.empty()) {
-        names.push_back(std::move(name));
-      }
+    std::string_view directive = take_directive(text);
+    for (auto name = take_name(directive); !name.empty(); name = take_name(directive)) {
+      names.push_back(name);
     }
   }
   return names;

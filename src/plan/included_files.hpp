@@ -10,16 +10,16 @@
 
 namespace fatune {
 
-/// The names in a text's #include lines, in order. Conditions are not evaluated; names given by
-/// macros are not found.
-[[nodiscard]] std::vector<std::string> included_names(std::string_view text);
+/// The texts between quotes or angle brackets, in the text's directives, that may be names of
+/// files, in order. Conditions are not evaluated and macros not expanded: "h.h" of `#define H
+/// "h.h"` is among them, and so is that of `__has_include("h.h")`.
+[[nodiscard]] std::vector<std::string_view> included_names(std::string_view text);
 
-/// Follows the #include lines of the bundle's files. Files that are found in `folder` (below
-/// kernels/, with its '/'), beside the including file or from the folder's top, are added to the
-/// headers under the name in the #include line. Files that are neither there nor among the headers
-/// are searched for in `paths`. The bundle then has these folders, and every file that may be read
-/// in them. Files that are found nowhere are left to the compiler. Bundles without such includes do
-/// not change.
+/// Adds to the headers what the directives of the bundle's files name, and so on in those files:
+/// all that the compiler may read, because it gets no other file. Files that are found in `folder`
+/// (below kernels/, with its '/'), beside the including file or from the folder's top, are added
+/// under the name that includes them. Files that are neither there nor among the headers are
+/// searched for in `paths`. Files that are found nowhere are left to the compiler, which says so.
 void add_included_files(const FileTree& tree, const std::string& folder, const IncludePaths& paths,
                         SourceBundle& bundle);
 

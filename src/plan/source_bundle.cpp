@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <regex>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@ namespace {
 constexpr std::string_view kKernels = "kernels/";
 
 constexpr std::array<std::string_view, 3> kHeaderEndings{".cuh", ".h", ".hpp"};
+constexpr std::size_t kMostNameBytes = 200;  // std::regex recurses for each character
 constexpr std::string_view kUnitEnding = ".cu";
 
 bool is_header(std::string_view path) {
@@ -29,7 +31,20 @@ SourceFile read_source(const FileTree& tree, const std::string& path) {
   return {path.substr(kKernels.size()), tree.read(path)};
 }
 
+/// Refuses names that mean something to a shell, and paths that leave the folder.
+void check_plain_name(const JsonNode& source) {
+  static const std::regex plain(R"((?:[A-Za-z0-9_][A-Za-z0-9_.-]*/)*[A-Za-z0-9_][A-Za-z0-9_.-]*)");
+  const std::string name = source.text();
+  if (name.size() > kMostNameBytes || !std::regex_match(name, plain)) {
+    source.fail(
+        fmt::format("'{}' cannot be a source's name", name),
+        "use letters, digits, '_', '-' and '.', and '/' between folders within the family's "
+        "own; no name begins with '-' or '.'");
+  }
+}
+
 std::string find_main(const FileTree& tree, const std::string& folder, const JsonNode& source) {
+  check_plain_name(source);
   std::string path = folder + source.text();
   if (!tree.contains(path)) {
     source.fail(fmt::format("there is no file '{}' in the family's folder", source.text()),

@@ -22,6 +22,9 @@ constexpr const char* kDefaultFamily = "flash_sm80";
 
 FileTree tree_of(const KernelOptions& options) {
   FileTree tree;
+  for (const auto& dir : options.include_dirs) {
+    tree.allow_links_into(dir);
+  }
   for (const auto& dir : options.kernel_dirs) {
     tree.overlay_kernels(dir);
   }
@@ -79,7 +82,7 @@ Names distinct(const Names& all) {
 FamilySet load_families(const FileTree& tree, const KernelOptions& options, const Names& names) {
   std::vector<Family> families;
   for (const std::string& name : names) {
-    families.push_back(load_family(tree, name, IncludePaths(options.include_dirs)));
+    families.push_back(load_family(tree, name, family_options(options)));
   }
   return FamilySet(std::move(families));
 }
@@ -96,8 +99,7 @@ std::string family_with_space(const FileTree& tree, const KernelOptions& options
                               const Names& names) {
   const std::optional<std::string> space = spaces_asked_for(options);
   for (const std::string& name : names) {
-    if (!space ||
-        has_space(tree, load_family(tree, name, IncludePaths(options.include_dirs)), *space)) {
+    if (!space || has_space(tree, load_family(tree, name, family_options(options)), *space)) {
       return name;
     }
   }
@@ -186,6 +188,10 @@ class SpaceShares {
 };
 
 }  // namespace
+
+FamilyOptions family_options(const KernelOptions& options) {
+  return {IncludePaths(options.include_dirs), options.allowed_options};
+}
 
 bool names_families(const KernelOptions& options) {
   return !options.family.empty() && options.family != kEveryFamily;

@@ -23,6 +23,9 @@ struct KernelSet {
   [[nodiscard]] const Family& family() const { return families.all().front(); }
 };
 
+/// What families may use besides what is in their folders.
+[[nodiscard]] FamilyOptions family_options(const KernelOptions& options);
+
 /// The value of KernelOptions::family that names no family. An empty value means the same.
 inline constexpr const char* kEveryFamily = "auto";
 [[nodiscard]] bool names_families(const KernelOptions& options);

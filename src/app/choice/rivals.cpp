@@ -88,7 +88,7 @@ std::vector<Family> other_versions(const KernelSet& kernels, const FileTree& tre
   for (const Family& family : kernels.families.all()) {
     const std::string file = family_file(family.name);
     if (tree.is_users(file) && tree.origin(file) != kernels.tree.origin(file)) {
-      Family other = load_family(tree, family.name, IncludePaths(options.include_dirs));
+      Family other = load_family(tree, family.name, family_options(options));
       other.version = version;
       other.name += "@" + version;
       families.push_back(std::move(other));

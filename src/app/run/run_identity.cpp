@@ -99,10 +99,8 @@ std::string source_hash(const Family& family) {
   for (const auto& item : family.sources.items) {
     const SourceBundle& sources = *item.value;
     add_file(hash, sources.main.name, sources.main.text);
-    for (const auto* files : {&sources.headers, &sources.included}) {
-      for (const SourceFile& file : *files) {
-        add_file(hash, file.name, file.text);
-      }
+    for (const SourceFile& file : sources.headers) {
+      add_file(hash, file.name, file.text);
     }
   }
   return hash.finish_hex();

@@ -27,10 +27,15 @@ TEST(NvrtcHints, AStandardHeaderAndNamespaceGetOneToo) {
               HasSubstr("cuda::std"));
 }
 
+TEST(NvrtcHints, AHeaderThatIsNotFoundGetsThePlacesWhereHeadersLie) {
+  EXPECT_THAT(with_hints("k.cu(1): catastrophic error: cannot open source file "
+                         "\"/home/me/.ssh/id\": Too many open files"),
+              HasSubstr("(headers lie in the family's folder, "));
+}
+
 TEST(NvrtcHints, OtherErrorsStayAsTheyAre) {
   for (const char* line :
        {"", "\n", "k.cu(3): error: identifier \"foo\" is undefined\n",
-        "k.cu(1): catastrophic error: could not open source file \"mine.cuh\"",
         "k.cu(3): warning: variable \"INFINITY\" was declared but never referenced"}) {
     EXPECT_EQ(with_hints(line), line);
   }
