@@ -1,20 +1,42 @@
 #include "compile/compiler_processes.hpp"
 
-#include <algorithm>
+#include <signal.h>
+
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include "compile/compile_messages.hpp"
 #include "compile/compile_worker.hpp"
-#include "core/error.hpp"
 
 namespace fatune {
 namespace {
 
-std::string with_output(const std::string& what, const WorkerProcess& process) {
-  return process.output().empty() ? what : fmt::format("{}\n{}", what, process.output());
+constexpr const char* kOutOfMemory = "it needs more memory than it may use, which is 4 GiB or less";
+
+CompilerCrashed crash(const std::string& reason, const WorkerProcess& process) {
+  const std::string what = "the compiler crashed: " + reason;
+  const std::string& last_words = process.output();
+  return {reason, last_words.empty() ? what : fmt::format("{}\n{}", what, last_words)};
+}
+
+bool mentions(std::string_view text, std::string_view words) {
+  return text.find(words) != std::string_view::npos;
+}
+
+/// The compiler's own words, in its log or on its standard error.
+bool is_out_of_memory(std::string_view text) {
+  return mentions(text, "catastrophic error: out of memory") ||
+         mentions(text, "LLVM ERROR: out of memory") || mentions(text, "std::bad_alloc") ||
+         mentions(text, "Memory allocation failure");
+}
+
+std::string with_limit(const std::string& how, const std::string& last_words) {
+  if (mentions(last_words, kStackIsFull)) {
+    return fmt::format("{}: it needs more than {} MiB of stack", how, kMostStackBytes >> 20);
+  }
+  return is_out_of_memory(last_words) ? fmt::format("{}: {}", how, kOutOfMemory) : how;
 }
 
 /// Null: compile in this process. Never destroyed: the processes end with this one.
@@ -22,7 +44,7 @@ CompilerProcesses* processes = nullptr;
 
 }  // namespace
 
-std::unique_ptr<WorkerProcess> CompilerProcesses::take() {
+std::unique_ptr<WorkerProcess> CompilerProcesses::take_idle() {
   const std::lock_guard lock(mutex_);
   if (idle_.empty()) {
     return nullptr;
@@ -38,43 +60,85 @@ void CompilerProcesses::give_back(std::unique_ptr<WorkerProcess> process) {
   idle_.push_back(std::move(process));
 }
 
-CompileResult CompilerProcesses::compile(const CompileJob& job) {
-  const Message message = message_of(job);
-  while (auto process = take()) {
-    if (process->channel().send(message) == Exchange::done) {
-      return await(std::move(process), job.key);
-    }  // else it has ended while it was idle
+void CompilerProcesses::set_busy(const WorkerProcess& process, bool busy) {
+  const std::lock_guard lock(mutex_);
+  if (!busy) {
+    busy_.erase(process.pid());
+  } else if (stopped_) {
+    ::kill(process.pid(), SIGKILL);
+  } else {
+    busy_.insert(process.pid());
   }
-  auto process = std::make_unique<WorkerProcess>(command_);
-  static_cast<void>(process->channel().send(message));  // await() finds out whether it has ended
-  return await(std::move(process), job.key);
 }
 
-CompileResult CompilerProcesses::await(std::unique_ptr<WorkerProcess> process,
-                                       const std::string& key) {
-  constexpr std::chrono::milliseconds kPatience{50};  // until stop() is noticed
-  const auto deadline = Channel::Clock::now() + longest_;
-  Message reply;
-  Exchange end = Exchange::too_late;
-  while (end == Exchange::too_late && !stopped_ && Channel::Clock::now() < deadline) {
-    end = process->channel().receive(reply, std::min(Channel::Clock::now() + kPatience, deadline));
+void CompilerProcesses::stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  for (const pid_t pid : busy_) {  // the threads that wait for them are told by the connection
+    ::kill(pid, SIGKILL);
   }
-  switch (end) {
-    case Exchange::done: {
-      CompileResult result = result_of(reply, key);
-      give_back(std::move(process));
-      return result;
+}
+
+CompilerProcesses::Answer CompilerProcesses::ask(WorkerProcess& process, const Message& job,
+                                                 const std::string& key) {
+  const auto deadline = Channel::Clock::now() + longest_;
+  Answer answer;
+  set_busy(process, true);
+  try {
+    answer.end = process.channel().send(job, deadline);
+    answer.was_asked = answer.end == Exchange::done;
+    Message reply;
+    if (answer.was_asked) {
+      answer.end = process.channel().receive(reply, deadline);
     }
-    case Exchange::too_late:
-      return CompileFailed{stopped_ ? "interrupted"
-                                    : fmt::format("the compiler did not end within {:.0f} s",
-                                                  std::chrono::duration<double>(longest_).count())};
-    case Exchange::closed:
-      break;
+    if (answer.end == Exchange::done) {
+      answer.result = result_of(reply, key);
+    }
+  } catch (const ProtocolError& error) {
+    answer.mistake = error.what();
+  }
+  set_busy(process, false);
+  return answer;
+}
+
+CompileResult CompilerProcesses::compile(const CompileJob& job) {
+  const Message message = message_of(job);
+  while (auto process = take_idle()) {
+    Answer answer = ask(*process, message, job.key);
+    const bool has_ended = answer.end == Exchange::closed && !answer.was_asked;
+    if (!has_ended || stopped_) {
+      return take_result(std::move(process), std::move(answer));
+    }  // else it ended while it was idle
+  }
+  auto process = std::make_unique<WorkerProcess>(command_);
+  Answer answer = ask(*process, message, job.key);
+  return take_result(std::move(process), std::move(answer));
+}
+
+CompileResult CompilerProcesses::take_result(std::unique_ptr<WorkerProcess> process,
+                                             Answer answer) {
+  if (!answer.result) {
+    return stopped_ ? CompileResult(CompileFailed{"interrupted"}) : crash_of(*process, answer);
+  }
+  const auto* const failed = std::get_if<CompileFailed>(&*answer.result);
+  if (failed != nullptr && is_out_of_memory(failed->log)) {
+    return CompilerCrashed{kOutOfMemory, failed->log};
+  }
+  give_back(std::move(process));
+  return *std::move(answer.result);
+}
+
+CompilerCrashed CompilerProcesses::crash_of(WorkerProcess& process, const Answer& answer) const {
+  if (!answer.mistake.empty()) {
+    return crash(answer.mistake, process);
+  }
+  if (answer.end == Exchange::too_late) {
+    const double longest_s = std::chrono::duration<double>(longest_).count();
+    return crash(fmt::format("it did not end within {:.0f} s", longest_s), process);
   }
   constexpr std::chrono::seconds kGrace{1};
-  const std::string how = process->end(kGrace).text;
-  return CompileFailed{with_output("the compiler crashed: " + how, *process)};
+  const std::string how = process.end(kGrace).text;
+  return crash(with_limit(how, process.output()), process);
 }
 
 void compile_in_processes() {
@@ -88,15 +152,7 @@ void stop_compiling() {
 }
 
 CompileResult compile_apart(const CompileJob& job) {
-  if (processes == nullptr) {
-    return compile_here(job);
-  }
-  try {
-    return processes->compile(job);
-  } catch (const Error& error) {
-    spdlog::debug("compiling in this process: {}", error.what());
-    return compile_here(job);
-  }
+  return processes == nullptr ? compile_here(job) : processes->compile(job);
 }
 
 }  // namespace fatune

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,34 +15,48 @@
 namespace fatune {
 
 /// Processes that compile, started when they are needed and used again. A compiler that crashes, or
-/// that needs too much time or memory, costs one job. Besides, NVRTC holds a lock for a part of its
-/// work: 16 processes compile 1.4 times as much as 16 threads of one (docs/worker-protocol.md).
+/// that needs too much time, memory or stack, costs one job: CompilerCrashed. Besides, NVRTC holds
+/// a lock for a part of its work: 16 processes compile 1.4 times as much as 16 threads of one
+/// (docs/worker-protocol.md).
 ///
 /// Several threads may use it at the same time.
 class CompilerProcesses {
  public:
   static constexpr std::chrono::seconds kLongest{300};
 
-  /// `command`: a program that calls run_compile_worker(). A job that takes longer than `longest`
-  /// fails.
+  /// `command`: a program that calls run_compile_worker(). A job may take `longest`.
   explicit CompilerProcesses(WorkerCommand command, std::chrono::milliseconds longest = kLongest)
       : command_(std::move(command)), longest_(longest) {}
 
-  /// Throws Error if no process can be started, and ProtocolError if it is no compiler.
+  /// Throws Error if no process can be started.
   [[nodiscard]] CompileResult compile(const CompileJob& job);
   /// Ends the compilations under way, which fail, and all later ones.
-  void stop() { stopped_ = true; }
+  void stop();
 
  private:
-  [[nodiscard]] std::unique_ptr<WorkerProcess> take();
+  /// How a process answered a job.
+  struct Answer {
+    Exchange end = Exchange::closed;
+    bool was_asked = false;  ///< the job was sent
+    std::optional<CompileResult> result{};
+    std::string mistake{};  ///< it sent something else
+  };
+
+  [[nodiscard]] std::unique_ptr<WorkerProcess> take_idle();
   void give_back(std::unique_ptr<WorkerProcess> process);
-  [[nodiscard]] CompileResult await(std::unique_ptr<WorkerProcess> process, const std::string& key);
+  /// Has stop() end the process, or not.
+  void set_busy(const WorkerProcess& process, bool busy);
+  [[nodiscard]] Answer ask(WorkerProcess& process, const Message& job, const std::string& key);
+  [[nodiscard]] CompileResult take_result(std::unique_ptr<WorkerProcess> process, Answer answer);
+  /// Why there is no result.
+  [[nodiscard]] CompilerCrashed crash_of(WorkerProcess& process, const Answer& answer) const;
 
   WorkerCommand command_;
   std::chrono::milliseconds longest_;
   std::atomic<bool> stopped_{false};
   std::mutex mutex_;
   std::vector<std::unique_ptr<WorkerProcess>> idle_;
+  std::set<pid_t> busy_;
 };
 
 /// Has compile_apart() use processes of this program from now on.
@@ -49,8 +65,8 @@ void compile_in_processes();
 /// Has the processes stop: the user has interrupted the run, and waits.
 void stop_compiling();
 
-/// Compiles in another process if compile_in_processes() was called and one can be started, else in
-/// this one. Throws what CompilerProcesses::compile() and compile_here() throw.
+/// Compiles in another process if compile_in_processes() was called, else in this one. Throws what
+/// CompilerProcesses::compile() and compile_here() throw.
 [[nodiscard]] CompileResult compile_apart(const CompileJob& job);
 
 }  // namespace fatune

@@ -37,6 +37,22 @@ Artifact make_artifact(const gpu::Program& program, const CompileJob& job) {
 
 }  // namespace
 
+std::optional<Outcome> failure_of(const CompileResult& result) {
+  if (const auto* failed = std::get_if<CompileFailed>(&result)) {
+    return *failed;
+  }
+  const auto* const crashed = std::get_if<CompilerCrashed>(&result);
+  return crashed == nullptr ? std::nullopt : std::optional<Outcome>(*crashed);
+}
+
+const std::string* failure_log(const CompileResult& result) {
+  if (const auto* failed = std::get_if<CompileFailed>(&result)) {
+    return &failed->log;
+  }
+  const auto* const crashed = std::get_if<CompilerCrashed>(&result);
+  return crashed == nullptr ? nullptr : &crashed->log;
+}
+
 CompileResult compile_here(const CompileJob& job) {
   const Clock::time_point start = Clock::now();
   gpu::Program program(*job.sources);

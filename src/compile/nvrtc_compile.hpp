@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -10,7 +11,12 @@
 
 namespace fatune {
 
-using CompileResult = std::variant<Artifact, CompileFailed>;
+using CompileResult = std::variant<Artifact, CompileFailed, CompilerCrashed>;
+
+/// How a compilation without an artifact ended; nothing if there is one.
+[[nodiscard]] std::optional<Outcome> failure_of(const CompileResult& result);
+/// The log of a compilation without an artifact; null if there is one.
+[[nodiscard]] const std::string* failure_log(const CompileResult& result);
 
 /// The requested results of a compilation.
 enum class CompileOutput { cubin, cubin_and_ptx, ptx };

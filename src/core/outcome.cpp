@@ -34,6 +34,7 @@ struct Summary {
   std::string operator()(const Pruned& o) const { return o.rule + ": " + o.reason; }
   std::string operator()(const Invalid& o) const { return o.rule + ": " + o.reason; }
   std::string operator()(const CompileFailed& o) const { return first_error_line(o.log); }
+  std::string operator()(const CompilerCrashed& o) const { return o.reason; }
   std::string operator()(const Serialized& o) const { return o.reason; }
   std::string operator()(const Unlaunchable& o) const { return o.limit; }
   std::string operator()(const Crashed& o) const { return o.error; }
@@ -60,6 +61,7 @@ struct ReadSummary {
   void operator()(Pruned& o) const { read_rule(o.rule, o.reason); }
   void operator()(Invalid& o) const { read_rule(o.rule, o.reason); }
   void operator()(CompileFailed& o) const { o.log = summary; }
+  void operator()(CompilerCrashed& o) const { o.reason = summary; }
   void operator()(Serialized& o) const { o.reason = summary; }
   void operator()(Unlaunchable& o) const { o.limit = summary; }
   void operator()(Crashed& o) const { o.error = summary; }
@@ -125,11 +127,16 @@ OutcomeKind outcome_kind(const Outcome& outcome) {
   return static_cast<OutcomeKind>(outcome.index());
 }
 
+bool is_without_code(OutcomeKind kind) {
+  return kind == OutcomeKind::compile_failed || kind == OutcomeKind::compiler_crashed;
+}
+
 std::string_view outcome_name(OutcomeKind kind) {
-  static constexpr std::array<std::string_view, 18> kNames{
-      "pruned",    "invalid",      "compile_failed", "serialized",  "unlaunchable", "crashed",
-      "timed_out", "wrong_result", "implausible",    "flagged",     "estimated",    "measured",
-      "right",     "compiled",     "profiled",       "not_covered", "not_verified", "stopped"};
+  static constexpr std::array<std::string_view, 19> kNames{
+      "pruned",   "invalid",   "compile_failed", "compiler_crashed", "serialized",  "unlaunchable",
+      "crashed",  "timed_out", "wrong_result",   "implausible",      "flagged",     "estimated",
+      "measured", "right",     "compiled",       "profiled",         "not_covered", "not_verified",
+      "stopped"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 

@@ -90,6 +90,10 @@ struct Invalid {     ///< the family cannot build it
 struct CompileFailed {
   std::string log;
 };
+struct CompilerCrashed {  ///< the compiler itself did not come to its end
+  std::string reason;     ///< the signal, or the limit that it met: memory, time, stack
+  std::string log;        ///< the reason, and the compiler's last words
+};
 struct Serialized {    ///< ptxas gave up what the kernel relies on; it is not worth measuring
   std::string reason;  ///< ptxas' notes: "C7512: wgmma.mma_async instructions are serialized ..."
 };
@@ -137,8 +141,9 @@ struct Measured {
   std::vector<CounterValue> counters = {};  ///< empty: none were read
 };
 
-using Outcome = std::variant<Pruned, Invalid, CompileFailed, Serialized, Unlaunchable, Crashed,
-                             TimedOut, WrongResult, Implausible, Flagged, Estimated, Measured>;
+using Outcome =
+    std::variant<Pruned, Invalid, CompileFailed, CompilerCrashed, Serialized, Unlaunchable, Crashed,
+                 TimedOut, WrongResult, Implausible, Flagged, Estimated, Measured>;
 
 /// How a configuration ended: the alternatives of Outcome in their order, then what reports say
 /// about configurations that are not ranked.
@@ -146,6 +151,7 @@ enum class OutcomeKind {
   pruned,
   invalid,
   compile_failed,
+  compiler_crashed,
   serialized,
   unlaunchable,
   crashed,
@@ -163,11 +169,13 @@ enum class OutcomeKind {
   stopped,       ///< it did not come to its end
 };
 [[nodiscard]] OutcomeKind outcome_kind(const Outcome& outcome);
+/// Whether there is no machine code because it was not compiled: compile_failed, compiler_crashed.
+[[nodiscard]] bool is_without_code(OutcomeKind kind);
 /// The enumerator's own name, which all output formats use.
 [[nodiscard]] std::string_view outcome_name(OutcomeKind kind);
 /// The name of the outcome's kind, which all output formats use: "pruned", "invalid",
-/// "compile_failed", "serialized", "unlaunchable", "crashed", "timed_out", "wrong_result",
-/// "implausible", "flagged", "estimated", "measured".
+/// "compile_failed", "compiler_crashed", "serialized", "unlaunchable", "crashed", "timed_out",
+/// "wrong_result", "implausible", "flagged", "estimated", "measured".
 [[nodiscard]] std::string_view outcome_name(const Outcome& outcome);
 /// One line for people: the reason, error, limit or time. Never empty.
 [[nodiscard]] std::string outcome_summary(const Outcome& outcome);

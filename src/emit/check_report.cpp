@@ -90,7 +90,7 @@ std::string headline(const std::vector<CheckedInput>& rows) {
 std::string count_text(const std::vector<CheckedInput>& worst, const Coverage& coverage) {
   const auto count = [&](auto&& matches) { return std::ranges::count_if(worst, matches); };
   const auto not_compiled =
-      count([](const CheckedInput& row) { return row.outcome == OutcomeKind::compile_failed; });
+      count([](const CheckedInput& row) { return is_without_code(row.outcome); });
   const auto wrong = count([](const CheckedInput& row) { return !is_right(row); }) - not_compiled;
   if (wrong + not_compiled == 0) {
     return coverage.complete ? fmt::format("all {} right\n", worst.size())

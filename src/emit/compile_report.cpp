@@ -97,7 +97,8 @@ const std::vector<Field<CompiledConfig>>& compile_fields() {
       {"config", "config", "the configuration's short form", 0, kEverywhere,
        member<&CompiledConfig::short_form>, ColumnFit{.config = true}},
       {"status", "status",
-       "how the compilation ended: compiled, serialized, invalid, unlaunchable or compile_failed",
+       "how the compilation ended: compiled, serialized, invalid, unlaunchable, compile_failed or "
+       "compiler_crashed",
        0, kEverywhere, [](const CompiledConfig& r) { return outcome_name(r.status); },
        ColumnFit{.once = true}},
       {"registers_per_thread", "regs", "registers per thread", 0, kEverywhere,

@@ -66,7 +66,8 @@ std::vector<Field<EmulatedConfig>> make_config_fields() {
        ColumnFit{.config = true}},
       {"outcome", "outcome",
        "how the emulation ended: right, wrong_result, flagged (there are findings), not_covered "
-       "(an instruction that is not emulated), compile_failed, invalid, unlaunchable",
+       "(an instruction that is not emulated), compile_failed, compiler_crashed, invalid, "
+       "unlaunchable",
        0, kEverywhere, [](const Row& r) { return outcome_name(r.outcome); },
        ColumnFit{.once = true}},
       {"runs", "runs", "number of runs: schedules times inputs", 0, kForPrograms,

@@ -52,7 +52,9 @@ struct OutcomeDetails {
       result["verification"] = json_verification(o.verification);
     }
   }
-  void operator()(const CompileFailed& o) const { result["log"] = o.log; }
+  template <typename Uncompiled>
+  requires std::is_same_v<Uncompiled, CompileFailed> || std::is_same_v<Uncompiled, CompilerCrashed>
+  void operator()(const Uncompiled& o) const { result["log"] = o.log; }
   template <typename Other>
   void operator()(const Other&) const {}
 };

@@ -40,7 +40,7 @@ class Emulator {
       }
     }
     const CompileResult compiled = compile_to_ptx(with_line_info(small.request), of_.cache);
-    if (const auto* failed = std::get_if<CompileFailed>(&compiled)) {
+    if (const auto failed = failure_of(compiled)) {
       return SmallEmulation{
           without_run(small.launch.on.problem, outcome_kind(*failed),
                       "it does not compile for the small problem: " + outcome_summary(*failed)),

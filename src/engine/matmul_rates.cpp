@@ -25,9 +25,9 @@ MatmulRates::MatmulRates(const MatmulSetup& setup, const std::vector<Problem>& p
 
 MatmulRate MatmulRates::measured(DType dtype) const {
   const CompileResult& result = kernels_.at(dtype).get();
-  if (const auto* failed = std::get_if<CompileFailed>(&result)) {
+  if (const std::string* log = failure_log(result)) {
     throw Error(ExitCode::gpu_failure, "the matrix multiplication kernel does not compile",
-                "kernels/" + matmul_source_names().front(), failed->log);
+                "kernels/" + matmul_source_names().front(), *log);
   }
   return measure_(std::get<Artifact>(result));
 }

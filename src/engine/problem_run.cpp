@@ -280,8 +280,8 @@ void ProblemRun::handle(const CompiledCandidate& ready) {
 /// The candidate's outcome. Empty: it is in the race, or has the same code as an earlier one.
 std::optional<Outcome> ProblemRun::outcome_of(CandidateId id, const CompileResult& result) {
   Candidate& candidate = work_.at(id);
-  if (const auto* failed = std::get_if<CompileFailed>(&result)) {
-    return *failed;
+  if (auto failed = failure_of(result)) {
+    return failed;
   }
   work_.finish_launch(id);
   if (auto unlaunchable =

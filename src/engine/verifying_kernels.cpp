@@ -22,9 +22,9 @@ VerifyingKernels::VerifyingKernels(std::shared_ptr<const SourceBundle> sources,
 
 const Artifact& VerifyingKernels::of(const Problem& problem) const {
   const CompileResult& result = results_.at(key_of(problem)).get();
-  if (const auto* failed = std::get_if<CompileFailed>(&result)) {
+  if (const std::string* log = failure_log(result)) {
     throw Error(ExitCode::gpu_failure, "the kernels that verify results do not compile",
-                "kernels/" + sources_->main.name, failed->log);
+                "kernels/" + sources_->main.name, *log);
   }
   return std::get<Artifact>(result);
 }

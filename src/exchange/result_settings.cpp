@@ -21,6 +21,7 @@ Validity validity_of(const Outcome& outcome) {
     case invalid:
       return Validity::constraints;
     case compile_failed:
+    case compiler_crashed:
     case serialized:
       return Validity::compile;
     case unlaunchable:

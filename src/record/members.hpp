@@ -30,6 +30,7 @@ FATUNE_MEMBERS_AND_LATER(Timing,
 FATUNE_MEMBERS(Pruned, rule, reason)
 FATUNE_MEMBERS(Invalid, rule, reason)
 FATUNE_MEMBERS(CompileFailed, log)
+FATUNE_MEMBERS(CompilerCrashed, reason, log)
 FATUNE_MEMBERS(Serialized, reason)
 FATUNE_MEMBERS(Unlaunchable, limit)
 FATUNE_MEMBERS(Crashed, error)

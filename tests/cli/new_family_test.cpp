@@ -139,8 +139,9 @@ TEST_F(EndlessCompilation, CostsItsConfigurationAlone) {
   const json kernels = json::parse(result.out)["configs"];
   ASSERT_EQ(kernels.size(), 2U);
   EXPECT_EQ(kernels[0]["status"], "compiled");
-  EXPECT_EQ(kernels[1]["status"], "compile_failed");
-  EXPECT_THAT(kernels[1]["detail"].get<std::string>(), HasSubstr("memory"));
+  EXPECT_EQ(kernels[1]["status"], "compiler_crashed");
+  EXPECT_THAT(kernels[1]["detail"].get<std::string>(), HasSubstr("needs more memory"));
+  EXPECT_THAT(kernels[1]["log"].get<std::string>(), HasSubstr("mine.cu"));
 }
 
 TEST_F(EndlessCompilation, EndsWhenTheUserInterrupts) {

@@ -12,10 +12,12 @@ using namespace fake_cuda;
 
 namespace {
 
+// Opened while this library is loaded: processes that compile can open no file later.
+void* const nvrtc = dlopen(FATUNE_REAL_NVRTC, RTLD_NOW | RTLD_LOCAL);
+
 /// NVRTC's own function.
 template <typename Function>
 Function* real(const char* name) {
-  static void* const nvrtc = dlopen(FATUNE_REAL_NVRTC, RTLD_NOW | RTLD_LOCAL);
   return reinterpret_cast<Function*>(dlsym(nvrtc, name));
 }
 

@@ -84,9 +84,9 @@ void write_artifact(const Job& job, const CompileRequest& request, const Artifac
   }
 }
 
-void add_failure(const CompileFailed& failed, CompiledConfig& row) {
-  set_outcome(failed, row);
-  row.log = failed.log;
+void add_failure(const CompileResult& result, CompiledConfig& row) {
+  set_outcome(*failure_of(result), row);
+  row.log = *failure_log(result);
 }
 
 void add_compiled(const Job& job, const Artifact& artifact, Prepared& prepared) {
@@ -136,7 +136,7 @@ void compile_prepared(const Job& job, std::vector<Prepared>& prepared) {
         if (const auto* artifact = std::get_if<Artifact>(result.get())) {
           add_compiled(job, *artifact, owner);
         } else {
-          add_failure(std::get<CompileFailed>(*result), owner.row);
+          add_failure(*result, owner.row);
         }
         progress.step();
         return !InterruptWatch::interrupted();
@@ -151,7 +151,7 @@ ExitCode exit_code_of(const CompileReport& report, bool strict) {
   const auto any = [&](OutcomeKind status) {
     return is_among(status, report.configs, &CompiledConfig::status);
   };
-  if (strict && any(OutcomeKind::compile_failed)) {
+  if (strict && std::ranges::any_of(report.configs, is_without_code, &CompiledConfig::status)) {
     return ExitCode::failed_outcomes;
   }
   return any(OutcomeKind::compiled) || any(OutcomeKind::serialized) ? ExitCode::ok

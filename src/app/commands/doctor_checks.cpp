@@ -96,7 +96,7 @@ std::vector<Check> check_nvrtc(const CompileSettings&) {
   }
   const std::string version = gpu::nvrtc_version_text();
   const CompileResult result = compile(probe_request());
-  if (const auto* failed = std::get_if<CompileFailed>(&result)) {
+  if (const auto failed = failure_of(result)) {
     return {
         {"NVRTC", Health::broken,
          fmt::format("version {} does not compile: {}", version, outcome_summary(*failed)),

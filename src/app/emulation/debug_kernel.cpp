@@ -84,8 +84,8 @@ LaunchGeometry launch_of(const DebuggedKernel& kernel, const ResourceFacts* fact
 
 /// Returns the compiled artifact. Throws Error(bad_file) if it does not compile.
 Artifact artifact_of(CompileResult result, const std::string& config) {
-  if (const auto* failed = std::get_if<CompileFailed>(&result)) {
-    throw Error(ExitCode::bad_file, "the configuration does not compile", config, failed->log);
+  if (const std::string* log = failure_log(result)) {
+    throw Error(ExitCode::bad_file, "the configuration does not compile", config, *log);
   }
   return std::get<Artifact>(std::move(result));
 }

@@ -31,7 +31,7 @@ EmulatedConfig emulate_config(const EmulationJob& job, const Config& config,
   const CompileRequest request =
       compile_request(job.family, config, problem, job.limits.arch, job.limits);
   const CompileResult compiled = compile_to_ptx(with_line_info(request), job.cache);
-  if (const auto* failed = std::get_if<CompileFailed>(&compiled)) {
+  if (const auto failed = failure_of(compiled)) {
     return stopped_by(*failed, job.family, config, problem);
   }
   return emulate_kernel(

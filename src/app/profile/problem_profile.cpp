@@ -72,11 +72,11 @@ void ProblemProfile::compile(CubinCache* cache) {
 // Returns false if it cannot be compiled or launched, or if an interrupt prevented its compilation.
 bool ProblemProfile::add_case(std::size_t row,
                               const std::shared_ptr<const CompileResult>& compiled) {
-  if (const auto* failed = std::get_if<CompileFailed>(compiled.get())) {
-    set_failure(*failed, rows_[row]);
+  if (!compiled) {
     return false;
   }
-  if (!compiled) {
+  if (const auto failed = failure_of(*compiled)) {
+    set_failure(*failed, rows_[row]);
     return false;
   }
   const Config& config = problem_.cases[row].config;

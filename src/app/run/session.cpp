@@ -49,8 +49,8 @@ void explain_interruption(const RunEnd& end, const OutputOptions& output) {
 
 bool is_failure(const Result& result) {
   const Outcome& outcome = result.outcome;
-  return std::holds_alternative<CompileFailed>(outcome) ||
-         std::holds_alternative<Crashed>(outcome) || std::holds_alternative<TimedOut>(outcome) ||
+  return is_without_code(outcome_kind(outcome)) || std::holds_alternative<Crashed>(outcome) ||
+         std::holds_alternative<TimedOut>(outcome) ||
          std::holds_alternative<WrongResult>(outcome) ||
          std::holds_alternative<Implausible>(outcome) || std::holds_alternative<Flagged>(outcome);
 }

@@ -27,8 +27,8 @@ std::size_t ptx_function_of(const PtxModule& module, const std::string& name) {
 Artifact compile_with_lines(const SassCase& one, const CompileSettings& settings) {
   const auto cache = open_cache(settings);
   CompileResult result = compile(with_line_info(one.request()), cache.get(), true);
-  if (const auto* failed = std::get_if<CompileFailed>(&result)) {
-    throw Error(ExitCode::bad_file, "the configuration does not compile", one.name(), failed->log);
+  if (const std::string* log = failure_log(result)) {
+    throw Error(ExitCode::bad_file, "the configuration does not compile", one.name(), *log);
   }
   return std::get<Artifact>(std::move(result));
 }

@@ -55,8 +55,8 @@ SassCode load_case(const CodeOptions& options, const SassCase& one) {
     }
   }
   const CompileResult result = compile(one.request(), cache.get());
-  if (const auto* failed = std::get_if<CompileFailed>(&result)) {
-    throw Error(ExitCode::bad_file, "the configuration does not compile", one.name(), failed->log);
+  if (const std::string* log = failure_log(result)) {
+    throw Error(ExitCode::bad_file, "the configuration does not compile", one.name(), *log);
   }
   const auto& artifact = std::get<Artifact>(result);
   if (!one.measured_key.empty() && artifact.key != one.measured_key) {

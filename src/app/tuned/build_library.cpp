@@ -76,9 +76,9 @@ void check_compiled(const CompileRequest& request,
   if (result == nullptr) {
     throw Error(ExitCode::interrupted, "interrupted: nothing was exported");
   }
-  if (const auto* failed = std::get_if<CompileFailed>(result.get())) {
+  if (const std::string* log = failure_log(*result)) {
     throw Error(ExitCode::failed_outcomes, "a kernel of the library does not compile",
-                request.label, failed->log);
+                request.label, *log);
   }
 }
 

@@ -19,6 +19,7 @@ std::vector<Outcome> one_of_each() {
   return {Pruned{"rule", "why"},
           Invalid{"rule", "why"},
           CompileFailed{"note\nx.cu(1): error: no\nmore"},
+          CompilerCrashed{"signal 11", "the compiler crashed: signal 11"},
           Serialized{"C7512: too few registers"},
           Unlaunchable{"too many threads"},
           Crashed{"CUDA_ERROR_ILLEGAL_ADDRESS"},
@@ -32,8 +33,9 @@ std::vector<Outcome> one_of_each() {
 
 TEST(Outcome, NamesFollowTheAlternatives) {
   const std::vector<std::string_view> names{
-      "pruned",    "invalid",      "compile_failed", "serialized", "unlaunchable", "crashed",
-      "timed_out", "wrong_result", "implausible",    "flagged",    "estimated",    "measured"};
+      "pruned",       "invalid",   "compile_failed", "compiler_crashed", "serialized",
+      "unlaunchable", "crashed",   "timed_out",      "wrong_result",     "implausible",
+      "flagged",      "estimated", "measured"};
   const std::vector<Outcome> outcomes = one_of_each();
   ASSERT_EQ(outcomes.size(), std::variant_size_v<Outcome>);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
@@ -104,16 +106,13 @@ TEST(ErrorStats, PercentageOfNothingIsZero) {
 }
 
 TEST(ReadFailure, GivesTheOutcomeThatASummaryIsOf) {
-  const std::vector<Outcome> failures{Pruned{"rule-1", "it is: slow"},
-                                      Invalid{"rows", "too few"},
-                                      CompileFailed{"x.cu: error: no"},
-                                      Serialized{"C7512: notes"},
-                                      Unlaunchable{"300 of 200"},
-                                      Crashed{"CUDA_ERROR: it"},
-                                      TimedOut{1500.0},
-                                      WrongResult{{}, "0.5"},
-                                      Implausible{0.25, 1.0, "too fast"},
-                                      Flagged{{}, "race: at x.cu:3"}};
+  const std::vector<Outcome> failures{
+      Pruned{"rule-1", "it is: slow"},  Invalid{"rows", "too few"},
+      CompileFailed{"x.cu: error: no"}, CompilerCrashed{"signal 11", "what it said"},
+      Serialized{"C7512: notes"},       Unlaunchable{"300 of 200"},
+      Crashed{"CUDA_ERROR: it"},        TimedOut{1500.0},
+      WrongResult{{}, "0.5"},           Implausible{0.25, 1.0, "too fast"},
+      Flagged{{}, "race: at x.cu:3"}};
   for (const Outcome& failure : failures) {
     const Outcome read = read_failure(outcome_name(failure), outcome_summary(failure));
     EXPECT_EQ(outcome_name(read), outcome_name(failure));

@@ -83,6 +83,7 @@ TEST(RecordJson, EveryAlternativeComesBackAsItself) {
       Pruned{"rule", "why"},
       Invalid{"rule", "why"},
       CompileFailed{"error: x\nline 2"},
+      CompilerCrashed{"signal 11", "the compiler crashed: signal 11\nwords"},
       Serialized{"C7512: why"},
       Unlaunchable{"too much"},
       Crashed{"CUDA_ERROR_ILLEGAL_ADDRESS"},

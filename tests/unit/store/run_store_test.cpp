@@ -13,6 +13,7 @@ std::vector<Outcome> one_of_each() {
   return {Pruned{"rule", "reason"},
           Invalid{"rule", "reason"},
           CompileFailed{"x.cu(1): error: no\nsecond line"},
+          CompilerCrashed{"signal 11", "the compiler crashed: signal 11"},
           Serialized{"C7512: why"},
           Unlaunchable{"needs 300000 bytes"},
           Crashed{"CUDA_ERROR_ILLEGAL_ADDRESS: an illegal access"},
