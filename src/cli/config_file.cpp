@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +18,7 @@
 #include "cli/typed_words.hpp"
 #include "cli/value_words.hpp"
 #include "core/environment.hpp"
+#include "core/file_owner.hpp"
 #include "core/visible_text.hpp"
 
 namespace fatune {
@@ -278,18 +278,6 @@ class FileReader {
   const TypedWords& typed_;
   std::vector<Setting> settings_;
 };
-
-/// Returns why somebody other than the user and root may have written the file. Empty: nobody may.
-std::string why_foreign(const struct stat& status) {
-  if (status.st_uid != ::geteuid() && status.st_uid != 0) {
-    return fmt::format("belongs to another user (uid {})", status.st_uid);
-  }
-  const mode_t by_others = status.st_gid == ::getegid() ? S_IWOTH : S_IWOTH | S_IWGRP;
-  const bool is_link = S_ISLNK(status.st_mode);  // whose mode has no meaning
-  return !is_link && (status.st_mode & by_others) != 0
-             ? fmt::format("may be changed by other users (mode {:03o})", status.st_mode & 0777U)
-             : std::string();
-}
 
 /// Throws Error(bad_file) if the file, or a link that leads to it, is somebody else's: options name
 /// files that are written and kernels that are run.

@@ -15,6 +15,7 @@
 
 #include "core/environment.hpp"
 #include "core/error.hpp"
+#include "core/file_owner.hpp"
 #include "core/text_parts.hpp"
 #include "process/descriptor.hpp"
 #include "process/temporary_file.hpp"
@@ -161,20 +162,13 @@ fs::path CacheFolder::entry_path(CacheKind kind, const std::string& key) const {
 std::string CacheFolder::why_unsafe() const {
   struct stat status {};
   const std::string folder = settings_.folder.string();
-  if (::stat(folder.c_str(), &status) != 0) {
-    return {};  // nothing is in it, and write() makes it
-  }
-  if (status.st_uid != ::geteuid() && status.st_uid != 0) {
-    return fmt::format(
-        "{} belongs to another user (uid {}), whose code would run: name a folder of your own with "
-        "--cache-dir",
-        folder, status.st_uid);
-  }
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return fmt::format("other users may write to {}, and their code would run: 'chmod go-w {}'",
-                       folder, shell_word(folder));
-  }
-  return {};
+  const bool exists = ::stat(folder.c_str(), &status) == 0;  // write() makes it
+  const std::string why = exists ? why_foreign(status) : "";
+  return why.empty() ? ""
+                     : fmt::format(
+                           "{} {}, and what is in it would run on the GPU: name a folder of "
+                           "your own with --cache-dir, or, if it is yours, 'chmod go-w {}'",
+                           folder, why, shell_word(folder));
 }
 
 bool CacheFolder::may_use() {
