@@ -166,9 +166,11 @@ TEST_F(Import, TheNameOfAGpuHasNoEffect) {
       const ProcessResult result = fatune(arguments);
       expect_ok(result);
       EXPECT_TRUE(format == "csv" || result.out.find("RED") != std::string::npos) << result.out;
-      for (const char* const bad : {"\x1b", "\b", "\u202e", "\n# h"}) {
+      for (const char* const bad : {"\x1b", "\b", "\u202e"}) {
         EXPECT_THAT(result.out + result.err, Not(HasSubstr(bad))) << command.front() << format;
       }
+      const bool has_line = result.out.find("\n# h") != std::string::npos;
+      EXPECT_TRUE(format == "csv" || !has_line) << "a quoted cell of CSV may have line breaks";
       EXPECT_TRUE(format != "md" || result.out.find("<img") == std::string::npos) << result.out;
     }
   }

@@ -83,7 +83,7 @@ TEST(LaunchedBlocks, NeedNoMoreThanCanBeEmulated) {
   EmulatedLaunch launch = launch_of((std::int64_t{1} << 22) + 1);
   EXPECT_THAT(why_refused(ptx, launch), HasSubstr("the launch has 4194305 blocks"));
   launch = launch_of(1);
-  launch.geometry.arguments.buffers.push_back({"large", std::int64_t{1} << 40});
+  launch.geometry.arguments.buffers.emplace_back().bytes = std::int64_t{1} << 40;
   EXPECT_THAT(why_refused(ptx, launch),
               HasSubstr("1099511627776 bytes in its workspaces and outputs"));
   launch = launch_of(16);
