@@ -1,9 +1,10 @@
 #include "plan/text_cursor.hpp"
 
-#include <algorithm>
 #include <cctype>
 
 #include <fmt/format.h>
+
+#include "core/visible_text.hpp"
 
 namespace fatune {
 namespace {
@@ -18,9 +19,7 @@ bool is_word_character(char c) {
 }
 
 std::string printable(std::string_view text, std::size_t most_shown) {
-  std::string shown(text.substr(0, most_shown));
-  std::ranges::replace_if(
-      shown, [](char c) { return c < ' ' || c > '~'; }, '?');
+  const std::string shown = visible_text(text.substr(0, most_shown));
   return text.size() > most_shown ? shown + "..." : shown;
 }
 

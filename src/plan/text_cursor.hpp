@@ -54,7 +54,7 @@ class TextCursor {
 /// True for an ASCII letter, digit or underscore.
 [[nodiscard]] bool is_word_character(char c);
 
-/// `text` for a message: at most `most_shown` characters, with '?' for each that does not print.
+/// `text` for a message: visible_text() of its first `most_shown` bytes.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t most_shown = 100);
 
 }  // namespace fatune

@@ -79,7 +79,7 @@ TEST(ShortForm, AFrameMustClose) {
 }
 
 TEST(ShortForm, HostileTextIsQuotedHarmlessly) {
-  expect_bad(std::string("\x1b[31m\0\xff", 7), {"'?[31m?"});
+  expect_bad(std::string("\x1b[31m\0\xff", 7), {"'\uFFFD[31m\uFFFD"});
   expect_bad(std::string(100000, '('), {"longer than 4096 characters"});
   expect_bad("(" + std::string(4000, 'a'), {"..."});
 }
