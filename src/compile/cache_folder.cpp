@@ -117,15 +117,16 @@ std::string publish(const fs::path& target, std::string_view bytes) {
 /// Creates the folder if necessary, for this user alone. Returns the reason for a failure, or
 /// nothing.
 std::string create_folder(const fs::path& folder) {
-  std::error_code error;
-  if (fs::is_directory(folder, error)) {
+  std::error_code ignored;
+  if (fs::is_directory(folder, ignored)) {
     return {};
   }
-  fs::create_directories(folder.parent_path(), error);
-  if (error) {
-    return fmt::format("cannot create folder {}: {}", folder.string(), error.message());
+  if (folder.has_parent_path()) {
+    fs::create_directories(folder.parent_path(), ignored);
   }
-  return ::mkdir(folder.c_str(), 0700) == 0 ? "" : system_failure("create folder", folder);
+  const bool made = ::mkdir(folder.c_str(), 0700) == 0;
+  const std::string failure = made ? "" : system_failure("create folder", folder);
+  return fs::is_directory(folder, ignored) ? "" : failure;  // another process may have made it
 }
 
 constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;

@@ -74,6 +74,15 @@ TEST_F(CubinCacheTest, CreatesItsFolder) {
   EXPECT_TRUE(cache.find(key_of(1)));
 }
 
+TEST_F(CubinCacheTest, CreatesAFolderInTheWorkingFolder) {
+  const fs::path before = fs::current_path();
+  fs::current_path(path());
+  EXPECT_EQ(CubinCache({"cache"}).why_unwritable(), "");
+  CubinCache({"cache"}).store(artifact_of(1));
+  EXPECT_TRUE(CubinCache({"cache"}).find(key_of(1)));
+  fs::current_path(before);
+}
+
 void overwrite(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
 }
