@@ -141,23 +141,34 @@ bool is_listed(std::string_view option, std::span<const KnownOption> list) {
   });
 }
 
+std::string_view first_name(const KnownOption& option) {
+  return option.names.substr(0, option.names.find('|'));
+}
+
+std::string first_names(std::span<const KnownOption> list) {
+  std::string all;
+  for (const KnownOption& option : list) {
+    all += fmt::format("{}{}", all.empty() ? "" : ", ", first_name(option));
+  }
+  return all;
+}
+
 }  // namespace
 
 bool is_plain_compiler_option(std::string_view option) { return is_listed(option, kOptions); }
 
 std::string plain_compiler_options(std::string_view option) {
   const std::string_view asked = option.substr(0, option.find('='));
-  std::string all;
-  for (const KnownOption& known : kOptions) {
-    std::string_view names = known.names;
-    const std::string_view name = take_until(names, '|');
-    if (is_one_of(asked, known.names)) {
-      return known.value.empty() ? fmt::format("{} without a value", name)
-                                 : fmt::format("{}={}", name, known.value);
-    }
-    all += fmt::format("{}{}", all.empty() ? "" : ", ", name);
+  const auto* const known = std::ranges::find_if(
+      kOptions, [&](const KnownOption& one) { return is_one_of(asked, one.names); });
+  if (known == kOptions.end()) {
+    return first_names(kOptions);
   }
-  return all;
+  const std::string_view name = first_name(*known);
+  return known->value.empty() ? fmt::format("{} without a value", name)
+         : known->value == kAssembler
+             ? fmt::format("{}= one of {}", name, first_names(kAssemblerOptions))
+             : fmt::format("{}={}", name, known->value);
 }
 
 }  // namespace fatune

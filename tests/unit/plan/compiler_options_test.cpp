@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
 namespace fatune {
 namespace {
 
@@ -42,6 +46,20 @@ TEST(CompilerOptions, AreNamedForThoseWhoLookForThem) {
   EXPECT_EQ(plain_compiler_options("-split-compile=99"), "--split-compile=1..16");
   EXPECT_EQ(plain_compiler_options("-G=1"), "--device-debug without a value");
   EXPECT_THAT(plain_compiler_options("--time=x"), HasSubstr("--std, --use_fast_math, "));
+  EXPECT_THAT(plain_compiler_options("-Xptxas=-o"),
+              HasSubstr("--ptxas-options= one of --verbose, --opt-level, "));
+}
+
+TEST(CompilerOptions, AreInTheDocument) {
+  std::ifstream file(FATUNE_TESTS_FOLDER "/../docs/bring-your-own-kernel.md");
+  const std::string document{std::istreambuf_iterator<char>(file), {}};
+  std::istringstream words(plain_compiler_options("") + " " + plain_compiler_options("-Xptxas="));
+  for (std::string word; words >> word;) {
+    if (word.starts_with('-')) {
+      word = word.substr(0, word.find(','));
+      EXPECT_THAT(document, HasSubstr("`" + word + "`"));
+    }
+  }
 }
 
 }  // namespace
