@@ -43,14 +43,17 @@ std::string file_of(const NvrtcApi& api) {
   return known && info.dli_fname != nullptr ? info.dli_fname : "";
 }
 
-/// Loads libnvrtc-builtins. libnvrtc opens it by its bare name and has no RUNPATH, but finds it
-/// once it is loaded.
+/// Loads libnvrtc-builtins, or the alternative one of the CUDA toolkit's libnvrtc.alt. libnvrtc
+/// opens it by its bare name and has no RUNPATH, but finds it once it is loaded.
 void load_builtins(const NvrtcApi& api, const std::string& nvrtc) {
   int major = 0;
   int minor = 0;
   if (api.nvrtcVersion(&major, &minor) == NVRTC_SUCCESS) {
-    const std::string name = fmt::format("libnvrtc-builtins.so.{}.{}", major, minor);
-    dlopen((std::filesystem::path(nvrtc).parent_path() / name).c_str(), RTLD_NOW | RTLD_LOCAL);
+    const std::filesystem::path library = nvrtc;
+    const bool is_alternative = library.filename().string().starts_with("libnvrtc.alt.");
+    const std::string name =
+        fmt::format("libnvrtc-builtins{}.so.{}.{}", is_alternative ? ".alt" : "", major, minor);
+    dlopen((library.parent_path() / name).c_str(), RTLD_NOW | RTLD_LOCAL);
   }
 }
 

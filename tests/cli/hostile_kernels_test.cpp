@@ -55,7 +55,7 @@ TEST_F(HostileKernel, LargeVariablesAreNotEmulated) {
                 "for (long long i = threadIdx.x; i < sizeof large; i += 256) { ++large[i]; }\n");
     const json config = emulated(ExitCode::nothing_ranked);
     EXPECT_EQ(config["outcome"], "not_covered");
-    EXPECT_THAT(config["detail"].get<std::string>(), HasSubstr("at most 16777216 bytes"));
+    EXPECT_THAT(config["detail"].get<std::string>(), HasSubstr("at most 33554432 bytes"));
   }
 }
 

@@ -21,7 +21,7 @@ constexpr std::uint64_t kMostSharedBytes = 232448;  ///< per block, on compute c
 constexpr std::uint64_t kMostLocalBytes = std::uint64_t{512} * 1024;
 constexpr std::uint64_t kMostParameterBytes = 32764;
 // Of all variables of a module together. Marks of accesses may take 20 times as much memory.
-constexpr std::uint64_t kMostVariableBytes = std::uint64_t{16} << 20U;
+constexpr std::uint64_t kMostVariableBytes = std::uint64_t{32} << 20U;
 /// No declaration within these limits has more.
 constexpr std::uint64_t kMostElements = kMostVariableBytes;
 
