@@ -16,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kKernelsFolder = "kernels/";
+constexpr std::size_t kLongestName = 4096;  // that of a path on Linux
 
 bool is_name_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
@@ -26,11 +27,12 @@ bool is_name_character(char c) {
 std::string_view take_name(std::string_view& text) {
   for (std::size_t open = 0; (open = text.find_first_of("\"<", open)) != std::string_view::npos;
        ++open) {
-    const std::size_t close = text.find(text[open] == '<' ? '>' : '"', open + 1);
-    const std::string_view name = text.substr(open + 1, close - open - 1);
-    if (close != std::string_view::npos && !name.empty() &&
+    const std::string_view rest = text.substr(open + 1, kLongestName);
+    const std::size_t length = rest.find(text[open] == '<' ? '>' : '"');
+    const std::string_view name = rest.substr(0, length);
+    if (length != std::string_view::npos && !name.empty() &&
         std::ranges::all_of(name, is_name_character)) {
-      text.remove_prefix(close + 1);
+      text.remove_prefix(open + 1 + length + 1);
       return name;
     }
   }
@@ -42,12 +44,13 @@ bool may_be_directive(std::string_view line) {
          line.find("?\?=") != std::string_view::npos;
 }
 
-/// True if a directive goes on in the next line: a backslash, or a comment without an end.
-bool goes_on(std::string_view text) {
-  const std::size_t open = text.rfind("/*");
-  const std::size_t close = text.rfind("*/");
-  return trim(text).ends_with('\\') ||
-         (open != std::string_view::npos && (close == std::string_view::npos || close < open));
+/// Whether a comment is open at the end of the line. `open`: whether one is at its beginning.
+bool ends_in_comment(std::string_view line, bool open) {
+  for (std::size_t at = 0; (at = line.find(open ? "*/" : "/*", at)) != std::string_view::npos;) {
+    at += 2;
+    open = !open;
+  }
+  return open;
 }
 
 std::string_view take_line(std::string_view& text) {
@@ -64,12 +67,13 @@ std::string_view take_directive(std::string_view& text) {
     if (!may_be_directive(line)) {
       continue;
     }
-    std::string_view directive = line;
-    while (!text.empty() && goes_on(directive)) {
-      take_line(text);
-      directive = {start, static_cast<std::size_t>(text.data() - start)};
+    bool in_comment = ends_in_comment(line, false);
+    for (std::string_view last = line;
+         !text.empty() && (in_comment || trim(last).ends_with('\\'));) {
+      last = take_line(text);
+      in_comment = ends_in_comment(last, in_comment);
     }
-    return directive;
+    return {start, static_cast<std::size_t>(text.data() - start)};
   }
   return {};
 }

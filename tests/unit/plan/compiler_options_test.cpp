@@ -56,7 +56,7 @@ TEST(CompilerOptions, AreInTheDocument) {
   std::istringstream words(plain_compiler_options("") + " " + plain_compiler_options("-Xptxas="));
   for (std::string word; words >> word;) {
     if (word.starts_with('-')) {
-      word = word.substr(0, word.find(','));
+      word = word.substr(0, word.find_first_of(",="));
       EXPECT_THAT(document, HasSubstr("`" + word + "`"));
     }
   }
