@@ -64,10 +64,6 @@ bool has_family(const fs::path& dir) {
   return fs::is_regular_file(dir / "family.json", ignored);
 }
 
-}  // namespace
-
-namespace {
-
 [[noreturn]] void fail_too_large(const fs::path& path, std::size_t max_bytes) {
   throw Error(ExitCode::bad_file, fmt::format("is larger than {} bytes", max_bytes), path.string());
 }

@@ -1,6 +1,9 @@
 // Tests that the library that `fatune export --to cpp` writes can be built as its README says, and
 // chooses kernels. tests/scripts/torch_package_test.py builds the package of `--to torch` if
 // PyTorch is installed.
+#include <chrono>
+#include <filesystem>
+
 #include "cli/program.hpp"
 
 namespace fatune::testing_cli {
@@ -89,6 +92,18 @@ TEST_F(LibraryExport, OneThatDidNotEndIsRepeated) {
     expect_ok(fatune(again));
     EXPECT_EQ(read(table + "src/kernels.cpp"), kernels);
   }
+}
+
+TEST_F(LibraryExport, NothingTemporaryOfAKilledExportStays) {
+  const std::vector<std::string> again{"export", "--best", kOneProblem, "--to",
+                                       "cpp",    "--out",  path("cpp")};
+  expect_ok(fatune(again));
+  const std::string temporary = path("cpp/src/.fatune-0123456789abcdef.tmp");
+  write("cpp/src/.fatune-0123456789abcdef.tmp", "half a kernel");
+  std::filesystem::last_write_time(
+      temporary, std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
+  expect_ok(fatune(again));
+  EXPECT_FALSE(std::filesystem::exists(temporary));
 }
 
 TEST_F(LibraryExport, NeedsAFolderThatCanBeWritten) {

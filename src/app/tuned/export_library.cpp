@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "emit/export_report.hpp"
 #include "emit/output_file.hpp"
 #include "library/library_files.hpp"
+#include "process/temporary_file.hpp"
 
 namespace fatune {
 namespace {
@@ -70,9 +72,12 @@ void write_library(const ExportOptions& options, const FamilySet& families,
                    const ExportReport& report) {
   const std::filesystem::path& folder = options.out_file.value();
   const Library library = build_library(report.table, families, options.compile, options.output);
+  std::set<std::filesystem::path> folders;
   for (const LibraryFile& file : library_files(options.to, library)) {
     write_output_file(folder / file.path, file.bytes);
+    folders.insert((folder / file.path).parent_path());
   }
+  std::ranges::for_each(folders, remove_stale_temporaries);  // of an export that was killed
   const std::filesystem::path table = table_path(options);
   write_output_file(table, export_json(report));
   write_output_file(std::filesystem::path(table).replace_extension(".md"),
