@@ -5,6 +5,7 @@
 #include <set>
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include "conformance/bounds.hpp"
 #include "conformance/emulated_kernels.hpp"
@@ -98,7 +99,8 @@ TEST(ConformanceResults, AreComparedBitByBitUnlessABoundIsDocumented) {
 
 TEST(ConformanceRecording, IsReadAsItWasWritten) {
   const std::filesystem::path file =
-      std::filesystem::path(testing::TempDir()) / "conformance_recording_test.bin";
+      std::filesystem::path(testing::TempDir()) /
+      ("conformance_recording_" + std::to_string(::getpid()) + ".bin");
   Recording recording;
   recording.device = "a device";
   const Case& first = all_cases().front();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <string>
@@ -47,7 +48,8 @@ class UsableCores : public testing::Test {
     return set;
   }
 
-  fs::path root_ = fs::path(testing::TempDir()) / "usable_cores";
+  /// CTest runs several tests of this fixture at the same time, each in its own process.
+  fs::path root_ = fs::path(testing::TempDir()) / ("usable_cores_" + std::to_string(::getpid()));
   cpu_set_t before_ = affinity();
 };
 

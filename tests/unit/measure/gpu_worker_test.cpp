@@ -2,6 +2,7 @@
 #include "measure/gpu_worker.hpp"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -107,7 +108,7 @@ TEST_F(GpuWorkerTest, DenseProductsThatCrashCostOneWorker) {
 #ifdef FATUNE_NVTX_RECORDER
 
 TEST_F(GpuWorkerTest, ProfilersSeeTheDocumentedRanges) {
-  const std::string file = testing::TempDir() + "fatune_nvtx_ranges.txt";
+  const std::string file = testing::TempDir() + "fatune_nvtx_ranges_" + std::to_string(::getpid());
   std::filesystem::remove(file);
   const gpu::ScopedVariable injection("NVTX_INJECTION64_PATH", FATUNE_NVTX_RECORDER);
   const gpu::ScopedVariable log("FATUNE_NVTX_LOG", file);
