@@ -49,12 +49,12 @@ def winners_of(file, device):
     """Returns [(problem, winner)] of a best_configs.json for the GPU of this name, or else for its first GPU."""
     try:
         best = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
-        gpus = best["gpus"]
-        models = [gpu["device"]["name"] for gpu in gpus]
+        runs = best["runs"] if "runs" in best else [best]
+        models = [run["device"]["name"] for run in runs]
         model = device if device in models else models[0]
-        return [(entry["problem"], {"family": best.get("family", ""), **entry["winner"]})
-                for gpu in gpus if gpu["device"]["name"] == model
-                for entry in gpu["problems"] if entry["winner"] is not None]
+        return [(entry["problem"], entry["ranking"][0])
+                for run in runs if run["device"]["name"] == model
+                for entry in run["problems"] if entry["ranking"]]
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise ProgramError(f"{file}: not a best_configs.json that a sweep has written ({error!r})") from error
 

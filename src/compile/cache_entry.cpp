@@ -13,15 +13,15 @@ concept Stored = std::same_as<Struct, AssemblerNote> || std::same_as<Struct, Res
 
 template <Stored Struct>
 void to_json(nlohmann::json& json, const Struct& value) {
-  visit_members(value, [&](std::string_view name, const auto& member, auto...) {
-    json[std::string(name)] = member;
+  visit_members(value, [&](const MemberInfo& info, const auto& member) {
+    json[std::string(info.name)] = member;
   });
 }
 
 template <Stored Struct>
 void from_json(const nlohmann::json& json, Struct& value) {
-  visit_members(value, [&](std::string_view name, auto& member, auto...) {
-    json.at(std::string(name)).get_to(member);
+  visit_members(value, [&](const MemberInfo& info, auto& member) {
+    json.at(std::string(info.name)).get_to(member);
   });
 }
 

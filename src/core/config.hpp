@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/members.hpp"
+
 namespace fatune {
 
 /// A parameter's value. Enumerators are stored as their numeric code (FP16 = 5, BF16 = 15) and
@@ -19,5 +21,7 @@ struct Config {
 
   auto operator<=>(const Config&) const = default;
 };
+FATUNE_DESCRIBED(Config, (family, "kernel family of the configuration"),
+                 (values, "the values of the family's parameters, in its order"))
 
 }  // namespace fatune

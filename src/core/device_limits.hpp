@@ -15,7 +15,7 @@ namespace fatune {
 /// architecture that is not in this machine.
 struct DeviceLimits {
   std::string name;  ///< "NVIDIA H200"; for an offline architecture "sm_90 (no GPU)"
-  std::string uuid;  ///< "GPU-xxxxxxxx-...", empty offline
+  std::string uuid;
   Arch arch;
   int sm_count = 0;
   int max_threads_per_block = 0;
@@ -24,19 +24,37 @@ struct DeviceLimits {
   int registers_per_sm = 0;
   int registers_per_block = 0;
   int max_registers_per_thread = 255;
-  std::int64_t smem_per_block_optin_bytes = 0;  ///< most dynamic + static shared memory of a block
+  std::int64_t smem_per_block_optin_bytes = 0;
   std::int64_t smem_per_sm_bytes = 0;
-  std::int64_t smem_reserved_per_block_bytes = 1024;  ///< taken by the driver for each block
+  std::int64_t smem_reserved_per_block_bytes = 1024;
   std::int64_t l2_bytes = 0;
   std::int64_t total_memory_bytes = 0;
-  std::int64_t free_memory_bytes = 0;  ///< when it was queried; 0 offline
+  std::int64_t free_memory_bytes = 0;
   int clock_khz = 0;
-  double memory_gbps = 0.0;  ///< peak device-memory bandwidth, GB/s
+  double memory_gbps = 0.0;
 };
-FATUNE_MEMBERS(DeviceLimits, name, uuid, arch, sm_count, max_threads_per_block, max_threads_per_sm,
-               max_blocks_per_sm, registers_per_sm, registers_per_block, max_registers_per_thread,
-               smem_per_block_optin_bytes, smem_per_sm_bytes, smem_reserved_per_block_bytes,
-               l2_bytes, total_memory_bytes, free_memory_bytes, clock_khz, memory_gbps)
+FATUNE_DESCRIBED(
+    DeviceLimits, (name, "the driver's name for the GPU"),
+    (uuid, "UUID of the GPU, GPU-...; empty for an architecture without a GPU"),
+    (arch, "architecture that kernels are compiled for"),
+    (sm_count, "number of streaming multiprocessors (SMs)"),
+    (max_threads_per_block, "largest number of threads in a thread block"),
+    (max_threads_per_sm, "largest number of resident threads on an SM"),
+    (max_blocks_per_sm, "largest number of resident thread blocks on an SM"),
+    (registers_per_sm, "number of 32-bit registers of an SM"),
+    (registers_per_block, "largest number of 32-bit registers of a thread block"),
+    (max_registers_per_thread, "largest number of 32-bit registers of a thread"),
+    (smem_per_block_optin_bytes,
+     "largest shared memory that a thread block can have, in bytes, dynamic and static"),
+    (smem_per_sm_bytes, "size of the shared memory of an SM in bytes"),
+    (smem_reserved_per_block_bytes,
+     "shared memory that the driver takes for each thread block, in bytes"),
+    (l2_bytes, "size of the L2 cache in bytes"),
+    (total_memory_bytes, "size of the device memory in bytes"),
+    (free_memory_bytes,
+     "free device memory in bytes when the GPU was queried; 0 for an architecture without a GPU"),
+    (clock_khz, "highest SM clock in kHz"),
+    (memory_gbps, "peak device-memory bandwidth in 10^9 bytes per second"))
 
 /// Thread blocks per SM that registers, shared memory and thread slots allow; 0: the kernel cannot
 /// be launched. Registers are allocated 256 per warp at a time, shared memory in granules of 128

@@ -21,7 +21,12 @@ struct GpuReading {
 
   auto operator<=>(const GpuReading&) const = default;
 };
-FATUNE_MEMBERS(GpuReading, sm_mhz, power_w, temperature_c, clock_limits)
+FATUNE_DESCRIBED(
+    GpuReading, (sm_mhz, kOrNull, "SM clock in MHz"), (power_w, kOrNull, "power draw in watts"),
+    (temperature_c, kOrNull, "temperature in degrees Celsius"),
+    (clock_limits,
+     "NVML's reasons for lower clocks, as bits: those in force at the reading or since "
+     "the last sample"))
 
 /// True if something that is not always present holds the clocks down: any reason except idle, the
 /// applications' clocks setting, the display clock and the (software) power cap.

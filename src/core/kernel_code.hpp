@@ -41,12 +41,14 @@ struct CompileRequest {
 
 /// A note of ptxas about a kernel's asynchronous matrix products or register counts.
 struct AssemblerNote {
-  std::string code;  ///< "C7512"
-  std::string text;  ///< without the names of functions
-  /// True if it costs speed: ptxas serialised the products, or ignored setmaxnreg.
+  std::string code;
+  std::string text;
   bool loses_speed = false;
 };
-FATUNE_MEMBERS(AssemblerNote, code, text, loses_speed)
+FATUNE_DESCRIBED(AssemblerNote, (code, "ptxas' number of the note: C7512"),
+                 (text, "its text without the names of functions"),
+                 (loses_speed,
+                  "true if it costs speed: ptxas serialised the products, or ignored setmaxnreg"))
 
 /// "C7512: wgmma.mma_async instructions are serialized due to ...; C7519: ...".
 [[nodiscard]] std::string notes_text(const std::vector<AssemblerNote>& notes);
@@ -54,18 +56,22 @@ FATUNE_MEMBERS(AssemblerNote, code, text, loses_speed)
 /// The resources that the machine code of one kernel needs.
 struct ResourceFacts {
   int registers_per_thread = 0;
-  std::int64_t spill_store_bytes = 0;  ///< per thread, static count
+  std::int64_t spill_store_bytes = 0;
   std::int64_t spill_load_bytes = 0;
-  std::int64_t local_bytes = 0;  ///< stack frame per thread
+  std::int64_t local_bytes = 0;
   std::int64_t static_smem_bytes = 0;
   std::int64_t constant_bytes = 0;
-  std::int64_t code_bytes = 0;  ///< of the kernel's text section
+  std::int64_t code_bytes = 0;
   std::vector<AssemblerNote> notes = {};
 };
-FATUNE_MEMBERS_AND_LATER(ResourceFacts,
-                         (registers_per_thread, spill_store_bytes, spill_load_bytes, local_bytes,
-                          static_smem_bytes, constant_bytes, code_bytes),
-                         notes)
+FATUNE_DESCRIBED(ResourceFacts, (registers_per_thread, "registers per thread"),
+                 (spill_store_bytes, "bytes of spill stores per thread (static count)"),
+                 (spill_load_bytes, "bytes of spill loads per thread (static count)"),
+                 (local_bytes, "stack frame per thread in bytes"),
+                 (static_smem_bytes, "static shared memory per block in bytes"),
+                 (constant_bytes, "constant memory in bytes"),
+                 (code_bytes, "size of the machine code in bytes: the kernel's text section"),
+                 (notes, "ptxas' notes about asynchronous matrix products and register counts"))
 
 /// Machine code with its facts. A plain value: it can be cached, stored and sent to a worker.
 struct Artifact {

@@ -13,7 +13,7 @@ namespace fatune {
 namespace {
 
 void check_timing(const Timing& timing) {
-  check_kernel_time(timing.median_us, "median_us");
+  check_kernel_time(timing.median_us, "time_us");
   for (const auto& [name, us] : std::initializer_list<std::pair<const char*, double>>{
            {"mean_us", timing.mean_us},
            {"min_us", timing.min_us},
@@ -53,7 +53,7 @@ void check_kernel_times(const Outcome& outcome) {
   if (const auto* measured = std::get_if<Measured>(&outcome)) {
     check_timing(measured->timing);
   } else if (const auto* estimated = std::get_if<Estimated>(&outcome)) {
-    check_kernel_time(estimated->estimate_us, "estimate_us");
+    check_kernel_time(estimated->estimate_us, "time_us");
   }
 }
 

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/members.hpp"
+
 namespace fatune {
 
 enum class Strategy {
@@ -17,16 +19,35 @@ enum class Strategy {
 /// How the measurements are taken. Every output has it.
 struct MeasurePolicy {
   Strategy strategy = Strategy::race;
-  int warmup = 0;            ///< discarded samples of each configuration
-  int repeats = 64;          ///< exhaustive: samples of each configuration
-  double target_ci = 0.005;  ///< race: half-width of a contender's interval, relative to its median
-  double budget_s = 0.0;     ///< race: seconds for the whole run; 0: no limit
-  bool flush_l2 = true;      ///< write a buffer of twice the L2 before each sample
-  bool device_gate = true;   ///< hold the stream until the host has queued the sample
-  bool cuda_graph = false;   ///< launch as a CUDA graph of one kernel
+  int warmup = 0;
+  int repeats = 64;
+  double target_ci = 0.005;
+  double budget_s = 0.0;
+  bool flush_l2 = true;     ///< write a buffer of twice the L2 before each sample
+  bool device_gate = true;  ///< hold the stream until the host has queued the sample
+  bool cuda_graph = false;  ///< launch as a CUDA graph of one kernel
   double confidence = 0.95;
   std::uint64_t seed = 1;
-  bool parts = false;  ///< race: if a launch is long, early rounds are on a part of the problem
+  bool parts = false;
 };
+FATUNE_DESCRIBED(
+    MeasurePolicy,
+    (strategy,
+     "race: samples go to the configurations that can still win; exhaustive: each configuration "
+     "gets the same number of samples"),
+    (warmup, "number of first samples of each configuration that were discarded"),
+    (repeats, "number of samples of each configuration with the strategy exhaustive"),
+    (target_ci,
+     "half-width of the median's confidence interval that a race aims for, as a fraction of the "
+     "median"),
+    (budget_s, kOrNull, "time limit of a race for the whole run in seconds; null: no limit"),
+    (flush_l2, "whether the L2 cache was overwritten before each sample"),
+    (device_gate, "whether the GPU was held until the host had queued a sample"),
+    (cuda_graph, "whether kernels were launched as CUDA graphs"),
+    (confidence, "confidence level of the confidence intervals"),
+    (seed, "seed of the random inputs"),
+    (parts,
+     "whether early rounds of a race measured only a part of the problem if a launch takes long "
+     "(docs/racing.md)"))
 
 }  // namespace fatune

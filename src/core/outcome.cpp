@@ -7,15 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "core/error.hpp"
-#include "core/outcome_text.hpp"
 #include "core/text_parts.hpp"
 
 namespace fatune {
 namespace {
-
-constexpr std::string_view kNoResultWithin = "no result within ";
-constexpr std::string_view kNotBelieved = " us cannot be believed: ";
 
 /// The first line of a compiler's log that names an error, else the first line that is not empty.
 std::string first_error_line(std::string_view log) {
@@ -39,81 +34,20 @@ struct Summary {
   std::string operator()(const Unlaunchable& o) const { return o.limit; }
   std::string operator()(const Crashed& o) const { return o.error; }
   std::string operator()(const TimedOut& o) const {
-    return fmt::format("{}{:.0f} ms", kNoResultWithin, o.deadline_ms);
+    return fmt::format("no result within {:.0f} ms", o.deadline_ms);
   }
   std::string operator()(const WrongResult& o) const { return o.finding; }
   std::string operator()(const Implausible& o) const {
-    return fmt::format("{:.3g}{}{}", o.time_us, kNotBelieved, o.reason);
+    return fmt::format("{:.3g} us cannot be believed: {}", o.time_us, o.reason);
   }
   std::string operator()(const Flagged& o) const { return o.finding; }
   std::string operator()(const Estimated& o) const {
     return fmt::format("estimated {:.1f} us (not measured)", o.estimate_us);
   }
   std::string operator()(const Measured& o) const {
-    return fmt::format("median {:.1f} us of {}", o.timing.median_us, o.timing.samples_us.size());
+    return fmt::format("median {:.1f} us of {}", o.timing.median_us, o.timing.sample_count);
   }
 };
-
-/// Reads the text that Summary makes of an alternative back into it.
-struct ReadSummary {
-  std::string_view summary;
-
-  void operator()(Pruned& o) const { read_rule(o.rule, o.reason); }
-  void operator()(Invalid& o) const { read_rule(o.rule, o.reason); }
-  void operator()(CompileFailed& o) const { o.log = summary; }
-  void operator()(CompilerCrashed& o) const { o.reason = summary; }
-  void operator()(Serialized& o) const { o.reason = summary; }
-  void operator()(Unlaunchable& o) const { o.limit = summary; }
-  void operator()(Crashed& o) const { o.error = summary; }
-  void operator()(TimedOut& o) const {
-    o.deadline_ms = number(between(summary, kNoResultWithin, " ms"));
-  }
-  void operator()(WrongResult& o) const { o.finding = summary; }
-  void operator()(Implausible& o) const {
-    const std::size_t end = summary.find(kNotBelieved);
-    if (end == std::string_view::npos) {
-      refuse();
-    }
-    o.time_us = number(summary.substr(0, end));
-    o.reason = summary.substr(end + kNotBelieved.size());
-  }
-  void operator()(Flagged& o) const { o.finding = summary; }
-  void operator()(Estimated& /*ranked*/) const { refuse(); }
-  void operator()(Measured& /*ranked*/) const { refuse(); }
-
- private:
-  void read_rule(std::string& rule, std::string& reason) const {
-    const std::size_t end = summary.find(": ");
-    if (end == std::string_view::npos) {
-      refuse();
-    }
-    rule = summary.substr(0, end);
-    reason = summary.substr(end + 2);
-  }
-
-  [[nodiscard]] double number(std::string_view text) const {
-    const auto value = whole_number<double>(text);
-    if (!value) {
-      refuse();
-    }
-    return *value;
-  }
-
-  [[noreturn]] void refuse() const {
-    throw Error(ExitCode::bad_file,
-                fmt::format("'{}' is not a valid summary of its outcome", summary));
-  }
-};
-
-template <std::size_t kIndex = 0>
-Outcome outcome_named(std::string_view name) {
-  if constexpr (kIndex == std::variant_size_v<Outcome>) {
-    throw Error(ExitCode::bad_file, fmt::format("there is no outcome '{}'", name));
-  } else {
-    Outcome outcome{std::in_place_index<kIndex>};
-    return outcome_name(outcome) == name ? outcome : outcome_named<kIndex + 1>(name);
-  }
-}
 
 }  // namespace
 
@@ -145,12 +79,6 @@ std::string_view outcome_name(const Outcome& outcome) {
 }
 
 std::string outcome_summary(const Outcome& outcome) { return std::visit(Summary{}, outcome); }
-
-Outcome read_failure(std::string_view name, const std::string& summary) {
-  Outcome outcome = outcome_named(name);
-  std::visit(ReadSummary{summary}, outcome);
-  return outcome;
-}
 
 const Verification* verification_of(const Outcome& outcome) {
   const Verification* verification = nullptr;

@@ -8,23 +8,23 @@
 #include <vector>
 
 #include "core/estimate_source.hpp"
+#include "core/members.hpp"
 
 namespace fatune {
 
 /// How far a result is from the references, over the verified elements.
 struct ErrorStats {
-  std::string input;                ///< "normal", "large_logits", "dominating_key", ...
-  double max_abs_error = 0.0;       ///< |out - fp32 reference|
-  double max_abs_difference = 0.0;  ///< |out - 16-bit reference|: what the documented rule limits
-  double max_abs_reference_error = 0.0;  ///< |16-bit reference - fp32 reference|
-  /// The limit of both: twice the reference error above, and at least one unit in the last place.
+  std::string input;
+  double max_abs_error = 0.0;
+  double max_abs_difference = 0.0;
+  double max_abs_reference_error = 0.0;
   double limit = 0.0;
-  std::int64_t elements = 0;    ///< compared
-  std::int64_t mismatched = 0;  ///< of O: beyond atol 1e-5, rtol 1e-3 of the 16-bit reference
-  std::int64_t not_finite = 0;  ///< NaN or infinity in the whole output (the poison is NaN)
-  std::int64_t guard_bytes_changed = 0;  ///< writes outside the output's memory
-  /// "O", or the name of another output. Another output has only an fp32 reference, and a limit of
-  /// its own (error_rule.hpp); the members about 16-bit references are 0.
+  std::int64_t elements = 0;
+  std::int64_t mismatched = 0;
+  std::int64_t not_finite = 0;  ///< the poison is NaN
+  std::int64_t guard_bytes_changed = 0;
+  /// Another output than O has only an fp32 reference, and a limit of its own (error_rule.hpp); the
+  /// members about 16-bit references are 0.
   std::string output = "O";
 
   [[nodiscard]] bool is_of_o() const { return output == "O"; }
@@ -33,16 +33,37 @@ struct ErrorStats {
                          : 100.0 * static_cast<double>(mismatched) / static_cast<double>(elements);
   }
 };
+FATUNE_DESCRIBED(
+    ErrorStats, (input, "kind of input: normal, large_logits, dominating_key, ..."),
+    (max_abs_error, "greatest absolute difference from the fp32 reference"),
+    (max_abs_difference,
+     "greatest absolute difference from the 16-bit reference, which the rule on errors limits"),
+    (max_abs_reference_error,
+     "greatest absolute difference of the 16-bit reference from the fp32 reference"),
+    (limit,
+     "upper limit for max_abs_error and max_abs_difference: twice max_abs_reference_error, and at "
+     "least one unit in the last place"),
+    (elements, "number of elements compared"),
+    (mismatched,
+     "number of elements that differ from the 16-bit reference by more than atol 1e-5, rtol 1e-3"),
+    (not_finite, "number of NaN or infinite elements in the whole output"),
+    (guard_bytes_changed, "number of bytes written outside the output tensor"),
+    (output, "the output that was compared: O, or another output, which has only one reference"))
 
 /// The mismatches of the rows of one input. Each list has an item for each compared row,
 /// `rows_per_head` for each (batch, head) in turn.
 struct RowMismatches {
   std::string input;
   std::int64_t rows_per_head = 0;
-  std::vector<std::int32_t> row;           ///< its position in the sequence
-  std::vector<std::int32_t> mismatched;    ///< its elements beyond atol 1e-5, rtol 1e-3
-  std::vector<std::int32_t> beyond_limit;  ///< its elements beyond the limit, from either reference
+  std::vector<std::int32_t> row;
+  std::vector<std::int32_t> mismatched;
+  std::vector<std::int32_t> beyond_limit;
 };
+FATUNE_DESCRIBED(RowMismatches, (input, "kind of input"),
+                 (rows_per_head, "number of items of the lists for each (batch, head) in turn"),
+                 (row, "position of each compared row in the sequence"),
+                 (mismatched, "number of its elements beyond atol 1e-5, rtol 1e-3"),
+                 (beyond_limit, "number of its elements beyond the limit, from either reference"))
 
 /// The mismatched rows of the input that `stats` is about. Returns nothing for outputs other than
 /// O, or if the rows were not requested.
@@ -50,86 +71,150 @@ struct RowMismatches {
                                                    const ErrorStats& stats);
 
 struct Verification {
-  /// "gpu references, all rows", "gpu references, 16384 of 1048576 rows". Empty if there was no
-  /// verification, as for times that another program measured.
-  std::string method;
+  std::string method;  ///< "gpu references, all rows", "gpu references, 16384 of 1048576 rows"
   std::uint64_t seed = 0;
-  std::vector<ErrorStats> inputs;     ///< one per input kind and output
-  std::vector<RowMismatches> rows{};  ///< one per input kind if requested; else empty
-  /// False if correct outputs of the same inputs differed between runs. Each of them was checked.
+  std::vector<ErrorStats> inputs;
+  std::vector<RowMismatches> rows{};
   bool deterministic = true;
 };
+FATUNE_DESCRIBED(
+    Verification,
+    (method,
+     "the references and the rows that were compared; empty: nothing was compared, as for times "
+     "that another program measured"),
+    (seed, "seed of the random inputs"),
+    (inputs, "error statistics, one entry for each kind of input and output"),
+    (rows, kOrNull, "mismatches by row, one entry for each kind of input; null: not requested"),
+    (deterministic,
+     "false: outputs for the same inputs differed from run to run; each of them was checked"))
 
 /// Samples and their statistics. Times are in microseconds of device time (events).
 struct Timing {
   std::vector<double> samples_us;
+  std::int64_t sample_count = 0;
   double median_us = 0.0;
   double mean_us = 0.0;
   double min_us = 0.0;
   double max_us = 0.0;
   double stddev_us = 0.0;
-  double median_low_us = 0.0;  ///< confidence interval of the median
+  double median_low_us = 0.0;
   double median_high_us = 0.0;
   double confidence = 0.95;
   std::string stopped_because;  ///< "fixed count", ...
   std::vector<std::string> warnings;
-  /// The share of the problem that the samples were taken on, if they were taken on a part and
-  /// scaled to the whole (docs/racing.md). 0: they are of the whole problem.
   double part_share = 0.0;
 };
+FATUNE_DESCRIBED(
+    Timing,
+    (samples_us, kOrNull,
+     "all samples in microseconds, in the order in which they were taken; null: they were not "
+     "kept, "
+     "as in a file of winners"),
+    (sample_count, Key{"samples"}, kOrNull, "number of samples; null: not known"),
+    (median_us, Key{"time_us"},
+     "time in microseconds that the ranking uses: the median of the samples, or the estimate"),
+    (mean_us, kOrNull, "mean of the samples in microseconds; null: not known"),
+    (min_us, kOrNull, "shortest sample in microseconds; null: not known"),
+    (max_us, kOrNull, "longest sample in microseconds; null: not known"),
+    (stddev_us, kOrNull,
+     "standard deviation of the samples in microseconds; null: fewer than two, or not known"),
+    (median_low_us, kOrNull,
+     "lower end of the median's confidence interval in microseconds; null: not known"),
+    (median_high_us, kOrNull,
+     "upper end of the median's confidence interval in microseconds; null: not known"),
+    (confidence, "confidence level of the median's confidence interval"),
+    (stopped_because, "why no further samples were taken"),
+    (warnings, "reasons to doubt the samples"),
+    (part_share, kOrNull,
+     "fraction of the problem that was timed before the configuration was eliminated, with times "
+     "scaled to the whole; null: the whole problem was timed (docs/racing.md)"))
 
 // One alternative per way a configuration can end. Each is a result, never an exception.
 struct Pruned {
-  std::string rule;  ///< id of the space's rule
+  std::string rule;
   std::string reason;
 };
-struct Invalid {     ///< the family cannot build it
-  std::string rule;  ///< id of the family's validity rule
+FATUNE_DESCRIBED(Pruned, (rule, "id of the rule of the space or the family that it breaks"),
+                 (reason, "why it ended like this"))
+struct Invalid {
+  std::string rule;
   std::string reason;
 };
+FATUNE_DESCRIBED(Invalid, (rule, "id of the rule of the space or the family that it breaks"),
+                 (reason, "why it ended like this"))
 struct CompileFailed {
   std::string log;
 };
-struct CompilerCrashed {  ///< the compiler itself did not come to its end
-  std::string reason;     ///< the signal, or the limit that it met: memory, time, stack
-  std::string log;        ///< the reason, and the compiler's last words
+FATUNE_DESCRIBED(CompileFailed, (log, "the compiler's log"))
+struct CompilerCrashed {
+  std::string reason;  ///< the signal, or the limit that it met: memory, time, stack
+  std::string log;
 };
+FATUNE_DESCRIBED(CompilerCrashed, (reason, "why it ended like this"), (log, "the compiler's log"))
 struct Serialized {    ///< ptxas gave up what the kernel relies on; it is not worth measuring
   std::string reason;  ///< ptxas' notes: "C7512: wgmma.mma_async instructions are serialized ..."
 };
+FATUNE_DESCRIBED(Serialized, (reason, "why it ended like this"))
 struct Unlaunchable {
-  std::string limit;  ///< which limit, with the figures
+  std::string limit;
 };
+FATUNE_DESCRIBED(Unlaunchable, (limit, "the limit that it exceeds, with the figures"))
 struct Crashed {
-  std::string error;  ///< the driver's name for the error, and its text
+  std::string error;
 };
+FATUNE_DESCRIBED(Crashed, (error, "the driver's name for the error, and its text"))
 struct TimedOut {
   double deadline_ms = 0.0;
 };
+FATUNE_DESCRIBED(TimedOut, (deadline_ms, "time limit in milliseconds that it exceeded"))
 struct WrongResult {
   Verification verification;
-  std::string finding;  ///< one sentence: which check failed, by how much
+  std::string finding;
 };
-struct Implausible {  ///< its time cannot be believed
+FATUNE_DESCRIBED(WrongResult,
+                 (verification, "the comparison with references; without inputs: there was none"),
+                 (finding, "what is wrong, in one sentence"))
+struct Implausible {
   double time_us = 0.0;
-  double least_us = 0.0;  ///< the least plausible time
-  std::string reason;     ///< one clause: why, with the arithmetic
+  double least_us = 0.0;
+  std::string reason;  ///< one clause, with the arithmetic
 };
-struct Flagged {  ///< the emulator found a race, an access out of bounds, ... (docs/emulate.md)
+FATUNE_DESCRIBED(Implausible,
+                 (time_us, Key{"implausible_us"}, "time in microseconds that cannot be believed"),
+                 (least_us, Key{"least_plausible_us"}, "the least plausible time in microseconds"),
+                 (reason, "why it ended like this"))
+struct Flagged {
   Verification verification;
-  std::string finding;  ///< the first finding, with its place
+  std::string finding;  ///< the emulator's first finding, with its place (docs/emulate.md)
 };
+FATUNE_DESCRIBED(Flagged,
+                 (verification, "the comparison with references; without inputs: there was none"),
+                 (finding, "what is wrong, in one sentence"))
 struct EstimateTerm {
-  std::string name;  ///< "tensor", "exponent", "shared_memory", ...
+  std::string name;
   double us = 0.0;
 };
+FATUNE_DESCRIBED(EstimateTerm, (name, "tensor, exponent, shared_memory, ..."),
+                 (us, "microseconds that it takes"))
 struct Estimated {  ///< no GPU: nothing was timed
   double estimate_us = 0.0;
   std::vector<EstimateTerm> terms;
-  Verification verification = {};         ///< by emulation; no inputs: not verified
-  std::string not_verified_because = {};  ///< empty: verified, or verification was not requested
+  Verification verification = {};
+  std::string not_verified_because = {};
   EstimateSource from = EstimateSource::family;
 };
+FATUNE_DESCRIBED(
+    Estimated,
+    (estimate_us, Key{"time_us"},
+     "time in microseconds that the ranking uses: the median of the samples, or the estimate"),
+    (terms, Key{"estimate_terms"}, "what the estimate consists of"),
+    (verification, "the comparison with references; without inputs: there was none"),
+    (not_verified_because, kOrNull,
+     "why emulation could not verify the output; null: it could, or was not asked to"),
+    (from, Key{"estimated_from"},
+     "what the time was estimated from: calibration, the family's model, which was fitted to "
+     "measured times; emulation, the instructions that it counted; family, the family's "
+     "quantities; problem, the problem alone"))
 /// A figure computed from hardware counters.
 struct CounterValue {
   std::string name;  ///< with its unit, from the table of src/counters: "duration_us"
@@ -138,8 +223,12 @@ struct CounterValue {
 struct Measured {
   Timing timing;
   Verification verification;
-  std::vector<CounterValue> counters = {};  ///< empty: none were read
+  std::vector<CounterValue> counters = {};
 };
+FATUNE_DESCRIBED(Measured, (timing, kFlat),
+                 (verification, "the comparison with references; without inputs: there was none"),
+                 (counters, kByName,
+                  "figures computed from hardware counters, with their units in their names"))
 
 using Outcome =
     std::variant<Pruned, Invalid, CompileFailed, CompilerCrashed, Serialized, Unlaunchable, Crashed,

@@ -90,6 +90,7 @@ Timing summarise(std::vector<double> samples_us, double confidence) {
   timing.median_low_us = interval.low;
   timing.median_high_us = interval.high;
   timing.confidence = interval.confidence;
+  timing.sample_count = std::ssize(samples_us);
   timing.samples_us = std::move(samples_us);
   return timing;
 }
@@ -106,9 +107,7 @@ void scale(double factor, Timing& timing) {
 
 Timing timing_of_median(double median_us) {
   Timing timing;
-  for (double* const us : figures_us(timing)) {
-    *us = median_us;
-  }
+  timing.median_us = median_us;
   return timing;
 }
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/members.hpp"
 #include "core/outcome.hpp"
 
 namespace fatune {
@@ -14,6 +15,8 @@ struct MedianInterval {
   double high = 0.0;
   double confidence = 0.0;  ///< at least the requested one, unless the samples are too few
 };
+FATUNE_DESCRIBED(MedianInterval, (low, "lower end"), (high, "upper end"),
+                 (confidence, "probability that the interval contains the median"))
 
 /// The middle value of `sorted`; for an even number of values, the mean of the two middle ones.
 /// Precondition: `sorted` is ascending and not empty.
@@ -44,8 +47,7 @@ inline constexpr double kMedianVariance = std::numbers::pi / 2.0;
 /// Multiplies all times by `factor`.
 void scale(double factor, Timing& timing);
 
-/// The timing if only the median of the samples was kept: it has no samples, and the interval is
-/// the median.
+/// The timing if only the median of the samples was kept. All other figures are 0: not known.
 [[nodiscard]] Timing timing_of_median(double median_us);
 
 }  // namespace fatune

@@ -73,10 +73,10 @@ DeviceLimits load_device_limits(const FileTree& tree, Arch arch) {
   DeviceLimits limits;
   limits.name = arch_name(arch) + " (no GPU)";
   limits.arch = arch;
-  visit_members(limits, [&](std::string_view name, auto& member) {
+  visit_members(limits, [&](const MemberInfo& info, auto& member) {
     if constexpr (std::is_arithmetic_v<std::remove_reference_t<decltype(member)>>) {
-      if (name != "free_memory_bytes") {
-        read_limit(root.at(std::string(name)), member);
+      if (info.name != "free_memory_bytes") {
+        read_limit(root.at(std::string(info.name)), member);
       }
     }
   });
@@ -87,9 +87,10 @@ DeviceLimits read_device_limits(const JsonNode& device) {
   DeviceLimits limits;
   limits.name = device.at("name").text();
   limits.arch = parse_arch(device.at("arch").text());
-  visit_members(limits, [&](std::string_view name, auto& member) {
+  visit_members(limits, [&](const MemberInfo& info, auto& member) {
     if constexpr (std::is_arithmetic_v<std::remove_reference_t<decltype(member)>>) {
-      if (const auto given = device.find(std::string(name)); given && !given->raw().is_null()) {
+      if (const auto given = device.find(std::string(info.name));
+          given && !given->raw().is_null()) {
         read_limit(*given, member);
       }
     }
@@ -101,8 +102,8 @@ SmRates load_sm_rates(const FileTree& tree, Arch arch) {
   const JsonFile file = load_device_file(tree, nearest_known(tree, arch));
   const JsonNode node = file.root().at("rates");
   SmRates rates;
-  visit_members(rates, [&](std::string_view name, auto& rate) {
-    if (const auto given = node.find(std::string(name))) {
+  visit_members(rates, [&](const MemberInfo& info, auto& rate) {
+    if (const auto given = node.find(std::string(info.name))) {
       rate = given->number();
     }
   });

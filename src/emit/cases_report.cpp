@@ -10,6 +10,7 @@
 #include "core/visible_text.hpp"
 #include "emit/coverage.hpp"
 #include "emit/device_fields.hpp"
+#include "record/record_json.hpp"
 
 namespace fatune {
 namespace {
@@ -128,7 +129,7 @@ Table records_of(const CasesReport& report) {
 
 Json json_case(const CaseResult& result) {
   Json json = json_object(case_fields(), result);
-  json["problem"] = json_problem(result.problem);
+  json["problem"] = record_json(result.problem);
   json["parameters"] = json_parameters(result.shown);
   return json;
 }
@@ -140,8 +141,8 @@ Json json_cases(const CasesReport& report) {
   json["complete"] = report.complete;
   json["family"] = report.family;
   json["space"] = report.space;
-  json["toolchain"] = json_toolchain(report.toolchain);
-  json["device"] = json_object(device_fields(), report.device);
+  json["toolchain"] = record_json(report.toolchain);
+  json["device"] = record_json(report.device);
   json["results"] = json_list(report.results, json_case);
   return json;
 }

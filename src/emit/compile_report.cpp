@@ -9,6 +9,7 @@
 #include "emit/device_fields.hpp"
 #include "emit/failure_groups.hpp"
 #include "emit/launch_json.hpp"
+#include "record/record_json.hpp"
 
 namespace fatune {
 namespace {
@@ -27,7 +28,7 @@ template <std::string CompiledConfig::*kMember>
 const auto compiled_text = [](const CompiledConfig& row) { return text_or_none(row.*kMember); };
 
 Json json_shape(const Problem& problem) {
-  Json shape = json_problem(problem);
+  Json shape = record_json(problem);
   shape.erase("dtype");
   shape.erase("d_head");
   return shape;
@@ -50,8 +51,8 @@ Json json_compilation(const CompileReport& report) {
   json["family"] = report.family;
   json["space"] = report.space;
   json["problem"] = json_shape(report.problem);
-  json["device"] = json_object(device_fields(), report.device);
-  json["toolchain"] = json_toolchain(report.toolchain);
+  json["device"] = record_json(report.device);
+  json["toolchain"] = record_json(report.toolchain);
   json["wall_s"] = json_value(report.wall_s);
   json["configs"] = json_list(report.configs, json_compiled);
   return json;

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/visible_text.hpp"
+#include "record/record_json.hpp"
 
 namespace fatune {
 namespace {
@@ -201,7 +202,7 @@ Json json_debug(const DebugReport& report) {
   Json json = json_head("debug");
   json.update({{"family", report.family},
                {"config", report.config},
-               {"problem", json_problem(report.head.problem())},
+               {"problem", record_json(report.head.problem())},
                {"init", report.init},
                {"seed", report.seed},
                {"query_rows", tiles.query_rows},

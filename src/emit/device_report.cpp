@@ -1,6 +1,7 @@
 #include "emit/device_report.hpp"
 
 #include "emit/device_fields.hpp"
+#include "record/record_json.hpp"
 
 namespace fatune {
 namespace {
@@ -20,7 +21,7 @@ const std::vector<Field<ListedDevice>>& listing_fields() {
 
 Json json_device(const ListedDevice& device) {
   Json json = json_object(listing_fields(), device);
-  json.update(json_object(device_fields(), device.limits));
+  json.update(record_json(device.limits));
   return json;
 }
 

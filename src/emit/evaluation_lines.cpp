@@ -2,6 +2,7 @@
 
 #include "core/mapped.hpp"
 #include "emit/document/json_text.hpp"
+#include "record/record_json.hpp"
 
 namespace fatune {
 namespace {
@@ -37,7 +38,7 @@ void add_timing(const Outcome& outcome, Json& line) {
 std::string ready_line(const Family& family, const Problem& problem) {
   Json line = head("ready");
   line["family"] = family.name;
-  line["problem"] = json_problem(problem);
+  line["problem"] = record_json(problem);
   line["parameters"] = json_list(family.parameters, json_parameter);
   return json_line(line);
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "emit/device_fields.hpp"
+#include "record/record_json.hpp"
 #include "tuned/buckets.hpp"
 
 namespace fatune {
@@ -40,7 +41,7 @@ Json json_alternatives(const std::vector<TunedTime>& times) {
 
 Json json_export_row(const ExportRow& row) {
   Json json = json_object(export_row_fields(), row);
-  json["problem"] = json_problem(row.tuned.problem);
+  json["problem"] = record_json(row.tuned.problem);
   json["buckets"] = json_buckets(row.tuned);
   json["alternatives"] = json_alternatives(row.tuned.times);
   return json;
@@ -85,8 +86,7 @@ Json json_families(const ExportReport& report) {
 }
 
 Json json_gpus(const TunedTable& table) {
-  return json_list(table.gpus,
-                   [](const auto& gpu) { return json_object(device_fields(), gpu.second); });
+  return json_list(table.gpus, [](const auto& gpu) { return record_json(gpu.second); });
 }
 
 Json json_cover(const Cover& cover) {

@@ -1,4 +1,5 @@
 #include "emit/gate_report.hpp"
+#include "record/record_json.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +19,7 @@ const auto change_percent = [](const GateCheck& check) {
 
 Json json_gate_check(const GateCheck& check) {
   Json json = json_object(gate_fields(), check);
-  json["problem"] = json_problem(check.problem);
+  json["problem"] = record_json(check.problem);
   return json;
 }
 

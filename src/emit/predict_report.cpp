@@ -5,6 +5,7 @@
 #include "core/mapped.hpp"
 #include "core/visible_text.hpp"
 #include "emit/device_fields.hpp"
+#include "record/record_json.hpp"
 
 namespace fatune {
 namespace {
@@ -36,13 +37,13 @@ const TunedProblem& tuned(const NeighbourRow& row) {
 
 Json json_neighbour(const NeighbourRow& row) {
   Json json = json_object(neighbour_fields(), row);
-  json["problem"] = json_problem(tuned(row).problem);
+  json["problem"] = record_json(tuned(row).problem);
   return json;
 }
 
 Json json_prediction(const PredictionRow& row) {
   Json json = json_object(prediction_fields(), row);
-  json["problem"] = json_problem(row.prediction.problem);
+  json["problem"] = record_json(row.prediction.problem);
   json["neighbours"] = json_list(neighbours_of(row), json_neighbour);
   return json;
 }
@@ -68,7 +69,7 @@ std::optional<std::string> near_gpu(const PredictReport& report) {
 
 Json predict_object(const PredictReport& report) {
   Json json = json_head("predict");
-  json["device"] = json_object(device_fields(), report.device);
+  json["device"] = record_json(report.device);
   json.update(json_object(predict_properties(), report));
   json["predictions"] = json_list(rows_of(report), json_prediction);
   return json;

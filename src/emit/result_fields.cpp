@@ -29,17 +29,10 @@ std::optional<double> tflops(const ResultRow& row, double flop) {
   return us > 0.0 ? std::optional(flop / us * kFlopPerUsToTflops) : std::nullopt;
 }
 
-/// Whether a figure of at least so many samples is known. A file may have the figures without the
-/// samples, or only the median; all figures are then the median.
-bool is_known(const Timing& timing, std::size_t least_samples) {
-  return timing.samples_us.empty() ? timing.min_us < timing.max_us
-                                   : timing.samples_us.size() >= least_samples;
-}
-
-template <double Timing::*kMember, std::size_t kLeastSamples = 1>
+template <double Timing::*kMember, std::int64_t kLeastSamples = 1>
 const auto timing = [](const ResultRow& row) {
   const auto* measured = std::get_if<Measured>(&row.result->outcome);
-  return measured == nullptr || !is_known(measured->timing, kLeastSamples)
+  return measured == nullptr || measured->timing.sample_count < kLeastSamples
              ? std::nullopt
              : std::optional(measured->timing.*kMember);
 };
@@ -55,9 +48,9 @@ const auto part_share = [](const ResultRow& row) {
 
 const auto sample_count = [](const ResultRow& row) {
   const auto* measured = std::get_if<Measured>(&row.result->outcome);
-  return measured == nullptr || measured->timing.samples_us.empty()
+  return measured == nullptr || measured->timing.sample_count == 0
              ? std::nullopt
-             : std::optional(measured->timing.samples_us.size());
+             : std::optional(measured->timing.sample_count);
 };
 
 template <auto kMember>

@@ -31,8 +31,7 @@ namespace fatune {
 [[nodiscard]] std::string results_json(const RunReport& report);
 /// results.csv: one row per configuration and problem, failures included, RFC 4180.
 [[nodiscard]] std::string results_csv(const RunReport& report);
-/// best_configs.json (configs/schema/best_configs.schema.json): the winner and its runners-up for
-/// each GPU and problem.
+/// best_configs.json: results.json with the winner and the next four of each problem alone.
 [[nodiscard]] std::string best_configs_json(const RunReport& report);
 
 }  // namespace fatune

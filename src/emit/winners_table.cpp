@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "emit/roofline.hpp"
+#include "record/record_json.hpp"
 
 namespace fatune {
 namespace {
@@ -177,14 +178,13 @@ std::string choice_sentence(const CommonChoice& choice) {
 
 Json json_winner(const ProblemOfRun& of) {
   Json json = json_object(winner_fields(), of);
-  json["problem"] = json_problem(of.problem.problem);
+  json["problem"] = record_json(of.problem.problem);
   return json;
 }
 
 Json json_common_choice(const CommonChoice& choice) {
   Json json = json_object(common_choice_fields(), choice);
-  json["worst_problem"] =
-      choice.config.empty() ? Json(nullptr) : json_problem(choice.worst_problem);
+  json["worst_problem"] = choice.config.empty() ? Json(nullptr) : record_json(choice.worst_problem);
   return json;
 }
 

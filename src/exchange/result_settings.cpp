@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "emit/device_fields.hpp"
+#include "record/record_json.hpp"
 
 namespace fatune {
 namespace {
@@ -117,7 +118,7 @@ TuningResults tuning_results(const RunPart& part) {
   const Problem& problem = report.problem;
   return {.kernel_name = family_of(part),
           .device_name = part.run.device.name,
-          .device = json_object(device_fields(), part.run.device),
+          .device = record_json(part.run.device),
           .requirements = requirements_of(part.run.toolchain),
           .problem_size = {problem.seq_len, problem.heads, problem.batch},
           .settings = settings_of(part.run),

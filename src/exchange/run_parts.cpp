@@ -24,14 +24,6 @@ constexpr std::array<ResultList, 3> kLists{ResultList{"ranking", &ProblemReport:
                                            {"failures", &ProblemReport::failures},
                                            {"audited", &ProblemReport::audited}};
 
-/// The report without its results.
-ProblemReport without_results(ProblemReport report) {
-  for (const ResultList& list : kLists) {
-    (report.*list.results).clear();
-  }
-  return report;
-}
-
 /// A problem's report for each family that has results on it.
 std::map<std::string, ProblemReport> by_family(const ProblemReport& problem) {
   std::map<std::string, ProblemReport> reports;
@@ -58,21 +50,12 @@ const Result& any_result(const ProblemReport& report) {
 }
 
 const ProblemReport& problem_of(const RunPart& part) { return part.run.problems.front(); }
-nlohmann::json list_records(const std::vector<Result>& results) {
-  nlohmann::json records = nlohmann::json::array();
-  for (const Result& result : results) {
-    records.push_back(record_json(result));
-  }
-  return records;
-}
 
-/// Reads a record. Errors name the member and the record's place.
-template <typename Value>
-Value read_at(const JsonNode& node) {
+RunReport read_run(const JsonNode& text) {
   try {
-    return read_record<Value>(node.raw());
+    return read_record<RunReport>(parse_record(text.text()));
   } catch (const Error& error) {
-    node.fail(error.what_was_wrong() + (error.where().empty() ? "" : " (" + error.where() + ")"),
+    text.fail(error.what_was_wrong() + (error.where().empty() ? "" : " (" + error.where() + ")"),
               "give the file as fatune wrote it");
   }
 }
@@ -85,26 +68,11 @@ int read_count(const JsonNode& node) {
   return static_cast<int>(count);
 }
 
-ProblemReport read_problem_report(const JsonNode& records) {
-  auto report = read_at<ProblemReport>(records.at("report"));
-  report.problem = read_at<Problem>(records.at("problem"));
-  report.run = read_count(records.at("repetition"));
-  for (const ResultList& list : kLists) {
-    for (const JsonNode& result : records.at(list.name).elements()) {
-      (report.*list.results).push_back(read_at<Result>(result));
-    }
-  }
-  return report;
-}
-
-/// Error(bad_file) unless the part has results, all of one family, and times for those it ranks.
-void check_part(const ProblemReport& report, const JsonNode& records) {
-  const bool ranked = std::ranges::all_of(
-      report.ranking, [](const Result& result) { return is_ranked(result.outcome); });
-  if (by_family(report).size() != 1 || !ranked) {
-    records.fail("it must have results of one kernel family, and a time for each ranked result",
-                 "give the file as fatune wrote it");
-  }
+/// Whether the part has one problem, with results of one family, and times for those it ranks.
+bool is_part(const RunReport& run) {
+  return run.problems.size() == 1 && by_family(run.problems.front()).size() == 1 &&
+         std::ranges::all_of(run.problems.front().ranking,
+                             [](const Result& result) { return is_ranked(result.outcome); });
 }
 
 bool are_of_one_run(const RunPart& a, const RunPart& b) {
@@ -200,24 +168,21 @@ std::vector<RunReport> join_parts(std::vector<RunPart> parts) {
 }
 
 nlohmann::json part_records(const RunPart& part) {
-  const ProblemReport& problem = problem_of(part);
-  nlohmann::json records{{"run", record_json(part.run)}, {"complete", part.run.complete},
-                         {"number", part.number},        {"problems", part.problems},
-                         {"families", part.families},    {"problem", record_json(problem.problem)},
-                         {"repetition", problem.run},    {"report", record_json(problem)}};
-  for (const ResultList& list : kLists) {
-    records[list.name] = list_records(problem.*list.results);
-  }
-  return records;
+  return {{"run", record_text(record_json(part.run))},
+          {"number", part.number},
+          {"problems", part.problems},
+          {"families", part.families}};
 }
 
 RunPart read_part(const JsonNode& records) {
-  RunPart part{read_at<RunReport>(records.at("run")), read_count(records.at("number")),
+  RunPart part{read_run(records.at("run")), read_count(records.at("number")),
                read_count(records.at("problems")), read_count(records.at("families"))};
-  part.run.measured = true;
-  part.run.complete = records.at("complete").boolean();
-  part.run.problems = {read_problem_report(records)};
-  check_part(problem_of(part), records);
+  if (!is_part(part.run)) {
+    records.fail(
+        "it must have results of one kernel family on one problem, and a time for each ranked "
+        "result",
+        "give the file as fatune wrote it");
+  }
   return part;
 }
 

@@ -30,7 +30,8 @@ struct RunPart {
 /// part occurs twice.
 [[nodiscard]] std::vector<RunReport> join_parts(std::vector<RunPart> parts);
 
-/// All of a part as records, without loss.
+/// All of a part, without loss. Its run is the text of its record, because readers of JSON may
+/// change the order of members, which is that of the parameters.
 [[nodiscard]] nlohmann::json part_records(const RunPart& part);
 /// Reads part_records() back. Error(bad_file) names a member that is missing or of another type.
 [[nodiscard]] RunPart read_part(const JsonNode& records);

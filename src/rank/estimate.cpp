@@ -25,7 +25,7 @@ bool usable(const CountedWork& work) {
 
 bool usable(const SmRates& rates) {
   bool all_usable = true;
-  visit_members(rates, [&](std::string_view, const std::optional<double>& rate) {
+  visit_members(rates, [&](const MemberInfo&, const std::optional<double>& rate) {
     all_usable = all_usable && (!rate || (std::isfinite(*rate) && *rate > 0.0));
   });
   return all_usable;

@@ -32,7 +32,9 @@ struct Interval {
 
 Interval interval_of(const Result& result) {
   if (const auto* measured = std::get_if<Measured>(&result.outcome)) {
-    return {measured->timing.median_low_us, measured->timing.median_high_us};
+    const Timing& timing = measured->timing;
+    return timing.median_high_us > 0.0 ? Interval{timing.median_low_us, timing.median_high_us}
+                                       : Interval{timing.median_us, timing.median_us};
   }
   const double time_us = ranked_us(result.outcome);
   return {time_us, time_us * (1.0 + kEstimateResolution)};

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -12,36 +13,47 @@
 #include "core/error.hpp"
 #include "core/gpu_reading.hpp"
 #include "core/kernel_code.hpp"
+#include "core/members.hpp"
 #include "core/outcome.hpp"
 #include "report/emulation.hpp"
 #include "report/report.hpp"
 
-// Core's plain values as JSON that can be read back without loss, for the worker's messages and the
-// store. (What users read is emit's business. Of these values, it shows how a kernel is launched,
-// LaunchGeometry.)
+// Structs as JSON that can be read back without loss, from the lists of their members
+// (core/members.hpp): for result files, the store and the worker's messages.
 //
-// An object has a member for each member of the struct, under its name. Enumerations are written as
-// their names, an architecture as "sm_90a", numbers that are not finite as "nan", "inf" and "-inf".
-// An Outcome is an object whose "outcome" names its alternative (outcome_name()).
+// An object has a member for each member of the struct, under its name and in their order.
+// Enumerations are written as their names, an architecture as "sm_90a", numbers that are not finite
+// as "nan", "inf" and "-inf". The members of an Outcome follow the member "outcome", which names
+// its alternative (outcome_name()).
 namespace fatune {
 
-/// For Outcome, Timing, Verification, ErrorStats, Problem, Config, DeviceLimits, MeasurePolicy,
-/// MeasuringSummary, GpuReading, GpuConditions, MatmulRate, RuleAudit, LaunchGeometry, CountedWork,
-/// ResourceFacts, Toolchain, Result, ProblemReport and RunReport; also for an optional
+using RecordJson = nlohmann::ordered_json;
+
+/// For the structs of a report and their parts, LaunchGeometry, CountedWork, and an optional
 /// Problem, Verification, LaunchGeometry, GpuReading and DumpExtents, which are null without a
 /// value.
 template <typename Value>
-[[nodiscard]] nlohmann::json record_json(const Value& value);
+[[nodiscard]] RecordJson record_json(const Value& value);
 
-/// Reads the value back. Unknown members are ignored. Throws Error(bad_file), which names the
-/// member, if a member of the first version is missing, or a member has another type or a value
-/// that does not fit, or an outcome has a time that no kernel takes.
+/// Reads the value back. Unknown members are ignored; members that may be null may also be missing.
+/// Throws Error(bad_file), which names the member, if another one is missing, or a member has
+/// another type or a value that does not fit, or an outcome has a time that no kernel takes.
 template <typename Value>
-[[nodiscard]] Value read_record(const nlohmann::json& json);
+[[nodiscard]] Value read_record(const RecordJson& json);
+
+/// The members of a value of this type, with what users are told about each: the members of flat
+/// members in their place, and of all alternatives of an outcome.
+struct RecordMember {
+  MemberInfo info;
+  enum class Type { boolean, integer, number, text, list, object } type;
+  bool of_alternative = false;  ///< only one of an outcome's alternatives has it
+};
+template <typename Value>
+[[nodiscard]] std::vector<RecordMember> record_members();
 
 /// One line of JSON. Bytes that are not UTF-8 (a compiler's log may hold any) become U+FFFD.
-[[nodiscard]] std::string record_text(const nlohmann::json& json);
+[[nodiscard]] std::string record_text(const RecordJson& json);
 /// Throws Error(bad_file) if `text` is not JSON.
-[[nodiscard]] nlohmann::json parse_record(std::string_view text);
+[[nodiscard]] RecordJson parse_record(std::string_view text);
 
 }  // namespace fatune

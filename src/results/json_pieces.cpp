@@ -11,7 +11,8 @@
 namespace fatune {
 namespace {
 
-bool has_ordered_members(std::string_view key) { return key == "parameters" || key == "counters"; }
+/// Each new member is compared with all others of its object.
+constexpr std::size_t kMostMembers = 10'000;
 
 }  // namespace
 
@@ -24,14 +25,7 @@ bool JsonPieces::open(Json value) {
   return true;
 }
 
-bool JsonPieces::StartObject() {
-  const bool has_order =
-      !open_.empty() && !open_.back().is_list && has_ordered_members(open_.back().key);
-  open(has_order ? Json::array() : Json::object());
-  open_.back().is_list = false;
-  open_.back().has_order = has_order;
-  return true;
-}
+bool JsonPieces::StartObject() { return open(Json::object()); }
 
 bool JsonPieces::Key(const char* text, std::size_t size, bool /*copy*/) {
   open_.back().key.assign(text, size);
@@ -66,12 +60,8 @@ bool JsonPieces::add(Json value) {
   if (parent.is_list) {
     parent.value.push_back(std::move(value));
     ++parent.index;
-  } else if (parent.has_order) {
-    const auto is_same = [&](const Json& pair) { return pair.front() == parent.key; };
-    if (std::ranges::any_of(parent.value, is_same)) {
-      fail("appears twice in one object");
-    }
-    parent.value.push_back(Json::array({parent.key, std::move(value)}));
+  } else if (parent.value.size() == kMostMembers) {
+    fail(fmt::format("is in an object of more than {} members", kMostMembers));
   } else if (!parent.value.emplace(parent.key, std::move(value)).second) {
     fail("appears twice in one object");
   }

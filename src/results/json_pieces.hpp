@@ -6,9 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "core/error.hpp"
+#include "record/record_json.hpp"
 
 namespace fatune {
 
@@ -22,21 +21,20 @@ class PieceSink {
 
   /// Gets a member of the outermost object that is neither an object nor a list, as soon as it is
   /// read.
-  virtual void see_head(const std::string& key, const nlohmann::json& value) = 0;
+  virtual void see_head(const std::string& key, const RecordJson& value) = 0;
   /// Gets an object in a list. `path`: the keys from the outermost object to the list
   /// ("problems/ranking" for objects in the lists "ranking" of the objects in the list "problems").
   /// Returns true if it took the object, which is then left out of the list.
-  virtual bool take(std::string_view path, nlohmann::json& piece) = 0;
+  virtual bool take(std::string_view path, RecordJson& piece) = 0;
 };
 
 /// Handles the events of RapidJSON's reader, builds values from them and passes the pieces to a
-/// sink. It holds no more than one piece at a time. The members of the objects "parameters" and
-/// "counters" have an order: these objects become lists of pairs. Error(bad_file) names `origin`
-/// and the place if a key appears twice or there are more than 64 levels. The place is added to
-/// errors of the sink.
+/// sink. It holds no more than one piece at a time. Error(bad_file) names `origin` and the place if
+/// a key appears twice, or there are more than 64 levels or 10,000 members of an object. The place
+/// is added to errors of the sink.
 class JsonPieces {
  public:
-  using Json = nlohmann::json;
+  using Json = RecordJson;
 
   JsonPieces(PieceSink& sink, std::string origin) : sink_(sink), origin_(std::move(origin)) {}
 
@@ -84,7 +82,6 @@ class JsonPieces {
     std::string key{};      ///< of the member being read
     std::size_t index = 0;  ///< of the item being read
     bool is_list = false;
-    bool has_order = false;
   };
 
   bool open(Json value);

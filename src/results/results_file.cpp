@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <memory>
 #include <utility>
 
@@ -16,23 +14,36 @@
 #include <rapidjson/filereadstream.h>
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
-#include <nlohmann/json.hpp>
 
-#include "attention/flop.hpp"
-#include "core/device_peaks.hpp"
 #include "core/error.hpp"
 #include "core/outcome.hpp"
 #include "rank/common_choices.hpp"
+#include "record/record_json.hpp"
 #include "results/json_pieces.hpp"
-#include "results/read_parts.hpp"
 
 namespace fatune {
 namespace {
 
-using Json = nlohmann::json;
+using Json = RecordJson;
 
-constexpr std::string_view kBestConfigs = "fatune.best_configs";
-constexpr std::array<std::string_view, 3> kFormats{"fatune.results", "fatune.runs", kBestConfigs};
+constexpr std::array<std::string_view, 2> kFormats{"fatune.results", "fatune.runs"};
+
+void check_format(const Json& value) {
+  const auto* text = value.get_ptr<const std::string*>();
+  if (text == nullptr || std::ranges::find(kFormats, *text) == kFormats.end()) {
+    throw Error(ExitCode::bad_file, "its \"format\" is not one of those that fatune reads", {},
+                fmt::format("give a file in one of the formats {}", fmt::join(kFormats, ", ")));
+  }
+}
+
+void check_version(const Json& value) {
+  if (value != kResultsVersion) {
+    throw Error(ExitCode::bad_file,
+                fmt::format("it has version {} of its format, this fatune reads {}", value.dump(),
+                            kResultsVersion),
+                "format_version", "measure again, or read it with the fatune that wrote it");
+  }
+}
 
 /// Assembles reports from the pieces.
 class Assembly final : public PieceSink {
@@ -41,72 +52,46 @@ class Assembly final : public PieceSink {
     if (key == "format") {
       check_format(value);
       format_ = value.get<std::string>();
+    } else if (key == "format_version") {
+      check_version(value);
+      has_version_ = true;
     }
   }
 
   bool take(std::string_view path, Json& piece) override {
+    constexpr std::string_view kList = "runs/";
+    const std::string_view of_run = path.starts_with(kList) ? path.substr(kList.size()) : path;
     if (path == "runs") {
       add_run(piece);
-    } else if (path == "gpus") {
-      RunReport& gpu = runs_.emplace_back();
-      gpu.device = read_device(piece);
-      gpu.problems = std::exchange(problems_, {});
-      set_clocks(gpu);
-    } else {
-      return take_of_run(without_list(path), piece);
-    }
-    return true;
-  }
-
-  /// `root`: the rest, after all pieces were taken.
-  std::vector<RunReport> finish(Json& root) {
-    if (format_.empty()) {
-      check_format(nullptr);
-    }
-    if (format_ == kFormats[0]) {
-      add_run(root);
-    } else if (format_ == kBestConfigs) {
-      add_header(root);
-    }
-    return std::move(runs_);
-  }
-
- private:
-  static void check_format(const Json& value) {
-    const auto* text = value.get_ptr<const std::string*>();
-    if (text == nullptr || std::ranges::find(kFormats, *text) == kFormats.end()) {
-      throw Error(ExitCode::bad_file, "its \"format\" is not one of those that fatune reads", {},
-                  fmt::format("give a file in one of the formats {}", fmt::join(kFormats, ", ")));
-    }
-  }
-
-  /// Removes the outer list: "problems/ranking" for "runs/problems/ranking".
-  static std::string_view without_list(std::string_view path) {
-    for (const std::string_view list : {"runs/", "gpus/"}) {
-      if (path.starts_with(list)) {
-        return path.substr(list.size());
-      }
-    }
-    return path;
-  }
-
-  bool take_of_run(std::string_view path, Json& piece) {
-    if (path == "problems/ranking" || path == "problems/runners_up") {
-      results_.ranking.push_back(read_ranked(piece));
-    } else if (path == "problems/failures") {
-      results_.failures.push_back(read_result(piece));
-    } else if (path == "problems/audited") {
-      results_.audited.push_back(read_result(piece));
-    } else if (path == "problems") {
-      take_problem(piece);
+    } else if (of_run == "problems/ranking") {
+      ranking_.push_back(read_ranked(piece));
+    } else if (of_run == "problems/failures") {
+      failures_.push_back(read_record<Result>(piece));
+    } else if (of_run == "problems/audited") {
+      audited_.push_back(read_record<Result>(piece));
+    } else if (of_run == "problems") {
+      add_problem(piece);
     } else {
       return false;
     }
     return true;
   }
 
-  static Result read_ranked(Json& piece) {
-    Result result = read_result(piece);
+  /// `root`: the rest, after all pieces were taken.
+  std::vector<RunReport> finish(const Json& root) {
+    check_format(format_);
+    if (!has_version_) {
+      check_version(nullptr);
+    }
+    if (format_ == kFormats.front()) {
+      add_run(root);
+    }
+    return std::move(runs_);
+  }
+
+ private:
+  static Result read_ranked(const Json& piece) {
+    auto result = read_record<Result>(piece);
     if (!is_ranked(result.outcome)) {
       throw Error(ExitCode::bad_file, "it has a rank, but no time", "outcome",
                   "results without a time are failures");
@@ -114,59 +99,25 @@ class Assembly final : public PieceSink {
     return result;
   }
 
-  void take_problem(Json& piece) {
-    const auto winner = piece.find("winner");
-    if (winner != piece.end() && !winner->is_null()) {
-      take_ceilings(*winner, piece);
-      results_.ranking.insert(results_.ranking.begin(), read_ranked(*winner));
-    }
-    problems_.push_back(read_problem_report(piece, std::exchange(results_, {})));
+  void add_problem(const Json& piece) {
+    ProblemReport& problem = problems_.emplace_back(read_record<ProblemReport>(piece));
+    problem.ranking = std::exchange(ranking_, {});
+    problem.failures = std::exchange(failures_, {});
+    problem.audited = std::exchange(audited_, {});
   }
 
-  /// Takes the chip's ceilings. A file of winners has only its winner's rate in percent of them.
-  void take_ceilings(const Json& winner, Json& problem) {
-    const auto whole = [&](const char* percent) {
-      const Json& part = winner.value(percent, Json());
-      const Json& tflops = winner.value("literature_tflops", Json());
-      return part.is_number() && tflops.is_number() && part > 0.0
-                 ? 100.0 * tflops.get<double>() / part.get<double>()
-                 : 0.0;
-    };
-    problem["matmul_tflops"] = whole("percent_of_matmul");
-    peak_tflops_[problems_.size()] = whole("percent_of_peak_at_clock");
-  }
-
-  /// Sets the clock at which the GPU has the peak that the winners' percentages refer to.
-  void set_clocks(RunReport& gpu) {
-    const auto flop_per_clock = nominal_tensor_flop_per_clock(gpu.device.arch);
-    for (const auto& [problem, tflops] : std::exchange(peak_tflops_, {})) {
-      if (tflops > 0.0 && flop_per_clock && gpu.device.sm_count > 0) {
-        GpuConditions& conditions = gpu.problems.at(problem).conditions.emplace();
-        conditions.sm_mhz_median =
-            tflops / kFlopPerUsToTflops / (*flop_per_clock * gpu.device.sm_count);
-      }
-    }
-  }
-
-  void add_run(Json& part) {
-    RunReport& run = runs_.emplace_back(read_run(part, read_device(part)));
+  void add_run(const Json& piece) {
+    RunReport& run = runs_.emplace_back(read_record<RunReport>(piece));
     run.problems = std::exchange(problems_, {});
     run.choices = common_choices(run.problems);
   }
 
-  /// Gives the reports of all GPUs of a file of winners the header that they share.
-  void add_header(const Json& header) {
-    for (RunReport& gpu : runs_) {
-      RunReport run = read_run(header, gpu.device);
-      run.problems = std::move(gpu.problems);
-      gpu = std::move(run);
-    }
-  }
-
   std::string format_;
-  ProblemResults results_;
+  bool has_version_ = false;
+  std::vector<Result> ranking_;
+  std::vector<Result> failures_;
+  std::vector<Result> audited_;
   std::vector<ProblemReport> problems_;
-  std::map<std::size_t, double> peak_tflops_;  ///< by index in problems_; 0: not known
   std::vector<RunReport> runs_;
 };
 

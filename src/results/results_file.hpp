@@ -9,13 +9,11 @@
 
 namespace fatune {
 
-/// Reads an output of fatune (results.json, best_configs.json, or several runs) back as the reports
-/// that it was written from, one for each run and GPU. Only what emit's fields and properties show
-/// is kept: of verified inputs the tightest one, of a compiler's log the line that says what was
-/// wrong. Configurations have no `values`. From a file of winners, a ranking has the winner and the
-/// runners-up, without samples. The file is read as a stream: 100,000 results take less than 400
-/// MB. Members of later versions are ignored. Error(bad_file) names the file, the place and what
-/// would be right; Error(io) if the file cannot be read.
+/// Reads results.json, best_configs.json or several runs back as the reports that they were written
+/// from, one for each run, without loss; only the verdicts of a gate are left out. The file is read
+/// as a stream: 100,000 results take less than 500 MB. Members of later versions are ignored.
+/// Error(bad_file) names the file, the place and what would be right; Error(io) if the file cannot
+/// be read.
 [[nodiscard]] std::vector<RunReport> read_results(const std::filesystem::path& file);
 /// Reads a text likewise. `origin`: its name in messages.
 [[nodiscard]] std::vector<RunReport> read_results_text(std::string_view text,

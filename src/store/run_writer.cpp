@@ -50,9 +50,10 @@ RunWriter::RunWriter(Database& database, const NewRun& run)
 
 void RunWriter::begin_problem(const ProblemReport& problem) {
   Transaction transaction(database_);
-  problem_id_ = insert(database_, "run_problems", Column{"run", run_id_},
-                       Column{"problem", column_text(problem.problem)},
-                       Column{"repetition", problem.run}, Column{"report", column_text(problem)});
+  problem_id_ =
+      insert(database_, "run_problems", Column{"run", run_id_},
+             Column{"problem", column_text(problem.problem)}, Column{"repetition", problem.run},
+             Column{"report", column_text(without_results(problem))});
   outcomes_.clear();
   seal_problem(database_, problem_id_);
   seal_run(database_, run_id_);
@@ -96,7 +97,7 @@ void RunWriter::end_problem(const ProblemReport& problem, bool finished) {
   place(problem.failures);
   place(problem.audited);
   database_.prepare("UPDATE run_problems SET ranked = 1, finished = ?, report = ? WHERE id = ?")
-      .bind(finished, column_text(problem), problem_id_)
+      .bind(finished, column_text(without_results(problem)), problem_id_)
       .run();
   seal_problem(database_, problem_id_);
   transaction.commit();

@@ -21,17 +21,11 @@ std::vector<double> load_samples(Database& database, std::int64_t outcome_id) {
 }  // namespace
 
 std::string launch_column(const LaunchGeometry& launch) {
-  nlohmann::json json = record_json(launch);
-  const nlohmann::json usual = record_json(LaunchGeometry{});
-  for (const char* member : {"cluster", "attributes"}) {
-    if (json.at(member) == usual.at(member)) {
-      json.erase(member);
-    }
-  }
+  LaunchGeometry kept = launch;
   if (launch.arguments.standard) {
-    json.erase("arguments");
+    kept.arguments = {};
   }
-  return record_text(json);
+  return column_text(kept);
 }
 
 std::vector<double> samples_of(const Result& result) {

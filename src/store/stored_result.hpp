@@ -22,8 +22,7 @@ Value read_column(const Statement& row, int column) {
   return read_record<Value>(parse_record(row.text(column)));
 }
 
-/// The text of a launch. Usual values, and arguments that follow from the problem, are left out, so
-/// that launches of earlier versions have the same text.
+/// The text of a launch, without arguments that follow from the problem.
 [[nodiscard]] std::string launch_column(const LaunchGeometry& launch);
 
 /// The samples of the result's outcome. They are stored as separate rows.

@@ -127,7 +127,7 @@ std::string problem_of(const Statement& row, int first) {
                           row.integer(first + 3), DType::fp16, row.flag(first + 5)});
   try {
     record["dtype"] = dtype_name(static_cast<DType>(row.integer(first + 4)));
-    record["details"] = details.empty() ? Json::object() : parse_record(details);
+    record["details"] = details.empty() ? Json::object() : Json(parse_record(details));
     return column_text(read_record<Problem>(record));
   } catch (const Error&) {
     return {};

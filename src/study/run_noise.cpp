@@ -11,7 +11,7 @@ namespace fatune {
 namespace {
 
 constexpr double kUsualNoise = 0.01;
-constexpr std::size_t kLeastForNoise = 4;
+constexpr std::int64_t kLeastForNoise = 4;
 constexpr std::size_t kLeastForCorrelation = 8;
 
 const Timing* timing_of(const Result& result) {
@@ -21,7 +21,7 @@ const Timing* timing_of(const Result& result) {
 
 bool has_noise(const Timing& timing) {
   return timing.stddev_us > 0.0 && timing.median_us > 0.0 &&
-         (timing.samples_us.empty() || timing.samples_us.size() >= kLeastForNoise);
+         (timing.sample_count == 0 || timing.sample_count >= kLeastForNoise);
 }
 
 double relative_sd(const Timing& timing) { return timing.stddev_us / timing.median_us; }

@@ -7,54 +7,31 @@
 #include <variant>
 
 #include "core/error.hpp"
-#include "data/device_file.hpp"
-#include "data/kernel_time_node.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "plan/problem_json.hpp"
 
 namespace fatune {
 namespace {
 
-std::string text_or(const JsonNode& node, const char* key, const std::string& otherwise) {
-  const auto found = node.find(key);
-  return found && !found->raw().is_null() ? found->text() : otherwise;
-}
-
-TunedOrigin origin_of(const JsonNode& run, const std::string& name) {
-  const JsonNode toolchain = run.at("toolchain");
+TunedOrigin origin_of(const RunReport& run, const std::string& name) {
   return {name,
-          run.at("started_at").text(),
-          toolchain.at("fatune").text(),
-          text_or(toolchain, "nvrtc", {}),
-          text_or(toolchain, "driver", {}),
-          run.at("complete").boolean()};
-}
-
-SourceHashes sources_of(const JsonNode& run) {
-  SourceHashes hashes;
-  if (const auto given = run.find("source_hashes")) {
-    for (const auto& [family, hash] : given->members()) {
-      hashes[family] = hash.text();
-    }
-  }
-  return hashes;
+          run.started_at,
+          run.toolchain.fatune_version,
+          run.toolchain.nvrtc_version,
+          run.toolchain.driver_release,
+          run.complete};
 }
 
 /// Adds the problems of one run to a table.
 class RunReader {
  public:
-  RunReader(const JsonNode& run, const KernelsAtHand& kernels, TunedTable& table)
-      : kernels_(kernels),
-        family_(run.at("family").text()),
-        sources_(sources_of(run)),
-        table_(table) {}
+  RunReader(const RunReport& run, const KernelsAtHand& kernels, TunedTable& table)
+      : kernels_(kernels), sources_(run.source_hashes), gpu_(model_of(run.device)), table_(table) {}
 
-  /// `results`: of the problem, best first.
-  void add(const JsonNode& problem, const std::vector<JsonNode>& results, const GpuModel& gpu);
+  void add(const ProblemReport& report);
   /// Adds to the problem's row the configurations that rules had dropped and that were raced with
-  /// its winner. `report`: of that race, which may be a further one, for a cover.
-  void add_audited(const JsonNode& report, const GpuModel& gpu);
+  /// its winner. The race may be a further one, for a cover.
+  void add_audited(const ProblemReport& race);
 
  private:
   using Parsed = std::variant<Config, std::string>;  ///< or why it cannot be used
@@ -62,18 +39,15 @@ class RunReader {
   void skip(const std::string& config, const std::string& reason) {
     table_.skipped.push_back({table_.origins.back().name, problem_, config, reason});
   }
-  [[nodiscard]] std::string family_of(const JsonNode& result) const {
-    return text_or(result, "family", family_);
-  }
   Parsed parse(const std::string& family_name, const std::string& text) const;
   /// As parse(), but remembers the result.
   const Parsed& parsed(const std::string& family_name, const std::string& text);
-  std::optional<TunedTime> time_of(const JsonNode& result);
-  TunedProblem* find_row(const Problem& problem, const GpuModel& gpu);
+  std::optional<TunedTime> time_of(const Result& result);
+  TunedProblem* find_row(const Problem& problem);
 
   const KernelsAtHand& kernels_;
-  std::string family_;    ///< of results that name none, as in older files
-  SourceHashes sources_;  ///< sources that the run was measured with; empty in older files
+  const SourceHashes& sources_;  ///< sources that the run was measured with; empty: not known
+  GpuModel gpu_;
   TunedTable& table_;
   std::string problem_;
   std::map<std::pair<std::string, std::string>, Parsed> parsed_;
@@ -109,21 +83,18 @@ const RunReader::Parsed& RunReader::parsed(const std::string& family_name,
 }
 
 /// The time without its regret. Returns nothing if it cannot be used.
-std::optional<TunedTime> RunReader::time_of(const JsonNode& result) {
-  const std::string text = result.at("config").text();
-  const Parsed& known = parsed(family_of(result), text);
+std::optional<TunedTime> RunReader::time_of(const Result& result) {
+  const Parsed& known = parsed(result.config.family, result.short_form);
   if (const auto* why = std::get_if<std::string>(&known)) {
-    skip(text, *why);
+    skip(result.short_form, *why);
     return std::nullopt;
   }
-  const JsonNode tie_group = result.at("tie_group");
-  return TunedTime{
-      .config = std::get<Config>(known),
-      .short_form = text,
-      .time_us = read_kernel_time(result.at("time_us")),
-      .tie_group = static_cast<int>(tie_group.raw().is_null() ? 0 : tie_group.integer()),
-      .verified = text_or(result, "verified", {}),
-      .sources_recorded = sources_.contains(family_of(result))};
+  return TunedTime{.config = std::get<Config>(known),
+                   .short_form = result.short_form,
+                   .time_us = ranked_us(result.outcome),
+                   .tie_group = result.tie_group,
+                   .verified = std::string(verified_by(result.outcome)),
+                   .sources_recorded = sources_.contains(result.config.family)};
 }
 
 void set_regrets(double fastest_us, std::vector<TunedTime>& times) {
@@ -141,49 +112,47 @@ void insert_time(TunedTime added, std::vector<TunedTime>& times) {
   times.insert(place, std::move(added));
 }
 
-void RunReader::add(const JsonNode& problem, const std::vector<JsonNode>& results,
-                    const GpuModel& gpu) {
-  TunedProblem row{gpu, read_problem(problem), {}, table_.origins.size() - 1};
+void RunReader::add(const ProblemReport& report) {
+  TunedProblem row{gpu_, report.problem, {}, table_.origins.size() - 1};
   problem_ = describe(row.problem);
-  if (results.empty()) {
+  if (report.ranking.empty()) {
     return skip({}, "no configuration is ranked");
   }
-  if (!results.front().at("measured").boolean()) {
+  if (!std::holds_alternative<Measured>(report.ranking.front().outcome)) {
     return skip({}, "its times are estimates");
   }
-  for (const JsonNode& result : results) {
+  for (const Result& result : report.ranking) {
     if (auto time = time_of(result)) {
       row.times.push_back(*std::move(time));
     }
   }
-  set_regrets(read_kernel_time(results.front().at("time_us")), row.times);
+  set_regrets(ranked_us(report.ranking.front().outcome), row.times);
   if (!row.times.empty()) {
     table_.problems.push_back(std::move(row));
   }
 }
 
 /// Finds the problem's row of this run. Returns null if there is none.
-TunedProblem* RunReader::find_row(const Problem& problem, const GpuModel& gpu) {
+TunedProblem* RunReader::find_row(const Problem& problem) {
   const auto found = std::ranges::find_if(table_.problems, [&](const TunedProblem& row) {
-    return row.origin == table_.origins.size() - 1 && row.gpu == gpu && row.problem == problem;
+    return row.origin == table_.origins.size() - 1 && row.problem == problem;
   });
   return found == table_.problems.end() ? nullptr : &*found;
 }
 
-void RunReader::add_audited(const JsonNode& report, const GpuModel& gpu) {
-  TunedProblem* const row = find_row(read_problem(report.at("problem")), gpu);
-  const std::vector<JsonNode> ranking = report.at("ranking").elements();
-  if (row == nullptr || ranking.empty()) {
+void RunReader::add_audited(const ProblemReport& race) {
+  TunedProblem* const row = find_row(race.problem);
+  if (row == nullptr || race.ranking.empty()) {
     return;
   }
-  const auto winner =
-      std::ranges::find(row->times, ranking.front().at("config").text(), &TunedTime::short_form);
+  const Result& fastest = race.ranking.front();
+  const auto winner = std::ranges::find(row->times, fastest.short_form, &TunedTime::short_form);
   if (winner == row->times.end()) {
     return;
   }
-  const double scale = winner->time_us / read_kernel_time(ranking.front().at("time_us"));
-  for (const JsonNode& result : report.at("audited").elements()) {
-    auto time = result.at("time_us").raw().is_null() ? std::nullopt : time_of(result);
+  const double scale = winner->time_us / ranked_us(fastest.outcome);
+  for (const Result& result : race.audited) {
+    auto time = is_ranked(result.outcome) ? time_of(result) : std::nullopt;
     if (time && row->find(time->config) == row->times.end()) {
       time->time_us *= scale;
       insert_time(*std::move(time), row->times);
@@ -192,66 +161,18 @@ void RunReader::add_audited(const JsonNode& report, const GpuModel& gpu) {
   set_regrets(row->times.front().time_us, row->times);
 }
 
-GpuModel add_gpu(const JsonNode& device, TunedTable& table) {
-  const DeviceLimits limits = read_device_limits(device);
-  GpuModel model = model_of(limits);
-  table.gpus.try_emplace(model, limits);
-  return model;
-}
-
-/// The winner and the runners-up.
-std::vector<JsonNode> best_of(const JsonNode& problem) {
-  if (problem.at("winner").raw().is_null()) {
-    return {};
-  }
-  std::vector<JsonNode> best{problem.at("winner")};
-  std::ranges::copy(problem.at("runners_up").elements(), std::back_inserter(best));
-  return best;
-}
-
-void add_best_configs(const JsonNode& file, RunReader& reader, TunedTable& table) {
-  for (const JsonNode& gpu : file.at("gpus").elements()) {
-    const GpuModel model = add_gpu(gpu.at("device"), table);
-    for (const JsonNode& problem : gpu.at("problems").elements()) {
-      reader.add(problem.at("problem"), best_of(problem), model);
-    }
-  }
-}
-
-/// As is_cover_race(const ProblemReport&).
-bool is_cover_race(const JsonNode& problem) {
-  const auto run = problem.find("run");
-  return run && run->integer() > 1 && problem.at("pruned").integer() > 0;
-}
-
-void add_results(const JsonNode& run, RunReader& reader, TunedTable& table) {
-  const GpuModel model = add_gpu(run.at("device"), table);
-  for (const JsonNode& problem : run.at("problems").elements()) {
-    if (!is_cover_race(problem)) {
-      reader.add(problem.at("problem"), problem.at("ranking").elements(), model);
-    }
-    if (problem.find("audited")) {
-      reader.add_audited(problem, model);
-    }
-  }
-}
-
 }  // namespace
 
-void add_tuned(const JsonNode& document, const std::string& name, const KernelsAtHand& kernels,
+void add_tuned(const RunReport& run, const std::string& name, const KernelsAtHand& kernels,
                TunedTable& table) {
-  if (const auto runs = document.find("runs")) {
-    for (const JsonNode& run : runs->elements()) {
-      add_tuned(run, name, kernels, table);
+  table.origins.push_back(origin_of(run, name));
+  table.gpus.try_emplace(model_of(run.device), run.device);
+  RunReader reader(run, kernels, table);
+  for (const ProblemReport& report : run.problems) {
+    if (!is_cover_race(report)) {
+      reader.add(report);
     }
-    return;
-  }
-  table.origins.push_back(origin_of(document, name));
-  RunReader reader(document, kernels, table);
-  if (document.find("gpus")) {
-    add_best_configs(document, reader, table);
-  } else {
-    add_results(document, reader, table);
+    reader.add_audited(report);
   }
 }
 

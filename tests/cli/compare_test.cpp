@@ -26,10 +26,11 @@ class Compare : public ProgramTest {
   static json results(const std::function<double(std::size_t)>& time_us,
                       std::size_t configs = kConfigs) {
     const json& shipped = first_shipped()["problems"][0];
-    json problem{{"problem", shipped["problem"]}, {"run", 1},    {"ranking", json::array()},
-                 {"failures", json::array()},     {"pruned", 0}, {"invalid", 0}};
+    json problem = shipped;
+    problem["ranking"] = json::array();
+    problem["more_ranked"] = problem["more_failed"] = nullptr;
     for (std::size_t i = 0; i < configs; ++i) {
-      json result = shipped["winner"];
+      json result = shipped["ranking"][0];
       result["config"] = fmt::format("(ws, FP16, 64, 192, {}, 2, 12, 3): overlap", 16 * (i + 1));
       result["rank"] = result["tie_group"] = i + 1;
       result["time_us"] = time_us(i);
@@ -38,7 +39,6 @@ class Compare : public ProgramTest {
       problem["ranking"].push_back(result);
     }
     json document = first_shipped();
-    document["format"] = "fatune.results";
     document["problems"] = json::array({problem});
     document["started_at"] = "2026-11-23T09:50:18Z";
     return document;
@@ -49,15 +49,12 @@ class Compare : public ProgramTest {
     document["started_at"] = "2026-11-23T10:50:18Z";
     return document;
   }
-  /// The file of shipped results, reduced to the first problem of the first GPU.
+  /// The file of shipped results, reduced to the first problem.
   static const json& first_shipped() {
     static const json first = [] {
       std::ifstream file(FATUNE_SOURCE_DIR "/configs/tuned/nvidia-h200.json");
       json all = json::parse(file);
-      json gpu = std::move(all["gpus"][0]);
-      all.erase("gpus");
-      all["device"] = gpu["device"];
-      all["problems"] = json::array({gpu["problems"][0]});
+      all["problems"].erase(all["problems"].begin() + 1, all["problems"].end());
       return all;
     }();
     return first;

@@ -18,7 +18,7 @@ class Export : public ProgramTest {
   static json shipped(std::size_t problems = 100) {
     std::ifstream file(kShippedFile);
     json best = json::parse(file);
-    json& list = best["gpus"][0]["problems"];
+    json& list = best["problems"];
     list.erase(list.begin() + static_cast<std::ptrdiff_t>(std::min(problems, list.size())),
                list.end());
     return best;
@@ -35,9 +35,7 @@ class Export : public ProgramTest {
   }
 };
 
-json& winner_of(json& best, std::size_t problem) {
-  return best["gpus"][0]["problems"][problem]["winner"];
-}
+json& winner_of(json& best, std::size_t problem) { return best["problems"][problem]["ranking"][0]; }
 
 TEST_F(Export, WritesTheShippedWinnersByItsSchema) {
   const ProcessResult result = fatune({"export", "--to", "json", "--out", path("table.json")});
@@ -61,7 +59,7 @@ TEST_F(Export, TakesTheFasterRowOfOneGpuAndBothOfTwo) {
   json slower = shipped(1);
   winner_of(slower, 0)["time_us"] = 2.0 * winner_of(slower, 0)["time_us"].get<double>();
   json other = shipped(1);
-  other["gpus"][0]["device"]["name"] = "NVIDIA H200 NVL";
+  other["device"]["name"] = "NVIDIA H200 NVL";
   const std::string first = best_file("first.json", slower);
   const std::string second = best_file("second.json", shipped(1));
   const std::string third = best_file("third.json", other);
@@ -131,13 +129,13 @@ TEST_F(Export, CoversTheTunedProblemsWithFewerConfigurations) {
 
 TEST_F(Export, RefusesFilesThatItCannotRead) {
   json newer = shipped(1);
-  newer["format_version"] = 2;
+  newer["format_version"] = 3;
   expect_error(fatune({"export", "--best", best_file("newer.json", newer)}), ExitCode::bad_file,
                {"newer.json", "format_version"});
   json other = shipped(1);
   other["format"] = "fatune.history";
   expect_error(fatune({"export", "--best", best_file("other.json", other)}), ExitCode::bad_file,
-               {"other.json", "\"format\"", "best_configs, results, runs"});
+               {"other.json", "\"format\"", "fatune.results, fatune.runs"});
   expect_error(fatune({"export", "--best", best_file("list.json", json::array())}),
                ExitCode::bad_file, {"list.json", "\"format\""});
   expect_error(fatune({"export", "--best", best_file("empty.json", shipped(0))}),
@@ -257,7 +255,7 @@ TEST_F(Predict, SaysWhyItChoosesForATunedGpu) {
 
 TEST_F(Predict, ChoosesForTheGpuThatIsNamed) {
   json other = shipped(1);
-  other["gpus"][0]["device"]["name"] = "NVIDIA H200 NVL";
+  other["device"]["name"] = "NVIDIA H200 NVL";
   const std::string file = best_file("other.json", other);
   const std::vector<std::string> both{"--best", kShippedFile, "--best",  file,
                                       "--seq",  "512",        "--dhead", "64"};

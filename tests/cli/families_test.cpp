@@ -197,7 +197,7 @@ TEST_F(Families, HaveOneDefaultArchitectureWithoutAGpu) {
 
 TEST_F(Families, AreInTheFileOfTheBestThatVerifyWinnerTakes) {
   expect_ok(fatune(sweep_of({"--best", path("best.json"), "--no-db"})));
-  expect_schema(read("best.json"), "best_configs");
+  expect_schema(read("best.json"), "results");
   const std::vector<std::string> verify{
       "verify-winner", path("best.json"), "--no-db", "-q", "--format", "json"};
   EXPECT_EQ(fatune_json(verify)["winners"][0]["verdict"], "confirmed");

@@ -32,7 +32,7 @@ class Report : public ProgramTest {
   static json shipped(std::size_t problems) {
     std::ifstream file(FATUNE_SOURCE_DIR "/configs/tuned/nvidia-h200.json");
     json best = json::parse(file);
-    json& list = best["gpus"][0]["problems"];
+    json& list = best["problems"];
     list.erase(list.begin() + static_cast<std::ptrdiff_t>(problems), list.end());
     return best;
   }
@@ -40,9 +40,10 @@ class Report : public ProgramTest {
   /// One problem with this number of runners-up, all different.
   static json with_runners_up(std::size_t count) {
     json best = shipped(1);
-    json& problem = best["gpus"][0]["problems"][0];
-    const json first = problem["runners_up"][0];
-    problem["runners_up"] = json::array();
+    json& problem = best["problems"][0];
+    json& ranking = problem["ranking"];
+    const json first = ranking[1];
+    ranking.erase(ranking.begin() + 1, ranking.end());
     for (std::size_t i = 0; i < count; ++i) {
       json other = first;
       other["rank"] = i + 2;
@@ -52,7 +53,7 @@ class Report : public ProgramTest {
       other["registers_per_thread"] = 100 + i % 60;
       other["parameters"]["BLOCK_N"] = 64 + 16 * (i % 9);
       other["parameters"]["overlap"] = i % 2 == 0;
-      problem["runners_up"].push_back(other);
+      ranking.push_back(other);
     }
     return best;
   }
@@ -136,8 +137,9 @@ TEST_F(Report, WritesAllFiguresToAFolder) {
 
 TEST_F(Report, ShowsRunsBesideEachOther) {
   json faster = shipped(2);
-  for (json& problem : faster["gpus"][0]["problems"]) {
-    problem["winner"]["time_us"] = problem["winner"]["time_us"].get<double>() / 1.25;
+  for (json& problem : faster["problems"]) {
+    json& time_us = problem["ranking"][0]["time_us"];
+    time_us = time_us.get<double>() / 1.25;
   }
   write("before.json", shipped(2).dump());
   write("after.json", faster.dump());
@@ -229,9 +231,9 @@ TEST_P(HostileReport, TextsDoNothing) {
   json best = shipped(2);
   best["command_line"] = text;
   best["family"] = text;
-  best["gpus"][0]["device"]["name"] = text;
-  for (json& problem : best["gpus"][0]["problems"]) {
-    for (json* result : {&problem["winner"], &problem["runners_up"][0]}) {
+  best["device"]["name"] = text;
+  for (json& problem : best["problems"]) {
+    for (json* result : {&problem["ranking"][0], &problem["ranking"][1]}) {
       (*result)["config"] = text;
       (*result)["family"] = text;
       (*result)["kernel_name"] = text;

@@ -29,9 +29,9 @@ TEST_F(SweepFiles, AllThreeAreThereAndSatisfyTheirSchemas) {
   expect_ok(result);
   EXPECT_THAT(result.err, HasSubstr("wrote " + path("deep/out/results.csv")));
   expect_schema(read("deep/out/results.json"), "results");
-  expect_schema(read("deep/out/best_configs.json"), "best_configs");
+  expect_schema(read("deep/out/best_configs.json"), "results");
   EXPECT_THAT(read("deep/out/results.csv"), HasSubstr("B_r,B_c,n_warps"));
-  EXPECT_EQ(json::parse(read("best.json"))["gpus"][0]["problems"][0]["runners_up"].size(), 4U);
+  EXPECT_EQ(json::parse(read("best.json"))["problems"][0]["ranking"].size(), 5U);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("deep/out")),
                           std::filesystem::directory_iterator()),
             3);
@@ -42,7 +42,7 @@ TEST_F(SweepFiles, AreRecordedWithCommandAndToolchain) {
   const json best = json::parse(read("best.json"));
   EXPECT_THAT(std::string(best["command_line"]), HasSubstr("fatune sweep --seq 128"));
   EXPECT_FALSE(std::string(best["toolchain"]["nvrtc"]).empty());
-  EXPECT_EQ(best["gpus"][0]["device"]["arch"], "sm_90a");
+  EXPECT_EQ(best["device"]["arch"], "sm_90a");
 }
 
 TEST_F(SweepFiles, AFolderThatCannotBeUsedIsFoundBeforeTheWork) {
@@ -60,7 +60,7 @@ TEST_F(SweepFiles, AFolderInPlaceOfTheFileIsFoundToo) {
 TEST_F(SweepFiles, ABestFileOnStandardOutputReplacesTheTable) {
   const ProcessResult result = sweep({"--best", "-"});
   expect_ok(result);
-  expect_schema(result.out, "best_configs");
+  expect_schema(result.out, "results");
   EXPECT_THAT(result.err, HasSubstr("NOT MEASURED: nothing was timed"));
   EXPECT_FALSE(std::filesystem::exists("-"));
   expect_error(sweep({"--best", "-", "--format", "json"}), ExitCode::usage,
@@ -72,7 +72,7 @@ TEST_F(SweepFiles, AStandardOutputNamedAsADeviceGetsTheBestFileOnce) {
   expect_ok(result);
   const std::size_t csv = result.out.find("\ndtype,batch,") + 1;
   ASSERT_NE(csv, 0U) << result.out;
-  expect_schema(result.out.substr(0, csv), "best_configs");
+  expect_schema(result.out.substr(0, csv), "results");
 }
 
 TEST_F(SweepFiles, AFifoGetsOneDocumentAndStays) {
@@ -86,7 +86,7 @@ TEST_F(SweepFiles, AFifoGetsOneDocumentAndStays) {
   std::fstream(path("fifo"), std::ios::in | std::ios::out);  // so that no reader waits forever
   reader.join();
   expect_ok(result);
-  expect_schema(document, "best_configs");
+  expect_schema(document, "results");
 }
 
 TEST_F(SweepFiles, ALinkStaysAndItsFileKeepsItsMode) {
@@ -97,7 +97,7 @@ TEST_F(SweepFiles, ALinkStaysAndItsFileKeepsItsMode) {
   EXPECT_TRUE(std::filesystem::is_symlink(path("link.json")));
   EXPECT_EQ(std::filesystem::status(path("real.json")).permissions(),
             std::filesystem::perms::owner_read);
-  expect_schema(read("real.json"), "best_configs");
+  expect_schema(read("real.json"), "results");
 }
 
 }  // namespace

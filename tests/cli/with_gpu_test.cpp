@@ -47,10 +47,10 @@ TEST_F(WithGpu, TimesStandBesideWhatTheDeviceReaches) {
   expect_ok(result);
   expect_schema(result.out, "results");
   const json problem = json::parse(result.out)["problems"][0];
-  EXPECT_NEAR(problem["matmul_tflops"], 856.0, 10.0) << "2.5 ms for what the peak does in 2";
+  EXPECT_NEAR(problem["matmul"]["tflops"], 856.0, 10.0) << "2.5 ms for what the peak does in 2";
   const json& best = problem["ranking"][0];
   const double tflops = best["literature_tflops"];
-  EXPECT_NEAR(best["percent_of_matmul"], 100 * tflops / problem["matmul_tflops"].get<double>(),
+  EXPECT_NEAR(best["percent_of_matmul"], 100 * tflops / problem["matmul"]["tflops"].get<double>(),
               1e-6);
   EXPECT_NEAR(best["percent_of_peak_at_clock"], 100 * tflops / (4096 * 132 * 1980e-6), 1e-6);
   EXPECT_THAT(fatune(arguments).out, HasSubstr(" % of the 856 TFLOP/s that dense products"));
@@ -106,7 +106,7 @@ TEST_F(WithGpu, ARateOfDenseProductsThatFailsIsANote) {
   EXPECT_THAT(result.err, HasSubstr("no rate of dense products"));
   EXPECT_THAT(result.err, HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS"));
   const json problem = json::parse(result.out)["problems"][0];
-  EXPECT_TRUE(problem["matmul_tflops"].is_null());
+  EXPECT_TRUE(problem["matmul"].is_null());
   EXPECT_EQ(problem["ranking"][0]["samples"], 3);
   EXPECT_TRUE(problem["ranking"][0]["percent_of_matmul"].is_null());
 }

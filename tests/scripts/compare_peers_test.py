@@ -22,9 +22,9 @@ def problem(**members):
 
 
 def best_configs(entries, family="flash_sm90"):
-    problems = [{"problem": of, "winner": {"config": config, "time_us": 100.0, "literature_tflops": 10.0}}
-                for of, config in entries]
-    return {"family": family, "gpus": [{"device": {"name": "Fake H200"}, "problems": problems}]}
+    problems = [{"problem": of, "ranking": [{"family": family, "config": config, "time_us": 100.0,
+                                             "literature_tflops": 10.0}]} for of, config in entries]
+    return {"device": {"name": "Fake H200"}, "problems": problems}
 
 
 class ComparePeers(unittest.TestCase):

@@ -17,11 +17,12 @@ WINNER = {"config": "(A)", "time_us": 50.0, "literature_tflops": 2.0}
 
 
 def best(device, *entries, family="toy"):
-    return {"family": family, "gpus": [{"device": {"name": device}, "problems": list(entries)}]}
+    return {"device": {"name": device}, "problems": [
+        {**one, "ranking": [{"family": family, **winner} for winner in one["ranking"]]} for one in entries]}
 
 
 def entry(winner, **members):
-    return {"problem": {**PROBLEM, **members}, "winner": winner}
+    return {"problem": {**PROBLEM, **members}, "ranking": [winner] if winner else []}
 
 
 class Options(unittest.TestCase):
@@ -75,13 +76,12 @@ class Winners(unittest.TestCase):
         self.assertEqual([one["family"] for one in found[0][1].values()], ["toy", "own"])
 
     def test_the_gpu_at_hand_is_chosen(self):
-        content = best("A", entry(WINNER))
-        content["gpus"] += best("B", entry({**WINNER, "config": "(B)"}))["gpus"]
+        content = {"runs": [best("A", entry(WINNER)), best("B", entry({**WINNER, "config": "(B)"}))]}
         self.assertEqual(fatune_program.winners_of(self.file(content), "B")[0][1]["config"], "(B)")
         self.assertEqual(fatune_program.winners_of(self.file(content), "C")[0][1]["config"], "(A)")
 
     def test_bad_files_are_named(self):
-        for content in ([], {}, {"gpus": []}, best("A", {"problem": PROBLEM})):
+        for content in ([], {}, {"runs": []}, {"device": {"name": "A"}, "problems": [{"problem": PROBLEM}]}):
             with self.assertRaisesRegex(fatune_program.ProgramError, "best.json: not a best_configs.json"):
                 fatune_program.winners_by_problem([self.file(content)], "A")
         with self.assertRaisesRegex(fatune_program.ProgramError, "name no winner"):

@@ -151,7 +151,7 @@ std::optional<Rivals> choose_rivals(const AgainstOptions& options, const KernelS
   }
   std::optional<BestFile> best;
   if (options.best_file) {
-    best = read_best_file(kernels.tree, *options.best_file, {});
+    best = read_best_file(*options.best_file, {});
   }
   return Rivals{name_of(options), FamilySet(std::move(families)), std::move(best),
                 options.source.value_or(""), options.tolerance_percent.value_or(kTolerancePercent)};

@@ -28,7 +28,9 @@ FATUNE_MEMBERS(ShardRecord, number, count, fleet, problems, finished, exit_code,
 template <typename Value>
 void write_file(const fs::path& file, const char* format, const Value& value) {
   Json json = json_head(format);
-  visit_members(value, [&](std::string_view name, const auto& member) { json[name] = member; });
+  visit_members(value, [&](const MemberInfo& info, const auto& member) {
+    json[std::string(info.name)] = member;
+  });
   write_output_file(file, json_text(json));
 }
 
@@ -36,8 +38,8 @@ template <typename Value>
 Value read_file(const fs::path& file, const char* schema) {
   const JsonFile json = load_json_from_disk(FileTree(), file, schema);
   Value value;
-  visit_members(value, [&](std::string_view name, auto& member) {
-    json.root().at(std::string(name)).raw().get_to(member);  // the schema limits the numbers
+  visit_members(value, [&](const MemberInfo& info, auto& member) {
+    json.root().at(std::string(info.name)).raw().get_to(member);  // the schema limits the numbers
   });
   return value;
 }

@@ -7,78 +7,60 @@
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
 #include "core/is_among.hpp"
-#include "data/device_file.hpp"
-#include "data/json_file.hpp"
-#include "data/kernel_time_node.hpp"
-#include "plan/problem_json.hpp"
+#include "results/results_file.hpp"
 #include "tuned/tuned_file.hpp"
 
 namespace fatune {
 namespace {
 
-std::optional<double> measured_us(const JsonNode& winner) {
-  const JsonNode time = winner.at("time_us");
-  return winner.at("measured").boolean() && time.raw().is_number()
-             ? std::optional(read_kernel_time(time))
-             : std::nullopt;
+KnownWinner winner_of(const ProblemReport& report) {
+  const Result& winner = report.ranking.front();
+  const bool measured = std::holds_alternative<Measured>(winner.outcome);
+  return {report.problem, winner.config.family, winner.short_form,
+          measured ? std::optional(ranked_us(winner.outcome)) : std::nullopt};
 }
 
-/// Older files have one family, which their winners do not repeat.
-std::string family_of(const JsonNode& winner, const BestFile& file) {
-  const auto family = winner.find("family");
-  return family ? family->text() : file.family;
-}
-
-void add_winner(const JsonNode& node, BestFile& file) {
-  const JsonNode winner = node.at("winner");
-  if (winner.raw().is_null()) {
-    return;
-  }
-  KnownWinner known{read_problem(node.at("problem")), family_of(winner, file),
-                    winner.at("config").text(), measured_us(winner)};
-  const bool is_new = !is_among(known.problem, file.winners, &KnownWinner::problem);
-  if (is_new) {
-    file.winners.push_back(std::move(known));
+/// Adds the winners of a run for problems that have none yet.
+void add_winners(const RunReport& run, std::vector<KnownWinner>& winners) {
+  for (const ProblemReport& report : run.problems) {
+    if (!report.ranking.empty() && !is_among(report.problem, winners, &KnownWinner::problem)) {
+      winners.push_back(winner_of(report));
+    }
   }
 }
-
-std::string model_of(const JsonNode& gpu) { return gpu.at("device").at("name").text(); }
 
 /// Returns `device` if the file has it or has no GPU, else the file's first model.
-std::string choose_model(const std::vector<JsonNode>& gpus, const std::string& device) {
+std::string choose_model(const std::vector<RunReport>& runs, const std::string& device) {
   const bool known =
-      std::ranges::any_of(gpus, [&](const JsonNode& gpu) { return model_of(gpu) == device; });
-  return known || gpus.empty() ? device : model_of(gpus.front());
+      std::ranges::any_of(runs, [&](const RunReport& run) { return run.device.name == device; });
+  return known || runs.empty() ? device : runs.front().device.name;
 }
 
-/// Older files have the driver's CUDA version in place of its release.
-WinnerOrigin origin_of(const std::string& device, const JsonNode& toolchain) {
-  const std::string driver = toolchain.at("driver").text();
-  const auto cuda = toolchain.find("driver_cuda");
-  return cuda ? WinnerOrigin{device, driver, cuda->text()} : WinnerOrigin{device, {}, driver};
-}
-
-BestFile parse_best_file(const JsonFile& json, const std::string& device) {
-  const JsonNode root = json.root();
-  const std::vector<JsonNode> gpus = root.at("gpus").elements();
-  BestFile file{root.at("family").text(),
-                root.at("space").text(),
-                origin_of(choose_model(gpus, device), root.at("toolchain")),
-                root.at("measured").boolean(),
+BestFile best_file_of(const std::vector<RunReport>& runs, const std::string& origin,
+                      const std::string& device) {
+  BestFile file;
+  const std::string model = choose_model(runs, device);
+  for (const RunReport& run : runs) {
+    if (run.device.name == model) {
+      if (file.winners.empty()) {
+        file = {run.family,
+                run.space,
+                {model, run.toolchain.driver_release, run.toolchain.driver_version},
+                run.measured,
                 {}};
-  for (const JsonNode& gpu : gpus) {
-    if (model_of(gpu) != file.origin.device) {
-      continue;
-    }
-    for (const JsonNode& problem : gpu.at("problems").elements()) {
-      add_winner(problem, file);
+      }
+      add_winners(run, file.winners);
     }
   }
   if (file.winners.empty()) {
-    throw Error(ExitCode::bad_file, "it names no winner", json.origin(),
+    throw Error(ExitCode::bad_file, "it names no winner", origin,
                 "give a best_configs.json that a sweep has written");
   }
   return file;
+}
+
+std::vector<RunReport> shipped_runs(const FileTree& tree, const std::string& path) {
+  return read_results_text(tree.read(path), path);
 }
 
 std::string shipped_path(const std::string& device) {
@@ -90,17 +72,15 @@ std::string shipped_path(const std::string& device) {
 std::vector<DeviceLimits> shipped_gpus(const FileTree& tree) {
   std::vector<DeviceLimits> gpus;
   for (const std::string& path : tree.list(kShippedWinners)) {
-    const JsonFile file = load_json(tree, path, "best_configs");
-    for (const JsonNode& gpu : file.root().at("gpus").elements()) {
-      gpus.push_back(read_device_limits(gpu.at("device")));
+    for (const RunReport& run : shipped_runs(tree, path)) {
+      gpus.push_back(run.device);
     }
   }
   return gpus;
 }
 
-BestFile read_best_file(const FileTree& tree, const std::filesystem::path& path,
-                        const std::string& device) {
-  return parse_best_file(load_json_from_disk(tree, path, "best_configs"), device);
+BestFile read_best_file(const std::filesystem::path& path, const std::string& device) {
+  return best_file_of(read_results(path), path.string(), device);
 }
 
 BestFile named_best_file(const FileTree& tree, const std::filesystem::path& name,
@@ -110,7 +90,7 @@ BestFile named_best_file(const FileTree& tree, const std::filesystem::path& name
       return shipped_best_file(tree, *gpu);
     }
   }
-  return read_best_file(tree, name, device);
+  return read_best_file(name, device);
 }
 
 BestFile shipped_best_file(const FileTree& tree, const DeviceLimits& device) {
@@ -124,7 +104,7 @@ BestFile shipped_best_file(const FileTree& tree, const DeviceLimits& device) {
                                            nearest->name, file_name_part(nearest->name))
                              : ""));
   }
-  return parse_best_file(load_json(tree, path, "best_configs"), device.name);
+  return best_file_of(shipped_runs(tree, path), path, device.name);
 }
 
 }  // namespace fatune

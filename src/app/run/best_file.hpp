@@ -31,12 +31,11 @@ struct BestFile {
 /// The GPUs that fatune ships winners for.
 [[nodiscard]] std::vector<DeviceLimits> shipped_gpus(const FileTree& tree);
 
-/// Reads a file that `--best` or `--out` wrote. If it has several GPU models, takes the winners of
-/// `device`, else those of the first. If a problem occurs twice (repetitions, several GPUs of one
-/// model), only the first counts. Throws Error(bad_file) as load_json_from_disk(), and if the file
-/// names no winner.
-[[nodiscard]] BestFile read_best_file(const FileTree& tree, const std::filesystem::path& path,
-                                      const std::string& device);
+/// Reads a file that `--best` or `--out` wrote. If it has runs on several GPU models, takes the
+/// winners of `device`, else those of the first. If a problem occurs twice (repetitions, several
+/// GPUs of one model), only the first counts. Throws Error(bad_file) as read_results(), and if the
+/// file names no winner.
+[[nodiscard]] BestFile read_best_file(const std::filesystem::path& path, const std::string& device);
 
 /// Reads `name`, as read_best_file() does. If there is no such file, returns the winners that
 /// fatune ships for the GPU that it names, as find_device() finds it.

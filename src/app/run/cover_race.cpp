@@ -5,7 +5,6 @@
 #include <string>
 
 #include "app/run/run_identity.hpp"
-#include "emit/results_json.hpp"
 #include "tuned/tuned_file.hpp"
 
 namespace fatune {
@@ -58,9 +57,8 @@ std::vector<ProblemPlan> plan_cover_races(const std::vector<ProblemPlan>& plans,
 
 Cover find_cover(const RunReport& run, const FamilySet& families, double percent) {
   const SourceHashes hashes = source_hashes(families);
-  const nlohmann::json json = results_object(run);
   TunedTable table;
-  add_tuned(JsonNode(json, "this run"), "this run", {families, hashes}, table);
+  add_tuned(run, "this run", {families, hashes}, table);
   finish_table(table);
   return find_cover(table, percent);
 }

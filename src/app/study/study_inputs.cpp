@@ -40,10 +40,17 @@ void check_exists(const std::filesystem::path& file) {
   }
 }
 
+bool leaves_out_results(const RunReport& run) {
+  return std::ranges::any_of(run.problems, [](const ProblemReport& problem) {
+    return problem.more_ranked + problem.more_failed > 0;
+  });
+}
+
 InputRuns file_runs(const std::filesystem::path& file) {
   check_exists(file);
-  const bool has_winners_only = output_format_of(file) == "fatune.best_configs";
-  return {file.string(), read_results(file), has_winners_only};
+  std::vector<RunReport> runs = read_results(file);
+  const bool leaves_out = std::ranges::any_of(runs, leaves_out_results);
+  return {file.string(), std::move(runs), leaves_out};
 }
 
 InputRuns stored_runs_of(const std::string& input,

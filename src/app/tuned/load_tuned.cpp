@@ -15,9 +15,8 @@
 #include "app/version.hpp"
 #include "core/error.hpp"
 #include "data/file_tree.hpp"
-#include "data/json_file.hpp"
-#include "emit/results_json.hpp"
 #include "report/run_summary.hpp"
+#include "results/results_file.hpp"
 #include "tuned/eligibility.hpp"
 #include "tuned/tuned_file.hpp"
 
@@ -31,17 +30,19 @@ std::string run_name(const std::optional<std::int64_t>& run) {
 void add_run(const std::optional<std::filesystem::path>& db_file,
              const std::optional<std::int64_t>& run, const KernelsAtHand& kernels,
              TunedTable& table) {
-  const nlohmann::json json = results_object(stored_report(db_file, run));
-  add_tuned(JsonNode(json, run_name(run)), run_name(run), kernels, table);
+  add_tuned(stored_report(db_file, run), run_name(run), kernels, table);
 }
 
-void add_file(const JsonFile& file, const KernelsAtHand& kernels, TunedTable& table) {
-  add_tuned(file.root(), file.origin(), kernels, table);
+void add_runs(const std::vector<RunReport>& runs, const std::string& origin,
+              const KernelsAtHand& kernels, TunedTable& table) {
+  for (const RunReport& run : runs) {
+    add_tuned(run, origin, kernels, table);
+  }
 }
 
 void add_shipped(const FileTree& tree, const KernelsAtHand& kernels, TunedTable& table) {
   for (const std::string& path : tree.list(kShippedWinners)) {
-    add_file(load_json(tree, path, kTunedFormats.front()), kernels, table);
+    add_runs(read_results_text(tree.read(path), path), path, kernels, table);
   }
 }
 
@@ -72,18 +73,17 @@ void check_not_empty(const TunedTable& table) {
 }  // namespace
 
 TunedTable load_tuned(const TunedOptions& options, const FamilySet& families) {
-  const FileTree tree;
   const SourceHashes hashes = source_hashes(families);
   const KernelsAtHand kernels{families, hashes};
   TunedTable table;
   for (const std::filesystem::path& path : options.best_files) {
-    add_file(load_json_from_disk(tree, path, kTunedFormats), kernels, table);
+    add_runs(read_results(path), path.string(), kernels, table);
   }
   for (const std::optional<std::int64_t>& run : options.runs) {
     add_run(options.db_file, run, kernels, table);
   }
   if (options.best_files.empty() && options.runs.empty()) {
-    add_shipped(tree, kernels, table);
+    add_shipped(FileTree(), kernels, table);
   }
   finish_table(table);
   check_not_empty(table);

@@ -7,8 +7,8 @@
 
 namespace fatune {
 
-Json json_head(const std::string& name) {
-  return {{"format", "fatune." + name}, {"format_version", 1}};
+Json json_head(const std::string& name, int version) {
+  return {{"format", "fatune." + name}, {"format_version", version}};
 }
 
 void append(Blocks& blocks, Blocks more) {

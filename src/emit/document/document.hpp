@@ -79,7 +79,7 @@ struct Document {
 };
 
 /// Returns the members that begin every JSON document. "format" is "fatune." followed by `name`.
-[[nodiscard]] Json json_head(const std::string& name);
+[[nodiscard]] Json json_head(const std::string& name, int version = 1);
 
 /// A document of rows only. `name` goes to json_head(), `property` is the JSON key of the rows.
 template <typename Row>

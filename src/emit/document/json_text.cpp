@@ -1,7 +1,5 @@
 #include "emit/document/json_text.hpp"
 
-#include "attention/problem_details.hpp"
-
 #include <cmath>
 
 #include "core/text_parts.hpp"
@@ -36,24 +34,6 @@ Json json_parameters(const std::vector<NamedValue>& parameters) {
     object[parameter.name] = json_value(typed_value(parameter.text));
   }
   return object;
-}
-
-Json json_problem(const Problem& problem) {
-  Json json{
-      {"batch", problem.batch},   {"seq_len", problem.seq_len},         {"heads", problem.heads},
-      {"d_head", problem.d_head}, {"dtype", dtype_name(problem.dtype)}, {"causal", problem.causal}};
-  for (const ProblemDetail& detail : kProblemDetails) {
-    json[detail.name] = json_value(std::visit([](const auto& value) { return FieldValue{value}; },
-                                              detail_value(detail, problem)));
-  }
-  return json;
-}
-
-Json json_toolchain(const Toolchain& toolchain) {
-  return {{"fatune", toolchain.fatune_version},
-          {"nvrtc", toolchain.nvrtc_version},
-          {"driver", toolchain.driver_release},
-          {"driver_cuda", toolchain.driver_version}};
 }
 
 std::string json_text(const Json& json) {

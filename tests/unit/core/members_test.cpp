@@ -13,18 +13,18 @@ struct Pair {
 };
 FATUNE_MEMBERS(Pair, first, second)
 
-struct Longer {
-  int first = 1;
-  int second = 2;
-  int third = 3;
-};
-FATUNE_MEMBERS_AND_LATER(Longer, (first, second), third)
-
-std::string listed(const auto& value) {
+struct Described {
+  Pair pair;
   std::string text;
-  visit_members(value, [&](std::string_view name, const auto& member, auto... later) {
-    text += std::string(name) + "=" + std::to_string(member);
-    text += sizeof...(later) == 0 ? ";" : " later;";
+  int count = 0;
+};
+FATUNE_DESCRIBED(Described, (pair, kFlat), (text, Key{"words"}, "what it says"),
+                 (count, kOrNull, "how many there are, if any"))
+
+std::string listed(const Pair& value) {
+  std::string text;
+  visit_members(value, [&](const MemberInfo& info, int member) {
+    text += std::string(info.name) + "=" + std::to_string(member) + ";";
   });
   return text;
 }
@@ -33,12 +33,20 @@ TEST(Members, AreVisitedInTheirOrderWithTheirNames) {
   EXPECT_EQ(listed(Pair{}), "first=1;second=2;");
 }
 
-TEST(Members, SayWhichCameLater) { EXPECT_EQ(listed(Longer{}), "first=1;second=2;third=3 later;"); }
-
 TEST(Members, CanBeWritten) {
   Pair pair;
-  visit_members(pair, [](std::string_view, int& member) { member += 10; });
+  visit_members(pair, [](const MemberInfo&, int& member) { member += 10; });
   EXPECT_EQ(listed(pair), "first=11;second=12;");
+}
+
+TEST(Members, MayHaveDescriptions) {
+  std::string text;
+  const Described described;
+  visit_members(described, [&]<typename Info>(const Info& info, const auto&) {
+    text += std::string(info.name) + (info.or_null ? "?" : "") +
+            (std::is_same_v<Info, FlatMember> ? "" : ": " + std::string(info.doc)) + "\n";
+  });
+  EXPECT_EQ(text, "pair\nwords: what it says\ncount?: how many there are, if any\n");
 }
 
 }  // namespace

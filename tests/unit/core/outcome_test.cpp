@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/outcome_text.hpp"
 
 namespace fatune {
 namespace {
@@ -103,37 +102,6 @@ TEST(ErrorStats, PercentageOfNothingIsZero) {
   stats.elements = 8;
   stats.mismatched = 2;
   EXPECT_EQ(stats.mismatched_percent(), 25.0);
-}
-
-TEST(ReadFailure, GivesTheOutcomeThatASummaryIsOf) {
-  const std::vector<Outcome> failures{
-      Pruned{"rule-1", "it is: slow"},  Invalid{"rows", "too few"},
-      CompileFailed{"x.cu: error: no"}, CompilerCrashed{"signal 11", "what it said"},
-      Serialized{"C7512: notes"},       Unlaunchable{"300 of 200"},
-      Crashed{"CUDA_ERROR: it"},        TimedOut{1500.0},
-      WrongResult{{}, "0.5"},           Implausible{0.25, 1.0, "too fast"},
-      Flagged{{}, "race: at x.cu:3"}};
-  for (const Outcome& failure : failures) {
-    const Outcome read = read_failure(outcome_name(failure), outcome_summary(failure));
-    EXPECT_EQ(outcome_name(read), outcome_name(failure));
-    EXPECT_EQ(outcome_summary(read), outcome_summary(failure));
-  }
-  EXPECT_EQ(std::get<Pruned>(read_failure("pruned", "rule-1: it is: slow")).reason, "it is: slow");
-  EXPECT_EQ(std::get<TimedOut>(read_failure("timed_out", "no result within 7 ms")).deadline_ms,
-            7.0);
-}
-
-TEST(ReadFailure, RefusesOtherTextsAndOutcomesWithATime) {
-  for (const auto& [name, summary] :
-       std::map<std::string, std::string>{{"lost", "x"},
-                                          {"measured", "median 1.0 us of 3"},
-                                          {"estimated", "x"},
-                                          {"pruned", "x"},
-                                          {"timed_out", "no result"},
-                                          {"implausible", "5"},
-                                          {"", ""}}) {
-    EXPECT_THROW((void)read_failure(name, summary), Error) << name;
-  }
 }
 
 }  // namespace

@@ -128,8 +128,9 @@ TEST(Statistics, OfAMedianAloneThereAreNoSamples) {
   const Timing timing = timing_of_median(3.5);
   EXPECT_TRUE(timing.samples_us.empty());
   EXPECT_DOUBLE_EQ(timing.median_us, 3.5);
-  EXPECT_DOUBLE_EQ(timing.median_low_us, 3.5);
-  EXPECT_DOUBLE_EQ(timing.median_high_us, 3.5);
+  EXPECT_EQ(timing.sample_count, 0);
+  EXPECT_EQ(timing.median_low_us, 0.0) << "not known";
+  EXPECT_EQ(timing.median_high_us, 0.0);
 }
 
 TEST(Summarise, AllTimesScale) {

@@ -49,8 +49,8 @@ TEST(DeviceFile, EveryFileHasRatesThatTheTensorCoresCanReach) {
     EXPECT_LE(rates.mma_sync_flop, peak) << arch_name(arch);
     EXPECT_LE(rates.wgmma_flop.value_or(0.0), peak) << arch_name(arch);
     EXPECT_EQ(rates.wgmma_flop.has_value(), arch.sm == 90) << arch_name(arch);
-    visit_members(rates, [](std::string_view name, const std::optional<double>& rate) {
-      EXPECT_GT(rate.value_or(1.0), 0.0) << name;
+    visit_members(rates, [](const MemberInfo& info, const std::optional<double>& rate) {
+      EXPECT_GT(rate.value_or(1.0), 0.0) << info.name;
     });
   }
 }

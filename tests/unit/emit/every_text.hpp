@@ -119,15 +119,8 @@ class EveryText {
   }
   void operator()(RunReport& run) const {
     members(run);
-    (*this)(run.problems);
     (*this)(run.choices);
     (*this)(run.gate);
-  }
-  void operator()(ProblemReport& problem) const {
-    members(problem);
-    (*this)(problem.ranking);
-    (*this)(problem.failures);
-    (*this)(problem.audited);
   }
   template <typename Value>
   void operator()(Value& value) const {
@@ -137,7 +130,7 @@ class EveryText {
  private:
   template <typename Value>
   void members(Value& value) const {
-    const auto each = [this](std::string_view, auto& member, auto...) { (*this)(member); };
+    const auto each = [this](const auto&, auto& member) { (*this)(member); };
     if constexpr (requires { visit_members(value, each); }) {
       visit_members(value, each);
     }

@@ -34,8 +34,8 @@ TEST(LaunchJson, ArgumentsAreResolved) {
   EXPECT_EQ(launch["grid"].dump(), "[7,1,1]");
   EXPECT_EQ(launch["cluster"].dump(), "[2,1,1]");
   const Json& argument = launch["arguments"]["list"][0];
-  EXPECT_EQ(argument["addresses"][1].dump(), R"({"byte_offset":0,"offset":8,"tensor":"k"})");
-  EXPECT_EQ(argument["scalars"][1].dump(), R"({"bits":100,"bytes":4,"offset":36,"type":"int32"})");
+  EXPECT_EQ(argument["addresses"][1].dump(), R"({"offset":8,"tensor":"k","byte_offset":0})");
+  EXPECT_EQ(argument["scalars"][1].dump(), R"({"offset":36,"bytes":4,"bits":100,"type":"int32"})");
   EXPECT_EQ(argument["scalars"][3]["bits"], 0x3E000000) << "0.125";
   EXPECT_EQ(argument["scalars"][3]["type"], "float");
   EXPECT_EQ(argument["bytes"], 56);

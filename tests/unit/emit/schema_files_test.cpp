@@ -1,6 +1,7 @@
-// Generates the descriptions and types in the output schemas from the lists of fields, and whether
-// a value may be null. Limits, enumerations and the lists of required properties are written by
-// hand in one file. Their copies in other files are generated too.
+// Generates the descriptions and types in the output schemas from the lists of members and fields,
+// and whether a value may be null; for structs also which properties there are. Limits,
+// enumerations and the items of lists are written by hand in one file. Their copies in other files
+// are generated too.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -9,7 +10,6 @@
 #include <map>
 #include <string>
 
-#include "attention/problem_details.hpp"
 #include "emit/cache_report.hpp"
 #include "emit/cases_report.hpp"
 #include "emit/check_report.hpp"
@@ -38,6 +38,7 @@
 #include "emit/winner_report.hpp"
 #include "emit/winners_table.hpp"
 #include "golden_file.hpp"
+#include "record/record_json.hpp"
 #include "unit/emit/schema_text.hpp"
 
 namespace fatune {
@@ -80,12 +81,18 @@ void describe(Schema& properties, const List& fields) {
   }
 }
 
-FieldType type_of(const ProblemDetail& detail) {
-  using Kind = ProblemDetail::Kind;
-  return {detail.kind == Kind::integer  ? FieldType::Kind::integer
-          : detail.kind == Kind::number ? FieldType::Kind::number
-          : detail.kind == Kind::flag   ? FieldType::Kind::boolean
-                                        : FieldType::Kind::text};
+/// The type of a member in JSON. Numbers that are not finite are text.
+Schema type_text(const RecordMember& member, bool may_be_infinite) {
+  constexpr std::array<const char*, 6> kNames{"boolean", "integer", "number",
+                                              "string",  "array",   "object"};
+  std::vector<std::string> types{kNames.at(static_cast<std::size_t>(member.type))};
+  if (may_be_infinite && member.type == RecordMember::Type::number) {
+    types.emplace_back("string");
+  }
+  if (member.info.or_null) {
+    types.emplace_back("null");
+  }
+  return types.size() == 1 ? Schema(types.front()) : Schema(types);
 }
 
 class SchemaFiles : public testing::Test {
@@ -104,6 +111,17 @@ class SchemaFiles : public testing::Test {
     return at(name, list + "/items/properties");
   }
 
+  /// Writes the properties of an object that follow from the members of a struct, after those in
+  /// `first` and before `derived`; removes all others. What the file says besides stays.
+  template <typename Struct>
+  Schema& describe_struct(Schema& object, const std::vector<std::string>& first,
+                          const std::vector<DerivedMember>& derived);
+  template <typename Struct>
+  Schema& describe_struct(const std::string& definition) {
+    return describe_struct<Struct>(at("results", "/definitions/" + definition), {}, {});
+  }
+  static void describe_derived(Schema& object, const std::vector<Field<ResultRow>>& fields);
+
   void describe_results();
   void describe_emulations();
   void describe_machine_code();
@@ -114,26 +132,77 @@ class SchemaFiles : public testing::Test {
   std::map<std::string, Schema> files_;
 };
 
+template <typename Struct>
+Schema& SchemaFiles::describe_struct(Schema& object, const std::vector<std::string>& first,
+                                     const std::vector<DerivedMember>& derived) {
+  const bool may_be_infinite = std::is_same_v<Struct, ErrorStats> ||
+                               std::is_same_v<Struct, EstimateTerm> ||
+                               std::is_same_v<Struct, Result>;
+  Schema old = object["properties"];
+  Schema properties = Schema::object();
+  object["required"] = first;
+  for (const std::string& name : first) {
+    properties[name] = old[name];
+  }
+  for (const RecordMember& member : record_members<Struct>()) {
+    const std::string name(member.info.name);
+    Schema property = properties.contains(name) ? properties[name] : old[name];
+    const bool is_said_elsewhere = property.contains("$ref") || property.contains("oneOf");
+    if (!is_said_elsewhere) {
+      property["type"] = type_text(member, may_be_infinite);
+    }
+    if (!property.contains("$ref")) {
+      EXPECT_FALSE(member.info.doc.empty()) << name;
+      property["description"] = member.info.doc;
+    }
+    properties[name] = property;
+    if (!member.of_alternative) {
+      object["required"].push_back(name);
+    }
+  }
+  for (const DerivedMember& member : derived) {
+    const std::string name(member.name);
+    properties[name] = old[name];
+    properties[name]["description"] = member.doc;
+    object["required"].push_back(name);
+  }
+  object["properties"] = properties;
+  return object;
+}
+
+void SchemaFiles::describe_derived(Schema& object, const std::vector<Field<ResultRow>>& fields) {
+  describe(object["properties"], fields);
+  for (const auto& field : fields) {
+    object["required"].push_back(field.name);
+  }
+}
+
 void SchemaFiles::describe_results() {
-  describe(at("results", "/properties"), header_properties());
-  describe(row_of("results", "/properties/problems"), problem_report_properties());
-  describe(at("results", "/definitions/policy/properties"), policy_properties());
-  describe(at("results", "/definitions/measuring/properties"), measuring_properties());
-  describe(at("results", "/definitions/conditions/properties"), conditions_properties());
-  describe(at("results", "/definitions/gpu_reading/properties"), reading_properties());
-  describe(at("results", "/definitions/rule_audit/properties"), rule_audit_properties());
-  describe(at("results", "/definitions/verification/properties"), verification_properties());
-  describe(at("results", "/definitions/error_stats/properties"), error_stats_properties());
-  describe(at("results", "/definitions/result/properties"), measured_properties());
-  describe(at("results", "/definitions/result/properties"), result_fields());
-  describe(at("results", "/definitions/device/properties"), device_fields());
+  Schema& run = schema("results");
+  describe_struct<RunReport>(run, {"format", "format_version"}, derived_run_members());
+  describe_struct<ProblemReport>("problem_report");
+  describe_struct<MeasurePolicy>("policy");
+  describe_struct<MeasuringSummary>("measuring");
+  describe_struct<GpuConditions>("conditions");
+  describe_struct<GpuReading>("gpu_reading");
+  describe_struct<MatmulRate>("matmul");
+  describe_struct<RuleAudit>("rule_audit");
+  describe_struct<Verification>("verification");
+  describe_struct<ErrorStats>("error_stats");
+  describe_struct<RowMismatches>("row_mismatches");
+  describe_struct<EstimateTerm>("estimate_term");
+  describe_struct<AssemblerNote>("assembler_note");
+  describe_struct<MedianInterval>("median_interval");
+  describe_struct<Shard>("shard");
+  describe_struct<PlacedProblem>("placed_problem");
+  describe_struct<Problem>("problem");
+  describe_struct<DeviceLimits>("device");
+  describe_struct<Toolchain>("toolchain");
+  Schema& result = describe_struct<Result>("result");
+  describe_derived(result, derived_result_fields());
   describe(at("results", "/definitions/gate_check/properties"), gate_fields());
   describe(at("results", "/definitions/problem_winner/properties"), winner_fields());
   describe(at("results", "/definitions/common_choice/properties"), common_choice_fields());
-  for (const ProblemDetail& detail : kProblemDetails) {
-    describe(at("results", "/definitions/problem/properties")[std::string(detail.name)],
-             type_of(detail), detail.doc);
-  }
 }
 
 void SchemaFiles::describe_emulations() {
@@ -201,14 +270,10 @@ void SchemaFiles::describe_others() {
 
 void SchemaFiles::copy_definitions() {
   const Schema& results = at("results", "/definitions");
-  for (const char* name : {"best_configs", "cases", "export", "predict"}) {
+  for (const char* name : {"cases", "export", "predict"}) {
     for (auto& [key, definition] : at(name, "/definitions").items()) {
       definition = results.at(key);
     }
-  }
-  for (const Property<RunReport>& property : header_properties()) {
-    const std::string name(property.name);
-    at("best_configs", "/properties")[name] = at("results", "/properties").at(name);
   }
   at("compile", "/properties/device/properties") = results["device"]["properties"];
   at("debug", "/properties/problem/properties") = results["problem"]["properties"];

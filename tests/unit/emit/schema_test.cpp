@@ -59,7 +59,7 @@ TEST(OutputSchemas, ResultsOfEveryOutcome) {
 
 TEST(OutputSchemas, ResultsOfARaceWithItsConditionsAndAnAudit) {
   expect_valid(results_json(sample_race()), "results");
-  expect_valid(best_configs_json(sample_race()), "best_configs");
+  expect_valid(best_configs_json(sample_race()), "results");
 }
 
 TEST(OutputSchemas, ASummaryOfSeveralProblems) {
@@ -89,10 +89,10 @@ TEST(OutputSchemas, CasesWithAndWithoutABestConfiguration) {
 }
 
 TEST(OutputSchemas, BestConfigsWithAndWithoutAWinner) {
-  expect_valid(best_configs_json(sample_report(true)), "best_configs");
+  expect_valid(best_configs_json(sample_report(true)), "results");
   RunReport empty = sample_report(false);
   empty.problems[0].ranking.clear();
-  expect_valid(best_configs_json(empty), "best_configs");
+  expect_valid(best_configs_json(empty), "results");
 }
 
 TEST(OutputSchemas, ListAndCompile) {
@@ -153,7 +153,7 @@ TEST(OutputSchemas, TheTunedResultsThatAreShippedFollowThem) {
   const auto paths = tree.list("configs/tuned/");
   ASSERT_FALSE(paths.empty());
   for (const std::string& path : paths) {
-    EXPECT_NO_THROW((void)load_json(tree, path, "best_configs")) << path;
+    EXPECT_NO_THROW((void)load_json(tree, path, "results")) << path;
   }
 }
 
@@ -175,10 +175,10 @@ TEST(OutputSchemas, ThePeersThatAreShippedWereTimedBesideTheShippedWinners) {
     const JsonFile peers = load_json(tree, path, "compare_peers");
     const std::string name = file_name_part(peers.root().at("device").text()) + ".json";
     EXPECT_EQ(path, "configs/peers/" + name);
-    const JsonFile tuned = load_json(tree, "configs/tuned/" + name, "best_configs");
-    EXPECT_EQ(winners_in(peers.root().raw().at("rows"), json::json_pointer("/best")),
-              winners_in(tuned.root().raw().at("gpus").at(0).at("problems"),
-                         json::json_pointer("/winner/config")))
+    const JsonFile tuned = load_json(tree, "configs/tuned/" + name, "results");
+    EXPECT_EQ(
+        winners_in(peers.root().raw().at("rows"), json::json_pointer("/best")),
+        winners_in(tuned.root().raw().at("problems"), json::json_pointer("/ranking/0/config")))
         << path;
   }
 }

@@ -57,20 +57,7 @@ RunReport sample_tuning() {
 
 RunPart sample_part() { return parts_of(sample_tuning()).at(1); }
 
-std::string all_of(const RunReport& run) {
-  nlohmann::json all{record_json(run), run.complete, run.measured};
-  for (const ProblemReport& problem : run.problems) {
-    all.push_back({record_json(problem.problem), problem.run, record_json(problem)});
-    for (const auto* results : {&problem.ranking, &problem.failures, &problem.audited}) {
-      nlohmann::json list = nlohmann::json::array();
-      for (const Result& result : *results) {
-        list.push_back(record_json(result));
-      }
-      all.push_back(std::move(list));
-    }
-  }
-  return record_text(all);
-}
+std::string all_of(const RunReport& run) { return record_text(record_json(run)); }
 
 void expect_bad_file(const std::function<void()>& work, const std::vector<std::string>& parts) {
   try {

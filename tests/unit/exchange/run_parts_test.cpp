@@ -98,19 +98,18 @@ TEST(RunParts, RecordsThatAreNotWholeAreRefused) {
 }
 
 TEST(RunParts, ResultsOfTwoFamiliesOrWithoutATimeAreRefused) {
-  const nlohmann::json whole = nlohmann::json::parse(
-      part_records(sample_part()).dump(-1, ' ', false, Json::error_handler_t::replace));
-  nlohmann::json records = whole;
-  records["ranking"][0]["config"]["family"] = "other";
-  expect_bad_file([&] { static_cast<void>(read_part(JsonNode(records, "file"))); },
-                  {"one kernel family"});
-  records = whole;
-  records["ranking"].push_back(records["failures"][0]);
-  expect_bad_file([&] { static_cast<void>(read_part(JsonNode(records, "file"))); },
-                  {"a time for each"});
-  records = whole;
-  records["ranking"] = records["failures"] = records["audited"] = nlohmann::json::array();
-  expect_bad_file([&] { static_cast<void>(read_part(JsonNode(records, "file"))); }, {"results"});
+  const auto refuse = [](void (*change)(std::vector<ProblemReport>&)) {
+    RunPart part = sample_part();
+    change(part.run.problems);
+    const nlohmann::json records = part_records(part);
+    expect_bad_file([&] { static_cast<void>(read_part(JsonNode(records, "file"))); },
+                    {"one kernel family on one problem"});
+  };
+  refuse([](auto& problems) { problems[0].ranking[0].config.family = "other"; });
+  refuse([](auto& problems) { problems[0].ranking.push_back(problems[0].failures[0]); });
+  refuse([](auto& problems) { problems[0] = without_results(problems[0]); });
+  refuse([](auto& problems) { problems.push_back(problems[0]); });
+  refuse([](auto& problems) { problems.clear(); });
 }
 
 }  // namespace

@@ -132,14 +132,14 @@ TEST(Estimate, EachRateIsOfItsPipe) {
   work.counted->warpgroup_flop = 1e9;
   work.spill_bytes = 1e9;
   std::string changed;
-  visit_members(kHopperRates, [&](std::string_view name, const auto&) {
+  visit_members(kHopperRates, [&](const MemberInfo& info, const auto&) {
     SmRates rates = kHopperRates;
-    visit_members(rates, [&](std::string_view other, auto& rate) {
-      if (other == name) {
+    visit_members(rates, [&](const MemberInfo& other, auto& rate) {
+      if (other.name == info.name) {
         rate = std::optional<double>(rate).value() / 2;
       }
     });
-    changed += std::string(name) + ":" + changed_terms(work, rates) + "\n";
+    changed += std::string(info.name) + ":" + changed_terms(work, rates) + "\n";
   });
   EXPECT_EQ(changed,
             "mma_sync_flop: tensor\n"

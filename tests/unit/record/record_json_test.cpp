@@ -72,7 +72,7 @@ TEST(RecordJson, AnOutcomeWithATimeThatNoKernelTakesIsRefused) {
     measured.timing.median_us = us;
     const std::string text = record_text(record_json(Outcome{measured}));
     EXPECT_THAT(error_of<Outcome>(text.c_str()),
-                testing::AllOf(HasSubstr("median_us"), HasSubstr("not the time of a kernel")));
+                testing::AllOf(HasSubstr("time_us"), HasSubstr("not the time of a kernel")));
   }
 }
 
@@ -140,12 +140,6 @@ TEST(RecordJson, ALaunchIsKeptWithItsArguments) {
   EXPECT_EQ(round_trip(launch), launch);
 }
 
-TEST(RecordJson, ALaunchOfAnEarlierVersionHasNoArguments) {
-  const auto launch = read_record<LaunchGeometry>(
-      parse_record(R"({"grid": [1, 2, 3], "block": [4, 5, 6], "dynamic_smem_bytes": 7})"));
-  EXPECT_EQ(launch, (LaunchGeometry{{1, 2, 3}, {4, 5, 6}, 7}));
-}
-
 TEST(RecordJson, ACompilersBytesThatAreNoUtf8DoNotThrow) {
   EXPECT_THAT(std::get<CompileFailed>(round_trip(Outcome{CompileFailed{"bad \xff byte"}})).log,
               HasSubstr("byte"));
@@ -154,7 +148,8 @@ TEST(RecordJson, ACompilersBytesThatAreNoUtf8DoNotThrow) {
 TEST(RecordJson, ErrorsNameTheMember) {
   EXPECT_THAT(error_of<Problem>("{"), HasSubstr("not JSON"));
   EXPECT_THAT(error_of<Problem>("[]"), HasSubstr("not an object"));
-  EXPECT_THAT(error_of<Outcome>("{}"), HasSubstr("'outcome' is missing"));
+  EXPECT_THAT(error_of<Outcome>("{}"),
+              testing::AllOf(HasSubstr("outcome"), HasSubstr("is missing")));
   EXPECT_THAT(error_of<Outcome>(R"({"outcome": "vanished"})"), HasSubstr("'vanished'"));
   EXPECT_THAT(error_of<Outcome>(R"({"outcome": "wrong_result", "verification":
       {"method": "m", "seed": -1, "inputs": []}, "finding": ""})"),

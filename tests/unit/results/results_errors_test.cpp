@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <fmt/format.h>
+
 #include "emit/results_json.hpp"
 #include "results/results_file.hpp"
 #include "unit/data/temp_folder.hpp"
@@ -49,8 +51,21 @@ TEST(ReadResultsErrors, AFileThatHasBeenCutOff) {
 TEST(ReadResultsErrors, OtherFormats) {
   for (const char* text : {"{}", "[]", "1", "{\"format\": \"fatune.history\"}", "{\"format\": 1}",
                            "{\"format\": [\"fatune.results\"]}"}) {
-    expect_refused(text, {"x.json", "not one of those", "fatune.best_configs"});
+    expect_refused(text, {"x.json", "not one of those", "fatune.runs"});
   }
+}
+
+TEST(ReadResultsErrors, OtherVersions) {
+  expect_refused(changed_to("/format_version", 1), {"/format_version", "version 1", "reads 2"});
+  expect_refused(without("", "format_version"), {"/format_version", "version null"});
+}
+
+TEST(ReadResultsErrors, TooManyMembers) {
+  std::string text = R"({"a": {"0": 0)";
+  for (int i = 1; i <= 10'000; ++i) {
+    text += fmt::format(R"(,"{}":0)", i);
+  }
+  expect_refused(text, {"x.json: /a/10000", "more than 10000 members"});
 }
 
 TEST(ReadResultsErrors, TooManyLevels) {

@@ -6,6 +6,7 @@
 #include "attention/problem_details.hpp"
 #include "data/device_file.hpp"
 #include "plan/planner.hpp"
+#include "results/results_file.hpp"
 #include "tuned/eligibility.hpp"
 #include "tuned/leave_one_out.hpp"
 #include "tuned/tuned_file.hpp"
@@ -16,9 +17,11 @@ namespace {
 class ShippedTable : public testing::Test {
  protected:
   ShippedTable() {
-    const JsonFile file = load_json(tree_, "configs/tuned/nvidia-h200.json", "best_configs");
     const SourceHashes unknown{{"flash_sm80", {}}, {"flash_sm90", {}}};
-    add_tuned(file.root(), file.origin(), {families_, unknown}, table_);
+    const std::string path = "configs/tuned/nvidia-h200.json";
+    for (const RunReport& run : read_results_text(tree_.read(path), path)) {
+      add_tuned(run, path, {families_, unknown}, table_);
+    }
     finish_table(table_);
   }
 

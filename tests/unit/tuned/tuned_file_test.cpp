@@ -2,12 +2,10 @@
 
 #include <gmock/gmock.h>
 
-#include <nlohmann/json.hpp>
+#include "core/statistics.hpp"
 
 namespace fatune {
 namespace {
-
-using nlohmann::json;
 
 const FamilySet& families() {
   static const FamilySet set({load_family(FileTree(), "flash_sm90")});
@@ -16,40 +14,44 @@ const FamilySet& families() {
 
 const SourceHashes kHashes{{"flash_sm90", "abc"}};
 
-json result(const std::string& config, double us, int tie_group = 1) {
-  return {{"config", config},  {"family", "flash_sm90"}, {"measured", true},
-          {"verified", "gpu"}, {"time_us", us},          {"tie_group", tie_group}};
+Result result(const std::string& config, double us, int tie_group = 1) {
+  Result result;
+  result.config.family = "flash_sm90";
+  result.short_form = config;
+  result.tie_group = tie_group;
+  result.outcome = Measured{timing_of_median(us), {"gpu references", 1, {}}};
+  return result;
 }
 
 const std::string kGood = "(ws, FP16, 64, 192, 128, 2, 12, 3): overlap+lazy+slots_1+cluster_1";
 const std::string kOther = "(ws_pp, FP16, 64, 192, 128, 2, 12, 3): overlap+lazy+slots_1+cluster_1";
 
-/// A results.json with one problem; its parts can be changed.
-struct Results {
-  json device{{"name", "NVIDIA H200"}, {"arch", "sm_90a"}, {"sm_count", 132}};
-  json problem{{"batch", 16},  {"seq_len", 512},  {"heads", 16},
-               {"d_head", 64}, {"dtype", "FP16"}, {"causal", false}};
-  json ranking = json::array({result(kGood, 40.0), result(kOther, 42.0, 2)});
+/// A run on one problem.
+RunReport sample_run() {
+  RunReport run;
+  run.started_at = "2026-11-23T00:00:00Z";
+  run.complete = false;
+  run.toolchain = {"0.1.0", "13.0", {}, "580"};
+  run.device.name = "NVIDIA H200";
+  run.device.arch = {90, 'a'};
+  run.device.sm_count = 132;
+  ProblemReport& problem = run.problems.emplace_back();
+  problem.problem = {16, 512, 16, 64, DType::fp16, false};
+  problem.ranking = {result(kGood, 40.0), result(kOther, 42.0, 2)};
+  return run;
+}
 
-  [[nodiscard]] json document() const {
-    return {{"started_at", "2026-11-23T00:00:00Z"},
-            {"complete", false},
-            {"family", "flash_sm90"},
-            {"toolchain", {{"fatune", "0.1.0"}, {"nvrtc", "13.0"}, {"driver", "580"}}},
-            {"device", device},
-            {"problems", {{{"problem", problem}, {"ranking", ranking}}}}};
+TunedTable table_of(const std::vector<RunReport>& runs) {
+  TunedTable table;
+  for (const RunReport& run : runs) {
+    add_tuned(run, "results.json", {families(), kHashes}, table);
   }
-  [[nodiscard]] TunedTable read() const { return read(document()); }
-  static TunedTable read(const json& document) {
-    TunedTable table;
-    add_tuned(JsonNode(document, "results.json"), "results.json", {families(), kHashes}, table);
-    finish_table(table);
-    return table;
-  }
-};
+  finish_table(table);
+  return table;
+}
 
 TEST(TunedFile, ReadsARankingWithItsRegrets) {
-  const TunedTable table = Results().read();
+  const TunedTable table = table_of({sample_run()});
   ASSERT_EQ(table.problems.size(), 1U);
   const TunedProblem& row = table.problems[0];
   EXPECT_EQ(row.gpu, (GpuModel{"NVIDIA H200", {90, 'a'}, 132}));
@@ -58,45 +60,30 @@ TEST(TunedFile, ReadsARankingWithItsRegrets) {
   EXPECT_EQ(row.times[1].short_form, kOther);
   EXPECT_NEAR(row.times[1].regret_percent, 5.0, 1e-9);
   EXPECT_EQ(row.times[1].tie_group, 2);
+  EXPECT_EQ(row.times[1].verified, "gpu");
   EXPECT_EQ(table.origins.at(0).nvrtc_version, "13.0");
   EXPECT_FALSE(table.origins.at(0).complete);
   EXPECT_TRUE(table.skipped.empty());
 }
 
-TEST(TunedFile, ReadsWinnersAndRunnersUp) {
-  const Results results;
-  json best = results.document();
-  best.erase("problems");
-  best["gpus"] = {{{"device", results.device},
-                   {"problems",
-                    {{{"problem", results.problem},
-                      {"winner", results.ranking[0]},
-                      {"runners_up", {results.ranking[1]}}}}}}};
-  const TunedTable table = Results::read(best);
-  ASSERT_EQ(table.problems.size(), 1U);
-  EXPECT_EQ(table.problems[0].times.size(), 2U);
-}
-
 TEST(TunedFile, ReadsSeveralRuns) {
-  Results other;
-  other.device["name"] = "NVIDIA H100";
-  const TunedTable table = Results::read({{"runs", {Results().document(), other.document()}}});
+  RunReport other = sample_run();
+  other.device.name = "NVIDIA H100";
+  const TunedTable table = table_of({sample_run(), other});
   EXPECT_EQ(table.problems.size(), 2U);
   EXPECT_EQ(table.gpus.size(), 2U);
   EXPECT_EQ(table.origins.size(), 2U);
 }
 
 TEST(TunedFile, AddsWhatARaceForACoverHasTimedByItsWinner) {
-  Results results;
-  results.ranking = {result(kGood, 40.0)};
-  json document = results.document();
-  json race = document["problems"][0];
-  race["run"] = 2;
-  race["pruned"] = 1;
-  race["ranking"] = {result(kGood, 20.0)};
-  race["audited"] = {result(kOther, 21.0)};
-  document["problems"].push_back(race);
-  const TunedTable table = Results::read(document);
+  RunReport run = sample_run();
+  run.problems[0].ranking = {result(kGood, 40.0)};
+  ProblemReport& race = run.problems.emplace_back(run.problems[0]);
+  race.run = 2;
+  race.pruned = 1;
+  race.ranking = {result(kGood, 20.0)};
+  race.audited = {result(kOther, 21.0)};
+  const TunedTable table = table_of({run});
   ASSERT_EQ(table.problems.size(), 1U);
   const std::vector<TunedTime>& times = table.problems[0].times;
   ASSERT_EQ(times.size(), 2U);
@@ -107,21 +94,20 @@ TEST(TunedFile, AddsWhatARaceForACoverHasTimedByItsWinner) {
 }
 
 TEST(TunedFile, AnAuditedOneMayBeTheFastest) {
-  json document = Results().document();
-  document["problems"][0]["run"] = 1;
-  document["problems"][0]["ranking"] = {result(kGood, 40.0)};
-  document["problems"][0]["audited"] = {result(kOther, 20.0)};
-  const TunedTable table = Results::read(document);
+  RunReport run = sample_run();
+  run.problems[0].ranking = {result(kGood, 40.0)};
+  run.problems[0].audited = {result(kOther, 20.0)};
+  const TunedTable table = table_of({run});
   ASSERT_EQ(table.problems.size(), 1U);
   EXPECT_EQ(table.problems[0].times[0].short_form, kOther);
   EXPECT_NEAR(table.problems[0].times[1].regret_percent, 100.0, 1e-9);
 }
 
 TEST(TunedFile, SkipsAConfigurationThatDoesNotFitAndKeepsTheRest) {
-  Results results;
-  results.ranking[0]["config"] =
+  RunReport run = sample_run();
+  run.problems[0].ranking[0].short_form =
       "(ws, FP16, 64, 64, 128, 2, 12, 3): overlap+lazy+slots_1+cluster_1";
-  const TunedTable table = results.read();
+  const TunedTable table = table_of({run});
   ASSERT_EQ(table.problems.size(), 1U);
   EXPECT_EQ(table.problems[0].times[0].short_form, kOther);
   EXPECT_NEAR(table.problems[0].times[0].regret_percent, 5.0, 1e-9) << "to the file's winner";
@@ -130,38 +116,38 @@ TEST(TunedFile, SkipsAConfigurationThatDoesNotFitAndKeepsTheRest) {
 }
 
 TEST(TunedFile, SkipsAFamilyThatIsNotThere) {
-  Results results;
-  results.ranking[0]["family"] = "flash_sm70";
-  results.ranking[1]["config"] = "nonsense";
-  const TunedTable table = results.read();
+  RunReport run = sample_run();
+  run.problems[0].ranking[0].config.family = "flash_sm70";
+  run.problems[0].ranking[1].short_form = "nonsense";
+  const TunedTable table = table_of({run});
   EXPECT_TRUE(table.problems.empty());
   ASSERT_EQ(table.skipped.size(), 2U);
   EXPECT_THAT(table.skipped[0].reason, testing::HasSubstr("flash_sm70"));
 }
 
 TEST(TunedFile, SkipsWhatWasMeasuredWithOtherSources) {
-  json document = Results().document();
-  EXPECT_FALSE(Results::read(document).problems.at(0).times[0].sources_recorded);
-  document["source_hashes"] = {{"flash_sm90", "abc"}, {"flash_sm80", "def"}};
-  EXPECT_TRUE(Results::read(document).problems.at(0).times[0].sources_recorded);
-  document["source_hashes"]["flash_sm90"] = "def";
-  const TunedTable table = Results::read(document);
+  RunReport run = sample_run();
+  EXPECT_FALSE(table_of({run}).problems.at(0).times[0].sources_recorded);
+  run.source_hashes = {{"flash_sm90", "abc"}, {"flash_sm80", "def"}};
+  EXPECT_TRUE(table_of({run}).problems.at(0).times[0].sources_recorded);
+  run.source_hashes["flash_sm90"] = "def";
+  const TunedTable table = table_of({run});
   EXPECT_TRUE(table.problems.empty());
   EXPECT_EQ(table.skipped.at(0).reason, "it was measured with other sources of flash_sm90");
 }
 
 TEST(TunedFile, SkipsEstimates) {
-  Results results;
-  results.ranking[0]["measured"] = false;
-  const TunedTable table = results.read();
+  RunReport run = sample_run();
+  run.problems[0].ranking[0].outcome = Estimated{40.0, {}};
+  const TunedTable table = table_of({run});
   EXPECT_TRUE(table.problems.empty());
   EXPECT_EQ(table.skipped.at(0).reason, "its times are estimates");
 }
 
 TEST(TunedFile, SkipsAProblemWithoutARanking) {
-  Results results;
-  results.ranking = json::array();
-  EXPECT_EQ(results.read().skipped.at(0).reason, "no configuration is ranked");
+  RunReport run = sample_run();
+  run.problems[0].ranking.clear();
+  EXPECT_EQ(table_of({run}).skipped.at(0).reason, "no configuration is ranked");
 }
 
 }  // namespace
