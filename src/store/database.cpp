@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include <SQLiteCpp/Backup.h>
+#include <SQLiteCpp/Column.h>
 #include <fmt/format.h>
 
 #include "core/error.hpp"
@@ -171,14 +173,18 @@ void refuse_no_file(const fs::path& path) {
   }
 }
 
-void Statement::Finalise::operator()(sqlite3_stmt* statement) const noexcept {
-  sqlite3_finalize(statement);
+Statement::Statement(const Database& database, const std::string& sql) try
+    : database_(&database), statement_(*database.connection_, sql) {
+} catch (const SQLite::Exception&) {
+  database.fail();
 }
 
+void Statement::fail() const { database_->fail(); }
+
 bool Statement::step() {
-  const int code = sqlite3_step(statement_.get());
+  const int code = statement_.tryExecuteStep();
   if (code != SQLITE_ROW && code != SQLITE_DONE) {
-    database_->fail();
+    fail();
   }
   return code == SQLITE_ROW;
 }
@@ -186,10 +192,8 @@ bool Statement::step() {
 void Statement::run() {
   while (step()) {
   }
-  sqlite3_reset(statement_.get());
+  reset();
 }
-
-void Statement::reset() { sqlite3_reset(statement_.get()); }
 
 std::vector<std::int64_t> Statement::integers() {
   std::vector<std::int64_t> values;
@@ -199,65 +203,20 @@ std::vector<std::int64_t> Statement::integers() {
   return values;
 }
 
-std::int64_t Statement::integer(int column) const {
-  return sqlite3_column_int64(statement_.get(), column);
-}
-
-double Statement::real(int column) const { return sqlite3_column_double(statement_.get(), column); }
-
-std::string Statement::text(int column) const {
-  const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_.get(), column));
-  const int count = sqlite3_column_bytes(statement_.get(), column);
-  return bytes == nullptr ? std::string() : std::string(bytes, static_cast<std::size_t>(count));
-}
-
-int Statement::columns() const { return sqlite3_column_count(statement_.get()); }
-
-std::string Statement::name(int column) const {
-  const char* name = sqlite3_column_name(statement_.get(), column);
-  return name == nullptr ? std::string() : std::string(name);
-}
-
-Statement::Type Statement::type(int column) const {
-  switch (sqlite3_column_type(statement_.get(), column)) {
-    case SQLITE_NULL:
-      return Type::null;
-    case SQLITE_INTEGER:
-      return Type::integer;
-    case SQLITE_FLOAT:
-      return Type::real;
-    default:  // fatune writes no blobs, and reads a blob as text
-      return Type::text;
-  }
-}
-
 Statement& Statement::bind_row(const Statement& row) {
-  for (int column = 0; column < row.columns(); ++column) {
-    database_->check(sqlite3_bind_value(statement_.get(), column + 1,
-                                        sqlite3_column_value(row.statement_.get(), column)));
+  for (int i = 0; i < row.columns(); ++i) {
+    const SQLite::Column value = row.column(i);
+    if (value.isNull()) {
+      statement_.bind(i + 1);
+    } else if (value.isInteger()) {
+      bind_at(i + 1, value.getInt64());
+    } else if (value.isFloat()) {
+      bind_at(i + 1, value.getDouble());
+    } else {  // fatune writes no blobs, and reads a blob as text
+      bind_at(i + 1, value.getString());
+    }
   }
   return *this;
-}
-
-void Statement::bind_integer(int index, std::int64_t value) {
-  database_->check(sqlite3_bind_int64(statement_.get(), index, value));
-}
-
-void Statement::bind_at(int index, double value) {
-  database_->check(sqlite3_bind_double(statement_.get(), index, value));
-}
-
-void Statement::bind_at(int index, const std::string& value) {
-  database_->check(sqlite3_bind_text64(statement_.get(), index, value.data(), value.size(),
-                                       SQLITE_TRANSIENT, SQLITE_UTF8));
-}
-
-void Statement::bind_null(int index) {
-  database_->check(sqlite3_bind_null(statement_.get(), index));
-}
-
-void Database::Close::operator()(sqlite3* connection) const noexcept {
-  sqlite3_close_v2(connection);
 }
 
 Database::Database(fs::path path, Mode mode, std::chrono::milliseconds busy_timeout)
@@ -276,14 +235,14 @@ Database::Database(fs::path path, Mode mode, std::chrono::milliseconds busy_time
 }
 
 void Database::open(const std::string& name, int flags, const char* vfs) {
-  sqlite3* connection = nullptr;
-  const int code = sqlite3_open_v2(name.c_str(), &connection, flags | SQLITE_OPEN_NOMUTEX, vfs);
-  connection_.reset(connection);
-  if (code != SQLITE_OK) {
-    throw database_error(code, sqlite3_errstr(code), path_);
+  try {
+    connection_ = std::make_unique<SQLite::Database>(name.c_str(), flags | SQLITE_OPEN_NOMUTEX,
+                                                     static_cast<int>(busy_timeout_.count()), vfs);
+  } catch (const SQLite::Exception& error) {
+    throw database_error(error.getErrorCode(), error.getErrorStr(), path_);
   }
+  sqlite3* connection = connection_->getHandle();
   sqlite3_extended_result_codes(connection, 1);
-  sqlite3_busy_timeout(connection, static_cast<int>(busy_timeout_.count()));
   distrust(connection);
   if (steps_left_) {
     sqlite3_progress_handler(connection, kStepsAtOnce, spend, steps_left_.get());
@@ -295,13 +254,14 @@ void Database::open(const std::string& name, int flags, const char* vfs) {
 bool Database::can_begin() {
   constexpr std::array<int, 4> kWriting{SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_IOERR,
                                         SQLITE_FULL};
-  const int code = sqlite3_exec(connection_.get(), "SELECT 1 FROM sqlite_master LIMIT 1", nullptr,
-                                nullptr, nullptr);
+  const int code = connection_->tryExec("SELECT 1 FROM sqlite_master LIMIT 1");
   const bool must_write = std::ranges::count(kWriting, code & kPrimaryCode) > 0;
   if (must_write && bytes_of(plain_name(path_).string() + "-journal") == 0) {
     return false;
   }
-  check(code);
+  if (code != SQLITE_OK) {
+    fail();
+  }
   return true;
 }
 
@@ -313,7 +273,7 @@ void Database::open_as_it_is() {
     return open(uri_of(name) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
   }
   open(name, SQLITE_OPEN_READONLY, "unix-none");
-  sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
+  sqlite3_db_config(connection_->getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
                     static_cast<int*>(nullptr));
   execute("PRAGMA locking_mode = EXCLUSIVE");  // keeps the log's index in memory
 }
@@ -321,28 +281,22 @@ void Database::open_as_it_is() {
 void Database::move_to_memory() {
   const auto file = std::exchange(connection_, nullptr);
   open(":memory:", SQLITE_OPEN_READWRITE);
-  sqlite3_backup* copy = sqlite3_backup_init(connection_.get(), "main", file.get(), "main");
-  if (copy == nullptr) {
+  try {
+    SQLite::Backup(*connection_, *file).executeStep();
+  } catch (const SQLite::Exception&) {
     fail();
   }
-  sqlite3_backup_step(copy, -1);
-  check(sqlite3_backup_finish(copy));
 }
 
 bool Database::can_be_written() const {
-  return sqlite3_db_readonly(connection_.get(), "main") == 0 &&
+  return sqlite3_db_readonly(connection_->getHandle(), "main") == 0 &&
          ::access(path_.c_str(), W_OK) == 0 && ::access(folder_of(path_).c_str(), W_OK) == 0;
 }
 
 void Database::execute(const std::string& sql) {
-  check(sqlite3_exec(connection_.get(), sql.c_str(), nullptr, nullptr, nullptr));
-}
-
-Statement Database::prepare(const std::string& sql) {
-  sqlite3_stmt* statement = nullptr;
-  check(sqlite3_prepare_v2(connection_.get(), sql.data(), static_cast<int>(sql.size()), &statement,
-                           nullptr));
-  return {*this, statement};
+  if (connection_->tryExec(sql) != SQLITE_OK) {
+    fail();
+  }
 }
 
 std::int64_t Database::value(const std::string& sql) {
@@ -350,20 +304,16 @@ std::int64_t Database::value(const std::string& sql) {
   return statement.step() ? statement.integer(0) : 0;
 }
 
-std::int64_t Database::last_id() const { return sqlite3_last_insert_rowid(connection_.get()); }
+std::int64_t Database::last_id() const { return connection_->getLastInsertRowid(); }
 
-bool Database::in_transaction() const { return sqlite3_get_autocommit(connection_.get()) == 0; }
-
-void Database::check(int code) const {
-  if (code != SQLITE_OK) {
-    fail();
-  }
+bool Database::in_transaction() const {
+  return sqlite3_get_autocommit(connection_->getHandle()) == 0;
 }
 
 void Database::fail() const {
-  const int code = sqlite3_errcode(connection_.get());
-  const int reason = sqlite3_system_errno(connection_.get());
-  std::string message = visible_text(sqlite3_errmsg(connection_.get()));  // has names of the file
+  const int code = connection_->getErrorCode();
+  const int reason = sqlite3_system_errno(connection_->getHandle());
+  std::string message = visible_text(connection_->getErrorMsg());  // has names of the file
   if ((code & kPrimaryCode) == SQLITE_IOERR && reason != 0) {
     message += fmt::format(" ({})", std::strerror(reason));
   }

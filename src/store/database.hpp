@@ -9,13 +9,14 @@
 #include <string>
 #include <vector>
 
+#include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Exception.h>
+#include <SQLiteCpp/Statement.h>
+
 #include "core/error.hpp"
 
-struct sqlite3;
-struct sqlite3_stmt;
-
-// RAII wrappers of SQLite. Every failure throws an Error that names the file: bad_file if its
-// content is at fault, io if it cannot be read, written or locked.
+// SQLiteCpp with this program's errors. Every failure throws an Error that names the file: bad_file
+// if its content is at fault, io if it cannot be read, written or locked.
 namespace fatune {
 
 /// Another process has kept the file locked for longer than the timeout.
@@ -32,7 +33,11 @@ class Statement {
   template <typename... Values>
   Statement& bind(const Values&... values) {
     int index = 0;
-    (bind_at(++index, values), ...);
+    try {
+      (bind_at(++index, values), ...);
+    } catch (const SQLite::Exception&) {  // a text of more than 1 GB
+      fail();
+    }
     return *this;
   }
   /// Fills the parameters with the columns of another statement's current row, in order.
@@ -42,45 +47,38 @@ class Statement {
   /// Runs a statement that returns no rows. It can then be bound again.
   void run();
   /// Resets the statement so that it can be bound and stepped again although rows may be left.
-  void reset();
+  void reset() { statement_.tryReset(); }
   /// Returns the first column of all remaining rows.
   [[nodiscard]] std::vector<std::int64_t> integers();
 
   // Columns of the current row, counted from 0. NULL reads as 0 or as an empty text.
-  enum class Type { null, integer, real, text };
-  [[nodiscard]] int columns() const;  ///< the number of columns
-  [[nodiscard]] std::string name(int column) const;
-  [[nodiscard]] Type type(int column) const;
-  [[nodiscard]] std::int64_t integer(int column) const;
-  [[nodiscard]] int small_integer(int column) const { return static_cast<int>(integer(column)); }
-  [[nodiscard]] bool flag(int column) const { return integer(column) != 0; }
-  [[nodiscard]] double real(int column) const;
-  [[nodiscard]] std::string text(int column) const;
-  [[nodiscard]] bool is_null(int column) const { return type(column) == Type::null; }
+  [[nodiscard]] int columns() const { return statement_.getColumnCount(); }
+  [[nodiscard]] std::string name(int column) const { return statement_.getColumnName(column); }
+  [[nodiscard]] SQLite::Column column(int index) const { return statement_.getColumn(index); }
+  [[nodiscard]] std::int64_t integer(int index) const { return column(index).getInt64(); }
+  [[nodiscard]] int small_integer(int index) const { return column(index).getInt(); }
+  [[nodiscard]] bool flag(int index) const { return integer(index) != 0; }
+  [[nodiscard]] double real(int index) const { return column(index).getDouble(); }
+  [[nodiscard]] std::string text(int index) const { return column(index).getString(); }
+  [[nodiscard]] bool is_null(int index) const { return column(index).isNull(); }
 
  private:
   friend class Database;
-  struct Finalise {
-    void operator()(sqlite3_stmt* statement) const noexcept;
-  };
+  Statement(const class Database& database, const std::string& sql);
 
-  Statement(class Database& database, sqlite3_stmt* statement)
-      : database_(&database), statement_(statement) {}
-
-  void bind_integer(int index, std::int64_t value);
-  void bind_at(int index, double value);
-  void bind_at(int index, const std::string& value);
-  void bind_null(int index);
+  [[noreturn]] void fail() const;
+  void bind_at(int index, const std::string& value) { statement_.bind(index, value); }
+  void bind_at(int index, double value) { statement_.bind(index, value); }
   void bind_at(int index, std::integral auto value) {
-    bind_integer(index, static_cast<std::int64_t>(value));
+    statement_.bind(index, static_cast<std::int64_t>(value));
   }
   template <typename Value>
   void bind_at(int index, const std::optional<Value>& value) {
-    value ? bind_at(index, *value) : bind_null(index);
+    value ? bind_at(index, *value) : statement_.bind(index);
   }
 
-  Database* database_;
-  std::unique_ptr<sqlite3_stmt, Finalise> statement_;
+  const Database* database_;
+  SQLite::Statement statement_;
 };
 
 /// Refuses SQLite's names for databases that are no files. Throws Error(usage).
@@ -102,7 +100,7 @@ class Database {
   Database(std::filesystem::path path, Mode mode, std::chrono::milliseconds busy_timeout);
 
   void execute(const std::string& sql);  ///< runs any number of statements without rows
-  [[nodiscard]] Statement prepare(const std::string& sql);
+  [[nodiscard]] Statement prepare(const std::string& sql) const { return {*this, sql}; }
   [[nodiscard]] std::int64_t value(const std::string& sql);  ///< the only row's only integer
   [[nodiscard]] std::int64_t last_id() const;                ///< the id of the row inserted last
   [[nodiscard]] bool in_transaction() const;
@@ -110,17 +108,13 @@ class Database {
   void move_to_memory();  ///< leaves the file, and continues on a copy that nobody else sees
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
-  /// Throws the Error for the last call unless that call succeeded.
-  void check(int code) const;
   /// Throws the Error for the last call's result.
   [[noreturn]] void fail() const;
   /// Throws Error(bad_file): the content is not what fatune wrote.
   [[noreturn]] void fail_damaged(const std::string& what) const;
 
  private:
-  struct Close {
-    void operator()(sqlite3* connection) const noexcept;
-  };
+  friend class Statement;
 
   void open(const std::string& name, int flags, const char* vfs = nullptr);
   [[nodiscard]] bool can_begin();
@@ -129,7 +123,7 @@ class Database {
   std::filesystem::path path_;
   std::chrono::milliseconds busy_timeout_;
   std::unique_ptr<std::int64_t> steps_left_;  ///< null: any number
-  std::unique_ptr<sqlite3, Close> connection_;
+  std::unique_ptr<SQLite::Database> connection_;
 };
 
 /// Everything written during its lifetime becomes visible with commit(), or not at all. A

@@ -36,15 +36,15 @@ void Digest::add(const std::string& value) {
 void Digest::add_null() { update("n"); }
 
 void Digest::add_column(const Statement& row, int column) {
-  switch (row.type(column)) {
-    case Statement::Type::null:
-      return add_null();
-    case Statement::Type::integer:
-      return add_integer(row.integer(column));
-    case Statement::Type::real:
-      return add(row.real(column));
-    case Statement::Type::text:
-      return add(row.text(column));
+  const SQLite::Column value = row.column(column);
+  if (value.isNull()) {
+    add_null();
+  } else if (value.isInteger()) {
+    add_integer(value.getInt64());
+  } else if (value.isFloat()) {
+    add(value.getDouble());
+  } else {
+    add(value.getString());
   }
 }
 
