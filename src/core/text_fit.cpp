@@ -3,24 +3,31 @@
 #include <algorithm>
 #include <cctype>
 
+#include <utf8proc.h>
+
 namespace fatune {
 namespace {
 
 constexpr std::string_view kLeftOut = "...";
 
-bool begins_code_point(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
-
 bool is_word_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// The end of the ANSI colour that begins at `at`; `at` if none begins there.
-std::size_t after_colour(std::string_view text, std::size_t at) {
-  if (text.substr(at, 2) != "\x1b[") {
-    return at;
+struct Unit {
+  std::size_t bytes = 0;
+  std::size_t columns = 0;
+};
+
+/// The ANSI colour or the code point that the text, which is not empty, begins with.
+Unit first_unit(std::string_view text) {
+  const std::size_t end = text.starts_with("\x1b[") ? text.find('m') : std::string_view::npos;
+  if (end != std::string_view::npos) {
+    return {end + 1, 0};
   }
-  const std::size_t end = text.find('m', at);
-  return end == std::string_view::npos ? at : end + 1;
+  const CodePoint first = first_code_point(text);
+  const bool narrow = first.bytes == 1;  // ASCII, or a byte that is shown as U+FFFD
+  return {first.bytes, narrow ? 1U : static_cast<std::size_t>(utf8proc_charwidth(first.value))};
 }
 
 /// True for a '+' between two words of a list, not for a sign.
@@ -45,17 +52,6 @@ std::vector<std::string_view> pieces_of(std::string_view text) {
 
 std::string_view without_blanks_behind(std::string_view text) {
   return text.substr(0, text.find_last_not_of(' ') + 1);
-}
-
-/// The first `count` code points.
-std::string_view first_of(std::string_view text, std::size_t count) {
-  std::size_t at = 0;
-  for (; at < text.size(); ++at) {
-    if (begins_code_point(text[at]) && count-- == 0) {
-      break;
-    }
-  }
-  return text.substr(0, at);
 }
 
 /// Fills lines with pieces. The first line has a width of its own.
@@ -91,11 +87,32 @@ std::string wrapped_line(std::string_view line, std::size_t columns) {
 
 }  // namespace
 
+CodePoint first_code_point(std::string_view text) {
+  utf8proc_int32_t value = 0;
+  const auto bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                      std::ssize(text), &value);
+  return bytes > 0 ? CodePoint{value, static_cast<std::size_t>(bytes)} : CodePoint{};
+}
+
+std::string_view first_columns(std::string_view text, std::size_t columns) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const Unit unit = first_unit(text.substr(at));
+    if (unit.columns > columns) {
+      break;
+    }
+    columns -= unit.columns;
+    at += unit.bytes;
+  }
+  return text.substr(0, at);
+}
+
 std::size_t width_of(std::string_view text) {
   std::size_t width = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    i = after_colour(text, i);
-    width += i < text.size() && begins_code_point(text[i]) ? 1U : 0U;
+  while (!text.empty()) {
+    const Unit unit = first_unit(text);
+    width += unit.columns;
+    text.remove_prefix(unit.bytes);
   }
   return width;
 }
@@ -106,13 +123,15 @@ std::string shortened(std::string_view text, std::size_t columns) {
     return std::string(text);
   }
   if (columns <= kLeftOut.size()) {
-    return std::string(first_of(text, columns));
+    return std::string(first_columns(text, columns));
   }
   const std::size_t kept = columns - kLeftOut.size();
   const std::size_t end = kept / 2;
-  const std::string_view before_end = first_of(text, width - end);
-  return std::string(first_of(text, kept - end)) + std::string(kLeftOut) +
-         std::string(text.substr(before_end.size()));
+  std::string_view tail = text.substr(first_columns(text, width - end).size());
+  if (width_of(tail) > end) {  // the cut is in the middle of a wide character
+    tail.remove_prefix(first_columns(tail, 2).size());
+  }
+  return std::string(first_columns(text, kept - end)) + std::string(kLeftOut) + std::string(tail);
 }
 
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,8 +9,20 @@
 // Pure functions that fit text into a number of columns.
 namespace fatune {
 
-/// The columns that UTF-8 text takes: its code points, without ANSI colours.
+struct CodePoint {
+  std::int32_t value = 0;  ///< 0 also for a byte that is not UTF-8
+  std::size_t bytes = 1;
+};
+/// The code point that UTF-8 text, which is not empty, begins with.
+[[nodiscard]] CodePoint first_code_point(std::string_view text);
+
+/// The columns that UTF-8 text takes on a terminal, without ANSI colours. Characters of East Asian
+/// scripts and emoji take two, combining marks none.
 [[nodiscard]] std::size_t width_of(std::string_view text);
+
+/// The longest beginning of a text that takes at most `columns`, with all marks of its last
+/// character.
+[[nodiscard]] std::string_view first_columns(std::string_view text, std::size_t columns);
 
 /// Shortens text to at most `columns`. "..." replaces the excess in the middle.
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t columns);

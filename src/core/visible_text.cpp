@@ -1,10 +1,10 @@
 #include "core/visible_text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 #include <fmt/format.h>
+#include <utf8proc.h>
 
 #include "core/text_fit.hpp"
 
@@ -13,74 +13,29 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-struct Sequence {
-  std::uint32_t code_point = 0;
-  std::size_t bytes = 0;  ///< 0: no UTF-8
-};
-
-struct Characters {
-  std::uint32_t first = 0;
-  std::uint32_t last = 0;
-};
-
-// Unicode's controls, format characters without a visible form, surrogates and noncharacters. The
-// noncharacters at the end of each plane are found by their low bits.
-constexpr std::array kInvisible{
-    Characters{0x0000, 0x001F},   Characters{0x007F, 0x009F}, Characters{0x00AD, 0x00AD},
-    Characters{0x061C, 0x061C},   Characters{0x180E, 0x180E}, Characters{0x200B, 0x200F},
-    Characters{0x2028, 0x202E},   Characters{0x2060, 0x206F}, Characters{0xD800, 0xDFFF},
-    Characters{0xFDD0, 0xFDEF},   Characters{0xFEFF, 0xFEFF}, Characters{0xFFF9, 0xFFFB},
-    Characters{0xE0000, 0xE007F},
-};
-
-bool is_invisible(std::uint32_t code_point) {
-  constexpr std::uint32_t kEndOfPlane = 0xFFFE;
-  return (code_point & kEndOfPlane) == kEndOfPlane ||
-         std::ranges::any_of(kInvisible, [&](const Characters& some) {
-           return some.first <= code_point && code_point <= some.last;
-         });
-}
-
-std::size_t length_after(unsigned char lead) {
-  if (lead < 0x80U) {
-    return 1;
+/// True for Unicode's controls, format characters without a visible form, surrogates and
+/// noncharacters.
+bool is_invisible(std::int32_t code_point) {
+  constexpr std::int32_t kEndOfPlane = 0xFFFE;
+  const utf8proc_property_t& property = *utf8proc_get_property(code_point);
+  switch (property.category) {
+    case UTF8PROC_CATEGORY_CC:
+    case UTF8PROC_CATEGORY_CS:
+    case UTF8PROC_CATEGORY_ZL:
+    case UTF8PROC_CATEGORY_ZP:
+      return true;
+    case UTF8PROC_CATEGORY_MN:  // marks and variation selectors belong to a visible character
+      return false;
+    default:
+      return property.ignorable != 0 || (code_point & kEndOfPlane) == kEndOfPlane ||
+             (0xFDD0 <= code_point && code_point <= 0xFDEF) ||
+             (0xFFF9 <= code_point && code_point <= 0xFFFB);
   }
-  if (lead >= 0xC2U && lead < 0xE0U) {
-    return 2;
-  }
-  if (lead >= 0xE0U && lead < 0xF0U) {
-    return 3;
-  }
-  return lead >= 0xF0U && lead < 0xF5U ? 4 : 0;
-}
-
-bool is_shortest_form(const Sequence& sequence) {
-  constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
-  return sequence.code_point >= kLeast.at(sequence.bytes) && sequence.code_point <= 0x10FFFF;
-}
-
-/// The code point that `text`, which is not empty, begins with.
-Sequence first_sequence(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  Sequence sequence{lead, length_after(lead)};
-  if (sequence.bytes == 0 || sequence.bytes > text.size()) {
-    return {};
-  }
-  if (sequence.bytes > 1) {
-    sequence.code_point &= 0x7FU >> sequence.bytes;
-  }
-  for (const char c : text.substr(1, sequence.bytes - 1)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte & 0xC0U) != 0x80U) {
-      return {};
-    }
-    sequence.code_point = sequence.code_point << 6U | (byte & 0x3FU);
-  }
-  return is_shortest_form(sequence) ? sequence : Sequence{};
 }
 
 /// The code point as JSON escapes it: as UTF-16.
-std::string json_escape(std::uint32_t code_point) {
+std::string json_escape(std::int32_t value) {
+  const auto code_point = static_cast<std::uint32_t>(value);
   constexpr std::uint32_t kFirstPair = 0x10000;
   return code_point < kFirstPair
              ? fmt::format("\\u{:04x}", code_point)
@@ -99,10 +54,9 @@ std::string visible_text(std::string_view text) {
   std::string shown;
   shown.reserve(text.size());
   while (!text.empty()) {
-    const Sequence sequence = first_sequence(text);
-    const bool kept = sequence.bytes > 0 && !is_invisible(sequence.code_point);
-    shown += kept ? text.substr(0, sequence.bytes) : kReplacement;
-    text.remove_prefix(std::max<std::size_t>(sequence.bytes, 1));
+    const CodePoint first = first_code_point(text);
+    shown += is_invisible(first.value) ? kReplacement : text.substr(0, first.bytes);
+    text.remove_prefix(first.bytes);
   }
   return shown;
 }
@@ -135,11 +89,10 @@ std::string visible_json(std::string_view json) {
     shown += json.substr(0, length);
     json.remove_prefix(length);
     if (!json.empty()) {
-      const Sequence sequence = first_sequence(json);
-      const std::size_t bytes = std::max<std::size_t>(sequence.bytes, 1);
-      shown += is_invisible(sequence.code_point) ? json_escape(sequence.code_point)
-                                                 : std::string(json.substr(0, bytes));
-      json.remove_prefix(bytes);
+      const CodePoint first = first_code_point(json);
+      shown += is_invisible(first.value) ? json_escape(first.value)
+                                         : std::string(json.substr(0, first.bytes));
+      json.remove_prefix(first.bytes);
     }
   }
   return shown;

@@ -33,12 +33,15 @@ void CharacterCanvas::put(std::size_t column, std::size_t row, std::string_view 
 
 void CharacterCanvas::write(std::size_t column, std::size_t row, std::string_view text) {
   while (!text.empty()) {
-    std::size_t bytes = 1;
-    while (bytes < text.size() && width_of(text.substr(bytes, 1)) == 0) {
-      ++bytes;
+    std::string_view character = first_columns(text, 1);
+    if (character.empty()) {
+      character = first_columns(text, 2);
     }
-    put(column++, row, text.substr(0, bytes));
-    text.remove_prefix(bytes);
+    put(column++, row, character);
+    if (width_of(character) > 1) {
+      put(column++, row, "");
+    }
+    text.remove_prefix(character.size());
   }
 }
 
@@ -69,8 +72,8 @@ void CharacterCanvas::line(const CanvasPlace& from, const CanvasPlace& to, bool 
 }
 
 std::string CharacterCanvas::shown(const Cell& cell) {
-  if (!cell.character.empty()) {
-    return cell.character;
+  if (cell.character) {
+    return *cell.character;
   }
   return cell.dots == 0 ? " " : braille(cell.dots);
 }

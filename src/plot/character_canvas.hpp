@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,15 +15,15 @@ struct CanvasPlace {
   double row = 0.0;
 };
 
-/// Cells that hold one character each. Cells without a character show their braille dots. Anything
-/// outside the canvas is ignored.
+/// Cells that hold one character, or half of a wide one. Cells without a character show their
+/// braille dots. Anything outside the canvas is ignored.
 class CharacterCanvas {
  public:
   CharacterCanvas(std::size_t columns, std::size_t rows);
 
-  /// `character` is one code point of UTF-8.
+  /// `character` takes one column.
   void put(std::size_t column, std::size_t row, std::string_view character);
-  /// Writes the text's code points into consecutive cells of a row.
+  /// Writes the text's characters into consecutive cells of a row.
   void write(std::size_t column, std::size_t row, std::string_view text);
   /// Sets the dot at `place`. Each cell has 2 by 4 dots.
   void dot(const CanvasPlace& place);
@@ -35,7 +36,7 @@ class CharacterCanvas {
 
  private:
   struct Cell {
-    std::string character;
+    std::optional<std::string> character;  ///< empty: the right half of a wide character
     std::uint8_t dots = 0;
   };
   [[nodiscard]] static std::string shown(const Cell& cell);

@@ -12,9 +12,6 @@
 namespace fatune {
 namespace {
 
-/// Lead bytes from 0xE3 begin the characters from U+3000. Few of them are narrow.
-bool begins_wide_character(char c) { return static_cast<unsigned char>(c) >= 0xE3U; }
-
 std::string_view anchor_attribute(TextEnd anchor) {
   switch (anchor) {
     case TextEnd::middle:
@@ -36,8 +33,7 @@ std::string svg_number(double value) {
 
 double text_width(std::string_view text, double font_size) {
   constexpr double kPart = 0.6;
-  const auto wide = static_cast<double>(std::ranges::count_if(text, begins_wide_character));
-  return font_size * (kPart * static_cast<double>(width_of(text)) + (1.0 - kPart) * wide);
+  return font_size * kPart * static_cast<double>(width_of(text));
 }
 
 std::string text_that_fits(std::string_view text, double room, double font_size) {

@@ -32,6 +32,15 @@ void expect_harmless_lines(const std::string& text, std::size_t columns, const s
   }
 }
 
+/// A text whose characters take two columns each, but for the first.
+std::string wide_text() {
+  std::string text = "x";
+  for (int i = 0; i < 1000; ++i) {
+    text += "注";
+  }
+  return text;
+}
+
 TEST(CharacterPlot, IsAsBefore) {
   std::string text;
   for (const Plot& plot : testing_plots::all_drawings()) {
@@ -47,9 +56,10 @@ TEST(CharacterPlot, HasLinesOfAtMostItsColumns) {
                             fmt::format("seed {}", seed));
     }
     for (const Plot& plot : testing_plots::all_drawings()) {
-      const Plot long_texts =
-          testing_plots::with_text_everywhere(plot, std::string(100000, 'x') + "\x1B[2J");
-      expect_harmless_lines(character_plot(long_texts, columns), columns, plot.title);
+      for (const std::string& text : {std::string(100000, 'x') + "\x1B[2J", wide_text()}) {
+        const Plot long_texts = testing_plots::with_text_everywhere(plot, text);
+        expect_harmless_lines(character_plot(long_texts, columns), columns, plot.title);
+      }
     }
   }
 }

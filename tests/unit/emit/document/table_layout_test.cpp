@@ -46,10 +46,14 @@ Lines printed_lines(const std::string& text) {
   return lines;
 }
 
-TEST(WidthOf, CountsCodePointsAndNoColours) {
+TEST(WidthOf, CountsColumnsAndNoColours) {
   EXPECT_EQ(width_of("abc"), 3U);
   EXPECT_EQ(width_of("\xC3\xA9"), 1U);
   EXPECT_EQ(width_of("\x1b[33mabc\x1b[0m"), 3U);
+  EXPECT_EQ(width_of("注意力"), 6U);
+  EXPECT_EQ(width_of("🐢"), 2U);
+  EXPECT_EQ(width_of("e\u0301"), 1U) << "a combining mark";
+  EXPECT_EQ(width_of("a\xFF\xE6\xB3"), 4U) << "each byte that is no UTF-8 is shown as U+FFFD";
 }
 
 TEST(Shortened, KeepsBothEnds) {
@@ -57,6 +61,9 @@ TEST(Shortened, KeepsBothEnds) {
   EXPECT_EQ(shortened("0123456789", 8), "012...89");
   EXPECT_EQ(shortened("0123456789", 2), "01");
   EXPECT_EQ(shortened("\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9", 4), "\xC3\xA9...");
+  EXPECT_EQ(shortened("注意力机制", 8), "注...制");
+  EXPECT_EQ(shortened("注意力机制", 6), "注...") << "no half of a character";
+  EXPECT_EQ(shortened("注意力", 1), "");
 }
 
 TEST(Wrapped, BreaksBetweenWordsAndAfterThePlusOfAList) {

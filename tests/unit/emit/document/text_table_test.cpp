@@ -16,9 +16,13 @@ TEST(DrawPlain, PadsToTheWidestCellAndAlignsNumbersRight) {
             "long name  10.25\n");
 }
 
-TEST(DrawPlain, WidthCountsCodePoints) {
-  const TextTable wide{{{"x", false}, {"y", false}}, {{"\xC3\xA9", "1"}, {"ab", "2"}}};
-  EXPECT_EQ(draw_plain(wide), "x   y\n\xC3\xA9   1\nab  2\n");
+TEST(DrawPlain, ColumnsAreAlignedInAnyScript) {
+  const TextTable wide{{{"x", false}, {"y", true}}, {{"é", "1"}, {"注意力", "2"}, {"ab", "🐢"}}};
+  EXPECT_EQ(draw_plain(wide),
+            "x        y\n"
+            "é        1\n"
+            "注意力   2\n"
+            "ab      🐢\n");
 }
 
 TEST(DrawPlain, ACellCannotMoveTheCursor) {
