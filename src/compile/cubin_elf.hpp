@@ -16,7 +16,7 @@ struct ElfSection {
 
 /// The sections of a cubin (a 64-bit little-endian ELF file), in file order. Throws Error(internal)
 /// for other bytes; never reads outside them.
-[[nodiscard]] std::vector<ElfSection> read_elf_sections(std::span<const char> elf);
+[[nodiscard]] std::vector<ElfSection> read_elf_sections(std::span<const char> file);
 
 /// The kernels and device functions with code of their own: sections ".text.<name>".
 [[nodiscard]] std::vector<std::string> code_names(const std::vector<ElfSection>& sections);
