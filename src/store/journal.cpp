@@ -196,24 +196,4 @@ std::vector<JournalEvent> recall_journal(Database& database, const RunIdentity& 
   return found ? load_journal(database, *found) : std::vector<JournalEvent>();
 }
 
-void renew_digests(Database& database, std::int64_t run_problem, const Digest& former_problem) {
-  const Digest problem = problem_digest(database, run_problem);
-  std::vector<std::pair<std::int64_t, std::string>> intact;
-  Statement rows = select_events(database, run_problem);
-  while (rows.step()) {
-    Digest former = former_problem;
-    Digest present = problem;
-    former.add_row(rows, 1);
-    present.add_row(rows, 1);
-    if (rows.text(0) == former.hex()) {
-      intact.emplace_back(rows.integer(1), present.hex());
-    }
-  }
-  Statement update =
-      database.prepare("UPDATE journal SET digest = ? WHERE run_problem = ? AND seq = ?");
-  for (const auto& [seq, digest] : intact) {
-    update.bind(digest, run_problem, seq).run();
-  }
-}
-
 }  // namespace fatune

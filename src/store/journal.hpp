@@ -47,9 +47,4 @@ class Journal {
                                                        std::int64_t except_run,
                                                        const Problem& problem, int repetition);
 
-/// Renews digests, for migrations that change what identifies a problem. Events whose digests begin
-/// with `former_problem` get digests that begin with the problem as it is now. Other events are
-/// damaged, and stay so.
-void renew_digests(Database& database, std::int64_t run_problem, const Digest& former_problem);
-
 }  // namespace fatune

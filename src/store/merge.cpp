@@ -13,7 +13,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
-#include "store/digest.hpp"
 #include "store/open_store.hpp"
 #include "store/seal.hpp"
 #include "store/stored_result.hpp"
@@ -28,29 +27,14 @@ namespace {
 /// A run of a store.
 struct StoredRunKey {
   std::int64_t id = 0;
-  std::string uid;
+  std::string uid;           ///< the run's name, which is the same in every store
   std::int64_t content = 0;  ///< amount of stored data about the run: it only grows
   nlohmann::json header;
 };
 
-/// The run's name, which is the same in every store. Runs of earlier versions have no uid and are
-/// named by a digest: two runs with the same plan on the same GPU do not begin in the same second.
-std::string uid_of(const nlohmann::json& header, const Statement& row) {
-  std::string uid = header.value("uid", "");
-  if (!uid.empty()) {
-    return uid;
-  }
-  Digest digest;
-  digest.add(header.value("started_at", ""));
-  digest.add(header.value("command_line", ""));
-  digest.add_column(row, 2);
-  digest.add_column(row, 3);
-  return digest.hex();
-}
-
 std::vector<StoredRunKey> runs_in(Database& database) {
   Statement row = database.prepare(
-      "SELECT r.id, r.header, r.plan, r.conditions, r.complete + "
+      "SELECT r.id, r.header, r.complete + "
       "(SELECT count(*) + coalesce(sum(ranked + finished), 0) FROM run_problems WHERE run = r.id) "
       "+ (SELECT count(*) FROM outcomes o JOIN run_problems p ON p.id = o.run_problem "
       "   WHERE p.run = r.id) "
@@ -59,8 +43,8 @@ std::vector<StoredRunKey> runs_in(Database& database) {
   std::vector<StoredRunKey> runs;
   while (row.step()) {
     nlohmann::json header = parse_record(row.text(1));
-    std::string uid = uid_of(header, row);
-    runs.push_back({row.integer(0), std::move(uid), row.integer(4), std::move(header)});
+    std::string uid = header.value("uid", "");
+    runs.push_back({row.integer(0), std::move(uid), row.integer(2), std::move(header)});
   }
   return runs;
 }

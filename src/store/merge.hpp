@@ -26,8 +26,7 @@ enum class Mixture {
 /// Adds the runs of other stores to `target`, with everything that belongs to them. Adds all of
 /// them, or adds none and throws an Error; a killed process adds none. A run that the target
 /// already has stays as it is, unless it was still going on then and has more data now. The stores
-/// are only read, but files of an older fatune are migrated to the current schema if they can be
-/// written. Throws the errors of open_store().
+/// are only read. Throws the errors of open_store().
 [[nodiscard]] std::vector<MergedStore> merge_stores(
     Database& target, const std::vector<std::filesystem::path>& stores, Mixture mixture);
 

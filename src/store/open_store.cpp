@@ -76,13 +76,6 @@ void use_write_ahead_log(Database& database, std::chrono::milliseconds busy_time
   }
 }
 
-/// Reading makes no tables in an empty file, and cannot change a file that may only be read.
-bool must_migrate_elsewhere(Database& database) {
-  const std::int64_t version = schema_version(database);
-  return version == 0 ||
-         (version < latest_version(schema_versions()) && !database.can_be_written());
-}
-
 }  // namespace
 
 Database open_store(const fs::path& path, Database::Mode mode,
@@ -92,11 +85,12 @@ Database open_store(const fs::path& path, Database::Mode mode,
   }
   Database database(path, mode, busy_timeout);
   check_whole(database);
-  check_can_migrate(database, schema_versions());
-  if (mode == Database::Mode::existing && must_migrate_elsewhere(database)) {
-    database.move_to_memory();
+  if (!has_schema(database)) {
+    if (mode == Database::Mode::existing) {  // reading makes no tables in an empty file
+      database.move_to_memory();
+    }
+    make_schema(database);
   }
-  migrate(database, schema_versions());
   if (mode == Database::Mode::create) {
     use_write_ahead_log(database, busy_timeout);
   }

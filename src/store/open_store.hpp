@@ -21,13 +21,12 @@ inline constexpr std::chrono::milliseconds kBusyTimeout{5000};
 /// if it is, or would be, on a network file system.
 void check_store_file(const std::filesystem::path& path);
 
-/// Opens the database of everything measured, creates or migrates its schema, and checks that the
-/// file is intact. Mode::create opens it for writing: writes survive a kill of the process at any
-/// moment. Mode::existing opens it for reading, which is also allowed on a network file system, and
-/// possible where nothing can be written; an empty file stays empty.
-/// Throws Error(bad_file) if the file is damaged, or belongs to another program or a newer fatune.
-/// Throws Error(io) if it cannot be used, or would be written on a network file system, and
-/// Error(usage) if it would be no file.
+/// Opens the database of everything measured, makes its tables if there are none, and checks that
+/// the file is intact. Mode::create opens it for writing: writes survive a kill of the process at
+/// any moment. Mode::existing opens it for reading, which is also allowed on a network file system,
+/// and possible where nothing can be written; an empty file stays empty. Throws Error(bad_file) if
+/// the file is damaged, of another format, or another program's. Throws Error(io) if it cannot be
+/// used, or would be written on a network file system, and Error(usage) if it would be no file.
 [[nodiscard]] Database open_store(const std::filesystem::path& path, Database::Mode mode,
                                   std::chrono::milliseconds busy_timeout = kBusyTimeout);
 

@@ -3,7 +3,6 @@
 #include <array>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -115,20 +114,6 @@ void seal_problem(Database& database, std::int64_t id) {
 }
 void seal_outcome(Database& database, std::int64_t id) {
   Sealer(database).seal(Sealer::Kind::outcome, id);
-}
-
-void seal_unsealed(Database& database) {
-  Sealer sealer(database);
-  const std::array<std::pair<Sealer::Kind, const char*>, 3> tables{
-      {{Sealer::Kind::run, kRun.table},
-       {Sealer::Kind::problem, kProblem.table},
-       {Sealer::Kind::outcome, kOutcome.table}}};
-  for (const auto& [kind, table] : tables) {
-    const std::string sql = fmt::format("SELECT id FROM {} WHERE seal IS NULL", table);
-    for (const std::int64_t id : database.prepare(sql).integers()) {
-      sealer.seal(kind, id);
-    }
-  }
 }
 
 void check_run_seal(Database& database, std::int64_t id) {

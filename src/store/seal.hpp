@@ -8,8 +8,7 @@
 
 // A seal is a digest of a row and of all that other tables say about it. It ensures that a damaged
 // value is never shown, or taken for another problem's value. It covers every column that has a
-// value, by name: a column that is added later, and has no value in earlier rows, leaves their
-// seals valid.
+// value, by name.
 namespace fatune {
 
 // Call these after each change of the row, in the same transaction. The ids are those of `runs`,
@@ -17,8 +16,6 @@ namespace fatune {
 void seal_run(Database& database, std::int64_t id);      ///< also seals the number of its problems
 void seal_problem(Database& database, std::int64_t id);  ///< also seals the order of its outcomes
 void seal_outcome(Database& database, std::int64_t id);  ///< also seals its samples and its problem
-/// Seals every row whose seal is NULL, for migrations. Any other text is the seal of a damaged row.
-void seal_unsealed(Database& database);
 
 /// Seals and checks many rows with statements that are prepared once. `database` must outlive this.
 class Sealer {

@@ -20,12 +20,11 @@ std::vector<double> load_samples(Database& database, std::int64_t outcome_id) {
 
 }  // namespace
 
-std::string launch_column(const LaunchGeometry& launch) {
-  LaunchGeometry kept = launch;
+std::string launch_column(LaunchGeometry launch) {
   if (launch.arguments.standard) {
-    kept.arguments = {};
+    launch.arguments = {};
   }
-  return column_text(kept);
+  return column_text(launch);
 }
 
 std::vector<double> samples_of(const Result& result) {

@@ -22,8 +22,8 @@ Value read_column(const Statement& row, int column) {
   return read_record<Value>(parse_record(row.text(column)));
 }
 
-/// The text of a launch, without arguments that follow from the problem.
-[[nodiscard]] std::string launch_column(const LaunchGeometry& launch);
+/// The text of a launch, without standard arguments: these follow from the problem.
+[[nodiscard]] std::string launch_column(LaunchGeometry launch);
 
 /// The samples of the result's outcome. They are stored as separate rows.
 [[nodiscard]] std::vector<double> samples_of(const Result& result);

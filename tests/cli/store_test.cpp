@@ -4,8 +4,6 @@
 #include <signal.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "store/database.hpp"
 
@@ -223,13 +221,13 @@ TEST_P(FullDisk, LeavesWhatWasStored) {
   EXPECT_LT(reused, 4);
 }
 
-TEST_F(Storing, ADatabaseOfANewerFatuneOrAnotherProgramIsLeftAlone) {
+TEST_F(Storing, ADatabaseOfAnotherFormatOrProgramIsLeftAlone) {
   expect_ok(fatune(run_of({"--seq", "128"})));
   const std::string whole = read(kDefaultFile);
   constexpr std::size_t kUserVersion = 63;    // last byte of four in SQLite's header
   constexpr std::size_t kApplicationId = 71;  // the same
   for (const auto& [at, reason] :
-       {std::pair(kUserVersion, "schema version"), std::pair(kApplicationId, "another program")}) {
+       {std::pair(kUserVersion, "has format 120"), std::pair(kApplicationId, "another program")}) {
     std::string other = whole;
     other[at] = 'x';
     write("other.db", other);
@@ -301,56 +299,6 @@ TEST_F(Storing, ADamagedHeaderIsLeftOutOfTheList) {
   expect_ok(result);
   EXPECT_EQ(json::parse(result.out)["runs"].size(), 1U);
   EXPECT_THAT(result.err, HasSubstr("run 2 is damaged"));
-}
-
-std::string recorded(const std::string& name) {
-  std::ifstream file(FATUNE_SOURCE_DIR "/tests/recorded/" + name);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// Writes a database as version 3 of the schema has it, changed by `sql`.
-void write_version_3(const std::string& path, const std::string& sql) {
-  Database database(path, Database::Mode::create, std::chrono::milliseconds(100));
-  database.execute(recorded("store/version3.sql") + sql);
-}
-
-TEST_F(Storing, ADatabaseOfVersion3IsShownAsThatVersionShowedIt) {
-  write_version_3(path("old.db"), "");
-  const json runs = fatune_json({"history", "--db", path("old.db"), "--format", "json"})["runs"];
-  ASSERT_EQ(runs.size(), 2U);
-  EXPECT_EQ(runs[0]["outcomes"], 5);
-  const ProcessResult shown = fatune({"show", "1", "--db", path("old.db"), "--format", "json"});
-  expect_ok(shown);
-  expect_schema(shown.out, "results");
-  const json now = json::parse(shown.out).flatten();
-  const json then = json::parse(recorded("store/version3_run1.json")).flatten();
-  for (const auto& [pointer, value] : then.items()) {
-    if (pointer == "/summary") {
-      continue;  // a run of one problem had none
-    }
-    EXPECT_EQ(now.value(pointer, json("missing")), value) << pointer;
-  }
-}
-
-/// The conditions and the key are today's, because kernels and verification have changed since
-/// then.
-TEST_F(Storing, AMeasurementOfVersion3IsReused) {
-  const std::vector<std::string> arguments{"run", "--config", kOther, "--batch",   "1", "--heads",
-                                           "1",   "--seq",    "128",  "--repeats", "3"};
-  expect_ok(fatune(arguments));
-  Database today(path(kDefaultFile), Database::Mode::existing, std::chrono::milliseconds(100));
-  Statement row = today.prepare(
-      "SELECT r.conditions, o.artifact_key FROM runs r JOIN outcomes o ON o.artifact_key <> ''");
-  ASSERT_TRUE(row.step());
-  write_version_3(path("old.db"),
-                  "UPDATE runs SET conditions = '" + row.text(0) + "', seal = NULL;" +
-                      "UPDATE artifacts SET key = '" + row.text(1) + "' WHERE id = 3;" +
-                      "UPDATE run_problems SET seal = NULL; UPDATE outcomes SET seal = NULL;");
-  auto reuse = arguments;
-  reuse.insert(reuse.end(), {"--reuse", "--db", path("old.db"), "--format", "json"});
-  const ProcessResult result = fatune(reuse);
-  expect_ok(result);
-  EXPECT_EQ(counts(json::parse(result.out)), std::pair(1, 1));
 }
 
 /// Runs fatune so that root, too, may only do what the modes of files allow.

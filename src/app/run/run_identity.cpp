@@ -26,34 +26,24 @@ std::string verifier_hash(const FileTree& tree) {
   return hash.finish_hex();
 }
 
-/// Writes a configuration of a single family in the format from before there could be several, so
-/// that older runs can be resumed.
-nlohmann::json config_json(const Config& config, const FamilySet& families) {
-  return families.several() ? nlohmann::json{config.family, config.values}
-                            : nlohmann::json(config.values);
-}
+nlohmann::json config_json(const Config& config) { return {config.family, config.values}; }
 
 nlohmann::json plan_json(const PlannedRun& run) {
-  const FamilySet& families = run.kernels.families;
   nlohmann::json problems = nlohmann::json::array();
   for (const ProblemPlan& plan : run.problems) {
     nlohmann::json configs = nlohmann::json::array();
     for (const Config& config : plan.configs) {
-      configs.push_back(config_json(config, families));
+      configs.push_back(config_json(config));
     }
     problems.push_back({record_json(plan.problem), plan.run, std::move(configs)});
     if (plan.kept_in_race) {
-      problems.back().push_back(config_json(*plan.kept_in_race, families));
+      problems.back().push_back(config_json(*plan.kept_in_race));
     }
   }
-  nlohmann::json plan{{"family", families.names()}, {"problems", std::move(problems)}};
-  if (run.counters > 0) {  // 0: the older format, so that older runs can be resumed
-    plan["counters"] = run.counters;
-  }
-  if (const std::string search = run.search->name(); !search.empty()) {
-    plan["search"] = search;
-  }
-  return plan;
+  return {{"family", run.kernels.families.names()},
+          {"problems", std::move(problems)},
+          {"counters", run.counters},
+          {"search", run.search->name()}};
 }
 
 /// Returns the conditions of measurement. `gpu`: the GPU's UUID, or the name of its model.

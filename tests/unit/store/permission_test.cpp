@@ -137,15 +137,6 @@ TEST_F(ReadOnlyStores, TheLogOfAKilledProcessIsReadToo) {
   expect_runs(2);
 }
 
-TEST_F(ReadOnlyStores, AFileOfAnEarlierVersionIsRead) {
-  fs::remove(path_);
-  (void)make_recorded("version3.sql");
-  forbid_writing(path_.parent_path());
-  expect_runs(2);
-  EXPECT_EQ(Database(path_, Database::Mode::existing, kBusyTimeout).value("PRAGMA user_version"),
-            3);
-}
-
 TEST_F(ReadOnlyStores, WritersAreToldWhatTheyMayNotDo) {
   fs::permissions(path_, fs::perms::group_write | fs::perms::others_write, fs::perm_options::add);
   forbid_writing(path_.parent_path());

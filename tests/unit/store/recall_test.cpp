@@ -35,7 +35,7 @@ class Recall : public StoreFolder {
   StoredCandidate candidate_{sample_problem().problem, 2, "key-1", sample_launch()};
 };
 
-TEST(LaunchColumn, LeavesOutArgumentsThatFollowFromTheProblem) {
+TEST(LaunchColumn, HasNoStandardArguments) {
   LaunchGeometry launch{{16, 1, 256}, {128, 1, 1}, 32768};
   const std::string before = launch_column(launch);
   launch.arguments.list.push_back({"/abi", 4, 4, {{0, 4, 1}}, {}, {}});

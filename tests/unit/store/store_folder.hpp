@@ -3,8 +3,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -23,17 +21,6 @@ class StoreFolder : public testing::Test {
   StoreFolder& operator=(const StoreFolder&) = delete;
   StoreFolder(StoreFolder&&) = delete;
   StoreFolder& operator=(StoreFolder&&) = delete;
-
-  /// Makes the database of a file in tests/recorded/store, and runs the SQL `more` in it.
-  [[nodiscard]] Database make_recorded(const char* file, const std::string& more = {}) const {
-    std::filesystem::create_directories(path_.parent_path());
-    std::ifstream stream(std::string(FATUNE_SOURCE_DIR "/tests/recorded/store/") + file);
-    const std::string sql(std::istreambuf_iterator<char>(stream), {});
-    EXPECT_FALSE(sql.empty());
-    Database database(path_, Database::Mode::create, std::chrono::milliseconds(100));
-    database.execute(sql + more);
-    return database;
-  }
 
   [[nodiscard]] Database open() const { return open_store(path_, Database::Mode::create); }
 
