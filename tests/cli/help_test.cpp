@@ -1,4 +1,4 @@
-// Tests the help texts. Two are compared with a file as a whole; all have the same properties.
+// Tests the help texts. One is compared with a file as a whole; all have the same properties.
 #include "cli/program.hpp"
 
 #include <algorithm>
@@ -102,7 +102,12 @@ TEST_F(Help, WithoutArgumentsPrintsTheOverview) {
   expect_ok(result);
   EXPECT_EQ(fatune({"--help"}).out, result.out);
   EXPECT_THAT(result.out, HasSubstr("fatune sweep --seq 4096 --dhead 128"));
-  expect_golden(result.out, "help.txt");
+  for (const CommandOptions& command : commands()) {
+    if (command.words.size() == 1) {
+      EXPECT_THAT(result.out,
+                  testing::ContainsRegex("\n  " + command.words[0] + "  +[A-Z][a-z]+ "));
+    }
+  }
 }
 
 TEST_F(Help, OfManyOptionsBeginsWithTheCommonOnes) {
@@ -116,6 +121,7 @@ TEST_F(Help, FitsEightyColumns) {
       for (const std::string& line : words_of(help, '\n')) {
         EXPECT_LE(line.size(), kWidth) << joined(command.words, " ") << ": " << line;
       }
+      EXPECT_EQ(help.back(), '\n') << joined(command.words, " ");
       EXPECT_EQ(help.find('\t'), std::string::npos);
     }
   }
