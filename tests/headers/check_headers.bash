@@ -9,8 +9,8 @@
 #   git;
 # - one in 6 of the headers that include one of those, because they may depend on what it included;
 # - one in 48 of all headers.
-# The ones in 6 and in 48 change every day. FATUNE_TEST_EXHAUSTIVE, which is set every night, selects all
-# headers.
+# A header's contents decide whether it is among the ones in 6 and in 48, so a commit always has the same selection.
+# FATUNE_TEST_EXHAUSTIVE, which is set every night, selects all headers.
 set -euo pipefail
 
 compiler=$1
@@ -46,9 +46,8 @@ includes_changed() {
     grep '^#include "' -- "$1" | grep --quiet --fixed-strings "${changed_headers[@]/#/--regexp=}"
 }
 
-today=$((10#$(date -u +%j)))
-# is_one_in N HEADER: whether the header is among today's one in N.
-is_one_in() { [[ $((($(cksum <<<"${2##*/}" | cut -d' ' -f1) + today) % $1)) -eq 0 ]]; }
+# is_one_in N HEADER: whether the header is among the one in N that the contents select.
+is_one_in() { [[ $(($(cksum <"$2" | cut -d' ' -f1) % $1)) -eq 0 ]]; }
 
 is_taken() {
   [[ -n ${FATUNE_TEST_EXHAUSTIVE:-} ]] || is_changed "$1" || is_one_in 48 "$1" ||
