@@ -164,7 +164,7 @@ Section: contrib/science
 Priority: optional
 Description: finds the fastest configuration of an attention kernel
  fatune compiles a CUDA kernel of Flash Attention in every configuration of a
- search space, drops those that documented rules exclude, checks the output of
+ search space, drops those that its rules exclude, checks the output of
  each remaining one on the GPU, and times them. Without a GPU it ranks them by
  an estimate.
  .

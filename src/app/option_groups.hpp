@@ -29,15 +29,15 @@ struct KernelOptions {
   std::optional<std::string> kernels_variable;      ///< the environment's KERNELS
 };
 
-/// Options that select the problems. Empty lists: the documented sequence lengths, and for the rest
+/// Options that select the problems. Empty lists: the default sequence lengths, and for the rest
 /// the values of the configurations.
 struct ProblemOptions {
   std::vector<std::int64_t> seq_lens;
   std::vector<std::int64_t> d_heads;
   std::vector<DType> dtypes;
   std::optional<bool> causal;         ///< absent: no
-  std::optional<std::int64_t> batch;  ///< absent: documented_batch(seq_len)
-  std::optional<std::int64_t> heads;  ///< absent: kDocumentedHeads
+  std::optional<std::int64_t> batch;  ///< absent: default_batch(seq_len)
+  std::optional<std::int64_t> heads;  ///< absent: kDefaultHeads
   DetailValues details;               ///< the requested details
 };
 

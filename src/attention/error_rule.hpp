@@ -15,7 +15,7 @@ inline constexpr double kMismatchRtol = 1e-3;
 /// The distance from |value| to the next greater number of the element type.
 [[nodiscard]] double unit_in_last_place(double value, DType dtype);
 
-/// The limit for an output's difference from the 16-bit reference (the documented rule). It also
+/// The limit for an output's difference from the 16-bit reference (docs/check.md). It also
 /// limits the difference from the fp32 reference, so that an error shared with the 16-bit reference
 /// is not excused. It is twice the greatest error of the 16-bit reference, but at least one unit in
 /// the last place of the greatest reference value. A 16-bit output cannot promise less, and the

@@ -8,8 +8,8 @@ namespace fatune {
 
 /// The least FLOP of attention: two products over the pairs, 2 * pairs * (d_head + d_head_v).
 [[nodiscard]] double needed_flop(const Problem& problem);
-/// The documented count, which leaves no pair out: batch * heads * (2 * seq_len * seq_len_kv *
-/// (d_head + d_head_v) + 6 * seq_len * seq_len_kv).
+/// A count that leaves no pair out and includes the softmax, 6 per score: batch * heads * (2 *
+/// seq_len * seq_len_kv * (d_head + d_head_v) + 6 * seq_len * seq_len_kv).
 [[nodiscard]] double attention_flop(const Problem& problem);
 /// The FLOP that published TFLOP/s figures use; rankings use it too. It equals needed_flop(), but
 /// counts half of all pairs if a causal problem has as many queries as keys and no window.

@@ -65,7 +65,7 @@ inline constexpr std::array kValueKinds{InputKind::extreme_scores, InputKind::la
 [[nodiscard]] constexpr std::string_view input_kind_name(InputKind kind) {
   return kInputKindTexts.at(static_cast<std::size_t>(kind)).name;
 }
-/// Reads a kind's name. "random", the documented name of normal, is accepted too. Throws
+/// Reads a kind's name. "random" is another name of normal. Throws
 /// Error(usage), which lists the names, for any other text.
 [[nodiscard]] InputKind parse_input_kind(std::string_view text);
 

@@ -54,7 +54,7 @@ float usual_softmax_scale(std::int64_t d_head) {
   return 1.0F / std::sqrt(static_cast<float>(std::max<std::int64_t>(d_head, 1)));
 }
 
-std::int64_t documented_batch(std::int64_t seq_len) {
+std::int64_t default_batch(std::int64_t seq_len) {
   constexpr std::int64_t kMaxTokens = 65536;
   std::int64_t batch = 16;
   while (batch > 1 && batch * seq_len > kMaxTokens) {

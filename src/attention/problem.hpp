@@ -7,7 +7,8 @@
 
 namespace fatune {
 
-/// Element type of Q, K, V and O. The codes are the documented scalar-type numbers.
+/// Element type of Q, K, V and O. The codes are those of PyTorch's
+/// c10::ScalarType.
 enum class DType : int { fp16 = 5, bf16 = 15 };
 
 [[nodiscard]] std::string_view dtype_name(DType dtype);  ///< "FP16", "BF16"
@@ -48,9 +49,9 @@ struct Problem {
 };
 
 /// Largest power of two, at most 16, that keeps batch * seq_len at most 65536 (at least 1).
-[[nodiscard]] std::int64_t documented_batch(std::int64_t seq_len);
+[[nodiscard]] std::int64_t default_batch(std::int64_t seq_len);
 
-inline constexpr std::int64_t kDocumentedHeads = 16;
+inline constexpr std::int64_t kDefaultHeads = 16;
 
 /// Rows of the output: batch * heads * seq_len.
 [[nodiscard]] std::int64_t output_rows(const Problem& problem);

@@ -107,9 +107,9 @@ bool is_unusual(const ProblemDetail& detail, const Problem& problem) {
 }
 
 Problem changed(const Problem& problem, const std::function<void(Problem&)>& change) {
-  Problem documented = problem;
-  change(documented);
-  Problem result = usual_problem(documented);
+  Problem plain = problem;
+  change(plain);
+  Problem result = usual_problem(plain);
   for (const ProblemDetail& detail : kProblemDetails) {
     if (is_unusual(detail, problem)) {
       detail.set(result, detail.get(problem));

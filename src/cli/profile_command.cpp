@@ -52,8 +52,8 @@ void add_subject_options(CLI::App& app, ProfileOptions& options) {
 /// Adds the options that choose how it is profiled.
 void add_counting_options(CLI::App& app, ProfileOptions& options) {
   const OptionScope scope(app, option_group::kMeasuring);
-  add_text_option(app, "--metrics", "documented|attention|core|full|METRIC,...",
-                  "sets of figures (default: documented), figures, or ncu's metrics",
+  add_text_option(app, "--metrics", "standard|attention|core|full|METRIC,...",
+                  "sets of figures (default: standard), figures, or ncu's metrics",
                   [&options](const std::string& text) { read_metrics(text, options); });
   constexpr std::int64_t kMostRuns = 1000;
   add_integer(app, "--runs", "launches that are counted and averaged (default: 3)", 1, kMostRuns,

@@ -10,7 +10,7 @@
 namespace fatune {
 
 /// A parameter's value. Enumerators are stored as their numeric code (FP16 = 5, BF16 = 15) and
-/// flags as 0 or 1, so that lexicographic order is the documented sort order.
+/// flags as 0 or 1, so that configurations sort lexicographically.
 using ParamValue = std::int64_t;
 
 /// One point of a kernel family's space: values in the order of the family's parameters. The family

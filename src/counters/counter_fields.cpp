@@ -23,7 +23,7 @@ struct NamedSet {
 };
 
 constexpr std::array<NamedSet, 3> kSets{{
-    {"documented", CounterSet::documented, kDocumented},
+    {"standard", CounterSet::standard, kStandard},
     {"attention", CounterSet::attention, kAttention},
     {"core", CounterSet::core, kCore},
 }};

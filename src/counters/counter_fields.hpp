@@ -11,15 +11,15 @@ namespace fatune {
 
 /// The sets of figures.
 enum class CounterSet {
-  documented,  ///< duration, cycles, registers, L2 hit rate, memory workload: the default
-  attention,   ///< those, and what explains an attention kernel: efficiency, conflicts, stalls ...
-  core,        ///< figures that take few passes over a kernel: for counting during a sweep
+  standard,   ///< duration, cycles, registers, L2 hit rate, memory workload: the default
+  attention,  ///< those, and what explains an attention kernel: efficiency, conflicts, stalls ...
+  core,       ///< figures that take few passes over a kernel: for counting during a sweep
 };
 
 /// The figures of a set, in the order in which they are shown.
 [[nodiscard]] std::vector<CounterField> counter_fields(CounterSet set);
 
-/// The figures that `names` select: sets ("documented", "attention", "core"), figures of the table
+/// The figures that `names` select: sets ("standard", "attention", "core"), figures of the table
 /// ("l2_hit_rate_percent") and raw metrics ("lts__t_bytes.sum", shown as they are), without
 /// duplicates. Error(usage) for anything else, with the known names.
 [[nodiscard]] std::vector<CounterField> choose_counter_fields(std::span<const std::string> names);

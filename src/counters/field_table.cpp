@@ -36,7 +36,7 @@ FieldRow stall(const std::string& reason, const std::string& doc, int least_arch
   return {std::move(field), kAttention};
 }
 
-std::vector<FieldRow> documented_rows() {
+std::vector<FieldRow> standard_rows() {
   return {
       {direct("duration_us", "us", "us", "gpu__time_duration.sum", 1e-3,
               "from the kernel's start to its end on the GPU"),
@@ -53,22 +53,22 @@ std::vector<FieldRow> documented_rows() {
       {percent(
            "l1_hit_rate_percent", "L1 hit %", "l1tex__t_sector_hit_rate.pct",
            "share of the L1 cache's sector look-ups that hit; cp.async that bypasses L1 misses"),
-       kDocumented | kAttention},
+       kStandard | kAttention},
       {direct("dram_gb_per_s", "GB/s", "DRAM GB/s", "dram__bytes.sum.per_second", 1e-9,
               "DRAM traffic, both ways"),
        kAll},
       {percent("memory_busy_percent", "mem busy %",
                "gpu__compute_memory_access_throughput.avg.pct_of_peak_sustained_elapsed",
                "how busy the busiest unit inside the memory system was"),
-       kDocumented | kAttention},
+       kStandard | kAttention},
       {percent("memory_bandwidth_percent", "mem bw %",
                "gpu__compute_memory_request_throughput.avg.pct_of_peak_sustained_elapsed",
                "how busy the busiest link between the units of the memory system was"),
-       kDocumented | kAttention},
+       kStandard | kAttention},
       {percent("memory_pipes_percent", "mem pipes %",
                "sm__memory_throughput.avg.pct_of_peak_sustained_elapsed",
                "how busy the multiprocessors' pipes for memory instructions were"),
-       kDocumented | kAttention},
+       kStandard | kAttention},
   };
 }
 
@@ -160,7 +160,7 @@ std::vector<FieldRow> stall_rows() {
 
 const std::vector<FieldRow>& counter_field_table() {
   static const std::vector<FieldRow> rows = [] {
-    std::vector<FieldRow> all = documented_rows();
+    std::vector<FieldRow> all = standard_rows();
     for (auto&& more : {attention_rows(), stall_rows()}) {
       all.insert(all.end(), more.begin(), more.end());
     }

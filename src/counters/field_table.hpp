@@ -7,7 +7,7 @@
 namespace fatune {
 
 /// The sets that a figure belongs to (CounterSet), one bit each.
-enum FieldSets : unsigned { kDocumented = 1, kAttention = 2, kCore = 4, kAll = 7 };
+enum FieldSets : unsigned { kStandard = 1, kAttention = 2, kCore = 4, kAll = 7 };
 
 struct FieldRow {
   CounterField field;

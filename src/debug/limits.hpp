@@ -13,9 +13,9 @@ namespace fatune {
 /// docs/debug.md has the derivation.
 ///
 /// Each tensor, block and step has a limit. It is twice the greatest error of the emulated 16-bit
-/// algorithm (the documented rule), plus an allowance for sums that the kernel forms in another
-/// order than the emulation. limits.cpp explains each allowance. All values are relative to the
-/// same M.
+/// algorithm (as attention/error_rule.hpp has it for O), plus an allowance for sums that the kernel
+/// forms in another order than the emulation. limits.cpp explains each allowance. All values are
+/// relative to the same M.
 class StepLimits {
  public:
   /// `head`, `float64` and `sixteen_bit` must outlive this object.

@@ -32,7 +32,7 @@ std::optional<DetailValue> profile_detail(const ProfiledConfig& row, const Probl
   return row.problem ? std::optional(detail_value(detail, *row.problem)) : std::nullopt;
 }
 
-std::vector<Field<ProfiledConfig>> documented_problem_fields_of_profiles() {
+std::vector<Field<ProfiledConfig>> plain_problem_fields_of_profiles() {
   return {
       {"dtype", "dtype", "element type of Q, K, V and O", 0, kForPrograms,
        [](const ProfiledConfig& r) {
@@ -94,7 +94,7 @@ std::vector<Field<ProfiledConfig>> figure_fields() {
 
 const std::vector<Field<ProfiledConfig>>& profiled_config_fields() {
   static const std::vector<Field<ProfiledConfig>> all = [] {
-    std::vector<Field<ProfiledConfig>> fields = documented_problem_fields_of_profiles();
+    std::vector<Field<ProfiledConfig>> fields = plain_problem_fields_of_profiles();
     add_detail_fields<ProfiledConfig, profile_detail>(fields);
     const std::vector<Field<ProfiledConfig>> figures = figure_fields();
     fields.insert(fields.end(), figures.begin(), figures.end());

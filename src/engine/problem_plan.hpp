@@ -27,7 +27,7 @@ struct PrunedConfig {
 struct ProblemPlan {
   Problem problem;
   int run = 1;                         ///< which repetition of the whole run, from 1
-  std::vector<Config> configs;         ///< in the documented order
+  std::vector<Config> configs;         ///< by parameter values
   std::vector<Config> suggested;       ///< fast on similar problems, best first
   std::optional<Config> kept_in_race;  ///< the one whose time is needed even if it is behind
   std::optional<int> repeats;  ///< samples of each, in place of a race; absent: the policy's

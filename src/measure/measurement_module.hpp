@@ -11,7 +11,7 @@
 namespace fatune {
 
 /// The loaded measurement kernels of one (dtype, d_head). Each function queues one of them. The
-/// kernels are documented in kernels/reference. All functions throw gpu::DriverError.
+/// kernels are in kernels/reference. All functions throw gpu::DriverError.
 class MeasurementModule {
  public:
   /// `kernels` must be compiled from measurement_request().

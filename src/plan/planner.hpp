@@ -39,7 +39,7 @@ struct DropCount {
   std::int64_t count = 0;
 };
 
-/// Both lists are in the documented order (by parameter values) and without duplicates; a
+/// Both lists are ordered by parameter values and without duplicates; a
 /// configuration that one part keeps and another drops is kept.
 struct Plan {
   std::vector<Config> kept;

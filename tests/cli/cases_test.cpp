@@ -21,7 +21,7 @@ class Cases : public ProgramTest {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return fatune(arguments);
   }
-  /// The documented set with one value changed.
+  /// The built-in set with one value changed.
   std::string set_with(const char* pointer, const json& value) {
     json set = json::parse(FileTree().read("configs/cases/hopper.json"));
     set[json::json_pointer(pointer)] = value;

@@ -49,7 +49,7 @@ std::vector<std::string> problems_of(const json& report) {
   return problems;
 }
 
-TEST_F(CheckCommand, BothSizesAreTheDocumentedOnes) {
+TEST_F(CheckCommand, BothSizesAreThoseOfItsDocumentation) {
   use_gpu_that_never_runs_kernels();
   const json small =
       fatune_json({"check", "--small", "--config", kConfig, "-q", "--format", "json"});

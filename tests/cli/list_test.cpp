@@ -20,7 +20,7 @@ std::map<std::string, int> drops_by_rule(const json& list) {
   return drops;
 }
 
-TEST_F(List, TuneHasTheDocumentedCounts) {
+TEST_F(List, TuneKeeps80Of256) {
   const ProcessResult result = fatune({"list", "--space", "tune", "--format", "json"});
   expect_ok(result);
   expect_schema(result.out, "list");

@@ -239,7 +239,7 @@ TEST_F(Inputs, DominatingKeysStandOutInK) {
 
 class LongSequence : public GpuTest {};
 
-// The time budget for inputs and references of all kinds at the longest documented length.
+// The time budget for inputs and references of all kinds at the longest default length.
 TEST_F(LongSequence, AProblemBeginsQuickly) {
   const Problem problem{4, 16384, 16, 128, DType::bf16, false};
   if (limits().sm_count < 100 ||

@@ -1,4 +1,4 @@
-# Tests the tuning job without a GPU, with the real program, on the smallest documented space. Also tests what the job
+# Tests the tuning job without a GPU, with the real program, on the smallest built-in space. Also tests what the job
 # refuses. $1 is the program.
 set -euo pipefail
 

@@ -20,7 +20,7 @@ namespace fatune {
 namespace {
 
 constexpr std::int64_t kDefaultHeadDim = 128;
-constexpr std::array<std::int64_t, 4> kDocumentedSeqLens{512, 1024, 2048, 4096};
+constexpr std::array<std::int64_t, 4> kDefaultSeqLens{512, 1024, 2048, 4096};
 
 std::optional<ParamValue> bound_value(const Family& family, const Config& config,
                                       ProblemProperty property) {
@@ -123,9 +123,9 @@ void check_told_apart(const std::vector<FamilyPlan>& plans) {
 
 Problem make_problem(const ProblemOptions& options, DType dtype, std::int64_t d_head,
                      std::int64_t seq_len) {
-  Problem problem{options.batch.value_or(documented_batch(seq_len)),
+  Problem problem{options.batch.value_or(default_batch(seq_len)),
                   seq_len,
-                  options.heads.value_or(kDocumentedHeads),
+                  options.heads.value_or(kDefaultHeads),
                   d_head,
                   dtype,
                   options.causal.value_or(false)};
@@ -239,7 +239,7 @@ std::vector<std::int64_t> seq_lens_of(const ProblemOptions& options) {
   if (!options.seq_lens.empty()) {
     return options.seq_lens;
   }
-  return {kDocumentedSeqLens.begin(), kDocumentedSeqLens.end()};
+  return {kDefaultSeqLens.begin(), kDefaultSeqLens.end()};
 }
 
 }  // namespace

@@ -21,21 +21,20 @@
 namespace fatune {
 namespace {
 
-/// The size of the documented sanity check (batch, sequence length, heads).
-struct DocumentedSize {
+struct CheckedSize {
   std::int64_t batch;
   std::int64_t seq_len;
   std::int64_t heads;
 };
-constexpr DocumentedSize kFull{16, 2048, 16};
-constexpr DocumentedSize kSmall{1, 512, 1};
+constexpr CheckedSize kFull{16, 2048, 16};
+constexpr CheckedSize kSmall{1, 512, 1};
 
 // Two heads, so that the row stride differs from the row length.
-constexpr DocumentedSize kRagged{1, kRaggedSeqLen, 2};
+constexpr CheckedSize kRagged{1, kRaggedSeqLen, 2};
 
 /// Sets what the options leave open. A small problem has as many heads as the keys, if the options
 /// say how many these have.
-ProblemOptions sized(ProblemOptions problems, const DocumentedSize& size) {
+ProblemOptions sized(ProblemOptions problems, const CheckedSize& size) {
   const auto kv_heads = problems.details.find(&find_detail("kv_heads"));
   const bool keys_decide = size.batch == 1 && kv_heads != problems.details.end();
   problems.seq_lens = {size.seq_len};

@@ -13,7 +13,7 @@ namespace fatune {
 struct CheckOptions : MeasureOptions {
   std::vector<std::string> configs;  ///< instead of a space
   int seeds = 1;
-  bool small = false;  ///< the documented small problem in place of the documented full one
+  bool small = false;                     ///< the small problem in place of the full one
   std::vector<SanitizerTool> sanitizers;  ///< every configuration runs under these too
 };
 

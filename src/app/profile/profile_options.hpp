@@ -24,13 +24,13 @@ struct ProfileOptions {
   OutputOptions output;
   std::vector<std::string> configs;  ///< instead of a space or a run
   std::optional<std::filesystem::path> db_file;
-  bool with_run = false;                           ///< the first of a stored run's rankings
-  std::optional<std::int64_t> run;                 ///< absent: the run that began last
-  int top = 5;                                     ///< of each ranking; 0: all
-  std::vector<std::string> metrics{"documented"};  ///< sets, figures, raw metrics
-  bool all_sections = false;                       ///< ncu's report has all its sections
-  int runs = 3;                                    ///< launches that are counted and averaged
-  std::optional<std::string> baseline;  ///< configuration that relative_percent refers to
+  bool with_run = false;                         ///< the first of a stored run's rankings
+  std::optional<std::int64_t> run;               ///< absent: the run that began last
+  int top = 5;                                   ///< of each ranking; 0: all
+  std::vector<std::string> metrics{"standard"};  ///< sets, figures, raw metrics
+  bool all_sections = false;                     ///< ncu's report has all its sections
+  int runs = 3;                                  ///< launches that are counted and averaged
+  std::optional<std::string> baseline;           ///< configuration that relative_percent refers to
   CounterReader reader = CounterReader::ncu;
   std::optional<std::filesystem::path> out_dir;
   bool timeline = false;                            ///< Nsight Systems, no counters

@@ -5,7 +5,7 @@
 #include "emulate/values/float_functions.hpp"
 
 // Approximations: PTX ISA 9.0, section 9.7.3. They are rounded correctly here, which is within
-// their documented error. Where the hardware's ranges differ, its ranges are used.
+// the error that it allows. Where the hardware's ranges differ, its ranges are used.
 namespace fatune::emulate {
 namespace {
 

@@ -56,7 +56,7 @@ TEST(ErrorRule, AnErrorBeyondTheLimitIsNamedWithFigures) {
                                HasSubstr("25 of 1000"), HasSubstr("2.50%")));
 }
 
-TEST(ErrorRule, TheDocumentedRuleHoldsAgainstTheSixteenBitReference) {
+TEST(ErrorRule, TheRuleHoldsAgainstTheSixteenBitReference) {
   ErrorStats stats = right_result();
   stats.max_abs_difference = 2.1e-3;
   EXPECT_THAT(find_fault(stats).value_or(""), HasSubstr("16-bit reference 0.0021"));

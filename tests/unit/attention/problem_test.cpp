@@ -12,14 +12,14 @@ namespace {
 
 TEST(Problem, BatchFollowsTheDocuments) {
   for (const std::int64_t seq_len : {512, 1024, 2048, 4096}) {
-    EXPECT_EQ(documented_batch(seq_len), 16) << seq_len;
+    EXPECT_EQ(default_batch(seq_len), 16) << seq_len;
   }
-  EXPECT_EQ(documented_batch(8192), 8);
-  EXPECT_EQ(documented_batch(16384), 4);
-  EXPECT_EQ(documented_batch(1), 16);
-  EXPECT_EQ(documented_batch(4097), 8);
-  EXPECT_EQ(documented_batch(65536), 1);
-  EXPECT_EQ(documented_batch(1 << 20), 1);
+  EXPECT_EQ(default_batch(8192), 8);
+  EXPECT_EQ(default_batch(16384), 4);
+  EXPECT_EQ(default_batch(1), 16);
+  EXPECT_EQ(default_batch(4097), 8);
+  EXPECT_EQ(default_batch(65536), 1);
+  EXPECT_EQ(default_batch(1 << 20), 1);
 }
 
 TEST(Problem, IsNamedByOptions) {

@@ -81,7 +81,7 @@ TEST(Compiler, InstantiatesATemplateWithDefinesAndHeaders) {
   EXPECT_EQ(artifact.facts.static_smem_bytes, 256);
 }
 
-TEST(Compiler, CompilesForEveryArchitectureOfTheContract) {
+TEST(Compiler, CompilesForEachSupportedArchitecture) {
   for (const Arch arch : {Arch{80}, Arch{86}, Arch{89}, Arch{90}, Arch{90, 'a'}}) {
     CompileRequest request = small_request();
     request.arch = arch;

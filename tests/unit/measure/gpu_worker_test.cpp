@@ -107,7 +107,7 @@ TEST_F(GpuWorkerTest, DenseProductsThatCrashCostOneWorker) {
 
 #ifdef FATUNE_NVTX_RECORDER
 
-TEST_F(GpuWorkerTest, ProfilersSeeTheDocumentedRanges) {
+TEST_F(GpuWorkerTest, ProfilersSeeTheRangesOfTheProblem) {
   const std::string file = testing::TempDir() + "fatune_nvtx_ranges_" + std::to_string(::getpid());
   std::filesystem::remove(file);
   const gpu::ScopedVariable injection("NVTX_INJECTION64_PATH", FATUNE_NVTX_RECORDER);

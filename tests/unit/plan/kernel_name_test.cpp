@@ -9,7 +9,7 @@ namespace {
 
 using fixtures::flash;
 
-const Config& documented() {
+const Config& sample() {
   static const Config config{"flash_sm80", {5, 128, 64, 64, 4, 1, 1, 1, 0, 2, 0, 1, 1}};
   return config;
 }
@@ -18,8 +18,8 @@ void expect_bad_name(const std::string& text, const std::vector<std::string>& pa
   fixtures::expect_error([&] { (void)parse_kernel_name(flash(), text); }, ExitCode::usage, parts);
 }
 
-TEST(KernelName, PrintsAsDocumented) {
-  EXPECT_EQ(kernel_name(flash(), documented()),
+TEST(KernelName, PrintsEachParameter) {
+  EXPECT_EQ(kernel_name(flash(), sample()),
             "flash_forward_kernel<FlashForwardKernelConfig{5, 128, 64, 64, 4, 1, 1, 1, 0, 2, 0, 1, "
             "1}>");
 }
@@ -43,7 +43,7 @@ TEST(KernelName, ReadsWhatProfilersPrint) {
            ", "
            "0 , 2 , 0 , 1 , 1 } > ( ) ",
        }) {
-    EXPECT_EQ(parse_kernel_name(flash(), text), documented()) << text;
+    EXPECT_EQ(parse_kernel_name(flash(), text), sample()) << text;
   }
 }
 

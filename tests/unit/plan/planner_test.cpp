@@ -43,7 +43,7 @@ std::map<std::string, int> count_rules(const Plan& plan) {
   return counts;
 }
 
-TEST(Plan, TuneKeepsEightyInTheDocumentedOrder) {
+TEST(Plan, TuneKeepsEightyInOrderOfTheirValues) {
   EXPECT_THAT(lines(plan_of("tune")), ElementsAreArray(fixtures::golden_lines("list_tune.txt")));
 }
 
@@ -52,7 +52,7 @@ TEST(Plan, ProgallKeepsFiftySix) {
               ElementsAreArray(fixtures::golden_lines("list_progall.txt")));
 }
 
-TEST(Plan, TheRulesOfTuneDropWhatTheContractSays) {
+TEST(Plan, TheRulesOfTuneDrop176Of256) {
   const Plan plan = plan_of("tune");
   EXPECT_EQ(plan.kept.size(), 80U);
   EXPECT_EQ(plan.dropped.size(), 176U);
@@ -62,7 +62,7 @@ TEST(Plan, TheRulesOfTuneDropWhatTheContractSays) {
                                                            {"br128-q-in-registers", 64}}));
 }
 
-TEST(Plan, TheRulesStandInTheContractsOrder) {
+TEST(Plan, TheRulesOfTuneKeepTheirOrder) {
   std::vector<std::string> ids;
   const Space tune = load_space(FileTree{}, flash(), "tune");
   for (const SpaceRule& rule : tune.parts.at(0).rules) {

@@ -17,7 +17,7 @@ void expect_bad(const std::string& text, const std::vector<std::string>& parts) 
   fixtures::expect_error([&] { (void)parse_short_form(flash(), text); }, ExitCode::usage, parts);
 }
 
-TEST(ShortForm, PrintsAsDocumented) {
+TEST(ShortForm, PrintsTypeTilesAndFlags) {
   const Config all{"flash_sm80", {5, 128, 64, 64, 4, 1, 1, 1, 0, 2, 2, 1, 1}};
   EXPECT_EQ(short_form(flash(), all), kCanonical);
   const Config none{"flash_sm80", {15, 64, 128, 32, 8, 0, 0, 0, 2, 2, 0, 0, 0}};

@@ -51,7 +51,7 @@ TEST(Space, IsThereForItsOwnFamilyAlone) {
   EXPECT_FALSE(has_space(tree, hopper, file));
 }
 
-TEST(Space, EveryDocumentedKeyIsThere) {
+TEST(Space, EveryBuiltInKeyIsThere) {
   std::vector<std::string> keys;
   for (const SpaceInfo& info : list_spaces(FileTree{}, flash())) {
     keys.push_back(info.key);

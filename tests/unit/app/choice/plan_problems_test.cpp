@@ -39,7 +39,7 @@ TEST_F(PlanProblems, OnePerLengthForEachDTypeAndHeadDimensionThatIsKept) {
   EXPECT_EQ(problems[2].configs.size(), 1U);
 }
 
-TEST_F(PlanProblems, TheDocumentedLengthsWhenNoneIsGiven) {
+TEST_F(PlanProblems, TheDefaultLengthsWhenNoneIsGiven) {
   std::vector<std::int64_t> seq_lens;
   for (const ProblemPlan& problem : plan({})) {
     seq_lens.push_back(problem.problem.seq_len);

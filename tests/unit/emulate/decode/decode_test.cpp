@@ -25,7 +25,7 @@ std::string error_of(const std::string& statements) {
 }
 
 /// The opcodes in the paragraph after "Opcodes of PTX:", which lists them as "`abs`, `add`".
-std::vector<std::string> documented_opcodes() {
+std::vector<std::string> listed_opcodes() {
   std::ifstream in(FATUNE_EMULATE_DOC);
   std::string line;
   while (std::getline(in, line) && line != "Opcodes of PTX:") {
@@ -45,7 +45,7 @@ std::vector<std::string> documented_opcodes() {
 
 TEST(Decode, CoversWhatTheDocumentationLists) {
   const std::vector<std::string_view> covered = covered_opcodes();
-  EXPECT_THAT(documented_opcodes(), testing::ElementsAreArray(covered.begin(), covered.end()));
+  EXPECT_THAT(listed_opcodes(), testing::ElementsAreArray(covered.begin(), covered.end()));
 }
 
 TEST(Decode, AnUncoveredOpcodeNamesItselfAndItsLine) {
