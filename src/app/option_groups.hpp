@@ -24,9 +24,9 @@ struct KernelOptions {
   std::string family;  ///< several are joined by kJoin; empty or kEveryFamily: kernel_choice.hpp
   std::vector<std::filesystem::path> kernel_dirs;   ///< laid over the built-in families, in order
   std::vector<std::filesystem::path> include_dirs;  ///< further folders for kernels' #include
-  std::vector<std::string> allowed_options;         ///< of the compiler, besides plain ones
-  std::optional<std::string> space;                 ///< key or file
-  std::optional<std::string> kernels_variable;      ///< the environment's KERNELS
+  std::vector<std::string> allowed_options;     ///< compiler options besides those always allowed
+  std::optional<std::string> space;             ///< key or file
+  std::optional<std::string> kernels_variable;  ///< the environment's KERNELS
 };
 
 /// Options that select the problems. Empty lists: the default sequence lengths, and for the rest
@@ -68,7 +68,7 @@ struct StoreOptions {
 /// Options that select the tuned problems. If they name nothing: what fatune ships.
 struct TunedOptions {
   std::vector<std::filesystem::path> best_files;  ///< best_configs.json or results.json
-  std::vector<std::optional<std::int64_t>> runs;  ///< of the store; absent: the last
+  std::vector<std::optional<std::int64_t>> runs;  ///< numbers of stored runs; absent: the last run
   std::optional<std::filesystem::path> db_file;   ///< absent: default_store_path()
 };
 
@@ -84,7 +84,7 @@ struct OutputOptions {
   bool live_progress = false;  ///< standard error is a terminal: redraw one line
   std::size_t columns = 0;     ///< width of the terminal on standard output; 0: none, or not known
   std::size_t columns_variable = 0;  ///< the environment's COLUMNS; 0: not set
-  std::string command_line;          ///< as typed, for the records
+  std::string command_line;          ///< what the user typed; records keep it
 };
 
 /// The rows of each ranking that people see, 0: all. A table has ten unless --top says otherwise,
@@ -119,7 +119,7 @@ struct MeasureOptions {
   bool strict = false;
   bool count_rows = false;  ///< verifications say which rows are wrong
   bool matmul_rate = true;  ///< also measure the rate of dense matrix products
-  bool emulate = true;      ///< without a GPU: verify by emulation
+  bool emulate = true;      ///< verify by emulation if there is no GPU
   int counters = 0;         ///< read counters of this many of each problem's ranking; 0: none
   std::vector<std::string> given_for_times;  ///< the given options that only timing heeds
   std::vector<std::string> launcher;  ///< command of a tool that runs the worker; not an option
@@ -135,7 +135,7 @@ struct AgainstOptions {
 /// Options that select which of a problem's configurations are tried.
 struct SearchOptions {
   std::optional<SearchKind> kind;          ///< absent: automatic
-  std::optional<std::size_t> max_configs;  ///< per problem; absent: the search decides
+  std::optional<std::size_t> max_configs;  ///< limit for each problem; absent: the search decides
 };
 
 /// Options for replays of searches in place of a sweep.
@@ -146,7 +146,7 @@ struct SimulationOptions {
 
 /// Options that select configurations to try although the rules dropped them.
 struct AuditOptions {
-  std::int64_t count = 0;  ///< per problem, spread over the rules
+  std::int64_t count = 0;  ///< how many of each problem, spread over the rules
   bool all = false;
 };
 

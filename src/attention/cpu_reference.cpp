@@ -101,7 +101,7 @@ class RowScores {
 
 struct SoftmaxSum {
   double greatest;
-  double sum;  // of exp(score - greatest)
+  double sum;  // the sum of exp(score - greatest)
 };
 
 SoftmaxSum softmax_sum(const std::vector<double>& scores) {

@@ -13,7 +13,8 @@ namespace {
 
 using Elements = std::vector<std::uint16_t>;
 
-// The same as in the reference kernels' large_logits and dominating_key (kernels/reference).
+// These are the values of the reference kernels' large_logits and dominating_key
+// (kernels/reference).
 constexpr double kLargeLogitFactor = 7.0;
 constexpr double kDominatingLogit = 16.0;
 

@@ -24,7 +24,7 @@ struct HeadInputs {
 
 /// The inputs of the query heads that share a key head.
 struct GroupInputs {
-  std::vector<std::vector<std::uint16_t>> q;  ///< of each query head
+  std::vector<std::vector<std::uint16_t>> q;  ///< one for each query head
   std::vector<std::uint16_t> k;
   std::vector<std::uint16_t> v;
 };

@@ -19,14 +19,14 @@ inline constexpr std::int64_t kMostHeadDim = 1024;
 struct ProblemDetail {
   enum class Kind { integer, number, flag, layout };
 
-  std::string_view name;    ///< in outputs and records
-  std::string_view symbol;  ///< in the expressions of families and spaces
-  std::string_view option;  ///< on the command line
+  std::string_view name;    ///< what outputs and records call it
+  std::string_view symbol;  ///< what expressions of families and spaces call it
+  std::string_view option;  ///< its option on the command line
   std::string_view label;   ///< what describe() puts before the value
   std::string_view doc;
   Kind kind;
-  double least;     ///< of an integer or number
-  double greatest;  ///< of an integer or number
+  double least;     ///< the least allowed integer or number
+  double greatest;  ///< the greatest allowed integer or number
   double (*get)(const Problem&);
   void (*set)(Problem&, double);
 };

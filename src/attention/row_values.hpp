@@ -27,7 +27,7 @@ struct RowStatistics {
   double maximum = 0.0;
   double log_of_sum = 0.0;  ///< ln(sum of exp(s - maximum))
 
-  [[nodiscard]] double of(RowValue what) const;  ///< for a sum, its logarithm
+  [[nodiscard]] double of(RowValue what) const;  ///< a sum is returned as its logarithm
 };
 
 /// Row values are compared as logarithms. Returns the logarithm of a sum, and other values

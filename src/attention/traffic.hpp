@@ -9,7 +9,7 @@ namespace fatune {
 
 /// The bytes of Q, K and V that must be read once. Keys that no query sees need not be read.
 [[nodiscard]] std::int64_t needed_input_bytes(const Problem& problem);
-/// The same and the bytes of O, which must be written once.
+/// needed_input_bytes(), and the bytes of O, which must be written once.
 [[nodiscard]] double needed_bytes(const Problem& problem);
 
 }  // namespace fatune

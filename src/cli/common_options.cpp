@@ -14,7 +14,7 @@ struct CommonOptions {
   std::string_view names;
 };
 
-/// At most ten for each command with many options.
+/// A command with many options has at most ten of these.
 constexpr std::array kCommonOptions{
     CommonOptions{"sweep",
                   "--preset --seq --dhead --dtype --causal --space --device --search --out "

@@ -17,9 +17,9 @@ inline constexpr const char* kConfigFileOption = "--config-file";
 
 /// A command line with the options that a file adds.
 struct ConfiguredWords {
-  std::vector<std::string> words;  ///< as typed, with the file's options after the command
+  std::vector<std::string> words;  ///< what was typed, with the file's options after the command
   std::filesystem::path file;      ///< empty: none was read
-  std::map<std::string, std::string> places;  ///< of each added option: "--seq" has "fatune.toml:3"
+  std::map<std::string, std::string> places;  ///< where each option stands: "fatune.toml:3"
 };
 
 /// Returns fatune.toml in `folder`, or in the nearest folder above it, up to `home` or the root.

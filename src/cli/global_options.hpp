@@ -12,8 +12,8 @@ namespace fatune {
 
 /// The options that the program and each of its commands have.
 struct GlobalOptions {
-  std::optional<bool> colour{};       ///< absent: the terminal decides
-  std::string command_line{};         ///< for the records: as typed, plus the file's options
+  std::optional<bool> colour{};  ///< absent: the terminal decides
+  std::string command_line{};    ///< what records keep: the words typed, and the file's options
   std::filesystem::path config_file;  ///< the file that was read; empty: none
 };
 

@@ -74,7 +74,7 @@ class CacheFolder {
   std::atomic<std::int64_t> evicted_{0};
   std::atomic<bool> writable_{true};
   std::mutex eviction_;                ///< one thread counts and evicts at a time
-  std::int64_t estimated_bytes_ = -1;  ///< of the folder; -1: not counted yet
+  std::int64_t estimated_bytes_ = -1;  ///< the folder's size; -1: not counted yet
 };
 
 }  // namespace fatune

@@ -21,8 +21,8 @@ class CubinCache;
 [[nodiscard]] CompileResult compile_to_ptx(const CompileRequest& request,
                                            CubinCache* cache = nullptr);
 
-/// The same request with tables of source and PTX lines in the cubin, and .loc in the PTX. Its
-/// artifact is another one, with the same code and constants; its symbols have other numbers.
+/// The request for a cubin with tables of source and PTX lines, and PTX with .loc. Its
+/// artifact has a key of its own, and equal code and constants; its symbols have other numbers.
 [[nodiscard]] CompileRequest with_line_info(CompileRequest request);
 
 /// Content address (64 hex digits, SHA-256) of the machine code: sources and headers with their

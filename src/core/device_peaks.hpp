@@ -10,7 +10,7 @@ namespace fatune {
 /// peak figures divided by SMs and clock. Nothing if the architecture is not known.
 [[nodiscard]] std::optional<double> nominal_tensor_flop_per_clock(Arch arch);
 
-/// The same, but the greatest known value for an unknown architecture.
+/// nominal_tensor_flop_per_clock(), or its greatest known value for an unknown architecture.
 [[nodiscard]] double peak_tensor_flop_per_clock(Arch arch);
 
 /// The peak FLOP per microsecond of all SMs at the greatest clock; 0 if the limits do not tell.

@@ -9,7 +9,7 @@
 namespace fatune {
 namespace {
 
-/// In the order of EstimateSource.
+/// Ordered like EstimateSource.
 constexpr std::array<std::string_view, 4> kEstimateSourceNames{"problem", "family", "emulation",
                                                                "calibration"};
 

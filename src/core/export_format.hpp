@@ -11,7 +11,7 @@ enum class ExportFormat { json, cpp, torch, t4, kernel_tuner_cache };
 
 struct ExportFormatInfo {
   ExportFormat format;
-  std::string_view name;  ///< on the command line
+  std::string_view name;  ///< what the command line calls it
   std::string_view doc;   ///< what it is, for the help
   bool is_library;        ///< a folder with the kernels' machine code
   bool is_imported;       ///< `import --from` takes it
@@ -35,7 +35,7 @@ inline constexpr std::array kExportFormats{
 [[nodiscard]] bool is_library(ExportFormat format);
 /// Throws Error(usage), which lists the formats, if the text is not the name of one.
 [[nodiscard]] ExportFormat parse_export_format(std::string_view text);
-/// The same for the formats that `import --from` takes.
+/// Throws Error(usage), which lists the formats that `import --from` takes, for any other text.
 [[nodiscard]] ExportFormat parse_import_format(std::string_view text);
 /// "json|cpp|...": all formats, and below those that `import --from` takes.
 [[nodiscard]] std::string export_format_words();

@@ -13,7 +13,7 @@ namespace fatune {
 template <typename Work>
 void for_each_index(std::size_t count, int jobs, Work work) {
   std::atomic<bool> failed = false;
-  std::exception_ptr failure;  // of the call that set `failed`
+  std::exception_ptr failure;  // thrown by the call that set `failed`
   TaskPool pool(jobs);
   for (std::size_t i = 0; i < count; ++i) {
     pool.add([&, i] {

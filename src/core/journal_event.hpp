@@ -20,15 +20,15 @@ struct JournalEvent {
   };
   Kind kind = Kind::sample;
   std::string config;                 ///< short form; empty for closed
-  std::string artifact_key;           ///< for admitted
-  LaunchGeometry launch;              ///< for admitted
+  std::string artifact_key;           ///< set if admitted
+  LaunchGeometry launch;              ///< set if admitted
   double us = 0.0;                    ///< admitted: time of the first launch; sample: its time
-  bool throttled = false;             ///< for a sample
+  bool throttled = false;             ///< set for a sample
   double elapsed_s = 0.0;             ///< time spent on the problem until the event
-  std::optional<GpuReading> reading;  ///< for a sample
-  /// For admitted, and for a sample that changed what is known of the configuration.
+  std::optional<GpuReading> reading;  ///< set for a sample
+  /// Set if admitted, and for a sample that changed what is known of the configuration.
   std::optional<Verification> verification;
-  std::optional<Outcome> outcome;  ///< for failed: how it failed
+  std::optional<Outcome> outcome;  ///< how it failed, if it did
 };
 
 }  // namespace fatune

@@ -17,7 +17,7 @@ struct ScalarPiece {
   std::int64_t offset = 0;  ///< within the argument, as for all pieces
   std::int64_t bytes = 0;   ///< 1, 4 or 8
   std::uint64_t bits = 0;   ///< little-endian; those above `bytes` are 0
-  std::string type = {};    ///< as family.json names it, "int32" or "float": for people
+  std::string type = {};    ///< what family.json calls it, "int32" or "float"; shown to people
 
   auto operator<=>(const ScalarPiece&) const = default;
 };
@@ -40,7 +40,7 @@ struct TensorMapPiece {
   std::int64_t byte_offset = 0;
   std::string element_type;
   std::vector<std::int64_t> sizes;            ///< elements
-  std::vector<std::int64_t> strides_bytes;    ///< of dimensions 1 and up
+  std::vector<std::int64_t> strides_bytes;    ///< strides of dimensions 1 and up
   std::vector<std::int64_t> box;              ///< elements
   std::vector<std::int64_t> element_strides;  ///< usually all 1
   std::string swizzle = "none";
@@ -79,10 +79,10 @@ struct KernelBuffer {
   std::string clear = "never";
   /// Empty for a workspace. Otherwise an output: "lse", "row_max", "row_sum", or "unchecked".
   std::string output;
-  std::string element_type = {};         ///< of an output: "float32", ...
-  std::vector<std::int64_t> shape = {};  ///< of an output, in elements
+  std::string element_type = {};         ///< an output's type: "float32", ...
+  std::vector<std::int64_t> shape = {};  ///< an output's shape, in elements
 
-  [[nodiscard]] std::int64_t elements() const;  ///< of an output
+  [[nodiscard]] std::int64_t elements() const;  ///< an output's number of elements
 
   auto operator<=>(const KernelBuffer&) const = default;
 };

@@ -8,7 +8,7 @@
 namespace fatune {
 
 enum class Strategy {
-  exhaustive,  ///< the same number of samples for each configuration
+  exhaustive,  ///< every configuration gets as many samples
   race,        ///< samples go to the configurations that can still win
 };
 

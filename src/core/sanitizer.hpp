@@ -28,12 +28,12 @@ struct SanitizerFinding {
   std::string place;   ///< "kernel+0xd0", with " in file.cu:12" where there are source lines
   std::vector<std::string> against;  ///< the other accesses of a race: "Read access at ..."
   std::string space;                 ///< "global", "shared", ...; empty: not reported
-  std::int64_t size_bytes = 0;       ///< of the access; 0: not reported
+  std::int64_t size_bytes = 0;       ///< the size of the access; 0: not reported
   std::string thread;                ///< "(0,0,0)" of the first report; empty: not reported
   std::string block;
   std::string detail;      ///< "Access to 0x... is out of bounds"; empty: not reported
   std::int64_t count = 1;  ///< number of reports like this one; for a race, of all its hazards
-  std::int64_t group = 0;  ///< from 1: findings that most likely have the same cause; 0: no group
+  std::int64_t group = 0;  ///< findings with one number most likely have one cause; 0: no group
 };
 
 /// Describes a finding in one line: what, where, by which thread, how often.

@@ -10,7 +10,7 @@ enum class SearchKind {
   exhaustive,  ///< all
   random,
   local,  ///< the neighbours of the fastest one, repeatedly
-  model,  ///< those that a model, which learns from the measurements, predicts to be fast
+  model,  ///< configurations that a model, which learns from the measurements, predicts to be fast
 };
 
 /// "auto", "exhaustive", "random", "local", "model"

@@ -17,8 +17,8 @@ class Sha256 {
   void update(std::string_view bytes);
   /// Ends the message; returns 64 lower-case hex digits. Call once.
   [[nodiscard]] std::string finish_hex();
-  /// The same as 44 characters of base64, the form in which a content security policy names
-  /// scripts.
+  /// Ends the message; returns the hash as 44 characters of base64, the form in which a content
+  /// security policy names scripts.
   [[nodiscard]] std::string finish_base64();
 
  private:

@@ -17,9 +17,9 @@ namespace fatune {
 /// and 1 (PTX ISA 9.0, "Tensors", "Swizzling Modes").
 struct SharedTensor {
   std::string name;
-  std::int64_t offset_bytes = 0;  ///< of stage 0, from the start of dynamic shared memory
+  std::int64_t offset_bytes = 0;  ///< where stage 0 begins in dynamic shared memory
   std::int64_t stages = 1;
-  std::int64_t stage_bytes = 0;  ///< from one stage to the next
+  std::int64_t stage_bytes = 0;  ///< the distance from one stage to the next
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   std::int64_t element_bytes = 2;

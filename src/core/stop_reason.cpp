@@ -9,7 +9,7 @@
 namespace fatune {
 namespace {
 
-/// In the order of StopReason.
+/// Ordered like StopReason.
 constexpr std::array<std::string_view, 7> kStopReasonNames{
     "interrupted",    "fixed count", "target reached", "noise stopped falling",
     "budget used up", "round limit", "nobody left"};

@@ -38,7 +38,7 @@ class TaskPool {
   std::mutex mutex_;
   std::condition_variable added_;
   std::condition_variable ended_;
-  std::multimap<std::size_t, Task> tasks_;  ///< by rank
+  std::multimap<std::size_t, Task> tasks_;  ///< keyed by rank
   std::size_t running_ = 0;
   bool any_ended_ = false;
   bool closed_ = false;

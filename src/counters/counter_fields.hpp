@@ -12,7 +12,7 @@ namespace fatune {
 /// The sets of figures.
 enum class CounterSet {
   standard,   ///< duration, cycles, registers, L2 hit rate, memory workload: the default
-  attention,  ///< those, and what explains an attention kernel: efficiency, conflicts, stalls ...
+  attention,  ///< standard, and what explains an attention kernel: efficiency, conflicts, stalls
   core,       ///< figures that take few passes over a kernel: for counting during a sweep
 };
 

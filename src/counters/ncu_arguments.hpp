@@ -12,7 +12,7 @@ struct NcuProfile {
   std::string log;                    ///< the file for its messages
   std::vector<std::string> metrics;   ///< raw metrics, in addition to the sections
   std::vector<std::string> sections;  ///< "MemoryWorkloadAnalysis"
-  std::string set;                    ///< of sections: "basic", "full"; empty: none
+  std::string set;                    ///< a set of sections: "basic", "full"; empty: none
 };
 
 /// ncu's arguments up to the program to run. ncu profiles the launches within profiler ranges

@@ -16,7 +16,7 @@ namespace fatune {
 /// requested one. Error(usage) lists the known architectures if there is no such file.
 [[nodiscard]] DeviceLimits load_device_limits(const FileTree& tree, Arch arch);
 
-/// That GPU: "NVIDIA H200 SXM". Throws as load_device_limits() does.
+/// The product name of that GPU: "NVIDIA H200 SXM". Throws as load_device_limits() does.
 [[nodiscard]] std::string device_product(const FileTree& tree, Arch arch);
 
 /// Reads the limits that a device of an output has. The others keep the defaults of DeviceLimits.

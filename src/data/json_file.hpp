@@ -41,7 +41,7 @@ class JsonNode {
 
   [[nodiscard]] JsonNode at(const std::string& key) const;
   [[nodiscard]] std::optional<JsonNode> find(const std::string& key) const;
-  [[nodiscard]] std::vector<JsonNode> elements() const;                           ///< of an array
+  [[nodiscard]] std::vector<JsonNode> elements() const;  ///< the elements of an array
   [[nodiscard]] std::vector<JsonNode> elements_of(const std::string& key) const;  ///< none: absent
   [[nodiscard]] std::vector<std::pair<std::string, JsonNode>> members() const;    ///< of an object
   [[nodiscard]] std::string text() const;

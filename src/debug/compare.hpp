@@ -26,12 +26,12 @@ struct StepCheck {
   std::optional<std::int64_t> step;     ///< absent: the output
   std::optional<std::int64_t> kv_tile;  ///< the tile of keys of this step
   StepTensor tensor = StepTensor::s;
-  std::optional<double> max_error;  ///< of the kernel; absent: none ran, or it shows no steps
+  std::optional<double> max_error;  ///< the kernel's; absent: none ran, or it shows no steps
   double emulated_error = 0.0;      ///< greatest of the emulated 16-bit algorithm
   double limit = 0.0;
   std::int64_t values = 0;  ///< number compared
   std::int64_t wrong = 0;
-  std::optional<WrongValue> first_wrong;  ///< in order of row, then column
+  std::optional<WrongValue> first_wrong;  ///< the first by row, then by column
 };
 
 /// The values that a kernel wrote. Without `has_steps` all but the output are NaN.
@@ -44,7 +44,7 @@ struct KernelValues {
 struct Comparison {
   StepValues float64;
   StepValues sixteen_bit;
-  std::vector<StepCheck> checks;  ///< in order of block, step and StepTensor; outputs last
+  std::vector<StepCheck> checks;  ///< ordered by block, step and StepTensor; outputs last
 };
 
 /// Computes the algorithm on the CPU and compares. A kernel's M may lag behind the greatest score

@@ -44,7 +44,7 @@ struct StepValues {
 /// values. It does not include rows past the end of the sequence.
 struct StepWindow {
   std::size_t first = 0;       ///< index of the first value
-  std::size_t row_stride = 0;  ///< from one row to the next
+  std::size_t row_stride = 0;  ///< the distance from one row to the next
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   std::int64_t first_row = 0;     ///< position in the sequence

@@ -28,7 +28,7 @@ struct CheckedInput {
   std::optional<RowMismatches> rows{};  ///< which of its rows are wrong; absent: not asked for
   /// The tool of compute-sanitizer under which it ran on all inputs, or kEmulatorTool; empty: none.
   std::string tool{};
-  std::vector<SanitizerFinding> findings{};  ///< of that tool
+  std::vector<SanitizerFinding> findings{};  ///< what that tool has found
 };
 
 [[nodiscard]] bool is_right(const CheckedInput& checked);

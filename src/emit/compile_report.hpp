@@ -26,7 +26,7 @@ struct CompiledConfig {
   std::string artifact_key;
   std::string symbol;       ///< the kernel's name in the module; empty unless compiled
   Problem problem;          ///< the report's, with this configuration's dtype and d_head
-  LaunchGeometry geometry;  ///< for that problem
+  LaunchGeometry geometry;  ///< the launch on that problem
   std::string cubin_file;   ///< the file written; empty: none
   std::string ptx_file;
 };
@@ -38,7 +38,7 @@ struct CompileReport {
   DeviceLimits device;
   Toolchain toolchain;
   double wall_s = 0.0;
-  Coverage coverage;  ///< of the configurations
+  Coverage coverage;  ///< how many configurations were compiled
   std::vector<CompiledConfig> configs;
 };
 

@@ -30,11 +30,11 @@ struct DebugReport {
   std::string why_not_measured;     ///< empty: the kernel was to run on a GPU
   bool emulated = false;            ///< the PTX was run on the CPU instead
   std::string why_not_emulated;     ///< empty: it was emulated, or was not to be
-  std::int64_t findings_count = 0;  ///< those of the emulator
-  std::string first_finding;        ///< with its place; empty: there is none
+  std::int64_t findings_count = 0;  ///< how many the emulator has found
+  std::string first_finding;        ///< the first finding with its place; empty: there is none
   std::optional<DebugFailure> failure;
   std::vector<StepCheck> checks;
-  std::string likely_cause;  ///< of the first check that is wrong; empty: nothing hints at one
+  std::string likely_cause;  ///< why the first wrong check may fail; empty: nothing hints at it
 };
 
 /// Whether the kernel ran or was emulated, and everything that it shows is right.

@@ -13,7 +13,7 @@ struct Destination {
     descriptor,  ///< an open descriptor of this process, as /dev/stdout or /dev/fd/63
   };
   Kind kind = Kind::file;
-  std::filesystem::path path;  ///< of the file or stream itself: no symbolic link
+  std::filesystem::path path;  ///< the file or stream itself, and no symbolic link to it
   int descriptor = -1;
 };
 

@@ -19,8 +19,8 @@ struct EmulateReport {
   std::vector<std::string> schedules;
   std::vector<std::string> inputs;
   std::int64_t seed = 0;
-  std::vector<std::string> checks;  ///< those whose findings count
-  Coverage coverage;                ///< of the configurations
+  std::vector<std::string> checks;  ///< the checks whose findings count
+  Coverage coverage;                ///< how many configurations were emulated
   std::vector<EmulatedConfig> configs;
 };
 

@@ -25,7 +25,7 @@ inline const auto percent_of_limit = [](const auto& row) {
 /// The differences between the lists of fields with error statistics.
 struct ErrorColumns {
   std::string_view input_doc;
-  std::string_view error_doc;  ///< of the difference from the exact reference
+  std::string_view error_doc;  ///< describes the difference from the exact reference
   int percent_leaves = 0;
   Shown mismatched = kEverywhere;
 };

@@ -15,7 +15,7 @@ struct ExportedFile {
   std::string problem;  ///< describe() of it
   std::string kernel;
   std::size_t settings = 0;
-  std::size_t timed = 0;  ///< of them, those that have a time
+  std::size_t timed = 0;  ///< how many of them have a time
 };
 
 /// JSON: configs/schema/export_files.schema.json.

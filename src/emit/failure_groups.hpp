@@ -17,7 +17,7 @@ struct FailureGroup {
   std::string reason;     ///< id of a rule, or a text
   std::string why;        ///< the reason in words
   std::string config;     ///< short form
-  std::string problem{};  ///< in words; empty: none
+  std::string problem{};  ///< the problem in words; empty: none
   std::size_t count = 1;
 };
 

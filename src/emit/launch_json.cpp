@@ -10,7 +10,7 @@ namespace {
 
 struct NamedTensor {
   TensorRole role;
-  const char* name;  ///< as the arguments refer to it
+  const char* name;  ///< what the arguments call it
 };
 constexpr NamedTensor kNamedTensors[]{
     {TensorRole::q, "q"}, {TensorRole::k, "k"}, {TensorRole::v, "v"}, {TensorRole::o, "o"}};

@@ -25,7 +25,7 @@ struct ListedDrop {
 };
 struct RuleCount {
   std::string rule;
-  std::string reason;        ///< for the first configuration dropped; empty: none was
+  std::string reason;        ///< why the first configuration was dropped; empty: none was
   std::int64_t dropped = 0;  ///< configurations for which it was the first match
   bool waits = false;        ///< needs a problem or device that is not known, and was not tried
 };
@@ -35,9 +35,9 @@ struct PlanReport {
   std::string space;
   std::string family;
   std::vector<ListedConfig> kept;
-  std::vector<ListedDrop> pruned;   ///< by the space's rules
-  std::vector<ListedDrop> invalid;  ///< by the family's validity
-  std::vector<RuleCount> rules;     ///< in the space's order
+  std::vector<ListedDrop> pruned;   ///< configurations that the space's rules drop
+  std::vector<ListedDrop> invalid;  ///< configurations that the family's validity excludes
+  std::vector<RuleCount> rules;     ///< ordered like the rules of the space
   /// The numbers of configurations not listed: the lists of a large space are random samples.
   std::int64_t kept_besides = 0;
   std::int64_t pruned_besides = 0;

@@ -17,7 +17,7 @@ namespace fatune {
 struct ProfiledConfig {
   std::optional<Problem> problem;  ///< absent: a report made elsewhere does not say
   std::string config;              ///< short form
-  std::string kernel_name;         ///< as profilers print it; empty: the family has no such form
+  std::string kernel_name;  ///< the name that profilers print; empty: the family has no such form
   OutcomeKind outcome = OutcomeKind::stopped;
   std::string detail;     ///< what went wrong; empty: nothing
   std::int64_t runs = 0;  ///< launches that were counted
@@ -33,7 +33,7 @@ struct ProfileReport {
   std::string family;
   std::string read_by;  ///< "ncu 2025.3.1.0", "cupti"
   std::string source;   ///< "run 12", "space tune"; empty: configurations were named
-  Coverage coverage;    ///< of the configurations, once for each problem
+  Coverage coverage;    ///< counts each configuration once for each problem
   std::vector<CounterField> fields;
   std::vector<ProfiledConfig> rows;
 };

@@ -39,8 +39,8 @@ struct MapSassRow {
 struct MapSelection {
   std::string what;                ///< "softmax.cuh:40", "PTX line 70", "SASS 0x22d0"
   std::vector<MapLineRow> source;  ///< innermost first
-  std::vector<MapPtxRow> ptx;      ///< by line
-  std::vector<MapSassRow> sass;    ///< by address
+  std::vector<MapPtxRow> ptx;      ///< ordered by line
+  std::vector<MapSassRow> sass;    ///< ordered by address
 };
 
 struct SassMapReport {

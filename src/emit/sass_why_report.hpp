@@ -25,9 +25,9 @@ struct SassWhyReport {
   std::optional<std::int64_t> run;
   std::string device;         ///< the GPU of the run; empty: there is no run
   bool measured = true;       ///< false: the run's times are estimates
-  double confidence = 0.95;   ///< of the intervals
-  Coverage coverage;          ///< of the configurations, once for each problem of a run
-  std::int64_t left_out = 0;  ///< those that did not compile, or whose work is not known
+  double confidence = 0.95;   ///< confidence of the intervals
+  Coverage coverage;          ///< counts each configuration once for each problem of a run
+  std::int64_t left_out = 0;  ///< how many did not compile, or have unknown work
   /// Kernels of the run with other code than compiled now (another compiler or kernel source).
   std::int64_t other_code = 0;
   struct Sample {

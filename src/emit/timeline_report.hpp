@@ -20,7 +20,7 @@ struct TimelineRow {
 
 struct TimelineReport {
   std::vector<TimelineRow> rows;
-  Coverage coverage;  ///< of the configurations, once for each problem
+  Coverage coverage;  ///< counts each configuration once for each problem
 };
 
 [[nodiscard]] const std::vector<Field<TimelineRow>>& timeline_fields();

@@ -32,7 +32,7 @@ Extent clusters_of(const LaunchSetup& setup) {
 /// The position of a block in the grid.
 struct Place {
   std::uint32_t cluster = 0;  ///< linear
-  std::uint32_t rank = 0;     ///< in the cluster
+  std::uint32_t rank = 0;     ///< the block's rank in the cluster
 
   [[nodiscard]] std::uint32_t along(const LaunchSetup& setup, std::size_t axis) const {
     return coordinate(cluster, clusters_of(setup), axis) * setup.cluster[axis] +

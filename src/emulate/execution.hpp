@@ -44,13 +44,13 @@ struct Block {
         std::size_t shared_bytes, std::size_t agents)
       : index(linear_index), rank(cluster_rank), shared(shared_bytes, agents), registers(threads) {}
 
-  std::uint32_t index;  ///< in the grid
-  std::uint32_t rank;   ///< in the cluster
+  std::uint32_t index;  ///< the block's linear place in the grid
+  std::uint32_t rank;   ///< the block's rank in the cluster
   SharedMemory shared;
   Mbarriers mbarriers;
   std::array<Barrier, kBarriers> barriers;
   RegisterPool registers;
-  std::vector<WarpgroupTrace> warpgroups;  ///< those that have issued products
+  std::vector<WarpgroupTrace> warpgroups;  ///< the warpgroups that have issued products
 };
 
 /// The number of clusters in the grid. Precondition: its extents are multiples of the cluster's.
@@ -82,9 +82,9 @@ class Execution {
   const LaunchSetup& setup;
   LaunchResult& result;
   LaunchState& launch;
-  std::uint32_t cluster;      ///< in the grid, linear
-  std::vector<Block> blocks;  ///< by rank
-  std::vector<Warp> warps;    ///< of all blocks, block after block; the index is the agent
+  std::uint32_t cluster;      ///< the cluster's linear place in the grid
+  std::vector<Block> blocks;  ///< ordered by rank
+  std::vector<Warp> warps;  ///< the warps of all blocks, block after block; the index is the agent
   ClusterBarrier cluster_barrier;
   std::deque<BulkCopy> bulk;
   StrongLocations strong_locations;

@@ -48,9 +48,9 @@ struct OtherAccess {
 
 /// The text of a finding.
 struct FindingWords {
-  std::string text;                                 ///< in words, with addresses by name
-  std::string memory = {};                          ///< "sK [row 1, col 8]"; empty: no memory
-  std::optional<AccessKind> access = std::nullopt;  ///< to that memory
+  std::string text;         ///< the finding in words, with addresses by name
+  std::string memory = {};  ///< "sK [row 1, col 8]"; empty: no memory
+  std::optional<AccessKind> access = std::nullopt;  ///< how the memory was accessed
   std::optional<OtherAccess> other = std::nullopt;  ///< Checks::both_ends
 };
 

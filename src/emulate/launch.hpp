@@ -29,13 +29,13 @@ struct Schedule {
 struct Checks {
   bool init = true;
   bool race = true;
-  /// With `race`: findings also name the instruction and thread of the other access. Slow.
+  /// Findings of `race` also name the instruction and thread of the other access. Slow.
   bool both_ends = false;
 };
 
 /// What one launch may use. A launch that needs more ends, without a finding.
 struct LaunchLimits {
-  std::uint64_t warp_instructions = std::uint64_t{1} << 30;  ///< of all blocks together
+  std::uint64_t warp_instructions = std::uint64_t{1} << 30;  ///< limit for all blocks together
   std::size_t printed_bytes = std::size_t{1} << 20;          ///< output of printf
   /// Registers and local memory of the blocks that run at a time.
   std::uint64_t resident_bytes = std::uint64_t{1} << 32;
@@ -47,7 +47,7 @@ struct LaunchSetup {
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::array<std::uint32_t, 3> cluster{1, 1, 1};  ///< blocks; divides the grid
   std::uint32_t dynamic_smem_bytes = 0;
-  std::span<const std::uint8_t> parameters;  ///< as the kernel declares them, one after another
+  std::span<const std::uint8_t> parameters;  ///< laid out as the kernel declares them
   Schedule schedule;
   Checks checks;
   /// The number of blocks that can be resident at a time; 0: all. It is rounded down to whole
@@ -71,14 +71,14 @@ struct InstructionCounts {
   std::uint64_t warps = 0;    ///< executions by a warp (a group of its lanes)
   std::uint64_t threads = 0;  ///< executions by lanes
   std::uint64_t shared_wavefronts = 0;
-  std::uint64_t ideal_wavefronts = 0;  ///< without bank conflicts
-  std::uint64_t global_sectors = 0;    ///< of 32 bytes
+  std::uint64_t ideal_wavefronts = 0;  ///< wavefronts if there were no bank conflicts
+  std::uint64_t global_sectors = 0;    ///< sectors of 32 bytes
   std::uint64_t bytes = 0;             ///< requested
 };
 
 struct LaunchResult {
   FindingLog findings;
-  std::vector<InstructionCounts> counts;  ///< by instruction
+  std::vector<InstructionCounts> counts;  ///< indexed like Program::instructions
   std::string printed;                    ///< output of the kernel's printf
   std::string limit;  ///< the limit that has ended the launch, in words; empty: none has
   /// False if a finding (deadlock, trap, hang), a limit or LaunchSetup::stopped has ended the

@@ -41,10 +41,10 @@ inline constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
 /// The effect of an instruction on the control flow.
 enum class Flow : std::uint8_t {
   next,     ///< continues with the next instruction
-  branch,   ///< to `target`, for the active lanes
+  branch,   ///< the active lanes go to `target`
   exit,     ///< the active lanes end
-  gather,   ///< as next, once all lanes that take part (`members`) have come
-  poll,     ///< as next, once `condition` holds or waiting for it is in vain
+  gather,   ///< like next, once all lanes that take part (`members`) have arrived
+  poll,     ///< like next, once `condition` holds or can no longer become true
   barrier,  ///< arrives at a CTA barrier; with `waits`, waits until the barrier completes
 };
 
@@ -53,9 +53,9 @@ struct Instruction {
   Handler handler = nullptr;
   const Operand* operands = nullptr;  ///< results first
   std::int32_t guard = -1;            ///< predicate; -1: none
-  std::int32_t target = -1;           ///< of a branch: index of an instruction
-  std::uint32_t variant = 0;          ///< a number that the handler interprets
-  Condition condition = nullptr;      ///< Flow::poll
+  std::int32_t target = -1;       ///< a branch's destination: an index into Program::instructions
+  std::uint32_t variant = 0;      ///< a number that the handler interprets
+  Condition condition = nullptr;  ///< Flow::poll
   Flow flow = Flow::next;
   bool guard_negated = false;
   bool leader = false;        ///< a label stands before it: groups of lanes may meet here
@@ -100,7 +100,7 @@ struct WatchedUses {
 struct KernelNeeds {
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t dynamic_shared_offset = 0;
-  std::uint32_t local_bytes = 0;  ///< per thread
+  std::uint32_t local_bytes = 0;  ///< local memory of each thread
   std::uint32_t parameter_bytes = 0;
   /// The cluster size in blocks that the kernel is compiled for (.reqnctapercluster, which
   /// __cluster_dims__ generates); absent: the launch sets it.
@@ -112,11 +112,11 @@ struct KernelNeeds {
 struct Program : KernelNeeds {
   std::string kernel;
   std::vector<Instruction> instructions;
-  std::vector<std::size_t> statements;  ///< by instruction: index into the function's statements
-  std::vector<std::int64_t> lines;      ///< by instruction: line of the PTX
+  std::vector<std::size_t> statements;  ///< the statement that gave each instruction
+  std::vector<std::int64_t> lines;      ///< the PTX line of each instruction
   std::vector<Operand> operand_pool;
   LaneStorage constants;
-  std::uint32_t register_bytes = 0;  ///< of one warp
+  std::uint32_t register_bytes = 0;  ///< the registers of one warp
   std::uint32_t predicates = 0;
   std::uint32_t special_registers = 0;     ///< offset of the first: see special_register
   std::vector<std::string> watched_names;  ///< registers that products use

@@ -164,7 +164,7 @@ class Runs {
   /// Adds findings for statements that ran and read registers which nothing can have written.
   void add_undefined_reads(const std::vector<emulate::InstructionCounts>& counts,
                            const EmulatedInput& input, const NamedSchedule& schedule) {
-    std::map<std::size_t, std::string> registers;  // by statement
+    std::map<std::size_t, std::string> registers;  // keyed by statement
     for (const UndefinedRead& read : find_undefined_reads(*kernel_.function)) {
       std::string& names = registers[read.statement];
       names += (names.empty() ? "" : ", ") + kernel_.function->registers.at(read.reg);
@@ -318,10 +318,10 @@ class Runs {
   const EmulatedKernel& kernel_;
   const EmulationSettings& settings_;
   EmulatedConfig& row_;
-  const RowReference* reference_ = nullptr;  ///< of this input; null: there are no row values
-  std::optional<Outputs> first_output_;      ///< of this input's first schedule
-  std::vector<ErrorStats> worst_;            ///< of this input's runs: O, then each further output
-  RowMismatches worst_rows_;                 ///< of the worst run of O, if rows are counted
+  const RowReference* reference_ = nullptr;  ///< this input's; null: there are no row values
+  std::optional<Outputs> first_output_;      ///< what this input's first schedule gave
+  std::vector<ErrorStats> worst_;  ///< the worst of this input's runs: O, then each further output
+  RowMismatches worst_rows_;       ///< the rows of the worst run of O, if they are counted
   std::string changed_inputs_;
   std::string limit_;  ///< that ended a run; empty: none did
   emulate::Checks checks_;

@@ -35,7 +35,7 @@ struct EmulationSettings {
 
 /// A compiled kernel and the launch to run. Holds references to its parts.
 struct EmulationCase {
-  const Artifact& artifact;     ///< with its PTX
+  const Artifact& artifact;     ///< must have its PTX
   const SourceBundle& sources;  ///< source lines are named after these files
   std::string config;           ///< short form
   EmulatedLaunch launch;

@@ -16,7 +16,7 @@ namespace fatune {
 /// A kernel to emulate for the `debug` command. Holds references to its parts.
 struct EmulatedDebugCase {
   const std::string& config;  ///< short form
-  const Artifact& artifact;   ///< with its PTX
+  const Artifact& artifact;   ///< must have its PTX
   const SourceBundle& sources;
   LaunchGeometry geometry;
   Problem problem;  ///< batch 1, one head

@@ -32,9 +32,9 @@ struct EmulatedProblem {
 struct EmulatedLaunch {
   EmulatedProblem on;
   LaunchGeometry geometry;
-  BlockBox blocks;  ///< to run if only one head is compared; otherwise all run
+  BlockBox blocks;  ///< the blocks to run if only one head is compared; otherwise all run
   std::vector<SharedTensor> shared_tensors;  ///< named in findings; may be empty
-  std::uint32_t resident_blocks = 0;         ///< as many as the device has room for; 0: all
+  std::uint32_t resident_blocks = 0;         ///< how many the device has room for; 0: all
 };
 
 }  // namespace fatune

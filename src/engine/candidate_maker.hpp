@@ -22,10 +22,10 @@ namespace fatune {
 struct Candidate {
   Result result;
   LaunchGeometry geometry;
-  LaunchGeometry probe_geometry;                 ///< on probe_problem()
-  std::optional<LaunchGeometry> small_geometry;  ///< on small_problem(), if the code is the same
-  std::optional<LaunchGeometry> part_geometry;   ///< on the problem's part, if it has one
-  std::shared_ptr<const Artifact> artifact;      ///< null before it is compiled, and if that failed
+  LaunchGeometry probe_geometry;                 ///< the launch on probe_problem()
+  std::optional<LaunchGeometry> small_geometry;  ///< launches small_problem(), if possible
+  std::optional<LaunchGeometry> part_geometry;  ///< the launch on the problem's part, if it has one
+  std::shared_ptr<const Artifact> artifact;     ///< null before it is compiled, and if that failed
 };
 
 /// Makes candidates from the configurations of one problem.

@@ -72,11 +72,11 @@ class CompileFeed {
   const CompileFunction compile_one_;
   const std::size_t jobs_;
   const Clock::time_point start_ = Clock::now();
-  std::vector<std::size_t> rank_;  ///< for each problem: its place in the order
+  std::vector<std::size_t> rank_;  ///< each problem's place in the order
   mutable std::mutex mutex_;
   std::condition_variable arrived_;
   std::map<std::string, Job> by_key_;
-  std::vector<std::deque<CompiledCandidate>> ready_;  ///< by problem
+  std::vector<std::deque<CompiledCandidate>> ready_;  ///< indexed by problem
   Clock::time_point last_arrival_ = start_;
   std::atomic<bool> cancelled_ = false;
   TaskPool pool_;  ///< must be last: its tasks use the other members

@@ -25,7 +25,7 @@ namespace fatune {
 /// The setup of an EmulatingVerifier.
 struct EmulationSetup {
   int jobs = 1;
-  std::uint64_t seed = 1;  ///< for inputs and schedules
+  std::uint64_t seed = 1;  ///< seeds inputs and schedules
   /// Keeps machine code and verdicts. May be null; must outlive the verifier.
   CubinCache* cache = nullptr;
   /// Is told of each verdict and the seconds of CPU time that it took. Any thread may call it.

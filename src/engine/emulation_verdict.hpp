@@ -14,7 +14,7 @@ struct EmulationVerdict {
   /// WrongResult or Flagged. Empty: it is right, or could not be emulated.
   std::optional<Outcome> failure;
   std::string not_covered;  ///< the reason why it could not be emulated; empty: it was
-  std::optional<CountedSamples> work = std::nullopt;  ///< of a right one; absent: not known
+  std::optional<CountedSamples> work = std::nullopt;  ///< a right kernel's work; absent: unknown
 };
 
 }  // namespace fatune

@@ -44,14 +44,14 @@ class EstimatingEvaluator : public Evaluator {
  private:
   /// A candidate, and its verdict once that is known.
   struct Open {
-    std::string key;  ///< of the verdict
+    std::string key;  ///< the verdict's key
     Result result;
     LaunchGeometry geometry;
     bool uses_tensor_cores = true;
     std::optional<EmulationVerdict> verdict;
-    std::optional<CountedWork> work;  ///< of the whole problem, if emulation could count it
+    std::optional<CountedWork> work;  ///< work of the whole problem, if emulation could count it
   };
-  using Factors = std::map<std::string, double>;  ///< by family
+  using Factors = std::map<std::string, double>;  ///< keyed by family
 
   [[nodiscard]] std::optional<CountedWork> counted_work(const Open& candidate) const;
   [[nodiscard]] bool is_counted(const Open& candidate) const;
@@ -66,8 +66,8 @@ class EstimatingEvaluator : public Evaluator {
   Problem problem_;
   std::function<void()> on_done_;
   std::unique_ptr<EmulatingVerifier> verifier_;  ///< null: nothing is verified
-  std::map<CandidateId, Open> open_;             ///< without a verdict
-  std::map<CandidateId, Open> judged_;           ///< with a verdict
+  std::map<CandidateId, Open> open_;             ///< candidates without a verdict
+  std::map<CandidateId, Open> judged_;           ///< candidates with a verdict
 };
 
 }  // namespace fatune

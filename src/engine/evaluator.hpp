@@ -29,12 +29,11 @@ struct CandidateOutcome {
   Outcome outcome;
   int place = 0;      ///< 1 is the fastest; 0: none was given
   int tie_group = 0;  ///< members of a group cannot be told apart; 0: none was given
-  std::optional<MedianInterval> to_fastest{};  ///< as Result::to_fastest
+  std::optional<MedianInterval> to_fastest{};  ///< see Result::to_fastest
 };
 
 struct Evaluation {
-  std::vector<CandidateOutcome>
-      results;  ///< for each admitted candidate about which something is known
+  std::vector<CandidateOutcome> results;  ///< what is known about each admitted candidate
   std::optional<MeasuringSummary> summary;
   std::optional<GpuConditions> conditions;
   std::optional<MatmulRate> matmul;

@@ -86,7 +86,7 @@ class JournaledRace {
   CandidateList<MeasuredCandidate> candidates_;
   ConditionsLog conditions_;
   Clock::time_point start_ = Clock::now();
-  double spent_before_s_ = 0.0;  ///< in the run that this one resumes
+  double spent_before_s_ = 0.0;  ///< time that the run took which this one resumes
   double asked_s_ = 0.0;         ///< when next() was last called
   bool asked_on_part_ = false;   ///< whether it asked for a sample of the part
   bool closed_ = false;

@@ -24,7 +24,7 @@ struct MeasuringSetup {
   int device_ordinal = 0;
   std::string uuid;
   Arch arch;                                    ///< architecture to compile for
-  std::shared_ptr<const SourceBundle> sources;  ///< of the kernels that verify
+  std::shared_ptr<const SourceBundle> sources;  ///< sources of the kernels that verify
   /// Sources of the kernel that measures the rate of dense products; null: it is not measured.
   std::shared_ptr<const SourceBundle> matmul_sources;
   std::vector<Problem> problems;  ///< all problems that will be measured
@@ -33,7 +33,7 @@ struct MeasuringSetup {
   CubinCache* cache = nullptr;        ///< may be null; must outlive the evaluator
   LockWait wait = LockWait::yes;      ///< when another process measures on the GPU
   std::function<void()> on_wait;      ///< called before a wait
-  std::vector<std::string> launcher;  ///< of the worker (WorkerCommand::launcher)
+  std::vector<std::string> launcher;  ///< the worker's launcher (WorkerCommand::launcher)
   int counters = 0;                   ///< how many results of each ranking get hardware counters
 };
 

@@ -27,15 +27,15 @@ namespace fatune {
 /// The parts that a pipeline works with; all of them must outlive the pipeline.
 struct PipelineParts {
   const FamilySet& families;
-  const DeviceLimits& limits;  ///< of all GPUs, which are of one model
+  const DeviceLimits& limits;  ///< limits of all GPUs, which are of one model
   SmRates rates;
   const CandidateSearch& search;
   CompileFunction compile_one;
-  HasCode has_code;  ///< of `compile_one`; may be empty
+  HasCode has_code;  ///< tells what `compile_one` has compiled; may be empty
   int jobs = 1;
   RunObserver& observer;
   std::optional<Config> baseline;
-  double budget_s = 0.0;  ///< for the whole run; 0: no limit
+  double budget_s = 0.0;  ///< limit for the whole run; 0: no limit
   bool parts = false;     ///< MeasurePolicy::parts
 };
 
@@ -81,8 +81,8 @@ class Pipeline {
   PipelineParts parts_;
   const std::vector<ProblemPlan>& plans_;
   std::vector<std::size_t> order_;
-  std::vector<Preparation> preparations_;  ///< by problem
-  std::vector<Config> winners_;  ///< on problems that have ended, those of the last one first
+  std::vector<Preparation> preparations_;  ///< indexed by problem
+  std::vector<Config> winners_;            ///< winners so far, those of the last problem first
   CompileFeed feed_;
   std::jthread preparing_;  ///< the last member: it ends before what it uses
 };

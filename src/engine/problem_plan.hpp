@@ -27,7 +27,7 @@ struct PrunedConfig {
 struct ProblemPlan {
   Problem problem;
   int run = 1;                         ///< which repetition of the whole run, from 1
-  std::vector<Config> configs;         ///< by parameter values
+  std::vector<Config> configs;         ///< ordered by parameter values
   std::vector<Config> suggested;       ///< fast on similar problems, best first
   std::optional<Config> kept_in_race;  ///< the one whose time is needed even if it is behind
   std::optional<int> repeats;  ///< samples of each, in place of a race; absent: the policy's
@@ -35,7 +35,7 @@ struct ProblemPlan {
   std::int64_t pruned = 0;   ///< configurations of this dtype and d_head that rules dropped
   std::int64_t invalid = 0;  ///< ... that the family cannot build
   std::vector<AuditedConfig> audited;
-  std::vector<std::pair<std::string, std::int64_t>> pruned_by_rule;  ///< in the rules' order
+  std::vector<std::pair<std::string, std::int64_t>> pruned_by_rule;  ///< ordered like the rules
 };
 
 }  // namespace fatune

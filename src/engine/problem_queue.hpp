@@ -30,7 +30,7 @@ class ProblemQueue {
  private:
   mutable std::mutex mutex_;
   std::deque<std::size_t> free_;
-  std::map<std::size_t, std::deque<std::size_t>> reserved_;  ///< by seat
+  std::map<std::size_t, std::deque<std::size_t>> reserved_;  ///< keyed by seat
 };
 
 }  // namespace fatune

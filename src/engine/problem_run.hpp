@@ -25,7 +25,7 @@ struct ProblemRunParts {
   RunLog& log;
   RunObserver& observer;
   std::optional<Config> baseline;  ///< the one that relative_percent refers to (rank/ranking.hpp)
-  std::optional<double> budget_s;  ///< for this problem
+  std::optional<double> budget_s;  ///< this problem's budget
 };
 
 /// Runs one problem on one GPU. Candidates are admitted as their machine code arrives, and raced in

@@ -71,7 +71,7 @@ class ProblemWork {
   PartTail part_tail_{};
   std::unique_ptr<CandidateMaker> maker_;  ///< the source refers to it
   std::unique_ptr<CandidateSource> source_;
-  std::vector<Candidate> candidates_;  ///< in the order of proposal: likely winners first
+  std::vector<Candidate> candidates_;  ///< ordered as proposed: likely winners first
   std::vector<Result> obstacles_;      ///< nothing is compiled for them: the outcome is known
 };
 

@@ -50,7 +50,7 @@ struct KnownCode {
 /// A guess about a configuration that was not compiled.
 struct Guess {
   Estimated estimate;     ///< good only for ordering
-  int blocks_per_sm = 0;  ///< with a typical number of registers
+  int blocks_per_sm = 0;  ///< what a typical number of registers allows
 };
 [[nodiscard]] Guess guess(const Family& family, const Result& result,
                           const LaunchGeometry& geometry, const Problem& problem,

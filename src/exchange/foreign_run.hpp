@@ -12,7 +12,7 @@ namespace fatune {
 struct ForeignFile {
   std::string origin;  ///< name of the file
   Problem problem;
-  DeviceLimits device;  ///< with the name of the GPU
+  DeviceLimits device;  ///< has the name of the GPU
   std::string command_line;
 };
 

@@ -13,7 +13,7 @@ namespace fatune {
 
 /// One kernel family's results on one problem of a run.
 struct RunPart {
-  RunReport run;     ///< with only that problem and the results of one family
+  RunReport run;     ///< has only that problem and the results of one family
   int number = 0;    ///< index of the problem among those of the run, from 0
   int problems = 0;  ///< number of problems of the run
   int families = 0;  ///< number of families that have results on the problem

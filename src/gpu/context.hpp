@@ -21,7 +21,7 @@ class Context {
  public:
   explicit Context(int device_ordinal);
 
-  void make_current() const;  ///< on the calling thread
+  void make_current() const;  ///< affects the calling thread
   void synchronize() const;   ///< waits for all work of the context
   [[nodiscard]] MemoryInfo memory() const;
   [[nodiscard]] int device_ordinal() const noexcept { return device_.get(); }

@@ -45,7 +45,7 @@ class PinnedBuffer {
   [[nodiscard]] T* host_as() const noexcept {
     return static_cast<T*>(host_.get());
   }
-  [[nodiscard]] DevicePtr address() const noexcept { return address_; }  ///< on the device
+  [[nodiscard]] DevicePtr address() const noexcept { return address_; }  ///< a device address
   [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
 
  private:

@@ -17,7 +17,7 @@ struct ValueWords {
 };
 
 struct OptionPage {
-  std::vector<std::string> names{};  ///< as typed: "-q", "--quiet"; at least one
+  std::vector<std::string> names{};  ///< names that can be typed: "-q", "--quiet"; at least one
   std::string value{};  ///< kind of its value: "LIST", "race|exhaustive"; empty: a flag
   bool value_may_be_absent = false;
   std::string doc{};
@@ -42,7 +42,7 @@ struct ArgumentPage {
 struct CommandPage {
   std::vector<std::string> words{};  ///< "fatune", "sass", "map"
   std::string summary{};
-  std::string footer{};  ///< of the help: further explanation, then examples below "Examples:"
+  std::string footer{};  ///< ends the help: further explanation, then examples below "Examples:"
   std::vector<OptionPage> options{};
   std::vector<std::string> common{};  ///< names of the options that most people need, in that order
   std::vector<ArgumentPage> arguments{};

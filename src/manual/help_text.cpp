@@ -18,7 +18,7 @@ namespace fatune {
 namespace {
 
 constexpr std::size_t kInset = 2;
-constexpr std::size_t kGap = 1;  ///< at least, between a term and its text
+constexpr std::size_t kGap = 1;  ///< the least gap between a term and its text
 
 std::string unmarked(std::string_view text) { return std::string(text); }
 

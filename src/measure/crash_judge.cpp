@@ -7,7 +7,7 @@
 namespace fatune {
 namespace {
 
-constexpr int kMostCrashes = 3;  // of a candidate that runs well alone
+constexpr int kMostCrashes = 3;  // limit for a candidate that runs well alone
 
 enum class Blame { candidate, perhaps_others, nobody };
 

@@ -25,7 +25,7 @@ class CrashJudge {
   void forget_all() { crashes_.clear(); }
 
  private:
-  std::map<CandidateId, int> crashes_;  // in workers that others had used
+  std::map<CandidateId, int> crashes_;  // crashes in workers that others had used
 };
 
 }  // namespace fatune

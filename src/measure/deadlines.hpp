@@ -8,11 +8,11 @@ namespace fatune {
 
 /// The settings behind the deadlines.
 struct DeadlineSettings {
-  std::chrono::milliseconds start{30'000};     ///< for a worker to open its GPU
-  std::chrono::milliseconds problem{120'000};  ///< to make inputs and references
-  std::chrono::milliseconds floor{5'000};      ///< for measuring: no deadline is below this
+  std::chrono::milliseconds start{30'000};     ///< limit for a worker to open its GPU
+  std::chrono::milliseconds problem{120'000};  ///< limit for making inputs and references
+  std::chrono::milliseconds floor{5'000};      ///< the least deadline for measuring
   double times_best = 50.0;  ///< a run may take this many times the best sample so far
-  std::chrono::milliseconds counting{60'000};  ///< to make counters ready, and the chip warm
+  std::chrono::milliseconds counting{60'000};  ///< limit for preparing counters and a warm chip
 };
 
 /// How long each step of measuring may take before the watchdog calls it hung. A deadline consists
@@ -39,7 +39,7 @@ class Deadlines {
   [[nodiscard]] std::chrono::milliseconds within(double runs) const;
 
   DeadlineSettings settings_;
-  double allowance_us_ = 0.0;  // for one run
+  double allowance_us_ = 0.0;  // one run's allowance
   double best_us_ = 0.0;       // 0: none yet
   double probe_share_ = 1.0;   // work of a run on the probe problem over one on the problem
 };

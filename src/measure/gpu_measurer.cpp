@@ -174,9 +174,9 @@ class GpuMeasurer::ProblemState {
  private:
   struct Admitted {
     std::unique_ptr<LoadedKernel> loaded;
-    SampledKernel sampled;  // of `loaded`
+    SampledKernel sampled;  // samples `loaded`
     CandidateKernel kernel;
-    Verification probes{};  // of the deferred probes, once they have run
+    Verification probes{};  // what the deferred probes found, once they have run
     bool made_up = false;
   };
   struct Verified {
@@ -281,12 +281,12 @@ class GpuMeasurer::ProblemState {
   }
 
   Problem problem_;
-  std::map<std::string, gpu::NvtxSpan> bench_ranges_;  // by family
+  std::map<std::string, gpu::NvtxSpan> bench_ranges_;  // keyed by family
   gpu::Stream stream_;
   MeasurementModule kernels_;
   Verifier verifier_;
   SampleTimer timer_;
-  std::array<LeastTime, 2> least_;  // on the problem itself, and on its part
+  std::array<LeastTime, 2> least_;  // least times on the problem itself, and on its part
   WatchedSampler sampler_;
   RepeatedLaunches repeated_;
   std::map<std::size_t, Verification>& repeated_before_;  // launches that need no repetition

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kWarmUps = 10;  // clocks rise, and fall under load, within some 20 ms
 constexpr std::size_t kLaunches = 11;
-constexpr double kLaunchUs = 2000.0;  // at the peak; hides the cost of a launch itself
+constexpr double kLaunchUs = 2000.0;  // time at the peak rate; hides the cost of a launch
 
 // The number of products of each block for a launch of about kLaunchUs.
 int products_of_launch(const DeviceLimits& limits) {

@@ -24,8 +24,8 @@ struct CandidateKernel {
   std::shared_ptr<const Artifact> artifact;
   LaunchGeometry geometry;
   LaunchGeometry probe_geometry;  ///< the launch on probe_problem(problem)
-  std::string family = {};        ///< for the names that profilers show (attention/range_names.hpp)
-  bool kept_in_race = false;      ///< ProblemPlan::kept_in_race is this one
+  std::string family = {};    ///< part of the names that profilers show (attention/range_names.hpp)
+  bool kept_in_race = false;  ///< ProblemPlan::kept_in_race is this one
   /// Whether it is launched many times in a row before it is admitted (repeated_launches.hpp).
   bool is_repeated = false;
   /// The launch on small_problem(problem). Absent: the probe problem is used, because the small
@@ -33,7 +33,7 @@ struct CandidateKernel {
   std::optional<LaunchGeometry> small_geometry = {};
   /// The launch on the problem's part. Absent: there is no part, or no launch on it.
   std::optional<LaunchGeometry> part_geometry = {};
-  PartTail part_tail = {};  ///< for its race, if it has a launch on the part
+  PartTail part_tail = {};  ///< set for its race, if it has a launch on the part
 };
 
 /// Whether a sample is of the problem itself or of its part (part_of_problem.hpp).
@@ -41,7 +41,7 @@ enum class Extent { whole, part };
 
 struct SampleRequest {
   int count = 1;
-  int round = 0;  ///< of the first sample
+  int round = 0;  ///< the first sample's round
   Extent extent = Extent::whole;
   /// The admitted candidate that is likely to be sampled next, with a sample of the same kind.
   std::optional<CandidateId> then = {};
@@ -55,7 +55,7 @@ struct Admission {
   double first_us = 0.0;
   std::optional<Outcome>
       failure;  ///< if it was not: WrongResult, Implausible, Unlaunchable, Crashed, TimedOut
-  std::optional<GpuReading> reading = {};  ///< of the sample `first_us`
+  std::optional<GpuReading> reading = {};  ///< the GPU's state at the sample `first_us`
 };
 
 /// Samples that were taken one after another.

@@ -85,7 +85,7 @@ void OutputSet::poison_with_guards(const gpu::Stream& stream) const {
 void OutputSet::queue_fingerprint(InputSum* sum, const MeasurementModule& kernels,
                                   const gpu::Stream& stream) const {
   constexpr std::int64_t kChunk = 16;
-  constexpr std::int64_t kElement = 2;  // in bytes, as the kernel counts elements
+  constexpr std::int64_t kElement = 2;  // bytes of an element, in which the kernel counts
   for (const Output& output : outputs_) {
     const void* const data = std::bit_cast<const void*>(address_in(output.memory));
     const auto elements =

@@ -80,7 +80,7 @@ class RemoteWorker {
   std::optional<ProblemStart> problem_;
   std::unique_ptr<Conversation> conversation_;
   int started_ = 0;
-  int admissions_ = 0;  // in the present worker
+  int admissions_ = 0;  // how many the present worker has made
   double busy_s_ = 0.0;
   double start_s_ = 0.0;
 };

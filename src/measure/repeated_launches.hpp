@@ -20,7 +20,7 @@ class RepeatedLaunches {
   static constexpr int kLaunches = 16;
 
   struct Result {
-    Verdict verdict;            ///< of both stages
+    Verdict verdict;            ///< the verdict on both stages
     bool deterministic = true;  ///< false: right outputs of the same inputs differed
   };
   using Stages = std::array<const Stage*, 2>;
@@ -39,7 +39,7 @@ class RepeatedLaunches {
 
   const Verifier& verifier_;
   const gpu::Stream& stream_;
-  gpu::DeviceBuffer device_sums_;  // of each launch's output
+  gpu::DeviceBuffer device_sums_;  // a sum of each launch's output
   gpu::PinnedBuffer host_sums_;
 };
 

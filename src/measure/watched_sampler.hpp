@@ -36,8 +36,8 @@ struct SampledKernel {
   std::array<std::optional<KernelLaunch>, kNormalSets> launches{};  ///< made when they are needed
   /// Fingerprints of outputs that were found right, one for each set of inputs.
   std::array<std::optional<InputSum>, kNormalSets> right{};
-  std::array<FirstSights, 2> sights{};  ///< on the problem itself, and on its part
-  int samples = 0;                      ///< without the one at its admission
+  std::array<FirstSights, 2> sights{};  ///< first sights on the problem itself, and on its part
+  int samples = 0;                      ///< does not count the sample at its admission
   bool deterministic = true;  ///< no right output differed from another one of the same inputs
   /// The verification of the first run on the problem itself, until it is taken away.
   std::optional<Verification> verification{};
@@ -97,7 +97,7 @@ class WatchedSampler {
   /// The last run: the candidate whose output the output tensor holds, and its set of inputs.
   std::optional<std::pair<CandidateId, int>> last_run_;
   std::array<std::set<CandidateId>, kNormalSets> unchecked_;  // ran since the set's last check
-  std::set<CandidateId> suspects_;  // of repaired damage that was not traced to one
+  std::set<CandidateId> suspects_;  // they may have done damage that was repaired, not traced
 };
 
 }  // namespace fatune

@@ -96,7 +96,7 @@ class Worker {
     send(plain_message("done"));
   }
 
-  // fatune ends the worker if it hears of a failure.
+  // After a message of failure, fatune ends the worker.
   void matmul_rate(const Message& request) {
     try {
       send(multiplied_message(device_->matmul_rate(read_matmul_rate(request))));

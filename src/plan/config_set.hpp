@@ -14,7 +14,7 @@ namespace fatune {
 /// All combinations of the given values of each parameter.
 struct ConfigProduct {
   std::string family;
-  std::vector<std::vector<ParamValue>> values;  ///< by parameter: ascending, unique, not empty
+  std::vector<std::vector<ParamValue>> values;  ///< each parameter's: ascending, unique, not empty
 
   /// Returns the greatest std::size_t if there are more.
   [[nodiscard]] std::size_t size() const;
@@ -36,7 +36,7 @@ class ConfigSet {
   void add(const Config& listed);
   void add(ConfigProduct product);
 
-  /// The number of configurations. One that several products have is counted for each of them.
+  /// The number of configurations. Duplicates across products are counted repeatedly.
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] bool contains(const Config& config) const;
   [[nodiscard]] const std::vector<Config>& listed() const noexcept { return listed_; }
@@ -51,7 +51,7 @@ class ConfigSet {
   [[nodiscard]] bool is_before(std::size_t product, const Config& config) const;
 
   std::vector<Config> listed_;
-  std::set<Config> lookup_;  ///< of the listed ones
+  std::set<Config> lookup_;  ///< finds the listed ones
   std::vector<ConfigProduct> products_;
 };
 
@@ -81,7 +81,7 @@ class ConfigSet::Iterator {
   Config config_;
   std::size_t listed_ = 0;           ///< index among the listed ones
   std::size_t product_ = 0;          ///< after the listed ones: index of the product
-  std::vector<std::size_t> places_;  ///< for each parameter: index of its value in the product
+  std::vector<std::size_t> places_;  ///< each parameter's index of its value in the product
 };
 
 /// The configurations that have the value.

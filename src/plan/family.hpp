@@ -107,15 +107,15 @@ struct TileScheduleRule {
   Expression heads;
   Expression section_heads;
   Expression rows;
-  Expression steps;        ///< of a tile; names the symbol below
+  Expression steps;        ///< the steps of a tile; names the symbol below
   std::size_t row_symbol;  ///< "row": the place of a tile among those of its head, from 0
 };
 
 /// The time of a launch in clocks of the SM that finishes last, fitted to measured times.
 struct TimeModelRule {
-  std::vector<Derived> quantities;  ///< for the expressions below
+  std::vector<Derived> quantities;  ///< derived quantities that the expressions below may name
   Expression launch_clocks;
-  Expression tile_clocks;  ///< of a tile, without its steps
+  Expression tile_clocks;  ///< clocks of a tile without its steps
   Expression step_clocks;
   TileScheduleRule schedule;
 };
@@ -140,7 +140,7 @@ struct EstimateRule {
 
 struct EntryPoint {
   bool is_template = false;  ///< function<config{values}>, else an extern "C" name
-  std::string name;          ///< of an extern "C" function
+  std::string name;          ///< the name of an extern "C" function
   /// The prefix of defines <prefix><NAME>, one for every parameter. Absent: there are no such
   /// defines.
   std::optional<std::string> parameter_defines;

@@ -171,10 +171,10 @@ class Follower {
   std::string folder_;
   const IncludePaths& paths_;
   SourceBundle& bundle_;
-  std::vector<fs::path> places_;         ///< of each header: its folder if it is not the family's
-  std::set<std::string> known_;          ///< names that the bundle's headers have
-  std::set<std::string> outside_names_;  ///< those of them that are not the family's
-  std::map<std::string, std::string> names_;  ///< of files that are not the family's, by path
+  std::vector<fs::path> places_;              ///< each header's folder, if that is not the family's
+  std::set<std::string> known_;               ///< names that the bundle's headers have
+  std::set<std::string> outside_names_;       ///< names of headers that are not the family's
+  std::map<std::string, std::string> names_;  ///< files that are not the family's, keyed by path
 };
 
 }  // namespace

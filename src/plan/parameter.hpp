@@ -24,12 +24,12 @@ struct Parameter {
   std::string name;
   ParameterType type = ParameterType::integer;
   std::vector<ParamValue> values;       ///< the values that the kernel understands, ascending
-  std::vector<Enumerator> enumerators;  ///< of an enumeration
+  std::vector<Enumerator> enumerators;  ///< the names of an enumeration's values
   std::optional<ProblemProperty> binds;
   std::string doc;
 };
 
-inline constexpr std::string_view kDTypeSymbol = "dtype";  ///< of the problem, in expressions
+inline constexpr std::string_view kDTypeSymbol = "dtype";  ///< the type's name in expressions
 
 /// A value as outputs write it: "FP16", "128", "true". A code without a name is written as a
 /// number, except that of an element type which the family does not have.

@@ -35,7 +35,7 @@ struct DroppedConfig {
 struct DropCount {
   Config example;  ///< one of them, with its values of the bound parameters
   std::string rule;
-  bool pruned = true;  ///< by the space; else by the family
+  bool pruned = true;  ///< dropped by the space; if not, by the family
   std::int64_t count = 0;
 };
 

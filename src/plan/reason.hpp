@@ -28,7 +28,7 @@ class Reason {
   struct Hole {
     std::string text_before;
     std::size_t symbol = 0;
-    std::string name;  ///< as it is in the braces
+    std::string name;  ///< the text in the braces
     std::optional<Expression> expression;
   };
   [[nodiscard]] const std::vector<Hole>& holes() const { return holes_; }

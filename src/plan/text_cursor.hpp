@@ -14,7 +14,7 @@ class UnreadableConfig : public Error {
   UnreadableConfig(const std::string& what_was_wrong, const std::string& remedy,
                    std::size_t position);
 
-  [[nodiscard]] std::size_t position() const noexcept { return position_; }  ///< of the mistake
+  [[nodiscard]] std::size_t position() const noexcept { return position_; }  ///< where a mistake is
 
  private:
   std::size_t position_;

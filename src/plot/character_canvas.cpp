@@ -59,7 +59,7 @@ void CharacterCanvas::dot(const CanvasPlace& place) {
 }
 
 void CharacterCanvas::line(const CanvasPlace& from, const CanvasPlace& to, bool dashed) {
-  constexpr std::size_t kDash = 3;  // in dots
+  constexpr std::size_t kDash = 3;  // length in dots
   const double length = std::max(std::abs(to.column - from.column) * kDotsAcross,
                                  std::abs(to.row - from.row) * kDotsDown);
   const auto steps = static_cast<std::size_t>(std::ceil(length));

@@ -57,7 +57,7 @@ struct MapPart {
   std::size_t last = 0;  ///< exclusive
   std::vector<std::vector<std::string>> headings{};
   std::size_t heading_lines = 0;
-  std::map<std::size_t, std::size_t> rows{};  ///< from rows of the map to rows of the text
+  std::map<std::size_t, std::size_t> rows{};  ///< the text's row of each row of the map
 
   [[nodiscard]] bool has(const HeatCell& cell) const {
     return first <= cell.column && cell.column < last;

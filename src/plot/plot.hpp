@@ -13,9 +13,9 @@ namespace fatune {
 enum class AxisScale { linear, log2, log10, category };
 
 struct Axis {
-  std::string title;  ///< with the unit; empty: none
+  std::string title;  ///< ends with the unit; empty: none
   AxisScale scale = AxisScale::linear;
-  std::vector<std::string> categories{};  ///< of a category scale: names of positions 0, 1, ...
+  std::vector<std::string> categories{};  ///< a category scale's names of positions 0, 1, ...
   std::optional<double> least{};          ///< absent: the least value drawn
   std::optional<double> greatest{};
 };
@@ -35,14 +35,14 @@ struct PlotPoint {
 };
 
 enum class SeriesShape {
-  points,  ///< with intervals if the points have them
+  points,  ///< drawn with intervals if the points have them
   line,    ///< marked points, joined by lines
   steps,   ///< a value holds until the next one; no marks
   rule,    ///< a reference for the others: a thin dashed line, no marks
 };
 
 struct PlotSeries {
-  std::string name;  ///< in the legend; empty: no entry
+  std::string name;  ///< the legend's entry; empty: no entry
   SeriesShape shape = SeriesShape::points;
   std::size_t style = 0;  ///< index of colour and mark in a fixed sequence that repeats
   std::vector<PlotPoint> points{};

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kTitleLine = 18.0;
 constexpr double kBelowTitle = 30.0;
-constexpr std::size_t kMostOfSummary = 2000;  // in code points
+constexpr std::size_t kMostOfSummary = 2000;  // limit in columns of text
 
 struct DrawSvg {
   double width;

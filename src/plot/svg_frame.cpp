@@ -11,7 +11,7 @@
 namespace fatune {
 namespace {
 
-constexpr double kMostOfWidth = 0.45;  // for labels on the left, as a fraction
+constexpr double kMostOfWidth = 0.45;  // the part of the width that labels on the left may have
 constexpr double kSlantedRoom = 150.0;
 
 double widest_label(const std::vector<Tick>& ticks) {

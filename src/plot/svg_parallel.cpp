@@ -15,7 +15,7 @@ namespace fatune {
 namespace {
 
 constexpr double kAxisHeight = 300.0;
-constexpr double kBelow = 18.0;  // from the end of an axis to the place of missing values
+constexpr double kBelow = 18.0;  // the distance from an axis's end to the place of missing values
 constexpr double kLeftMargin = 24.0;
 constexpr double kLastLabels = 64.0;    // room beside the last axis
 constexpr double kLeastBetween = 56.0;  // least distance between axes

@@ -18,7 +18,7 @@ namespace {
 constexpr double kCategoryRow = 22.0;
 constexpr double kRowBelowLabel = 34.0;
 constexpr double kPlotHeight = 260.0;
-constexpr double kSideMargin = 20.0;  // for half of a tick's label
+constexpr double kSideMargin = 20.0;  // room for half of a tick's label
 
 /// True if there are many points. They are drawn translucent, which shows how many overlap.
 bool is_dense(const PlotSeries& series) {
@@ -116,7 +116,7 @@ std::string interval_path(const SvgPoint& low, const SvgPoint& high, bool along_
 
 /// Draws all intervals of a colour as one path, which keeps the SVG short.
 std::string intervals_of(const PlotSeries& series, const Frame& frame) {
-  std::map<std::string, std::string> paths;  // by class of the shade
+  std::map<std::string, std::string> paths;  // keyed by class of the shade
   for (const PlotPoint& point : series.points) {
     const std::optional<SvgPoint> place = frame.place(point.x, point.y);
     const auto interval = place ? interval_of(point, *place, frame) : std::nullopt;

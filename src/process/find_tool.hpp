@@ -10,7 +10,7 @@ namespace fatune {
 /// The places where a tool of the CUDA toolkit may be.
 struct ToolPlaces {
   std::optional<std::string> chosen;           ///< the user's choice: no other place is searched
-  std::vector<std::filesystem::path> folders;  ///< in the order in which they are tried
+  std::vector<std::filesystem::path> folders;  ///< ordered as they are tried
 };
 
 /// The places of this machine: the variable (a path to the tool); then the folders of PATH; bin/ of

@@ -11,7 +11,7 @@ namespace fatune {
 
 /// Limits for a program that is run for its output.
 struct RunLimits {
-  std::size_t output_bytes = std::size_t{256} << 20;  ///< of standard output
+  std::size_t output_bytes = std::size_t{256} << 20;  ///< limit of standard output
   std::chrono::milliseconds timeout{120'000};
 };
 

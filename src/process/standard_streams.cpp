@@ -11,7 +11,7 @@ namespace {
 
 struct StandardStream {
   int number;
-  int flags;  ///< of the file that replaces a closed stream
+  int flags;  ///< flags of the file that replaces a closed stream
 };
 
 // The order matters: an opened file gets the lowest free number.

@@ -27,7 +27,7 @@ void check_worker_connection();
 /// How a worker ended.
 struct WorkerEnd {
   std::string text;  ///< "signal 11 (Segmentation fault)", "exit status 3", "killed by fatune"
-  bool killed_by_others = false;  ///< by SIGKILL or SIGTERM, which no fault of a program raises
+  bool killed_by_others = false;  ///< SIGKILL or SIGTERM ended it, which are no program's faults
 };
 
 /// A worker process: started by the constructor, killed by the destructor if it still runs.

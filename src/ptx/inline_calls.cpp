@@ -287,7 +287,7 @@ class Inliner {
   const PtxFunction& function_;
   InlinedFunction result_;
   std::vector<const PtxFunction*> stack_;
-  std::vector<std::string> labels_;  ///< of the next statement
+  std::vector<std::string> labels_;  ///< labels of the next statement
   std::set<std::string> declared_;
   std::size_t copies_ = 0;
   std::size_t origin_ = 0;

@@ -36,7 +36,7 @@ class LabelScopes {
                      PtxFunction& function);
 
   std::vector<Scope> scopes_;
-  std::size_t count_ = 0;  ///< of labels renamed
+  std::size_t count_ = 0;  ///< how many labels were renamed
 };
 
 }  // namespace fatune

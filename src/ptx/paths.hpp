@@ -15,8 +15,8 @@ struct PtxBlock {
 };
 
 struct PtxPaths {
-  std::vector<PtxBlock> blocks;       ///< in the order of lines
-  std::vector<std::size_t> block_of;  ///< of each statement
+  std::vector<PtxBlock> blocks;       ///< ordered by line
+  std::vector<std::size_t> block_of;  ///< the block of each statement
 };
 
 /// Finds the basic blocks and the predecessors of each. A branch whose labels are not known (brx)

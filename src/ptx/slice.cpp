@@ -58,7 +58,7 @@ class Writers {
 
   const PtxFunction& function_;
   const PtxPaths paths_;
-  std::vector<std::vector<std::size_t>> writers_;       ///< of each register, in order
+  std::vector<std::vector<std::size_t>> writers_;       ///< who writes each register, in order
   std::set<std::pair<std::size_t, std::size_t>> seen_;  ///< register and block
 };
 

@@ -95,7 +95,7 @@ class Analysis {
 
   const PtxFunction& function_;
   PtxPaths paths_;
-  std::vector<Defined> at_end_;  ///< of each block
+  std::vector<Defined> at_end_;  ///< what is defined at each block's end
 };
 
 }  // namespace

@@ -101,7 +101,7 @@ void Race::record(double time_us, bool throttled) {
 }
 
 void Race::withdraw(CandidateId candidate) {
-  static_cast<void>(next(state_.elapsed_s));  // as if the caller had asked, whether it did or not
+  static_cast<void>(next(state_.elapsed_s));  // asks on behalf of the caller, who may not have
   state_.candidates.at(candidate).withdrawn = true;
   course_.drop(candidate, state_.policy);
   const bool someone_returns = reinstate_opponents_of(candidate, state_);

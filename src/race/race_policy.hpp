@@ -13,27 +13,27 @@ namespace fatune {
 struct RacePolicy {
   Strategy strategy = Strategy::exhaustive;
   int repeats = 64;                ///< exhaustive: samples of each candidate
-  std::uint64_t seed = 1;          ///< for the shuffled order within the rounds
-  double confidence = 0.95;        ///< of the reported intervals
+  std::uint64_t seed = 1;          ///< seeds the shuffled order within the rounds
+  double confidence = 0.95;        ///< confidence of the reported intervals
   double target_ci = 0.005;        ///< half-width of the winner's interval, over its median
-  std::optional<double> budget_s;  ///< for one problem: race and finals together
+  std::optional<double> budget_s;  ///< limit for one problem, race and finals together
   /// The probability with which the best candidate may be dropped (evidence.hpp defines it).
   double false_elimination = 0.01;
-  double margin = 0.002;           ///< a sample that exceeds the leader's by more is a loss
-  double clear_margin = 0.015;     ///< by more than this: a clear loss
-  double gross_margin = 0.05;      ///< by more than this: a gross loss
-  LossChances chances;             ///< for the best candidate: an assumption about the noise
+  double margin = 0.002;        ///< a sample that exceeds the leader's by more is a loss
+  double clear_margin = 0.015;  ///< a loss by more than this is clear
+  double gross_margin = 0.05;   ///< a loss by more than this is gross
+  LossChances chances;  ///< an assumption about the noise: how often the best candidate loses
   double admission_margin = 0.10;  ///< gross_margin for admission samples, which share no round
   double hopeless_margin = 0.50;   ///< beyond it, the admission sample alone may eliminate
   bool admission_may_eliminate = true;
   double sentinel_tolerance =
       0.03;                      ///< a round with a greater deviation of the sentinel is retaken
-  int most_sample_retakes = 3;   ///< per candidate and round, because of throttling
-  int most_round_retakes = 2;    ///< per round, because of its sentinel
-  int most_retaken_rounds = 16;  ///< in the whole race
-  int most_rounds = 1000;        ///< of the race, and of its finals
-  int least_race_samples = 3;    ///< per contender, before few contenders go to the finals
-  double race_ci = 0.01;         ///< target_ci of the race, if contenders outnumber finalists
+  int most_sample_retakes = 3;   ///< limit per candidate and round; throttling is the cause
+  int most_round_retakes = 2;    ///< limit per round; its sentinel is the cause
+  int most_retaken_rounds = 16;  ///< limit for the whole race
+  int most_rounds = 1000;        ///< limit for the race, and again for its finals
+  int least_race_samples = 3;  ///< samples of each contender before few contenders go to the finals
+  double race_ci = 0.01;       ///< target_ci of the race, if contenders outnumber finalists
   int most_finalists = 8;
   int most_finalists_after_part = 12;  ///< more than this race on the whole problem first
   int least_final_rounds = 8;
@@ -44,7 +44,7 @@ struct RacePolicy {
   /// problem: an assumption.
   double part_margin = 0.01;
   int least_part_samples = 4;        ///< least_race_samples on the part
-  int most_part_samples = 8;         ///< per contender, before the race moves to the whole problem
+  int most_part_samples = 8;         ///< samples of each contender before the race leaves the part
   double finals_budget_share = 0.3;  ///< the share of budget_s kept back for the finals
 };
 

@@ -35,15 +35,15 @@ struct Standing {
 };
 
 struct RaceResult {
-  std::vector<Standing> standings;  ///< in the order of admission
+  std::vector<Standing> standings;  ///< ordered by admission
   int rounds = 0;                   ///< accepted rounds
   int part_rounds = 0;              ///< accepted rounds on the part of the problem
   int final_rounds = 0;
   std::int64_t samples_taken = 0;    ///< including those retaken
   std::int64_t samples_retaken = 0;  ///< discarded: throttled, or in a round that was off
-  double drift_percent = 0.0;        ///< of the sentinel (sentinel.hpp)
+  double drift_percent = 0.0;        ///< the sentinel's drift (sentinel.hpp)
   std::optional<CandidateId> sentinel;
-  double elapsed_s = 0.0;  ///< as last passed to Race::next()
+  double elapsed_s = 0.0;  ///< the time last passed to Race::next()
   StopReason stopped_because = StopReason::not_yet;
   std::vector<std::string> warnings;
 };

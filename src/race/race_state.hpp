@@ -20,7 +20,7 @@ struct RaceState {
   CandidateList<RacedCandidate> candidates{};
   std::optional<CandidateId> leader{};
   RacePhase phase = RacePhase::racing;
-  std::vector<CandidateId> chosen{};  ///< for the finals, including those eliminated there since
+  std::vector<CandidateId> chosen{};  ///< all that entered the finals, eliminated or not
   /// The reason for the end. Until the finals end, the reason for which they began.
   StopReason stopped_because = StopReason::not_yet;
   bool closed = false;

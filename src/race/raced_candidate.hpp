@@ -35,7 +35,7 @@ class Series {
 struct RacedCandidate {
   CandidateId id{};
   std::optional<double> admission_us{};
-  Series race{};    ///< of the race; of the part while the race is on it
+  Series race{};    ///< samples of the race; of the part while the race is on it
   Series finals{};  ///< empty unless it is a finalist
   Series part{};    ///< samples on the part, once its rounds are over
   LosingEvidence evidence{};

@@ -14,10 +14,10 @@ namespace fatune {
 /// The work of one launch for the whole problem, from the family's expressions, from counts, and
 /// from the artifact's facts.
 struct KernelWork {
-  double tensor_flop = 0.0;          ///< by tensor cores, masked-out work included
-  double warpgroup_flop = 0.0;       ///< of these, by wgmma; the others by mma.sync
-  double fp32_flop = 0.0;            ///< by multiply-adds of fp32
-  double exponentials = 0.0;         ///< ex2 instructions, per thread-level operation
+  double tensor_flop = 0.0;     ///< done by tensor cores, masked-out work included
+  double warpgroup_flop = 0.0;  ///< the part of tensor_flop that wgmma does; mma.sync does the rest
+  double fp32_flop = 0.0;       ///< done by multiply-adds of fp32
+  double exponentials = 0.0;    ///< ex2 instructions, per thread-level operation
   double smem_traffic_bytes = 0.0;   ///< bank conflicts included: replayed bytes count again
   double device_memory_bytes = 0.0;  ///< least traffic: Q, K, V read once, O written once
   double spill_bytes = 0.0;          ///< loads and stores of spilled registers by all threads
@@ -46,14 +46,14 @@ struct KernelWork {
 [[nodiscard]] Estimated estimate(const KernelWork& work, const DeviceLimits& limits,
                                  const SmRates& rates);
 
-/// The same estimate, as if its work took `factor` as long.
+/// The estimate for work that takes `factor` times as long.
 [[nodiscard]] Estimated scaled(Estimated estimated, double factor);
 
 /// The time of a launch as a family's model gives it.
 struct ModelledWork {
   double launch_clocks = 0.0;
-  double tile_clocks = 0.0;  ///< of each tile, without its steps
-  double step_clocks = 0.0;  ///< of each step of a tile
+  double tile_clocks = 0.0;  ///< clocks of each tile without its steps
+  double step_clocks = 0.0;  ///< clocks of each step of a tile
   TileSchedule schedule;
   double device_memory_bytes = 0.0;  ///< least traffic
 };

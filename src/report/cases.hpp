@@ -36,7 +36,7 @@ struct CasesReport {
   bool complete = true;
   DeviceLimits device;
   Toolchain toolchain;
-  std::vector<CaseResult> results;  ///< by problem, then by variant
+  std::vector<CaseResult> results;  ///< ordered by problem, then by variant
 };
 
 }  // namespace fatune

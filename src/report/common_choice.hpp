@@ -14,7 +14,7 @@ struct CommonChoice {
   std::size_t problems = 0;           ///< repetitions are counted separately
   std::string config;                 ///< short form; empty: none is ranked on all of them
   std::string family;                 ///< its kernel family
-  double mean_regret_percent = 0.0;   ///< by which it is slower than the winners: geometric mean
+  double mean_regret_percent = 0.0;   ///< how much slower it is than the winners: geometric mean
   double worst_regret_percent = 0.0;  ///< the greatest on any problem
   Problem worst_problem;
 };

@@ -44,7 +44,7 @@ struct EmulatedFinding {
   SourceChain source;       ///< empty: not known
   std::int64_t block = 0;   ///< linear index at the first occurrence; kNobody: none
   std::int64_t thread = 0;  ///< linear index in its block, or kNobody
-  std::string schedule;     ///< at the first occurrence: "late", "random 2"
+  std::string schedule;     ///< the schedule of the first occurrence: "late", "random 2"
   std::string input;
   std::string text;
   std::int64_t count = 0;
@@ -70,12 +70,12 @@ struct UnorderedLines {
 
 /// Findings that most likely have one cause.
 struct FindingGroup {
-  std::int64_t number = 1;  ///< from 1, in order of discovery
+  std::int64_t number = 1;  ///< counts from 1 in order of discovery
   std::int64_t findings = 0;
   std::vector<std::string> kinds;
   std::vector<std::string> tensors;       ///< or other memory: "sK", "shared memory"
-  std::optional<UnorderedLines> between;  ///< for races
-  SourceChain source;                     ///< of the first finding
+  std::optional<UnorderedLines> between;  ///< the lines that race, if it is a race
+  SourceChain source;                     ///< the source of the first finding
 };
 
 /// Counts of instructions and their effects in one run: the first schedule on the first input.
@@ -83,44 +83,44 @@ struct EmulatedCounts {
   std::int64_t warp_instructions = 0;
   std::int64_t thread_instructions = 0;
   std::int64_t shared_wavefronts = 0;
-  std::int64_t ideal_wavefronts = 0;  ///< without bank conflicts
-  std::int64_t global_sectors = 0;    ///< of 32 bytes
+  std::int64_t ideal_wavefronts = 0;  ///< wavefronts if there were no bank conflicts
+  std::int64_t global_sectors = 0;    ///< sectors of 32 bytes
   std::int64_t bytes = 0;             ///< requested, in all memory
 };
 
 /// The work that instructions give to the units of an SM, as far as PTX shows it. Instructions that
 /// only rename registers (mov) are not counted.
 struct CountedWork {
-  double tensor_flop = 0.0;         ///< of mma
-  double warpgroup_flop = 0.0;      ///< of wgmma
+  double tensor_flop = 0.0;         ///< FLOP of mma
+  double warpgroup_flop = 0.0;      ///< FLOP of wgmma
   double special_functions = 0.0;   ///< ex2, rcp, ...; per thread, like the next two
   double fp32_operations = 0.0;     ///< 16-bit ones too
   double integer_operations = 0.0;  ///< including comparisons, conversions and shuffles
   double warp_instructions = 0.0;
   double smem_traffic_bytes = 0.0;  ///< 128 for each wavefront, bank conflicts included
-  double global_sectors = 0.0;      ///< of 32 bytes
+  double global_sectors = 0.0;      ///< sectors of 32 bytes
 };
 
 /// The counts of instructions that share an opcode or a source line.
 struct EmulatedPart {
   std::string what;  ///< "ldmatrix.sync.aligned...", "softmax.cuh:40 < flash_forward.cu:123"
-  std::int64_t ptx_line = 0;  ///< of the first instruction
+  std::int64_t ptx_line = 0;  ///< line of the first instruction
   EmulatedCounts counts;
 };
 
 /// A line of the source, with the counts of its instructions.
 struct EmulatedLine {
   SourceLine at;
-  std::string text;        ///< of the line; empty: the file is not known
-  EmulatedCounts own;      ///< of instructions written there
-  EmulatedCounts inlined;  ///< of functions that were inlined there
+  std::string text;        ///< the line's text; empty: the file is not known
+  EmulatedCounts own;      ///< counts of instructions written there
+  EmulatedCounts inlined;  ///< counts of functions that were inlined there
 };
 
 struct EmulatedProfile {
   EmulatedCounts all;
-  std::vector<EmulatedPart> opcodes;  ///< by thread instructions, descending
-  std::vector<EmulatedPart> lines;    ///< in the same order
-  std::vector<EmulatedLine> source;   ///< by file, then line
+  std::vector<EmulatedPart> opcodes;  ///< ordered by thread instructions, descending
+  std::vector<EmulatedPart> lines;    ///< ordered by thread instructions, descending
+  std::vector<EmulatedLine> source;   ///< ordered by file, then line
 };
 
 struct EmulatedConfig {
@@ -128,13 +128,13 @@ struct EmulatedConfig {
   Problem problem;
   OutcomeKind outcome = OutcomeKind::stopped;
   std::int64_t runs = 0;            ///< schedules times inputs
-  std::optional<ErrorStats> stats;  ///< of the run closest to its limit, or furthest beyond it
+  std::optional<ErrorStats> stats;  ///< errors of the run closest to its limit, or furthest beyond
   std::vector<ErrorStats> inputs;   ///< likewise for each input: of O, then of each other output
-  std::vector<RowMismatches> rows;  ///< of O, likewise for each input; empty: not requested
+  std::vector<RowMismatches> rows;  ///< mismatches of O for each input; empty: not requested
   std::vector<EmulatedFinding> findings;
-  std::vector<FindingGroup> groups;        ///< of `findings`, by number
+  std::vector<FindingGroup> groups;        ///< groups of `findings`, ordered by number
   std::optional<EmulatedProfile> profile;  ///< absent: not requested
-  std::optional<CountedWork> work;         ///< of the profiled run; absent: not requested
+  std::optional<CountedWork> work;         ///< the profiled run's work; absent: not requested
   std::string detail;                      ///< what is wrong; empty: nothing
   std::string printed;  ///< the kernel's printf output in the first run; not part of a report
 };

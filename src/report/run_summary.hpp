@@ -26,7 +26,7 @@ struct RunSummary {
   bool measured = true;  ///< false: an estimate
   std::int64_t problems = 0;
   std::int64_t outcomes = 0;  ///< finished configurations, over all problems
-  std::int64_t reused = 0;    ///< of these, taken from earlier runs
+  std::int64_t reused = 0;    ///< outcomes that were taken from earlier runs
   /// The best of the problem with the most literature_flop per second. Absent for estimates.
   std::optional<RunBest> best{};
 };

@@ -12,12 +12,12 @@ namespace fatune {
 namespace {
 
 constexpr std::string_view kPrefix = "=========";
-constexpr std::size_t kMostFindings = 1000;  // of different kinds and places
+constexpr std::size_t kMostFindings = 1000;  // limit for findings of different kinds and places
 constexpr std::size_t kMostDetailBytes = 1000;
 constexpr std::int64_t kMostHazards = std::int64_t{1} << 40;  // limit for the number in one line
 
 struct Kind {
-  std::string_view part;  // of the first line
+  std::string_view part;  // a part of the first line
   std::string_view name;  // empty: no finding
 };
 constexpr std::array<Kind, 14> kKinds{{{"Race reported between", "race"},

@@ -11,9 +11,9 @@ namespace fatune {
 
 /// The result of one run of compute-sanitizer.
 struct SanitizerReport {
-  std::vector<SanitizerFinding> findings;  ///< in the order in which they were first reported
-  std::int64_t errors = 0;                 ///< from the summary, errors of API calls included
-  std::int64_t warnings = 0;               ///< from racecheck's summary
+  std::vector<SanitizerFinding> findings;  ///< ordered by when they were first reported
+  std::int64_t errors = 0;                 ///< the summary's count, errors of API calls included
+  std::int64_t warnings = 0;               ///< the count in racecheck's summary
   bool complete = false;                   ///< there is a summary: the tool ran to its end
   std::vector<std::string> problems;       ///< errors of the tool itself: it could not continue
 };

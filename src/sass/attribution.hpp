@@ -36,9 +36,9 @@ struct ParameterEffect {
   std::string from;  ///< the smaller value
   std::string to;
   OpcodeClass which = OpcodeClass::unknown;
-  std::int64_t pairs = 0;        ///< of configurations that differ only in this
+  std::int64_t pairs = 0;        ///< pairs of configurations that differ only in this
   double mean_before = 0.0;      ///< instructions for 10^6 FLOP with `from`
-  double mean_difference = 0.0;  ///< with `to`, minus with `from`
+  double mean_difference = 0.0;  ///< the time with `to` minus the time with `from`
 };
 
 /// The effects, with the greatest mean difference first. Classes that never change are left out.
@@ -49,7 +49,7 @@ struct ParameterEffect {
 /// The correlation of one class with the measured times of a problem.
 struct ClassCorrelation {
   std::string what;          ///< a class, or "all"
-  std::int64_t configs = 0;  ///< with a time
+  std::int64_t configs = 0;  ///< configurations with a time
   RankCorrelation correlation;
 };
 

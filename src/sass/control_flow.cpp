@@ -239,7 +239,7 @@ class DominatorSearch {
   ControlFlow& flow_;
   std::vector<std::size_t> postorder_;
   std::size_t root_;
-  std::vector<std::size_t> rank_;  ///< in postorder; the root's is the highest
+  std::vector<std::size_t> rank_;  ///< each block's place in postorder; the root's is the highest
   std::vector<std::optional<std::size_t>> idom_;
   std::vector<bool> is_root_;
 };

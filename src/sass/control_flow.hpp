@@ -20,7 +20,7 @@ struct BasicBlock {
 /// label within the function is a far branch, which ptxas sometimes writes. A jump whose targets
 /// are not in the listing has no edge.
 struct ControlFlow {
-  std::vector<BasicBlock> blocks;  ///< in the order of addresses; the first is the entry
+  std::vector<BasicBlock> blocks;  ///< ordered by address; the first is the entry
   /// The immediate dominator of each block; nothing for an entry.
   std::vector<std::optional<std::size_t>> dominators;
   std::vector<std::size_t> order;  ///< position of each block in reverse postorder

@@ -13,7 +13,7 @@ struct LineCount {
   SourceLine at;
   SassCount own;           ///< instructions that were written there
   SassCount with_inlined;  ///< these, and those of functions that were inlined there
-  std::array<SassCount, kOpcodeClasses> classes;  ///< of `own`
+  std::array<SassCount, kOpcodeClasses> classes;  ///< divides `own` into classes
 };
 
 struct LineCounts {
@@ -21,7 +21,7 @@ struct LineCounts {
   /// ones), then those with the most in the function.
   std::vector<LineCount> lines;
   SassCount all;
-  SassCount without_line;  ///< of these, those whose source line the compiler does not give
+  SassCount without_line;  ///< the part whose source line the compiler does not give
 };
 
 /// Counts instructions by source line, as far as the listing has line information. An instruction

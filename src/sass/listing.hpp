@@ -13,10 +13,10 @@ namespace fatune {
 
 /// One machine instruction as nvdisasm prints it.
 struct Instruction {
-  std::uint64_t address = 0;          ///< from the beginning of its section, in bytes
-  std::vector<std::string> labels;    ///< in front of it
+  std::uint64_t address = 0;          ///< the distance from the beginning of its section, in bytes
+  std::vector<std::string> labels;    ///< labels in front of the instruction
   std::string guard;                  ///< "P0", "!P0", "!UPT"; empty: always executed
-  std::string mnemonic;               ///< with modifiers: "HMMA.16816.F32"
+  std::string mnemonic;               ///< includes its modifiers: "HMMA.16816.F32"
   std::vector<std::string> operands;  ///< "R4.reuse", "[R165+0x4000]", "`(.L_x_0)"
   std::vector<std::string> targets;   ///< labels and functions that it names: ".L_x_0"
   std::size_t place = 0;              ///< index into Listing::places
@@ -32,15 +32,15 @@ struct Instruction {
 struct SassFunction {
   std::string name;
   std::string section;           ///< ".text.<kernel>"; functions that it calls are in the same one
-  std::optional<int> registers;  ///< per thread, if the listing says it
-  /// In the order of addresses; without the padding at the end of a section.
+  std::optional<int> registers;  ///< registers of each thread, if the listing says it
+  /// Ordered by address; without the padding at the end of a section.
   std::vector<Instruction> instructions;
 };
 
 struct Listing {
   std::string target;  ///< "sm_80"; empty if the listing does not say it
   std::vector<SassFunction> functions;
-  std::vector<SourceChain> places{{}};  ///< of the source; the first one is the unknown place
+  std::vector<SourceChain> places{{}};  ///< places in the source; the first one is unknown
 };
 
 }  // namespace fatune

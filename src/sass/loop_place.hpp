@@ -12,7 +12,7 @@ namespace fatune {
 /// The place of an instruction with respect to the main loop.
 enum class LoopPlace {
   outside,
-  always,       ///< in every iteration
+  always,       ///< every iteration runs it
   conditional,  ///< an iteration may skip it
 };
 [[nodiscard]] std::string_view place_name(LoopPlace place);  ///< "", "loop", "conditional"

@@ -19,8 +19,8 @@ struct Loop {
 };
 
 struct LoopForest {
-  std::vector<Loop> loops;                            ///< by address of the header
-  std::vector<std::optional<std::size_t>> innermost;  ///< of each block
+  std::vector<Loop> loops;                            ///< ordered by address of the header
+  std::vector<std::optional<std::size_t>> innermost;  ///< each block's innermost loop
   /// The number of edges back to a block that does not dominate their source. They close cycles
   /// with several entries, which are not natural loops.
   std::size_t irreducible_edges = 0;

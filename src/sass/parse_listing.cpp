@@ -264,7 +264,7 @@ class Parser {
   std::vector<std::string> labels_;  ///< seen since the last instruction
   SourceChain chain_;
   bool chain_open_ = false;           ///< the last line said that more of the chain follow
-  std::optional<std::size_t> place_;  ///< of chain_, once an instruction needs it
+  std::optional<std::size_t> place_;  ///< the place of chain_, once an instruction needs it
   std::int64_t ptx_line_ = 0;
 };
 

@@ -14,10 +14,10 @@ namespace fatune {
 
 /// The static number of instructions of one kind. Repeated execution does not count.
 struct SassCount {
-  std::int64_t total = 0;          ///< in the function
-  std::int64_t main_loop = 0;      ///< of these, in its main loop, loops within it included
-  std::int64_t conditional = 0;    ///< of those, in code that an iteration may skip
-  std::int64_t producer_loop = 0;  ///< of `total`, in its producer's loop, if it has one
+  std::int64_t total = 0;        ///< instructions of the function
+  std::int64_t main_loop = 0;    ///< the part of `total` in its main loop, loops within it included
+  std::int64_t conditional = 0;  ///< the part of `main_loop` that an iteration may skip
+  std::int64_t producer_loop = 0;  ///< the part of `total` in its producer's loop, if it has one
 };
 
 /// Counts one more instruction, at the given place.
@@ -31,10 +31,10 @@ struct OpcodeCount {
 
 struct MainLoop {
   std::uint64_t first_address = 0;
-  std::uint64_t last_address = 0;  ///< of the last instruction
+  std::uint64_t last_address = 0;  ///< the last instruction's address
   int depth = 1;
   std::int64_t inner_loops = 0;
-  std::int64_t calls = 0;  ///< of functions, whose instructions are not counted
+  std::int64_t calls = 0;  ///< calls of functions, whose instructions are not counted
   /// The FLOP of one warp in one iteration, with inner loops executed once. Nothing if an
   /// instruction's name does not say.
   std::optional<std::int64_t> tensor_flop;
@@ -43,7 +43,7 @@ struct MainLoop {
 /// The loop of a warp that loads data for other warps (producer_loop() of loops.hpp).
 struct ProducerLoop {
   std::uint64_t first_address = 0;
-  std::uint64_t last_address = 0;  ///< of the last instruction
+  std::uint64_t last_address = 0;  ///< the last instruction's address
   int depth = 1;
   std::int64_t bulk_loads = 0;  ///< bulk copies to shared memory; one instruction starts each
 };
@@ -52,7 +52,7 @@ struct ProducerLoop {
 struct SassProfile {
   std::string function;
   std::string target;            ///< "sm_80"; may be empty
-  std::optional<int> registers;  ///< per thread, if known
+  std::optional<int> registers;  ///< registers of each thread, if known
   SassCount all;
   std::array<SassCount, kOpcodeClasses> classes;
   std::vector<OpcodeCount> opcodes;  ///< most frequent in the main loop first

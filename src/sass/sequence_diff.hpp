@@ -8,7 +8,7 @@ namespace fatune {
 
 struct DiffLine {
   char sign = ' ';        ///< '-' only in the first, '+' only in the second, ' ' in both
-  std::size_t index = 0;  ///< of the line: in the second for '+', else in the first
+  std::size_t index = 0;  ///< the line's place: in the second for '+', else in the first
 
   bool operator==(const DiffLine&) const = default;
 };

@@ -31,7 +31,7 @@ class LocalSource : public PointSource {
   void move_to(std::size_t centre);
 
   std::mt19937_64 random_;
-  std::vector<bool> in_descent_;  ///< by point
+  std::vector<bool> in_descent_;  ///< indexed by point
   bool has_begun_ = false;
   double centre_us_ = std::numeric_limits<double>::infinity();
   std::vector<std::size_t> neighbours_;  ///< neighbours of the centre, the next one last

@@ -42,8 +42,8 @@ class ModelSource : public PointSource {
   std::mt19937_64 random_;
   Surrogate model_;
   std::vector<std::size_t> first_;                   ///< proposed before there was a model
-  std::map<std::size_t, std::optional<double>> us_;  ///< by point; only points with a known outcome
-  std::map<std::size_t, bool> has_code_;  ///< by point; only points that were asked about
+  std::map<std::size_t, std::optional<double>> us_;  ///< keyed by point; only known outcomes
+  std::map<std::size_t, bool> has_code_;  ///< keyed by point; only points that were asked about
 };
 
 /// Proposes as ModelSource does, and ends once each of the points left is unlikely to be faster

@@ -101,8 +101,8 @@ class Choice {
   };
 
   const std::vector<SearchPoint>& points_;
-  std::map<std::string, Points> left_;  ///< of each family, the most promising first
-  std::set<Value> seen_;                ///< of the chosen points
+  std::map<std::string, Points> left_;  ///< each family's points, the most promising first
+  std::set<Value> seen_;                ///< values of the chosen points
   std::map<std::size_t, std::string> picks_;
 };
 

@@ -11,7 +11,7 @@ namespace {
 /// A compilation in progress. The one that ends first compares as the greatest.
 struct Compilation {
   double ends_ms = 0.0;
-  std::size_t number = 0;  ///< in the order of their beginnings
+  std::size_t number = 0;  ///< counts the beginnings
   Config config;
 
   bool operator<(const Compilation& other) const {

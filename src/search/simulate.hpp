@@ -27,7 +27,7 @@ struct SimulatedTry {
 /// The conditions that end a replay; both must hold.
 struct SimulationEnd {
   double us = 0.0;              ///< a configuration at least as fast was tried
-  std::size_t least_tried = 0;  ///< at least as many were tried
+  std::size_t least_tried = 0;  ///< the least number that was tried
 };
 
 /// Replays a search as a run with `jobs` compilers would carry it out. The first call asks for as

@@ -76,7 +76,7 @@ Error database_error(int code, const std::string& message, const fs::path& path)
     case SQLITE_FULL:
       return {ExitCode::io, "no space is left for the database", path.string(),
               "free some space, or name a file elsewhere with --db"};
-    case SQLITE_INTERRUPT:  // by spend()
+    case SQLITE_INTERRUPT:  // spend() interrupts it
       return {ExitCode::bad_file, "reading the database takes far longer than its size explains",
               path.string(), kRepair};
     case SQLITE_READONLY:

@@ -23,7 +23,7 @@ struct StoredShard {
   std::int64_t id = 0;
   RunReport header;
   std::optional<Config> baseline;
-  std::vector<ProblemRow> problems;  ///< in the order in which they were begun
+  std::vector<ProblemRow> problems;  ///< ordered by when they were begun
 };
 
 /// The runs of a sweep's shards, joined into one run.

@@ -323,7 +323,7 @@ class Merger {
   Database& target_;
   Sealer sealer_;
   Mixture mixture_;
-  std::map<std::string, Known> known_;  ///< by uid
+  std::map<std::string, Known> known_;  ///< keyed by uid
   std::optional<Circumstances> circumstances_;
   std::array<std::vector<std::string>, kTables.size()> columns_;
   std::vector<Statement> inserts_;

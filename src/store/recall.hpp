@@ -24,7 +24,7 @@ struct StoredCandidate {
 /// An outcome of an earlier run.
 struct Recalled {
   Outcome outcome;
-  std::int64_t id = 0;  ///< in the store
+  std::int64_t id = 0;  ///< the outcome's id in the store
 };
 
 /// Returns the candidate's outcome, of any kind, from an earlier, unfinished run of the same plan.

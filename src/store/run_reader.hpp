@@ -19,7 +19,7 @@ struct StoredProblem {
 };
 
 struct StoredRun {
-  RunReport header;  ///< without problems
+  RunReport header;  ///< has no problems
   std::vector<StoredProblem> problems;
   std::optional<Config> baseline;
 };

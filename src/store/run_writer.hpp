@@ -21,7 +21,7 @@ struct RunIdentity {
 };
 
 struct NewRun {
-  RunReport header;  ///< without problems; with the hash of each family's sources
+  RunReport header;  ///< has no problems; has the hash of each family's sources
   RunIdentity identity;
   std::optional<Config> baseline;
   bool anew = false;  ///< results of earlier unfinished runs of the plan no longer count
@@ -63,7 +63,7 @@ class RunWriter {
 
   Database& database_;
   RunReport header_;
-  std::map<std::string, std::int64_t> outcomes_;  ///< of the current problem, by configuration
+  std::map<std::string, std::int64_t> outcomes_;  ///< the problem's, keyed by configuration
   std::int64_t run_id_ = 0;
   std::int64_t problem_id_ = 0;  ///< row in run_problems
 };

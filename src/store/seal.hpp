@@ -33,7 +33,7 @@ class Sealer {
 
  private:
   class Table;
-  std::vector<std::unique_ptr<Table>> tables_;  ///< by kind
+  std::vector<std::unique_ptr<Table>> tables_;  ///< indexed by kind
 };
 
 // These throw Error(bad_file) if the row does not match its seal.

@@ -18,7 +18,7 @@ struct PeerFigure {
 /// Other attention implementations and fatune's winner, timed in turns (scripts/compare_peers).
 struct PeerProblem {
   Problem problem;
-  std::optional<double> winner_tflops;  ///< in the same rounds; absent: it has no time
+  std::optional<double> winner_tflops;  ///< its rate in these rounds; absent: it has no time
   std::optional<double> sm_mhz;         ///< during the measurement; absent: not known
   std::vector<PeerFigure> figures;
 };
@@ -39,7 +39,7 @@ struct CodeCorrelation {
 };
 
 struct CodeStudy {
-  std::string problem;  ///< in words, with the kernel family
+  std::string problem;  ///< the problem in words, with the kernel family
   std::vector<CodeCorrelation> correlations;
 };
 

@@ -206,7 +206,7 @@ class Study {
 
   std::string parameter_;
   std::vector<std::string> values_;
-  std::vector<std::vector<double>> slower_;  ///< by value
+  std::vector<std::vector<double>> slower_;  ///< indexed by value
   std::map<Pair, std::vector<double>> change_percent_;
 };
 

@@ -23,7 +23,7 @@ struct PairStudy {
   std::string to;
   std::size_t pairs = 0;
   std::size_t faster = 0;      ///< pairs in which `to` is the faster one
-  FiveNumbers change_percent;  ///< of the time; negative: `to` is faster
+  FiveNumbers change_percent;  ///< the change of the time; negative: `to` is faster
 };
 
 struct ParameterStudy {

@@ -10,7 +10,7 @@ namespace fatune {
 
 /// A ranked configuration on one problem, as a row of the table that plots point to.
 struct StudyRow {
-  std::int64_t number = 0;  ///< from 0; marks of plots refer to it
+  std::int64_t number = 0;  ///< counts from 0; marks of plots refer to it
   const RunReport* run;
   const ProblemReport* problem;
   const Result* result;
@@ -18,7 +18,7 @@ struct StudyRow {
 };
 
 struct StudyRows {
-  std::vector<StudyRow> rows;  ///< by run, problem, rank
+  std::vector<StudyRow> rows;  ///< ordered by run, problem and rank
   std::size_t all = 0;         ///< number of all results; more than `rows`: a sample
 };
 

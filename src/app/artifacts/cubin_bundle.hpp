@@ -9,8 +9,8 @@ namespace fatune {
 
 /// Counts of the artifacts written to a bundle or read from it.
 struct BundleCounts {
-  std::int64_t artifacts = 0;  ///< in the bundle
-  std::int64_t added = 0;      ///< to the cache
+  std::int64_t artifacts = 0;  ///< how many the bundle has
+  std::int64_t added = 0;      ///< how many were new to the cache
   std::int64_t known = 0;      ///< the cache had them already
   std::int64_t damaged = 0;    ///< skipped: its checksum or its key is wrong
 };

@@ -61,7 +61,7 @@ std::vector<std::string> baseline_notes(const RunReport& report,
                                   problem.ranking.front().short_form));
     }
   }
-  notes.erase(std::unique(notes.begin(), notes.end()), notes.end());  // from repeated runs
+  notes.erase(std::unique(notes.begin(), notes.end()), notes.end());  // runs repeat their notes
   return notes;
 }
 

@@ -26,7 +26,7 @@ struct CaseSet {
   std::string summary;
   std::string family;
   std::string space;
-  ProblemOptions problem;  ///< with its lengths
+  ProblemOptions problem;  ///< includes the lengths
   std::vector<CaseVariant> variants;
   std::vector<std::string> shown;  ///< parameters and derived quantities
 };

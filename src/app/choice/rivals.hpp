@@ -13,7 +13,7 @@ namespace fatune {
 /// The rivals of a run's winners: a file's winners, configurations built from other sources, or a
 /// file's winners built from other sources.
 struct Rivals {
-  std::string name;              ///< as the user named them
+  std::string name;              ///< what the user called them
   FamilySet families;            ///< the run's own, then those with other sources
   std::optional<BestFile> best;  ///< absent: the rival is the fastest with the other sources
   std::string version;           ///< Family::version of the other sources; empty: there are none

@@ -41,7 +41,7 @@ Shard slurm_shard() {
 }  // namespace
 
 int shard_of(const Problem& problem, int count) {
-  constexpr std::size_t kDigits = 15;  // of 64; the number must fit in a signed 64-bit integer
+  constexpr std::size_t kDigits = 15;  // the hash has 64; the number must fit in a signed integer
   constexpr int kHexadecimal = 16;
   const std::string digits = sha256_hex(record_text(record_json(problem))).substr(0, kDigits);
   return static_cast<int>(whole_number<std::int64_t>(digits, kHexadecimal).value() % count) + 1;

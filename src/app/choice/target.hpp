@@ -20,8 +20,8 @@ struct TargetGpu {
 
 /// The device that a command compiles for and, with GPUs, measures on.
 struct Target {
-  DeviceLimits limits;           ///< of one of the GPUs; limits.arch is the target of compilation
-  std::vector<TargetGpu> gpus;   ///< of one model; empty: nothing will be timed
+  DeviceLimits limits;  ///< limits of one of the GPUs; limits.arch is the target of compilation
+  std::vector<TargetGpu> gpus;   ///< all are of one model; empty: nothing will be timed
   std::string why_not_measured;  ///< one sentence; empty with a GPU
   std::string product;           ///< the GPU whose limits and rates count; empty with a GPU
 

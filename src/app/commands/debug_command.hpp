@@ -23,7 +23,7 @@ struct DebugOptions {
   ProblemOptions problems;  ///< its batch and its heads are ignored
   InputKind init = InputKind::normal;
   std::uint64_t seed = 1;
-  bool emulate = true;  ///< without a GPU: run its PTX on the CPU
+  bool emulate = true;  ///< run the PTX on the CPU if there is no GPU
   TargetOptions target;
   CompileSettings compile;
   OutputOptions output;

@@ -21,7 +21,7 @@ struct EmulateOptions : OfflineOptions {
   std::optional<std::int64_t> seq_len;  ///< absent: default_problems()
   std::vector<std::string> configs;     ///< instead of a space
   std::int64_t schedules = 2;
-  std::uint64_t seed = 1;  ///< of the inputs, and of the first random schedule
+  std::uint64_t seed = 1;  ///< the seed of the inputs and of the first random schedule
   EmulatedTiming timing = EmulatedTiming::late_then_random;
   std::vector<std::string> checks = all_emulation_checks();  ///< the checks whose findings count
   bool profile = false;

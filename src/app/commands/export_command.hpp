@@ -13,7 +13,7 @@ struct ExportOptions {
   TunedOptions tuned;
   KernelOptions kernels;
   OutputOptions output;
-  CompileSettings compile;  ///< for a library's kernels
+  CompileSettings compile;  ///< how a library's kernels are compiled
   ExportFormat to = ExportFormat::json;
   /// The file of the JSON table, the folder of a library, or the name (or the beginning of the
   /// names) of files for other auto-tuners.

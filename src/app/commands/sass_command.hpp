@@ -7,8 +7,8 @@ namespace fatune {
 
 struct SassOptions : CodeOptions {
   bool opcodes = false;
-  bool listing = false;  ///< for a comparison: the code, not the counts
-  bool svg = false;      ///< for a graph: drawn
+  bool listing = false;  ///< a comparison shows the code and not the counts
+  bool svg = false;      ///< a graph is drawn
 };
 
 /// Analyses a kernel's machine code.

@@ -23,7 +23,7 @@ struct Case {
   Config config;
   Problem problem;
   std::optional<double> time_us;  ///< absent: nothing was measured
-  std::string artifact_key;       ///< of the run's code; empty: there is no run
+  std::string artifact_key;       ///< names the code that the run measured; empty: there is no run
 };
 
 struct CaseCounts {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kWipeLine = "\r\x1b[K";
 constexpr std::size_t kUsualColumns = 80;
-constexpr std::chrono::seconds kStill{5};  ///< without a step: lines say for how long
+constexpr std::chrono::seconds kStill{5};  ///< lines say how long it is since the last step
 
 std::string best_text(const ProblemReport& report) {
   return report.ranking.empty()

@@ -11,7 +11,7 @@ namespace fatune {
 
 /// The proposal in a line: {"id": any, "config": "(...)"} or {"id": any, "parameters": {...}}.
 struct ProposalLine {
-  std::string id;  ///< as JSON; "null" without one
+  std::string id;  ///< JSON text; "null" if the line has none
   Config config;
 };
 

@@ -26,11 +26,11 @@ struct ShardRecord {
   int number = 1;
   int count = 1;
   std::string fleet;
-  std::int64_t problems = 0;  ///< of the shard
-  std::int64_t finished = 0;  ///< of these
+  std::int64_t problems = 0;  ///< how many the shard has
+  std::int64_t finished = 0;  ///< how many of its problems are finished
   int exit_code = 0;
   std::string database;         ///< file beside the record; empty: the shard has no problems
-  std::string database_sha256;  ///< of that file
+  std::string database_sha256;  ///< the hash of the shard's database file
   std::string ended_at;         ///< ISO 8601, UTC
 };
 /// Returns the folder of the records and of the databases beside them.

@@ -14,11 +14,11 @@ namespace fatune {
 struct SbatchSettings {
   std::filesystem::path program;  ///< path of fatune on the nodes
   std::filesystem::path start;    ///< folder that paths in the sweep's options are relative to
-  std::filesystem::path folder;   ///< of the fleet; absolute
+  std::filesystem::path folder;   ///< the fleet's folder; absolute
   FleetPlan plan;
   std::vector<std::string> sweep;              ///< options of `fatune sweep`
-  std::optional<std::string> gres;             ///< as "gpu:1"
-  std::optional<std::string> constraint;       ///< as "h200"
+  std::optional<std::string> gres;             ///< for example "gpu:1"
+  std::optional<std::string> constraint;       ///< for example "h200"
   std::vector<std::string> more;               ///< further options of sbatch, as "--time=2:00:00"
   std::vector<std::filesystem::path> bundles;  ///< bundles of compiled kernels that shards import
 };

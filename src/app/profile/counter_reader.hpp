@@ -34,7 +34,7 @@ using BeforeCase = std::function<bool(const CandidateKernel&)>;
 
 /// The result of running the worker under a tool.
 struct Attempt {
-  std::vector<CountedCase> cases;  ///< without values: the tool has them
+  std::vector<CountedCase> cases;  ///< they have no values: the tool has them
   bool whole = false;              ///< no worker died, so nothing is lost
 };
 

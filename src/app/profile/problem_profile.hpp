@@ -38,7 +38,7 @@ class ProblemProfile {
   const DeviceLimits& limits_;
   const ProfileProblem& problem_;
   std::vector<ProfiledConfig> rows_;
-  std::vector<std::size_t> indices_;  // of each case in rows_
+  std::vector<std::size_t> indices_;  // each case's index in rows_
   std::vector<CountCase> cases_;
 };
 

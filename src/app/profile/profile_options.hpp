@@ -26,7 +26,7 @@ struct ProfileOptions {
   std::optional<std::filesystem::path> db_file;
   bool with_run = false;                         ///< the first of a stored run's rankings
   std::optional<std::int64_t> run;               ///< absent: the run that began last
-  int top = 5;                                   ///< of each ranking; 0: all
+  int top = 5;                                   ///< how many of each ranking; 0: all
   std::vector<std::string> metrics{"standard"};  ///< sets, figures, raw metrics
   bool all_sections = false;                     ///< ncu's report has all its sections
   int runs = 3;                                  ///< launches that are counted and averaged

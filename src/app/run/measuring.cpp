@@ -123,7 +123,7 @@ DeviceThread::Make make_estimating(const MeasureOptions& options, const PlannedR
 /// A GPU, or the estimate, with its evaluator.
 struct Station {
   std::unique_ptr<DeviceThread> device;
-  const Evaluator* evaluator = nullptr;  ///< on the device's thread; only use const members
+  const Evaluator* evaluator = nullptr;  ///< belongs to the device's thread: use only const members
 };
 
 std::vector<Station> open_stations(const MeasureOptions& options, const PlannedRun& run,
@@ -382,7 +382,7 @@ class Measuring {
   Progress progress_;
   Disturbances disturbances_;  ///< must look before the stations start workers
   std::vector<Station> stations_;
-  const ExhaustiveSearch all_;  ///< of what the winners require
+  const ExhaustiveSearch all_;  ///< tries everything that the winners require
   std::unique_ptr<Pipeline> pipeline_;
   bool complete_ = false;
 };

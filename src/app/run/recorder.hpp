@@ -42,7 +42,7 @@ class Recorder {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   RunReport report_;
   ResultFiles files_;
-  std::set<std::size_t> numbers_;  ///< of the problems in the report
+  std::set<std::size_t> numbers_;  ///< numbers of the problems in the report
   std::optional<Error> file_error_;
   std::future<void> saving_;  ///< reads the report, which must not change until it is done
 };

@@ -14,7 +14,7 @@ namespace fatune {
 struct SanitizerCheck {
   std::string program;  ///< compute-sanitizer's path: see sanitizer_program()
   SanitizerTool tool = SanitizerTool::memcheck;
-  MeasureOptions options;  ///< of one run of each configuration
+  MeasureOptions options;  ///< they describe one run of each configuration
 };
 
 /// Returns the path of compute-sanitizer. Throws Error(bad_file), with how to get it, if there is

@@ -21,7 +21,7 @@ namespace fatune {
 /// The run that `sweep` and `run` have planned.
 struct PlannedRun {
   KernelSet kernels;
-  std::string space;  ///< for the records; empty when configurations were named
+  std::string space;  ///< what the records say; empty when configurations were named
   std::vector<ProblemPlan> problems;
   std::optional<Config> baseline;
   int counters = 0;  ///< MeasureOptions::counters

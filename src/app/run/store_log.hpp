@@ -51,9 +51,9 @@ class StoreLog : public RunLog {
   bool continues_ = false;
   std::unique_ptr<Database> database_;
   std::unique_ptr<RunWriter> writer_;
-  std::optional<Journal> journal_;      ///< of the problem under way
+  std::optional<Journal> journal_;      ///< the current problem's journal
   ProblemReport problem_;               ///< under way
-  std::optional<std::int64_t> source_;  ///< of the result that recall() has just answered
+  std::optional<std::int64_t> source_;  ///< id of the result that recall() has just answered
 };
 
 }  // namespace fatune

@@ -27,7 +27,7 @@ struct CodeSource {
 /// The sources of machine code, and how configurations are compiled.
 struct CodeOptions : OfflineOptions {
   std::vector<CodeSource> sources;  ///< two for a comparison
-  std::int64_t rank = 1;            ///< in the run that the source names
+  std::int64_t rank = 1;            ///< the configuration's rank in the run that the source names
   std::optional<std::filesystem::path> db_file;
   std::string function;  ///< empty: the only kernel
 };

@@ -17,7 +17,7 @@ struct SassCase {
   Config config;
   Problem problem;
   DeviceLimits limits;
-  std::string measured_key;  ///< of the code that a stored run measured; empty: none did
+  std::string measured_key;  ///< names the code that a stored run measured; empty: none did
 
   [[nodiscard]] std::string name() const;  ///< short form
   [[nodiscard]] CompileRequest request() const;

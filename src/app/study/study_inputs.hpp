@@ -11,7 +11,7 @@ namespace fatune {
 
 /// The runs of one input.
 struct InputRuns {
-  std::string name;  ///< for people: as it was named, or "run 12"
+  std::string name;  ///< what people read: the name that was given, or "run 12"
   std::vector<RunReport> runs;
   bool has_winners_only = false;  ///< a best_configs.json
 };

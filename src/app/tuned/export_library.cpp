@@ -77,7 +77,7 @@ void write_library(const ExportOptions& options, const FamilySet& families,
     write_output_file(folder / file.path, file.bytes);
     folders.insert((folder / file.path).parent_path());
   }
-  std::ranges::for_each(folders, remove_stale_temporaries);  // of an export that was killed
+  std::ranges::for_each(folders, remove_stale_temporaries);  // a killed export leaves them
   const std::filesystem::path table = table_path(options);
   write_output_file(table, export_json(report));
   write_output_file(std::filesystem::path(table).replace_extension(".md"),

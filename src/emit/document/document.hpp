@@ -51,7 +51,7 @@ struct Rows {
   std::size_t top = 0;                  ///< rows that a terminal shows; 0: all
   std::vector<Paragraph> paragraphs{};  ///< shown on a terminal instead of the rows
   bool numbered = false;                ///< marks of plots refer to these rows, from 0
-  bool stacked = false;                 ///< on a narrow HTML page the cells of a row are stacked
+  bool stacked = false;                 ///< a narrow HTML page stacks the cells of a row
 };
 struct Figure {
   Plot plot;
@@ -73,7 +73,7 @@ using Blocks = std::vector<Block>;
 /// The output of a command, in a form for each kind of reader. A part is made when a renderer asks
 /// for it, from a report that must live as long as the document.
 struct Document {
-  std::function<Blocks()> for_people;  ///< on a terminal and in Markdown
+  std::function<Blocks()> for_people;  ///< what a terminal and Markdown show
   std::function<Table()> records;      ///< CSV
   std::function<Json()> object;        ///< JSON: json_head() and what follows
 };

@@ -16,9 +16,9 @@ using FieldValue = std::variant<std::monostate, bool, std::int64_t, double, std:
 
 /// Which outputs show a field. CSV and JSON show all of them.
 enum class Shown {
-  everywhere,    ///< in every table for people
-  in_ranking,    ///< in tables of results with a rank
-  in_failures,   ///< in tables of results without a rank
+  everywhere,    ///< every table for people has it
+  in_ranking,    ///< tables of results with a rank have it
+  in_failures,   ///< tables of results without a rank have it
   for_programs,  ///< CSV and JSON only
 };
 inline constexpr Shown kEverywhere = Shown::everywhere;
@@ -91,9 +91,9 @@ class FieldGetter {
 template <typename Row>
 struct Field {
   std::string_view name;     ///< JSON key and CSV column; with its unit
-  std::string_view heading;  ///< of table and Markdown columns; short
+  std::string_view heading;  ///< short heading of table and Markdown columns
   std::string_view doc;      ///< the field's description in the output's JSON Schema
-  int decimals;              ///< of doubles, in table and Markdown cells
+  int decimals;              ///< decimals of doubles in table and Markdown cells
   Shown shown;
   FieldGetter<Row> get;
   ColumnFit fit{};  ///< how its column gives way on a terminal

@@ -216,10 +216,10 @@ class HtmlBody {
 
   std::string html_;
   std::string contents_;
-  int tables_ = 0;  ///< of the section
+  int tables_ = 0;  ///< the number of tables in the section
   std::string heading_;
   bool in_section_ = false;
-  std::size_t end_of_first_ = 0;  ///< in html_
+  std::size_t end_of_first_ = 0;  ///< a place in html_
 };
 
 /// The policy: the page fetches nothing, and obeys only style and script with these hashes.

@@ -9,7 +9,7 @@ namespace fatune {
 /// Configurations whose common parts are stated once.
 struct SharedParts {
   std::string common;  ///< "(FP16, 128, ...): async+...+opt_softmax"; or a whole configuration
-  std::vector<std::string> rest;  ///< of each text, in order: "64, 32, 4): buffer"; "-": none
+  std::vector<std::string> rest;  ///< what each text has left: "64, 32, 4): buffer"; "-": nothing
 };
 
 /// Splits short forms, "(a, b, c): flag+flag" with flags that stand for themselves, into what they

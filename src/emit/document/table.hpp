@@ -12,13 +12,13 @@ namespace fatune {
 /// Rows of typed values, with everything that the formats need to know about their columns.
 struct Table {
   struct Column {
-    std::string name;     ///< in CSV; with its unit
-    std::string heading;  ///< for people: short
-    int decimals = 0;     ///< for people, of doubles
+    std::string name;     ///< its name in CSV; ends with its unit
+    std::string heading;  ///< a short heading for people
+    int decimals = 0;     ///< decimals of doubles that people see
     Shown shown = Shown::everywhere;
     ColumnFit fit{};
     bool figure = false;  ///< aligned like numbers, and shown to people even if no row has a value
-    FieldType::Kind kind = FieldType::Kind::any;  ///< of its values
+    FieldType::Kind kind = FieldType::Kind::any;  ///< the kind of its values
   };
   std::vector<Column> columns;
   std::vector<std::vector<FieldValue>> rows;  ///< each as long as `columns`

@@ -10,8 +10,8 @@ namespace fatune {
 
 /// A table fitted to a line width.
 struct FittedTable {
-  TextTable table;                    ///< with the remaining columns
-  std::vector<std::size_t> widths;    ///< of these columns; wider cells are wrapped or shortened
+  TextTable table;                    ///< has the remaining columns
+  std::vector<std::size_t> widths;    ///< one for each column; wider cells are wrapped or shortened
   std::vector<std::string> shared;    ///< "heading: what all rows have in common"
   std::vector<std::string> left_out;  ///< headings of the columns that were left out
 };

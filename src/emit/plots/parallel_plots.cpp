@@ -13,7 +13,7 @@ namespace {
 /// One axis with a value for each row. Values are categories (text) or numbers.
 struct AxisOfRows {
   std::string title;
-  std::vector<std::optional<std::string>> texts;  ///< for each row; empty: values are numbers
+  std::vector<std::optional<std::string>> texts;  ///< one for each row; empty: values are numbers
   std::vector<std::optional<double>> numbers;
 };
 

@@ -29,8 +29,8 @@ bool spills(const StudyRow& row) { return spill_bytes_of(row).value_or(0.0) > 0.
 
 struct Resource {
   const char* id;
-  const char* title;   ///< of the axis
-  const char* plural;  ///< in sentences
+  const char* title;   ///< the axis's title
+  const char* plural;  ///< what sentences call several of it
   std::optional<double> (*of)(const StudyRow&);
 };
 

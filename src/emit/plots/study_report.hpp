@@ -12,7 +12,7 @@ namespace fatune {
 /// The subject of a report: runs, compared with each other, and related outputs of other commands.
 struct StudyReport {
   std::vector<RunReport> runs;
-  std::vector<std::string> names;  ///< of the runs: "run 12", "before.json"
+  std::vector<std::string> names;  ///< names of the runs: "run 12", "before.json"
   std::vector<PeerStudy> peers;
   std::vector<CodeStudy> code;
   std::string command;           ///< "fatune report 12": makes this report again

@@ -6,7 +6,7 @@ namespace fatune::emulate {
 namespace {
 
 constexpr std::uint32_t kDescriptorUnitBytes = 16;
-constexpr std::uint32_t kCoreRows = 8;  // of a core matrix
+constexpr std::uint32_t kCoreRows = 8;  // rows of a core matrix
 
 constexpr std::uint32_t field(std::uint64_t bits, std::uint32_t first, std::uint32_t count) {
   return static_cast<std::uint32_t>(bits >> first & ((std::uint64_t{1} << count) - 1));

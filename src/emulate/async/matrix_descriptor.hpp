@@ -26,7 +26,7 @@ struct MatrixDescriptor {
 
   /// The address of a 16-byte chunk. K-major: elements k = 8 chunk to 8 chunk + 7 of a row.
   [[nodiscard]] std::uint32_t k_major_chunk(std::uint32_t row, std::uint32_t chunk) const;
-  /// The same for MN-major: rows 8 chunk to 8 chunk + 7 at one k.
+  /// The address of a 16-byte chunk. MN-major: rows 8 chunk to 8 chunk + 7 at one k.
   [[nodiscard]] std::uint32_t mn_major_chunk(std::uint32_t chunk, std::uint32_t k) const;
 
  private:

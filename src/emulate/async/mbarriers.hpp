@@ -73,8 +73,8 @@ class Mbarrier {
   std::int64_t expected_ = 1;  ///< arrivals in each phase
   std::int64_t pending_ = 1;
   std::int64_t pending_bytes_ = 0;
-  Knowledge arriving_;   ///< from the current phase
-  Knowledge completed_;  ///< from the last completed phase
+  Knowledge arriving_;   ///< what arrivals of the current phase knew
+  Knowledge completed_;  ///< what arrivals of the last completed phase knew
 };
 
 /// A block's mbarriers, by their offset in shared memory.

@@ -26,7 +26,7 @@ constexpr std::uint32_t kChunkBytes = 16;
 /// A chunk of an operand: 8 elements, along k or along the rows.
 struct Chunk {
   std::uint32_t address = 0;
-  std::uint32_t row = 0;  ///< of its first element
+  std::uint32_t row = 0;  ///< the first element's row
   std::uint32_t k = 0;
 };
 

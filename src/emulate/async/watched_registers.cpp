@@ -49,7 +49,7 @@ void check_product(Execution& x, Warp& warp, const Instruction& instruction,
         return fmt::format("uses {}, which was written with no wgmma.fence since",
                            name_of(x, number));
       });
-      warp.watched[number] &= static_cast<std::uint8_t>(~kDirty);  // one mistake, one finding
+      warp.watched[number] &= static_cast<std::uint8_t>(~kDirty);  // one mistake gives one finding
     }
   }
 }

@@ -17,10 +17,11 @@ namespace {
 
 // The address of the first variable, far below the allocations of GlobalMemory.
 constexpr std::uint64_t kFirstVariable = 0x7e00'0000'0000;
-constexpr std::uint64_t kMostSharedBytes = 232448;  ///< per block, on compute capability 9.0
+constexpr std::uint64_t kMostSharedBytes = 232448;  ///< a block's limit on compute capability 9.0
 constexpr std::uint64_t kMostLocalBytes = std::uint64_t{512} * 1024;
 constexpr std::uint64_t kMostParameterBytes = 32764;
-// Of all variables of a module together. Marks of accesses may take 20 times as much memory.
+// The limit for all variables of a module together. Marks of accesses may take 20 times as much
+// memory.
 constexpr std::uint64_t kMostVariableBytes = std::uint64_t{32} << 20U;
 /// No declaration within these limits has more.
 constexpr std::uint64_t kMostElements = kMostVariableBytes;

@@ -12,8 +12,8 @@ namespace fatune::emulate {
 
 /// The addresses of a module's variables and a kernel's parameters.
 struct Declarations : KernelNeeds {
-  std::map<std::string, std::uint64_t, std::less<>> addresses;  ///< in their own space
-  std::set<std::string, std::less<>> call_parameters;  ///< of the kernel's calls: in local memory
+  std::map<std::string, std::uint64_t, std::less<>> addresses;  ///< offsets in the variable's space
+  std::set<std::string, std::less<>> call_parameters;           ///< these are in local memory
 };
 
 /// Reads the directives that declare variables. Throws Error(bad_file) for one that it does not

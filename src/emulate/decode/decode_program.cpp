@@ -102,7 +102,7 @@ class ProgramBuilder {
 
   /// Numbers the registers of products, and finds the other instructions that use them.
   void watch() {
-    std::map<std::uint32_t, std::uint16_t> numbers;  // by offset
+    std::map<std::uint32_t, std::uint16_t> numbers;  // keyed by offset
     for (const Instruction& instruction : program_.instructions) {
       if (instruction.is_product) {
         number_registers(instruction, numbers);

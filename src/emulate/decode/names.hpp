@@ -59,7 +59,7 @@ class Names {
   const PtxFunction& function_;
   const Declarations& declarations_;
   const PtxStatement* statement_ = nullptr;
-  std::vector<Register> registers_;  ///< by index into the function's registers
+  std::vector<Register> registers_;  ///< indexed like the function's registers
   std::map<std::string, Register, std::less<>> special_;
   std::map<std::string, std::int32_t, std::less<>> labels_;
   struct Constant {

@@ -71,7 +71,7 @@ class AccessEnds {
   std::size_t bytes_;
   Plane writes_;
   Plane async_reads_;
-  std::vector<Plane> reads_;  ///< by agent
+  std::vector<Plane> reads_;  ///< indexed by agent
 };
 
 }  // namespace fatune::emulate

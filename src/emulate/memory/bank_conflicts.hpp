@@ -15,7 +15,7 @@ namespace fatune::emulate {
                                               Mask mask, std::uint32_t bytes);
 /// The number of wavefronts without conflicts: one for each part that has an active lane.
 [[nodiscard]] std::uint32_t ideal_wavefronts(Mask mask, std::uint32_t bytes);
-inline constexpr std::uint32_t kSectorBytes = 32;  ///< in global memory
+inline constexpr std::uint32_t kSectorBytes = 32;  ///< size of a sector of global memory
 /// The number of different sectors that the accesses touch.
 [[nodiscard]] std::uint32_t global_sectors(const std::array<std::uint64_t, kLanes>& addresses,
                                            Mask mask, std::uint32_t bytes);

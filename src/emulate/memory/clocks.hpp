@@ -89,7 +89,7 @@ class VectorClock {
   }
 
   Clocks known_;
-  std::map<std::uint32_t, Clocks> others_;  ///< by cluster; mostly empty
+  std::map<std::uint32_t, Clocks> others_;  ///< keyed by cluster; mostly empty
 };
 
 /// The knowledge that a synchronisation passes on.

@@ -58,7 +58,7 @@ struct GlobalAccessor {
 
 /// Two accesses, at least one of which writes, that nothing orders.
 struct GlobalRace {
-  std::uint64_t offset = 0;  ///< of the first byte in the allocation
+  std::uint64_t offset = 0;  ///< the first byte's offset in the allocation
   GlobalEpoch other;
   bool other_writes = false;
   std::optional<AccessEnd> by = std::nullopt;  ///< the other access, if ends are kept
@@ -92,7 +92,7 @@ class GlobalShadow {
   [[nodiscard]] Planes* planes_of(const GlobalAccessor& who, std::size_t allocation,
                                   std::size_t size);
 
-  std::vector<Planes> planes_;  ///< by allocation
+  std::vector<Planes> planes_;  ///< indexed like the allocations
   bool keeps_ends_ = false;
 };
 

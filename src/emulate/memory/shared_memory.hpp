@@ -22,7 +22,7 @@ struct SharedFault {
     unfenced,    ///< the async proxy reads what the generic proxy wrote, with no fence between
   };
   Kind kind = Kind::race;
-  std::uint32_t offset = 0;  ///< of the first byte
+  std::uint32_t offset = 0;  ///< the first byte's offset
   Epoch other;               ///< race, in_flight, unfenced: the other access
   bool other_writes = false;
   std::optional<AccessEnd> by = std::nullopt;  ///< the other access, if ends are kept
@@ -76,7 +76,7 @@ class SharedMemory {
     writes_.fill(offset, count, as);
   }
   /// Records the issue of an asynchronous operation that reads these bytes through the async proxy,
-  /// until end_async_read. `fenced`: what the issuer knows that this proxy sees.
+  /// until end_async_read. `fenced`: the writes that this proxy sees.
   [[nodiscard]] std::optional<SharedFault> begin_async_read(const Accessor& who,
                                                             const VectorClock& fenced,
                                                             std::uint32_t offset,
@@ -149,7 +149,7 @@ class SharedMemory {
   std::vector<std::uint8_t> bytes_;
   Plane writes_;
   std::vector<std::uint16_t> async_reads_;   ///< number under way; empty before the first one
-  std::vector<std::optional<Plane>> reads_;  ///< by agent: its last reads; empty: none
+  std::vector<std::optional<Plane>> reads_;  ///< each agent's last reads; empty: none
   std::optional<AccessEnds> ends_;           ///< empty: not kept
 };
 

@@ -28,7 +28,7 @@ struct TensorMap {
   std::uint32_t rank = 1;
   std::uint64_t address = 0;
   std::array<std::uint64_t, kMostDimensions> sizes{};    ///< elements
-  std::array<std::uint64_t, kMostDimensions> strides{};  ///< bytes; of dimension 0: element_bytes
+  std::array<std::uint64_t, kMostDimensions> strides{};  ///< in bytes; the first is element_bytes
   std::array<std::uint32_t, kMostDimensions> box{};      ///< elements
   /// The step of each dimension, 1 to 8: one in this many elements of the box is copied. Does not
   /// apply to dimension 0.

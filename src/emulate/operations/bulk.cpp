@@ -17,7 +17,7 @@ namespace {
 
 using enum ScalarType;
 
-constexpr std::uint32_t kMulticast = 0x100;  ///< in Instruction::variant; below: the box's rank
+constexpr std::uint32_t kMulticast = 0x100;  ///< a flag in Instruction::variant, above the rank
 constexpr std::uint32_t kTensorMapAlignment = 64;
 constexpr std::uint32_t kBulkUnit = 16;
 constexpr std::int64_t kMostPendingBulk = 1 << 20;

@@ -14,7 +14,7 @@ namespace {
 
 using enum ScalarType;
 
-constexpr std::uint32_t kGeneric = 1;  ///< in Instruction::variant
+constexpr std::uint32_t kGeneric = 1;  ///< a flag in Instruction::variant
 constexpr std::uint32_t kWide = 2;
 constexpr std::uint32_t kRelaxed = 1;
 

@@ -107,8 +107,8 @@ Handler comparison_handler(const Decoder& d) {
 /// The details of a comparison in a rare form.
 struct CompareShape {
   Comparison comparison = Comparison::eq;
-  ScalarType type = s32;  ///< of the operands
-  ScalarType to = pred;   ///< of the result
+  ScalarType type = s32;  ///< the operands' type
+  ScalarType to = pred;   ///< the result's type
   bool flushes = false;
   std::uint8_t combines = 0;  ///< 1: and, 2: or, 3: xor with a predicate
 };

@@ -67,7 +67,7 @@ class Formatter {
       s.flags += current();
     }
     s.width = read_number();
-    if (s.width < 0) {  // from "*"
+    if (s.width < 0) {  // a negative width from "*" means left-aligned
       s.flags += '-';
       s.width = -s.width;
     }

@@ -30,7 +30,7 @@ struct MatrixShape {
   bool deep = false;  ///< rows of A have 32 bytes, not 16
   Factor factor = Factor::f16;
   Accumulator accumulator = Accumulator::f32;
-  bool signed_a = false;  ///< for 8-bit integers
+  bool signed_a = false;  ///< whether 8-bit elements of A are signed
   bool signed_b = false;
   bool saturates = false;
 

@@ -12,7 +12,7 @@ using enum ScalarType;
 
 /// The meaning of `Instruction::variant` for an mbarrier instruction.
 constexpr std::uint32_t kCluster = 1U << 0U;  ///< the address is in shared::cluster, or generic
-constexpr std::uint32_t kRelaxedArrival = 1U << 1U;  ///< orders nothing
+constexpr std::uint32_t kRelaxedArrival = 1U << 1U;  ///< the arrival orders no memory accesses
 constexpr std::uint32_t kExpects = 1U << 2U;   ///< arrive: the last operand is bytes, not arrivals
 constexpr std::uint32_t kDrops = 1U << 3U;     ///< arrive_drop
 constexpr std::uint32_t kByParity = 1U << 4U;  ///< waits take a parity, not a state

@@ -24,7 +24,7 @@ struct Shape {
   std::uint8_t count = 1;
   bool sign_extends = false;
   bool wide = false;  ///< the registers have 64 bits
-  MemoryOrder order;  ///< of strong accesses
+  MemoryOrder order;  ///< the order of strong accesses
 
   [[nodiscard]] std::uint32_t bytes() const { return std::uint32_t{element_bytes} * count; }
 };

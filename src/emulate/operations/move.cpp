@@ -22,7 +22,7 @@ struct Same {
 // --- mov of vectors: packs {a, b} into one register, or unpacks it ---
 
 void pack(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const auto bits = static_cast<std::uint32_t>(instruction.variant & 0xffU);  // per part
+  const auto bits = static_cast<std::uint32_t>(instruction.variant & 0xffU);  // a part's size
   const std::uint32_t count = instruction.variant >> 8U;
   for_each_lane(mask, [&](int lane) {
     std::uint64_t value = 0;

@@ -54,7 +54,7 @@ Source shuffle_source(Shuffle mode, int lane, std::uint32_t b, std::uint32_t c) 
 }
 
 void shuffle(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const Operand* const o = instruction.operands;  // to, in range, value, b, c, members
+  const Operand* const o = instruction.operands;  // operands: to, in range, value, b, c, members
   std::array<std::uint32_t, kLanes> values{};
   const auto* from = x.lanes<std::uint32_t>(warp, o[2]);
   std::copy_n(from, kLanes, values.begin());
@@ -94,7 +94,7 @@ bool is_carried(Vote kind, Mask yes, Mask members) {
 }
 
 void vote(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const Operand* const o = instruction.operands;  // to, predicate, members
+  const Operand* const o = instruction.operands;  // operands: to, predicate, members
   const Mask asked = condition_of(warp, o[1]);
   const auto kind = static_cast<Vote>(instruction.variant);
   const auto* members = x.lanes<Mask>(warp, o[2]);

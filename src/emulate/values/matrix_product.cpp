@@ -21,8 +21,9 @@
 namespace fatune::emulate {
 namespace {
 
-constexpr std::int32_t kZeroExponent = -10'000;    // less than that of any nonzero product
-constexpr std::int32_t kSpecialExponent = 20'000;  // infinity and NaN: greater, even times zero
+constexpr std::int32_t kZeroExponent = -10'000;  // less than that of any nonzero product
+constexpr std::int32_t kSpecialExponent =
+    20'000;  // infinity and NaN: the greatest, even times zero
 constexpr std::uint32_t kNaN = 0x7fffffff;
 
 /// The exponent of a single-precision number. `least`: the exponent of subnormals of its original
