@@ -58,5 +58,20 @@ TEST(SequenceDiff, BothSidesCanBeReadOffAndAsMuchAsPossibleIsCommon) {
   }
 }
 
+/// dtl begins anew after a number of steps, and its indices with it.
+TEST(SequenceDiff, LongSequencesThatDifferMuchStayWhole) {
+  std::mt19937 random(12);
+  Lines a(4000);
+  Lines b(5000);
+  for (Lines* lines : {&a, &b}) {
+    for (std::string& line : *lines) {
+      line = std::to_string(random() % 1000);
+    }
+  }
+  const std::vector<DiffLine> diff = diff_lines(a, b);
+  EXPECT_EQ(side(diff, a, b, '+'), a);
+  EXPECT_EQ(side(diff, a, b, '-'), b);
+}
+
 }  // namespace
 }  // namespace fatune
