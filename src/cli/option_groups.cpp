@@ -221,7 +221,7 @@ void add_target_options(CLI::App& app, TargetOptions& target) {
                   "usable one)",
                   [&](const std::string& text) { read_device(text, target); });
   add_text_option(app, "--devices", "all|LIST",
-                  "several GPUs by number, or all usable ones: each problem on one of them",
+                  "GPUs to spread the problems over: numbers, or all usable ones",
                   [&](const std::string& text) { read_devices(text, target); })
       ->excludes("--device");
   app.add_flag("--no-wait", target.no_wait, "fail while another fatune measures on the GPU");

@@ -47,10 +47,9 @@ void add_shard_options(CLI::App& app, ShardOptions& shard,
       "only the problems of shard I of N, e.g. 3/8; auto: that of this Slurm job array task",
       [&](const std::string& text) { shard.shard = read_shard(text); });
   number->excludes("--cover");
-  add_text_option(
-      app, "--fleet", "NAME",
-      "name for the shards: those of the same name and sweep become one run when merged",
-      [&](const std::string& text) { shard.fleet = text; })
+  add_text_option(app, "--fleet", "NAME",
+                  "name for the shards: merging joins shards of one name and sweep into one run",
+                  [&](const std::string& text) { shard.fleet = text; })
       ->needs(number);
   add_path_option(app, "--record", "DIR",
                   "folder that gets a copy of the store when the shard has ended, and then the "

@@ -35,10 +35,8 @@ Artifact cached_artifact(CubinCache* cache, const std::string& prefix) {
   }
   std::vector<std::string> keys = cache->keys(prefix);
   if (keys.empty()) {
-    throw Error(
-        ExitCode::usage, fmt::format("the cache has no artifact '{}'", prefix), kWhere,
-        "what has not been used for longest is removed first; the configuration itself, with "
-        "--config or --run, is compiled again");
+    throw Error(ExitCode::usage, fmt::format("the cache has no artifact '{}'", prefix), kWhere,
+                "the cache removes what was used longest ago; --config or --run compiles it again");
   }
   if (keys.size() > 1) {
     const std::size_t count = keys.size();

@@ -115,7 +115,7 @@ void check_told_apart(const std::vector<FamilyPlan>& plans) {
         throw Error(ExitCode::usage,
                     fmt::format("{} and {} both have a configuration '{}'", known->second,
                                 of.family->name, text),
-                    {}, "nothing would tell them apart: choose one with --family");
+                    {}, "outputs could not tell them apart: choose one with --family");
       }
     }
   }
