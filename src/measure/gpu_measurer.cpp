@@ -180,7 +180,7 @@ class GpuMeasurer::ProblemState {
     bool made_up = false;
   };
   struct Verified {
-    Verdict verdict;
+    OutputVerdict verdict;
     TimedRun first{};
   };
 
@@ -194,8 +194,8 @@ class GpuMeasurer::ProblemState {
 
   // Launches the kernel many times on the kinds of input that are about values. Does so only once
   // for the same launch of the same machine code, whatever the problem.
-  [[nodiscard]] Verdict repeat(const LoadedKernel& loaded, SampledKernel& sampled,
-                               const CandidateKernel& kernel) {
+  [[nodiscard]] OutputVerdict repeat(const LoadedKernel& loaded, SampledKernel& sampled,
+                                     const CandidateKernel& kernel) {
     const auto where = kernel.small_geometry ? Verifier::Where::small : Verifier::Where::probe;
     const LaunchGeometry& geometry = kernel.small_geometry.value_or(kernel.probe_geometry);
     const std::size_t hash = launch_hash(kernel, geometry);
@@ -216,8 +216,8 @@ class GpuMeasurer::ProblemState {
 
   // Runs and checks the kinds of input other than normal ones. Those about values are left to
   // repeat(), if the candidate is repeated.
-  [[nodiscard]] Verdict run_probes(const LoadedKernel& loaded, const CandidateKernel& kernel,
-                                   Verifier::Where where) {
+  [[nodiscard]] OutputVerdict run_probes(const LoadedKernel& loaded, const CandidateKernel& kernel,
+                                         Verifier::Where where) {
     const bool on_small = where == Verifier::Where::small;
     const LaunchGeometry& geometry = on_small ? *kernel.small_geometry : kernel.probe_geometry;
     std::vector<KernelLaunch> launches;  // live until check() has waited for them
@@ -241,7 +241,7 @@ class GpuMeasurer::ProblemState {
     if (std::exchange(candidate.made_up, true)) {
       return std::nullopt;
     }
-    Verdict verdict = run_probes(*candidate.loaded, candidate.kernel, Verifier::Where::probe);
+    OutputVerdict verdict = run_probes(*candidate.loaded, candidate.kernel, Verifier::Where::probe);
     if (verdict.finding) {
       return WrongResult{std::move(verdict.verification), *std::move(verdict.finding)};
     }
@@ -249,11 +249,11 @@ class GpuMeasurer::ProblemState {
     return std::nullopt;
   }
 
-  [[nodiscard]] Verdict verify_probes(const LoadedKernel& loaded, SampledKernel& sampled,
-                                      const CandidateKernel& kernel) {
-    Verdict verdict = run_probes(loaded, kernel, probes_on(kernel));
+  [[nodiscard]] OutputVerdict verify_probes(const LoadedKernel& loaded, SampledKernel& sampled,
+                                            const CandidateKernel& kernel) {
+    OutputVerdict verdict = run_probes(loaded, kernel, probes_on(kernel));
     if (kernel.is_repeated && !verdict.finding) {
-      Verdict repeated = repeat(loaded, sampled, kernel);
+      OutputVerdict repeated = repeat(loaded, sampled, kernel);
       append_verified(repeated.verification, verdict.verification);
       verdict.finding = std::move(repeated.finding);
     }
@@ -265,7 +265,7 @@ class GpuMeasurer::ProblemState {
     const int set = set_of(kernel.part_geometry ? Extent::part : Extent::whole, 0);
     for (;;) {
       const bool others_ran = sampler_.others_ran_unchecked(sampled.id, set);
-      Verdict probes = verify_probes(loaded, sampled, kernel);
+      OutputVerdict probes = verify_probes(loaded, sampled, kernel);
       if (probes.finding) {
         return {std::move(probes)};
       }

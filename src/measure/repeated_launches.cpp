@@ -42,8 +42,9 @@ bool RepeatedLaunches::left_the_same() const {
 
 // Repeats the launches and checks each one. Returns the verdict on the first wrong launch, or on
 // the last two.
-Verdict RepeatedLaunches::check_each(const Stages& stages, const MakeLaunch& make_launch) const {
-  Verdict verdict;
+OutputVerdict RepeatedLaunches::check_each(const Stages& stages,
+                                           const MakeLaunch& make_launch) const {
+  OutputVerdict verdict;
   for (int i = 0; i < kLaunches; ++i) {
     const Stage& stage = *stages.at(stage_of(i));
     const KernelLaunch launch = make_launch(stage);
@@ -63,7 +64,7 @@ RepeatedLaunches::Result RepeatedLaunches::run(const Stages& stages,
                                                const MakeLaunch& make_launch) const {
   const std::array<KernelLaunch, 2> launches{make_launch(*stages[0]), make_launch(*stages[1])};
   queue(stages, launches);
-  Verdict verdict = verifier_.check(stages);  // waits for all
+  OutputVerdict verdict = verifier_.check(stages);  // waits for all
   if (verdict.finding) {
     verdict.finding =
         fmt::format("the last of {} launches in a row: {}", kLaunches, *verdict.finding);

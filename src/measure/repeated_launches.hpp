@@ -20,7 +20,7 @@ class RepeatedLaunches {
   static constexpr int kLaunches = 16;
 
   struct Result {
-    Verdict verdict;            ///< the verdict on both stages
+    OutputVerdict verdict;      ///< of both stages
     bool deterministic = true;  ///< false: right outputs of the same inputs differed
   };
   using Stages = std::array<const Stage*, 2>;
@@ -35,11 +35,11 @@ class RepeatedLaunches {
  private:
   void queue(const Stages& stages, const std::array<KernelLaunch, 2>& launches) const;
   [[nodiscard]] bool left_the_same() const;
-  [[nodiscard]] Verdict check_each(const Stages& stages, const MakeLaunch& make_launch) const;
+  [[nodiscard]] OutputVerdict check_each(const Stages& stages, const MakeLaunch& make_launch) const;
 
   const Verifier& verifier_;
   const gpu::Stream& stream_;
-  gpu::DeviceBuffer device_sums_;  // a sum of each launch's output
+  gpu::DeviceBuffer device_sums_;  // of each launch's output
   gpu::PinnedBuffer host_sums_;
 };
 

@@ -178,7 +178,7 @@ std::string Verifier::method(const Stage& normal, Where others) const {
   return text;
 }
 
-void Verifier::judge(const Stage& stage, const CheckCounts& counts, Verdict& verdict) const {
+void Verifier::judge(const Stage& stage, const CheckCounts& counts, OutputVerdict& verdict) const {
   Verification& verification = verdict.verification;
   const ErrorStats stats = verification.inputs.emplace_back(stats_of(stage, counts));
   if (!verdict.finding) {
@@ -199,21 +199,21 @@ void Verifier::judge(const Stage& stage, const CheckCounts& counts, Verdict& ver
   }
 }
 
-Verdict Verifier::check(std::span<const Stage* const> stages) const {
+OutputVerdict Verifier::check(std::span<const Stage* const> stages) const {
   gpu::fill_words_async(device_counts_.address(), 0, kCountsBytes / 4, stream_);
   CheckCounts* on_device = device_counts_.as<CheckCounts>();
   for (const Stage* const stage : stages) {
     stage->queue_check(on_device++);
   }
   const CheckCounts* counts = fetch_counts();
-  Verdict verdict{{method(normal_.front(), Where::probe), seed_, {}}, std::nullopt, false};
+  OutputVerdict verdict{{method(normal_.front(), Where::probe), seed_, {}}, std::nullopt, false};
   for (const Stage* const stage : stages) {
     judge(*stage, *counts++, verdict);
   }
   return verdict;
 }
 
-Verdict Verifier::check(const Stage& stage) const {
+OutputVerdict Verifier::check(const Stage& stage) const {
   const std::array one{&stage};
   return check(std::span<const Stage* const>(one));
 }

@@ -17,7 +17,7 @@
 
 namespace fatune {
 
-struct Verdict {
+struct OutputVerdict {
   Verification verification;
   std::optional<std::string> finding;  ///< what is wrong, in one sentence; empty: it is right
   /// Whether guard bands or inputs had changed. They have been made anew, output included. Earlier
@@ -58,8 +58,8 @@ class Verifier {
 
   /// Checks the current outputs. Waits for the device once. Damaged inputs and guard bands are made
   /// anew.
-  [[nodiscard]] Verdict check(const Stage& stage) const;
-  [[nodiscard]] Verdict check(std::span<const Stage* const> stages) const;
+  [[nodiscard]] OutputVerdict check(const Stage& stage) const;
+  [[nodiscard]] OutputVerdict check(std::span<const Stage* const> stages) const;
 
   /// Verification::method for a verification on this stage of normal inputs, with the other kinds
   /// of input on `others`.
@@ -68,7 +68,7 @@ class Verifier {
  private:
   [[nodiscard]] const CheckCounts* fetch_counts() const;
   [[nodiscard]] Problem problem_of(Where where) const;
-  void judge(const Stage& stage, const CheckCounts& counts, Verdict& verdict) const;
+  void judge(const Stage& stage, const CheckCounts& counts, OutputVerdict& verdict) const;
 
   Problem problem_;
   std::uint64_t seed_;

@@ -16,7 +16,7 @@ std::size_t slot(int set) { return static_cast<std::size_t>(set); }
 
 std::size_t slot(Extent extent) { return static_cast<std::size_t>(extent); }
 
-WrongResult after_timing(Verdict verdict) {
+WrongResult after_timing(OutputVerdict verdict) {
   return {std::move(verdict.verification), "after timing: " + *verdict.finding};
 }
 
@@ -72,9 +72,9 @@ TimedRun WatchedSampler::run(SampledKernel& kernel, int set) {
       launch, {[&] { stage.poison_output(launch.buffers()); }, [&] { queue_fingerprint(stage); }});
 }
 
-Verdict WatchedSampler::check(int set) {
+OutputVerdict WatchedSampler::check(int set) {
   const std::set<CandidateId> ran = std::exchange(unchecked_.at(slot(set)), {});
-  Verdict verdict = verifier_.check(verifier_.normal(set));
+  OutputVerdict verdict = verifier_.check(verifier_.normal(set));
   if (verdict.damaged) {
     last_run_.reset();
     suspects_.insert(ran.begin(), ran.end());
@@ -82,7 +82,7 @@ Verdict WatchedSampler::check(int set) {
   return verdict;
 }
 
-Verdict WatchedSampler::first_sample(SampledKernel& kernel, int set, TimedRun& sample) {
+OutputVerdict WatchedSampler::first_sample(SampledKernel& kernel, int set, TimedRun& sample) {
   sample = run(kernel, set);
   kernel.right.at(slot(set)) = *host_sum_.host_as<const InputSum>();
   kernel.right_on_whole = extent_of(set) == Extent::whole;
@@ -100,7 +100,7 @@ std::optional<WrongResult> WatchedSampler::judge(SampledKernel& kernel, int set,
     return std::nullopt;
   }
   const bool others_ran = others_ran_unchecked(kernel.id, set);
-  Verdict verdict = check(set);
+  OutputVerdict verdict = check(set);
   if (!verdict.finding) {
     kernel.deterministic = kernel.deterministic && !right;
     right = right.value_or(output);
@@ -174,7 +174,7 @@ std::optional<WrongResult> WatchedSampler::find_own_damage(const SampledKernel& 
       continue;
     }
     const bool others_ran = others_ran_unchecked(kernel.id, set);
-    Verdict verdict = check(set);
+    OutputVerdict verdict = check(set);
     if (verdict.damaged && !others_ran) {
       return after_timing(std::move(verdict));
     }
@@ -201,7 +201,7 @@ std::optional<Outcome> WatchedSampler::run_and_check(SampledKernel& kernel) {
     }
     const int set = last_run_->second;
     const bool others_ran = others_ran_unchecked(kernel.id, set);
-    Verdict last = check(set);
+    OutputVerdict last = check(set);
     if (!last.finding) {
       return std::nullopt;
     }

@@ -59,7 +59,7 @@ class WatchedSampler {
 
   /// Takes a sample on `set` into `sample`, and checks it: the one by which a candidate is
   /// admitted.
-  [[nodiscard]] Verdict first_sample(SampledKernel& kernel, int set, TimedRun& sample);
+  [[nodiscard]] OutputVerdict first_sample(SampledKernel& kernel, int set, TimedRun& sample);
   /// Takes a sample on `set` into `sample`, or returns what is wrong with it: WrongResult or
   /// Implausible.
   [[nodiscard]] std::optional<Outcome> sample(SampledKernel& kernel, int set, TimedRun& sample);
@@ -81,7 +81,7 @@ class WatchedSampler {
   const KernelLaunch& about_to_run(SampledKernel& kernel, int set);
   [[nodiscard]] TimedRun run(SampledKernel& kernel, int set);
   void queue_fingerprint(const Stage& stage);
-  [[nodiscard]] Verdict check(int set);
+  [[nodiscard]] OutputVerdict check(int set);
   [[nodiscard]] std::optional<WrongResult> judge(SampledKernel& kernel, int set, bool& again);
   [[nodiscard]] std::optional<Outcome> judge_time(SampledKernel& kernel, int set, double sample_us);
   [[nodiscard]] std::optional<WrongResult> find_own_damage(const SampledKernel& kernel);
