@@ -12,7 +12,6 @@ namespace fatune {
 namespace {
 
 constexpr std::int64_t kMostCompareRows = 1000000;
-constexpr double kMostTolerancePercent = 1000.0;
 
 void check_only(const std::string& text) {
   if (text != "winners") {
@@ -29,12 +28,7 @@ void add_compare_command(const Subcommands& all) {
   const char* const input = "a run, by number or last; results.json or best_configs.json";
   sub.add_option("OLD", options.old_input, input)->required()->type_name("N|last|FILE");
   sub.add_option("NEW", options.new_input, "the same")->required()->type_name("N|last|FILE");
-  add_text_option(
-      sub, "--tolerance", "PERCENT",
-      fmt::format("by how much something may be slower (default: {})", kCompareTolerancePercent),
-      [&options = options](const std::string& text) {
-        options.tolerance_percent = parse_number(text, "--tolerance", 0.0, kMostTolerancePercent);
-      });
+  add_tolerance_option(sub, options.tolerance_percent);
   add_text_option(sub, "--only", "winners", "configurations that won a problem in either run",
                   [&options = options](const std::string& text) {
                     check_only(text);
@@ -52,10 +46,10 @@ void add_compare_command(const Subcommands& all) {
   sub.footer(
       R"(Two separate runs differ by heat, power and clocks. What all configurations of a problem have in
 common, the drift, is reported once and left out of verdicts: faster and slower mean beyond the
-drift and beyond doubt. docs/compare.md has the statistics.
+drift, the tolerance and doubt. docs/compare.md has the statistics.
 
-Exit code 12: something is slower by more than the tolerance beyond doubt, or was right and now fails.
-13: the runs are the same, or of different GPU models, or one is an estimate. 14: NEW lacks problems.
+Exit code 12: something is slower, or has failed. 13: the runs are the same, or of different GPU models,
+or one is an estimate. 14: NEW lacks problems.
 
 Examples:
   fatune compare 11 last

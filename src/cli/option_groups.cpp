@@ -15,6 +15,7 @@
 #include "cli/suggestion.hpp"
 #include "cli/text_option.hpp"
 #include "core/error.hpp"
+#include "report/verdict.hpp"
 
 namespace fatune {
 namespace {
@@ -254,6 +255,16 @@ void add_cover_option(CLI::App& app, const char* help, std::optional<double>& pe
   add_text_option(app, "--cover", "PERCENT", help, [&percent](const std::string& text) {
     percent = parse_number(text, "--cover", 0.0, 1000.0);
   });
+}
+
+void add_tolerance_option(CLI::App& app, std::optional<double>& percent) {
+  const OptionScope scope(app, option_group::kMeasuring);
+  add_text_option(
+      app, "--tolerance", "PERCENT",
+      fmt::format("difference up to which times count as equal (default: {})", kTolerancePercent),
+      [&percent](const std::string& text) {
+        percent = parse_number(text, "--tolerance", 0.0, 1000.0);
+      });
 }
 
 void add_db_option(CLI::App& app, std::optional<std::filesystem::path>& file) {

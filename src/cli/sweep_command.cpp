@@ -32,11 +32,7 @@ void add_against_options(CLI::App& app, AgainstOptions& against) {
                   "build what is raced against from the kernels in this folder, or of this git "
                   "revision; without --against: all configurations",
                   [&](const std::string& text) { against.source = text; });
-  add_text_option(app, "--tolerance", "PERCENT",
-                  "with --against: difference up to which times count as equal (default: 0.5)",
-                  [&](const std::string& text) {
-                    against.tolerance_percent = parse_number(text, "--tolerance", 0.0, 1000.0);
-                  });
+  add_tolerance_option(app, against.tolerance_percent);
 }
 
 void add_shard_options(CLI::App& app, ShardOptions& shard,

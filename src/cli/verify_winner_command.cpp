@@ -3,7 +3,6 @@
 #include "cli/option_scope.hpp"
 #include "cli/path_option.hpp"
 #include "cli/subcommands.hpp"
-#include "cli/text_option.hpp"
 
 namespace fatune {
 
@@ -18,12 +17,7 @@ void add_verify_winner_command(const Subcommands& all) {
          "best_configs.json, as sweep writes it, or a GPU that fatune ships winners of (default: "
          "this GPU model)")
       ->type_name("FILE|GPU");
-  add_text_option(sub, "--tolerance", "PERCENT",
-                  "by how much a winner may be slower than the fastest (default: 0.5)",
-                  [&options = options](const std::string& text) {
-                    options.tolerance_percent = parse_number(text, "--tolerance", 0.0, 1000.0);
-                  })
-      ->group(option_group::kMeasuring);
+  add_tolerance_option(sub, options.tolerance_percent);
   add_kernel_options(sub, options.kernels, SpaceOption::of_file, FamilyOption::several);
   add_target_options(sub, options.target);
   add_compile_settings(sub, options.compile);
@@ -32,11 +26,11 @@ void add_verify_winner_command(const Subcommands& all) {
   add_file_options(sub, options);
   add_output_options(sub, options.output);
   sub.footer(
-      R"(Verdicts: confirmed, it is behind the fastest by no more than the tolerance; beaten, another is
-faster beyond doubt and tolerance; failed, it has no time; undecided, the measurements do not tell,
-as with a small --budget. Times of the file are shown beside the new ones; no verdict rests on them.
+      R"(Sweeps the file's problems, then races each of its winners that did not win again against the
+one that did. Verdicts are on the file's winners: slower, faster, equal, failed or undecided
+(docs/verdicts.md). Their times in the file are shown too; no verdict rests on them.
 
-Exit code 11: a winner is beaten, or has failed. 13: none is, but one is undecided.
+Exit code 11: a winner is slower, or has failed. 13: none is, but one is undecided.
 
 Examples:
   fatune verify-winner

@@ -30,12 +30,12 @@ inline constexpr std::array kExitCodeTexts{
     ExitCodeText{ExitCode::too_large, "a problem does not fit the GPU"},
     ExitCodeText{ExitCode::gpu_failure, "the driver failed in a way that ends the command"},
     ExitCodeText{ExitCode::gpu_busy, "with --no-wait: another fatune measures on the GPU"},
-    ExitCodeText{ExitCode::beaten, "verify-winner: a winner is beaten, or has failed"},
-    ExitCodeText{
-        ExitCode::worse,
-        "sweep --against: a winner is slower than what it was raced against, beyond doubt "
-        "and tolerance, or has failed; compare: something is slower by more than the tolerance "
-        "beyond doubt, or wrong"},
+    ExitCodeText{ExitCode::beaten,
+                 "verify-winner: a winner is slower than another configuration, beyond doubt and "
+                 "tolerance, or has failed"},
+    ExitCodeText{ExitCode::worse,
+                 "sweep --against, compare: something is slower than its rival, beyond doubt and "
+                 "tolerance, or has failed"},
     ExitCodeText{
         ExitCode::undecided,
         "verify-winner: the measurements do not tell whether a winner still stands; compare: the "

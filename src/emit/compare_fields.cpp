@@ -1,31 +1,12 @@
 #include <array>
 
-#include <fmt/format.h>
-
 #include "emit/compare_report.hpp"
+#include "emit/verdict_report.hpp"
 
 namespace fatune {
 namespace {
 
 constexpr int kPercentDecimals = 1;
-
-std::string_view doubt_text(ChangeDoubt doubt) {
-  switch (doubt) {
-    case ChangeDoubt::not_comparable:
-      return "the times are not comparable";
-    case ChangeDoubt::reused:
-      return "a time from an earlier run";
-    case ChangeDoubt::all_moved:
-      return "moved as all others did";
-    case ChangeDoubt::few_shared:
-      return "too few are in both runs";
-    case ChangeDoubt::wide_interval:
-      return "the interval is too wide";
-    case ChangeDoubt::none:
-      break;
-  }
-  return "";
-}
 
 std::string_view winner_change_name(WinnerChange change) {
   constexpr std::array<std::string_view, 4> kNames{"same", "tied", "changed", "unknown"};
@@ -37,90 +18,14 @@ std::optional<double> more_percent_than(const std::optional<double>& before,
   return before && after ? std::optional(100.0 * (*after / *before - 1.0)) : std::nullopt;
 }
 
-template <double ChangeBeyondDrift::*kMember>
-const auto beyond_percent = [](const ConfigRow& row) {
-  const std::optional<ChangeBeyondDrift>& beyond = row.config->beyond;
-  return beyond ? std::optional(percent_of((*beyond).*kMember)) : std::nullopt;
-};
-
-std::optional<int> place_or_none(int rank) { return rank > 0 ? std::optional(rank) : std::nullopt; }
-
 }  // namespace
-
-std::string_view change_name(Change change) {
-  constexpr std::array<std::string_view, 9> kNames{
-      "wrong", "slower", "faster", "repaired", "undecided", "equal", "gone", "added", "failing"};
-  return kNames.at(static_cast<std::size_t>(change));
-}
-
-std::string detail_of(const ComparedConfig& config) {
-  return config.failure.empty() ? std::string(doubt_text(config.doubt)) : config.failure;
-}
-
-std::string describe(const ComparedProblem& problem) {
-  return describe(problem.problem) +
-         (problem.run == 1 ? std::string() : fmt::format(", run {}", problem.run));
-}
-
-const std::vector<Field<ConfigRow>>& compared_config_fields() {
-  using R = ConfigRow;
-  static const std::vector<Field<R>> fields{
-      {"verdict", "verdict",
-       "wrong: had a time in the old run and failed in the new one; slower, faster: beyond doubt, "
-       "by more than the drift explains; repaired: failed in the old run and has a time in the new "
-       "one; undecided: the measurements do not tell; equal: the whole interval is within the "
-       "tolerance; gone, added: only the old or the new run has the configuration; failing: failed "
-       "in both",
-       0, kEverywhere, [](const R& r) { return std::string(change_name(r.config->change)); }},
-      {"beyond_tolerance", "worse",
-       "whether the configuration is slower by more than the tolerance beyond doubt, which means "
-       "over its whole interval",
-       0, kForPrograms, [](const R& r) { return r.config->beyond_tolerance; }},
-      {"problem", "problem", "the problem that was measured, e.g. b16 s4096 h16 d128 FP16", 0,
-       kEverywhere, [](const R& r) { return describe(r.comparison->problems[r.config->problem]); },
-       ColumnFit{.least = 14, .once = true}},
-      {"config", "config", "the configuration's short form", 0, kEverywhere,
-       [](const R& r) { return r.config->config; }, ColumnFit{.least = 24, .config = true}},
-      {"family", "family", "the configuration's kernel family", 0, kForPrograms,
-       [](const R& r) { return r.config->family; }},
-      {"old_rank", "old rank", "rank of the configuration in the old run; null: none", 0,
-       kForPrograms, [](const R& r) { return place_or_none(r.config->old_rank); }},
-      {"new_rank", "rank", "rank of the configuration in the new run; null: none", 0, kEverywhere,
-       [](const R& r) { return place_or_none(r.config->new_rank); }, ColumnFit{.leaves = 1}},
-      {"old_us", "old us",
-       "median time of the configuration in the old run in microseconds; null: none", 1,
-       kEverywhere, [](const R& r) { return r.config->old_us; }, ColumnFit{.leaves = 3}},
-      {"new_us", "new us",
-       "median time of the configuration in the new run in microseconds; null: none", 1,
-       kEverywhere, [](const R& r) { return r.config->new_us; }, ColumnFit{.leaves = 2}},
-      {"change_percent", "change %",
-       "by how many percent the configuration is slower in the new run than in the old one, drift "
-       "included; null: not both runs have a time",
-       kPercentDecimals, kEverywhere,
-       [](const R& r) { return more_percent_than(r.config->old_us, r.config->new_us); },
-       ColumnFit{.leaves = 4}},
-      {"beyond_drift_percent", "- drift %",
-       "by how many percent the configuration is slower in the new run without the drift of the "
-       "problem; null: not both runs measured it",
-       kPercentDecimals, kEverywhere, beyond_percent<&ChangeBeyondDrift::log_ratio>},
-      {"low_percent", "from",
-       "lower end of the confidence interval of beyond_drift_percent; all intervals hold together "
-       "with the confidence asked for",
-       kPercentDecimals, kEverywhere, beyond_percent<&ChangeBeyondDrift::low>},
-      {"high_percent", "to", "upper end of the confidence interval of beyond_drift_percent",
-       kPercentDecimals, kEverywhere, beyond_percent<&ChangeBeyondDrift::high>},
-      {"detail", "detail",
-       "why the configuration failed, or why the verdict is undecided; null: neither", 0,
-       kEverywhere, [](const R& r) { return text_or_none(detail_of(*r.config)); }, kWraps},
-  };
-  return fields;
-}
 
 const std::vector<Field<ComparedProblem>>& compared_problem_fields() {
   using P = ComparedProblem;
   static const std::vector<Field<P>> fields{
       {"problem", "problem", "the problem that was measured, e.g. b16 s4096 h16 d128 FP16", 0,
-       kEverywhere, [](const P& p) { return describe(p); }, ColumnFit{.least = 14, .once = true}},
+       kEverywhere, [](const P& p) { return describe_run(p.problem, p.run); },
+       ColumnFit{.least = 14, .once = true}},
       {"winner", "winner",
        "same: both runs have the same winner; tied: the winners differ, but one of the runs cannot "
        "tell the two apart; changed: the winners differ; unknown: one of the runs ranked nothing",

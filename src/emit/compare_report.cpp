@@ -1,7 +1,6 @@
 #include "emit/compare_report.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <span>
 #include <utility>
@@ -11,43 +10,14 @@
 #include "core/mapped.hpp"
 #include "core/text_parts.hpp"
 #include "emit/document/table.hpp"
+#include "emit/verdict_junit.hpp"
+#include "emit/verdict_report.hpp"
 
 namespace fatune {
 namespace {
 
-constexpr std::array kChanges{Change::wrong,    Change::slower,    Change::faster,
-                              Change::repaired, Change::undecided, Change::equal,
-                              Change::gone,     Change::added,     Change::failing};
-
 std::vector<RunRow> run_rows(const CompareReport& report) {
   return {{"OLD", &report.old_run}, {"NEW", &report.new_run}};
-}
-
-std::vector<ConfigRow> config_rows(const CompareReport& report, std::size_t most = 0) {
-  const std::vector<ComparedConfig>& configs = report.comparison.configs;
-  const std::size_t count = most == 0 ? configs.size() : std::min(most, configs.size());
-  std::vector<ConfigRow> rows;
-  for (std::size_t i = 0; i < count; ++i) {
-    rows.push_back({&report.comparison, &configs[i]});
-  }
-  return rows;
-}
-
-using Configs = std::span<const ComparedConfig>;
-
-std::ptrdiff_t count_of(Configs configs, Change change) {
-  return std::ranges::count(configs, change, &ComparedConfig::change);
-}
-
-/// "2 slower, 40 equal": the verdicts that occur, with their counts.
-std::string counts_text(Configs configs) {
-  std::vector<std::string> parts;
-  for (const Change change : kChanges) {
-    if (const std::ptrdiff_t count = count_of(configs, change); count > 0) {
-      parts.push_back(fmt::format("{} {}", count, change_name(change)));
-    }
-  }
-  return parts.empty() ? "nothing to compare" : joined(parts, ", ");
 }
 
 /// Whether the sources of a family that both runs have differ.
@@ -92,19 +62,8 @@ double clock_change_percent(const CompareReport& report) {
   return greatest;
 }
 
-std::string_view refusal_text(Refusal refusal) {
-  switch (refusal) {
-    case Refusal::same_run:
-      return "NOT JUDGED: OLD and NEW are the same run";
-    case Refusal::other_device:
-      return "NOT JUDGED: the runs are from different GPU models; times are shown, but no verdict "
-             "rests on them";
-    case Refusal::not_measured:
-      return "NOT JUDGED: times of one of the runs are estimates; no verdict rests on them";
-    case Refusal::none:
-      break;
-  }
-  return "";
+std::string refusal_text(Doubt refusal) {
+  return fmt::format("NOT JUDGED: {}; no verdict rests on the times", doubt_text(refusal));
 }
 
 /// "NEW lacks 69 of OLD's 72 problems"; empty if it lacks none.
@@ -120,8 +79,8 @@ Blocks warnings_of(const CompareReport& report) {
   if (const std::string missing = missing_text(report.comparison); !missing.empty()) {
     append(blocks, {block::Warning{missing}, block::ParagraphEnd{}});
   }
-  if (const Refusal refusal = report.comparison.refusal; refusal != Refusal::none) {
-    append(blocks, {block::Warning{std::string(refusal_text(refusal))}, block::ParagraphEnd{}});
+  if (const Doubt refusal = report.comparison.refusal; refusal != Doubt::none) {
+    append(blocks, {block::Warning{refusal_text(refusal)}, block::ParagraphEnd{}});
   }
   if (const auto names = differences_of(report); !names.empty()) {
     append(blocks,
@@ -145,7 +104,7 @@ Blocks drift_of(const CompareReport& report) {
   const double drift = percent_of(movement.log_drift);
   std::string text = fmt::format("NEW as a whole is {:.1f} % {}, the median of {}", std::abs(drift),
                                  drift < 0.0 ? "faster" : "slower", movement.changes);
-  if (report.comparison.refusal != Refusal::none) {
+  if (report.comparison.refusal != Doubt::none) {
     return {block::Text{text + ".\n"}, block::ParagraphEnd{}};
   }
   text += ": heat, power, clocks, the driver, or all kernels.";
@@ -162,18 +121,18 @@ Blocks drift_of(const CompareReport& report) {
 
 Block gate_of(const CompareReport& report) {
   const RunComparison& comparison = report.comparison;
-  if (comparison.refusal != Refusal::none) {
-    return block::Warning{std::string(refusal_text(comparison.refusal))};
+  if (comparison.refusal != Doubt::none) {
+    return block::Warning{refusal_text(comparison.refusal)};
   }
-  const auto slower =
-      std::ranges::count(comparison.configs, true, &ComparedConfig::beyond_tolerance);
-  if (is_worse(comparison)) {
-    return block::Warning{fmt::format("WORSE: {} slower by more than {} % beyond doubt, {} wrong",
-                                      slower, comparison.tolerance_percent,
-                                      count_of(comparison.configs, Change::wrong))};
+  const auto worse = std::ranges::partition_point(
+      comparison.checks, [](const RivalCheck& check) { return is_worse(check); });
+  if (is_worse(comparison.checks)) {
+    return block::Warning{fmt::format("WORSE: {} (tolerance: {} %)",
+                                      counts_text({comparison.checks.begin(), worse}),
+                                      comparison.tolerance_percent)};
   }
   const std::string fine =
-      fmt::format("nothing is slower by more than {} % beyond doubt, nothing wrong",
+      fmt::format("nothing is slower by more than {} % beyond doubt, nothing failed",
                   comparison.tolerance_percent);
   if (const std::string missing = missing_text(comparison); !missing.empty()) {
     return block::Warning{fmt::format("INCOMPLETE: of what both have, {}; but {}", fine, missing)};
@@ -181,18 +140,20 @@ Block gate_of(const CompareReport& report) {
   return block::Text{fine + "\n"};
 }
 
-std::string left_out_text(Configs left_out) {
+std::string left_out_text(std::span<const RivalCheck> left_out) {
   return left_out.empty() ? std::string()
                           : fmt::format("... and {} more: {} (--rows 0 shows all)\n",
                                         left_out.size(), counts_text(left_out));
 }
 
 Blocks configs_of(const CompareReport& report) {
-  const Configs all = report.comparison.configs;
-  const std::vector<ConfigRow> rows = config_rows(report, report.most_rows);
+  const std::vector<RivalCheck>& all = report.comparison.checks;
+  const std::size_t most = report.most_rows;
+  const auto shown = std::span(all).first(most == 0 ? all.size() : std::min(most, all.size()));
   return {block::Text{"\n"}, block::Heading{fmt::format("configurations: {}", counts_text(all))},
-          block::Rows{table_of(compared_config_fields(), rows)}, block::ParagraphEnd{},
-          block::Text{left_out_text(all.subspan(rows.size()))}};
+          block::Rows{
+              table_of(rival_check_fields(), std::vector<RivalCheck>(shown.begin(), shown.end()))},
+          block::ParagraphEnd{}, block::Text{left_out_text(std::span(all).subspan(shown.size()))}};
 }
 
 Blocks problems_of(const CompareReport& report) {
@@ -225,28 +186,6 @@ Blocks blocks_of_comparison(const CompareReport& report) {
   return blocks;
 }
 
-Json counts_json(const CompareReport& report) {
-  Json counts = Json::object();
-  for (const Change change : kChanges) {
-    counts[std::string(change_name(change))] = count_of(report.comparison.configs, change);
-  }
-  return counts;
-}
-
-Json refusal_json(const CompareReport& report) {
-  switch (report.comparison.refusal) {
-    case Refusal::same_run:
-      return "same_run";
-    case Refusal::other_device:
-      return "other_device";
-    case Refusal::not_measured:
-      return "not_measured";
-    case Refusal::none:
-      break;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 const Properties<CompareReport>& compare_properties() {
@@ -254,19 +193,13 @@ const Properties<CompareReport>& compare_properties() {
   static const Properties<R> properties{
       {"old", "", [](const R& r) { return json_object(compared_run_fields(), run_rows(r)[0]); }},
       {"new", "", [](const R& r) { return json_object(compared_run_fields(), run_rows(r)[1]); }},
-      {"worse",
-       "whether a configuration is slower by more than the tolerance beyond doubt, or wrong; the "
-       "exit code is then 12",
-       [](const R& r) { return is_worse(r.comparison); }},
       {"not_judged_because",
-       "same_run: both are the same run; other_device: the runs are of different GPU models; "
-       "not_measured: a run's times are estimates; null: times were judged",
-       [](const R& r) { return refusal_json(r); }},
+       "why no verdict rests on times: they are of one run, or of different GPU models, or a time "
+       "is an estimate; null: times were judged",
+       [](const R& r) { return text_or_none(doubt_text(r.comparison.refusal)); }},
       {"differences",
        "names of what the two runs were made with and that differs, such as driver or NVRTC",
        [](const R& r) { return differences_of(r); }},
-      {"tolerance_percent", "by how many percent a configuration may be slower without being worse",
-       [](const R& r) { return r.comparison.tolerance_percent; }},
       {"drift_percent",
        "by how many percent the new run as a whole is slower: the median over the configurations "
        "that both runs measured",
@@ -276,29 +209,50 @@ const Properties<CompareReport>& compare_properties() {
       {"missing_problems",
        "problems that only the old run has; unless something is worse, the exit code is then 14",
        [](const R& r) {
-         return mapped(r.comparison.missing,
-                       [](const ComparedProblem& problem) { return describe(problem); });
+         return mapped(r.comparison.missing, [](const ComparedProblem& problem) {
+           return describe_run(problem.problem, problem.run);
+         });
        }},
       {"problems_of_one", "number of problems that only one of the runs has",
        [](const R& r) { return r.comparison.missing.size() + r.comparison.added_problems; }},
-      {"counts", "number of configurations with each verdict",
-       [](const R& r) { return counts_json(r); }},
       {"problems", "problems that both runs have",
        [](const R& r) { return json_rows(compared_problem_fields(), r.comparison.problems); }},
-      {"configs", "all configurations, by verdict, then with the greatest change first",
-       [](const R& r) { return json_rows(compared_config_fields(), config_rows(r)); }},
   };
   return properties;
 }
 
 Document compare_document(const CompareReport& report) {
   return {[&report] { return blocks_of_comparison(report); },
-          [&report] { return table_of(compared_config_fields(), config_rows(report)); },
+          [&report] { return table_of(rival_check_fields(), report.comparison.checks); },
           [&report] {
+            const RunComparison& comparison = report.comparison;
             Json json = json_head("compare");
             json.update(json_object(compare_properties(), report));
+            json.update(verdicts_json(comparison.tolerance_percent, comparison.checks));
             return json;
           }};
+}
+
+std::string compare_junit(const CompareReport& report) {
+  const RunComparison& comparison = report.comparison;
+  std::vector<RivalCheck> checks = comparison.checks;
+  for (const ComparedProblem& problem : comparison.missing) {
+    RivalCheck& missing = checks.emplace_back();
+    missing.problem = problem.problem;
+    missing.run = problem.run;
+    missing.family = "fatune";
+    missing.config = "problem";
+    missing.verdict = Verdict::gone;
+    missing.why = "NEW lacks the problem";
+  }
+  return verdicts_junit(
+      "fatune compare",
+      {{"old", report.old_run.name},
+       {"new", report.new_run.name},
+       {"device", report.new_run.report.device.name},
+       {"drift_percent", fmt::format("{:.2f}", percent_of(comparison.movement.log_drift))},
+       {"tolerance_percent", fmt::format("{}", comparison.tolerance_percent)}},
+      checks);
 }
 
 }  // namespace fatune

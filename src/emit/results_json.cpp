@@ -2,14 +2,23 @@
 
 #include <set>
 
-#include "emit/gate_report.hpp"
 #include "emit/result_fields.hpp"
 #include "emit/run_report.hpp"
+#include "emit/verdict_report.hpp"
 #include "emit/winners_table.hpp"
 #include "record/record_json.hpp"
 
 namespace fatune {
 namespace {
+
+Json json_gate(const GateReport& gate) {
+  Json json{
+      {"of", json_value(TypeOfField<std::optional<std::string>>::value(text_or_none(gate.of)))},
+      {"against", gate.against},
+      {"notes", gate.notes}};
+  json.update(verdicts_json(gate.tolerance_percent, gate.checks));
+  return json;
+}
 
 /// Adds the derived fields to each of the results. `list`: their JSON.
 void add_derived(const RunReport& run, const ProblemReport& problem,

@@ -13,12 +13,12 @@
 #include "emit/document/render.hpp"
 #include "emit/document/table_view.hpp"
 #include "emit/failure_groups.hpp"
-#include "emit/gate_report.hpp"
 #include "emit/parameter_columns.hpp"
 #include "emit/peers_text.hpp"
 #include "emit/result_fields.hpp"
 #include "emit/results_json.hpp"
 #include "emit/roofline.hpp"
+#include "emit/verdict_report.hpp"
 #include "emit/winners_table.hpp"
 
 namespace fatune {
@@ -374,23 +374,18 @@ std::string head_lines(const RunReport& report) {
 }
 
 /// The comparison of the winners with their rivals.
-Blocks gate_of(const RunReport& report) {
-  if (!report.gate) {
-    return {};
-  }
-  const GateReport& gate = *report.gate;
-  const std::string sentence = gate_sentence(gate);
-  Blocks blocks{block::Text{"\n"}, block::Heading{fmt::format("winners against {}", gate.against)}};
-  append(blocks,
-         {is_worse(gate) ? Block{block::Warning{sentence}} : Block{block::Line{sentence}},
-          block::ParagraphEnd{}, block::Rows{gate_table(gate)},
+Blocks gate_of(const GateReport& gate) {
+  const std::string counts = counts_text(gate.checks);
+  return {block::Heading{fmt::format("winners{}{} against {}", gate.of.empty() ? "" : " of ",
+                                     gate.of, gate.against)},
+          is_worse(gate.checks) ? Block{block::Warning{counts}} : Block{block::Line{counts}},
+          block::ParagraphEnd{}, block::Rows{table_of(rival_check_fields(), gate.checks)},
           block::Text{fmt::format("equal: within {} %, in rounds in which both take turns\n",
-                                  gate.tolerance_percent)}});
-  return blocks;
+                                  gate.tolerance_percent)}};
 }
 
-Blocks blocks_of(const RunReport& report, std::size_t top,
-                 const std::optional<PeerStudy>& peers = {}) {
+/// What may make the results less than they seem.
+Blocks warnings_of(const RunReport& report) {
   Blocks blocks;
   if (!report.measured) {
     append(blocks, {block::Warning{kNotMeasured}, block::ParagraphEnd{}});
@@ -402,11 +397,20 @@ Blocks blocks_of(const RunReport& report, std::size_t top,
     append(blocks,
            {block::Warning{"times may be disturbed: " + disturbance}, block::ParagraphEnd{}});
   }
+  return blocks;
+}
+
+Blocks blocks_of(const RunReport& report, std::size_t top,
+                 const std::optional<PeerStudy>& peers = {}) {
+  Blocks blocks = warnings_of(report);
   append(blocks, winners_of(report));
   if (peers) {
     append(blocks, {block::Text{shipped_beside_peers(report, *peers)}, block::ParagraphEnd{}});
   }
-  append(blocks, gate_of(report));
+  if (report.gate) {
+    append(blocks, {block::Text{"\n"}});
+    append(blocks, gate_of(*report.gate));
+  }
   append(blocks, {block::Text{"\n" + head_lines(report)}, block::ParagraphEnd{}});
   for (const ProblemReport& problem : report.problems) {
     append(blocks, problem_of(report, problem, top));
@@ -448,6 +452,16 @@ Document run_document(const RunReport& report, std::size_t top,
             return records_of({&report, 1});
           },
           [&] { return results_object(report); }};
+}
+
+Document gate_document(const RunReport& report) {
+  const auto for_people = [&report] {
+    Blocks blocks = warnings_of(report);
+    append(blocks, gate_of(*report.gate));
+    return blocks;
+  };
+  return {for_people, [&report] { return table_of(rival_check_fields(), report.gate->checks); },
+          [&report] { return results_object(report); }};
 }
 
 std::string outcome_line(const RunReport& run, const ProblemReport& problem, const Result& result) {

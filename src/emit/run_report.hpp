@@ -18,6 +18,10 @@ namespace fatune {
 [[nodiscard]] Document run_document(const RunReport& report, std::size_t top = 0,
                                     const std::optional<PeerStudy>& peers = {});
 
+/// The verdicts on winners that a run was for: for people and in CSV they alone, in JSON the run.
+/// Precondition: the report has a gate.
+[[nodiscard]] Document gate_document(const RunReport& report);
+
 /// The results of runs on several GPU models: JSON by configs/schema/runs.schema.json, or CSV with
 /// a single heading.
 [[nodiscard]] Document runs_document(const std::vector<RunReport>& reports, std::size_t top = 0);

@@ -20,7 +20,7 @@ class RepeatedLaunches {
   static constexpr int kLaunches = 16;
 
   struct Result {
-    OutputVerdict verdict;      ///< of both stages
+    OutputVerdict verdict;      ///< the verdict on both stages
     bool deterministic = true;  ///< false: right outputs of the same inputs differed
   };
   using Stages = std::array<const Stage*, 2>;

@@ -76,10 +76,4 @@ RunReport only_winners(const RunReport& report) {
   return winners;
 }
 
-bool is_worse(const GateReport& report) {
-  return std::ranges::any_of(report.checks, [](const GateCheck& check) {
-    return check.verdict == GateVerdict::slower || check.verdict == GateVerdict::failed;
-  });
-}
-
 }  // namespace fatune

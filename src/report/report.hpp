@@ -20,8 +20,8 @@
 #include "core/statistics.hpp"
 #include "core/stop_reason.hpp"
 #include "report/common_choice.hpp"
-#include "report/gate.hpp"
 #include "report/shard.hpp"
+#include "report/verdict.hpp"
 
 namespace fatune {
 

@@ -178,38 +178,31 @@ std::vector<ComparedProblem> compared_problems(const std::vector<ProblemPair>& p
   return compared;
 }
 
-/// The change of a configuration that was not measured in both runs.
-Change change_of_outcome(const ConfigPair& pair) {
-  if (pair.new_result == nullptr) {
-    return Change::gone;
-  }
-  if (pair.old_result == nullptr) {
-    return Change::added;
-  }
-  if (has_time(pair.old_result)) {
-    return has_time(pair.new_result) ? Change::undecided : Change::wrong;
-  }
-  return has_time(pair.new_result) ? Change::repaired : Change::failing;
+TrialEnd end_of(const Result* result) {
+  return result == nullptr  ? TrialEnd::untried
+         : has_time(result) ? TrialEnd::timed
+                            : TrialEnd::failed;
 }
 
-/// Judges the change of a time. Precondition: `beyond` is set.
-void judge_time(const RunComparison& comparison, const Movement& movement, ComparedConfig& config) {
+/// Why the change of a time is undecided, whatever its interval.
+Doubt doubt_of(const RunComparison& comparison, const Movement& movement) {
+  return comparison.refusal != Doubt::none   ? comparison.refusal
+         : movement.changes < kLeastForDrift ? Doubt::few_shared
+                                             : Doubt::none;
+}
+
+/// Judges the change of a time. Precondition: `slower_by` is set.
+void judge_time(const RunComparison& comparison, const Movement& movement, RivalCheck& check) {
   const double tolerance = comparison.tolerance_percent;
-  const double low = percent_of(config.beyond->low);
-  const double high = percent_of(config.beyond->high);
-  const bool is_narrow = low >= -tolerance && high <= tolerance;
+  const Verdict verdict = verdict_of(*check.slower_by, tolerance);
   const bool all_moved = std::abs(percent_of(movement.log_drift)) > tolerance;
-  config.doubt = comparison.refusal != Refusal::none    ? ChangeDoubt::not_comparable
-                 : movement.changes < kLeastForDrift    ? ChangeDoubt::few_shared
-                 : is_narrow && all_moved               ? ChangeDoubt::all_moved
-                 : is_narrow || low > 0.0 || high < 0.0 ? ChangeDoubt::none
-                                                        : ChangeDoubt::wide_interval;
-  const bool is_decided = config.doubt == ChangeDoubt::none;
-  config.change = !is_decided ? Change::undecided
-                  : is_narrow ? Change::equal
-                  : low > 0.0 ? Change::slower
-                              : Change::faster;
-  config.beyond_tolerance = is_decided && low > tolerance;
+  check.doubt = doubt_of(comparison, movement);
+  if (check.doubt == Doubt::none) {
+    check.doubt = verdict == Verdict::undecided            ? Doubt::wide_interval
+                  : verdict == Verdict::equal && all_moved ? Doubt::all_moved
+                                                           : Doubt::none;
+  }
+  check.verdict = check.doubt == Doubt::none ? verdict : Verdict::undecided;
 }
 
 std::string failure_of(const ConfigPair& pair) {
@@ -221,27 +214,36 @@ std::string failure_of(const ConfigPair& pair) {
   return {};
 }
 
-ComparedConfig compared_config(const ConfigPair& pair) {
+/// The check of a configuration, without the judgement of its times.
+RivalCheck check_of(const ConfigPair& pair, const ProblemReport& problem, Doubt refusal) {
   const Result& any = pair.new_result != nullptr ? *pair.new_result : *pair.old_result;
-  const Change change = change_of_outcome(pair);
-  return {.problem = pair.problem,
-          .config = any.short_form,
-          .family = any.config.family,
-          .change = change,
-          .doubt = change == Change::undecided ? ChangeDoubt::reused : ChangeDoubt::none,
-          .old_rank = pair.old_result == nullptr ? 0 : pair.old_result->rank,
-          .new_rank = pair.new_result == nullptr ? 0 : pair.new_result->rank,
-          .old_us = time_of(pair.old_result),
-          .new_us = time_of(pair.new_result),
-          .beyond = {},
-          .failure = failure_of(pair)};
+  RivalCheck check;
+  check.problem = problem.problem;
+  check.run = problem.run;
+  check.family = any.config.family;
+  check.config = any.short_form;
+  check.rank = pair.new_result == nullptr ? 0 : pair.new_result->rank;
+  check.rival_rank = pair.old_result == nullptr ? 0 : pair.old_result->rank;
+  check.time_us = time_of(pair.new_result);
+  check.rival_us = time_of(pair.old_result);
+  check.why = failure_of(pair);
+  if (has_time(pair.new_result) && has_time(pair.old_result)) {
+    check.doubt = Doubt::reused;
+    return check;
+  }
+  check.verdict = verdict_of(end_of(pair.new_result), end_of(pair.old_result));
+  if (check.verdict == Verdict::failed && refusal != Doubt::none) {
+    check.verdict = Verdict::undecided;
+    check.doubt = refusal;
+  }
+  return check;
 }
 
-bool comes_before(const ComparedConfig& a, const ComparedConfig& b) {
-  const auto size = [](const ComparedConfig& config) {
-    return config.beyond ? std::abs(config.beyond->log_ratio) : 0.0;
+bool comes_before(const RivalCheck& a, const RivalCheck& b) {
+  const auto size = [](const RivalCheck& check) {
+    return check.slower_by ? std::abs(std::log1p(check.slower_by->percent / 100.0)) : 0.0;
   };
-  return a.change != b.change ? a.change < b.change : size(a) > size(b);
+  return a.verdict != b.verdict ? a.verdict < b.verdict : size(a) > size(b);
 }
 
 bool has_one_time(const ConfigPair& pair) {
@@ -257,12 +259,12 @@ bool is_same_run(const RunReport& old_run, const RunReport& new_run,
          old_run.command_line == new_run.command_line && std::ranges::all_of(configs, has_one_time);
 }
 
-Refusal refusal_of(const RunReport& old_run, const RunReport& new_run,
-                   const std::vector<ConfigPair>& configs) {
-  return is_same_run(old_run, new_run, configs)       ? Refusal::same_run
-         : old_run.device.name != new_run.device.name ? Refusal::other_device
-         : !old_run.measured || !new_run.measured     ? Refusal::not_measured
-                                                      : Refusal::none;
+Doubt refusal_of(const RunReport& old_run, const RunReport& new_run,
+                 const std::vector<ConfigPair>& configs) {
+  return is_same_run(old_run, new_run, configs)       ? Doubt::same_run
+         : old_run.device.name != new_run.device.name ? Doubt::other_device
+         : !old_run.measured || !new_run.measured     ? Doubt::not_measured
+                                                      : Doubt::none;
 }
 
 /// The problems of `run` that `other` lacks.
@@ -279,14 +281,18 @@ std::vector<ComparedProblem> problems_without(const RunReport& run, const RunRep
   return missing;
 }
 
-void add_times(const std::vector<ConfigPair>& shared, const std::vector<TimeChange>& changes,
+void add_times(const std::vector<ConfigPair>& shared, const std::vector<ProblemPair>& problems,
                const std::vector<Movement>& movements, double confidence,
                RunComparison& comparison) {
-  const std::vector<ChangeBeyondDrift> beyond = beyond_drift(changes, movements, confidence);
+  const std::vector<ChangeBeyondDrift> beyond =
+      beyond_drift(changes_of(shared, problems), movements, confidence);
   for (std::size_t i = 0; i < shared.size(); ++i) {
-    ComparedConfig& config = comparison.configs.emplace_back(compared_config(shared[i]));
-    config.beyond = beyond[i];
-    judge_time(comparison, movements[config.problem], config);
+    const std::size_t problem = shared[i].problem;
+    RivalCheck& check = comparison.checks.emplace_back(
+        check_of(shared[i], *problems[problem].new_problem, Doubt::none));
+    check.slower_by = SlowerBy{percent_of(beyond[i].log_ratio), percent_of(beyond[i].low),
+                               percent_of(beyond[i].high)};
+    judge_time(comparison, movements[problem], check);
   }
 }
 
@@ -307,32 +313,22 @@ RunComparison compare_runs(const ComparedRun& old_run, const ComparedRun& new_ru
       .refusal = refusal_of(old_run.report, new_run.report, configs),
       .movement = common_movement(changes),
       .problems = compared_problems(problems, movements, shared),
-      .configs = {},
+      .checks = {},
       .missing = problems_without(old_run.report, new_run.report),
       .added_problems = problems_without(new_run.report, old_run.report).size()};
   const auto is_left_out = [&](const ConfigPair& pair) {
     return policy.winners_only && !is_winner(pair, problems[pair.problem]);
   };
   std::erase_if(shared, is_left_out);
-  add_times(shared, changes_of(shared, problems), movements, policy.confidence, comparison);
+  add_times(shared, problems, movements, policy.confidence, comparison);
   for (const ConfigPair& pair : std::span(others, configs.end())) {
     if (!is_left_out(pair)) {
-      comparison.configs.push_back(compared_config(pair));
+      comparison.checks.push_back(
+          check_of(pair, *problems[pair.problem].new_problem, comparison.refusal));
     }
   }
-  std::ranges::stable_sort(comparison.configs, comes_before);
+  std::ranges::stable_sort(comparison.checks, comes_before);
   return comparison;
-}
-
-bool is_worse(const RunComparison& comparison, const ComparedConfig& config) {
-  return comparison.refusal == Refusal::none &&
-         (config.beyond_tolerance || config.change == Change::wrong);
-}
-
-bool is_worse(const RunComparison& comparison) {
-  return std::ranges::any_of(comparison.configs, [&](const ComparedConfig& config) {
-    return is_worse(comparison, config);
-  });
 }
 
 }  // namespace fatune

@@ -200,10 +200,10 @@ TEST_F(Families, AreInTheFileOfTheBestThatVerifyWinnerTakes) {
   expect_schema(read("best.json"), "results");
   const std::vector<std::string> verify{
       "verify-winner", path("best.json"), "--no-db", "-q", "--format", "json"};
-  EXPECT_EQ(fatune_json(verify)["winners"][0]["verdict"], "confirmed");
+  EXPECT_EQ(fatune_json(verify)["gate"]["checks"][0]["verdict"], "equal");
   times_are({{"(ws", 100.0}, {"(FP16", 90.0}});
-  const json beaten = fatune_json(verify, ExitCode::beaten)["winners"][0];
-  EXPECT_THAT(std::string(beaten["fastest"]), HasSubstr("(FP16, 128, 64, 32"));
+  const json beaten = fatune_json(verify, ExitCode::beaten)["gate"]["checks"][0];
+  EXPECT_THAT(std::string(beaten["rival"]), HasSubstr("(FP16, 128, 64, 32"));
 }
 
 TEST_F(Families, AreKeptApartInTheStore) {

@@ -91,7 +91,9 @@ TEST_F(Gate, TheSameWinnerIsEqualWithoutADuel) {
   tune_while_the_128_wide_tile_is_best();
   const json gate = gate_of({"--against", path("best.json")}, ExitCode::ok);
   EXPECT_EQ(gate["checks"][0]["verdict"], "equal");
-  EXPECT_EQ(gate["checks"][0]["rounds"], 0);
+  EXPECT_EQ(gate["checks"][0]["why"], "it is still the winner");
+  EXPECT_TRUE(gate["checks"][0]["rounds"].is_null());
+  EXPECT_EQ(gate["counts"]["equal"], 1);
   EXPECT_EQ(gate["worse"], false);
 }
 
@@ -115,7 +117,7 @@ TEST_F(Gate, AKernelThatIsOnePercentSlowerIsFoundAndNamed) {
   EXPECT_THAT(result.out, HasSubstr("1 slower"));
   const json check = gate_of({"--against-source", old}, ExitCode::worse)["checks"][0];
   EXPECT_EQ(check["verdict"], "slower");
-  EXPECT_THAT(std::string(check["winner"]), HasSubstr("128, 128, 64, 4"));
+  EXPECT_THAT(std::string(check["config"]), HasSubstr("128, 128, 64, 4"));
   EXPECT_NEAR(check["least_percent"], 1.0, 0.3);
 }
 
@@ -147,7 +149,7 @@ TEST_F(Gate, AWinnerByChanceIsNotTakenForASlowerKernel) {
     if (!check["why"].is_null()) {
       const std::string first = results["problems"][0]["ranking"][0]["config"];
       EXPECT_THAT(first, HasSubstr(kSquare));
-      EXPECT_THAT(std::string(check["winner"]), HasSubstr(kWide));
+      EXPECT_THAT(std::string(check["config"]), HasSubstr(kWide));
       EXPECT_EQ(check["why"], "tied with the winner " + first);
       return;
     }
@@ -184,7 +186,8 @@ TEST_F(Gate, WhatTheFileLacksHasNoRival) {
   tune_while_the_128_wide_tile_is_best();
   seq_len_ = "128";
   const json gate = gate_of({"--against", path("best.json")}, ExitCode::ok);
-  EXPECT_EQ(gate["checks"][0]["verdict"], "no rival");
+  EXPECT_EQ(gate["checks"][0]["verdict"], "added");
+  EXPECT_THAT(std::string(gate["checks"][0]["why"]), HasSubstr("no winner for this problem"));
 }
 
 TEST_F(Gate, ARevisionIsTakenFromTheRepositoryOfTheKernels) {
@@ -223,7 +226,7 @@ TEST_F(Gate, ADuelThatIsInterruptedDecidesNothing) {
               ExitCode::interrupted);
   ASSERT_EQ(gate["checks"].size(), 1U);
   EXPECT_EQ(gate["checks"][0]["verdict"], "undecided");
-  EXPECT_THAT(std::string(gate["checks"][0]["why"]), HasSubstr("stopped"));
+  EXPECT_THAT(std::string(gate["checks"][0]["doubt"]), HasSubstr("ended"));
 }
 
 TEST_F(Gate, BadInputIsAnErrorBeforeAnythingIsMeasured) {

@@ -191,7 +191,7 @@ TEST_F(SlowGpu, AnInterruptedVerificationOfWinnersIsIncomplete) {
                                          "json", "--target-ci", "0.01", "--budget", "4"},
                                         "[8/16]", [](pid_t pid) { ::kill(pid, SIGINT); });
   EXPECT_EQ(stopped.exit_code, static_cast<int>(ExitCode::interrupted)) << stopped.err;
-  expect_schema(stopped.out, "verify_winner");
+  expect_schema(stopped.out, "results");
   EXPECT_FALSE(json::parse(stopped.out)["complete"]);
 }
 

@@ -25,7 +25,8 @@ class VerifyWinner : public ProgramTest {
   }
 
   void sweep_while_the_128_wide_tile_is_best(const std::string& seq_lens = "256") {
-    times_are({{"128, 64, 64, 4", 120.0}, {"128, 128, 64, 4", 100.0}, {"32, 4", 140.0}});
+    times_are({{"128, 128, 64, 4): async+eager+swizzled+load_2_2_2_tiles+opt_softmax", 100.0},
+               {"load_2", 120.0}});
     expect_ok(fatune({"sweep", "--seq", seq_lens, "--dhead", "128", "--dtype", "fp16", "--batch",
                       "1", "--space", FATUNE_SOURCE_DIR "/tests/spaces/four_shapes.json", "--no-db",
                       "-q", "--best", path("best.json")}));
@@ -36,28 +37,39 @@ class VerifyWinner : public ProgramTest {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return fatune(arguments);
   }
+
+  /// The verdict on the only winner.
+  json verdict(ExitCode expected, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{"--format", "json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProcessResult result = verify(arguments);
+    EXPECT_EQ(result.exit_code, static_cast<int>(expected)) << result.err;
+    expect_schema(result.out, "results");
+    const json checks = json::parse(result.out)["gate"]["checks"];
+    EXPECT_EQ(checks.size(), 1U);
+    return checks[0];
+  }
 };
 
-TEST_F(VerifyWinner, ConfirmsOneThatIsStillTheFastest) {
+TEST_F(VerifyWinner, IsEqualIfItIsStillTheFastest) {
   sweep_while_the_128_wide_tile_is_best();
-  const ProcessResult result = verify({"--format", "json"});
-  expect_ok(result);
-  expect_schema(result.out, "verify_winner");
-  const json winners = json::parse(result.out)["winners"];
-  ASSERT_EQ(winners.size(), 1U);
-  EXPECT_EQ(winners[0]["verdict"], "confirmed");
-  EXPECT_NEAR(winners[0]["winner_us"], 100.0, 1.0);
+  const json check = verdict(ExitCode::ok);
+  EXPECT_EQ(check["verdict"], "equal");
+  EXPECT_NEAR(check["time_us"], 100.0, 1.0);
 }
 
-TEST_F(VerifyWinner, FailsWhenAnotherIsFasterBeyondDoubt) {
+TEST_F(VerifyWinner, IsSlowerIfAnotherIsFasterBeyondDoubt) {
   sweep_while_the_128_wide_tile_is_best();
   times_are({{"128, 64, 64, 4", 90.0}, {"128, 128, 64, 4", 100.0}, {"32, 4", 140.0}});
-  const ProcessResult result = verify({"--format", "json"});
-  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::beaten)) << result.err;
-  const json winner = json::parse(result.out)["winners"][0];
-  EXPECT_EQ(winner["verdict"], "beaten");
-  EXPECT_NEAR(winner["behind_percent"], 11.1, 1.0);
-  EXPECT_THAT(std::string(winner["fastest"]), testing::HasSubstr("(FP16, 128, 64, 64, 4)"));
+  const json check = verdict(ExitCode::beaten);
+  EXPECT_EQ(check["verdict"], "slower");
+  EXPECT_NEAR(check["slower_percent"], 11.1, 1.0);
+  EXPECT_THAT(std::string(check["config"]), testing::HasSubstr("(FP16, 128, 128, 64, 4)"));
+  EXPECT_THAT(std::string(check["rival"]), testing::HasSubstr("(FP16, 128, 64, 64, 4)"));
+  const ProcessResult shown = verify();
+  EXPECT_THAT(shown.out, testing::HasSubstr("best.json against this run's"));
+  EXPECT_THAT(shown.out, testing::HasSubstr("1 slower"));
+  EXPECT_THAT(verify({"--format", "csv"}).out, testing::HasSubstr("\nslower,"));
 }
 
 TEST_F(VerifyWinner, ToleratesWhatItIsToldTo) {
@@ -76,24 +88,14 @@ TEST_F(VerifyWinner, FailsWhenTheWinnerCrashes) {
   EXPECT_THAT(result.out, testing::HasSubstr("scripted"));
 }
 
-TEST_F(VerifyWinner, SaysThatTooFewSamplesDoNotTell) {
+TEST_F(VerifyWinner, IsUndecidedIfABudgetLeavesTooFewSamples) {
   sweep_while_the_128_wide_tile_is_best();
+  EXPECT_EQ(verdict(ExitCode::undecided, {"--budget", "0.001"})["doubt"], "too few samples");
   times_are({{"128, 64, 64, 4", 93.0}, {"128, 128, 64, 4", 100.0}, {"32, 4", 140.0}});
-  const ProcessResult result = verify({"--format", "json", "--budget", "0.001"});
-  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::undecided)) << result.err;
-  const json winner = json::parse(result.out)["winners"][0];
-  EXPECT_EQ(winner["verdict"], "undecided");
-  EXPECT_THAT(std::string(winner["detail"]), testing::HasSubstr("may be chance"));
+  EXPECT_EQ(verdict(ExitCode::undecided, {"--budget", "0.001"})["doubt"], "too few samples");
 }
 
-TEST_F(VerifyWinner, DoesNotConfirmTheFastestByTooFewSamples) {
-  sweep_while_the_128_wide_tile_is_best();
-  const ProcessResult result = verify({"--format", "json", "--budget", "0.001"});
-  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::undecided)) << result.err;
-  EXPECT_EQ(json::parse(result.out)["winners"][0]["verdict"], "undecided");
-}
-
-TEST_F(VerifyWinner, ConfirmsNothingThatWasInterrupted) {
+TEST_F(VerifyWinner, DecidesNothingThatWasInterrupted) {
   sweep_while_the_128_wide_tile_is_best("128,256");
   json script = json::parse(process_.environment["FATUNE_FAKE_WORKER"]);
   script["slow_ms"] = 20;
@@ -106,20 +108,22 @@ TEST_F(VerifyWinner, ConfirmsNothingThatWasInterrupted) {
   const ProcessResult result =
       fatune({"verify-winner", path("best.json"), "--no-db", "--format", "json"});
   EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::interrupted)) << result.err;
-  expect_schema(result.out, "verify_winner");
+  expect_schema(result.out, "results");
   const json report = json::parse(result.out);
   EXPECT_FALSE(report["complete"]);
-  EXPECT_EQ(report["winners"][0]["verdict"], "confirmed");
-  EXPECT_EQ(report["winners"][1]["verdict"], "undecided");
+  const json checks = report["gate"]["checks"];
+  EXPECT_EQ(checks[0]["verdict"], "equal");
+  EXPECT_EQ(checks[1]["verdict"], "undecided");
+  EXPECT_THAT(std::string(checks[1]["config"]), testing::HasSubstr("128, 128, 64, 4"));
 }
 
 TEST_F(VerifyWinner, ComparesWithTheTimesOfTheFile) {
   sweep_while_the_128_wide_tile_is_best();
   times_are({{"128, 64, 64, 4", 126.0}, {"128, 128, 64, 4", 105.0}, {"32, 4", 140.0}});
-  const json winner = json::parse(verify({"--format", "json"}).out)["winners"][0];
-  EXPECT_EQ(winner["verdict"], "confirmed");
-  EXPECT_NEAR(winner["file_us"], 100.0, 1.0);
-  EXPECT_NEAR(winner["since_file_percent"], 5.0, 1.0);
+  const json check = verdict(ExitCode::ok);
+  EXPECT_EQ(check["verdict"], "equal");
+  EXPECT_NEAR(check["file_us"], 100.0, 1.0);
+  EXPECT_NEAR(check["since_file_percent"], 5.0, 1.0);
 }
 
 TEST_F(VerifyWinner, SaysThatTheFileIsFromAnotherGpuOrDriver) {
@@ -153,6 +157,7 @@ TEST_F(VerifyWinner, ReadsAnOlderFileThatHasTheCudaVersionInPlaceOfTheDriversRel
 }
 
 TEST_F(VerifyWinner, TakesTheWinnersOfThisGpuModelFromAFileOfSeveral) {
+  process_.environment["FATUNE_FAKE_NAME"] = "Scripted GPU";  // as the fake worker says
   sweep_while_the_128_wide_tile_is_best();
   json best = json::parse(read("best.json"));
   json other = best["gpus"][0];
@@ -160,10 +165,7 @@ TEST_F(VerifyWinner, TakesTheWinnersOfThisGpuModelFromAFileOfSeveral) {
   other["problems"][0]["winner"]["config"] = other["problems"][0]["runners_up"][0]["config"];
   best["gpus"] = json::array({other, best["gpus"][0]});
   write("best.json", best.dump());
-  const ProcessResult result = verify({"--format", "json"});
-  expect_ok(result);
-  EXPECT_THAT(std::string(json::parse(result.out)["winners"][0]["winner"]),
-              testing::HasSubstr("128, 128, 64, 4"));
+  EXPECT_THAT(std::string(verdict(ExitCode::ok)["config"]), testing::HasSubstr("128, 128, 64, 4"));
 }
 
 TEST_F(VerifyWinner, NeedsAFileOfASweep) {

@@ -11,13 +11,13 @@
 #include "plan/short_form.hpp"
 #include "process/find_tool.hpp"
 #include "process/run_program.hpp"
+#include "report/verdict.hpp"
 
 namespace fatune {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kTolerancePercent = 0.5;
 constexpr const char* kSourceOption = "--against-source";
 
 std::string family_file(const std::string& family) { return "kernels/" + family + "/family.json"; }
@@ -132,6 +132,17 @@ std::optional<Config> Rivals::with_other_sources(const Config& config) const {
   } catch (const Error&) {
     return std::nullopt;
   }
+}
+
+Config config_of(const KnownWinner& known, const FamilySet& families, const std::string& version) {
+  const std::string name = known.family + (version.empty() ? "" : "@" + version);
+  if (const Family* const family = families.find(name)) {
+    return parse_config(*family, known.config);
+  }
+  if (!version.empty()) {
+    throw Error(ExitCode::usage, fmt::format("it is from {}, which is not raced here", name));
+  }
+  return parse_config(families, known.config);
 }
 
 std::optional<Rivals> choose_rivals(const AgainstOptions& options, const KernelSet& kernels,

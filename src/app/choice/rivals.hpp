@@ -7,6 +7,7 @@
 
 #include "app/choice/kernel_choice.hpp"
 #include "app/run/best_file.hpp"
+#include "report/verdict.hpp"
 
 namespace fatune {
 
@@ -17,11 +18,19 @@ struct Rivals {
   FamilySet families;            ///< the run's own, then those with other sources
   std::optional<BestFile> best;  ///< absent: the rival is the fastest with the other sources
   std::string version;           ///< Family::version of the other sources; empty: there are none
-  double tolerance_percent = 0.0;
+  double tolerance_percent = kTolerancePercent;
+  /// Judge the file's winners, whose rivals are the run's. Every problem of the run is then in the
+  /// file.
+  bool judges_file = false;
 
   /// Returns the run's configuration with the other sources. Nothing: they do not have it.
   [[nodiscard]] std::optional<Config> with_other_sources(const Config& config) const;
 };
+
+/// Returns the configuration of a file's winner. `version`: as Rivals::version. Throws Error(usage)
+/// if no family has it.
+[[nodiscard]] Config config_of(const KnownWinner& known, const FamilySet& families,
+                               const std::string& version);
 
 /// Loads the rivals. Returns nothing if the options name none. Throws Error(usage) for a tolerance
 /// without rivals, for a source that is neither a folder nor a revision of the kernels' repository,

@@ -6,7 +6,7 @@
 #include "app/console/streams.hpp"
 #include "app/study/study_inputs.hpp"
 #include "core/error.hpp"
-#include "emit/compare_junit.hpp"
+#include "emit/compare_report.hpp"
 #include "emit/output_file.hpp"
 
 namespace fatune {
@@ -44,10 +44,10 @@ CompareReport load_pair(const CompareOptions& options) {
 }
 
 ExitCode exit_code_of(const RunComparison& comparison) {
-  return comparison.refusal != Refusal::none ? ExitCode::undecided
-         : is_worse(comparison)              ? ExitCode::worse
-         : comparison.missing.empty()        ? ExitCode::ok
-                                             : ExitCode::incomplete;
+  return comparison.refusal != Doubt::none ? ExitCode::undecided
+         : is_worse(comparison.checks)     ? ExitCode::worse
+         : comparison.missing.empty()      ? ExitCode::ok
+                                           : ExitCode::incomplete;
 }
 
 }  // namespace
@@ -58,9 +58,10 @@ ExitCode compare(const CompareOptions& options) {
   }
   CompareReport report = load_pair(options);
   report.most_rows = static_cast<std::size_t>(options.rows);
-  report.comparison = compare_runs(
-      report.old_run, report.new_run,
-      {.tolerance_percent = options.tolerance_percent, .winners_only = options.winners_only});
+  report.comparison =
+      compare_runs(report.old_run, report.new_run,
+                   {.tolerance_percent = options.tolerance_percent.value_or(kTolerancePercent),
+                    .winners_only = options.winners_only});
   if (report.comparison.problems.empty()) {
     throw Error(ExitCode::usage, "the runs have no problem in common",
                 report.old_run.name + ", " + report.new_run.name,

@@ -11,13 +11,12 @@
 namespace fatune {
 
 inline constexpr std::int64_t kCompareRows = 20;
-inline constexpr double kCompareTolerancePercent = 2.0;
 
 struct CompareOptions {
   std::string old_input;  ///< a run of the store ("12", "last"), or a file
   std::string new_input;
   std::optional<std::filesystem::path> db_file;
-  double tolerance_percent = kCompareTolerancePercent;  ///< slowdown that is tolerated
+  std::optional<double> tolerance_percent;  ///< absent: kTolerancePercent
   bool winners_only = false;
   std::int64_t rows = kCompareRows;  ///< configurations in output for people; 0: all
   std::optional<std::filesystem::path> junit_file;
@@ -25,7 +24,7 @@ struct CompareOptions {
 };
 
 /// Compares a run with an earlier one. Returns ExitCode::worse if something is slower beyond doubt
-/// and tolerance, or wrong. Returns ExitCode::undecided if the runs are not comparable.
+/// and tolerance, or fails. Returns ExitCode::undecided if the runs are not comparable.
 [[nodiscard]] ExitCode compare(const CompareOptions& options);
 
 }  // namespace fatune

@@ -1,23 +1,17 @@
 #include "app/commands/verify_winner_command.hpp"
 
-#include <algorithm>
+#include <memory>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
-#include "app/console/console.hpp"
+#include "app/choice/rivals.hpp"
 #include "app/run/best_file.hpp"
-#include "app/run/measuring.hpp"
+#include "app/run/session.hpp"
 #include "core/error.hpp"
 #include "core/is_among.hpp"
-#include "emit/run_report.hpp"
-#include "emit/winner_report.hpp"
-#include "engine/interrupt.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "rank/winner_verdict.hpp"
 
 namespace fatune {
 namespace {
@@ -48,60 +42,16 @@ std::vector<Config> rivals_of(const FamilySet& families, const FamilySpaces& spa
   return configs;
 }
 
-Config config_of(const KnownWinner& known, const FamilySet& families) {
-  const Family* const family = families.find(known.family);
-  return family == nullptr ? parse_config(families, known.config)
-                           : parse_config(*family, known.config);
-}
-
-PlannedRun plan_checks(KernelSet kernels, const FamilySpaces& spaces, const BestFile& file) {
+std::vector<ProblemPlan> plan_checks(const FamilySet& families, const FamilySpaces& spaces,
+                                     const BestFile& file) {
   std::vector<ProblemPlan> problems;
   for (const KnownWinner& known : file.winners) {
     check_problem(known.problem);
     ProblemPlan& plan = problems.emplace_back();
     plan.problem = known.problem;
-    plan.kept_in_race = config_of(known, kernels.families);
-    plan.configs = rivals_of(kernels.families, spaces, known.problem, *plan.kept_in_race);
+    plan.configs = rivals_of(families, spaces, known.problem, config_of(known, families, ""));
   }
-  const std::string keys = space_keys(kernels.families, spaces);
-  return {std::move(kernels), keys, std::move(problems), std::nullopt};
-}
-
-std::vector<WinnerCheck> check_winners(const RunReport& report, const PlannedRun& run,
-                                       const BestFile& file, double tolerance_percent) {
-  VerdictPolicy policy{tolerance_percent, report.policy.confidence, 100.0 * report.policy.target_ci,
-                       0};
-  std::vector<WinnerCheck> checks;
-  for (std::size_t i = 0; i < file.winners.size(); ++i) {
-    const KnownWinner& known = file.winners[i];
-    WinnerCheck& check = checks.emplace_back();
-    check.problem = known.problem;
-    check.winner = known.config;
-    check.file_us = known.time_us;
-    policy.candidates = run.problems[i].configs.size();
-    const auto measured = std::ranges::find_if(report.problems, [&](const ProblemReport& problem) {
-      return problem.problem == known.problem;
-    });
-    if (measured != report.problems.end()) {
-      judge_winner(*measured, config_of(known, run.kernels.families), policy, check);
-    }
-  }
-  return checks;
-}
-
-bool any_is(const std::vector<WinnerCheck>& checks, WinnerVerdict verdict) {
-  return is_among(verdict, checks, &WinnerCheck::verdict);
-}
-
-ExitCode exit_code_of(const WinnerReport& report) {
-  if (!report.complete) {
-    return ExitCode::interrupted;
-  }
-  if (any_is(report.checks, WinnerVerdict::beaten) ||
-      any_is(report.checks, WinnerVerdict::failed)) {
-    return ExitCode::beaten;
-  }
-  return any_is(report.checks, WinnerVerdict::undecided) ? ExitCode::undecided : ExitCode::ok;
+  return problems;
 }
 
 /// Returns the GPUs of the only model. The file's kernels are not known before the GPU is, so the
@@ -117,44 +67,24 @@ Target the_gpu(const VerifyWinnerOptions& options, const FileTree& tree) {
   return targets.front();
 }
 
-WinnerReport report_of(const RunEnd& end, const PlannedRun& run, const BestFile& file,
-                       double tolerance_percent) {
-  return {file.origin,
-          {end.report.device.name, end.report.toolchain.driver_release,
-           end.report.toolchain.driver_version},
-          file.measured,
-          end.complete,
-          check_winners(end.report, run, file, tolerance_percent)};
-}
-
 }  // namespace
 
 ExitCode verify_winner(const VerifyWinnerOptions& options) {
   const FileTree tree;
   const Target target = the_gpu(options, tree);
   const std::string& device = target.limits.name;
-  const BestFile file = options.file ? named_best_file(tree, *options.file, device)
-                                     : shipped_best_file(tree, target.limits);
+  BestFile file = options.file ? named_best_file(tree, *options.file, device)
+                               : shipped_best_file(tree, target.limits);
   const KernelOptions kernel_options = kernels_of(options.kernels, file);
-  KernelSet kernels = choose_families(kernel_options);
-  const FamilySpaces spaces = choose_spaces(kernels, kernel_options);
-  const PlannedRun run = plan_checks(std::move(kernels), spaces, file);
-  const ResultFiles files = result_files(options);
-  check_writable(files);
-  const InterruptWatch watch;
-  const auto cache = open_cache(options.compile);
-  const RunEnd end = measure(options, run, target, files, cache.get());
-  const WinnerReport report = report_of(end, run, file, options.tolerance_percent);
-  print_note(options.output, winner_notes(report));
-  if (files.print_best) {
-    print_result(best_configs_json(end.report));
-  } else {
-    print_document(winner_document(report), options.output);
-  }
-  if (end.file_error) {
-    throw *end.file_error;
-  }
-  return exit_code_of(report);
+  PlannedRun run{choose_families(kernel_options), {}, {}, std::nullopt};
+  const FamilySpaces spaces = choose_spaces(run.kernels, kernel_options);
+  run.space = space_keys(run.kernels.families, spaces);
+  run.problems = plan_checks(run.kernels.families, spaces, file);
+  run.rivals = std::make_shared<Rivals>(
+      Rivals{options.file ? options.file->string() : "the winners shipped for " + device,
+             run.kernels.families, std::move(file), "",
+             options.tolerance_percent.value_or(kTolerancePercent), true});
+  return carry_out(options, run);
 }
 
 }  // namespace fatune

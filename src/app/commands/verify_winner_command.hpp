@@ -11,10 +11,11 @@ namespace fatune {
 struct VerifyWinnerOptions : MeasureOptions {
   /// best_configs.json, or a GPU that fatune ships winners of; absent: the GPU of this machine
   std::optional<std::filesystem::path> file;
-  double tolerance_percent = 0.5;  ///< how much slower than the fastest a winner is allowed to be
+  std::optional<double> tolerance_percent;  ///< absent: kTolerancePercent
 };
 
-/// Checks whether the winners of a best_configs.json are still the fastest on this machine.
+/// Checks whether the winners of a best_configs.json are still the fastest on this machine: sweeps
+/// the file's problems, and races its winners against the sweep's.
 [[nodiscard]] ExitCode verify_winner(const VerifyWinnerOptions& options);
 
 }  // namespace fatune

@@ -8,7 +8,6 @@
 #include "attention/problem.hpp"
 #include "core/device_limits.hpp"
 #include "data/file_tree.hpp"
-#include "report/winner_check.hpp"
 
 namespace fatune {
 
@@ -18,6 +17,13 @@ struct KnownWinner {
   std::string family;
   std::string config;             ///< short form
   std::optional<double> time_us;  ///< its median; absent: it was estimated
+};
+
+/// The origin of a file's times.
+struct WinnerOrigin {
+  std::string device;         ///< name of the GPU model
+  std::string driver{};       ///< its release: "580.159.04"; empty: not known
+  std::string driver_cuda{};  ///< its CUDA version: "13.0"
 };
 
 struct BestFile {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <ranges>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "plan/config_text.hpp"
 #include "plan/short_form.hpp"
-#include "rank/gate_verdict.hpp"
+#include "rank/duel.hpp"
 
 namespace fatune {
 namespace {
@@ -16,12 +16,13 @@ namespace {
 /// The 95 % interval of the median ratio is about +-0.2 % wide where samples vary by 1 %.
 constexpr int kDuelRounds = 200;
 
-/// A winner on its way to its verdict.
+/// A comparison on its way to its verdict.
 struct Duel {
-  GateCheck check;
+  RivalCheck check;
   const ProblemPlan* plan = nullptr;
-  std::optional<Config> winner;
-  std::vector<Config> tied;  ///< with the winner
+  const ProblemReport* report = nullptr;
+  std::optional<Config> config;
+  std::vector<Config> tied;  ///< with the run's winner
   std::optional<Config> rival;
 };
 
@@ -30,26 +31,51 @@ std::string name_in(const FamilySet& families, const Config& config) {
   return short_form(family, config) + (family.version.empty() ? "" : " @ " + family.version);
 }
 
-void leave_out(Duel& duel, GateVerdict verdict, std::string why) {
-  duel.check.verdict = verdict;
-  duel.check.why = std::move(why);
+void leave_undecided(Duel& duel, Doubt doubt) {
+  duel.check.verdict = Verdict::undecided;
+  duel.check.doubt = doubt;
+  duel.check.why.clear();
+  duel.rival.reset();
 }
 
-Duel begin_duel(const FamilySet& families, const ProblemPlan& plan, const ProblemReport& report) {
+void leave_out(Duel& duel, Verdict verdict, std::string why) {
+  duel.check.verdict = verdict;
+  duel.check.doubt = Doubt::none;
+  duel.check.why = std::move(why);
+  duel.rival.reset();
+}
+
+StopReason stop_reason(const ProblemReport& report) {
+  return report.measuring ? report.measuring->stopped_because : StopReason::not_yet;
+}
+
+/// The report of the plan's problem. Null: the run was interrupted before it was finished.
+const ProblemReport* report_of(const ProblemPlan& plan, const RunReport& run, bool complete) {
+  const auto found = std::ranges::find_if(run.problems, [&](const ProblemReport& report) {
+    return report.problem == plan.problem && report.run == plan.run;
+  });
+  const bool finished =
+      found != run.problems.end() && (complete || stop_reason(*found) != StopReason::not_yet);
+  return finished ? &*found : nullptr;
+}
+
+Duel begin_duel(const ProblemPlan& plan, const ProblemReport* report) {
   Duel duel;
-  duel.check.problem = report.problem;
+  duel.check.problem = plan.problem;
   duel.plan = &plan;
-  if (report.ranking.empty()) {
-    leave_out(duel, GateVerdict::failed, "nothing is ranked");
-    return duel;
-  }
-  duel.winner = report.ranking.front().config;
-  for (const Result& result : report.ranking | std::views::drop(1)) {
-    if (result.tie_group == report.ranking.front().tie_group) {
-      duel.tied.push_back(result.config);
+  duel.report = report;
+  if (report == nullptr) {
+    leave_undecided(duel, Doubt::stopped);
+  } else if (report->ranking.empty()) {
+    leave_out(duel, Verdict::failed, "nothing is ranked");
+  } else {
+    duel.config = report->ranking.front().config;
+    for (const Result& result : report->ranking | std::views::drop(1)) {
+      if (result.tie_group == report->ranking.front().tie_group) {
+        duel.tied.push_back(result.config);
+      }
     }
   }
-  duel.check.winner = name_in(families, *duel.winner);
   return duel;
 }
 
@@ -63,20 +89,14 @@ const KnownWinner* find_winner(const BestFile& best, const Problem& problem) {
 std::optional<Config> rival_of_file(const Rivals& rivals, Duel& duel) {
   const KnownWinner* const known = find_winner(*rivals.best, duel.check.problem);
   if (known == nullptr) {
-    leave_out(duel, GateVerdict::no_rival, "the file has no winner for this problem");
+    leave_out(duel, Verdict::added, "the file has no winner for this problem");
     return std::nullopt;
   }
-  const std::string family = known->family + (rivals.version.empty() ? "" : "@" + rivals.version);
-  const Family* const of = rivals.families.find(family);
-  if (of == nullptr) {
-    leave_out(duel, GateVerdict::no_rival,
-              fmt::format("the file's winner is from {}, which is not raced here", family));
-    return std::nullopt;
-  }
+  duel.check.file_us = known->time_us;
   try {
-    return parse_config(*of, known->config);
+    return config_of(*known, rivals.families, rivals.version);
   } catch (const Error& error) {
-    leave_out(duel, GateVerdict::no_rival,
+    leave_out(duel, Verdict::added,
               fmt::format("the file's winner '{}': {}", known->config, error.what()));
     return std::nullopt;
   }
@@ -84,9 +104,22 @@ std::optional<Config> rival_of_file(const Rivals& rivals, Duel& duel) {
 
 void take_rivals_of_file(const Rivals& rivals, std::vector<Duel>& duels) {
   for (Duel& duel : duels) {
-    if (duel.winner) {
+    if (duel.config) {
       duel.rival = rival_of_file(rivals, duel);
     }
+  }
+}
+
+/// Makes the file's winner the one that is judged, and the run's winner its rival.
+void judge_files_winner(const Rivals& rivals, Duel& duel) {
+  duel.rival = std::exchange(duel.config, rival_of_file(rivals, duel));
+  if (duel.report == nullptr || !duel.config) {
+    return;
+  }
+  if (const Result* const failed = find_result(duel.report->failures, *duel.config)) {
+    leave_out(duel, Verdict::failed, outcome_summary(failed->outcome));
+  } else if (find_result(duel.report->ranking, *duel.config) == nullptr) {
+    leave_undecided(duel, Doubt::stopped);
   }
 }
 
@@ -107,7 +140,7 @@ void take_fastest_of_other_sources(const Rivals& rivals, std::vector<Duel>& duel
   std::vector<ProblemPlan> plans;
   std::vector<Duel*> raced;
   for (Duel& duel : duels) {
-    if (duel.winner) {
+    if (duel.config) {
       plans.push_back(plan_of_other_sources(rivals, *duel.plan));
       raced.push_back(&duel);
     }
@@ -115,9 +148,9 @@ void take_fastest_of_other_sources(const Rivals& rivals, std::vector<Duel>& duel
   const std::vector<ProblemReport> reports = measure_plans(plans);
   for (std::size_t i = 0; i < raced.size(); ++i) {
     if (i >= reports.size()) {
-      leave_out(*raced[i], GateVerdict::undecided, "the run was stopped before its turn");
+      leave_undecided(*raced[i], Doubt::stopped);
     } else if (reports[i].ranking.empty()) {
-      leave_out(*raced[i], GateVerdict::no_rival, "nothing is ranked with the other sources");
+      leave_out(*raced[i], Verdict::added, "nothing is ranked with the other sources");
     } else {
       raced[i]->rival = reports[i].ranking.front().config;
     }
@@ -127,33 +160,47 @@ void take_fastest_of_other_sources(const Rivals& rivals, std::vector<Duel>& duel
 ProblemPlan plan_of(const Duel& duel) {
   ProblemPlan plan;
   plan.problem = duel.check.problem;
-  plan.configs = {*duel.winner, *duel.rival};
+  plan.configs = {*duel.config, *duel.rival};
   plan.repeats = kDuelRounds;
   return plan;
+}
+
+/// The verdict on a winner that is its own rival. A race that its budget ended early may have
+/// missed a faster one, which is no doubt about the winner of another run.
+void judge_itself(const Rivals& rivals, Duel& duel) {
+  duel.check.time_us = duel.check.rival_us = ranked_us(duel.report->ranking.front().outcome);
+  if (rivals.judges_file && stop_reason(*duel.report) == StopReason::budget) {
+    leave_undecided(duel, Doubt::few_samples);
+  } else {
+    leave_out(duel, Verdict::equal, "it is still the winner");
+  }
 }
 
 void fight(const Rivals& rivals, std::vector<Duel>& duels, const MeasurePlans& measure_plans) {
   std::vector<ProblemPlan> plans;
   std::vector<Duel*> fought;
   for (Duel& duel : duels) {
-    if (!duel.winner || !duel.rival) {
-      continue;
+    if (duel.config) {
+      duel.check.family = duel.config->family;
+      duel.check.config = name_in(rivals.families, *duel.config);
     }
-    duel.check.rival = name_in(rivals.families, *duel.rival);
-    if (*duel.winner == *duel.rival) {
-      leave_out(duel, GateVerdict::equal, "it is still the winner");
-      continue;
+    if (duel.rival) {
+      duel.check.rival = name_in(rivals.families, *duel.rival);
+      if (duel.config == duel.rival) {
+        judge_itself(rivals, duel);
+        continue;
+      }
+      plans.push_back(plan_of(duel));
+      fought.push_back(&duel);
     }
-    plans.push_back(plan_of(duel));
-    fought.push_back(&duel);
   }
   const std::vector<ProblemReport> reports = measure_plans(plans);
   for (std::size_t i = 0; i < fought.size(); ++i) {
     if (i < reports.size()) {
-      judge_duel(reports[i], *fought[i]->winner, *fought[i]->rival, rivals.tolerance_percent,
+      judge_duel(reports[i], *fought[i]->config, *fought[i]->rival, rivals.tolerance_percent,
                  fought[i]->check);
     } else {
-      leave_out(*fought[i], GateVerdict::undecided, "the run was stopped before its turn");
+      leave_undecided(*fought[i], Doubt::stopped);
     }
   }
 }
@@ -164,14 +211,14 @@ std::optional<Duel> rematch_of(const Rivals& rivals, const Duel& lost) {
   const auto twin = std::ranges::find_if(lost.tied, [&](const Config& config) {
     return rivals.with_other_sources(config) == lost.rival;
   });
-  if (lost.check.verdict != GateVerdict::slower || twin == lost.tied.end()) {
+  if (lost.check.verdict != Verdict::slower || twin == lost.tied.end()) {
     return std::nullopt;
   }
   Duel rematch = lost;
-  rematch.winner = *twin;
+  rematch.config = *twin;
   rematch.check = {};
   rematch.check.problem = lost.check.problem;
-  rematch.check.winner = name_in(rivals.families, *twin);
+  rematch.check.file_us = lost.check.file_us;
   return rematch;
 }
 
@@ -190,34 +237,79 @@ void fight_again(const Rivals& rivals, std::vector<Duel>& duels,
   }
   fight(rivals, rematches, measure_plans);
   for (std::size_t i = 0; i < lost.size(); ++i) {
-    GateCheck& check = rematches[i].check;
-    if (check.ratio && check.verdict != GateVerdict::slower) {
-      check.why = "tied with the winner " + lost[i]->check.winner;
+    RivalCheck& check = rematches[i].check;
+    if (check.slower_by && check.verdict != Verdict::slower) {
+      check.why = "tied with the winner " + lost[i]->check.config;
       lost[i]->check = std::move(check);
     }
+  }
+}
+
+/// Sets by how much the file's winner is slower than it was in the file.
+void compare_with_file(const Rivals& rivals, RivalCheck& check) {
+  const std::optional<double> here = rivals.judges_file ? check.time_us : check.rival_us;
+  if (check.file_us && here) {
+    check.since_file_percent = 100.0 * (*here / *check.file_us - 1.0);
+  }
+}
+
+/// Says how the file's GPU and driver differ from the run's, and whether its times are estimates.
+std::vector<std::string> notes_on(const BestFile& file, const RunReport& run) {
+  std::vector<std::string> notes;
+  const WinnerOrigin& origin = file.origin;
+  if (origin.device != run.device.name) {
+    notes.push_back(fmt::format("the file is from another GPU model: {}, and this one is {}",
+                                origin.device, run.device.name));
+  }
+  const bool releases_known = !origin.driver.empty() && !run.toolchain.driver_release.empty();
+  const std::string& before = releases_known ? origin.driver : origin.driver_cuda;
+  const std::string& now =
+      releases_known ? run.toolchain.driver_release : run.toolchain.driver_version;
+  if (before != now) {
+    notes.push_back(fmt::format("the file is from another driver: {}{}, and this one is {}",
+                                releases_known ? "" : "of CUDA ", before, now));
+  }
+  if (!file.measured) {
+    notes.emplace_back("the file's times are estimates: nothing is compared with them");
+  }
+  return notes;
+}
+
+void choose_opponents(const Rivals& rivals, std::vector<Duel>& duels,
+                      const MeasurePlans& measure_plans) {
+  if (rivals.judges_file) {
+    for (Duel& duel : duels) {
+      judge_files_winner(rivals, duel);
+    }
+  } else if (rivals.best) {
+    take_rivals_of_file(rivals, duels);
+  } else {
+    take_fastest_of_other_sources(rivals, duels, measure_plans);
   }
 }
 
 }  // namespace
 
 GateReport race_rivals(const Rivals& rivals, const std::vector<ProblemPlan>& plans,
-                       const std::vector<ProblemReport>& reports,
-                       const MeasurePlans& measure_plans) {
+                       const RunReport& run, bool complete, const MeasurePlans& measure_plans) {
   std::vector<Duel> duels;
-  for (std::size_t i = 0; i < plans.size() && i < reports.size(); ++i) {
-    if (reports[i].run == 1) {
-      duels.push_back(begin_duel(rivals.families, plans[i], reports[i]));
+  for (const ProblemPlan& plan : plans) {
+    if (plan.run == 1) {
+      duels.push_back(begin_duel(plan, report_of(plan, run, complete)));
     }
   }
-  if (rivals.best) {
-    take_rivals_of_file(rivals, duels);
-  } else {
-    take_fastest_of_other_sources(rivals, duels, measure_plans);
-  }
+  choose_opponents(rivals, duels, measure_plans);
   fight(rivals, duels, measure_plans);
   fight_again(rivals, duels, measure_plans);
-  GateReport report{rivals.name, rivals.tolerance_percent, {}};
+  GateReport report{"", rivals.name, rivals.tolerance_percent};
+  if (rivals.judges_file) {
+    report.of = std::exchange(report.against, "this run's");
+  }
+  if (rivals.best) {
+    report.notes = notes_on(*rivals.best, run);
+  }
   for (Duel& duel : duels) {
+    compare_with_file(rivals, duel.check);
     report.checks.push_back(std::move(duel.check));
   }
   return report;

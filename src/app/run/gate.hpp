@@ -14,12 +14,14 @@ namespace fatune {
 using MeasurePlans =
     std::function<std::vector<ProblemReport>(const std::vector<ProblemPlan>& plans)>;
 
-/// Races each problem's winner against its rival after the run. If the rival is the fastest with
-/// other sources, first races all of the problem's configurations with these. Then only the two
-/// race, and take turns for a fixed number of rounds. `plans` and `reports` are of the run, in the
-/// same order. Repetitions and races for a cover are left out.
+/// Compares each problem's winner with its rival after the run, or the file's winners with the
+/// run's (Rivals::judges_file). If the rival is the fastest with other sources, first races all of
+/// the problem's configurations with these. Then only the two race, and take turns for a fixed
+/// number of rounds. `plans` and `run` belong together. `complete`: the user has not interrupted
+/// the run. Problems that it had not finished are undecided. Repetitions and races for a cover are
+/// left out.
 [[nodiscard]] GateReport race_rivals(const Rivals& rivals, const std::vector<ProblemPlan>& plans,
-                                     const std::vector<ProblemReport>& reports,
+                                     const RunReport& run, bool complete,
                                      const MeasurePlans& measure_plans);
 
 }  // namespace fatune

@@ -348,12 +348,11 @@ class Measuring {
   }
 
   void race_against_rivals() {
-    if (!complete_ || !run_.rivals) {
-      return;
+    if (run_.rivals) {
+      recorder_.set_gate(race_rivals(
+          *run_.rivals, run_.problems, recorder_.report(), complete_,
+          [this](const std::vector<ProblemPlan>& plans) { return measure_rivals(plans); }));
     }
-    recorder_.set_gate(race_rivals(
-        *run_.rivals, run_.problems, recorder_.report().problems,
-        [this](const std::vector<ProblemPlan>& plans) { return measure_rivals(plans); }));
   }
 
   /// Measures plans that are neither stored nor in the report. Measures nothing after the user has

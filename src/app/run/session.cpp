@@ -17,6 +17,7 @@
 #include "app/run/view_check.hpp"
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "core/usable_cores.hpp"
 #include "emit/export_report.hpp"
 #include "emit/run_report.hpp"
@@ -67,21 +68,31 @@ bool lacks_ranking(const RunReport& report) {
          });
 }
 
-/// `is_shard`: the run is of use only in a store.
+/// The exit code that the verdicts on winners require.
+ExitCode exit_code_of(const GateReport& gate) {
+  const bool of_file = !gate.of.empty();
+  if (is_worse(gate.checks)) {
+    return of_file ? ExitCode::beaten : ExitCode::worse;
+  }
+  return of_file && is_among(Verdict::undecided, gate.checks, &RivalCheck::verdict)
+             ? ExitCode::undecided
+             : ExitCode::ok;
+}
+
 ExitCode exit_code_of(const RunEnd& end, bool strict, bool is_shard) {
   if (!end.complete) {
     return ExitCode::interrupted;
   }
-  if (is_shard && end.unstored) {
+  if (is_shard && end.unstored) {  // a shard is of use only in a store
     return ExitCode::io;
   }
   if (strict && has_failures(end.report)) {
     return ExitCode::failed_outcomes;
   }
-  if (end.report.gate && is_worse(*end.report.gate)) {
-    return ExitCode::worse;
-  }
-  return lacks_ranking(end.report) ? ExitCode::nothing_ranked : ExitCode::ok;
+  const ExitCode of_gate = end.report.gate ? exit_code_of(*end.report.gate) : ExitCode::ok;
+  return of_gate != ExitCode::ok     ? of_gate
+         : lacks_ranking(end.report) ? ExitCode::nothing_ranked
+                                     : ExitCode::ok;
 }
 
 /// Says whether the time of a launch includes filling its workspaces.
@@ -142,6 +153,8 @@ class Reports {
       reports_.push_back(report);
     } else if (prints_outcomes(output_)) {
       print_result(results_line(report));
+    } else if (report.gate && !report.gate->of.empty()) {
+      print_document(gate_document(report), output_);
     } else {
       print_document(run_document(report, rows_shown(output_), known_peers(report.device)),
                      output_);
@@ -179,7 +192,11 @@ void print_end(const RunEnd& end, const PlannedRun& run, const ResultFiles& file
   if (!end.complete) {
     explain_interruption(end, output);
   }
-  for (const std::string& note : baseline_notes(end.report, run.baseline)) {
+  std::vector<std::string> notes = baseline_notes(end.report, run.baseline);
+  if (end.report.gate) {
+    notes.insert(notes.end(), end.report.gate->notes.begin(), end.report.gate->notes.end());
+  }
+  for (const std::string& note : notes) {
     print_note(output, note);
   }
   if (files.print_best) {

@@ -21,7 +21,6 @@
 #include "record/members.hpp"
 #include "report/cases.hpp"
 #include "report/run_summary.hpp"
-#include "report/winner_check.hpp"
 #include "tuned/export_report.hpp"
 
 // Visits every text of a report. A report that gains a member does not compile until its list here
@@ -30,8 +29,9 @@ namespace fatune {
 
 FATUNE_MEMBERS(CommonChoice, dtype, d_head, problems, config, family, mean_regret_percent,
                worst_regret_percent, worst_problem)
-FATUNE_MEMBERS(GateCheck, problem, winner, rival, verdict, winner_us, rival_us, ratio, rounds, why)
-FATUNE_MEMBERS(GateReport, against, tolerance_percent, checks)
+FATUNE_MEMBERS(RivalCheck, problem, run, family, config, rival, verdict, doubt, slower_by, time_us,
+               rival_us, rank, rival_rank, rounds, file_us, since_file_percent, why)
+FATUNE_MEMBERS(GateReport, of, against, tolerance_percent, notes, checks)
 FATUNE_MEMBERS(SourceLine, file, line)
 FATUNE_MEMBERS(EmulatedAccess, access, ptx_line, ptx, source, block, thread)
 FATUNE_MEMBERS(EmulatedFinding, check, kind, ptx_line, ptx, source, block, thread, schedule, input,
@@ -67,10 +67,6 @@ FATUNE_MEMBERS(CompileReport, space, family, problem, device, toolchain, wall_s,
 FATUNE_MEMBERS(CaseResult, variant, problem, candidates, best, detail, shown, speed_up, scaling)
 FATUNE_MEMBERS(CasesReport, name, summary, family, space, measured, complete, device, toolchain,
                results)
-FATUNE_MEMBERS(WinnerCheck, problem, winner, verdict, doubt, winner_us, fastest, fastest_us,
-               file_us, failure)
-FATUNE_MEMBERS(WinnerOrigin, device, driver, driver_cuda)
-FATUNE_MEMBERS(WinnerReport, file, here, file_measured, complete, checks)
 FATUNE_MEMBERS(ListedDevice, index, limits, unusable_because)
 FATUNE_MEMBERS(DeviceReport, driver, remedy, devices)
 FATUNE_MEMBERS(RunBest, problem, short_form, time_us)

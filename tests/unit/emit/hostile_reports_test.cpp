@@ -13,7 +13,6 @@
 #include "emit/history_report.hpp"
 #include "emit/plots/study_document.hpp"
 #include "emit/run_report.hpp"
-#include "emit/winner_report.hpp"
 #include "unit/emit/every_text.hpp"
 #include "unit/emit/report_samples.hpp"
 
@@ -113,7 +112,9 @@ RunReport run_with_everything(bool measured) {
   run.problems.front().untried = 1;
   run.problems.front().untried_because = "a";
   run.choices = {{DType::fp16, 128, 2, "(A): x", "toy", 0.5, 1.0, run.problems[0].problem}};
-  run.gate = GateReport{"a", 1.0, {{run.problems[0].problem, "a", "b", {}, 1.0, 2.0, {}, 3, "c"}}};
+  RivalCheck check;
+  check.family = check.config = check.rival = check.why = "a";
+  run.gate = GateReport{"a", "b", 1.0, {"c"}, {check}};
   run.shard = Shard{{1}, 2, "a", "b", 2, {}};
   return run;
 }
@@ -122,6 +123,7 @@ TEST(HostileReports, OfRuns) {
   for (const bool measured : {false, true}) {
     expect_harmless(run_with_everything(measured),
                     [](const RunReport& run) { return run_document(run); });
+    expect_harmless(run_with_everything(measured), &gate_document);
   }
 }
 
@@ -238,14 +240,6 @@ TEST(HostileReports, OfHistories) {
     return history_document(runs);
   };
   expect_harmless(run, document);
-}
-
-TEST(HostileReports, OfWinners) {
-  WinnerReport report;
-  report.file.device = report.here.device = "a";
-  report.checks.resize(1);
-  report.checks[0].winner = report.checks[0].failure = "a";
-  expect_harmless(report, &winner_document);
 }
 
 TEST(HostileReports, OfExportsAndPredictions) {

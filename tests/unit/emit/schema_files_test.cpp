@@ -21,7 +21,6 @@
 #include "emit/emulate_report.hpp"
 #include "emit/export_files_report.hpp"
 #include "emit/export_report.hpp"
-#include "emit/gate_report.hpp"
 #include "emit/history_report.hpp"
 #include "emit/import_report.hpp"
 #include "emit/merge_report.hpp"
@@ -35,7 +34,7 @@
 #include "emit/sass_why_report.hpp"
 #include "emit/search_report.hpp"
 #include "emit/timeline_report.hpp"
-#include "emit/winner_report.hpp"
+#include "emit/verdict_report.hpp"
 #include "emit/winners_table.hpp"
 #include "golden_file.hpp"
 #include "record/record_json.hpp"
@@ -200,7 +199,7 @@ void SchemaFiles::describe_results() {
   describe_struct<Toolchain>("toolchain");
   Schema& result = describe_struct<Result>("result");
   describe_derived(result, derived_result_fields());
-  describe(at("results", "/definitions/gate_check/properties"), gate_fields());
+  describe(at("results", "/definitions/rival_check/properties"), rival_check_fields());
   describe(at("results", "/definitions/problem_winner/properties"), winner_fields());
   describe(at("results", "/definitions/common_choice/properties"), common_choice_fields());
 }
@@ -253,7 +252,6 @@ void SchemaFiles::describe_others() {
   describe(row_of("check", "/properties/checks"), checked_input_fields());
   describe(at("compare", "/properties"), compare_properties());
   describe(row_of("compare", "/properties/problems"), compared_problem_fields());
-  describe(row_of("compare", "/properties/configs"), compared_config_fields());
   describe(at("compare", "/definitions/run/properties"), compared_run_fields());
   describe(row_of("compile", "/properties/configs"), compile_fields());
   describe(row_of("debug", "/properties/checks"), step_check_fields());
@@ -265,7 +263,6 @@ void SchemaFiles::describe_others() {
   describe(row_of("profile", "/properties/configs"), profiled_config_fields());
   describe(row_of("search", "/properties/trials"), search_fields());
   describe(row_of("timeline", "/properties/rows"), timeline_fields());
-  describe(row_of("verify_winner", "/properties/winners"), winner_check_fields());
 }
 
 void SchemaFiles::copy_definitions() {
@@ -274,6 +271,9 @@ void SchemaFiles::copy_definitions() {
     for (auto& [key, definition] : at(name, "/definitions").items()) {
       definition = results.at(key);
     }
+  }
+  for (const char* name : {"rival_check", "verdict_counts", "problem"}) {
+    at("compare", "/definitions")[name] = results.at(name);
   }
   at("compile", "/properties/device/properties") = results["device"]["properties"];
   at("debug", "/properties/problem/properties") = results["problem"]["properties"];

@@ -14,6 +14,7 @@ namespace {
 constexpr double kOldUs = 100.0;
 constexpr std::size_t kConfigs = 20;
 constexpr int kTied = 1;
+constexpr ComparePolicy kTwoPercent{.tolerance_percent = 2.0};
 
 std::string name_of(std::size_t number) { return "configuration " + std::to_string(number); }
 
@@ -58,84 +59,83 @@ void break_result(ComparedRun& run, std::size_t number, Outcome outcome) {
   problem.failures.push_back(result);
 }
 
-const ComparedConfig& config_of(const RunComparison& comparison, std::size_t number) {
-  const auto found =
-      std::ranges::find(comparison.configs, name_of(number), &ComparedConfig::config);
-  EXPECT_NE(found, comparison.configs.end()) << number;
+const RivalCheck& config_of(const RunComparison& comparison, std::size_t number) {
+  const auto found = std::ranges::find(comparison.checks, name_of(number), &RivalCheck::config);
+  EXPECT_NE(found, comparison.checks.end()) << number;
   return *found;
 }
 
-std::ptrdiff_t count_changes(const RunComparison& comparison, Change change) {
-  return std::ranges::count(comparison.configs, change, &ComparedConfig::change);
+std::ptrdiff_t count_verdicts(const RunComparison& comparison, Verdict verdict) {
+  return std::ranges::count(comparison.checks, verdict, &RivalCheck::verdict);
 }
 
 TEST(CompareRuns, TheSameRunTwiceIsEqual) {
-  const RunComparison comparison = compare_runs(as_before(), as_before(), {});
-  EXPECT_EQ(count_changes(comparison, Change::equal), kConfigs);
+  const RunComparison comparison = compare_runs(as_before(), as_before(), kTwoPercent);
+  EXPECT_EQ(count_verdicts(comparison, Verdict::equal), kConfigs);
   EXPECT_EQ(comparison.problems[0].winner, WinnerChange::same);
   EXPECT_EQ(comparison.problems[0].shared, kConfigs);
-  EXPECT_FALSE(is_worse(comparison));
+  EXPECT_FALSE(is_worse(comparison.checks));
 }
 
 TEST(CompareRuns, OneThatIsSlowerThanTheDriftIsWorse) {
   const auto after = run_of([](std::size_t i) { return i == 5 ? 1.02 * 1.08 : 1.02; });
   const RunComparison comparison = compare_runs(as_before(), after, {.tolerance_percent = 2.5});
   EXPECT_NEAR(percent_of(comparison.movement.log_drift), 2.0, 1e-6);
-  const ComparedConfig& slower = comparison.configs.front();
+  const RivalCheck& slower = comparison.checks.front();
   EXPECT_EQ(slower.config, name_of(5));
-  EXPECT_EQ(slower.change, Change::slower);
-  EXPECT_TRUE(slower.beyond_tolerance);
-  EXPECT_NEAR(percent_of(slower.beyond->log_ratio), 8.0, 1e-6);
-  EXPECT_EQ(count_changes(comparison, Change::equal), kConfigs - 1);
-  EXPECT_TRUE(is_worse(comparison));
+  EXPECT_EQ(slower.verdict, Verdict::slower);
+  EXPECT_NEAR(slower.slower_by->percent, 8.0, 1e-6);
+  EXPECT_EQ(count_verdicts(comparison, Verdict::equal), kConfigs - 1);
+  EXPECT_TRUE(is_worse(comparison.checks));
 }
 
-TEST(CompareRuns, SlowerWithinTheToleranceIsNotWorse) {
+TEST(CompareRuns, SlowerBeyondDoubtButNotBeyondTheToleranceIsUndecided) {
   const auto after = run_of([](std::size_t i) { return i == 5 ? 1.08 : 1.0; });
   const RunComparison comparison = compare_runs(as_before(), after, {.tolerance_percent = 7.5});
-  EXPECT_EQ(config_of(comparison, 5).change, Change::slower);
-  EXPECT_FALSE(is_worse(comparison));
+  EXPECT_GT(config_of(comparison, 5).slower_by->least, 0.0);
+  EXPECT_EQ(config_of(comparison, 5).doubt, Doubt::wide_interval);
+  EXPECT_FALSE(is_worse(comparison.checks));
 }
 
 TEST(CompareRuns, FasterIsNotWorse) {
   const auto after = run_of([](std::size_t i) { return i == 5 ? 0.9 : 1.0; });
   const RunComparison comparison = compare_runs(as_before(), after, {});
-  EXPECT_EQ(config_of(comparison, 5).change, Change::faster);
-  EXPECT_FALSE(is_worse(comparison));
+  EXPECT_EQ(config_of(comparison, 5).verdict, Verdict::faster);
+  EXPECT_FALSE(is_worse(comparison.checks));
 }
 
 TEST(CompareRuns, WhatAllDoIsUndecided) {
   const auto after = run_of([](std::size_t) { return 1.3; });
-  const RunComparison comparison = compare_runs(as_before(), after, {});
-  EXPECT_EQ(count_changes(comparison, Change::undecided), kConfigs);
-  EXPECT_EQ(comparison.configs.front().doubt, ChangeDoubt::all_moved);
-  EXPECT_FALSE(is_worse(comparison));
+  const RunComparison comparison = compare_runs(as_before(), after, kTwoPercent);
+  EXPECT_EQ(count_verdicts(comparison, Verdict::undecided), kConfigs);
+  EXPECT_EQ(comparison.checks.front().doubt, Doubt::all_moved);
+  EXPECT_FALSE(is_worse(comparison.checks));
 }
 
 TEST(CompareRuns, TwoConfigurationsDoNotTellTheirChangesFromTheDrift) {
   const auto after = run_of([](std::size_t i) { return i == 1 ? 2.0 : 1.0; }, 2);
   const RunComparison comparison = compare_runs(as_before(2), after, {});
-  EXPECT_EQ(count_changes(comparison, Change::undecided), 2);
-  EXPECT_EQ(comparison.configs.front().doubt, ChangeDoubt::few_shared);
+  EXPECT_EQ(count_verdicts(comparison, Verdict::undecided), 2);
+  EXPECT_EQ(comparison.checks.front().doubt, Doubt::few_shared);
 }
 
 TEST(CompareRuns, OneThatFailsNowIsWrongAndComesFirst) {
   ComparedRun after = run_of([](std::size_t i) { return i == 5 ? 1.2 : 1.0; });
   break_result(after, 3, WrongResult{{}, "not what it should be"});
   const RunComparison comparison = compare_runs(as_before(), after, {});
-  EXPECT_EQ(comparison.configs[0].change, Change::wrong);
-  EXPECT_EQ(comparison.configs[0].config, name_of(3));
-  EXPECT_THAT(comparison.configs[0].failure, testing::HasSubstr("not what it should be"));
-  EXPECT_EQ(comparison.configs[1].change, Change::slower);
-  EXPECT_TRUE(is_worse(comparison));
+  EXPECT_EQ(comparison.checks[0].verdict, Verdict::failed);
+  EXPECT_EQ(comparison.checks[0].config, name_of(3));
+  EXPECT_THAT(comparison.checks[0].why, testing::HasSubstr("not what it should be"));
+  EXPECT_EQ(comparison.checks[1].verdict, Verdict::slower);
+  EXPECT_TRUE(is_worse(comparison.checks));
 }
 
 TEST(CompareRuns, ADroppedConfigurationIsGone) {
   ComparedRun after = as_before();
   break_result(after, 3, Pruned{"rule", "reason"});
   const RunComparison comparison = compare_runs(as_before(), after, {});
-  EXPECT_EQ(config_of(comparison, 3).change, Change::gone);
-  EXPECT_FALSE(is_worse(comparison));
+  EXPECT_EQ(config_of(comparison, 3).verdict, Verdict::gone);
+  EXPECT_FALSE(is_worse(comparison.checks));
 }
 
 TEST(CompareRuns, KnowsWhatIsNewRepairedAndFailingStill) {
@@ -145,16 +145,16 @@ TEST(CompareRuns, KnowsWhatIsNewRepairedAndFailingStill) {
   ComparedRun after = as_before();
   break_result(after, 3, Crashed{"it crashes"});
   const RunComparison comparison = compare_runs(before, after, {});
-  EXPECT_EQ(config_of(comparison, 7).change, Change::repaired);
-  EXPECT_EQ(config_of(comparison, 3).change, Change::failing);
-  EXPECT_EQ(config_of(comparison, kConfigs - 1).change, Change::added);
+  EXPECT_EQ(config_of(comparison, 7).verdict, Verdict::repaired);
+  EXPECT_EQ(config_of(comparison, 3).verdict, Verdict::failing);
+  EXPECT_EQ(config_of(comparison, kConfigs - 1).verdict, Verdict::added);
 }
 
 TEST(CompareRuns, WhatAFileOfWinnersLacksIsNotGone) {
   ComparedRun after = as_before(kConfigs - 5);
   after.is_part = true;
-  EXPECT_EQ(compare_runs(as_before(), after, {}).configs.size(), kConfigs - 5);
-  EXPECT_EQ(compare_runs(after, as_before(), {}).configs.size(), kConfigs - 5);
+  EXPECT_EQ(compare_runs(as_before(), after, {}).checks.size(), kConfigs - 5);
+  EXPECT_EQ(compare_runs(after, as_before(), {}).checks.size(), kConfigs - 5);
 }
 
 TEST(CompareRuns, AReusedTimeSaysNothing) {
@@ -164,8 +164,8 @@ TEST(CompareRuns, AReusedTimeSaysNothing) {
   }
   const RunComparison comparison = compare_runs(as_before(), after, {.tolerance_percent = 6.0});
   EXPECT_NEAR(percent_of(comparison.movement.log_drift), 5.0, 1e-6);
-  EXPECT_EQ(config_of(comparison, 4).doubt, ChangeDoubt::reused);
-  EXPECT_EQ(config_of(comparison, 14).change, Change::equal);
+  EXPECT_EQ(config_of(comparison, 4).doubt, Doubt::reused);
+  EXPECT_EQ(config_of(comparison, 14).verdict, Verdict::equal);
 }
 
 TEST(CompareRuns, AnotherGpuModelIsNotJudged) {
@@ -173,15 +173,15 @@ TEST(CompareRuns, AnotherGpuModelIsNotJudged) {
   break_result(after, 3, Crashed{"too little shared memory"});
   after.report.device.name = "another";
   const RunComparison comparison = compare_runs(as_before(), after, {});
-  EXPECT_EQ(comparison.refusal, Refusal::other_device);
-  EXPECT_EQ(config_of(comparison, 5).doubt, ChangeDoubt::not_comparable);
-  EXPECT_FALSE(is_worse(comparison));
+  EXPECT_EQ(comparison.refusal, Doubt::other_device);
+  EXPECT_EQ(config_of(comparison, 5).doubt, Doubt::other_device);
+  EXPECT_FALSE(is_worse(comparison.checks));
 }
 
 TEST(CompareRuns, EstimatesAreNotJudged) {
   ComparedRun after = as_before();
   after.report.measured = false;
-  EXPECT_EQ(compare_runs(as_before(), after, {}).refusal, Refusal::not_measured);
+  EXPECT_EQ(compare_runs(as_before(), after, {}).refusal, Doubt::not_measured);
 }
 
 /// A run in which the first two configurations have changed places.
@@ -205,7 +205,7 @@ TEST(CompareRuns, AnotherWinnerIsAChangeUnlessEitherRunHasATie) {
 TEST(CompareRuns, WinnersAloneAreThoseOfEitherRun) {
   const RunComparison comparison =
       compare_runs(as_before(), with_another_winner(), {.winners_only = true});
-  EXPECT_EQ(comparison.configs.size(), 2U);
+  EXPECT_EQ(comparison.checks.size(), 2U);
   EXPECT_EQ(comparison.problems[0].shared, kConfigs);
 }
 
@@ -230,25 +230,25 @@ TEST(CompareRuns, ARunIsItselfIfItWasStartedOnceAndHasOneTimeForEach) {
     return run;
   };
   const ComparedRun run = started(as_before(), "2026-11-23T09:50:18Z");
-  EXPECT_EQ(compare_runs(run, run, {}).refusal, Refusal::same_run);
+  EXPECT_EQ(compare_runs(run, run, {}).refusal, Doubt::same_run);
   const ComparedRun later = started(as_before(), "2026-11-23T09:51:18Z");
-  EXPECT_EQ(compare_runs(run, later, {}).refusal, Refusal::none);
+  EXPECT_EQ(compare_runs(run, later, {}).refusal, Doubt::none);
   const ComparedRun other =
       started(run_of([](std::size_t) { return 1.01; }), "2026-11-23T09:50:18Z");
-  EXPECT_EQ(compare_runs(run, other, {}).refusal, Refusal::none);
+  EXPECT_EQ(compare_runs(run, other, {}).refusal, Doubt::none);
 }
 
 TEST(CompareRuns, FewSamplesAreAsNoisyAsThoseOfOthers) {
   ComparedRun after = run_of([](std::size_t i) { return i == 5 ? 1.05 : 1.0; });
   Timing& timing = std::get<Measured>(problem_of(after).ranking[5].outcome).timing;
   const double half_width = [&] {
-    const ChangeBeyondDrift known = *config_of(compare_runs(as_before(), after, {}), 5).beyond;
-    return known.high - known.log_ratio;
+    const SlowerBy known = *config_of(compare_runs(as_before(), after, {}), 5).slower_by;
+    return known.greatest - known.percent;
   }();
   timing.samples_us = {timing.median_us};
   timing.confidence = 0.0;
-  const ChangeBeyondDrift noisy = *config_of(compare_runs(as_before(), after, {}), 5).beyond;
-  EXPECT_GT(noisy.high - noisy.log_ratio, half_width);
+  const SlowerBy noisy = *config_of(compare_runs(as_before(), after, {}), 5).slower_by;
+  EXPECT_GT(noisy.greatest - noisy.percent, half_width);
 }
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include "emit/predict_report.hpp"
 #include "emit/result_fields.hpp"
 #include "emit/sass_report.hpp"
+#include "emit/verdict_report.hpp"
 #include "emit/winners_table.hpp"
 
 namespace fatune {
@@ -173,7 +174,7 @@ TEST(ColumnFit, TheOrderInWhichColumnsLeaveIsDocumented) {
         "not in their rankings | " + leaving_order(failure_group_fields()),
         "`cases` | " + leaving_order(case_fields()),
         "`check` | " + leaving_order(checked_input_fields()),
-        "`compare` | " + leaving_order(compared_config_fields()),
+        "`compare`, `verify-winner` | " + leaving_order(rival_check_fields()),
         "its winners | " + leaving_order(compared_problem_fields()),
         "its runs | " + leaving_order(compared_run_fields()),
         "`emulate` | " + leaving_order(emulated_config_fields()),

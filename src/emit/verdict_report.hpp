@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emit/document/json_text.hpp"
+#include "report/verdict.hpp"
+
+// The only form in which verdicts are printed, whichever command gives them (docs/verdicts.md).
+namespace fatune {
+
+[[nodiscard]] std::string_view verdict_name(Verdict verdict);  ///< "slower", "equal", ...
+[[nodiscard]] std::string_view doubt_text(Doubt doubt);        ///< empty: none
+
+/// "2 slower, 40 equal": the verdicts that occur, with their counts.
+[[nodiscard]] std::string counts_text(std::span<const RivalCheck> checks);
+/// "b16 s4096 h16 d128 FP16", and the number of a repetition after the first.
+[[nodiscard]] std::string describe_run(const Problem& problem, int run);
+
+/// The columns of a table of checks.
+[[nodiscard]] const std::vector<Field<RivalCheck>>& rival_check_fields();
+/// The members that every JSON object with checks has.
+[[nodiscard]] Json verdicts_json(double tolerance_percent, const std::vector<RivalCheck>& checks);
+
+}  // namespace fatune
