@@ -127,9 +127,9 @@ struct MeasureOptions {
 
 /// Options that select what `sweep` races its winners against. Neither is given: nothing.
 struct AgainstOptions {
-  std::optional<std::filesystem::path> best_file;  ///< a best_configs.json: its winners
-  std::optional<std::string> source;               ///< a folder of kernels, or a revision of git
-  std::optional<double> tolerance_percent;         ///< difference up to which times count as equal
+  std::optional<std::string> best;          ///< a stored run or a file: its winners
+  std::optional<std::string> source;        ///< a folder of kernels, or a revision of git
+  std::optional<double> tolerance_percent;  ///< absent: kTolerancePercent
 };
 
 /// Options that select which of a problem's configurations are tried.

@@ -23,11 +23,10 @@ void add_audit_option(CLI::App& app, AuditOptions& audit) {
 
 void add_against_options(CLI::App& app, AgainstOptions& against) {
   const OptionScope scope(app, option_group::kMeasuring);
-  add_path_option(
-      app, "--against", "FILE",
-      "race each winner against the one in this best_configs.json, in the same rounds; exit "
-      "code 12 if it is slower",
-      against.best_file);
+  add_text_option(app, "--against", "N|last|FILE",
+                  "race each winner against that of this stored run, best_configs.json or "
+                  "results.json, in the same rounds; exit code 12 if it is slower",
+                  [&](const std::string& text) { against.best = text; });
   add_text_option(app, "--against-source", "DIR|REV",
                   "build what is raced against from the kernels in this folder, or of this git "
                   "revision; without --against: all configurations",

@@ -1,7 +1,6 @@
 #include "app/commands/verify_winner_command.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/option_scope.hpp"
-#include "cli/path_option.hpp"
 #include "cli/subcommands.hpp"
 
 namespace fatune {
@@ -11,12 +10,10 @@ void add_verify_winner_command(const Subcommands& all) {
       all, "verify-winner",
       "Measure the winners of a best_configs.json again: are they still the fastest?",
       verify_winner);
-  sub.add_option_function<std::string>(
-         "FILE",
-         [&options = options](const std::string& text) { options.file = read_path(text, "FILE"); },
-         "best_configs.json, as sweep writes it, or a GPU that fatune ships winners of (default: "
-         "this GPU model)")
-      ->type_name("FILE|GPU");
+  sub.add_option("RUN", options.input,
+                 "best_configs.json or results.json, a stored run by number or last, or a GPU that "
+                 "fatune ships winners of (default: this GPU model)")
+      ->type_name("N|last|FILE|GPU");
   add_tolerance_option(sub, options.tolerance_percent);
   add_kernel_options(sub, options.kernels, SpaceOption::of_file, FamilyOption::several);
   add_target_options(sub, options.target);
@@ -26,9 +23,9 @@ void add_verify_winner_command(const Subcommands& all) {
   add_file_options(sub, options);
   add_output_options(sub, options.output);
   sub.footer(
-      R"(Sweeps the file's problems, then races each of its winners that did not win again against the
-one that did. Verdicts are on the file's winners: slower, faster, equal, failed or undecided
-(docs/verdicts.md). Their times in the file are shown too; no verdict rests on them.
+      R"(Sweeps the problems of an earlier run, then races each of its winners that did not win again
+against the one that did. Verdicts are on the earlier winners: slower, faster, equal, failed or
+undecided (docs/verdicts.md). Their earlier times are shown too; no verdict rests on them.
 
 Exit code 11: a winner is slower, or has failed. 13: none is, but one is undecided.
 

@@ -20,35 +20,6 @@ std::vector<RunRow> run_rows(const CompareReport& report) {
   return {{"OLD", &report.old_run}, {"NEW", &report.new_run}};
 }
 
-/// Whether the sources of a family that both runs have differ.
-bool has_other_sources(const SourceHashes& before, const SourceHashes& after) {
-  return std::ranges::any_of(before, [&](const auto& source) {
-    const auto found = after.find(source.first);
-    return found != after.end() && found->second != source.second;
-  });
-}
-
-/// The names of what the two runs were made with and that differs.
-std::vector<std::string> differences_of(const CompareReport& report) {
-  const RunReport& before = report.old_run.report;
-  const RunReport& after = report.new_run.report;
-  const Toolchain& old_tools = before.toolchain;
-  const Toolchain& new_tools = after.toolchain;
-  std::vector<std::string> names;
-  for (const auto& [name, differs] :
-       {std::pair{"GPU model", before.device.name != after.device.name},
-        {"driver", old_tools.driver_release != new_tools.driver_release},
-        {"driver's CUDA", old_tools.driver_version != new_tools.driver_version},
-        {"NVRTC", old_tools.nvrtc_version != new_tools.nvrtc_version},
-        {"fatune version", old_tools.fatune_version != new_tools.fatune_version},
-        {"sources of the kernels", has_other_sources(before.source_hashes, after.source_hashes)}}) {
-    if (differs) {
-      names.emplace_back(name);
-    }
-  }
-  return names;
-}
-
 /// By how many percent the SM clock is higher in NEW, on the problem where it differs the most;
 /// 0: not known.
 double clock_change_percent(const CompareReport& report) {
@@ -82,7 +53,8 @@ Blocks warnings_of(const CompareReport& report) {
   if (const Doubt refusal = report.comparison.refusal; refusal != Doubt::none) {
     append(blocks, {block::Warning{refusal_text(refusal)}, block::ParagraphEnd{}});
   }
-  if (const auto names = differences_of(report); !names.empty()) {
+  if (const auto names = differences(report.old_run.report, report.new_run.report);
+      !names.empty()) {
     append(blocks,
            {block::Warning{"the runs differ in: " + joined(names, ", ")}, block::ParagraphEnd{}});
   }
@@ -198,8 +170,10 @@ const Properties<CompareReport>& compare_properties() {
        "is an estimate; null: times were judged",
        [](const R& r) { return text_or_none(doubt_text(r.comparison.refusal)); }},
       {"differences",
-       "names of what the two runs were made with and that differs, such as driver or NVRTC",
-       [](const R& r) { return differences_of(r); }},
+       "what the two runs were made with and that differs, such as driver or NVRTC, with its old "
+       "and "
+       "new value",
+       [](const R& r) { return differences(r.old_run.report, r.new_run.report); }},
       {"drift_percent",
        "by how many percent the new run as a whole is slower: the median over the configurations "
        "that both runs measured",

@@ -15,7 +15,7 @@ Json json_gate(const GateReport& gate) {
   Json json{
       {"of", json_value(TypeOfField<std::optional<std::string>>::value(text_or_none(gate.of)))},
       {"against", gate.against},
-      {"notes", gate.notes}};
+      {"differences", gate.differences}};
   json.update(verdicts_json(gate.tolerance_percent, gate.checks));
   return json;
 }

@@ -94,8 +94,8 @@ struct GateReport {
   std::string of;       ///< the file whose winners they are; empty: they are this run's
   std::string against;  ///< the file, the sources, or both, as the user named them; or this run's
   double tolerance_percent = kTolerancePercent;
-  std::vector<std::string> notes{};  ///< how the file's device and driver differ, as sentences
-  std::vector<RivalCheck> checks{};  ///< one for each problem
+  std::vector<std::string> differences{};  ///< of the file's run from this one
+  std::vector<RivalCheck> checks{};        ///< one for each problem
 };
 
 }  // namespace fatune

@@ -2,7 +2,10 @@
 #include <cmath>
 #include <map>
 #include <span>
+#include <tuple>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "core/mapped.hpp"
 #include "study/comparison.hpp"
@@ -296,9 +299,37 @@ void add_times(const std::vector<ConfigPair>& shared, const std::vector<ProblemP
   }
 }
 
+/// Whether the sources of a family that both runs have differ.
+bool has_other_sources(const SourceHashes& before, const SourceHashes& after) {
+  return std::ranges::any_of(before, [&](const auto& source) {
+    const auto found = after.find(source.first);
+    return found != after.end() && found->second != source.second;
+  });
+}
+
 }  // namespace
 
 double percent_of(double log_ratio) { return 100.0 * std::expm1(log_ratio); }
+
+std::vector<std::string> differences(const RunReport& before, const RunReport& after) {
+  const Toolchain& old_tools = before.toolchain;
+  const Toolchain& new_tools = after.toolchain;
+  std::vector<std::string> names;
+  for (const auto& [name, old_value, new_value] :
+       {std::tuple{"GPU model", before.device.name, after.device.name},
+        {"driver", old_tools.driver_release, new_tools.driver_release},
+        {"driver's CUDA", old_tools.driver_version, new_tools.driver_version},
+        {"NVRTC", old_tools.nvrtc_version, new_tools.nvrtc_version},
+        {"fatune", old_tools.fatune_version, new_tools.fatune_version}}) {
+    if (!old_value.empty() && !new_value.empty() && old_value != new_value) {
+      names.push_back(fmt::format("{}: {}, now {}", name, old_value, new_value));
+    }
+  }
+  if (has_other_sources(before.source_hashes, after.source_hashes)) {
+    names.emplace_back("sources of the kernels");
+  }
+  return names;
+}
 
 RunComparison compare_runs(const ComparedRun& old_run, const ComparedRun& new_run,
                            const ComparePolicy& policy) {

@@ -66,6 +66,10 @@ struct ComparePolicy {
 [[nodiscard]] RunComparison compare_runs(const ComparedRun& old_run, const ComparedRun& new_run,
                                          const ComparePolicy& policy);
 
+/// What two runs were made with and that is known to differ, with its old and new value: "driver:
+/// 580.95.05, now 580.159.04".
+[[nodiscard]] std::vector<std::string> differences(const RunReport& before, const RunReport& after);
+
 /// Converts a logarithm of the ratio new / old to 100 * (new / old - 1).
 [[nodiscard]] double percent_of(double log_ratio);
 

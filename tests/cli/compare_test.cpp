@@ -120,7 +120,7 @@ TEST_F(Compare, SaysWhatChangedInEveryFormat) {
   EXPECT_EQ(document["counts"]["gone"], 1);
   EXPECT_EQ(document["counts"]["added"], 1);
   EXPECT_EQ(document["counts"]["equal"], kConfigs - 4);
-  EXPECT_EQ(document["differences"], json::array({"driver"}));
+  EXPECT_EQ(document["differences"], json::array({"driver: 580.159.04, now 999.1"}));
 }
 
 // The expected file satisfies the schemas of Jenkins' xunit plugin (junit-10.xsd).

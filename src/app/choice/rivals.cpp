@@ -1,17 +1,18 @@
 #include "app/choice/rivals.hpp"
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "app/choice/target.hpp"
 #include "app/scratch_folder.hpp"
 #include "core/error.hpp"
 #include "plan/config_text.hpp"
 #include "plan/short_form.hpp"
 #include "process/find_tool.hpp"
 #include "process/run_program.hpp"
-#include "report/verdict.hpp"
 
 namespace fatune {
 namespace {
@@ -115,7 +116,7 @@ std::vector<Family> load_other_sources(const std::string& source, const KernelSe
 }
 
 std::string name_of(const AgainstOptions& options) {
-  const std::string file = options.best_file ? options.best_file->string() : std::string();
+  const std::string file = options.best.value_or("");
   const std::string source = options.source ? "sources " + *options.source : std::string();
   return file.empty() ? source : source.empty() ? file : file + " with " + source;
 }
@@ -134,20 +135,36 @@ std::optional<Config> Rivals::with_other_sources(const Config& config) const {
   }
 }
 
-Config config_of(const KnownWinner& known, const FamilySet& families, const std::string& version) {
-  const std::string name = known.family + (version.empty() ? "" : "@" + version);
+RunReport load_winners(InputRuns input, const std::string& device) {
+  const std::string name = input.name;
+  RunReport run = run_of(std::move(input), device);
+  std::erase_if(run.problems, [](const ProblemReport& problem) { return problem.ranking.empty(); });
+  if (run.problems.empty()) {
+    throw Error(ExitCode::bad_file, "it names no winner", name,
+                "give a best_configs.json that a sweep has written");
+  }
+  return run;
+}
+
+const Result* find_winner(const RunReport& run, const Problem& problem) {
+  const auto found = std::ranges::find(run.problems, problem, &ProblemReport::problem);
+  return found == run.problems.end() ? nullptr : &found->ranking.front();
+}
+
+Config config_of(const Result& known, const FamilySet& families, const std::string& version) {
+  const std::string name = known.config.family + (version.empty() ? "" : "@" + version);
   if (const Family* const family = families.find(name)) {
-    return parse_config(*family, known.config);
+    return parse_config(*family, known.short_form);
   }
   if (!version.empty()) {
     throw Error(ExitCode::usage, fmt::format("it is from {}, which is not raced here", name));
   }
-  return parse_config(families, known.config);
+  return parse_config(families, known.short_form);
 }
 
 std::optional<Rivals> choose_rivals(const AgainstOptions& options, const KernelSet& kernels,
-                                    const KernelOptions& kernel_options) {
-  if (!options.best_file && !options.source) {
+                                    const MeasureOptions& run) {
+  if (!options.best && !options.source) {
     if (options.tolerance_percent) {
       throw Error(ExitCode::usage, "there is nothing to compare winners with", "--tolerance",
                   "add --against FILE or --against-source DIR|REV");
@@ -156,13 +173,14 @@ std::optional<Rivals> choose_rivals(const AgainstOptions& options, const KernelS
   }
   std::vector<Family> families = kernels.families.all();
   if (options.source) {
-    for (Family& other : load_other_sources(*options.source, kernels, kernel_options)) {
+    for (Family& other : load_other_sources(*options.source, kernels, run.kernels)) {
       families.push_back(std::move(other));
     }
   }
-  std::optional<BestFile> best;
-  if (options.best_file) {
-    best = read_best_file(*options.best_file, {});
+  std::optional<RunReport> best;
+  if (options.best) {
+    const Target target = choose_targets(run.target, kernels.tree, kernels.families.all()).front();
+    best = load_winners(load_runs(*options.best, run.store.file), target.limits.name);
   }
   return Rivals{name_of(options), FamilySet(std::move(families)), std::move(best),
                 options.source.value_or(""), options.tolerance_percent.value_or(kTolerancePercent)};

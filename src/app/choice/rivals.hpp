@@ -6,18 +6,18 @@
 #include <vector>
 
 #include "app/choice/kernel_choice.hpp"
-#include "app/run/best_file.hpp"
-#include "report/verdict.hpp"
+#include "app/study/study_inputs.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 
 /// The rivals of a run's winners: a file's winners, configurations built from other sources, or a
 /// file's winners built from other sources.
 struct Rivals {
-  std::string name;              ///< what the user called them
-  FamilySet families;            ///< the run's own, then those with other sources
-  std::optional<BestFile> best;  ///< absent: the rival is the fastest with the other sources
-  std::string version;           ///< Family::version of the other sources; empty: there are none
+  std::string name;               ///< as the user named them
+  FamilySet families;             ///< the run's own, then those with other sources
+  std::optional<RunReport> best;  ///< absent: the rival is the fastest with the other sources
+  std::string version;            ///< Family::version of the other sources; empty: there are none
   double tolerance_percent = kTolerancePercent;
   /// Judge the file's winners, whose rivals are the run's. Every problem of the run is then in the
   /// file.
@@ -27,17 +27,24 @@ struct Rivals {
   [[nodiscard]] std::optional<Config> with_other_sources(const Config& config) const;
 };
 
-/// Returns the configuration of a file's winner. `version`: as Rivals::version. Throws Error(usage)
-/// if no family has it.
-[[nodiscard]] Config config_of(const KnownWinner& known, const FamilySet& families,
+/// Loads the run that the user names, as load_runs() and run_of() do. Throws Error(bad_file) if it
+/// has no winner.
+[[nodiscard]] RunReport load_winners(InputRuns input, const std::string& device);
+
+/// The first winner of the problem in a run of load_winners(). Null: there is none.
+[[nodiscard]] const Result* find_winner(const RunReport& run, const Problem& problem);
+
+/// Returns the configuration of an earlier run's result. `version`: as Rivals::version. Throws
+/// Error(usage) if no family has it.
+[[nodiscard]] Config config_of(const Result& known, const FamilySet& families,
                                const std::string& version);
 
 /// Loads the rivals. Returns nothing if the options name none. Throws Error(usage) for a tolerance
 /// without rivals, for a source that is neither a folder nor a revision of the kernels' repository,
-/// and for a source that has none of the run's families. Throws Error(bad_file) as read_best_file()
+/// and for a source that has none of the run's families. Throws Error(bad_file) as load_winners()
 /// and load_family().
 [[nodiscard]] std::optional<Rivals> choose_rivals(const AgainstOptions& options,
                                                   const KernelSet& kernels,
-                                                  const KernelOptions& kernel_options);
+                                                  const MeasureOptions& run);
 
 }  // namespace fatune

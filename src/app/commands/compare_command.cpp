@@ -1,7 +1,5 @@
 #include "app/commands/compare_command.hpp"
 
-#include <algorithm>
-
 #include "app/console/console.hpp"
 #include "app/console/streams.hpp"
 #include "app/study/study_inputs.hpp"
@@ -12,20 +10,10 @@
 namespace fatune {
 namespace {
 
-/// Returns the only run of `input`. Of runs of several GPU models, returns the one of `device`.
-ComparedRun the_run(InputRuns input, const std::string& device) {
-  std::vector<RunReport>& runs = input.runs;
-  auto found = runs.begin();
-  if (runs.size() > 1) {
-    found = std::ranges::find(
-        runs, device, [](const RunReport& run) -> const std::string& { return run.device.name; });
-  }
-  if (found == runs.end()) {
-    throw Error(ExitCode::usage, "it has no run, or several of other GPU models", input.name,
-                "compare runs of one model");
-  }
-  const bool is_part = input.has_winners_only || !found->complete;
-  return {input.name, is_part, std::move(*found)};
+ComparedRun compared_run(InputRuns input, const std::string& device) {
+  ComparedRun run{input.name, input.has_winners_only, run_of(std::move(input), device)};
+  run.is_part = run.is_part || !run.report.complete;
+  return run;
 }
 
 std::string device_of(const InputRuns& input) {
@@ -38,8 +26,8 @@ CompareReport load_pair(const CompareOptions& options) {
   const std::string old_device = device_of(before);
   const std::string new_device = device_of(after);
   CompareReport report;
-  report.old_run = the_run(std::move(before), new_device);
-  report.new_run = the_run(std::move(after), old_device);
+  report.old_run = compared_run(std::move(before), new_device);
+  report.new_run = compared_run(std::move(after), old_device);
   return report;
 }
 

@@ -195,7 +195,7 @@ ExitCode sweep(const SweepOptions& options) {
   std::optional<Config> baseline = planned_baseline(kernels.families, problems, options.baseline);
   const std::string keys = space_keys(kernels.families, spaces);
   std::shared_ptr<const Rivals> rivals;
-  if (auto chosen = choose_rivals(options.against, kernels, options.kernels)) {
+  if (auto chosen = choose_rivals(options.against, kernels, options)) {
     rivals = std::make_shared<const Rivals>(*std::move(chosen));
   }
   PlannedRun run{std::move(kernels), keys, std::move(problems), baseline, options.counters};

@@ -1,13 +1,15 @@
 #include "app/commands/verify_winner_command.hpp"
 
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/rivals.hpp"
-#include "app/run/best_file.hpp"
 #include "app/run/session.hpp"
+#include "app/study/shipped_results.hpp"
 #include "core/error.hpp"
 #include "core/is_among.hpp"
 #include "plan/config_text.hpp"
@@ -17,7 +19,7 @@ namespace fatune {
 namespace {
 
 /// Uses the file's family and space unless the user names others.
-KernelOptions kernels_of(KernelOptions options, const BestFile& file) {
+KernelOptions kernels_of(KernelOptions options, const RunReport& file) {
   options.family = names_families(options) ? options.family : file.family;
   if (!options.space && !file.space.empty()) {
     options.space = file.space;
@@ -43,15 +45,19 @@ std::vector<Config> rivals_of(const FamilySet& families, const FamilySpaces& spa
 }
 
 std::vector<ProblemPlan> plan_checks(const FamilySet& families, const FamilySpaces& spaces,
-                                     const BestFile& file) {
-  std::vector<ProblemPlan> problems;
-  for (const KnownWinner& known : file.winners) {
+                                     const RunReport& file) {
+  std::vector<ProblemPlan> plans;
+  for (const ProblemReport& known : file.problems) {
+    const Result& winner = known.ranking.front();
+    if (&winner != find_winner(file, known.problem)) {
+      continue;  // a repetition
+    }
     check_problem(known.problem);
-    ProblemPlan& plan = problems.emplace_back();
+    ProblemPlan& plan = plans.emplace_back();
     plan.problem = known.problem;
-    plan.configs = rivals_of(families, spaces, known.problem, config_of(known, families, ""));
+    plan.configs = rivals_of(families, spaces, known.problem, config_of(winner, families, ""));
   }
-  return problems;
+  return plans;
 }
 
 /// Returns the GPUs of the only model. The file's kernels are not known before the GPU is, so the
@@ -67,23 +73,36 @@ Target the_gpu(const VerifyWinnerOptions& options, const FileTree& tree) {
   return targets.front();
 }
 
+/// Loads the named run, or what fatune ships for the named GPU, or for `device`.
+InputRuns load_input(const VerifyWinnerOptions& options, const FileTree& tree,
+                     const DeviceLimits& device) {
+  if (!options.input) {
+    return shipped_results(tree, device);
+  }
+  std::error_code ignored;
+  if (!is_stored_run(*options.input) && !std::filesystem::exists(*options.input, ignored)) {
+    if (auto shipped = shipped_results(tree, *options.input, "FILE|GPU")) {
+      return *std::move(shipped);
+    }
+  }
+  return load_runs(*options.input, options.store.file);
+}
+
 }  // namespace
 
 ExitCode verify_winner(const VerifyWinnerOptions& options) {
   const FileTree tree;
   const Target target = the_gpu(options, tree);
   const std::string& device = target.limits.name;
-  BestFile file = options.file ? named_best_file(tree, *options.file, device)
-                               : shipped_best_file(tree, target.limits);
+  RunReport file = load_winners(load_input(options, tree, target.limits), device);
   const KernelOptions kernel_options = kernels_of(options.kernels, file);
   PlannedRun run{choose_families(kernel_options), {}, {}, std::nullopt};
   const FamilySpaces spaces = choose_spaces(run.kernels, kernel_options);
   run.space = space_keys(run.kernels.families, spaces);
   run.problems = plan_checks(run.kernels.families, spaces, file);
   run.rivals = std::make_shared<Rivals>(
-      Rivals{options.file ? options.file->string() : "the winners shipped for " + device,
-             run.kernels.families, std::move(file), "",
-             options.tolerance_percent.value_or(kTolerancePercent), true});
+      Rivals{options.input.value_or("what fatune ships for " + device), run.kernels.families,
+             std::move(file), "", options.tolerance_percent.value_or(kTolerancePercent), true});
   return carry_out(options, run);
 }
 

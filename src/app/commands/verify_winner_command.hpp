@@ -1,7 +1,7 @@
 #pragma once
 
-#include <filesystem>
 #include <optional>
+#include <string>
 
 #include "app/option_groups.hpp"
 #include "core/exit_code.hpp"
@@ -9,8 +9,8 @@
 namespace fatune {
 
 struct VerifyWinnerOptions : MeasureOptions {
-  /// best_configs.json, or a GPU that fatune ships winners of; absent: the GPU of this machine
-  std::optional<std::filesystem::path> file;
+  /// A stored run, a file, or a GPU that fatune ships winners of; absent: the GPU of this machine.
+  std::optional<std::string> input;
   std::optional<double> tolerance_percent;  ///< absent: kTolerancePercent
 };
 

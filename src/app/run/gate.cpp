@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "plan/short_form.hpp"
 #include "rank/duel.hpp"
+#include "study/comparison.hpp"
 
 namespace fatune {
 namespace {
@@ -79,25 +80,22 @@ Duel begin_duel(const ProblemPlan& plan, const ProblemReport* report) {
   return duel;
 }
 
-const KnownWinner* find_winner(const BestFile& best, const Problem& problem) {
-  const auto found = std::ranges::find(best.winners, problem, &KnownWinner::problem);
-  return found == best.winners.end() ? nullptr : &*found;
-}
-
 /// Returns the file's winner of the problem, built from the rivals' sources. Nothing: there is
 /// none, and the check says why.
 std::optional<Config> rival_of_file(const Rivals& rivals, Duel& duel) {
-  const KnownWinner* const known = find_winner(*rivals.best, duel.check.problem);
+  const Result* const known = find_winner(*rivals.best, duel.check.problem);
   if (known == nullptr) {
     leave_out(duel, Verdict::added, "the file has no winner for this problem");
     return std::nullopt;
   }
-  duel.check.file_us = known->time_us;
+  if (std::holds_alternative<Measured>(known->outcome)) {
+    duel.check.file_us = ranked_us(known->outcome);
+  }
   try {
     return config_of(*known, rivals.families, rivals.version);
   } catch (const Error& error) {
     leave_out(duel, Verdict::added,
-              fmt::format("the file's winner '{}': {}", known->config, error.what()));
+              fmt::format("the file's winner '{}': {}", known->short_form, error.what()));
     return std::nullopt;
   }
 }
@@ -253,28 +251,6 @@ void compare_with_file(const Rivals& rivals, RivalCheck& check) {
   }
 }
 
-/// Says how the file's GPU and driver differ from the run's, and whether its times are estimates.
-std::vector<std::string> notes_on(const BestFile& file, const RunReport& run) {
-  std::vector<std::string> notes;
-  const WinnerOrigin& origin = file.origin;
-  if (origin.device != run.device.name) {
-    notes.push_back(fmt::format("the file is from another GPU model: {}, and this one is {}",
-                                origin.device, run.device.name));
-  }
-  const bool releases_known = !origin.driver.empty() && !run.toolchain.driver_release.empty();
-  const std::string& before = releases_known ? origin.driver : origin.driver_cuda;
-  const std::string& now =
-      releases_known ? run.toolchain.driver_release : run.toolchain.driver_version;
-  if (before != now) {
-    notes.push_back(fmt::format("the file is from another driver: {}{}, and this one is {}",
-                                releases_known ? "" : "of CUDA ", before, now));
-  }
-  if (!file.measured) {
-    notes.emplace_back("the file's times are estimates: nothing is compared with them");
-  }
-  return notes;
-}
-
 void choose_opponents(const Rivals& rivals, std::vector<Duel>& duels,
                       const MeasurePlans& measure_plans) {
   if (rivals.judges_file) {
@@ -306,7 +282,7 @@ GateReport race_rivals(const Rivals& rivals, const std::vector<ProblemPlan>& pla
     report.of = std::exchange(report.against, "this run's");
   }
   if (rivals.best) {
-    report.notes = notes_on(*rivals.best, run);
+    report.differences = differences(*rivals.best, run);
   }
   for (Duel& duel : duels) {
     compare_with_file(rivals, duel.check);

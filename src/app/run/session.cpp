@@ -192,12 +192,12 @@ void print_end(const RunEnd& end, const PlannedRun& run, const ResultFiles& file
   if (!end.complete) {
     explain_interruption(end, output);
   }
-  std::vector<std::string> notes = baseline_notes(end.report, run.baseline);
-  if (end.report.gate) {
-    notes.insert(notes.end(), end.report.gate->notes.begin(), end.report.gate->notes.end());
-  }
-  for (const std::string& note : notes) {
+  for (const std::string& note : baseline_notes(end.report, run.baseline)) {
     print_note(output, note);
+  }
+  if (end.report.gate && !end.report.gate->differences.empty()) {
+    print_note(output, fmt::format("{} differs from this run in {}", run.rivals->name,
+                                   fmt::join(end.report.gate->differences, "; ")));
   }
   if (files.print_best) {
     print_result(best_configs_json(end.report));

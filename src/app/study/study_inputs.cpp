@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "app/run/best_file.hpp"
 #include "app/run/stored_reports.hpp"
+#include "app/study/shipped_results.hpp"
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
 #include "core/mapped.hpp"
@@ -23,13 +23,8 @@ namespace fatune {
 namespace {
 
 constexpr std::array<std::string_view, 2> kOtherFormats{"sass_why", "compare_peers"};
-constexpr std::string_view kShippedResults = "configs/tuned/";
 constexpr std::string_view kShippedPeers = "configs/peers/";
 constexpr const char* kShippedGpu = "NVIDIA H200";
-
-bool is_stored_run(const std::string& input) {
-  return input == "last" || whole_number<std::int64_t>(input);
-}
 
 /// Throws Error(bad_file) for what is neither a stored run's name nor a file.
 void check_exists(const std::filesystem::path& file) {
@@ -133,25 +128,17 @@ void add_stored(StudyReport& report, const std::string& input,
   add_runs(report, std::move(stored.runs), stored.name);
 }
 
-/// The name of the file, in each folder, of the GPU that `gpu` names. Throws Error(usage) if
-/// fatune ships no results of it.
-std::string shipped_file(const FileTree& tree, const std::string& gpu) {
-  const std::vector<DeviceLimits> shipped = shipped_gpus(tree);
-  const std::optional<DeviceLimits> found = find_device(shipped, gpu, "--gpu");
-  if (!found) {
-    throw Error(ExitCode::usage, fmt::format("fatune ships no results of '{}'", gpu), "--gpu",
-                "known: " + joined(shipped, ", ", &DeviceLimits::name));
-  }
-  return file_name_part(found->name) + ".json";
-}
-
+/// Adds what fatune ships for the GPU that `gpu` names. Throws Error(usage) if that is nothing.
 void add_shipped(StudyReport& report, const std::string& gpu) {
   const FileTree tree;
-  const std::string file = shipped_file(tree, gpu);
-  const std::string results = std::string(kShippedResults) + file;
-  const std::string peers = std::string(kShippedPeers) + file;
-  add_runs(report, read_results_text(tree.read(results), tree.origin(results)),
-           "what fatune ships");
+  std::optional<InputRuns> shipped = shipped_results(tree, gpu, "--gpu");
+  if (!shipped) {
+    throw Error(ExitCode::usage, fmt::format("fatune ships no results of '{}'", gpu), "--gpu",
+                "known: " + joined(shipped_gpus(tree), ", ", &DeviceLimits::name));
+  }
+  const std::string peers =
+      fmt::format("{}{}.json", kShippedPeers, file_name_part(shipped->runs.front().device.name));
+  add_runs(report, std::move(shipped->runs), shipped->name);
   if (tree.contains(peers)) {
     add_other(report, load_json(tree, peers, "compare_peers").root());
   }
@@ -159,8 +146,26 @@ void add_shipped(StudyReport& report, const std::string& gpu) {
 
 }  // namespace
 
+bool is_stored_run(const std::string& input) {
+  return input == "last" || whole_number<std::int64_t>(input);
+}
+
 InputRuns load_runs(const std::string& input, const std::optional<std::filesystem::path>& db_file) {
   return is_stored_run(input) ? stored_runs_of(input, db_file) : file_runs(input);
+}
+
+RunReport run_of(InputRuns input, const std::string& device) {
+  std::vector<RunReport>& runs = input.runs;
+  auto found = runs.begin();
+  if (runs.size() > 1) {
+    found = std::ranges::find(
+        runs, device, [](const RunReport& run) -> const std::string& { return run.device.name; });
+  }
+  if (found == runs.end()) {
+    throw Error(ExitCode::usage, "it has no run, or several of other GPU models", input.name,
+                "compare runs of one model");
+  }
+  return std::move(*found);
 }
 
 StudyReport load_study(const std::vector<std::string>& inputs,

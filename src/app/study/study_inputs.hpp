@@ -22,6 +22,13 @@ struct InputRuns {
 [[nodiscard]] InputRuns load_runs(const std::string& input,
                                   const std::optional<std::filesystem::path>& db_file);
 
+/// Whether `input` names a run of the store.
+[[nodiscard]] bool is_stored_run(const std::string& input);
+
+/// Returns the only run of `input`, or of several that of the GPU model `device`. Throws
+/// Error(usage) if there is none.
+[[nodiscard]] RunReport run_of(InputRuns input, const std::string& device);
+
 /// Loads the runs that `inputs` name, and the rest of their content. A number, or "last", is a run
 /// of the store `db_file`. Anything else is a file: an output of a run, of `sass why`, or of
 /// compare_peers. Without inputs, loads what fatune ships for the GPU that `shipped_gpu` names by
