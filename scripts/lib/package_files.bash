@@ -38,11 +38,9 @@ third_party_copyrights() {
   local package
   cat <<'END'
 fatune is under the Apache License, version 2.0. The program has these works linked in, each under its own terms. Their
-sources are Debian's, in the source packages of the packages named, and muParser's. fatune's own source, with
-scripts/package, makes the program anew with other versions of them.
+sources are Debian's, in the source packages of the packages named. fatune's own source, with scripts/package, makes
+the program anew with other versions of them.
 END
-  printf '\n==== muParser\n\n'
-  cat -- "$1/_deps/muparser-src/LICENSE"
   for package in $(packages_built_from "$1"); do
     printf '\n==== %s\n\n' "$package"
     cat -- "/usr/share/doc/$package/copyright"

@@ -23,13 +23,21 @@ class Body {
   explicit Body(const Family& family) : family_(family) {}
 
   [[nodiscard]] std::string code(const Expression& expression) {
-    return cpp_of(expression, [this](const std::string& name) { return code_of_name(name); });
+    return cpp_of(expression, [this](std::size_t symbol) { return code_of_symbol(symbol); });
   }
   [[nodiscard]] std::string condition(const Expression& expression) {
     return fmt::format("math::holds({})", code(expression));
   }
   [[nodiscard]] std::string code_of_symbol(std::size_t symbol) {
-    return code_of_name(family_.symbols.name(symbol));
+    if (symbol < family_.parameters.size()) {
+      return fmt::format("p[{}]", symbol);
+    }
+    const bool is_derived =
+        std::ranges::find(family_.derived, symbol, &Derived::symbol) != family_.derived.end();
+    if (is_derived) {
+      needed_.insert(symbol);
+    }
+    return (is_derived ? "v_" : "f.") + family_.symbols.name(symbol);
   }
 
   template <typename... Values>
@@ -66,21 +74,6 @@ class Body {
   }
 
  private:
-  [[nodiscard]] std::string code_of_name(const std::string& name) {
-    const auto symbol = family_.symbols.find(name);
-    if (!symbol) {
-      return "math::kInfinity";
-    }
-    if (*symbol < family_.parameters.size()) {
-      return fmt::format("p[{}]", *symbol);
-    }
-    if (std::ranges::find(family_.derived, *symbol, &Derived::symbol) != family_.derived.end()) {
-      needed_.insert(*symbol);
-      return "v_" + name;
-    }
-    return "f." + name;
-  }
-
   const Family& family_;
   std::set<std::size_t> needed_;  ///< symbols of the named quantities
   std::string statements_;

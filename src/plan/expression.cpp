@@ -1,20 +1,18 @@
 #include "plan/expression.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
-#include <deque>
 #include <limits>
-#include <mutex>
 #include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <muParser.h>
 
 #include "core/error.hpp"
-#include "plan/expression_functions.hpp"
-#include "plan/expression_operators.hpp"
+#include "core/text_parts.hpp"
+#include "core/visible_text.hpp"
 #include "plan/parameter.hpp"
 #include "plan/text_cursor.hpp"
 
@@ -56,163 +54,149 @@ std::vector<std::string> SymbolTable::names(Needs known) const {
 
 namespace {
 
+using Kind = ExpressionTree::Kind;
+
 constexpr const char* kInfinityName = "inf";
-constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
 
-/// The position of the first character that no expression has: an unknown one, or a lone '=', which
-/// muParser takes as an assignment.
-std::size_t first_foreign_character(std::string_view text) {
-  constexpr std::string_view kPunctuation = " \t\n_.(),+-*/%^<>!&|?:";
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    const bool compares = i + 1 < text.size() && text[i + 1] == '=' &&
-                          std::string_view("=!<>").find(text[i]) != std::string_view::npos;
-    if (compares) {
-      ++i;
-    } else if (c >= 128 ||
-               (std::isalnum(c) == 0 && kPunctuation.find(text[i]) == std::string_view::npos)) {
-      return i;
+double evaluated(const ExpressionTree& tree, std::span<const double> scope);
+
+/// `?:` evaluates only the branch that it takes.
+double conditional(const std::vector<ExpressionTree>& operands, std::span<const double> scope) {
+  const double condition = evaluated(operands[0], scope);
+  return std::isnan(condition) ? condition : evaluated(operands[condition != 0.0 ? 1 : 2], scope);
+}
+
+double operated(const ExpressionTree& tree, std::span<const double> scope) {
+  constexpr std::size_t kFew = 5;
+  const std::size_t count = tree.operands.size();
+  std::array<double, kFew> few;  // NOLINT(cppcoreguidelines-pro-type-member-init): for speed
+  std::vector<double> many(count > kFew ? count : 0);
+  double* const values = count > kFew ? many.data() : few.data();
+  for (std::size_t i = 0; i < count; ++i) {
+    values[i] = evaluated(tree.operands[i], scope);
+  }
+  return tree.operation->of({values, count});
+}
+
+double evaluated(const ExpressionTree& tree, std::span<const double> scope) {
+  switch (tree.kind) {
+    case Kind::name:
+      return scope[tree.symbol];
+    case Kind::operation:
+      return tree.operation->word == "?:" ? conditional(tree.operands, scope)
+                                          : operated(tree, scope);
+    case Kind::number:
+    case Kind::text:
+      break;
+  }
+  return tree.number;
+}
+
+/// The innermost part whose value is not finite although its operands' are.
+const ExpressionTree& cause(const ExpressionTree& tree, std::span<const double> scope) {
+  const auto is_finite = [&](const ExpressionTree& one) {
+    return one.kind != Kind::operation || std::isfinite(evaluated(one, scope));
+  };
+  for (const ExpressionTree& operand : tree.operands) {
+    if (!is_finite(operand)) {
+      return cause(operand, scope);
     }
   }
-  return std::string_view::npos;
+  return tree;
+}
+
+void add_names(const ExpressionTree& tree, std::map<std::string, std::size_t>& names) {
+  if (tree.kind == Kind::name) {
+    names.emplace(tree.word, tree.symbol);
+  }
+  for (const ExpressionTree& operand : tree.operands) {
+    add_names(operand, names);
+  }
 }
 
 }  // namespace
 
 struct Expression::Impl {
-  Impl(std::string text_, const SymbolTable& symbols_, std::string where_, Needs known_)
-      : text(std::move(text_)), where(std::move(where_)), symbols(&symbols_), known(known_) {
-    check_characters();
-    define_names();
-    parser.SetVarFactory(&Impl::on_name, this);
-    compile();
-    symbols = nullptr;
+  Impl(std::string text_, const SymbolTable& symbols, std::string where_, Needs known)
+      : text(std::move(text_)),
+        where(std::move(where_)),
+        tree(parse_expression(text, ExpressionPlace::data_file, where)) {
+    bind(tree, symbols, known);
   }
 
-  // Called by muParser for a name that it meets for the first time.
-  static double* on_name(const char* name, void* self) {
-    return static_cast<Impl*>(self)->bind(name);
+  void bind(ExpressionTree& part, const SymbolTable& symbols, Needs known) {
+    for (ExpressionTree& operand : part.operands) {
+      bind(operand, symbols, known);
+    }
+    if (part.kind == Kind::name) {
+      bind_name(part, symbols, known);
+    }
   }
 
-  double* bind(const std::string& name) {
-    const auto symbol = symbols->find(name);
-    if (!symbol && name == kInfinityName) {
+  void bind_name(ExpressionTree& name, const SymbolTable& symbols, Needs known) {
+    const auto symbol = symbols.find(name.word);
+    if (!symbol && name.word == kInfinityName) {
       names_infinity = true;
-      return &infinity;
+      name.kind = Kind::number;
+      name.number = std::numeric_limits<double>::infinity();
+      return;
     }
-    if (!symbol || !symbols->needs(*symbol).within(known)) {
-      fail(fmt::format("{} name '{}'", symbol ? "cannot use the" : "unknown", name),
-           fmt::format("names known here: {}", fmt::join(symbols->names(known), ", ")));
+    if (!symbol || !symbols.needs(*symbol).within(known)) {
+      fail(fmt::format("{} name '{}'", symbol ? "cannot use the" : "unknown", name.word),
+           fmt::format("names known here: {}", fmt::join(symbols.names(known), ", ")));
     }
-    const Needs more = symbols->needs(*symbol);
+    const Needs more = symbols.needs(*symbol);
     needs.problem = needs.problem || more.problem;
     needs.device = needs.device || more.device;
-    used.push_back(*symbol);
-    return &values.emplace_back(0.0);
-  }
-
-  void check_characters() const {
-    if (text.size() > kMaxLength) {
-      throw Error(ExitCode::bad_file,
-                  fmt::format("an expression of {} characters is too long", text.size()), where,
-                  fmt::format("the limit is {}", kMaxLength));
-    }
-    if (const std::size_t at = first_foreign_character(text); at != std::string::npos) {
-      fail(fmt::format("cannot read the character at position {}", at + 1),
-           "expressions are made of names, numbers, operators and functions; '==' compares");
-    }
-  }
-
-  void define_names() {
-    parser.ClearFun();
-    parser.ClearConst();
-    define_operators(parser);
-    define_functions(parser);
-  }
-
-  // muParser compiles at the first evaluation, whose value is ignored.
-  void compile() {
-    try {
-      parser.SetExpr(text);
-      parser.Eval();
-      if (parser.GetNumResults() != 1) {
-        fail("gives more than one value", "a ',' belongs between the arguments of a function");
-      }
-    } catch (const mu::ParserError& error) {
-      fail_syntax(error);
-    }
-  }
-
-  [[noreturn]] void fail_syntax(const mu::ParserError& error) const {
-    fail(fmt::format("{} (position {})", error.GetMsg(), error.GetPos() + 1),
-         fmt::format("functions: {}; operators: ?: || && == != < <= > >= + - * / % ^ !",
-                     function_names()));
+    name.symbol = *symbol;
   }
 
   [[noreturn]] void fail(const std::string& what, const std::string& remedy) const {
     throw Error(ExitCode::bad_file,
-                fmt::format("in the expression \"{}\": {}", printable(text, kMaxLength), what),
-                where, remedy);
+                fmt::format("in the expression \"{}\": {}", visible_text(text), what), where,
+                remedy);
   }
 
-  double evaluate(std::span<const double> scope) const {
-    const std::lock_guard lock(mutex);
-    for (std::size_t i = 0; i < used.size(); ++i) {
-      values[i] = scope[used[i]];
-    }
-    const UnknownComparisons unknown;
-    try {
-      const double value = parser.Eval();
-      return unknown.any() ? kNotANumber : value;
-    } catch (const mu::ParserError& error) {
-      fail_syntax(error);
-    }
+  [[noreturn]] void fail_not_finite(std::span<const double> scope) const {
+    const ExpressionTree& part = cause(tree, scope);
+    const std::string why =
+        &part == &tree ? ""
+                       : fmt::format(", because \"{}\" is {}", part.source, evaluated(part, scope));
+    fail(fmt::format("the result is not a finite number{}{}", why, inputs(scope)),
+         "is something divided by zero?");
   }
 
-  /// The inputs of a bad result: "B_c = 0, seq_len = 512".
+  /// The inputs of a bad result: " for B_c = 0, seq_len = 512".
   std::string inputs(std::span<const double> scope) const {
-    std::vector<std::string> shown;
-    for (const auto& [name, value] : parser.GetVar()) {
-      const auto at =
-          std::ranges::find_if(values, [v = value](const double& own) { return &own == v; });
-      const auto index = static_cast<std::size_t>(at - values.begin());
-      if (at == values.end()) {
-        continue;  // infinity
-      }
-      shown.push_back(fmt::format("{} = {}", name, symbol_text(name, scope[used[index]])));
-    }
-    return shown.empty() ? "" : fmt::format(" for {}", fmt::join(shown, ", "));
+    std::map<std::string, std::size_t> names;
+    add_names(tree, names);
+    const std::string shown = joined(names, ", ", [&](const auto& name) {
+      return fmt::format("{} = {}", name.first, symbol_text(name.first, scope[name.second]));
+    });
+    return shown.empty() ? "" : " for " + shown;
   }
 
   std::string text;
   std::string where;
-  const SymbolTable* symbols;  ///< set only while compiling
-  Needs known;
-  Needs needs;
-  std::vector<std::size_t> used;  ///< symbols, in the order of `values`
-  // muParser's byte code points at `values`: evaluating writes them, hence the lock.
-  mutable std::deque<double> values;
-  double infinity = std::numeric_limits<double>::infinity();
+  ExpressionTree tree;
+  Needs needs{};
   bool names_infinity = false;
-  mutable std::mutex mutex;
-  mu::Parser parser;
 };
 
 Expression::Expression(std::string text, const SymbolTable& symbols, std::string where, Needs known)
     : impl_(std::make_shared<Impl>(std::move(text), symbols, std::move(where), known)) {}
 
 double Expression::number(std::span<const double> scope) const {
-  const double value = impl_->evaluate(scope);
+  const double value = evaluated(impl_->tree, scope);
   if (!std::isfinite(value)) {
-    impl_->fail(fmt::format("the result is not a finite number{}", impl_->inputs(scope)),
-                "is something divided by zero?");
+    impl_->fail_not_finite(scope);
   }
   return value;
 }
 
 double Expression::number_or_infinity(std::span<const double> scope) const {
-  const double value = impl_->evaluate(scope);
+  const double value = evaluated(impl_->tree, scope);
   return impl_->names_infinity && std::isinf(value) ? value : number(scope);
 }
 
@@ -234,6 +218,8 @@ bool Expression::holds(std::span<const double> scope) const { return number(scop
 Needs Expression::needs() const { return impl_->needs; }
 
 const std::string& Expression::text() const { return impl_->text; }
+
+const ExpressionTree& Expression::tree() const { return impl_->tree; }
 
 void fail_value(const Expression& of, Misfit misfit, const std::string& what,
                 const std::string& where) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "plan/expression_tree.hpp"
 
 namespace fatune {
 
@@ -54,14 +55,12 @@ class SymbolTable {
 /// An arithmetic expression of a data file, compiled once and evaluated against many scopes.
 /// Operators, loosest first: ?:  ||  &&  == != < <= > >=  + -  * / %  ^ (power)  ! -(sign).
 /// Functions: min(a, ...), max(a, ...), ceil_div(a, b), round_up(a, b), floor(x), is_pow2(x), and
-/// those of expression_functions.hpp. `inf` is infinity, unless a symbol has that name. Conditions
+/// those of expression_operations.hpp. `inf` is infinity, unless a symbol has that name. Conditions
 /// are 0 or 1; any number but 0 holds. `?:` evaluates only the branch it takes. Numbers are IEEE
 /// doubles with a decimal point whatever the locale. A division by zero that the result depends on,
 /// even through a comparison, is an error. Cheap to copy; may be evaluated from several threads.
 class Expression {
  public:
-  static constexpr std::size_t kMaxLength = 1024;
-
   /// `where` is the file and pointer of the text. Throws Error(bad_file) for a syntax error, or for
   /// a name that is not in `symbols` or needs more than `known`. The message lists the known names.
   Expression(std::string text, const SymbolTable& symbols, std::string where,
@@ -77,6 +76,8 @@ class Expression {
 
   [[nodiscard]] Needs needs() const;
   [[nodiscard]] const std::string& text() const;
+  /// The names of its leaves have their symbols; `inf` is a number.
+  [[nodiscard]] const ExpressionTree& tree() const;
 
  private:
   struct Impl;

@@ -1,7 +1,6 @@
 #include "plan/expression_tree.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <utility>
@@ -11,8 +10,6 @@
 #include "core/error.hpp"
 #include "core/text_parts.hpp"
 #include "core/visible_text.hpp"
-#include "plan/expression.hpp"
-#include "plan/expression_functions.hpp"
 #include "plan/text_cursor.hpp"
 
 namespace fatune {
@@ -20,38 +17,15 @@ namespace {
 
 using Kind = ExpressionTree::Kind;
 
-namespace math = fatune_attention::math;
-
-struct BinaryOperator {
-  std::string_view text;
-  int binding;  ///< precedence; the greater binds tighter
-  double (*result)(double, double);
-};
-
-// Where one operator is a prefix of another, the longer one comes first. Operators of equal
-// precedence associate from left to right.
-constexpr int kLoosest = 1;
-constexpr int kPower = 6;  // read by power(), because it associates from right to left
-constexpr std::array<BinaryOperator, 14> kBinary{{
-    {"||", 1, math::either},
-    {"&&", 2, math::both},
-    {"<=", 3, math::less_equal},
-    {">=", 3, math::greater_equal},
-    {"==", 3, math::equal},
-    {"!=", 3, math::not_equal},
-    {"<", 3, math::less},
-    {">", 3, math::greater},
-    {"+", 4, [](double a, double b) { return a + b; }},
-    {"-", 4, [](double a, double b) { return a - b; }},
-    {"*", 5, [](double a, double b) { return a * b; }},
-    {"/", 5, [](double a, double b) { return a / b; }},
-    {"%", 5, math::remainder_of},
-    {"^", kPower, math::power},
-}};
-
 class Parser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  Parser(std::string_view text, ExpressionPlace place, const std::string& where)
+      : text_(text), place_(place), where_(where) {
+    if (text.size() > kMaxExpressionLength) {
+      throw Error(code(), fmt::format("an expression of {} characters is too long", text.size()),
+                  where, fmt::format("the limit is {}", kMaxExpressionLength));
+    }
+  }
 
   ExpressionTree whole() {
     ExpressionTree tree = conditional();
@@ -63,15 +37,19 @@ class Parser {
   }
 
  private:
+  [[nodiscard]] bool has_texts() const { return place_ == ExpressionPlace::option; }
+  [[nodiscard]] ExitCode code() const {
+    return place_ == ExpressionPlace::option ? ExitCode::usage : ExitCode::bad_file;
+  }
+
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ExitCode::usage,
+    throw Error(code(),
                 fmt::format("in the expression \"{}\": {} at position {}", visible_text(text_),
                             what, at_ + 1),
-                {},
-                fmt::format("expressions are made of names, numbers, texts in quotes, functions "
-                            "({}) and operators: ?: || && == != < <= > >= + - * / % ^ !; '==' "
-                            "compares",
-                            function_names()));
+                where_,
+                fmt::format("expressions are made of names, numbers, {}functions ({}) and "
+                            "operators: ?: || && == != < <= > >= + - * / % ^ !; '==' compares",
+                            has_texts() ? "texts in quotes, " : "", function_names()));
   }
 
   void skip_space() { at_ = std::min(text_.find_first_not_of(" \t\n", at_), text_.size()); }
@@ -95,28 +73,33 @@ class Parser {
     return at_;
   }
 
-  ExpressionTree node(Kind kind, std::string_view word, std::size_t from,
-                      std::vector<ExpressionTree> operands) const {
-    return {kind, std::string(word), 0.0, std::string(trim(text_.substr(from, at_ - from))),
-            std::move(operands)};
+  [[nodiscard]] ExpressionTree leaf(Kind kind, std::string_view word, std::size_t from) const {
+    return {kind, std::string(word), 0.0, std::string(trim(text_.substr(from, at_ - from)))};
+  }
+
+  template <typename... Operands>
+  ExpressionTree node(const Operation& operation, std::size_t from, Operands... operands) const {
+    ExpressionTree tree = leaf(Kind::operation, operation.word, from);
+    tree.operation = &operation;
+    (tree.operands.push_back(std::move(operands)), ...);
+    return tree;
   }
 
   ExpressionTree conditional() {
     const std::size_t from = begin();
-    ExpressionTree condition = binary(kLoosest);
+    ExpressionTree condition = binary(kLoosestBinding);
     if (!accept("?")) {
       return condition;
     }
     ExpressionTree yes = conditional();
     expect(":");
     ExpressionTree no = conditional();
-    return node(Kind::conditional, "?:", from,
-                {std::move(condition), std::move(yes), std::move(no)});
+    return node(operator_of("?:", 3), from, std::move(condition), std::move(yes), std::move(no));
   }
 
-  const BinaryOperator* accept_operator(int least_binding) {
-    for (const BinaryOperator& one : kBinary) {
-      if (one.binding >= least_binding && one.binding < kPower && accept(one.text)) {
+  const Operation* accept_operator(int least_binding) {
+    for (const Operation& one : all_operations()) {
+      if (one.binding >= least_binding && one.binding < kPowerBinding && accept(one.word)) {
         return &one;
       }
     }
@@ -126,9 +109,9 @@ class Parser {
   ExpressionTree binary(int least_binding) {
     const std::size_t from = begin();
     ExpressionTree left = prefixed();
-    while (const BinaryOperator* found = accept_operator(least_binding)) {
+    while (const Operation* found = accept_operator(least_binding)) {
       ExpressionTree right = binary(found->binding + 1);
-      left = node(Kind::binary, found->text, from, {std::move(left), std::move(right)});
+      left = node(*found, from, std::move(left), std::move(right));
     }
     return left;
   }
@@ -140,7 +123,8 @@ class Parser {
     }
     for (const std::string_view prefix : {"-", "!"}) {
       if (accept(prefix)) {
-        return node(Kind::prefix, prefix, from, {prefixed()});
+        ExpressionTree operand = prefixed();
+        return node(operator_of(prefix, 1), from, std::move(operand));
       }
     }
     return power();
@@ -149,7 +133,11 @@ class Parser {
   ExpressionTree power() {
     const std::size_t from = begin();
     ExpressionTree base = primary();
-    return accept("^") ? node(Kind::binary, "^", from, {std::move(base), prefixed()}) : base;
+    if (!accept("^")) {
+      return base;
+    }
+    ExpressionTree exponent = prefixed();
+    return node(operator_of("^", 2), from, std::move(base), std::move(exponent));
   }
 
   ExpressionTree primary() {
@@ -161,7 +149,7 @@ class Parser {
       return inner;
     }
     const char first = at_ < text_.size() ? text_[at_] : '\0';
-    return first == '\'' || first == '"'                                          ? quoted(first)
+    return has_texts() && (first == '\'' || first == '"')                         ? quoted(first)
            : std::isdigit(static_cast<unsigned char>(first)) != 0 || first == '.' ? number()
                                                                                   : name();
   }
@@ -173,7 +161,7 @@ class Parser {
       fail("a quote without an end");
     }
     at_ = end + 1;
-    return node(Kind::text, text_.substr(from + 1, end - from - 1), from, {});
+    return leaf(Kind::text, text_.substr(from + 1, end - from - 1), from);
   }
 
   ExpressionTree number() {
@@ -184,7 +172,7 @@ class Parser {
       fail("a number that cannot be read");
     }
     at_ = static_cast<std::size_t>(read.ptr - text_.data());
-    ExpressionTree tree = node(Kind::number, {}, from, {});
+    ExpressionTree tree = leaf(Kind::number, {}, from);
     tree.number = value;
     return tree;
   }
@@ -198,7 +186,7 @@ class Parser {
     if (word.empty()) {
       fail("no value");
     }
-    return accept("(") ? call(word, from) : node(Kind::name, word, from, {});
+    return accept("(") ? call(word, from) : leaf(Kind::name, word, from);
   }
 
   ExpressionTree call(std::string_view function, std::size_t from) {
@@ -207,41 +195,29 @@ class Parser {
       arguments.push_back(conditional());
     }
     expect(")");
-    return node(Kind::call, function, from, std::move(arguments));
+    const Operation* const operation = find_function(function);
+    if (operation == nullptr || !operation->takes(arguments.size())) {
+      at_ = from;
+      fail(operation == nullptr ? fmt::format("unknown function '{}'", function)
+                                : fmt::format("{} values for {}, which takes {},", arguments.size(),
+                                              function, operation->operands));
+    }
+    ExpressionTree tree = node(*operation, from);
+    tree.operands = std::move(arguments);
+    return tree;
   }
 
   std::string_view text_;
+  ExpressionPlace place_;
+  const std::string& where_;
   std::size_t at_ = 0;
 };
 
 }  // namespace
 
-ExpressionTree parse_expression(std::string_view text) {
-  if (text.size() > Expression::kMaxLength) {
-    throw Error(ExitCode::usage,
-                fmt::format("an expression of {} characters is too long", text.size()), {},
-                fmt::format("the limit is {}", Expression::kMaxLength));
-  }
-  return Parser(text).whole();
-}
-
-double operated(const ExpressionTree& tree, std::span<const double> operands) {
-  switch (tree.kind) {
-    case Kind::prefix:
-      return tree.word == "!" ? math::logical_not(operands[0]) : -operands[0];
-    case Kind::binary:
-      return std::ranges::find(kBinary, tree.word, &BinaryOperator::text)
-          ->result(operands[0], operands[1]);
-    case Kind::conditional:
-      return math::conditional(operands[0], operands[1], operands[2]);
-    case Kind::call:
-      return called(tree.word, operands).value_or(math::kNoNumber);
-    case Kind::number:
-    case Kind::name:
-    case Kind::text:
-      break;
-  }
-  return tree.number;
+ExpressionTree parse_expression(std::string_view text, ExpressionPlace place,
+                                const std::string& where) {
+  return Parser(text, place, where).whole();
 }
 
 }  // namespace fatune

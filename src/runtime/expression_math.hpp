@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <limits>
 
 namespace fatune_attention::math {
@@ -51,31 +50,30 @@ inline double conditional(double condition, double a, double b) {
 inline bool holds(double condition) { return !std::isnan(condition) && condition != 0.0; }
 
 inline double remainder_of(double a, double b) { return std::fmod(a, b); }
-inline double power(double a, double b) { return std::pow(a, b); }
+/// Unlike std::pow, NaN if either is NaN.
+inline double power(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? kNoNumber : std::pow(a, b);
+}
 inline double floor_of(double a) { return std::floor(a); }
 inline double ceil_div(double a, double b) { return std::ceil(a / b); }
 inline double round_up(double a, double b) { return std::ceil(a / b) * b; }
 
-/// Returns NaN unless there is at least one value and all are finite.
-inline double least(const double* first, int count) {
-  double found = count > 0 ? first[0] : kNoNumber;
-  for (int i = 0; i < count; ++i) {
-    found = !std::isfinite(first[i]) || std::isnan(found) ? kNoNumber : std::min(found, first[i]);
-  }
-  return found;
+/// NaN unless all values are finite.
+inline double least(double a, double b) {
+  return std::isfinite(a) && std::isfinite(b) ? std::min(a, b) : kNoNumber;
 }
-inline double greatest(const double* first, int count) {
-  double found = count > 0 ? first[0] : kNoNumber;
-  for (int i = 0; i < count; ++i) {
-    found = !std::isfinite(first[i]) || std::isnan(found) ? kNoNumber : std::max(found, first[i]);
-  }
-  return found;
+inline double greatest(double a, double b) {
+  return std::isfinite(a) && std::isfinite(b) ? std::max(a, b) : kNoNumber;
 }
-inline double least(std::initializer_list<double> of) {
-  return least(of.begin(), static_cast<int>(of.size()));
+inline double least(double a) { return least(a, a); }
+inline double greatest(double a) { return greatest(a, a); }
+template <typename... More>
+double least(double a, double b, double c, More... more) {
+  return least(least(a, b), c, more...);
 }
-inline double greatest(std::initializer_list<double> of) {
-  return greatest(of.begin(), static_cast<int>(of.size()));
+template <typename... More>
+double greatest(double a, double b, double c, More... more) {
+  return greatest(greatest(a, b), c, more...);
 }
 
 inline double is_pow2(double a) {

@@ -17,7 +17,6 @@
 #include "core/text_parts.hpp"
 #include "core/visible_text.hpp"
 #include "plan/expression.hpp"
-#include "plan/expression_functions.hpp"
 #include "plan/expression_tree.hpp"
 
 namespace fatune {
@@ -30,7 +29,11 @@ using FilterType = FieldType::Kind;
 
 bool compares(const ExpressionTree& node) {
   constexpr std::array<std::string_view, 6> kComparisons{"==", "!=", "<", "<=", ">", ">="};
-  return node.kind == ExpressionTree::Kind::binary && is_among(node.word, kComparisons);
+  return node.kind == ExpressionTree::Kind::operation && is_among(node.word, kComparisons);
+}
+
+bool is_conditional(const ExpressionTree& node) {
+  return node.kind == ExpressionTree::Kind::operation && node.word == "?:";
 }
 
 const char* type_text(FilterType type) {
@@ -136,16 +139,13 @@ class Filter {
         return FilterType::text;
       case ExpressionTree::Kind::name:
         return name_type(node);
-      case ExpressionTree::Kind::conditional:
-        check_alike(node, 1, 2, types);
-        check_numbers(node, {&types[0], 1});
-        return types[1];
-      case ExpressionTree::Kind::call:
-        check_call(node);
-        [[fallthrough]];
-      case ExpressionTree::Kind::prefix:
-      case ExpressionTree::Kind::binary:
+      case ExpressionTree::Kind::operation:
         break;
+    }
+    if (is_conditional(node)) {
+      check_alike(node, 1, 2, types);
+      check_numbers(node, {&types[0], 1});
+      return types[1];
     }
     if (compares(node)) {
       check_alike(node, 0, 1, types);
@@ -170,15 +170,6 @@ class Filter {
     }
     throw Error(ExitCode::usage, fmt::format("unknown name '{}'", shown(node)), kFilterOption,
                 fmt::format("columns are {}; text is in quotes", joined(names, ", ")));
-  }
-
-  static void check_call(const ExpressionTree& node) {
-    if (!called(node.word, std::vector(node.operands.size(), 1.0))) {
-      throw Error(ExitCode::usage,
-                  fmt::format("there is no function {} of {} values", visible_text(node.word),
-                              node.operands.size()),
-                  kFilterOption, fmt::format("functions are {}", function_names()));
-    }
   }
 
   /// Throws unless two operands are both text or neither is.
@@ -206,6 +197,9 @@ class Filter {
   }
 
   FilterValue value(const ExpressionTree& node, const std::vector<FieldValue>& row) const {
+    if (node.kind == ExpressionTree::Kind::number) {
+      return node.number;
+    }
     if (node.kind == ExpressionTree::Kind::text) {
       return std::string_view(node.word);
     }
@@ -217,36 +211,29 @@ class Filter {
     for (const ExpressionTree& operand : node.operands) {
       values.push_back(value(operand, row));
     }
-    if (node.kind == ExpressionTree::Kind::conditional) {
+    if (is_conditional(node)) {
       return std::isnan(number(values[0])) ? FilterValue(kUnknown)
                                            : values[number(values[0]) != 0 ? 1 : 2];
     }
     if (compares(node) && values[0].index() == 1 && values[1].index() == 1) {
-      return operated(node, ordered(std::get<1>(values[0]), std::get<1>(values[1])));
+      return node.operation->of(ordered(std::get<1>(values[0]), std::get<1>(values[1])));
     }
     std::vector<double> numbers;
     for (const FilterValue& one : values) {
       numbers.push_back(number(one));
     }
-    return operated(node, numbers);
+    return node.operation->of(numbers);
   }
 
   const Table& table_;
   const ExpressionTree& condition_;
 };
 
-ExpressionTree parsed(const std::string& expression) {
-  try {
-    return parse_expression(expression);
-  } catch (const Error& error) {
-    throw Error(error.code(), error.what_was_wrong(), kFilterOption, error.remedy());
-  }
-}
-
 }  // namespace
 
 void filter_rows(Table& table, const std::string& expression) {
-  const ExpressionTree condition = parsed(expression);
+  const ExpressionTree condition =
+      parse_expression(expression, ExpressionPlace::option, kFilterOption);
   const Filter filter(table, condition);
   std::erase_if(table.rows, [&](const std::vector<FieldValue>& row) { return !filter.holds(row); });
 }

@@ -102,7 +102,7 @@ TEST_F(ExpressionTest, InfinityIsForThoseWhoTakeIt) {
 TEST_F(ExpressionTest, AnUnknownNameIsAnsweredWithTheKnown) {
   expect_bad_expression("a + c",
                         {"f.json: /x", "\"a + c\"", "unknown name 'c'", "a, b, seq_len, sm_count"});
-  expect_bad_expression("sin(a)", {"unknown name 'sin'"});
+  expect_bad_expression("sin(a)", {"unknown function 'sin'", "min, max, ceil_div"});
   expect_bad_expression("_pi", {"unknown name '_pi'"});
 }
 
@@ -117,7 +117,7 @@ TEST_F(ExpressionTest, SyntaxErrorsNameTheirPosition) {
   expect_bad_expression("a b", {"position"});
   expect_bad_expression("", {"\"\""});
   expect_bad_expression("min()", {"\"min()\""});
-  expect_bad_expression("ceil_div(a)", {"position", "ceil_div"});
+  expect_bad_expression("a + ceil_div(a)", {"1 values for ceil_div, which takes 2", "position 5"});
   expect_bad_expression("a ? b", {"position"});
   expect_bad_expression("a, b", {"\"a, b\""});
   expect_bad_expression("a & b", {"position"});
@@ -139,7 +139,7 @@ TEST_F(ExpressionTest, AssignmentCannotHideBehindComparison) {
 
 TEST_F(ExpressionTest, LengthIsLimited) {
   std::string longest = "1";
-  while (longest.size() + 2 <= Expression::kMaxLength) {
+  while (longest.size() + 2 <= kMaxExpressionLength) {
     longest += "+1";
   }
   EXPECT_EQ(value(longest), static_cast<double>(longest.size() + 1) / 2.0);
@@ -155,7 +155,8 @@ TEST_F(ExpressionTest, ADivisionByZeroIsNeitherTrueNorFalse) {
   for (const char* text :
        {"a / (b - 4) > 2", "a / (b - 4) <= 2", "0 / (b - 4) == 1", "a / (b - 4) != 1", "1 < a % 0",
         "!(a / (b - 4) > 2)", "min(a, b / 0) > 3", "is_pow2(a / 0)", "a / 0 > 1 ? 1 : 2",
-        "a == 6 && a / 0 > 1", "a == 5 || a / 0 > 1", "(a / 0 > 1) == 1"}) {
+        "a == 6 && a / 0 > 1", "a == 5 || a / 0 > 1", "(a / 0 > 1) == 1", "(a / 0 > 1) ^ 0",
+        "1 ^ (a / 0 > 1)"}) {
     expect_bad_expression(text, {"not a finite number", "divided by zero"});
   }
 }
@@ -182,6 +183,8 @@ TEST_F(ExpressionTest, ResultsMustBeFinite) {
   expect_bad_expression("a / (b - 4)", {"not a finite number", "b = 4", "divided by zero"});
   expect_bad_expression("a % 0", {"not a finite number"});
   expect_bad_expression("10 ^ 400", {"not a finite number"});
+  expect_bad_expression("min(a / (b - 4), 3) + 1 > 2 ? 1 : 2",
+                        {"because \"a / (b - 4)\" is inf for a = 6, b = 4"});
 }
 
 TEST_F(ExpressionTest, IntegersMustBeWhole) {

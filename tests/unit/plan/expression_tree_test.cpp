@@ -21,11 +21,13 @@ std::string shown(const ExpressionTree& tree) {
   return text + ")";
 }
 
-std::string parsed(const std::string& text) { return shown(parse_expression(text)); }
+std::string parsed(const std::string& text) {
+  return shown(parse_expression(text, ExpressionPlace::option, "--filter"));
+}
 
 std::string message_of(const std::string& text) {
   try {
-    static_cast<void>(parse_expression(text));
+    static_cast<void>(parse_expression(text, ExpressionPlace::option, "--filter"));
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::usage);
     return error.what();
@@ -43,7 +45,8 @@ TEST(ExpressionTree, FollowsPrecedence) {
 }
 
 TEST(ExpressionTree, KeepsTextsInQuotes) {
-  const ExpressionTree tree = parse_expression("family == 'a \"b\" + c'");
+  const ExpressionTree tree =
+      parse_expression("family == 'a \"b\" + c'", ExpressionPlace::option, "");
   EXPECT_EQ(tree.operands[1].kind, ExpressionTree::Kind::text);
   EXPECT_EQ(tree.operands[1].word, "a \"b\" + c");
   EXPECT_EQ(tree.source, "family == 'a \"b\" + c'");

@@ -1,4 +1,4 @@
-#include "plan/expression_functions.hpp"
+#include "runtime/expression_math.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,9 @@
 
 namespace fatune {
 namespace {
+
+using fatune_attention::math::ceil_log2;
+using fatune_attention::math::umulhi_magic;
 
 /// Divides as a kernel does, with __umulhi and a shift.
 std::uint32_t divide(std::uint32_t n, std::uint32_t d) {

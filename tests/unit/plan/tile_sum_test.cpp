@@ -1,4 +1,4 @@
-#include "plan/expression_functions.hpp"
+#include "runtime/expression_math.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,8 @@
 
 namespace fatune {
 namespace {
+
+using fatune_attention::math::tile_sum;
 
 TEST(TileSum, CountsTheTilesThatEachBlockReaches) {
   EXPECT_EQ(tile_sum(0, 64, 64, 32, 100), 0);

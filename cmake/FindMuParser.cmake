@@ -1,2 +1,0 @@
-include(fatune_find_library)
-fatune_find_library(MuParser muParser.h muparser)
