@@ -6,11 +6,6 @@
 
 namespace fatune {
 
-/// The arguments of an attention_forward kernel: one struct, kernels/common/attention_args.h, with
-/// members appended for an unusual problem (the log-sum-exps' address, seq_len_kv). If log-sum-exps
-/// are wanted, a buffer for them is included.
-[[nodiscard]] KernelArguments attention_forward_arguments(const Problem& problem);
-
 /// The buffer for the log-sum-exps of kernels that are passed "lse": fp32 (batch, heads, seq_len).
 [[nodiscard]] KernelBuffer log_sum_exp_buffer(const Problem& problem);
 

@@ -61,11 +61,7 @@ std::int64_t guard_band_bytes(const Problem& problem) {
 }
 
 std::int64_t further_output_bytes(const Problem& problem) {
-  std::int64_t bytes = 0;
-  for (const KernelBuffer& output : outputs_of(attention_forward_arguments(problem).buffers)) {
-    bytes += output_memory_bytes(output);
-  }
-  return bytes;
+  return problem.lse ? output_memory_bytes(log_sum_exp_buffer(problem)) : 0;
 }
 
 }  // namespace

@@ -1,9 +1,7 @@
 // The functions of argument_rules.hpp that read rules.
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstring>
-#include <limits>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,84 +10,102 @@
 #include "core/mapped.hpp"
 #include "core/tensor_map_names.hpp"
 #include "plan/argument_rules.hpp"
+#include "plan/choice.hpp"
+#include "runtime/launch_builder.hpp"
 
 namespace fatune {
 namespace {
 
-template <typename Value>
-std::uint64_t bits_of(Value value) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof value);
-  return bits;
-}
+using Call = LaunchCall;
+static_assert(kProblemTensors.size() == fatune_attention::detail::kTensorCount);
 
-template <typename Integer>
-std::optional<std::uint64_t> integer_bits(const Expression& value, std::span<const double> scope) {
-  const std::int64_t number = value.integer(scope);
-  return std::in_range<Integer>(number) ? std::optional(bits_of(static_cast<Integer>(number)))
-                                        : std::nullopt;
-}
+using When = std::optional<Expression>;
+using Names = std::span<const std::string_view>;
 
-template <typename Float>
-std::optional<std::uint64_t> float_bits(const Expression& value, std::span<const double> scope) {
-  const double number = value.number_or_infinity(scope);
-  const bool fits = std::isinf(number) ||
-                    std::abs(number) <= static_cast<double>(std::numeric_limits<Float>::max());
-  return fits ? std::optional(bits_of(static_cast<Float>(number))) : std::nullopt;
-}
+constexpr std::array<ScalarType, 11> kScalarTypes{{{"int8", 1, Call::int8},
+                                                   {"uint8", 1, Call::uint8},
+                                                   {"int16", 2, Call::int16},
+                                                   {"uint16", 2, Call::uint16},
+                                                   {"int32", 4, Call::int32},
+                                                   {"int64", 8, Call::int64},
+                                                   {"uint32", 4, Call::uint32},
+                                                   {"uint64", 8, Call::uint64},
+                                                   {"float", 4, Call::float32},
+                                                   {"double", 8, Call::float64},
+                                                   {"bool", 1, Call::boolean}}};
 
-std::optional<std::uint64_t> bool_bits(const Expression& value, std::span<const double> scope) {
-  return value.holds(scope) ? 1 : 0;
-}
+/// What "abi" stands for: kernels/common/attention_args.h, and the members that an unusual problem
+/// appends to it.
+constexpr const char* kStandardArguments = R"([{"struct": [
+    {"name": "q", "tensor": "q"}, {"name": "k", "tensor": "k"}, {"name": "v", "tensor": "v"},
+    {"name": "o", "tensor": "o"}, {"name": "batch", "int32": "batch"},
+    {"name": "seq_len", "int32": "seq_len"}, {"name": "heads", "int32": "heads"},
+    {"name": "softmax_scale", "float": "softmax_scale"},
+    {"name": "lse", "tensor": "lse", "when": "lse"},
+    {"name": "seq_len_kv", "int32": "seq_len_kv", "when": "seq_len_kv != seq_len"}]}])";
 
-constexpr std::array<ScalarType, 11> kScalarTypes{{
-    {"int8", 1, &integer_bits<std::int8_t>},
-    {"uint8", 1, &integer_bits<std::uint8_t>},
-    {"int16", 2, &integer_bits<std::int16_t>},
-    {"uint16", 2, &integer_bits<std::uint16_t>},
-    {"int32", 4, &integer_bits<std::int32_t>},
-    {"int64", 8, &integer_bits<std::int64_t>},
-    {"uint32", 4, &integer_bits<std::uint32_t>},
-    {"uint64", 8, &integer_bits<std::uint64_t>},
-    {"float", 4, &float_bits<float>},
-    {"double", 8, &float_bits<double>},
-    {"bool", 1, &bool_bits},
-}};
+// The word that fills memory whose contents do not matter: NaN in every floating-point type, which
+// reveals a kernel that reads what it has not written.
+constexpr double kPoison = 0xFFFFFFFF;
+
+struct NamedBytes {
+  std::string_view name;
+  double bytes;
+};
+// The element types of outputs.
+constexpr std::array<NamedBytes, 6> kElementTypes{
+    {{"float32", 4}, {"float64", 8}, {"float16", 2}, {"bfloat16", 2}, {"int32", 4}, {"int64", 8}}};
 
 /// Names of the tensors and buffers that arguments may point to.
 using TensorNames = std::vector<std::string>;
 
+/// `a && b`, where an absent condition always holds.
+When both(const When& a, const When& b) {
+  return a && b ? When(std::in_place, operator_of("&&", 2), std::vector{*a, *b}) : a ? a : b;
+}
+
+/// Reads the steps of the arguments.
 class Reader {
  public:
-  Reader(const SymbolTable& symbols, TensorNames names)
-      : symbols_(symbols), names_(std::move(names)) {}
+  Reader(const SymbolTable& symbols, const TensorNames& names) : symbols_(symbols), names_(names) {}
 
-  [[nodiscard]] std::vector<ArgumentRule> list(const JsonNode& node) const {
-    return mapped(node.elements(), [this](const JsonNode& item) { return rule(item); });
+  [[nodiscard]] std::vector<LaunchStep> arguments(const JsonNode& node) {
+    for (const JsonNode& item : node.elements()) {
+      add(Call::begin_argument, item, {});
+      add_item(item, {});
+      add(Call::end_argument, item, {});
+    }
+    return std::move(steps_);
   }
 
  private:
-  [[nodiscard]] ArgumentRule rule(const JsonNode& item) const {
-    ArgumentRule rule;
-    rule.where = item.where();
-    rule.pointer = item.pointer();
-    rule.when = optional(item, "when");
+  LaunchStep& add(Call call, const JsonNode& item, const When& when,
+                  std::vector<Expression> values = {}) {
+    const auto name = item.find("name");
+    return steps_.emplace_back(LaunchStep{call, std::move(values), when, item.where(),
+                                          item.pointer(), name ? name->text() : ""});
+  }
+
+  void add_item(const JsonNode& item, const When& outer) {
+    const When when = both(outer, optional(item, "when"));
     const std::string kind = kind_of(item);
     const JsonNode value = item.at(kind);
     if (kind == "struct") {
-      rule.kind = ArgumentRule::Kind::structure;
-      rule.items = list(value);
-      rule.align = optional(item, "align");
+      add(Call::begin_struct, item, when, {or_zero(item, "align")});
+      for (const JsonNode& member : value.elements()) {
+        if (!member.find("name")) {
+          member.fail("a member of a struct has no \"name\"", "give it the kernel's name for it");
+        }
+        add_item(member, when);
+      }
+      add(Call::end_struct, item, when);
     } else if (kind == "tensor") {
-      rule.kind = ArgumentRule::Kind::address;
-      rule.tensor = tensor(value);
-      rule.offset_bytes = optional(item, "offset_bytes");
+      add(Call::address, item, when, {or_zero(item, "offset_bytes")}).tensor = tensor(value);
     } else if (kind == "tensor_map") {
-      add_tensor_map(value, rule);
+      add(Call::tensor_map, item, when, map_values(value)).tensor = tensor(value.at("tensor"));
     } else {
-      add_scalar(kind, value, rule);
+      add_scalars(*std::ranges::find(kScalarTypes, kind, &ScalarType::name), item, value, when);
     }
-    return rule;
   }
 
   [[nodiscard]] static std::vector<std::string> all_kinds() {
@@ -112,68 +128,77 @@ class Reader {
     return kinds.front();
   }
 
-  void add_scalar(const std::string& kind, const JsonNode& value, ArgumentRule& rule) const {
-    rule.scalar = &*std::ranges::find(kScalarTypes, kind, &ScalarType::name);
-    rule.values =
-        value.raw().is_array() ? expressions(value) : std::vector<Expression>{expression(value)};
-  }
-
-  void add_tensor_map(const JsonNode& node, ArgumentRule& rule) const {
-    rule.kind = ArgumentRule::Kind::tensor_map;
-    rule.tensor = tensor(node.at("tensor"));
-    rule.offset_bytes = optional(node, "offset_bytes");
-    rule.tensor_map = TensorMapRule{name(node.at("element_type"), kTensorMapElementTypes),
-                                    expressions(node.at("sizes")),
-                                    expressions(node.at("strides_bytes")),
-                                    expressions(node.at("box")),
-                                    {},
-                                    name_or_none(node, "swizzle", kTensorMapSwizzles),
-                                    name_or_none(node, "interleave", kTensorMapInterleaves),
-                                    name_or_none(node, "l2_promotion", kTensorMapL2Promotions),
-                                    name_or_none(node, "oob_fill", kTensorMapOobFills)};
-    if (const auto strides = node.find("element_strides")) {
-      rule.tensor_map->element_strides = expressions(*strides);
+  void add_scalars(const ScalarType& type, const JsonNode& item, const JsonNode& node,
+                   const When& when) {
+    for (const Expression& value :
+         node.raw().is_array() ? expressions(node) : std::vector{expression(node)}) {
+      const bool may_be_infinite = value.names_infinity();
+      add(may_be_infinite && type.call == Call::float32   ? Call::float32_or_infinity
+          : may_be_infinite && type.call == Call::float64 ? Call::float64_or_infinity
+                                                          : type.call,
+          item, when, {value})
+          .scalar = &type;
     }
-    check_rank(node, *rule.tensor_map);
   }
 
-  static void check_rank(const JsonNode& node, const TensorMapRule& map) {
-    const std::size_t rank = map.sizes.size();
-    if (map.box.size() != rank || map.strides_bytes.size() + 1 != rank ||
-        (!map.element_strides.empty() && map.element_strides.size() != rank)) {
+  /// The values of Call::tensor_map.
+  [[nodiscard]] std::vector<Expression> map_values(const JsonNode& node) const {
+    std::vector<Expression> values{or_zero(node, "offset_bytes"),
+                                   index(node, "element_type", kTensorMapElementTypes),
+                                   index(node, "interleave", kTensorMapInterleaves),
+                                   index(node, "swizzle", kTensorMapSwizzles),
+                                   index(node, "l2_promotion", kTensorMapL2Promotions),
+                                   index(node, "oob_fill", kTensorMapOobFills)};
+    const std::size_t rank = node.at("sizes").elements().size();
+    const auto strides = node.find("element_strides");
+    const std::array<std::vector<Expression>, 4> arrays{
+        expressions(node.at("sizes")), expressions(node.at("strides_bytes")),
+        expressions(node.at("box")),
+        strides ? expressions(*strides)
+                : std::vector<Expression>(rank, Expression(1.0, node.where()))};
+    if (arrays[1].size() + 1 != rank || arrays[2].size() != rank || arrays[3].size() != rank) {
       node.fail(fmt::format("{} sizes, {} strides_bytes, {} box, {} element_strides", rank,
-                            map.strides_bytes.size(), map.box.size(), map.element_strides.size()),
+                            arrays[1].size(), arrays[2].size(), arrays[3].size()),
                 "one of each for every dimension; strides_bytes from dimension 1 on, "
                 "element_strides may be left out");
     }
+    for (const std::vector<Expression>& array : arrays) {
+      values.insert(values.end(), array.begin(), array.end());
+    }
+    return values;
   }
 
-  [[nodiscard]] std::string tensor(const JsonNode& node) const {
-    std::string name = node.text();
-    if (!is_among(name, names_)) {
-      node.fail(fmt::format("there is no tensor '{}'", name),
+  /// The index of the tensor's name.
+  [[nodiscard]] std::size_t tensor(const JsonNode& node) const {
+    const auto found = std::ranges::find(names_, node.text());
+    if (found == names_.end()) {
+      node.fail(fmt::format("there is no tensor '{}'", node.text()),
                 fmt::format("known here: {}", fmt::join(names_, ", ")));
     }
-    return name;
+    return static_cast<std::size_t>(found - names_.begin());
   }
 
-  using Names = std::span<const std::string_view>;
-
-  [[nodiscard]] Choice<std::string> name(const JsonNode& node, Names known) const {
-    return read_choice(node, symbols_, [&](const JsonNode& value) {
-      std::string text = value.text();
-      if (index_of_name(known, text) == known.size()) {
-        value.fail(fmt::format("there is no '{}'", text),
+  /// The index of a property's name, which may depend on conditions; -1 if none holds. Absent: 0.
+  [[nodiscard]] Expression index(const JsonNode& map, const char* member, Names known) const {
+    const auto node = map.find(member);
+    if (!node) {
+      return Expression(0.0, map.where());
+    }
+    const auto choice = read_choice(*node, symbols_, [&](const JsonNode& value) {
+      const std::size_t found = index_of_name(known, value.text());
+      if (found == known.size()) {
+        value.fail(fmt::format("there is no '{}'", value.text()),
                    fmt::format("known here: {}", fmt::join(known, ", ")));
       }
-      return text;
+      return Expression(static_cast<double>(found), value.where());
     });
-  }
-  [[nodiscard]] Choice<std::string> name_or_none(const JsonNode& node, const char* member,
-                                                 Names known) const {
-    const auto found = node.find(member);
-    return found ? name(*found, known)
-                 : Choice<std::string>{node.where(), {{std::nullopt, "none"}}};
+    Expression result(-1.0, node->where());
+    for (auto item = choice.items.rbegin(); item != choice.items.rend(); ++item) {
+      result = item->when
+                   ? Expression(operator_of(kConditional, 3), {*item->when, item->value, result})
+                   : item->value;
+    }
+    return result;
   }
 
   [[nodiscard]] Expression expression(const JsonNode& node) const {
@@ -182,13 +207,17 @@ class Reader {
   [[nodiscard]] std::vector<Expression> expressions(const JsonNode& node) const {
     return mapped(node.elements(), [this](const JsonNode& item) { return expression(item); });
   }
-  [[nodiscard]] std::optional<Expression> optional(const JsonNode& node, const char* member) const {
+  [[nodiscard]] When optional(const JsonNode& node, const char* member) const {
     const auto found = node.find(member);
-    return found ? std::optional(expression(*found)) : std::nullopt;
+    return found ? When(expression(*found)) : std::nullopt;
+  }
+  [[nodiscard]] Expression or_zero(const JsonNode& node, const char* member) const {
+    return optional(node, member).value_or(Expression(0.0, node.where()));
   }
 
   const SymbolTable& symbols_;
-  TensorNames names_;
+  const TensorNames& names_;
+  std::vector<LaunchStep> steps_;
 };
 
 void check_name(const JsonNode& item, const TensorNames& names) {
@@ -205,27 +234,33 @@ void check_name(const JsonNode& item, const TensorNames& names) {
 BufferRule read_workspace(const JsonNode& item, const SymbolTable& symbols) {
   const auto word = item.find("initial_word");
   const auto clear = item.find("clear");
-  BufferRule rule;
-  rule.where = item.where();
-  rule.name = item.at("name").text();
-  rule.bytes.emplace(item.at("bytes").text(), symbols, item.at("bytes").where());
-  if (word) {
-    rule.initial_word.emplace(word->text(), symbols, word->where());
-  }
-  rule.clear = clear ? clear->text() : "never";
-  return rule;
+  return {.where = item.where(),
+          .name = item.at("name").text(),
+          .bytes = {item.at("bytes").text(), symbols, item.at("bytes").where()},
+          .initial_word = word ? Expression(word->text(), symbols, word->where())
+                          : clear && clear->text() == kUnneededClear
+                              ? Expression(kPoison, item.where())
+                              : Expression(0.0, item.where()),
+          .clear = clear ? clear->text() : "never"};
 }
 
 BufferRule read_output(const JsonNode& item, const SymbolTable& symbols) {
-  BufferRule rule;
-  rule.where = item.where();
-  rule.name = item.at("name").text();
-  rule.output = item.at("is").text();
-  rule.element_type = item.at("element_type").text();
-  for (const JsonNode& extent : item.at("shape").elements()) {
-    rule.shape.emplace_back(extent.text(), symbols, extent.where());
+  std::vector<Expression> shape = mapped(item.at("shape").elements(), [&](const JsonNode& extent) {
+    return Expression(extent.text(), symbols, extent.where());
+  });
+  const std::string type = item.at("element_type").text();
+  const auto* const element = std::ranges::find(kElementTypes, type, &NamedBytes::name);
+  Expression bytes(element->bytes, item.where());
+  for (const Expression& extent : shape) {
+    bytes = Expression(operator_of("*", 2), {bytes, extent});
   }
-  return rule;
+  return {.where = item.where(),
+          .name = item.at("name").text(),
+          .bytes = std::move(bytes),
+          .initial_word = Expression(0.0, item.where()),
+          .output = item.at("is").text(),
+          .element_type = type,
+          .shape = std::move(shape)};
 }
 
 template <typename ReadItem>
@@ -237,6 +272,24 @@ void read_buffers(const JsonNode& root, const char* member, ReadItem read_item, 
     buffers.push_back(read_item(item));
     names.push_back(buffers.back().name);
   }
+}
+
+/// Whether a step points to the tensor. Absent: always.
+When any_use(const std::vector<LaunchStep>& steps, std::size_t tensor) {
+  When any;
+  for (const LaunchStep& step : steps) {
+    if (step.tensor == tensor) {
+      if (!step.when) {
+        return std::nullopt;
+      }
+      any = any ? Expression(operator_of("||", 2), {*any, *step.when}) : *step.when;
+    }
+  }
+  return any ? any : When(Expression(0.0));
+}
+
+JsonFile standard_arguments(const JsonNode& root) {
+  return {nlohmann::json::parse(kStandardArguments), root.origin()};
 }
 
 }  // namespace
@@ -261,10 +314,46 @@ ArgumentRules read_argument_rules(const JsonNode& root, const SymbolTable& symbo
               "list \"arguments\" that name them");
   }
   rules.standard = !own;
-  if (own) {
-    rules.list = Reader(symbols, names).list(*own);
+  const JsonFile standard = standard_arguments(root);
+  rules.steps = Reader(symbols, names).arguments(own ? *own : standard.root());
+  for (std::size_t i = 0; i < rules.buffers.size(); ++i) {
+    rules.buffers[i].used = any_use(rules.steps, kProblemTensors.size() + i);
   }
   return rules;
+}
+
+std::vector<LaunchStep> read_launch(const JsonNode& node, const SymbolTable& symbols) {
+  std::vector<LaunchStep> steps;
+  const auto add = [&](Call call, const JsonNode& value) {
+    const std::vector<JsonNode> parts =
+        value.raw().is_array() ? value.elements() : std::vector{value};
+    if (value.raw().is_array() && parts.size() != 3) {
+      value.fail("needs three expressions: x, y, z");
+    }
+    steps.push_back({call,
+                     mapped(parts,
+                            [&](const JsonNode& part) {
+                              return Expression(part.text(), symbols, part.where());
+                            }),
+                     {},
+                     value.where()});
+  };
+  const auto add_optional = [&](Call call, const std::optional<JsonNode>& value) {
+    if (value) {
+      add(call, *value);
+    }
+  };
+  add(Call::block, node.at("block"));
+  add(Call::dynamic_smem_bytes, node.at("dynamic_smem_bytes"));
+  add(Call::grid, node.at("grid"));
+  add_optional(Call::cluster, node.find("cluster"));
+  if (const auto attributes = node.find("attributes")) {
+    add_optional(Call::cooperative, attributes->find("cooperative"));
+    add_optional(Call::programmatic_stream_serialization,
+                 attributes->find("programmatic_stream_serialization"));
+    add_optional(Call::smem_carveout_percent, attributes->find("smem_carveout_percent"));
+  }
+  return steps;
 }
 
 }  // namespace fatune

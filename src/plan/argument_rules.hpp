@@ -1,21 +1,25 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "attention/problem.hpp"
-#include "core/kernel_arguments.hpp"
 #include "data/json_file.hpp"
-#include "plan/choice.hpp"
 #include "plan/expression.hpp"
+
+namespace fatune_attention::detail {
+enum class Call : int;  // runtime/launch_builder.hpp
+}
 
 namespace fatune {
 
-// A family's "arguments", "workspace" and "outputs", with their expressions.
+using LaunchCall = fatune_attention::detail::Call;
+
+// A family's "launch", "arguments", "workspace" and "outputs", with their expressions.
 
 /// The tensors of a problem that arguments may point to; others are buffers of the family.
 inline constexpr std::array<std::string_view, 5> kProblemTensors{"q", "k", "v", "o", "lse"};
@@ -24,37 +28,19 @@ inline constexpr std::array<std::string_view, 5> kProblemTensors{"q", "k", "v", 
 struct ScalarType {
   std::string_view name;
   std::int64_t bytes = 0;
-  /// Returns the value's bytes; nothing if it does not fit the type.
-  std::optional<std::uint64_t> (*bits)(const Expression&, std::span<const double> scope) = nullptr;
+  LaunchCall call;
 };
 
-struct TensorMapRule {
-  Choice<std::string> element_type;
-  std::vector<Expression> sizes;
-  std::vector<Expression> strides_bytes;
-  std::vector<Expression> box;
-  std::vector<Expression> element_strides;  ///< empty: all 1
-  Choice<std::string> swizzle;
-  Choice<std::string> interleave;
-  Choice<std::string> l2_promotion;
-  Choice<std::string> oob_fill;
-};
-
-/// One item of "arguments", or of a struct. `kind` says which of the members are used.
-struct ArgumentRule {
-  enum class Kind : std::uint8_t { scalar, address, tensor_map, structure };
-
-  std::string where;    ///< file and pointer, for messages
-  std::string pointer;  ///< within the file
-  Kind kind = Kind::scalar;
-  std::optional<Expression> when;  ///< absent: always
-  const ScalarType* scalar = nullptr;
-  std::vector<Expression> values;  ///< of a scalar; several: an array of scalars
-  std::string tensor;              ///< of an address or a map
-  std::optional<Expression> offset_bytes;
-  std::optional<TensorMapRule> tensor_map;
-  std::vector<ArgumentRule> items;  ///< of a struct
-  std::optional<Expression> align;  ///< of a struct, in bytes; absent: that of its items
+/// A call of LaunchBuilder, which describes a launch both here and in exported libraries.
+struct LaunchStep {
+  LaunchCall call;
+  std::vector<Expression> values;
+  std::optional<Expression> when;      ///< absent: always
+  std::string where;                   ///< file and pointer, for messages
+  std::string pointer{};               ///< within the file
+  std::string name{};                  ///< of an item: the kernel's
+  const ScalarType* scalar = nullptr;  ///< null: no scalar
+  std::size_t tensor = 0;              ///< of an address or a map: see ArgumentRules::tensor_name()
 };
 
 /// BufferRule::clear for a workspace whose contents do not matter to the kernel.
@@ -64,31 +50,34 @@ inline constexpr std::string_view kUnneededClear = "unneeded";
 struct BufferRule {
   std::string where;
   std::string name;
-  std::optional<Expression> bytes;         ///< of a workspace
-  std::optional<Expression> initial_word;  ///< absent: 0
+  Expression bytes;
+  Expression initial_word;
+  /// Whether an argument points to it; absent: always.
+  std::optional<Expression> used{};
   std::string clear = "never";
-  std::string output;  ///< the kind of an output; empty: a workspace
-  std::string element_type;
-  std::vector<Expression> shape;
+  std::string output{};  ///< the kind of an output; empty: a workspace
+  std::string element_type{};
+  std::vector<Expression> shape{};
 };
-
-/// The bytes of an element of an output; 1 for a workspace.
-[[nodiscard]] std::int64_t element_bytes_of(const BufferRule& rule);
 
 /// The rules for a kernel's arguments.
 struct ArgumentRules {
-  bool standard = true;  ///< given by the family's "abi": attention_forward_arguments()
-  std::vector<ArgumentRule> list;
+  bool standard = true;  ///< given by the family's "abi": kernels/common/attention_args.h
+  std::vector<LaunchStep> steps;
   std::vector<BufferRule> buffers;
+
+  /// The tensors of a problem come first, then the buffers, as in LaunchBuilder's Operand.
+  [[nodiscard]] std::string tensor_name(std::size_t tensor) const {
+    return tensor < kProblemTensors.size() ? std::string(kProblemTensors.at(tensor))
+                                           : buffers.at(tensor - kProblemTensors.size()).name;
+  }
 };
 
 /// Reads "arguments", "workspace" and "outputs" of family.json. Without "arguments", "abi" says
 /// what they are. Throws Error(bad_file) naming the pointer of what is wrong.
 [[nodiscard]] ArgumentRules read_argument_rules(const JsonNode& root, const SymbolTable& symbols);
 
-/// Evaluates the rules for one configuration and problem. Throws Error(bad_file) if an expression
-/// gives an impossible value.
-[[nodiscard]] KernelArguments resolve(const ArgumentRules& rules, std::span<const double> scope,
-                                      const Problem& problem);
+/// Reads "launch": the steps that are no arguments.
+[[nodiscard]] std::vector<LaunchStep> read_launch(const JsonNode& node, const SymbolTable& symbols);
 
 }  // namespace fatune

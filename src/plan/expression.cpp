@@ -1,7 +1,6 @@
 #include "plan/expression.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <limits>
@@ -13,6 +12,7 @@
 #include "core/error.hpp"
 #include "core/text_parts.hpp"
 #include "core/visible_text.hpp"
+#include "plan/expression_code.hpp"
 #include "plan/parameter.hpp"
 #include "plan/text_cursor.hpp"
 
@@ -59,45 +59,15 @@ using Kind = ExpressionTree::Kind;
 constexpr const char* kInfinityName = "inf";
 constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
 
-double evaluated(const ExpressionTree& tree, std::span<const double> scope);
-
-/// `?:` evaluates only the branch that it takes.
-double conditional(const std::vector<ExpressionTree>& operands, std::span<const double> scope) {
-  const double condition = evaluated(operands[0], scope);
-  return std::isnan(condition) ? condition : evaluated(operands[condition != 0.0 ? 1 : 2], scope);
-}
-
-double operated(const ExpressionTree& tree, std::span<const double> scope) {
-  constexpr std::size_t kFew = 5;
-  const std::size_t count = tree.operands.size();
-  std::array<double, kFew> few;  // NOLINT(cppcoreguidelines-pro-type-member-init): for speed
-  std::vector<double> many(count > kFew ? count : 0);
-  double* const values = count > kFew ? many.data() : few.data();
-  for (std::size_t i = 0; i < count; ++i) {
-    values[i] = evaluated(tree.operands[i], scope);
-  }
-  return tree.operation->of({values, count});
-}
-
-double evaluated(const ExpressionTree& tree, std::span<const double> scope) {
-  switch (tree.kind) {
-    case Kind::name:
-      return scope[tree.symbol];
-    case Kind::operation:
-      return tree.operation->word == "?:" ? conditional(tree.operands, scope)
-                                          : operated(tree, scope);
-    case Kind::number:
-    case Kind::text:
-      break;
-  }
-  return tree.number;
-}
-
 /// The innermost part whose value is not finite although its operands' are.
 const ExpressionTree& cause(const ExpressionTree& tree, std::span<const double> scope) {
   const auto is_finite = [&](const ExpressionTree& one) {
-    return one.kind != Kind::operation || std::isfinite(evaluated(one, scope));
+    return one.operands.empty() || std::isfinite(ExpressionCode(one).run(scope));
   };
+  if (tree.kind == Kind::conditional && is_finite(tree.operands[0])) {
+    const bool holds = ExpressionCode(tree.operands[0]).run(scope) != 0.0;
+    return cause(tree.operands[holds ? 1 : 2], scope);
+  }
   for (const ExpressionTree& operand : tree.operands) {
     if (!is_finite(operand)) {
       return cause(operand, scope);
@@ -123,6 +93,37 @@ struct Expression::Impl {
         where(std::move(where_)),
         tree(parse_expression(text, ExpressionPlace::data_file, where)) {
     bind(tree, symbols, known);
+    code = ExpressionCode(tree);
+  }
+
+  Impl(const Operation& operation, const std::vector<Expression>& operands)
+      : where(operands.front().where()) {
+    tree.kind = operation.word == kConditional ? Kind::conditional : Kind::operation;
+    tree.word = operation.word;
+    tree.operation = &operation;
+    for (const Expression& operand : operands) {
+      tree.operands.push_back(operand.tree());
+      names_infinity = names_infinity || operand.names_infinity();
+      require(operand.needs());
+    }
+    text = tree.kind == Kind::conditional
+               ? fmt::format("{} ? {} : {}", operands[0].text(), operands[1].text(),
+                             operands[2].text())
+               : joined(operands, fmt::format(" {} ", operation.word), &Expression::text);
+    tree.source = text;
+    code = ExpressionCode(tree);
+  }
+
+  Impl(double value, std::string where_)
+      : text(fmt::format("{}", value)), where(std::move(where_)) {
+    tree.number = value;
+    tree.source = text;
+    code = ExpressionCode(tree);
+  }
+
+  void require(Needs more) {
+    needs.problem = needs.problem || more.problem;
+    needs.device = needs.device || more.device;
   }
 
   void bind(ExpressionTree& part, const SymbolTable& symbols, Needs known) {
@@ -146,9 +147,7 @@ struct Expression::Impl {
       fail(fmt::format("{} name '{}'", symbol ? "cannot use the" : "unknown", name.word),
            fmt::format("names known here: {}", fmt::join(symbols.names(known), ", ")));
     }
-    const Needs more = symbols.needs(*symbol);
-    needs.problem = needs.problem || more.problem;
-    needs.device = needs.device || more.device;
+    require(symbols.needs(*symbol));
     name.symbol = *symbol;
   }
 
@@ -160,9 +159,9 @@ struct Expression::Impl {
 
   [[noreturn]] void fail_not_finite(std::span<const double> scope) const {
     const ExpressionTree& part = cause(tree, scope);
-    const std::string why =
-        &part == &tree ? ""
-                       : fmt::format(", because \"{}\" is {}", part.source, evaluated(part, scope));
+    const std::string why = &part == &tree ? ""
+                                           : fmt::format(", because \"{}\" is {}", part.source,
+                                                         ExpressionCode(part).run(scope));
     fail(fmt::format("the result is not a finite number{}{}", why, inputs(scope)),
          "is something divided by zero?");
   }
@@ -180,6 +179,7 @@ struct Expression::Impl {
   std::string text;
   std::string where;
   ExpressionTree tree;
+  ExpressionCode code{{}};
   Needs needs{};
   bool names_infinity = false;
 };
@@ -187,8 +187,14 @@ struct Expression::Impl {
 Expression::Expression(std::string text, const SymbolTable& symbols, std::string where, Needs known)
     : impl_(std::make_shared<Impl>(std::move(text), symbols, std::move(where), known)) {}
 
+Expression::Expression(const Operation& operation, const std::vector<Expression>& operands)
+    : impl_(std::make_shared<Impl>(operation, operands)) {}
+
+Expression::Expression(double value, std::string where)
+    : impl_(std::make_shared<Impl>(value, std::move(where))) {}
+
 double Expression::number(std::span<const double> scope) const {
-  const double value = evaluated(impl_->tree, scope);
+  const double value = impl_->code.run(scope);
   if (!std::isfinite(value)) {
     impl_->fail_not_finite(scope);
   }
@@ -196,7 +202,7 @@ double Expression::number(std::span<const double> scope) const {
 }
 
 double Expression::number_or_infinity(std::span<const double> scope) const {
-  const double value = evaluated(impl_->tree, scope);
+  const double value = impl_->code.run(scope);
   return impl_->names_infinity && std::isinf(value) ? value : number(scope);
 }
 
@@ -204,8 +210,7 @@ std::int64_t Expression::integer(std::span<const double> scope) const {
   const double value = number(scope);
   if (std::trunc(value) != value || std::abs(value) > kMaxExactInteger) {
     if (value > kMaxExactInteger) {
-      fail_value(*this, Misfit::too_great,
-                 fmt::format("\"{}\" gives {}, more than 2^53", text(), value), impl_->where);
+      fail_value(*this, true, fmt::format("\"{}\" gives {}, more than 2^53", text(), value));
     }
     impl_->fail(fmt::format("the result {} is not a whole number{}", value, impl_->inputs(scope)),
                 "ceil_div(a, b) and floor(x) give whole numbers");
@@ -221,12 +226,15 @@ const std::string& Expression::text() const { return impl_->text; }
 
 const ExpressionTree& Expression::tree() const { return impl_->tree; }
 
-void fail_value(const Expression& of, Misfit misfit, const std::string& what,
-                const std::string& where) {
-  if (misfit == Misfit::too_great && of.needs().problem) {
-    throw TooLargeProblem(ExitCode::bad_file, what, where);
+const std::string& Expression::where() const { return impl_->where; }
+
+bool Expression::names_infinity() const { return impl_->names_infinity; }
+
+void fail_value(const Expression& of, bool is_too_great, const std::string& what) {
+  if (is_too_great && of.needs().problem) {
+    throw TooLargeProblem(ExitCode::bad_file, what, of.where());
   }
-  throw Error(ExitCode::bad_file, what, where);
+  throw Error(ExitCode::bad_file, what, of.where());
 }
 
 }  // namespace fatune

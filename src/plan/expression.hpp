@@ -65,6 +65,10 @@ class Expression {
   /// a name that is not in `symbols` or needs more than `known`. The message lists the known names.
   Expression(std::string text, const SymbolTable& symbols, std::string where,
              Needs known = {.problem = true, .device = true});
+  /// The operation on other expressions, which have the place of the first in messages.
+  Expression(const Operation& operation, const std::vector<Expression>& operands);
+  /// A constant.
+  explicit Expression(double value, std::string where = {});
 
   /// `scope` has a value for every symbol of the table. Throws Error(bad_file) if the result is not
   /// finite (division by zero) or, for `integer`, not a whole number within +-2^53.
@@ -78,6 +82,8 @@ class Expression {
   [[nodiscard]] const std::string& text() const;
   /// The names of its leaves have their symbols; `inf` is a number.
   [[nodiscard]] const ExpressionTree& tree() const;
+  [[nodiscard]] const std::string& where() const;  ///< file and pointer
+  [[nodiscard]] bool names_infinity() const;
 
  private:
   struct Impl;
@@ -90,12 +96,8 @@ class TooLargeProblem : public Error {
   using Error::Error;
 };
 
-/// How a value does not fit its place.
-enum class Misfit { too_great, other };
-
 /// Throws a TooLargeProblem if the value is too great and depends on the problem; otherwise
-/// Error(bad_file), because the file is wrong. `where` is the file and pointer.
-[[noreturn]] void fail_value(const Expression& of, Misfit misfit, const std::string& what,
-                             const std::string& where);
+/// Error(bad_file), because the file is wrong.
+[[noreturn]] void fail_value(const Expression& of, bool is_too_great, const std::string& what);
 
 }  // namespace fatune

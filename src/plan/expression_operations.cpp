@@ -30,7 +30,7 @@ constexpr std::array<Operation, 26> kOperations{{
     {"^", "power", kPowerBinding, 2, [](const double* v) { return math::power(v[0], v[1]); }},
     {"-", "", 0, 1, [](const double* v) { return -v[0]; }},
     {"!", "logical_not", 0, 1, [](const double* v) { return math::logical_not(v[0]); }},
-    {"?:", "conditional", 0, 3,
+    {kConditional, "conditional", 0, 3,
      [](const double* v) { return math::conditional(v[0], v[1], v[2]); }},
     {"min", "least", 0, kAnyCount, [](const double* v) { return math::least(v[0], v[1]); }},
     {"max", "greatest", 0, kAnyCount, [](const double* v) { return math::greatest(v[0], v[1]); }},

@@ -9,7 +9,7 @@
 namespace fatune {
 
 struct Operation {
-  std::string_view word;  ///< as in an expression; "?:" for a condition
+  std::string_view word;  ///< as in an expression; kConditional for `a ? b : c`
   std::string_view cpp;   ///< its function in runtime/expression_math.hpp; empty: the same operator
   int binding;            ///< precedence of a binary operator; the greater binds tighter; else 0
   std::size_t operands;   ///< kAnyCount: one or more, combined two at a time, from the left
@@ -20,6 +20,7 @@ struct Operation {
   [[nodiscard]] double of(std::span<const double> values) const;
 };
 
+inline constexpr std::string_view kConditional = "?:";
 inline constexpr std::size_t kAnyCount = 0;
 inline constexpr int kLoosestBinding = 1;
 inline constexpr int kPowerBinding = 6;  ///< associates from right to left, unlike the others

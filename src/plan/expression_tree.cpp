@@ -79,7 +79,8 @@ class Parser {
 
   template <typename... Operands>
   ExpressionTree node(const Operation& operation, std::size_t from, Operands... operands) const {
-    ExpressionTree tree = leaf(Kind::operation, operation.word, from);
+    ExpressionTree tree = leaf(operation.word == kConditional ? Kind::conditional : Kind::operation,
+                               operation.word, from);
     tree.operation = &operation;
     (tree.operands.push_back(std::move(operands)), ...);
     return tree;
@@ -94,7 +95,8 @@ class Parser {
     ExpressionTree yes = conditional();
     expect(":");
     ExpressionTree no = conditional();
-    return node(operator_of("?:", 3), from, std::move(condition), std::move(yes), std::move(no));
+    return node(operator_of(kConditional, 3), from, std::move(condition), std::move(yes),
+                std::move(no));
   }
 
   const Operation* accept_operator(int least_binding) {

@@ -14,13 +14,13 @@ namespace fatune {
 /// There is one parser, our own: muParser gives no tree to print as C++, so it would need a second
 /// grammar beside it, and its set-up alone is longer than the functions that evaluate a tree.
 struct ExpressionTree {
-  enum class Kind { number, text, name, operation };
+  enum class Kind { number, text, name, operation, conditional };
 
   Kind kind = Kind::number;
   std::string word{};    ///< the name, the operator or the function; of a text: what is in quotes
   double number = 0.0;   ///< of Kind::number
   std::string source{};  ///< what it was read from
-  const Operation* operation = nullptr;  ///< of Kind::operation
+  const Operation* operation = nullptr;  ///< of Kind::operation and Kind::conditional
   std::vector<ExpressionTree> operands{};
   std::size_t symbol = 0;  ///< of Kind::name, in an Expression: its index in the SymbolTable
 };

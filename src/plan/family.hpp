@@ -65,16 +65,6 @@ struct Define {
   Choice<Value> value;  ///< none holds: it is not defined
 };
 
-struct LaunchRule {
-  std::array<Expression, 3> grid;
-  std::array<Expression, 3> block;
-  Expression dynamic_smem_bytes;
-  std::optional<std::array<Expression, 3>> cluster;  ///< absent: none
-  std::optional<Expression> cooperative;
-  std::optional<Expression> programmatic_stream_serialization;
-  std::optional<Expression> smem_carveout_percent;
-};
-
 /// How a kernel shows its intermediates. The expressions need only parameters.
 struct DebugRule {
   std::string define;  ///< makes the kernel take an AttentionForwardDumpArgs
@@ -167,7 +157,7 @@ struct Family {
   SymbolTable symbols;
   std::vector<Derived> derived;
   std::vector<Define> defines;
-  LaunchRule launch;
+  std::vector<LaunchStep> launch;  ///< without the arguments
   ArgumentRules arguments;
   std::optional<DebugRule> debug;  ///< absent: the kernel shows only its output
   std::vector<SharedTensorRule> shared_tensors;

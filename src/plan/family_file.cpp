@@ -54,12 +54,6 @@ Expression expression(const JsonNode& node, const SymbolTable& symbols) {
   return {node.text(), symbols, node.where()};
 }
 
-std::optional<Expression> optional_expression(const JsonNode& object, const char* member,
-                                              const SymbolTable& symbols) {
-  const auto node = object.find(member);
-  return node ? std::optional(expression(*node, symbols)) : std::nullopt;
-}
-
 Expression of_parameters(const JsonNode& node, const SymbolTable& symbols) {
   return {node.text(), symbols, node.where(), Needs{}};
 }
@@ -109,34 +103,6 @@ std::vector<Define> read_defines(const JsonNode& root, const SymbolTable& symbol
                        })});
   }
   return defines;
-}
-
-std::array<Expression, 3> read_extent(const JsonNode& node, const SymbolTable& symbols) {
-  const std::vector<JsonNode> xyz = node.elements();
-  if (xyz.size() != 3) {
-    node.fail("needs three expressions: x, y, z");
-  }
-  return {expression(xyz[0], symbols), expression(xyz[1], symbols), expression(xyz[2], symbols)};
-}
-
-LaunchRule read_launch(const JsonNode& node, const SymbolTable& symbols) {
-  LaunchRule rule{read_extent(node.at("grid"), symbols),
-                  read_extent(node.at("block"), symbols),
-                  expression(node.at("dynamic_smem_bytes"), symbols),
-                  {},
-                  {},
-                  {},
-                  {}};
-  if (const auto cluster = node.find("cluster")) {
-    rule.cluster = read_extent(*cluster, symbols);
-  }
-  if (const auto attributes = node.find("attributes")) {
-    rule.cooperative = optional_expression(*attributes, "cooperative", symbols);
-    rule.programmatic_stream_serialization =
-        optional_expression(*attributes, "programmatic_stream_serialization", symbols);
-    rule.smem_carveout_percent = optional_expression(*attributes, "smem_carveout_percent", symbols);
-  }
-  return rule;
 }
 
 std::optional<DebugRule> read_debug(const JsonNode& root, const SymbolTable& symbols) {
@@ -233,7 +199,7 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
   std::vector<Define> defines = read_defines(root, symbols);
   std::vector<ValidityRule> validity = read_validity(root, symbols);
   add_occupancy_symbol(symbols);
-  LaunchRule launch = read_launch(root.at("launch"), symbols);
+  std::vector<LaunchStep> launch = read_launch(root.at("launch"), symbols);
   ArgumentRules arguments = read_argument_rules(root, symbols);
   std::optional<DebugRule> debug = read_debug(root, symbols);
   const auto tensors = root.find("shared_tensors");

@@ -14,78 +14,9 @@
 namespace fatune {
 namespace {
 
-// CUDA's limits for gridDim and blockDim.
-constexpr std::array<std::int64_t, 3> kMaxGrid{2147483647, 65535, 65535};
-constexpr std::array<std::int64_t, 3> kMaxBlock{1024, 1024, 64};
-// Clusters of more than eight blocks need a kernel that allows them.
-constexpr std::array<std::int64_t, 3> kMaxCluster{16, 16, 16};
-
 [[noreturn]] void fail_at(const Family& family, const std::string& pointer,
                           const std::string& what) {
   throw Error(ExitCode::bad_file, what, fmt::format("{}: {}", family.file, pointer));
-}
-
-[[noreturn]] void fail_launch(const Family& family, const std::string& part,
-                              const std::string& what) {
-  fail_at(family, "/launch/" + part, what);
-}
-
-std::array<std::int64_t, 3> extent(const Family& family, const std::array<Expression, 3>& xyz,
-                                   const std::vector<double>& scope, const std::string& part,
-                                   const std::array<std::int64_t, 3>& greatest) {
-  std::array<std::int64_t, 3> values{};
-  for (std::size_t i = 0; i < 3; ++i) {
-    values[i] = xyz[i].integer(scope);
-    if (values[i] < 1 || values[i] > greatest[i]) {
-      fail_value(
-          xyz[i], values[i] < 1 ? Misfit::other : Misfit::too_great,
-          fmt::format("\"{}\" gives {}, outside 1 to {}", xyz[i].text(), values[i], greatest[i]),
-          fmt::format("{}: /launch/{}/{}", family.file, part, i));
-    }
-  }
-  return values;
-}
-
-/// Returns at least 1. A kernel that fits no SM is detected elsewhere.
-int resident_blocks(const LaunchGeometry& launch, const DeviceLimits& limits,
-                    const ResourceFacts* facts) {
-  if (facts == nullptr) {
-    return 1;
-  }
-  const auto threads = static_cast<int>(thread_count(launch));
-  return std::max(1, blocks_per_sm(limits, threads, facts->registers_per_thread,
-                                   launch.dynamic_smem_bytes + facts->static_smem_bytes));
-}
-
-void add_cluster(const Family& family, const std::vector<double>& scope, LaunchGeometry& launch) {
-  if (!family.launch.cluster) {
-    return;
-  }
-  launch.cluster = extent(family, *family.launch.cluster, scope, "cluster", kMaxCluster);
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (launch.grid[i] % launch.cluster[i] != 0) {
-      fail_launch(family, fmt::format("cluster/{}", i),
-                  fmt::format("clusters of {} blocks do not divide a grid of {}", launch.cluster[i],
-                              launch.grid[i]));
-    }
-  }
-}
-
-LaunchAttributes attributes_of(const Family& family, const std::vector<double>& scope) {
-  const LaunchRule& rule = family.launch;
-  LaunchAttributes attributes;
-  attributes.cooperative = rule.cooperative && rule.cooperative->holds(scope);
-  attributes.programmatic_stream_serialization =
-      rule.programmatic_stream_serialization &&
-      rule.programmatic_stream_serialization->holds(scope);
-  if (rule.smem_carveout_percent) {
-    attributes.smem_carveout_percent = rule.smem_carveout_percent->integer(scope);
-    if (attributes.smem_carveout_percent < -1 || attributes.smem_carveout_percent > 100) {
-      fail_launch(family, "attributes/smem_carveout_percent",
-                  fmt::format("gives {}, outside -1 to 100", attributes.smem_carveout_percent));
-    }
-  }
-  return attributes;
 }
 
 // The extent of a tile, in rows or keys.
@@ -134,28 +65,6 @@ void add_options(const Family& family, const std::vector<double>& scope, Compile
 }
 
 }  // namespace
-
-LaunchGeometry launch_geometry(const Family& family, const Config& config, const Problem& problem,
-                               const DeviceLimits& limits, const ResourceFacts* facts) {
-  std::vector<double> scope = make_scope(family, config, &problem, &limits);
-  LaunchGeometry launch;
-  launch.block = extent(family, family.launch.block, scope, "block", kMaxBlock);
-  launch.dynamic_smem_bytes = family.launch.dynamic_smem_bytes.integer(scope);
-  if (launch.dynamic_smem_bytes < 0) {
-    fail_launch(family, "dynamic_smem_bytes",
-                fmt::format("gives {} bytes", launch.dynamic_smem_bytes));
-  }
-  // The family may have a quantity of its own with this name, whose value stays.
-  double& resident = scope[family.symbols.find(kResidentBlocks).value()];
-  if (std::isnan(resident)) {
-    resident = resident_blocks(launch, limits, facts);
-  }
-  launch.grid = extent(family, family.launch.grid, scope, "grid", kMaxGrid);
-  add_cluster(family, scope, launch);
-  launch.attributes = attributes_of(family, scope);
-  launch.arguments = resolve(family.arguments, scope, problem);
-  return launch;
-}
 
 CompileRequest compile_request(const Family& family, const Config& config, const Problem& problem,
                                Arch arch, const DeviceLimits& limits) {

@@ -12,14 +12,14 @@ void ArgumentLayout::open(std::size_t alignment) {
     failure_ = "the arguments have structs that are nested too deeply";
   }
   if (failure_ == nullptr) {
-    frames_[depth_++] = {end_, alignment};
+    frames_[depth_++] = {end_, alignment, item_count_};
   }
 }
 
 /// Appends zeros up to `end`. Returns false if there is no room.
 bool ArgumentLayout::grow(std::size_t end) {
   if (end > kMostBytes) {
-    failure_ = "the arguments have more than 4096 bytes";
+    failure_ = "the arguments have more than 32764 bytes";
     return false;
   }
   std::memset(bytes_ + end_, 0, end - end_);
@@ -30,7 +30,11 @@ bool ArgumentLayout::grow(std::size_t end) {
 void ArgumentLayout::put(const void* value, std::size_t bytes, std::size_t alignment) {
   Frame& frame = frames_[depth_ - 1];
   const std::size_t at = frame.begin + round_up(end_ - frame.begin, alignment);
+  if (failure_ == nullptr && item_count_ == kMostItems) {
+    failure_ = "the arguments have more than 4096 items";
+  }
   if (failure_ == nullptr && grow(at + bytes)) {
+    items_[item_count_++] = static_cast<std::uint16_t>(at);
     frame.alignment = std::max(frame.alignment, alignment);
     std::memcpy(bytes_ + at, value, bytes);
   }
@@ -42,6 +46,9 @@ void ArgumentLayout::move(const Frame& frame, std::size_t begin) {
   if (grow(begin + bytes)) {
     std::memmove(bytes_ + begin, bytes_ + frame.begin, bytes);
     std::memset(bytes_ + frame.begin, 0, begin - frame.begin);
+    for (int item = frame.first_item; item < item_count_; ++item) {
+      items_[item] = static_cast<std::uint16_t>(items_[item] + (begin - frame.begin));
+    }
   }
 }
 
@@ -57,7 +64,7 @@ ArgumentLayout::Frame ArgumentLayout::close() {
     move(inner, begin);
   }
   outer.alignment = std::max(outer.alignment, inner.alignment);
-  return {begin, inner.alignment};
+  return {begin, inner.alignment, inner.first_item};
 }
 
 void ArgumentLayout::end_argument() {
@@ -71,9 +78,9 @@ void ArgumentLayout::end_argument() {
   }
   const Frame argument = close();
   if (count_ == kMostArguments) {
-    failure_ = "the kernel has more than 64 arguments";
+    failure_ = "the kernel has more than 200 arguments";
   } else {
-    offsets_[count_++] = argument.begin;
+    arguments_[count_++] = {argument.begin, end_ - argument.begin, argument.alignment};
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace fatune_attention::detail {
 
@@ -11,8 +12,17 @@ namespace fatune_attention::detail {
 /// not fit, the layout fails. Allocates nothing.
 class ArgumentLayout {
  public:
-  static constexpr std::size_t kMostBytes = 4096;
-  static constexpr int kMostArguments = 64;
+  static constexpr std::size_t kMostBytes = 32764;  ///< CUDA's limit
+  static constexpr int kMostArguments = 200;
+  static constexpr int kMostItems = 4096;  ///< of all arguments
+
+  struct Argument {
+    std::size_t offset;
+    std::size_t bytes;
+    std::size_t alignment;
+  };
+
+  ArgumentLayout() { open(1); }  // the first frame holds the arguments
 
   void begin_argument() { open(1); }
   void end_argument();
@@ -25,7 +35,10 @@ class ArgumentLayout {
   /// Returns why it failed, or null if it did not.
   const char* failure() const { return failure_; }
   int count() const { return count_; }
-  std::size_t offset(int argument) const { return offsets_[argument]; }
+  const Argument& argument(int index) const { return arguments_[index]; }
+  int item_count() const { return item_count_; }
+  /// The offset of an item among all arguments. It is final once its argument has ended.
+  std::size_t item_offset(int item) const { return items_[item]; }
   std::size_t bytes() const { return end_; }  ///< the size of all arguments
   const unsigned char* data() const { return bytes_; }
   unsigned char* data() { return bytes_; }
@@ -35,19 +48,23 @@ class ArgumentLayout {
   struct Frame {
     std::size_t begin;
     std::size_t alignment;
+    int first_item;
   };
-  static constexpr int kMostDepth = 16;
+  static constexpr int kMostDepth = 64;
 
   void open(std::size_t alignment);
   Frame close();
   bool grow(std::size_t end);
   void move(const Frame& frame, std::size_t begin);
 
-  unsigned char bytes_[kMostBytes];  // only the bytes before end_ are initialised
+  // Of each array only the first elements, which are counted, are initialised.
+  unsigned char bytes_[kMostBytes];
   std::size_t end_ = 0;
-  Frame frames_[kMostDepth] = {{0, 1}};  // the first frame holds the arguments
-  int depth_ = 1;
-  std::size_t offsets_[kMostArguments] = {};
+  std::uint16_t items_[kMostItems];
+  int item_count_ = 0;
+  Frame frames_[kMostDepth];
+  int depth_ = 0;
+  Argument arguments_[kMostArguments];
   int count_ = 0;
   const char* failure_ = nullptr;
 };

@@ -61,7 +61,7 @@ Result launch_kernel(void* kernel, const LaunchShape& shape, ArgumentLayout& arg
                      void* stream) {
   void* pointers[ArgumentLayout::kMostArguments];
   for (int i = 0; i < arguments.count(); ++i) {
-    pointers[i] = arguments.data() + arguments.offset(i);
+    pointers[i] = arguments.data() + arguments.argument(i).offset;
   }
   LaunchAttributes attributes(shape);
   const LaunchConfig config{{shape.grid.x, shape.grid.y, shape.grid.z},

@@ -21,166 +21,177 @@ constexpr double kMostAlignment = 256;
 constexpr std::size_t kMapBytes = 128;
 constexpr std::size_t kMapAlignment = 64;
 
-bool divides(const Dim3& cluster, const Dim3& grid) {
-  return grid.x % cluster.x == 0 && grid.y % cluster.y == 0 && grid.z % cluster.z == 0;
-}
-
-bool are_whole(const double* values, int count, double most) {
-  return std::all_of(values, values + count,
-                     [&](double value) { return is_whole(value, 0, most); });
-}
-
-/// The driver takes boxes and element strides as 32-bit numbers.
-bool has_whole_numbers(const TensorMap& map) {
-  constexpr double kMost32 = 4294967295.0;
-  const int rank = map.dimensions;
-  return rank >= 1 && rank <= 5 && are_whole(map.sizes, rank, kMostBytes) &&
-         are_whole(map.strides_bytes, rank - 1, kMostBytes) && are_whole(map.box, rank, kMost32) &&
-         are_whole(map.element_strides, rank, kMost32);
-}
+constexpr double kMost32 = 4294967295.0;  // the driver takes boxes and element strides as such
 
 }  // namespace
 
 /// Keeps the first failure.
 bool LaunchBuilder::require(bool holds, const char* otherwise) {
-  if (!holds && failure_ == nullptr) {
-    failure_ = otherwise;
+  if (!holds && failure_.what == nullptr) {
+    failure_.what = otherwise;
   }
-  return failure_ == nullptr;
+  return failure_.what == nullptr;
 }
 
-void LaunchBuilder::set(Dim3& extents, const double (&values)[3], const double (&most)[3],
+/// Requires a whole number. `index`: that of the value among those of the call.
+bool LaunchBuilder::within(double value, double least, double most, const char* otherwise,
+                           int index) {
+  if (!is_whole(value, least, most) && failure_.what == nullptr) {
+    failure_ = {otherwise, index, least, most};
+  }
+  return failure_.what == nullptr;
+}
+
+void LaunchBuilder::set(Dim3& extents, const double* values, const double (&most)[3],
                         const char* otherwise) {
-  const bool fits = is_whole(values[0], 1, most[0]) && is_whole(values[1], 1, most[1]) &&
-                    is_whole(values[2], 1, most[2]);
-  if (require(fits, otherwise)) {
+  if (within(values[0], 1, most[0], otherwise, 0) && within(values[1], 1, most[1], otherwise, 1) &&
+      within(values[2], 1, most[2], otherwise, 2)) {
     extents = {static_cast<unsigned>(values[0]), static_cast<unsigned>(values[1]),
                static_cast<unsigned>(values[2])};
   }
 }
 
-void LaunchBuilder::grid(double x, double y, double z) {
-  set(shape_.grid, {x, y, z}, kMaxGrid, "the grid is beyond CUDA's limits");
-}
-
-void LaunchBuilder::block(double x, double y, double z) {
-  set(shape_.block, {x, y, z}, kMaxBlock, "the thread block is beyond CUDA's limits");
-}
-
-void LaunchBuilder::cluster(double x, double y, double z) {
-  set(shape_.cluster, {x, y, z}, kMaxCluster, "the cluster of blocks is beyond CUDA's limits");
-  require(divides(shape_.cluster, shape_.grid), "clusters of blocks do not divide the grid");
-}
-
-void LaunchBuilder::dynamic_smem_bytes(double bytes) {
-  if (require(is_whole(bytes, 0, std::numeric_limits<std::int32_t>::max()),
-              "the shared memory is not a number of bytes")) {
-    shape_.dynamic_smem_bytes = static_cast<unsigned>(bytes);
+void LaunchBuilder::set_cluster(const double* values) {
+  set(shape_.cluster, values, kMaxCluster, "the cluster of blocks is beyond CUDA's limits");
+  const unsigned grid[3] = {shape_.grid.x, shape_.grid.y, shape_.grid.z};
+  for (int i = 0; i < 3 && failure_.what == nullptr; ++i) {
+    if (grid[i] % static_cast<unsigned>(values[i]) != 0) {
+      failure_ = {"clusters of blocks do not divide the grid", i, 1, static_cast<double>(grid[i])};
+    }
   }
 }
 
-void LaunchBuilder::smem_carveout_percent(double percent) {
-  if (require(is_whole(percent, -1, 100), "the share of shared memory is outside -1 to 100")) {
-    shape_.smem_carveout_percent = static_cast<int>(percent);
-  }
+bool LaunchBuilder::flag(double value, const char* otherwise) {
+  return require(std::isfinite(value), otherwise) && value != 0.0;
 }
 
 void LaunchBuilder::workspace(double bytes, double word, Clear clear) {
-  const bool fits = is_whole(bytes, 1, kMostBytes) &&
-                    is_whole(word, 0, std::numeric_limits<std::uint32_t>::max());
-  if (require(fits, "a buffer of the workspace has no valid size or fill value")) {
+  if (within(bytes, 1, kMostBytes, "a buffer of the workspace has no valid size") &&
+      within(word, 0, kMost32, "a buffer of the workspace has no valid fill value", 1)) {
     require(buffers_.add(static_cast<std::size_t>(bytes), static_cast<std::uint32_t>(word), clear),
-            "the workspace has more than 16 buffers");
+            "the workspace has more than 100 buffers");
   }
 }
 
 void LaunchBuilder::unused_workspace() {
-  require(buffers_.add(0, 0, Clear::none), "the kernel has too many buffers");
+  require(buffers_.add(0, 0, Clear::none), "the workspace has more than 100 buffers");
 }
 
 void LaunchBuilder::begin_struct(double alignment) {
-  const bool fits = alignment == 0.0 || (is_whole(alignment, 1, kMostAlignment) &&
-                                         std::exp2(std::ilogb(alignment)) == alignment);
-  require(fits, "a struct's alignment is not a power of two");
+  const bool fits = within(alignment, 0, kMostAlignment, "a struct has no valid alignment") &&
+                    require(alignment == 0.0 || std::exp2(std::ilogb(alignment)) == alignment,
+                            "a struct's alignment is not a power of two");
   arguments_.begin_struct(fits && alignment > 0.0 ? static_cast<std::size_t>(alignment) : 1);
 }
 
 template <typename Integer>
-void LaunchBuilder::integer(double value) {
+void LaunchBuilder::put_integer(double value) {
   using Limits = std::numeric_limits<Integer>;
   const double least = std::max(static_cast<double>(Limits::min()), -kMostExact);
   const double most = std::min(static_cast<double>(Limits::max()), kMostExact);
-  if (require(is_whole(value, least, most), "an argument is not an integer of its type")) {
+  if (within(value, least, most, "an argument is not an integer of its type")) {
     const auto bits = static_cast<Integer>(value);
     arguments_.put(&bits, sizeof bits, sizeof bits);
   }
 }
 
-void LaunchBuilder::int8(double value) { integer<std::int8_t>(value); }
-void LaunchBuilder::uint8(double value) { integer<std::uint8_t>(value); }
-void LaunchBuilder::int16(double value) { integer<std::int16_t>(value); }
-void LaunchBuilder::uint16(double value) { integer<std::uint16_t>(value); }
-void LaunchBuilder::int32(double value) { integer<std::int32_t>(value); }
-void LaunchBuilder::uint32(double value) { integer<std::uint32_t>(value); }
-void LaunchBuilder::int64(double value) { integer<std::int64_t>(value); }
-void LaunchBuilder::uint64(double value) { integer<std::uint64_t>(value); }
+template <typename Float>
+void LaunchBuilder::put_float(double value, bool may_be_infinite) {
+  constexpr double kMost = std::numeric_limits<Float>::max();
+  if (!(std::abs(value) <= kMost || (may_be_infinite && std::isinf(value)))) {
+    within(std::numeric_limits<double>::quiet_NaN(), -kMost, kMost,
+           "an argument is not a number of its type");
+    return;
+  }
+  const auto bits = static_cast<Float>(value);
+  arguments_.put(&bits, sizeof bits, sizeof bits);
+}
 
-void LaunchBuilder::float32(double value, bool names_infinity) {
-  const bool fits = std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max()) ||
-                    (names_infinity && std::isinf(value));
-  if (require(fits, "an argument is not a single-precision number")) {
-    const auto bits = static_cast<float>(value);
-    arguments_.put(&bits, sizeof bits, sizeof bits);
+void LaunchBuilder::put_scalar(Call type, double value) {
+  switch (type) {
+    case Call::int8:
+      return put_integer<std::int8_t>(value);
+    case Call::uint8:
+      return put_integer<std::uint8_t>(value);
+    case Call::int16:
+      return put_integer<std::int16_t>(value);
+    case Call::uint16:
+      return put_integer<std::uint16_t>(value);
+    case Call::int32:
+      return put_integer<std::int32_t>(value);
+    case Call::uint32:
+      return put_integer<std::uint32_t>(value);
+    case Call::int64:
+      return put_integer<std::int64_t>(value);
+    case Call::uint64:
+      return put_integer<std::uint64_t>(value);
+    case Call::float32:
+    case Call::float32_or_infinity:
+      return put_float<float>(value, type == Call::float32_or_infinity);
+    case Call::float64:
+    case Call::float64_or_infinity:
+      return put_float<double>(value, type == Call::float64_or_infinity);
+    default:
+      return put_integer<std::uint8_t>(flag(value, "an argument is neither true nor false"));
   }
 }
 
-void LaunchBuilder::float64(double value, bool names_infinity) {
-  const bool fits = std::isfinite(value) || (names_infinity && std::isinf(value));
-  if (require(fits, "an argument is not a number")) {
-    arguments_.put(&value, sizeof value, sizeof value);
-  }
-}
-
-void LaunchBuilder::boolean(double value) {
-  if (require(std::isfinite(value), "an argument is neither true nor false")) {
-    const unsigned char bits = value != 0.0 ? 1 : 0;
-    arguments_.put(&bits, sizeof bits, sizeof bits);
-  }
-}
-
-std::uint64_t LaunchBuilder::base_of(Operand operand) const {
-  return addresses_.operands[static_cast<int>(operand)];
-}
-
-/// Returns 0 if only sizes are requested, as base_of() does.
-std::uint64_t LaunchBuilder::base_of_buffer(int index) {
-  const bool exists = index >= 0 && index < buffers_.count();
-  const bool is_placed = require(exists, "an argument points to a buffer that does not exist") &&
-                         addresses_.workspace != 0;
-  return is_placed ? addresses_.workspace + buffers_.offset(index) : 0;
-}
-
-bool LaunchBuilder::address(std::uint64_t base, double offset_bytes, std::uint64_t& address) {
-  if (!require(is_whole(offset_bytes, 0, kMostBytes),
-               "an address's offset is not a number of bytes")) {
+/// The address is 0 if only sizes are requested.
+bool LaunchBuilder::place(Operand tensor, double offset_bytes, std::uint64_t& address) {
+  const int index = static_cast<int>(tensor) - kTensorCount;
+  if (!within(offset_bytes, 0, kMostBytes, "an address's offset is not a number of bytes") ||
+      !require(index < buffers_.count(), "an argument points to a buffer that does not exist")) {
     return false;
   }
-  address = base + static_cast<std::uint64_t>(offset_bytes);
+  address = static_cast<std::uint64_t>(offset_bytes);
+  if (index < 0) {
+    address += addresses_.operands[static_cast<int>(tensor)];
+  } else if (addresses_.workspace != 0) {
+    address += addresses_.workspace + buffers_.offset(index);
+  }
   return true;
 }
 
-void LaunchBuilder::put_address(std::uint64_t base, double offset_bytes) {
+void LaunchBuilder::put_address(Operand tensor, double offset_bytes) {
   std::uint64_t bits = 0;
-  if (address(base, offset_bytes, bits)) {
+  if (place(tensor, offset_bytes, bits)) {
     arguments_.put(&bits, sizeof bits, sizeof bits);
   }
 }
 
-void LaunchBuilder::put_map(std::uint64_t base, double offset_bytes, const TensorMap& map) {
+/// Reads the values of Call::tensor_map.
+bool LaunchBuilder::read_map(const double* values, int count, TensorMap& map) {
+  constexpr int kBeforeArrays = 6;
+  constexpr double kMostOfEnum = 31;
+  int next = 1;  // after offset_bytes
+  for (int* member :
+       {&map.element_type, &map.interleave, &map.swizzle, &map.l2_promotion, &map.oob_fill}) {
+    if (!within(values[next], 0, kMostOfEnum, "a property of a tensor map has no value", next)) {
+      return false;
+    }
+    *member = static_cast<int>(values[next++]);
+  }
+  const int rank = map.dimensions = (count - kBeforeArrays + 1) / 4;
+  const auto read = [&](double* array, int size, double most) {
+    for (int i = 0; i < size; ++i, ++next) {
+      within(values[next], 0, most, "a tensor map has an invalid extent", next);
+      array[i] = values[next];
+    }
+  };
+  if (require(rank >= 1 && rank <= 5, "a tensor map has more than 5 dimensions, or none")) {
+    read(map.sizes, rank, kMostBytes);
+    read(map.strides_bytes, rank - 1, kMostBytes);
+    read(map.box, rank, kMost32);
+    read(map.element_strides, rank, kMost32);
+  }
+  return failure_.what == nullptr;
+}
+
+void LaunchBuilder::put_map(Operand tensor, const double* values, int count) {
   alignas(kMapBytes) unsigned char bytes[kMapBytes] = {};
   std::uint64_t at = 0;
-  if (!address(base, offset_bytes, at) ||
-      !require(has_whole_numbers(map), "a tensor map has an invalid extent")) {
+  TensorMap map{};
+  if (!place(tensor, values[0], at) || !read_map(values, count, map)) {
     return;
   }
   if (const char* refused = encode_ == nullptr ? nullptr : encode_(map, at, bytes)) {
@@ -189,38 +200,47 @@ void LaunchBuilder::put_map(std::uint64_t base, double offset_bytes, const Tenso
   arguments_.put(bytes, sizeof bytes, kMapAlignment);
 }
 
-void LaunchBuilder::tensor(Operand operand, double offset_bytes) {
-  put_address(base_of(operand), offset_bytes);
-}
-
-void LaunchBuilder::buffer(int index, double offset_bytes) {
-  put_address(base_of_buffer(index), offset_bytes);
-}
-
-void LaunchBuilder::tensor_map(Operand operand, double offset_bytes, const TensorMap& map) {
-  put_map(base_of(operand), offset_bytes, map);
-}
-
-void LaunchBuilder::buffer_map(int index, double offset_bytes, const TensorMap& map) {
-  put_map(base_of_buffer(index), offset_bytes, map);
-}
-
-void LaunchBuilder::standard_arguments(const Facts& facts) {
-  begin_argument();
-  for (const Operand operand : {Operand::q, Operand::k, Operand::v, Operand::o}) {
-    tensor(operand, 0);
+void LaunchBuilder::add(Call call, const double* values, int count, Operand tensor) {
+  switch (call) {
+    case Call::block:
+      return set(shape_.block, values, kMaxBlock, "the thread block is beyond CUDA's limits");
+    case Call::grid:
+      return set(shape_.grid, values, kMaxGrid, "the grid is beyond CUDA's limits");
+    case Call::cluster:
+      return set_cluster(values);
+    case Call::dynamic_smem_bytes:
+      if (within(values[0], 0, std::numeric_limits<std::int32_t>::max(),
+                 "the shared memory is not a number of bytes")) {
+        shape_.dynamic_smem_bytes = static_cast<unsigned>(values[0]);
+      }
+      return;
+    case Call::cooperative:
+      shape_.cooperative = flag(values[0], "whether a launch is cooperative is not known");
+      return;
+    case Call::programmatic_stream_serialization:
+      shape_.programmatic_stream_serialization =
+          flag(values[0], "whether a launch is serialized by programs is not known");
+      return;
+    case Call::smem_carveout_percent:
+      if (within(values[0], -1, 100, "the share of shared memory is not a percentage or -1")) {
+        shape_.smem_carveout_percent = static_cast<int>(values[0]);
+      }
+      return;
+    case Call::begin_argument:
+      return arguments_.begin_argument();
+    case Call::end_argument:
+      return arguments_.end_argument();
+    case Call::begin_struct:
+      return begin_struct(values[0]);
+    case Call::end_struct:
+      return arguments_.end_struct();
+    case Call::address:
+      return put_address(tensor, values[0]);
+    case Call::tensor_map:
+      return put_map(tensor, values, count);
+    default:
+      return put_scalar(call, values[0]);
   }
-  int32(facts.batch);
-  int32(facts.seq_len);
-  int32(facts.heads);
-  float32(facts.softmax_scale);
-  if (facts.lse != 0.0) {
-    tensor(Operand::lse, 0);
-  }
-  if (facts.seq_len_kv != facts.seq_len) {
-    int32(facts.seq_len_kv);
-  }
-  end_argument();
 }
 
 }  // namespace fatune_attention::detail

@@ -26,7 +26,7 @@ class WorkspaceLayout {
  public:
   static constexpr std::size_t kCleanBytes = 65536;
   static constexpr std::size_t kAlignment = 256;
-  static constexpr int kMostBuffers = 16;
+  static constexpr int kMostBuffers = 100;
 
   /// Returns false if there are too many.
   bool add(std::size_t bytes, std::uint32_t word, Clear clear);
@@ -48,9 +48,10 @@ class WorkspaceLayout {
  private:
   std::size_t place(std::size_t bytes, std::uint32_t word, Clear clear);
 
-  std::size_t offsets_[kMostBuffers] = {};
+  // Of each array only the first elements, which are counted, are initialised.
+  std::size_t offsets_[kMostBuffers];
   int count_ = 0;
-  Fill fills_[kMostBuffers] = {};  // fills after the clean part
+  Fill fills_[kMostBuffers];  // fills after the clean part
   int fill_count_ = 0;
   std::size_t clean_end_ = 0;
   std::size_t end_ = kCleanBytes;

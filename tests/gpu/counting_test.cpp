@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <optional>
 
-#include "attention/forward_arguments.hpp"
 #include "core/error.hpp"
 #include "core/statistics.hpp"
 #include "gpu/driver.hpp"
@@ -16,6 +15,7 @@
 #include "measure/measurement_module.hpp"
 #include "measure/tensors.hpp"
 #include "measure/timing.hpp"
+#include "unit/attention/standard_arguments.hpp"
 
 namespace fatune {
 namespace {

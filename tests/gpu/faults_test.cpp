@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "attention/forward_arguments.hpp"
 #include "attention/probe_problem.hpp"
 #include "core/statistics.hpp"
 #include "gpu/gpu_test.hpp"
 #include "measure/gpu_measurer.hpp"
+#include "unit/attention/standard_arguments.hpp"
 #include "unit/measure/measure_alone.hpp"
 
 namespace fatune {

@@ -10,7 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include "attention/forward_arguments.hpp"
 #include "core/statistics.hpp"
 #include "gpu/gpu_test.hpp"
 #include "gpu/nvml.hpp"
@@ -20,6 +19,7 @@
 #include "measure/measurement_module.hpp"
 #include "measure/tensors.hpp"
 #include "measure/timing.hpp"
+#include "unit/attention/standard_arguments.hpp"
 
 namespace fatune {
 namespace {
@@ -204,6 +204,7 @@ TEST_F(TimingTest, TheManagementLibrarySaysHowFastTheClockRuns) {
 constexpr const char* kLongSpin = R"(
 #include "common/attention_args.h"
 #include "common/ptx_system.cuh"
+#include "unit/attention/standard_arguments.hpp"
 extern "C" __global__ void long_spin(AttentionForwardArgs) {
   const unsigned long long start = sm_cycles();
   while (sm_cycles() - start < 4000000) {}

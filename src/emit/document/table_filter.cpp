@@ -32,10 +32,6 @@ bool compares(const ExpressionTree& node) {
   return node.kind == ExpressionTree::Kind::operation && is_among(node.word, kComparisons);
 }
 
-bool is_conditional(const ExpressionTree& node) {
-  return node.kind == ExpressionTree::Kind::operation && node.word == "?:";
-}
-
 const char* type_text(FilterType type) {
   switch (type) {
     case FilterType::boolean:
@@ -139,13 +135,12 @@ class Filter {
         return FilterType::text;
       case ExpressionTree::Kind::name:
         return name_type(node);
+      case ExpressionTree::Kind::conditional:
+        check_alike(node, 1, 2, types);
+        check_numbers(node, {&types[0], 1});
+        return types[1];
       case ExpressionTree::Kind::operation:
         break;
-    }
-    if (is_conditional(node)) {
-      check_alike(node, 1, 2, types);
-      check_numbers(node, {&types[0], 1});
-      return types[1];
     }
     if (compares(node)) {
       check_alike(node, 0, 1, types);
@@ -211,7 +206,7 @@ class Filter {
     for (const ExpressionTree& operand : node.operands) {
       values.push_back(value(operand, row));
     }
-    if (is_conditional(node)) {
+    if (node.kind == ExpressionTree::Kind::conditional) {
       return std::isnan(number(values[0])) ? FilterValue(kUnknown)
                                            : values[number(values[0]) != 0 ? 1 : 2];
     }

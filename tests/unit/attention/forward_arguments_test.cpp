@@ -8,6 +8,7 @@
 
 #include "common/attention_args.h"
 #include "common/attention_dump.h"
+#include "unit/attention/standard_arguments.hpp"
 
 namespace fatune {
 namespace {

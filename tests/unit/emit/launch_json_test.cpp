@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "attention/forward_arguments.hpp"
 #include "emit/launch_json.hpp"
+#include "unit/attention/standard_arguments.hpp"
 
 namespace fatune {
 namespace {

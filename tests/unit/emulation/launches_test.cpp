@@ -5,9 +5,9 @@
 
 #include <gmock/gmock.h>
 
-#include "attention/forward_arguments.hpp"
 #include "compile/compiler.hpp"
 #include "emulation/emulate_kernel.hpp"
+#include "unit/attention/standard_arguments.hpp"
 
 // Three launches on one state of the module reveal kernels that keep state between launches.
 namespace fatune {

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "attention/cpu_reference.hpp"
-#include "attention/forward_arguments.hpp"
 #include "attention/probe_problem.hpp"
 #include "attention/tensor_shape.hpp"
 #include "measure/tensors.hpp"
+#include "unit/attention/standard_arguments.hpp"
 #include "unit/gpu/fake_driver.hpp"
 #include "unit/measure/kernel_sources.hpp"
 

@@ -2,9 +2,9 @@
 
 #include <gmock/gmock.h>
 
-#include "attention/forward_arguments.hpp"
 #include "attention/problem_details.hpp"
 #include "measure/debug_messages.hpp"
+#include "unit/attention/standard_arguments.hpp"
 
 namespace fatune {
 namespace {

@@ -149,6 +149,25 @@ TEST_F(ExpressionTest, LengthIsLimited) {
 TEST_F(ExpressionTest, NestingUpToTheLengthLimitIsHarmless) {
   EXPECT_EQ(value(std::string(500, '(') + "a" + std::string(500, ')')), 6.0);
   expect_bad_expression(std::string(1000, '('), {"position"});
+  std::string sum = "a";
+  std::string least = "min(a";
+  for (int i = 0; i < 200; ++i) {
+    sum = "1+(" + sum + ")";
+    least += ",b";
+  }
+  EXPECT_EQ(value(sum), 206.0);
+  EXPECT_EQ(value(least + ")"), 4.0);
+}
+
+TEST_F(ExpressionTest, CombinesWithOthers) {
+  const Expression a("a", symbols_, "f.json: /x");
+  const Expression both(operator_of("&&", 2), {Expression("b / 0 > 1", symbols_, "f.json: /y"), a});
+  expect_error([&] { (void)both.holds(scope_); }, ExitCode::bad_file,
+               {"f.json: /y", "\"b / 0 > 1 && a\"", "because \"b / 0\" is inf"});
+  const Expression choice(operator_of(kConditional, 3),
+                          {Expression("seq_len == 0", symbols_, ""), a, Expression(-1.0)});
+  EXPECT_EQ(choice.number(scope_), -1.0);
+  EXPECT_EQ(choice.needs(), Needs{.problem = true});
 }
 
 TEST_F(ExpressionTest, ADivisionByZeroIsNeitherTrueNorFalse) {
@@ -185,6 +204,8 @@ TEST_F(ExpressionTest, ResultsMustBeFinite) {
   expect_bad_expression("10 ^ 400", {"not a finite number"});
   expect_bad_expression("min(a / (b - 4), 3) + 1 > 2 ? 1 : 2",
                         {"because \"a / (b - 4)\" is inf for a = 6, b = 4"});
+  expect_bad_expression("b == 4 ? 1 / 0 : 2 / 0", {"because \"1 / 0\" is inf for b = 4"});
+  expect_bad_expression("b == 5 ? 1 / 0 : 2 / 0", {"because \"2 / 0\" is inf for b = 4"});
 }
 
 TEST_F(ExpressionTest, IntegersMustBeWhole) {

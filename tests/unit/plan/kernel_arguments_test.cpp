@@ -4,8 +4,8 @@
 #include <bit>
 #include <cmath>
 
-#include "attention/forward_arguments.hpp"
 #include "plan/planner.hpp"
+#include "unit/attention/standard_arguments.hpp"
 #include "unit/plan/plan_fixtures.hpp"
 
 namespace fatune {
@@ -41,14 +41,23 @@ void expect_bad(const json& family, const std::vector<std::string>& parts) {
 TEST(FamilyArguments, WithoutThemTheAbiSaysWhatTheKernelTakes) {
   const LaunchGeometry launch = launch_of(fixtures::toy_json());
   EXPECT_EQ(launch.arguments, attention_forward_arguments(kCausalProblem));
+  Problem unusual = kCausalProblem;
+  unusual.lse = true;
+  EXPECT_EQ(launch_of(fixtures::toy_json(), unusual).arguments,
+            attention_forward_arguments(unusual));
+  unusual.seq_len_kv = 500;
+  EXPECT_EQ(launch_of(fixtures::toy_json(), unusual).arguments,
+            attention_forward_arguments(unusual));
   EXPECT_EQ(launch.cluster, (std::array<std::int64_t, 3>{1, 1, 1}));
   EXPECT_EQ(launch.attributes, LaunchAttributes{});
 }
 
 TEST(FamilyArguments, TheStructOfTheAbiCanBeWrittenDown) {
   const KernelArguments own = arguments_of(json::parse(R"([{"struct": [
-      {"tensor": "q"}, {"tensor": "k"}, {"tensor": "v"}, {"tensor": "o"}, {"int32": "batch"},
-      {"int32": "seq_len"}, {"int32": "heads"}, {"float": "softmax_scale"}]}])"));
+      {"name": "q", "tensor": "q"}, {"name": "k", "tensor": "k"}, {"name": "v", "tensor": "v"},
+      {"name": "o", "tensor": "o"}, {"name": "batch", "int32": "batch"},
+      {"name": "seq_len", "int32": "seq_len"}, {"name": "heads", "int32": "heads"},
+      {"name": "softmax_scale", "float": "softmax_scale"}]}])"));
   const KernelArguments standard = attention_forward_arguments(kCausalProblem);
   ASSERT_THAT(own.list, SizeIs(1));
   EXPECT_FALSE(own.standard);
@@ -93,18 +102,18 @@ TEST(FamilyArguments, AValueThatDoesNotFitItsTypeIsTheFamilysMistake) {
   for (const json& bad : {json{{"int32", "2 ^ 31"}}, json{{"uint32", "-1"}}, json{{"uint64", "-1"}},
                           json{{"float", "10 ^ 39"}}, json{{"int8", "128"}}, json{{"uint8", "256"}},
                           json{{"int16", "-2 ^ 15 - 1"}}, json{{"uint16", "2 ^ 16"}}}) {
-    expect_bad(with_arguments(json::array({bad})),
-               {"family.json: /arguments/0", "which is not a valid "});
+    expect_bad(with_arguments(json::array({bad})), {"family.json: /arguments/0", "not a"});
   }
   expect_bad(with_arguments({{{"int32", "inf"}}}), {"/arguments/0/int32", "not a finite"});
 }
 
 TEST(FamilyArguments, StructsAreLaidOutAsInC) {
   const KernelArguments arguments = arguments_of(json::parse(R"([
-      {"struct": [{"bool": "1"}, {"int32": ["1", "2", "3"]}, {"struct": [{"double": "1"}]},
-                  {"tensor": "o", "offset_bytes": "64"}, {"bool": "0"}]},
-      {"struct": [{"int32": "5"}], "align": "32"},
-      {"struct": [{"uint32": "5"}, {"uint16": ["1", "2", "3"]}]}])"));
+      {"struct": [{"name": "a", "bool": "1"}, {"name": "b", "int32": ["1", "2", "3"]},
+                  {"name": "c", "struct": [{"name": "d", "double": "1"}]},
+                  {"name": "e", "tensor": "o", "offset_bytes": "64"}, {"name": "f", "bool": "0"}]},
+      {"struct": [{"name": "a", "int32": "5"}], "align": "32"},
+      {"struct": [{"name": "a", "uint32": "5"}, {"name": "b", "uint16": ["1", "2", "3"]}]}])"));
   ASSERT_THAT(arguments.list, SizeIs(3));
   const KernelArgument& first = arguments.list[0];
   std::vector<std::int64_t> offsets;
@@ -127,8 +136,9 @@ TEST(FamilyArguments, StructsAreLaidOutAsInC) {
 TEST(FamilyArguments, WhatItsConditionExcludesIsNotThere) {
   const KernelArguments arguments = arguments_of(json::parse(R"([
       {"int32": "1", "when": "!causal"},
-      {"struct": [{"int32": "2"}, {"double": "3", "when": "!causal"}], "when": "causal"},
-      {"struct": [{"int32": "2", "when": "!causal"}]}])"));
+      {"struct": [{"name": "a", "int32": "2"}, {"name": "b", "double": "3", "when": "!causal"}],
+       "when": "causal"},
+      {"struct": [{"name": "a", "int32": "2", "when": "!causal"}]}])"));
   ASSERT_THAT(arguments.list, SizeIs(1));
   EXPECT_EQ(arguments.list[0].pointer, "/arguments/1");
   EXPECT_EQ(arguments.list[0].bytes, 4);
@@ -177,8 +187,10 @@ TEST(FamilyArguments, MistakesAreNamedWithTheirPointer) {
              {": /arguments/0", "does not say what it is"});
   expect_bad(with_arguments({{{"int32", "1"}, {"float", "1"}}}), {": /arguments/0", "at once"});
   expect_bad(with_arguments({{{"int32", "nope"}}}), {": /arguments/0/int32", "'nope'"});
-  expect_bad(with_arguments({{{"struct", {{{"int32", "1"}}}}, {"align", "3"}}}),
+  expect_bad(with_arguments({{{"struct", {{{"name", "a"}, {"int32", "1"}}}}, {"align", "3"}}}),
              {": /arguments/0", "power of two"});
+  expect_bad(with_arguments({{{"struct", {{{"int32", "1"}}}}}}),
+             {": /arguments/0/struct/0", "has no \"name\""});
   json both = fixtures::toy_json();
   both["arguments"] = {{{"tensor", "q"}}};
   expect_bad(both, {"both 'abi' and 'arguments'"});
@@ -252,7 +264,8 @@ TEST(FamilyLaunch, MayHaveClustersAndAttributes) {
   EXPECT_EQ(launch.cluster, (std::array<std::int64_t, 3>{2, 4, 1}));
   EXPECT_EQ(launch.attributes, (LaunchAttributes{true, false, 50}));
   family["launch"]["cluster"] = {"3", "1", "1"};
-  expect_bad(family, {": /launch/cluster/0", "do not divide a grid of 8"});
+  expect_bad(family, {": /launch/cluster/0",
+                      "\"3\" gives 3: clusters of blocks do not divide the grid, here 8"});
 }
 
 }  // namespace

@@ -7,10 +7,6 @@
 #include <cstring>
 #include <limits>
 
-#include "attention/forward_arguments.hpp"
-#include "runtime/facts.hpp"
-#include "unit/runtime/sample_table.hpp"
-
 namespace fatune_attention::detail {
 namespace {
 
@@ -21,22 +17,22 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 template <typename Calls>
 bool fails(Calls calls) {
   LaunchBuilder builder;
-  builder.begin_argument();
+  builder.add(Call::begin_argument);
   calls(builder);
-  builder.end_argument();
+  builder.add(Call::end_argument);
   return !builder.ok();
 }
 
 /// Expects a call to take the least and the greatest value of an integer type, and to refuse the
 /// next values beyond them, fractions, NaN and infinity.
-#define EXPECT_RANGE(call, least, most)                                           \
-  EXPECT_FALSE(fails([](LaunchBuilder& builder) { builder.call(least); }));       \
-  EXPECT_FALSE(fails([](LaunchBuilder& builder) { builder.call(most); }));        \
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.call((least)-1.0); }));  \
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.call((most) + 1.0); })); \
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.call(0.5); }));          \
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.call(kNan); }));         \
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.call(kInf); }))
+#define EXPECT_RANGE(call, least, most)                                                        \
+  EXPECT_FALSE(fails([](LaunchBuilder& builder) { builder.add(Call::call, {least}); }));       \
+  EXPECT_FALSE(fails([](LaunchBuilder& builder) { builder.add(Call::call, {most}); }));        \
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::call, {(least)-1.0}); }));  \
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::call, {(most) + 1.0}); })); \
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::call, {0.5}); }));          \
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::call, {kNan}); }));         \
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::call, {kInf}); }))
 
 TEST(LaunchBuilder, TakesIntegersOfTheirTypeAlone) {
   EXPECT_RANGE(int8, -128.0, 127.0);
@@ -48,57 +44,63 @@ TEST(LaunchBuilder, TakesIntegersOfTheirTypeAlone) {
 }
 
 TEST(LaunchBuilder, Takes64BitIntegersAsFarAsDoublesAreExact) {
-  EXPECT_FALSE(fails([](LaunchBuilder& builder) { builder.int64(-0x1p53); }));
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.int64(0x1p53 + 2); }));
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.int64(0x1p63); }));
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.uint64(-1); }));
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.uint64(0x1p64); }));
+  EXPECT_FALSE(fails([](LaunchBuilder& builder) { builder.add(Call::int64, {-0x1p53}); }));
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::int64, {0x1p53 + 2}); }));
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::int64, {0x1p63}); }));
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::uint64, {-1}); }));
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::uint64, {0x1p64}); }));
 }
 
 TEST(LaunchBuilder, TakesInfinityWhereItIsNamed) {
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.float32(kInf); }));
-  EXPECT_FALSE(fails([](LaunchBuilder& builder) { builder.float32(-kInf, true); }));
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.float32(1e39); }));
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.float32(kNan, true); }));
-  EXPECT_FALSE(fails([](LaunchBuilder& builder) { builder.float64(1e39); }));
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.float64(kInf); }));
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.boolean(kNan); }));
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::float32, {kInf}); }));
+  EXPECT_FALSE(
+      fails([](LaunchBuilder& builder) { builder.add(Call::float32_or_infinity, {-kInf}); }));
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::float32, {1e39}); }));
+  EXPECT_TRUE(
+      fails([](LaunchBuilder& builder) { builder.add(Call::float32_or_infinity, {kNan}); }));
+  EXPECT_FALSE(fails([](LaunchBuilder& builder) { builder.add(Call::float64, {1e39}); }));
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::float64, {kInf}); }));
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::boolean, {kNan}); }));
 }
 
 TEST(LaunchBuilder, TakesExtentsWithinCudasLimits) {
-  EXPECT_FALSE(fails([](LaunchBuilder& builder) { builder.grid(2147483647, 65535, 65535); }));
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.grid(1, 65536, 1); }));
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.grid(0, 1, 1); }));
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.block(1025, 1, 1); }));
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.block(1, 1, 65); }));
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.cluster(17, 1, 1); }));
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.dynamic_smem_bytes(-1); }));
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.smem_carveout_percent(101); }));
-  EXPECT_FALSE(fails([](LaunchBuilder& builder) { builder.smem_carveout_percent(-1); }));
+  EXPECT_FALSE(fails([](LaunchBuilder& builder) {
+    builder.add(Call::grid, {2147483647, 65535, 65535});
+  }));
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::grid, {1, 65536, 1}); }));
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::grid, {0, 1, 1}); }));
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::block, {1025, 1, 1}); }));
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::block, {1, 1, 65}); }));
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::cluster, {17, 1, 1}); }));
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::dynamic_smem_bytes, {-1}); }));
+  EXPECT_TRUE(
+      fails([](LaunchBuilder& builder) { builder.add(Call::smem_carveout_percent, {101}); }));
+  EXPECT_FALSE(
+      fails([](LaunchBuilder& builder) { builder.add(Call::smem_carveout_percent, {-1}); }));
 }
 
 TEST(LaunchBuilder, RefusesClustersThatDoNotDivideTheGrid) {
   LaunchBuilder builder;
-  builder.grid(6, 1, 1);
-  builder.cluster(3, 1, 1);
+  builder.add(Call::grid, {6, 1, 1});
+  builder.add(Call::cluster, {3, 1, 1});
   EXPECT_TRUE(builder.ok());
-  builder.cluster(4, 1, 1);
+  builder.add(Call::cluster, {4, 1, 1});
   EXPECT_STREQ(builder.failure(), "clusters of blocks do not divide the grid");
 }
 
 TEST(LaunchBuilder, KeepsTheFirstFailure) {
   LaunchBuilder builder;
-  builder.grid(0, 1, 1);
-  builder.block(0, 1, 1);
+  builder.add(Call::grid, {0, 1, 1});
+  builder.add(Call::block, {0, 1, 1});
   EXPECT_STREQ(builder.failure(), "the grid is beyond CUDA's limits");
 }
 
 TEST(LaunchBuilder, RefusesBuffersThatAreNone) {
   EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.workspace(0, 0, Clear::none); }));
   EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.workspace(4, -1, Clear::once); }));
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.buffer(0, 0); }));
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.tensor(Operand::q, -1); }));
-  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.begin_struct(3); }));
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::address, {0}, buffer(0)); }));
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::address, {-1}, Operand::q); }));
+  EXPECT_TRUE(fails([](LaunchBuilder& builder) { builder.add(Call::begin_struct, {3}); }));
 }
 
 struct Encoded {
@@ -119,21 +121,24 @@ Value value_at(const LaunchBuilder& builder, std::size_t offset) {
   return value;
 }
 
-TensorMap map_of(double size, int swizzle) {
-  return {9, 2, {size, 8}, {256}, {64, 1}, {1, 1}, 0, swizzle, 0, 0};
+/// Adds a map of (size, 8) elements.
+void add_map(LaunchBuilder& builder, double offset_bytes, double size, double swizzle,
+             Operand tensor = Operand::q) {
+  builder.add(Call::tensor_map, {offset_bytes, 9, 0, swizzle, 0, 0, size, 8, 256, 64, 1, 1, 1},
+              tensor);
 }
 
 TEST(LaunchBuilder, PlacesAddressesAndMaps) {
   LaunchBuilder builder({{0x1000, 0, 0, 0, 0}, 0x20000}, &write_encoded);
   builder.workspace(4, 0, Clear::once);
   builder.workspace(4, 0, Clear::once);
-  builder.begin_argument();
-  builder.begin_struct(0);
-  builder.buffer(1, 16);
-  builder.tensor_map(Operand::q, 32, map_of(128, 3));
-  builder.buffer_map(0, 0, map_of(64, 3));
-  builder.end_struct();
-  builder.end_argument();
+  builder.add(Call::begin_argument);
+  builder.add(Call::begin_struct, {0});
+  builder.add(Call::address, {16}, buffer(1));
+  add_map(builder, 32, 128, 3);
+  add_map(builder, 0, 64, 3, buffer(0));
+  builder.add(Call::end_struct);
+  builder.add(Call::end_argument);
   ASSERT_TRUE(builder.ok()) << builder.failure();
   EXPECT_EQ(builder.arguments().bytes(), 64U + 2 * 128);
   EXPECT_EQ(value_at<std::uint64_t>(builder, 0), 0x20000U + 256 + 16);
@@ -144,54 +149,29 @@ TEST(LaunchBuilder, PlacesAddressesAndMaps) {
 
 TEST(LaunchBuilder, FailsAsTheEncoderOfMapsDoes) {
   LaunchBuilder builder({}, &write_encoded);
-  builder.begin_argument();
-  builder.tensor_map(Operand::q, 0, map_of(128, 0));
+  builder.add(Call::begin_argument);
+  add_map(builder, 0, 128, 0);
   EXPECT_STREQ(builder.failure(), "refused");
 }
 
 TEST(LaunchBuilder, RefusesMapsWithoutWholeNumbers) {
   for (const double size : {0.5, -1.0, kNan, 0x1p41}) {
-    EXPECT_TRUE(fails([&](LaunchBuilder& builder) {
-      builder.tensor_map(Operand::q, 0, map_of(size, 3));
-    })) << size;
+    EXPECT_TRUE(fails([&](LaunchBuilder& builder) { add_map(builder, 0, size, 3); })) << size;
+  }
+  for (const double swizzle : {-1.0, 32.0}) {
+    EXPECT_TRUE(fails([&](LaunchBuilder& builder) { add_map(builder, 0, 64, swizzle); }));
   }
   EXPECT_TRUE(fails([](LaunchBuilder& builder) {
-    TensorMap map = map_of(64, 3);
-    map.dimensions = 6;
-    builder.tensor_map(Operand::q, 0, map);
+    builder.add(Call::tensor_map, {0, 9, 0, 0, 0, 0});
   }));
 }
 
-/// Packs the arguments of the same problem and tensors with fatune's own code.
-std::vector<std::uint8_t> packed(const Problem& problem, const Addresses& addresses) {
-  fatune::Problem same{problem.batch, problem.seq_len, problem.heads, problem.d_head};
-  same.seq_len_kv = problem.seq_len_kv;
-  same.lse = problem.lse;
-  const fatune::ArgumentEncoder encoder{[&](const std::string& tensor) {
-                                          const std::string names[] = {"q", "k", "v", "o", "lse"};
-                                          const auto* at = std::ranges::find(names, tensor);
-                                          return addresses.operands[at - names];
-                                        },
-                                        {}};
-  return pack_arguments(attention_forward_arguments(same), encoder);
-}
-
-TEST(LaunchBuilder, PassesTheStandardArgumentsThatFatunePasses) {
-  const Addresses addresses{{0x10, 0x20, 0x30, 0x40, 0x50}, 0};
-  for (const bool lse : {false, true}) {
-    for (const std::int64_t keys : {4096, 5000}) {
-      Problem problem = tuned_problem();
-      problem.lse = lse;
-      problem.seq_len_kv = keys;
-      LaunchBuilder builder(addresses, nullptr);
-      builder.standard_arguments(facts_of(problem, usual_tensors(problem), fake_h200()));
-      ASSERT_TRUE(builder.ok());
-      ASSERT_EQ(builder.arguments().count(), 1);
-      const unsigned char* bytes = builder.arguments().data();
-      EXPECT_EQ(std::vector<std::uint8_t>(bytes, bytes + builder.arguments().bytes()),
-                packed(problem, addresses));
-    }
-  }
+TEST(LaunchBuilder, SaysWhichValueIsOutOfRange) {
+  LaunchBuilder builder;
+  builder.add(Call::block, {32, 1, 65});
+  EXPECT_EQ(builder.details().value, 2);
+  EXPECT_EQ(builder.details().least, 1);
+  EXPECT_EQ(builder.details().most, 64);
 }
 
 }  // namespace

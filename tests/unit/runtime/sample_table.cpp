@@ -43,40 +43,62 @@ int tma_code(const Facts&) { return 0; }
 int plain_code(const Facts& facts) { return facts.arch >= 90 ? 1 : facts.arch >= 80 ? 2 : -1; }
 
 void launch_tma(const Facts& facts, LaunchBuilder& builder) {
-  builder.grid(2 * facts.heads, 1, facts.batch);
-  builder.block(384, 1, 1);
-  builder.cluster(2, 1, 1);
-  builder.dynamic_smem_bytes(200'000);
+  builder.add(Call::grid, {2 * facts.heads, 1, facts.batch});
+  builder.add(Call::block, {384, 1, 1});
+  builder.add(Call::cluster, {2, 1, 1});
+  builder.add(Call::dynamic_smem_bytes, {200'000});
   builder.workspace(4, 0, Clear::once);
   builder.workspace(1000, 7, Clear::before_launch);
-  TensorMap map{9,
-                4,
-                {facts.d_head, facts.seq_len, facts.heads, facts.batch},
-                {facts.q_row_stride * 2, facts.q_head_stride * 2, facts.q_batch_stride * 2},
-                {64, 64, 1, 1},
-                {1, 1, 1, 1},
-                0,
-                3,
-                3,
-                0};
-  builder.begin_argument();
-  builder.tensor_map(Operand::q, 0, map);
-  builder.end_argument();
-  builder.begin_argument();
-  builder.begin_struct(0);
-  builder.buffer(0, 0);
-  builder.buffer(1, 0);
-  builder.int32(facts.seq_len);
-  builder.float32(facts.softmax_scale);
-  builder.end_struct();
-  builder.end_argument();
+  builder.add(Call::begin_argument);
+  builder.add(Call::tensor_map,
+              {0,
+               9,
+               0,
+               3,
+               3,
+               0,  //
+               facts.d_head,
+               facts.seq_len,
+               facts.heads,
+               facts.batch,  //
+               facts.q_row_stride * 2,
+               facts.q_head_stride * 2,
+               facts.q_batch_stride * 2,
+               64,
+               64,
+               1,
+               1,  //
+               1,
+               1,
+               1,
+               1},
+              Operand::q);
+  builder.add(Call::end_argument);
+  builder.add(Call::begin_argument);
+  builder.add(Call::begin_struct, {0});
+  builder.add(Call::address, {0}, buffer(0));
+  builder.add(Call::address, {0}, buffer(1));
+  builder.add(Call::int32, {facts.seq_len});
+  builder.add(Call::float32, {facts.softmax_scale});
+  builder.add(Call::end_struct);
+  builder.add(Call::end_argument);
 }
 
 void launch_standard(const Facts& facts, double smem_bytes, LaunchBuilder& builder) {
-  builder.grid(facts.heads, facts.batch, 1);
-  builder.block(128, 1, 1);
-  builder.dynamic_smem_bytes(smem_bytes);
-  builder.standard_arguments(facts);
+  builder.add(Call::grid, {facts.heads, facts.batch, 1});
+  builder.add(Call::block, {128, 1, 1});
+  builder.add(Call::dynamic_smem_bytes, {smem_bytes});
+  builder.add(Call::begin_argument);
+  builder.add(Call::begin_struct, {0});
+  for (const Operand tensor : {Operand::q, Operand::k, Operand::v, Operand::o}) {
+    builder.add(Call::address, {0}, tensor);
+  }
+  for (const double extent : {facts.batch, facts.seq_len, facts.heads}) {
+    builder.add(Call::int32, {extent});
+  }
+  builder.add(Call::float32, {facts.softmax_scale});
+  builder.add(Call::end_struct);
+  builder.add(Call::end_argument);
 }
 
 void launch_plain(const Facts& facts, LaunchBuilder& builder) {

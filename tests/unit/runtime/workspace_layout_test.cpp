@@ -26,7 +26,7 @@ std::vector<Part> fills(const WorkspaceLayout& layout, bool is_clean) {
 }
 
 TEST(WorkspaceLayout, IsEmptyWithoutBuffers) {
-  const WorkspaceLayout layout;
+  const WorkspaceLayout layout{};
   EXPECT_EQ(layout.bytes(), 0U);
   EXPECT_THAT(fills(layout, false), IsEmpty());
 }
