@@ -1,0 +1,259 @@
+// What family.json says of a kernel and the kernel's own code says too: the places of a struct's
+// members, the plan of shared memory, and the registers of consumers. NVRTC compiles the kernel's
+// headers with a static_assert for each of these facts.
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "compile/compiler.hpp"
+#include "core/shared_tensor.hpp"
+#include "data/device_file.hpp"
+#include "data/file_tree.hpp"
+#include "plan/config_text.hpp"
+#include "plan/family.hpp"
+#include "plan/kernel_name.hpp"
+#include "plan/planner.hpp"
+#include "plan/scope.hpp"
+
+namespace fatune {
+namespace {
+
+using testing::HasSubstr;
+
+// Causal, so that no configuration has a shorter step, whose length is a define.
+const Problem kDeclaredProblem{2, 1024, 8, 128, DType::fp16, true};
+
+FileTree declared_tree() {
+  FileTree files;
+  files.overlay_kernels(FATUNE_SOURCE_DIR "/tests/families/tma_toy");
+  files.overlay_kernels(FATUNE_SOURCE_DIR "/tests/families/broken_hopper");
+  return files;
+}
+
+struct DeclaredFamily {
+  explicit DeclaredFamily(const char* name) : family(load_family(files, name)) {}
+
+  [[nodiscard]] LaunchGeometry launch(const Config& config, const Problem& problem) const {
+    return launch_geometry(family, config, problem, limits);
+  }
+  [[nodiscard]] std::vector<Config> default_space() const {
+    return make_plan(family, load_space(files, family, family.default_space)).kept;
+  }
+  /// The problem with the configuration's values.
+  [[nodiscard]] Problem problem_of(const Config& config) const {
+    Problem problem = kDeclaredProblem;
+    problem.dtype = static_cast<DType>(config.values.at(find_parameter(family, "dtype").value()));
+    problem.d_head = problem.d_head_v = config.values.at(find_parameter(family, "d_head").value());
+    return problem;
+  }
+
+  /// Compiles a translation unit in place of the kernel's, with its options and defines. Returns
+  /// the log of errors; empty if there are none.
+  [[nodiscard]] std::string log_of(const Config& config, const std::string& code) const {
+    CompileRequest request =
+        compile_request(family, config, problem_of(config), limits.arch, limits);
+    auto sources = std::make_shared<SourceBundle>(*request.sources);
+    sources->main.text = code + "\nextern \"C\" __global__ void declared() {}\n";
+    request.sources = std::move(sources);
+    request.entry_is_template = false;
+    request.entry_point = "declared";
+    const CompileResult result = compile_to_ptx(request);
+    const auto* failed = std::get_if<CompileFailed>(&result);
+    return failed == nullptr ? "" : failed->log;
+  }
+
+  FileTree files = declared_tree();
+  DeviceLimits limits = load_device_limits(files, {90, 'a'});
+  Family family;
+};
+
+// --- The members of a struct ---
+
+/// The names of the members of the struct that are there, in order.
+std::vector<std::string> member_names(const DeclaredFamily& of, const Config& config,
+                                      const Problem& problem, const std::string& pointer) {
+  const std::vector<double> scope = make_scope(of.family, config, &problem, &of.limits);
+  std::vector<std::string> names;
+  for (const LaunchStep& step : of.family.arguments.steps) {
+    const bool is_member = step.pointer.starts_with(pointer + "/struct/");
+    if (is_member && (!step.when || step.when->holds(scope))) {
+      names.push_back(step.name);
+    }
+  }
+  return names;
+}
+
+std::vector<std::int64_t> member_offsets(const KernelArgument& argument) {
+  std::vector<std::int64_t> offsets;
+  std::ranges::transform(argument.scalars, std::back_inserter(offsets), &ScalarPiece::offset);
+  std::ranges::transform(argument.addresses, std::back_inserter(offsets), &AddressPiece::offset);
+  std::ranges::sort(offsets);
+  return offsets;
+}
+
+/// Asserts the places of the members of Work, the only struct among the arguments.
+std::string work_asserts(const DeclaredFamily& of, const Config& config, const Problem& problem) {
+  const LaunchGeometry launch = of.launch(config, problem);
+  const auto work = std::ranges::find_if(
+      launch.arguments.list, [](const KernelArgument& one) { return one.scalars.size() > 1; });
+  const std::vector<std::string> names = member_names(of, config, problem, work->pointer);
+  const std::vector<std::int64_t> offsets = member_offsets(*work);
+  EXPECT_EQ(names.size(), offsets.size());
+  // NVRTC has no <cstddef>; __INTADDR__ is the operator that its front end has for this.
+  std::string code = fmt::format(
+      "#define offsetof(type, member) __INTADDR__(&((type*)0)->member)\n"
+      "static_assert(sizeof(Work) == {}, \"the size of Work\");\n",
+      work->bytes);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    code += fmt::format("static_assert(offsetof(Work, {0}) == {1}, \"the offset of {0}\");\n",
+                        names[i], offsets[i]);
+  }
+  return code;
+}
+
+constexpr const char* kWorkHeader = "#include \"flash_sm90/kernel_args.cuh\"\n";
+
+constexpr const char* kSplitConfig =
+    "(ws, FP16, 128, 128, 128, 2, 8, 2): overlap+lazy+slots_1+cluster_1+persistent+dynamic+split";
+
+TEST(DeclaredStruct, WorkHasItsMembersWhereTheKernelReadsThem) {
+  const DeclaredFamily flash("flash_sm90");
+  for (const char* text :
+       {kSplitConfig, "(ws, FP16, 128, 128, 128, 2, 8, 2): overlap+lazy+slots_1+cluster_1"}) {
+    const Config config = parse_config(flash.family, text);
+    for (const bool lse : {false, true}) {
+      Problem problem = kDeclaredProblem;
+      problem.lse = lse;
+      EXPECT_EQ(flash.log_of(config, kWorkHeader + work_asserts(flash, config, problem)), "");
+    }
+  }
+}
+
+TEST(DeclaredStruct, TwoMembersThatChangePlacesAreNoticed) {
+  DeclaredFamily flash("flash_sm90");
+  const Config config = parse_config(flash.family, kSplitConfig);
+  auto& steps = flash.family.arguments.steps;
+  std::iter_swap(std::ranges::find(steps, "tiles", &LaunchStep::name),
+                 std::ranges::find(steps, "split_tiles", &LaunchStep::name));
+  const std::string log =
+      flash.log_of(config, kWorkHeader + work_asserts(flash, config, kDeclaredProblem));
+  EXPECT_THAT(log, HasSubstr("the offset of tiles"));
+  EXPECT_THAT(log, HasSubstr("the offset of split_tiles"));
+}
+
+TEST(DeclaredStruct, TestsFamiliesHaveTheirMembersThereToo) {
+  for (const char* name : {"broken_hopper", "tma_toy"}) {
+    const DeclaredFamily of(name);
+    const Config config = of.default_space().at(0);
+    const std::string code = name == std::string_view("tma_toy")
+                                 ? of.family.sources.items[0].value->main.text
+                                 : kWorkHeader;
+    EXPECT_EQ(of.log_of(config, code + work_asserts(of, config, of.problem_of(config))), "")
+        << name;
+  }
+}
+
+// --- The plan of shared memory, and the registers ---
+
+/// The configuration as the kernel's template argument.
+std::string template_argument(const Family& family, const Config& config) {
+  const std::string name = kernel_name(family, config);
+  return name.substr(name.find('<') + 1, name.rfind('>') - name.find('<') - 1);
+}
+
+/// Asserts that stages and panels of a tensor begin where the kernel has them. `{}` in `place` is
+/// the stage.
+std::string tensor_asserts(const SharedTensor& tensor, const char* place, const char* panel_bytes) {
+  std::string code;
+  for (std::int64_t stage = 0; stage < tensor.stages; ++stage) {
+    for (std::int64_t column = 0; column < tensor.columns; column += tensor.panel_columns) {
+      code += fmt::format("static_assert({} + {} * {} == {}, \"{}, stage {}, column {}\");\n",
+                          fmt::format(fmt::runtime(place), stage), column / tensor.panel_columns,
+                          panel_bytes, offset_of(tensor, {stage, 0, column}), tensor.name, stage,
+                          column);
+    }
+  }
+  return code;
+}
+
+/// Asserts the facts of one configuration, in a namespace of its own.
+std::string shared_asserts(const DeclaredFamily& of, const Config& config, std::size_t index) {
+  const Problem problem = of.problem_of(config);
+  const auto tensors = shared_tensors(of.family, config, problem, of.limits);
+  const auto quantity = [&](const char* name) {
+    return find_quantity(of.family, config, problem, of.limits, name).value();
+  };
+  const std::string facts = fmt::format(
+      "static_assert(S::kQuerySlots * S::kGroups == {}, \"stages of sQ\");\n"
+      "static_assert(S::kStages == {}, \"stages of sK\");\n"
+      "static_assert(P::kBarriers == {}, \"the end of sV\");\n"
+      "static_assert((P::tile(S::kTileSlots) - P::kBarriers + 15) / 16 * 16 == {}, "
+      "\"barrier_bytes\");\n"
+      "static_assert(S::kThreads == {}, \"threads\");\n"
+      "static_assert(S::kConsumerRegisters == {}, \"consumer_registers\");\n",
+      tensors.at(0).stages, tensors.at(1).stages,
+      quantity("smem_bytes") - quantity("barrier_bytes"), quantity("barrier_bytes"),
+      quantity("threads"), quantity("consumer_registers"));
+  return fmt::format("namespace n{} {{\nusing S = Shape<{}>;\nusing P = SmemPlan<S>;\n{}{}{}{}}}\n",
+                     index, template_argument(of.family, config),
+                     tensor_asserts(tensors.at(0), "P::query({0} / S::kGroups, {0} % S::kGroups)",
+                                    "P::kPanelBytesQ"),
+                     tensor_asserts(tensors.at(1), "P::key({})", "P::kPanelBytesKv"),
+                     tensor_asserts(tensors.at(2), "P::value({})", "P::kPanelBytesKv"), facts);
+}
+
+/// A sample of the valid configurations.
+std::vector<Config> shared_configs(const DeclaredFamily& of) {
+  constexpr std::size_t kCount = 200;
+  std::vector<Config> configs;
+  std::mt19937 random(1);
+  while (configs.size() < kCount) {
+    Config config{of.family.name, {}};
+    for (const Parameter& parameter : of.family.parameters) {
+      config.values.push_back(parameter.values[random() % parameter.values.size()]);
+    }
+    const Problem problem = of.problem_of(config);
+    if (!check_valid(of.family, config, &problem, &of.limits)) {
+      configs.push_back(config);
+    }
+  }
+  return configs;
+}
+
+TEST(DeclaredSharedMemory, IsTheKernels) {
+  const DeclaredFamily flash("flash_sm90");
+  const std::vector<Config> configs = shared_configs(flash);
+  std::string code = "#include \"flash_sm90/smem_plan.cuh\"\n";
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    code += shared_asserts(flash, configs[i], i);
+  }
+  EXPECT_EQ(flash.log_of(configs.front(), code), "");
+}
+
+// The kernel's code takes panels of 64 columns and the 128-byte swizzle for granted.
+TEST(DeclaredSharedMemory, IsWhatTensorMapsWrite) {
+  const DeclaredFamily flash("flash_sm90");
+  const Config config = parse_config(flash.family, kSplitConfig);
+  for (const SharedTensor& tensor :
+       shared_tensors(flash.family, config, kDeclaredProblem, flash.limits)) {
+    EXPECT_EQ(tensor.swizzle_bytes, 128) << tensor.name;
+    EXPECT_EQ(tensor.panel_columns, 64) << tensor.name;
+  }
+  const LaunchGeometry launch = flash.launch(config, kDeclaredProblem);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const TensorMapPiece& map = launch.arguments.list.at(i).tensor_maps.at(0);
+    EXPECT_EQ(map.swizzle, "128b") << map.tensor;
+    EXPECT_EQ(map.box.at(0), 64) << map.tensor;
+  }
+}
+
+}  // namespace
+}  // namespace fatune
