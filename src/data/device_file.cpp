@@ -83,21 +83,6 @@ DeviceLimits load_device_limits(const FileTree& tree, Arch arch) {
   return limits;
 }
 
-DeviceLimits read_device_limits(const JsonNode& device) {
-  DeviceLimits limits;
-  limits.name = device.at("name").text();
-  limits.arch = parse_arch(device.at("arch").text());
-  visit_members(limits, [&](const MemberInfo& info, auto& member) {
-    if constexpr (std::is_arithmetic_v<std::remove_reference_t<decltype(member)>>) {
-      if (const auto given = device.find(std::string(info.name));
-          given && !given->raw().is_null()) {
-        read_limit(*given, member);
-      }
-    }
-  });
-  return limits;
-}
-
 SmRates load_sm_rates(const FileTree& tree, Arch arch) {
   const JsonFile file = load_device_file(tree, nearest_known(tree, arch));
   const JsonNode node = file.root().at("rates");

@@ -19,9 +19,6 @@ namespace fatune {
 /// The product name of that GPU: "NVIDIA H200 SXM". Throws as load_device_limits() does.
 [[nodiscard]] std::string device_product(const FileTree& tree, Arch arch);
 
-/// Reads the limits that a device of an output has. The others keep the defaults of DeviceLimits.
-[[nodiscard]] DeviceLimits read_device_limits(const JsonNode& device);
-
 /// Loads what an SM of `arch` does per clock, from the same files. An architecture without a file
 /// has the rates of the nearest older one that has a file. Error(usage) as above if there is none.
 [[nodiscard]] SmRates load_sm_rates(const FileTree& tree, Arch arch);

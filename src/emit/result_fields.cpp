@@ -11,6 +11,7 @@
 #include "core/tightest_input.hpp"
 #include "emit/detail_fields.hpp"
 #include "emit/roofline.hpp"
+#include "record/record_json.hpp"
 
 namespace fatune {
 namespace {
@@ -108,21 +109,18 @@ const auto deterministic = [](const ResultRow& row) {
 /// The rank, the configuration and its outcome.
 Fields outcome_fields() {
   return {
-      {"rank", "rank", "place in the ranking, 1 for the fastest; null: not ranked", 0, kInRanking,
+      {"rank", "rank", doc_of<Result>("rank"), 0, kInRanking,
        [](const ResultRow& r) { return rank_or_none(r.result->rank); }},
-      {"tie_group", "tie",
-       "number of the tie group: results with the same number cannot be told apart by their times; "
-       "null: not ranked",
-       0, kInRanking, [](const ResultRow& r) { return rank_or_none(r.result->tie_group); },
+      {"tie_group", "tie", doc_of<Result>("tie_group"), 0, kInRanking,
+       [](const ResultRow& r) { return rank_or_none(r.result->tie_group); },
        ColumnFit{.leaves = 10}},
-      {"config", "config", "the configuration's short form", 0, kEverywhere,
+      {"config", "config", doc_of<Result>("config"), 0, kEverywhere,
        [](const ResultRow& r) { return r.result->short_form; }, ColumnFit{.config = true}},
-      {kFamilyField, "family", "the configuration's kernel family", 0, kEverywhere,
+      {kFamilyField, "family", doc_of<Result>(kFamilyField), 0, kEverywhere,
        [](const ResultRow& r) { return text_or_none(r.result->config.family); },
        ColumnFit{.leaves = 13}},
-      {"outcome", "outcome", "how the configuration ended: measured, estimated, wrong_result, ...",
-       0, kInFailures, [](const ResultRow& r) { return outcome_name(r.result->outcome); },
-       ColumnFit{.once = true}},
+      {"outcome", "outcome", doc_of<Result>("outcome"), 0, kInFailures,
+       [](const ResultRow& r) { return outcome_name(r.result->outcome); }, ColumnFit{.once = true}},
       {"measured", "measured", "false: nothing was timed for this result", 0, kForPrograms,
        [](const ResultRow& r) { return std::holds_alternative<Measured>(r.result->outcome); }},
       {"verified", "verified",
@@ -133,20 +131,14 @@ Fields outcome_fields() {
       {"deterministic", "deterministic",
        "false: correct outputs for the same inputs differed from run to run; null: not measured", 0,
        kForPrograms, deterministic},
-      {"reused", "reused", "true: the outcome was taken from an earlier run (docs/store.md)", 0,
-       kForPrograms, [](const ResultRow& r) { return r.result->reused; }},
-      {"pruned_by", "pruned by",
-       "id of the rule that dropped the configuration, if it was tried anyway for an audit; else "
-       "null",
-       0, kEverywhere, [](const ResultRow& r) { return text_or_none(r.result->pruned_by); },
+      {"reused", "reused", doc_of<Result>("reused"), 0, kForPrograms,
+       [](const ResultRow& r) { return r.result->reused; }},
+      {"pruned_by", "pruned by", doc_of<Result>("pruned_by"), 0, kEverywhere,
+       [](const ResultRow& r) { return text_or_none(r.result->pruned_by); },
        ColumnFit{.leaves = 12}},
-      {"proposed_by", "proposed by",
-       "what proposed the configuration: a search, or plan (its outcome is needed); null: not "
-       "known (docs/search.md)",
-       0, kForPrograms, [](const ResultRow& r) { return text_or_none(r.result->proposed_by); }},
-      {"proposal", "proposal",
-       "place of the configuration among those proposed for the problem; null: not known", 0,
-       kForPrograms,
+      {"proposed_by", "proposed by", doc_of<Result>("proposed_by"), 0, kForPrograms,
+       [](const ResultRow& r) { return text_or_none(r.result->proposed_by); }},
+      {"proposal", "proposal", doc_of<Result>("proposal"), 0, kForPrograms,
        [](const ResultRow& r) {
          return r.result->proposal == 0 ? std::nullopt : std::optional(r.result->proposal);
        }},
@@ -156,29 +148,23 @@ Fields outcome_fields() {
 /// Measured or estimated times.
 Fields timing_fields() {
   return {
-      {"time_us", "us",
-       "time in microseconds that the ranking uses: the median of the samples, or the estimate", 1,
-       kInRanking, [](const ResultRow& r) { return us_of(r); }},
-      {"mean_us", "mean", "mean of the samples in microseconds", 1, kForPrograms,
-       timing<&Timing::mean_us>},
-      {"min_us", "min", "shortest sample in microseconds", 1, kInRanking, timing<&Timing::min_us>,
+      {"time_us", "us", doc_of<Result>("time_us"), 1, kInRanking,
+       [](const ResultRow& r) { return us_of(r); }},
+      {"mean_us", "mean", doc_of<Result>("mean_us"), 1, kForPrograms, timing<&Timing::mean_us>},
+      {"min_us", "min", doc_of<Result>("min_us"), 1, kInRanking, timing<&Timing::min_us>,
        ColumnFit{.leaves = 3}},
-      {"max_us", "max", "longest sample in microseconds", 1, kForPrograms, timing<&Timing::max_us>},
-      {"stddev_us", "stddev",
-       "standard deviation of the samples in microseconds; null: fewer than two, or not known", 2,
-       kInRanking, timing<&Timing::stddev_us, 2>, ColumnFit{.leaves = 2}},
-      {"median_low_us", "low", "lower end of the median's confidence interval in microseconds", 1,
-       kForPrograms, timing<&Timing::median_low_us>},
-      {"median_high_us", "high", "upper end of the median's confidence interval in microseconds", 1,
-       kForPrograms, timing<&Timing::median_high_us>},
-      {"samples", "n", "number of samples timed; null: not known", 0, kInRanking, sample_count,
+      {"max_us", "max", doc_of<Result>("max_us"), 1, kForPrograms, timing<&Timing::max_us>},
+      {"stddev_us", "stddev", doc_of<Result>("stddev_us"), 2, kInRanking,
+       timing<&Timing::stddev_us, 2>, ColumnFit{.leaves = 2}},
+      {"median_low_us", "low", doc_of<Result>("median_low_us"), 1, kForPrograms,
+       timing<&Timing::median_low_us>},
+      {"median_high_us", "high", doc_of<Result>("median_high_us"), 1, kForPrograms,
+       timing<&Timing::median_high_us>},
+      {"samples", "n", doc_of<Result>("samples"), 0, kInRanking, sample_count,
        ColumnFit{.leaves = 4}},
-      {"part_share", "part",
-       "fraction of the problem that was timed before the configuration was eliminated, with times "
-       "scaled to the whole; null: the whole problem was timed (docs/racing.md)",
-       2, kInRanking, part_share, ColumnFit{.leaves = 14}},
-      {"relative_percent", "rel %", "100 * time of the baseline / time of this configuration", 1,
-       kInRanking,
+      {"part_share", "part", doc_of<Result>("part_share"), 2, kInRanking, part_share,
+       ColumnFit{.leaves = 14}},
+      {"relative_percent", "rel %", doc_of<Result>("relative_percent"), 1, kInRanking,
        [](const ResultRow& r) {
          return r.result->rank == 0 ? std::nullopt : std::optional(r.result->relative_percent);
        },
@@ -220,18 +206,18 @@ Fields throughput_fields() {
 /// The resources that the machine code needs.
 Fields resource_fields() {
   return {
-      {"registers_per_thread", "regs", "registers per thread", 0, kInRanking,
+      {"registers_per_thread", "regs", doc_of<Result>("registers_per_thread"), 0, kInRanking,
        fact<&ResourceFacts::registers_per_thread>, ColumnFit{.leaves = 8}},
-      {"spill_store_bytes", "spill st", "bytes of spill stores per thread (static count)", 0,
-       kForPrograms, fact<&ResourceFacts::spill_store_bytes>},
-      {"spill_load_bytes", "spill", "bytes of spill loads per thread (static count)", 0, kInRanking,
+      {"spill_store_bytes", "spill st", doc_of<Result>("spill_store_bytes"), 0, kForPrograms,
+       fact<&ResourceFacts::spill_store_bytes>},
+      {"spill_load_bytes", "spill", doc_of<Result>("spill_load_bytes"), 0, kInRanking,
        fact<&ResourceFacts::spill_load_bytes>, ColumnFit{.leaves = 7}},
-      {"local_bytes", "local", "stack frame per thread in bytes", 0, kForPrograms,
+      {"local_bytes", "local", doc_of<Result>("local_bytes"), 0, kForPrograms,
        fact<&ResourceFacts::local_bytes>},
-      {"static_smem_bytes", "static smem", "static shared memory per block in bytes", 0,
-       kForPrograms, fact<&ResourceFacts::static_smem_bytes>},
-      {"dynamic_smem_bytes", "dynamic smem", "dynamic shared memory per block in bytes", 0,
-       kForPrograms, if_compiled<&Result::dynamic_smem_bytes>},
+      {"static_smem_bytes", "static smem", doc_of<Result>("static_smem_bytes"), 0, kForPrograms,
+       fact<&ResourceFacts::static_smem_bytes>},
+      {"dynamic_smem_bytes", "dynamic smem", doc_of<Result>("dynamic_smem_bytes"), 0, kForPrograms,
+       if_compiled<&Result::dynamic_smem_bytes>},
       {"smem_bytes", "smem", "shared memory per block in bytes, static and dynamic", 0, kInRanking,
        [](const ResultRow& r) {
          return r.result->facts ? std::optional(r.result->facts->static_smem_bytes +
@@ -239,16 +225,15 @@ Fields resource_fields() {
                                 : std::nullopt;
        },
        ColumnFit{.leaves = 5}},
-      {"threads_per_block", "threads", "threads per block", 0, kForPrograms,
+      {"threads_per_block", "threads", doc_of<Result>("threads_per_block"), 0, kForPrograms,
        if_compiled<&Result::threads_per_block>},
-      {"blocks_per_sm", "blk/SM", "thread blocks that fit on one SM at a time", 0, kInRanking,
+      {"blocks_per_sm", "blk/SM", doc_of<Result>("blocks_per_sm"), 0, kInRanking,
        if_compiled<&Result::blocks_per_sm>, ColumnFit{.leaves = 6}},
-      {"code_bytes", "code", "size of the machine code in bytes", 0, kForPrograms,
+      {"code_bytes", "code", doc_of<Result>("code_bytes"), 0, kForPrograms,
        fact<&ResourceFacts::code_bytes>},
-      {"compile_ms", "compile ms",
-       "compile time in milliseconds, also if the machine code came from the cache", 0,
-       kForPrograms, if_compiled<&Result::compile_ms>},
-      {"from_cache", "cached", "whether the machine code came from the cache", 0, kForPrograms,
+      {"compile_ms", "compile ms", doc_of<Result>("compile_ms"), 0, kForPrograms,
+       if_compiled<&Result::compile_ms>},
+      {"from_cache", "cached", doc_of<Result>("from_cache"), 0, kForPrograms,
        if_compiled<&Result::from_cache>},
   };
 }
@@ -257,10 +242,8 @@ Fields resource_fields() {
 /// and files.
 Fields record_fields() {
   return {
-      {"same_code_as", "same code as",
-       "short form of a configuration with the same machine code and launch, from which the "
-       "outcome was copied; null: none",
-       0, kEverywhere, [](const ResultRow& r) { return text_or_none(r.result->same_code_as); },
+      {"same_code_as", "same code as", doc_of<Result>("same_code_as"), 0, kEverywhere,
+       [](const ResultRow& r) { return text_or_none(r.result->same_code_as); },
        ColumnFit{.leaves = 1, .config = true}},
       {"max_abs_error", "max err",
        "greatest absolute difference from the fp32 reference, on the input closest to its limit", 5,
@@ -273,17 +256,12 @@ Fields record_fields() {
        "percentage of elements that differ from the 16-bit reference by more than atol 1e-5, rtol "
        "1e-3",
        3, kForPrograms, mismatched_percent},
-      {"not_verified_because", "not verified",
-       "why emulation could not verify the output; null: it could, or was not asked to", 0,
+      {"not_verified_because", "not verified", doc_of<Result>("not_verified_because"), 0,
        kForPrograms, not_verified_because},
-      {"estimated_from", "from",
-       "what the time was estimated from: calibration, the family's model, which was fitted to "
-       "measured times; emulation, the instructions that it counted; family, the family's "
-       "quantities; problem, the problem alone; null: not an estimate",
-       0, kForPrograms, estimated_from},
-      {"kernel_name", "kernel", "the kernel's name as profilers print it", 0, kForPrograms,
+      {"estimated_from", "from", doc_of<Result>("estimated_from"), 0, kForPrograms, estimated_from},
+      {"kernel_name", "kernel", doc_of<Result>("kernel_name"), 0, kForPrograms,
        [](const ResultRow& r) { return text_or_none(r.result->kernel_name); }},
-      {"artifact_key", "key", "content address of the machine code", 0, kForPrograms,
+      {"artifact_key", "key", doc_of<Result>("artifact_key"), 0, kForPrograms,
        [](const ResultRow& r) { return text_or_none(r.result->artifact_key); }},
       {"detail", "detail", "why the configuration has no rank; null: it has one", 0, kInFailures,
        why_not_ranked, kWraps},

@@ -11,15 +11,6 @@
 namespace fatune {
 namespace {
 
-Json json_gate(const GateReport& gate) {
-  Json json{
-      {"of", json_value(TypeOfField<std::optional<std::string>>::value(text_or_none(gate.of)))},
-      {"against", gate.against},
-      {"differences", gate.differences}};
-  json.update(verdicts_json(gate.tolerance_percent, gate.checks));
-  return json;
-}
-
 /// Adds the derived fields to each of the results. `list`: their JSON.
 void add_derived(const RunReport& run, const ProblemReport& problem,
                  const std::vector<Result>& results, Json& list) {
@@ -56,10 +47,7 @@ const std::vector<DerivedMember>& derived_run_members() {
   static const std::vector<DerivedMember> all{
       {"gpu_busy_percent",
        "percentage of wall_s in which the GPUs verified or measured; null: nothing was measured"},
-      {"summary", "the result of the run, from medians or estimates"},
-      {"gate",
-       "comparison of the winners with what they were raced against (--against); null: they were "
-       "raced against nothing"}};
+      {"summary", "the result of the run, from medians or estimates"}};
   return all;
 }
 
@@ -69,7 +57,9 @@ Json results_object(const RunReport& report) {
   add_derived(report, json["problems"]);
   json["gpu_busy_percent"] = report.measured ? json_value(busy_percent(report)) : Json(nullptr);
   json["summary"] = json_summary(report);
-  json["gate"] = report.gate ? json_gate(*report.gate) : Json(nullptr);
+  if (report.gate) {
+    json["gate"].update(verdicts_json(report.gate->tolerance_percent, report.gate->checks));
+  }
   return json;
 }
 

@@ -11,9 +11,6 @@
 // The only form in which verdicts are printed, whichever command gives them (docs/verdicts.md).
 namespace fatune {
 
-[[nodiscard]] std::string_view verdict_name(Verdict verdict);  ///< "slower", "equal", ...
-[[nodiscard]] std::string_view doubt_text(Doubt doubt);        ///< empty: none
-
 /// "2 slower, 40 equal": the verdicts that occur, with their counts.
 [[nodiscard]] std::string counts_text(std::span<const RivalCheck> checks);
 /// "b16 s4096 h16 d128 FP16", and the number of a repetition after the first.

@@ -36,6 +36,8 @@ Json to_record(Arch value) { return arch_name(value); }
 Json to_record(Strategy value) { return strategy_name(value); }
 Json to_record(StopReason value) { return stop_reason_name(value); }
 Json to_record(EstimateSource value) { return estimate_source_name(value); }
+Json to_record(Verdict value) { return verdict_name(value); }
+Json to_record(Doubt value) { return doubt_text(value); }
 
 Json to_record(double value) {
   if (std::isfinite(value)) {

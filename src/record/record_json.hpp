@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,13 @@ struct RecordMember {
 };
 template <typename Value>
 [[nodiscard]] std::vector<RecordMember> record_members();
+/// What users are told about a member. Precondition: there is one of that name.
+template <typename Value>
+[[nodiscard]] std::string_view doc_of(std::string_view name) {
+  static const std::vector<RecordMember> members = record_members<Value>();
+  return std::ranges::find(members, name, [](const RecordMember& one) { return one.info.name; })
+      ->info.doc;
+}
 
 /// One line of JSON. Bytes that are not UTF-8 (a compiler's log may hold any) become U+FFFD.
 [[nodiscard]] std::string record_text(const RecordJson& json);

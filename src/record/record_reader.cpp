@@ -79,6 +79,8 @@ void read(const Json& json, Arch& value) { read_by(json, value, parse_arch); }
 void read(const Json& json, Strategy& value) { read_by(json, value, parse_strategy); }
 void read(const Json& json, StopReason& value) { read_by(json, value, parse_stop_reason); }
 void read(const Json& json, EstimateSource& value) { read_by(json, value, parse_estimate_source); }
+void read(const Json& json, Verdict& value) { read_by(json, value, parse_verdict); }
+void read(const Json& json, Doubt& value) { read_by(json, value, parse_doubt); }
 
 void read(const Json& json, NamedValue& parameter) {
   require(json.is_primitive() && !json.is_null(), "not a value");

@@ -287,7 +287,7 @@ struct RunReport {
   std::vector<std::string> disturbances{};
 };
 
-/// All members but `choices`, which rank/ computes, and `gate`.
+/// All members but `choices`, which rank/ computes.
 template <Is<RunReport> Self, typename Visit>
 void visit_members(Self& self, const Visit& visit) {
   auto& [command_line, started_at, wall_s, busy_s, gpus, measured, complete, space, family, device,
@@ -318,7 +318,10 @@ void visit_members(Self& self, const Visit& visit) {
       (uid, "random identifier, the same in all copies of a stored run; empty: it is not stored"),
       (policy, "how this run measures; it says nothing of times that were imported or estimated"),
       (device, "the GPU, or what was estimated for"),
-      (problems, "one entry per problem, in the order in which they were done"))
+      (problems, "one entry per problem, in the order in which they were done"),
+      (gate,
+       "comparison of the winners with what they were raced against (--against, verify-winner); "
+       "null: they were raced against nothing"))
 }
 
 /// The report with the winner and the next four of each ranking alone, without their samples and

@@ -31,6 +31,9 @@ enum class Verdict {
   failing,    ///< both failed
 };
 inline constexpr std::size_t kVerdicts = 9;
+[[nodiscard]] std::string_view verdict_name(Verdict verdict);  ///< "slower", "equal", ...
+/// Throws Error(bad_file) if there is no verdict of that name.
+[[nodiscard]] Verdict parse_verdict(std::string_view name);
 
 /// Why a verdict is undecided.
 enum class Doubt {
@@ -46,6 +49,9 @@ enum class Doubt {
   stopped,        ///< the run, or its budget, ended before it was measured
 };
 inline constexpr std::size_t kDoubts = 10;
+[[nodiscard]] std::string_view doubt_text(Doubt doubt);  ///< empty: none
+/// Throws Error(bad_file) if there is no doubt of that text.
+[[nodiscard]] Doubt parse_doubt(std::string_view text);
 
 /// By how many percent something is slower than its rival, with a confidence interval; negative:
 /// faster.
@@ -54,6 +60,15 @@ struct SlowerBy {
   double least = 0.0;
   double greatest = 0.0;
 };
+FATUNE_DESCRIBED(
+    SlowerBy,
+    (percent, Key{"slower_percent"},
+     "by how many percent the configuration is slower than its rival, without the drift between "
+     "two runs; negative: faster; null: not both were measured"),
+    (least, Key{"least_percent"},
+     "lower end of the confidence interval of slower_percent; the intervals of all checks hold "
+     "together if they compare two runs"),
+    (greatest, Key{"greatest_percent"}, "upper end of the confidence interval of slower_percent"))
 
 /// Returns slower, faster or equal if the whole interval is beyond the tolerance or within it, else
 /// undecided. The tolerance holds for the ratio of the longer time to the shorter.
@@ -67,22 +82,51 @@ enum class TrialEnd { untried, failed, timed };
 /// A configuration that is compared with its rival on a problem.
 struct RivalCheck {
   Problem problem;
-  int run = 1;         ///< number of the repetition
-  std::string family;  ///< of `config`
-  std::string config;  ///< short form, with the version of other sources; empty: nothing was ranked
-  std::string rival;   ///< in the same form; empty: there is none, or it is `config` itself
+  int run = 1;
+  std::string family;
+  std::string config;
+  std::string rival;
   Verdict verdict = Verdict::undecided;
-  Doubt doubt = Doubt::none;          ///< none unless the verdict is undecided
-  std::optional<SlowerBy> slower_by;  ///< absent: not both have a time, or there is no interval
+  Doubt doubt = Doubt::none;
+  std::optional<SlowerBy> slower_by;
   std::optional<double> time_us;
   std::optional<double> rival_us;
-  int rank = 0;  ///< in the run; 0: none
+  int rank = 0;
   int rival_rank = 0;
-  std::size_t rounds = 0;         ///< rounds of a duel, in which both gave a sample; 0: none
-  std::optional<double> file_us;  ///< time of a file's winner in the file, if it was measured
-  std::optional<double> since_file_percent;  ///< by how much it is slower here
-  std::string why;  ///< a failure, or what else explains the verdict; empty: nothing
+  std::size_t rounds = 0;
+  std::optional<double> file_us;
+  std::optional<double> since_file_percent;
+  std::string why;
 };
+FATUNE_DESCRIBED(
+    RivalCheck, (problem, "the problem that was measured"),
+    (run, "number of the repetition of the measurement, from 1"),
+    (family, kOrNull, "the configuration's kernel family; null: nothing was ranked"),
+    (config, kOrNull,
+     "the configuration's short form, with the version of other sources; null: nothing was ranked"),
+    (rival, kOrNull,
+     "short form of the rival, with the version of other sources; null: there is none, or it is "
+     "the same configuration in the earlier run"),
+    (verdict,
+     "whether the configuration is slower than its rival: failed: it has no time, and its rival "
+     "has; slower, faster: by more than the tolerance, beyond doubt; repaired: it has a time, and "
+     "its rival failed; undecided: the measurements do not tell; equal: the whole interval is "
+     "within the tolerance, or both are the same; gone: only its rival was tried; added: it was "
+     "tried, and there is no rival; failing: both failed"),
+    (doubt, "why the verdict is undecided; empty: it is decided"), (slower_by, kFlat),
+    (time_us, "median time of the configuration in microseconds; null: none"),
+    (rival_us, "median time of the rival in microseconds; null: none"),
+    (rank, kOrNull, "rank of the configuration in its run; null: none"),
+    (rival_rank, kOrNull, "rank of the configuration in the earlier run; null: none"),
+    (rounds, kOrNull,
+     "number of rounds of a duel in which both gave a sample; null: there was no duel"),
+    (file_us,
+     "median time, in the file, of the winner that the file names, in microseconds; null: not "
+     "known"),
+    (since_file_percent,
+     "by how many percent that winner is slower than in the file; heat may explain it, no verdict "
+     "rests on it"),
+    (why, kOrNull, "a failure, or what else explains the verdict; null: nothing"))
 
 /// Whether it is slower than its rival by more than the tolerance, or fails where the rival does
 /// not.
@@ -91,11 +135,19 @@ struct RivalCheck {
 
 /// Winners, compared with others in duels (docs/gate.md).
 struct GateReport {
-  std::string of;       ///< the file whose winners they are; empty: they are this run's
-  std::string against;  ///< the file, the sources, or both, as the user named them; or this run's
+  std::string of;
+  std::string against;
   double tolerance_percent = kTolerancePercent;
-  std::vector<std::string> differences{};  ///< of the file's run from this one
-  std::vector<RivalCheck> checks{};        ///< one for each problem
+  std::vector<std::string> differences{};
+  std::vector<RivalCheck> checks{};
 };
+FATUNE_DESCRIBED(
+    GateReport, (of, kOrNull, "the file whose winners these are; null: they are this run's"),
+    (against,
+     "what the winners were raced against: the file, the sources, or both, as the user named them; "
+     "or this run's winners"),
+    (tolerance_percent, "percentage up to which times count as equal"),
+    (differences, "what the file's run and this one were made with and that differs"),
+    (checks, "one entry for each problem"))
 
 }  // namespace fatune

@@ -233,15 +233,15 @@ TEST_F(Gate, OfAFileOfSeveralGpuModelsTheWinnersOfThisOneCount) {
   process_.environment["FATUNE_FAKE_NAME"] = "Scripted GPU";  // as the fake worker says
   tune_while_the_128_wide_tile_is_best();
   json best = json::parse(read("best.json"));
-  json other = best["gpus"][0];
+  json other = best;
   other["device"]["name"] = "NVIDIA Elsewhere";
-  other["problems"][0]["winner"] = other["problems"][0]["runners_up"][0];
-  best["gpus"] = json::array({other, best["gpus"][0]});
-  write("best.json", best.dump());
+  other["problems"][0]["ranking"].erase(0);
+  json both{{"format", "fatune.runs"}, {"format_version", 2}, {"runs", {other, best}}};
+  write("best.json", both.dump());
   const json gate = gate_of({"--against", path("best.json")}, ExitCode::ok);
   EXPECT_EQ(gate["checks"][0]["why"], "it is still the winner");
-  best["gpus"] = json::array({other, other});
-  write("best.json", best.dump());
+  both["runs"] = {other, other};
+  write("best.json", both.dump());
   expect_error(sweep({"--against", path("best.json")}), ExitCode::usage,
                {"best.json", "other GPU models"});
 }

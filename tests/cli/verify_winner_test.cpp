@@ -130,7 +130,7 @@ TEST_F(VerifyWinner, SaysThatTheFileIsFromAnotherGpuOrDriver) {
   process_.environment["FATUNE_LIBNVML"] = FATUNE_FAKE_NVML;
   sweep_while_the_128_wide_tile_is_best();
   json best = json::parse(read("best.json"));
-  best["gpus"][0]["device"]["name"] = "NVIDIA Elsewhere";
+  best["device"]["name"] = "NVIDIA Elsewhere";
   best["toolchain"]["driver"] = "7.5";
   write("best.json", best.dump());
   const ProcessResult result = fatune({"verify-winner", path("best.json"), "--no-db"});
@@ -143,11 +143,11 @@ TEST_F(VerifyWinner, TakesTheWinnersOfThisGpuModelFromAFileOfSeveral) {
   process_.environment["FATUNE_FAKE_NAME"] = "Scripted GPU";  // as the fake worker says
   sweep_while_the_128_wide_tile_is_best();
   json best = json::parse(read("best.json"));
-  json other = best["gpus"][0];
+  json other = best;
   other["device"]["name"] = "NVIDIA Elsewhere";
-  other["problems"][0]["winner"]["config"] = other["problems"][0]["runners_up"][0]["config"];
-  best["gpus"] = json::array({other, best["gpus"][0]});
-  write("best.json", best.dump());
+  other["problems"][0]["ranking"].erase(0);
+  const json both{{"format", "fatune.runs"}, {"format_version", 2}, {"runs", {other, best}}};
+  write("best.json", both.dump());
   EXPECT_THAT(std::string(verdict(ExitCode::ok)["config"]), testing::HasSubstr("128, 128, 64, 4"));
 }
 
@@ -167,7 +167,7 @@ TEST_F(VerifyWinner, TakesResultsAndStoredRunsToo) {
 TEST_F(VerifyWinner, NeedsAWinner) {
   sweep_while_the_128_wide_tile_is_best();
   json best = json::parse(read("best.json"));
-  best["gpus"][0]["problems"] = json::array();
+  best["problems"] = json::array();
   write("best.json", best.dump());
   expect_error(verify(), ExitCode::bad_file, {"best.json", "names no winner"});
 }

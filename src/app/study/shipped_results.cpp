@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "data/device_file.hpp"
-#include "data/json_file.hpp"
 #include "results/results_file.hpp"
 #include "tuned/tuned_file.hpp"
 
@@ -13,9 +11,8 @@ namespace fatune {
 std::vector<DeviceLimits> shipped_gpus(const FileTree& tree) {
   std::vector<DeviceLimits> gpus;
   for (const std::string& path : tree.list(kShippedWinners)) {
-    const JsonFile file = load_json(tree, path, "best_configs");
-    for (const JsonNode& gpu : file.root().at("gpus").elements()) {
-      gpus.push_back(read_device_limits(gpu.at("device")));
+    for (const RunReport& run : read_results_text(tree.read(path), tree.origin(path))) {
+      gpus.push_back(run.device);
     }
   }
   return gpus;

@@ -29,9 +29,6 @@ namespace fatune {
 
 FATUNE_MEMBERS(CommonChoice, dtype, d_head, problems, config, family, mean_regret_percent,
                worst_regret_percent, worst_problem)
-FATUNE_MEMBERS(RivalCheck, problem, run, family, config, rival, verdict, doubt, slower_by, time_us,
-               rival_us, rank, rival_rank, rounds, file_us, since_file_percent, why)
-FATUNE_MEMBERS(GateReport, of, against, tolerance_percent, differences, checks)
 FATUNE_MEMBERS(SourceLine, file, line)
 FATUNE_MEMBERS(EmulatedAccess, access, ptx_line, ptx, source, block, thread)
 FATUNE_MEMBERS(EmulatedFinding, check, kind, ptx_line, ptx, source, block, thread, schedule, input,
@@ -116,7 +113,6 @@ class EveryText {
   void operator()(RunReport& run) const {
     members(run);
     (*this)(run.choices);
-    (*this)(run.gate);
   }
   template <typename Value>
   void operator()(Value& value) const {

@@ -162,7 +162,9 @@ Schema& SchemaFiles::describe_struct(Schema& object, const std::vector<std::stri
   for (const DerivedMember& member : derived) {
     const std::string name(member.name);
     properties[name] = old[name];
-    properties[name]["description"] = member.doc;
+    if (!properties[name].contains("$ref")) {
+      properties[name]["description"] = member.doc;
+    }
     object["required"].push_back(name);
   }
   object["properties"] = properties;
@@ -199,7 +201,11 @@ void SchemaFiles::describe_results() {
   describe_struct<Toolchain>("toolchain");
   Schema& result = describe_struct<Result>("result");
   describe_derived(result, derived_result_fields());
-  describe(at("results", "/definitions/rival_check/properties"), rival_check_fields());
+  describe_struct<RivalCheck>("rival_check");
+  describe_struct<GateReport>(
+      at("results", "/properties/gate"), {},
+      {{"worse", "whether a winner is worse than its rival: its verdict is slower or failed"},
+       {"counts", {}}});
   describe(at("results", "/definitions/problem_winner/properties"), winner_fields());
   describe(at("results", "/definitions/common_choice/properties"), common_choice_fields());
 }
