@@ -10,7 +10,7 @@
 namespace fatune {
 namespace {
 
-TEST(Problem, BatchFollowsTheDocuments) {
+TEST(Problem, DefaultBatchKeepsTheTokensWithin65536) {
   for (const std::int64_t seq_len : {512, 1024, 2048, 4096}) {
     EXPECT_EQ(default_batch(seq_len), 16) << seq_len;
   }

@@ -199,7 +199,7 @@ TEST(Limits, ASuffixedArchitectureIsThatOneAlone) {
             "toy_attention needs sm_90a, the device is sm_90");
 }
 
-TEST(Quantities, FollowTheDocuments) {
+TEST(Quantities, CountStepsAndFlop) {
   const auto value = [](const std::string& config, const Problem& problem, const char* name) {
     return find_quantity(flash(), flash_config(config), problem, h200(), name).value();
   };
