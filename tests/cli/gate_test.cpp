@@ -157,6 +157,25 @@ TEST_F(Gate, AWinnerByChanceIsNotTakenForASlowerKernel) {
   FAIL() << "the square tile never won and lost";
 }
 
+/// The file's winner is still the fastest. Three samples cannot distinguish it from the square one.
+/// If they choose the square one, that is not a slower winner: the file's is tied with it.
+TEST_F(Gate, AFilesWinnerThatIsTiedWithTheNewOneIsEqual) {
+  tune_while_the_128_wide_tile_is_best();
+  times_are({{kWide, 100.0}, {kSquare, 101.6}}, 1.5);
+  for (int seed = 1; seed <= 100; ++seed) {
+    const ProcessResult result =
+        sweep({"--strategy", "exhaustive", "--repeats", "3", "--against", path("best.json"),
+               "--format", "json", "--seed", std::to_string(seed)});
+    const json check = json::parse(result.out)["gate"]["checks"][0];
+    EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::ok)) << check;
+    if (check["why"].dump().starts_with("\"tied with the winner")) {
+      EXPECT_EQ(check["verdict"], "equal");
+      return;
+    }
+  }
+  FAIL() << "the square tile never won";
+}
+
 TEST_F(Gate, ToleratesWhatItIsToldTo) {
   const std::string old = other_kernels("old");
   times_are({{" @ " + old, 100.0}, {kWide, 101.0}});

@@ -123,13 +123,20 @@ std::string name_of(const AgainstOptions& options) {
 
 }  // namespace
 
-std::optional<Config> Rivals::with_other_sources(const Config& config) const {
-  const Family* const other = families.find(config.family + "@" + version);
-  if (other == nullptr) {
-    return std::nullopt;
+Config Rivals::config_of(const std::string& family, const std::string& short_form) const {
+  const std::string built = family + (version.empty() ? "" : "@" + version);
+  if (const Family* const found = families.find(built)) {
+    return parse_config(*found, short_form);
   }
+  if (!version.empty()) {
+    throw Error(ExitCode::usage, fmt::format("it is from {}, which is not raced here", built));
+  }
+  return parse_config(families, short_form);
+}
+
+std::optional<Config> Rivals::twin_of(const Config& config) const {
   try {
-    return parse_config(*other, short_form(families.of(config), config));
+    return config_of(config.family, short_form(families.of(config), config));
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -149,17 +156,6 @@ RunReport load_winners(InputRuns input, const std::string& device) {
 const Result* find_winner(const RunReport& run, const Problem& problem) {
   const auto found = std::ranges::find(run.problems, problem, &ProblemReport::problem);
   return found == run.problems.end() ? nullptr : &found->ranking.front();
-}
-
-Config config_of(const Result& known, const FamilySet& families, const std::string& version) {
-  const std::string name = known.config.family + (version.empty() ? "" : "@" + version);
-  if (const Family* const family = families.find(name)) {
-    return parse_config(*family, known.short_form);
-  }
-  if (!version.empty()) {
-    throw Error(ExitCode::usage, fmt::format("it is from {}, which is not raced here", name));
-  }
-  return parse_config(families, known.short_form);
 }
 
 std::optional<Rivals> choose_rivals(const AgainstOptions& options, const KernelSet& kernels,

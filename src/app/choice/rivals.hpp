@@ -23,8 +23,11 @@ struct Rivals {
   /// file.
   bool judges_file = false;
 
-  /// Returns the run's configuration with the other sources. Nothing: they do not have it.
-  [[nodiscard]] std::optional<Config> with_other_sources(const Config& config) const;
+  /// Returns a configuration of an earlier run, or of this one, built from the rivals' sources: the
+  /// other sources if there are any. Throws Error(usage) if they do not have it.
+  [[nodiscard]] Config config_of(const std::string& family, const std::string& short_form) const;
+  /// Returns the run's configuration, built from the rivals' sources. Nothing: they do not have it.
+  [[nodiscard]] std::optional<Config> twin_of(const Config& config) const;
 };
 
 /// Loads the run that the user names, as load_runs() and run_of() do. Throws Error(bad_file) if it
@@ -33,11 +36,6 @@ struct Rivals {
 
 /// The first winner of the problem in a run of load_winners(). Null: there is none.
 [[nodiscard]] const Result* find_winner(const RunReport& run, const Problem& problem);
-
-/// Returns the configuration of an earlier run's result. `version`: as Rivals::version. Throws
-/// Error(usage) if no family has it.
-[[nodiscard]] Config config_of(const Result& known, const FamilySet& families,
-                               const std::string& version);
 
 /// Loads the rivals. Returns nothing if the options name none. Throws Error(usage) for a tolerance
 /// without rivals, for a source that is neither a folder nor a revision of the kernels' repository,

@@ -44,18 +44,18 @@ std::vector<Config> rivals_of(const FamilySet& families, const FamilySpaces& spa
   return configs;
 }
 
-std::vector<ProblemPlan> plan_checks(const FamilySet& families, const FamilySpaces& spaces,
-                                     const RunReport& file) {
+std::vector<ProblemPlan> plan_checks(const Rivals& rivals, const FamilySpaces& spaces) {
   std::vector<ProblemPlan> plans;
-  for (const ProblemReport& known : file.problems) {
+  for (const ProblemReport& known : rivals.best->problems) {
     const Result& winner = known.ranking.front();
-    if (&winner != find_winner(file, known.problem)) {
+    if (&winner != find_winner(*rivals.best, known.problem)) {
       continue;  // a repetition
     }
     check_problem(known.problem);
     ProblemPlan& plan = plans.emplace_back();
     plan.problem = known.problem;
-    plan.configs = rivals_of(families, spaces, known.problem, config_of(winner, families, ""));
+    plan.configs = rivals_of(rivals.families, spaces, known.problem,
+                             rivals.config_of(winner.config.family, winner.short_form));
   }
   return plans;
 }
@@ -99,10 +99,11 @@ ExitCode verify_winner(const VerifyWinnerOptions& options) {
   PlannedRun run{choose_families(kernel_options), {}, {}, std::nullopt};
   const FamilySpaces spaces = choose_spaces(run.kernels, kernel_options);
   run.space = space_keys(run.kernels.families, spaces);
-  run.problems = plan_checks(run.kernels.families, spaces, file);
-  run.rivals = std::make_shared<Rivals>(
+  const auto rivals = std::make_shared<Rivals>(
       Rivals{options.input.value_or("what fatune ships for " + device), run.kernels.families,
              std::move(file), "", options.tolerance_percent.value_or(kTolerancePercent), true});
+  run.problems = plan_checks(*rivals, spaces);
+  run.rivals = rivals;
   return carry_out(options, run);
 }
 

@@ -46,18 +46,12 @@ void leave_out(Duel& duel, Verdict verdict, std::string why) {
   duel.rival.reset();
 }
 
-StopReason stop_reason(const ProblemReport& report) {
-  return report.measuring ? report.measuring->stopped_because : StopReason::not_yet;
-}
-
 /// The report of the plan's problem. Null: the run was interrupted before it was finished.
 const ProblemReport* report_of(const ProblemPlan& plan, const RunReport& run, bool complete) {
   const auto found = std::ranges::find_if(run.problems, [&](const ProblemReport& report) {
     return report.problem == plan.problem && report.run == plan.run;
   });
-  const bool finished =
-      found != run.problems.end() && (complete || stop_reason(*found) != StopReason::not_yet);
-  return finished ? &*found : nullptr;
+  return found != run.problems.end() && (complete || is_finished(*found)) ? &*found : nullptr;
 }
 
 Duel begin_duel(const ProblemPlan& plan, const ProblemReport* report) {
@@ -92,7 +86,7 @@ std::optional<Config> rival_of_file(const Rivals& rivals, Duel& duel) {
     duel.check.file_us = ranked_us(known->outcome);
   }
   try {
-    return config_of(*known, rivals.families, rivals.version);
+    return rivals.config_of(known->config.family, known->short_form);
   } catch (const Error& error) {
     leave_out(duel, Verdict::added,
               fmt::format("the file's winner '{}': {}", known->short_form, error.what()));
@@ -126,7 +120,7 @@ ProblemPlan plan_of_other_sources(const Rivals& rivals, const ProblemPlan& plan)
   ProblemPlan other;
   other.problem = plan.problem;
   for (const Config& config : plan.configs) {
-    if (auto twin = rivals.with_other_sources(config)) {
+    if (auto twin = rivals.twin_of(config)) {
       other.configs.push_back(*std::move(twin));
     }
   }
@@ -163,11 +157,14 @@ ProblemPlan plan_of(const Duel& duel) {
   return plan;
 }
 
-/// The verdict on a winner that is its own rival. A race that its budget ended early may have
-/// missed a faster one, which is no doubt about the winner of another run.
+/// The verdict on a configuration that is its own rival. A race that its budget ended early may
+/// have missed a faster one, which is a doubt about an earlier winner.
 void judge_itself(const Rivals& rivals, Duel& duel) {
-  duel.check.time_us = duel.check.rival_us = ranked_us(duel.report->ranking.front().outcome);
-  if (rivals.judges_file && stop_reason(*duel.report) == StopReason::budget) {
+  const ProblemReport& report = *duel.report;
+  const Result* const result = find_result(report.ranking, *duel.config);
+  duel.check.time_us = duel.check.rival_us = ranked_us(result->outcome);
+  if (rivals.judges_file && report.measuring &&
+      report.measuring->stopped_because == StopReason::budget) {
     leave_undecided(duel, Doubt::few_samples);
   } else {
     leave_out(duel, Verdict::equal, "it is still the winner");
@@ -206,9 +203,8 @@ void fight(const Rivals& rivals, std::vector<Duel>& duels, const MeasurePlans& m
 /// Returns the duel of the rival's own configuration, built from this run's sources, if that is
 /// tied with a winner that lost. Nothing: there is no such duel.
 std::optional<Duel> rematch_of(const Rivals& rivals, const Duel& lost) {
-  const auto twin = std::ranges::find_if(lost.tied, [&](const Config& config) {
-    return rivals.with_other_sources(config) == lost.rival;
-  });
+  const auto twin = std::ranges::find_if(
+      lost.tied, [&](const Config& config) { return rivals.twin_of(config) == lost.rival; });
   if (lost.check.verdict != Verdict::slower || twin == lost.tied.end()) {
     return std::nullopt;
   }
@@ -236,7 +232,7 @@ void fight_again(const Rivals& rivals, std::vector<Duel>& duels,
   fight(rivals, rematches, measure_plans);
   for (std::size_t i = 0; i < lost.size(); ++i) {
     RivalCheck& check = rematches[i].check;
-    if (check.slower_by && check.verdict != Verdict::slower) {
+    if (check.verdict == Verdict::equal || (check.slower_by && !is_worse(check))) {
       check.why = "tied with the winner " + lost[i]->check.config;
       lost[i]->check = std::move(check);
     }
@@ -265,6 +261,10 @@ void choose_opponents(const Rivals& rivals, std::vector<Duel>& duels,
 }
 
 }  // namespace
+
+bool is_finished(const ProblemReport& report) {
+  return report.measuring && report.measuring->stopped_because != StopReason::not_yet;
+}
 
 GateReport race_rivals(const Rivals& rivals, const std::vector<ProblemPlan>& plans,
                        const RunReport& run, bool complete, const MeasurePlans& measure_plans) {

@@ -14,6 +14,9 @@ namespace fatune {
 using MeasurePlans =
     std::function<std::vector<ProblemReport>(const std::vector<ProblemPlan>& plans)>;
 
+/// Whether the problem's race ended by itself.
+[[nodiscard]] bool is_finished(const ProblemReport& report);
+
 /// Compares each problem's winner with its rival after the run, or the file's winners with the
 /// run's (Rivals::judges_file). If the rival is the fastest with other sources, first races all of
 /// the problem's configurations with these. Then only the two race, and take turns for a fixed

@@ -227,10 +227,6 @@ std::vector<Seat> take_seats(std::vector<Station>& stations, RunLog& nothing) {
   return seats;
 }
 
-bool is_finished(const ProblemReport& report) {
-  return report.measuring && report.measuring->stopped_because != StopReason::not_yet;
-}
-
 /// Returns the reports in the order of their plans. For an interrupted run, stops at the first plan
 /// that was not finished.
 std::vector<ProblemReport> finished_reports(std::map<std::size_t, ProblemReport>&& by_number,
