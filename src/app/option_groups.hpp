@@ -114,6 +114,7 @@ struct MeasureOptions {
   OutputOptions output;
   std::optional<std::filesystem::path> out_dir;
   std::optional<std::filesystem::path> best_file;
+  std::optional<std::filesystem::path> junit_file;  ///< verdicts on winners, as JUnit XML
   bool print_best = false;  ///< print best_configs.json to standard output in place of the ranking
   std::optional<std::string> baseline;  ///< configuration that relative_percent refers to
   bool strict = false;

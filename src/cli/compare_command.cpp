@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "cli/option_groups.hpp"
-#include "cli/path_option.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text_option.hpp"
 #include "core/error.hpp"
@@ -39,8 +38,7 @@ void add_compare_command(const Subcommands& all) {
                           "all)",
                           kCompareRows),
               0, kMostCompareRows, options.rows);
-  add_path_option(sub, "--junit", "FILE", "also write the verdicts as JUnit XML, for CI systems",
-                  options.junit_file);
+  add_junit_option(sub, options.junit_file);
   add_db_option(sub, options.db_file);
   add_output_options(sub, options.output);
   sub.footer(

@@ -267,6 +267,12 @@ void add_tolerance_option(CLI::App& app, std::optional<double>& percent) {
       });
 }
 
+void add_junit_option(CLI::App& app, std::optional<std::filesystem::path>& file) {
+  const OptionScope scope(app, option_group::kOutput);
+  add_path_option(app, "--junit", "FILE", "also write the verdicts as JUnit XML, for CI systems",
+                  file);
+}
+
 void add_db_option(CLI::App& app, std::optional<std::filesystem::path>& file) {
   const OptionScope scope(app, option_group::kStore);
   add_path_option(app, "--db", "FILE",

@@ -50,6 +50,8 @@ void add_counters_option(CLI::App& app, int& counters);
 void add_cover_option(CLI::App& app, const char* help, std::optional<double>& percent);
 /// Adds --tolerance, of verdicts.
 void add_tolerance_option(CLI::App& app, std::optional<double>& percent);
+/// Adds --junit, of verdicts.
+void add_junit_option(CLI::App& app, std::optional<std::filesystem::path>& file);
 /// Adds --db.
 void add_db_option(CLI::App& app, std::optional<std::filesystem::path>& file);
 /// Adds --best, --run and --db, which select the tuned problems.

@@ -23,10 +23,11 @@ void add_audit_option(CLI::App& app, AuditOptions& audit) {
 
 void add_against_options(CLI::App& app, AgainstOptions& against) {
   const OptionScope scope(app, option_group::kMeasuring);
-  add_text_option(app, "--against", "N|last|FILE",
-                  "race each winner against that of this stored run, best_configs.json or "
-                  "results.json, in the same rounds; exit code 12 if it is slower",
-                  [&](const std::string& text) { against.best = text; });
+  add_text_option(
+      app, "--against", "N|last|FILE",
+      "race each winner against that of this stored run, best_configs.json or "
+      "results.json, in the same rounds; exit code 12 if it is slower",
+      [&](const std::string& text) { against.best = read_path(text, "--against").string(); });
   add_text_option(app, "--against-source", "DIR|REV",
                   "build what is raced against from the kernels in this folder, or of this git "
                   "revision; without --against: all configurations",
@@ -91,6 +92,7 @@ void add_sweep_command(const Subcommands& all) {
       "PERCENT of each winner",
       options.cover_percent);
   add_against_options(sub, options.against);
+  add_junit_option(sub, options.junit_file);
   add_shard_options(sub, options.shard, options.record_dir);
   add_search_options(sub, options.search, options.simulation);
   add_counters_option(sub, options.counters);

@@ -1,6 +1,7 @@
 #include "app/commands/verify_winner_command.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/option_scope.hpp"
+#include "cli/path_option.hpp"
 #include "cli/subcommands.hpp"
 
 namespace fatune {
@@ -10,10 +11,13 @@ void add_verify_winner_command(const Subcommands& all) {
       all, "verify-winner",
       "Measure the winners of a best_configs.json again: are they still the fastest?",
       verify_winner);
-  sub.add_option("RUN", options.input,
-                 "best_configs.json or results.json, a stored run by number or last, or a GPU that "
-                 "fatune ships winners of (default: this GPU model)")
-      ->type_name("N|last|FILE|GPU");
+  add_text_option(
+      sub, "RUN", "N|last|FILE|GPU",
+      "best_configs.json or results.json, a stored run by number or last, or a GPU that "
+      "fatune ships winners of (default: this GPU model)",
+      [&options = options](const std::string& text) {
+        options.input = read_path(text, "RUN").string();
+      });
   add_tolerance_option(sub, options.tolerance_percent);
   add_kernel_options(sub, options.kernels, SpaceOption::of_file, FamilyOption::several);
   add_target_options(sub, options.target);
@@ -21,6 +25,7 @@ void add_verify_winner_command(const Subcommands& all) {
   add_policy_options(sub, options, Strategy::race);
   add_store_options(sub, options.store);
   add_file_options(sub, options);
+  add_junit_option(sub, options.junit_file);
   add_output_options(sub, options.output);
   sub.footer(
       R"(Sweeps the problems of an earlier run, then races each of its winners that did not win again

@@ -58,7 +58,7 @@ std::string message_of(const RivalCheck& check) {
 void add_case(Node suite, const RivalCheck& check, CaseCounts& counts) {
   Node test = suite.append_child("testcase");
   set(test, "classname", check.family);
-  set(test, "name", check.config);
+  set(test, "name", check.config.empty() ? "winner" : check.config);
   if (check.time_us) {
     constexpr double kUsPerSecond = 1e6;
     set(test, "time", fmt::format("{:.9f}", *check.time_us / kUsPerSecond));
@@ -121,6 +121,16 @@ std::string verdicts_junit(const std::string& name, const JunitProperties& prope
   std::ostringstream text;
   document.save(text, "  ");
   return text.str();
+}
+
+std::string gate_junit(const RunReport& report) {
+  const GateReport& gate = *report.gate;
+  return verdicts_junit("fatune",
+                        {{"winners", gate.of.empty() ? "this run's" : gate.of},
+                         {"against", gate.against},
+                         {"device", report.device.name},
+                         {"tolerance_percent", fmt::format("{}", gate.tolerance_percent)}},
+                        gate.checks);
 }
 
 }  // namespace fatune

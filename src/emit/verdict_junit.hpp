@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/verdict.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 
@@ -16,5 +16,8 @@ using JunitProperties = std::vector<std::pair<std::string, std::string>>;
 /// failing. `name`: the command.
 [[nodiscard]] std::string verdicts_junit(const std::string& name, const JunitProperties& properties,
                                          const std::vector<RivalCheck>& checks);
+
+/// JUnit XML of the verdicts on winners. Precondition: the report has a gate.
+[[nodiscard]] std::string gate_junit(const RunReport& report);
 
 }  // namespace fatune

@@ -56,20 +56,14 @@ TEST_F(Arguments, CountsHaveTheirRange) {
 }
 
 TEST_F(Arguments, AnEmptyNameIsNoPath) {
-  const std::vector<std::vector<std::string>> lines{{"sweep", "--out"},
-                                                    {"sweep", "--best"},
-                                                    {"sweep", "--db"},
-                                                    {"sweep", "--cache-dir"},
-                                                    {"list", "--kernel-dir"},
-                                                    {"compile", "--out"},
-                                                    {"profile", "--out"},
-                                                    {"profile", "--script"},
-                                                    {"sass", "--cubin"},
-                                                    {"profile", "--import"},
-                                                    {"debug", "--config", kConfig, "--out"},
-                                                    {"verify-winner"}};
+  const std::vector<std::vector<std::string>> lines{
+      {"sweep", "--out"},   {"sweep", "--best"},      {"sweep", "--against"},
+      {"sweep", "--db"},    {"sweep", "--cache-dir"}, {"list", "--kernel-dir"},
+      {"compile", "--out"}, {"profile", "--out"},     {"profile", "--script"},
+      {"sass", "--cubin"},  {"profile", "--import"},  {"debug", "--config", kConfig, "--out"},
+      {"verify-winner"}};
   for (std::vector<std::string> line : lines) {
-    const std::string option = line.size() == 1 ? "FILE" : line.back();
+    const std::string option = line.size() == 1 ? "RUN" : line.back();
     line.emplace_back();
     expect_error(fatune(line), ExitCode::usage, {option, "an empty name is neither a file"});
   }

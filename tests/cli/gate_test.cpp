@@ -111,8 +111,10 @@ TEST_F(Gate, ANewWinnerTakesTurnsWithTheOldOne) {
 TEST_F(Gate, AKernelThatIsOnePercentSlowerIsFoundAndNamed) {
   const std::string old = other_kernels("old");
   times_are({{" @ " + old, 100.0}, {kWide, 101.0}});
-  const ProcessResult result = sweep({"--against-source", old});
+  const ProcessResult result = sweep({"--against-source", old, "--junit", path("junit.xml")});
   EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::worse)) << result.err;
+  EXPECT_THAT(read("junit.xml"), testing::AllOf(HasSubstr("failures=\"1\""),
+                                                HasSubstr("slower against (FP16, 128, ")));
   EXPECT_THAT(result.out, HasSubstr("winners against sources " + old));
   EXPECT_THAT(result.out, HasSubstr("1 slower"));
   const json check = gate_of({"--against-source", old}, ExitCode::worse)["checks"][0];
@@ -267,7 +269,9 @@ TEST_F(Gate, OfAFileOfSeveralGpuModelsTheWinnersOfThisOneCount) {
 
 TEST_F(Gate, BadInputIsAnErrorBeforeAnythingIsMeasured) {
   process_.folder = path("");
-  expect_error(sweep({"--tolerance", "1"}), ExitCode::usage, {"--tolerance", "--against FILE"});
+  for (const char* const option : {"--tolerance", "--junit"}) {
+    expect_error(sweep({option, "1"}), ExitCode::usage, {option, "--against FILE"});
+  }
   expect_error(sweep({"--against", path("none.json")}), ExitCode::bad_file, {"none.json"});
   expect_error(sweep({"--against-source", path("none")}), ExitCode::usage,
                {"none", "--kernel-dir"});

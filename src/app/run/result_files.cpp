@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "emit/output_file.hpp"
 #include "emit/run_report.hpp"
+#include "emit/verdict_junit.hpp"
 
 namespace fatune {
 namespace {
@@ -27,6 +28,9 @@ std::vector<std::filesystem::path> ResultFiles::paths() const {
   if (best_file) {
     paths.push_back(*best_file);
   }
+  if (junit_file) {
+    paths.push_back(*junit_file);
+  }
   return paths;
 }
 
@@ -35,7 +39,7 @@ ResultFiles result_files(const MeasureOptions& options) {
     throw Error(ExitCode::usage, "standard output cannot hold the ranking too", "--best -",
                 "leave out --format, or name a file");
   }
-  return {options.out_dir, options.best_file, options.print_best};
+  return {options.out_dir, options.best_file, options.print_best, options.junit_file};
 }
 
 void write_results(const ResultFiles& files, const RunReport& report, Moment moment) {
@@ -46,6 +50,9 @@ void write_results(const ResultFiles& files, const RunReport& report, Moment mom
   }
   if (files.best_file) {
     write_at(moment, *files.best_file, best_configs_json(report));
+  }
+  if (files.junit_file && report.gate) {
+    write_at(moment, *files.junit_file, gate_junit(report));
   }
 }
 

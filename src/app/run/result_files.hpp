@@ -14,6 +14,7 @@ struct ResultFiles {
   std::optional<std::filesystem::path> folder;     ///< results.json, results.csv, best_configs.json
   std::optional<std::filesystem::path> best_file;  ///< best_configs.json under another name
   bool print_best = false;  ///< best_configs.json on standard output, in place of the ranking
+  std::optional<std::filesystem::path> junit_file{};  ///< verdicts on winners, as JUnit XML
 
   [[nodiscard]] std::vector<std::filesystem::path> paths() const;
 };

@@ -129,9 +129,10 @@ ResultFiles files_for(const MeasureOptions& options, const Target& target, bool 
   if (one_of_several && files.folder) {
     *files.folder /= file_name_part(target.limits.name);
   }
-  if (one_of_several && (files.best_file || files.print_best)) {
+  if (one_of_several && (files.best_file || files.junit_file || files.print_best)) {
     throw Error(ExitCode::usage,
-                "the GPUs are of several models: one file cannot hold the best of all", "--best",
+                "the GPUs are of several models: one file cannot hold the results of all",
+                files.junit_file ? "--junit" : "--best",
                 "use --out, or choose GPUs of one model with --devices");
   }
   return files;
