@@ -60,7 +60,7 @@ ArgumentLayout::Frame ArgumentLayout::close() {
   const Frame inner = frames_[--depth_];
   Frame& outer = frames_[depth_ - 1];
   const std::size_t begin = outer.begin + round_up(inner.begin - outer.begin, inner.alignment);
-  if (grow(inner.begin + round_up(end_ - inner.begin, inner.alignment))) {
+  if (grow(inner.begin + round_up(end_ - inner.begin, inner.alignment)) && begin > inner.begin) {
     move(inner, begin);
   }
   outer.alignment = std::max(outer.alignment, inner.alignment);

@@ -1,7 +1,6 @@
 // Limits of the numbers that expressions give.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -10,9 +9,11 @@ namespace fatune_attention::detail {
 /// Up to 2^53, doubles represent every whole number exactly.
 inline constexpr double kMostExact = 9007199254740992.0;
 
-/// Whether a number is whole, and within the limits.
+/// Whether a number is whole, and within the limits, which are at most kMostExact in magnitude. The
+/// conversion is faster than std::trunc, which is a call on plain x86-64.
 inline bool is_whole(double value, double least, double most) {
-  return value >= least && value <= most && std::trunc(value) == value;
+  return value >= least && value <= most &&
+         static_cast<double>(static_cast<std::int64_t>(value)) == value;
 }
 
 /// `alignment` is a power of two.
