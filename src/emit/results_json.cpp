@@ -15,7 +15,10 @@ namespace {
 void add_derived(const RunReport& run, const ProblemReport& problem,
                  const std::vector<Result>& results, Json& list) {
   for (std::size_t i = 0; i < results.size(); ++i) {
-    list[i].update(json_object(derived_result_fields(), {&run, &problem, &results[i]}));
+    for (const Field<ResultRow>& field : derived_result_fields()) {
+      list[i].emplace(std::string(field.name),
+                      json_value(field.get({&run, &problem, &results[i]})));
+    }
   }
 }
 
@@ -34,7 +37,9 @@ const std::vector<Field<ResultRow>>& derived_result_fields() {
   static const std::vector<Field<ResultRow>> derived = [] {
     std::set<std::string_view> members;
     for (const RecordMember& member : record_members<Result>()) {
-      members.insert(member.info.name);
+      if (!member.of_alternative) {
+        members.insert(member.info.name);
+      }
     }
     std::vector<Field<ResultRow>> fields = result_fields();
     std::erase_if(fields, [&](const auto& field) { return members.contains(field.name); });

@@ -21,7 +21,8 @@ struct DerivedMember {
   std::string_view doc;
 };
 [[nodiscard]] const std::vector<DerivedMember>& derived_run_members();
-/// The fields of a result that are not among its members.
+/// The fields of a result that are not among its members, or not with every outcome. JSON has them
+/// for every result.
 [[nodiscard]] const std::vector<Field<ResultRow>>& derived_result_fields();
 
 struct ProblemOfRun {

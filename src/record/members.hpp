@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <type_traits>
 
 #include "attention/debug_request.hpp"
@@ -64,5 +65,10 @@ template <typename Info>
 inline constexpr bool kIsFlat = std::is_same_v<Info, FlatMember>;
 template <typename Info>
 inline constexpr bool kIsNamed = std::is_same_v<Info, NamedMember>;
+
+template <typename Value>
+struct IsOptional : std::false_type {};
+template <typename Value>
+struct IsOptional<std::optional<Value>> : std::true_type {};
 
 }  // namespace fatune

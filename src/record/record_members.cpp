@@ -30,11 +30,6 @@ struct TypeOf<SourceHashes> {
   static constexpr Type kType = Type::object;
 };
 
-template <typename Value>
-struct IsOptional : std::false_type {};
-template <typename Value>
-struct IsOptional<std::optional<Value>> : std::true_type {};
-
 using Members = std::vector<RecordMember>;
 
 void list_flat(const ProblemDetails<const Problem>&, Members& list) {

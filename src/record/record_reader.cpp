@@ -246,8 +246,9 @@ void read_named(const Json& json, std::vector<Item>& items) {
 template <typename Info, typename Member>
 void read_member(MemberFinder& object, const Info& info, Member& member) {
   const std::string name(info.name);
-  const Json* const found = info.or_null ? object.find(name) : &object.at(name);
-  if (info.or_null && (found == nullptr || found->is_null())) {
+  const bool may_be_null = info.or_null || IsOptional<Member>::value;
+  const Json* const found = may_be_null ? object.find(name) : &object.at(name);
+  if (may_be_null && (found == nullptr || found->is_null())) {
     member = Member{};
     return;
   }

@@ -315,7 +315,7 @@ void visit_members(Self& self, const Visit& visit) {
       (imported_from, kOrNull,
        "file that the times were imported from; null: the times are this run's own"),
       (shard, "the shards of the sweep that this run consists of; null: the whole sweep"),
-      (uid, "random identifier, the same in all copies of a stored run; empty: it is not stored"),
+      (uid, "random identifier of the run in stores, the same in all of them; empty elsewhere"),
       (policy, "how this run measures; it says nothing of times that were imported or estimated"),
       (device, "the GPU, or what was estimated for"),
       (problems, "one entry per problem, in the order in which they were done"),

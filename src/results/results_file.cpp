@@ -143,7 +143,8 @@ using OpenFile = std::unique_ptr<std::FILE, CloseFile>;
 OpenFile open_file(const std::filesystem::path& file) {
   OpenFile stream(std::fopen(file.c_str(), "rb"));
   if (!stream || std::filesystem::is_directory(file)) {
-    throw Error(ExitCode::io, "cannot be read", file.string());
+    throw Error(ExitCode::bad_file, "cannot be read", file.string(),
+                "name a file that fatune has written");
   }
   return stream;
 }

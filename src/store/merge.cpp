@@ -151,8 +151,8 @@ Circumstances circumstances_of(const nlohmann::json& header, const std::string& 
     return header.value(nlohmann::json::json_pointer(pointer), std::string());
   };
   return {text("/device/name"),
-          fmt::format("{} (CUDA {})", text("/toolchain/driver_release"),
-                      text("/toolchain/driver_version")),
+          fmt::format("{} (CUDA {})", text("/toolchain/driver"),
+                      text("/toolchain/driver_cuda")),
           record_text(header.value("policy", nlohmann::json())),
           header.value("measured", true) ? "measurements" : "estimates", where};
 }
@@ -207,7 +207,8 @@ class Merger {
   };
 
   void check_circumstances(const StoredRunKey& run, const std::string& where) {
-    if (mixture_ == Mixture::grouped || !run.header.value("imported_from", "").empty()) {
+    if (mixture_ == Mixture::grouped ||
+        run.header.value("imported_from", nlohmann::json()).is_string()) {
       return;
     }
     const Circumstances these = circumstances_of(run.header, where);

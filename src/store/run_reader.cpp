@@ -24,6 +24,7 @@ std::optional<StoredRun> load_header(Database& database, std::int64_t run_id) {
   check_run_seal(database, run_id);
   StoredRun run{read_column<RunReport>(row, 0), {}, {}};
   run.header.complete = row.flag(1);
+  run.header.uid.clear();  // it names the copy in the store
   if (!row.is_null(2)) {
     run.baseline = read_column<Config>(row, 2);
   }

@@ -121,7 +121,6 @@ TEST_F(Import, ResultsOfAnotherProgramAreRankedAndNotVerified) {
   expect_schema(text, "results");
   const json run = json::parse(text);
   EXPECT_EQ(run["imported_from"], path("foreign.json"));
-  EXPECT_TRUE(run["policy"].is_null());
   EXPECT_EQ(run["device"]["name"], "Scripted GPU");
   const json measured = json::parse(shown("runs.db"));
   const json& best = run["problems"][0]["ranking"][0];

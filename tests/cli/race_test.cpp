@@ -116,7 +116,7 @@ TEST_F(Racing, CountersJoinTheFirstOfTheRanking) {
   const json ranking = only_problem({"--counters", "2"})["ranking"];
   EXPECT_EQ(ranking[0]["counters"], (json{{"duration_us", 101.0}, {"elapsed_cycles", 190000.0}}));
   EXPECT_TRUE(ranking[1].contains("counters"));
-  EXPECT_FALSE(ranking[2].contains("counters"));
+  EXPECT_TRUE(ranking[2]["counters"].empty());
   EXPECT_TRUE(only_problem({"--counters"})["ranking"][7].contains("counters")) << "the first 8";
   EXPECT_THAT(fatune(sweep_of({"--counters", "1"})).out,
               AllOf(HasSubstr("hardware counters:"), HasSubstr("101.00")));

@@ -80,10 +80,9 @@ TEST_F(Robustness, ProcessesWithDifferentTemporaryFoldersExcludeEachOther) {
 TEST_F(Robustness, AHugeInputIsRefusedBeforeItIsRead) {
   write("huge.json", "");
   fs::resize_file(path("huge.json"), std::uintmax_t{8} << 30);  // sparse
-  const ProcessResult result =
-      run_process({"/bin/sh", "-c", "ulimit -d 600000; exec \"$0\" \"$@\"", FATUNE_PROGRAM,
-                   "predict", "--best", path("huge.json"), "--seq", "512"},
-                  process_);
+  const ProcessResult result = run_process({"/bin/sh", "-c", "ulimit -d 600000; exec \"$0\" \"$@\"",
+                                            FATUNE_PROGRAM, "import", path("huge.json")},
+                                           process_);
   expect_error(result, ExitCode::bad_file, {"huge.json", "is larger than 1073741824 bytes"});
 }
 

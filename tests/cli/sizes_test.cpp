@@ -98,7 +98,7 @@ TEST_F(ProblemSizes, AreSaidToBeTooLargeForAKernelByItsOwnQuantities) {
                                          "--batch", "65535", "--heads", "65535"});
   EXPECT_EQ(compiled.exit_code, static_cast<int>(ExitCode::nothing_ranked));
   EXPECT_THAT(compiled.out, HasSubstr("the problem is too large for it: \"batch * heads\" gives "
-                                      "4294836225, which is not a valid int32"));
+                                      "4294836225, outside -2147483648 to 2147483647"));
 }
 
 TEST_F(ProblemSizes, OfKernelsWhoseBlocksShareTilesAreEstimated) {

@@ -72,7 +72,6 @@ TEST_F(Storing, ShowPrintsTheRunOfAFile) {
   const ProcessResult winners = fatune({"show", path("out/best_configs.json"), "--plot"});
   expect_ok(winners);
   EXPECT_THAT(winners.out, HasSubstr(kConfig));
-  EXPECT_THAT(winners.err, HasSubstr("the first few of each ranking"));
 }
 
 TEST_F(Storing, HistoryListsTheRunsTheLatestFirst) {
@@ -275,9 +274,9 @@ TEST_F(Storing, ADamagedRunIsNamedAndMeasuredAnew) {
   const auto arguments = run_of({"--seq", "128", "--runs", "1"});
   expect_ok(fatune(arguments));
   std::string damaged = read(kDefaultFile);
-  const std::size_t at = damaged.find("\"median_us\":100");
+  const std::size_t at = damaged.find("\"time_us\":100");
   ASSERT_NE(at, std::string::npos);
-  damaged[at + std::string("\"median_us\":").size()] = '2';
+  damaged[at + std::string("\"time_us\":").size()] = '2';
   write(kDefaultFile, damaged);
   expect_error(fatune({"show", "1"}), ExitCode::bad_file, {"run 1 cannot be read"});
   auto reuse = arguments;

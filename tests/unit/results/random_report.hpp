@@ -70,6 +70,8 @@ class RandomReport {
   void fill(EstimateSource& value) {
     value = one_of({EstimateSource::family, EstimateSource::emulation});
   }
+  void fill(Verdict& value) { value = static_cast<Verdict>(below(kVerdicts)); }
+  void fill(Doubt& value) { value = static_cast<Doubt>(below(kDoubts)); }
   void fill(std::map<std::string, std::string>& value) {
     for (std::uint64_t i = below(3); i > 0; --i) {
       fill(value[made<std::string>()]);
@@ -112,6 +114,11 @@ class RandomReport {
     timing.median_low_us = 0.0;
     timing.median_high_us = std::numeric_limits<double>::infinity();
     std::ranges::fill(timing.samples_us, 1e7 / 3.0);
+  }
+  // The schema has no infinite tolerances.
+  void fill(GateReport& gate) {
+    fill_members(gate);
+    gate.tolerance_percent = 0.5;
   }
   void fill(Estimated& estimated) {
     fill_members(estimated);

@@ -125,7 +125,7 @@ TEST(ReadResultsErrors, ListsThatAreNoLists) {
 TEST(ReadResultsErrors, FilesThatCannotBeRead) {
   const fixtures::TempFolder folder;
   for (const auto& path : {folder.path() / "none.json", folder.path()}) {
-    expect_error([&] { (void)read_results(path); }, ExitCode::io, {path.string()});
+    expect_error([&] { (void)read_results(path); }, ExitCode::bad_file, {path.string()});
   }
   const auto empty = folder.write("empty.json", "");
   expect_error([&] { (void)read_results(empty); }, ExitCode::bad_file, {"empty.json"});
