@@ -151,8 +151,7 @@ Circumstances circumstances_of(const nlohmann::json& header, const std::string& 
     return header.value(nlohmann::json::json_pointer(pointer), std::string());
   };
   return {text("/device/name"),
-          fmt::format("{} (CUDA {})", text("/toolchain/driver"),
-                      text("/toolchain/driver_cuda")),
+          fmt::format("{} (CUDA {})", text("/toolchain/driver"), text("/toolchain/driver_cuda")),
           record_text(header.value("policy", nlohmann::json())),
           header.value("measured", true) ? "measurements" : "estimates", where};
 }

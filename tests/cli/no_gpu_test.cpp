@@ -486,7 +486,7 @@ TEST_F(NoGpu, CommandsOnAStoredEstimateSayWhatItIs) {
   EXPECT_THAT(read("report.html"), HasSubstr("NOT MEASURED"));
   const ProcessResult compared = fatune({"compare", path("out/results.json"), "last"});
   EXPECT_EQ(compared.exit_code, static_cast<int>(ExitCode::undecided)) << compared.err;
-  EXPECT_THAT(compared.out, HasSubstr("are the same run"));
+  EXPECT_THAT(compared.out, HasSubstr("both times are of one run"));
   expect_error(fatune({"predict", "--run", "last", "--seq", "256"}), ExitCode::bad_file,
                {"estimate"});
 }
