@@ -12,6 +12,8 @@ import tarfile
 import tempfile
 from pathlib import Path
 
+from read_back import expect_read_back
+
 RUNS = 40
 MOST_WRONG = 1
 WORSE = 12  # ExitCode::worse
@@ -57,6 +59,8 @@ def main():
         folder = Path(name)
         with tarfile.open(recorded) as archive:
             archive.extractall(folder)
+        for run in range(1, RUNS + 1):
+            expect_read_back(fatune, folder / f"{run:02}.json")
         wrong = nothing_moves_by_itself(fatune, folder)
         a_slower_kernel_is_found(fatune, folder)
     print(f"20 pairs, {wrong} with a change that is none")

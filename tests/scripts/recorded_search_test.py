@@ -11,6 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from read_back import expect_read_back
+
 CONFIGS = 2212
 PROBLEMS = 2
 MOST_PERCENT_OF_SPACE = 5.0
@@ -41,6 +43,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         results = Path(name) / "results.json"
         results.write_bytes(lzma.decompress(Path(recorded).read_bytes()))
+        expect_read_back(fatune, results)
         the_model_is_close_early(fatune, results)
         chance_is_not(fatune, results)
 
