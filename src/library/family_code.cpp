@@ -154,8 +154,8 @@ class LaunchCode {
     for (const LaunchStep& step : family.launch) {
       add_step(step);
     }
-    for (const BufferRule& rule : rules_.buffers) {
-      add_buffer(rule);
+    for (std::size_t i = 0; i < rules_.buffers.size(); ++i) {
+      add_buffer(rules_.buffers[i], condition_of_use(kProblemTensors.size() + i));
     }
     for (const LaunchStep& step : rules_.steps) {
       add_step(step);
@@ -165,20 +165,34 @@ class LaunchCode {
   [[nodiscard]] Body& body() { return body_; }
 
  private:
-  /// Writes the statements under the condition. Absent: always.
+  /// Writes the statements under the condition. Empty: always.
   template <typename Statements>
-  void add_if(const std::optional<Expression>& when, Statements statements) {
-    if (when) {
-      body_.open(fmt::format("if ({}) {{", body_.condition(*when)));
+  void add_if(const std::string& condition, Statements statements) {
+    if (!condition.empty()) {
+      body_.open(fmt::format("if ({}) {{", condition));
     }
     statements();
-    if (when) {
+    if (!condition.empty()) {
       body_.close();
     }
   }
 
+  /// Whether an argument points to the tensor. Empty: always.
+  [[nodiscard]] std::string condition_of_use(std::size_t tensor) {
+    std::vector<std::string> conditions;
+    for (const LaunchStep& step : rules_.steps) {
+      if (step.tensor == tensor) {
+        if (!step.when) {
+          return {};
+        }
+        conditions.push_back(body_.condition(*step.when));
+      }
+    }
+    return conditions.empty() ? "false" : joined(conditions, " || ");
+  }
+
   void add_step(const LaunchStep& step) {
-    add_if(step.when, [&] {
+    add_if(step.when ? body_.condition(*step.when) : std::string(), [&] {
       body_.add("b.add(Call::{}, {{{}}}{});", kCallNames.at(static_cast<std::size_t>(step.call)),
                 joined(step.values, ", ", [&](const Expression& one) { return body_.code(one); }),
                 operand(step));
@@ -199,13 +213,13 @@ class LaunchCode {
   }
 
   /// A buffer that no argument points to takes no memory.
-  void add_buffer(const BufferRule& rule) {
+  void add_buffer(const BufferRule& rule, const std::string& condition) {
     const auto add = [&] {
       body_.add("b.workspace({}, {}, Clear::{});  {}", body_.code(rule.bytes),
                 body_.code(rule.initial_word), clear_of(rule), cpp_comment(rule.name));
     };
-    add_if(rule.used, add);
-    if (rule.used) {
+    add_if(condition, add);
+    if (!condition.empty()) {
       body_.open("else {");
       body_.add("b.unused_workspace();");
       body_.close();

@@ -266,20 +266,6 @@ void read_buffers(const JsonNode& root, const char* member, ReadItem read_item, 
   }
 }
 
-/// Whether a step points to the tensor. Absent: always.
-When any_use(const std::vector<LaunchStep>& steps, std::size_t tensor) {
-  When any;
-  for (const LaunchStep& step : steps) {
-    if (step.tensor == tensor) {
-      if (!step.when) {
-        return std::nullopt;
-      }
-      any = any ? Expression(operator_of("||", 2), {*any, *step.when}) : *step.when;
-    }
-  }
-  return any ? any : When(Expression(0.0));
-}
-
 JsonFile standard_arguments(const JsonNode& root) {
   return {nlohmann::json::parse(kStandardArguments), root.origin()};
 }
@@ -308,9 +294,6 @@ ArgumentRules read_argument_rules(const JsonNode& root, const SymbolTable& symbo
   rules.standard = !own;
   const JsonFile standard = standard_arguments(root);
   rules.steps = Reader(symbols, names).arguments(own ? *own : standard.root());
-  for (std::size_t i = 0; i < rules.buffers.size(); ++i) {
-    rules.buffers[i].used = any_use(rules.steps, kProblemTensors.size() + i);
-  }
   return rules;
 }
 

@@ -52,8 +52,6 @@ struct BufferRule {
   std::string name;
   Expression bytes;
   Expression initial_word;
-  /// Whether an argument points to it; absent: always.
-  std::optional<Expression> used{};
   std::string clear = "never";
   std::string output{};  ///< the kind of an output; empty: a workspace
   std::string element_type{};

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cmath>
+#include <ctime>
 
 #include "plan/planner.hpp"
 #include "unit/attention/standard_arguments.hpp"
@@ -65,6 +66,19 @@ TEST(FamilyArguments, TheStructOfTheAbiCanBeWrittenDown) {
   EXPECT_EQ(own.list[0].alignment, standard.list[0].alignment);
   EXPECT_EQ(own.list[0].scalars, standard.list[0].scalars);
   EXPECT_EQ(own.list[0].addresses, standard.list[0].addresses);
+}
+
+// Joining the conditions of all pointers to one expression took more than a minute.
+TEST(FamilyArguments, ManyPointersToABufferAreReadAtOnce) {
+  constexpr std::size_t kMost = 150;
+  const std::clock_t start = std::clock();
+  const json members(kMost, {{"name", "m"}, {"tensor", "w"}, {"when", "seq_len > 1"}});
+  json family = with_arguments(json(kMost, {{"struct", members}}));
+  family["workspace"] = {{{"name", "w"}, {"bytes", "64"}}};
+  const Family read = fixtures::load_changed(family);
+  EXPECT_EQ(read.arguments.buffers.size(), 1U);
+  EXPECT_GT(read.arguments.steps.size(), kMost * kMost);
+  EXPECT_LT(std::clock() - start, 30 * CLOCKS_PER_SEC);
 }
 
 TEST(FamilyArguments, ScalarsHaveTheirTypesBytes) {
