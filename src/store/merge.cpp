@@ -43,7 +43,7 @@ std::vector<StoredRunKey> runs_in(Database& database) {
   std::vector<StoredRunKey> runs;
   while (row.step()) {
     nlohmann::json header = parse_record(row.text(1));
-    std::string uid = header.value("uid", "");
+    std::string uid = header_text(header, "/uid");
     runs.push_back({row.integer(0), std::move(uid), row.integer(2), std::move(header)});
   }
   return runs;
@@ -147,13 +147,11 @@ struct Circumstances {
 };
 
 Circumstances circumstances_of(const nlohmann::json& header, const std::string& where) {
-  const auto text = [&](const char* pointer) {
-    return header.value(nlohmann::json::json_pointer(pointer), std::string());
-  };
+  const auto text = [&](const char* pointer) { return header_text(header, pointer); };
   return {text("/device/name"),
           fmt::format("{} (CUDA {})", text("/toolchain/driver"), text("/toolchain/driver_cuda")),
-          record_text(header.value("policy", nlohmann::json())),
-          header.value("measured", true) ? "measurements" : "estimates", where};
+          record_text(header.contains("policy") ? header["policy"] : nlohmann::json()),
+          is_measured(header) ? "measurements" : "estimates", where};
 }
 
 void check_alike(const Circumstances& a, const Circumstances& b) {
@@ -206,8 +204,7 @@ class Merger {
   };
 
   void check_circumstances(const StoredRunKey& run, const std::string& where) {
-    if (mixture_ == Mixture::grouped ||
-        run.header.value("imported_from", nlohmann::json()).is_string()) {
+    if (mixture_ == Mixture::grouped || !header_text(run.header, "/imported_from").empty()) {
       return;
     }
     const Circumstances these = circumstances_of(run.header, where);

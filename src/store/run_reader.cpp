@@ -131,13 +131,6 @@ std::optional<RunBest> best_of(Database& database, const std::vector<std::int64_
   return best;
 }
 
-/// Reads one text of a header. Other parts of the header may be missing.
-std::string header_text(const nlohmann::json& header, const char* pointer) {
-  const nlohmann::json::json_pointer at(pointer);
-  return header.contains(at) && header[at].is_string() ? header[at].get<std::string>()
-                                                       : std::string();
-}
-
 /// Counts the outcomes of the problems, and how many of them are repeated from another run.
 void count_outcomes(Database& database, const std::vector<std::int64_t>& problems,
                     RunSummary& summary) {
@@ -169,7 +162,7 @@ RunSummary read_summary(Database& database, std::int64_t id, const nlohmann::jso
                      .device = header_text(header, "/device/name"),
                      .command_line = header_text(header, "/command_line"),
                      .complete = complete,
-                     .measured = header.value("measured", true)};
+                     .measured = is_measured(header)};
   add_problems(database, problems_of(database, id), summary);
   return summary;
 }

@@ -20,6 +20,16 @@ std::vector<double> load_samples(Database& database, std::int64_t outcome_id) {
 
 }  // namespace
 
+std::string header_text(const nlohmann::json& header, const char* pointer) {
+  const nlohmann::json::json_pointer at(pointer);
+  return header.contains(at) && header[at].is_string() ? header[at].get<std::string>()
+                                                       : std::string();
+}
+
+bool is_measured(const nlohmann::json& header) {
+  return !header.contains("measured") || header["measured"] != false;
+}
+
 std::string launch_column(LaunchGeometry launch) {
   if (launch.arguments.standard) {
     launch.arguments = {};

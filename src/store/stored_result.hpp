@@ -22,6 +22,12 @@ Value read_column(const Statement& row, int column) {
   return read_record<Value>(parse_record(row.text(column)));
 }
 
+/// One text of a run's header. Empty: it has none there.
+[[nodiscard]] std::string header_text(const nlohmann::json& header, const char* pointer);
+
+/// Whether a run's header is that of measurements, and not of estimates.
+[[nodiscard]] bool is_measured(const nlohmann::json& header);
+
 /// The text of a launch, without standard arguments: these follow from the problem.
 [[nodiscard]] std::string launch_column(LaunchGeometry launch);
 

@@ -208,6 +208,27 @@ TEST_F(Merging, LeavesDamagedRunsOut) {
   EXPECT_EQ(list_runs(target).runs.at(0).shard, "1,2,4/4");
 }
 
+/// Errors other than Error end the test.
+TEST_F(Merging, OfAHeaderOfAnotherKindIsDoneOrRefused) {
+  int number = 0;
+  for (const char* header :
+       {R"({"uid": 5, "imported_from": {}, "measured": 3, "toolchain": 1, "policy": []})",
+        R"({"uid": null, "device": {"name": 1}})", "[1]", "7"}) {
+    Database target = open();
+    const fs::path file = make_shard(++number);
+    {
+      Database other = open_store(file, Database::Mode::create);
+      other.prepare("UPDATE runs SET header = ?").bind(std::string(header)).run();
+      seal_run(other, 1);
+    }
+    try {
+      (void)merge_stores(target, {make_shard(++number), file}, Mixture::refused);
+    } catch (const Error& error) {
+      EXPECT_NE(error.code(), ExitCode::internal) << error.what();
+    }
+  }
+}
+
 TEST_F(Merging, RefusesOtherGpusDriversAndPolicies) {
   const std::vector<std::pair<const char*, void (*)(RunReport&)>> changes{
       {"GPU model", [](RunReport& header) { header.device.name = "Other GPU"; }},
