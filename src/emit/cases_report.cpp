@@ -130,7 +130,7 @@ Table records_of(const CasesReport& report) {
 Json json_case(const CaseResult& result) {
   Json json = json_object(case_fields(), result);
   json["problem"] = record_json(result.problem);
-  json["parameters"] = json_parameters(result.shown);
+  json["parameters"] = parameters_json(result.shown);
   return json;
 }
 

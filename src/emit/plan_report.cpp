@@ -5,6 +5,7 @@
 
 #include "core/mapped.hpp"
 #include "emit/parameter_columns.hpp"
+#include "record/record_json.hpp"
 
 namespace fatune {
 namespace {
@@ -97,7 +98,7 @@ Json json_dropped(const ListedDrop& config) {
 Json json_kept(const ListedConfig& config) {
   Json kept = {{"config", config.short_form}};
   kept["kernel_name"] = config.kernel_name.empty() ? Json(nullptr) : Json(config.kernel_name);
-  kept["parameters"] = json_parameters(config.parameters);
+  kept["parameters"] = parameters_json(config.parameters);
   kept["estimate_us"] = config.estimate_us ? Json(*config.estimate_us) : Json(nullptr);
   return kept;
 }

@@ -51,7 +51,7 @@ std::vector<double> runtimes_ms(const Outcome& outcome) {
 
 TunedSetting setting_of(const Result& result, const std::string& timestamp) {
   const bool ranked = is_ranked(result.outcome);
-  return {.configuration = json_parameters(result.parameters),
+  return {.configuration = parameters_json(result.parameters),
           .validity = validity_of(result.outcome),
           .time_ms = ranked ? std::optional(ranked_us(result.outcome) / kUsPerMs) : std::nullopt,
           .runtimes_ms = runtimes_ms(result.outcome),

@@ -17,7 +17,7 @@ template <typename Member>
 bool is_default(const Member& member) {
   if constexpr (requires { member.empty(); }) {
     return member.empty();
-  } else if constexpr (std::is_arithmetic_v<Member>) {
+  } else if constexpr (std::is_arithmetic_v<Member> || std::is_enum_v<Member>) {
     return member == Member{};
   } else {
     return false;
@@ -152,6 +152,10 @@ Json to_record(const Outcome& outcome) {
 template <typename Value>
 RecordJson record_json(const Value& value) {
   return to_record(value);
+}
+
+RecordJson parameters_json(const std::vector<NamedValue>& parameters) {
+  return object_record(parameters);
 }
 
 std::string record_text(const RecordJson& json) {

@@ -42,6 +42,9 @@ template <typename Value>
 template <typename Value>
 [[nodiscard]] Value read_record(const RecordJson& json);
 
+/// Parameters as they stand in records: an object with a member for each.
+[[nodiscard]] RecordJson parameters_json(const std::vector<NamedValue>& parameters);
+
 /// The members of a value of this type, with what users are told about each: the members of flat
 /// members in their place, and of all alternatives of an outcome.
 struct RecordMember {
@@ -59,9 +62,13 @@ template <typename Value>
       ->info.doc;
 }
 
+/// The most members of an object that is read. Records keep the members' order, so each new member
+/// is compared with all others of its object.
+inline constexpr std::size_t kMostRecordMembers = 10'000;
+
 /// One line of JSON. Bytes that are not UTF-8 (a compiler's log may hold any) become U+FFFD.
 [[nodiscard]] std::string record_text(const RecordJson& json);
-/// Throws Error(bad_file) if `text` is not JSON.
+/// Throws Error(bad_file) if `text` is not JSON, or an object has too many members.
 [[nodiscard]] RecordJson parse_record(std::string_view text);
 
 }  // namespace fatune

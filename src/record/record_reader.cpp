@@ -119,14 +119,18 @@ void read(const Json& json, std::optional<Value>& value) {
 }
 
 /// Reads a part of a value. Errors name its place in the whole.
-template <typename Part>
-void read_part(const Json& json, const std::string& name, Part& part) {
+template <typename Read>
+void read_at(const std::string& name, Read read_it) {
   try {
-    read(json, part);
+    read_it();
   } catch (const Error& error) {
     throw Error(error.code(), error.what_was_wrong(),
                 error.where().empty() ? name : name + "." + error.where());
   }
+}
+template <typename Part>
+void read_part(const Json& json, const std::string& name, Part& part) {
+  read_at(name, [&] { read(json, part); });
 }
 
 template <typename Item>
@@ -253,12 +257,7 @@ void read_member(MemberFinder& object, const Info& info, Member& member) {
     return;
   }
   if constexpr (kIsNamed<Info>) {
-    try {
-      read_named(*found, member);
-    } catch (const Error& error) {
-      throw Error(error.code(), error.what_was_wrong(),
-                  error.where().empty() ? name : name + "." + error.where());
-    }
+    read_at(name, [&] { read_named(*found, member); });
   } else {
     read_part(*found, name, member);
   }
@@ -296,7 +295,18 @@ Value read_record(const RecordJson& json) {
 }
 
 RecordJson parse_record(std::string_view text) {
-  Json json = Json::parse(text.begin(), text.end(), nullptr, false);
+  std::vector<std::size_t> members;  // of each object that has not ended
+  const auto limit = [&](int, Json::parse_event_t event, const Json&) {
+    if (event == Json::parse_event_t::object_start) {
+      members.push_back(0);
+    } else if (event == Json::parse_event_t::object_end) {
+      members.pop_back();
+    } else if (event == Json::parse_event_t::key && ++members.back() > kMostRecordMembers) {
+      refuse(fmt::format("an object has more than {} members", kMostRecordMembers));
+    }
+    return true;
+  };
+  const Json json = Json::parse(text.begin(), text.end(), limit, false);
   if (json.is_discarded()) {
     refuse("it is not JSON");
   }

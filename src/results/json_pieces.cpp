@@ -9,12 +9,6 @@
 #include "data/json_file.hpp"
 
 namespace fatune {
-namespace {
-
-/// Each new member is compared with all others of its object.
-constexpr std::size_t kMostMembers = 10'000;
-
-}  // namespace
 
 bool JsonPieces::open(Json value) {
   if (open_.size() == kMostJsonLevels) {
@@ -60,8 +54,8 @@ bool JsonPieces::add(Json value) {
   if (parent.is_list) {
     parent.value.push_back(std::move(value));
     ++parent.index;
-  } else if (parent.value.size() == kMostMembers) {
-    fail(fmt::format("is in an object of more than {} members", kMostMembers));
+  } else if (parent.value.size() == kMostRecordMembers) {
+    fail(fmt::format("is in an object of more than {} members", kMostRecordMembers));
   } else if (!parent.value.emplace(parent.key, std::move(value)).second) {
     fail("appears twice in one object");
   }

@@ -28,14 +28,6 @@ FieldValue typed_value(const std::string& text) {
 
 Json json_value(const FieldValue& value) { return std::visit(ToJson{}, value); }
 
-Json json_parameters(const std::vector<NamedValue>& parameters) {
-  Json object = Json::object();
-  for (const NamedValue& parameter : parameters) {
-    object[parameter.name] = json_value(typed_value(parameter.text));
-  }
-  return object;
-}
-
 std::string json_text(const Json& json) {
   return visible_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }

@@ -41,7 +41,6 @@ Json json_rows(const std::vector<Field<Row>>& fields, const std::vector<Row>& ro
 
 /// The value that a parameter's text stands for: true, 128, "FP16".
 [[nodiscard]] FieldValue typed_value(const std::string& text);
-[[nodiscard]] Json json_parameters(const std::vector<NamedValue>& parameters);
 
 /// Indented, with a line break at the end. Bytes that are not UTF-8 (a compiler's log may hold any)
 /// become U+FFFD.

@@ -145,6 +145,16 @@ TEST(RecordJson, ACompilersBytesThatAreNoUtf8DoNotThrow) {
               HasSubstr("byte"));
 }
 
+TEST(RecordJson, AnObjectHasAtMostTenThousandMembers) {
+  std::string text = R"({"batch": 1)";
+  for (std::size_t i = 1; i < kMostRecordMembers; ++i) {
+    text += ",\"" + std::to_string(i) + "\":0";
+  }
+  EXPECT_THAT(error_of<Problem>((text + "}").c_str()), HasSubstr("seq_len"));
+  EXPECT_THAT(error_of<Problem>((text + ",\"x\":0}").c_str()),
+              HasSubstr("more than 10000 members"));
+}
+
 TEST(RecordJson, ErrorsNameTheMember) {
   EXPECT_THAT(error_of<Problem>("{"), HasSubstr("not JSON"));
   EXPECT_THAT(error_of<Problem>("[]"), HasSubstr("not an object"));
