@@ -202,7 +202,9 @@ Document compare_document(const CompareReport& report) {
             const RunComparison& comparison = report.comparison;
             Json json = json_head("compare");
             json.update(json_object(compare_properties(), report));
-            json.update(verdicts_json(comparison.tolerance_percent, comparison.checks));
+            json["tolerance_percent"] = json_value(comparison.tolerance_percent);
+            json.update(verdict_summary_json(comparison.checks));
+            json["checks"] = json_list(comparison.checks, record_json<RivalCheck>);
             return json;
           }};
 }

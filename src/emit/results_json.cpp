@@ -63,7 +63,7 @@ Json results_object(const RunReport& report) {
   json["gpu_busy_percent"] = report.measured ? json_value(busy_percent(report)) : Json(nullptr);
   json["summary"] = json_summary(report);
   if (report.gate) {
-    json["gate"].update(verdicts_json(report.gate->tolerance_percent, report.gate->checks));
+    json["gate"].update(verdict_summary_json(report.gate->checks));
   }
   return json;
 }

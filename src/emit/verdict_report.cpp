@@ -82,15 +82,12 @@ const std::vector<Field<RivalCheck>>& rival_check_fields() {
   return fields;
 }
 
-Json verdicts_json(double tolerance_percent, const std::vector<RivalCheck>& checks) {
+Json verdict_summary_json(const std::vector<RivalCheck>& checks) {
   Json counts = Json::object();
   for (std::size_t i = 0; i < kVerdicts; ++i) {
     counts[std::string(verdict_name(static_cast<Verdict>(i)))] = count_of(checks, i);
   }
-  return {{"tolerance_percent", json_value(tolerance_percent)},
-          {"worse", is_worse(checks)},
-          {"counts", std::move(counts)},
-          {"checks", json_list(checks, record_json<RivalCheck>)}};
+  return {{"worse", is_worse(checks)}, {"counts", std::move(counts)}};
 }
 
 }  // namespace fatune

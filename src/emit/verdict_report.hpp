@@ -18,7 +18,7 @@ namespace fatune {
 
 /// The columns of a table of checks.
 [[nodiscard]] const std::vector<Field<RivalCheck>>& rival_check_fields();
-/// The members that every JSON object with checks has.
-[[nodiscard]] Json verdicts_json(double tolerance_percent, const std::vector<RivalCheck>& checks);
+/// What every JSON object with checks says of them all: "worse" and "counts".
+[[nodiscard]] Json verdict_summary_json(const std::vector<RivalCheck>& checks);
 
 }  // namespace fatune

@@ -113,7 +113,7 @@ FATUNE_DESCRIBED(
      "its rival failed; undecided: the measurements do not tell; equal: the whole interval is "
      "within the tolerance, or both are the same; gone: only its rival was tried; added: it was "
      "tried, and there is no rival; failing: both failed"),
-    (doubt, "why the verdict is undecided; empty: it is decided"), (slower_by, kFlat),
+    (doubt, kOrNull, "why the verdict is undecided; null: it is decided"), (slower_by, kFlat),
     (time_us, "median time of the configuration in microseconds; null: none"),
     (rival_us, "median time of the rival in microseconds; null: none"),
     (rank, kOrNull, "rank of the configuration in its run; null: none"),

@@ -253,16 +253,13 @@ TEST_F(Gate, ADuelThatIsInterruptedDecidesNothing) {
 TEST_F(Gate, OfAFileOfSeveralGpuModelsTheWinnersOfThisOneCount) {
   process_.environment["FATUNE_FAKE_NAME"] = "Scripted GPU";  // as the fake worker says
   tune_while_the_128_wide_tile_is_best();
-  json best = json::parse(read("best.json"));
-  json other = best;
-  other["device"]["name"] = "NVIDIA Elsewhere";
-  other["problems"][0]["ranking"].erase(0);
-  json both{{"format", "fatune.runs"}, {"format_version", 2}, {"runs", {other, best}}};
-  write("best.json", both.dump());
+  const json best = json::parse(read("best.json"));
+  const json other = on_another_model(best);
+  write("best.json", document_of({other, best}).dump());
   const json gate = gate_of({"--against", path("best.json")}, ExitCode::ok);
   EXPECT_EQ(gate["checks"][0]["why"], "it is still the winner");
-  both["runs"] = {other, other};
-  write("best.json", both.dump());
+  EXPECT_EQ(gate["checks"][0]["doubt"], nullptr);
+  write("best.json", document_of({other, other}).dump());
   expect_error(sweep({"--against", path("best.json")}), ExitCode::usage,
                {"best.json", "other GPU models"});
 }

@@ -113,4 +113,14 @@ void expect_schema(const std::string& text, const char* schema) {
   EXPECT_NO_THROW(check_schema(parse_json(text, schema), FileTree(), schema, schema));
 }
 
+nlohmann::json on_another_model(nlohmann::json best) {
+  best["device"]["name"] = "NVIDIA Elsewhere";
+  best["problems"][0]["ranking"].erase(0);
+  return best;
+}
+
+nlohmann::json document_of(const std::vector<nlohmann::json>& runs) {
+  return {{"format", "fatune.runs"}, {"format_version", 2}, {"runs", runs}};
+}
+
 }  // namespace fatune::testing_cli

@@ -60,6 +60,12 @@ using testing_golden::expect_golden;
 /// Checks the text against configs/schema/<schema>.schema.json.
 void expect_schema(const std::string& text, const char* schema);
 
+/// The run of a best_configs.json as if it were of another GPU model, where its second is the
+/// winner.
+[[nodiscard]] nlohmann::json on_another_model(nlohmann::json best);
+/// The document of several runs.
+[[nodiscard]] nlohmann::json document_of(const std::vector<nlohmann::json>& runs);
+
 inline const std::string kConfig =
     "(FP16, 128, 64, 32, 4): async+eager+swizzled+load_2_2_2_tiles+opt_softmax";
 /// A space for tests that are not about kernels: it is compiled and emulated quickly.

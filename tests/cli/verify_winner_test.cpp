@@ -142,12 +142,8 @@ TEST_F(VerifyWinner, SaysThatTheFileIsFromAnotherGpuOrDriver) {
 TEST_F(VerifyWinner, TakesTheWinnersOfThisGpuModelFromAFileOfSeveral) {
   process_.environment["FATUNE_FAKE_NAME"] = "Scripted GPU";  // as the fake worker says
   sweep_while_the_128_wide_tile_is_best();
-  json best = json::parse(read("best.json"));
-  json other = best;
-  other["device"]["name"] = "NVIDIA Elsewhere";
-  other["problems"][0]["ranking"].erase(0);
-  const json both{{"format", "fatune.runs"}, {"format_version", 2}, {"runs", {other, best}}};
-  write("best.json", both.dump());
+  const json best = json::parse(read("best.json"));
+  write("best.json", document_of({on_another_model(best), best}).dump());
   EXPECT_THAT(std::string(verdict(ExitCode::ok)["config"]), testing::HasSubstr("128, 128, 64, 4"));
 }
 

@@ -115,11 +115,6 @@ class RandomReport {
     timing.median_high_us = std::numeric_limits<double>::infinity();
     std::ranges::fill(timing.samples_us, 1e7 / 3.0);
   }
-  // The schema has no infinite tolerances.
-  void fill(GateReport& gate) {
-    fill_members(gate);
-    gate.tolerance_percent = 0.5;
-  }
   void fill(Estimated& estimated) {
     fill_members(estimated);
     estimated.estimate_us = 12.5;
