@@ -54,7 +54,7 @@ struct TunedOrigin {
   std::string started_at;
   std::string fatune_version;
   std::string nvrtc_version;
-  std::string driver;    ///< its release or, where that is not known, its CUDA version
+  std::string driver;    ///< its release; empty: not known
   bool complete = true;  ///< false: it was stopped, its winners may not be the fastest
 };
 

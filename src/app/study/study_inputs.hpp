@@ -13,7 +13,7 @@ namespace fatune {
 struct InputRuns {
   std::string name;  ///< what people read: the name that was given, or "run 12"
   std::vector<RunReport> runs;
-  bool has_winners_only = false;  ///< a best_configs.json
+  bool has_winners_only = false;  ///< it leaves results out, as a best_configs.json does
 };
 
 /// Loads the runs of one input. `input`: a run of the store `db_file` by number, or "last"; or a

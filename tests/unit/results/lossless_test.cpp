@@ -17,7 +17,7 @@ namespace {
 
 std::string all_of(const RunReport& run) { return record_text(record_json(run)); }
 
-TEST(LosslessResults, TenThousandRandomReports) {
+TEST(LosslessResults, RandomReports) {
   const std::uint32_t reports = is_exhaustive() ? 10'000 : 2'000;
   for (std::uint32_t seed = 0; seed < reports; ++seed) {
     const RunReport report = RandomReport(seed).make();
