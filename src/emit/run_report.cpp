@@ -151,15 +151,18 @@ std::string warnings_text(const ProblemReport& problem) {
   return text;
 }
 
-block::Rows block_of(const Rows& rows, Shown kind, std::size_t top = 0) {
-  return {table_of(fields_for_people(rows), rows), kind, top};
+block::Rows block_of(Rows rows, std::size_t top = 0) {
+  const Fields fields = fields_for_people(rows);
+  const std::size_t more = rows.size() - count_shown(rows.size(), top);
+  rows.erase(rows.end() - static_cast<std::ptrdiff_t>(more), rows.end());
+  return {table_of(fields, rows), Shown::in_ranking, more};
 }
 
 Blocks ranking_of(const RunReport& run, const ProblemReport& problem, std::size_t top) {
   if (problem.ranking.empty()) {
     return {block::Warning{"no configuration has a time"}};
   }
-  Blocks blocks{block_of(rows_of(run, problem, problem.ranking), Shown::in_ranking, top)};
+  Blocks blocks{block_of(rows_of(run, problem, problem.ranking), top)};
   if (std::string line = roofline_text(run, problem); !line.empty()) {
     append(blocks, {block::ParagraphEnd{}, block::Text{std::move(line)}});
   }
@@ -203,7 +206,7 @@ Blocks audit_of(const RunReport& run, const ProblemReport& problem) {
           block::Warning{fmt::format("{} pruned ones tried for the {}:", problem.audited.size(),
                                      is_cover_race(problem) ? "cover, with the winner" : "audit")},
           block::Text{std::move(rules)}, block::ParagraphEnd{},
-          block_of(rows_of(run, problem, problem.audited), Shown::in_ranking)};
+          block_of(rows_of(run, problem, problem.audited))};
 }
 
 std::string run_text(const ProblemReport& problem) {

@@ -56,11 +56,11 @@ Blocks selection_of(const MapSelection& selection) {
 }
 
 Blocks lines_of(const std::vector<MapLineRow>& lines, std::size_t top) {
-  const std::size_t shown = top == 0 ? lines.size() : std::min(top, lines.size());
+  const std::size_t shown = count_shown(lines.size(), top);
   const std::vector<MapLineRow> rows(lines.begin(),
                                      lines.begin() + static_cast<std::ptrdiff_t>(shown));
   return {block::Text{"\n"}, block::Rows{table_of(map_line_fields(), rows)},
-          block::Text{more_rows_text(shown, lines.size())}};
+          block::Text{more_rows_text(lines.size() - shown)}};
 }
 
 Blocks blocks_of(const SassMapReport& report, std::size_t top) {

@@ -97,7 +97,7 @@ Blocks headline(const SassWhyReport& report) {
 Blocks effects_of(const SassWhyReport& report, std::size_t top) {
   std::vector<ParameterEffect> effects = report.effects;
   const std::size_t all = effects.size();
-  effects.resize(top == 0 ? all : std::min(top, all));
+  effects.resize(count_shown(all, top));
   std::vector<Field<ParameterEffect>> fields = effect_fields();
   if (std::ranges::all_of(
           effects, [&](const ParameterEffect& effect) { return effect.family == report.family; })) {
@@ -105,7 +105,8 @@ Blocks effects_of(const SassWhyReport& report, std::size_t top) {
   }
   return {block::Text{"\nWhat a parameter changes: instructions of a warp in the main loop for "
                       "10^6 tensor FLOP\n\n"},
-          block::Rows{table_of(fields, effects)}, block::Text{more_rows_text(effects.size(), all)}};
+          block::Rows{table_of(fields, effects)},
+          block::Text{more_rows_text(all - effects.size())}};
 }
 
 Blocks problem_of(const SassWhyReport& report, const WhyProblem& problem) {

@@ -16,16 +16,12 @@ void append(Blocks& blocks, Blocks more) {
                 std::make_move_iterator(more.end()));
 }
 
-Table first_rows(const block::Rows& rows) {
-  Table table = rows.table;
-  const std::size_t all = table.rows.size();
-  table.rows.resize(rows.top == 0 ? all : std::min(rows.top, all));
-  return table;
+std::size_t count_shown(std::size_t rows, std::size_t top) {
+  return top == 0 ? rows : std::min(top, rows);
 }
 
-std::string more_rows_text(std::size_t shown, std::size_t all) {
-  return shown == all ? std::string()
-                      : fmt::format("... and {} more (--top 0 shows all)\n", all - shown);
+std::string more_rows_text(std::size_t more) {
+  return more == 0 ? std::string() : fmt::format("... and {} more (--top 0 shows all)\n", more);
 }
 
 }  // namespace fatune

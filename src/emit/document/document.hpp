@@ -48,7 +48,7 @@ struct Rows {
   };
   Table table;
   Shown kind = Shown::in_ranking;       ///< the columns to show besides those shown everywhere
-  std::size_t top = 0;                  ///< rows that a terminal shows; 0: all
+  std::size_t more = 0;                 ///< rows that were left out
   std::vector<Paragraph> paragraphs{};  ///< shown on a terminal instead of the rows
   bool numbered = false;                ///< marks of plots refer to these rows, from 0
   bool stacked = false;                 ///< a narrow HTML page stacks the cells of a row
@@ -97,9 +97,9 @@ template <typename Row>
 
 void append(Blocks& blocks, Blocks more);
 
-/// The rows to show of a table that shows `rows.top` of them.
-[[nodiscard]] Table first_rows(const block::Rows& rows);
-/// The line below a table that shows only its first rows; empty if it shows all of them.
-[[nodiscard]] std::string more_rows_text(std::size_t shown, std::size_t all);
+/// How many of the rows a table shows with `--top`; 0: all.
+[[nodiscard]] std::size_t count_shown(std::size_t rows, std::size_t top);
+/// The line below a table that leaves `more` rows out; empty if it shows all of them.
+[[nodiscard]] std::string more_rows_text(std::size_t more);
 
 }  // namespace fatune

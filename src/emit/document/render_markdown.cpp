@@ -24,9 +24,8 @@ struct InMarkdown {
     return markdown_code(verbatim.lines);
   }
   std::string operator()(const block::Rows& rows) const {
-    const Table table = first_rows(rows);
-    const std::string more = more_rows_text(table.rows.size(), rows.table.rows.size());
-    return draw_markdown(text_for_people(table, rows.kind)) + (more.empty() ? "" : "\n" + more);
+    return draw_markdown(text_for_people(rows.table, rows.kind)) +
+           (rows.more == 0 ? "" : "\n" + more_rows_text(rows.more));
   }
   std::string operator()(const block::Figure& figure) const {
     return markdown_code(character_plot(figure.plot, kColumns));

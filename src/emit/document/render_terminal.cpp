@@ -26,9 +26,8 @@ struct OnTerminal {
     if (!rows.paragraphs.empty()) {
       return paragraphs_of(rows);
     }
-    const Table table = first_rows(rows);
-    return draw_plain(text_for_people(table, rows.kind), page.columns) +
-           more_rows_text(table.rows.size(), rows.table.rows.size());
+    return draw_plain(text_for_people(rows.table, rows.kind), page.columns) +
+           more_rows_text(rows.more);
   }
   std::string operator()(const block::Figure& figure) const {
     return "\n" + character_plot(figure.plot, page.columns);

@@ -33,6 +33,7 @@ Table table_of(const std::vector<Field<Row>>& fields, const std::vector<Row>& ro
   }
   for (const Row& row : rows) {
     std::vector<FieldValue>& values = table.rows.emplace_back();
+    values.reserve(fields.size());
     for (const Field<Row>& field : fields) {
       values.push_back(field.get(row));
     }

@@ -102,14 +102,21 @@ Table viewed(Table table, const TableView& view) {
   if (!view.sort.empty()) {
     sort_rows(table, view.sort, view.descending);
   }
-  return view.columns.empty() ? table : with_columns(table, view.columns);
+  if (!view.columns.empty()) {
+    return with_columns(table, view.columns);
+  }
+  return table;
 }
 
 Document viewed(const Document& document, const TableView& view) {
   const auto records = [&document, view] { return viewed(document.records(), view); };
   return {[&document, records, top = view.top] {
+            Table table = for_people(records());
+            const std::size_t all = table.rows.size();
+            table.rows.resize(count_shown(all, top));
+            const std::size_t more = all - table.rows.size();
             return warnings_and(document.for_people(),
-                                {.table = for_people(records()), .kind = kInRanking, .top = top});
+                                {.table = std::move(table), .kind = kInRanking, .more = more});
           },
           records,
           [records] {

@@ -5,7 +5,7 @@
 namespace fatune {
 namespace {
 
-Document numbered_rows(std::size_t top = 0) {
+Document numbered_rows(bool all = true) {
   const auto records = [] {
     return Table{{{.name = "name", .heading = "what"},
                   {.name = "time_us", .heading = "us", .decimals = 1},
@@ -13,16 +13,18 @@ Document numbered_rows(std::size_t top = 0) {
                   {.name = "key", .heading = "key", .shown = kForPrograms}},
                  {{std::string("a"), 1.25, {}, true}, {std::string("b,c"), 10.0, {}, false}}};
   };
-  const auto for_people = [records, top] {
+  const auto for_people = [records, all] {
+    Table table = records();
+    table.rows.resize(all ? 2 : 1);
     return Blocks{block::Heading{"results"},    block::Text{"one\n"},
                   block::ParagraphEnd{},        block::Warning{"two"},
-                  block::Verbatim{"  three\n"}, block::Rows{records(), kInRanking, top}};
+                  block::Verbatim{"  three\n"}, block::Rows{table, kInRanking, all ? 0U : 1U}};
   };
   return {for_people, records, [] { return json_head("sample"); }};
 }
 
 TEST(Render, ATerminalHasTheFirstRowsAndColours) {
-  EXPECT_EQ(render(numbered_rows(1), OutputFormat::table),
+  EXPECT_EQ(render(numbered_rows(false), OutputFormat::table),
             "results\none\ntwo\n  three\nwhat   us\na     1.2\n"
             "... and 1 more (--top 0 shows all)\n");
   EXPECT_THAT(render(numbered_rows(), {OutputFormat::table, 0, true}),
@@ -34,12 +36,12 @@ TEST(Render, MarkdownHasAsManyRowsAsWanted) {
       "## results\n\none\n\n**two**\n```\n  three\n```\n| what | us |\n| --- | ---: |\n";
   EXPECT_EQ(render(numbered_rows(), OutputFormat::markdown),
             before_rows + "| a | 1.2 |\n| b,c | 10.0 |\n");
-  EXPECT_EQ(render(numbered_rows(1), OutputFormat::markdown),
+  EXPECT_EQ(render(numbered_rows(false), OutputFormat::markdown),
             before_rows + "| a | 1.2 |\n\n... and 1 more (--top 0 shows all)\n");
 }
 
 TEST(Render, CsvHasEveryColumnAndNothingElse) {
-  EXPECT_EQ(render(numbered_rows(1), OutputFormat::csv),
+  EXPECT_EQ(render(numbered_rows(false), OutputFormat::csv),
             "name,time_us,note,key\r\na,1.25,,true\r\n\"b,c\",10,,false\r\n");
 }
 
