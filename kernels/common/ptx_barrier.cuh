@@ -4,12 +4,12 @@
 #ifndef FATUNE_KERNELS_COMMON_PTX_BARRIER_CUH
 #define FATUNE_KERNELS_COMMON_PTX_BARRIER_CUH
 
-// threads: one. `arrivals`: what completes a phase, besides the bytes that are expected in it
+// threads: one. `arrivals`: arrivals that complete a phase, besides the bytes expected in it
 __device__ __forceinline__ void mbarrier_init(unsigned barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
 
-// Shows mbarriers that this thread has initialised to copies and to the cluster.
+// Makes mbarriers that this thread initialised visible to copies and to the cluster.
 __device__ __forceinline__ void fence_mbarrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
@@ -18,7 +18,7 @@ __device__ __forceinline__ void mbarrier_arrive(unsigned barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-// As mbarrier_arrive, on the same barrier of block `rank` of the cluster.
+// Arrives at the same barrier of block `rank` of the cluster.
 __device__ __forceinline__ void mbarrier_arrive_at(unsigned barrier, unsigned rank) {
   asm volatile(
       "{\n\t.reg .b32 remote;\n\t"
@@ -46,7 +46,7 @@ __device__ __forceinline__ void mbarrier_wait(unsigned barrier, unsigned parity)
       : "memory");
 }
 
-// threads: whole warps, `threads` in all of those that wait and those that arrive
+// threads: whole warps; `threads` counts those that wait and those that arrive together
 __device__ __forceinline__ void named_barrier_wait(unsigned id, unsigned threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
@@ -65,7 +65,7 @@ __device__ __forceinline__ bool named_barrier_any(unsigned id, unsigned threads,
       : "=r"(any)
       : "r"(id), "r"(threads), "r"(static_cast<unsigned>(vote))
       : "memory");
-  // It is the same in all of a warp, which the compiler has to be told.
+  // Warp-uniform; the shuffle tells the compiler so.
   return __shfl_sync(0xffffffffu, any, 0) != 0;
 }
 

@@ -4,7 +4,7 @@
 #ifndef FATUNE_KERNELS_COMMON_PTX_TMA_CUH
 #define FATUNE_KERNELS_COMMON_PTX_TMA_CUH
 
-// What cuTensorMapEncodeTiled makes: opaque.
+// The opaque result of cuTensorMapEncodeTiled.
 struct alignas(64) TensorMap {
   unsigned char bytes[128];
 };
@@ -48,8 +48,8 @@ __device__ __forceinline__ void tma_load(unsigned to, const TensorMap* map, Coor
   }
 }
 
-// tma_load into every block of the cluster whose rank's bit is set in `blocks`, at the same place,
-// with the same place's barrier.
+// Multicast tma_load: into every block of the cluster whose rank's bit is set in `blocks`, at the
+// same offset, signalling the barrier at the same offset.
 __device__ __forceinline__ void tma_load_multicast(unsigned to, const TensorMap* map,
                                                    Coordinates5 at, unsigned barrier,
                                                    unsigned short blocks) {
@@ -82,17 +82,17 @@ __device__ __forceinline__ void tma_store(const TensorMap* map, Coordinates5 at,
   }
 }
 
-// The stores that this thread has started make a group.
+// Makes a group of the stores that this thread has started.
 __device__ __forceinline__ void tma_store_commit() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-// Until all of this thread's groups have read their shared memory.
+// Waits until all of this thread's groups have read their shared memory.
 __device__ __forceinline__ void tma_store_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
 
-// Shows this thread's writes to shared memory to TMA and wgmma.
+// Makes this thread's writes to shared memory visible to TMA and wgmma.
 __device__ __forceinline__ void fence_async_proxy() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }

@@ -3,25 +3,25 @@
 #ifndef FATUNE_KERNELS_COMMON_PTX_WGMMA_CUH
 #define FATUNE_KERNELS_COMMON_PTX_WGMMA_CUH
 
-// Orders accesses to registers before the next product's. threads: one warpgroup, converged, as all
-// functions here take
+// Orders register accesses before those of the next product. threads: one converged warpgroup, for
+// this and all functions below
 __device__ __forceinline__ void wgmma_fence() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
 
-// The products since the last call make a group.
+// Makes a group of the products since the last call.
 __device__ __forceinline__ void wgmma_commit() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-// Until at most kPending groups are under way.
+// Waits until at most kPending groups are pending.
 template <int kPending>
 __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
 
-// Keeps the compiler from using a product's sums before a wait that comes before this call, which
-// does not name them.
+// Compiler fence: uses of the accumulators `d` stay behind the wgmma_wait() above this call. The
+// wait itself does not name them.
 template <int kCount>
 __device__ __forceinline__ void after_wait(float (&d)[kCount]) {
 #pragma unroll
@@ -76,7 +76,7 @@ __device__ __forceinline__ void registers_take() {
 #define FATUNE_OPERANDS_15 FATUNE_OPERANDS_14, FATUNE_EIGHT(112)
 #define FATUNE_OPERANDS_16 FATUNE_OPERANDS_15, FATUNE_EIGHT(120)
 
-// N columns are SIXTEENS times 16. A0 ...: places of the operands after the sums.
+// N = 16 * SIXTEENS columns. A0 ...: places of the operands after the accumulators.
 #define FATUNE_WGMMA_SHARED(N, SIXTEENS, TYPE, A, B, ADD)                              \
   asm volatile("{\n\t.reg .pred add;\n\tsetp.ne.b32 add, " ADD                         \
                ", 0;\n\twgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE \

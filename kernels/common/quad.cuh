@@ -1,4 +1,4 @@
-// What lanes that share a row of an mma's or wgmma's sums do together.
+// Reductions over the lanes that share a row of mma or wgmma accumulators.
 #ifndef FATUNE_KERNELS_COMMON_QUAD_CUH
 #define FATUNE_KERNELS_COMMON_QUAD_CUH
 

@@ -12,7 +12,7 @@ struct FlashForwardKernelConfig {
   bool async_copy;
   bool eager_load_blocks;
   bool swizzled;
-  int Q_mma_load_K_tiles;  // in 8-element tiles along k; 0: the whole block at once
+  int Q_mma_load_K_tiles;  // number of 8-element tiles along k; 0: the whole block at once
   int K_mma_load_K_tiles;
   int V_mma_load_K_tiles;
   bool mma_double_buffer_loads;
@@ -26,8 +26,8 @@ inline constexpr bool kRaggedQ = FATUNE_RAGGED_Q;     // seq_len is no multiple 
 inline constexpr bool kRaggedKV = FATUNE_RAGGED_KV;   // seq_len_kv is no multiple of B_c
 inline constexpr bool kCausal = FATUNE_CAUSAL;        // no key after the query's position
 
-// What fewer problems have. Enumerators take no memory in the modules of the others: NVRTC makes a
-// variable of device memory of each constant.
+// Rarer properties of problems. They are enumerators because NVRTC makes a variable in device
+// memory of each constant, in the modules of all other problems too.
 enum ProblemFlag : bool {
   kHeadsFirst = FATUNE_HEADS_FIRST != 0,             // tensors are (batch, heads, seq_len, d_head)
   kOtherKvLength = FATUNE_OTHER_KV_LENGTH != 0,      // seq_len_kv is not seq_len
@@ -35,10 +35,10 @@ enum ProblemFlag : bool {
   kWritesLse = FATUNE_LSE != 0
 };
 enum ProblemExtent : int {
-  kGroup = FATUNE_GROUP > 0 ? FATUNE_GROUP : 1,  // heads of Q that share one of K and V
-  kKvRowStride = kHeadsFirst ? FATUNE_ROW_STRIDE : FATUNE_ROW_STRIDE / kGroup,  // of K and V
-  kWindow = FATUNE_WINDOW,  // a query sees keys less than that away from its position; 0: all
-  kKeysAfter = kCausal || kWindow == 0 ? 0 : kWindow - 1  // of them after its position: at most
+  kGroup = FATUNE_GROUP > 0 ? FATUNE_GROUP : 1,  // query heads per head of K and V
+  kKvRowStride = kHeadsFirst ? FATUNE_ROW_STRIDE : FATUNE_ROW_STRIDE / kGroup,  // stride of K and V
+  kWindow = FATUNE_WINDOW,  // sliding window: query i sees keys with |i - j| < kWindow; 0: all
+  kKeysAfter = kCausal || kWindow == 0 ? 0 : kWindow - 1  // most keys after the position
 };
 
 template <FlashForwardKernelConfig kConfig>
@@ -59,8 +59,8 @@ struct Shape {
 
   static constexpr int kRowBytes = 2 * kHeadDim;
   static constexpr int kChunksPerRow = kRowBytes / 16;
-  // Chunks that a swizzle permutes among themselves, and neighbouring rows that it permutes alike:
-  // smem_layout.cuh.
+  // How many chunks a swizzle permutes among themselves, and how many neighbouring rows it permutes
+  // alike (smem_layout.cuh).
   enum Swizzle : int {
     kSwizzleChunks = kRowBytes % 128 == 0 ? 8 : 4,
     kSwizzleShift = kSwizzleChunks == 8 ? 0 : 1
@@ -74,7 +74,7 @@ struct Shape {
       kConfig.K_mma_load_K_tiles == 0 ? kQkSteps : kConfig.K_mma_load_K_tiles / 2;
   static constexpr int kPvStepsPerLoad =
       kConfig.V_mma_load_K_tiles == 0 ? kPvSteps : kConfig.V_mma_load_K_tiles / 2;
-  // Nothing to double-buffer where one load brings the whole block.
+  // If one load brings the whole block, there is nothing to double-buffer.
   static constexpr int kQkBuffers =
       kConfig.mma_double_buffer_loads && kQkStepsPerLoad < kQkSteps ? 2 : 1;
   static constexpr int kPvBuffers =

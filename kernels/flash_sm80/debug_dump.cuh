@@ -1,5 +1,5 @@
-// The intermediates of a step, for 'fatune debug'. Without FATUNE_DEBUG_DUMP nothing of it is left
-// in the kernel.
+// Writes out the intermediates of each step for 'fatune debug'. Without FATUNE_DEBUG_DUMP the
+// kernel contains none of this code.
 #ifndef FATUNE_KERNELS_FLASH_SM80_DEBUG_DUMP_CUH
 #define FATUNE_KERNELS_FLASH_SM80_DEBUG_DUMP_CUH
 
@@ -28,11 +28,11 @@ struct KernelArgs : ProblemArgs {
   AttentionDump dump;
 };
 
-// One warp's part of one step. threads: every function takes one warp, converged
+// One warp's part of the dump of one step. threads: one converged warp, in every function
 template <typename S>
 struct StepDump {
   const AttentionDump& to;
-  const int first_row;  // of the lane in its first mma tile: row (0, 0)
+  const int first_row;  // row (0, 0) of the lane in its first mma tile
   const int tile;
   const int lane;
 
@@ -75,7 +75,7 @@ struct StepDump {
     output(rO);
   }
 
-  // The sum is over the row's four lanes, each of which has its own columns' only.
+  // Adds up the sums of the row's four lanes, which have different columns.
   __device__ __forceinline__ void rows(const SoftmaxState<S>& state, float unit_log2) const {
 #pragma unroll
     for (int m = 0; m < S::kRowTiles; ++m) {
@@ -91,7 +91,7 @@ struct StepDump {
     }
   }
 
-  // Backwards what pack_probabilities does.
+  // The inverse of pack_probabilities.
   __device__ __forceinline__ void probabilities(const ProbFragment<S>& rP) const {
 #pragma unroll
     for (int m = 0; m < S::kRowTiles; ++m) {

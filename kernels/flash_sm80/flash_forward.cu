@@ -1,14 +1,14 @@
 // Attention forward with mma.sync, ldmatrix and cp.async, for compute capability 8.0 and newer.
 //
-// One thread block computes kBlockM query rows of one (batch, head); KV tiles go from the last to
-// the first that some row sees, so that ragged and causal masks are met first. One buffer each for
-// K and V. Eager:
+// One thread block computes kBlockM query rows of one (batch, head). It visits KV tiles from the
+// last to the first that any row sees, so that ragged and causal masks come first. There is one
+// buffer each for K and V. Eager:
 //
 //   copies   | Q K[n]   | V[n]      | K[n-1]           | V[n-1]      | ...
 //   warps    |          | S = Q K^T | softmax, O += PV | S = Q K^T   | ...
 //            ^ wait+sync            ^ wait+sync        ^ wait+sync
 //
-// Not eager, each copy is started right before its use and waited for at once.
+// If not eager, each copy starts right before its use and is waited for at once.
 #include "flash_sm80/config.cuh"
 #include "flash_sm80/debug_dump.cuh"
 #include "flash_sm80/epilogue.cuh"
@@ -93,8 +93,8 @@ struct Forward {
     }
   }
 
-  // The tiles of which some row of the block sees a key; the last is before the first when no row
-  // sees any.
+  // The range of tiles with a key that some row of the block sees. If no row sees any key, the last
+  // is before the first.
   __device__ __forceinline__ int last_kv_tile() const {
     const int seen = q_start + S::kBlockM + diagonal() + kKeysAfter;
     const int keys = kCausal || kWindow > 0 ? min(seen, kv_length(args)) : kv_length(args);
@@ -132,8 +132,8 @@ struct Forward {
     }
   }
 
-  // Every copy started so far has landed and is visible to the block; every warp has finished what
-  // it did before. sync: a CTA barrier
+  // Waits until every copy started so far has landed and is visible to the block. sync: a CTA
+  // barrier
   __device__ __forceinline__ void wait_and_sync() const {
     if constexpr (kConfig.async_copy) {
       cp_async_wait_all();
@@ -193,7 +193,7 @@ struct Forward {
     dump.results(state, unit_log2(), rP, rO);
   }
 
-  // References of the softmax times this are exponents of two.
+  // The softmax's references times this factor are exponents of two.
   __device__ __forceinline__ float unit_log2() const {
     return kConfig.optimized_softmax ? scale_log2 : 1.0f;
   }
@@ -240,7 +240,7 @@ struct Forward {
   }
 };
 
-// O = softmax(softmax_scale * Q K^T [causal, window]) V, and its log-sum-exp where it is wanted.
+// O = softmax(softmax_scale * Q K^T [causal, window]) V, and the log-sum-exp if it is wanted.
 // shape:   grid (ceil(seq_len / B_r), heads, batch); block 32 * n_warps;
 //          dynamic shared memory (B_r + 2 * B_c) * d_head * 2 bytes
 template <FlashForwardKernelConfig kConfig>

@@ -1,4 +1,4 @@
-// Masks: keys past the end of the sequence, with a causal problem keys past the query, and with a
+// Masks out keys past the end of the sequence, in causal problems keys after the query, and with a
 // window keys too far from it.
 #ifndef FATUNE_KERNELS_FLASH_SM80_MASK_CUH
 #define FATUNE_KERNELS_FLASH_SM80_MASK_CUH

@@ -1,4 +1,4 @@
-// Where an element of a tile lies in shared memory, and which addresses a lane needs for ldmatrix.
+// The layout of a tile in shared memory, and the addresses that a lane needs for ldmatrix.
 //
 // A tile is [rows][kHeadDim] of 16-bit elements, rows back to back. Swizzled, the 16-byte chunk c
 // of row r lies at chunk c ^ (r & 7): eight neighbouring rows of one chunk then fall into eight
@@ -7,7 +7,7 @@
 // rows, r & 7 depends on the lane alone: one XOR at the start of the kernel, and each access is a
 // lane constant plus an immediate.
 //
-// Rows of 192 bytes (d_head 96) begin in the lower and in the upper half of the banks by turns. Two
+// Rows of 192 bytes (d_head 96) begin alternately in the lower and upper half of the banks. Two
 // neighbouring rows are permuted alike there, within 64 bytes: c ^ (r / 2 & 3). Eight rows of a
 // chunk then fall into eight different groups as well.
 #ifndef FATUNE_KERNELS_FLASH_SM80_SMEM_LAYOUT_CUH
@@ -44,7 +44,7 @@ class LdmatrixLane {
   }
 
  private:
-  enum : int { kBlocks = S::kSwizzleChunks / 2 };  // of 16 columns in a line
+  enum : int { kBlocks = S::kSwizzleChunks / 2 };  // blocks of 16 columns per line
 
   unsigned lane_[kBlocks];
 };

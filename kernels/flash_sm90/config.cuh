@@ -11,20 +11,20 @@ struct HopperForwardConfig {
   int BLOCK_M;         // query rows per thread block: 64 for each consumer warpgroup
   int BLOCK_N;         // keys per inner step
   int NUM_BUFFERS;     // stages of K, and of V
-  int NUM_MMA_WARPS;   // of all consumers
+  int NUM_MMA_WARPS;   // warps of all consumers together
   int NUM_MMA_GROUPS;  // consumer warpgroups
   int variant;         // 0: ws, 1: ws_pp
-  bool overlap;        // the scores of the next step are computed under the softmax of this one
+  bool overlap;        // the next step's scores are computed during this step's softmax
   bool lazy_rescale;   // O is rescaled only when a row's maximum has grown by 2^8
-  int query_slots;     // tiles of Q that fit
+  int query_slots;     // buffers for tiles of Q
   int cluster;         // thread blocks that share K and V
   bool persistent;     // as many thread blocks as the device can hold, else one for each tile
-  bool dynamic;        // they take tiles from a counter, else each has its own from the start
-  bool short_first;    // the step with the last keys has as many as there are, else BLOCK_N
+  bool dynamic;        // blocks take tiles from a counter, else each block's tiles are fixed
+  bool short_first;    // the step with the last keys has only those keys, else BLOCK_N
   bool split_tail;     // the tiles that would leave a wave unfilled are split over all blocks
 };
 
-// Problem facts that family.json turns into defines; a problem pays for none that it does not have.
+// Properties of the problem, from defines that family.json sets; absent ones cost nothing.
 // The position of a query is that of its own key: row + seq_len_kv - seq_len.
 enum ProblemFlag : bool {
   kCausal = FATUNE_CAUSAL != 0,                      // no key after the query's position
@@ -37,9 +37,9 @@ enum ProblemFlag : bool {
 constexpr L2Policy kPassing = FATUNE_L2_HINTS ? L2Policy::kEvictFirst : L2Policy::kNormal;
 constexpr L2Policy kReused = FATUNE_L2_HINTS ? L2Policy::kEvictLast : L2Policy::kNormal;
 enum ProblemExtent : int {
-  kShortKeys = FATUNE_SHORT_KEYS,  // of the step with the last keys, with short_first; 0: BLOCK_N
-  kWindow = FATUNE_WINDOW,  // a query sees keys less than that away from its position; 0: all
-  kKeysAfter = kCausal || kWindow == 0 ? 0 : kWindow - 1  // of them after its position: at most
+  kShortKeys = FATUNE_SHORT_KEYS,  // keys in the step with the last keys; 0: BLOCK_N
+  kWindow = FATUNE_WINDOW,  // sliding window: query i sees keys with |i - j| < kWindow; 0: all
+  kKeysAfter = kCausal || kWindow == 0 ? 0 : kWindow - 1  // most keys after the position
 };
 
 // Whether intermediates of the steps are written out: debug_dump.cuh.
@@ -67,20 +67,20 @@ struct Shape {
   static constexpr int kCluster = kConfig.cluster;
   static constexpr int kTileSlots = 2;  // indices of tiles on their way to the consumers
 
-  static constexpr int kGroupThreads = 128;  // of a warpgroup
-  static constexpr int kGroupRows = 64;      // of Q, for one consumer
+  static constexpr int kGroupThreads = 128;  // threads of a warpgroup
+  static constexpr int kGroupRows = 64;      // query rows of one consumer
   static constexpr int kThreads = kGroupThreads * (kGroups + 1);
-  static constexpr int kPanelColumns = 64;  // of a tile: lines of 128 bytes
+  static constexpr int kPanelColumns = 64;  // columns of a panel: lines of 128 bytes
   static constexpr int kPanels = kHeadDim / kPanelColumns;
   static constexpr int kFirstKeys =
-      kShortKeys > 0 ? kShortKeys : kBlockN;     // of a tile's first step
-  static constexpr int kScores = kBlockN / 2;    // of S in each thread
-  static constexpr int kOutputs = kHeadDim / 2;  // of O
+      kShortKeys > 0 ? kShortKeys : kBlockN;     // keys in a tile's first step
+  static constexpr int kScores = kBlockN / 2;    // elements of S per thread
+  static constexpr int kOutputs = kHeadDim / 2;  // elements of O per thread
 
-  // Registers of a thread after the warpgroups have shared them out: 512 for each lane of the
-  // warpgroups, in multiples of 8. A producer for a cluster needs more than 24, and so do one
-  // with a single stage that takes tiles from the counter and one with parts of tiles. At d_head
-  // 256 the consumers need the registers more.
+  // Registers per thread after setmaxnreg. The warpgroups' counts add up to at most 512 and are
+  // multiples of 8. A producer needs more than 24 with a cluster, with a single stage and the
+  // dynamic schedule, and with split tiles. At d_head 256 the consumers need those registers
+  // more.
   static constexpr bool kWideProducer = kCluster > 1 || (kDynamic && kStages == 1) ||
                                         (kConfig.split_tail && kHeadDim < 256);
   static constexpr int kProducerRegisters = kGroups == 1    ? 56
@@ -98,7 +98,7 @@ struct Shape {
   static_assert(!kSplitTail || (kPersistent && kCluster == 1), "each block has a part of one tile");
   static_assert(!kSplitTail || !kConfig.short_first, "a part may begin with any step of its tile");
   static_assert(kBlockN % 16 == 0 && kBlockN <= 256, "what wgmma takes");
-  static_assert(kFirstKeys % 16 == 0 && kFirstKeys <= kBlockN, "the same");
+  static_assert(kFirstKeys % 16 == 0 && kFirstKeys <= kBlockN, "what wgmma takes");
   static_assert(kShortKeys == 0 || kOverlap, "steps that do not overlap are all alike");
   static_assert(kHeadDim % kPanelColumns == 0, "panels must fill a row");
 };

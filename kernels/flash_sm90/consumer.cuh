@@ -2,8 +2,8 @@
 //
 //   ws       scores S = Q K^T, softmax, O += P V, one after the other; several consumers fill each
 //            other's gaps
-//   overlap  S of the next step is computed by the tensor cores under the softmax of this one
-//   ws_pp    consumers take turns: with overlap to issue their products, else to take exponentials
+//   overlap  the tensor cores compute the next step's S during this step's softmax
+//   ws_pp    consumers take turns: to issue products with overlap, to take exponentials without
 #ifndef FATUNE_KERNELS_FLASH_SM90_CONSUMER_CUH
 #define FATUNE_KERNELS_FLASH_SM90_CONSUMER_CUH
 
@@ -24,7 +24,7 @@ class Consumer {
  public:
   using Plan = SmemPlan<S>;
 
-  // group: which consumer; thread: of the warpgroup
+  // group: the consumer; thread: index in its warpgroup
   __device__ __forceinline__ Consumer(const Work& work, const TensorMap* map_o,
                                       const DumpTo& dump_to, unsigned smem, int group, int thread)
       : work_(work),
@@ -57,7 +57,7 @@ class Consumer {
     finish(tile);
   }
 
-  // Before the block ends: its shared memory is read until then.
+  // Call before the block ends: stores read its shared memory until then.
   __device__ __forceinline__ void wait_for_stores() const {
     if (is_storing_thread()) {
       tma_store_wait_read();
@@ -68,7 +68,7 @@ class Consumer {
   // --- Turns ---
 
   static constexpr unsigned kFirstTurnBarrier = 1;                // one per consumer
-  static constexpr unsigned kFirstStoreBarrier = 1 + S::kGroups;  // the same
+  static constexpr unsigned kFirstStoreBarrier = 1 + S::kGroups;  // one per consumer
   static constexpr unsigned kTurnThreads = 2 * S::kGroupThreads;
 
   __device__ __forceinline__ void await_turn() const {
@@ -85,7 +85,7 @@ class Consumer {
 
   // --- Buffers ---
 
-  // Tells the producers of all blocks of the cluster: each of them fills this block's buffer too.
+  // Frees a buffer. Every block of the cluster fills a part of it, so all producers are told.
   __device__ __forceinline__ void release(unsigned full) const {
     const unsigned empty = smem_ + Plan::empty(full);
     if constexpr (S::kCluster == 1) {
@@ -117,7 +117,7 @@ class Consumer {
     wgmma_commit();
   }
 
-  // The scores are there, and K is not needed any more.
+  // Waits for the scores, and frees the buffer of K.
   template <int kPending>
   __device__ __forceinline__ void await_scores() {
     wgmma_wait<kPending>();
@@ -141,7 +141,7 @@ class Consumer {
     wgmma_commit();
   }
 
-  // O is there with the step's product, and V is not needed any more.
+  // Waits for the step's O += P V, and frees the buffer of V.
   __device__ __forceinline__ void await_output(int step) {
     wgmma_wait<0>();
     after_wait(o_);
@@ -157,8 +157,8 @@ class Consumer {
     int first;
   };
 
-  // The tile's steps that have a key which one of this consumer's rows sees; one step where none
-  // has.
+  // Returns the tile's steps with at least one key that this consumer's rows see; one step if there
+  // is none.
   __device__ __forceinline__ Steps own_steps(const Tile& tile) const {
     Steps steps{tile.last_step, tile.first_step};
     if constexpr (kCausal || kWindow > 0) {
@@ -173,7 +173,7 @@ class Consumer {
     return steps;
   }
 
-  // Lets other consumers have steps of which this one needs none.
+  // Passes over steps that only other consumers need, and frees their buffers.
   __device__ __forceinline__ void skip_steps(int count) {
     if constexpr (kCausal || kWindow > 0) {
 #pragma unroll 1
@@ -243,7 +243,7 @@ class Consumer {
     finish_output(steps);
   }
 
-  // Scores and softmax of a step, and O += P V of the step before, which has kKeysBefore keys.
+  // Computes the step's scores and softmax, and O += P V of the previous step of kKeysBefore keys.
   template <int kKeysBefore>
   __device__ __forceinline__ void overlapped_step(const Steps& steps, int step) {
     await_turn();
@@ -258,7 +258,7 @@ class Consumer {
     pack<S::kBlockN>(step);
   }
 
-  // O += P V of the last step.
+  // Computes O += P V of the last step.
   __device__ __forceinline__ void finish_output(const Steps& steps) {
     if (S::kFirstKeys < S::kBlockN && steps.first == steps.last) {
       start_output<S::kFirstKeys>(0);
@@ -289,7 +289,7 @@ class Consumer {
     return parts.unite(o_, state_, scale_log2_);
   }
 
-  // One thread of the consumer stores, after all have written.
+  // Writes O to shared memory, from where one thread of the consumer stores it.
   __device__ __forceinline__ void store_output(const Tile& tile) {
     normalise_output<S>(o_, state_);
     if constexpr (kWritesLse) {
@@ -308,8 +308,8 @@ class Consumer {
     }
   }
 
-  // Gives the slot of the last tile back once O has been read from it: with two slots under the
-  // first product of the next tile.
+  // Frees the previous tile's slot once O has been stored from it. With two slots this overlaps the
+  // next tile's first product.
   __device__ __forceinline__ void free_stored_slot() {
     if (S::kPersistent && stored_slot_ >= 0) {
       if (is_storing_thread()) {
@@ -327,8 +327,8 @@ class Consumer {
   const int warp_;
   const int lane_;
   const float scale_log2_;
-  int first_row_;         // of the tile's rows, this consumer's first
-  int stored_slot_ = -1;  // of Q, which O is being read from; none
+  int first_row_;         // this consumer's first row of the tile
+  int stored_slot_ = -1;  // slot of Q from which O is being stored; -1: none
   Ring<S::kQuerySlots> q_;
   Ring<S::kStages> k_;
   Ring<S::kStages> v_;

@@ -1,5 +1,5 @@
-// The intermediates of a step, for 'fatune debug'. Without FATUNE_DEBUG_DUMP nothing of it is left
-// in the kernel.
+// Writes out the intermediates of each step for 'fatune debug'. Without FATUNE_DEBUG_DUMP the
+// kernel contains none of this code.
 #ifndef FATUNE_KERNELS_FLASH_SM90_DEBUG_DUMP_CUH
 #define FATUNE_KERNELS_FLASH_SM90_DEBUG_DUMP_CUH
 
@@ -8,7 +8,7 @@
 
 #ifndef FATUNE_DEBUG_DUMP
 
-// The kernel has no parameter for it.
+// The kernel has no parameter for the dump.
 struct DumpTo {};
 #define FATUNE_DUMP_PARAMETER
 #define FATUNE_DUMP_TO \
@@ -38,14 +38,14 @@ using DumpTo = AttentionDump;
 #define FATUNE_DUMP_PARAMETER , const __grid_constant__ DumpTo dump_to
 #define FATUNE_DUMP_TO dump_to
 
-// A consumer's part. Rows behind the last consumer with a query are not written.
-// threads: every function takes one warp, converged
+// One consumer's part of the dump. Rows after the last consumer with a query are not written.
+// threads: one converged warp, in every function
 template <typename S>
 class StepDump {
  public:
   __device__ __forceinline__ explicit StepDump(const DumpTo& to) : to_(to) {}
 
-  // shape: first_row: position of the consumer's first query; warp: of the consumer
+  // shape: first_row: position of the consumer's first query; warp: index in the consumer
   __device__ __forceinline__ void begin_tile(int first_row, int warp, int lane) {
     row_ = first_row + 16 * warp + lane / 4;
     column_ = lane % 4 * 2;
@@ -89,8 +89,8 @@ class StepDump {
     return matrix + static_cast<long long>(row_) * to_.keys + step * S::kBlockN + column_;
   }
 
-  // The sum is over the row's four lanes, each of which has its own columns' only. A row that has
-  // seen no key has no maximum.
+  // Adds up the sums of the row's four lanes, which have different columns. A row that has seen no
+  // key has no maximum.
   __device__ __forceinline__ void rows(const SoftmaxState& state, int step,
                                        float scale_log2) const {
 #pragma unroll
@@ -105,8 +105,8 @@ class StepDump {
     }
   }
 
-  // Elements of a product's sums, as wgmma has them: i is row 8 * (i / 2 % 2), column
-  // 8 * (i / 4) + i % 2 of the thread's first.
+  // Elements of wgmma's accumulators: element i is in row 8 * (i / 2 % 2), column
+  // 8 * (i / 4) + i % 2, counted from the thread's first element.
   // shape: at: address of the thread's element 0; stride: elements between rows
   template <int kCount, typename Value>
   __device__ __forceinline__ void write_fragment(float* at, int stride, const Value& value) const {
@@ -117,8 +117,8 @@ class StepDump {
   }
 
   const DumpTo& to_;
-  int row_ = 0;           // of the thread's first element
-  int column_ = 0;        // the same
+  int row_ = 0;           // row of the thread's first element
+  int column_ = 0;        // column of the thread's first element
   bool written_ = false;  // whether the consumer has a query
 };
 

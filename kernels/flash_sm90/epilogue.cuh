@@ -10,7 +10,7 @@
 #include "flash_sm90/softmax.cuh"
 
 // Rounds O to 16 bits, and lays it out as a tile.
-// shape:   tile: the consumer's rows, [kPanels][64][64]; warp: of the consumer
+// shape:   tile: the consumer's rows, [kPanels][64][64]; warp: index in the consumer
 // threads: one warp, converged
 template <typename S>
 __device__ __forceinline__ void stage_output(unsigned tile, const float (&o)[S::kOutputs], int warp,
@@ -29,7 +29,7 @@ __device__ __forceinline__ void stage_output(unsigned tile, const float (&o)[S::
   }
 }
 
-// Sums over the row's lanes, and O divided by them; a row that sees no key has a sum of 0, and 0.
+// Adds up the sums of the row's lanes and divides O by them. A row that sees no key gets 0.
 template <typename S>
 __device__ __forceinline__ void normalise_output(float (&o)[S::kOutputs], SoftmaxState& state) {
 #pragma unroll
@@ -44,7 +44,7 @@ __device__ __forceinline__ void normalise_output(float (&o)[S::kOutputs], Softma
   }
 }
 
-// shape: g_lse: of the head; row: the thread's first; rows: of the head. After normalise_output
+// shape: g_lse: the head's first; row: the thread's first; rows: seq_len. After normalise_output
 template <typename S>
 __device__ __forceinline__ void store_log_sum_exp(float* g_lse, const SoftmaxState& state, int row,
                                                   int rows, float softmax_scale, int lane) {

@@ -1,8 +1,8 @@
 // Attention forward for Hopper: TMA brings tiles into shared memory, wgmma multiplies them.
 //
-// A thread block is a producer, of which one thread issues all loads, and one to three consumers,
-// warpgroups with 64 rows of Q each. They meet at mbarriers alone: a buffer is full when its bytes
-// have come, and empty when every warp of every consumer is done with it.
+// A thread block has one producer, a single thread that issues all loads, and one to three
+// consumers, warpgroups that compute 64 rows each. They synchronise by mbarriers: a buffer is full
+// when its bytes have arrived, and empty when every warp of every consumer has finished with it.
 //
 //   producer   | K[n] Q   | K[n-1] V[n]       | K[n-2] V[n-1]     | ...
 //   consumer   |          | S[n] softmax      | S[n-1] under O += P V[n], softmax | ...
@@ -22,7 +22,7 @@
 template <typename S>
 __device__ __forceinline__ void initialise_barriers(unsigned smem) {
   using Plan = SmemPlan<S>;
-  constexpr unsigned kWarps = 4 * S::kGroups * S::kCluster;  // that read a buffer of K or V
+  constexpr unsigned kWarps = 4 * S::kGroups * S::kCluster;  // readers of a buffer of K or V
   for (int slot = 0; slot < S::kQuerySlots; ++slot) {
     for (int group = 0; group < S::kGroups; ++group) {
       const unsigned full = smem + Plan::full_q(slot, group);
@@ -54,7 +54,7 @@ __device__ __forceinline__ void sync_cluster() {
   }
 }
 
-// O = softmax(softmax_scale * Q K^T [causal, window]) V, and its log-sum-exp where it is wanted.
+// O = softmax(softmax_scale * Q K^T [causal, window]) V, and the log-sum-exp if it is wanted.
 // shape:   grid (cluster * tiles, or what the device holds of it), block 128 * (NUM_MMA_GROUPS + 1)
 template <HopperForwardConfig kConfig>
 __global__ void __launch_bounds__(Shape<kConfig>::kThreads, 1)
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(Shape<kConfig>::kThreads, 1)
   const unsigned smem = shared_address(memory);
   const int thread = static_cast<int>(threadIdx.x);
   const unsigned rank = S::kCluster > 1 ? cluster_block_rank() : 0;
-  // It is the same in all of a warp, which the compiler has to be told.
+  // Warp-uniform; the shuffle tells the compiler so.
   const int warpgroup = __shfl_sync(0xffffffffu, thread / S::kGroupThreads, 0);
   if (thread == 0) {
     initialise_barriers<S>(smem);

@@ -5,22 +5,22 @@
 #include "common/ptx_tma.cuh"
 
 // Tensors are (64 columns, rows, panels, heads, batch), the innermost dimension first. A box of Q
-// or O is a consumer's 64 rows; one of K or V what one block of a cluster loads.
+// or O is the 64 rows of one consumer; a box of K or V is what one block of a cluster loads.
 struct Work {
-  float* lse;       // (batch, heads, seq_len), where log-sum-exps are wanted: natural logarithms
-  int* next_tile;   // where blocks take tiles from a counter: 0 before the kernel and after it
-  float4* parts;    // of split tiles: split_output.cuh
-  int* part_count;  // of each split tile and consumer, parts that are there: as next_tile
+  float* lse;       // (batch, heads, seq_len) natural logarithms, if log-sum-exps are wanted
+  int* next_tile;   // counter of the dynamic schedule: 0 before and after the kernel
+  float4* parts;    // partial results of split tiles (split_output.cuh)
+  int* part_count;  // stored parts per (split tile, consumer): 0 before and after the kernel
   int seq_len;
   int seq_len_kv;
-  int heads;          // of Q
-  int group;          // heads of Q that share one of K and V
+  int heads;          // query heads
+  int group;          // query heads that share one head of K and V
   int batch_heads;    // batch * heads
-  int row_units;      // BLOCK_M * cluster rows of Q each: of one head
+  int row_units;      // units of BLOCK_M * cluster query rows in one head
   int tiles;          // row_units * batch_heads
-  int split_tiles;    // the first tiles, whose steps all blocks share; 0 without split_tail
-  int tile_steps;     // steps of one of them, of whatever keys its rows see
-  int section_heads;  // heads whose tiles are computed in turn: their K and V fit the L2
+  int split_tiles;    // how many of the first tiles are split over all blocks; 0: no split_tail
+  int tile_steps;     // K/V steps per split tile, fully masked ones included
+  int section_heads;  // heads per section; the K and V of one section fit in the L2
   float softmax_scale;
 };
 

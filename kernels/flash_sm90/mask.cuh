@@ -1,4 +1,4 @@
-// Masks: keys past the end of the sequence, with a causal problem keys past the query, and with a
+// Masks out keys past the end of the sequence, in causal problems keys after the query, and with a
 // window keys too far from it.
 #ifndef FATUNE_KERNELS_FLASH_SM90_MASK_CUH
 #define FATUNE_KERNELS_FLASH_SM90_MASK_CUH
@@ -6,8 +6,8 @@
 #include "common/ptx_math.cuh"
 #include "flash_sm90/config.cuh"
 
-// Whether one of a step's first kKeys keys is masked for some of a consumer's rows.
-// shape: position: of the consumer's first query among the keys; keys: of the problem
+// Returns whether any of a step's first kKeys keys is masked for any row of a consumer.
+// shape: position: where the consumer's first query stands among the keys; keys: seq_len_kv
 template <int kKeys, typename S>
 __device__ __forceinline__ bool step_is_masked(int step, int position, int keys) {
   const int first_key = step * S::kBlockN;
@@ -18,7 +18,7 @@ __device__ __forceinline__ bool step_is_masked(int step, int position, int keys)
 }
 
 // Sets masked scores among those of a step's first kKeys keys to minus infinity.
-// shape: position: of this thread's first row among the keys; first_key: of this thread's columns
+// shape: position: where this thread's first row stands among the keys; first_key: of its columns
 template <int kKeys, typename S>
 __device__ __forceinline__ void mask_scores(float (&s)[S::kScores], int position, int first_key,
                                             int keys) {

@@ -12,14 +12,14 @@ class Producer {
  public:
   using Plan = SmemPlan<S>;
 
-  // smem: of dynamic shared memory; rank: of this block in its cluster
+  // smem: start of dynamic shared memory; rank: this block's rank in its cluster
   __device__ __forceinline__ Producer(const Work& work, const TensorMap* map_q,
                                       const TensorMap* map_k, const TensorMap* map_v, unsigned smem,
                                       unsigned rank)
       : work_(work), map_q_(map_q), map_k_(map_k), map_v_(map_v), smem_(smem), rank_(rank) {}
 
-  // In the order in which consumers take them: the first K before Q, which waits for the last
-  // tile's O; K of a step before V of the step before it, where the consumers overlap them.
+  // Loads in the order in which consumers use them: the first K, then Q, which waits until the last
+  // tile's O is stored; with overlap, K of a step before V of the previous step.
   __device__ __forceinline__ void load_tile(const Tile& tile) {
     load_k(tile, tile.last_step);
     load_queries(tile);
@@ -41,7 +41,7 @@ class Producer {
   }
 
  private:
-  // Waits until the buffer is empty, and says what is to come.
+  // Waits until the buffer is empty, and announces the bytes that will arrive.
   __device__ __forceinline__ void claim(unsigned full, unsigned parity, unsigned bytes) const {
     mbarrier_wait(Plan::empty(full), parity ^ 1);
     mbarrier_arrive_expect(full, bytes);
@@ -59,8 +59,8 @@ class Producer {
     q_.advance();
   }
 
-  // This block's share of a tile of keys, into all blocks of the cluster: half of the panels, or of
-  // the rows where there is one panel.
+  // Loads this block's half of a K or V tile into all blocks of the cluster: half of the panels, or
+  // half of the rows if there is only one panel.
   __device__ __forceinline__ void load_share(unsigned to, const TensorMap* map, const Tile& tile,
                                              int step, unsigned full) const {
     constexpr bool kByPanels = S::kPanels > 1;

@@ -1,13 +1,13 @@
-// Where everything lies in shared memory.
+// The layout of shared memory.
 //
-// A tile of r rows is [panels][r][64] 16-bit elements: lines of 128 bytes, whose 16-byte chunk c of
-// line i lies at chunk c ^ (i % 8). TMA writes it so, and wgmma reads it so.
+// A tile of r rows is [panels][r][64] 16-bit elements, that is lines of 128 bytes. The 16-byte
+// chunk c of line i is stored at chunk c ^ (i % 8): the 128-byte swizzle of TMA and wgmma.
 #ifndef FATUNE_KERNELS_FLASH_SM90_SMEM_PLAN_CUH
 #define FATUNE_KERNELS_FLASH_SM90_SMEM_PLAN_CUH
 
 #include "flash_sm90/config.cuh"
 
-// Byte offsets from the start of dynamic shared memory, which is at a multiple of 1024.
+// Byte offsets from the start of dynamic shared memory, which is aligned to 1024 bytes.
 template <typename S>
 struct SmemPlan {
   static constexpr unsigned kBytesQGroup = S::kGroupRows * S::kHeadDim * 2;  // one consumer's rows
@@ -20,7 +20,7 @@ struct SmemPlan {
   static constexpr unsigned kV = kK + S::kStages * kBytesKv;
   static constexpr unsigned kBarriers = kV + S::kStages * kBytesKv;
 
-  // mbarriers, 8 bytes each: full and empty in turn.
+  // mbarriers of 8 bytes: "full" and "empty" alternate.
   __device__ __forceinline__ static constexpr unsigned full_q(int slot, int group) {
     return kBarriers + 16 * (slot * S::kGroups + group);
   }
@@ -33,11 +33,11 @@ struct SmemPlan {
   __device__ __forceinline__ static constexpr unsigned full_tile(int slot) {
     return full_v(S::kStages) + 16 * slot;
   }
-  // Where a tile's index is handed on, with `dynamic`.
+  // Slot in which the producer hands a tile's index on (dynamic schedule).
   __device__ __forceinline__ static constexpr unsigned tile(int slot) {
     return full_tile(S::kTileSlots) + 4 * slot;
   }
-  // The other barrier of a slot or stage.
+  // The "empty" barrier that belongs to a "full" one.
   __device__ __forceinline__ static constexpr unsigned empty(unsigned full) { return full + 8; }
 
   __device__ __forceinline__ static constexpr unsigned query(int slot, int group) {
@@ -51,7 +51,7 @@ struct SmemPlan {
   }
 };
 
-// A place in a ring of buffers, and the parity of the phase in which it is full.
+// Position in a ring of buffers, with the parity of the mbarrier phase in which it is full.
 template <int kCount>
 class Ring {
  public:
@@ -73,7 +73,7 @@ class Ring {
  private:
   static constexpr bool kIsPowerOfTwo = (kCount & (kCount - 1)) == 0;
 
-  int uses_ = 0;  // so far; of a count that is no power of two: the index times 2, and the parity
+  int uses_ = 0;  // uses so far; if the count is not a power of two, 2 * index + parity
 };
 
 #endif

@@ -21,17 +21,17 @@ inline constexpr float kNothingSeen = -1e30f;
 // neighbouring lanes share. Element i of its sums is of row h = i / 2 % 2.
 struct SoftmaxState {
   float reference[2];  // what exponents are relative to, in units of scores
-  float sum[2];        // of this thread's columns only, until the end
+  float sum[2];        // over this thread's columns only, until normalise_output
 };
 
 // What a step does to O.
 struct Rescale {
-  bool needed;      // the same in all of the warp
-  float factor[2];  // of row h
+  bool needed;      // warp-uniform
+  float factor[2];  // factor of row h
 };
 
-// Greatest score of row h in this thread's columns, of a step's first kKeys keys. Two chains, so
-// that one does not wait.
+// Returns the greatest score of row h in this thread's columns, among a step's first kKeys keys.
+// Two independent chains hide the latency.
 template <int kKeys>
 __device__ __forceinline__ float thread_max(const float* s, int h) {
   float even = s[2 * h];
@@ -44,7 +44,7 @@ __device__ __forceinline__ float thread_max(const float* s, int h) {
   return fmaxf(even, odd);
 }
 
-// Moves references up to the maxima of `seen`, which differ between the lanes of a row.
+// Moves references up to the maxima of `seen`; each lane of a row has its own maximum.
 // threads: one warp, converged
 __device__ __forceinline__ void raise_references(SoftmaxState& state, const float (&seen)[2],
                                                  float scale_log2, Rescale& rescale) {
@@ -57,7 +57,7 @@ __device__ __forceinline__ void raise_references(SoftmaxState& state, const floa
   }
 }
 
-// Scores of a step's first kKeys keys to probabilities in place, and their share of the row sums.
+// Turns scores of a step's first kKeys keys into probabilities in place, and adds to the row sums.
 // units:   s: raw scores, masked ones minus infinity
 // threads: one warp, converged
 template <int kKeys, typename S>
@@ -100,7 +100,7 @@ __device__ __forceinline__ void rescale_output(float (&o)[S::kOutputs], const Re
   }
 }
 
-// Those of a step's first kKeys keys, as the product with V takes them: wgmma_registers.
+// Packs probabilities of a step's first kKeys keys into the operand of wgmma_registers.
 template <int kKeys, typename S>
 __device__ __forceinline__ void pack_probabilities(unsigned (&p)[S::kScores / 2],
                                                    const float (&s)[S::kScores]) {

@@ -1,6 +1,6 @@
-// Rows of O that several blocks compute, each with some of the keys: sums of the parts, and their
-// union, which the block makes that comes last. It adds in the order of the blocks, so that the
-// result does not depend on which one that is.
+// Combines rows of O that several blocks compute, each from some of the keys. A block stores its
+// partial sums and counts itself; the block that arrives last adds all parts. It adds them in the
+// order of the blocks, so that the result does not depend on which block is last.
 #ifndef FATUNE_KERNELS_FLASH_SM90_SPLIT_OUTPUT_CUH
 #define FATUNE_KERNELS_FLASH_SM90_SPLIT_OUTPUT_CUH
 
@@ -11,16 +11,16 @@
 #include "flash_sm90/softmax.cuh"
 #include "flash_sm90/tile_schedule.cuh"
 
-// The parts of one tile's rows that a consumer has. A part in global memory is
-// [kOutputs / 4 + 1][128] float4: of each thread its sums of O as they are in registers, and then
-// its state. work.parts is such parts, [blocks][2][kGroups]: a block has at most two, of the tile
-// with which its share begins and of the one with which it ends.
+// One consumer's rows of one split tile. A part in global memory is [kOutputs / 4 + 1][128] float4:
+// each thread's accumulators of O in their order in registers, then its softmax state. work.parts
+// is [blocks][2][kGroups] parts: a block has at most two split tiles that it shares with others,
+// the first and the last of its share.
 //
 // threads: one warpgroup, converged, in every function
 template <typename S>
 class SplitOutput {
  public:
-  // group: which consumer; thread: of the warpgroup; barrier: a named one of the consumer's
+  // group: the consumer; thread: index in its warpgroup; barrier: a named barrier of the consumer
   __device__ __forceinline__ SplitOutput(const Work& work, int split, int group, int thread,
                                          unsigned barrier)
       : work_(work),
@@ -31,9 +31,9 @@ class SplitOutput {
         first_(share_owner(work, split * work.tile_steps)),
         last_(share_owner(work, (split + 1) * work.tile_steps - 1)) {}
 
-  // Adds this block's part to those of the other blocks. Returns whether it was the last one; then
-  // `o` and `state` are those of all keys.
-  // sync: when it returns, all of the consumer have read Q
+  // Adds this block's part to those of the other blocks. Returns whether this block was the last;
+  // if so, `o` and `state` then cover all keys.
+  // sync: all threads of the consumer have finished reading Q when it returns
   __device__ __forceinline__ bool unite(float (&o)[S::kOutputs], SoftmaxState& state,
                                         float scale_log2) const {
     if (!others_are_there()) {
@@ -53,7 +53,7 @@ class SplitOutput {
 
  private:
   static constexpr int kStateAt = S::kOutputs / 4;
-  static constexpr int kAtOnce = 32;  // of a thread's sums, which a part's loads bring together
+  static constexpr int kAtOnce = 32;  // accumulators that a thread loads per batch
 
   __device__ __forceinline__ float4* part_of(int block) const {
     const bool ends_share = share_begin(work_, block) < split_ * work_.tile_steps;
@@ -80,8 +80,8 @@ class SplitOutput {
     return work_.part_count + split_ * S::kGroups + group_;
   }
 
-  // Whether all other blocks' parts are there; this block needs to store none then, and the counter
-  // is 0 again.
+  // Returns whether all other blocks have stored their parts. If so, this block need not store its
+  // own, and the counter is reset to 0.
   __device__ __forceinline__ bool others_are_there() const {
     bool there = false;
     if (thread_ == 0) {
@@ -93,8 +93,8 @@ class SplitOutput {
     return named_barrier_any(barrier_, S::kGroupThreads, there);
   }
 
-  // Counts this block's part, which is stored. Returns whether it was the last one; the counter is
-  // then 0 again.
+  // Counts this block's part, which must be stored. Returns whether it was the last part; if so,
+  // the counter is reset to 0.
   __device__ __forceinline__ bool count_part() const {
     named_barrier_wait(barrier_, S::kGroupThreads);
     bool last = false;
@@ -120,7 +120,7 @@ class SplitOutput {
     }
   }
 
-  // o[at ...] and the sums of probabilities of all parts; `own` is the state of this block's.
+  // Adds up o[at ...] and the sums of probabilities of all parts. `own`: this block's own state.
   __device__ __forceinline__ void add_parts(float (&o)[S::kOutputs], int at,
                                             const SoftmaxState& own, SoftmaxState& state,
                                             float scale_log2) const {
@@ -166,7 +166,7 @@ class SplitOutput {
   const int group_;
   const int thread_;
   const unsigned barrier_;
-  const int first_;  // the blocks with parts of the tile
+  const int first_;  // first and last block that have a part of the tile
   const int last_;
 };
 

@@ -8,20 +8,20 @@
 #include "flash_sm90/kernel_args.cuh"
 #include "flash_sm90/smem_plan.cuh"
 
-// A unit of rows of one head, which the blocks of a cluster share, and the tiles of keys that some
-// row of it sees: from the last to the first. There is at least one.
+// A unit of query rows of one head, shared by the blocks of a cluster, and the steps (tiles of
+// keys) that its rows need, visited from the last to the first. There is at least one step.
 struct Tile {
   int batch;
   int head;
-  int first_row;  // of this thread block
+  int first_row;  // first query row of this thread block
   int last_step;
   int first_step;
-  int split = -1;  // which split tile, where other blocks have other steps of it
+  int split = -1;  // number of the split tile if other blocks compute some of its steps; else -1
 };
 
-// Tiles of a section of heads are neighbours: the same rows of all its heads, then the next. Under
-// a causal mask the longest come first.
-// shape: index in [0, work.tiles); rank: of this block in its cluster
+// Consecutive tiles stay within a section of heads: the same rows of each of its heads, then the
+// next rows. Under a causal mask the longest tiles come first.
+// shape: index in [0, work.tiles); rank: this block's rank in its cluster
 template <typename S>
 __device__ __forceinline__ Tile tile_at(const Work& work, int index, unsigned rank) {
   const int section_tiles = work.section_heads * work.row_units;
@@ -38,7 +38,7 @@ __device__ __forceinline__ Tile tile_at(const Work& work, int index, unsigned ra
   tile.head = batch_head - tile.batch * work.heads;
   const int unit_row = unit * (S::kCluster * S::kBlockM);
   tile.first_row = unit_row + static_cast<int>(rank) * S::kBlockM;
-  const int position = unit_row + work.seq_len_kv - work.seq_len;  // of the first query
+  const int position = unit_row + work.seq_len_kv - work.seq_len;  // first query's
   const int seen = position + S::kCluster * S::kBlockM + kKeysAfter;
   const int keys = kCausal || kWindow > 0 ? min(seen, work.seq_len_kv) : work.seq_len_kv;
   tile.first_step = kWindow > 0 ? max(position - kWindow + 1, 0) / S::kBlockN : 0;
@@ -46,22 +46,22 @@ __device__ __forceinline__ Tile tile_at(const Work& work, int index, unsigned ra
   return tile;
 }
 
-// The steps of the split tiles, one tile after the other, are shared out evenly: a block has some
-// in a row, of one tile or of neighbouring ones.
+// The steps of all split tiles, in the order of the tiles, are divided evenly among the blocks. A
+// block's share is contiguous: steps of one tile, or of neighbouring tiles.
 
 // threads: any. Returns the first step of the block's share
 __device__ __forceinline__ int share_begin(const Work& work, int block) {
   return block * (work.split_tiles * work.tile_steps) / static_cast<int>(gridDim.x);
 }
 
-// The block that has a step of split tiles.
+// Returns the block whose share has the step, counted over all split tiles.
 __device__ __forceinline__ int share_owner(const Work& work, int step) {
   return ((step + 1) * static_cast<int>(gridDim.x) - 1) / (work.split_tiles * work.tile_steps);
 }
 
-// Leaves to a split tile the steps that this block has of it, from `step` on: of all split tiles'
-// steps. Steps beyond the last one that the tile's rows see are masked: there is at least one.
-// Returns the step after them.
+// Restricts a split tile to this block's share of its steps. The share starts at `step`, counted
+// over all split tiles. Steps that no row of the tile sees are masked; at least one step remains.
+// Returns the step that follows the share's part of this tile.
 __device__ __forceinline__ int take_part(const Work& work, Tile& tile, int index, int step) {
   const int begin = index * work.tile_steps;
   const int end = min(share_begin(work, static_cast<int>(blockIdx.x) + 1), begin + work.tile_steps);
@@ -73,7 +73,7 @@ __device__ __forceinline__ int take_part(const Work& work, Tile& tile, int index
   return end;
 }
 
-// Tiles on their way from the producer, which takes them from a counter, to the consumers.
+// Passes tiles from the producer, which takes them from a counter, to the consumers.
 template <typename S>
 class TileQueue {
  public:
@@ -90,11 +90,11 @@ class TileQueue {
     slot_.advance();
   }
 
-  // threads: whole warps, converged, each of which takes each
+  // threads: whole converged warps; every warp takes every tile
   __device__ __forceinline__ int take() {
     const unsigned full = smem_ + Plan::full_tile(slot_.index());
     mbarrier_wait(full, slot_.parity());
-    // It is the same in all of a warp, which the compiler has to be told.
+    // Warp-uniform; the shuffle tells the compiler so.
     const int index = __shfl_sync(
         0xffffffffu, static_cast<int>(ld_shared_4(smem_ + Plan::tile(slot_.index()))), 0);
     if (threadIdx.x % 32 == 0) {
@@ -109,16 +109,16 @@ class TileQueue {
   Ring<S::kTileSlots> slot_;
 };
 
-// The whole tile with which a block, or a cluster, begins.
+// Returns the first whole (unsplit) tile of a block, or of a cluster.
 template <typename S>
 __device__ __forceinline__ int first_whole_tile(const Work& work) {
   return (S::kSplitTail ? work.split_tiles : 0) + static_cast<int>(blockIdx.x / S::kCluster);
 }
 
-// Where a block's whole tiles come from. index() is asked for once for each tile, and once more at
-// the end, when it is no tile's; advance() follows each tile's.
+// Sources of a block's whole tiles. Call index(), then advance(), once per tile. The last index()
+// is >= work.tiles and has no advance().
 
-// Tiles that are fixed from the start.
+// Static schedule: the tiles follow from the block's number.
 // threads: any
 template <typename S>
 class OwnTiles {
@@ -133,9 +133,9 @@ class OwnTiles {
   int index_;
 };
 
-// Tiles of the counter, for the producer, which hands them on. Each block begins with a tile of its
-// own. There are as many counts as whole tiles, and the block with the last one leaves the counter
-// as it was before the kernel.
+// Dynamic schedule, for the producer: takes tiles from the counter and hands them to the consumers.
+// Each block starts with a tile of its own. The counter is incremented once per whole tile; the
+// block that increments it last resets it to 0.
 // threads: one
 template <typename S>
 class CountedTiles {
@@ -162,7 +162,7 @@ class CountedTiles {
   int index_;
 };
 
-// The producer's tiles, for the consumers.
+// Dynamic schedule, for the consumers: the tiles that the producer hands on.
 // threads: all consumers
 template <typename S>
 class QueuedTiles {
@@ -176,7 +176,7 @@ class QueuedTiles {
   TileQueue<S> queue_;
 };
 
-// Calls `use` with this block's parts of split tiles, and then with its whole tiles.
+// Calls `use` with this block's parts of split tiles, then with its whole tiles.
 template <typename S, typename WholeTiles, typename Use>
 __device__ __forceinline__ void for_each_tile(const Work& work, unsigned rank, WholeTiles whole,
                                               const Use& use) {
@@ -200,7 +200,7 @@ __device__ __forceinline__ void for_each_tile(const Work& work, unsigned rank, W
 }
 
 // Calls `load` with each tile that this block computes.
-// threads: one, of the producer
+// threads: one thread of the producer
 template <typename S, typename Load>
 __device__ __forceinline__ void produce_tiles(const Work& work, unsigned smem, unsigned rank,
                                               const Load& load) {

@@ -8,8 +8,8 @@
 using Element = unsigned short;
 
 inline constexpr bool kIsBf16 = FATUNE_IS_BF16;
-inline constexpr int kHeadDim = FATUNE_HEAD_DIM;     // of Q and K
-inline constexpr int kHeadDimV = FATUNE_HEAD_DIM_V;  // of V and O
+inline constexpr int kHeadDim = FATUNE_HEAD_DIM;     // head dimension of Q and K
+inline constexpr int kHeadDimV = FATUNE_HEAD_DIM_V;  // head dimension of V and O
 // All exponent bits set: infinity or NaN.
 inline constexpr unsigned kExponentMask = kIsBf16 ? 0x7f80u : 0x7c00u;
 

@@ -56,7 +56,7 @@ struct InputSumArgs {
   const void* q;
   const void* k;
   const void* v;
-  unsigned long long elements[3];  // of each tensor
+  unsigned long long elements[3];  // elements of each tensor
   InputSum* sum;                   // is added to
 };
 
@@ -69,7 +69,7 @@ struct CheckCounts {
   unsigned max_abs_reference_bits;        // |exact|
   unsigned bad_reference;                 // reference elements that are not finite
   unsigned long long mismatched;          // output elements beyond the tolerances, or not finite
-  unsigned long long not_finite;          // in the whole output
+  unsigned long long not_finite;          // NaN and infinite elements of the whole output
   unsigned long long guard_bytes_changed;
   unsigned long long compared;  // output elements that were compared ...
   unsigned long long scanned;   // ... and looked at for NaN and infinity: proof that it was done
@@ -83,7 +83,7 @@ struct CompareArgs {
   const float* exact;
   const void* rounded;
   CheckCounts* counts;
-  unsigned long long elements;  // of the selection
+  unsigned long long elements;  // elements in the selection
   float atol;
   float rtol;
 };
@@ -104,8 +104,8 @@ struct RowStatisticsArgs {
 struct NormArgs {
   const void* q;
   const void* k;
-  unsigned long long rows[2];  // of each
-  unsigned* norm_bits;         // of each the greatest squared norm, as fp32 bits; start at 0
+  unsigned long long rows[2];  // rows of Q, rows of K
+  unsigned* norm_bits;         // [2] greatest squared norms as fp32 bits; start at 0
 };
 
 // What comparing an output of one number for each row finds; all fields start at 0.
@@ -123,7 +123,7 @@ struct RowValueCounts {
 struct RowValueArgs {
   const float* values;  // [batch * heads, rows]
   unsigned long long elements;
-  int rows;  // of a head
+  int rows;  // rows per head
   int what;  // src/attention/row_values.hpp
   RowSelection selection;
   unsigned long long selected;  // rows
@@ -160,8 +160,8 @@ struct GuardArgs {
 
 // The clocks of an SM at one moment.
 struct ClockMark {
-  unsigned long long cycles;  // of the SM
-  unsigned long long ns;      // of the clock that all SMs share
+  unsigned long long cycles;  // the SM's own clock
+  unsigned long long ns;      // the clock that all SMs share
   unsigned sm;
   unsigned taken_up;  // how many blocks have found that they run on that SM
 };
@@ -182,7 +182,7 @@ struct GateArgs {
   unsigned* expired;     // host memory; set to `ticket` when the gate opened by itself
   unsigned long long timeout_ns;
   unsigned ticket;
-  ClockMark* mark;  // of the moment at which the gate opens
+  ClockMark* mark;  // written when the gate opens
 };
 
 #endif

@@ -105,7 +105,7 @@ __device__ __forceinline__ void store_four(float* address, unsigned low, unsigne
 template <int kColumns, int kTileRows, int kStride, typename RowAddress>
 __device__ __forceinline__ void load_rows(float (&tile)[kTileRows][kStride],
                                           RowAddress row_address) {
-  constexpr int kChunks = (reference_row_stride(kColumns) - 4) / 8;  // of 8 elements
+  constexpr int kChunks = (reference_row_stride(kColumns) - 4) / 8;  // chunks of 8 elements
   for (int i = threadIdx.x; i < kTileRows * kChunks; i += kThreads) {
     const int row = i / kChunks;
     const int dim = i % kChunks * 8;
@@ -127,8 +127,8 @@ struct Reference {
   const int first_row;
   long long batch_head;
   int selected;   // rows of this block that exist
-  int first_key;  // of the first tile that any of its rows sees
-  int end_key;    // behind the last key that any of its rows sees
+  int first_key;  // first key of the first tile that any of its rows sees
+  int end_key;    // end of the keys that any of its rows sees
 
   __device__ __forceinline__ Reference(const ReferenceArgs& a, ReferenceShared& s)
       : args(a),
@@ -139,7 +139,7 @@ struct Reference {
     selected = min(kRows, args.selection.rows_per_head - static_cast<int>(blockIdx.x) * kRows);
   }
 
-  // Index of a block's row among all selected rows.
+  // Returns the index of a block's row among all selected rows.
   __device__ __forceinline__ long long selection_index(int row) const {
     return batch_head * args.selection.rows_per_head + blockIdx.x * kRows + row;
   }
@@ -278,7 +278,7 @@ struct Reference {
   }
 };
 
-// This thread's part of both outputs.
+// Accumulates this thread's part of both outputs.
 struct ReferenceOutput {
   float4 exact[kRowsPerThread][kDimGroups];
   float4 rounded[kRowsPerThread][kDimGroups];
