@@ -8,6 +8,7 @@
 
 #include "attention/problem.hpp"
 #include "core/kernel_code.hpp"
+#include "core/members.hpp"
 #include "core/outcome.hpp"
 
 namespace fatune {
@@ -35,6 +36,8 @@ struct DebugRequest {
   std::vector<std::uint16_t> k;
   std::vector<std::uint16_t> v;
 };
+FATUNE_DESCRIBED(DebugRequest, (label), (problem), (artifact, kElsewhere), (geometry), (dump),
+                 (q, kElsewhere), (k, kElsewhere), (v, kElsewhere))
 
 /// The values that the kernel wrote; NaN where it wrote nothing.
 struct DebugRun {

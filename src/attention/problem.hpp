@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
 #include <compare>
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace fatune {
 
@@ -27,8 +30,8 @@ enum class Layout : int { bshd = 0, bhsd = 1 };
 /// Attention forward: O = softmax(softmax_scale * Q K^T [mask]) V for every (batch, head).
 ///
 /// The first six members describe a plain problem. The others usually have the values of their
-/// initialisers; problem_details.hpp lists them for code that reads or shows them. Initialisers run
-/// once: code that sets seq_len, heads or d_head later uses changed(), which updates the rest.
+/// initialisers, and have a row each in kProblemDetails below. Initialisers run once: code that sets
+/// seq_len, heads or d_head later uses changed(), which updates the rest.
 struct Problem {
   std::int64_t batch = 0;
   std::int64_t seq_len = 0;  ///< queries per sequence
@@ -47,6 +50,77 @@ struct Problem {
 
   auto operator<=>(const Problem&) const = default;
 };
+
+inline constexpr std::int64_t kMostSeqLen = std::int64_t{1} << 24;
+inline constexpr std::int64_t kMostHeadDim = 1024;
+
+/// A property of a problem other than the first six, as all code knows it that reads, shows, stores
+/// or asks for it.
+struct ProblemDetail {
+  enum class Kind { integer, number, flag, layout };
+
+  std::string_view name;    ///< what outputs and records call it
+  std::string_view symbol;  ///< what expressions of families and spaces call it
+  std::string_view option;  ///< its option on the command line
+  std::string_view label;   ///< what describe() puts before the value
+  std::string_view doc;
+  Kind kind;
+  double least;     ///< the least allowed integer or number
+  double greatest;  ///< the greatest allowed integer or number
+  double (*get)(const Problem&);
+  void (*set)(Problem&, double);
+};
+
+namespace problem_detail {
+
+template <auto kMember>
+constexpr double get(const Problem& problem) {
+  return static_cast<double>(problem.*kMember);
+}
+
+template <auto kMember>
+constexpr void set(Problem& problem, double value) {
+  using Member = std::remove_reference_t<decltype(problem.*kMember)>;
+  if constexpr (std::same_as<Member, Layout>) {
+    problem.*kMember = static_cast<Layout>(static_cast<int>(value));
+  } else {
+    problem.*kMember = static_cast<Member>(value);
+  }
+}
+
+template <auto kMember>
+constexpr ProblemDetail row(ProblemDetail::Kind kind, std::string_view name,
+                            std::string_view option, std::string_view label, double least,
+                            double greatest, std::string_view doc) {
+  const std::string_view symbol = kind == ProblemDetail::Kind::layout ? "layout_bhsd" : name;
+  return {name, symbol, option, label, doc, kind, least, greatest, get<kMember>, set<kMember>};
+}
+
+}  // namespace problem_detail
+
+/// A row for each of these properties. Integers are exact as double: none is greater than 2^53.
+inline constexpr std::array kProblemDetails{
+    problem_detail::row<&Problem::seq_len_kv>(ProblemDetail::Kind::integer, "seq_len_kv",
+                                              "--seq-kv", "kv", 1, static_cast<double>(kMostSeqLen),
+                                              "keys of a sequence (default: as many as queries)"),
+    problem_detail::row<&Problem::kv_heads>(
+        ProblemDetail::Kind::integer, "kv_heads", "--kv-heads", "hkv", 1, 65535,
+        "heads of keys and values, which groups of heads share (default: one each)"),
+    problem_detail::row<&Problem::d_head_v>(ProblemDetail::Kind::integer, "d_head_v", "--dhead-v",
+                                            "dv", 1, static_cast<double>(kMostHeadDim),
+                                            "head dimension of V and O (default: that of Q and K)"),
+    problem_detail::row<&Problem::window>(
+        ProblemDetail::Kind::integer, "window", "--window", "w", 0,
+        static_cast<double>(kMostSeqLen),
+        "a query sees keys less than this far from its position (default: 0, all)"),
+    problem_detail::row<&Problem::softmax_scale>(
+        ProblemDetail::Kind::number, "softmax_scale", "--softmax-scale", "scale", 1e-6, 1e6,
+        "factor of the scores (default: 1 / sqrt(d_head))"),
+    problem_detail::row<&Problem::lse>(ProblemDetail::Kind::flag, "lse", "--lse", "lse", 0, 1,
+                                       "the log-sum-exp of every row is wanted too"),
+    problem_detail::row<&Problem::layout>(
+        ProblemDetail::Kind::layout, "layout", "--layout", "", 0, 1,
+        "bshd (batch, sequence, heads, d) or bhsd (batch, heads, sequence, d)")};
 
 /// Largest power of two, at most 16, that keeps batch * seq_len at most 65536 (at least 1).
 [[nodiscard]] std::int64_t default_batch(std::int64_t seq_len);

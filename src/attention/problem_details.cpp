@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <concepts>
 #include <optional>
-#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -14,34 +12,6 @@ namespace fatune {
 namespace {
 
 using Kind = ProblemDetail::Kind;
-
-template <auto kMember>
-double get(const Problem& problem) {
-  return static_cast<double>(problem.*kMember);
-}
-
-template <auto kMember>
-void set(Problem& problem, double value) {
-  using Member = std::remove_reference_t<decltype(problem.*kMember)>;
-  if constexpr (std::same_as<Member, Layout>) {
-    problem.*kMember = static_cast<Layout>(static_cast<int>(value));
-  } else {
-    problem.*kMember = static_cast<Member>(value);
-  }
-}
-
-template <auto kMember>
-constexpr ProblemDetail detail(Kind kind, std::string_view name, std::string_view option,
-                               std::string_view label, double least, double greatest,
-                               std::string_view doc) {
-  const std::string_view symbol = kind == Kind::layout ? "layout_bhsd" : name;
-  return {name, symbol, option, label, doc, kind, least, greatest, get<kMember>, set<kMember>};
-}
-
-constexpr auto kSeq = static_cast<double>(kMostSeqLen);
-constexpr auto kDim = static_cast<double>(kMostHeadDim);
-constexpr double kMostHeads = 65535.0;
-constexpr double kMostScale = 1e6;
 
 std::string range_text(const ProblemDetail& detail) {
   if (detail.kind == Kind::flag) {
@@ -73,25 +43,6 @@ std::optional<double> number_of(Kind kind, const DetailValue& value) {
 }
 
 }  // namespace
-
-const std::array<ProblemDetail, 7> kProblemDetails{
-    detail<&Problem::seq_len_kv>(Kind::integer, "seq_len_kv", "--seq-kv", "kv", 1, kSeq,
-                                 "keys of a sequence (default: as many as queries)"),
-    detail<&Problem::kv_heads>(
-        Kind::integer, "kv_heads", "--kv-heads", "hkv", 1, kMostHeads,
-        "heads of keys and values, which groups of heads share (default: one each)"),
-    detail<&Problem::d_head_v>(Kind::integer, "d_head_v", "--dhead-v", "dv", 1, kDim,
-                               "head dimension of V and O (default: that of Q and K)"),
-    detail<&Problem::window>(
-        Kind::integer, "window", "--window", "w", 0, kSeq,
-        "a query sees keys less than this far from its position (default: 0, all)"),
-    detail<&Problem::softmax_scale>(Kind::number, "softmax_scale", "--softmax-scale", "scale", 1e-6,
-                                    kMostScale, "factor of the scores (default: 1 / sqrt(d_head))"),
-    detail<&Problem::lse>(Kind::flag, "lse", "--lse", "lse", 0, 1,
-                          "the log-sum-exp of every row is wanted too"),
-    detail<&Problem::layout>(
-        Kind::layout, "layout", "--layout", "", 0, 1,
-        "bshd (batch, sequence, heads, d) or bhsd (batch, heads, sequence, d)")};
 
 const ProblemDetail& find_detail(std::string_view name) {
   return *std::ranges::find(kProblemDetails, name, &ProblemDetail::name);

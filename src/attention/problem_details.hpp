@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <functional>
 #include <map>
 #include <string>
@@ -9,30 +8,8 @@
 
 #include "attention/problem.hpp"
 
-// The properties of a problem other than the six basic ones, in one table for all code that reads,
-// shows, stores or asks for them.
+// What code that reads, shows, stores or asks for the properties in kProblemDetails needs.
 namespace fatune {
-
-inline constexpr std::int64_t kMostSeqLen = std::int64_t{1} << 24;
-inline constexpr std::int64_t kMostHeadDim = 1024;
-
-struct ProblemDetail {
-  enum class Kind { integer, number, flag, layout };
-
-  std::string_view name;    ///< what outputs and records call it
-  std::string_view symbol;  ///< what expressions of families and spaces call it
-  std::string_view option;  ///< its option on the command line
-  std::string_view label;   ///< what describe() puts before the value
-  std::string_view doc;
-  Kind kind;
-  double least;     ///< the least allowed integer or number
-  double greatest;  ///< the greatest allowed integer or number
-  double (*get)(const Problem&);
-  void (*set)(Problem&, double);
-};
-
-/// All details. Integers are exact as double: none is greater than 2^53.
-extern const std::array<ProblemDetail, 7> kProblemDetails;
 
 /// Precondition: a detail has this name.
 [[nodiscard]] const ProblemDetail& find_detail(std::string_view name);
