@@ -29,24 +29,30 @@ struct FlatMember : MemberInfo {};
 /// A list of items with a name and a value, which is written as an object.
 struct NamedMember : MemberInfo {};
 
+/// A member that is not written with the others.
+struct ElsewhereMember : MemberInfo {};
+
 struct OrNull {};
 struct Flat {};
 struct ByName {};
+struct Elsewhere {};
 struct Key {
   std::string_view name;
 };
 inline constexpr OrNull kOrNull;
 inline constexpr Flat kFlat;
 inline constexpr ByName kByName;
+inline constexpr Elsewhere kElsewhere;
 
 // `name` is the member's own name, `key` its name in JSON if that is another one.
-constexpr MemberInfo member_info(std::string_view name, std::string_view doc) {
+constexpr MemberInfo member_info(std::string_view name, std::string_view doc = {}) {
   return {name, doc};
 }
 constexpr MemberInfo member_info(std::string_view name, OrNull, std::string_view doc) {
   return {name, doc, true};
 }
 constexpr FlatMember member_info(std::string_view name, Flat) { return {{name}}; }
+constexpr ElsewhereMember member_info(std::string_view name, Elsewhere) { return {{name}}; }
 constexpr NamedMember member_info(std::string_view name, ByName, std::string_view doc) {
   return {{name, doc}};
 }
@@ -96,5 +102,5 @@ void visit_named(std::string_view names, const Visit& visit, Members&... members
 #define FATUNE_COMMA_NAME(more, item) FATUNE_NAME item FATUNE_COMMA_IF_##more
 #define FATUNE_COMMA_IF_1 ,
 #define FATUNE_COMMA_IF_
-#define FATUNE_INFO(name, ...) ::fatune::member_info(#name, __VA_ARGS__)
+#define FATUNE_INFO(name, ...) ::fatune::member_info(#name __VA_OPT__(, ) __VA_ARGS__)
 #define FATUNE_VISIT(more, item) visit(FATUNE_INFO item, FATUNE_NAME item);

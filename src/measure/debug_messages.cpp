@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <initializer_list>
+#include <iterator>
 #include <type_traits>
 
 #include "attention/tensor_shape.hpp"
@@ -10,11 +11,15 @@
 namespace fatune {
 namespace {
 
-using Json = nlohmann::json;
-
 // The limit of extents: far beyond what one message can hold, and small enough for products of
 // them.
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 20;
+
+/// How many bytes of the data are machine code. The tensors follow.
+struct CodeSize {
+  std::int64_t code_bytes = 0;
+};
+FATUNE_MEMBERS(CodeSize, code_bytes)
 
 template <typename T>
 void append(std::vector<char>& blob, const std::vector<T>& values) {
@@ -62,15 +67,12 @@ class BlobReader {
   std::size_t at_ = 0;
 };
 
-std::optional<DumpExtents> read_dump(const Message& message) {
-  auto dump = record_member<std::optional<DumpExtents>>(message, "dump");
-  const DumpExtents extents = dump.value_or(DumpExtents{1, 1, 1});
-  for (const std::int64_t extent : {extents.rows, extents.keys, extents.kv_tiles}) {
+void check_dump(const DumpExtents& dump) {
+  for (const std::int64_t extent : {dump.rows, dump.keys, dump.kv_tiles}) {
     if (extent < 1 || extent > kMaxExtent) {
       throw ProtocolError(fmt::format("message 'debug', 'dump': an extent of {}", extent));
     }
   }
-  return dump;
 }
 
 void check_elements(const Message& message, const Problem& problem) {
@@ -85,14 +87,9 @@ void check_elements(const Message& message, const Problem& problem) {
 }  // namespace
 
 Message debug_message(const DebugRequest& request) {
-  Message message{{{"type", "debug"},
-                   {"label", request.label},
-                   {"problem", record_json(request.problem)},
-                   {"kernel", request.artifact.lowered_name},
-                   {"geometry", record_json(request.geometry)},
-                   {"dump", record_json(request.dump)},
-                   {"code_bytes", request.artifact.cubin.size()}},
-                  request.artifact.cubin};
+  Message message = message_of("debug", request.artifact.cubin, request,
+                               KernelName{request.artifact.lowered_name},
+                               CodeSize{std::ssize(request.artifact.cubin)});
   append(message.blob, request.q);
   append(message.blob, request.k);
   append(message.blob, request.v);
@@ -100,15 +97,12 @@ Message debug_message(const DebugRequest& request) {
 }
 
 DebugRequest read_debug(const Message& message) {
-  DebugRequest request;
-  request.label = plain_member<std::string>(message, "label");
-  request.problem = record_member<Problem>(message, "problem");
+  auto request = read_message<DebugRequest>(message);
   check_elements(message, request.problem);
-  request.geometry = record_member<LaunchGeometry>(message, "geometry");
-  request.dump = read_dump(message);
-  request.artifact.lowered_name = plain_member<std::string>(message, "kernel");
+  check_dump(request.dump.value_or(DumpExtents{1, 1, 1}));
+  request.artifact.lowered_name = read_message<KernelName>(message).kernel;
   BlobReader data(message);
-  request.artifact.cubin = data.take<char>(plain_member<std::int64_t>(message, "code_bytes"));
+  request.artifact.cubin = data.take<char>(read_message<CodeSize>(message).code_bytes);
   request.q = data.take<std::uint16_t>(tensor_elements(request.problem, TensorRole::q));
   request.k = data.take<std::uint16_t>(tensor_elements(request.problem, TensorRole::k));
   request.v = data.take<std::uint16_t>(tensor_elements(request.problem, TensorRole::v));
@@ -117,7 +111,7 @@ DebugRequest read_debug(const Message& message) {
 }
 
 Message debugged_message(const DebugRun& run) {
-  Message message{{{"type", "debugged"}}, {}};
+  Message message = message_of("debugged", {});
   append(message.blob, run.output);
   append(message.blob, run.dump);
   return message;

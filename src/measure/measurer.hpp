@@ -12,9 +12,11 @@
 #include "core/gpu_reading.hpp"
 #include "core/kernel_code.hpp"
 #include "core/measure_policy.hpp"
+#include "core/members.hpp"
 #include "core/outcome.hpp"
 #include "core/part_tail.hpp"
 
+// The lists of members are those of the worker's messages (docs/worker-protocol.md).
 namespace fatune {
 
 /// The kernel of a candidate, ready to be launched on the current problem. A plain value, so that
@@ -35,6 +37,9 @@ struct CandidateKernel {
   std::optional<LaunchGeometry> part_geometry = {};
   PartTail part_tail = {};  ///< set for its race, if it has a launch on the part
 };
+FATUNE_DESCRIBED(CandidateKernel, (label), (artifact, kElsewhere), (geometry), (probe_geometry),
+                 (family), (kept_in_race, kElsewhere), (is_repeated), (small_geometry),
+                 (part_geometry), (part_tail, kElsewhere))
 
 /// Whether a sample is of the problem itself or of its part (part_of_problem.hpp).
 enum class Extent { whole, part };
@@ -46,6 +51,7 @@ struct SampleRequest {
   /// The admitted candidate that is likely to be sampled next, with a sample of the same kind.
   std::optional<CandidateId> then = {};
 };
+FATUNE_DESCRIBED(SampleRequest, (count), (round), (extent), (then, kElsewhere))
 
 /// The result of admitting a candidate.
 struct Admission {
@@ -57,6 +63,7 @@ struct Admission {
       failure;  ///< if it was not: WrongResult, Implausible, Unlaunchable, Crashed, TimedOut
   std::optional<GpuReading> reading = {};  ///< the GPU's state at the sample `first_us`
 };
+FATUNE_DESCRIBED(Admission, (verification), (first_us), (failure, kElsewhere), (reading))
 
 /// Samples that were taken one after another.
 struct Samples {
@@ -80,6 +87,7 @@ struct CountRequest {
   /// range (cuProfilerStart).
   std::vector<std::string> metrics;
 };
+FATUNE_MEMBERS(CountRequest, runs, metrics)
 
 /// The values of the counters.
 struct Counted {
@@ -88,6 +96,7 @@ struct Counted {
   std::vector<std::map<std::string, double>> runs;
   std::optional<Outcome> failure;  ///< Crashed or TimedOut; the candidate is then retired
 };
+FATUNE_DESCRIBED(Counted, (runs), (failure, kElsewhere))
 
 /// Verifies and times candidates on one GPU. Whatever a candidate does is an Outcome; an Error
 /// means that measuring as a whole cannot continue.

@@ -1,49 +1,53 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
+#include "core/kernel_code.hpp"
+#include "core/members.hpp"
 #include "process/protocol.hpp"
-#include "record/record_json.hpp"
+#include "record/record_reader.hpp"
+#include "record/record_writer.hpp"
 
-// Functions that read members of a worker's message. All throw ProtocolError if the member is
-// missing or of the wrong type.
+// Messages of the worker from the lists of structs' members, and back.
 namespace fatune {
 
-[[nodiscard]] inline const nlohmann::json& message_member(const Message& message,
-                                                          const char* name) {
-  const auto found = message.body.find(name);
-  if (found == message.body.end()) {
-    throw ProtocolError(fmt::format("a message '{}' without '{}'", type_of(message), name));
-  }
-  return *found;
+struct KernelName {
+  std::string kernel;
+};
+FATUNE_MEMBERS(KernelName, kernel)
+
+/// A message with the members of each value. `data`: its bytes besides JSON.
+template <typename... Values>
+Message message_of(const char* type, std::vector<char> data, const Values&... values) {
+  RecordJson body{{"type", type}};
+  (record_writer::add_members(values, body), ...);
+  return {std::move(body), std::move(data)};
 }
 
-[[noreturn]] inline void fail_member(const Message& message, const char* name,
-                                     const std::exception& error) {
-  throw ProtocolError(fmt::format("message '{}', '{}': {}", type_of(message), name, error.what()));
-}
-
-/// Reads a value of core's types (record_json.hpp).
+/// Throws ProtocolError, which names the member, if one is missing or of the wrong type.
 template <typename Value>
-[[nodiscard]] Value record_member(const Message& message, const char* name) {
+Value read_message(const Message& message) {
   try {
-    return read_record<Value>(message_member(message, name));
+    Value value;
+    record_reader::read(message.body, value);
+    return value;
   } catch (const Error& error) {
-    fail_member(message, name, error);
+    throw ProtocolError(
+        fmt::format("message '{}', '{}': {}", type_of(message), error.where(), error.what()));
   }
 }
 
-template <typename Value>
-[[nodiscard]] Value plain_member(const Message& message, const char* name) {
-  try {
-    return message_member(message, name).get<Value>();
-  } catch (const nlohmann::json::exception& error) {
-    fail_member(message, name, error);
-  }
+/// Reads machine code and its kernel's name: all of an artifact that a worker needs.
+inline Artifact read_code(const Message& message) {
+  Artifact artifact;
+  artifact.lowered_name = read_message<KernelName>(message).kernel;
+  artifact.cubin = message.blob;
+  return artifact;
 }
 
 }  // namespace fatune

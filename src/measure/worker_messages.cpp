@@ -5,204 +5,144 @@
 #include "measure/message_members.hpp"
 
 namespace fatune {
+
+static RecordJson to_record(CandidateId id) { return id.index; }
+static RecordJson to_record(Extent extent) { return extent == Extent::part ? "part" : "whole"; }
+static void read(const RecordJson& json, CandidateId& id) { record_reader::read(json, id.index); }
+static void read(const RecordJson& json, Extent& extent) {
+  extent = json == "part" ? Extent::part : Extent::whole;
+}
+
 namespace {
 
-ExitCode read_exit_code(const Message& message) {
-  const int number = plain_member<int>(message, "code");
+/// The version alone, which a peer of another version understands.
+struct Version {
+  int protocol = kProtocolVersion;
+};
+FATUNE_MEMBERS(Version, protocol)
+
+struct Ready {
+  int protocol = kProtocolVersion;
+  DeviceLimits limits;
+};
+FATUNE_MEMBERS(Ready, protocol, limits)
+
+struct Failure {
+  int code = 0;
+  std::string what;
+  std::string where;
+  std::string remedy;
+};
+FATUNE_MEMBERS(Failure, code, what, where, remedy)
+
+struct ForCandidate {
+  CandidateId id;
+};
+FATUNE_MEMBERS(ForCandidate, id)
+
+ExitCode exit_code_of(int number) {
   return number == static_cast<int>(ExitCode::too_large) ? ExitCode::too_large
          : number == static_cast<int>(ExitCode::no_gpu)  ? ExitCode::no_gpu
          : number == static_cast<int>(ExitCode::usage)   ? ExitCode::usage
                                                          : ExitCode::gpu_failure;
 }
 
-// Reads machine code and its kernel's name: all that a worker needs.
-Artifact read_code(const Message& message) {
-  Artifact artifact;
-  artifact.lowered_name = plain_member<std::string>(message, "kernel");
-  artifact.cubin = message.blob;
-  return artifact;
-}
-
 }  // namespace
 
-Message plain_message(const char* type) { return {{{"type", type}}, {}}; }
+Message plain_message(const char* type) { return message_of(type, {}); }
 
-Message hello_message(const Hello& hello) {
-  return {{{"type", "hello"},
-           {"protocol", hello.protocol},
-           {"device", hello.device_ordinal},
-           {"policy", record_json(hello.policy)},
-           {"count_rows", hello.count_rows}},
-          {}};
-}
+Message hello_message(const Hello& hello) { return message_of("hello", {}, hello); }
 
 Hello read_hello(const Message& message) {
-  Hello hello;
-  hello.protocol = plain_member<int>(message, "protocol");
-  if (hello.protocol == kProtocolVersion) {
-    hello.device_ordinal = plain_member<int>(message, "device");
-    hello.policy = record_member<MeasurePolicy>(message, "policy");
-    hello.count_rows = plain_member<bool>(message, "count_rows");
-  }
-  return hello;
+  Hello other;
+  other.protocol = read_message<Version>(message).protocol;
+  return other.protocol == kProtocolVersion ? read_message<Hello>(message) : other;
 }
 
 Message ready_message(const DeviceLimits& limits) {
-  return {{{"type", "ready"}, {"protocol", kProtocolVersion}, {"limits", record_json(limits)}}, {}};
+  return message_of("ready", {}, Ready{.limits = limits});
 }
 
 DeviceLimits read_ready(const Message& message) {
-  if (const int protocol = plain_member<int>(message, "protocol"); protocol != kProtocolVersion) {
+  if (const int protocol = read_message<Version>(message).protocol; protocol != kProtocolVersion) {
     throw ProtocolError(fmt::format("the worker speaks version {} of the protocol, fatune {}",
                                     protocol, kProtocolVersion));
   }
-  return record_member<DeviceLimits>(message, "limits");
+  return read_message<Ready>(message).limits;
 }
 
 Message error_message(const char* type, const Error& error) {
-  return {{{"type", type},
-           {"code", static_cast<int>(error.code())},
-           {"what", error.what_was_wrong()},
-           {"where", error.where()},
-           {"remedy", error.remedy()}},
-          {}};
+  return message_of(type, {},
+                    Failure{static_cast<int>(error.code()), error.what_was_wrong(), error.where(),
+                            error.remedy()});
 }
 
 Error read_error(const Message& message) {
-  return {read_exit_code(message), plain_member<std::string>(message, "what"),
-          plain_member<std::string>(message, "where"),
-          plain_member<std::string>(message, "remedy")};
+  const auto failure = read_message<Failure>(message);
+  return {exit_code_of(failure.code), failure.what, failure.where, failure.remedy};
 }
 
 Message begin_problem_message(const ProblemStart& start) {
-  return {{{"type", "begin_problem"},
-           {"problem", record_json(start.problem)},
-           {"part", record_json(start.part)},
-           {"kernel", start.kernels.lowered_name}},
-          start.kernels.cubin};
+  return message_of("begin_problem", start.kernels.cubin, start,
+                    KernelName{start.kernels.lowered_name});
 }
 
 ProblemStart read_begin_problem(const Message& message) {
-  return {record_member<Problem>(message, "problem"), read_code(message),
-          record_member<std::optional<Problem>>(message, "part")};
+  auto start = read_message<ProblemStart>(message);
+  start.kernels = read_code(message);
+  return start;
 }
 
 Message admit_message(CandidateId id, const CandidateKernel& kernel) {
-  return {{{"type", "admit"},
-           {"id", id.index},
-           {"label", kernel.label},
-           {"family", kernel.family},
-           {"kernel", kernel.artifact->lowered_name},
-           {"geometry", record_json(kernel.geometry)},
-           {"probe_geometry", record_json(kernel.probe_geometry)},
-           {"is_repeated", kernel.is_repeated},
-           {"small_geometry", record_json(kernel.small_geometry)},
-           {"part_geometry", record_json(kernel.part_geometry)}},
-          kernel.artifact->cubin};
+  return message_of("admit", kernel.artifact->cubin, ForCandidate{id},
+                    KernelName{kernel.artifact->lowered_name}, kernel);
 }
 
 CandidateKernel read_candidate(const Message& message) {
-  return {plain_member<std::string>(message, "label"),
-          std::make_shared<Artifact>(read_code(message)),
-          record_member<LaunchGeometry>(message, "geometry"),
-          record_member<LaunchGeometry>(message, "probe_geometry"),
-          plain_member<std::string>(message, "family"),
-          false,
-          plain_member<bool>(message, "is_repeated"),
-          record_member<std::optional<LaunchGeometry>>(message, "small_geometry"),
-          record_member<std::optional<LaunchGeometry>>(message, "part_geometry")};
+  auto kernel = read_message<CandidateKernel>(message);
+  kernel.artifact = std::make_shared<Artifact>(read_code(message));
+  return kernel;
 }
 
 Message sample_message(CandidateId id, const SampleRequest& request) {
-  return {{{"type", "sample"},
-           {"id", id.index},
-           {"count", request.count},
-           {"round", request.round},
-           {"on_part", request.extent == Extent::part}},
-          {}};
+  return message_of("sample", {}, ForCandidate{id}, request);
 }
-
-SampleRequest read_sample(const Message& message) {
-  return {plain_member<int>(message, "count"), plain_member<int>(message, "round"),
-          plain_member<bool>(message, "on_part") ? Extent::part : Extent::whole};
-}
+SampleRequest read_sample(const Message& message) { return read_message<SampleRequest>(message); }
 
 Message count_message(CandidateId id, const CountRequest& request) {
-  return {
-      {{"type", "count"}, {"id", id.index}, {"runs", request.runs}, {"metrics", request.metrics}},
-      {}};
+  return message_of("count", {}, ForCandidate{id}, request);
 }
-
 CountRequest read_count_request(const Message& message) {
-  return {plain_member<int>(message, "runs"),
-          plain_member<std::vector<std::string>>(message, "metrics")};
+  return read_message<CountRequest>(message);
 }
 
 Message matmul_rate_message(const Artifact& kernel) {
-  return {{{"type", "matmul_rate"}, {"kernel", kernel.lowered_name}}, kernel.cubin};
+  return message_of("matmul_rate", kernel.cubin, KernelName{kernel.lowered_name});
 }
-
 Artifact read_matmul_rate(const Message& message) { return read_code(message); }
 
 Message candidate_message(const char* type, CandidateId id) {
-  return {{{"type", type}, {"id", id.index}}, {}};
+  return message_of(type, {}, ForCandidate{id});
 }
-
-CandidateId read_id(const Message& message) { return {plain_member<std::size_t>(message, "id")}; }
+CandidateId read_id(const Message& message) { return read_message<ForCandidate>(message).id; }
 
 Message admitted_message(const Admission& admission) {
-  return {{{"type", "admitted"},
-           {"verification", record_json(admission.verification)},
-           {"first_us", admission.first_us},
-           {"reading", record_json(admission.reading)}},
-          {}};
+  return message_of("admitted", {}, admission);
 }
+Admission read_admitted(const Message& message) { return read_message<Admission>(message); }
 
-Admission read_admitted(const Message& message) {
-  return {record_member<Verification>(message, "verification"),
-          plain_member<double>(message, "first_us"), std::nullopt,
-          record_member<std::optional<GpuReading>>(message, "reading")};
-}
+Message sampled_message(const OneSample& one) { return message_of("sampled", {}, one); }
+OneSample read_sampled(const Message& message) { return read_message<OneSample>(message); }
 
-Message sampled_message(const OneSample& one) {
-  return {{{"type", "sampled"},
-           {"us", one.sample_us},
-           {"gate", one.gate_in_use},
-           {"deterministic", one.deterministic},
-           {"reading", record_json(one.reading)},
-           {"verification", record_json(one.verification)}},
-          {}};
-}
+Message multiplied_message(const MatmulRate& rate) { return message_of("multiplied", {}, rate); }
+MatmulRate read_multiplied(const Message& message) { return read_message<MatmulRate>(message); }
 
-OneSample read_sampled(const Message& message) {
-  return {plain_member<double>(message, "us"),
-          record_member<std::optional<GpuReading>>(message, "reading"),
-          plain_member<bool>(message, "gate"), plain_member<bool>(message, "deterministic"),
-          record_member<std::optional<Verification>>(message, "verification")};
-}
-
-Message multiplied_message(const MatmulRate& rate) {
-  return {{{"type", "multiplied"}, {"rate", record_json(rate)}}, {}};
-}
-
-MatmulRate read_multiplied(const Message& message) {
-  return record_member<MatmulRate>(message, "rate");
-}
-
-Message counted_message(const Counted& counted) {
-  return {{{"type", "counted"}, {"runs", counted.runs}}, {}};
-}
-
-Counted read_counted(const Message& message) {
-  return {plain_member<decltype(Counted::runs)>(message, "runs"), std::nullopt};
-}
+Message counted_message(const Counted& counted) { return message_of("counted", {}, counted); }
+Counted read_counted(const Message& message) { return read_message<Counted>(message); }
 
 Message rejected_message(const Outcome& outcome, bool lost) {
-  return {{{"type", "rejected"}, {"outcome", record_json(outcome)}, {"lost", lost}}, {}};
+  return message_of("rejected", {}, Rejection{outcome, lost});
 }
-
-Rejection read_rejected(const Message& message) {
-  return {record_member<Outcome>(message, "outcome"), plain_member<bool>(message, "lost")};
-}
+Rejection read_rejected(const Message& message) { return read_message<Rejection>(message); }
 
 }  // namespace fatune

@@ -6,8 +6,9 @@
 #include "measure/measurer.hpp"
 #include "process/protocol.hpp"
 
-// Functions that make and read the messages of docs/worker-protocol.md. Reading throws
-// ProtocolError if a member is missing or of the wrong type.
+// Functions that make and read the messages of docs/worker-protocol.md. A message has the members
+// of a struct, from its list; machine code is its data. Reading throws ProtocolError if a member is
+// missing or of the wrong type.
 namespace fatune {
 
 struct Hello {
@@ -16,6 +17,7 @@ struct Hello {
   MeasurePolicy policy;
   bool count_rows = false;  ///< verifications say which rows are wrong
 };
+FATUNE_MEMBERS(Hello, protocol, device_ordinal, policy, count_rows)
 
 [[nodiscard]] Message hello_message(const Hello& hello);
 [[nodiscard]] Hello read_hello(const Message& message);
@@ -33,6 +35,7 @@ struct ProblemStart {
   Artifact kernels;  ///< only machine code and name: all that a worker needs
   std::optional<Problem> part = {};
 };
+FATUNE_DESCRIBED(ProblemStart, (problem), (kernels, kElsewhere), (part))
 [[nodiscard]] Message begin_problem_message(const ProblemStart& start);
 [[nodiscard]] ProblemStart read_begin_problem(const Message& message);
 
@@ -61,6 +64,7 @@ struct OneSample {
   bool deterministic = true;
   std::optional<Verification> verification = {};
 };
+FATUNE_MEMBERS(OneSample, sample_us, reading, gate_in_use, deterministic, verification)
 [[nodiscard]] Message sampled_message(const OneSample& one);
 [[nodiscard]] OneSample read_sampled(const Message& message);
 [[nodiscard]] Message multiplied_message(const MatmulRate& rate);
@@ -68,13 +72,13 @@ struct OneSample {
 /// The answer for counts without failure.
 [[nodiscard]] Message counted_message(const Counted& counted);
 [[nodiscard]] Counted read_counted(const Message& message);
-/// The answer for a candidate that failed. `lost`: the GPU context is lost with it, so that the
-/// worker ends.
-[[nodiscard]] Message rejected_message(const Outcome& outcome, bool lost);
 struct Rejection {
   Outcome outcome;
-  bool lost = false;
+  bool lost = false;  ///< the GPU context is lost with it, so that the worker ends
 };
+FATUNE_DESCRIBED(Rejection, (outcome, kFlat), (lost))
+/// The answer for a candidate that failed.
+[[nodiscard]] Message rejected_message(const Outcome& outcome, bool lost);
 [[nodiscard]] Rejection read_rejected(const Message& message);
 
 /// The messages "done" and "shutdown".

@@ -14,7 +14,7 @@
 namespace fatune {
 
 /// Incremented with every change that an older peer would not understand.
-inline constexpr int kProtocolVersion = 7;
+inline constexpr int kProtocolVersion = 8;
 
 /// One message: a JSON object whose "type" says what it is, and bytes (machine code, tensors) where
 /// JSON would be a poor container.

@@ -64,6 +64,8 @@ concept HasMembers = requires(Value& value) {
 template <typename Info>
 inline constexpr bool kIsFlat = std::is_same_v<Info, FlatMember>;
 template <typename Info>
+inline constexpr bool kIsElsewhere = std::is_same_v<Info, ElsewhereMember>;
+template <typename Info>
 inline constexpr bool kIsNamed = std::is_same_v<Info, NamedMember>;
 
 template <typename Value>

@@ -163,7 +163,7 @@ TEST(WorkerMessages, AReadingThatIsNoneIsNonsense) {
   } catch (const ProtocolError& error) {
     EXPECT_THAT(error.what(), HasSubstr("power_w"));
   }
-  message.body.erase("reading");
+  message.body.erase("sample_us");
   EXPECT_THROW(static_cast<void>(read_sampled(message)), ProtocolError);
 }
 
