@@ -1,7 +1,9 @@
 #include "cli/command_line.hpp"
 
 #include <algorithm>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "cli/typed_words.hpp"
 #include "core/environment.hpp"
 #include "core/error.hpp"
+#include "manual/completion.hpp"
 #include "manual/help_text.hpp"
 
 namespace fatune {
@@ -59,6 +62,9 @@ void configure(CLI::App& app) {
 }
 
 using Words = std::vector<std::string>;
+
+/// The word that the scripts of 'fatune completion' put before those to complete.
+constexpr std::string_view kComplete = "__complete";
 
 /// The commands that the help shows.
 Words command_names(const CLI::App& app) {
@@ -189,7 +195,11 @@ Command parse_command_line(int argc, const char* const* argv) {
   const OutputOptions output = terminal_defaults();
   configure(app);
   add_subcommands(app, output, global, command);
-  Words words = without_help_command(app, Words(argv + std::min(argc, 1), argv + argc));
+  Words words(argv + std::min(argc, 1), argv + argc);
+  if (!words.empty() && words.front() == kComplete) {
+    return print_command(completions(read_pages(app), std::span(words).subspan(1)));
+  }
+  words = without_help_command(app, std::move(words));
   check_command_name(app, words);
   const ConfiguredWords configured = add_config_file(app, std::move(words));
   global.command_line = command_line_of(configured);

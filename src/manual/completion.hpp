@@ -1,18 +1,17 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "manual/command_page.hpp"
 
-// Scripts that complete fatune's command line in a shell. They contain all words: no program is
-// started while somebody types.
 namespace fatune {
 
-/// A script to source, or to put where bash-completion finds it. It needs bash 4.4 or newer.
-[[nodiscard]] std::string bash_completion(const CommandPage& program);
-/// A script to source, or to put as `_fatune` into a folder of $fpath.
-[[nodiscard]] std::string zsh_completion(const CommandPage& program);
-/// A script to source, or to put as `fatune.fish` into a folder of $fish_complete_path.
-[[nodiscard]] std::string fish_completion(const CommandPage& program);
+/// What may complete the last of the words that were typed after the program's name, which may be
+/// empty. Line 1: the beginning of that word that is not completed ("--format=", "fp16,"). Line 2:
+/// which of "files", "folders" and "list" apply; words of a list are joined by commas. Each further
+/// line: a word, then, if it has a description, a tab and the description.
+[[nodiscard]] std::string completions(const CommandPage& program,
+                                      std::span<const std::string> typed);
 
 }  // namespace fatune

@@ -46,10 +46,6 @@ std::vector<GroupOfOptions> grouped_options(const CommandPage& page) {
   return groups;
 }
 
-std::string completion_hint(const CommandPage& page, const OptionPage& option) {
-  return is_grouped(page) ? option.group + ": " + option.doc : option.doc;
-}
-
 std::vector<const OptionPage*> common_options(const CommandPage& page) {
   std::vector<const OptionPage*> common;
   for (const std::string& name : page.common) {

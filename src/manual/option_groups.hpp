@@ -40,9 +40,6 @@ struct GroupOfOptions {
 /// Throws std::logic_error for an option of a group that is not in kOptionGroups.
 [[nodiscard]] std::vector<GroupOfOptions> grouped_options(const CommandPage& page);
 
-/// An option's text for a list of completions, which names the group too.
-[[nodiscard]] std::string completion_hint(const CommandPage& page, const OptionPage& option);
-
 /// The command's common options. Throws std::logic_error for a name that it does not have.
 [[nodiscard]] std::vector<const OptionPage*> common_options(const CommandPage& page);
 

@@ -62,8 +62,4 @@ FooterParts footer_parts(const CommandPage& page) {
   return parts;
 }
 
-bool takes_word(const OptionPage& option) {
-  return !option.value.empty() && !option.value_may_be_absent;
-}
-
 }  // namespace fatune

@@ -35,7 +35,4 @@ struct FooterParts {
 };
 [[nodiscard]] FooterParts footer_parts(const CommandPage& page);
 
-/// Whether the next word after the option is its value.
-[[nodiscard]] bool takes_word(const OptionPage& option);
-
 }  // namespace fatune

@@ -72,17 +72,29 @@ std::vector<std::pair<std::string, Words>> groups_of(const std::string& help) {
 
 class Help : public ProgramTest {
  protected:
-  /// The commands that can be completed, with their options.
-  std::vector<CommandOptions> commands() {
-    const std::string script = fatune({"completion", "bash"}).out;
-    static const std::regex command(
-        "'fatune ?([^']*)'\\)\n +commands='[^']*'\n +options='([^']*)'");
-    std::vector<CommandOptions> all;
-    for (std::sregex_iterator at(script.begin(), script.end(), command), end; at != end; ++at) {
-      all.push_back({words_of((*at)[1].str()), words_of((*at)[2].str())});
+  /// The command and those below it that can be completed, with their options.
+  std::vector<CommandOptions> commands(const Words& words = {}) {
+    std::vector<CommandOptions> all{{words, described_completions(words, "-")}};
+    for (const std::string& command : described_completions(words, "")) {
+      Words longer = words;
+      longer.push_back(command);
+      const auto below = commands(longer);
+      all.insert(all.end(), below.begin(), below.end());
     }
-    EXPECT_GT(all.size(), 30U) << script.substr(0, 2000);
     return all;
+  }
+
+  /// The completions that have a description, which those of values lack.
+  Words described_completions(Words words, const std::string& current) {
+    words.insert(words.begin(), "__complete");
+    words.push_back(current);
+    Words described;
+    for (const std::string& line : words_of(fatune(words).out, '\n')) {
+      if (line.find('\t') != std::string::npos) {
+        described.push_back(line.substr(0, line.find('\t')));
+      }
+    }
+    return described;
   }
 
   std::string help_of(Words words, const std::string& option) {

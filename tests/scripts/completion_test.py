@@ -16,6 +16,7 @@ from script_modules import run_tests
 from wheel_folder import skip
 
 FATUNE = sys.argv[1]
+PATH = f"{pathlib.Path(FATUNE).parent}:{os.environ['PATH']}"  # the scripts ask the program
 
 # The typed text up to the cursor, the completions that a shell must offer, and those that it must not.
 EXPECTED = [
@@ -74,7 +75,7 @@ SHELLS = {"bash": (BASH, ["--norc", "--noprofile"]), "zsh": (ZSH, ["-f"]), "fish
 
 def run(folder, *command):
     done = subprocess.run(command, cwd=folder / "here", capture_output=True, text=True, timeout=120, check=False,
-                          env={"PATH": os.environ["PATH"], "HOME": str(folder), "TERM": "dumb", "LANG": "C.UTF-8"})
+                          env={"PATH": PATH, "HOME": str(folder), "TERM": "dumb", "LANG": "C.UTF-8"})
     if done.returncode != 0:
         raise AssertionError(f"{command} ends with {done.returncode}: {done.stderr}")
     return done.stdout

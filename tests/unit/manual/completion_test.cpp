@@ -1,5 +1,7 @@
 #include "manual/completion.hpp"
 
+#include <vector>
+
 #include <gmock/gmock.h>
 
 #include "unit/manual/samples.hpp"
@@ -7,40 +9,39 @@
 namespace fatune {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
-
-TEST(BashCompletion, KnowsCommandsOptionsAndValues) {
-  const std::string script = bash_completion(sample_program());
-  EXPECT_THAT(script, HasSubstr("    'fatune')\n      commands='tune'\n"));
-  EXPECT_THAT(script, HasSubstr("options='-o --out --kinds --count --fast'\n"));
-  EXPECT_THAT(script, HasSubstr("valued='-o --out --kinds'\n"))
-      << "a value of --count may be absent";
-  EXPECT_THAT(script, HasSubstr("'fatune tune -o' | \\\n      'fatune tune --out')\n"
-                                "      words='-' files=yes\n"));
-  EXPECT_THAT(script, HasSubstr("'fatune tune --kinds')\n      words='a b' list=yes\n"));
-  EXPECT_THAT(script, HasSubstr("'fatune tune argument')\n      folders=yes\n"));
-  EXPECT_THAT(script, Not(HasSubstr("'fatune tune --count'")));
+std::string completed(const std::vector<std::string>& typed) {
+  return completions(sample_program(), typed);
 }
 
-TEST(ZshCompletion, EscapesWhatItTakesForItsOwn) {
-  const std::string script = zsh_completion(sample_program());
-  EXPECT_THAT(script, HasSubstr(R"('tune:Isn'\''t [it] a\\b\: `x`?')"));
-  EXPECT_THAT(script, HasSubstr(R"('*--out=[a '\''file'\'']:FILE|-: _fatune_words_or_files -')"));
-  EXPECT_THAT(script, HasSubstr(R"('(--kinds)--kinds=[x]:a|b,...: _sequence compadd - a b')"));
-  EXPECT_THAT(script, HasSubstr(R"('(--count)--count[x]')"));
-  EXPECT_THAT(script, HasSubstr(R"('(--kinds --fast)--fast[x]')"));
-  EXPECT_THAT(script, HasSubstr(R"('*:DIR:_files -/')"));
+TEST(Completions, AreCommandsWithTheirSummaries) {
+  EXPECT_EQ(completed({}), "\n\ntune\tIsn't [it] a\\b: `x`?\n");
+  EXPECT_EQ(completed({"tu"}), completed({}));
+  EXPECT_EQ(completed({"unknown", ""}), "\n\n");
 }
 
-TEST(FishCompletion, EscapesWhatItTakesForItsOwn) {
-  const std::string script = fish_completion(sample_program());
-  EXPECT_THAT(script, HasSubstr(R"(-n '__fatune_at ' -a tune -d 'Isn\'t [it] a\\b: `x`?')"));
-  EXPECT_THAT(script,
-              HasSubstr(R"(-n '__fatune_at tune' -s o -l out -r -F -a '-' -d 'a \'file\'')"));
-  EXPECT_THAT(script, HasSubstr(" -l kinds -r -f -a '(__fish_append , a b)' -d 'x'\n"));
-  EXPECT_THAT(script, HasSubstr(" -l count -d 'x'\n"));
-  EXPECT_THAT(script, HasSubstr("'__fatune_at tune' -f -a '(__fish_complete_directories)'\n"));
+TEST(Completions, AreOptionsThatCanStillBeGiven) {
+  const std::string all = "\n\n-o\ta 'file'\n--out\ta 'file'\n--kinds\tx\n--count\tx\n--fast\tx\n";
+  EXPECT_EQ(completed({"tune", "-"}), all);
+  EXPECT_EQ(completed({"tune", "--out", "a", "--count", "--"}),
+            "\n\n-o\ta 'file'\n--out\ta 'file'\n--kinds\tx\n--fast\tx\n")
+      << "--out is repeatable, and a value of --count may be absent";
+  EXPECT_EQ(completed({"tune", "--fast", "-"}), "\n\n-o\ta 'file'\n--out\ta 'file'\n--count\tx\n")
+      << "--fast excludes --kinds";
+}
+
+TEST(Completions, AreValuesOfTheOptionBefore) {
+  EXPECT_EQ(completed({"tune", "-o", ""}), "\nfiles \n-\n");
+  EXPECT_EQ(completed({"tune", "--out", "=", "x"}), "\nfiles \n-\n") << "as bash splits it";
+  EXPECT_EQ(completed({"tune", "--out", "="}), "\nfiles \n-\n");
+  EXPECT_EQ(completed({"tune", "--out=x"}), "--out=\nfiles \n-\n");
+  EXPECT_EQ(completed({"tune", "--kinds", "a,"}), "a,\nlist\nb\n");
+  EXPECT_EQ(completed({"tune", "--kinds=b,a"}), "--kinds=b,\nlist\na\n");
+}
+
+TEST(Completions, AreArguments) {
+  EXPECT_EQ(completed({"tune", ""}), "\nfolders \n");
+  EXPECT_EQ(completed({"tune", "a", "b"}), "\nfolders \n") << "it is repeatable";
+  EXPECT_EQ(completed({"tune", "--", "-"}), "\nfolders \n") << "no options after --";
 }
 
 }  // namespace
