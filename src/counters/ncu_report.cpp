@@ -138,7 +138,7 @@ class Table {
     if (cells.size() <= std::max(id_, kernel_)) {
       fail("the row is cut short", row);
     }
-    const auto id = read_number(cells[id_], {});
+    const auto id = read_number(cells[id_]);
     constexpr double kMostLaunches = 1e9;
     if (!id || *id < 0 || *id > kMostLaunches) {
       fail(fmt::format("'{}' is not the number of a launch", cells[id_]), row);
@@ -181,20 +181,15 @@ class Table {
   Launches launches_;
 };
 
-NumberStyle style_of(const Launches& launches, const std::string& source) {
-  std::vector<std::string_view> texts;
-  for (const auto& [id, launch] : launches) {
-    for (const Cell& cell : launch.cells) {
-      texts.push_back(cell.text);
-    }
-  }
-  return find_number_style(texts, source);
-}
-
-ProfiledLaunch with_values(const Launch& launch, NumberStyle style) {
+ProfiledLaunch with_values(const Launch& launch, const std::string& source, bool is_c_locale) {
   ProfiledLaunch profiled{launch.kernel_name, {}};
   for (const Cell& cell : launch.cells) {
-    if (const auto value = read_number(cell.text, style)) {
+    if (!is_c_locale && is_of_other_locale(cell.text)) {
+      throw Error(ExitCode::bad_file,
+                  fmt::format("'{}' is not how numbers are written under LC_ALL=C", cell.text),
+                  source, "run the profiler with LC_ALL=C");
+    }
+    if (const auto value = read_number(cell.text)) {
       profiled.counters.emplace(metric_of_label(std::string(cell.metric), cell.unit),
                                 *value * base_unit_factor(cell.unit));
     }
@@ -205,13 +200,12 @@ ProfiledLaunch with_values(const Launch& launch, NumberStyle style) {
 }  // namespace
 
 std::vector<ProfiledLaunch> read_ncu_csv(std::string_view text, const std::string& source,
-                                         std::optional<NumberStyle> style) {
+                                         bool is_c_locale) {
   const std::vector<CsvRow> rows = read_csv(table_of(text, source), source);
   const Launches launches = Table(rows, source).launches();
-  const NumberStyle written = style ? *style : style_of(launches, source);
   std::vector<ProfiledLaunch> profiled;
   for (const auto& [id, launch] : launches) {
-    profiled.push_back(with_values(launch, written));
+    profiled.push_back(with_values(launch, source, is_c_locale));
   }
   return profiled;
 }

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "counters/counter_field.hpp"
-#include "counters/number_text.hpp"
 
 namespace fatune {
 
@@ -21,12 +19,12 @@ struct ProfiledLaunch {
 /// metrics by their names, or those of fatune's by their labels: "L2 Hit Rate"). Lines before the
 /// header (messages, output of the program) and "==...==" lines after it are ignored. Unknown
 /// columns are ignored too, which makes tables of any version readable. Launches are in the order
-/// of their numbers ("ID"). Values that are not numbers ("no data", "n/a") are left out. `style`:
-/// the format of the numbers, if known; else it is found from all of them. Error(bad_file) names
-/// `source` and the row if there is no table, a row is cut short, or a number is ambiguous
-/// (number_text.hpp).
+/// of their numbers ("ID"). Values that are not numbers ("no data", "n/a") are left out. Numbers
+/// must be written as under LC_ALL=C, which is checked unless `is_c_locale` says that they are.
+/// Error(bad_file) names `source` and the row if there is no table, or a row is cut short, and
+/// `source` for a number of another locale.
 [[nodiscard]] std::vector<ProfiledLaunch> read_ncu_csv(std::string_view text,
                                                        const std::string& source,
-                                                       std::optional<NumberStyle> style = {});
+                                                       bool is_c_locale = false);
 
 }  // namespace fatune

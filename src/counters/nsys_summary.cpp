@@ -15,7 +15,6 @@
 namespace fatune {
 namespace {
 
-constexpr NumberStyle kStyle{'.'};
 constexpr double kNsPerUs = 1000.0;
 
 /// The table from its header on; empty without one.
@@ -73,7 +72,7 @@ class SummaryReader {
   [[nodiscard]] double number(const CsvRow& row,
                               std::initializer_list<std::string_view> headings) const {
     const std::string& cell = row[column(headings)];
-    const auto value = read_number(cell, kStyle);
+    const auto value = read_number(cell);
     if (!value || !std::isfinite(*value) || std::abs(*value) > 1e18) {
       fail(fmt::format("'{}' in column '{}' is not a number", cell, *headings.begin()));
     }

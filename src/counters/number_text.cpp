@@ -2,136 +2,62 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
+#include <string>
 
-#include <fmt/format.h>
-
-#include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "core/text_parts.hpp"
 
 namespace fatune {
 namespace {
 
-constexpr std::array<std::string_view, 5> kGroupers{" ", "\u00a0", "\u202f", "'", "\u2019"};
+constexpr std::string_view kDigits = "0123456789";
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
-/// Whether it is written as a number: a digit, and nothing but digits, separators and an exponent.
-bool looks_like_number(std::string_view text) {
-  constexpr std::string_view kLetters = "0123456789.,+-eE '";
-  const std::size_t sign = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
-  if (text.size() <= sign || !is_digit(text[sign])) {
-    return false;
-  }
-  return std::ranges::all_of(text, [&](char c) {
-    return kLetters.find(c) != std::string_view::npos || static_cast<unsigned char>(c) >= 0x80;
-  });
-}
-
-/// The length of the group separator at the start of `text`; 0: there is none.
-std::size_t grouper_length(std::string_view text, NumberStyle style) {
-  if (text.starts_with(style.decimal == '.' ? ',' : '.')) {
-    return 1;
-  }
-  for (const std::string_view grouper : kGroupers) {
-    if (text.starts_with(grouper)) {
-      return grouper.size();
+/// Whether commas are exactly where they group the digits before `end` by three.
+bool is_grouped(std::string_view text, std::size_t end) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if ((text[i] == ',') != (i < end && (end - i) % 4 == 0)) {
+      return false;
     }
   }
-  return 0;
+  return !text.starts_with("0,");
 }
-
-std::size_t count_digits(std::string_view text) {
-  return std::min(static_cast<std::size_t>(std::ranges::find_if_not(text, is_digit) - text.begin()),
-                  text.size());
-}
-
-/// Reads digits that are ungrouped or in groups of three. Returns nothing if the groups are wrong.
-std::optional<std::string> read_whole(std::string_view& text, NumberStyle style) {
-  std::size_t length = count_digits(text);
-  std::string digits(text.substr(0, length));
-  text.remove_prefix(length);
-  const bool may_group = length >= 1 && length <= 3 && digits != "0";
-  std::string_view used;
-  for (std::size_t skip = grouper_length(text, style); skip > 0;
-       skip = grouper_length(text, style)) {
-    const std::string_view grouper = text.substr(0, skip);
-    length = count_digits(text.substr(skip));
-    if (!may_group || length != 3 || (!used.empty() && used != grouper)) {
-      return std::nullopt;
-    }
-    used = grouper;
-    digits += text.substr(skip, length);
-    text.remove_prefix(skip + length);
-  }
-  return digits;
-}
-
-std::optional<double> parse_plain(const std::string& text) {
-  const auto value = whole_number<double>(text);
-  return value && std::isfinite(*value) ? value : std::nullopt;
-}
-
-/// The results of reading all texts in one style.
-struct Readings {
-  bool possible = true;
-  std::string_view unreadable;  ///< a text that the style does not read
-  std::string_view fraction;    ///< one with three decimals, which the other style reads as grouped
-
-  void add(std::optional<double> mine, std::optional<double> other, std::string_view text) {
-    possible = possible && mine;
-    unreadable = mine ? unreadable : text;
-    fraction = mine && other && std::abs(*mine) < std::abs(*other) ? text : fraction;
-  }
-};
 
 }  // namespace
 
-std::optional<double> read_number(std::string_view text, NumberStyle style) {
-  if (!looks_like_number(text)) {
+std::optional<double> read_number(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  text.remove_prefix(negative || text.starts_with('+') ? 1 : 0);
+  const std::size_t end = std::min(text.find_first_of(".eE"), text.size());
+  if (text.find_first_of(kDigits) != 0 || (text.find(',') != text.npos && !is_grouped(text, end))) {
     return std::nullopt;
   }
-  std::string plain;
-  if (text.front() == '-' || text.front() == '+') {
-    plain = text.front() == '-' ? "-" : "";
-    text.remove_prefix(1);
-  }
-  const std::optional<std::string> whole = read_whole(text, style);
-  if (!whole) {
+  std::string plain(text);
+  std::erase(plain, ',');
+  const auto value = whole_number<double>(plain);
+  if (!value || !std::isfinite(*value)) {
     return std::nullopt;
   }
-  plain += *whole;
-  if (text.starts_with(style.decimal)) {
-    const std::size_t length = count_digits(text.substr(1));
-    plain += fmt::format(".{}", text.substr(1, length));
-    text.remove_prefix(length + 1);
-  }
-  return parse_plain(plain + std::string(text));
+  return negative ? -*value : *value;
 }
 
-NumberStyle find_number_style(std::span<const std::string_view> texts, const std::string& source) {
-  constexpr NumberStyle kPoint{'.'};
-  constexpr NumberStyle kComma{','};
-  Readings point;
-  Readings comma;
-  for (const std::string_view text : texts) {
-    const auto with_point = read_number(text, kPoint);
-    const auto with_comma = read_number(text, kComma);
-    if (with_point || with_comma) {
-      point.add(with_point, with_comma, text);
-      comma.add(with_comma, with_point, text);
-    }
+bool is_of_other_locale(std::string_view text) {
+  constexpr std::array<std::string_view, 6> kGroupers{".", " ", "\u00a0", "\u202f", "'", "\u2019"};
+  text.remove_prefix(text.starts_with('-') ? 1 : 0);
+  const std::size_t first = std::min(text.find_first_not_of(kDigits), text.size());
+  const std::size_t second = std::min(text.find_first_of(kDigits, first), text.size());
+  const std::string_view rest = text.substr(second);
+  const std::size_t length = std::min(rest.find_first_not_of(kDigits), rest.size());
+  if (first == 0 || length == 0 || std::ranges::any_of(text, is_letter)) {
+    return false;
   }
-  if (point.possible != comma.possible) {
-    return point.possible ? kPoint : kComma;
-  }
-  if (!point.possible || (!point.fraction.empty() && !comma.fraction.empty())) {
-    throw Error(ExitCode::bad_file,
-                fmt::format("cannot tell how numbers are written: '{}'",
-                            point.possible ? point.fraction : point.unreadable),
-                source, "run the profiler with LC_ALL=C");
-  }
-  return point.fraction.empty() ? kPoint : kComma;
+  const std::string_view separator = text.substr(first, second - first);
+  return separator == ","
+             ? length == rest.size() && !read_number(text)
+             : first <= 3 && length == 3 && text.front() != '0' && is_among(separator, kGroupers);
 }
 
 }  // namespace fatune

@@ -21,8 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr NumberStyle kCLocale{'.'};
-
 /// Runs ncu in the C locale, because its tables depend on the locale.
 std::string run_ncu(const std::string& program, const std::vector<std::string>& arguments) {
   return run_program(program, arguments, {}, {{}, {"LC_ALL=C"}}).out;
@@ -119,7 +117,7 @@ Attempt profile_cases(const Ncu& ncu, MeasuringSetup& setup, const CountPlan& pl
     throw ncu_failure(messages_in(session.log), ncu.program);
   }
   const std::string table = run_ncu(ncu.program, ncu_table_arguments(session.report.string()));
-  deal_out(read_ncu_csv(table, session.report.string(), kCLocale), cases, plan.runs, session.report,
+  deal_out(read_ncu_csv(table, session.report.string(), true), cases, plan.runs, session.report,
            attempt);
   return attempt;
 }
@@ -185,7 +183,7 @@ std::vector<ProfiledLaunch> read_profile(const fs::path& file) {
                 "on a machine with it: ncu --import FILE --csv --page raw > FILE.csv");
   }
   return read_ncu_csv(run_ncu(program->string(), ncu_table_arguments(file.string())), file.string(),
-                      kCLocale);
+                      true);
 }
 
 }  // namespace fatune
