@@ -1,7 +1,12 @@
 #include "store/open_store.hpp"
 
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <fstream>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -9,7 +14,8 @@
 #include <fmt/format.h>
 
 #include "core/environment.hpp"
-#include "store/network_file_system.hpp"
+#include "core/is_among.hpp"
+#include "core/text_parts.hpp"
 #include "store/schema.hpp"
 
 namespace fatune {
@@ -35,7 +41,60 @@ void check_whole(Database& database) {
   }
 }
 
+/// The path itself, or its nearest parent folder that exists.
+fs::path nearest(const fs::path& path) {
+  std::error_code error;
+  fs::path there = fs::absolute(path, error);
+  while (!fs::exists(there, error) && there != there.parent_path()) {
+    there = there.parent_path();
+  }
+  return there;
+}
+
+/// The type of a device's file system, from /proc/self/mountinfo. Empty if it is not listed.
+/// Source: proc(5).
+std::string mount_type(dev_t device) {
+  const std::string number = fmt::format(" {}:{} ", major(device), minor(device));
+  std::ifstream mounts("/proc/self/mountinfo");
+  for (std::string line; std::getline(mounts, line);) {
+    const std::size_t end = line.find(" - ");
+    if (line.find(number) < line.find('/') && end != line.npos) {
+      return std::string(between(std::string_view(line).substr(end), " - ", " "));
+    }
+  }
+  return {};
+}
+
+/// Throws Error(io) with advice if the file is, or would be, on a network file system. Does nothing
+/// if the environment variable FATUNE_NETWORK_DB is set.
+void refuse_network_file(const fs::path& path) {
+  struct stat file {};
+  if (environment_variable("FATUNE_NETWORK_DB") || ::stat(nearest(path).c_str(), &file) != 0) {
+    return;
+  }
+  const std::string type = mount_type(file.st_dev);
+  if (is_network_file_system(type)) {
+    throw Error(ExitCode::io,
+                fmt::format("a database on a network file system ({}) is damaged as soon as two "
+                            "machines use it",
+                            type),
+                path.string(),
+                "name a file on a local disk with --db, and join such files with 'fatune merge'; "
+                "with FATUNE_NETWORK_DB=1 it is used anyway");
+  }
+}
+
 }  // namespace
+
+bool is_network_file_system(std::string_view mount_type) {
+  constexpr std::array<std::string_view, 23> kTypes{
+      "afs",          "beegfs",         "ceph",        "cifs",         "coda",
+      "fuse.ceph",    "fuse.ceph-fuse", "fuse.davfs",  "fuse.gcsfuse", "fuse.glusterfs",
+      "fuse.juicefs", "fuse.nfs",       "fuse.rclone", "fuse.s3fs",    "fuse.sshfs",
+      "gpfs",         "ibrix",          "lustre",      "nfs",          "nfs4",
+      "panfs",        "pvfs2",          "smb3"};
+  return is_among(mount_type, kTypes);
+}
 
 std::optional<fs::path> default_store_path() {
   constexpr const char* kFile = "fatune/fatune.db";

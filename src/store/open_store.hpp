@@ -3,12 +3,18 @@
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 
 #include "store/database.hpp"
 
 namespace fatune {
 
 inline constexpr std::chrono::milliseconds kBusyTimeout{5000};
+
+/// Whether a type in the table of mounts ("nfs4", "fuse.sshfs") is that of a file system that
+/// several machines share. These do not give the locks and shared memory that SQLite needs
+/// (https://www.sqlite.org/faq.html#q5): two machines that write would damage the file.
+[[nodiscard]] bool is_network_file_system(std::string_view mount_type);
 
 /// Returns $XDG_DATA_HOME/fatune/fatune.db, else ~/.local/share/fatune/fatune.db. Returns nothing
 /// if neither variable is set (a relative XDG_DATA_HOME does not count).
