@@ -26,13 +26,6 @@ void count_value(double value, double reference, ErrorStats& stats) {
 
 }  // namespace
 
-std::optional<RowValue> parse_row_value(std::string_view text) {
-  constexpr std::array<std::string_view, 3> kNames{"lse", "row_max", "row_sum"};
-  const auto* const found = std::ranges::find(kNames, text);
-  return found == kNames.end() ? std::nullopt
-                               : std::optional(static_cast<RowValue>(found - kNames.begin()));
-}
-
 double RowStatistics::of(RowValue what) const {
   return what == RowValue::maximum ? maximum
          : what == RowValue::sum   ? log_of_sum

@@ -1,11 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
+#include "core/enum_names.hpp"
 #include "core/outcome.hpp"
 
 namespace fatune {
@@ -18,9 +17,9 @@ enum class RowValue : int {
   sum = 2           ///< sum of exp(s - maximum)
 };
 
-/// Reads "lse", "row_max" or "row_sum", the names that families use. Returns nothing for other
-/// text.
-[[nodiscard]] std::optional<RowValue> parse_row_value(std::string_view text);
+/// The names that families use.
+template <>
+inline constexpr EnumNames<3> kEnumNames<RowValue>{"row value", {"lse", "row_max", "row_sum"}};
 
 /// The statistics of one row. Both are minus infinity in a row that sees no key.
 struct RowStatistics {

@@ -2,11 +2,6 @@
 
 namespace fatune {
 
-std::string_view tensor_name(TensorRole role) {
-  constexpr std::array<std::string_view, kTensorRoles.size()> kNames{"Q", "K", "V", "O"};
-  return kNames.at(static_cast<std::size_t>(role));
-}
-
 TensorShape tensor_shape(const Problem& problem, TensorRole role) {
   const bool of_keys = role == TensorRole::k || role == TensorRole::v;
   TensorShape shape;

@@ -2,9 +2,9 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
 
 #include "attention/problem.hpp"
+#include "core/enum_names.hpp"
 
 namespace fatune {
 
@@ -13,7 +13,8 @@ enum class TensorRole { q, k, v, o };
 inline constexpr std::array kTensorRoles{TensorRole::q, TensorRole::k, TensorRole::v,
                                          TensorRole::o};
 
-[[nodiscard]] std::string_view tensor_name(TensorRole role);  ///< "Q", "K", "V", "O"
+template <>
+inline constexpr EnumNames<4> kEnumNames<TensorRole>{"tensor", {"Q", "K", "V", "O"}};
 
 /// The extents of a tensor, and where its elements lie. Strides are in elements; columns are
 /// adjacent.

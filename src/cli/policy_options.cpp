@@ -51,8 +51,11 @@ void add_strategy_options(CLI::App& app, GivenPolicy& given, MeasurePolicy& poli
   add_text_option(
       app, "--strategy", "race|exhaustive",
       "give samples to configurations that can still win, or the same number to each (default: " +
-          std::string(strategy_name(otherwise)) + ")",
-      [&](const std::string& text) { given.strategy = parse_strategy(text); });
+          std::string(enum_name(otherwise)) + ")",
+      [&](const std::string& text) {
+        given.strategy = parse_enum<Strategy>(text, ExitCode::usage, "--strategy",
+                                              "strategies are race and exhaustive");
+      });
   add_integer(app, "--repeats",
               "samples per configuration; implies --strategy exhaustive (default there: 64)", 1,
               kMostSamples, given.repeats);

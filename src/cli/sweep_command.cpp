@@ -60,7 +60,11 @@ void add_search_options(CLI::App& app, SearchOptions& search, SimulationOptions&
   add_text_option(app, "--search", "auto|exhaustive|random|local|model",
                   "which configurations are tried (default: auto: all of a small space, else those "
                   "that a model of the times so far proposes, until more is unlikely to help)",
-                  [&](const std::string& text) { search.kind = parse_search(text); });
+                  [&](const std::string& text) {
+                    search.kind = parse_enum<SearchKind>(
+                        text, ExitCode::usage, "--search",
+                        "searches are auto, exhaustive, random, local and model");
+                  });
   add_text_option(app, "--max-configs", "N",
                   "try at most N configurations per problem (default: all in an exhaustive search, "
                   "else 5 percent, at least 128, or 48 for auto, and at most 256)",

@@ -31,4 +31,8 @@ struct JournalEvent {
   std::optional<Outcome> outcome;  ///< how it failed, if it did
 };
 
+template <>
+inline constexpr EnumNames<4> kEnumNames<JournalEvent::Kind>{
+    "kind of journal event", {"admitted", "sample", "failed", "closed"}};
+
 }  // namespace fatune

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
+#include "core/enum_names.hpp"
 #include "core/members.hpp"
 
 namespace fatune {
@@ -12,9 +12,8 @@ enum class Strategy {
   race,        ///< samples go to the configurations that can still win
 };
 
-[[nodiscard]] std::string_view strategy_name(Strategy strategy);  ///< "exhaustive", "race"
-/// Throws Error(usage) for any other text.
-[[nodiscard]] Strategy parse_strategy(std::string_view text);
+template <>
+inline constexpr EnumNames<2> kEnumNames<Strategy>{"strategy", {"exhaustive", "race"}};
 
 /// How the measurements are taken. Every output has it.
 struct MeasurePolicy {

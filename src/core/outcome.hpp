@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/estimate_source.hpp"
+#include "core/enum_names.hpp"
 #include "core/members.hpp"
 
 namespace fatune {
@@ -190,6 +190,16 @@ struct Flagged {
 FATUNE_DESCRIBED(Flagged,
                  (verification, "the comparison with references; without inputs: there was none"),
                  (finding, "what is wrong, in one sentence"))
+/// What an estimate of a time was made from (docs/estimate.md).
+enum class EstimateSource {
+  problem,      ///< the problem alone: the family declares no quantities
+  family,       ///< the family's quantities
+  emulation,    ///< the instructions that emulation counted
+  calibration,  ///< the family's model, which was fitted to measured times
+};
+template <>
+inline constexpr EnumNames<4> kEnumNames<EstimateSource>{
+    "source of estimates", {"problem", "family", "emulation", "calibration"}};
 struct EstimateTerm {
   std::string name;
   double us = 0.0;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <string_view>
+#include "core/enum_names.hpp"
 
 namespace fatune {
 
@@ -13,9 +13,8 @@ enum class SearchKind {
   model,  ///< configurations that a model, which learns from the measurements, predicts to be fast
 };
 
-/// "auto", "exhaustive", "random", "local", "model"
-[[nodiscard]] std::string_view search_name(SearchKind kind);
-/// Throws Error(usage) for any other text.
-[[nodiscard]] SearchKind parse_search(std::string_view text);
+template <>
+inline constexpr EnumNames<5> kEnumNames<SearchKind>{
+    "search", {"auto", "exhaustive", "random", "local", "model"}};
 
 }  // namespace fatune

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <string_view>
+#include "core/enum_names.hpp"
 
 namespace fatune {
 
@@ -15,9 +15,10 @@ enum class StopReason {
   nobody_left,  ///< every candidate was withdrawn
 };
 
-/// "interrupted", "fixed count", "target reached", ...: the names in outputs.
-[[nodiscard]] std::string_view stop_reason_name(StopReason reason);
-/// Throws Error(bad_file) if there is no reason of that name.
-[[nodiscard]] StopReason parse_stop_reason(std::string_view name);
+template <>
+inline constexpr EnumNames<7> kEnumNames<StopReason>{
+    "stop reason",
+    {"interrupted", "fixed count", "target reached", "noise stopped falling", "budget used up",
+     "round limit", "nobody left"}};
 
 }  // namespace fatune

@@ -7,11 +7,6 @@
 
 namespace fatune {
 
-std::string_view tensor_name(StepTensor tensor) {
-  constexpr std::array<std::string_view, 6> kNames{"S", "M", "P", "L", "O", "output"};
-  return kNames.at(static_cast<std::size_t>(tensor));
-}
-
 const std::vector<double>& StepValues::of(StepTensor tensor) const {
   const std::array<const std::vector<double>*, 6> tensors{&s, &m, &p, &l, &o, &output};
   return *tensors.at(static_cast<std::size_t>(tensor));

@@ -3,10 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "attention/head_problem.hpp"
+#include "core/enum_names.hpp"
 
 namespace fatune {
 
@@ -17,7 +17,8 @@ enum class StepTensor { s, m, p, l, o, output };
 inline constexpr std::array kStepTensors{StepTensor::s, StepTensor::m, StepTensor::p, StepTensor::l,
                                          StepTensor::o};
 
-[[nodiscard]] std::string_view tensor_name(StepTensor tensor);  ///< "S", ..., "output"
+template <>
+inline constexpr EnumNames<6> kEnumNames<StepTensor>{"tensor", {"S", "M", "P", "L", "O", "output"}};
 
 /// All intermediates of one head, as kernels/common/attention_dump.h lays them out. A value is NaN
 /// where nothing was computed: in tiles that a causal block does not visit, or that a kernel did

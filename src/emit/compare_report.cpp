@@ -34,7 +34,7 @@ double clock_change_percent(const CompareReport& report) {
 }
 
 std::string refusal_text(Doubt refusal) {
-  return fmt::format("NOT JUDGED: {}; no verdict rests on the times", doubt_text(refusal));
+  return fmt::format("NOT JUDGED: {}; no verdict rests on the times", enum_name(refusal));
 }
 
 /// "NEW lacks 69 of OLD's 72 problems"; empty if it lacks none.
@@ -168,7 +168,7 @@ const Properties<CompareReport>& compare_properties() {
       {"not_judged_because",
        "why no verdict rests on times: they are of one run, or of different GPU models, or a time "
        "is an estimate; null: times were judged",
-       [](const R& r) { return text_or_none(doubt_text(r.comparison.refusal)); }},
+       [](const R& r) { return text_or_none(enum_name(r.comparison.refusal)); }},
       {"differences",
        "what the two runs were made with and that differs, such as driver or NVRTC, with its old "
        "and "

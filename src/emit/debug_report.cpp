@@ -176,10 +176,9 @@ std::string first_wrong_text(const DebugReport& report) {
   return fmt::format(
       "FIRST WRONG: {}{} of block {}: row {}, column {}: kernel {}, float64 {}, 16-bit {}; error "
       "{}, limit {}; {} of {} values there\n  {}\n{}",
-      step, tensor_name(check->tensor), check->q_block, value.row, value.column,
-      number(value.kernel), number(value.float64), number(value.sixteen_bit), number(value.error),
-      number(check->limit), check->wrong, check->values, cause_text(report),
-      also_right_text(report));
+      step, enum_name(check->tensor), check->q_block, value.row, value.column, number(value.kernel),
+      number(value.float64), number(value.sixteen_bit), number(value.error), number(check->limit),
+      check->wrong, check->values, cause_text(report), also_right_text(report));
 }
 
 const char* verdict_of(const DebugReport& report) {
@@ -249,7 +248,7 @@ const std::vector<Field<StepCheck>>& step_check_fields() {
       {"step", "step", "step of the block, from 0; null: the output is checked", 0, kEverywhere,
        [](const C& c) { return c.step; }},
       {"tensor", "tensor", "tensor that is checked: S, M, P, L, O or output", 0, kEverywhere,
-       [](const C& c) { return std::string(tensor_name(c.tensor)); }},
+       [](const C& c) { return std::string(enum_name(c.tensor)); }},
       {"q_block", "block", "number of the block of query rows, from 0", 0, kEverywhere,
        member<&C::q_block>},
       {"kv_tile", "tile",

@@ -93,7 +93,7 @@ const auto not_verified_because = [](const ResultRow& row) {
 const auto estimated_from = [](const ResultRow& row) {
   const auto* estimated = std::get_if<Estimated>(&row.result->outcome);
   return estimated == nullptr ? std::nullopt
-                              : text_or_none(std::string(estimate_source_name(estimated->from)));
+                              : text_or_none(std::string(enum_name(estimated->from)));
 };
 
 const auto why_not_ranked = [](const ResultRow& row) {

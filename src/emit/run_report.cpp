@@ -126,7 +126,7 @@ std::string measuring_text(const ProblemReport& problem) {
     const MeasuringSummary& m = *problem.measuring;
     text += fmt::format("{} samples in {} + {} rounds{}, {:.1f} s: {}; {} retaken, drift {:+.1f} %",
                         m.samples_taken, m.rounds, m.final_rounds, part_text(m), m.elapsed_s,
-                        stop_reason_name(m.stopped_because), m.samples_retaken, m.drift_percent);
+                        enum_name(m.stopped_because), m.samples_retaken, m.drift_percent);
     text += m.at_sm_mhz > 0.0 ? fmt::format("; times are at {:.0f} MHz", m.at_sm_mhz) : "";
   }
   if (problem.conditions) {

@@ -73,7 +73,7 @@ const std::vector<Field<SearchTrial>>& search_fields() {
       {"problem", "problem", "the recorded problem, e.g. b16 s4096 h16 d128 FP16", 0, kEverywhere,
        [](const T& t) { return describe(t.problem); }, ColumnFit{.least = 14}},
       {"search", "search", "search that was replayed (docs/search.md)", 0, kEverywhere,
-       [](const T& t) { return search_name(t.search); }},
+       [](const T& t) { return enum_name(t.search); }},
       {"configs", "configs", "number of recorded configurations that can run", 0, kEverywhere,
        [](const T& t) { return t.configs; }},
       {"seeds", "seeds", "number of replays, each with its own seed", 0, kEverywhere,

@@ -38,7 +38,7 @@ bool is_skipped(const RivalCheck& check) {
 }
 
 std::string message_of(const RivalCheck& check) {
-  std::string text{verdict_name(check.verdict)};
+  std::string text{enum_name(check.verdict)};
   if (!check.rival.empty()) {
     text += " against " + check.rival;
   }
@@ -49,7 +49,7 @@ std::string message_of(const RivalCheck& check) {
     text += fmt::format(", {:+.2f} % ({:+.2f} to {:+.2f})", check.slower_by->percent,
                         check.slower_by->least, check.slower_by->greatest);
   }
-  for (const std::string_view more : {doubt_text(check.doubt), std::string_view(check.why)}) {
+  for (const std::string_view more : {enum_name(check.doubt), std::string_view(check.why)}) {
     text.append(more.empty() ? "" : "; ").append(more);
   }
   return text;
@@ -71,7 +71,7 @@ void add_case(Node suite, const RivalCheck& check, CaseCounts& counts) {
     return;
   }
   Node why = test.append_child(is_worse(check) ? "failure" : "skipped");
-  set(why, "type", std::string(verdict_name(check.verdict)));
+  set(why, "type", std::string(enum_name(check.verdict)));
   set(why, "message", message_of(check));
 }
 

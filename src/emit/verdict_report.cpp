@@ -30,7 +30,7 @@ std::string counts_text(std::span<const RivalCheck> checks) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < kVerdicts; ++i) {
     if (const std::ptrdiff_t count = count_of(checks, i); count > 0) {
-      parts.push_back(fmt::format("{} {}", count, verdict_name(static_cast<Verdict>(i))));
+      parts.push_back(fmt::format("{} {}", count, enum_name(static_cast<Verdict>(i))));
     }
   }
   return parts.empty() ? "nothing to compare" : joined(parts, ", ");
@@ -44,7 +44,7 @@ const std::vector<Field<RivalCheck>>& rival_check_fields() {
   using C = RivalCheck;
   static const std::vector<Field<C>> fields{
       {"verdict", "verdict", doc_of<RivalCheck>("verdict"), 0, kEverywhere,
-       [](const C& c) { return std::string(verdict_name(c.verdict)); }},
+       [](const C& c) { return std::string(enum_name(c.verdict)); }},
       {"problem", "problem", doc_of<RivalCheck>("problem"), 0, kEverywhere,
        [](const C& c) { return describe_run(c.problem, c.run); },
        ColumnFit{.least = 14, .once = true}},
@@ -75,7 +75,7 @@ const std::vector<Field<RivalCheck>>& rival_check_fields() {
       {"since_file_percent", "since file %", doc_of<RivalCheck>("since_file_percent"), 1,
        kEverywhere, member<&C::since_file_percent>, ColumnFit{.leaves = 5}},
       {"doubt", "doubt", doc_of<RivalCheck>("doubt"), 0, kEverywhere,
-       [](const C& c) { return text_or_none(doubt_text(c.doubt)); }, kWraps},
+       [](const C& c) { return text_or_none(enum_name(c.doubt)); }, kWraps},
       {"why", "why", doc_of<RivalCheck>("why"), 0, kEverywhere,
        [](const C& c) { return text_or_none(c.why); }, kWraps},
   };
@@ -85,7 +85,7 @@ const std::vector<Field<RivalCheck>>& rival_check_fields() {
 Json verdict_summary_json(const std::vector<RivalCheck>& checks) {
   Json counts = Json::object();
   for (std::size_t i = 0; i < kVerdicts; ++i) {
-    counts[std::string(verdict_name(static_cast<Verdict>(i)))] = count_of(checks, i);
+    counts[std::string(enum_name(static_cast<Verdict>(i)))] = count_of(checks, i);
   }
   return {{"worse", is_worse(checks)}, {"counts", std::move(counts)}};
 }

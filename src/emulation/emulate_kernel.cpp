@@ -40,7 +40,7 @@ bool is_worse(const ErrorStats& stats, const ErrorStats& worst) {
 bool has_row_values(const EmulatedLaunch& launch) {
   const std::vector<KernelBuffer>& buffers = launch.geometry.arguments.buffers;
   return std::ranges::any_of(buffers, [](const KernelBuffer& buffer) {
-    return parse_row_value(buffer.output).has_value();
+    return find_enum<RowValue>(buffer.output).has_value();
   });
 }
 

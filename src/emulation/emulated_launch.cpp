@@ -45,7 +45,7 @@ std::vector<std::int64_t> shape_in_memory(const Problem& problem, TensorRole rol
 emulate::Allocation tensor(TensorRole role, const Problem& problem,
                            const std::vector<std::uint16_t>& elements) {
   emulate::Allocation allocation;
-  allocation.name = tensor_name(role);
+  allocation.name = enum_name(role);
   allocation.bytes = bytes_of(elements);
   allocation.shape = shape_in_memory(problem, role);
   allocation.element_bytes = element_bytes(problem.dtype);

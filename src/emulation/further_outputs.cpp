@@ -43,7 +43,7 @@ emulate::Allocation poisoned_output(const KernelBuffer& output) {
 }
 
 FurtherOutput further_output(const KernelBuffer& output, const emulate::Allocation& left) {
-  return {output.name, parse_row_value(output.output), left.element_bytes, left.bytes};
+  return {output.name, find_enum<RowValue>(output.output), left.element_bytes, left.bytes};
 }
 
 ErrorStats compare_further(const std::string& input, const EmulatedProblem& on,

@@ -28,7 +28,7 @@ Json t4_result(const TunedSetting& setting) {
   Json json{{"timestamp", setting.timestamp},
             {"configuration", setting.configuration},
             {"times", t4_times(setting)},
-            {"invalidity", validity_name(setting.validity)},
+            {"invalidity", enum_name(setting.validity)},
             {"correctness", setting.validity == Validity::correct ? 1 : 0},
             {"measurements", t4_measurements(setting)}};
   json["objectives"] = Json::array({kTime});
@@ -116,7 +116,7 @@ TunedSetting read_result(const JsonNode& result, double unit_ms) {
   const JsonNode times = result.at("times");
   const auto timestamp = result.find("timestamp");
   TunedSetting setting{.configuration = result.at("configuration").raw(),
-                       .validity = parse_validity(result.at("invalidity").text()),
+                       .validity = parse_enum<Validity>(result.at("invalidity").text()),
                        .compile_ms = read_compile_time(times, unit_ms),
                        .timestamp = timestamp ? timestamp->text() : std::string()};
   if (setting.validity == Validity::correct) {  // else the times stand for a failure

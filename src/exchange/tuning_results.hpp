@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "core/enum_names.hpp"
 #include "emit/document/json_text.hpp"
 
 // The results of a tunable kernel as in files of other auto-tuners, whatever the format.
@@ -17,9 +17,9 @@ inline constexpr double kUsPerMs = 1000.0;
 
 /// How a setting ended. The enumerators are the words of T4's "invalidity".
 enum class Validity { correct, compile, runtime, timeout, correctness, constraints };
-[[nodiscard]] std::string_view validity_name(Validity validity);
-/// Precondition: `name` is that of a Validity.
-[[nodiscard]] Validity parse_validity(std::string_view name);
+template <>
+inline constexpr EnumNames<6> kEnumNames<Validity>{
+    "invalidity", {"correct", "compile", "runtime", "timeout", "correctness", "constraints"}};
 
 /// One choice of values for the kernel's parameters.
 struct TunedSetting {

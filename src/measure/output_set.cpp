@@ -63,8 +63,9 @@ std::optional<gpu::DevicePtr> OutputSet::find(std::string_view name) const {
 }
 
 bool OutputSet::has_row_values() const {
-  return std::ranges::any_of(
-      outputs_, [](const Output& output) { return parse_row_value(output.of.output).has_value(); });
+  return std::ranges::any_of(outputs_, [](const Output& output) {
+    return find_enum<RowValue>(output.of.output).has_value();
+  });
 }
 
 void OutputSet::poison(const gpu::Stream& stream) const {
@@ -118,7 +119,7 @@ void OutputSet::queue_check(const RowReferences* references, const MeasurementMo
   for (const Output& output : outputs_) {
     kernels.check_guards(bands_around(output), 2, &counts->around, stream);
     kernels.check_guards(band_inside(output), 1, &counts->inside, stream);
-    if (const auto what = parse_row_value(output.of.output)) {
+    if (const auto what = find_enum<RowValue>(output.of.output)) {
       const auto* const values = std::bit_cast<const float*>(address_in(output.memory));
       kernels.check_row_values(references->compare_args(values, *what, &counts->values), stream);
     }
@@ -137,7 +138,7 @@ ErrorStats OutputSet::stats_of(std::size_t output, const RowReferences* referenc
   const KernelBuffer& of = outputs_[output].of;
   const Counts& counts = counts_of(output);
   ErrorStats stats;
-  if (parse_row_value(of.output)) {
+  if (find_enum<RowValue>(of.output)) {
     stats = references->stats(counts.values);
   } else if (counts.inside.guard_bytes_changed == 0) {
     stats.not_finite = of.elements();
@@ -158,7 +159,7 @@ std::vector<ErrorStats> OutputSet::stats(const RowReferences* references) const 
 std::optional<std::string> OutputSet::find_missing_check(const RowReferences* references) const {
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     const RowValueCounts& values = counts_of(i).values;
-    if (parse_row_value(outputs_[i].of.output) && !references->has_seen_all(values)) {
+    if (find_enum<RowValue>(outputs_[i].of.output) && !references->has_seen_all(values)) {
       return fmt::format("{}: the check did not run: {} values were compared, {} scanned",
                          outputs_[i].of.name, values.compared, values.scanned);
     }

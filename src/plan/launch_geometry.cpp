@@ -54,7 +54,7 @@ void check_row_values(const BufferRule& rule, const KernelBuffer& buffer, const 
   while (shape.size() > rows.size() && shape.back() == 1) {
     shape.pop_back();
   }
-  if (parse_row_value(rule.output) && (rule.element_type != "float32" || shape != rows)) {
+  if (find_enum<RowValue>(rule.output) && (rule.element_type != "float32" || shape != rows)) {
     throw Error(ExitCode::bad_file,
                 fmt::format("'{}' is {}, with {} {}", rule.name, rule.output,
                             fmt::join(buffer.shape, " x "), rule.element_type),

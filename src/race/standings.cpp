@@ -58,7 +58,7 @@ std::vector<std::string> warnings_of(const RacedCandidate& candidate) {
 
 std::string stop_text(const RacedCandidate& candidate, StopReason stopped_because) {
   return candidate.eliminated_in_round ? elimination_text(*candidate.eliminated_in_round)
-                                       : std::string(stop_reason_name(stopped_because));
+                                       : std::string(enum_name(stopped_because));
 }
 
 /// The samples of the series in microseconds, multiplied by `scale`.

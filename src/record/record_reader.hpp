@@ -71,13 +71,10 @@ void read_by(const Json& json, Parsed& value, Parse parse) {
 
 inline void read(const Json& json, DType& value) { read_by(json, value, parse_dtype); }
 inline void read(const Json& json, Arch& value) { read_by(json, value, parse_arch); }
-inline void read(const Json& json, Strategy& value) { read_by(json, value, parse_strategy); }
-inline void read(const Json& json, StopReason& value) { read_by(json, value, parse_stop_reason); }
-inline void read(const Json& json, EstimateSource& value) {
-  read_by(json, value, parse_estimate_source);
+template <NamedEnum Enum>
+void read(const Json& json, Enum& value) {
+  read_by(json, value, [](const std::string& text) { return parse_enum<Enum>(text); });
 }
-inline void read(const Json& json, Verdict& value) { read_by(json, value, parse_verdict); }
-inline void read(const Json& json, Doubt& value) { read_by(json, value, parse_doubt); }
 
 inline void read(const Json& json, NamedValue& parameter) {
   require(json.is_primitive() && !json.is_null(), "not a value");

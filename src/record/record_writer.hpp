@@ -34,11 +34,10 @@ Json to_record(Integer value) {
 inline Json to_record(const std::string& value) { return value; }
 inline Json to_record(DType value) { return dtype_name(value); }
 inline Json to_record(Arch value) { return arch_name(value); }
-inline Json to_record(Strategy value) { return strategy_name(value); }
-inline Json to_record(StopReason value) { return stop_reason_name(value); }
-inline Json to_record(EstimateSource value) { return estimate_source_name(value); }
-inline Json to_record(Verdict value) { return verdict_name(value); }
-inline Json to_record(Doubt value) { return doubt_text(value); }
+template <NamedEnum Enum>
+Json to_record(Enum value) {
+  return enum_name(value);
+}
 
 inline Json to_record(double value) {
   if (std::isfinite(value)) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attention/problem.hpp"
+#include "core/enum_names.hpp"
 #include "core/measure_policy.hpp"
 
 // One question: is this slower than that, beyond doubt and tolerance? `sweep --against`,
@@ -31,9 +32,10 @@ enum class Verdict {
   failing,    ///< both failed
 };
 inline constexpr std::size_t kVerdicts = 9;
-[[nodiscard]] std::string_view verdict_name(Verdict verdict);  ///< "slower", "equal", ...
-/// Throws Error(bad_file) if there is no verdict of that name.
-[[nodiscard]] Verdict parse_verdict(std::string_view name);
+template <>
+inline constexpr EnumNames<kVerdicts> kEnumNames<Verdict>{
+    "verdict",
+    {"failed", "slower", "faster", "repaired", "undecided", "equal", "gone", "added", "failing"}};
 
 /// Why a verdict is undecided.
 enum class Doubt {
@@ -49,9 +51,14 @@ enum class Doubt {
   stopped,        ///< the run, or its budget, ended before it was measured
 };
 inline constexpr std::size_t kDoubts = 10;
-[[nodiscard]] std::string_view doubt_text(Doubt doubt);  ///< empty: none
-/// Throws Error(bad_file) if there is no doubt of that text.
-[[nodiscard]] Doubt parse_doubt(std::string_view text);
+template <>
+inline constexpr EnumNames<kDoubts> kEnumNames<Doubt>{
+    "doubt",
+    {"", "both times are of one run", "the times are of different GPU models",
+     "a time is an estimate", "a time is from an earlier run",
+     "too few configurations are in both runs", "moved as all others did",
+     "the interval is too wide", "too few samples",
+     "the run or its budget ended before this was measured"}};
 
 /// By how many percent something is slower than its rival, with a confidence interval; negative:
 /// faster.

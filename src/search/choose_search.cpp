@@ -12,7 +12,7 @@ namespace {
 
 template <typename Source>
 std::shared_ptr<const CandidateSearch> limited(SearchKind kind, const SearchLimits& limits) {
-  return std::make_shared<LimitedSearch<Source>>(search_name(kind), limits);
+  return std::make_shared<LimitedSearch<Source>>(enum_name(kind), limits);
 }
 
 /// Searches small problems exhaustively, and others with another search.

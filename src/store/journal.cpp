@@ -19,21 +19,6 @@ namespace {
 
 using Kind = JournalEvent::Kind;
 
-constexpr std::array<std::string_view, 4> kKindNames{"admitted", "sample", "failed", "closed"};
-
-std::string kind_name(Kind kind) {
-  return std::string(kKindNames.at(static_cast<std::size_t>(kind)));
-}
-
-Kind parse_kind(const std::string& name) {
-  for (std::size_t i = 0; i < kKindNames.size(); ++i) {
-    if (kKindNames.at(i) == name) {
-      return static_cast<Kind>(i);
-    }
-  }
-  throw Error(ExitCode::bad_file, "a journal has no events of kind '" + name + "'");
-}
-
 template <typename Member>
 std::optional<Member> only_if(bool there, const Member& member) {
   return there ? std::optional(member) : std::nullopt;
@@ -46,7 +31,7 @@ void with_columns(std::int64_t seq, const JournalEvent& event, Use use) {
   const bool sample = event.kind == Kind::sample;
   const auto& reading = event.reading;
   const GpuReading read = reading.value_or(GpuReading{});
-  use(seq, kind_name(event.kind), event.config, only_if(admitted, event.artifact_key),
+  use(seq, std::string(enum_name(event.kind)), event.config, only_if(admitted, event.artifact_key),
       only_if(admitted, launch_column(event.launch)), only_if(admitted || sample, event.us),
       only_if(sample, event.throttled), event.elapsed_s, only_if(reading.has_value(), read.sm_mhz),
       only_if(reading.has_value(), read.power_w), only_if(reading.has_value(), read.temperature_c),
@@ -83,7 +68,7 @@ void read_if_there(const Statement& row, int column, Member& member) {
 
 JournalEvent read_event(const Statement& row) {
   JournalEvent event;
-  event.kind = parse_kind(row.text(2));
+  event.kind = parse_enum<Kind>(row.text(2));
   event.config = row.text(3);
   event.artifact_key = row.text(4);
   read_if_there<LaunchGeometry>(row, 5, event.launch);

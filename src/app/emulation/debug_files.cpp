@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string file_name(StepTensor tensor, const char* source) {
-  std::string name(tensor_name(tensor));
+  std::string name(enum_name(tensor));
   std::ranges::transform(name, name.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return name + "_" + source + ".npy";

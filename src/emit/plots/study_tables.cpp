@@ -114,7 +114,7 @@ std::vector<std::pair<std::string, std::string>> facts_of(const RunReport& run) 
   } else if (run.measured) {
     facts.emplace_back(
         "samples",
-        fmt::format("{}, L2 {}, gate {}, {} launches", strategy_name(policy.strategy),
+        fmt::format("{}, L2 {}, gate {}, {} launches", enum_name(policy.strategy),
                     policy.flush_l2 ? "flushed" : "warm", policy.device_gate ? "on" : "off",
                     policy.cuda_graph ? "graph" : "plain"));
     facts.emplace_back("precision", fmt::format("{:g} % of the median, confidence {:g}",
@@ -188,7 +188,7 @@ Table measuring_table(const StudyReport& report) {
     };
     table.rows.push_back({run_name, name_of(problem), m.samples_taken, count_value(m.rounds),
                           count_value(m.final_rounds), m.samples_retaken, m.drift_percent,
-                          m.elapsed_s, std::string(stop_reason_name(m.stopped_because)),
+                          m.elapsed_s, std::string(enum_name(m.stopped_because)),
                           read(c.sm_mhz_median), read(c.power_w_median), read(c.temperature_c_max),
                           fmt::format("{}", fmt::join(c.throttle_reasons, ", ")),
                           fmt::format("{}", fmt::join(m.warnings, "; "))});

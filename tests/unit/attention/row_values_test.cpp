@@ -21,11 +21,11 @@ ErrorStats compare(RowValue what, std::vector<float> values) {
 }
 
 TEST(RowValues, HaveTheNamesOfFamilies) {
-  EXPECT_EQ(parse_row_value("lse"), RowValue::log_sum_exp);
-  EXPECT_EQ(parse_row_value("row_max"), RowValue::maximum);
-  EXPECT_EQ(parse_row_value("row_sum"), RowValue::sum);
-  EXPECT_FALSE(parse_row_value("unchecked"));
-  EXPECT_FALSE(parse_row_value(""));
+  EXPECT_EQ(find_enum<RowValue>("lse"), RowValue::log_sum_exp);
+  EXPECT_EQ(find_enum<RowValue>("row_max"), RowValue::maximum);
+  EXPECT_EQ(find_enum<RowValue>("row_sum"), RowValue::sum);
+  EXPECT_FALSE(find_enum<RowValue>("unchecked"));
+  EXPECT_FALSE(find_enum<RowValue>(""));
 }
 
 TEST(RowValues, AreComparedAsLogarithms) {

@@ -35,7 +35,7 @@ std::string describe(const StepCheck* check) {
   return check == nullptr
              ? "nothing"
              : fmt::format("{} of block {} at step {}: row {} column {}, error {} of {}",
-                           tensor_name(check->tensor), check->q_block, check->step.value_or(-1),
+                           enum_name(check->tensor), check->q_block, check->step.value_or(-1),
                            check->first_wrong->row, check->first_wrong->column,
                            check->first_wrong->error, check->limit);
 }

@@ -16,10 +16,10 @@ TEST(VerdictReport, EveryVerdictAndDoubtIsDocumented) {
   std::ifstream file(FATUNE_SOURCE_DIR "/docs/verdicts.md");
   const std::string doc(std::istreambuf_iterator<char>(file), {});
   for (std::size_t i = 0; i < kVerdicts; ++i) {
-    EXPECT_THAT(doc, HasSubstr(fmt::format("`{}`", verdict_name(static_cast<Verdict>(i)))));
+    EXPECT_THAT(doc, HasSubstr(fmt::format("`{}`", enum_name(static_cast<Verdict>(i)))));
   }
   for (std::size_t i = 1; i < kDoubts; ++i) {
-    EXPECT_THAT(doc, HasSubstr(fmt::format("\n| {} |", doubt_text(static_cast<Doubt>(i)))));
+    EXPECT_THAT(doc, HasSubstr(fmt::format("\n| {} |", enum_name(static_cast<Doubt>(i)))));
   }
 }
 

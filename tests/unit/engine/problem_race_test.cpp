@@ -403,7 +403,7 @@ TEST_P(ResumedRace, EndsAsIfItHadNeverBeenCutOff) {
 INSTANTIATE_TEST_SUITE_P(Strategies, ResumedRace,
                          testing::Values(Strategy::race, Strategy::exhaustive),
                          [](const auto& strategy) {
-                           return std::string(strategy_name(strategy.param));
+                           return std::string(enum_name(strategy.param));
                          });
 
 // --- On a part of the problem ---

@@ -107,7 +107,7 @@ TEST_P(EverySearch, TakesUpWhatAnInterruptedRunHadTried) {
 INSTANTIATE_TEST_SUITE_P(All, EverySearch,
                          testing::Values(SearchKind::exhaustive, SearchKind::random,
                                          SearchKind::local, SearchKind::model),
-                         [](const auto& one) { return std::string(search_name(one.param)); });
+                         [](const auto& one) { return std::string(enum_name(one.param)); });
 
 TEST(LearningSearches, FindTheBestSoonerThanTheGuessesAndChance) {
   constexpr double kBestUs = 10.0;
@@ -288,9 +288,9 @@ TEST(ChooseSearch, TriesEnoughToLearnFrom) {
 TEST(SearchNames, AreReadBack) {
   for (const SearchKind kind : {SearchKind::automatic, SearchKind::exhaustive, SearchKind::random,
                                 SearchKind::local, SearchKind::model}) {
-    EXPECT_EQ(parse_search(search_name(kind)), kind);
+    EXPECT_EQ(parse_enum<SearchKind>(enum_name(kind)), kind);
   }
-  EXPECT_THROW(static_cast<void>(parse_search("best")), Error);
+  EXPECT_THROW(static_cast<void>(parse_enum<SearchKind>("best")), Error);
 }
 
 TEST(Simulation, IsToldOfTheShortestCompilationFirst) {
