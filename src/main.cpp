@@ -10,7 +10,7 @@
 #include "compile/compiler_processes.hpp"
 #include "core/error.hpp"
 #include "core/visible_text.hpp"
-#include "process/standard_streams.hpp"
+#include "process/descriptor.hpp"
 
 namespace {
 

@@ -9,9 +9,8 @@
 
 #include "attention/problem_details.hpp"
 #include "core/arch.hpp"
+#include "core/measure_policy.hpp"
 #include "core/output_format.hpp"
-#include "core/search_kind.hpp"
-#include "core/table_view.hpp"
 #include "report/report.hpp"
 
 // Command-line options that several commands share, as plain values. Options of a single command

@@ -9,7 +9,7 @@
 
 #include "attention/tensor_shape.hpp"
 #include "attention/visible_keys.hpp"
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 
 namespace fatune {
 namespace {

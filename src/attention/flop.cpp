@@ -1,5 +1,6 @@
 #include "attention/flop.hpp"
 
+#include "attention/tensor_shape.hpp"
 #include "attention/visible_keys.hpp"
 
 namespace fatune {
@@ -32,6 +33,19 @@ double literature_flop(const Problem& problem) {
   const bool halved =
       problem.causal && problem.window == 0 && problem.seq_len == problem.seq_len_kv;
   return halved ? all_heads(problem) * all_pairs(problem) * dims_of(problem) : needed_flop(problem);
+}
+
+std::int64_t needed_input_bytes(const Problem& problem) {
+  const Mask mask = mask_of(problem);
+  const std::int64_t keys =
+      visible_keys(mask, problem.seq_len - 1).end - visible_keys(mask, 0).first;
+  const std::int64_t of_keys =
+      tensor_bytes(problem, TensorRole::k) + tensor_bytes(problem, TensorRole::v);
+  return tensor_bytes(problem, TensorRole::q) + of_keys / problem.seq_len_kv * keys;
+}
+
+double needed_bytes(const Problem& problem) {
+  return static_cast<double>(needed_input_bytes(problem) + tensor_bytes(problem, TensorRole::o));
 }
 
 }  // namespace fatune

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "attention/problem.hpp"
 
 // Three ways to count the FLOP of a problem. `pairs` is the number of (query, key) pairs that the
@@ -17,5 +19,12 @@ namespace fatune {
 
 /// Converts FLOP per microsecond to TFLOP/s.
 inline constexpr double kFlopPerUsToTflops = 1e-6;
+
+// The least bytes that attention moves through device memory.
+
+/// The bytes of Q, K and V that must be read once. Keys that no query sees need not be read.
+[[nodiscard]] std::int64_t needed_input_bytes(const Problem& problem);
+/// needed_input_bytes(), and the bytes of O, which must be written once.
+[[nodiscard]] double needed_bytes(const Problem& problem);
 
 }  // namespace fatune

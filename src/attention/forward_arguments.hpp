@@ -1,6 +1,6 @@
 #pragma once
 
-#include "attention/debug_request.hpp"
+#include "attention/head_problem.hpp"
 #include "attention/problem.hpp"
 #include "core/kernel_arguments.hpp"
 

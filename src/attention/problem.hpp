@@ -145,4 +145,14 @@ void check_problem(const Problem& problem);
 /// describe() as part of a file's name: "b16_s4096_h16_d128_FP16_causal".
 [[nodiscard]] std::string file_name_part(const Problem& problem);
 
+// The names of a run's NVTX ranges, which profilers show (docs/counters.md).
+
+/// The range around all measurements of a family's kernels on a problem:
+/// "bench_flash_sm80_B16_H16_N4096_D128".
+[[nodiscard]] std::string bench_range_name(const std::string& family, const Problem& problem);
+/// The range around each launch, with the configuration's short form:
+/// "attention_flash_sm90_B16_H16_N4096_D128 (ws, FP16, ...): lazy+...".
+[[nodiscard]] std::string attention_range_name(const std::string& family, const Problem& problem,
+                                               const std::string& config);
+
 }  // namespace fatune

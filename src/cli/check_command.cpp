@@ -9,7 +9,7 @@
 #include "cli/option_scope.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text_option.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 
 namespace fatune {
 namespace {

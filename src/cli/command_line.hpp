@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "core/exit_code.hpp"
+#include "core/error.hpp"
 
 namespace fatune {
 

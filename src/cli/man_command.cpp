@@ -7,8 +7,8 @@
 #include "cli/path_option.hpp"
 #include "cli/read_pages.hpp"
 #include "cli/subcommands.hpp"
+#include "manual/command_page.hpp"
 #include "manual/manual_page.hpp"
-#include "manual/page_walk.hpp"
 
 namespace fatune {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/map_target.hpp"
+#include "core/source_line.hpp"
 
 namespace fatune {
 

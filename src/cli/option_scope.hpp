@@ -4,7 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "manual/option_groups.hpp"
+#include "manual/command_page.hpp"
 
 namespace fatune {
 

@@ -9,7 +9,7 @@
 #include "cli/common_options.hpp"
 #include "cli/value_words.hpp"
 #include "core/text_parts.hpp"
-#include "manual/option_groups.hpp"
+#include "manual/command_page.hpp"
 
 namespace fatune {
 namespace {

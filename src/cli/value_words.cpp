@@ -9,7 +9,7 @@
 
 #include "app/choice/known_names.hpp"
 #include "attention/input_kind.hpp"
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "core/sanitizer.hpp"
 #include "core/text_parts.hpp"
 #include "report/emulation.hpp"

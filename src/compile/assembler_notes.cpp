@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "core/text_parts.hpp"
 
 namespace fatune {

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-#include "core/for_each_index.hpp"
+#include "core/task_pool.hpp"
 
 namespace fatune {
 namespace {

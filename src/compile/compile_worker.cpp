@@ -14,7 +14,7 @@
 
 #include "compile/compile_messages.hpp"
 #include "gpu/nvrtc.hpp"
-#include "process/channel.hpp"
+#include "process/protocol.hpp"
 #include "process/worker_process.hpp"
 
 namespace fatune {

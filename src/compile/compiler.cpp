@@ -7,7 +7,7 @@
 #include "compile/compiler_processes.hpp"
 #include "compile/cubin_cache.hpp"
 #include "core/error.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "core/sha256.hpp"
 #include "gpu/nvrtc.hpp"
 

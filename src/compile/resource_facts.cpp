@@ -8,7 +8,7 @@
 #include "compile/assembler_notes.hpp"
 #include "compile/cubin_elf.hpp"
 #include "core/error.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "core/text_parts.hpp"
 
 namespace fatune {

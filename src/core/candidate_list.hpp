@@ -1,13 +1,19 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <map>
 #include <utility>
 #include <vector>
 
-#include "core/candidate_id.hpp"
-
 namespace fatune {
+
+/// Names a candidate, which is one configuration on its way through one problem.
+struct CandidateId {
+  std::size_t index = 0;  ///< its place in the problem's list of candidates
+
+  friend auto operator<=>(const CandidateId&, const CandidateId&) = default;
+};
 
 /// Items that belong to candidates (`item.id`), in the order in which they were added.
 template <typename Item>

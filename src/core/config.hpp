@@ -24,4 +24,10 @@ struct Config {
 FATUNE_DESCRIBED(Config, (family, "kernel family of the configuration"),
                  (values, "the values of the family's parameters, in its order"))
 
+/// A parameter as outputs show it: value as text ("FP16", "128", "true").
+struct NamedValue {
+  std::string name;
+  std::string text;
+};
+
 }  // namespace fatune

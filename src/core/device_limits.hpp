@@ -77,4 +77,37 @@ FATUNE_DESCRIBED(
 [[nodiscard]] std::optional<DeviceLimits> nearest_device(const std::vector<DeviceLimits>& devices,
                                                          const DeviceLimits& device);
 
+/// The peak dense 16-bit FLOP per clock of one SM's tensor cores, with any instruction: NVIDIA's
+/// peak figures divided by SMs and clock. Nothing if the architecture is not known.
+[[nodiscard]] std::optional<double> nominal_tensor_flop_per_clock(Arch arch);
+
+/// nominal_tensor_flop_per_clock(), or its greatest known value for an unknown architecture.
+[[nodiscard]] double peak_tensor_flop_per_clock(Arch arch);
+
+/// The peak FLOP per microsecond of all SMs at the greatest clock; 0 if the limits do not tell.
+[[nodiscard]] double peak_tensor_flop_per_us(const DeviceLimits& limits);
+
+/// The measured rate at which a GPU multiplies dense matrices of 16-bit elements.
+struct MatmulRate {
+  double tflops = 0.0;
+  double sm_mhz = 0.0;
+};
+FATUNE_DESCRIBED(MatmulRate, (tflops, "10^12 FLOP per second"),
+                 (sm_mhz, kOrNull, "SM clock in MHz during the measurement; null: not known"))
+
+/// The work that one SM sustains per clock in each pipe, from configs/devices/*.json. For the
+/// nominal peak rate of the tensor cores see nominal_tensor_flop_per_clock().
+struct SmRates {
+  double mma_sync_flop = 0.0;          ///< dense 16-bit mma.sync, fp32 accumulation
+  std::optional<double> wgmma_flop{};  ///< the rate of wgmma; absent: there is no wgmma
+  double fp32_operations = 0.0;
+  double integer_operations = 0.0;
+  double exponentials = 0.0;
+  double smem_bytes = 0.0;
+  double l1_bytes = 0.0;  ///< the rate of spills and global memory
+  double issued_warp_instructions = 0.0;
+};
+FATUNE_MEMBERS(SmRates, mma_sync_flop, wgmma_flop, fp32_operations, integer_operations,
+               exponentials, smem_bytes, l1_bytes, issued_warp_instructions)
+
 }  // namespace fatune

@@ -3,6 +3,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -114,5 +115,8 @@ struct LaunchGeometry {
 /// True if two launches are equal on the same problem. Standard arguments follow from the problem
 /// and are not compared.
 [[nodiscard]] bool same_launch(const LaunchGeometry& a, const LaunchGeometry& b);
+
+/// SHA-256 of the sources of each kernel family, by its name.
+using SourceHashes = std::map<std::string, std::string>;
 
 }  // namespace fatune

@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace fatune {
@@ -23,5 +24,16 @@ using SourceChain = std::vector<SourceLine>;
 [[nodiscard]] std::string chain_text(const SourceChain& chain);
 /// The text of the chain; "PTX line 12" where the source is not known.
 [[nodiscard]] std::string place_text(const SourceChain& chain, std::int64_t ptx_line);
+
+struct PtxLine {
+  std::int64_t line = 0;
+};
+struct SassAddress {
+  std::uint64_t address = 0;  ///< from the beginning of the section, in bytes
+};
+
+/// One line of a kernel in one of its three languages. A source line's file may be the end of a
+/// path: "softmax.cuh".
+using MapTarget = std::variant<SourceLine, PtxLine, SassAddress>;
 
 }  // namespace fatune

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 
 namespace fatune {
@@ -109,6 +110,23 @@ Timing timing_of_median(double median_us) {
   Timing timing;
   timing.median_us = median_us;
   return timing;
+}
+
+namespace {
+
+double quantile_of_sorted(std::span<const double> sorted, double part) {
+  const double place = part * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], place - std::floor(place));
+}
+
+}  // namespace
+
+FiveNumbers five_numbers(std::vector<double> values) {
+  std::ranges::sort(values);
+  return {values.front(), quantile_of_sorted(values, 0.25), quantile_of_sorted(values, 0.5),
+          quantile_of_sorted(values, 0.75), values.back()};
 }
 
 }  // namespace fatune

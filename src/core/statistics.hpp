@@ -50,4 +50,17 @@ void scale(double factor, Timing& timing);
 /// The timing if only the median of the samples was kept. All other figures are 0: not known.
 [[nodiscard]] Timing timing_of_median(double median_us);
 
+/// A summary of a distribution.
+struct FiveNumbers {
+  double least = 0.0;
+  double low_quartile = 0.0;
+  double median = 0.0;
+  double high_quartile = 0.0;
+  double greatest = 0.0;
+};
+
+/// Quartiles are interpolated between the two nearest values (type 7 of Hyndman and Fan).
+/// Precondition: `values` is not empty.
+[[nodiscard]] FiveNumbers five_numbers(std::vector<double> values);
+
 }  // namespace fatune

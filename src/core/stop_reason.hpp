@@ -1,5 +1,9 @@
 #pragma once
 
+#include <optional>
+#include <string>
+#include <string_view>
+
 #include "core/enum_names.hpp"
 
 namespace fatune {
@@ -20,5 +24,10 @@ inline constexpr EnumNames<7> kEnumNames<StopReason>{
     "stop reason",
     {"interrupted", "fixed count", "target reached", "noise stopped falling", "budget used up",
      "round limit", "nobody left"}};
+
+/// "eliminated in round 25"; for round 0 "eliminated at admission".
+[[nodiscard]] std::string elimination_text(int round);
+/// Reads the round from such a text. Returns nothing for other text.
+[[nodiscard]] std::optional<int> elimination_round(std::string_view text);
 
 }  // namespace fatune

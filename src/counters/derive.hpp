@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "counters/counter_field.hpp"
+#include "counters/counter_fields.hpp"
 
 namespace fatune {
 

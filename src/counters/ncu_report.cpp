@@ -9,8 +9,6 @@
 
 #include "core/error.hpp"
 #include "counters/csv.hpp"
-#include "counters/number_text.hpp"
-#include "counters/unit.hpp"
 
 namespace fatune {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "counters/counter_field.hpp"
+#include "counters/counter_fields.hpp"
 
 namespace fatune {
 

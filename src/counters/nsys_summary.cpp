@@ -10,7 +10,6 @@
 #include "core/error.hpp"
 #include "core/text_parts.hpp"
 #include "counters/csv.hpp"
-#include "counters/number_text.hpp"
 
 namespace fatune {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "core/arch.hpp"
 #include "core/device_limits.hpp"
-#include "core/sm_rates.hpp"
 #include "data/file_tree.hpp"
 #include "data/json_file.hpp"
 

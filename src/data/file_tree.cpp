@@ -10,7 +10,6 @@
 #include "core/error.hpp"
 #include "data/embedded_files.hpp"
 #include "data/json_file.hpp"
-#include "data/path_within.hpp"
 
 namespace fatune {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <map>
@@ -47,5 +48,13 @@ class FileTree {
 /// Reads a file from disk. Error(bad_file) if it cannot be read or is larger than `max_bytes`.
 [[nodiscard]] std::string read_disk_file(const std::filesystem::path& path,
                                          std::size_t max_bytes = std::size_t{16} << 20);
+
+/// True if `path` is below `folder`, by their components. Both are absolute and without "..".
+[[nodiscard]] inline bool is_within(const std::filesystem::path& path,
+                                    const std::filesystem::path& folder) {
+  const auto [at_folder, at_path] =
+      std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return at_folder == folder.end() && at_path != path.end();
+}
 
 }  // namespace fatune

@@ -4,7 +4,7 @@
 
 #include "core/cuda_installation.hpp"
 #include "core/error.hpp"
-#include "data/path_within.hpp"
+#include "data/file_tree.hpp"
 
 namespace fatune {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "attention/head_inputs.hpp"
@@ -57,5 +58,12 @@ struct Comparison {
 /// Returns the first wrong check, in order of step, then StepTensor, then block. Returns null if
 /// none is wrong.
 [[nodiscard]] const StepCheck* first_wrong(const std::vector<StepCheck>& checks);
+
+/// Converts the values that a kernel wrote. NaN stays NaN, including elements that were never
+/// written. shape: output: [seq_len, d_head] elements; dump: S, P, M, L, O one after the other, as
+///        kernels/common/attention_dump.h lays them out; empty for a kernel that shows none
+[[nodiscard]] KernelValues read_kernel_values(const HeadProblem& head,
+                                              std::span<const std::uint16_t> output,
+                                              std::span<const float> dump);
 
 }  // namespace fatune

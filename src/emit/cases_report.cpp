@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "attention/flop.hpp"
-#include "attention/traffic.hpp"
 #include "core/outcome.hpp"
 #include "core/visible_text.hpp"
 #include "emit/coverage.hpp"

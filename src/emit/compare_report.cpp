@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "core/text_parts.hpp"
 #include "emit/document/table.hpp"
 #include "emit/verdict_junit.hpp"

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "core/visible_text.hpp"
 #include "emit/coverage.hpp"
 

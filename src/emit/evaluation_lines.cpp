@@ -1,6 +1,6 @@
 #include "emit/evaluation_lines.hpp"
 
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "emit/document/json_text.hpp"
 #include "record/record_json.hpp"
 

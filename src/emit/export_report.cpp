@@ -7,7 +7,7 @@
 
 #include "emit/device_fields.hpp"
 #include "record/record_json.hpp"
-#include "tuned/buckets.hpp"
+#include "tuned/tuned_choice.hpp"
 
 namespace fatune {
 namespace {

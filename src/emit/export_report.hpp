@@ -2,7 +2,7 @@
 
 #include "emit/document/document.hpp"
 #include "emit/document/property.hpp"
-#include "tuned/export_report.hpp"
+#include "tuned/tuned_file.hpp"
 
 namespace fatune {
 

@@ -4,8 +4,7 @@
 #include <map>
 #include <string>
 
-#include "core/is_among.hpp"
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "emit/document/json_text.hpp"
 
 namespace fatune {

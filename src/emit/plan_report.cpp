@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "emit/parameter_columns.hpp"
 #include "record/record_json.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "core/visible_text.hpp"
 #include "emit/device_fields.hpp"
 #include "record/record_json.hpp"

@@ -2,8 +2,8 @@
 
 #include "emit/document/document.hpp"
 #include "emit/document/property.hpp"
-#include "tuned/export_report.hpp"
 #include "tuned/prediction.hpp"
+#include "tuned/tuned_file.hpp"
 
 namespace fatune {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "attention/problem_preset.hpp"
+#include "attention/problem_details.hpp"
 #include "emit/document/document.hpp"
 #include "emit/document/field.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "attention/problem.hpp"
-#include "counters/counter_field.hpp"
+#include "counters/counter_fields.hpp"
 #include "emit/coverage.hpp"
 #include "emit/document/document.hpp"
 

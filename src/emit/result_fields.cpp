@@ -8,7 +8,6 @@
 #include "attention/flop.hpp"
 #include "attention/problem.hpp"
 #include "core/outcome.hpp"
-#include "core/tightest_input.hpp"
 #include "emit/detail_fields.hpp"
 #include "emit/roofline.hpp"
 #include "record/record_json.hpp"

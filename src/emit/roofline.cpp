@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include "attention/flop.hpp"
-#include "attention/traffic.hpp"
-#include "core/device_peaks.hpp"
+#include "core/device_limits.hpp"
 #include "core/outcome.hpp"
 
 namespace fatune {

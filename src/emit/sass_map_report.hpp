@@ -8,8 +8,8 @@
 
 #include "emit/sass_report.hpp"
 #include "ptx/module.hpp"
-#include "sass/line_counts.hpp"
-#include "sass/loop_place.hpp"
+#include "sass/loops.hpp"
+#include "sass/profile.hpp"
 
 namespace fatune {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/visible_text.hpp"
-#include "sass/sequence_diff.hpp"
+#include "sass/normal_form.hpp"
 
 namespace fatune {
 namespace {

@@ -8,7 +8,6 @@
 #include "emit/document/document.hpp"
 #include "sass/normal_form.hpp"
 #include "sass/profile.hpp"
-#include "sass/profile_diff.hpp"
 
 namespace fatune {
 

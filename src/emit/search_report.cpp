@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 
 namespace fatune {
 namespace {

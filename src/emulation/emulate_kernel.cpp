@@ -7,10 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "attention/compare_outputs.hpp"
 #include "attention/error_rule.hpp"
 #include "core/error.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "emulation/emulated_counts.hpp"
 #include "emulation/emulated_kernel.hpp"
 #include "emulation/emulated_launch.hpp"

@@ -15,8 +15,8 @@
 #include "attention/forward_arguments.hpp"
 #include "attention/tensor_shape.hpp"
 #include "core/error.hpp"
-#include "core/is_among.hpp"
-#include "core/tensor_map_names.hpp"
+#include "core/kernel_arguments.hpp"
+#include "core/ranges.hpp"
 #include "emulate/memory/tensor_map.hpp"
 
 namespace fatune {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "attention/debug_request.hpp"
+#include "attention/head_problem.hpp"
 #include "emulate/launch.hpp"
 #include "emulate/memory/module_state.hpp"
 #include "emulate/program.hpp"

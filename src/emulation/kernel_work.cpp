@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "attention/visible_keys.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 
 namespace fatune {
 namespace {

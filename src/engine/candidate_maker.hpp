@@ -9,7 +9,6 @@
 #include "attention/problem.hpp"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
-#include "core/sm_rates.hpp"
 #include "engine/problem_plan.hpp"
 #include "engine/work_estimate.hpp"
 #include "plan/family_set.hpp"

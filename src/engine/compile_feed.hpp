@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "compile/compile_each.hpp"
-#include "core/candidate_id.hpp"
+#include "core/candidate_list.hpp"
 #include "core/task_pool.hpp"
 
 namespace fatune {

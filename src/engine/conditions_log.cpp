@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "core/statistics.hpp"
 
 namespace fatune {

@@ -8,7 +8,7 @@
 
 #include "core/build_identity.hpp"
 #include "core/sha256.hpp"
-#include "core/thread_time.hpp"
+#include "core/task_pool.hpp"
 #include "emulation/finding_groups.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/short_form.hpp"

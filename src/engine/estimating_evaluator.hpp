@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/device_limits.hpp"
-#include "core/sm_rates.hpp"
 #include "engine/emulating_verifier.hpp"
 #include "engine/evaluator.hpp"
 #include "plan/family_set.hpp"

@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "attention/problem.hpp"
-#include "core/candidate_id.hpp"
+#include "core/candidate_list.hpp"
 #include "core/device_limits.hpp"
 #include "core/journal_event.hpp"
-#include "core/matmul_rate.hpp"
 #include "core/outcome.hpp"
 #include "core/statistics.hpp"
 #include "engine/run_log.hpp"

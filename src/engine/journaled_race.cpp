@@ -5,7 +5,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 
 namespace fatune {
 namespace {

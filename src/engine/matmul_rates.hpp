@@ -13,8 +13,8 @@
 #include "compile/compiler.hpp"
 #include "compile/cubin_cache.hpp"
 #include "core/arch.hpp"
+#include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
-#include "core/matmul_rate.hpp"
 
 namespace fatune {
 

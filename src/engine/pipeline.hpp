@@ -10,7 +10,6 @@
 #include "compile/compile_each.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
-#include "core/sm_rates.hpp"
 #include "engine/compile_feed.hpp"
 #include "engine/device_thread.hpp"
 #include "engine/problem_plan.hpp"

@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "compile/machine_code.hpp"
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "engine/audit.hpp"
 #include "engine/interrupt.hpp"
 #include "engine/results.hpp"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "engine/search_space.hpp"
 #include "measure/part_of_problem.hpp"
 #include "plan/family.hpp"

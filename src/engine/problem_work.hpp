@@ -8,10 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/candidate_id.hpp"
+#include "core/candidate_list.hpp"
 #include "core/device_limits.hpp"
-#include "core/part_tail.hpp"
-#include "core/sm_rates.hpp"
+#include "core/tile_schedule.hpp"
 #include "engine/candidate_maker.hpp"
 #include "engine/problem_plan.hpp"
 #include "plan/family_set.hpp"

@@ -5,7 +5,7 @@
 
 #include "core/arch.hpp"
 #include "core/outcome.hpp"
-#include "counters/counter_field.hpp"
+#include "counters/counter_fields.hpp"
 #include "measure/measurer.hpp"
 
 namespace fatune {

@@ -8,7 +8,6 @@
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
-#include "core/sm_rates.hpp"
 #include "plan/family.hpp"
 #include "report/emulation.hpp"
 #include "report/report.hpp"

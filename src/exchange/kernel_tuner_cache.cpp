@@ -1,11 +1,11 @@
-#include "exchange/kernel_tuner_cache.hpp"
+#include "exchange/tuning_file.hpp"
 
 #include <algorithm>
 #include <array>
 #include <numeric>
 #include <utility>
 
-#include "data/kernel_time_node.hpp"
+#include "data/json_file.hpp"
 
 namespace fatune {
 namespace {

@@ -1,10 +1,10 @@
-#include "exchange/t4_file.hpp"
+#include "exchange/tuning_file.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "data/kernel_time_node.hpp"
+#include "data/json_file.hpp"
 
 namespace fatune {
 namespace {

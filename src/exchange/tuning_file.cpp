@@ -2,8 +2,6 @@
 
 #include "core/error.hpp"
 #include "data/json_file.hpp"
-#include "exchange/kernel_tuner_cache.hpp"
-#include "exchange/t4_file.hpp"
 
 namespace fatune {
 namespace {

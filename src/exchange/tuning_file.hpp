@@ -6,6 +6,7 @@
 
 #include "core/export_format.hpp"
 #include "data/file_tree.hpp"
+#include "data/json_file.hpp"
 #include "exchange/tuning_results.hpp"
 
 namespace fatune {
@@ -19,5 +20,30 @@ namespace fatune {
 [[nodiscard]] TuningResults read_tuning_file(std::string_view text, const std::string& origin,
                                              std::optional<ExportFormat> format,
                                              const FileTree& tree);
+
+// T4, the common format of auto-tuners' results: version 1.0.0 of
+// https://github.com/odgaard/TuningSchema (results-schema.json), as Kernel Tuner and KTT write it.
+
+/// A results file that is also a metadata file. Times are in milliseconds.
+[[nodiscard]] Json t4_json(const TuningResults& results);
+
+/// `file` must have been checked against configs/schema/t4_results.schema.json. Times have the unit
+/// of their measurement, else that of the file, else milliseconds. Error(bad_file) for another
+/// unit.
+[[nodiscard]] TuningResults read_t4(const JsonNode& file);
+
+// Kernel Tuner's cache file, from which its simulation mode replays a search
+// (https://kerneltuner.github.io/kernel_tuner). Times are in milliseconds.
+
+/// The members are in Kernel Tuner's order: it appends settings after the last member.
+[[nodiscard]] Json kernel_tuner_cache_json(const TuningResults& results);
+
+/// Adds the closing braces that Kernel Tuner leaves out while it is tuning, or when it was stopped,
+/// and removes the comma before them. Returns any other text unchanged.
+[[nodiscard]] std::string closed_cache_text(std::string_view text);
+
+/// `file` must have been checked against configs/schema/kernel_tuner_cache.schema.json.
+/// Error(bad_file) if a setting lacks a parameter.
+[[nodiscard]] TuningResults read_kernel_tuner_cache(const JsonNode& file);
 
 }  // namespace fatune

@@ -6,7 +6,7 @@
 #include <array>
 #include <string>
 
-#include "core/cuda_places.hpp"
+#include "core/cuda_installation.hpp"
 #include "core/environment.hpp"
 #include "core/error.hpp"
 #include "gpu/cupti_api.hpp"

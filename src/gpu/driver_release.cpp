@@ -1,6 +1,6 @@
 #include "gpu/driver_release.hpp"
 
-#include "core/driver_module.hpp"
+#include "core/cuda_installation.hpp"
 #include "core/environment.hpp"
 #include "gpu/nvml.hpp"
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/tensor_map_names.hpp"
+#include "core/kernel_arguments.hpp"
 #include "gpu/cuda_api.hpp"
 #include "gpu/driver.hpp"
 

@@ -8,13 +8,35 @@
 #include <fmt/format.h>
 
 #include "core/text_parts.hpp"
-#include "library/cpp_text.hpp"
+#include "core/visible_text.hpp"
 #include "library/kernel_key.hpp"
 #include "plan/expression_cpp.hpp"
 #include "plan/scope.hpp"
 #include "runtime/launch_builder.hpp"
 
 namespace fatune {
+
+std::string cpp_string(std::string_view text) {
+  std::string literal = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      literal += fmt::format("\\{}", c);
+    } else if (c < ' ' || c > '~') {
+      // Three octal digits, so that a following digit is not part of the escape.
+      literal += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+    } else {
+      literal += c;
+    }
+  }
+  return literal + '"';
+}
+
+std::string cpp_comment(std::string_view text) {
+  std::string comment = "// " + visible_line(text);
+  std::ranges::replace(comment, '\\', '/');  // at the end of a line, it would continue the comment
+  return comment;
+}
+
 namespace {
 
 /// The body of one function: its statements, preceded by the quantities that they name.

@@ -1,10 +1,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "plan/family.hpp"
 
 namespace fatune {
+
+/// Makes a C++ string literal. Quotes, backslashes and bytes that do not print are escaped.
+[[nodiscard]] std::string cpp_string(std::string_view text);
+
+/// Makes a C++ comment of one line, "// text", which no text can end or continue.
+[[nodiscard]] std::string cpp_comment(std::string_view text);
 
 /// Makes three C++ functions from a family's expressions, for the source of an exported library:
 ///

@@ -3,11 +3,13 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/arch.hpp"
 #include "core/config.hpp"
 #include "core/kernel_code.hpp"
+#include "data/file_tree.hpp"
 #include "plan/family_set.hpp"
 #include "tuned/tuned_table.hpp"
 
@@ -45,5 +47,25 @@ struct Library {
 /// The assembler source that includes the cubins from the files of cubin_path().
 [[nodiscard]] std::string cubins_source(const Library& library);
 [[nodiscard]] std::string cubin_path(const LibraryCode& code);  ///< "cubins/<SHA-256>.cubin"
+
+/// A file of an exported library.
+struct LibraryFile {
+  std::string path;  ///< below the library's folder
+  std::string bytes;
+};
+
+/// The files that all C++ libraries share, from src/runtime.
+[[nodiscard]] std::vector<LibraryFile> constant_library_files(const FileTree& tree);
+
+/// The files of a C++ library: those that all share, and generated ones.
+[[nodiscard]] std::vector<LibraryFile> cpp_library_files(const Library& library,
+                                                         const FileTree& tree);
+
+/// The folder of the C++ library within a PyTorch package.
+inline constexpr std::string_view kTorchLibraryFolder = "library";
+
+/// The files of a PyTorch package: src/runtime/torch, and the C++ library.
+[[nodiscard]] std::vector<LibraryFile> torch_package_files(const Library& library,
+                                                           const FileTree& tree);
 
 }  // namespace fatune

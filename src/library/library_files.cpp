@@ -1,4 +1,4 @@
-#include "library/library_files.hpp"
+#include "library/library.hpp"
 
 #include "core/text_parts.hpp"
 

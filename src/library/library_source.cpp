@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/mapped.hpp"
-#include "library/cpp_text.hpp"
+#include "core/ranges.hpp"
 #include "library/family_code.hpp"
 #include "library/kernel_key.hpp"
 #include "library/library.hpp"
 #include "plan/expression_cpp.hpp"
 #include "plan/short_form.hpp"
-#include "tuned/runtime_table.hpp"
+#include "tuned/tuned_table.hpp"
 
 namespace fatune {
 namespace {

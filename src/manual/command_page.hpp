@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // The command line as plain data, from which completions and manual pages are made.
@@ -48,5 +51,65 @@ struct CommandPage {
   std::vector<ArgumentPage> arguments{};
   std::vector<CommandPage> commands{};  ///< subcommands
 };
+
+/// The page and the pages of all commands below it, in the order of the help.
+[[nodiscard]] std::vector<const CommandPage*> all_pages(const CommandPage& page);
+
+/// The command's words: "fatune sass map". `separator` replaces the blanks.
+[[nodiscard]] std::string command_text(const CommandPage& page, const std::string& separator = " ");
+
+/// The command line in short: "fatune sass diff [OPTIONS] A B". `literal` and `placeholder` mark up
+/// what is typed as it is, and what stands for something else.
+using Markup = std::function<std::string(std::string_view)>;
+[[nodiscard]] std::string synopsis(const CommandPage& page, const Markup& literal,
+                                   const Markup& placeholder);
+
+/// An option's names and the kind of its value: "-o, --out FILE".
+[[nodiscard]] std::string option_term(const OptionPage& option, const Markup& literal,
+                                      const Markup& placeholder);
+
+/// What an option does, whether it is required, and which options it needs and excludes.
+[[nodiscard]] std::string option_text(const OptionPage& option);
+
+/// The two parts of a footer.
+struct FooterParts {
+  std::string_view explanation;
+  std::string_view examples;  ///< the lines below "Examples:"
+};
+[[nodiscard]] FooterParts footer_parts(const CommandPage& page);
+
+namespace option_group {
+inline constexpr const char* kProblem = "Problem";
+inline constexpr const char* kKernels = "Kernels";
+inline constexpr const char* kDevice = "Device";
+inline constexpr const char* kMeasuring = "Measuring";
+inline constexpr const char* kSearch = "Search";
+inline constexpr const char* kStore = "Store";
+inline constexpr const char* kOutput = "Output";
+inline constexpr const char* kFleets = "Fleets";
+inline constexpr const char* kGeneral = "General";
+}  // namespace option_group
+
+/// The titles of the groups of options, in the order in which help texts and manual pages have
+/// them.
+inline constexpr std::array<std::string_view, 9> kOptionGroups{
+    option_group::kProblem,   option_group::kKernels, option_group::kDevice,
+    option_group::kMeasuring, option_group::kSearch,  option_group::kStore,
+    option_group::kOutput,    option_group::kFleets,  option_group::kGeneral};
+
+struct GroupOfOptions {
+  std::string_view title;
+  std::vector<const OptionPage*> options;
+};
+
+/// Whether a command has so many options that its texts show them in groups.
+[[nodiscard]] bool is_grouped(const CommandPage& page);
+
+/// The groups that have options. If the command has few options, one group without a title has all.
+/// Throws std::logic_error for an option of a group that is not in kOptionGroups.
+[[nodiscard]] std::vector<GroupOfOptions> grouped_options(const CommandPage& page);
+
+/// The command's common options. Throws std::logic_error for a name that it does not have.
+[[nodiscard]] std::vector<const OptionPage*> common_options(const CommandPage& page);
 
 }  // namespace fatune

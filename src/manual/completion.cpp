@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "core/text_parts.hpp"
-#include "manual/option_groups.hpp"
+#include "manual/command_page.hpp"
 
 namespace fatune {
 namespace {

@@ -7,12 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/is_among.hpp"
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "core/text_fit.hpp"
 #include "core/text_parts.hpp"
-#include "manual/option_groups.hpp"
-#include "manual/page_walk.hpp"
+#include "manual/command_page.hpp"
 
 namespace fatune {
 namespace {

@@ -7,10 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/exit_code_text.hpp"
-#include "manual/environment_text.hpp"
-#include "manual/option_groups.hpp"
-#include "manual/page_walk.hpp"
+#include "core/text_parts.hpp"
+#include "manual/command_page.hpp"
+#include "manual/reference_tables.hpp"
 
 namespace fatune {
 namespace {
@@ -49,19 +48,15 @@ std::string options_text(const CommandPage& page) {
 }
 
 std::string arguments_text(const CommandPage& page) {
-  std::string text;
-  for (const ArgumentPage& argument : page.arguments) {
-    text += item(italic(argument.name), argument.doc);
-  }
-  return text;
+  return joined(page.arguments, "", [](const ArgumentPage& argument) {
+    return item(italic(argument.name), argument.doc);
+  });
 }
 
 std::string commands_text(const CommandPage& page) {
-  std::string text;
-  for (const CommandPage& command : page.commands) {
-    text += item(bold(command.words.back()), command.summary);
-  }
-  return text;
+  return joined(page.commands, "", [](const CommandPage& command) {
+    return item(bold(command.words.back()), command.summary);
+  });
 }
 
 /// Formats paragraphs. Indented lines stay as they are.
@@ -89,19 +84,15 @@ std::string description(const CommandPage& page) {
 }
 
 std::string exit_codes() {
-  std::string text;
-  for (const ExitCodeText& code : kExitCodeTexts) {
-    text += item(bold(fmt::format("{}", static_cast<int>(code.code))), code.meaning);
-  }
-  return text;
+  return joined(kExitCodeTexts, "", [](const ExitCodeText& code) {
+    return item(bold(fmt::format("{}", static_cast<int>(code.code))), code.meaning);
+  });
 }
 
 std::string environment() {
-  std::string text;
-  for (const EnvironmentText& variable : kEnvironmentTexts) {
-    text += item(bold(variable.names), variable.meaning);
-  }
-  return text;
+  return joined(kEnvironmentTexts, "", [](const EnvironmentText& variable) {
+    return item(bold(variable.names), variable.meaning);
+  });
 }
 
 std::string files() {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "gpu/profiler.hpp"
 #include "gpu/range_counters.hpp"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "core/candidate_id.hpp"
+#include "core/candidate_list.hpp"
 #include "core/outcome.hpp"
 #include "measure/remote_worker.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "attention/debug_request.hpp"
+#include "attention/head_problem.hpp"
 #include "core/device_limits.hpp"
 
 namespace fatune {

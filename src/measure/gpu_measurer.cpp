@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "attention/range_names.hpp"
+#include "attention/problem.hpp"
 #include "core/error.hpp"
 #include "gpu/nvtx.hpp"
 #include "measure/counting.hpp"

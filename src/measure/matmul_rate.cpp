@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "attention/flop.hpp"
-#include "core/device_peaks.hpp"
+#include "core/device_limits.hpp"
 #include "core/statistics.hpp"
 #include "gpu/context.hpp"
 #include "gpu/module.hpp"

@@ -2,7 +2,6 @@
 
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
-#include "core/matmul_rate.hpp"
 #include "measure/gpu_monitor.hpp"
 
 namespace fatune {

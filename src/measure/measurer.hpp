@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "attention/problem.hpp"
-#include "core/candidate_id.hpp"
+#include "core/candidate_list.hpp"
 #include "core/gpu_reading.hpp"
 #include "core/kernel_code.hpp"
 #include "core/measure_policy.hpp"
 #include "core/members.hpp"
 #include "core/outcome.hpp"
-#include "core/part_tail.hpp"
+#include "core/tile_schedule.hpp"
 
 // The lists of members are those of the worker's messages (docs/worker-protocol.md).
 namespace fatune {
@@ -26,8 +26,8 @@ struct CandidateKernel {
   std::shared_ptr<const Artifact> artifact;
   LaunchGeometry geometry;
   LaunchGeometry probe_geometry;  ///< the launch on probe_problem(problem)
-  std::string family = {};    ///< part of the names that profilers show (attention/range_names.hpp)
-  bool kept_in_race = false;  ///< ProblemPlan::kept_in_race is this one
+  std::string family = {};        ///< part of the names that profilers show (attention/problem.hpp)
+  bool kept_in_race = false;      ///< ProblemPlan::kept_in_race is this one
   /// Whether it is launched many times in a row before it is admitted (repeated_launches.hpp).
   bool is_repeated = false;
   /// The launch on small_problem(problem). Absent: the probe problem is used, because the small

@@ -5,7 +5,7 @@
 
 #include "attention/problem.hpp"
 #include "core/device_limits.hpp"
-#include "core/part_tail.hpp"
+#include "core/tile_schedule.hpp"
 
 namespace fatune {
 

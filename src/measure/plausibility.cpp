@@ -6,9 +6,8 @@
 
 #include "attention/flop.hpp"
 #include "attention/tensor_shape.hpp"
-#include "attention/traffic.hpp"
-#include "core/device_peaks.hpp"
-#include "core/kernel_time.hpp"
+#include "core/device_limits.hpp"
+#include "core/outcome.hpp"
 
 namespace fatune {
 namespace {

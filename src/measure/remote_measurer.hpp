@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "core/matmul_rate.hpp"
+#include "core/device_limits.hpp"
 #include "measure/crash_judge.hpp"
 #include "measure/debug_messages.hpp"
 #include "measure/measurer.hpp"

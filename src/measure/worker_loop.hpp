@@ -5,11 +5,10 @@
 
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
-#include "core/matmul_rate.hpp"
 #include "measure/debug_run.hpp"
 #include "measure/measurer.hpp"
 #include "measure/worker_messages.hpp"
-#include "process/channel.hpp"
+#include "process/protocol.hpp"
 
 namespace fatune {
 

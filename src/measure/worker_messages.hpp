@@ -2,7 +2,6 @@
 
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
-#include "core/matmul_rate.hpp"
 #include "measure/measurer.hpp"
 #include "process/protocol.hpp"
 

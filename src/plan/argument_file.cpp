@@ -6,9 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/is_among.hpp"
-#include "core/mapped.hpp"
-#include "core/tensor_map_names.hpp"
+#include "core/kernel_arguments.hpp"
+#include "core/ranges.hpp"
 #include "plan/argument_rules.hpp"
 #include "plan/choice.hpp"
 #include "runtime/launch_builder.hpp"

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "core/config.hpp"
-#include "core/named_value.hpp"
 #include "plan/family.hpp"
 
 namespace fatune {

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "attention/block_tiles.hpp"
+#include "attention/head_problem.hpp"
 #include "core/arch.hpp"
 #include "core/kernel_code.hpp"
 #include "core/tile_schedule.hpp"

@@ -10,8 +10,7 @@
 
 #include "core/environment.hpp"
 #include "core/error.hpp"
-#include "core/is_among.hpp"
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "core/sha256.hpp"
 #include "data/json_file.hpp"
 #include "plan/compiler_options.hpp"

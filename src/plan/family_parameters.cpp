@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "plan/expression.hpp"
 #include "plan/text_cursor.hpp"
 

@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/is_among.hpp"
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "core/reservoir.hpp"
 #include "plan/scope.hpp"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attention/block_tiles.hpp"
+#include "attention/head_problem.hpp"
 #include "attention/problem.hpp"
 #include "core/arch.hpp"
 #include "core/config.hpp"

@@ -6,8 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "core/is_among.hpp"
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "plan/planner.hpp"
 #include "plan/scope.hpp"
 

@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "core/text_parts.hpp"
 #include "data/json_file.hpp"
 #include "plan/space_file.hpp"

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "plot/plot.hpp"
+
 namespace fatune {
 
 /// A place on a canvas, in columns and rows from its upper left corner; finite.
@@ -45,5 +47,14 @@ class CharacterCanvas {
   std::size_t rows_;
   std::vector<Cell> cells_;
 };
+
+// The parts of character_plot(). Lines are at most `columns` wide and end with a line break.
+
+/// Both return an empty text if nothing can be drawn.
+[[nodiscard]] std::string character_xy(const XyPlot& plot, std::size_t columns);
+[[nodiscard]] std::string character_heat(const HeatMap& plot, std::size_t columns);
+
+/// Wraps text of any bytes into lines. An empty text has no line.
+[[nodiscard]] std::string character_lines(std::string_view text, std::size_t columns);
 
 }  // namespace fatune

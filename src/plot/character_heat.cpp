@@ -6,13 +6,12 @@
 #include <map>
 #include <set>
 
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "core/text_fit.hpp"
 #include "core/visible_text.hpp"
 #include "plot/character_canvas.hpp"
-#include "plot/character_drawings.hpp"
-#include "plot/heat_cells.hpp"
 #include "plot/palette.hpp"
+#include "plot/plot_values.hpp"
 
 namespace fatune {
 namespace {

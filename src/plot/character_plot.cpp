@@ -4,7 +4,7 @@
 
 #include "core/text_fit.hpp"
 #include "core/visible_text.hpp"
-#include "plot/character_drawings.hpp"
+#include "plot/character_canvas.hpp"
 
 namespace fatune {
 namespace {

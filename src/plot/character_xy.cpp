@@ -5,13 +5,12 @@
 #include <functional>
 #include <map>
 
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "core/text_fit.hpp"
 #include "core/visible_text.hpp"
 #include "plot/character_canvas.hpp"
-#include "plot/character_drawings.hpp"
+#include "plot/plot_values.hpp"
 #include "plot/scale.hpp"
-#include "plot/xy_values.hpp"
 
 namespace fatune {
 namespace {

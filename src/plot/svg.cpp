@@ -5,10 +5,9 @@
 #include <cctype>
 #include <cmath>
 
-#include "core/markup.hpp"
 #include "core/visible_text.hpp"
-#include "plot/svg_drawings.hpp"
-#include "plot/svg_text.hpp"
+#include "plot/svg_elements.hpp"
+#include "plot/svg_frame.hpp"
 
 namespace fatune {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "plot/palette.hpp"
-#include "plot/svg_text.hpp"
+#include "plot/svg_elements.hpp"
 
 namespace fatune {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "core/visible_text.hpp"
-#include "plot/heat_cells.hpp"
 #include "plot/palette.hpp"
-#include "plot/svg_drawings.hpp"
-#include "plot/svg_text.hpp"
+#include "plot/plot_values.hpp"
+#include "plot/svg_elements.hpp"
+#include "plot/svg_frame.hpp"
 
 namespace fatune {
 namespace {

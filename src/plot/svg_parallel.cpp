@@ -4,12 +4,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/markup.hpp"
 #include "core/visible_text.hpp"
 #include "plot/palette.hpp"
-#include "plot/svg_drawings.hpp"
-#include "plot/svg_marks.hpp"
-#include "plot/svg_text.hpp"
+#include "plot/svg_elements.hpp"
+#include "plot/svg_frame.hpp"
 
 namespace fatune {
 namespace {

@@ -5,12 +5,11 @@
 #include <functional>
 #include <map>
 
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "plot/palette.hpp"
-#include "plot/svg_drawings.hpp"
-#include "plot/svg_marks.hpp"
-#include "plot/svg_text.hpp"
-#include "plot/xy_values.hpp"
+#include "plot/plot_values.hpp"
+#include "plot/svg_elements.hpp"
+#include "plot/svg_frame.hpp"
 
 namespace fatune {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <system_error>
 
-#include "core/cuda_places.hpp"
+#include "core/cuda_installation.hpp"
 #include "core/environment.hpp"
 #include "core/error.hpp"
 #include "core/text_parts.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "process/channel.hpp"
+#include "process/protocol.hpp"
 
 namespace fatune {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "ptx/paths.hpp"
 
 namespace fatune {

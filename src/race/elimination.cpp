@@ -1,4 +1,4 @@
-#include "race/elimination.hpp"
+#include "race/race_rules.hpp"
 
 #include <cstddef>
 

@@ -1,4 +1,4 @@
-#include "race/phases.hpp"
+#include "race/race_rules.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -7,9 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "core/is_among.hpp"
-#include "race/precision.hpp"
-#include "race/stopping.hpp"
+#include "core/ranges.hpp"
+#include "race/raced_candidate.hpp"
 
 namespace fatune {
 namespace {

@@ -6,9 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "race/elimination.hpp"
-#include "race/phases.hpp"
-#include "race/standings.hpp"
+#include "race/race_rules.hpp"
 
 namespace fatune {
 namespace {

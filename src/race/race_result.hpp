@@ -41,7 +41,7 @@ struct RaceResult {
   int final_rounds = 0;
   std::int64_t samples_taken = 0;    ///< including those retaken
   std::int64_t samples_retaken = 0;  ///< discarded: throttled, or in a round that was off
-  double drift_percent = 0.0;        ///< the sentinel's drift (sentinel.hpp)
+  double drift_percent = 0.0;        ///< the sentinel's drift (round_course.hpp)
   std::optional<CandidateId> sentinel;
   double elapsed_s = 0.0;  ///< the time last passed to Race::next()
   StopReason stopped_because = StopReason::not_yet;

@@ -13,8 +13,8 @@ namespace fatune {
 
 enum class RacePhase { racing, finals, done };
 
-/// The state of a race without the round under way. Plain data: elimination.hpp and phases.hpp have
-/// the rules that read and change it.
+/// The state of a race without the round under way. Plain data: race_rules.hpp has the
+/// rules that read and change it.
 struct RaceState {
   RacePolicy policy;
   CandidateList<RacedCandidate> candidates{};

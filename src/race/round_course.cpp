@@ -1,11 +1,96 @@
 #include "race/round_course.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <utility>
 
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
+#include "core/statistics.hpp"
 
 namespace fatune {
+
+Round::Round(std::vector<CandidateId> members, int most_sample_retakes, std::mt19937_64& random)
+    : members_(std::move(members)), most_sample_retakes_(most_sample_retakes) {
+  line_up(random);
+}
+
+void Round::line_up(std::mt19937_64& random) {
+  std::shuffle(members_.begin(), members_.end(), random);
+  samples_.clear();
+  queue_.clear();
+  for (const CandidateId member : members_) {
+    queue_.push_back({member, 0});
+  }
+}
+
+void Round::restart(std::mt19937_64& random) {
+  line_up(random);
+  ++times_restarted_;
+}
+
+std::optional<CandidateId> Round::next() const {
+  return queue_.empty() ? std::nullopt : std::optional(queue_.front().candidate);
+}
+
+std::optional<CandidateId> Round::after_next() const {
+  return queue_.size() < 2 ? std::nullopt : std::optional(queue_[1].candidate);
+}
+
+bool Round::record(double time_us, bool throttled) {
+  const Waiting taken = queue_.front();
+  queue_.pop_front();
+  if (throttled && taken.retakes < most_sample_retakes_) {
+    queue_.push_back({taken.candidate, taken.retakes + 1});
+    return false;
+  }
+  samples_.push_back({taken.candidate, time_us, throttled});
+  return true;
+}
+
+void Round::drop(CandidateId member) {
+  std::erase(members_, member);
+  std::erase_if(queue_, [=](const Waiting& waiting) { return waiting.candidate == member; });
+  std::erase_if(samples_, [=](const RoundSample& sample) { return sample.candidate == member; });
+}
+
+std::optional<double> Round::time_us_of(CandidateId member) const {
+  const auto found = std::ranges::find(samples_, member, &RoundSample::candidate);
+  return found == samples_.end() ? std::nullopt : std::optional(found->time_us);
+}
+
+namespace {
+
+constexpr std::size_t kWindow = 9;
+constexpr std::size_t kLeastKnown = 5;
+constexpr std::size_t kLeastEnd = 3;
+
+double median_of(std::vector<double> samples_us) {
+  std::ranges::sort(samples_us);
+  return median_of_sorted(samples_us);
+}
+
+}  // namespace
+
+bool Sentinel::is_off(double time_us) const {
+  if (taken_us_.size() < kLeastKnown) {
+    return false;
+  }
+  const auto window = static_cast<std::ptrdiff_t>(std::min(kWindow, taken_us_.size()));
+  const double usual_us = median_of({taken_us_.end() - window, taken_us_.end()});
+  return std::abs(time_us / usual_us - 1.0) > tolerance_;
+}
+
+double Sentinel::drift_percent() const {
+  if (taken_us_.size() < 2 * kLeastEnd) {
+    return 0.0;
+  }
+  const auto end = static_cast<std::ptrdiff_t>(std::max(kLeastEnd, taken_us_.size() / 4));
+  const double first_us = median_of({taken_us_.begin(), taken_us_.begin() + end});
+  const double last_us = median_of({taken_us_.end() - end, taken_us_.end()});
+  return 100.0 * (last_us / first_us - 1.0);
+}
+
 namespace {
 
 // Each round has its own seed, which depends on the number of samples so far and not on how often

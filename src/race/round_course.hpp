@@ -1,15 +1,80 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <random>
 #include <vector>
 
 #include "race/race_policy.hpp"
-#include "race/round.hpp"
-#include "race/sentinel.hpp"
+#include "race/raced_candidate.hpp"
 
 namespace fatune {
+
+struct RoundSample {
+  CandidateId candidate{};
+  double time_us = 0.0;
+  bool throttled = false;  ///< throttled but kept, because its retakes were used up
+};
+
+/// One sample of each member, in shuffled order. A throttled sample is discarded and its candidate
+/// goes to the end of the queue, a bounded number of times.
+class Round {
+ public:
+  Round(std::vector<CandidateId> members, int most_sample_retakes, std::mt19937_64& random);
+
+  /// The candidate to sample next. Empty: all samples are taken.
+  [[nodiscard]] std::optional<CandidateId> next() const;
+  /// The candidate after next(), provided that the sample of next() does not change the queue.
+  /// Empty: there is none.
+  [[nodiscard]] std::optional<CandidateId> after_next() const;
+  /// Records the sample of next(). Returns whether it was kept. Precondition: next() is not empty.
+  bool record(double time_us, bool throttled);
+  /// Removes the member and its sample.
+  void drop(CandidateId member);
+  /// Discards all samples and shuffles the members anew.
+  void restart(std::mt19937_64& random);
+
+  [[nodiscard]] const std::vector<RoundSample>& samples() const { return samples_; }
+  [[nodiscard]] std::optional<double> time_us_of(CandidateId member) const;
+  [[nodiscard]] int times_restarted() const { return times_restarted_; }
+
+ private:
+  struct Waiting {
+    CandidateId candidate{};
+    int retakes;
+  };
+
+  void line_up(std::mt19937_64& random);
+
+  std::vector<CandidateId> members_;
+  int most_sample_retakes_;
+  std::deque<Waiting> queue_;
+  std::vector<RoundSample> samples_;
+  int times_restarted_ = 0;
+};
+
+/// The samples of the one candidate that is in every round. Changes in them show changes of the
+/// chip.
+class Sentinel {
+ public:
+  explicit Sentinel(double tolerance) : tolerance_(tolerance) {}
+
+  /// Adds the sentinel's time in an accepted round.
+  void add(double time_us) { taken_us_.push_back(time_us); }
+  /// Whether the time is further than the tolerance from the median of the last nine accepted
+  /// samples. False while fewer than five are known. With nine, a lasting change of the clocks is
+  /// accepted as usual after five rounds.
+  [[nodiscard]] bool is_off(double time_us) const;
+  /// How much slower the last quarter of the samples is than the first, in percent of the first, by
+  /// their medians. Each quarter has at least three samples; 0 while there are fewer than six
+  /// samples.
+  [[nodiscard]] double drift_percent() const;
+
+ private:
+  double tolerance_;
+  std::vector<double> taken_us_;
+};
 
 /// The rounds of a race, one after another. The fastest candidate of the first round becomes the
 /// sentinel, which takes part in every later round.

@@ -1,4 +1,4 @@
-#include "race/standings.hpp"
+#include "race/race_rules.hpp"
 
 #include <algorithm>
 #include <string>
@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "core/elimination_text.hpp"
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "core/statistics.hpp"
-#include "race/precision.hpp"
+#include "core/stop_reason.hpp"
+#include "race/raced_candidate.hpp"
 
 namespace fatune {
 namespace {

@@ -1,11 +1,11 @@
-#include "race/stopping.hpp"
+#include "race/race_rules.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <optional>
 
-#include "race/precision.hpp"
+#include "race/raced_candidate.hpp"
 
 namespace fatune {
 namespace {

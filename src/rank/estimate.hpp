@@ -5,7 +5,6 @@
 
 #include "core/device_limits.hpp"
 #include "core/outcome.hpp"
-#include "core/sm_rates.hpp"
 #include "core/tile_schedule.hpp"
 #include "report/emulation.hpp"
 

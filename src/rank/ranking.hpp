@@ -5,6 +5,7 @@
 
 #include "core/config.hpp"
 #include "report/report.hpp"
+#include "report/verdict.hpp"
 
 namespace fatune {
 
@@ -31,5 +32,10 @@ void sort_into_report(std::vector<Result> results, const std::optional<Config>& 
 /// 1. The interval of an estimate begins at the estimate and is kEstimateResolution of it long. A
 /// time of zero or one that is not finite sorts last and gets relative_percent 0.
 void rank_results(std::vector<Result>& results, const std::optional<Config>& baseline);
+
+/// Fills verdict, doubt, times, interval, rounds and why of `check` from a duel: a problem in which
+/// each round has a sample of `config` and one of `rival`.
+void judge_duel(const ProblemReport& duel, const Config& config, const Config& rival,
+                double tolerance_percent, RivalCheck& check);
 
 }  // namespace fatune

@@ -3,12 +3,11 @@
 #include <optional>
 #include <type_traits>
 
-#include "attention/debug_request.hpp"
+#include "attention/head_problem.hpp"
 #include "attention/problem_details.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
-#include "core/matmul_rate.hpp"
 #include "core/members.hpp"
 #include "core/outcome.hpp"
 #include "report/emulation.hpp"

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "attention/debug_request.hpp"
+#include "attention/head_problem.hpp"
 #include "attention/problem.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"

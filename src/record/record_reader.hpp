@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "core/kernel_time.hpp"
+#include "core/outcome.hpp"
 #include "record/members.hpp"
 #include "record/record_json.hpp"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "attention/problem.hpp"
+#include "core/config.hpp"
 #include "core/device_limits.hpp"
-#include "core/named_value.hpp"
 #include "report/report.hpp"
 
 namespace fatune {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "attention/problem.hpp"
-#include "core/search_kind.hpp"
+#include "core/measure_policy.hpp"
 
 namespace fatune {
 

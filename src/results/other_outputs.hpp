@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+#include <string>
 #include <vector>
 
 #include "data/json_file.hpp"
@@ -14,5 +16,10 @@ namespace fatune {
 /// Reads the correlations of `fatune sass why`, one study for each problem. Error(bad_file)
 /// likewise.
 [[nodiscard]] std::vector<CodeStudy> read_code_studies(const JsonNode& document);
+
+/// The member "format" of a JSON file's outermost object, such as "fatune.results". The file is
+/// read no further than that. Empty if there is no such member, or the file is not JSON.
+/// Error(bad_file) if it cannot be read.
+[[nodiscard]] std::string output_format_of(const std::filesystem::path& file);
 
 }  // namespace fatune

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 
 namespace fatune {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/map_target.hpp"
+#include "core/source_line.hpp"
 #include "ptx/module.hpp"
 #include "ptx/slice.hpp"
 #include "sass/listing.hpp"

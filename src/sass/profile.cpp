@@ -1,8 +1,11 @@
 #include "sass/profile.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "sass/control_flow.hpp"
 #include "sass/loops.hpp"
@@ -135,6 +138,96 @@ std::vector<std::string> unknown_opcodes(const SassProfile& profile) {
   std::ranges::sort(names);
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
+}
+
+namespace {
+
+CountChange change(std::string what, const SassCount& a, const SassCount& b) {
+  return {std::move(what), {a.main_loop, b.main_loop}, {a.total, b.total}};
+}
+
+std::vector<CountChange> greatest_first(std::vector<CountChange> changes) {
+  std::erase_if(changes, [](const CountChange& c) { return c.total.before + c.total.after == 0; });
+  const auto size = [](const CountChange& c) {
+    return std::pair(std::abs(c.main_loop.delta()), std::abs(c.total.delta()));
+  };
+  std::ranges::stable_sort(changes, std::ranges::greater(), size);
+  return changes;
+}
+
+}  // namespace
+
+std::vector<CountChange> class_changes(const SassProfile& a, const SassProfile& b) {
+  std::vector<CountChange> changes;
+  for (const OpcodeClassText& text : opcode_classes()) {
+    changes.push_back(change(std::string(text.name), a.of(text.which), b.of(text.which)));
+  }
+  return greatest_first(std::move(changes));
+}
+
+std::vector<CountChange> opcode_changes(const SassProfile& a, const SassProfile& b) {
+  std::map<std::string, std::pair<SassCount, SassCount>> counts;
+  for (const OpcodeCount& opcode : a.opcodes) {
+    counts[opcode.mnemonic].first = opcode.count;
+  }
+  for (const OpcodeCount& opcode : b.opcodes) {
+    counts[opcode.mnemonic].second = opcode.count;
+  }
+  std::vector<CountChange> changes;
+  for (const auto& [mnemonic, both] : counts) {
+    changes.push_back(change(mnemonic, both.first, both.second));
+  }
+  return greatest_first(std::move(changes));
+}
+
+namespace {
+
+auto heat(const LineCount& count) {
+  return std::tuple(count.own.main_loop, count.with_inlined.main_loop, count.own.total,
+                    count.with_inlined.total);
+}
+
+std::vector<LineCount> hottest_first(std::map<SourceLine, LineCount>&& counts) {
+  std::vector<LineCount> lines;
+  for (auto& [line, count] : counts) {
+    lines.push_back(std::move(count));
+  }
+  std::ranges::stable_sort(lines, std::ranges::greater(), heat);
+  return lines;
+}
+
+/// Removes repeated lines. A recursive function may be inlined into itself.
+SourceChain distinct(SourceChain chain) {
+  std::ranges::sort(chain);
+  chain.erase(std::unique(chain.begin(), chain.end()), chain.end());
+  return chain;
+}
+
+}  // namespace
+
+LineCounts count_lines(const Listing& listing, const SassFunction& function) {
+  const std::vector<LoopPlace> places = loop_places(function);
+  LineCounts counts;
+  std::map<SourceLine, LineCount> lines;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const Instruction& instruction = function.instructions[i];
+    const SourceChain& chain = listing.places.at(instruction.place);
+    add(counts.all, places[i]);
+    if (chain.empty()) {
+      add(counts.without_line, places[i]);
+      continue;
+    }
+    for (const SourceLine& line : distinct(chain)) {
+      LineCount& count = lines[line];
+      count.at = line;
+      add(count.with_inlined, places[i]);
+    }
+    LineCount& own = lines[chain.front()];
+    add(own.own, places[i]);
+    add(own.classes.at(static_cast<std::size_t>(class_of(instruction))), places[i]);
+  }
+  counts.lines = hottest_first(std::move(lines));
+  return counts;
 }
 
 }  // namespace fatune

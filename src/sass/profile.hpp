@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "core/source_line.hpp"
 #include "sass/listing.hpp"
-#include "sass/loop_place.hpp"
+#include "sass/loops.hpp"
 #include "sass/opcode_class.hpp"
 
 namespace fatune {
@@ -70,5 +71,49 @@ struct SassProfile {
 
 /// The opcodes that the table of classes does not have, each once.
 [[nodiscard]] std::vector<std::string> unknown_opcodes(const SassProfile& profile);
+
+struct BeforeAfter {
+  std::int64_t before = 0;
+  std::int64_t after = 0;
+
+  [[nodiscard]] std::int64_t delta() const { return after - before; }
+  /// Returns nothing if there was none before.
+  [[nodiscard]] std::optional<double> relative_percent() const {
+    return before == 0
+               ? std::nullopt
+               : std::optional(100.0 * static_cast<double>(delta()) / static_cast<double>(before));
+  }
+};
+
+struct CountChange {
+  std::string what;  ///< a class, or an opcode with its modifiers
+  BeforeAfter main_loop;
+  BeforeAfter total;
+};
+
+/// The greatest change of the main loop comes first, then of the whole function. Classes and
+/// opcodes that neither profile has are left out.
+[[nodiscard]] std::vector<CountChange> class_changes(const SassProfile& a, const SassProfile& b);
+[[nodiscard]] std::vector<CountChange> opcode_changes(const SassProfile& a, const SassProfile& b);
+
+/// The instructions that the compiler made from one source line.
+struct LineCount {
+  SourceLine at;
+  SassCount own;           ///< instructions that were written there
+  SassCount with_inlined;  ///< these, and those of functions that were inlined there
+  std::array<SassCount, kOpcodeClasses> classes;  ///< divides `own` into classes
+};
+
+struct LineCounts {
+  /// The lines with the most instructions in the main loop come first (own ones, then inlined
+  /// ones), then those with the most in the function.
+  std::vector<LineCount> lines;
+  SassCount all;
+  SassCount without_line;  ///< the part whose source line the compiler does not give
+};
+
+/// Counts instructions by source line, as far as the listing has line information. An instruction
+/// counts once for its own line, and once for each other line that it was inlined at.
+[[nodiscard]] LineCounts count_lines(const Listing& listing, const SassFunction& function);
 
 }  // namespace fatune

@@ -5,7 +5,7 @@
 #include "search/exhaustive_search.hpp"
 #include "search/local_search.hpp"
 #include "search/model_search.hpp"
-#include "search/random_search.hpp"
+#include "search/point_source.hpp"
 
 namespace fatune {
 namespace {

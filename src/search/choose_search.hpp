@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <memory>
 
-#include "core/search_kind.hpp"
-#include "search/search_limits.hpp"
+#include "core/measure_policy.hpp"
+#include "search/candidate_source.hpp"
 
 namespace fatune {
 

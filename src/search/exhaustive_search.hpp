@@ -1,6 +1,6 @@
 #pragma once
 
-#include "search/search_limits.hpp"
+#include "search/candidate_source.hpp"
 
 namespace fatune {
 

@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,6 +77,20 @@ class PointSource : public CandidateSource {
   std::size_t untried_count_;
   std::size_t open_ = 0;
   bool suffices_ = false;  ///< pick() has ended the search
+};
+
+/// Proposes points in shuffled order.
+class RandomSource : public PointSource {
+ public:
+  RandomSource(SearchSpace space, std::size_t most_tried, std::uint64_t seed);
+
+  [[nodiscard]] bool learns() const override { return false; }
+
+ protected:
+  [[nodiscard]] std::vector<Pick> pick(std::size_t most) override;
+
+ private:
+  std::vector<std::size_t> left_;  ///< the next one last
 };
 
 }  // namespace fatune

@@ -17,7 +17,7 @@
 
 #include "core/error.hpp"
 #include "core/visible_text.hpp"
-#include "store/plain_schema.hpp"
+#include "store/schema.hpp"
 
 namespace fatune {
 namespace {

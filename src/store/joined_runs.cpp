@@ -7,8 +7,10 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
+#include "store/stored_result.hpp"
 
 namespace fatune {
 namespace {
@@ -125,6 +127,23 @@ JoinedRun join_runs(const std::vector<StoredShard>& parts) {
     joined.problems.push_back(taken.row->id);
   }
   return joined;
+}
+
+std::int64_t count_finished(Database& database, const Shard& shard) {
+  Statement row = database.prepare(
+      "SELECT DISTINCT p.problem FROM run_problems p JOIN runs r ON r.id = p.run "
+      "WHERE p.finished = 1 AND r.header ->> '$.shard.sweep' = "
+      "(SELECT header ->> '$.shard.sweep' FROM runs WHERE header ->> '$.shard.fleet' = ? "
+      " AND header ->> '$.shard.count' = ? AND header ->> '$.shard.numbers[0]' = ? "
+      " ORDER BY id DESC LIMIT 1)");
+  row.bind(shard.fleet, shard.count, shard.numbers.front());
+  std::vector<Problem> finished;
+  while (row.step()) {
+    finished.push_back(read_column<Problem>(row, 0));
+  }
+  return std::ranges::count_if(shard.problems, [&](const PlacedProblem& placed) {
+    return std::ranges::find(finished, placed.problem) != finished.end();
+  });
 }
 
 }  // namespace fatune

@@ -7,6 +7,8 @@
 #include "attention/problem.hpp"
 #include "core/config.hpp"
 #include "report/report.hpp"
+#include "report/shard.hpp"
+#include "store/database.hpp"
 
 namespace fatune {
 
@@ -39,5 +41,9 @@ struct JoinedRun {
 /// the GPU that took longest, and is complete once all problems of the sweep are finished. If only
 /// one run contributes, its header stays as it is.
 [[nodiscard]] JoinedRun join_runs(const std::vector<StoredShard>& parts);
+
+/// Counts the problems of a shard that are finished in a store. Takes into account all runs,
+/// including earlier attempts, of the latest sweep that has stored this shard.
+[[nodiscard]] std::int64_t count_finished(Database& database, const Shard& shard);
 
 }  // namespace fatune

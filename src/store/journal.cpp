@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "core/kernel_time.hpp"
-#include "store/digest.hpp"
-#include "store/earlier_runs.hpp"
+#include "core/outcome.hpp"
+#include "store/recall.hpp"
+#include "store/seal.hpp"
 #include "store/stored_result.hpp"
 
 namespace fatune {

@@ -6,8 +6,8 @@
 #include "attention/problem.hpp"
 #include "core/journal_event.hpp"
 #include "store/database.hpp"
-#include "store/digest.hpp"
 #include "store/run_writer.hpp"
+#include "store/seal.hpp"
 
 namespace fatune {
 

@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include "core/environment.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "core/text_parts.hpp"
 #include "store/schema.hpp"
 

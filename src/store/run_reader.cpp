@@ -187,10 +187,6 @@ bool is_of_whole(const Database& database, const Error& error) {
   return error.where() == database.path().string();
 }
 
-}  // namespace
-
-namespace {
-
 /// Lists each run once. All runs of a sweep are one entry, at the place of the last one.
 class RunLister {
  public:

@@ -3,7 +3,6 @@
 #include <random>
 #include <utility>
 
-#include "store/insert.hpp"
 #include "store/seal.hpp"
 #include "store/stored_result.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <variant>
 
-#include "core/kernel_time.hpp"
+#include "core/outcome.hpp"
 
 namespace fatune {
 namespace {

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "study/comparison.hpp"
-#include "study/run_noise.hpp"
+#include "study/run_movement.hpp"
 
 namespace fatune {
 namespace {

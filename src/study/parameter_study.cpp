@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/natural_order.hpp"
 #include "core/outcome.hpp"
+#include "core/text_parts.hpp"
 
 namespace fatune {
 namespace {

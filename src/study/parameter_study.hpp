@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/five_numbers.hpp"
+#include "core/statistics.hpp"
 #include "report/report.hpp"
 
 namespace fatune {

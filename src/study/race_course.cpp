@@ -1,9 +1,9 @@
 #include "study/race_course.hpp"
 
+#include <algorithm>
 #include <map>
 #include <variant>
 
-#include "core/elimination_text.hpp"
 #include "core/stop_reason.hpp"
 
 namespace fatune {
@@ -40,6 +40,24 @@ std::vector<RoundOfRace> race_course(const ProblemReport& problem) {
   for (const auto& [round, leaving] : eliminated) {
     contenders -= leaving;
     course.push_back({round, contenders});
+  }
+  return course;
+}
+
+std::vector<BestSoFar> search_course(const ProblemReport& problem) {
+  std::vector<const Result*> proposed;
+  for (const Result& result : problem.ranking) {
+    if (result.proposal > 0) {
+      proposed.push_back(&result);
+    }
+  }
+  std::ranges::sort(proposed, {}, &Result::proposal);
+  std::vector<BestSoFar> course;
+  for (const Result* result : proposed) {
+    const double us = ranked_us(result->outcome);
+    if (course.empty() || us < course.back().us) {
+      course.push_back({result->proposal, us, result->short_form, result->proposed_by});
+    }
   }
   return course;
 }

@@ -7,8 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "core/is_among.hpp"
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "tuned/smallest_cover.hpp"
 
 namespace fatune {

@@ -2,10 +2,18 @@
 
 #include <vector>
 
+#include "core/error.hpp"
+#include "plan/planner.hpp"
 #include "runtime/tuned_range.hpp"
-#include "tuned/runtime_table.hpp"
+#include "tuned/tuned_table.hpp"
 
 namespace fatune {
+
+Coordinates coordinates_of(const Problem& problem, int sm_count) {
+  return fatune_attention::detail::coordinates_of(
+      {runtime_problem(problem), problem.layout == Layout::bhsd}, sm_count);
+}
+
 namespace {
 
 namespace runtime = fatune_attention::detail;
@@ -90,6 +98,33 @@ TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
   }
   chosen.untuned = untuned(runtime_table.table(), wanted, runtime_gpu(model), choice.step).text;
   return chosen;
+}
+
+namespace {
+
+std::optional<std::string> why_not_launched(const Family& family, const Config& config,
+                                            const Problem& problem, const DeviceLimits& device) {
+  if (const auto invalid = check_valid(family, config, &problem, &device)) {
+    return invalid->reason;
+  }
+  if (const auto unlaunchable = check_limits(family, config, problem, device)) {
+    return unlaunchable->limit;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+WhyNot families_say(const FamilySet& families) {
+  return [&families](const Config& config, const Problem& problem,
+                     const DeviceLimits& device) -> std::optional<std::string> {
+    const Family& family = families.of(config);
+    try {
+      return why_not_launched(family, config, problem, device);
+    } catch (const Error& error) {
+      return "the problem is too large for it: " + error.what_was_wrong();
+    }
+  };
 }
 
 }  // namespace fatune

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -10,10 +11,23 @@
 #include "attention/problem.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
-#include "tuned/buckets.hpp"
+#include "plan/family_set.hpp"
+#include "runtime/choose.hpp"
 #include "tuned/tuned_table.hpp"
 
 namespace fatune {
+
+using fatune_attention::detail::Buckets;
+using fatune_attention::detail::buckets_of;
+using fatune_attention::detail::Coordinates;
+using fatune_attention::detail::Distance;
+using fatune_attention::detail::neighbour_distance;
+
+inline constexpr std::array<std::string_view, 7> kBucketNames{
+    "queries", "keys", "heads_per_sm", "group", "window", "lse", "layout_bhsd"};
+
+/// See runtime/choose.hpp. Precondition: check_problem() passes, sm_count > 0.
+[[nodiscard]] Coordinates coordinates_of(const Problem& problem, int sm_count);
 
 using ChoiceStep = fatune_attention::Step;
 [[nodiscard]] std::string_view choice_step_name(ChoiceStep step);  ///< "exact", "same bucket", ...
@@ -45,5 +59,10 @@ using WhyNot =
 /// (runtime/choose.hpp). Precondition: check_problem() passes.
 [[nodiscard]] TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
                                        const DeviceLimits& device, const WhyNot& why_not);
+
+/// Returns a check by the families' own rules: values that the kernel knows, its rules of validity
+/// for the problem and the device, and the device's limits. A problem on which an expression fails,
+/// such as one that is too large for the arguments, is refused. `families` must outlive the result.
+[[nodiscard]] WhyNot families_say(const FamilySet& families);
 
 }  // namespace fatune

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
-#include "core/source_hashes.hpp"
+#include "core/kernel_code.hpp"
 #include "plan/family_set.hpp"
 #include "report/report.hpp"
+#include "tuned/cover.hpp"
+#include "tuned/prediction.hpp"
 #include "tuned/tuned_table.hpp"
 
 namespace fatune {
@@ -25,5 +29,14 @@ struct KernelsAtHand {
 /// equals that of the row. Call finish_table() after the last run. `name`: of the origin.
 void add_tuned(const RunReport& run, const std::string& name, const KernelsAtHand& kernels,
                TunedTable& table);
+
+/// A table, and what is known about it.
+struct ExportReport {
+  TunedTable table;
+  std::vector<LeftOut> left_out;  ///< one for each row, in order
+  SourceHashes source_hashes;
+  std::string fatune_version;
+  std::optional<Cover> cover{};  ///< the table has only its configurations; absent: it has all
+};
 
 }  // namespace fatune

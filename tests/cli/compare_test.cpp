@@ -8,7 +8,7 @@
 
 #include "cli/hostile_texts.hpp"
 #include "cli/program.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "core/visible_text.hpp"
 
 namespace fatune::testing_cli {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/process.hpp"
-#include "core/exit_code.hpp"
+#include "core/error.hpp"
 #include "golden_file.hpp"
 
 namespace fatune::testing_cli {

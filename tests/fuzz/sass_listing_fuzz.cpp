@@ -7,12 +7,10 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "sass/line_counts.hpp"
+#include "sass/listing.hpp"
 #include "sass/listing_text.hpp"
 #include "sass/normal_form.hpp"
-#include "sass/parse_listing.hpp"
 #include "sass/profile.hpp"
-#include "sass/sequence_diff.hpp"
 
 namespace {
 

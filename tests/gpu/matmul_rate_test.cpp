@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/device_peaks.hpp"
+#include "core/device_limits.hpp"
 #include "gpu/gpu_test.hpp"
 #include "gpu/module.hpp"
 #include "measure/measurement_kernels.hpp"

@@ -1,6 +1,6 @@
 #include "app/artifacts/kernel_file_name.hpp"
 
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 
 #include <algorithm>
 #include <cctype>

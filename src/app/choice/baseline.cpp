@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "plan/config_text.hpp"
 #include "plan/short_form.hpp"
 

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "data/json_file.hpp"
 #include "plan/parameter.hpp"
 #include "plan/space.hpp"

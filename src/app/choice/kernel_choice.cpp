@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "app/choice/presets.hpp"
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "data/file_tree.hpp"
 #include "tuned/tuned_file.hpp"
 

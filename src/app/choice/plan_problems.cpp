@@ -13,7 +13,7 @@
 
 #include "app/console/console.hpp"
 #include "core/error.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "plan/short_form.hpp"
 
 namespace fatune {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "app/option_groups.hpp"
-#include "attention/problem_preset.hpp"
+#include "attention/problem_details.hpp"
 
 namespace fatune {
 

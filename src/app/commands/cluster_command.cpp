@@ -13,7 +13,7 @@
 #include "app/fleet/sbatch_script.hpp"
 #include "core/environment.hpp"
 #include "core/error.hpp"
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "core/text_parts.hpp"
 #include "emit/cluster_report.hpp"
 #include "emit/output_file.hpp"

@@ -14,7 +14,7 @@
 #include "app/run/session.hpp"
 #include "compile/compile_each.hpp"
 #include "core/error.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "emit/compile_report.hpp"
 #include "emit/output_file.hpp"
 #include "engine/interrupt.hpp"

@@ -16,7 +16,7 @@
 #include "app/run/gpu_setup.hpp"
 #include "core/arch.hpp"
 #include "debug/cause.hpp"
-#include "debug/kernel_values.hpp"
+#include "debug/step_values.hpp"
 #include "emit/debug_report.hpp"
 #include "emit/document/render.hpp"
 #include "emit/output_file.hpp"

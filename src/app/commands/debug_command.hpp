@@ -7,7 +7,7 @@
 
 #include "app/option_groups.hpp"
 #include "attention/input_kind.hpp"
-#include "core/exit_code.hpp"
+#include "core/error.hpp"
 
 namespace fatune {
 

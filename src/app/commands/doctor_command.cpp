@@ -4,7 +4,7 @@
 
 #include "app/commands/doctor_checks.hpp"
 #include "app/console/console.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 
 namespace fatune {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/option_groups.hpp"
-#include "core/exit_code.hpp"
+#include "core/error.hpp"
 
 namespace fatune {
 

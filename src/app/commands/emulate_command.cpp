@@ -15,8 +15,8 @@
 #include "app/emulation/emulate_config.hpp"
 #include "app/run/session.hpp"
 #include "compile/compiler.hpp"
-#include "core/for_each_index.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
+#include "core/task_pool.hpp"
 #include "emit/emulate_report.hpp"
 #include "engine/interrupt.hpp"
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "app/option_groups.hpp"
-#include "core/exit_code.hpp"
+#include "core/error.hpp"
 #include "core/export_format.hpp"
 
 namespace fatune {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/option_groups.hpp"
-#include "core/exit_code.hpp"
+#include "core/error.hpp"
 #include "core/export_format.hpp"
 
 namespace fatune {

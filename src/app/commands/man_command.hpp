@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "core/exit_code.hpp"
+#include "core/error.hpp"
 
 namespace fatune {
 

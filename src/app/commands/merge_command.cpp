@@ -7,7 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "app/console/console.hpp"
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "emit/merge_report.hpp"
 #include "store/merge.hpp"
 #include "store/open_store.hpp"

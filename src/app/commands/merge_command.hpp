@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "app/option_groups.hpp"
-#include "core/exit_code.hpp"
+#include "core/error.hpp"
 
 namespace fatune {
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "app/option_groups.hpp"
-#include "core/exit_code.hpp"
+#include "core/error.hpp"
 
 namespace fatune {
 

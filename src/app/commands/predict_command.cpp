@@ -11,10 +11,10 @@
 #include "app/console/console.hpp"
 #include "app/tuned/load_tuned.hpp"
 #include "core/error.hpp"
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "core/text_parts.hpp"
 #include "emit/predict_report.hpp"
-#include "tuned/eligibility.hpp"
+#include "tuned/tuned_choice.hpp"
 
 namespace fatune {
 namespace {

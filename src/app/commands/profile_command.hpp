@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/profile/profile_options.hpp"
-#include "core/exit_code.hpp"
+#include "core/error.hpp"
 
 namespace fatune {
 

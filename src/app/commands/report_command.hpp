@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "app/option_groups.hpp"
-#include "core/exit_code.hpp"
-#include "core/report_format.hpp"
+#include "core/error.hpp"
+#include "core/output_format.hpp"
 
 namespace fatune {
 

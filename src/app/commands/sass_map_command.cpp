@@ -6,9 +6,9 @@
 #include "app/sass/mapped_code.hpp"
 #include "core/text_parts.hpp"
 #include "emit/sass_map_report.hpp"
-#include "sass/line_counts.hpp"
 #include "sass/line_map.hpp"
 #include "sass/listing_text.hpp"
+#include "sass/profile.hpp"
 
 namespace fatune {
 namespace {

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "app/sass/code_options.hpp"
-#include "core/exit_code.hpp"
-#include "core/map_target.hpp"
+#include "core/error.hpp"
+#include "core/source_line.hpp"
 
 namespace fatune {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "app/option_groups.hpp"
-#include "core/exit_code.hpp"
+#include "core/error.hpp"
 
 namespace fatune {
 

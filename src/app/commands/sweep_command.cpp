@@ -22,7 +22,7 @@
 #include "app/run/session.hpp"
 #include "app/tuned/suggestions.hpp"
 #include "core/error.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "plan/planner.hpp"
 #include "search/choose_search.hpp"
 #include "search/promising_sample.hpp"

@@ -11,7 +11,7 @@
 #include "app/run/session.hpp"
 #include "app/study/shipped_results.hpp"
 #include "core/error.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 

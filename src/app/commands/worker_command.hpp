@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/exit_code.hpp"
+#include "core/error.hpp"
 
 namespace fatune {
 

@@ -14,7 +14,7 @@
 
 #include "core/error.hpp"
 #include "core/visible_text.hpp"
-#include "process/standard_streams.hpp"
+#include "process/descriptor.hpp"
 
 namespace fatune {
 namespace {

@@ -11,7 +11,7 @@
 #include "attention/forward_arguments.hpp"
 #include "compile/compiler.hpp"
 #include "core/error.hpp"
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "engine/device_lock.hpp"
 #include "measure/remote_measurer.hpp"
 #include "plan/planner.hpp"

@@ -8,7 +8,7 @@
 
 #include "app/console/progress.hpp"
 #include "attention/error_rule.hpp"
-#include "core/for_each_index.hpp"
+#include "core/task_pool.hpp"
 #include "emulation/finding_groups.hpp"
 #include "emulation/small_emulation.hpp"
 #include "engine/interrupt.hpp"

@@ -10,8 +10,8 @@
 #include "core/sha256.hpp"
 #include "data/file_tree.hpp"
 #include "emit/output_file.hpp"
+#include "store/joined_runs.hpp"
 #include "store/open_store.hpp"
-#include "store/shard_progress.hpp"
 
 namespace fatune {
 namespace {

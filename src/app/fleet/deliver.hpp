@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/option_groups.hpp"
-#include "core/exit_code.hpp"
+#include "core/error.hpp"
 #include "report/shard.hpp"
 #include "store/merge.hpp"
 

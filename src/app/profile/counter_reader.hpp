@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "counters/counter_field.hpp"
+#include "counters/counter_fields.hpp"
 #include "engine/counting_session.hpp"
 
 namespace fatune {

@@ -31,7 +31,7 @@ struct NcuFiles {
 /// leaves its report in `files`. If a configuration kills the worker, which loses what was counted,
 /// all are counted again, each in its own run: reports <stem>_1, <stem>_2, ... Returns one result
 /// for each case, or fewer if `before` ended it. Throws Error with the reason that the profiler
-/// gives (ncu_messages.hpp).
+/// gives (ncu.hpp).
 [[nodiscard]] std::vector<CountedCase> count_with_ncu(const Ncu& ncu, MeasuringSetup setup,
                                                       const CountPlan& plan,
                                                       const std::vector<CountCase>& cases,

@@ -6,7 +6,7 @@
 #include "app/profile/profile_import.hpp"
 #include "attention/probe_problem.hpp"
 #include "core/error.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "engine/results.hpp"
 #include "plan/kernel_name.hpp"
 #include "plan/planner.hpp"

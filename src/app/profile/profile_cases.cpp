@@ -7,7 +7,7 @@
 #include "app/choice/plan_problems.hpp"
 #include "app/run/stored_reports.hpp"
 #include "core/error.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "plan/planner.hpp"
 
 namespace fatune {

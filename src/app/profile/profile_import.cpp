@@ -7,7 +7,7 @@
 
 #include "app/profile/ncu_reader.hpp"
 #include "core/error.hpp"
-#include "core/kernel_time.hpp"
+#include "core/outcome.hpp"
 #include "counters/counter_fields.hpp"
 #include "counters/derive.hpp"
 #include "plan/kernel_name.hpp"

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "core/environment.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "core/text_parts.hpp"
 #include "core/visible_text.hpp"
 #include "gpu/nvml.hpp"

@@ -8,7 +8,7 @@
 
 #include "core/error.hpp"
 #include "plan/short_form.hpp"
-#include "rank/duel.hpp"
+#include "rank/ranking.hpp"
 #include "study/comparison.hpp"
 
 namespace fatune {

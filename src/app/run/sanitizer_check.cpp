@@ -14,7 +14,6 @@
 #include "data/file_tree.hpp"
 #include "process/find_tool.hpp"
 #include "sanitizer/race_groups.hpp"
-#include "sanitizer/sanitizer_command.hpp"
 #include "sanitizer/sanitizer_report.hpp"
 
 namespace fatune {

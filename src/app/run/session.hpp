@@ -11,7 +11,7 @@
 #include "app/choice/target.hpp"
 #include "app/option_groups.hpp"
 #include "compile/cubin_cache.hpp"
-#include "core/exit_code.hpp"
+#include "core/error.hpp"
 #include "engine/problem_plan.hpp"
 #include "report/shard.hpp"
 #include "search/exhaustive_search.hpp"

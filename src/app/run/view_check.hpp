@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/run/session.hpp"
-#include "core/table_view.hpp"
+#include "core/output_format.hpp"
 
 namespace fatune {
 

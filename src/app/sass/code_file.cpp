@@ -9,9 +9,9 @@
 #include "app/sass/embedded_cubins.hpp"
 #include "app/scratch_folder.hpp"
 #include "core/error.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "data/file_tree.hpp"
-#include "sass/parse_listing.hpp"
+#include "sass/listing.hpp"
 
 namespace fatune {
 namespace {

@@ -9,7 +9,7 @@
 #include "emit/output_file.hpp"
 #include "process/find_tool.hpp"
 #include "process/run_program.hpp"
-#include "sass/parse_listing.hpp"
+#include "sass/listing.hpp"
 
 namespace fatune {
 

@@ -16,7 +16,7 @@
 #include "app/scratch_folder.hpp"
 #include "compile/compiler.hpp"
 #include "core/error.hpp"
-#include "core/for_each_index.hpp"
+#include "core/task_pool.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"

@@ -12,11 +12,10 @@
 #include "app/study/shipped_results.hpp"
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "core/text_parts.hpp"
 #include "data/json_file.hpp"
 #include "results/other_outputs.hpp"
-#include "results/output_format.hpp"
 #include "results/results_file.hpp"
 
 namespace fatune {

@@ -12,11 +12,10 @@
 #include "core/error.hpp"
 #include "core/sha256.hpp"
 #include "library/family_code.hpp"
-#include "library/kernel_cases.hpp"
 #include "library/kernel_key.hpp"
 #include "plan/planner.hpp"
 #include "plan/scope.hpp"
-#include "tuned/runtime_table.hpp"
+#include "tuned/tuned_table.hpp"
 
 namespace fatune {
 namespace {

@@ -13,7 +13,7 @@
 #include "emit/document/render.hpp"
 #include "emit/export_report.hpp"
 #include "emit/output_file.hpp"
-#include "library/library_files.hpp"
+#include "library/library.hpp"
 #include "process/temporary_file.hpp"
 
 namespace fatune {

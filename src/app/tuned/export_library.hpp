@@ -2,7 +2,7 @@
 
 #include "app/commands/export_command.hpp"
 #include "plan/family_set.hpp"
-#include "tuned/export_report.hpp"
+#include "tuned/tuned_file.hpp"
 
 namespace fatune {
 

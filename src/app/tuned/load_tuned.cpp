@@ -17,7 +17,7 @@
 #include "data/file_tree.hpp"
 #include "report/run_summary.hpp"
 #include "results/results_file.hpp"
-#include "tuned/eligibility.hpp"
+#include "tuned/tuned_choice.hpp"
 #include "tuned/tuned_file.hpp"
 
 namespace fatune {

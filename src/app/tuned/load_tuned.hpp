@@ -2,7 +2,7 @@
 
 #include "app/option_groups.hpp"
 #include "plan/family_set.hpp"
-#include "tuned/export_report.hpp"
+#include "tuned/tuned_file.hpp"
 
 namespace fatune {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "app/tuned/load_tuned.hpp"
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 #include "tuned/tuned_choice.hpp"
 
 namespace fatune {

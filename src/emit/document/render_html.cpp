@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "core/markup.hpp"
 #include "core/sha256.hpp"
 #include "core/text_parts.hpp"
+#include "core/visible_text.hpp"
 #include "emit/document/plot_table.hpp"
 #include "emit/document/render.hpp"
 #include "plot/svg.hpp"

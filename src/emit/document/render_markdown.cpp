@@ -1,4 +1,3 @@
-#include "core/markup.hpp"
 #include "core/visible_text.hpp"
 #include "emit/document/render.hpp"
 #include "plot/character_plot.hpp"

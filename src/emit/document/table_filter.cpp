@@ -12,8 +12,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "core/is_among.hpp"
-#include "core/natural_order.hpp"
+#include "core/ranges.hpp"
 #include "core/text_parts.hpp"
 #include "core/visible_text.hpp"
 #include "plan/expression.hpp"

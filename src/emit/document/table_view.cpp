@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "core/natural_order.hpp"
 #include "core/text_parts.hpp"
 #include "core/visible_text.hpp"
 #include "emit/document/table_filter.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/table_view.hpp"
+#include "core/output_format.hpp"
 #include "emit/document/document.hpp"
 #include "emit/document/table.hpp"
 

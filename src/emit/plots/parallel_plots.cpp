@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "core/natural_order.hpp"
+#include "core/text_parts.hpp"
 #include "emit/plots/plots.hpp"
 #include "emit/plots/problem_group.hpp"
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "attention/flop.hpp"
-#include "core/device_peaks.hpp"
+#include "core/device_limits.hpp"
 #include "emit/plots/plots.hpp"
 
 namespace fatune {

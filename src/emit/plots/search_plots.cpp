@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "emit/plots/plots.hpp"
-#include "study/search_course.hpp"
+#include "study/race_course.hpp"
 
 namespace fatune {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 
 namespace fatune::emulate {
 namespace {

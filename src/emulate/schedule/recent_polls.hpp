@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/is_among.hpp"
+#include "core/ranges.hpp"
 
 namespace fatune::emulate {
 

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace fatune {
 namespace {
@@ -110,6 +111,20 @@ TEST(ChooseInstallation, TakesTheFirstWhoseMachineCodeTheDriverLoads) {
 TEST(ChooseInstallation, WithoutASuitableOneTakesTheFirstThatTheMessageNames) {
   EXPECT_EQ(choose_installation({{"/a/libnvrtc.so.13", {}}}, "535.104.05")->major(), 13);
   EXPECT_EQ(choose_installation({}, "535.104.05"), std::nullopt);
+}
+
+TEST(ReadDriverRelease, FindsItInWhatTheKernelModuleSays) {
+  EXPECT_EQ(
+      read_driver_release("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  "
+                          "Release Build  (root@host)\nGCC version:  gcc version 12.2.0\n"),
+      "580.159.04");
+  EXPECT_EQ(read_driver_release("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat"),
+            "535.104.05");
+}
+
+TEST(ReadDriverRelease, NothingElseIsOne) {
+  EXPECT_EQ(read_driver_release(""), "");
+  EXPECT_EQ(read_driver_release("no driver here\n580.1"), "");
 }
 
 }  // namespace

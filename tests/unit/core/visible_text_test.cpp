@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/markup.hpp"
-
 namespace fatune {
 namespace {
 

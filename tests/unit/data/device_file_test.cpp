@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/device_peaks.hpp"
+#include "core/device_limits.hpp"
 #include "data/json_file.hpp"
 #include "unit/data/throws_error.hpp"
 

@@ -4,10 +4,15 @@
 
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
+#include "attention/cpu_reference.hpp"
+#include "debug/step_values.hpp"
 #include "unit/debug/simulated_kernel.hpp"
 
 namespace fatune {
@@ -226,6 +231,58 @@ TEST(CompareSteps, WithoutAKernelThereIsNothingWrong) {
   EXPECT_EQ(first_wrong(comparison.checks), nullptr);
   EXPECT_FALSE(comparison.checks.back().max_error);
   EXPECT_GT(comparison.checks.back().emulated_error, 0.0);
+}
+
+TEST(StepWindow, IsWithinItsTensor) {
+  const HeadProblem head{100, 64, DType::fp16, true, {32, 16, StepOrder::last_to_first, 0.0}};
+  const StepValues values = empty_values(head);
+  for (const StepTensor tensor : kStepTensors) {
+    const StepWindow window = step_window(head, tensor, 3, 0);
+    EXPECT_EQ(window.rows, 4) << "rows that exist";
+    EXPECT_EQ(window.first_row, 96);
+    EXPECT_LT(window.index(window.rows - 1, window.columns - 1), values.of(tensor).size());
+  }
+  EXPECT_EQ(step_window(head, StepTensor::s, 3, 0).first_column, 96);
+  const StepWindow output = step_window(head, StepTensor::output, 3, 0);
+  EXPECT_EQ(output.index(output.rows - 1, output.columns - 1) + 1, values.output.size());
+}
+
+// 2 rows, 2 keys, 1 tile.
+const HeadProblem kHead{2, 8, DType::bf16, false, {2, 2, StepOrder::first_to_last, 0.0}};
+constexpr std::size_t kScores = 4;
+constexpr std::size_t kRows = 2;
+constexpr std::size_t kOutput = 16;
+
+TEST(KernelValues, TensorsStandOneAfterTheOther) {
+  const std::size_t size = 2 * kScores + 2 * kRows + kOutput;
+  std::vector<float> dump(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    dump[i] = static_cast<float>(i);
+  }
+  dump[1] = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<std::uint16_t> output(kOutput, round_to_element(1.5, DType::bf16));
+  const KernelValues kernel = read_kernel_values(kHead, output, dump);
+  EXPECT_TRUE(kernel.has_steps);
+  EXPECT_EQ(kernel.values.s[0], 0.0);
+  EXPECT_TRUE(std::isnan(kernel.values.s[1]));
+  EXPECT_EQ(kernel.values.p[0], 4.0);
+  EXPECT_EQ(kernel.values.m[0], 8.0);
+  EXPECT_EQ(kernel.values.l[0], 10.0);
+  EXPECT_EQ(kernel.values.o.back(), 27.0);
+  EXPECT_EQ(kernel.values.output.back(), 1.5);
+}
+
+TEST(KernelValues, WithoutIntermediatesTheyAreNotNumbers) {
+  const std::vector<std::uint16_t> output(kOutput);
+  const KernelValues kernel = read_kernel_values(kHead, output, {});
+  EXPECT_FALSE(kernel.has_steps);
+  EXPECT_TRUE(std::isnan(kernel.values.s[0]));
+}
+
+TEST(KernelValues, ThoseOfAnotherHeadAreRefused) {
+  const std::vector<std::uint16_t> output(kOutput);
+  const std::vector<float> dump(3);
+  EXPECT_THROW((void)read_kernel_values(kHead, output, dump), std::logic_error);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@
 #include "record/members.hpp"
 #include "report/cases.hpp"
 #include "report/run_summary.hpp"
-#include "tuned/export_report.hpp"
+#include "tuned/tuned_file.hpp"
 
 // Visits every text of a report. A report that gains a member does not compile until its list here
 // or in record/members.hpp has it.

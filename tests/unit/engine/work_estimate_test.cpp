@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "attention/flop.hpp"
-#include "core/device_peaks.hpp"
+#include "core/device_limits.hpp"
 #include "data/device_file.hpp"
 #include "engine/results.hpp"
 #include "plan/config_text.hpp"

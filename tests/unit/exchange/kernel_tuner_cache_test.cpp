@@ -1,4 +1,4 @@
-#include "exchange/kernel_tuner_cache.hpp"
+#include "exchange/tuning_file.hpp"
 
 #include <gmock/gmock.h>
 

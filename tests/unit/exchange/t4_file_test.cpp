@@ -1,4 +1,4 @@
-#include "exchange/t4_file.hpp"
+#include "exchange/tuning_file.hpp"
 
 #include <gmock/gmock.h>
 

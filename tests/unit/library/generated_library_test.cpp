@@ -10,17 +10,16 @@
 #include <memory>
 
 #include "attention/tensor_shape.hpp"
-#include "core/is_among.hpp"
-#include "core/tensor_map_names.hpp"
+#include "core/kernel_arguments.hpp"
+#include "core/ranges.hpp"
 #include "library/kernel_key.hpp"
-#include "library/library_files.hpp"
+#include "library/library.hpp"
 #include "plan/planner.hpp"
 #include "process/run_program.hpp"
 #include "runtime/facts.hpp"
 #include "runtime/launch_builder.hpp"
-#include "tuned/eligibility.hpp"
-#include "tuned/runtime_table.hpp"
 #include "tuned/tuned_choice.hpp"
+#include "tuned/tuned_table.hpp"
 #include "unit/library/sample_library.hpp"
 
 namespace fatune {

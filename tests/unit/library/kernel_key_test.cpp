@@ -6,7 +6,7 @@
 
 #include "compile/compiler.hpp"
 #include "plan/planner.hpp"
-#include "tuned/runtime_table.hpp"
+#include "tuned/tuned_table.hpp"
 #include "unit/library/sample_library.hpp"
 
 namespace fatune {

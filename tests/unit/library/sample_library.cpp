@@ -9,11 +9,10 @@
 #include "compile/compiler.hpp"
 #include "data/device_file.hpp"
 #include "data/file_tree.hpp"
-#include "library/kernel_cases.hpp"
 #include "library/kernel_key.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
-#include "tuned/runtime_table.hpp"
+#include "tuned/tuned_table.hpp"
 
 namespace fatune::samples {
 namespace {

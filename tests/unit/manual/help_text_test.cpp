@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "manual/option_groups.hpp"
+#include "manual/command_page.hpp"
 #include "unit/manual/samples.hpp"
 
 namespace fatune {

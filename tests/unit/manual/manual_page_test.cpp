@@ -7,8 +7,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "core/exit_code_text.hpp"
-#include "manual/environment_text.hpp"
+#include "manual/reference_tables.hpp"
 #include "unit/manual/samples.hpp"
 
 namespace fatune {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/device_peaks.hpp"
+#include "core/device_limits.hpp"
 #include "gpu/context.hpp"
 #include "gpu/driver.hpp"
 #include "unit/gpu/fake_driver.hpp"

@@ -1,6 +1,7 @@
 // Parses recorded reports (tests/recorded). Where there is no recording, the report follows the
 // tool's manual.
 #include "sanitizer/sanitizer_report.hpp"
+#include "core/error.hpp"
 #include "sanitizer/race_groups.hpp"
 
 #include <fstream>
@@ -213,6 +214,43 @@ TEST(SanitizerReport, AFloodIsBounded) {
   const SanitizerReport report = parse_sanitizer_report(text);
   EXPECT_EQ(report.findings.size(), 1000U);
   EXPECT_EQ(report.findings[0].size_bytes, 0) << "no number";
+}
+
+using ::testing::Contains;
+
+std::vector<std::string> words_of(SanitizerTool tool) {
+  return sanitizer_words(
+      {"/opt/compute-sanitizer", tool, "/tmp/50%", {"flash_forward_kernel", "toy"}});
+}
+
+TEST(SanitizerCommand, LooksAtTheCandidateAloneAndLogsToAFileOfEachProcess) {
+  EXPECT_THAT(
+      words_of(SanitizerTool::racecheck),
+      ElementsAre("/opt/compute-sanitizer", "--tool", "racecheck", "--log-file", "/tmp/50%%/%p.log",
+                  "--show-backtrace", "no", "--kernel-name", "kns=flash_forward_kernel,kns=toy"));
+}
+
+TEST(SanitizerCommand, InitcheckMustSeeWhoWroteTheInputs) {
+  EXPECT_THAT(words_of(SanitizerTool::initcheck), Not(Contains("--kernel-name")));
+}
+
+TEST(SanitizerCommand, MemcheckDoesNotReportWhatTheDriverSaysAnyway) {
+  EXPECT_THAT(words_of(SanitizerTool::memcheck), Contains("--report-api-errors"));
+}
+
+TEST(SanitizerTools, AreReadFromALists) {
+  EXPECT_THAT(parse_sanitizer_tools("racecheck,memcheck,racecheck"),
+              ElementsAre(SanitizerTool::racecheck, SanitizerTool::memcheck));
+  EXPECT_EQ(parse_sanitizer_tools("all").size(), 4U);
+  for (const char* wrong : {"", "leakcheck", "memcheck,", "Memcheck"}) {
+    EXPECT_THROW((void)parse_sanitizer_tools(wrong), Error) << wrong;
+  }
+}
+
+TEST(SanitizerTools, HaveTheNamesThatTheyAreReadBy) {
+  for (const SanitizerTool tool : parse_sanitizer_tools("all")) {
+    EXPECT_THAT(parse_sanitizer_tools(sanitizer_tool_name(tool)), ElementsAre(tool));
+  }
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ TEST(LineMap, APtxLineHasItsSourceAndItsInstruction) {
   }
   ASSERT_NE(exponential, nullptr);
   const LineMap map = toy.map(PtxLine{exponential->line}, 1);
-  EXPECT_THAT(map.source, ElementsAre(SourceLine{kToyFile, 66}, SourceLine{kToy, 87}));
+  EXPECT_THAT(map.source, ElementsAre(SourceLine{kToyFile, 66}, SourceLine{kToyFile, 87}));
   EXPECT_THAT(toy.opcodes(map, 0), ElementsAre("ex2.approx.f32"));
   EXPECT_THAT(toy.opcodes(map, 1), ElementsAre("sub.f32"));
   EXPECT_THAT(toy.mnemonics(map), Contains("MUFU.EX2"));

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "sass/parse_listing.hpp"
+#include "sass/listing.hpp"
 
 namespace fatune {
 

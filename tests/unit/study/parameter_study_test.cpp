@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/mapped.hpp"
+#include "core/ranges.hpp"
 #include "study_samples.hpp"
 
 namespace fatune {

@@ -54,5 +54,51 @@ TEST(Prediction, HasNoRegretOutsideTheTunedRange) {
   EXPECT_FALSE(beside.regret.typical_percent);
 }
 
+/// If 512 is left out, 1024 is its neighbour, and so on. 16384 has no neighbour.
+TunedTable four_lengths() {
+  return samples::table(
+      {row(problem(512), {{1, 10.0}, {2, 10.5}}), row(problem(1024), {{2, 20.0}, {1, 24.0}}),
+       row(problem(2048), {{2, 40.0}, {3, 41.0}}), row(problem(16384), {{3, 80.0}})});
+}
+
+TEST(LeaveOneOut, ChoosesAsIfTheRowHadNotBeenTuned) {
+  const std::vector<LeftOut> all = leave_one_out(four_lengths(), samples::anything_goes());
+  ASSERT_EQ(all.size(), 4U);
+  EXPECT_EQ(all[0].choice.short_form, "c2");
+  EXPECT_NEAR(*all[0].regret_percent, 5.0, 1e-9);
+  EXPECT_EQ(all[1].choice.short_form, "c1") << "512 and 2048 are as near; the first is taken";
+  EXPECT_NEAR(*all[1].regret_percent, 20.0, 1e-9);
+  EXPECT_TRUE(all[2].is_winner);
+  EXPECT_EQ(all[3].choice.step, ChoiceStep::fallback);
+  EXPECT_FALSE(all[3].regret_percent) << "c2 has no time on it";
+}
+
+TEST(LeaveOneOut, IsSummarisedOverWhatIsKnown) {
+  const std::vector<LeftOut> all = leave_one_out(four_lengths(), samples::anything_goes());
+  const RegretSummary summary = summarize_regrets(all);
+  EXPECT_EQ(summary.problems, 4U);
+  EXPECT_EQ(summary.winners, 1U);
+  EXPECT_EQ(summary.known, 3U);
+  EXPECT_NEAR(*summary.median_percent, 5.0, 1e-9);
+  EXPECT_NEAR(*summary.worst_percent, 20.0, 1e-9);
+  EXPECT_EQ(summarize_regrets(all, ChoiceStep::neighbour_bucket).problems, 3U);
+  EXPECT_FALSE(summarize_regrets(all, ChoiceStep::fallback).median_percent);
+}
+
+TEST(LeaveOneOut, CountsWhatCannotBeToldApartFromTheWinner) {
+  TunedTable table = four_lengths();
+  table.problems[0].times[1].tie_group = 1;
+  const RegretSummary summary = summarize_regrets(leave_one_out(table, samples::anything_goes()));
+  EXPECT_EQ(summary.winners, 1U);
+  EXPECT_EQ(summary.ties, 2U);
+}
+
+TEST(LeaveOneOut, IsRefusedWithOneRowAlone) {
+  const TunedTable table = samples::table({row(problem(512), {{1, 10.0}})});
+  const std::vector<LeftOut> all = leave_one_out(table, samples::anything_goes());
+  EXPECT_EQ(all[0].choice.step, ChoiceStep::refused);
+  EXPECT_EQ(summarize_regrets(all).refused, 1U);
+}
+
 }  // namespace
 }  // namespace fatune

@@ -7,8 +7,8 @@
 #include "data/device_file.hpp"
 #include "plan/planner.hpp"
 #include "results/results_file.hpp"
-#include "tuned/eligibility.hpp"
-#include "tuned/leave_one_out.hpp"
+#include "tuned/prediction.hpp"
+#include "tuned/tuned_choice.hpp"
 #include "tuned/tuned_file.hpp"
 
 namespace fatune {

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <ranges>
+#include <type_traits>
+#include <vector>
+
+namespace fatune {
+
+/// True if one of `values`, after `projection`, equals `value`.
+template <typename Value, std::ranges::range Values, typename Projection = std::identity>
+[[nodiscard]] constexpr bool is_among(const Value& value, const Values& values,
+                                      Projection projection = {}) {
+  return std::ranges::find(values, value, projection) != std::ranges::end(values);
+}
+
+/// Returns what `make`, a function or a member, gives for each item.
+template <typename Items, typename Make>
+[[nodiscard]] auto mapped(const Items& items, Make make) {
+  using Made = std::invoke_result_t<Make&, decltype(*std::begin(items))>;
+  std::vector<std::remove_cvref_t<Made>> all;
+  for (const auto& item : items) {
+    all.push_back(std::invoke(make, item));
+  }
+  return all;
+}
+
+}  // namespace fatune
