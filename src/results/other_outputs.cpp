@@ -7,7 +7,8 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <rapidjson/istreamwrapper.h>
+#include <rapidjson/reader.h>
 
 #include "core/error.hpp"
 #include "plan/problem_json.hpp"
@@ -72,46 +73,27 @@ std::vector<CodeStudy> read_code_studies(const JsonNode& document) {
 namespace {
 
 /// Finds the outermost object's member "format", and ends parsing there.
-class FormatFinder final : public nlohmann::json_sax<nlohmann::json> {
+class FormatFinder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, FormatFinder> {
  public:
   [[nodiscard]] const std::string& format() const { return format_; }
 
-  bool null() override { return go_on(); }
-  bool boolean(bool /*value*/) override { return go_on(); }
-  bool number_integer(number_integer_t /*value*/) override { return go_on(); }
-  bool number_unsigned(number_unsigned_t /*value*/) override { return go_on(); }
-  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return go_on(); }
-  bool binary(binary_t& /*value*/) override { return go_on(); }
-  bool string(string_t& value) override {
-    format_ = is_next_ ? value : std::string();
-    return go_on();
+  // NOLINTBEGIN(readability-identifier-naming): RapidJSON's names
+  [[nodiscard]] bool Default() const { return !is_next_; }
+  bool String(const char* text, std::size_t size, bool /*copy*/) {
+    format_.assign(text, is_next_ ? size : 0);
+    return !is_next_;
   }
-  bool start_object(std::size_t /*size*/) override { return enter(); }
-  bool start_array(std::size_t /*size*/) override { return enter(); }
-  bool end_object() override { return leave(); }
-  bool end_array() override { return leave(); }
-  bool key(string_t& name) override {
-    is_next_ = depth_ == 1 && name == "format";
+  bool Key(const char* text, std::size_t size, bool /*copy*/) {
+    is_next_ = depth_ == 1 && std::string_view(text, size) == "format";
     return true;
   }
-  bool parse_error(std::size_t /*at*/, const std::string& /*token*/,
-                   const nlohmann::json::exception& /*error*/) override {
-    return false;
-  }
+  bool StartObject() { return ++depth_ == 1 || !is_next_; }
+  bool StartArray() { return ++depth_ == 1 || !is_next_; }
+  bool EndObject(std::size_t /*members*/) { return --depth_ >= 0; }
+  bool EndArray(std::size_t /*items*/) { return --depth_ >= 0; }
+  // NOLINTEND(readability-identifier-naming)
 
  private:
-  /// Returns false, which ends parsing, if the last value was the format.
-  [[nodiscard]] bool go_on() const { return !is_next_; }
-  bool enter() {
-    const bool more = go_on();
-    ++depth_;
-    return more;
-  }
-  bool leave() {
-    --depth_;
-    return true;
-  }
-
   std::string format_;
   int depth_ = 0;
   bool is_next_ = false;
@@ -127,7 +109,10 @@ std::string output_format_of(const std::filesystem::path& file) {
                 "name a file that fatune has written, or a run from 'fatune history'");
   }
   FormatFinder finder;
-  nlohmann::json::sax_parse(stream, &finder, nlohmann::json::input_format_t::json, false);
+  rapidjson::IStreamWrapper bytes(stream);
+  constexpr unsigned kFlags =
+      rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
+  rapidjson::Reader().Parse<kFlags>(bytes, finder);
   return finder.format();
 }
 
