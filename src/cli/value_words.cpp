@@ -29,7 +29,7 @@ Words emulation_checks() {
 
 Words sanitizer_tools() {
   Words words = mapped(parse_sanitizer_tools(kAll),
-                       [](SanitizerTool tool) { return std::string(sanitizer_tool_name(tool)); });
+                       [](SanitizerTool tool) { return std::string(enum_name(tool)); });
   words.emplace_back(kAll);
   return words;
 }

@@ -1,7 +1,6 @@
 #include "core/sanitizer.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
@@ -11,29 +10,15 @@
 namespace fatune {
 namespace {
 
-struct NamedTool {
-  SanitizerTool tool;
-  std::string_view name;
-};
-constexpr std::array<NamedTool, 4> kTools{{{SanitizerTool::memcheck, "memcheck"},
-                                           {SanitizerTool::racecheck, "racecheck"},
-                                           {SanitizerTool::synccheck, "synccheck"},
-                                           {SanitizerTool::initcheck, "initcheck"}}};
-constexpr std::string_view kAll = "all";
-
-void add(SanitizerTool tool, std::vector<SanitizerTool>& tools) {
-  if (!is_among(tool, tools)) {
-    tools.push_back(tool);
-  }
-}
-
 void add_named(std::string_view name, std::vector<SanitizerTool>& tools) {
   bool known = false;
-  for (const NamedTool& each : kTools) {
-    if (name == each.name || name == kAll) {
-      add(each.tool, tools);
-      known = true;
+  for (const std::string_view each : kEnumNames<SanitizerTool>.names) {
+    const SanitizerTool tool = parse_enum<SanitizerTool>(each);
+    const bool named = name == each || name == "all";
+    if (named && !is_among(tool, tools)) {
+      tools.push_back(tool);
     }
+    known = known || named;
   }
   if (!known) {
     throw Error(ExitCode::usage, fmt::format("'{}' is not a tool of compute-sanitizer", name),
@@ -52,10 +37,6 @@ std::string against_text(const std::vector<std::string>& against) {
 }
 
 }  // namespace
-
-std::string_view sanitizer_tool_name(SanitizerTool tool) {
-  return kTools.at(static_cast<std::size_t>(tool)).name;
-}
 
 std::vector<SanitizerTool> parse_sanitizer_tools(std::string_view text) {
   std::vector<SanitizerTool> tools;

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/enum_names.hpp"
+
 namespace fatune {
 
 /// The tools of NVIDIA's Compute Sanitizer.
@@ -15,7 +17,9 @@ enum class SanitizerTool {
   initcheck,  ///< global memory that is read before it is written
 };
 
-[[nodiscard]] std::string_view sanitizer_tool_name(SanitizerTool tool);
+template <>
+inline constexpr EnumNames<4> kEnumNames<SanitizerTool>{
+    "sanitizer tool", {"memcheck", "racecheck", "synccheck", "initcheck"}};
 /// Reads "racecheck", "memcheck,initcheck" or "all". The result has no duplicates and keeps the
 /// order. Throws Error(usage) for any other text.
 [[nodiscard]] std::vector<SanitizerTool> parse_sanitizer_tools(std::string_view text);

@@ -28,7 +28,7 @@ std::string escaped(const std::string& path) {
 std::vector<std::string> sanitizer_words(const SanitizerCommand& command) {
   std::vector<std::string> words{command.program,
                                  "--tool",
-                                 std::string(sanitizer_tool_name(command.tool)),
+                                 std::string(enum_name(command.tool)),
                                  "--log-file",
                                  escaped(command.log_folder) + "/%p.log",
                                  "--show-backtrace",

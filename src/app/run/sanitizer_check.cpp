@@ -121,7 +121,7 @@ std::optional<CheckedInput> check_one(const SanitizerCheck& check, const Planned
   }
   CheckedInput row{
       run.problems.front().problem, result->short_form, options.policy.seed, {}, {}, {}};
-  row.tool = sanitizer_tool_name(check.tool);
+  row.tool = enum_name(check.tool);
   judge(*result, read_logs(logs.path()), row);
   return row;
 }

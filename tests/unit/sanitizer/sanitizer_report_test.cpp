@@ -249,7 +249,7 @@ TEST(SanitizerTools, AreReadFromALists) {
 
 TEST(SanitizerTools, HaveTheNamesThatTheyAreReadBy) {
   for (const SanitizerTool tool : parse_sanitizer_tools("all")) {
-    EXPECT_THAT(parse_sanitizer_tools(sanitizer_tool_name(tool)), ElementsAre(tool));
+    EXPECT_THAT(parse_sanitizer_tools(enum_name(tool)), ElementsAre(tool));
   }
 }
 
