@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/ranges.hpp"
 #include "data/json_file.hpp"
 
 namespace fatune {
@@ -76,14 +77,6 @@ Json tune_params(const TuningResults& results) {
   return params;
 }
 
-Json member_names(const Json& object) {
-  Json keys = Json::array();
-  for (const auto& member : object.items()) {
-    keys.push_back(member.key());
-  }
-  return keys;
-}
-
 /// The error that any member of an entry names; Validity::correct: there is none.
 Validity entry_validity(const JsonNode& entry) {
   for (const nlohmann::json& value : entry.raw()) {
@@ -99,14 +92,6 @@ Validity entry_validity(const JsonNode& entry) {
                                                                                : Validity::correct;
 }
 
-std::vector<double> times_of(const std::optional<JsonNode>& list) {
-  std::vector<double> times_ms;
-  for (const JsonNode& time : list ? list->elements() : std::vector<JsonNode>()) {
-    times_ms.push_back(read_kernel_time(time, kUsPerMs));
-  }
-  return times_ms;
-}
-
 TunedSetting read_entry(const JsonNode& entry, const std::vector<std::string>& keys) {
   TunedSetting setting;
   for (const std::string& key : keys) {
@@ -116,7 +101,9 @@ TunedSetting read_entry(const JsonNode& entry, const std::vector<std::string>& k
   const auto time = entry.find("time");
   if (setting.validity == Validity::correct && time) {
     setting.time_ms = read_kernel_time(*time, kUsPerMs);
-    setting.runtimes_ms = times_of(entry.find("times"));
+    setting.runtimes_ms = mapped(entry.elements_of("times"), [](const JsonNode& one) {
+      return read_kernel_time(one, kUsPerMs);
+    });
   }
   if (const auto compile = entry.find("compile_time")) {
     setting.compile_ms = read_duration(*compile, kUsPerMs);
@@ -125,14 +112,6 @@ TunedSetting read_entry(const JsonNode& entry, const std::vector<std::string>& k
     setting.timestamp = timestamp->text();
   }
   return setting;
-}
-
-std::vector<std::string> texts_of(const JsonNode& list) {
-  std::vector<std::string> texts;
-  for (const JsonNode& text : list.elements()) {
-    texts.push_back(text.text());
-  }
-  return texts;
 }
 
 /// The number of braces that are open after the text; -1: it ends within a string.
@@ -158,8 +137,10 @@ Json kernel_tuner_cache_json(const TuningResults& results) {
   Json json{{"device_name", results.device_name},
             {"kernel_name", results.kernel_name},
             {"problem_size", results.problem_size}};
-  json["tune_params_keys"] = member_names(tune_params(results));
-  json["tune_params"] = tune_params(results);
+  const Json params = tune_params(results);
+  json["tune_params_keys"] =
+      mapped(params.items(), [](const auto& parameter) { return parameter.key(); });
+  json["tune_params"] = params;
   json["objective"] = "time";
   json["fatune"] = results.records;
   json["cache"] = Json::object();
@@ -184,7 +165,8 @@ TuningResults read_kernel_tuner_cache(const JsonNode& file) {
   TuningResults results;
   results.kernel_name = file.at("kernel_name").text();
   results.device_name = file.at("device_name").text();
-  const std::vector<std::string> keys = texts_of(file.at("tune_params_keys"));
+  const std::vector<std::string> keys =
+      mapped(file.at("tune_params_keys").elements(), &JsonNode::text);
   for (const auto& [key, entry] : file.at("cache").members()) {
     results.settings.push_back(read_entry(entry, keys));
   }

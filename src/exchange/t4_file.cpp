@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "core/ranges.hpp"
 #include "data/json_file.hpp"
 
 namespace fatune {
@@ -78,11 +79,7 @@ double read_time_ms(const JsonNode& time, double unit_ms) {
 
 /// The measurement "time". Nothing if it is absent or not a number, as in a failed setting.
 std::optional<double> read_time(const JsonNode& result, double unit_ms) {
-  const auto measurements = result.find("measurements");
-  if (!measurements) {
-    return std::nullopt;
-  }
-  for (const JsonNode& measurement : measurements->elements()) {
+  for (const JsonNode& measurement : result.elements_of("measurements")) {
     const auto unit = measurement.find("unit");
     if (measurement.at("name").text() == kTime && measurement.at("value").raw().is_number()) {
       return read_time_ms(measurement.at("value"),
@@ -93,13 +90,8 @@ std::optional<double> read_time(const JsonNode& result, double unit_ms) {
 }
 
 std::vector<double> read_runtimes(const JsonNode& times, double unit_ms) {
-  std::vector<double> runtimes;
-  if (const auto list = times.find("runtimes")) {
-    for (const JsonNode& runtime : list->elements()) {
-      runtimes.push_back(read_time_ms(runtime, unit_ms));
-    }
-  }
-  return runtimes;
+  return mapped(times.elements_of("runtimes"),
+                [=](const JsonNode& runtime) { return read_time_ms(runtime, unit_ms); });
 }
 
 /// Kernel Tuner uses another name than the schema.
@@ -136,10 +128,9 @@ Json t4_json(const TuningResults& results) {
 
 TuningResults read_t4(const JsonNode& file) {
   TuningResults results;
-  const double unit_ms = file_unit(file);
-  for (const JsonNode& result : file.at("results").elements()) {
-    results.settings.push_back(read_result(result, unit_ms));
-  }
+  results.settings = mapped(
+      file.at("results").elements(),
+      [unit_ms = file_unit(file)](const JsonNode& result) { return read_result(result, unit_ms); });
   if (const auto metadata = file.find("metadata"); metadata && metadata->find("fatune")) {
     results.records = metadata->at("fatune").raw();
   }
