@@ -39,11 +39,9 @@ void add_global_options_everywhere(CLI::App& app, GlobalOptions& global) {
 }
 
 void add_subcommands(CLI::App& app, const OutputOptions& output, GlobalOptions& global,
-                     Command& chosen) {
+                     Command& chosen, AddCommands add_commands) {
   const Subcommands all{app, output, global, environment_variable("KERNELS"), chosen};
-#define FATUNE_ADD(name) add_##name##_command(all);
-  FATUNE_SUBCOMMANDS(FATUNE_ADD)
-#undef FATUNE_ADD
+  add_commands(all);
   add_global_options_everywhere(app, global);
 }
 
@@ -182,13 +180,13 @@ Command with_places(Command command, const ConfiguredWords& configured) {
 
 }  // namespace
 
-Command parse_command_line(int argc, const char* const* argv) {
+Command parse_command_line(int argc, const char* const* argv, AddCommands add_commands) {
   CLI::App app("Finds the fastest configuration of a Flash Attention kernel on this GPU");
   Command command;
   GlobalOptions global;
   const OutputOptions output = terminal_defaults();
   configure(app);
-  add_subcommands(app, output, global, command);
+  add_subcommands(app, output, global, command, add_commands);
   Words words = without_help_command(app, Words(argv + std::min(argc, 1), argv + argc));
   check_command_name(app, words);
   const ConfiguredWords configured = add_config_file(app, std::move(words));

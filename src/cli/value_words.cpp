@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/choice/known_names.hpp"
 #include "attention/input_kind.hpp"
+#include "cli/known_names.hpp"
 #include "core/mapped.hpp"
 #include "core/sanitizer.hpp"
 #include "core/text_parts.hpp"

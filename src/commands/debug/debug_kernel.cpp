@@ -1,0 +1,147 @@
+#include "commands/debug/debug_kernel.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/choice/default_problems.hpp"
+#include "app/choice/plan_problems.hpp"
+#include "app/choice/ragged_length.hpp"
+#include "app/run/session.hpp"
+#include "attention/forward_arguments.hpp"
+#include "compile/compiler.hpp"
+#include "core/error.hpp"
+#include "core/mapped.hpp"
+#include "engine/device_lock.hpp"
+#include "measure/remote_measurer.hpp"
+#include "plan/planner.hpp"
+#include "plan/short_form.hpp"
+#include "process/protocol.hpp"
+
+namespace fatune {
+namespace {
+
+DumpExtents extents_of(const HeadProblem& head) {
+  return {head.rows(), head.keys(), head.kv_tiles()};
+}
+
+void check_size(const HeadProblem& head) {
+  const std::int64_t bytes = 4 * extents_of(head).values(head.d_head);
+  if (bytes > static_cast<std::int64_t>(kMaxBlobBytes)) {
+    throw Error(ExitCode::too_large,
+                fmt::format("the intermediates of {} keys are {} MiB; at most {} MiB can be shown",
+                            head.seq_len, bytes >> 20, kMaxBlobBytes >> 20),
+                "--seq-blocks", "use a shorter sequence: a wrong step shows there too");
+  }
+}
+
+ProblemOptions one_head_of(ProblemOptions problems) {
+  problems.batch = 1;
+  problems.heads = 1;
+  problems.details.erase(&find_detail("kv_heads"));
+  return problems;
+}
+
+/// Throws Error(usage) for a problem with details, because the steps on the CPU have none. A window
+/// as long as the sequence does not count as one.
+void check_shown(Problem problem) {
+  problem.window = problem.window < problem.seq_len ? problem.window : 0;
+  for (const ProblemDetail& detail : kProblemDetails) {
+    if (is_unusual(detail, problem)) {
+      throw Error(ExitCode::usage,
+                  fmt::format("debug cannot show the steps of a problem with {} {}", detail.name,
+                              detail_text(detail, problem)),
+                  "--preset", "leave it out, or choose another");
+    }
+  }
+}
+
+HeadProblem head_of(const Problem& problem, const BlockTiles& tiles) {
+  check_shown(problem);
+  const HeadProblem head{problem.seq_len, problem.d_head, problem.dtype, problem.causal, tiles};
+  check_size(head);
+  return head;
+}
+
+CompileRequest request_for(const DebuggedKernel& kernel) {
+  const auto make_request = kernel.family.debug ? dump_request : compile_request;
+  return make_request(kernel.family, kernel.config, kernel.head.problem(), kernel.limits.arch,
+                      kernel.limits);
+}
+
+std::optional<DumpExtents> dump_of(const DebuggedKernel& kernel) {
+  return kernel.family.debug ? std::optional(extents_of(kernel.head)) : std::nullopt;
+}
+
+LaunchGeometry launch_of(const DebuggedKernel& kernel, const ResourceFacts* facts) {
+  LaunchGeometry launch =
+      launch_geometry(kernel.family, kernel.config, kernel.head.problem(), kernel.limits, facts);
+  if (const auto dump = dump_of(kernel)) {
+    add_dump(*dump, launch.arguments);
+  }
+  return launch;
+}
+
+/// Returns the compiled artifact. Throws Error(bad_file) if it does not compile.
+Artifact artifact_of(CompileResult result, const std::string& config) {
+  if (const std::string* log = failure_log(result)) {
+    throw Error(ExitCode::bad_file, "the configuration does not compile", config, *log);
+  }
+  return std::get<Artifact>(std::move(result));
+}
+
+}  // namespace
+
+std::vector<HeadProblem> head_problems(const Family& family, const Config& config,
+                                       const DebugOptions& options, const DeviceLimits& limits) {
+  constexpr std::int64_t kBlocks = 4;
+  const BlockTiles tiles = block_tiles(family, config).value_or(BlockTiles{});
+  ProblemOptions whole = one_head_of(options.problems);
+  whole.seq_lens = {
+      options.seq_len.value_or(options.seq_blocks.value_or(kBlocks) * tiles.query_rows)};
+  ProblemOptions ragged = whole;
+  ragged.seq_lens = {kRaggedSeqLen};
+  const bool named = options.seq_len || options.seq_blocks;
+  return mapped(named ? std::vector{problem_for(family, config, whole, whole.seq_lens.front())}
+                      : default_problems(family, config, whole, ragged, limits),
+                [&](const Problem& problem) { return head_of(problem, tiles); });
+}
+
+DebugResult run_kernel(const DebuggedKernel& kernel, const MeasuringSetup& gpu) {
+  if (const auto beyond =
+          check_limits(kernel.family, kernel.config, kernel.head.problem(), kernel.limits)) {
+    return Outcome{*beyond};
+  }
+  DebugRequest request;
+  request.label = short_form(kernel.family, kernel.config);
+  request.problem = kernel.head.problem();
+  const auto cache = open_cache(kernel.settings);
+  request.artifact = artifact_of(compile(request_for(kernel), cache.get()), request.label);
+  request.geometry = launch_of(kernel, &request.artifact.facts);
+  request.dump = dump_of(kernel);
+  request.q = kernel.inputs.q;
+  request.k = kernel.inputs.k;
+  request.v = kernel.inputs.v;
+  const DeviceLock lock(gpu.uuid, gpu.wait, gpu.on_wait);
+  RemoteMeasurer worker(worker_settings(gpu.device_ordinal), MeasurePolicy{});
+  return worker.run_for_debug(request);
+}
+
+EmulatedDebugResult emulate_kernel_for_debug(const DebuggedKernel& kernel) {
+  const auto& [family, config, head, inputs, limits, settings] = kernel;
+  const Problem problem = head.problem();
+  if (const auto beyond = check_limits(family, config, problem, limits)) {
+    return Outcome{*beyond};
+  }
+  const std::string label = short_form(family, config);
+  const auto cache = open_cache(settings);
+  const CompileRequest request = request_for(kernel);
+  const Artifact artifact =
+      artifact_of(compile_to_ptx(with_line_info(request), cache.get()), label);
+  auto result =
+      emulate_for_debug({label, artifact, *request.sources, launch_of(kernel, nullptr), problem,
+                         dump_of(kernel), inputs, shared_tensors(family, config, problem, limits)});
+  return std::visit([](auto shown) -> EmulatedDebugResult { return shown; }, std::move(result));
+}
+
+}  // namespace fatune

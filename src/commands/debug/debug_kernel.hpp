@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "attention/head_inputs.hpp"
+#include "attention/head_problem.hpp"
+#include "commands/debug/debug_command.hpp"
+#include "core/config.hpp"
+#include "core/device_limits.hpp"
+#include "emulation/emulated_debug.hpp"
+#include "engine/measuring_evaluator.hpp"
+#include "measure/debug_run.hpp"
+#include "plan/family.hpp"
+
+namespace fatune {
+
+/// Returns a configuration's problems of one head, tiled as the family declares, or as BlockTiles
+/// by default: the one of the given length, or default_problems(). Throws Error(too_large) if the
+/// intermediates of one are more than a worker can send.
+[[nodiscard]] std::vector<HeadProblem> head_problems(const Family& family, const Config& config,
+                                                     const DebugOptions& options,
+                                                     const DeviceLimits& limits);
+
+/// A kernel whose intermediates are requested.
+struct DebuggedKernel {
+  const Family& family;
+  const Config& config;
+  const HeadProblem& head;
+  const HeadInputs& inputs;
+  const DeviceLimits& limits;
+  const CompileSettings& settings;
+};
+
+/// Compiles the kernel, with its intermediates if the family declares any, and runs it once in a
+/// worker process. Throws Error(bad_file) if it does not compile, Error(gpu_busy) and
+/// Error(gpu_failure).
+[[nodiscard]] DebugResult run_kernel(const DebuggedKernel& kernel, const MeasuringSetup& gpu);
+
+/// The result of an emulated run. Outcome: the kernel cannot be launched.
+using EmulatedDebugResult = std::variant<EmulatedDebug, NotEmulated, Outcome>;
+
+/// Compiles the kernel to PTX in the same way, and runs it once on the CPU. Needs no GPU. Throws
+/// Error(bad_file) if it does not compile.
+[[nodiscard]] EmulatedDebugResult emulate_kernel_for_debug(const DebuggedKernel& kernel);
+
+}  // namespace fatune

@@ -1,0 +1,133 @@
+#include "commands/evaluate/evaluation_search.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "commands/evaluate/proposal_line.hpp"
+#include "core/error.hpp"
+#include "emit/evaluation_lines.hpp"
+#include "engine/interrupt.hpp"
+#include "plan/planner.hpp"
+#include "plan/short_form.hpp"
+
+namespace fatune {
+namespace {
+
+using std::chrono::milliseconds;
+
+class EvaluationSource : public CandidateSource {
+ public:
+  EvaluationSource(const Family& family, const Problem& problem, LineInput& input,
+                   const EvaluationSearch::Print& print)
+      : family_(family), problem_(problem), input_(input), print_(print) {
+    print_(ready_line(family_, problem_));
+  }
+
+  /// Waits for a line only if there is nothing else to do.
+  [[nodiscard]] std::vector<Proposal> propose(std::size_t most) override {
+    std::vector<Proposal> proposals;
+    while (proposals.size() < most) {
+      const bool idle = settled_ && proposals.empty() && unknown_.empty();
+      const std::optional<std::string> line = next_line(idle);
+      if (!line) {
+        break;
+      }
+      if (auto config = take(*line)) {
+        proposals.push_back({*std::move(config), {}, "evaluate"});
+      }
+    }
+    settled_ = settled_ && proposals.empty();
+    return proposals;
+  }
+  /// Proposes nothing: a run cannot be resumed, because the program that made proposals is gone.
+  [[nodiscard]] std::vector<Proposal> propose_again(
+      const std::vector<Config>& /*configs*/) override {
+    return {};
+  }
+  void observe(const Config& config, const Outcome& outcome) override {
+    unknown_.erase(config);
+    outcomes_.insert_or_assign(config, outcome);
+    if (!is_ranked(outcome)) {
+      answer(config);
+    }
+  }
+  void settle() override {
+    settled_ = true;
+    for (const auto& [config, outcome] : outcomes_) {
+      answer(config);
+    }
+  }
+  [[nodiscard]] bool finished() const override { return input_.ended(); }
+  [[nodiscard]] bool learns() const override { return true; }
+
+ private:
+  std::optional<std::string> next_line(bool wait) {
+    constexpr milliseconds kPatience{50};  // short enough to notice Ctrl-C
+    for (;;) {
+      std::optional<std::string> line = input_.next(wait ? kPatience : milliseconds{0});
+      if (line || !wait || input_.ended() || InterruptWatch::interrupted()) {
+        return line;
+      }
+    }
+  }
+
+  /// Returns the configuration to try, or nothing if the line is blank or can be answered at once.
+  std::optional<Config> take(const std::string& line) {
+    ++line_number_;
+    if (line.find_first_not_of(" \t\r") == std::string::npos) {
+      return std::nullopt;
+    }
+    try {
+      ProposalLine proposal = read_proposal(family_, problem_, line);
+      return ask_for(std::move(proposal));
+    } catch (const Error& error) {
+      print_(refusal_line(line_number_, proposal_id(line), error.what_was_wrong(), error.remedy()));
+      return std::nullopt;
+    }
+  }
+
+  std::optional<Config> ask_for(ProposalLine proposal) {
+    Config& config = proposal.config;
+    waiting_[config].push_back(std::move(proposal.id));
+    if (outcomes_.contains(config)) {
+      answer(config);
+      return std::nullopt;
+    }
+    if (auto invalid = check_valid(family_, config, &problem_)) {
+      observe(config, *std::move(invalid));
+      return std::nullopt;
+    }
+    return unknown_.insert(config).second ? std::optional(std::move(config)) : std::nullopt;
+  }
+
+  /// Answers all proposals that wait for the configuration.
+  void answer(const Config& config) {
+    const auto waiting = waiting_.extract(config);
+    if (waiting.empty()) {
+      return;
+    }
+    for (const std::string& id : waiting.mapped()) {
+      print_(answer_line(id, short_form(family_, config), outcomes_.at(config)));
+    }
+  }
+
+  const Family& family_;
+  const Problem& problem_;
+  LineInput& input_;
+  const EvaluationSearch::Print& print_;
+  std::int64_t line_number_ = 0;
+  bool settled_ = false;      ///< the race had nothing left to do, and nothing was proposed since
+  std::set<Config> unknown_;  ///< proposed, without an outcome so far
+  std::map<Config, Outcome> outcomes_;                  ///< the known ones
+  std::map<Config, std::vector<std::string>> waiting_;  ///< ids, as JSON, of its proposals
+};
+
+}  // namespace
+
+std::unique_ptr<CandidateSource> EvaluationSearch::begin(SearchSpace /*space*/) const {
+  return std::make_unique<EvaluationSource>(family_, problem_, input_, print_);
+}
+
+}  // namespace fatune
