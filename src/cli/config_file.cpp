@@ -13,7 +13,7 @@
 #include <fmt/ranges.h>
 #include <toml++/toml.h>
 
-#include "cli/path_option.hpp"
+#include "cli/option.hpp"
 #include "cli/suggestion.hpp"
 #include "cli/typed_words.hpp"
 #include "cli/value_words.hpp"

@@ -9,11 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "app/choice/presets.hpp"
-#include "cli/numbers.hpp"
-#include "cli/option_scope.hpp"
-#include "cli/path_option.hpp"
 #include "cli/suggestion.hpp"
-#include "cli/text_option.hpp"
 #include "core/error.hpp"
 #include "report/verdict.hpp"
 

@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "cli/option_groups.hpp"
-#include "cli/option_scope.hpp"
-#include "cli/text_option.hpp"
 #include "core/error.hpp"
 
 namespace fatune {

@@ -7,9 +7,9 @@
 #include <CLI/CLI.hpp>
 
 #include "app/console/streams.hpp"
-#include "app/option_groups.hpp"
 #include "cli/command_line.hpp"
 #include "cli/global_options.hpp"
+#include "cli/option_groups.hpp"
 
 // How a subcommand is added to the parser.
 namespace fatune {

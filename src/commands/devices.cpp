@@ -1,8 +1,50 @@
-#include "cli/option_groups.hpp"
+#include <fmt/format.h>
+
+#include "app/console/console.hpp"
 #include "cli/subcommands.hpp"
-#include "commands/devices_command.hpp"
+#include "emit/device_report.hpp"
+#include "gpu/devices.hpp"
+#include "gpu/driver.hpp"
+#include "gpu/driver_release.hpp"
 
 namespace fatune {
+namespace {
+
+struct DevicesOptions {
+  OutputOptions output;
+};
+
+ListedDevice listed(const gpu::Device& device) {
+  std::string why = device.unusable_because;
+  if (!device.usable() && !device.remedy.empty()) {
+    why += " (" + device.remedy + ")";
+  }
+  return {device.ordinal, device.limits, std::move(why)};
+}
+
+DeviceReport make_report() {
+  const gpu::DriverStatus& driver = gpu::probe_driver();
+  DeviceReport report;
+  if (!driver.usable()) {
+    report.driver = driver.problem;
+    report.remedy = driver.remedy;
+    return report;
+  }
+  const std::string& release = gpu::driver_release();
+  report.driver = (release.empty() ? "" : release + ", ") + "CUDA " + driver.version_text();
+  for (const gpu::Device& device : gpu::list_devices()) {
+    report.devices.push_back(listed(device));
+  }
+  return report;
+}
+
+/// Prints the GPUs of this machine.
+ExitCode devices(const DevicesOptions& options) {
+  print_document(device_document(make_report()), options.output);
+  return ExitCode::ok;
+}
+
+}  // namespace
 
 void add_devices_command(const Subcommands& all) {
   const auto [sub, options] = add_subcommand(

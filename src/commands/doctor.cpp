@@ -1,8 +1,260 @@
-#include "cli/option_groups.hpp"
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "app/choice/kernel_choice.hpp"
+#include "app/console/console.hpp"
+#include "app/counter_access.hpp"
+#include "app/run/session.hpp"
 #include "cli/subcommands.hpp"
-#include "commands/doctor_command.hpp"
+#include "compile/compiler.hpp"
+#include "core/error.hpp"
+#include "core/is_among.hpp"
+#include "emit/doctor_report.hpp"
+#include "gpu/devices.hpp"
+#include "gpu/driver.hpp"
+#include "gpu/nvml.hpp"
+#include "gpu/nvrtc.hpp"
+#include "plan/space.hpp"
+#include "store/open_store.hpp"
+#include "store/run_reader.hpp"
 
 namespace fatune {
+namespace {
+
+CompileRequest probe_request() {
+  auto sources = std::make_shared<SourceBundle>();
+  sources->main = {"doctor.cu", "extern \"C\" __global__ void doctor(int* p) { *p = 1; }\n"};
+  CompileRequest request;
+  request.label = "doctor";
+  request.sources = std::move(sources);
+  request.entry_point = "doctor";
+  request.arch = Arch{80, '\0'};
+  return request;
+}
+
+std::string sm_list(const std::vector<int>& sms) { return fmt::format("{}", fmt::join(sms, ", ")); }
+
+Check check_family(const std::string& name) {
+  KernelOptions options;
+  options.family = name;
+  const KernelSet kernels = choose_kernels(options);
+  std::size_t spaces = 0;
+  for (const SpaceInfo& space : list_spaces(kernels.tree, kernels.family())) {
+    static_cast<void>(load_space(kernels.tree, kernels.family(), space.key));
+    ++spaces;
+  }
+  return {"kernel family " + name,
+          Health::fine,
+          fmt::format("{} parameters, {} spaces", kernels.family().parameters.size(), spaces),
+          {}};
+}
+
+std::string cache_contents(const CubinCache& cache) {
+  const CacheContents kernels = cache.contents();
+  const CacheContents verdicts = cache.folder().contents(CacheKind::verdict);
+  return fmt::format("{}: {} kernels, {} verdicts of emulation, {:.1f} of {} MiB",
+                     cache.settings().folder.string(), kernels.entries, verdicts.entries,
+                     static_cast<double>(kernels.bytes + verdicts.bytes) / (1 << 20),
+                     cache.settings().cap_bytes >> 20);
+}
+
+std::vector<Check> check_driver(const CompileSettings&) {
+  const gpu::DriverStatus& driver = gpu::probe_driver();
+  if (!driver.usable()) {
+    return {{"CUDA driver", Health::limited, driver.problem + "; sweep and run can only estimate",
+             driver.remedy}};
+  }
+  return {{"CUDA driver",
+           Health::fine,
+           fmt::format("{}, CUDA {}", driver.library, driver.version_text()),
+           {}}};
+}
+
+std::vector<Check> check_gpus(const CompileSettings&) {
+  if (!gpu::probe_driver().usable()) {
+    return {};
+  }
+  std::vector<Check> checks;
+  for (const gpu::Device& device : gpu::list_devices()) {
+    const std::string subject = fmt::format("GPU {} {}", device.ordinal, device.limits.name);
+    checks.push_back(device.usable()
+                         ? Check{subject, Health::fine, arch_name(device.limits.arch), {}}
+                         : Check{subject, Health::limited, device.unusable_because, device.remedy});
+  }
+  return checks;
+}
+
+/// Finds NVRTC, and compiles a small kernel.
+std::vector<Check> check_nvrtc(const CompileSettings&) {
+  const gpu::NvrtcStatus& nvrtc = gpu::probe_nvrtc();
+  if (!nvrtc.usable()) {
+    return {{"NVRTC", Health::broken, nvrtc.problem, nvrtc.remedy}};
+  }
+  const std::string version = gpu::nvrtc_version_text();
+  const CompileResult result = compile(probe_request());
+  if (const auto failed = failure_of(result)) {
+    return {
+        {"NVRTC", Health::broken,
+         fmt::format("version {} does not compile: {}", version, outcome_summary(*failed)),
+         "libnvrtc-builtins of the same version must be in the same folder as " + nvrtc.library}};
+  }
+  return {{"NVRTC",
+           Health::fine,
+           fmt::format("version {} compiles, for sm {}: {}", version,
+                       sm_list(gpu::nvrtc_supported_sms()), nvrtc.library),
+           {}}};
+}
+
+/// Loads every built-in family and space.
+std::vector<Check> check_kernels(const CompileSettings&) {
+  std::vector<Check> checks;
+  for (const std::string& name : family_names(FileTree())) {
+    try {
+      checks.push_back(check_family(name));
+    } catch (const Error& error) {
+      checks.push_back({"kernel family " + name, Health::broken, error.what(),
+                        "the program's own files are damaged: build it again"});
+    }
+  }
+  return checks;
+}
+
+std::vector<Check> check_cache(const CompileSettings& settings) {
+  if (settings.no_cache) {
+    return {{"cubin cache", Health::limited, "switched off (--no-cache)", {}}};
+  }
+  if (!settings.cache_dir && cache_settings_from_environment().folder.empty()) {
+    return {{"cubin cache", Health::limited, "there is none, and every run compiles everything",
+             kNoCacheFolder}};
+  }
+  const auto cache = open_cache(settings);
+  const std::string why = cache->why_unwritable();
+  if (!why.empty()) {
+    return {{"cubin cache", Health::limited,
+             fmt::format("{} cannot be used ({}): every run compiles everything",
+                         cache->settings().folder.string(), why),
+             "choose another folder with --cache-dir or XDG_CACHE_HOME"}};
+  }
+  return {{"cubin cache", Health::fine, cache_contents(*cache), {}}};
+}
+
+/// Checks whether the database of measurements can be opened.
+std::vector<Check> check_store(const CompileSettings&) {
+  const auto path = default_store_path();
+  if (!path) {
+    return {{"database of measurements", Health::limited,
+             "its location is not known: neither XDG_DATA_HOME nor HOME is set",
+             "name a file with --db, or use --no-db"}};
+  }
+  std::error_code ignored;
+  if (!std::filesystem::exists(*path, ignored)) {
+    return {{"database of measurements",
+             Health::fine,
+             fmt::format("none yet; the first measurement creates {}", path->string()),
+             {}}};
+  }
+  try {
+    Database database = open_store(*path, Database::Mode::existing);
+    const std::size_t runs = list_runs(database).runs.size();
+    if (!database.can_be_written()) {
+      return {
+          {"database of measurements", Health::limited,
+           fmt::format("{}: {} runs; it, or its folder, may only be read: sweep and run measure "
+                       "but store nothing",
+                       path->string(), runs),
+           "choose another file with --db"}};
+    }
+    return {{"database of measurements",
+             Health::fine,
+             fmt::format("{}: {} runs", path->string(), runs),
+             {}}};
+  } catch (const Error& error) {
+    return {{"database of measurements", Health::limited,
+             fmt::format("{}; sweep and run measure but store nothing", error.what()),
+             "choose another file with --db, or move this one away"}};
+  }
+}
+
+/// Checks that NVML reads the clocks, power and temperature of each usable GPU.
+std::vector<Check> check_readings(const CompileSettings&) {
+  if (!gpu::probe_driver().usable()) {
+    return {};
+  }
+  std::vector<Check> checks;
+  for (const gpu::Device& device : gpu::list_devices()) {
+    if (!device.usable()) {
+      continue;
+    }
+    const std::string subject = fmt::format("clocks of GPU {}", device.ordinal);
+    const gpu::Nvml nvml(device.limits.uuid);
+    const auto reading = nvml.available() ? nvml.read() : std::nullopt;
+    checks.push_back(reading ? Check{subject,
+                                     Health::fine,
+                                     fmt::format("{:.0f} MHz, {:.0f} W, {:.0f} C", reading->sm_mhz,
+                                                 reading->power_w, reading->temperature_c),
+                                     {}}
+                             : Check{subject, Health::limited,
+                                     fmt::format("NVML reports nothing: {}", nvml.problem()),
+                                     "measuring works; results do not say what the clocks were"});
+  }
+  return checks;
+}
+
+/// Checks whether this user may read hardware performance counters.
+std::vector<Check> check_counters(const CompileSettings&) {
+  const CounterAccess access = counter_access();
+  if (access == CounterAccess::unknown) {
+    return {{"performance counters", Health::limited, "no NVIDIA kernel module is loaded",
+             "only profiling needs them"}};
+  }
+  if (access == CounterAccess::admins_only) {
+    return {{"performance counters", Health::limited, "only an administrator may read them",
+             "for ncu, load the module with NVreg_RestrictProfilingToAdminUsers=0; timing does "
+             "not need them"}};
+  }
+  return {{"performance counters", Health::fine, "this user may read them", {}}};
+}
+
+/// Turns an unexpected exception of a check into a finding, so that others are not lost.
+template <typename CheckFunction>
+std::vector<Check> guarded(CheckFunction check, const CompileSettings& settings) {
+  try {
+    return check(settings);
+  } catch (const std::exception& error) {
+    return {{"check", Health::broken, error.what(), {}}};
+  }
+}
+
+/// Checks what fatune needs of this machine, with one or more checks for each subject. `broken`: no
+/// command can do its job. `limited`: measuring, or something smaller, is not available.
+std::vector<Check> run_checks(const CompileSettings& settings) {
+  std::vector<Check> checks;
+  for (const auto check : {check_driver, check_gpus, check_nvrtc, check_kernels, check_cache,
+                           check_store, check_readings, check_counters}) {
+    const std::vector<Check> found = guarded(check, settings);
+    checks.insert(checks.end(), found.begin(), found.end());
+  }
+  return checks;
+}
+
+struct DoctorOptions {
+  CompileSettings compile;
+  OutputOptions output;
+};
+
+/// Checks whether what fatune needs of this machine is there and works.
+ExitCode doctor(const DoctorOptions& options) {
+  const std::vector<Check> checks = run_checks(options.compile);
+  print_document(doctor_document(checks), options.output);
+  const bool broken = is_among(Health::broken, checks, &Check::health);
+  return broken ? ExitCode::internal : ExitCode::ok;
+}
+
+}  // namespace
 
 void add_doctor_command(const Subcommands& all) {
   const auto [sub, options] =

@@ -1,8 +1,24 @@
-#include "cli/option_groups.hpp"
+#include "app/console/console.hpp"
+#include "app/run/stored_reports.hpp"
 #include "cli/subcommands.hpp"
-#include "commands/history_command.hpp"
+#include "emit/history_report.hpp"
 
 namespace fatune {
+namespace {
+
+struct HistoryOptions {
+  std::optional<std::filesystem::path> db_file;
+  OutputOptions output;
+};
+
+/// Lists the stored runs.
+ExitCode history(const HistoryOptions& options) {
+  const std::vector<RunSummary> runs = stored_runs(options.db_file);
+  print_document(history_document(runs), options.output);
+  return ExitCode::ok;
+}
+
+}  // namespace
 
 void add_history_command(const Subcommands& all) {
   const auto [sub, options] = add_subcommand(all, "history", "List the stored runs", history);

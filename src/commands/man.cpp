@@ -1,17 +1,25 @@
-#include <filesystem>
 #include <map>
-#include <string>
 
 #include "app/version.hpp"
-#include "cli/path_option.hpp"
 #include "cli/read_pages.hpp"
 #include "cli/subcommands.hpp"
-#include "commands/man_command.hpp"
+#include "emit/output_file.hpp"
 #include "manual/manual_page.hpp"
 #include "manual/page_walk.hpp"
 
 namespace fatune {
 namespace {
+
+/// The text of each manual page, by file name.
+using ManualPages = std::map<std::string, std::string>;
+
+/// Creates the folder and writes the pages into it. Throws Error(io).
+ExitCode write_manual(const std::filesystem::path& folder, const ManualPages& pages) {
+  for (const auto& [name, text] : pages) {
+    write_output_file(folder / name, text);
+  }
+  return ExitCode::ok;
+}
 
 /// Returns the manual pages by file name, such as "fatune-sweep.1".
 ManualPages write_pages(const CommandPage& program) {

@@ -1,10 +1,66 @@
-#include "commands/merge_command.hpp"
+#include "commands/merge.hpp"
 
-#include "cli/option_groups.hpp"
-#include "cli/path_option.hpp"
+#include <system_error>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "app/console/console.hpp"
 #include "cli/subcommands.hpp"
+#include "core/mapped.hpp"
+#include "emit/merge_report.hpp"
+#include "store/merge.hpp"
+#include "store/open_store.hpp"
 
 namespace fatune {
+namespace {
+
+MergedStoreRow merged_row(const MergedStore& store) {
+  return {store.file.string(),       store.added,   store.renewed, store.known,
+          std::ssize(store.damaged), store.outcomes};
+}
+
+void warn_of_damage(const MergedStore& store) {
+  for (const std::int64_t run : store.damaged) {
+    spdlog::warn("run {} of {} is damaged, and left out", run, store.file.string());
+  }
+}
+
+/// A shard without problems leaves a store without runs; a copy that failed leaves an empty file.
+void say_if_empty(const MergedStore& store, const OutputOptions& output) {
+  std::error_code ignored;
+  if (std::filesystem::file_size(store.file, ignored) == 0) {
+    spdlog::warn("{} has 0 bytes, and so no runs: was it copied whole?", store.file.string());
+  } else if (store.added + store.renewed + store.known + std::ssize(store.damaged) == 0) {
+    print_note(output, fmt::format("{} has no runs", store.file.string()));
+  }
+}
+
+struct MergeOptions {
+  std::filesystem::path target;
+  std::vector<std::filesystem::path> stores;
+  bool grouped = false;  ///< accept several GPU models, drivers or policies
+  OutputOptions output;
+};
+
+/// Merges the stores into the target: either all of them or none.
+ExitCode merge(const MergeOptions& options) {
+  Database target = open_store(options.target, Database::Mode::create);
+  print_merged(
+      merge_stores(target, options.stores, options.grouped ? Mixture::grouped : Mixture::refused),
+      options.output);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void print_merged(const std::vector<MergedStore>& stores, const OutputOptions& output) {
+  for (const MergedStore& store : stores) {
+    warn_of_damage(store);
+    say_if_empty(store, output);
+  }
+  print_document(merge_document(mapped(stores, merged_row)), output);
+}
 
 void add_merge_command(const Subcommands& all) {
   const auto [sub, options] = add_subcommand(

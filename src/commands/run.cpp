@@ -1,10 +1,65 @@
-#include "cli/option_groups.hpp"
-#include "cli/option_scope.hpp"
+#include <map>
+#include <utility>
+
+#include "app/choice/baseline.hpp"
+#include "app/choice/kernel_choice.hpp"
+#include "app/choice/plan_problems.hpp"
+#include "app/console/console.hpp"
+#include "app/run/session.hpp"
 #include "cli/subcommands.hpp"
-#include "cli/text_option.hpp"
-#include "commands/run_command.hpp"
+#include "plan/planner.hpp"
 
 namespace fatune {
+namespace {
+
+struct RunOptions : MeasureOptions {
+  std::vector<std::string> configs;  ///< short forms or kernel names
+  int runs = 1;
+};
+
+std::vector<ProblemPlan> repeat(const std::vector<ProblemPlan>& problems, int runs) {
+  std::vector<ProblemPlan> repeated;
+  for (int run = 1; run <= runs; ++run) {
+    for (const ProblemPlan& problem : problems) {
+      repeated.push_back(problem);
+      repeated.back().run = run;
+    }
+  }
+  return repeated;
+}
+
+/// Groups the configurations by family. Families without any are dropped.
+std::vector<FamilyPlan> sort_by_family(const std::vector<Config>& configs, FamilySet& families) {
+  std::map<std::string, Plan> plans;
+  for (const Config& config : configs) {
+    plans[config.family].kept.push_back(config);
+  }
+  families.keep_if([&](const Family& family) { return plans.contains(family.name); });
+  std::vector<FamilyPlan> sorted;
+  for (const Family& family : families.all()) {
+    sorted.push_back({&family, std::move(plans[family.name])});
+  }
+  return sorted;
+}
+
+/// Verifies and times configurations that the user names.
+ExitCode run(const RunOptions& options) {
+  KernelSet kernels = choose_families(options.kernels);
+  const std::vector<FamilyPlan> plans = sort_by_family(
+      parse_configs(kernels.families, options.configs, options.problems), kernels.families);
+  std::vector<ProblemPlan> problems = repeat(plan_problems(plans, options.problems), options.runs);
+  say_left_out(options.problems, problems, options.output);
+  std::optional<Config> baseline = planned_baseline(kernels.families, problems, options.baseline);
+  PlannedRun run{std::move(kernels), {}, std::move(problems), baseline, options.counters};
+  run.fit = [](const Target& target, std::vector<ProblemPlan>& fitted) {
+    if (!target.measured()) {  // the same estimate again would say nothing
+      std::erase_if(fitted, [](const ProblemPlan& problem) { return problem.run > 1; });
+    }
+  };
+  return carry_out(options, run);
+}
+
+}  // namespace
 
 void add_run_command(const Subcommands& all) {
   const auto [sub, options] =

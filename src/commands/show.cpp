@@ -1,8 +1,47 @@
-#include "cli/option_groups.hpp"
+#include "app/console/console.hpp"
+#include "app/run/known_peers.hpp"
+#include "app/study/study_inputs.hpp"
 #include "cli/subcommands.hpp"
-#include "commands/show_command.hpp"
+#include "emit/plots/study_document.hpp"
+#include "emit/run_report.hpp"
 
 namespace fatune {
+namespace {
+
+struct ShowOptions {
+  std::optional<std::filesystem::path> db_file;
+  std::string input;  ///< a stored run, or a file that a run has written: see load_runs()
+  bool plot = false;  ///< print the main figures too
+  OutputOptions output;
+};
+
+Document document_of(const std::vector<RunReport>& runs, std::size_t top) {
+  return runs.size() == 1 ? run_document(runs.front(), top, known_peers(runs.front().device))
+                          : runs_document(runs, top);
+}
+
+/// Prints a stored run, or the runs of a file, as their command printed them.
+ExitCode show(const ShowOptions& options) {
+  const InputRuns input = load_runs(options.input, options.db_file);
+  if (input.has_winners_only) {
+    print_note(options.output, input.name + ": the file has only the first few of each ranking");
+  }
+  Document document = document_of(input.runs, rows_shown(options.output));
+  if (options.plot) {
+    document.for_people = [&runs = input.runs, table = document.for_people] {
+      Blocks blocks = table();
+      for (const RunReport& run : runs) {
+        append(blocks, main_plots(run));
+      }
+      return blocks;
+    };
+  }
+  print_document(document, options.output);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
 void add_show_command(const Subcommands& all) {
   const auto [sub, options] = add_subcommand(all, "show", "Print a run again, in any format", show);
   sub.add_option("RUN", options.input,

@@ -1,7 +1,26 @@
+#include "app/console/streams.hpp"
 #include "cli/subcommands.hpp"
-#include "commands/worker_command.hpp"
+#include "compile/compile_worker.hpp"
+#include "measure/gpu_worker.hpp"
 
 namespace fatune {
+namespace {
+
+/// Serves the fatune that has started this process (docs/worker-protocol.md). Not for users.
+ExitCode work_for_parent() {
+  configure_logging(Verbosity::normal);
+  run_gpu_worker();
+  return ExitCode::ok;
+}
+
+/// Compiles for the fatune that has started this process. Not for users.
+ExitCode compile_for_parent() {
+  configure_logging(Verbosity::normal);
+  run_compile_worker();
+  return ExitCode::ok;
+}
+
+}  // namespace
 
 void add_worker_command(const Subcommands& all) {
   const auto add = [&](const char* role, const char* what, ExitCode (*work)()) {

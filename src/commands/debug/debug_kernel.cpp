@@ -4,64 +4,17 @@
 
 #include <fmt/format.h>
 
-#include "app/choice/default_problems.hpp"
-#include "app/choice/plan_problems.hpp"
-#include "app/choice/ragged_length.hpp"
 #include "app/run/session.hpp"
 #include "attention/forward_arguments.hpp"
 #include "compile/compiler.hpp"
 #include "core/error.hpp"
-#include "core/mapped.hpp"
 #include "engine/device_lock.hpp"
 #include "measure/remote_measurer.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
-#include "process/protocol.hpp"
 
 namespace fatune {
 namespace {
-
-DumpExtents extents_of(const HeadProblem& head) {
-  return {head.rows(), head.keys(), head.kv_tiles()};
-}
-
-void check_size(const HeadProblem& head) {
-  const std::int64_t bytes = 4 * extents_of(head).values(head.d_head);
-  if (bytes > static_cast<std::int64_t>(kMaxBlobBytes)) {
-    throw Error(ExitCode::too_large,
-                fmt::format("the intermediates of {} keys are {} MiB; at most {} MiB can be shown",
-                            head.seq_len, bytes >> 20, kMaxBlobBytes >> 20),
-                "--seq-blocks", "use a shorter sequence: a wrong step shows there too");
-  }
-}
-
-ProblemOptions one_head_of(ProblemOptions problems) {
-  problems.batch = 1;
-  problems.heads = 1;
-  problems.details.erase(&find_detail("kv_heads"));
-  return problems;
-}
-
-/// Throws Error(usage) for a problem with details, because the steps on the CPU have none. A window
-/// as long as the sequence does not count as one.
-void check_shown(Problem problem) {
-  problem.window = problem.window < problem.seq_len ? problem.window : 0;
-  for (const ProblemDetail& detail : kProblemDetails) {
-    if (is_unusual(detail, problem)) {
-      throw Error(ExitCode::usage,
-                  fmt::format("debug cannot show the steps of a problem with {} {}", detail.name,
-                              detail_text(detail, problem)),
-                  "--preset", "leave it out, or choose another");
-    }
-  }
-}
-
-HeadProblem head_of(const Problem& problem, const BlockTiles& tiles) {
-  check_shown(problem);
-  const HeadProblem head{problem.seq_len, problem.d_head, problem.dtype, problem.causal, tiles};
-  check_size(head);
-  return head;
-}
 
 CompileRequest request_for(const DebuggedKernel& kernel) {
   const auto make_request = kernel.family.debug ? dump_request : compile_request;
@@ -92,19 +45,8 @@ Artifact artifact_of(CompileResult result, const std::string& config) {
 
 }  // namespace
 
-std::vector<HeadProblem> head_problems(const Family& family, const Config& config,
-                                       const DebugOptions& options, const DeviceLimits& limits) {
-  constexpr std::int64_t kBlocks = 4;
-  const BlockTiles tiles = block_tiles(family, config).value_or(BlockTiles{});
-  ProblemOptions whole = one_head_of(options.problems);
-  whole.seq_lens = {
-      options.seq_len.value_or(options.seq_blocks.value_or(kBlocks) * tiles.query_rows)};
-  ProblemOptions ragged = whole;
-  ragged.seq_lens = {kRaggedSeqLen};
-  const bool named = options.seq_len || options.seq_blocks;
-  return mapped(named ? std::vector{problem_for(family, config, whole, whole.seq_lens.front())}
-                      : default_problems(family, config, whole, ragged, limits),
-                [&](const Problem& problem) { return head_of(problem, tiles); });
+DumpExtents extents_of(const HeadProblem& head) {
+  return {head.rows(), head.keys(), head.kv_tiles()};
 }
 
 DebugResult run_kernel(const DebuggedKernel& kernel, const MeasuringSetup& gpu) {

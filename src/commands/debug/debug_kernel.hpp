@@ -5,9 +5,10 @@
 #include <variant>
 #include <vector>
 
+#include "app/option_groups.hpp"
+#include "attention/debug_request.hpp"
 #include "attention/head_inputs.hpp"
 #include "attention/head_problem.hpp"
-#include "commands/debug/debug_command.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "emulation/emulated_debug.hpp"
@@ -17,12 +18,8 @@
 
 namespace fatune {
 
-/// Returns a configuration's problems of one head, tiled as the family declares, or as BlockTiles
-/// by default: the one of the given length, or default_problems(). Throws Error(too_large) if the
-/// intermediates of one are more than a worker can send.
-[[nodiscard]] std::vector<HeadProblem> head_problems(const Family& family, const Config& config,
-                                                     const DebugOptions& options,
-                                                     const DeviceLimits& limits);
+/// The size of a problem's intermediates.
+[[nodiscard]] DumpExtents extents_of(const HeadProblem& head);
 
 /// A kernel whose intermediates are requested.
 struct DebuggedKernel {

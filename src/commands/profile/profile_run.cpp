@@ -8,7 +8,7 @@
 #include "app/console/console.hpp"
 #include "app/run/gpu_setup.hpp"
 #include "app/run/session.hpp"
-#include "commands/profile/problem_profile.hpp"
+#include "commands/profile/profile_rows.hpp"
 #include "core/error.hpp"
 #include "counters/counter_fields.hpp"
 #include "engine/interrupt.hpp"

@@ -5,9 +5,8 @@
 #include <string>
 
 #include "app/choice/target.hpp"
-#include "commands/profile/ncu_reader.hpp"
-#include "commands/profile/profile_cases.hpp"
-#include "commands/profile/profile_options.hpp"
+#include "commands/profile/counting.hpp"
+#include "commands/profile/profile_plan.hpp"
 #include "emit/profile_report.hpp"
 #include "emit/timeline_report.hpp"
 

@@ -1,4 +1,4 @@
-#include "commands/profile/profile_scripts.hpp"
+#include "commands/profile/profile_plan.hpp"
 
 #include <map>
 #include <string>

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "commands/sass/code_options.hpp"
 #include "commands/sass/sass_code.hpp"
+#include "commands/sass/sass_options.hpp"
 
 namespace fatune {
 

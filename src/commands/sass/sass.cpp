@@ -1,13 +1,70 @@
-#include "cli/option_groups.hpp"
-#include "cli/option_scope.hpp"
-#include "cli/subcommands.hpp"
-#include "cli/text_option.hpp"
-#include "commands/sass/sass_command.hpp"
+#include "app/console/console.hpp"
+#include "app/scratch_folder.hpp"
+#include "commands/sass/sass_code.hpp"
 #include "commands/sass/sass_options.hpp"
-#include "commands/sass/sass_why_command.hpp"
+#include "core/error.hpp"
+#include "emit/output_file.hpp"
+#include "emit/sass_report.hpp"
+#include "process/find_tool.hpp"
+#include "process/run_program.hpp"
+#include "sass/listing_text.hpp"
+#include "sass/normal_form.hpp"
 
 namespace fatune {
 namespace {
+
+struct SassOptions : CodeOptions {
+  bool opcodes = false;
+  bool listing = false;  ///< a comparison shows the code and not the counts
+  bool svg = false;      ///< a graph is drawn
+};
+
+SassReport report_of(const SassCode& code) {
+  return {code.source, code.facts, profile_function(code.listing, code.kernel())};
+}
+
+/// Returns the graph as SVG, drawn by Graphviz. Throws Error(bad_file) if that is not installed.
+std::string drawn(const std::string& graph) {
+  const auto dot = find_dot();
+  if (!dot) {
+    throw Error(ExitCode::bad_file, "dot, which draws the graph, is not installed", "--format svg",
+                "run 'apt-get install graphviz', set its path in FATUNE_DOT, or use --format dot");
+  }
+  const ScratchFolder scratch;
+  const std::filesystem::path file = scratch.path() / "graph.dot";
+  write_output_file(file, graph);
+  return run_program(dot->string(), {"-Tsvg", file.string()}).out;
+}
+
+/// Analyses a kernel's machine code.
+ExitCode sass(const SassOptions& options) {
+  const SassCode code = load_code(options, named_source(options));
+  print_document(sass_document(report_of(code), options.opcodes), options.output);
+  return ExitCode::ok;
+}
+
+ExitCode sass_diff(const SassOptions& options) {
+  const SassCode a = load_code(options, options.sources.at(0));
+  const SassCode b = load_code(options, options.sources.at(1));
+  if (options.listing) {
+    print_text(print_listing_diff({a.source, normal_form(a.kernel())},
+                                  {b.source, normal_form(b.kernel())}));
+  } else {
+    print_document(sass_diff_document(report_of(a), report_of(b), options.opcodes), options.output);
+  }
+  return ExitCode::ok;
+}
+
+ExitCode sass_graph(const SassOptions& options) {
+  const std::string graph = graph_text(load_code(options, named_source(options)).kernel());
+  print_text(options.svg ? drawn(graph) : graph);
+  return ExitCode::ok;
+}
+
+ExitCode sass_clean(const SassOptions& options) {
+  print_text(clean_text(load_code(options, named_source(options)).kernel()));
+  return ExitCode::ok;
+}
 
 void add_side(CLI::App& app, CodeOptions& options, const char* name, const char* doc) {
   app.add_option_function<std::string>(
@@ -70,32 +127,6 @@ void add_diff_command(const Subcommands& all) {
     "(FP16,128,64,64,4):async+eager+swizzled+load_4_4_2_tiles")");
 }
 
-void add_why_command(const Subcommands& all) {
-  const auto [sub, options] = add_subcommand(
-      all, "why", "Which parameter changes which instructions, and which correlate with the time",
-      sass_why);
-  options.kernels.kernels_variable = all.kernels_variable;
-  add_kernel_options(sub, options.kernels, SpaceOption::yes);
-  add_problem_options(sub, options.problems, kCompiledSeqLen);
-  add_arch_option(sub, options.arch);
-  add_text_option(sub, "--run", "N|last",
-                  "the configurations, problems and times of a stored run instead of a space",
-                  [&options = options](const std::string& text) {
-                    options.with_run = true;
-                    options.run = parse_run(text, "--run");
-                  })
-      ->excludes("--space")
-      ->excludes("--arch")
-      ->group(option_group::kKernels);
-  add_db_option(sub, options.db_file);
-  add_compile_settings(sub, options.compile);
-  add_output_options(sub, options.output);
-  add_top_option(sub, options.output);
-  sub.footer(R"(Examples:
-  fatune sass why --space tune --arch sm_90a
-  fatune sass why --run last)");
-}
-
 }  // namespace
 
 void add_sass_command(const Subcommands& all) {
@@ -112,7 +143,7 @@ void add_sass_command(const Subcommands& all) {
   add_graph_command(inner);
   add_clean_command(inner);
   add_sass_map_command(inner);
-  add_why_command(inner);
+  add_sass_why_command(inner);
   sub.footer(R"(Needs nvdisasm (docs/sass.md). The default architecture is sm_90a.
 Examples:
   fatune sass --arch sm_80 \

@@ -4,7 +4,7 @@
 
 #include "app/choice/kernel_choice.hpp"
 #include "attention/problem.hpp"
-#include "commands/sass/code_options.hpp"
+#include "commands/sass/sass_options.hpp"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
 

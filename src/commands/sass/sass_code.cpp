@@ -1,8 +1,11 @@
 #include "commands/sass/sass_code.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -10,19 +13,67 @@
 #include "app/artifacts/compile_batch.hpp"
 #include "app/run/session.hpp"
 #include "app/scratch_folder.hpp"
-#include "commands/sass/cached_artifact.hpp"
 #include "commands/sass/code_file.hpp"
 #include "commands/sass/disassemble.hpp"
 #include "commands/sass/sass_case.hpp"
 #include "compile/compiler.hpp"
+#include "compile/cubin_cache.hpp"
 #include "core/error.hpp"
 #include "core/for_each_index.hpp"
+#include "core/kernel_code.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
 
 namespace fatune {
 namespace {
+
+constexpr std::size_t kShortestPrefix = 4;
+constexpr std::size_t kMostNamed = 8;
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+constexpr const char* kWhere = "--artifact";
+
+void check_prefix(const std::string& prefix) {
+  if (prefix.size() < kShortestPrefix ||
+      prefix.find_first_not_of(kHexDigits) != std::string::npos) {
+    throw Error(
+        ExitCode::usage, fmt::format("'{}' is not the beginning of a key", prefix), kWhere,
+        fmt::format("give {} or more of the hexadecimal digits of artifact_key in JSON and CSV",
+                    kShortestPrefix));
+  }
+}
+
+/// Returns the only artifact of the cache whose key begins with `prefix`. Throws Error(usage) if
+/// `prefix` is not the beginning of a key, if no key or several keys begin with it, if the artifact
+/// is only PTX, and without a cache. Throws Error(bad_file) if the artifact is damaged.
+Artifact cached_artifact(CubinCache* cache, const std::string& prefix) {
+  check_prefix(prefix);
+  if (cache == nullptr) {
+    throw Error(ExitCode::usage, "artifacts are in the cubin cache, which is off", kWhere,
+                "leave --no-cache out");
+  }
+  std::vector<std::string> keys = cache->keys(prefix);
+  if (keys.empty()) {
+    throw Error(ExitCode::usage, fmt::format("the cache has no artifact '{}'", prefix), kWhere,
+                "the cache removes what was used longest ago; --config or --run compiles it again");
+  }
+  if (keys.size() > 1) {
+    const std::size_t count = keys.size();
+    keys.resize(std::min(count, kMostNamed));
+    throw Error(ExitCode::usage, fmt::format("{} artifacts begin with '{}'", count, prefix), kWhere,
+                fmt::format("give more digits: {}", fmt::join(keys, ", ")));
+  }
+  auto artifact = cache->find(keys.front());
+  if (!artifact) {
+    throw Error(ExitCode::bad_file, "the artifact is damaged", keys.front(),
+                "compile its configuration again, which replaces it");
+  }
+  if (artifact->cubin.empty()) {
+    throw Error(ExitCode::usage, "the artifact is PTX, which was not compiled further",
+                keys.front(), "`fatune compile` compiles its configuration to machine code");
+  }
+  return std::move(*artifact);
+}
 
 namespace fs = std::filesystem;
 

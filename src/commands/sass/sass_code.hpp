@@ -6,7 +6,7 @@
 
 #include "app/choice/kernel_choice.hpp"
 #include "attention/problem.hpp"
-#include "commands/sass/code_options.hpp"
+#include "commands/sass/sass_options.hpp"
 #include "core/kernel_code.hpp"
 #include "data/file_tree.hpp"
 #include "sass/listing.hpp"

@@ -1,11 +1,5 @@
 #include "commands/sass/sass_options.hpp"
 
-#include "cli/numbers.hpp"
-#include "cli/option_groups.hpp"
-#include "cli/option_scope.hpp"
-#include "cli/path_option.hpp"
-#include "cli/text_option.hpp"
-
 namespace fatune {
 namespace {
 
