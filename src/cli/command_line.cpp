@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "app/console/streams.hpp"
+#include "app/console/console.hpp"
 #include "app/version.hpp"
 #include "cli/config_file.hpp"
 #include "cli/read_pages.hpp"

@@ -6,10 +6,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include "app/console/streams.hpp"
+#include "app/console/console.hpp"
 #include "cli/command_line.hpp"
 #include "cli/global_options.hpp"
 #include "cli/option_groups.hpp"
+#include "core/error.hpp"
 
 // How a subcommand is added to the parser.
 namespace fatune {

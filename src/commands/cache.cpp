@@ -3,13 +3,11 @@
 
 #include <fmt/format.h>
 
-#include "app/console/console.hpp"
-#include "app/run/session.hpp"
+#include "app/run/compiling.hpp"
 #include "app/scratch_folder.hpp"
 #include "cli/subcommands.hpp"
 #include "compile/cache_entry.hpp"
 #include "compile/cubin_cache.hpp"
-#include "core/error.hpp"
 #include "data/file_tree.hpp"
 #include "emit/cache_report.hpp"
 #include "emit/output_file.hpp"

@@ -1,10 +1,7 @@
 #include <fmt/format.h>
 
-#include "app/console/console.hpp"
-#include "app/console/streams.hpp"
 #include "app/study/study_inputs.hpp"
 #include "cli/subcommands.hpp"
-#include "core/error.hpp"
 #include "emit/compare_report.hpp"
 #include "emit/output_file.hpp"
 

@@ -1,7 +1,6 @@
 #include <array>
 #include <string>
 
-#include "app/console/streams.hpp"
 #include "cli/read_pages.hpp"
 #include "cli/subcommands.hpp"
 #include "manual/completion.hpp"

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "app/console/console.hpp"
 #include "cli/subcommands.hpp"
 #include "emit/device_report.hpp"
 #include "gpu/devices.hpp"

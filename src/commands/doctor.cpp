@@ -6,12 +6,10 @@
 #include <fmt/format.h>
 
 #include "app/choice/kernel_choice.hpp"
-#include "app/console/console.hpp"
 #include "app/counter_access.hpp"
-#include "app/run/session.hpp"
+#include "app/run/compiling.hpp"
 #include "cli/subcommands.hpp"
 #include "compile/compiler.hpp"
-#include "core/error.hpp"
 #include "core/is_among.hpp"
 #include "emit/doctor_report.hpp"
 #include "gpu/devices.hpp"

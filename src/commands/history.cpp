@@ -1,4 +1,3 @@
-#include "app/console/console.hpp"
 #include "app/run/stored_reports.hpp"
 #include "cli/subcommands.hpp"
 #include "emit/history_report.hpp"

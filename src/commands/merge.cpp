@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "app/console/console.hpp"
 #include "cli/subcommands.hpp"
 #include "core/mapped.hpp"
 #include "emit/merge_report.hpp"

@@ -3,10 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "app/console/console.hpp"
 #include "cli/subcommands.hpp"
 #include "core/environment.hpp"
-#include "core/error.hpp"
 #include "data/file_tree.hpp"
 #include "emit/output_file.hpp"
 #include "plan/expression.hpp"

@@ -2,12 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "app/console/console.hpp"
-#include "app/console/streams.hpp"
 #include "app/study/study_inputs.hpp"
 #include "cli/subcommands.hpp"
 #include "core/environment.hpp"
-#include "core/error.hpp"
 #include "core/report_format.hpp"
 #include "core/text_parts.hpp"
 #include "data/file_tree.hpp"

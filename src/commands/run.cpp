@@ -4,7 +4,6 @@
 #include "app/choice/baseline.hpp"
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
-#include "app/console/console.hpp"
 #include "app/run/session.hpp"
 #include "cli/subcommands.hpp"
 #include "plan/planner.hpp"

@@ -1,5 +1,4 @@
-#include "app/console/console.hpp"
-#include "app/run/known_peers.hpp"
+#include "app/study/shipped_results.hpp"
 #include "app/study/study_inputs.hpp"
 #include "cli/subcommands.hpp"
 #include "emit/plots/study_document.hpp"

@@ -7,7 +7,6 @@
 #include "app/run/session.hpp"
 #include "app/study/shipped_results.hpp"
 #include "cli/subcommands.hpp"
-#include "core/error.hpp"
 #include "core/is_among.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"

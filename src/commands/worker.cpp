@@ -1,4 +1,3 @@
-#include "app/console/streams.hpp"
 #include "cli/subcommands.hpp"
 #include "compile/compile_worker.hpp"
 #include "measure/gpu_worker.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "app/console/streams.hpp"
+#include "app/console/console.hpp"
 #include "core/error.hpp"
 #include "emit/run_report.hpp"
 
@@ -41,29 +41,6 @@ void OutcomeLines::print(const ProblemReport& problem, const Result& result) con
     print_result(outcome_line(run_, problem, result));
   } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the run's own line says so
   }
-}
-
-void PrintingLog::begin_problem(const ProblemReport& header) {
-  header_ = header;
-  log_.begin_problem(header);
-}
-
-std::optional<ProblemReport> PrintingLog::recall_problem() {
-  auto recalled = log_.recall_problem();
-  if (recalled) {
-    lines_.end_problem(*recalled);
-  }
-  return recalled;
-}
-
-void PrintingLog::add(const Result& result, const CandidateRecord& record) {
-  log_.add(result, record);
-  lines_.add(header_, result);
-}
-
-void PrintingLog::end_problem(const ProblemReport& report, bool finished) {
-  log_.end_problem(report, finished);
-  lines_.end_problem(report);
 }
 
 }  // namespace fatune

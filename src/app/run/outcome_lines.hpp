@@ -2,12 +2,10 @@
 
 #include <map>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <string>
-#include <vector>
+#include <utility>
 
-#include "engine/run_log.hpp"
 #include "report/report.hpp"
 
 // `--format jsonl`: prints the outcomes of a run while it goes on.
@@ -30,34 +28,6 @@ class OutcomeLines {
   RunReport run_;
   std::mutex mutex_;
   std::map<std::string, std::set<std::string>> printed_;  ///< configurations, by problem under way
-};
-
-/// A log that also prints the outcomes.
-class PrintingLog : public RunLog {
- public:
-  PrintingLog(RunLog& log, OutcomeLines& lines) : log_(log), lines_(lines) {}
-
-  [[nodiscard]] bool has_begun(const Problem& problem, int run) override {
-    return log_.has_begun(problem, run);
-  }
-  void begin_problem(const ProblemReport& header) override;
-  [[nodiscard]] std::optional<ProblemReport> recall_problem() override;
-  [[nodiscard]] std::vector<JournalEvent> take_over_journal() override {
-    return log_.take_over_journal();
-  }
-  void drop_journal() override { log_.drop_journal(); }
-  void journal(const JournalEvent& event) override { log_.journal(event); }
-  [[nodiscard]] std::optional<Outcome> recall(const Result& result,
-                                              const LaunchGeometry& launch) override {
-    return log_.recall(result, launch);
-  }
-  void add(const Result& result, const CandidateRecord& record) override;
-  void end_problem(const ProblemReport& report, bool finished) override;
-
- private:
-  RunLog& log_;
-  OutcomeLines& lines_;
-  ProblemReport header_;
 };
 
 }  // namespace fatune

@@ -31,7 +31,6 @@ class Recorder {
   void close(bool complete, double busy_s);
 
   [[nodiscard]] const RunReport& report() const { return report_; }
-  [[nodiscard]] const ResultFiles& files() const { return files_; }
   /// Why the files do not match the report. Precondition: settled.
   [[nodiscard]] const std::optional<Error>& file_error() const { return file_error_; }
 

@@ -1,24 +1,22 @@
 #include "app/run/session.hpp"
+#include "app/run/compiling.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spdlog/spdlog.h>
 
 #include "app/choice/baseline.hpp"
 #include "app/console/console.hpp"
 #include "app/run/cover_race.hpp"
-#include "app/run/known_peers.hpp"
 #include "app/run/measuring.hpp"
 #include "app/run/result_files.hpp"
 #include "app/run/view_check.hpp"
+#include "app/study/shipped_results.hpp"
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
 #include "core/is_among.hpp"
-#include "core/usable_cores.hpp"
 #include "emit/export_report.hpp"
 #include "emit/run_report.hpp"
 #include "engine/interrupt.hpp"
@@ -286,24 +284,6 @@ void announce_estimate(const Target& target, const MeasureOptions& options) {
     print_note(options.output, fmt::format("no effect, because nothing is timed: {}",
                                            fmt::join(options.given_for_times, ", ")));
   }
-}
-
-std::unique_ptr<CubinCache> open_cache(const CompileSettings& settings) {
-  if (settings.no_cache) {
-    return nullptr;
-  }
-  CacheSettings cache = cache_settings_from_environment();
-  cache.folder = settings.cache_dir.value_or(cache.folder);
-  if (cache.folder.empty()) {
-    static std::once_flag said;
-    std::call_once(said, [] { spdlog::warn("compiled kernels are not kept: {}", kNoCacheFolder); });
-    return nullptr;
-  }
-  return std::make_unique<CubinCache>(std::move(cache));
-}
-
-int job_count(const CompileSettings& settings) {
-  return settings.jobs > 0 ? settings.jobs : usable_cores();
 }
 
 ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {

@@ -54,9 +54,4 @@ struct PlannedRun {
 /// If nothing will be timed, says so and why, and which of the given options have no effect.
 void announce_estimate(const Target& target, const MeasureOptions& options);
 
-/// Opens the cache that the options and the environment name. Null: --no-cache, or, with one
-/// warning, no folder is named.
-[[nodiscard]] std::unique_ptr<CubinCache> open_cache(const CompileSettings& settings);
-[[nodiscard]] int job_count(const CompileSettings& settings);
-
 }  // namespace fatune

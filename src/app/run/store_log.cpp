@@ -34,8 +34,11 @@ void StoreLog::attempt(Action action) {
   }
 }
 
-StoreLog::StoreLog(const StoreOptions& options, const NewRun& run) : identity_(run.identity) {
-  attempt([&] { open(options, run); });
+StoreLog::StoreLog(const StoreOptions& options, const NewRun& run, OutcomeLines* lines)
+    : identity_(run.identity), lines_(lines), off_(options.off) {
+  if (!off_) {
+    attempt([&] { open(options, run); });
+  }
 }
 
 void StoreLog::open(const StoreOptions& options, const NewRun& run) {
@@ -78,7 +81,13 @@ std::optional<ProblemReport> StoreLog::recall_problem() {
       }
     });
   }
-  return found ? std::optional(std::move(found->report)) : std::nullopt;
+  if (!found) {
+    return std::nullopt;
+  }
+  if (lines_ != nullptr) {
+    lines_->end_problem(found->report);
+  }
+  return std::move(found->report);
 }
 
 std::vector<JournalEvent> StoreLog::take_over_journal() {
@@ -134,11 +143,17 @@ void StoreLog::add(const Result& result, const CandidateRecord& record) {
   if (keeps()) {
     attempt([&] { writer_->add(result, origin); });
   }
+  if (lines_ != nullptr) {
+    lines_->add(problem_, result);
+  }
 }
 
 void StoreLog::end_problem(const ProblemReport& report, bool finished) {
   if (keeps()) {
     attempt([&] { writer_->end_problem(report, finished); });
+  }
+  if (lines_ != nullptr) {
+    lines_->end_problem(report);
   }
 }
 

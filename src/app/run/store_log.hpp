@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/option_groups.hpp"
+#include "app/run/outcome_lines.hpp"
 #include "engine/run_log.hpp"
 #include "store/database.hpp"
 #include "store/journal.hpp"
@@ -14,13 +15,14 @@
 
 namespace fatune {
 
-/// Stores a run as it proceeds, and gives a run that measures the results of earlier runs. If a
-/// store cannot be opened or fails during the run, it says so even if quiet, and the run continues
-/// without the store.
+/// Stores a run as it proceeds, unless the options say not to, and gives a run that measures the
+/// results of earlier runs. If a store cannot be opened or fails during the run, it says so even if
+/// quiet, and the run continues without the store. Also prints the outcomes.
 class StoreLog : public RunLog {
  public:
-  /// Precondition: the GPU is held, so that what other runs on it left is final.
-  StoreLog(const StoreOptions& options, const NewRun& run);
+  /// `lines`: prints the outcomes; null: nothing does. Precondition: the GPU is held, so that what
+  /// other runs on it left is final.
+  StoreLog(const StoreOptions& options, const NewRun& run, OutcomeLines* lines = nullptr);
 
   [[nodiscard]] bool has_begun(const Problem& problem, int run) override;
   void begin_problem(const ProblemReport& header) override;
@@ -36,9 +38,10 @@ class StoreLog : public RunLog {
 
   /// Whether everything so far is stored.
   [[nodiscard]] bool keeps() const noexcept { return writer_ != nullptr; }
+  /// Whether something that is to be stored is not.
+  [[nodiscard]] bool failed() const noexcept { return !off_ && !keeps(); }
   /// Whether the run resumes an interrupted one of the same plan.
   [[nodiscard]] bool continues() const noexcept { return continues_; }
-  [[nodiscard]] std::int64_t run_id() const { return writer_->run_id(); }  ///< if keeps()
 
  private:
   void open(const StoreOptions& options, const NewRun& run);
@@ -47,6 +50,8 @@ class StoreLog : public RunLog {
   void attempt(Action action);
 
   RunIdentity identity_;
+  OutcomeLines* lines_;
+  bool off_;
   bool reuse_ = false;
   bool continues_ = false;
   std::unique_ptr<Database> database_;

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "data/file_tree.hpp"
+#include "data/json_file.hpp"
+#include "results/other_outputs.hpp"
 #include "results/results_file.hpp"
 #include "tuned/tuned_file.hpp"
 
@@ -36,6 +39,14 @@ std::optional<InputRuns> shipped_results(const FileTree& tree, const std::string
                                          const std::string& where) {
   const std::optional<DeviceLimits> device = find_device(shipped_gpus(tree), name, where);
   return device ? std::optional(shipped_results(tree, *device)) : std::nullopt;
+}
+
+std::optional<PeerStudy> known_peers(const DeviceLimits& device) {
+  const FileTree tree;
+  const std::string path = fmt::format("configs/peers/{}.json", file_name_part(device.name));
+  return tree.contains(path)
+             ? std::optional(read_peers(load_json(tree, path, "compare_peers").root()))
+             : std::nullopt;
 }
 
 }  // namespace fatune

@@ -8,6 +8,7 @@
 #include "core/device_limits.hpp"
 #include "data/file_tree.hpp"
 #include "report/report.hpp"
+#include "study/others.hpp"
 
 namespace fatune {
 
@@ -23,5 +24,9 @@ namespace fatune {
 [[nodiscard]] std::optional<InputRuns> shipped_results(const FileTree& tree,
                                                        const std::string& name,
                                                        const std::string& where);
+
+/// Reads how other implementations of attention did beside the winners that fatune ships for this
+/// GPU model (configs/peers). Nothing if it ships no such file.
+[[nodiscard]] std::optional<PeerStudy> known_peers(const DeviceLimits& device);
 
 }  // namespace fatune

@@ -23,7 +23,6 @@ namespace fatune {
 namespace {
 
 constexpr std::array<std::string_view, 2> kOtherFormats{"sass_why", "compare_peers"};
-constexpr std::string_view kShippedPeers = "configs/peers/";
 constexpr const char* kShippedGpu = "NVIDIA H200";
 
 /// Throws Error(bad_file) for what is neither a stored run's name nor a file.
@@ -136,11 +135,10 @@ void add_shipped(StudyReport& report, const std::string& gpu) {
     throw Error(ExitCode::usage, fmt::format("fatune ships no results of '{}'", gpu), "--gpu",
                 "known: " + joined(shipped_gpus(tree), ", ", &DeviceLimits::name));
   }
-  const std::string peers =
-      fmt::format("{}{}.json", kShippedPeers, file_name_part(shipped->runs.front().device.name));
+  std::optional<PeerStudy> peers = known_peers(shipped->runs.front().device);
   add_runs(report, std::move(shipped->runs), shipped->name);
-  if (tree.contains(peers)) {
-    add_other(report, load_json(tree, peers, "compare_peers").root());
+  if (peers) {
+    report.peers.push_back(*std::move(peers));
   }
 }
 

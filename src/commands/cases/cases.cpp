@@ -5,11 +5,10 @@
 
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
-#include "app/console/console.hpp"
+#include "app/run/compiling.hpp"
 #include "app/run/measuring.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/cases/case_set.hpp"
-#include "core/error.hpp"
 #include "core/is_among.hpp"
 #include "core/outcome.hpp"
 #include "emit/cases_report.hpp"

@@ -1,4 +1,4 @@
-#include "commands/check/emulated_check.hpp"
+#include "commands/check/check.hpp"
 
 #include <algorithm>
 #include <string>
@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/console/progress.hpp"
+#include "app/run/compiling.hpp"
 #include "attention/error_rule.hpp"
 #include "core/for_each_index.hpp"
 #include "emulation/finding_groups.hpp"

@@ -1,4 +1,4 @@
-#include "commands/check/sanitizer_check.hpp"
+#include "commands/check/check.hpp"
 
 #include <algorithm>
 #include <filesystem>

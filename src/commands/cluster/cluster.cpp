@@ -6,7 +6,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "app/console/console.hpp"
 #include "app/fleet/deliver.hpp"
 #include "app/fleet/fleet_folder.hpp"
 #include "cli/subcommands.hpp"
@@ -14,7 +13,6 @@
 #include "commands/merge.hpp"
 #include "commands/sweep/sweep.hpp"
 #include "core/environment.hpp"
-#include "core/error.hpp"
 #include "core/mapped.hpp"
 #include "core/text_parts.hpp"
 #include "emit/cluster_report.hpp"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "app/run/session.hpp"
+#include "app/run/compiling.hpp"
 #include "attention/forward_arguments.hpp"
 #include "compile/compiler.hpp"
 #include "core/error.hpp"
@@ -33,14 +33,6 @@ LaunchGeometry launch_of(const DebuggedKernel& kernel, const ResourceFacts* fact
     add_dump(*dump, launch.arguments);
   }
   return launch;
-}
-
-/// Returns the compiled artifact. Throws Error(bad_file) if it does not compile.
-Artifact artifact_of(CompileResult result, const std::string& config) {
-  if (const std::string* log = failure_log(result)) {
-    throw Error(ExitCode::bad_file, "the configuration does not compile", config, *log);
-  }
-  return std::get<Artifact>(std::move(result));
 }
 
 }  // namespace

@@ -8,13 +8,11 @@
 
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
-#include "app/console/streams.hpp"
 #include "app/run/session.hpp"
 #include "attention/problem.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/evaluate/line_input.hpp"
 #include "commands/evaluate/proposal_line.hpp"
-#include "core/error.hpp"
 #include "emit/evaluation_lines.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/family.hpp"

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "app/choice/kernel_choice.hpp"
-#include "app/console/console.hpp"
 #include "app/tuned/load_tuned.hpp"
 #include "cli/subcommands.hpp"
 #include "emit/export_report.hpp"

@@ -10,10 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "app/artifacts/compile_batch.hpp"
 #include "app/console/console.hpp"
 #include "app/option_groups.hpp"
-#include "app/run/session.hpp"
+#include "app/run/compiling.hpp"
 #include "commands/export/export.hpp"
 #include "compile/compiler.hpp"
 #include "core/error.hpp"

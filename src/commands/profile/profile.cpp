@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "app/console/console.hpp"
 #include "app/scratch_folder.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/profile/profile_plan.hpp"
 #include "commands/profile/profile_rows.hpp"
 #include "commands/profile/profile_run.hpp"
-#include "core/error.hpp"
 #include "counters/counter_fields.hpp"
 #include "emit/document/render.hpp"
 #include "emit/output_file.hpp"

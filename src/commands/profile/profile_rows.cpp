@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "app/artifacts/compile_batch.hpp"
+#include "app/run/compiling.hpp"
 #include "attention/probe_problem.hpp"
 #include "commands/profile/counting.hpp"
 #include "core/error.hpp"

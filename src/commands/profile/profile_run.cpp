@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "app/console/console.hpp"
-#include "app/run/gpu_setup.hpp"
-#include "app/run/session.hpp"
+#include "app/run/compiling.hpp"
+#include "app/run/measuring.hpp"
 #include "commands/profile/profile_rows.hpp"
 #include "core/error.hpp"
 #include "counters/counter_fields.hpp"

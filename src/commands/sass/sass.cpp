@@ -1,8 +1,6 @@
-#include "app/console/console.hpp"
 #include "app/scratch_folder.hpp"
 #include "commands/sass/sass_code.hpp"
 #include "commands/sass/sass_options.hpp"
-#include "core/error.hpp"
 #include "emit/output_file.hpp"
 #include "emit/sass_report.hpp"
 #include "process/find_tool.hpp"

@@ -10,8 +10,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "app/artifacts/compile_batch.hpp"
-#include "app/run/session.hpp"
+#include "app/run/compiling.hpp"
 #include "app/scratch_folder.hpp"
 #include "commands/sass/code_file.hpp"
 #include "commands/sass/disassemble.hpp"
@@ -105,11 +104,7 @@ SassCode load_case(const CodeOptions& options, const SassCase& one) {
       return disassemble_one(*artifact, one.name());
     }
   }
-  const CompileResult result = compile(one.request(), cache.get());
-  if (const std::string* log = failure_log(result)) {
-    throw Error(ExitCode::bad_file, "the configuration does not compile", one.name(), *log);
-  }
-  const auto& artifact = std::get<Artifact>(result);
+  const Artifact artifact = artifact_of(compile(one.request(), cache.get()), one.name());
   if (!one.measured_key.empty() && artifact.key != one.measured_key) {
     spdlog::warn("the code that was measured is gone; this is what the compiler makes of {} now",
                  one.name());

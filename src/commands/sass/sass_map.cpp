@@ -3,15 +3,13 @@
 
 #include <fmt/format.h>
 
-#include "app/console/console.hpp"
-#include "app/run/session.hpp"
+#include "app/run/compiling.hpp"
 #include "app/scratch_folder.hpp"
 #include "commands/sass/disassemble.hpp"
 #include "commands/sass/sass_case.hpp"
 #include "commands/sass/sass_code.hpp"
 #include "commands/sass/sass_options.hpp"
 #include "compile/compiler.hpp"
-#include "core/error.hpp"
 #include "core/map_target.hpp"
 #include "core/text_parts.hpp"
 #include "emit/sass_map_report.hpp"
@@ -46,11 +44,7 @@ std::size_t ptx_function_of(const PtxModule& module, const std::string& name) {
 
 Artifact compile_with_lines(const SassCase& one, const CompileSettings& settings) {
   const auto cache = open_cache(settings);
-  CompileResult result = compile(with_line_info(one.request()), cache.get(), true);
-  if (const std::string* log = failure_log(result)) {
-    throw Error(ExitCode::bad_file, "the configuration does not compile", one.name(), *log);
-  }
-  return std::get<Artifact>(std::move(result));
+  return artifact_of(compile(with_line_info(one.request()), cache.get(), true), one.name());
 }
 
 /// Compiles the configuration with line information. This is a separate artifact with the same

@@ -7,7 +7,6 @@
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/target.hpp"
-#include "app/console/console.hpp"
 #include "app/option_groups.hpp"
 #include "app/run/stored_reports.hpp"
 #include "commands/sass/sass_code.hpp"

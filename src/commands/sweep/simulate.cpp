@@ -10,7 +10,7 @@
 #include "app/choice/kernel_choice.hpp"
 #include "app/console/console.hpp"
 #include "app/study/study_inputs.hpp"
-#include "app/tuned/suggestions.hpp"
+#include "app/tuned/load_tuned.hpp"
 #include "core/error.hpp"
 #include "data/device_file.hpp"
 #include "emit/search_report.hpp"
