@@ -1,14 +1,10 @@
 #include "cli/command_line.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
-#include "app/console/console.hpp"
 #include "app/version.hpp"
 #include "cli/config_file.hpp"
 #include "cli/read_pages.hpp"
@@ -17,7 +13,6 @@
 #include "cli/terminal.hpp"
 #include "cli/typed_words.hpp"
 #include "core/environment.hpp"
-#include "core/error.hpp"
 #include "manual/help_text.hpp"
 
 namespace fatune {

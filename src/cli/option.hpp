@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -44,12 +45,29 @@ CLI::Option* add_text_option(CLI::App& app, const std::string& name, const std::
       ->type_name(type);
 }
 
-/// Adds an option whose value is its text, or what `read` makes of the text.
+/// Adds an option whose value is its text, or what `read` makes of the text, or of the text and the
+/// option's name.
 template <typename Value, typename Read = std::identity>
 CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string& type,
                        const std::string& doc, Value& value, Read read = {}) {
-  return add_text_option(app, name, type, doc,
-                         [read, &value](const std::string& text) { value = read(text); });
+  return add_text_option(app, name, type, doc, [=, &value](const std::string& text) {
+    if constexpr (std::is_invocable_v<Read, const std::string&, const std::string&>) {
+      value = read(text, name);
+    } else {
+      value = read(text);
+    }
+  });
+}
+
+/// Adds an option that takes a number. `value`: a number or an optional number; it gets what is
+/// given, divided by `divisor`.
+template <typename Number>
+CLI::Option* add_number(CLI::App& app, const std::string& name, const std::string& type,
+                        const std::string& doc, double least, double greatest, Number& value,
+                        double divisor = 1.0) {
+  return add_text_option(app, name, type, doc, [=, &value](const std::string& text) {
+    value = parse_number(text, name, least, greatest) / divisor;
+  });
 }
 
 /// Adds an integer option. `value`: an integer or an optional integer.
@@ -72,8 +90,7 @@ CLI::Option* add_integer(CLI::App& app, const std::string& name, const std::stri
 template <typename Path>
 CLI::Option* add_path_option(CLI::App& app, const std::string& name, const std::string& type,
                              const std::string& doc, Path& path) {
-  return add_value(app, name, type, doc, path,
-                   [name](const std::string& text) { return read_path(text, name); });
+  return add_value(app, name, type, doc, path, read_path);
 }
 
 /// Adds a list of paths: a positional argument or a repeatable option.

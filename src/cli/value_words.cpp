@@ -5,7 +5,6 @@
 #include <cctype>
 #include <filesystem>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 #include <vector>
 

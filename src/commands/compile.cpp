@@ -2,7 +2,6 @@
 #include <cctype>
 #include <chrono>
 
-#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/target.hpp"
 #include "app/console/progress.hpp"

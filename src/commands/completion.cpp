@@ -1,5 +1,4 @@
 #include <array>
-#include <string>
 
 #include "cli/read_pages.hpp"
 #include "cli/subcommands.hpp"

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "app/choice/default_problems.hpp"
-#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/target.hpp"
 #include "app/console/progress.hpp"
@@ -267,15 +266,14 @@ void add_schedule_options(CLI::App& sub, EmulateOptions& options) {
               kMostSchedules, options.schedules);
   add_integer(sub, "--seed", "seed of inputs and schedules (default: 1)", 0,
               std::numeric_limits<std::int64_t>::max() - kMostSchedules, options.seed);
-  add_text_option(sub, "--timing", "early|late|random",
-                  "when asynchronous copies happen (default: once late, "
-                  "then random)",
-                  [&options](const std::string& text) { options.timing = parse_timing(text); });
-  add_text_option(
-      sub, "--check", "CHECK,...",
-      "what counts as a mistake besides wrong numbers: mem, init, race, sync, deadlock, "
-      "trap, schedules, launches, several, or all (the default)",
-      [&options](const std::string& text) { options.checks = parse_emulation_checks(text); });
+  add_value(sub, "--timing", "early|late|random",
+            "when asynchronous copies happen (default: once late, "
+            "then random)",
+            options.timing, parse_timing);
+  add_value(sub, "--check", "CHECK,...",
+            "what counts as a mistake besides wrong numbers: mem, init, race, sync, deadlock, "
+            "trap, schedules, launches, several, or all (the default)",
+            options.checks, parse_emulation_checks);
   sub.add_flag_callback(
          "--no-checks",
          [&options] {

@@ -2,7 +2,6 @@
 #include <iterator>
 #include <utility>
 
-#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/target.hpp"
 #include "cli/subcommands.hpp"
@@ -166,15 +165,14 @@ void add_import_command(const Subcommands& all) {
       all, "import", "Store results in auto-tuners' common formats as runs", import_results);
   add_paths(sub, "FILE", "FILE", "T4 results, or cache files of Kernel Tuner", options.files)
       ->required();
-  add_text_option(
-      sub, "--from", import_format_words(), "default: recognised from each file's members",
-      [&options = options](const std::string& text) { options.from = parse_import_format(text); })
+  add_value(sub, "--from", import_format_words(), "default: recognised from each file's members",
+            options.from, parse_import_format)
       ->group(option_group::kProblem);
   add_db_option(sub, options.db_file);
   add_problem_options(sub, options.problems, "none; one must be named");
   add_arch_option(sub, options.arch);
-  add_text_option(sub, "--gpu", "NAME", "product name of the GPU (default: as the file says)",
-                  [&options = options](const std::string& text) { options.gpu = text; })
+  add_value(sub, "--gpu", "NAME", "product name of the GPU (default: as the file says)",
+            options.gpu)
       ->group(option_group::kDevice);
   add_kernel_options(sub, options.kernels, SpaceOption::no, FamilyOption::several);
   add_output_options(sub, options.output);

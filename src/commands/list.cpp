@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <functional>
 
-#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/presets.hpp"
 #include "app/choice/target.hpp"

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/target.hpp"
 #include "app/tuned/load_tuned.hpp"
@@ -96,10 +95,10 @@ void add_predict_command(const Subcommands& all) {
   add_tuned_options(sub, options.tuned);
   add_problem_options(sub, options.problems, kCompiledSeqLen);
   add_arch_option(sub, options.arch);
-  add_text_option(sub, "--gpu", "NAME",
-                  "GPU that problems were tuned on, by its name or a part of it, e.g. h200 "
-                  "(default: that of this machine, else the first)",
-                  [&options = options](const std::string& text) { options.gpu = text; })
+  add_value(sub, "--gpu", "NAME",
+            "GPU that problems were tuned on, by its name or a part of it, e.g. h200 "
+            "(default: that of this machine, else the first)",
+            options.gpu)
       ->excludes("--arch")
       ->group(option_group::kDevice);
   add_kernel_options(sub, options.kernels, SpaceOption::no, FamilyOption::several);

@@ -142,22 +142,18 @@ void add_report_command(const Subcommands& all) {
              "runs, by number or last; results.json, best_configs.json; also what 'sass why' and "
              "compare_peers wrote (default: the shipped results)")
           ->type_name("N|last|FILE");
-  add_text_option(
-      sub, "--gpu", "NAME",
-      "GPU whose shipped results are shown, by its name or a part of it (default: h200)",
-      [&options = options](const std::string& text) { options.gpu = text; })
+  add_value(sub, "--gpu", "NAME",
+            "GPU whose shipped results are shown, by its name or a part of it (default: h200)",
+            options.gpu)
       ->excludes(inputs);
   add_path_option(
       sub, "--out", "FILE",
       "file for the page (default: report.html) or the figure; folder for all figures; -: "
       "standard output",
       options.out);
-  add_text_option(sub, "--format", "html|svg", "html (default), or svg: figures alone",
-                  [&options = options](const std::string& text) {
-                    options.format = parse_report_format(text);
-                  });
-  add_text_option(sub, "--plot", "ID", "only the figure of that name; with --format svg",
-                  [&options = options](const std::string& text) { options.plot = text; });
+  add_value(sub, "--format", "html|svg", "html (default), or svg: figures alone", options.format,
+            parse_report_format);
+  add_value(sub, "--plot", "ID", "only the figure of that name; with --format svg", options.plot);
   add_integer(sub, "--rows",
               fmt::format("configurations shown one by one (default: {})", kReportRows), 1,
               kMostReportRows, options.rows);

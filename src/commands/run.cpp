@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "app/choice/baseline.hpp"
-#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/run/session.hpp"
 #include "cli/subcommands.hpp"

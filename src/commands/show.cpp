@@ -1,4 +1,3 @@
-#include "app/study/shipped_results.hpp"
 #include "app/study/study_inputs.hpp"
 #include "cli/subcommands.hpp"
 #include "emit/plots/study_document.hpp"

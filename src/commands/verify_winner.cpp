@@ -1,11 +1,10 @@
 #include <system_error>
 #include <utility>
 
-#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/rivals.hpp"
 #include "app/run/session.hpp"
-#include "app/study/shipped_results.hpp"
+#include "app/study/study_inputs.hpp"
 #include "cli/subcommands.hpp"
 #include "core/is_among.hpp"
 #include "plan/config_text.hpp"

@@ -19,7 +19,6 @@
 #include "app/run/cover_race.hpp"
 #include "app/run/disturbances.hpp"
 #include "app/run/gate.hpp"
-#include "app/run/recorder.hpp"
 #include "app/run/run_identity.hpp"
 #include "app/run/store_log.hpp"
 #include "compile/compiler.hpp"

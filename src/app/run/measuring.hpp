@@ -5,7 +5,7 @@
 
 #include "app/choice/target.hpp"
 #include "app/option_groups.hpp"
-#include "app/run/result_files.hpp"
+#include "app/run/recorder.hpp"
 #include "app/run/session.hpp"
 #include "core/error.hpp"
 #include "engine/measuring_evaluator.hpp"

@@ -1,19 +1,43 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "app/option_groups.hpp"
-#include "app/run/outcome_lines.hpp"
 #include "engine/run_log.hpp"
+#include "report/report.hpp"
 #include "store/database.hpp"
 #include "store/journal.hpp"
 #include "store/recall.hpp"
 #include "store/run_writer.hpp"
 
 namespace fatune {
+
+/// Prints each outcome as a line of JSON: one without a rank at once, the others when their problem
+/// is ranked. Can be called from any thread. A line that cannot be written does not end the run,
+/// because the last line, of the whole run, then fails too.
+class OutcomeLines {
+ public:
+  /// `run`: without results.
+  explicit OutcomeLines(RunReport run) : run_(std::move(run)) {}
+
+  void add(const ProblemReport& header, const Result& result);
+  void end_problem(const ProblemReport& problem);
+
+ private:
+  void print(const ProblemReport& problem, const Result& result) const;
+
+  RunReport run_;
+  std::mutex mutex_;
+  std::map<std::string, std::set<std::string>> printed_;  ///< configurations, by problem under way
+};
 
 /// Stores a run as it proceeds, unless the options say not to, and gives a run that measures the
 /// results of earlier runs. If a store cannot be opened or fails during the run, it says so even if

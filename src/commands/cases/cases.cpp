@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/run/compiling.hpp"
 #include "app/run/measuring.hpp"

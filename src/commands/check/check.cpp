@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "app/choice/default_problems.hpp"
-#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/run/compiling.hpp"
 #include "app/run/measuring.hpp"

@@ -1,7 +1,6 @@
 #include "commands/check/check.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>

@@ -203,10 +203,9 @@ void add_sbatch_command(const Subcommands& all) {
       ->required();
   add_integer(sub, "--limit", "how many of them run at a time (default: all)", 1, kMostFleetShards,
               options.limit);
-  add_text_option(sub, "--gres", "TEXT", "what each needs, e.g. gpu:1",
-                  [&options = options](const std::string& text) { options.gres = text; });
-  add_text_option(sub, "--constraint", "TEXT", "features that its node must have, e.g. h200",
-                  [&options = options](const std::string& text) { options.constraint = text; });
+  add_value(sub, "--gres", "TEXT", "what each needs, e.g. gpu:1", options.gres);
+  add_value(sub, "--constraint", "TEXT", "features that its node must have, e.g. h200",
+            options.constraint);
   sub.add_option("--sbatch", options.more,
                  "another option of sbatch, e.g. --time=2:00:00; repeatable")
       ->type_name("TEXT")

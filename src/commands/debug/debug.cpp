@@ -5,16 +5,13 @@
 #include <fmt/format.h>
 
 #include "app/choice/default_problems.hpp"
-#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
-#include "app/choice/target.hpp"
 #include "app/console/progress.hpp"
 #include "app/run/measuring.hpp"
 #include "attention/input_kind.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/debug/debug_files.hpp"
 #include "commands/debug/debug_kernel.hpp"
-#include "core/arch.hpp"
 #include "core/mapped.hpp"
 #include "debug/cause.hpp"
 #include "debug/kernel_values.hpp"
@@ -283,8 +280,8 @@ void add_problem_of_debug(CLI::App& sub, DebugOptions& options) {
       ->excludes("--seq-blocks");
   add_preset_option(sub, options.problems);
   add_causal_options(sub, options.problems);
-  add_text_option(sub, "--init", "KIND", "how Q, K and V are filled: see below (default: normal)",
-                  [&options](const std::string& text) { options.init = parse_input_kind(text); });
+  add_value(sub, "--init", "KIND", "how Q, K and V are filled: see below (default: normal)",
+            options.init, parse_input_kind);
   add_integer(sub, "--seed", "seed of the random inputs (default: 1)", 0,
               std::numeric_limits<std::int64_t>::max(), options.seed);
 }

@@ -1,12 +1,10 @@
 #include <unistd.h>
 
-#include <functional>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
-#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/run/session.hpp"
 #include "attention/problem.hpp"

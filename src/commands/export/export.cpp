@@ -68,8 +68,8 @@ ExitCode export_tuned(const ExportOptions& options) {
 
 void add_table_options(CLI::App& app, ExportOptions& options) {
   const OptionScope scope(app, option_group::kOutput);
-  add_text_option(app, "--to", export_format_words(), export_formats_text() + " (default: json)",
-                  [&options](const std::string& text) { options.to = parse_export_format(text); });
+  add_value(app, "--to", export_format_words(), export_formats_text() + " (default: json)",
+            options.to, parse_export_format);
   add_path_option(
       app, "--out", "FILE",
       "file for the table, or folder for a library; --to t4 and kernel-tuner-cache: one "

@@ -4,8 +4,6 @@
 
 #include "app/scratch_folder.hpp"
 #include "cli/subcommands.hpp"
-#include "commands/profile/profile_plan.hpp"
-#include "commands/profile/profile_rows.hpp"
 #include "commands/profile/profile_run.hpp"
 #include "counters/counter_fields.hpp"
 #include "emit/document/render.hpp"
@@ -212,8 +210,8 @@ void add_counting_options(CLI::App& app, ProfileOptions& options) {
               options.runs);
   app.add_option("--baseline", options.baseline, "configuration that 'rel %' refers to")
       ->type_name("CONFIG");
-  add_text_option(app, "--backend", "ncu|cupti", "ncu (the default), or cupti: in-process",
-                  [&options](const std::string& text) { options.reader = parse_reader(text); });
+  add_value(app, "--backend", "ncu|cupti", "ncu (the default), or cupti: in-process",
+            options.reader, parse_reader);
 }
 
 /// Adds the options that choose what is written, and the report that is read instead of profiling.

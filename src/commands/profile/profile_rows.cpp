@@ -1,4 +1,3 @@
-#include "commands/profile/profile_rows.hpp"
 
 #include <map>
 #include <utility>
@@ -7,7 +6,7 @@
 
 #include "app/run/compiling.hpp"
 #include "attention/probe_problem.hpp"
-#include "commands/profile/counting.hpp"
+#include "commands/profile/profile_run.hpp"
 #include "core/error.hpp"
 #include "core/is_among.hpp"
 #include "core/kernel_time.hpp"

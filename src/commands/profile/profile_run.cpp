@@ -8,7 +8,6 @@
 #include "app/console/console.hpp"
 #include "app/run/compiling.hpp"
 #include "app/run/measuring.hpp"
-#include "commands/profile/profile_rows.hpp"
 #include "core/error.hpp"
 #include "counters/counter_fields.hpp"
 #include "engine/interrupt.hpp"

@@ -1,7 +1,6 @@
 #include "commands/profile/profile_plan.hpp"
 
 #include <map>
-#include <string>
 
 #include <fmt/format.h>
 

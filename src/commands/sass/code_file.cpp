@@ -1,24 +1,16 @@
-#include "commands/sass/code_file.hpp"
+#include "commands/sass/sass_code.hpp"
 
 #include <elf.h>
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <map>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "app/scratch_folder.hpp"
-#include "commands/sass/disassemble.hpp"
-#include "core/arch.hpp"
-#include "core/error.hpp"
 #include "core/is_among.hpp"
-#include "data/file_tree.hpp"
 #include "process/find_tool.hpp"
 #include "process/run_program.hpp"
 #include "sass/parse_listing.hpp"

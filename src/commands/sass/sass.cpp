@@ -1,6 +1,5 @@
 #include "app/scratch_folder.hpp"
 #include "commands/sass/sass_code.hpp"
-#include "commands/sass/sass_options.hpp"
 #include "emit/output_file.hpp"
 #include "emit/sass_report.hpp"
 #include "process/find_tool.hpp"

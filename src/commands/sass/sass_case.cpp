@@ -1,11 +1,10 @@
-#include "commands/sass/sass_case.hpp"
+#include "commands/sass/sass_code.hpp"
 
 #include <fmt/format.h>
 
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/target.hpp"
 #include "app/run/stored_reports.hpp"
-#include "core/error.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
 

@@ -5,10 +5,7 @@
 
 #include "app/run/compiling.hpp"
 #include "app/scratch_folder.hpp"
-#include "commands/sass/disassemble.hpp"
-#include "commands/sass/sass_case.hpp"
 #include "commands/sass/sass_code.hpp"
-#include "commands/sass/sass_options.hpp"
 #include "compile/compiler.hpp"
 #include "core/map_target.hpp"
 #include "core/text_parts.hpp"

@@ -1,16 +1,10 @@
-#include <cstdint>
-#include <filesystem>
 #include <map>
-#include <optional>
 #include <utility>
 
-#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/target.hpp"
-#include "app/option_groups.hpp"
 #include "app/run/stored_reports.hpp"
 #include "commands/sass/sass_code.hpp"
-#include "commands/sass/sass_options.hpp"
 #include "emit/sass_why_report.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/config_text.hpp"

@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include "app/choice/baseline.hpp"
-#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/target.hpp"
 #include "app/fleet/deliver.hpp"
@@ -247,24 +246,24 @@ void add_against_options(CLI::App& app, AgainstOptions& against) {
       "race each winner against that of this stored run, best_configs.json or "
       "results.json, in the same rounds; exit code 12 if it is slower",
       [&](const std::string& text) { against.best = read_path(text, "--against").string(); });
-  add_text_option(app, "--against-source", "DIR|REV",
-                  "build what is raced against from the kernels in this folder, or of this git "
-                  "revision; without --against: all configurations",
-                  [&](const std::string& text) { against.source = text; });
+  add_value(app, "--against-source", "DIR|REV",
+            "build what is raced against from the kernels in this folder, or of this git "
+            "revision; without --against: all configurations",
+            against.source);
   add_tolerance_option(app, against.tolerance_percent);
 }
 
 void add_shard_options(CLI::App& app, ShardOptions& shard,
                        std::optional<std::filesystem::path>& record_dir) {
   const OptionScope scope(app, option_group::kFleets);
-  CLI::Option* const number = add_text_option(
+  CLI::Option* const number = add_value(
       app, "--shard", "I/N|auto",
       "only the problems of shard I of N, e.g. 3/8; auto: that of this Slurm job array task",
-      [&](const std::string& text) { shard.shard = read_shard(text); });
+      shard.shard, read_shard);
   number->excludes("--cover");
-  add_text_option(app, "--fleet", "NAME",
-                  "name for the shards: merging joins shards of one name and sweep into one run",
-                  [&](const std::string& text) { shard.fleet = text; })
+  add_value(app, "--fleet", "NAME",
+            "name for the shards: merging joins shards of one name and sweep into one run",
+            shard.fleet)
       ->needs(number);
   add_path_option(app, "--record", "DIR",
                   "folder that gets a copy of the store when the shard has ended, and then the "
@@ -276,10 +275,10 @@ void add_shard_options(CLI::App& app, ShardOptions& shard,
 
 void add_search_options(CLI::App& app, SearchOptions& search, SimulationOptions& simulation) {
   const OptionScope scope(app, option_group::kSearch);
-  add_text_option(app, "--search", "auto|exhaustive|random|local|model",
-                  "which configurations are tried (default: auto: all of a small space, else those "
-                  "that a model of the times so far proposes, until more is unlikely to help)",
-                  [&](const std::string& text) { search.kind = parse_search(text); });
+  add_value(app, "--search", "auto|exhaustive|random|local|model",
+            "which configurations are tried (default: auto: all of a small space, else those "
+            "that a model of the times so far proposes, until more is unlikely to help)",
+            search.kind, parse_search);
   add_text_option(app, "--max-configs", "N",
                   "try at most N configurations per problem (default: all in an exhaustive search, "
                   "else 5 percent, at least 128, or 48 for auto, and at most 256)",
@@ -287,11 +286,10 @@ void add_search_options(CLI::App& app, SearchOptions& search, SimulationOptions&
                     search.max_configs = static_cast<std::size_t>(
                         parse_integer(text, "--max-configs", 1, kMostConfigs));
                   });
-  add_text_option(
-      app, "--simulate", "N|last|FILE",
-      "measure nothing: replay the searches on this stored run or results.json, and say "
-      "how many configurations each tries until one is within 1 percent of the fastest",
-      [&](const std::string& text) { simulation.input = text; });
+  add_value(app, "--simulate", "N|last|FILE",
+            "measure nothing: replay the searches on this stored run or results.json, and say "
+            "how many configurations each tries until one is within 1 percent of the fastest",
+            simulation.input);
   add_integer(app, "--seeds", "with --simulate: replays of each search (default: 10)", 1, 1000,
               simulation.seeds);
 }
