@@ -69,9 +69,9 @@ void read_devices(const std::string& text, TargetOptions& target) {
 }
 
 void read_best(const std::string& text, MeasureOptions& options) {
-  options.print_best = text == "-";
-  if (!options.print_best) {
-    options.best_file = read_path(text, "--best");
+  options.files.print_best = text == "-";
+  if (!options.files.print_best) {
+    options.files.best_file = read_path(text, "--best");
   }
 }
 
@@ -304,7 +304,7 @@ void add_store_options(CLI::App& app, StoreOptions& store) {
 void add_file_options(CLI::App& app, MeasureOptions& options) {
   const OptionScope scope(app, option_group::kOutput);
   add_path_option(app, "--out", "DIR", "folder for results.json, results.csv and best_configs.json",
-                  options.out_dir);
+                  options.files.folder);
   add_text_option(app, "--best", "FILE|-",
                   "file for the best configurations (best_configs.json); -: standard output, in "
                   "place of the table",

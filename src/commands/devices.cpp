@@ -1,8 +1,6 @@
-#include <fmt/format.h>
-
+#include "gpu/devices.hpp"
 #include "cli/subcommands.hpp"
 #include "emit/device_report.hpp"
-#include "gpu/devices.hpp"
 #include "gpu/driver.hpp"
 #include "gpu/driver_release.hpp"
 

@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <exception>
-#include <iterator>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -34,6 +32,14 @@ CompileRequest probe_request() {
   return request;
 }
 
+Check fine(const std::string& subject, std::string what) {
+  return {subject, Health::fine, std::move(what), {}};
+}
+
+Check limited(const std::string& subject, std::string why, std::string remedy) {
+  return {subject, Health::limited, std::move(why), std::move(remedy)};
+}
+
 std::string sm_list(const std::vector<int>& sms) { return fmt::format("{}", fmt::join(sms, ", ")); }
 
 Check check_family(const std::string& name) {
@@ -45,10 +51,8 @@ Check check_family(const std::string& name) {
     static_cast<void>(load_space(kernels.tree, kernels.family(), space.key));
     ++spaces;
   }
-  return {"kernel family " + name,
-          Health::fine,
-          fmt::format("{} parameters, {} spaces", kernels.family().parameters.size(), spaces),
-          {}};
+  return fine("kernel family " + name,
+              fmt::format("{} parameters, {} spaces", kernels.family().parameters.size(), spaces));
 }
 
 std::string cache_contents(const CubinCache& cache) {
@@ -63,13 +67,10 @@ std::string cache_contents(const CubinCache& cache) {
 std::vector<Check> check_driver(const CompileSettings&) {
   const gpu::DriverStatus& driver = gpu::probe_driver();
   if (!driver.usable()) {
-    return {{"CUDA driver", Health::limited, driver.problem + "; sweep and run can only estimate",
-             driver.remedy}};
+    return {limited("CUDA driver", driver.problem + "; sweep and run can only estimate",
+                    driver.remedy)};
   }
-  return {{"CUDA driver",
-           Health::fine,
-           fmt::format("{}, CUDA {}", driver.library, driver.version_text()),
-           {}}};
+  return {fine("CUDA driver", fmt::format("{}, CUDA {}", driver.library, driver.version_text()))};
 }
 
 std::vector<Check> check_gpus(const CompileSettings&) {
@@ -79,9 +80,8 @@ std::vector<Check> check_gpus(const CompileSettings&) {
   std::vector<Check> checks;
   for (const gpu::Device& device : gpu::list_devices()) {
     const std::string subject = fmt::format("GPU {} {}", device.ordinal, device.limits.name);
-    checks.push_back(device.usable()
-                         ? Check{subject, Health::fine, arch_name(device.limits.arch), {}}
-                         : Check{subject, Health::limited, device.unusable_because, device.remedy});
+    checks.push_back(device.usable() ? fine(subject, arch_name(device.limits.arch))
+                                     : limited(subject, device.unusable_because, device.remedy));
   }
   return checks;
 }
@@ -100,11 +100,8 @@ std::vector<Check> check_nvrtc(const CompileSettings&) {
          fmt::format("version {} does not compile: {}", version, outcome_summary(*failed)),
          "libnvrtc-builtins of the same version must be in the same folder as " + nvrtc.library}};
   }
-  return {{"NVRTC",
-           Health::fine,
-           fmt::format("version {} compiles, for sm {}: {}", version,
-                       sm_list(gpu::nvrtc_supported_sms()), nvrtc.library),
-           {}}};
+  return {fine("NVRTC", fmt::format("version {} compiles, for sm {}: {}", version,
+                                    sm_list(gpu::nvrtc_supported_sms()), nvrtc.library))};
 }
 
 /// Loads every built-in family and space.
@@ -122,58 +119,51 @@ std::vector<Check> check_kernels(const CompileSettings&) {
 }
 
 std::vector<Check> check_cache(const CompileSettings& settings) {
+  const std::string subject = "cubin cache";
   if (settings.no_cache) {
-    return {{"cubin cache", Health::limited, "switched off (--no-cache)", {}}};
+    return {limited(subject, "switched off (--no-cache)", {})};
   }
   if (!settings.cache_dir && cache_settings_from_environment().folder.empty()) {
-    return {{"cubin cache", Health::limited, "there is none, and every run compiles everything",
-             kNoCacheFolder}};
+    return {limited(subject, "there is none, and every run compiles everything", kNoCacheFolder)};
   }
   const auto cache = open_cache(settings);
   const std::string why = cache->why_unwritable();
   if (!why.empty()) {
-    return {{"cubin cache", Health::limited,
-             fmt::format("{} cannot be used ({}): every run compiles everything",
-                         cache->settings().folder.string(), why),
-             "choose another folder with --cache-dir or XDG_CACHE_HOME"}};
+    return {limited(subject,
+                    fmt::format("{} cannot be used ({}): every run compiles everything",
+                                cache->settings().folder.string(), why),
+                    "choose another folder with --cache-dir or XDG_CACHE_HOME")};
   }
-  return {{"cubin cache", Health::fine, cache_contents(*cache), {}}};
+  return {fine(subject, cache_contents(*cache))};
 }
 
 /// Checks whether the database of measurements can be opened.
 std::vector<Check> check_store(const CompileSettings&) {
+  const std::string subject = "database of measurements";
   const auto path = default_store_path();
   if (!path) {
-    return {{"database of measurements", Health::limited,
-             "its location is not known: neither XDG_DATA_HOME nor HOME is set",
-             "name a file with --db, or use --no-db"}};
+    return {limited(subject, "its location is not known: neither XDG_DATA_HOME nor HOME is set",
+                    "name a file with --db, or use --no-db")};
   }
   std::error_code ignored;
   if (!std::filesystem::exists(*path, ignored)) {
-    return {{"database of measurements",
-             Health::fine,
-             fmt::format("none yet; the first measurement creates {}", path->string()),
-             {}}};
+    return {
+        fine(subject, fmt::format("none yet; the first measurement creates {}", path->string()))};
   }
   try {
     Database database = open_store(*path, Database::Mode::existing);
-    const std::size_t runs = list_runs(database).runs.size();
-    if (!database.can_be_written()) {
-      return {
-          {"database of measurements", Health::limited,
-           fmt::format("{}: {} runs; it, or its folder, may only be read: sweep and run measure "
-                       "but store nothing",
-                       path->string(), runs),
-           "choose another file with --db"}};
-    }
-    return {{"database of measurements",
-             Health::fine,
-             fmt::format("{}: {} runs", path->string(), runs),
-             {}}};
+    const std::string runs =
+        fmt::format("{}: {} runs", path->string(), list_runs(database).runs.size());
+    return {database.can_be_written()
+                ? fine(subject, runs)
+                : limited(subject,
+                          runs + "; it, or its folder, may only be read: sweep and run measure but "
+                                 "store nothing",
+                          "choose another file with --db")};
   } catch (const Error& error) {
-    return {{"database of measurements", Health::limited,
-             fmt::format("{}; sweep and run measure but store nothing", error.what()),
-             "choose another file with --db, or move this one away"}};
+    return {limited(subject,
+                    fmt::format("{}; sweep and run measure but store nothing", error.what()),
+                    "choose another file with --db, or move this one away")};
   }
 }
 
@@ -190,31 +180,28 @@ std::vector<Check> check_readings(const CompileSettings&) {
     const std::string subject = fmt::format("clocks of GPU {}", device.ordinal);
     const gpu::Nvml nvml(device.limits.uuid);
     const auto reading = nvml.available() ? nvml.read() : std::nullopt;
-    checks.push_back(reading ? Check{subject,
-                                     Health::fine,
-                                     fmt::format("{:.0f} MHz, {:.0f} W, {:.0f} C", reading->sm_mhz,
-                                                 reading->power_w, reading->temperature_c),
-                                     {}}
-                             : Check{subject, Health::limited,
-                                     fmt::format("NVML reports nothing: {}", nvml.problem()),
-                                     "measuring works; results do not say what the clocks were"});
+    checks.push_back(
+        reading ? fine(subject, fmt::format("{:.0f} MHz, {:.0f} W, {:.0f} C", reading->sm_mhz,
+                                            reading->power_w, reading->temperature_c))
+                : limited(subject, fmt::format("NVML reports nothing: {}", nvml.problem()),
+                          "measuring works; results do not say what the clocks were"));
   }
   return checks;
 }
 
 /// Checks whether this user may read hardware performance counters.
 std::vector<Check> check_counters(const CompileSettings&) {
+  const std::string subject = "performance counters";
   const CounterAccess access = counter_access();
   if (access == CounterAccess::unknown) {
-    return {{"performance counters", Health::limited, "no NVIDIA kernel module is loaded",
-             "only profiling needs them"}};
+    return {limited(subject, "no NVIDIA kernel module is loaded", "only profiling needs them")};
   }
   if (access == CounterAccess::admins_only) {
-    return {{"performance counters", Health::limited, "only an administrator may read them",
-             "for ncu, load the module with NVreg_RestrictProfilingToAdminUsers=0; timing does "
-             "not need them"}};
+    return {limited(subject, "only an administrator may read them",
+                    "for ncu, load the module with NVreg_RestrictProfilingToAdminUsers=0; timing "
+                    "does not need them")};
   }
-  return {{"performance counters", Health::fine, "this user may read them", {}}};
+  return {fine(subject, "this user may read them")};
 }
 
 /// Turns an unexpected exception of a check into a finding, so that others are not lost.

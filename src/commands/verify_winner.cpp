@@ -7,7 +7,6 @@
 #include "app/study/study_inputs.hpp"
 #include "cli/subcommands.hpp"
 #include "core/is_among.hpp"
-#include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 
 namespace fatune {
@@ -129,7 +128,7 @@ void add_verify_winner_command(const Subcommands& all) {
   add_policy_options(sub, options, Strategy::race);
   add_store_options(sub, options.store);
   add_file_options(sub, options);
-  add_junit_option(sub, options.junit_file);
+  add_junit_option(sub, options.files.junit_file);
   add_output_options(sub, options.output);
   sub.footer(
       R"(Sweeps the problems of an earlier run, then races each of its winners that did not win again

@@ -163,7 +163,7 @@ class Logs {
   Logs(const PlannedRun& run, const MeasureOptions& options, const RunReport& header,
        const std::vector<Station>& stations)
       : lines_(header) {
-    const bool prints = prints_outcomes(options.output) && !options.print_best;
+    const bool prints = prints_outcomes(options.output) && !options.files.print_best;
     for (const Station& station : stations) {
       all_.push_back(
           open_log(run, options, header, station.evaluator->limits(), prints ? &lines_ : nullptr));

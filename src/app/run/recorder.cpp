@@ -25,26 +25,18 @@ void write_at(Moment moment, const std::filesystem::path& path, const std::strin
 
 }  // namespace
 
-std::vector<std::filesystem::path> ResultFiles::paths() const {
+std::vector<std::filesystem::path> paths_of(const ResultFiles& files) {
   std::vector<std::filesystem::path> paths;
-  if (folder) {
-    paths = {*folder / kResultsJson, *folder / kResultsCsv, *folder / kBestConfigs};
+  if (files.folder) {
+    paths = {*files.folder / kResultsJson, *files.folder / kResultsCsv,
+             *files.folder / kBestConfigs};
   }
-  if (best_file) {
-    paths.push_back(*best_file);
-  }
-  if (junit_file) {
-    paths.push_back(*junit_file);
+  for (const auto& file : {files.best_file, files.junit_file}) {
+    if (file) {
+      paths.push_back(*file);
+    }
   }
   return paths;
-}
-
-ResultFiles result_files(const MeasureOptions& options) {
-  if (options.print_best && options.output.format != OutputFormat::table) {
-    throw Error(ExitCode::usage, "standard output cannot hold the ranking too", "--best -",
-                "leave out --format, or name a file");
-  }
-  return {options.out_dir, options.best_file, options.print_best, options.junit_file};
 }
 
 void write_results(const ResultFiles& files, const RunReport& report, Moment moment) {
@@ -62,7 +54,7 @@ void write_results(const ResultFiles& files, const RunReport& report, Moment mom
 }
 
 void check_writable(const ResultFiles& files) {
-  for (const auto& path : files.paths()) {
+  for (const auto& path : paths_of(files)) {
     check_output_file(path);
   }
 }

@@ -116,14 +116,18 @@ void repeat_estimate(const RunReport& report, const ResultFiles& files,
 }
 
 void name_files(const ResultFiles& files, const OutputOptions& output) {
-  for (const auto& path : files.paths()) {
+  for (const auto& path : paths_of(files)) {
     print_note(output, "wrote " + path.string());
   }
 }
 
 /// Returns the files of one GPU model. Each of several models has its own ranking and folder.
 ResultFiles files_for(const MeasureOptions& options, const Target& target, bool one_of_several) {
-  ResultFiles files = result_files(options);
+  ResultFiles files = options.files;
+  if (files.print_best && options.output.format != OutputFormat::table) {
+    throw Error(ExitCode::usage, "standard output cannot hold the ranking too", "--best -",
+                "leave out --format, or name a file");
+  }
   if (one_of_several && files.folder) {
     *files.folder /= file_name_part(target.limits.name);
   }
@@ -220,18 +224,18 @@ PlannedRun fitted(const PlannedRun& run, const Target& target) {
   return fitted;
 }
 
-void check_rivals_are_timed(const PlannedRun& run, const Target& target) {
-  if (run.rivals && !target.measured()) {
-    throw Error(ExitCode::no_gpu, "nothing would be timed: " + target.why_not_measured, "--against",
-                "winners are compared by measured times: leave it out to get an estimate");
+/// Throws Error(no_gpu) if the run needs times that it will not have.
+void check_is_timed(const PlannedRun& run, const Target& target) {
+  if (target.measured() || !(run.cover_percent || run.rivals)) {
+    return;
   }
-}
-
-void check_cover_is_timed(const PlannedRun& run, const Target& target) {
-  if (run.cover_percent && !target.measured()) {
-    throw Error(ExitCode::no_gpu, "nothing would be timed: " + target.why_not_measured, "--cover",
+  const std::string why = "nothing would be timed: " + target.why_not_measured;
+  if (run.cover_percent) {
+    throw Error(ExitCode::no_gpu, why, "--cover",
                 "a cover is computed from measured times: leave it out to get an estimate");
   }
+  throw Error(ExitCode::no_gpu, why, "--against",
+              "winners are compared by measured times: leave it out to get an estimate");
 }
 
 /// Checks the store's place before hours of measurements.
@@ -292,8 +296,7 @@ ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {
   const auto cache = open_cache(options.compile);
   const std::vector<Target> targets =
       choose_targets(options.target, run.kernels.tree, run.kernels.families.all());
-  check_cover_is_timed(run, targets.front());
-  check_rivals_are_timed(run, targets.front());
+  check_is_timed(run, targets.front());
   announce_estimate(targets.front(), options);
   for (const std::string& note : run.notes) {
     print_note(options.output, note);

@@ -10,7 +10,6 @@
 #include "app/choice/rivals.hpp"
 #include "app/choice/target.hpp"
 #include "app/option_groups.hpp"
-#include "compile/cubin_cache.hpp"
 #include "core/exit_code.hpp"
 #include "engine/problem_plan.hpp"
 #include "report/shard.hpp"

@@ -23,15 +23,8 @@
 namespace fatune {
 namespace {
 
-struct ClusterSbatchOptions {
-  std::filesystem::path folder;
-  int shards = 0;
-  int limit = 0;  ///< shards at a time; 0: no limit
-  std::optional<std::string> gres;
-  std::optional<std::string> constraint;
-  std::vector<std::string> more;  ///< further options of sbatch
-  std::vector<std::filesystem::path> bundles;
-  std::vector<std::string> sweep;  ///< options of `fatune sweep`
+/// The options say what complete() does not.
+struct SbatchOptions : SbatchSettings {
   bool submit = false;
   OutputOptions output;
 };
@@ -61,17 +54,16 @@ fs::path absolute_folder(const fs::path& folder) {
   return whole.has_filename() ? whole : whole.parent_path();
 }
 
-SbatchSettings settings_of(const ClusterSbatchOptions& options) {
-  const fs::path folder = absolute_folder(options.folder);
-  return {fs::read_symlink("/proc/self/exe"),
-          fs::current_path(),
-          folder,
-          {new_name(folder), options.shards, options.limit},
-          options.sweep,
-          options.gres,
-          options.constraint,
-          options.more,
-          mapped(options.bundles, [](const fs::path& path) { return fs::absolute(path); })};
+/// Adds to the settings what no option says, and makes their paths absolute.
+SbatchSettings complete(SbatchSettings settings) {
+  settings.program = fs::read_symlink("/proc/self/exe");
+  settings.start = fs::current_path();
+  settings.folder = absolute_folder(settings.folder);
+  settings.plan.name = new_name(settings.folder);
+  for (fs::path& bundle : settings.bundles) {
+    bundle = fs::absolute(bundle);
+  }
+  return settings;
 }
 
 /// Gives a script to Slurm, and returns the job's number.
@@ -106,8 +98,8 @@ std::vector<ShardState> undone_shards(const fs::path& folder, const FleetPlan& p
 }
 
 /// Writes the scripts of a fleet: the job array, the merge and the report.
-ExitCode cluster_sbatch(const ClusterSbatchOptions& options) {
-  const SbatchSettings settings = settings_of(options);
+ExitCode cluster_sbatch(const SbatchOptions& options) {
+  const SbatchSettings settings = complete(options);
   const std::string array = array_script(settings);  // throws before any file is written
   write_fleet(settings.folder, settings.plan);
   write_output_file(settings.folder / kArrayFile, array);
@@ -115,7 +107,7 @@ ExitCode cluster_sbatch(const ClusterSbatchOptions& options) {
   write_output_file(settings.folder / kReportFile, report_script(settings));
   fs::create_directories(settings.folder / "logs");  // Slurm does not create it
   if (options.submit) {
-    std::vector<int> all(static_cast<std::size_t>(options.shards));
+    std::vector<int> all(static_cast<std::size_t>(options.plan.shards));
     std::iota(all.begin(), all.end(), 1);
     submit_fleet(settings.folder, array_text(all, settings.plan), options.output);
   } else {
@@ -199,10 +191,10 @@ void add_sbatch_command(const Subcommands& all) {
          "options of 'fatune sweep', after --")
       ->type_name("TEXT");
   add_integer(sub, "--shards", "number of parts into which the sweep is divided", 1,
-              kMostFleetShards, options.shards)
+              kMostFleetShards, options.plan.shards)
       ->required();
   add_integer(sub, "--limit", "how many of them run at a time (default: all)", 1, kMostFleetShards,
-              options.limit);
+              options.plan.limit);
   add_value(sub, "--gres", "TEXT", "what each needs, e.g. gpu:1", options.gres);
   add_value(sub, "--constraint", "TEXT", "features that its node must have, e.g. h200",
             options.constraint);

@@ -60,14 +60,15 @@ std::string import_line(const SbatchSettings& settings) {
   return command(words);
 }
 
-}  // namespace
-
+/// Returns the options of a shard's `fatune sweep`, except for --shard.
 std::vector<std::string> shard_options(const SbatchSettings& settings) {
   Words words = settings.sweep;
   words.insert(words.end(), {"--fleet", settings.plan.name, "--record",
                              records_folder(settings.folder).string()});
   return words;
 }
+
+}  // namespace
 
 std::string array_text(const std::vector<int>& numbers, const FleetPlan& plan) {
   const bool all = std::ssize(numbers) == plan.shards;

@@ -23,9 +23,6 @@ struct SbatchSettings {
   std::vector<std::filesystem::path> bundles;  ///< bundles of compiled kernels that shards import
 };
 
-/// Returns the options of a shard's `fatune sweep`, except for --shard.
-[[nodiscard]] std::vector<std::string> shard_options(const SbatchSettings& settings);
-
 /// Returns the script of a job array of the shards. Throws Error(usage) for a control character in
 /// a #SBATCH line, and for a folder in whose name Slurm would replace something.
 [[nodiscard]] std::string array_script(const SbatchSettings& settings);

@@ -2,12 +2,9 @@
 
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "app/run/compiling.hpp"
 #include "attention/forward_arguments.hpp"
 #include "compile/compiler.hpp"
-#include "core/error.hpp"
 #include "engine/device_lock.hpp"
 #include "measure/remote_measurer.hpp"
 #include "plan/planner.hpp"

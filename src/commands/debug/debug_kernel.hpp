@@ -1,9 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <variant>
-#include <vector>
 
 #include "app/option_groups.hpp"
 #include "attention/debug_request.hpp"

@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "app/choice/kernel_choice.hpp"
 #include "app/console/console.hpp"
 #include "app/study/study_inputs.hpp"

@@ -309,7 +309,7 @@ void add_sweep_command(const Subcommands& all) {
       "PERCENT of each winner",
       options.cover_percent);
   add_against_options(sub, options.against);
-  add_junit_option(sub, options.junit_file);
+  add_junit_option(sub, options.files.junit_file);
   add_shard_options(sub, options.shard, options.record_dir);
   add_search_options(sub, options.search, options.simulation);
   add_counters_option(sub, options.counters);
