@@ -15,8 +15,7 @@
 #include "report/report.hpp"
 
 // Command-line options that several commands share, as plain values. Options of a single command
-// are in its header in commands/. cli/ ensures that lists have no duplicates and counts are
-// positive.
+// are in its file in commands/. cli/ ensures that lists have no duplicates and counts are positive.
 namespace fatune {
 
 /// Options that select the kernels and where they come from.

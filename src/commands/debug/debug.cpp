@@ -1,6 +1,7 @@
+#include "commands/debug/debug.hpp"
+
 #include <limits>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
@@ -10,8 +11,6 @@
 #include "app/run/measuring.hpp"
 #include "attention/input_kind.hpp"
 #include "cli/subcommands.hpp"
-#include "commands/debug/debug_files.hpp"
-#include "commands/debug/debug_kernel.hpp"
 #include "core/mapped.hpp"
 #include "debug/cause.hpp"
 #include "debug/kernel_values.hpp"

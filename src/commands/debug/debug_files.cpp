@@ -1,4 +1,4 @@
-#include "commands/debug/debug_files.hpp"
+#include "commands/debug/debug.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,4 @@
-#include "commands/debug/debug_kernel.hpp"
+#include "commands/debug/debug.hpp"
 
 #include <utility>
 

@@ -1,10 +1,11 @@
+#include "commands/profile/profile.hpp"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "app/scratch_folder.hpp"
 #include "cli/subcommands.hpp"
-#include "commands/profile/profile_run.hpp"
 #include "counters/counter_fields.hpp"
 #include "emit/document/render.hpp"
 #include "emit/output_file.hpp"

@@ -1,3 +1,4 @@
+#include "commands/profile/profile.hpp"
 
 #include <map>
 #include <utility>
@@ -6,7 +7,6 @@
 
 #include "app/run/compiling.hpp"
 #include "attention/probe_problem.hpp"
-#include "commands/profile/profile_run.hpp"
 #include "core/error.hpp"
 #include "core/is_among.hpp"
 #include "core/kernel_time.hpp"

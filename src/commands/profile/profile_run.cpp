@@ -1,4 +1,4 @@
-#include "commands/profile/profile_run.hpp"
+#include "commands/profile/profile.hpp"
 
 #include <algorithm>
 #include <utility>

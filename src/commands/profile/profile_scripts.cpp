@@ -1,10 +1,9 @@
-#include "commands/profile/profile_plan.hpp"
+#include "commands/profile/profile.hpp"
 
 #include <map>
 
 #include <fmt/format.h>
 
-#include "commands/profile/profile_run.hpp"
 #include "core/environment.hpp"
 #include "emit/output_file.hpp"
 #include "plan/short_form.hpp"
