@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/command_line.hpp"
+#include "commands/commands.hpp"
 #include "compile/compiler_processes.hpp"
 #include "core/error.hpp"
 #include "core/visible_text.hpp"
@@ -30,7 +31,7 @@ int main(int argc, char** argv) {
   fatune::secure_standard_streams();
   fatune::compile_in_processes();
   try {
-    return static_cast<int>(fatune::parse_command_line(argc, argv)());
+    return static_cast<int>(fatune::parse_command_line(argc, argv, fatune::add_commands)());
   } catch (const fatune::Error& error) {
     return report(error.code(), fmt::format("fatune: {}\n", error.what()));
   } catch (const std::filesystem::filesystem_error& error) {

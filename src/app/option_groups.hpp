@@ -14,8 +14,7 @@
 #include "report/report.hpp"
 
 // Command-line options that several commands share, as plain values. Options of a single command
-// are in its header in commands/. cli/ ensures that lists have no duplicates and counts are
-// positive.
+// are in its file in commands/. cli/ ensures that lists have no duplicates and counts are positive.
 namespace fatune {
 
 /// Options that select the kernels and where they come from.
@@ -102,6 +101,14 @@ struct OfflineOptions {
   OutputOptions output;
 };
 
+/// The files of a run's results, apart from the ranking on standard output. All may be absent.
+struct ResultFiles {
+  std::optional<std::filesystem::path> folder;     ///< results.json, results.csv, best_configs.json
+  std::optional<std::filesystem::path> best_file;  ///< best_configs.json under another name
+  bool print_best = false;  ///< best_configs.json on standard output, in place of the ranking
+  std::optional<std::filesystem::path> junit_file;  ///< verdicts on winners, as JUnit XML
+};
+
 /// The options that `sweep` and `run` share.
 struct MeasureOptions {
   KernelOptions kernels;
@@ -111,10 +118,7 @@ struct MeasureOptions {
   MeasurePolicy policy;
   StoreOptions store;
   OutputOptions output;
-  std::optional<std::filesystem::path> out_dir;
-  std::optional<std::filesystem::path> best_file;
-  std::optional<std::filesystem::path> junit_file;  ///< verdicts on winners, as JUnit XML
-  bool print_best = false;  ///< print best_configs.json to standard output in place of the ranking
+  ResultFiles files;
   std::optional<std::string> baseline;  ///< configuration that relative_percent refers to
   bool strict = false;
   bool count_rows = false;  ///< verifications say which rows are wrong

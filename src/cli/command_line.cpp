@@ -2,15 +2,10 @@
 
 #include <algorithm>
 #include <span>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
-#include "app/console/streams.hpp"
 #include "app/version.hpp"
 #include "cli/config_file.hpp"
 #include "cli/read_pages.hpp"
@@ -19,7 +14,6 @@
 #include "cli/terminal.hpp"
 #include "cli/typed_words.hpp"
 #include "core/environment.hpp"
-#include "core/error.hpp"
 #include "manual/completion.hpp"
 #include "manual/help_text.hpp"
 
@@ -42,11 +36,9 @@ void add_global_options_everywhere(CLI::App& app, GlobalOptions& global) {
 }
 
 void add_subcommands(CLI::App& app, const OutputOptions& output, GlobalOptions& global,
-                     Command& chosen) {
+                     Command& chosen, AddCommands add_commands) {
   const Subcommands all{app, output, global, environment_variable("KERNELS"), chosen};
-#define FATUNE_ADD(name) add_##name##_command(all);
-  FATUNE_SUBCOMMANDS(FATUNE_ADD)
-#undef FATUNE_ADD
+  add_commands(all);
   add_global_options_everywhere(app, global);
 }
 
@@ -188,13 +180,13 @@ Command with_places(Command command, const ConfiguredWords& configured) {
 
 }  // namespace
 
-Command parse_command_line(int argc, const char* const* argv) {
+Command parse_command_line(int argc, const char* const* argv, AddCommands add_commands) {
   CLI::App app("Finds the fastest configuration of a Flash Attention kernel on this GPU");
   Command command;
   GlobalOptions global;
   const OutputOptions output = terminal_defaults();
   configure(app);
-  add_subcommands(app, output, global, command);
+  add_subcommands(app, output, global, command, add_commands);
   Words words(argv + std::min(argc, 1), argv + argc);
   if (!words.empty() && words.front() == kComplete) {
     return print_command(completions(read_pages(app), std::span(words).subspan(1)));

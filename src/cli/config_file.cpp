@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -13,7 +12,7 @@
 #include <fmt/ranges.h>
 #include <toml++/toml.h>
 
-#include "cli/path_option.hpp"
+#include "cli/option.hpp"
 #include "cli/suggestion.hpp"
 #include "cli/typed_words.hpp"
 #include "cli/value_words.hpp"

@@ -1,8 +1,7 @@
 #include "cli/global_options.hpp"
 
 #include "cli/config_file.hpp"
-#include "cli/option_scope.hpp"
-#include "cli/text_option.hpp"
+#include "cli/option.hpp"
 
 namespace fatune {
 

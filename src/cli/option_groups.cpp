@@ -9,11 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "app/choice/presets.hpp"
-#include "cli/numbers.hpp"
-#include "cli/option_scope.hpp"
-#include "cli/path_option.hpp"
 #include "cli/suggestion.hpp"
-#include "cli/text_option.hpp"
 #include "core/error.hpp"
 #include "report/verdict.hpp"
 
@@ -40,7 +36,7 @@ constexpr std::int64_t kMostDevice = 1023;
 constexpr std::string_view kDescending = ":desc";
 
 /// Returns the text. Throws Error(usage) if it is empty.
-std::string check_name(std::string text, const char* option) {
+std::string check_name(const std::string& text, const std::string& option) {
   if (text.empty()) {
     throw Error(ExitCode::usage, "the text is empty", option,
                 "names are those of the CSV's columns, as in time_us");
@@ -73,9 +69,9 @@ void read_devices(const std::string& text, TargetOptions& target) {
 }
 
 void read_best(const std::string& text, MeasureOptions& options) {
-  options.print_best = text == "-";
-  if (!options.print_best) {
-    options.best_file = read_path(text, "--best");
+  options.files.print_best = text == "-";
+  if (!options.files.print_best) {
+    options.files.best_file = read_path(text, "--best");
   }
 }
 
@@ -132,13 +128,13 @@ void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space
       ->type_name("TEXT")
       ->allow_extra_args(false);
   if (space != SpaceOption::no) {
-    add_text_option(
+    add_value(
         app, "--space", "SPACE|FILE",
         fmt::format("search space: tune, prog, progall, all, B_r,B_c (e.g. 64,32) or a "
                     "file (default: {})",
                     space == SpaceOption::of_file ? "what the file says"
                                                   : "the variable KERNELS, then the family's own"),
-        [&](const std::string& text) { kernels.space = text; });
+        kernels.space);
   }
 }
 
@@ -148,9 +144,8 @@ void add_binding_options(CLI::App& app, ProblemOptions& problems) {
                   [&](const std::string& text) {
                     problems.d_heads = parse_positive_list(text, "--dhead", kMostHeadDim);
                   });
-  add_text_option(
-      app, "--dtype", "fp16|bf16,...", "element types (default: those of the configurations)",
-      [&](const std::string& text) { problems.dtypes = parse_dtype_list(text, "--dtype"); });
+  add_value(app, "--dtype", "fp16|bf16,...", "element types (default: those of the configurations)",
+            problems.dtypes, parse_dtype_list);
 }
 
 void add_preset_option(CLI::App& app, ProblemOptions& problems) {
@@ -211,8 +206,8 @@ void add_problem_options(CLI::App& app, ProblemOptions& problems,
 
 void add_arch_option(CLI::App& app, std::optional<Arch>& arch) {
   const OptionScope scope(app, option_group::kDevice);
-  add_text_option(app, "--arch", "ARCH", "architecture to compile for, e.g. sm_80 or sm_90a",
-                  [&](const std::string& text) { arch = parse_arch(text); });
+  add_value(app, "--arch", "ARCH", "architecture to compile for, e.g. sm_80 or sm_90a", arch,
+            parse_arch);
 }
 
 void add_target_options(CLI::App& app, TargetOptions& target) {
@@ -252,19 +247,15 @@ CLI::Option* add_configs_option(CLI::App& app, std::vector<std::string>& configs
 
 void add_cover_option(CLI::App& app, const char* help, std::optional<double>& percent) {
   const OptionScope scope(app, option_group::kSearch);
-  add_text_option(app, "--cover", "PERCENT", help, [&percent](const std::string& text) {
-    percent = parse_number(text, "--cover", 0.0, 1000.0);
-  });
+  add_number(app, "--cover", "PERCENT", help, 0.0, 1000.0, percent);
 }
 
 void add_tolerance_option(CLI::App& app, std::optional<double>& percent) {
   const OptionScope scope(app, option_group::kMeasuring);
-  add_text_option(
+  add_number(
       app, "--tolerance", "PERCENT",
       fmt::format("difference up to which times count as equal (default: {})", kTolerancePercent),
-      [&percent](const std::string& text) {
-        percent = parse_number(text, "--tolerance", 0.0, 1000.0);
-      });
+      0.0, 1000.0, percent);
 }
 
 void add_junit_option(CLI::App& app, std::optional<std::filesystem::path>& file) {
@@ -313,7 +304,7 @@ void add_store_options(CLI::App& app, StoreOptions& store) {
 void add_file_options(CLI::App& app, MeasureOptions& options) {
   const OptionScope scope(app, option_group::kOutput);
   add_path_option(app, "--out", "DIR", "folder for results.json, results.csv and best_configs.json",
-                  options.out_dir);
+                  options.files.folder);
   add_text_option(app, "--best", "FILE|-",
                   "file for the best configurations (best_configs.json); -: standard output, in "
                   "place of the table",
@@ -323,9 +314,8 @@ void add_file_options(CLI::App& app, MeasureOptions& options) {
 void add_result_options(CLI::App& app, MeasureOptions& options) {
   const OptionScope scope(app, option_group::kOutput);
   add_file_options(app, options);
-  add_text_option(app, "--baseline", "CONFIG",
-                  "configuration that counts as 100 % (default: the best)",
-                  [&](const std::string& text) { options.baseline = text; });
+  add_value(app, "--baseline", "CONFIG", "configuration that counts as 100 % (default: the best)",
+            options.baseline);
   app.add_flag("--strict", options.strict,
                "exit with 6 if a configuration was wrong, crashed or did not compile");
 }
@@ -360,9 +350,8 @@ void add_top_option(CLI::App& app, OutputOptions& output) {
 
 void add_view_options(CLI::App& app, TableView& view) {
   const OptionScope scope(app, option_group::kOutput);
-  add_text_option(app, "--columns", "NAME,...",
-                  "one table of the records, with these columns of the CSV",
-                  [&view](const std::string& text) { view.columns = parse_names(text); });
+  add_value(app, "--columns", "NAME,...", "one table of the records, with these columns of the CSV",
+            view.columns, parse_names);
   add_text_option(app, "--sort", "NAME[:desc]", "sort the records by a column",
                   [&view](const std::string& text) {
                     const std::size_t end = text.ends_with(kDescending)
@@ -371,10 +360,9 @@ void add_view_options(CLI::App& app, TableView& view) {
                     view.descending = end != text.size();
                     view.sort = check_name(text.substr(0, end), "--sort");
                   });
-  add_text_option(
-      app, "--filter", "EXPRESSION",
-      "only records for which it holds, e.g. \"time_us < 100 && family == 'flash_sm90'\"",
-      [&view](const std::string& text) { view.filter = check_name(text, "--filter"); });
+  add_value(app, "--filter", "EXPRESSION",
+            "only records for which it holds, e.g. \"time_us < 100 && family == 'flash_sm90'\"",
+            view.filter, check_name);
 }
 
 void add_emulate_option(CLI::App& app, bool& emulate) {

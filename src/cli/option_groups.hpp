@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/option_groups.hpp"
+#include "cli/option.hpp"
 
 // Options that several subcommands share, each group declared once.
 namespace fatune {

@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "cli/option_groups.hpp"
-#include "cli/option_scope.hpp"
-#include "cli/text_option.hpp"
 #include "core/error.hpp"
 
 namespace fatune {
@@ -48,13 +46,14 @@ bool read_parts(const std::string& text) {
 void add_strategy_options(CLI::App& app, GivenPolicy& given, MeasurePolicy& policy,
                           Strategy otherwise) {
   constexpr double kMostSeconds = 1e9;
-  add_text_option(
+  constexpr double kPercent = 100.0;
+  add_value(
       app, "--strategy", "race|exhaustive",
       "give samples to configurations that can still win, or the same number to each (default: " +
           std::string(enum_name(otherwise)) + ")",
-      [&](const std::string& text) {
-        given.strategy = parse_enum<Strategy>(text, ExitCode::usage, "--strategy",
-                                              "strategies are race and exhaustive");
+      given.strategy, [](const std::string& text) {
+        return parse_enum<Strategy>(text, ExitCode::usage, "--strategy",
+                                    "strategies are race and exhaustive");
       });
   add_integer(app, "--repeats",
               "samples per configuration; implies --strategy exhaustive (default there: 64)", 1,
@@ -62,24 +61,16 @@ void add_strategy_options(CLI::App& app, GivenPolicy& given, MeasurePolicy& poli
   add_integer(app, "--warmup",
               "samples of each configuration that are discarded first (default: 10; in a race 0)",
               0, kMostSamples, given.warmup);
-  add_text_option(app, "--budget", "SECONDS", "end the races after this time (default: no limit)",
-                  [&](const std::string& text) {
-                    policy.budget_s = parse_number(text, "--budget", 1e-3, kMostSeconds);
-                  });
-  add_text_option(app, "--target-ci", "PERCENT",
-                  "end a race when the winner's interval is within this of its median (default: "
-                  "0.5)",
-                  [&](const std::string& text) {
-                    policy.target_ci = parse_number(text, "--target-ci", 1e-3, 50.0) / 100.0;
-                  });
-  add_text_option(app, "--parts", "auto|off",
-                  "race on a part of the problem first when a launch is long (default: auto)",
-                  [&](const std::string& text) { given.parts = read_parts(text); });
-  add_text_option(app, "--confidence", "PERCENT",
-                  "confidence of the reported intervals (default: 95)",
-                  [&](const std::string& text) {
-                    policy.confidence = parse_number(text, "--confidence", 50.0, 99.9) / 100.0;
-                  });
+  add_number(app, "--budget", "SECONDS", "end the races after this time (default: no limit)", 1e-3,
+             kMostSeconds, policy.budget_s);
+  add_number(app, "--target-ci", "PERCENT",
+             "end a race when the winner's interval is within this of its median (default: 0.5)",
+             1e-3, 50.0, policy.target_ci, kPercent);
+  add_value(app, "--parts", "auto|off",
+            "race on a part of the problem first when a launch is long (default: auto)",
+            given.parts, read_parts);
+  add_number(app, "--confidence", "PERCENT", "confidence of the reported intervals (default: 95)",
+             50.0, 99.9, policy.confidence, kPercent);
 }
 
 void read_l2(const std::string& text, MeasurePolicy& policy) {

@@ -6,12 +6,13 @@
 
 #include <CLI/CLI.hpp>
 
-#include "app/console/streams.hpp"
-#include "app/option_groups.hpp"
+#include "app/console/console.hpp"
 #include "cli/command_line.hpp"
 #include "cli/global_options.hpp"
+#include "cli/option_groups.hpp"
+#include "core/error.hpp"
 
-// One function per subcommand, each in its own file: adds the subcommand to the parser.
+// How a subcommand is added to the parser.
 namespace fatune {
 
 /// The parser that subcommands are added to, and the settings that they start with.
@@ -57,42 +58,5 @@ Subcommand<Options> add_subcommand(const Subcommands& all, const std::string& na
   });
   return {*app, *options};
 }
-
-/// The only list of the subcommands, in the order of the help.
-// clang-format off
-#define FATUNE_SUBCOMMANDS(X) \
-  X(sweep) \
-  X(run) \
-  X(verify_winner) \
-  X(cases) \
-  X(check) \
-  X(debug) \
-  X(emulate) \
-  X(history) \
-  X(show) \
-  X(report) \
-  X(compare) \
-  X(new_family) \
-  X(list) \
-  X(compile) \
-  X(sass) \
-  X(profile) \
-  X(export) \
-  X(import) \
-  X(evaluate) \
-  X(merge) \
-  X(cluster) \
-  X(cache) \
-  X(predict) \
-  X(devices) \
-  X(doctor) \
-  X(completion) \
-  X(man) \
-  X(worker)
-// clang-format on
-
-#define FATUNE_DECLARE(name) void add_##name##_command(const Subcommands& all);
-FATUNE_SUBCOMMANDS(FATUNE_DECLARE)
-#undef FATUNE_DECLARE
 
 }  // namespace fatune

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "app/console/terminal_width.hpp"
+#include "app/console/console.hpp"
 #include "core/environment.hpp"
 #include "core/text_parts.hpp"
 

@@ -3,19 +3,54 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <filesystem>
 #include <stdexcept>
 #include <string_view>
 #include <vector>
 
-#include "app/choice/known_names.hpp"
+#include "app/choice/presets.hpp"
 #include "attention/input_kind.hpp"
 #include "core/ranges.hpp"
 #include "core/sanitizer.hpp"
 #include "core/text_parts.hpp"
+#include "data/file_tree.hpp"
 #include "report/emulation.hpp"
+#include "tuned/tuned_file.hpp"
 
 namespace fatune {
 namespace {
+
+std::vector<std::string> stems(const std::string& prefix) {
+  return mapped(FileTree().list(prefix), [](const std::string& path) {
+    return std::filesystem::path(path).stem().string();
+  });
+}
+
+/// The keys of spaces, sorted.
+std::vector<std::string> known_spaces() { return stems("configs/spaces/"); }
+
+/// Kernel families, sorted.
+std::vector<std::string> known_families() {
+  std::vector<std::string> names;
+  for (const std::string& path : FileTree().list("kernels/")) {
+    if (const std::filesystem::path file(path); file.filename() == "family.json") {
+      names.push_back(file.parent_path().filename().string());
+    }
+  }
+  return names;
+}
+
+/// Keys of configs/cases, sorted.
+std::vector<std::string> known_case_sets() { return stems("configs/cases/"); }
+
+/// Architectures that have a file in configs/devices, sorted.
+std::vector<std::string> known_archs() { return stems("configs/devices/"); }
+
+/// GPUs that fatune ships winners of, as file_name_part() writes them, sorted.
+std::vector<std::string> known_tuned_gpus() { return stems(kShippedWinners); }
+
+/// Published models, in the order of their file.
+std::vector<std::string> known_presets() { return mapped(load_presets(), &ProblemPreset::name); }
 
 using Words = std::vector<std::string>;
 

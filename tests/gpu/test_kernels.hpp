@@ -14,7 +14,6 @@ extern "C" __global__ void spin(AttentionForwardArgs) {
 
 // Reads Q, K and V once. It writes nothing, but the compiler cannot know that.
 inline constexpr const char* kReadAll = R"(
-#include "common/attention_args.h"
 extern "C" __global__ void read_all(AttentionForwardArgs args) {
   const long long chunks = (long long)args.batch * args.seq_len * args.heads * 64 * 2 / 16;
   const long long step = (long long)gridDim.x * blockDim.x;

@@ -202,7 +202,6 @@ TEST_F(TimingTest, TheManagementLibrarySaysHowFastTheClockRuns) {
 }
 
 constexpr const char* kLongSpin = R"(
-#include "common/attention_args.h"
 #include "common/ptx_system.cuh"
 extern "C" __global__ void long_spin(AttentionForwardArgs) {
   const unsigned long long start = sm_cycles();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "app/option_groups.hpp"
@@ -9,6 +10,9 @@
 #include "plan/family.hpp"
 
 namespace fatune {
+
+/// A length that no tile divides, and that is longer than a tile of 64.
+inline constexpr std::int64_t kRaggedSeqLen = 101;
 
 /// Returns the problems on which a configuration is checked if no option names a length: `whole`, a
 /// length that tiles divide; `ragged`, one that they do not (kRaggedSeqLen); and `ragged` with a

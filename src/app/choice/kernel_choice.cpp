@@ -1,7 +1,6 @@
 #include "app/choice/kernel_choice.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 
 #include <fmt/format.h>

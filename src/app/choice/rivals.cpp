@@ -161,9 +161,9 @@ const Result* find_winner(const RunReport& run, const Problem& problem) {
 std::optional<Rivals> choose_rivals(const AgainstOptions& options, const KernelSet& kernels,
                                     const MeasureOptions& run) {
   if (!options.best && !options.source) {
-    if (options.tolerance_percent || run.junit_file) {
+    if (options.tolerance_percent || run.files.junit_file) {
       throw Error(ExitCode::usage, "there is nothing to compare winners with",
-                  run.junit_file ? "--junit" : "--tolerance",
+                  run.files.junit_file ? "--junit" : "--tolerance",
                   "add --against FILE or --against-source DIR|REV");
     }
     return std::nullopt;

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "app/choice/kernel_choice.hpp"
 #include "app/study/study_inputs.hpp"

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
-#include <optional>
-#include <vector>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>

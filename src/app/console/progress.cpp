@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "app/console/console.hpp"
-#include "app/console/terminal_width.hpp"
 #include "attention/problem.hpp"
 #include "core/outcome.hpp"
 #include "core/text_fit.hpp"

@@ -1,7 +1,6 @@
 #include "app/fleet/deliver.hpp"
 
 #include <ctime>
-#include <optional>
 
 #include <fmt/chrono.h>
 

@@ -15,12 +15,10 @@
 
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
+#include "app/run/compiling.hpp"
 #include "app/run/cover_race.hpp"
 #include "app/run/disturbances.hpp"
 #include "app/run/gate.hpp"
-#include "app/run/gpu_setup.hpp"
-#include "app/run/outcome_lines.hpp"
-#include "app/run/recorder.hpp"
 #include "app/run/run_identity.hpp"
 #include "app/run/store_log.hpp"
 #include "compile/compiler.hpp"
@@ -30,7 +28,6 @@
 #include "engine/device_thread.hpp"
 #include "engine/estimating_evaluator.hpp"
 #include "engine/kernel_sources.hpp"
-#include "engine/measuring_evaluator.hpp"
 #include "engine/pipeline.hpp"
 #include "measure/memory_plan.hpp"
 #include "plan/estimate_rule.hpp"
@@ -146,16 +143,13 @@ void check_all_fit(const PlannedRun& run, const MeasurePolicy& policy, const Sta
   }
 }
 
-/// Opens the store's log. Null: nothing is to be stored.
 std::unique_ptr<StoreLog> open_log(const PlannedRun& run, const MeasureOptions& options,
-                                   RunReport header, const DeviceLimits& limits) {
-  if (options.store.off) {
-    return nullptr;
-  }
+                                   RunReport header, const DeviceLimits& limits,
+                                   OutcomeLines* lines) {
   header.device = limits;
   const RunIdentity identity = identify(run, header);
   auto log = std::make_unique<StoreLog>(
-      options.store, NewRun{std::move(header), identity, run.baseline, options.store.fresh});
+      options.store, NewRun{std::move(header), identity, run.baseline, options.store.fresh}, lines);
   if (log->continues()) {
     print_note(options.output,
                "continuing an interrupted run of the same measurements (--fresh measures anew)");
@@ -163,45 +157,35 @@ std::unique_ptr<StoreLog> open_log(const PlannedRun& run, const MeasureOptions& 
   return log;
 }
 
-/// The store's logs, one for each station; null where nothing is stored.
+/// The logs of a run, one for each station.
 class Logs {
  public:
   Logs(const PlannedRun& run, const MeasureOptions& options, const RunReport& header,
        const std::vector<Station>& stations)
       : lines_(header) {
+    const bool prints = prints_outcomes(options.output) && !options.files.print_best;
     for (const Station& station : stations) {
-      stored_.push_back(open_log(run, options, header, station.evaluator->limits()));
-      RunLog& log = stored_.back() ? static_cast<RunLog&>(*stored_.back()) : nothing_;
-      printing_.push_back(prints_outcomes(options.output) && !options.print_best
-                              ? std::make_unique<PrintingLog>(log, lines_)
-                              : nullptr);
+      all_.push_back(
+          open_log(run, options, header, station.evaluator->limits(), prints ? &lines_ : nullptr));
     }
   }
 
-  [[nodiscard]] RunLog& of(std::size_t station) {
-    return printing_[station] ? static_cast<RunLog&>(*printing_[station])
-           : stored_[station] ? static_cast<RunLog&>(*stored_[station])
-                              : nothing_;
-  }
+  [[nodiscard]] RunLog& of(std::size_t station) { return *all_[station]; }
   [[nodiscard]] bool all_keep() const {
-    return std::ranges::all_of(stored_, [](const auto& log) { return log && log->keeps(); });
+    return std::ranges::all_of(all_, [](const auto& log) { return log->keeps(); });
   }
   [[nodiscard]] bool any_failed() const {
-    return std::ranges::any_of(stored_, [](const auto& log) { return log && !log->keeps(); });
+    return std::ranges::any_of(all_, [](const auto& log) { return log->failed(); });
   }
   void end(const RunReport& report) {
-    for (const auto& log : stored_) {
-      if (log) {
-        log->end_run(report);
-      }
+    for (const auto& log : all_) {
+      log->end_run(report);
     }
   }
 
  private:
-  std::vector<std::unique_ptr<StoreLog>> stored_;
-  std::vector<std::unique_ptr<PrintingLog>> printing_;  ///< null: outcomes are not printed
   OutcomeLines lines_;
-  RunLog nothing_;
+  std::vector<std::unique_ptr<StoreLog>> all_;
 };
 
 double busy_s(const std::vector<Station>& stations) {
@@ -391,6 +375,20 @@ bool prints_outcomes(const OutputOptions& output) {
 RunEnd measure(const MeasureOptions& options, const PlannedRun& run, const Target& target,
                const ResultFiles& files, CubinCache* cache) {
   return Measuring(options, run, target, files, cache).carry_out();
+}
+
+MeasuringSetup gpu_setup(const Target& target, const TargetGpu& gpu, const TargetOptions& options,
+                         const OutputOptions& output) {
+  MeasuringSetup setup;
+  setup.device_ordinal = gpu.ordinal;
+  setup.uuid = gpu.uuid;
+  setup.arch = target.limits.arch;
+  setup.wait = options.no_wait ? LockWait::no : LockWait::yes;
+  setup.on_wait = [output, gpu, name = target.limits.name] {
+    print_note(output, fmt::format("another fatune measures on {} (GPU {}): waiting for it", name,
+                                   gpu.ordinal));
+  };
+  return setup;
 }
 
 }  // namespace fatune

@@ -5,9 +5,10 @@
 
 #include "app/choice/target.hpp"
 #include "app/option_groups.hpp"
-#include "app/run/result_files.hpp"
+#include "app/run/recorder.hpp"
 #include "app/run/session.hpp"
 #include "core/error.hpp"
+#include "engine/measuring_evaluator.hpp"
 #include "report/report.hpp"
 
 namespace fatune {
@@ -31,5 +32,10 @@ struct RunEnd {
 /// unwritable (a full disk) do not end the run: see RunEnd::file_error.
 [[nodiscard]] RunEnd measure(const MeasureOptions& options, const PlannedRun& run,
                              const Target& target, const ResultFiles& files, CubinCache* cache);
+
+/// Returns the setup of one of the target's GPUs, with what to do while another fatune measures on
+/// it. The caller sets the rest.
+[[nodiscard]] MeasuringSetup gpu_setup(const Target& target, const TargetGpu& gpu,
+                                       const TargetOptions& options, const OutputOptions& output);
 
 }  // namespace fatune

@@ -5,9 +5,59 @@
 
 #include <spdlog/spdlog.h>
 
+#include "emit/output_file.hpp"
+#include "emit/run_report.hpp"
+#include "emit/verdict_junit.hpp"
 #include "rank/common_choices.hpp"
 
 namespace fatune {
+namespace {
+
+constexpr const char* kResultsJson = "results.json";
+constexpr const char* kResultsCsv = "results.csv";
+constexpr const char* kBestConfigs = "best_configs.json";
+
+void write_at(Moment moment, const std::filesystem::path& path, const std::string& text) {
+  if (moment == Moment::at_the_end || can_be_rewritten(path)) {
+    write_output_file(path, text);
+  }
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> paths_of(const ResultFiles& files) {
+  std::vector<std::filesystem::path> paths;
+  if (files.folder) {
+    paths = {*files.folder / kResultsJson, *files.folder / kResultsCsv,
+             *files.folder / kBestConfigs};
+  }
+  for (const auto& file : {files.best_file, files.junit_file}) {
+    if (file) {
+      paths.push_back(*file);
+    }
+  }
+  return paths;
+}
+
+void write_results(const ResultFiles& files, const RunReport& report, Moment moment) {
+  if (files.folder) {
+    write_at(moment, *files.folder / kResultsJson, results_json(report));
+    write_at(moment, *files.folder / kResultsCsv, results_csv(report));
+    write_at(moment, *files.folder / kBestConfigs, best_configs_json(report));
+  }
+  if (files.best_file) {
+    write_at(moment, *files.best_file, best_configs_json(report));
+  }
+  if (files.junit_file && report.gate) {
+    write_at(moment, *files.junit_file, gate_junit(report));
+  }
+}
+
+void check_writable(const ResultFiles& files) {
+  for (const auto& path : paths_of(files)) {
+    check_output_file(path);
+  }
+}
 
 Recorder::Recorder(RunReport header, ResultFiles files)
     : report_(std::move(header)), files_(std::move(files)) {}

@@ -1,17 +1,31 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <future>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "app/run/result_files.hpp"
+#include "app/option_groups.hpp"
 #include "core/error.hpp"
 #include "report/report.hpp"
 
 namespace fatune {
+
+/// When results are written. A device or a FIFO takes them only once, at the end.
+enum class Moment { meanwhile, at_the_end };
+
+/// Returns the paths of all files.
+[[nodiscard]] std::vector<std::filesystem::path> paths_of(const ResultFiles& files);
+
+/// Writes all files, each whole or not at all. Throws Error(io) that names the file.
+void write_results(const ResultFiles& files, const RunReport& report, Moment moment);
+
+/// Checks before the work that the results can be written after it: makes the folders and a file in
+/// each. Throws Error(io) as write_results().
+void check_writable(const ResultFiles& files);
 
 /// The growing report of a run, and its files, which are written while the next problem is
 /// measured. If they cannot be written, it warns, and tries again at the next change.
@@ -31,7 +45,6 @@ class Recorder {
   void close(bool complete, double busy_s);
 
   [[nodiscard]] const RunReport& report() const { return report_; }
-  [[nodiscard]] const ResultFiles& files() const { return files_; }
   /// Why the files do not match the report. Precondition: settled.
   [[nodiscard]] const std::optional<Error>& file_error() const { return file_error_; }
 

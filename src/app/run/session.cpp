@@ -1,24 +1,22 @@
 #include "app/run/session.hpp"
+#include "app/run/compiling.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spdlog/spdlog.h>
 
 #include "app/choice/baseline.hpp"
 #include "app/console/console.hpp"
 #include "app/run/cover_race.hpp"
-#include "app/run/known_peers.hpp"
 #include "app/run/measuring.hpp"
-#include "app/run/result_files.hpp"
+#include "app/run/recorder.hpp"
 #include "app/run/view_check.hpp"
+#include "app/study/study_inputs.hpp"
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
 #include "core/ranges.hpp"
-#include "core/task_pool.hpp"
 #include "emit/export_report.hpp"
 #include "emit/run_report.hpp"
 #include "engine/interrupt.hpp"
@@ -118,14 +116,18 @@ void repeat_estimate(const RunReport& report, const ResultFiles& files,
 }
 
 void name_files(const ResultFiles& files, const OutputOptions& output) {
-  for (const auto& path : files.paths()) {
+  for (const auto& path : paths_of(files)) {
     print_note(output, "wrote " + path.string());
   }
 }
 
 /// Returns the files of one GPU model. Each of several models has its own ranking and folder.
 ResultFiles files_for(const MeasureOptions& options, const Target& target, bool one_of_several) {
-  ResultFiles files = result_files(options);
+  ResultFiles files = options.files;
+  if (files.print_best && options.output.format != OutputFormat::table) {
+    throw Error(ExitCode::usage, "standard output cannot hold the ranking too", "--best -",
+                "leave out --format, or name a file");
+  }
   if (one_of_several && files.folder) {
     *files.folder /= file_name_part(target.limits.name);
   }
@@ -222,18 +224,18 @@ PlannedRun fitted(const PlannedRun& run, const Target& target) {
   return fitted;
 }
 
-void check_rivals_are_timed(const PlannedRun& run, const Target& target) {
-  if (run.rivals && !target.measured()) {
-    throw Error(ExitCode::no_gpu, "nothing would be timed: " + target.why_not_measured, "--against",
-                "winners are compared by measured times: leave it out to get an estimate");
+/// Throws Error(no_gpu) if the run needs times that it will not have.
+void check_is_timed(const PlannedRun& run, const Target& target) {
+  if (target.measured() || !(run.cover_percent || run.rivals)) {
+    return;
   }
-}
-
-void check_cover_is_timed(const PlannedRun& run, const Target& target) {
-  if (run.cover_percent && !target.measured()) {
-    throw Error(ExitCode::no_gpu, "nothing would be timed: " + target.why_not_measured, "--cover",
+  const std::string why = "nothing would be timed: " + target.why_not_measured;
+  if (run.cover_percent) {
+    throw Error(ExitCode::no_gpu, why, "--cover",
                 "a cover is computed from measured times: leave it out to get an estimate");
   }
+  throw Error(ExitCode::no_gpu, why, "--against",
+              "winners are compared by measured times: leave it out to get an estimate");
 }
 
 /// Checks the store's place before hours of measurements.
@@ -288,32 +290,13 @@ void announce_estimate(const Target& target, const MeasureOptions& options) {
   }
 }
 
-std::unique_ptr<CubinCache> open_cache(const CompileSettings& settings) {
-  if (settings.no_cache) {
-    return nullptr;
-  }
-  CacheSettings cache = cache_settings_from_environment();
-  cache.folder = settings.cache_dir.value_or(cache.folder);
-  if (cache.folder.empty()) {
-    static std::once_flag said;
-    std::call_once(said, [] { spdlog::warn("compiled kernels are not kept: {}", kNoCacheFolder); });
-    return nullptr;
-  }
-  return std::make_unique<CubinCache>(std::move(cache));
-}
-
-int job_count(const CompileSettings& settings) {
-  return settings.jobs > 0 ? settings.jobs : usable_cores();
-}
-
 ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {
   check_view(options.output.view, run);
   const InterruptWatch watch;
   const auto cache = open_cache(options.compile);
   const std::vector<Target> targets =
       choose_targets(options.target, run.kernels.tree, run.kernels.families.all());
-  check_cover_is_timed(run, targets.front());
-  check_rivals_are_timed(run, targets.front());
+  check_is_timed(run, targets.front());
   announce_estimate(targets.front(), options);
   for (const std::string& note : run.notes) {
     print_note(options.output, note);

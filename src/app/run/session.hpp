@@ -10,7 +10,6 @@
 #include "app/choice/rivals.hpp"
 #include "app/choice/target.hpp"
 #include "app/option_groups.hpp"
-#include "compile/cubin_cache.hpp"
 #include "core/error.hpp"
 #include "engine/problem_plan.hpp"
 #include "report/shard.hpp"
@@ -53,10 +52,5 @@ struct PlannedRun {
 
 /// If nothing will be timed, says so and why, and which of the given options have no effect.
 void announce_estimate(const Target& target, const MeasureOptions& options);
-
-/// Opens the cache that the options and the environment name. Null: --no-cache, or, with one
-/// warning, no folder is named.
-[[nodiscard]] std::unique_ptr<CubinCache> open_cache(const CompileSettings& settings);
-[[nodiscard]] int job_count(const CompileSettings& settings);
 
 }  // namespace fatune

@@ -1,16 +1,22 @@
 #include "app/run/store_log.hpp"
 
 #include <string_view>
-#include <utility>
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "app/console/console.hpp"
 #include "core/error.hpp"
 #include "core/sha256.hpp"
+#include "emit/run_report.hpp"
 #include "store/open_store.hpp"
 
 namespace fatune {
 namespace {
+
+std::string key_of(const ProblemReport& problem) {
+  return fmt::format("{} {}", describe(problem.problem), problem.run);
+}
 
 std::string code_hash(const Artifact* artifact) {
   return artifact == nullptr
@@ -19,6 +25,34 @@ std::string code_hash(const Artifact* artifact) {
 }
 
 }  // namespace
+
+void OutcomeLines::add(const ProblemReport& header, const Result& result) {
+  const std::lock_guard lock(mutex_);
+  if (!is_ranked(result.outcome)) {
+    print(header, result);
+    printed_[key_of(header)].insert(result.short_form);
+  }
+}
+
+void OutcomeLines::end_problem(const ProblemReport& problem) {
+  const std::lock_guard lock(mutex_);
+  const std::set<std::string>& printed = printed_[key_of(problem)];
+  for (const auto* results : {&problem.ranking, &problem.failures, &problem.audited}) {
+    for (const Result& result : *results) {
+      if (!printed.contains(result.short_form)) {
+        print(problem, result);
+      }
+    }
+  }
+  printed_.erase(key_of(problem));
+}
+
+void OutcomeLines::print(const ProblemReport& problem, const Result& result) const {
+  try {
+    print_result(outcome_line(run_, problem, result));
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the run's own line says so
+  }
+}
 
 template <typename Action>
 void StoreLog::attempt(Action action) {
@@ -34,8 +68,11 @@ void StoreLog::attempt(Action action) {
   }
 }
 
-StoreLog::StoreLog(const StoreOptions& options, const NewRun& run) : identity_(run.identity) {
-  attempt([&] { open(options, run); });
+StoreLog::StoreLog(const StoreOptions& options, const NewRun& run, OutcomeLines* lines)
+    : identity_(run.identity), lines_(lines), off_(options.off) {
+  if (!off_) {
+    attempt([&] { open(options, run); });
+  }
 }
 
 void StoreLog::open(const StoreOptions& options, const NewRun& run) {
@@ -78,7 +115,13 @@ std::optional<ProblemReport> StoreLog::recall_problem() {
       }
     });
   }
-  return found ? std::optional(std::move(found->report)) : std::nullopt;
+  if (!found) {
+    return std::nullopt;
+  }
+  if (lines_ != nullptr) {
+    lines_->end_problem(found->report);
+  }
+  return std::move(found->report);
 }
 
 std::vector<JournalEvent> StoreLog::take_over_journal() {
@@ -134,11 +177,17 @@ void StoreLog::add(const Result& result, const CandidateRecord& record) {
   if (keeps()) {
     attempt([&] { writer_->add(result, origin); });
   }
+  if (lines_ != nullptr) {
+    lines_->add(problem_, result);
+  }
 }
 
 void StoreLog::end_problem(const ProblemReport& report, bool finished) {
   if (keeps()) {
     attempt([&] { writer_->end_problem(report, finished); });
+  }
+  if (lines_ != nullptr) {
+    lines_->end_problem(report);
   }
 }
 

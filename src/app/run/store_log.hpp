@@ -1,12 +1,18 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "app/option_groups.hpp"
 #include "engine/run_log.hpp"
+#include "report/report.hpp"
 #include "store/database.hpp"
 #include "store/journal.hpp"
 #include "store/recall.hpp"
@@ -14,13 +20,33 @@
 
 namespace fatune {
 
-/// Stores a run as it proceeds, and gives a run that measures the results of earlier runs. If a
-/// store cannot be opened or fails during the run, it says so even if quiet, and the run continues
-/// without the store.
+/// Prints each outcome as a line of JSON: one without a rank at once, the others when their problem
+/// is ranked. Can be called from any thread. A line that cannot be written does not end the run,
+/// because the last line, of the whole run, then fails too.
+class OutcomeLines {
+ public:
+  /// `run`: without results.
+  explicit OutcomeLines(RunReport run) : run_(std::move(run)) {}
+
+  void add(const ProblemReport& header, const Result& result);
+  void end_problem(const ProblemReport& problem);
+
+ private:
+  void print(const ProblemReport& problem, const Result& result) const;
+
+  RunReport run_;
+  std::mutex mutex_;
+  std::map<std::string, std::set<std::string>> printed_;  ///< configurations, by problem under way
+};
+
+/// Stores a run as it proceeds, unless the options say not to, and gives a run that measures the
+/// results of earlier runs. If a store cannot be opened or fails during the run, it says so even if
+/// quiet, and the run continues without the store. Also prints the outcomes.
 class StoreLog : public RunLog {
  public:
-  /// Precondition: the GPU is held, so that what other runs on it left is final.
-  StoreLog(const StoreOptions& options, const NewRun& run);
+  /// `lines`: prints the outcomes; null: nothing does. Precondition: the GPU is held, so that what
+  /// other runs on it left is final.
+  StoreLog(const StoreOptions& options, const NewRun& run, OutcomeLines* lines = nullptr);
 
   [[nodiscard]] bool has_begun(const Problem& problem, int run) override;
   void begin_problem(const ProblemReport& header) override;
@@ -36,9 +62,10 @@ class StoreLog : public RunLog {
 
   /// Whether everything so far is stored.
   [[nodiscard]] bool keeps() const noexcept { return writer_ != nullptr; }
+  /// Whether something that is to be stored is not.
+  [[nodiscard]] bool failed() const noexcept { return !off_ && !keeps(); }
   /// Whether the run resumes an interrupted one of the same plan.
   [[nodiscard]] bool continues() const noexcept { return continues_; }
-  [[nodiscard]] std::int64_t run_id() const { return writer_->run_id(); }  ///< if keeps()
 
  private:
   void open(const StoreOptions& options, const NewRun& run);
@@ -47,6 +74,8 @@ class StoreLog : public RunLog {
   void attempt(Action action);
 
   RunIdentity identity_;
+  OutcomeLines* lines_;
+  bool off_;
   bool reuse_ = false;
   bool continues_ = false;
   std::unique_ptr<Database> database_;

@@ -9,20 +9,18 @@
 #include <fmt/format.h>
 
 #include "app/run/stored_reports.hpp"
-#include "app/study/shipped_results.hpp"
-#include "core/device_limits.hpp"
 #include "core/error.hpp"
 #include "core/ranges.hpp"
 #include "core/text_parts.hpp"
 #include "data/json_file.hpp"
 #include "results/other_outputs.hpp"
 #include "results/results_file.hpp"
+#include "tuned/tuned_file.hpp"
 
 namespace fatune {
 namespace {
 
 constexpr std::array<std::string_view, 2> kOtherFormats{"sass_why", "compare_peers"};
-constexpr std::string_view kShippedPeers = "configs/peers/";
 constexpr const char* kShippedGpu = "NVIDIA H200";
 
 /// Throws Error(bad_file) for what is neither a stored run's name nor a file.
@@ -127,6 +125,17 @@ void add_stored(StudyReport& report, const std::string& input,
   add_runs(report, std::move(stored.runs), stored.name);
 }
 
+/// The GPUs that fatune ships results of.
+std::vector<DeviceLimits> shipped_gpus(const FileTree& tree) {
+  std::vector<DeviceLimits> gpus;
+  for (const std::string& path : tree.list(kShippedWinners)) {
+    for (const RunReport& run : read_results_text(tree.read(path), tree.origin(path))) {
+      gpus.push_back(run.device);
+    }
+  }
+  return gpus;
+}
+
 /// Adds what fatune ships for the GPU that `gpu` names. Throws Error(usage) if that is nothing.
 void add_shipped(StudyReport& report, const std::string& gpu) {
   const FileTree tree;
@@ -135,15 +144,42 @@ void add_shipped(StudyReport& report, const std::string& gpu) {
     throw Error(ExitCode::usage, fmt::format("fatune ships no results of '{}'", gpu), "--gpu",
                 "known: " + joined(shipped_gpus(tree), ", ", &DeviceLimits::name));
   }
-  const std::string peers =
-      fmt::format("{}{}.json", kShippedPeers, file_name_part(shipped->runs.front().device.name));
+  std::optional<PeerStudy> peers = known_peers(shipped->runs.front().device);
   add_runs(report, std::move(shipped->runs), shipped->name);
-  if (tree.contains(peers)) {
-    add_other(report, load_json(tree, peers, "compare_peers").root());
+  if (peers) {
+    report.peers.push_back(*std::move(peers));
   }
 }
 
 }  // namespace
+
+InputRuns shipped_results(const FileTree& tree, const DeviceLimits& device) {
+  const std::string path = fmt::format("{}{}.json", kShippedWinners, file_name_part(device.name));
+  if (!tree.contains(path)) {
+    const auto nearest = nearest_device(shipped_gpus(tree), device);
+    throw Error(ExitCode::usage, fmt::format("fatune ships no winners for {}", device.name), "FILE",
+                "give a best_configs.json that a sweep has written" +
+                    (nearest ? fmt::format("; or try those of the nearest GPU, {}: fatune "
+                                           "verify-winner {}",
+                                           nearest->name, file_name_part(nearest->name))
+                             : ""));
+  }
+  return {"what fatune ships", read_results_text(tree.read(path), tree.origin(path)), true};
+}
+
+std::optional<InputRuns> shipped_results(const FileTree& tree, const std::string& name,
+                                         const std::string& where) {
+  const std::optional<DeviceLimits> device = find_device(shipped_gpus(tree), name, where);
+  return device ? std::optional(shipped_results(tree, *device)) : std::nullopt;
+}
+
+std::optional<PeerStudy> known_peers(const DeviceLimits& device) {
+  const FileTree tree;
+  const std::string path = fmt::format("configs/peers/{}.json", file_name_part(device.name));
+  return tree.contains(path)
+             ? std::optional(read_peers(load_json(tree, path, "compare_peers").root()))
+             : std::nullopt;
+}
 
 bool is_stored_run(const std::string& input) {
   return input == "last" || whole_number<std::int64_t>(input);

@@ -14,6 +14,7 @@
 #include "app/run/stored_reports.hpp"
 #include "app/version.hpp"
 #include "core/error.hpp"
+#include "core/ranges.hpp"
 #include "data/file_tree.hpp"
 #include "report/run_summary.hpp"
 #include "results/results_file.hpp"
@@ -70,6 +71,42 @@ void check_not_empty(const TunedTable& table) {
   }
 }
 
+/// Loads the tuned problems that are known without being named: those that fatune ships and, unless
+/// the store is off, those of its latest complete runs. The table may be empty.
+TunedTable load_known(const StoreOptions& store, const FamilySet& families) {
+  const SourceHashes hashes = source_hashes(families);
+  const KernelsAtHand kernels{families, hashes};
+  TunedTable table;
+  add_shipped(FileTree(), kernels, table);
+  if (!store.off) {
+    add_latest_runs(store, kernels, table);
+  }
+  finish_table(table);
+  return table;
+}
+
+// The nearest problem is often the same one, tuned earlier. The others say what else may be fast.
+constexpr std::size_t kMostNear = 9;
+constexpr std::size_t kMostOfEach = 3;
+constexpr std::size_t kMost = 12;
+
+std::vector<Config> suggestions(const TunedTable& table, const Problem& problem,
+                                const DeviceLimits& limits) {
+  std::vector<Config> configs;
+  std::vector<NearRow> rows = near_rows(table, problem, limits);
+  rows.resize(std::min(rows.size(), kMostNear));
+  for (const NearRow& near : rows) {
+    const std::vector<TunedTime>& times =
+        table.problems.at(static_cast<std::size_t>(near.row)).times;
+    for (std::size_t i = 0; i < std::min(times.size(), kMostOfEach); ++i) {
+      if (configs.size() < kMost && !is_among(times[i].config, configs)) {
+        configs.push_back(times[i].config);
+      }
+    }
+  }
+  return configs;
+}
+
 }  // namespace
 
 TunedTable load_tuned(const TunedOptions& options, const FamilySet& families) {
@@ -90,21 +127,17 @@ TunedTable load_tuned(const TunedOptions& options, const FamilySet& families) {
   return table;
 }
 
-TunedTable load_known(const StoreOptions& store, const FamilySet& families) {
-  const SourceHashes hashes = source_hashes(families);
-  const KernelsAtHand kernels{families, hashes};
-  TunedTable table;
-  add_shipped(FileTree(), kernels, table);
-  if (!store.off) {
-    add_latest_runs(store, kernels, table);
-  }
-  finish_table(table);
-  return table;
-}
-
 ExportReport judge_tuned(TunedTable table, const FamilySet& families) {
   std::vector<LeftOut> left_out = leave_one_out(table, families_say(families));
   return {std::move(table), std::move(left_out), source_hashes(families), std::string(version())};
+}
+
+void suggest_tuned(const FamilySet& families, const StoreOptions& store, const DeviceLimits& limits,
+                   std::vector<ProblemPlan>& problems) {
+  const TunedTable table = load_known(store, families);
+  for (ProblemPlan& plan : problems) {
+    plan.suggested = suggestions(table, plan.problem, limits);
+  }
 }
 
 }  // namespace fatune

@@ -45,7 +45,7 @@ TEST(Recorder, TheFilesFollowTheRun) {
   header.measured = true;
   header.complete = false;
   header.gpus = 2;
-  Recorder recorder(header, {folder.path(), {}, false});
+  Recorder recorder(header, {folder.path(), {}, false, {}});
   recorder.add(0, problem_of(128));
   recorder.settle();
   EXPECT_EQ(read()["problems"].size(), 1U);
@@ -59,7 +59,7 @@ TEST(Recorder, TheFilesFollowTheRun) {
 TEST(Recorder, FilesThatCannotBeWrittenAreTriedAgain) {
   const fixtures::TempFolder folder;
   std::ofstream(folder.path() / "out") << "in the folder's place";
-  Recorder recorder({}, {folder.path() / "out", {}, false});
+  Recorder recorder({}, {folder.path() / "out", {}, false, {}});
   recorder.add(0, problem_of(128));
   recorder.settle();
   ASSERT_TRUE(recorder.file_error());

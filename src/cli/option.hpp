@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/numbers.hpp"
+#include "manual/command_page.hpp"
+
+// Adds one option to a command. fatune's own readers parse the text; their errors name the correct
+// form.
+namespace fatune {
+
+inline constexpr std::int64_t kMostSamples = 1000000;
+
+/// Puts the options that are added to a command during the scope's life into a group of the help.
+class OptionScope {
+ public:
+  /// `group`: one of kOptionGroups.
+  OptionScope(CLI::App& app, const char* group)
+      : app_(app), before_(app.option_defaults()->get_group()) {
+    app.option_defaults()->group(group);
+  }
+  ~OptionScope() { app_.option_defaults()->group(before_); }
+  OptionScope(const OptionScope&) = delete;
+  OptionScope& operator=(const OptionScope&) = delete;
+
+ private:
+  CLI::App& app_;
+  std::string before_;
+};
+
+/// Adds an option whose text is given to `reader`.
+template <typename Reader>
+CLI::Option* add_text_option(CLI::App& app, const std::string& name, const std::string& type,
+                             const std::string& doc, Reader reader) {
+  return app
+      .add_option_function<std::string>(
+          name, [reader](const std::string& text) { reader(text); }, doc)
+      ->type_name(type);
+}
+
+/// Adds an option whose value is its text, or what `read` makes of the text, or of the text and the
+/// option's name.
+template <typename Value, typename Read = std::identity>
+CLI::Option* add_value(CLI::App& app, const std::string& name, const std::string& type,
+                       const std::string& doc, Value& value, Read read = {}) {
+  return add_text_option(app, name, type, doc, [=, &value](const std::string& text) {
+    if constexpr (std::is_invocable_v<Read, const std::string&, const std::string&>) {
+      value = read(text, name);
+    } else {
+      value = read(text);
+    }
+  });
+}
+
+/// Adds an option that takes a number. `value`: a number or an optional number; it gets what is
+/// given, divided by `divisor`.
+template <typename Number>
+CLI::Option* add_number(CLI::App& app, const std::string& name, const std::string& type,
+                        const std::string& doc, double least, double greatest, Number& value,
+                        double divisor = 1.0) {
+  return add_text_option(app, name, type, doc, [=, &value](const std::string& text) {
+    value = parse_number(text, name, least, greatest) / divisor;
+  });
+}
+
+/// Adds an integer option. `value`: an integer or an optional integer.
+template <typename Integer>
+CLI::Option* add_integer(CLI::App& app, const std::string& name, const std::string& doc,
+                         std::int64_t least, std::int64_t greatest, Integer& value) {
+  return add_text_option(app, name, "N", doc, [=, &value](const std::string& text) {
+    if constexpr (requires { value.reset(); }) {
+      value = static_cast<typename Integer::value_type>(parse_integer(text, name, least, greatest));
+    } else {
+      value = static_cast<Integer>(parse_integer(text, name, least, greatest));
+    }
+  });
+}
+
+/// Returns the path. Throws Error(usage) for an empty name, which "$UNSET" gives.
+[[nodiscard]] std::filesystem::path read_path(const std::string& text, const std::string& option);
+
+/// Adds an option that takes a path. `path`: a path or an optional path.
+template <typename Path>
+CLI::Option* add_path_option(CLI::App& app, const std::string& name, const std::string& type,
+                             const std::string& doc, Path& path) {
+  return add_value(app, name, type, doc, path, read_path);
+}
+
+/// Adds a list of paths: a positional argument or a repeatable option.
+CLI::Option* add_paths(CLI::App& app, const std::string& name, const char* type,
+                       const std::string& doc, std::vector<std::filesystem::path>& paths);
+
+}  // namespace fatune

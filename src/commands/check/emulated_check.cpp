@@ -1,0 +1,185 @@
+#include "commands/check/check.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/console/progress.hpp"
+#include "app/run/compiling.hpp"
+#include "attention/error_rule.hpp"
+#include "core/task_pool.hpp"
+#include "emulation/finding_groups.hpp"
+#include "emulation/small_emulation.hpp"
+#include "engine/interrupt.hpp"
+#include "engine/results.hpp"
+#include "plan/short_form.hpp"
+
+namespace fatune {
+namespace {
+
+/// A configuration of the plan with its problem.
+struct Planned {
+  const Config* config;
+  const Problem* problem;
+};
+
+std::vector<Planned> planned_configs(const PlannedRun& run) {
+  std::vector<Planned> all;
+  for (const ProblemPlan& plan : run.problems) {
+    for (const Config& config : plan.configs) {
+      all.push_back({&config, &plan.problem});
+    }
+  }
+  return all;
+}
+
+std::string as_against(const EmulatedAccess& other) {
+  return fmt::format("{} by thread {} in block {} at {}", other.access, other.thread, other.block,
+                     place_text(other.source, other.ptx_line));
+}
+
+SanitizerFinding as_finding(const EmulatedFinding& finding) {
+  SanitizerFinding said;
+  said.kind = finding.kind;
+  said.what = finding.text;
+  said.place = place_text(finding.source, finding.ptx_line);
+  if (finding.other) {
+    said.against.push_back(as_against(*finding.other));
+  }
+  if (finding.block != EmulatedFinding::kNobody) {
+    said.thread = fmt::format("{}", finding.thread);
+    said.block = fmt::format("{}", finding.block);
+  }
+  said.group = finding.group;
+  said.detail = finding.ptx;
+  said.count = finding.count;
+  return said;
+}
+
+/// The printed rows of one configuration.
+class Rows {
+ public:
+  Rows(const Planned& planned, std::string config, std::uint64_t seed)
+      : problem_(*planned.problem), config_(std::move(config)), seed_(seed) {}
+
+  [[nodiscard]] std::vector<CheckedInput> of(const Outcome& obstacle) {
+    add(outcome_kind(obstacle), outcome_summary(obstacle));
+    return std::move(rows_);
+  }
+
+  [[nodiscard]] std::vector<CheckedInput> of(const SmallEmulation& emulated) {
+    const EmulatedConfig& row = emulated.row;
+    problem_ = compared_part(emulated.on);
+    if (row.outcome == OutcomeKind::flagged) {
+      add_findings(row);
+    }
+    for (const ErrorStats& stats : row.inputs) {
+      const auto fault = find_fault(stats);
+      CheckedInput& added =
+          add(fault ? OutcomeKind::wrong_result : OutcomeKind::right, fault.value_or(""));
+      added.stats = stats;
+      added.rows = rows_of(row.rows, stats);
+    }
+    // Faults that no single input shows.
+    if (row.outcome != OutcomeKind::right &&
+        std::ranges::all_of(rows_, [](const CheckedInput& added) { return is_right(added); })) {
+      add(row.outcome == OutcomeKind::not_covered ? OutcomeKind::not_verified : row.outcome,
+          row.detail);
+    }
+    return std::move(rows_);
+  }
+
+ private:
+  CheckedInput& add(OutcomeKind outcome, std::string detail) {
+    CheckedInput& row = rows_.emplace_back();
+    row.problem = problem_;
+    row.config = config_;
+    row.seed = seed_;
+    row.outcome = outcome;
+    row.detail = std::move(detail);
+    row.tool = kEmulatorTool;
+    return row;
+  }
+  void add_findings(const EmulatedConfig& row) {
+    CheckedInput& added = add(OutcomeKind::flagged, findings_summary(row.findings, row.groups));
+    for (const EmulatedFinding& finding : row.findings) {
+      added.findings.push_back(as_finding(finding));
+    }
+  }
+
+  Problem problem_;
+  std::string config_;
+  std::uint64_t seed_;
+  std::vector<CheckedInput> rows_;
+};
+
+/// The check of all planned configurations with one seed.
+class SeedCheck {
+ public:
+  SeedCheck(const MeasureOptions& options, const FamilySet& families, const DeviceLimits& limits,
+            CubinCache* cache, std::uint64_t seed)
+      : families_(families),
+        limits_(limits),
+        cache_(cache),
+        jobs_(job_count(options.compile)),
+        inputs_(seed) {
+    settings_.schedules = small_schedules(seed);
+    settings_.count_rows = options.count_rows;
+    settings_.stopped = InterruptWatch::interrupted;
+  }
+
+  /// Returns the rows of each configuration. There are none if an interrupt prevented its check.
+  [[nodiscard]] std::vector<std::vector<CheckedInput>> run(const std::vector<Planned>& all,
+                                                           Progress& progress) {
+    std::vector<std::vector<CheckedInput>> rows(all.size());
+    for_each_index(all.size(), jobs_, [&](std::size_t i) {
+      if (!InterruptWatch::interrupted()) {
+        progress.begin_problem(*all[i].problem);
+        rows[i] = check(all[i]);
+        progress.step();
+      }
+    });
+    return rows;
+  }
+
+ private:
+  [[nodiscard]] std::vector<CheckedInput> check(const Planned& planned) {
+    const Family& family = families_.of(*planned.config);
+    Rows rows(planned, short_form(family, *planned.config), inputs_.seed());
+    if (const auto obstacle = find_obstacle(family, *planned.config, *planned.problem, limits_)) {
+      return rows.of(*obstacle);
+    }
+    const SmallEmulation emulated = emulate_small(
+        {family, *planned.config, *planned.problem, limits_, cache_}, nullptr, settings_, inputs_);
+    return emulated.row.outcome == OutcomeKind::stopped ? std::vector<CheckedInput>{}
+                                                        : rows.of(emulated);
+  }
+
+  const FamilySet& families_;
+  const DeviceLimits& limits_;
+  CubinCache* cache_;
+  int jobs_;
+  EmulationSettings settings_;
+  EmulatedInputs inputs_;
+};
+
+}  // namespace
+
+bool check_by_emulation(const MeasureOptions& options, int seeds, const PlannedRun& run,
+                        const Target& target, CubinCache* cache, std::vector<CheckedInput>& rows) {
+  const std::vector<Planned> all = planned_configs(run);
+  Progress progress(options.output, all.size() * static_cast<std::size_t>(seeds));
+  for (int i = 0; i < seeds && !InterruptWatch::interrupted(); ++i) {
+    const std::uint64_t seed = options.policy.seed + static_cast<std::uint64_t>(i);
+    SeedCheck check(options, run.kernels.families, target.limits, cache, seed);
+    for (std::vector<CheckedInput>& checked : check.run(all, progress)) {
+      rows.insert(rows.end(), std::make_move_iterator(checked.begin()),
+                  std::make_move_iterator(checked.end()));
+    }
+  }
+  progress.finish();
+  return !InterruptWatch::interrupted();
+}
+
+}  // namespace fatune

@@ -1,0 +1,259 @@
+#include <algorithm>
+#include <ctime>
+#include <numeric>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "app/fleet/deliver.hpp"
+#include "app/fleet/fleet_folder.hpp"
+#include "cli/subcommands.hpp"
+#include "commands/cluster/sbatch_script.hpp"
+#include "commands/merge.hpp"
+#include "commands/sweep/sweep.hpp"
+#include "core/environment.hpp"
+#include "core/ranges.hpp"
+#include "core/text_parts.hpp"
+#include "emit/cluster_report.hpp"
+#include "emit/output_file.hpp"
+#include "process/find_tool.hpp"
+#include "process/run_program.hpp"
+
+namespace fatune {
+namespace {
+
+/// The options say what complete() does not.
+struct SbatchOptions : SbatchSettings {
+  bool submit = false;
+  OutputOptions output;
+};
+
+/// Options of the commands that work on a fleet's folder.
+struct FleetOptions {
+  std::filesystem::path folder;
+  bool dry_run = false;  ///< retry: only say what would be repeated
+  bool grouped = false;  ///< merge: as MergeOptions::grouped
+  OutputOptions output;
+};
+
+namespace fs = std::filesystem;
+
+constexpr const char* kArrayFile = "array.sbatch";
+constexpr const char* kMergeFile = "merge.sbatch";
+constexpr const char* kReportFile = "report.sbatch";
+
+/// Returns a name that no other fleet has, even in the same folder.
+std::string new_name(const fs::path& folder) {
+  return fmt::format("{}-{:%Y%m%d%H%M%S}", folder.filename().string(),
+                     fmt::gmtime(std::time(nullptr)));
+}
+
+fs::path absolute_folder(const fs::path& folder) {
+  const fs::path whole = fs::absolute(folder).lexically_normal();
+  return whole.has_filename() ? whole : whole.parent_path();
+}
+
+/// Adds to the settings what no option says, and makes their paths absolute.
+SbatchSettings complete(SbatchSettings settings) {
+  settings.program = fs::read_symlink("/proc/self/exe");
+  settings.start = fs::current_path();
+  settings.folder = absolute_folder(settings.folder);
+  settings.plan.name = new_name(settings.folder);
+  for (fs::path& bundle : settings.bundles) {
+    bundle = fs::absolute(bundle);
+  }
+  return settings;
+}
+
+/// Gives a script to Slurm, and returns the job's number.
+std::string submit_job(std::vector<std::string> arguments) {
+  const auto sbatch = find_tool("sbatch", tool_places("FATUNE_SBATCH"));
+  if (!sbatch) {
+    throw Error(ExitCode::bad_file, "sbatch, Slurm's command, is not installed here", {},
+                "go to a node that has it, or name its path in FATUNE_SBATCH");
+  }
+  arguments.insert(arguments.begin(), "--parsable");
+  const std::string out = run_program(sbatch->string(), arguments).out;
+  return out.substr(0, out.find_first_of(";\n"));
+}
+
+/// Submits the shards, then the merge, which runs even if shards fail, then the report, which needs
+/// the merge.
+void submit_fleet(const fs::path& folder, const std::string& array, const OutputOptions& output) {
+  const auto script = [&](const char* name) { return (folder / name).string(); };
+  const std::string shards = submit_job({"--array=" + array, script(kArrayFile)});
+  const std::string merged = submit_job({"--dependency=afterany:" + shards, script(kMergeFile)});
+  const std::string report = submit_job({"--dependency=afterok:" + merged, script(kReportFile)});
+  print_note(output, fmt::format("jobs {} (shards {}), {} (merge), {} (report)", shards, array,
+                                 merged, report));
+}
+
+ShardRow shard_row(const ShardState& state) { return {state.number, state.lacks, state.exit_code}; }
+
+std::vector<ShardState> undone_shards(const fs::path& folder, const FleetPlan& plan) {
+  std::vector<ShardState> states = shard_states(folder, plan);
+  std::erase_if(states, [](const ShardState& state) { return state.lacks.empty(); });
+  return states;
+}
+
+/// Writes the scripts of a fleet: the job array, the merge and the report.
+ExitCode cluster_sbatch(const SbatchOptions& options) {
+  const SbatchSettings settings = complete(options);
+  const std::string array = array_script(settings);  // throws before any file is written
+  write_fleet(settings.folder, settings.plan);
+  write_output_file(settings.folder / kArrayFile, array);
+  write_output_file(settings.folder / kMergeFile, merge_script(settings));
+  write_output_file(settings.folder / kReportFile, report_script(settings));
+  fs::create_directories(settings.folder / "logs");  // Slurm does not create it
+  if (options.submit) {
+    std::vector<int> all(static_cast<std::size_t>(options.plan.shards));
+    std::iota(all.begin(), all.end(), 1);
+    submit_fleet(settings.folder, array_text(all, settings.plan), options.output);
+  } else {
+    print_note(options.output, fmt::format("wrote {}; 'fatune cluster retry {}' submits to Slurm "
+                                           "all shards that are not done",
+                                           (settings.folder / kArrayFile).string(),
+                                           shell_word(options.folder.string())));
+  }
+  return ExitCode::ok;
+}
+
+/// Lists the shards that are not done.
+ExitCode cluster_missing(const FleetOptions& options) {
+  const FleetPlan plan = read_fleet(options.folder);
+  const std::vector<ShardState> undone = undone_shards(options.folder, plan);
+  print_document(missing_document(mapped(undone, shard_row), plan.shards), options.output);
+  return undone.empty() ? ExitCode::ok : ExitCode::incomplete;
+}
+
+/// Gives those shards to Slurm again, followed by a merge and a report.
+ExitCode cluster_retry(const FleetOptions& options) {
+  const FleetPlan plan = read_fleet(options.folder);
+  const auto undone = undone_shards(options.folder, plan);
+  if (undone.empty()) {
+    print_note(options.output, fmt::format("all {} shards are done", plan.shards));
+  } else if (options.dry_run) {
+    print_document(missing_document(mapped(undone, shard_row), plan.shards), options.output);
+  } else {
+    submit_fleet(absolute_folder(options.folder),
+                 array_text(mapped(undone, &ShardState::number), plan), options.output);
+  }
+  return ExitCode::ok;
+}
+
+/// Merges what the shards have delivered.
+ExitCode cluster_merge(const FleetOptions& options) {
+  const FleetPlan plan = read_fleet(options.folder);
+  std::vector<fs::path> stores;
+  for (const ShardState& state : shard_states(options.folder, plan)) {
+    if (!state.database.empty()) {
+      stores.push_back(state.database);
+    }
+  }
+  const Delivery delivery =
+      join_stores(stores, options.grouped ? Mixture::grouped : Mixture::refused);
+  write_output_file(options.folder / "merged.db", delivery.bytes);
+  print_merged(delivery.stores, options.output);
+  return ExitCode::ok;
+}
+
+constexpr std::int64_t kMostFleetShards = 100'000;
+
+/// Checks that `words` are options of a shard's `fatune sweep`, so that wrong ones fail here and
+/// not in each shard. Returns `words`.
+std::vector<std::string> checked_sweep(const Subcommands& all,
+                                       const std::vector<std::string>& words) {
+  CLI::App app;
+  Command unused;
+  const GlobalOptions global;
+  add_sweep_command({app, all.output, global, all.kernels_variable, unused});
+  std::vector<std::string> line{"sweep",    "--shard", "1/1",  "--fleet", "x",
+                                "--record", "x",       "--db", "x"};  // added by the script
+  line.insert(line.end(), words.begin(), words.end());
+  std::ranges::reverse(line);  // CLI11 takes the words in reverse order
+  app.parse(std::move(line));
+  return words;
+}
+
+void add_sbatch_command(const Subcommands& all) {
+  const auto [sub, options] = add_subcommand(
+      all, "sbatch", "Write Slurm's scripts: a job array of shards, the merge, the report",
+      cluster_sbatch);
+  add_path_option(sub, "DIR", "DIR", "folder that all nodes see: for scripts, records and results",
+                  options.folder)
+      ->required();
+  sub.add_option_function<std::vector<std::string>>(
+         "SWEEP",
+         [all, &options = options](const std::vector<std::string>& words) {
+           options.sweep = checked_sweep(all, words);
+         },
+         "options of 'fatune sweep', after --")
+      ->type_name("TEXT");
+  add_integer(sub, "--shards", "number of parts into which the sweep is divided", 1,
+              kMostFleetShards, options.plan.shards)
+      ->required();
+  add_integer(sub, "--limit", "how many of them run at a time (default: all)", 1, kMostFleetShards,
+              options.plan.limit);
+  add_value(sub, "--gres", "TEXT", "what each needs, e.g. gpu:1", options.gres);
+  add_value(sub, "--constraint", "TEXT", "features that its node must have, e.g. h200",
+            options.constraint);
+  sub.add_option("--sbatch", options.more,
+                 "another option of sbatch, e.g. --time=2:00:00; repeatable")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
+  add_paths(sub, "--cubins", "FILE", "compiled kernels to import first; repeatable",
+            options.bundles);
+  sub.add_flag("--submit", options.submit, "submit the jobs to Slurm at once");
+  add_verbosity_options(sub, options.output);
+  sub.footer(R"(Examples:
+  fatune cluster sbatch fleet --shards 8 --limit 4 --gres gpu:1 -- \
+    --seq 512,1024,2048 --dhead 128)");
+}
+
+void add_fleet_folder(CLI::App& app, FleetOptions& options) {
+  add_path_option(app, "DIR", "DIR", "folder given to 'fatune cluster sbatch'", options.folder)
+      ->required();
+  add_output_options(app, options.output);
+}
+
+void add_missing_command(const Subcommands& all) {
+  const auto [sub, options] =
+      add_subcommand(all, "missing", "List the shards that are not done, and why", cluster_missing);
+  add_fleet_folder(sub, options);
+  sub.footer("Exit code 14: there are some.\n\nExamples:\n  fatune cluster missing fleet");
+}
+
+void add_retry_command(const Subcommands& all) {
+  const auto [sub, options] =
+      add_subcommand(all, "retry", "Submit to Slurm the shards that are not done", cluster_retry);
+  add_fleet_folder(sub, options);
+  sub.add_flag("--dry-run", options.dry_run, "only list them");
+  sub.footer("Examples:\n  fatune cluster retry fleet --dry-run");
+}
+
+void add_merge_command_of_cluster(const Subcommands& all) {
+  const auto [sub, options] = add_subcommand(
+      all, "merge", "Join what the shards have delivered into DIR/merged.db", cluster_merge);
+  add_fleet_folder(sub, options);
+  sub.add_flag("--grouped", options.grouped, "as in 'fatune merge'");
+  sub.footer("Examples:\n  fatune cluster merge fleet");
+}
+
+}  // namespace
+
+void add_cluster_command(const Subcommands& all) {
+  CLI::App* const sub = all.parent.add_subcommand("cluster", "Run a sweep on a cluster with Slurm");
+  sub->require_subcommand(1);
+  const Subcommands inner = within(all, *sub);
+  add_sbatch_command(inner);
+  add_missing_command(inner);
+  add_retry_command(inner);
+  add_merge_command_of_cluster(inner);
+  sub->footer(R"(Examples:
+  fatune cluster sbatch fleet --shards 8 --gres gpu:1 -- --seq 512,1024,2048
+  fatune cluster retry fleet --dry-run
+  fatune cluster missing fleet)");
+}
+
+}  // namespace fatune

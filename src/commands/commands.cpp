@@ -1,0 +1,49 @@
+#include "commands/commands.hpp"
+
+namespace fatune {
+
+/// The only list of the subcommands, in the order of the help.
+// clang-format off
+#define FATUNE_SUBCOMMANDS(X) \
+  X(sweep) \
+  X(run) \
+  X(verify_winner) \
+  X(cases) \
+  X(check) \
+  X(debug) \
+  X(emulate) \
+  X(history) \
+  X(show) \
+  X(report) \
+  X(compare) \
+  X(new_family) \
+  X(list) \
+  X(compile) \
+  X(sass) \
+  X(profile) \
+  X(export) \
+  X(import) \
+  X(evaluate) \
+  X(merge) \
+  X(cluster) \
+  X(cache) \
+  X(predict) \
+  X(devices) \
+  X(doctor) \
+  X(completion) \
+  X(man) \
+  X(worker)
+// clang-format on
+
+// Each is in its own file, or the file of that name in its own folder.
+#define FATUNE_DECLARE(name) void add_##name##_command(const Subcommands& all);
+FATUNE_SUBCOMMANDS(FATUNE_DECLARE)
+#undef FATUNE_DECLARE
+
+void add_commands(const Subcommands& all) {
+#define FATUNE_ADD(name) add_##name##_command(all);
+  FATUNE_SUBCOMMANDS(FATUNE_ADD)
+#undef FATUNE_ADD
+}
+
+}  // namespace fatune

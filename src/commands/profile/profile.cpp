@@ -1,0 +1,259 @@
+#include "commands/profile/profile.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/scratch_folder.hpp"
+#include "cli/subcommands.hpp"
+#include "counters/counter_fields.hpp"
+#include "emit/document/render.hpp"
+#include "emit/output_file.hpp"
+#include "plan/short_form.hpp"
+
+namespace fatune {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string source_of(const ProfileOptions& options) {
+  if (options.with_run) {
+    return options.run ? fmt::format("run {}", *options.run) : "the last run";
+  }
+  return options.configs.empty() && options.kernels.space ? "space " + *options.kernels.space : "";
+}
+
+Target gpu_target(const ProfileOptions& options, const KernelSet& kernels) {
+  TargetOptions target = options.target;
+  target.require_gpu = true;
+  return choose_targets(target, kernels.tree, kernels.families.all()).front();
+}
+
+/// The folder for reports: the requested one, else a temporary one.
+class ReportFolder {
+ public:
+  explicit ReportFolder(const std::optional<fs::path>& asked_for) {
+    if (asked_for) {
+      check_output_file(*asked_for / "profile.json");
+      fs::create_directories(*asked_for);
+      path_ = *asked_for;
+    } else {
+      path_ = scratch_.emplace().path();
+    }
+  }
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  std::optional<ScratchFolder> scratch_;
+  fs::path path_;
+};
+
+void write_files(const fs::path& folder, const ProfileReport& report) {
+  write_output_file(folder / "profile.json", render(profile_document(report), OutputFormat::json));
+  write_output_file(folder / "profile.csv", render(profile_document(report), OutputFormat::csv));
+}
+
+bool any_profiled(const ProfileReport& report) {
+  for (const ProfiledConfig& row : report.rows) {
+    if (row.outcome == OutcomeKind::profiled) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool has_duration(const ProfileReport& report, const Problem& problem, const std::string& config) {
+  return std::ranges::any_of(report.rows, [&](const ProfiledConfig& row) {
+    return row.problem == problem && row.config == config && row.duration_us;
+  });
+}
+
+/// Returns the baseline's short form. Precondition: there is a baseline.
+std::string baseline_text(const ProfilePlan& plan) {
+  return short_form(plan.kernels.families.of(*plan.baseline), *plan.baseline);
+}
+
+void note_missing_baseline(const ProfileOptions& options, const ProfilePlan& plan,
+                           const ProfileReport& report) {
+  for (const ProfileProblem& problem : plan.problems) {
+    const std::string baseline = baseline_text(plan);
+    if (!has_duration(report, problem.problem, baseline)) {
+      print_note(options.output,
+                 fmt::format("{}: the baseline has no duration; percentages refer to the fastest",
+                             describe(problem.problem)));
+    }
+  }
+}
+
+void complete_report(const ProfileOptions& options, const ProfilePlan& plan, const Target& target,
+                     const std::optional<Ncu>& ncu, ProfileReport& report) {
+  report.device = target.limits.name;
+  report.family = plan.kernels.families.names();
+  report.read_by = ncu ? "ncu " + ncu->version : "cupti";
+  report.source = source_of(options);
+  compare_durations(plan.baseline ? std::optional(baseline_text(plan)) : std::nullopt, report);
+}
+
+ExitCode count(const ProfileOptions& options, const ProfilePlan& plan) {
+  const Target target = gpu_target(options, plan.kernels);
+  const std::optional<Ncu> ncu =
+      options.reader == CounterReader::ncu ? std::optional(find_profiler()) : std::nullopt;
+  const ReportFolder folder(options.out_dir);
+  ProfileReport report = run_profile(options, plan, target, ncu, folder.path());
+  complete_report(options, plan, target, ncu, report);
+  if (options.out_dir) {
+    write_files(*options.out_dir, report);
+  }
+  if (plan.baseline) {
+    note_missing_baseline(options, plan, report);
+  }
+  print_document(profile_document(report), options.output);
+  if (!report.coverage.complete) {
+    return ExitCode::interrupted;
+  }
+  return any_profiled(report) ? ExitCode::ok : ExitCode::nothing_ranked;
+}
+
+ExitCode show_imported(const ProfileOptions& options) {
+  const KernelSet kernels = choose_kernels(options.kernels);
+  ProfileReport report =
+      import_profile(*options.imported, kernels.family(), choose_counter_fields(options.metrics));
+  report.family = kernels.family().name;
+  report.read_by = "ncu";
+  report.source = options.imported->filename().string();
+  compare_durations(std::nullopt, report);
+  print_document(profile_document(report), options.output);
+  return report.rows.empty() ? ExitCode::nothing_ranked : ExitCode::ok;
+}
+
+ExitCode record_timeline(const ProfileOptions& options, const ProfilePlan& plan) {
+  if (!options.out_dir) {
+    throw Error(ExitCode::usage, "the timeline needs a folder", "--nsys",
+                "name one with --out DIR");
+  }
+  const Target target = gpu_target(options, plan.kernels);
+  const ReportFolder folder(options.out_dir);
+  const TimelineReport timeline = run_timeline(options, plan, target, folder.path());
+  print_document(timeline_document(timeline), options.output);
+  return timeline.coverage.complete ? ExitCode::ok : ExitCode::interrupted;
+}
+
+ExitCode write_scripts(const ProfileOptions& options, const ProfilePlan& plan) {
+  std::string list;
+  for (const fs::path& script : write_profile_scripts(options, plan, *options.script_dir)) {
+    list += script.string() + "\n";
+  }
+  print_text(list);
+  return ExitCode::ok;
+}
+
+ExitCode profile(const ProfileOptions& options) {
+  static_cast<void>(choose_counter_fields(options.metrics));
+  if (options.all_sections && options.reader == CounterReader::cupti) {
+    throw Error(ExitCode::usage, "CUPTI has no sections", "--metrics full",
+                "leave --backend cupti out, or choose attention");
+  }
+  if (options.imported) {
+    return show_imported(options);
+  }
+  const ProfilePlan plan = plan_profile(options);
+  if (options.script_dir) {
+    return write_scripts(options, plan);
+  }
+  return options.timeline ? record_timeline(options, plan) : count(options, plan);
+}
+
+CounterReader parse_reader(const std::string& text) {
+  if (text != "ncu" && text != "cupti") {
+    throw Error(ExitCode::usage, "there is no backend '" + text + "'", "--backend",
+                "choose ncu (Nsight Compute) or cupti (in-process)");
+  }
+  return text == "ncu" ? CounterReader::ncu : CounterReader::cupti;
+}
+
+/// Reads the list of metrics. "full" selects all sections of Nsight Compute, and fatune's own
+/// figures of "attention".
+void read_metrics(const std::string& text, ProfileOptions& options) {
+  options.metrics.clear();
+  for (const std::string_view name : split_at_commas(text)) {
+    options.all_sections = options.all_sections || name == "full";
+    options.metrics.emplace_back(name == "full" ? "attention" : name);
+  }
+}
+
+/// Adds the options that choose what is profiled.
+void add_subject_options(CLI::App& app, ProfileOptions& options) {
+  const OptionScope scope(app, option_group::kKernels);
+  add_configs_option(app, options.configs, "configuration, in place of a space; repeatable");
+  add_kernel_options(app, options.kernels, SpaceOption::yes);
+  add_text_option(app, "--run", "N|last", "the first configurations of a stored run's rankings",
+                  [&options](const std::string& text) {
+                    options.with_run = true;
+                    options.run = parse_run(text, "--run");
+                  })
+      ->excludes("--space")
+      ->excludes("--config");
+  constexpr std::int64_t kMostRows = 1000000;
+  add_integer(app, "--top", "how many of each ranking of the run; 0: all (default: 5)", 0,
+              kMostRows, options.top);
+  add_db_option(app, options.db_file);
+  add_problem_options(app, options.problems);
+}
+
+/// Adds the options that choose how it is profiled.
+void add_counting_options(CLI::App& app, ProfileOptions& options) {
+  const OptionScope scope(app, option_group::kMeasuring);
+  add_text_option(app, "--metrics", "standard|attention|core|full|METRIC,...",
+                  "sets of figures (default: standard), figures, or ncu's metrics",
+                  [&options](const std::string& text) { read_metrics(text, options); });
+  constexpr std::int64_t kMostRuns = 1000;
+  add_integer(app, "--runs", "launches that are counted and averaged (default: 3)", 1, kMostRuns,
+              options.runs);
+  app.add_option("--baseline", options.baseline, "configuration that 'rel %' refers to")
+      ->type_name("CONFIG");
+  add_value(app, "--backend", "ncu|cupti", "ncu (the default), or cupti: in-process",
+            options.reader, parse_reader);
+}
+
+/// Adds the options that choose what is written, and the report that is read instead of profiling.
+void add_report_options(CLI::App& app, ProfileOptions& options) {
+  const OptionScope scope(app, option_group::kOutput);
+  add_path_option(app, "--out", "DIR", "profile.json, profile.csv, and the raw reports",
+                  options.out_dir);
+  app.add_flag("--nsys", options.timeline,
+               "a timeline with Nsight Systems in place of counters; needs --out");
+  add_path_option(app, "--script", "DIR",
+                  "write scripts that profile on another machine; profile nothing here",
+                  options.script_dir);
+  add_path_option(app, "--import", "FILE",
+                  "read a report made elsewhere: .ncu-rep, or what ncu printed with --csv",
+                  options.imported)
+      ->excludes("--run")
+      ->excludes("--script");
+  app.add_flag_callback(
+      "--csv", [&options] { options.output.format = OutputFormat::csv; },
+      "the same as --format csv");
+}
+
+}  // namespace
+
+void add_profile_command(const Subcommands& all) {
+  const auto [sub, options] = add_subcommand(
+      all, "profile", "Read hardware counters: with Nsight Compute, or in-process", profile);
+  options.kernels.kernels_variable = all.kernels_variable;
+  add_subject_options(sub, options);
+  add_counting_options(sub, options);
+  add_report_options(sub, options);
+  add_target_options(sub, options.target);
+  add_compile_settings(sub, options.compile);
+  add_output_options(sub, options.output);
+  sub.footer(R"(docs/profile.md says what the figures mean, and what reading them requires.
+Examples:
+  fatune profile --seq 4096 \
+    --config "(FP16,128,64,64,4):async+eager+swizzled+load_2_2_2_tiles"
+  fatune profile --run last --top 3 --metrics attention --out profiles
+  fatune profile --space 64,32 --seq 1024 --dtype fp16 --runs 1 --csv
+  fatune profile --space prog --seq 4096 --script scripts_for_the_cluster)");
+}
+
+}  // namespace fatune

@@ -1,0 +1,159 @@
+#include "app/scratch_folder.hpp"
+#include "commands/sass/sass_code.hpp"
+#include "emit/output_file.hpp"
+#include "emit/sass_report.hpp"
+#include "process/find_tool.hpp"
+#include "process/run_program.hpp"
+#include "sass/listing_text.hpp"
+#include "sass/normal_form.hpp"
+
+namespace fatune {
+namespace {
+
+struct SassOptions : CodeOptions {
+  bool opcodes = false;
+  bool listing = false;  ///< a comparison shows the code and not the counts
+  bool svg = false;      ///< a graph is drawn
+};
+
+SassReport report_of(const SassCode& code) {
+  return {code.source, code.facts, profile_function(code.listing, code.kernel())};
+}
+
+/// Returns the graph as SVG, drawn by Graphviz. Throws Error(bad_file) if that is not installed.
+std::string drawn(const std::string& graph) {
+  const auto dot = find_dot();
+  if (!dot) {
+    throw Error(ExitCode::bad_file, "dot, which draws the graph, is not installed", "--format svg",
+                "run 'apt-get install graphviz', set its path in FATUNE_DOT, or use --format dot");
+  }
+  const ScratchFolder scratch;
+  const std::filesystem::path file = scratch.path() / "graph.dot";
+  write_output_file(file, graph);
+  return run_program(dot->string(), {"-Tsvg", file.string()}).out;
+}
+
+/// Analyses a kernel's machine code.
+ExitCode sass(const SassOptions& options) {
+  const SassCode code = load_code(options, named_source(options));
+  print_document(sass_document(report_of(code), options.opcodes), options.output);
+  return ExitCode::ok;
+}
+
+ExitCode sass_diff(const SassOptions& options) {
+  const SassCode a = load_code(options, options.sources.at(0));
+  const SassCode b = load_code(options, options.sources.at(1));
+  if (options.listing) {
+    print_text(print_listing_diff({a.source, normal_form(a.kernel())},
+                                  {b.source, normal_form(b.kernel())}));
+  } else {
+    print_document(sass_diff_document(report_of(a), report_of(b), options.opcodes), options.output);
+  }
+  return ExitCode::ok;
+}
+
+ExitCode sass_graph(const SassOptions& options) {
+  const std::string graph = graph_text(load_code(options, named_source(options)).kernel());
+  print_text(options.svg ? drawn(graph) : graph);
+  return ExitCode::ok;
+}
+
+ExitCode sass_clean(const SassOptions& options) {
+  print_text(clean_text(load_code(options, named_source(options)).kernel()));
+  return ExitCode::ok;
+}
+
+void add_side(CLI::App& app, CodeOptions& options, const char* name, const char* doc) {
+  app.add_option_function<std::string>(
+         name,
+         [&options](const std::string& text) {
+           options.sources.push_back({text, CodeSource::Kind::either, {}});
+         },
+         doc)
+      ->type_name("CONFIG|FILE")
+      ->required();
+}
+
+void add_opcodes_option(CLI::App& app, bool& opcodes) {
+  app.add_flag("--opcodes", opcodes, "by opcode instead of class")->group(option_group::kOutput);
+}
+
+void add_clean_command(const Subcommands& all) {
+  const auto [sub, options] = add_subcommand(
+      all, "clean", "The code without addresses, for comparing in an editor", sass_clean);
+  add_compile_options(sub, options);
+  add_code_options(sub, options);
+  sub.footer(R"(Examples:
+  fatune sass clean --cubin kernel.cubin > kernel.sass
+  fatune sass clean --run last > winner.sass
+  fatune sass clean --run last --rank 2 > second.sass)");
+}
+
+void add_graph_command(const Subcommands& all) {
+  const auto [sub, options] =
+      add_subcommand(all, "cfg", "The control-flow graph, drawn or for Graphviz", sass_graph);
+  add_compile_options(sub, options);
+  add_code_options(sub, options);
+  add_text_option(sub, "--format", "dot|svg",
+                  "dot: Graphviz' language (default); svg: the picture that its program dot draws",
+                  [&options = options](const std::string& text) { options.svg = text == "svg"; })
+      ->check(CLI::IsMember({"dot", "svg"}).description(""))
+      ->group(option_group::kOutput);
+  sub.footer(R"(Examples:
+  fatune sass cfg --run last > winner.dot
+  fatune sass cfg --cubin a.out --arch sm_80 --format svg > graph.svg)");
+}
+
+void add_diff_command(const Subcommands& all) {
+  const auto [sub, options] =
+      add_subcommand(all, "diff", "What changes from one kernel's code to another's", sass_diff);
+  add_side(sub, options, "A", "configuration, or cubin or listing file, or artifact:KEY");
+  add_side(sub, options, "B", "the same, to compare with A");
+  add_compile_options(sub, options);
+  add_function_option(sub, options);
+  add_opcodes_option(sub, options.opcodes);
+  sub.add_flag("--listing", options.listing,
+               "the code itself, aligned; registers and labels renamed, addresses left out")
+      ->group(option_group::kOutput);
+  add_output_options(sub, options.output);
+  sub.footer(R"(Examples:
+  fatune sass diff before.cubin after.cubin --format md
+  fatune sass diff before.cubin after.cubin --listing
+  fatune sass diff --arch sm_80 --opcodes \
+    "(FP16,128,64,64,4):async+eager+swizzled+load_2_2_2_tiles" \
+    "(FP16,128,64,64,4):async+eager+swizzled+load_4_4_2_tiles")");
+}
+
+}  // namespace
+
+void add_sass_command(const Subcommands& all) {
+  const auto [sub, options] = add_subcommand(
+      all, "sass",
+      "Look into the machine code: what it is made of, its main loop, why one is faster", sass);
+  sub.require_subcommand(0, 1);
+  add_compile_options(sub, options);
+  add_code_options(sub, options);
+  add_opcodes_option(sub, options.opcodes);
+  add_output_options(sub, options.output);
+  const Subcommands inner = within(all, sub);
+  add_diff_command(inner);
+  add_graph_command(inner);
+  add_clean_command(inner);
+  add_sass_map_command(inner);
+  add_sass_why_command(inner);
+  sub.footer(R"(Needs nvdisasm (docs/sass.md). The default architecture is sm_90a.
+Examples:
+  fatune sass --arch sm_80 \
+    --config "(FP16,128,64,64,4):async+eager+swizzled+load_2_2_2_tiles"
+  fatune sass --cubin kernel.cubin --opcodes
+  fatune sass diff before.cubin after.cubin --format md
+  fatune sass cfg --cubin a.out --arch sm_80 --format svg > graph.svg
+  fatune sass --run last --rank 2
+  fatune sass map --arch sm_80 \
+    --config "(FP16,128,64,64,4):async+eager+swizzled+load_2_2_2_tiles" \
+    --annotate
+  fatune sass why --space tune --arch sm_90a
+  fatune sass why --run last)");
+}
+
+}  // namespace fatune

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/choice/kernel_choice.hpp"
+#include "attention/problem.hpp"
+#include "commands/sass/sass_options.hpp"
+#include "core/device_limits.hpp"
+#include "core/kernel_code.hpp"
+#include "data/file_tree.hpp"
+#include "sass/listing.hpp"
+
+namespace fatune {
+
+/// A configuration whose machine code is analysed, and the problem and device that it is compiled
+/// for.
+struct SassCase {
+  KernelSet kernels;
+  Config config;
+  Problem problem;
+  DeviceLimits limits;
+  std::string measured_key;  ///< names the code that a stored run measured; empty: none did
+
+  [[nodiscard]] std::string name() const;  ///< short form
+  [[nodiscard]] CompileRequest request() const;
+};
+
+/// Returns the configuration that the options name, or the one with the requested rank in a stored
+/// run. Throws Error(usage) if it does not parse, if the family cannot build it, if there is no
+/// such run or rank, or if several problems of the run fit the options. Precondition: the source is
+/// a configuration or a run.
+[[nodiscard]] SassCase sass_case(const CodeOptions& options, const CodeSource& source);
+
+/// One kernel's machine code, disassembled.
+struct SassCode {
+  std::string source;                  ///< a configuration's short form, or a file
+  std::optional<ResourceFacts> facts;  ///< absent for a file
+  std::string artifact_key;            ///< empty for a file
+  Listing listing;
+  std::size_t function = 0;  ///< index of the kernel
+
+  [[nodiscard]] const SassFunction& kernel() const { return listing.functions.at(function); }
+};
+
+/// Loads the code that the user names: a configuration, compiled for the options' problem, an
+/// artifact of the cache, or a file (load_code_file()). Throws Error(usage) for a configuration
+/// that does not parse, and for a file of several kernels without --function. Throws
+/// Error(bad_file) for any other file, for code that does not compile, and if nvdisasm is not
+/// installed.
+[[nodiscard]] SassCode load_code(const CodeOptions& options, const CodeSource& source);
+
+/// Returns the source that the options name. Throws Error(usage) if they name none.
+[[nodiscard]] const CodeSource& named_source(const CodeOptions& options);
+
+/// Returns the code of the configurations, in order. Absent: not compiled, or interrupted.
+[[nodiscard]] std::vector<std::optional<SassCode>> compile_code(
+    const FamilySet& families, const std::vector<Config>& configs,
+    const std::vector<Problem>& problems, const DeviceLimits& limits,
+    const CompileSettings& settings);
+
+/// Loads the machine code of a file: a cubin, the output of nvdisasm for one, or a file that
+/// cuobjdump takes cubins from (an executable, a library, an object file, a fatbinary). The
+/// options' architecture and function select one of these. Throws as load_code().
+[[nodiscard]] SassCode load_code_file(const std::filesystem::path& file,
+                                      const CodeOptions& options);
+
+/// Returns the path of nvdisasm. Throws Error(bad_file), with how to get it, if there is none.
+[[nodiscard]] std::string nvdisasm();
+
+enum class LineInfo { without, with };
+
+/// Disassembles a cubin on disk with nvdisasm. Messages call it `name`. Line information includes
+/// inlining locations and PTX lines.
+[[nodiscard]] Listing disassemble(const std::string& tool, const std::filesystem::path& cubin,
+                                  const std::string& name, LineInfo lines = LineInfo::without);
+
+/// Disassembles a cubin in memory, through a file in `folder`.
+[[nodiscard]] Listing disassemble(const std::string& tool, const Artifact& artifact,
+                                  const std::filesystem::path& folder, const std::string& name,
+                                  LineInfo lines = LineInfo::without);
+
+/// Returns the index of a function. Throws Error(usage), naming `source`, if there is none of that
+/// name.
+[[nodiscard]] std::size_t index_of(const Listing& listing, const std::string& name,
+                                   const std::string& source);
+
+}  // namespace fatune

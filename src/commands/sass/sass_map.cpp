@@ -1,0 +1,248 @@
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "app/run/compiling.hpp"
+#include "app/scratch_folder.hpp"
+#include "commands/sass/sass_code.hpp"
+#include "compile/compiler.hpp"
+#include "core/source_line.hpp"
+#include "core/text_parts.hpp"
+#include "emit/sass_map_report.hpp"
+#include "ptx/module.hpp"
+#include "ptx/parse_ptx.hpp"
+#include "ptx/source_names.hpp"
+#include "sass/profile.hpp"
+#include "sass/line_map.hpp"
+#include "sass/listing_text.hpp"
+
+namespace fatune {
+namespace {
+
+/// A kernel's machine code with the lines that it was made from. Files have the names that #include
+/// uses ("flash_sm80/softmax.cuh").
+struct MappedCode {
+  SassCode code;
+  std::string ptx_text;
+  PtxModule ptx;
+  std::size_t ptx_function = 0;  ///< index of the kernel
+  SourceLines files;
+};
+
+std::size_t ptx_function_of(const PtxModule& module, const std::string& name) {
+  const auto& all = module.functions;
+  const auto found = std::ranges::find(all, name, &PtxFunction::name);
+  if (found == all.end()) {
+    throw Error(ExitCode::internal, fmt::format("the PTX has no function '{}'", name));
+  }
+  return static_cast<std::size_t>(found - all.begin());
+}
+
+Artifact compile_with_lines(const SassCase& one, const CompileSettings& settings) {
+  const auto cache = open_cache(settings);
+  return artifact_of(compile(with_line_info(one.request()), cache.get(), true), one.name());
+}
+
+/// Compiles the configuration with line information. This is a separate artifact with the same
+/// machine code. Throws as load_code().
+MappedCode load_mapped_code(const CodeOptions& options, const CodeSource& source) {
+  const SassCase one = sass_case(options, source);
+  const std::string tool = nvdisasm();
+  const Artifact artifact = compile_with_lines(one, options.compile);
+  const ScratchFolder scratch;
+  MappedCode mapped;
+  mapped.code = {one.name(), artifact.facts, artifact.key,
+                 disassemble(tool, artifact, scratch.path(), one.name(), LineInfo::with)};
+  mapped.code.function = index_of(mapped.code.listing, artifact.lowered_name, one.name());
+  mapped.ptx_text = artifact.ptx;
+  mapped.ptx = parse_ptx(artifact.ptx, one.name());
+  mapped.ptx_function = ptx_function_of(mapped.ptx, artifact.lowered_name);
+  mapped.files = lines_of_files(*one.request().sources);
+  use_include_names(mapped.files, mapped.code.listing.places);
+  use_include_names(mapped.files, mapped.ptx.places);
+  return mapped;
+}
+
+struct SassMapOptions : CodeOptions {
+  std::optional<MapTarget> target;  ///< absent: all source lines
+  std::int64_t depth = 0;           ///< steps of PTX that feed the target; 0: all
+  bool annotate = false;            ///< print the source with counts
+  bool ptx_text = false;            ///< print only the PTX
+};
+
+std::string text_of(const MappedCode& mapped, const SourceLine& line) {
+  const auto file = mapped.files.find(line.file);
+  const auto index = static_cast<std::size_t>(line.line - 1);
+  if (file == mapped.files.end() || index >= file->second.size()) {
+    return {};
+  }
+  return std::string(trim(file->second[index]));
+}
+
+std::vector<MapLineRow> line_rows(const MappedCode& mapped, const LineCounts& counts) {
+  std::vector<MapLineRow> rows;
+  for (const LineCount& count : counts.lines) {
+    rows.push_back({count, text_of(mapped, count.at)});
+  }
+  return rows;
+}
+
+MapLineRow row_of(const MappedCode& mapped, const std::vector<MapLineRow>& rows,
+                  const SourceLine& line) {
+  for (const MapLineRow& row : rows) {
+    if (row.count.at == line) {
+      return row;
+    }
+  }
+  MapLineRow none;  // the line has PTX only: no machine code is left
+  none.count.at = line;
+  none.text = text_of(mapped, line);
+  return none;
+}
+
+struct Name {
+  std::string operator()(const SourceLine& line) const {
+    return fmt::format("{}:{}", line.file, line.line);
+  }
+  std::string operator()(const PtxLine& line) const {
+    return fmt::format("PTX line {}", line.line);
+  }
+  std::string operator()(const SassAddress& at) const {
+    return fmt::format("SASS {:#06x}", at.address);
+  }
+};
+
+MapSelection select(const MappedCode& mapped, const SassMapOptions& options,
+                    const std::vector<MapLineRow>& rows) {
+  const PtxFunction& ptx = mapped.ptx.functions.at(mapped.ptx_function);
+  const SassFunction& sass = mapped.code.kernel();
+  const std::vector<LoopPlace> places = loop_places(sass);
+  const LineMap map = map_line({mapped.code.listing, sass, mapped.ptx, ptx}, *options.target,
+                               static_cast<int>(options.depth));
+  MapSelection selection{std::visit(Name(), *options.target), {}, {}, {}};
+  for (const SourceLine& line : map.source) {
+    selection.source.push_back(row_of(mapped, rows, line));
+  }
+  for (const SliceStep& step : map.ptx) {
+    const PtxStatement& statement = ptx.statements[step.statement];
+    selection.ptx.push_back(
+        {statement.line, step.depth, statement.text, mapped.ptx.places.at(statement.place)});
+  }
+  for (const std::size_t i : map.sass) {
+    const Instruction& one = sass.instructions[i];
+    selection.sass.push_back({one.address, instruction_text(one), class_of(one), places[i],
+                              one.ptx_line, mapped.code.listing.places.at(one.place)});
+  }
+  return selection;
+}
+
+/// Maps source lines to the PTX and the machine code that they became.
+ExitCode sass_map(const SassMapOptions& options) {
+  const MappedCode mapped = load_mapped_code(options, named_source(options));
+  if (options.ptx_text) {
+    print_text(mapped.ptx_text);
+    return ExitCode::ok;
+  }
+  SassMapReport report;
+  report.code = {mapped.code.source, mapped.code.facts,
+                 profile_function(mapped.code.listing, mapped.code.kernel())};
+  const LineCounts counts = count_lines(mapped.code.listing, mapped.code.kernel());
+  report.without_line = counts.without_line;
+  report.lines = line_rows(mapped, counts);
+  report.files = mapped.files;
+  if (options.target) {
+    report.selection = select(mapped, options, report.lines);
+  }
+  if (options.annotate) {
+    print_text(annotated_source(report));
+    return ExitCode::ok;
+  }
+  print_document(sass_map_document(report, rows_shown(options.output)), options.output);
+  return ExitCode::ok;
+}
+
+constexpr std::int64_t kLastLine = std::numeric_limits<std::int64_t>::max();
+
+/// Parses "softmax.cuh:40". Throws Error(usage) for a text without a file or a line.
+MapTarget read_source_target(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0) {
+    throw Error(ExitCode::usage, fmt::format("'{}' is not a line of a file", text), "--source",
+                "write FILE:LINE, e.g. softmax.cuh:40");
+  }
+  return SourceLine{text.substr(0, colon),
+                    parse_integer(text.substr(colon + 1), "--source", 1, kLastLine)};
+}
+
+/// Parses a line number such as "70".
+MapTarget read_ptx_target(const std::string& text) {
+  return PtxLine{parse_integer(text, "--ptx", 1, kLastLine)};
+}
+
+/// Parses an address such as "0x22d0", as listings print it. The 0x is optional.
+MapTarget read_sass_target(const std::string& text) {
+  constexpr std::string_view kPrefix = "0x";
+  std::string_view digits = text;
+  digits.remove_prefix(digits.starts_with(kPrefix) ? kPrefix.size() : 0);
+  const auto address = whole_number<std::uint64_t>(digits, 16);
+  if (!address) {
+    throw Error(ExitCode::usage, fmt::format("'{}' is not an address", text), "--sass",
+                "write it in hexadecimal as 'fatune sass map --source' prints it, e.g. 0x22d0");
+  }
+  return SassAddress{*address};
+}
+
+constexpr std::int64_t kMostSteps = 1000000;
+constexpr std::int64_t kDefaultSteps = 4;
+
+void add_target_option(CLI::App& sub, SassMapOptions& options, const char* name, const char* type,
+                       const char* doc, MapTarget (*read)(const std::string&)) {
+  add_text_option(sub, name, type, doc,
+                  [&options, read](const std::string& text) { options.target = read(text); });
+}
+
+void add_map_options(CLI::App& sub, SassMapOptions& options) {
+  const OptionScope scope(sub, option_group::kOutput);
+  add_target_option(sub, options, "--source", "FILE:LINE",
+                    "a line of the source, e.g. softmax.cuh:40", read_source_target);
+  add_target_option(sub, options, "--ptx", "LINE", "a line of the PTX", read_ptx_target);
+  add_target_option(sub, options, "--sass", "ADDRESS", "a machine instruction, e.g. 0x22d0",
+                    read_sass_target);
+  options.depth = kDefaultSteps;
+  add_integer(
+      sub, "--depth",
+      fmt::format("how many steps back to follow the PTX that feeds it; 0: all (default: {})",
+                  kDefaultSteps),
+      0, kMostSteps, options.depth);
+  sub.add_flag("--annotate", options.annotate, "the whole source files, with counts in front");
+  sub.add_flag("--ptx-text", options.ptx_text, "the PTX alone, whose line numbers --ptx takes");
+  const std::vector<std::string> exclusive{"--source", "--ptx", "--sass", "--annotate",
+                                           "--ptx-text"};
+  for (const std::string& one : exclusive) {
+    for (const std::string& other : exclusive) {
+      if (one < other) {
+        sub.get_option(one)->excludes(sub.get_option(other));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void add_sass_map_command(const Subcommands& all) {
+  const auto [sub, options] = add_subcommand(
+      all, "map", "Which source line became which PTX and which machine code, and back", sass_map);
+  add_compile_options(sub, options);
+  add_case_options(sub, options);
+  add_map_options(sub, options);
+  add_output_options(sub, options.output);
+  add_top_option(sub, options.output);
+  sub.footer(R"(Examples:
+  fatune sass map --run last --rank 1
+  fatune sass map --run last --source softmax.cuh:40
+  fatune sass map --arch sm_80 --annotate \
+    --config "(FP16,128,64,64,4):async+eager+swizzled+load_2_2_2_tiles")");
+}
+
+}  // namespace fatune

@@ -1,0 +1,332 @@
+#include "commands/sweep/sweep.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/choice/baseline.hpp"
+#include "app/choice/plan_problems.hpp"
+#include "app/choice/target.hpp"
+#include "app/fleet/deliver.hpp"
+#include "app/run/run_identity.hpp"
+#include "app/run/session.hpp"
+#include "app/tuned/load_tuned.hpp"
+#include "cli/subcommands.hpp"
+#include "core/ranges.hpp"
+#include "plan/planner.hpp"
+#include "search/choose_search.hpp"
+#include "search/promising_sample.hpp"
+#include "store/open_store.hpp"
+
+namespace fatune {
+namespace {
+
+/// Counts the configurations that the space's rules dropped (`pruned`), or else the family's rules.
+std::int64_t count_dropped(const Plan& plan, bool pruned) {
+  std::int64_t count = std::ranges::count_if(plan.dropped, [&](const DroppedConfig& dropped) {
+    return std::holds_alternative<Pruned>(dropped.outcome) == pruned;
+  });
+  for (const DropCount& more : plan.dropped_besides) {
+    count += more.pruned == pruned ? more.count : 0;
+  }
+  return count;
+}
+
+bool can_run(const Family& family, const std::vector<Target>& targets) {
+  return std::ranges::any_of(
+      targets, [&](const Target& target) { return provides(target.limits.arch, family.min_arch); });
+}
+
+/// Says which families that could run are left out because they do not have the requested space.
+std::vector<std::string> notes_on_space(const SweepOptions& options,
+                                        const std::vector<Family>& meant,
+                                        const KernelSet& kernels) {
+  std::vector<std::string> notes;
+  const std::vector<Family>& left = kernels.families.all();
+  if (left.size() == meant.size()) {
+    return notes;
+  }
+  const std::vector<Target> targets = choose_targets(options.target, kernels.tree, left);
+  for (const Family& family : meant) {
+    if (!is_among(family.name, left, &Family::name) && can_run(family, targets)) {
+      notes.push_back(fmt::format("{} is left out: it does not have the space", family.name));
+    }
+  }
+  return notes;
+}
+
+/// Drops the families that none of the devices can run, unless none would be left.
+void keep_runnable(const SweepOptions& options, KernelSet& kernels) {
+  const std::vector<Target> targets =
+      choose_targets(options.target, kernels.tree, kernels.families.all());
+  const auto runs = [&](const Family& family) { return can_run(family, targets); };
+  const std::vector<Family>& all = kernels.families.all();
+  if (std::ranges::none_of(all, runs)) {
+    return;
+  }
+  for (const Family& family : all) {
+    if (!runs(family) && options.kernels.family == kEveryFamily) {
+      print_note(options.output, fmt::format("{} is left out: it needs {}", family.name,
+                                             arch_name(family.min_arch)));
+    }
+  }
+  kernels.families.keep_if(runs);
+}
+
+/// Fails with the reason why no configuration is left: the space's rules, the family, or both.
+[[noreturn]] void fail_empty(const Family& family, const Space& space, const Plan& plan) {
+  const std::int64_t pruned = count_dropped(plan, true);
+  const std::int64_t invalid = count_dropped(plan, false);
+  const std::vector<std::string> unknown = unknown_values(plan);
+  const std::string what =
+      invalid == 0 ? fmt::format("the rules keep no configuration of space {}", space.key)
+      : pruned == 0
+          ? fmt::format("{} can build no configuration of space {}", family.name, space.key)
+          : fmt::format(
+                "no configuration of space {} is left: its rules drop {}, {} cannot "
+                "build the other {}",
+                space.key, pruned, family.name, invalid);
+  throw Error(ExitCode::nothing_ranked, what, {},
+              unknown.empty() ? "'fatune list --pruned' with the same options says why"
+                              : fmt::format("{}", fmt::join(unknown, "; ")));
+}
+
+/// Plans the configurations of each family. Families without any are dropped.
+std::vector<FamilyPlan> plan_families(const SweepOptions& options, const FamilySpaces& spaces,
+                                      FamilySet& families) {
+  std::map<std::string, Plan> plans;
+  for (const Family& family : families.all()) {
+    const Plan& plan = plans[family.name] =
+        make_plan(family, spaces.at(family.name), binding_of(options.problems));
+    if (plan.kept_besides > 0) {
+      print_note(options.output,
+                 fmt::format("of the {} configurations of space {} that {} can build, {} are "
+                             "tried, chosen at random",
+                             static_cast<std::int64_t>(plan.kept.size()) + plan.kept_besides,
+                             spaces.at(family.name).key, family.name, plan.kept.size()));
+    }
+  }
+  const auto is_left = [&](const Family& family) { return !plans[family.name].kept.empty(); };
+  if (std::ranges::none_of(families.all(), is_left)) {
+    const Family& first = families.all().front();
+    fail_empty(first, spaces.at(first.name), plans[first.name]);
+  }
+  families.keep_if(is_left);
+  std::vector<FamilyPlan> list;
+  for (const Family& family : families.all()) {
+    list.push_back({&family, std::move(plans[family.name])});
+  }
+  return list;
+}
+
+bool is_of_all(const ProblemPlan& problem, const std::vector<FamilyPlan>& plans) {
+  return std::ranges::all_of(plans, [&](const FamilyPlan& of) {
+    return is_among(of.family->name, problem.configs, &Config::family);
+  });
+}
+
+/// Keeps only the problems for which every family has configurations, if there are any.
+void keep_common(const std::vector<FamilyPlan>& plans, std::vector<ProblemPlan>& problems) {
+  const auto common = [&](const ProblemPlan& problem) { return is_of_all(problem, plans); };
+  if (std::ranges::any_of(problems, common)) {
+    std::erase_if(problems, [&](const ProblemPlan& problem) { return !common(problem); });
+  }
+}
+
+/// Says that the shard has no problem, so that its work is done. Leaves an empty store, so that the
+/// stores of all shards exist.
+ExitCode say_nothing_to_do(const SweepOptions& options, const Shard& shard) {
+  if (options.store.file && !options.store.off) {
+    static_cast<void>(open_store(*options.store.file, Database::Mode::create));
+  }
+  print_note(options.output, fmt::format("shard {} has none of the sweep's {} problems",
+                                         shard_text(shard), shard.sweep_problems));
+  return ExitCode::ok;
+}
+
+std::size_t most_configs(const std::vector<ProblemPlan>& problems) {
+  std::size_t greatest = 0;
+  for (const ProblemPlan& plan : problems) {
+    greatest = std::max(greatest, plan.configs.size());
+  }
+  return greatest;
+}
+
+/// Returns the search of an estimate, which compiles and emulates for a minute or so.
+std::shared_ptr<const CandidateSearch> sample_of(const std::vector<ProblemPlan>& problems,
+                                                 std::optional<std::size_t> most) {
+  std::set<Config> configs;
+  for (const ProblemPlan& plan : problems) {
+    configs.insert(plan.configs.begin(), plan.configs.end());
+  }
+  return std::make_shared<PromisingSample>(
+      most.value_or(sample_size(configs.size(), problems.size())));
+}
+
+/// Options become a plan, a plan becomes artifacts, artifacts become outcomes, outcomes become a
+/// ranking, a ranking becomes bytes.
+ExitCode sweep(const SweepOptions& options) {
+  if (options.simulation.input) {
+    return simulate_searches(options);
+  }
+  KernelSet kernels = choose_families(options.kernels);
+  const std::vector<Family> meant = kernels.families.all();
+  const FamilySpaces spaces = choose_spaces(kernels, options.kernels);
+  std::vector<std::string> notes = notes_on_space(options, meant, kernels);
+  if (kernels.families.several() && !names_families(options.kernels)) {
+    keep_runnable(options, kernels);
+  }
+  const std::vector<FamilyPlan> plans = plan_families(options, spaces, kernels.families);
+  std::vector<ProblemPlan> problems = plan_problems(plans, options.problems);
+  if (options.problems.d_heads.empty()) {
+    keep_common(plans, problems);
+  }
+  say_left_out(options.problems, problems, options.output);
+  std::optional<Config> baseline = planned_baseline(kernels.families, problems, options.baseline);
+  const std::string keys = space_keys(kernels.families, spaces);
+  std::shared_ptr<const Rivals> rivals;
+  if (auto chosen = choose_rivals(options.against, kernels, options)) {
+    rivals = std::make_shared<const Rivals>(*std::move(chosen));
+  }
+  PlannedRun run{std::move(kernels), keys, std::move(problems), baseline, options.counters};
+  run.cover_percent = options.cover_percent;
+  run.notes = std::move(notes);
+  run.rivals = std::move(rivals);
+  const SearchKind search = options.search.kind.value_or(SearchKind::automatic);
+  const SearchLimits limits{options.policy.seed, options.search.max_configs};
+  const std::size_t greatest = most_configs(run.problems);
+  run.fit = [&](const Target& target, std::vector<ProblemPlan>& fitted) {
+    prune_problems(plans, target.limits, fitted);
+    if (!target.measured() || learns(search, limits, greatest)) {
+      StoreOptions known = options.store;
+      known.off = known.off || !target.measured();  // an estimate does without a damaged store
+      suggest_tuned(run.kernels.families, known, target.limits, fitted);
+    }
+    if (target.measured()) {
+      choose_audited(plans, options.audit, options.problems, options.policy.seed, fitted);
+    }
+  };
+  run.search = choose_search(search, limits, greatest);
+  if (search == SearchKind::automatic) {
+    run.search_of_estimate = sample_of(run.problems, options.search.max_configs);
+  }
+  const std::string whole = plan_hash(run);
+  if (run.shard = take_shard(options.shard, run.problems); run.shard) {
+    run.shard->sweep = whole;
+  }
+  const ExitCode code = run.shard && run.problems.empty() ? say_nothing_to_do(options, *run.shard)
+                                                          : carry_out(options, run);
+  if (run.shard && options.record_dir) {
+    deliver_shard(options.store, *run.shard, code, *options.record_dir);
+  }
+  return code;
+}
+
+constexpr std::int64_t kMostConfigs = 10'000'000;
+
+void add_audit_option(CLI::App& app, AuditOptions& audit) {
+  const OptionScope scope(app, option_group::kSearch);
+  add_text_option(app, "--audit", "N|all",
+                  "also try N configurations per problem that the rules dropped, and say what the "
+                  "rules saved and cost",
+                  [&](const std::string& text) {
+                    audit.all = text == "all";
+                    audit.count = audit.all ? 0 : parse_integer(text, "--audit", 1, kMostSamples);
+                  });
+}
+
+void add_against_options(CLI::App& app, AgainstOptions& against) {
+  const OptionScope scope(app, option_group::kMeasuring);
+  add_text_option(
+      app, "--against", "N|last|FILE",
+      "race each winner against that of this stored run, best_configs.json or "
+      "results.json, in the same rounds; exit code 12 if it is slower",
+      [&](const std::string& text) { against.best = read_path(text, "--against").string(); });
+  add_value(app, "--against-source", "DIR|REV",
+            "build what is raced against from the kernels in this folder, or of this git "
+            "revision; without --against: all configurations",
+            against.source);
+  add_tolerance_option(app, against.tolerance_percent);
+}
+
+void add_shard_options(CLI::App& app, ShardOptions& shard,
+                       std::optional<std::filesystem::path>& record_dir) {
+  const OptionScope scope(app, option_group::kFleets);
+  CLI::Option* const number = add_value(
+      app, "--shard", "I/N|auto",
+      "only the problems of shard I of N, e.g. 3/8; auto: that of this Slurm job array task",
+      shard.shard, read_shard);
+  number->excludes("--cover");
+  add_value(app, "--fleet", "NAME",
+            "name for the shards: merging joins shards of one name and sweep into one run",
+            shard.fleet)
+      ->needs(number);
+  add_path_option(app, "--record", "DIR",
+                  "folder that gets a copy of the store when the shard has ended, and then the "
+                  "record that it has",
+                  record_dir)
+      ->needs(number)
+      ->needs("--db");
+}
+
+void add_search_options(CLI::App& app, SearchOptions& search, SimulationOptions& simulation) {
+  const OptionScope scope(app, option_group::kSearch);
+  add_value(app, "--search", "auto|exhaustive|random|local|model",
+            "which configurations are tried (default: auto: all of a small space, else those "
+            "that a model of the times so far proposes, until more is unlikely to help)",
+            search.kind, [](const std::string& text) {
+              return parse_enum<SearchKind>(text, ExitCode::usage, "--search",
+                                            "searches are auto, exhaustive, random, local and model");
+            });
+  add_text_option(app, "--max-configs", "N",
+                  "try at most N configurations per problem (default: all in an exhaustive search, "
+                  "else 5 percent, at least 128, or 48 for auto, and at most 256)",
+                  [&](const std::string& text) {
+                    search.max_configs = static_cast<std::size_t>(
+                        parse_integer(text, "--max-configs", 1, kMostConfigs));
+                  });
+  add_value(app, "--simulate", "N|last|FILE",
+            "measure nothing: replay the searches on this stored run or results.json, and say "
+            "how many configurations each tries until one is within 1 percent of the fastest",
+            simulation.input);
+  add_integer(app, "--seeds", "with --simulate: replays of each search (default: 10)", 1, 1000,
+              simulation.seeds);
+}
+
+}  // namespace
+
+void add_sweep_command(const Subcommands& all) {
+  const auto [sub, options] =
+      add_subcommand(all, "sweep", "Find the fastest configuration for each problem", sweep);
+  options.kernels.kernels_variable = all.kernels_variable;
+  add_measure_options(sub, options, SpaceOption::yes, Strategy::race);
+  add_audit_option(sub, options.audit);
+  add_cover_option(
+      sub,
+      "with several problems: also time, on each, winners of the others that the rules "
+      "dropped there, and show the smallest set of configurations that has one within "
+      "PERCENT of each winner",
+      options.cover_percent);
+  add_against_options(sub, options.against);
+  add_junit_option(sub, options.files.junit_file);
+  add_shard_options(sub, options.shard, options.record_dir);
+  add_search_options(sub, options.search, options.simulation);
+  add_counters_option(sub, options.counters);
+  add_view_options(sub, options.output.view);
+  sub.footer(R"(Examples:
+  fatune sweep --seq 4096 --dhead 128
+  fatune sweep --seq 1024,2048,4096 --dhead 128 --dtype fp16,bf16 --out results
+  fatune sweep --seq 8192 --dhead 64 --causal --space all --best best.json
+  fatune sweep --seq 4096 --dhead 128 --arch sm_80 --device none   (an estimate)
+  fatune sweep --seq 4096 --dhead 128 --search model --max-configs 300
+  fatune sweep --simulate results/results.json      (compare searches, no GPU)
+  fatune sweep --seq 512,4096 --columns seq_len,config,time_us --sort time_us
+  fatune sweep --seq 512,1024,2048 --shard 3/8 --db 3.db   (docs/fleets.md)
+  KERNELS=64,32 fatune sweep --seq 1000 --format csv)");
+}
+
+}  // namespace fatune
