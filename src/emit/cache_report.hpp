@@ -19,6 +19,6 @@ struct BundleRow {
 
 /// JSON: configs/schema/cache.schema.json.
 [[nodiscard]] Document bundle_document(const std::vector<BundleRow>& bundles);
-[[nodiscard]] const std::vector<Field<BundleRow>>& bundle_fields();
+[[nodiscard]] const Fields<BundleRow>& bundle_fields();
 
 }  // namespace fatune

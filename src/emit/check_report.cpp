@@ -115,48 +115,29 @@ Blocks blocks_of(const std::vector<CheckedInput>& rows, const Coverage& coverage
   return blocks;
 }
 
-std::vector<Field<CheckedInput>> make_checked_input_fields() {
-  std::vector<Field<CheckedInput>> fields{
-      {"problem", "problem",
-       "the problem that the configuration was run on, e.g. b16 s4096 h16 d128 FP16", 0,
-       kEverywhere, [](const CheckedInput& r) { return describe(r.problem); },
-       ColumnFit{.once = true}},
-      {"config", "config", "the configuration's short form", 0, kEverywhere,
-       member<&CheckedInput::config>, ColumnFit{.config = true}},
-      {"seed", "seed", "seed of the random inputs", 0, kEverywhere,
-       [](const CheckedInput& r) { return r.seed; }, ColumnFit{.once = true}},
-      {"tool", "tool",
-       "tool of compute-sanitizer that the configuration ran under on all inputs, or emulator: it "
-       "ran on the CPU; null: none",
-       0, kEverywhere, [](const CheckedInput& r) { return text_or_none(r.tool); },
-       ColumnFit{.once = true}},
-      {"verified", "verified",
-       "how the output was found correct: gpu, or emulated (on the CPU); null: it was not", 0,
-       kForPrograms, verified},
-      {"outcome", "outcome",
-       "how the check ended: right, wrong_result, crashed, ...; flagged: the tool has findings; "
-       "not_verified: nothing was compared, or the tool did not finish",
-       0, kEverywhere, [](const CheckedInput& r) { return outcome_name(r.outcome); },
-       ColumnFit{.once = true}}};
-  add_error_fields(
-      fields, {"kind of input: normal, large_logits, dominating_key; null: nothing was compared",
-               "greatest absolute difference from the fp32 reference", 6, kEverywhere});
-  fields.insert(
-      fields.end(),
-      {
-          {"mismatched_percent", "%", "mismatched in percent of elements", 3, kEverywhere,
-           [](const CheckedInput& r) {
-             return r.stats ? std::optional(r.stats->mismatched_percent()) : std::nullopt;
-           },
-           ColumnFit{.leaves = 1}},
-          {"not_finite", "not finite", "number of NaN or infinite elements in the whole output", 0,
-           kForPrograms, stat<&ErrorStats::not_finite>},
-          {"guard_bytes_changed", "stray bytes", "number of bytes written outside the output", 0,
-           kForPrograms, stat<&ErrorStats::guard_bytes_changed>},
-          {"detail", "detail", "what is wrong; null: nothing", 0, kEverywhere,
-           [](const CheckedInput& r) { return text_or_none(r.detail); }, kWraps},
-      });
-  return fields;
+Fields<CheckedInput> first_fields() {
+  return {
+      {"problem", "problem", Look{.once = true},
+       [](const CheckedInput& r) { return describe(r.problem); }},
+      {"config", "config", Look{.config = true}, &CheckedInput::config},
+      {"seed", "seed", Look{.once = true}, &CheckedInput::seed},
+      {"tool", "tool", Look{.once = true}, or_none<&CheckedInput::tool>},
+      {"verified", "verified", kProgramsOnly, verified},
+      {"outcome", "outcome", Look{.once = true},
+       [](const CheckedInput& r) { return outcome_name(r.outcome); }},
+  };
+}
+
+Fields<CheckedInput> last_fields() {
+  return {
+      {"mismatched_percent", "%", Look{.decimals = 3, .leaves = 1},
+       [](const CheckedInput& r) {
+         return r.stats ? std::optional(r.stats->mismatched_percent()) : std::nullopt;
+       }},
+      {"not_finite", "not finite", kProgramsOnly, stat<&ErrorStats::not_finite>},
+      {"guard_bytes_changed", "stray bytes", kProgramsOnly, stat<&ErrorStats::guard_bytes_changed>},
+      {"detail", "detail", kWraps, or_none<&CheckedInput::detail>},
+  };
 }
 
 }  // namespace
@@ -165,8 +146,9 @@ bool is_right(const CheckedInput& checked) { return checked.outcome == OutcomeKi
 
 bool is_emulated(const CheckedInput& checked) { return checked.tool == kEmulatorTool; }
 
-const std::vector<Field<CheckedInput>>& checked_input_fields() {
-  static const std::vector<Field<CheckedInput>> fields = make_checked_input_fields();
+const Fields<CheckedInput>& checked_input_fields() {
+  static const Fields<CheckedInput> fields = joined_fields<CheckedInput>(
+      {first_fields(), error_fields<CheckedInput>(6, kEverywhere), last_fields()});
   return fields;
 }
 

@@ -56,28 +56,18 @@ std::string headline(const CheckedInput& checked, const RowPattern& pattern) {
 
 }  // namespace
 
-const std::vector<Field<CheckedRow>>& checked_row_fields() {
-  static const std::vector<Field<CheckedRow>> fields{
-      {"problem", "problem",
-       "the problem that the configuration was run on, e.g. b16 s4096 h16 d128 FP16", 0,
-       kForPrograms, [](const CheckedRow& r) { return describe(r.checked->problem); }},
-      {"config", "config", "the configuration's short form", 0, kForPrograms,
-       [](const CheckedRow& r) { return r.checked->config; }},
-      {"seed", "seed", "seed of the random inputs", 0, kForPrograms,
-       [](const CheckedRow& r) { return r.checked->seed; }},
-      {"input", "input", "kind of input", 0, kForPrograms,
-       [](const CheckedRow& r) { return r.checked->rows->input; }},
-      {"batch", "batch", "number of the sequence in the batch, from 0", 0, kEverywhere,
-       [](const CheckedRow& r) { return r.found.head / heads_of(r); }},
-      {"head", "head", "number of the attention head, from 0", 0, kEverywhere,
-       [](const CheckedRow& r) { return r.found.head % heads_of(r); }},
-      {"row", "row", "position of the row in the sequence", 0, kEverywhere,
-       finding<&RowFinding::row>},
-      {"mismatched", "mismatched",
-       "number of elements of the row that differ by more than atol 1e-5, rtol 1e-3", 0,
-       kEverywhere, finding<&RowFinding::mismatched>},
-      {"beyond_limit", "beyond limit", "number of elements of the row beyond the limit of the rule",
-       0, kEverywhere, finding<&RowFinding::beyond_limit>},
+const Fields<CheckedRow>& checked_row_fields() {
+  static const Fields<CheckedRow> fields{
+      {"problem", "problem", kProgramsOnly,
+       [](const CheckedRow& r) { return describe(r.checked->problem); }},
+      {"config", "config", kProgramsOnly, [](const CheckedRow& r) { return r.checked->config; }},
+      {"seed", "seed", kProgramsOnly, [](const CheckedRow& r) { return r.checked->seed; }},
+      {"input", "input", kProgramsOnly, [](const CheckedRow& r) { return r.checked->rows->input; }},
+      {"batch", "batch", [](const CheckedRow& r) { return r.found.head / heads_of(r); }},
+      {"head", "head", [](const CheckedRow& r) { return r.found.head % heads_of(r); }},
+      {"row", "row", finding<&RowFinding::row>},
+      {"mismatched", "mismatched", finding<&RowFinding::mismatched>},
+      {"beyond_limit", "beyond limit", finding<&RowFinding::beyond_limit>},
   };
   return fields;
 }

@@ -17,7 +17,7 @@ struct CheckedRow {
 };
 
 /// The columns of the CSV of `check --diff` and of the tables of the worst rows.
-[[nodiscard]] const std::vector<Field<CheckedRow>>& checked_row_fields();
+[[nodiscard]] const Fields<CheckedRow>& checked_row_fields();
 
 /// The member `rows` of a check: what the rows have in common, the worst of them, and counts for
 /// every position with a mismatch. null when the rows were not counted.

@@ -6,14 +6,12 @@
 
 namespace fatune {
 
-const std::vector<Field<ShardRow>>& missing_shard_fields() {
+const Fields<ShardRow>& missing_shard_fields() {
   using S = ShardRow;
-  static const std::vector<Field<S>> fields{
-      {"shard", "shard", "number of the shard, from 1", 0, kEverywhere, member<&S::shard>},
-      {"exit_code", "exit code",
-       "exit code of the shard; null: the shard has left no record of its end", 0, kEverywhere,
-       member<&S::exit_code>, ColumnFit{.leaves = 1}},
-      {"lacks", "lacks", "why the shard must be repeated", 0, kEverywhere, member<&S::lacks>},
+  static const Fields<S> fields{
+      {"shard", "shard", &S::shard},
+      {"exit_code", "exit code", Look{.leaves = 1}, &S::exit_code},
+      {"lacks", "lacks", &S::lacks},
   };
   return fields;
 }

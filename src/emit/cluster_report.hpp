@@ -18,6 +18,6 @@ struct ShardRow {
 /// The shards of a fleet that are not done. `shards` is the number of shards of the fleet. JSON:
 /// configs/schema/cluster_missing.schema.json.
 [[nodiscard]] Document missing_document(const std::vector<ShardRow>& rows, int shards);
-[[nodiscard]] const std::vector<Field<ShardRow>>& missing_shard_fields();
+[[nodiscard]] const Fields<ShardRow>& missing_shard_fields();
 
 }  // namespace fatune

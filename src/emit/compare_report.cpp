@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "core/mapped.hpp"
 #include "core/text_parts.hpp"
 #include "emit/document/table.hpp"
 #include "emit/verdict_junit.hpp"
@@ -158,55 +157,33 @@ Blocks blocks_of_comparison(const CompareReport& report) {
   return blocks;
 }
 
-}  // namespace
-
-const Properties<CompareReport>& compare_properties() {
-  using R = CompareReport;
-  static const Properties<R> properties{
-      {"old", "", [](const R& r) { return json_object(compared_run_fields(), run_rows(r)[0]); }},
-      {"new", "", [](const R& r) { return json_object(compared_run_fields(), run_rows(r)[1]); }},
-      {"not_judged_because",
-       "why no verdict rests on times: they are of one run, or of different GPU models, or a time "
-       "is an estimate; null: times were judged",
-       [](const R& r) { return text_or_none(doubt_text(r.comparison.refusal)); }},
-      {"differences",
-       "what the two runs were made with and that differs, such as driver or NVRTC, with its old "
-       "and "
-       "new value",
-       [](const R& r) { return differences(r.old_run.report, r.new_run.report); }},
-      {"drift_percent",
-       "by how many percent the new run as a whole is slower: the median over the configurations "
-       "that both runs measured",
-       [](const R& r) { return percent_of(r.comparison.movement.log_drift); }},
-      {"drift_of", "number of configurations that drift_percent is the median of",
-       [](const R& r) { return r.comparison.movement.changes; }},
-      {"missing_problems",
-       "problems that only the old run has; unless something is worse, the exit code is then 14",
-       [](const R& r) {
-         return mapped(r.comparison.missing, [](const ComparedProblem& problem) {
-           return describe_run(problem.problem, problem.run);
-         });
-       }},
-      {"problems_of_one", "number of problems that only one of the runs has",
-       [](const R& r) { return r.comparison.missing.size() + r.comparison.added_problems; }},
-      {"problems", "problems that both runs have",
-       [](const R& r) { return json_rows(compared_problem_fields(), r.comparison.problems); }},
-  };
-  return properties;
+Json json_comparison(const CompareReport& report) {
+  const RunComparison& comparison = report.comparison;
+  const std::vector<RunRow> runs = run_rows(report);
+  Json json = json_head("compare");
+  json["old"] = json_object(compared_run_fields(), runs[0]);
+  json["new"] = json_object(compared_run_fields(), runs[1]);
+  json["not_judged_because"] = json_or_null(doubt_text(comparison.refusal));
+  json["differences"] = differences(report.old_run.report, report.new_run.report);
+  json["drift_percent"] = json_value(percent_of(comparison.movement.log_drift));
+  json["drift_of"] = comparison.movement.changes;
+  json["missing_problems"] = json_list(comparison.missing, [](const ComparedProblem& problem) {
+    return describe_run(problem.problem, problem.run);
+  });
+  json["problems_of_one"] = comparison.missing.size() + comparison.added_problems;
+  json["problems"] = json_rows(compared_problem_fields(), comparison.problems);
+  json["tolerance_percent"] = json_value(comparison.tolerance_percent);
+  json.update(verdict_summary_json(comparison.checks));
+  json["checks"] = json_list(comparison.checks, record_json<RivalCheck>);
+  return json;
 }
+
+}  // namespace
 
 Document compare_document(const CompareReport& report) {
   return {[&report] { return blocks_of_comparison(report); },
           [&report] { return table_of(rival_check_fields(), report.comparison.checks); },
-          [&report] {
-            const RunComparison& comparison = report.comparison;
-            Json json = json_head("compare");
-            json.update(json_object(compare_properties(), report));
-            json["tolerance_percent"] = json_value(comparison.tolerance_percent);
-            json.update(verdict_summary_json(comparison.checks));
-            json["checks"] = json_list(comparison.checks, record_json<RivalCheck>);
-            return json;
-          }};
+          [&report] { return json_comparison(report); }};
 }
 
 std::string compare_junit(const CompareReport& report) {

@@ -42,7 +42,7 @@ struct CompileReport {
   std::vector<CompiledConfig> configs;
 };
 
-[[nodiscard]] const std::vector<Field<CompiledConfig>>& compile_fields();
+[[nodiscard]] const Fields<CompiledConfig>& compile_fields();
 
 /// JSON follows configs/schema/compile.schema.json. Nothing in it was run: measured is false.
 [[nodiscard]] Document compile_document(const CompileReport& report);

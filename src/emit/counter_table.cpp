@@ -48,7 +48,7 @@ Table counter_table(const std::vector<Result>& ranking) {
   }
   Table table{{}, std::vector<std::vector<FieldValue>>(results.size())};
   append_column(table, {.name = "rank", .heading = "rank"}, std::move(ranks));
-  append_column(table, {.name = "config", .heading = "config", .fit = ColumnFit{.config = true}},
+  append_column(table, {.name = "config", .heading = "config", .look = {.config = true}},
                 std::move(configs));
   append_counters(results, table);
   return table;
@@ -60,12 +60,10 @@ void append_counters(const std::vector<const Result*>& results, Table& table) {
     for (const Result* const result : results) {
       values.push_back(value_of(*result, field.name));
     }
-    append_column(table,
-                  {.name = field.name,
-                   .heading = field.title,
-                   .decimals = kBySize,
-                   .fit = ColumnFit{.leaves = 1}},
-                  std::move(values));
+    append_column(
+        table,
+        {.name = field.name, .heading = field.title, .look = {.decimals = kBySize, .leaves = 1}},
+        std::move(values));
   }
 }
 

@@ -8,6 +8,6 @@
 namespace fatune {
 
 /// The fields of a GPU's limits, which `devices` lists and results record.
-[[nodiscard]] const std::vector<Field<DeviceLimits>>& device_fields();
+[[nodiscard]] const Fields<DeviceLimits>& device_fields();
 
 }  // namespace fatune

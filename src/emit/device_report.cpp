@@ -6,15 +6,11 @@
 namespace fatune {
 namespace {
 
-const std::vector<Field<ListedDevice>>& listing_fields() {
-  static const std::vector<Field<ListedDevice>> fields{
-      {"index", "#", "number of the GPU, as --device takes it", 0, kEverywhere,
-       [](const ListedDevice& d) { return d.index; }},
-      {"usable", "usable", "whether fatune can measure on the GPU", 0, kEverywhere,
-       [](const ListedDevice& d) { return d.unusable_because.empty(); }},
-      {"unusable_because", "why not", "why fatune cannot measure on the GPU; null: it can", 0,
-       kEverywhere, [](const ListedDevice& d) { return text_or_none(d.unusable_because); },
-       ColumnFit{.least = 20}},
+const Fields<ListedDevice>& listing_fields() {
+  static const Fields<ListedDevice> fields{
+      {"index", "#", &ListedDevice::index},
+      {"usable", "usable", [](const ListedDevice& d) { return d.unusable_because.empty(); }},
+      {"unusable_because", "why not", Look{.least = 20}, or_none<&ListedDevice::unusable_because>},
   };
   return fields;
 }

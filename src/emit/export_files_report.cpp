@@ -2,20 +2,15 @@
 
 namespace fatune {
 
-const std::vector<Field<ExportedFile>>& exported_file_fields() {
+const Fields<ExportedFile>& exported_file_fields() {
   using F = ExportedFile;
-  static const std::vector<Field<F>> fields{
-      {"file", "file", "file that was written", 0, kEverywhere, member<&F::file>},
-      {"device", "device", "name of the GPU that measured the results", 0, kEverywhere,
-       member<&F::device>, ColumnFit{.leaves = 1, .once = true}},
-      {"problem", "problem", "problem that the results were measured on", 0, kEverywhere,
-       member<&F::problem>, ColumnFit{.once = true}},
-      {"kernel", "kernel", "kernel family of the results", 0, kEverywhere, member<&F::kernel>,
-       ColumnFit{.once = true}},
-      {"settings", "settings", "number of configurations in the file", 0, kEverywhere,
-       member<&F::settings>},
-      {"timed", "timed", "number of the configurations in the file that have a time", 0,
-       kEverywhere, member<&F::timed>},
+  static const Fields<F> fields{
+      {"file", "file", &F::file},
+      {"device", "device", Look{.leaves = 1, .once = true}, &F::device},
+      {"problem", "problem", Look{.once = true}, &F::problem},
+      {"kernel", "kernel", Look{.once = true}, &F::kernel},
+      {"settings", "settings", &F::settings},
+      {"timed", "timed", &F::timed},
   };
   return fields;
 }

@@ -20,6 +20,6 @@ struct ExportedFile {
 
 /// JSON: configs/schema/export_files.schema.json.
 [[nodiscard]] Document export_files_document(const std::vector<ExportedFile>& files);
-[[nodiscard]] const std::vector<Field<ExportedFile>>& exported_file_fields();
+[[nodiscard]] const Fields<ExportedFile>& exported_file_fields();
 
 }  // namespace fatune

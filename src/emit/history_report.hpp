@@ -11,6 +11,6 @@ namespace fatune {
 [[nodiscard]] Document history_document(const std::vector<RunSummary>& runs);
 
 /// The columns of the list of runs.
-[[nodiscard]] const std::vector<Field<RunSummary>>& history_fields();
+[[nodiscard]] const Fields<RunSummary>& history_fields();
 
 }  // namespace fatune

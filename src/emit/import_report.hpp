@@ -23,6 +23,6 @@ struct ImportedRun {
 
 /// JSON: configs/schema/import.schema.json.
 [[nodiscard]] Document import_document(const std::vector<ImportedRun>& runs);
-[[nodiscard]] const std::vector<Field<ImportedRun>>& imported_run_fields();
+[[nodiscard]] const Fields<ImportedRun>& imported_run_fields();
 
 }  // namespace fatune

@@ -20,6 +20,6 @@ struct MergedStoreRow {
 
 /// JSON: configs/schema/merge.schema.json.
 [[nodiscard]] Document merge_document(const std::vector<MergedStoreRow>& stores);
-[[nodiscard]] const std::vector<Field<MergedStoreRow>>& merged_store_fields();
+[[nodiscard]] const Fields<MergedStoreRow>& merged_store_fields();
 
 }  // namespace fatune

@@ -44,7 +44,7 @@ void append_parameters(const std::vector<RowParameters>& rows, Table& table) {
     for (const RowParameters& row : rows) {
       values.push_back(parameter_of(row, name));
     }
-    append_column(table, {.name = name, .heading = name, .fit = {.leaves = 1}}, std::move(values));
+    append_column(table, {.name = name, .heading = name, .look = {.leaves = 1}}, std::move(values));
   }
 }
 

@@ -9,7 +9,7 @@
 
 namespace fatune {
 
-[[nodiscard]] const std::vector<Field<ProblemPreset>>& preset_fields();
+[[nodiscard]] const Fields<ProblemPreset>& preset_fields();
 
 [[nodiscard]] Document presets_document(const std::vector<ProblemPreset>& presets);
 

@@ -8,6 +8,6 @@
 namespace fatune {
 
 /// The fields of a profiled configuration, without its counters.
-[[nodiscard]] const std::vector<Field<ProfiledConfig>>& profiled_config_fields();
+[[nodiscard]] const Fields<ProfiledConfig>& profiled_config_fields();
 
 }  // namespace fatune

@@ -34,8 +34,7 @@ void insert_counters(const std::vector<CounterField>& fields,
     insert_column(table, at++,
                   {.name = field.name,
                    .heading = field.title,
-                   .decimals = field.decimals,
-                   .fit = ColumnFit{.leaves = 3},
+                   .look = {.decimals = field.decimals, .leaves = 3},
                    .figure = true},
                   std::move(values));
   }
@@ -74,9 +73,8 @@ Table figures_of(const std::vector<CounterField>& fields, const std::vector<Prof
       cells.emplace_back(cell_text(counter(rows[i], field.name), field.decimals));
     }
     const std::string number = fmt::format("#{}", i + 1);
-    append_column(
-        table, {.name = number, .heading = number, .fit = ColumnFit{.leaves = 1}, .figure = true},
-        std::move(cells));
+    append_column(table, {.name = number, .heading = number, .look = {.leaves = 1}, .figure = true},
+                  std::move(cells));
   }
   return table;
 }

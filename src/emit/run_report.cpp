@@ -31,8 +31,6 @@ constexpr const char* kNotMeasuredEnd =
     "NOT MEASURED: nothing was timed; the ranking above is an estimate";
 
 using Rows = std::vector<ResultRow>;
-using Fields = std::vector<Field<ResultRow>>;
-
 Rows rows_of(const RunReport& run, const ProblemReport& problem,
              const std::vector<Result>& results) {
   Rows rows;
@@ -52,8 +50,8 @@ void append_rows(const RunReport& report, Rows& rows) {
   }
 }
 
-Fields csv_fields() {
-  Fields fields;
+Fields<ResultRow> csv_fields() {
+  Fields<ResultRow> fields;
   for (const auto* of : {&problem_fields(), &result_fields(), &run_fields()}) {
     fields.insert(fields.end(), of->begin(), of->end());
   }
@@ -61,8 +59,8 @@ Fields csv_fields() {
 }
 
 /// Leaves out the family if all rows are of the run's family, which the report's first line names.
-Fields fields_for_people(const Rows& rows) {
-  Fields fields = result_fields();
+Fields<ResultRow> fields_for_people(const Rows& rows) {
+  Fields<ResultRow> fields = result_fields();
   if (std::ranges::all_of(rows, [](const ResultRow& row) {
         return row.result->config.family == row.run->family;
       })) {
@@ -426,7 +424,7 @@ Blocks blocks_of(const RunReport& report, std::size_t top,
 }
 
 Table table_of_results(const Rows& rows) {
-  const Fields fields = csv_fields();
+  const Fields<ResultRow> fields = csv_fields();
   Table table = table_of(fields, rows);
   if (!rows.empty()) {
     append_parameters(rows, table);

@@ -39,8 +39,7 @@ std::string headline(const SassMapReport& report) {
 
 /// A table under its name, or "none" if it has no rows.
 template <typename Row>
-Blocks section(const char* name, const std::vector<Field<Row>>& fields,
-               const std::vector<Row>& rows) {
+Blocks section(const char* name, const Fields<Row>& fields, const std::vector<Row>& rows) {
   Blocks blocks{block::Text{fmt::format("\n{}\n\n", name)}};
   blocks.push_back(rows.empty() ? Block{block::Text{"none\n"}}
                                 : Block{block::Rows{table_of(fields, rows)}});

@@ -9,6 +9,6 @@ namespace fatune {
 
 /// The results of replayed searches. JSON: configs/schema/search.schema.json.
 [[nodiscard]] Document search_document(const std::vector<SearchTrial>& trials);
-[[nodiscard]] const std::vector<Field<SearchTrial>>& search_fields();
+[[nodiscard]] const Fields<SearchTrial>& search_fields();
 
 }  // namespace fatune

@@ -23,7 +23,7 @@ struct TimelineReport {
   Coverage coverage;  ///< counts each configuration once for each problem
 };
 
-[[nodiscard]] const std::vector<Field<TimelineRow>>& timeline_fields();
+[[nodiscard]] const Fields<TimelineRow>& timeline_fields();
 
 /// The rows in their order. JSON follows configs/schema/timeline.schema.json.
 [[nodiscard]] Document timeline_document(const TimelineReport& report);

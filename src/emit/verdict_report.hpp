@@ -17,7 +17,7 @@ namespace fatune {
 [[nodiscard]] std::string describe_run(const Problem& problem, int run);
 
 /// The columns of a table of checks.
-[[nodiscard]] const std::vector<Field<RivalCheck>>& rival_check_fields();
+[[nodiscard]] const Fields<RivalCheck>& rival_check_fields();
 /// What every JSON object with checks says of them all: "worse" and "counts".
 [[nodiscard]] Json verdict_summary_json(const std::vector<RivalCheck>& checks);
 

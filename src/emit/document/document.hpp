@@ -84,8 +84,7 @@ struct Document {
 /// A document of rows only. `name` goes to json_head(), `property` is the JSON key of the rows.
 template <typename Row>
 [[nodiscard]] Document rows_document(const char* name, const char* property,
-                                     const std::vector<Field<Row>>& fields,
-                                     const std::vector<Row>& rows) {
+                                     const Fields<Row>& fields, const std::vector<Row>& rows) {
   const auto records = [&] { return table_of(fields, rows); };
   const auto object = [&fields, &rows, name, property] {
     Json json = json_head(name);

@@ -55,7 +55,7 @@ std::vector<std::size_t> columns_with_values(const Table& table, Shown kind) {
   std::vector<std::size_t> columns;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const Table::Column& column = table.columns[i];
-    const bool shown = column.shown == Shown::everywhere || column.shown == kind;
+    const bool shown = column.look.shown == Shown::everywhere || column.look.shown == kind;
     if (shown && (column.figure || std::ranges::any_of(table.rows, [i](const auto& row) {
                     return has_value(row[i]);
                   }))) {
@@ -125,15 +125,15 @@ class HtmlTable {
       const auto& column = rows_.table.columns[columns_[i]];
       const FieldValue& value = rows_.table.rows[row][columns_[i]];
       html += fmt::format("<td{}{}>", css_class(is_text(value)), stacked_attribute(column));
-      html += has_value(value) ? markup(cell_text(value, column.decimals)) : std::string();
+      html += has_value(value) ? markup(cell_text(value, column.look.decimals)) : std::string();
     }
     return html + "\n";
   }
   /// What stands in front of a stacked cell. Cells that wrap take a line of their own.
   [[nodiscard]] std::string stacked_attribute(const Table::Column& column) const {
-    return !rows_.stacked         ? std::string()
-           : column.fit.least > 0 ? " data-line"
-                                  : fmt::format(" data-heading=\"{}\"", markup(column.heading));
+    return !rows_.stacked          ? std::string()
+           : column.look.least > 0 ? " data-line"
+                                   : fmt::format(" data-heading=\"{}\"", markup(column.heading));
   }
   /// Cells are aligned like numbers unless they have the class of text cells.
   [[nodiscard]] static const char* css_class(bool text) { return text ? " class=t" : ""; }

@@ -14,9 +14,7 @@ struct Table {
   struct Column {
     std::string name;     ///< its name in CSV; ends with its unit
     std::string heading;  ///< a short heading for people
-    int decimals = 0;     ///< decimals of doubles that people see
-    Shown shown = Shown::everywhere;
-    ColumnFit fit{};
+    Look look{};
     bool figure = false;  ///< aligned like numbers, and shown to people even if no row has a value
     FieldType::Kind kind = FieldType::Kind::any;  ///< the kind of its values
   };
@@ -25,11 +23,11 @@ struct Table {
 };
 
 template <typename Row>
-Table table_of(const std::vector<Field<Row>>& fields, const std::vector<Row>& rows) {
+Table table_of(const Fields<Row>& fields, const std::vector<Row>& rows) {
   Table table;
   for (const Field<Row>& field : fields) {
-    table.columns.push_back({std::string(field.name), std::string(field.heading), field.decimals,
-                             field.shown, field.fit, false, field.get.type().kind});
+    table.columns.push_back({std::string(field.name), std::string(field.heading), field.look, false,
+                             field.get.type().kind});
   }
   for (const Row& row : rows) {
     std::vector<FieldValue>& values = table.rows.emplace_back();

@@ -17,7 +17,7 @@ namespace {
 
 Table::Column text_column(const char* heading) { return {.name = heading, .heading = heading}; }
 Table::Column number_column(const char* heading, int decimals = 0) {
-  return {.name = heading, .heading = heading, .decimals = decimals};
+  return {.name = heading, .heading = heading, .look = {.decimals = decimals}};
 }
 
 template <typename Number>
@@ -44,7 +44,7 @@ void for_each_problem(const StudyReport& report, const Visit& visit) {
 
 /// A table of the rows that `rows_of` makes of each run, with the run's name if there are several.
 template <typename Row>
-Table of_all_runs(const StudyReport& report, const std::vector<Field<Row>>& fields,
+Table of_all_runs(const StudyReport& report, const Fields<Row>& fields,
                   std::vector<Row> (*rows_of)(const RunReport&)) {
   std::vector<Row> rows;
   std::vector<FieldValue> names;

@@ -46,7 +46,6 @@ TEST(ResultFields, NamesAreUniqueAmongAllColumns) {
   for (const auto* fields : {&problem_fields(), &result_fields(), &run_fields()}) {
     for (const auto& field : *fields) {
       EXPECT_TRUE(names.insert(field.name).second) << field.name;
-      EXPECT_FALSE(field.doc.empty()) << field.name;
     }
   }
 }

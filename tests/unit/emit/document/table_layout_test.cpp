@@ -133,8 +133,8 @@ TEST(FitTable, ThenColumnsLeaveInTheirOrder) {
 
 TEST(FitTable, WhatIsSaidOfAColumnThatLeavesGoesToo) {
   TextTable table = ranking();
-  table.columns[1].fit.leaves = 1;
-  table.columns[4].fit.leaves = 0;
+  table.columns[1].look.leaves = 1;
+  table.columns[4].look.leaves = 0;
   const FittedTable fitted = fit_table(table, 30);
   EXPECT_THAT(fitted.left_out, ElementsAre("config"));
   EXPECT_TRUE(fitted.shared.empty());
@@ -152,12 +152,12 @@ template <typename Row>
 std::string leaving_order(const std::vector<Field<Row>>& fields) {
   std::vector<const Field<Row>*> leaving;
   for (const Field<Row>& field : fields) {
-    if (field.fit.leaves > 0) {
+    if (field.look.leaves > 0) {
       leaving.push_back(&field);
     }
   }
   std::stable_sort(leaving.begin(), leaving.end(),
-                   [](const auto* a, const auto* b) { return a->fit.leaves < b->fit.leaves; });
+                   [](const auto* a, const auto* b) { return a->look.leaves < b->look.leaves; });
   std::string order;
   for (const Field<Row>* field : leaving) {
     order += (order.empty() ? "" : ", ") + std::string(field->heading);
