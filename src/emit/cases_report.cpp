@@ -9,7 +9,6 @@
 #include "core/outcome.hpp"
 #include "core/visible_text.hpp"
 #include "emit/coverage.hpp"
-#include "emit/device_fields.hpp"
 #include "record/record_json.hpp"
 
 namespace fatune {
@@ -89,12 +88,10 @@ void append_shown(const std::vector<CaseResult>& results, Table& table) {
   const auto shown =
       std::ranges::find_if(results, [](const CaseResult& r) { return !r.shown.empty(); });
   for (std::size_t i = 0; shown != results.end() && i < shown->shown.size(); ++i) {
-    std::vector<FieldValue> values;
-    for (const CaseResult& r : results) {
-      values.emplace_back(i < r.shown.size() ? r.shown[i].text : "-");
-    }
     const std::string& name = shown->shown[i].name;
-    append_column(table, {.name = name, .heading = name, .figure = true}, std::move(values));
+    append_column_of(
+        table, {.name = name, .heading = name, .figure = true}, results,
+        [&](const CaseResult& r) { return i < r.shown.size() ? r.shown[i].text : "-"; });
   }
 }
 
@@ -165,10 +162,8 @@ Blocks blocks_of(const CasesReport& report) {
 
 }  // namespace
 
-const Fields<CaseResult>& case_fields() {
-  static const Fields<CaseResult> fields =
-      joined_fields<CaseResult>({problem_columns(), figure_columns(), resource_columns()});
-  return fields;
+Fields<CaseResult> case_fields() {
+  return joined_fields<CaseResult>({problem_columns(), figure_columns(), resource_columns()});
 }
 
 Document cases_document(const CasesReport& report) {

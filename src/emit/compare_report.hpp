@@ -27,8 +27,8 @@ struct RunRow {
   const ComparedRun* run;
 };
 
-[[nodiscard]] const Fields<ComparedProblem>& compared_problem_fields();
-[[nodiscard]] const Fields<RunRow>& compared_run_fields();
+[[nodiscard]] Fields<ComparedProblem> compared_problem_fields();
+[[nodiscard]] Fields<RunRow> compared_run_fields();
 
 /// JUnit XML of the comparison: verdicts_junit(). A problem that NEW lacks is a suite with one
 /// skipped test case.

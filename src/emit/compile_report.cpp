@@ -5,10 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "attention/tensor_shape.hpp"
 #include "emit/coverage.hpp"
-#include "emit/device_fields.hpp"
 #include "emit/failure_groups.hpp"
-#include "emit/launch_json.hpp"
 #include "record/record_json.hpp"
 
 namespace fatune {
@@ -91,10 +90,32 @@ Blocks failures_of(const CompileReport& report) {
           block::Text{"one line for each reason; --format csv lists every configuration\n"}};
 }
 
+struct NamedTensor {
+  TensorRole role;
+  const char* name;  ///< what the arguments call it
+};
+constexpr NamedTensor kNamedTensors[]{
+    {TensorRole::q, "q"}, {TensorRole::k, "k"}, {TensorRole::v, "v"}, {TensorRole::o, "o"}};
+
+Json json_tensor(const Problem& problem, const NamedTensor& tensor) {
+  const TensorShape shape = tensor_shape(problem, tensor.role);
+  return {{"name", tensor.name},
+          {"element_type", problem.dtype == DType::fp16 ? "float16" : "bfloat16"},
+          {"shape", {shape.batch, shape.rows, shape.heads, shape.columns}},
+          {"strides", {shape.batch_stride, shape.row_stride, shape.head_stride, 1}}};
+}
+
 }  // namespace
 
-const Fields<CompiledConfig>& compile_fields() {
-  static const Fields<CompiledConfig> fields{
+Json json_launch(const Problem& problem, const LaunchGeometry& geometry) {
+  Json launch = record_json(geometry);
+  launch["tensors"] = json_list(
+      kNamedTensors, [&](const NamedTensor& tensor) { return json_tensor(problem, tensor); });
+  return launch;
+}
+
+Fields<CompiledConfig> compile_fields() {
+  return {
       {"config", "config", Look{.config = true}, &CompiledConfig::short_form},
       {"status", "status", Look{.once = true},
        [](const CompiledConfig& r) { return outcome_name(r.status); }},
@@ -135,7 +156,6 @@ const Fields<CompiledConfig>& compile_fields() {
       {"artifact_key", "key", kProgramsOnly, compiled_text<&CompiledConfig::artifact_key>},
       {"detail", "detail", kWraps, compiled_text<&CompiledConfig::detail>},
   };
-  return fields;
 }
 
 Document compile_document(const CompileReport& report) {

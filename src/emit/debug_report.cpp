@@ -29,18 +29,15 @@ struct StepRow {
 };
 
 template <std::size_t kIndex>
-FieldValue cell(const StepRow& row) {
-  return row.cells[kIndex];
-}
+const auto cell = [](const StepRow& row) { return row.cells[kIndex]; };
 
-const Fields<StepRow>& step_row_fields() {
-  static const Fields<StepRow> fields{{"step", "step", &StepRow::step},
-                                      {"S", "S", cell<0>},
-                                      {"M", "M", cell<1>},
-                                      {"P", "P", cell<2>},
-                                      {"L", "L", cell<3>},
-                                      {"O", "O", cell<4>}};
-  return fields;
+Fields<StepRow> step_row_fields() {
+  return {{"step", "step", &StepRow::step},
+          {"S", "S", cell<0>},
+          {"M", "M", cell<1>},
+          {"P", "P", cell<2>},
+          {"L", "L", cell<3>},
+          {"O", "O", cell<4>}};
 }
 
 double part_of_limit_percent(const StepCheck& check) {
@@ -242,9 +239,9 @@ bool has_not_run(const DebugReport& report) {
 
 bool is_right(const DebugReport& report) { return std::string_view(verdict_of(report)) == "right"; }
 
-const Fields<StepCheck>& step_check_fields() {
+Fields<StepCheck> step_check_fields() {
   using C = StepCheck;
-  static const Fields<C> fields{
+  return {
       {"step", "step", &C::step},
       {"tensor", "tensor", [](const C& c) { return tensor_name(c.tensor); }},
       {"q_block", "block", &C::q_block},
@@ -261,7 +258,6 @@ const Fields<StepCheck>& step_check_fields() {
       {"float64", "float64", Look{.decimals = 6}, wrong_value<&WrongValue::float64>},
       {"sixteen_bit", "16-bit", Look{.decimals = 6}, wrong_value<&WrongValue::sixteen_bit>},
   };
-  return fields;
 }
 
 Document debug_document(const DebugReport& report) {

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "emit/document/colour.hpp"
-
 namespace fatune {
 namespace {
 
@@ -21,14 +19,13 @@ TextColour health_colour(Health health) {
   return kColours.at(static_cast<std::size_t>(health));
 }
 
-const Fields<Check>& check_fields() {
-  static const Fields<Check> fields{
+Fields<Check> check_fields() {
+  return {
       {"subject", "what", &Check::subject},
       {"health", "state", [](const Check& c) { return health_name(c.health); }},
       {"finding", "finding", &Check::finding},
       {"remedy", "remedy", or_none<&Check::remedy>},
   };
-  return fields;
 }
 
 /// Findings are sentences: on a terminal, one paragraph per check reads better than a table of wide

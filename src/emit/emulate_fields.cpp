@@ -70,9 +70,9 @@ bool by_somebody(const EmulatedFinding& finding) {
 
 }  // namespace
 
-const Fields<EmulatedConfig>& emulated_config_fields() {
+Fields<EmulatedConfig> emulated_config_fields() {
   using Row = EmulatedConfig;
-  static const Fields<Row> fields = joined_fields<Row>(
+  return joined_fields<Row>(
       {own_config_fields(),
        error_fields<Row>(8, kForPrograms),
        {{"not_finite", "not finite", kProgramsOnly, stat<&ErrorStats::not_finite>}},
@@ -80,34 +80,31 @@ const Fields<EmulatedConfig>& emulated_config_fields() {
          return r.profile ? conflict_percent(r.profile->all) : std::nullopt;
        }),
        {{"detail", "detail", kWraps, or_none<&Row::detail>}}});
-  return fields;
 }
 
-const Fields<EmulatedLine>& emulated_line_fields() {
+Fields<EmulatedLine> emulated_line_fields() {
   using Row = EmulatedLine;
-  static const Fields<Row> fields =
-      joined_fields<Row>({{
-                              {"file", "file", [](const Row& r) { return r.at.file; }},
-                              {"line", "line", [](const Row& r) { return r.at.line; }},
-                              {"text", "text", or_none<&Row::text>},
-                              {"inlined_thread_instructions", "inlined",
-                               [](const Row& r) { return r.inlined.thread_instructions; }},
-                          },
-                          count_fields<Row>([](const Row& r) { return conflict_percent(r.own); })});
-  return fields;
+  return joined_fields<Row>(
+      {{
+           {"file", "file", [](const Row& r) { return r.at.file; }},
+           {"line", "line", [](const Row& r) { return r.at.line; }},
+           {"text", "text", or_none<&Row::text>},
+           {"inlined_thread_instructions", "inlined",
+            [](const Row& r) { return r.inlined.thread_instructions; }},
+       },
+       count_fields<Row>([](const Row& r) { return conflict_percent(r.own); })});
 }
 
-const Fields<EmulatedPart>& emulated_part_fields() {
+Fields<EmulatedPart> emulated_part_fields() {
   using Row = EmulatedPart;
-  static const Fields<Row> fields = joined_fields<Row>(
+  return joined_fields<Row>(
       {{{"what", "what", kWraps, &Row::what}, {"ptx_line", "PTX line", &Row::ptx_line}},
        count_fields<Row>([](const Row& r) { return conflict_percent(r.counts); })});
-  return fields;
 }
 
-const Fields<EmulatedFinding>& emulated_finding_fields() {
+Fields<EmulatedFinding> emulated_finding_fields() {
   using Row = EmulatedFinding;
-  static const Fields<Row> fields{
+  return {
       {"check", "check", &Row::check},
       {"kind", "kind", &Row::kind},
       {"ptx_line", "PTX line", or_none<&Row::ptx_line>},
@@ -125,12 +122,11 @@ const Fields<EmulatedFinding>& emulated_finding_fields() {
       {"access", "access", or_none<&Row::access>},
       {"group", "group", &Row::group},
   };
-  return fields;
 }
 
-const Fields<EmulatedAccess>& emulated_access_fields() {
+Fields<EmulatedAccess> emulated_access_fields() {
   using Row = EmulatedAccess;
-  static const Fields<Row> fields{
+  return {
       {"access", "access", &Row::access},
       {"ptx_line", "PTX line", &Row::ptx_line},
       {"ptx", "PTX", &Row::ptx},
@@ -138,12 +134,11 @@ const Fields<EmulatedAccess>& emulated_access_fields() {
       {"block", "block", &Row::block},
       {"thread", "thread", &Row::thread},
   };
-  return fields;
 }
 
-const Fields<FindingGroup>& finding_group_fields() {
+Fields<FindingGroup> finding_group_fields() {
   using Row = FindingGroup;
-  static const Fields<Row> fields{
+  return {
       {"group", "group", &Row::number},
       {"findings", "findings", &Row::findings},
       {"kinds", "kinds", [](const Row& r) { return fmt::format("{}", fmt::join(r.kinds, ", ")); }},
@@ -151,7 +146,6 @@ const Fields<FindingGroup>& finding_group_fields() {
        [](const Row& r) { return text_or_none(fmt::format("{}", fmt::join(r.tensors, ", "))); }},
       {"place", "place", [](const Row& r) { return text_or_none(place_of(r)); }},
   };
-  return fields;
 }
 
 }  // namespace fatune

@@ -28,11 +28,11 @@ struct EmulateReport {
 /// configs/schema/emulate.schema.json. CSV has a row for each configuration, without its findings.
 [[nodiscard]] Document emulate_document(const EmulateReport& report);
 
-[[nodiscard]] const Fields<EmulatedConfig>& emulated_config_fields();
-[[nodiscard]] const Fields<EmulatedFinding>& emulated_finding_fields();
-[[nodiscard]] const Fields<EmulatedAccess>& emulated_access_fields();
-[[nodiscard]] const Fields<FindingGroup>& finding_group_fields();
-[[nodiscard]] const Fields<EmulatedPart>& emulated_part_fields();
-[[nodiscard]] const Fields<EmulatedLine>& emulated_line_fields();
+[[nodiscard]] Fields<EmulatedConfig> emulated_config_fields();
+[[nodiscard]] Fields<EmulatedFinding> emulated_finding_fields();
+[[nodiscard]] Fields<EmulatedAccess> emulated_access_fields();
+[[nodiscard]] Fields<FindingGroup> finding_group_fields();
+[[nodiscard]] Fields<EmulatedPart> emulated_part_fields();
+[[nodiscard]] Fields<EmulatedLine> emulated_line_fields();
 
 }  // namespace fatune

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "emit/device_fields.hpp"
 #include "record/record_json.hpp"
 #include "tuned/buckets.hpp"
 
@@ -144,9 +143,9 @@ Blocks blocks_of(const ExportReport& report) {
 
 }  // namespace
 
-const Fields<TunedOrigin>& tuned_origin_fields() {
+Fields<TunedOrigin> tuned_origin_fields() {
   using O = TunedOrigin;
-  static const Fields<O> fields{
+  return {
       {"name", "name", &O::name},
       {"started_at", "started", &O::started_at},
       {"fatune", "fatune", &O::fatune_version},
@@ -154,12 +153,11 @@ const Fields<TunedOrigin>& tuned_origin_fields() {
       {"driver", "driver", or_none<&O::driver>},
       {"complete", "complete", &O::complete},
   };
-  return fields;
 }
 
-const Fields<TunedTime>& tuned_time_fields() {
+Fields<TunedTime> tuned_time_fields() {
   using T = TunedTime;
-  static const Fields<T> fields{
+  return {
       {"config", "config", &T::short_form},
       {"family", "family", [](const T& t) { return t.config.family; }},
       {"time_us", "us", Look{.decimals = 1}, &T::time_us},
@@ -168,12 +166,11 @@ const Fields<TunedTime>& tuned_time_fields() {
       {"verified", "verified", or_none<&T::verified>},
       {"sources_recorded", "sources", kProgramsOnly, &T::sources_recorded},
   };
-  return fields;
 }
 
-const Fields<ExportRow>& export_row_fields() {
+Fields<ExportRow> export_row_fields() {
   using R = ExportRow;
-  static const Fields<R> fields{
+  return {
       {"problem", "problem", Look{.least = 14},
        [](const R& r) { return describe(r.tuned.problem); }},
       {"gpu", "gpu", Look{.leaves = 3, .once = true}, [](const R& r) { return r.tuned.gpu.name; }},
@@ -200,12 +197,11 @@ const Fields<ExportRow>& export_row_fields() {
        [](const R& r) { return text_or_none(r.left_out.choice.short_form); }},
       {"left_out_regret_percent", "its regret %", Look{.decimals = 2}, left_out_regret},
   };
-  return fields;
 }
 
-const Fields<ExportDefault>& export_default_fields() {
+Fields<ExportDefault> export_default_fields() {
   using D = ExportDefault;
-  static const Fields<D> fields{
+  return {
       {"gpu", "gpu", [](const D& d) { return d.chosen.gpu.name; }},
       {"arch", "arch", [](const D& d) { return arch_name(d.chosen.gpu.arch); }},
       {"sm_count", "SMs", [](const D& d) { return d.chosen.gpu.sm_count; }},
@@ -223,12 +219,11 @@ const Fields<ExportDefault>& export_default_fields() {
       {"worst_regret_percent", "worst %", Look{.decimals = 2},
        [](const D& d) { return d.chosen.worst_regret_percent; }},
   };
-  return fields;
 }
 
-const Fields<StepRegrets>& step_regret_fields() {
+Fields<StepRegrets> step_regret_fields() {
   using S = StepRegrets;
-  static const Fields<S> fields{
+  return {
       {"step", "chosen by", &S::step},
       {"problems", "problems", [](const S& s) { return s.regrets.problems; }},
       {"winners", "winner", [](const S& s) { return s.regrets.winners; }},
@@ -239,30 +234,27 @@ const Fields<StepRegrets>& step_regret_fields() {
       {"worst_percent", "worst %", Look{.decimals = 2},
        [](const S& s) { return s.regrets.worst_percent; }},
   };
-  return fields;
 }
 
-const Fields<SkippedResult>& skipped_result_fields() {
+Fields<SkippedResult> skipped_result_fields() {
   using S = SkippedResult;
-  static const Fields<S> fields{
+  return {
       {"origin", "origin", Look{.once = true}, &S::origin},
       {"problem", "problem", &S::problem},
       {"config", "config", Look{.least = 24, .config = true}, or_none<&S::config>},
       {"reason", "reason", kWraps, &S::reason},
   };
-  return fields;
 }
 
-const Fields<CoveringConfig>& covering_config_fields() {
+Fields<CoveringConfig> covering_config_fields() {
   using C = CoveringConfig;
-  static const Fields<C> fields{
+  return {
       {"config", "config", Look{.least = 24, .config = true}, &C::short_form},
       {"family", "family", Look{.leaves = 1}, [](const C& c) { return c.config.family; }},
       {"problems", "problems", &C::problems},
       {"mean_regret_percent", "mean %", Look{.decimals = 2}, &C::mean_regret_percent},
       {"worst_regret_percent", "worst %", Look{.decimals = 2}, &C::worst_regret_percent},
   };
-  return fields;
 }
 
 Document export_document(const ExportReport& report) {

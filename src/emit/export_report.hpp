@@ -20,24 +20,24 @@ struct ExportRow {
   const TunedProblem& tuned;
   const LeftOut& left_out;
 };
-[[nodiscard]] const Fields<ExportRow>& export_row_fields();
+[[nodiscard]] Fields<ExportRow> export_row_fields();
 
 struct ExportDefault {
   const ExportReport& report;
   const DefaultConfig& chosen;
 };
-[[nodiscard]] const Fields<ExportDefault>& export_default_fields();
+[[nodiscard]] Fields<ExportDefault> export_default_fields();
 
 /// How good the choices of one step are.
 struct StepRegrets {
   std::string step;  ///< choice_step_name(), or "all"
   RegretSummary regrets;
 };
-[[nodiscard]] const Fields<StepRegrets>& step_regret_fields();
+[[nodiscard]] Fields<StepRegrets> step_regret_fields();
 
-[[nodiscard]] const Fields<CoveringConfig>& covering_config_fields();
-[[nodiscard]] const Fields<SkippedResult>& skipped_result_fields();
-[[nodiscard]] const Fields<TunedTime>& tuned_time_fields();
-[[nodiscard]] const Fields<TunedOrigin>& tuned_origin_fields();
+[[nodiscard]] Fields<CoveringConfig> covering_config_fields();
+[[nodiscard]] Fields<SkippedResult> skipped_result_fields();
+[[nodiscard]] Fields<TunedTime> tuned_time_fields();
+[[nodiscard]] Fields<TunedOrigin> tuned_origin_fields();
 
 }  // namespace fatune

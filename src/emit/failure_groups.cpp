@@ -66,16 +66,15 @@ std::vector<FailureGroup> failure_groups(const RunReport& run) {
   return grouped(failures);
 }
 
-const Fields<FailureGroup>& failure_group_fields() {
+Fields<FailureGroup> failure_group_fields() {
   using G = FailureGroup;
-  static const Fields<G> fields{
+  return {
       {"count", "count", &G::count},
       {"outcome", "outcome", [](const G& g) { return outcome_name(g.outcome); }},
       {"detail", "why", kWraps, &G::why},
       {"config", "for example", Look{.least = 24, .config = true}, &G::config},
       {"problem", "on", Look{.leaves = 1, .once = true}, or_none<&G::problem>},
   };
-  return fields;
 }
 
 }  // namespace fatune

@@ -24,8 +24,8 @@ std::optional<std::string> text_of(const std::string* text) {
   return text == nullptr ? std::nullopt : std::optional(*text);
 }
 
-const Fields<ListRow>& list_fields() {
-  static const Fields<ListRow> fields{
+Fields<ListRow> list_fields() {
+  return {
       {"status", "status", Look{.leaves = 1, .once = true}, &ListRow::status},
       {"config", "config", Look{.least = 24, .config = true},
        [](const ListRow& r) { return text_of(r.short_form); }},
@@ -34,17 +34,15 @@ const Fields<ListRow>& list_fields() {
       {"estimate_us", "estimate us", Look{.decimals = 1, .shown = kForPrograms},
        &ListRow::estimate_us},
   };
-  return fields;
 }
 
-const Fields<RuleCount>& rule_fields() {
-  static const Fields<RuleCount> fields{
+Fields<RuleCount> rule_fields() {
+  return {
       {"rule", "rule", &RuleCount::rule},
       {"dropped", "dropped", &RuleCount::dropped},
       {"reason", "reason for the first", kWraps, or_none<&RuleCount::reason>},
       {"waits", "waits", kProgramsOnly, &RuleCount::waits},
   };
-  return fields;
 }
 
 void append_dropped(const char* status, const std::vector<ListedDrop>& dropped,

@@ -4,7 +4,6 @@
 
 #include "core/mapped.hpp"
 #include "core/visible_text.hpp"
-#include "emit/device_fields.hpp"
 #include "record/record_json.hpp"
 
 namespace fatune {
@@ -126,9 +125,9 @@ Blocks blocks_of(const PredictReport& report) {
 
 }  // namespace
 
-const Fields<PredictionRow>& prediction_fields() {
+Fields<PredictionRow> prediction_fields() {
   using P = PredictionRow;
-  static const Fields<P> fields{
+  return {
       {"problem", "problem", Look{.least = 14},
        [](const P& p) { return describe(p.prediction.problem); }},
       {"step", "chosen by", [](const P& p) { return choice_step_name(p.prediction.choice.step); }},
@@ -159,12 +158,11 @@ const Fields<PredictionRow>& prediction_fields() {
       {"reason", "reason", kWraps,
        [](const P& p) { return text_or_none(p.prediction.choice.refusal); }},
   };
-  return fields;
 }
 
-const Fields<NeighbourRow>& neighbour_fields() {
+Fields<NeighbourRow> neighbour_fields() {
   using N = NeighbourRow;
-  static const Fields<N> fields{
+  return {
       {"problem", "problem", Look{.least = 14},
        [](const N& n) { return describe(tuned(n).problem); }},
       {"gpu", "gpu", Look{.leaves = 2, .once = true}, [](const N& n) { return tuned(n).gpu.name; }},
@@ -178,7 +176,6 @@ const Fields<NeighbourRow>& neighbour_fields() {
       {"regret_percent", "regret %", Look{.decimals = 2},
        [](const N& n) { return n.neighbour.regret_percent; }},
   };
-  return fields;
 }
 
 Document predict_document(const PredictReport& report) {

@@ -19,12 +19,12 @@ struct PredictionRow {
   const PredictReport& report;
   const Prediction& prediction;
 };
-[[nodiscard]] const Fields<PredictionRow>& prediction_fields();
+[[nodiscard]] Fields<PredictionRow> prediction_fields();
 
 struct NeighbourRow {
   const TunedTable& table;
   const Neighbour& neighbour;
 };
-[[nodiscard]] const Fields<NeighbourRow>& neighbour_fields();
+[[nodiscard]] Fields<NeighbourRow> neighbour_fields();
 
 }  // namespace fatune

@@ -241,29 +241,26 @@ Fields<ResultRow> plain_problem_fields() {
 
 }  // namespace
 
-const Fields<ResultRow>& problem_fields() {
-  static const Fields<ResultRow> fields = joined_fields<ResultRow>(
+Fields<ResultRow> problem_fields() {
+  return joined_fields<ResultRow>(
       {plain_problem_fields(),
        detail_fields<ResultRow, result_detail>(),
        {{"run", "run", [](const ResultRow& r) { return r.problem->run; }}}});
-  return fields;
 }
 
-const Fields<ResultRow>& run_fields() {
-  static const Fields<ResultRow> fields{
+Fields<ResultRow> run_fields() {
+  return {
       {"matmul_tflops", "dense", Look{.decimals = 1, .shown = kForPrograms},
        [](const ResultRow& r) {
          return r.problem->matmul ? std::optional(r.problem->matmul->tflops) : std::nullopt;
        }},
       {"device", "device", kProgramsOnly, [](const ResultRow& r) { return r.run->device.name; }},
   };
-  return fields;
 }
 
-const Fields<ResultRow>& result_fields() {
-  static const Fields<ResultRow> fields = joined_fields<ResultRow>(
+Fields<ResultRow> result_fields() {
+  return joined_fields<ResultRow>(
       {outcome_fields(), timing_fields(), throughput_fields(), resource_fields(), record_fields()});
-  return fields;
 }
 
 }  // namespace fatune

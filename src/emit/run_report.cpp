@@ -50,14 +50,6 @@ void append_rows(const RunReport& report, Rows& rows) {
   }
 }
 
-Fields<ResultRow> csv_fields() {
-  Fields<ResultRow> fields;
-  for (const auto* of : {&problem_fields(), &result_fields(), &run_fields()}) {
-    fields.insert(fields.end(), of->begin(), of->end());
-  }
-  return fields;
-}
-
 /// Leaves out the family if all rows are of the run's family, which the report's first line names.
 Fields<ResultRow> fields_for_people(const Rows& rows) {
   Fields<ResultRow> fields = result_fields();
@@ -424,8 +416,8 @@ Blocks blocks_of(const RunReport& report, std::size_t top,
 }
 
 Table table_of_results(const Rows& rows) {
-  const Fields<ResultRow> fields = csv_fields();
-  Table table = table_of(fields, rows);
+  Table table =
+      table_of(joined_fields<ResultRow>({problem_fields(), result_fields(), run_fields()}), rows);
   if (!rows.empty()) {
     append_parameters(rows, table);
     append_counters(results_of(rows), table);

@@ -161,8 +161,8 @@ std::optional<double> relative(const BeforeAfter& counts) { return counts.relati
 
 }  // namespace
 
-const Fields<SassRow>& sass_fields() {
-  static const Fields<SassRow> fields{
+Fields<SassRow> sass_fields() {
+  return {
       {"what", "what", &SassRow::what},
       {"class", "class", kProgramsOnly, or_none<&SassRow::class_name>},
       {"total", "total", [](const SassRow& r) { return r.count.total; }},
@@ -176,12 +176,11 @@ const Fields<SassRow>& sass_fields() {
          return r.has_producer ? std::optional(r.count.producer_loop) : std::nullopt;
        }},
   };
-  return fields;
 }
 
-const Fields<CountChange>& sass_diff_fields() {
+Fields<CountChange> sass_diff_fields() {
   using C = CountChange;
-  static const Fields<C> fields{
+  return {
       {"what", "what", &C::what},
       {"main_loop_before", "loop before", of<before, &C::main_loop>},
       {"main_loop_after", "loop after", of<after, &C::main_loop>},
@@ -194,7 +193,6 @@ const Fields<CountChange>& sass_diff_fields() {
       {"total_relative_percent", "total %", Look{.decimals = 1, .leaves = 1},
        of<relative, &C::total>},
   };
-  return fields;
 }
 
 Document sass_document(const SassReport& report, bool opcodes) {

@@ -20,13 +20,12 @@ struct CountRow {
   double per_mflop;
 };
 
-const Fields<CountRow>& count_fields() {
-  static const Fields<CountRow> fields{
+Fields<CountRow> count_fields() {
+  return {
       {"config", "config", &CountRow::config},
       {"what", "class", &CountRow::what},
       {"per_mflop", "per MFLOP", Look{.decimals = 1}, &CountRow::per_mflop},
   };
-  return fields;
 }
 
 std::vector<CountRow> rows_of(const Sample& sample) {
@@ -92,17 +91,15 @@ Blocks headline(const SassWhyReport& report) {
 }
 
 Blocks effects_of(const SassWhyReport& report, std::size_t top) {
-  std::vector<ParameterEffect> effects = report.effects;
-  const std::size_t all = effects.size();
-  effects.resize(top == 0 ? all : std::min(top, all));
   Fields<ParameterEffect> fields = effect_fields();
-  if (std::ranges::all_of(
-          effects, [&](const ParameterEffect& effect) { return effect.family == report.family; })) {
+  if (std::ranges::all_of(report.effects, [&](const ParameterEffect& effect) {
+        return effect.family == report.family;
+      })) {
     std::erase_if(fields, [](const auto& field) { return field.name == kEffectFamily; });
   }
   return {block::Text{"\nWhat a parameter changes: instructions of a warp in the main loop for "
                       "10^6 tensor FLOP\n\n"},
-          block::Rows{table_of(fields, effects)}, block::Text{more_rows_text(effects.size(), all)}};
+          block::Rows{.table = table_of(fields, report.effects), .top = top}};
 }
 
 Blocks problem_of(const SassWhyReport& report, const WhyProblem& problem) {
@@ -137,9 +134,9 @@ Blocks blocks_of(const SassWhyReport& report, std::size_t top) {
 
 }  // namespace
 
-const Fields<ParameterEffect>& effect_fields() {
+Fields<ParameterEffect> effect_fields() {
   using E = ParameterEffect;
-  static const Fields<E> fields{
+  return {
       {kEffectFamily, "family", &ParameterEffect::family},
       {"parameter", "parameter", Look{.least = 16}, &E::parameter},
       {"from", "from", &E::from},
@@ -149,12 +146,11 @@ const Fields<ParameterEffect>& effect_fields() {
       {"mean_before", "before", Look{.decimals = 1, .leaves = 1}, &E::mean_before},
       {"mean_difference", "difference", Look{.decimals = 1}, &E::mean_difference},
   };
-  return fields;
 }
 
-const Fields<ClassCorrelation>& correlation_fields() {
+Fields<ClassCorrelation> correlation_fields() {
   using C = ClassCorrelation;
-  static const Fields<C> fields{
+  return {
       {"what", "class", &C::what},
       {"configs", "configs", &C::configs},
       {"spearman", "spearman", Look{.decimals = 2},
@@ -163,7 +159,6 @@ const Fields<ClassCorrelation>& correlation_fields() {
       {"high", "high", Look{.decimals = 2}, [](const C& c) { return c.correlation.high; }},
       {"share_percent", "share %", [](const C& c) { return c.correlation.share_percent(); }},
   };
-  return fields;
 }
 
 Document sass_why_document(const SassWhyReport& report, std::size_t top) {

@@ -1,4 +1,4 @@
-#include "emit/search_report.hpp"
+#include "emit/list_reports.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -67,9 +67,9 @@ const auto tried_percent = [](const SearchTrial& t) {
 
 }  // namespace
 
-const Fields<SearchTrial>& search_fields() {
+Fields<SearchTrial> search_fields() {
   using T = SearchTrial;
-  static const Fields<T> fields{
+  return {
       {"problem", "problem", Look{.least = 14}, [](const T& t) { return describe(t.problem); }},
       {"search", "search", [](const T& t) { return search_name(t.search); }},
       {"configs", "configs", &T::configs},
@@ -84,7 +84,6 @@ const Fields<SearchTrial>& search_fields() {
        ended_behind_most_seeds},
       {"ended_close", "within 1 %", ended_close},
   };
-  return fields;
 }
 
 Document search_document(const std::vector<SearchTrial>& trials) {

@@ -40,9 +40,9 @@ std::string describe_run(const Problem& problem, int run) {
   return describe(problem) + (run == 1 ? std::string() : fmt::format(", run {}", run));
 }
 
-const Fields<RivalCheck>& rival_check_fields() {
+Fields<RivalCheck> rival_check_fields() {
   using C = RivalCheck;
-  static const Fields<C> fields{
+  return {
       {"verdict", "verdict", [](const C& c) { return verdict_name(c.verdict); }},
       {"problem", "problem", Look{.least = 14, .once = true},
        [](const C& c) { return describe_run(c.problem, c.run); }},
@@ -64,7 +64,6 @@ const Fields<RivalCheck>& rival_check_fields() {
       {"doubt", "doubt", kWraps, [](const C& c) { return text_or_none(doubt_text(c.doubt)); }},
       {"why", "why", kWraps, or_none<&C::why>},
   };
-  return fields;
 }
 
 Json verdict_summary_json(const std::vector<RivalCheck>& checks) {

@@ -195,9 +195,9 @@ const auto regret = [](const CommonChoice& choice) {
 
 }  // namespace
 
-const Fields<ProblemOfRun>& winner_fields() {
+Fields<ProblemOfRun> winner_fields() {
   using P = ProblemOfRun;
-  static const Fields<P> fields{
+  return {
       {"problem", "problem", Look{.least = 14}, [](const P& of) { return problem_name(of); }},
       {"run", "run", kProgramsOnly, [](const P& of) { return of.problem.run; }},
       {"winner", "winner", Look{.least = 24, .config = true},
@@ -222,12 +222,11 @@ const Fields<ProblemOfRun>& winner_fields() {
       {"lead_percent", "lead %", Look{.decimals = 2}, lead_percent},
       {"tied_with", "tied", tied_with},
   };
-  return fields;
 }
 
-const Fields<CommonChoice>& common_choice_fields() {
+Fields<CommonChoice> common_choice_fields() {
   using C = CommonChoice;
-  static const Fields<C> fields{
+  return {
       {"dtype", "dtype", [](const C& c) { return dtype_name(c.dtype); }},
       {"d_head", "d_head", &C::d_head},
       {"problems", "problems", &C::problems},
@@ -236,7 +235,6 @@ const Fields<CommonChoice>& common_choice_fields() {
       {"mean_regret_percent", "mean %", Look{.decimals = 2}, regret<&C::mean_regret_percent>},
       {"worst_regret_percent", "worst %", Look{.decimals = 2}, regret<&C::worst_regret_percent>},
   };
-  return fields;
 }
 
 std::vector<ProblemOfRun> problems_of(const RunReport& run) {

@@ -6,7 +6,7 @@
 #include "app/console/console.hpp"
 #include "app/run/session.hpp"
 #include "core/error.hpp"
-#include "emit/cache_report.hpp"
+#include "emit/list_reports.hpp"
 
 namespace fatune {
 namespace {

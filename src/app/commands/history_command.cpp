@@ -2,7 +2,7 @@
 
 #include "app/console/console.hpp"
 #include "app/run/stored_reports.hpp"
-#include "emit/history_report.hpp"
+#include "emit/list_reports.hpp"
 
 namespace fatune {
 

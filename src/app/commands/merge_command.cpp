@@ -8,7 +8,7 @@
 
 #include "app/console/console.hpp"
 #include "core/mapped.hpp"
-#include "emit/merge_report.hpp"
+#include "emit/list_reports.hpp"
 #include "store/merge.hpp"
 #include "store/open_store.hpp"
 

@@ -8,8 +8,8 @@
 #include "app/profile/ncu_reader.hpp"
 #include "app/profile/profile_cases.hpp"
 #include "app/profile/profile_options.hpp"
+#include "emit/list_reports.hpp"
 #include "emit/profile_report.hpp"
-#include "emit/timeline_report.hpp"
 
 namespace fatune {
 

@@ -3,7 +3,7 @@
 #include "core/error.hpp"
 #include "emit/output_file.hpp"
 #include "emit/run_report.hpp"
-#include "emit/verdict_junit.hpp"
+#include "emit/verdict_report.hpp"
 
 namespace fatune {
 namespace {

@@ -12,7 +12,7 @@
 #include "app/tuned/load_tuned.hpp"
 #include "app/tuned/tuned_runs.hpp"
 #include "core/error.hpp"
-#include "emit/export_files_report.hpp"
+#include "emit/list_reports.hpp"
 #include "emit/output_file.hpp"
 #include "exchange/result_settings.hpp"
 #include "exchange/run_parts.hpp"

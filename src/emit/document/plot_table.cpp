@@ -1,4 +1,4 @@
-#include "emit/document/plot_table.hpp"
+#include "emit/document/document.hpp"
 
 #include <algorithm>
 #include <cmath>

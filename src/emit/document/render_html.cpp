@@ -7,7 +7,7 @@
 #include "core/markup.hpp"
 #include "core/sha256.hpp"
 #include "core/text_parts.hpp"
-#include "emit/document/plot_table.hpp"
+#include "emit/document/document.hpp"
 #include "emit/document/render.hpp"
 #include "plot/svg.hpp"
 
@@ -50,15 +50,10 @@ std::string html_scrolled(const std::string& label, const std::string& html, boo
       tall ? " tall" : "", markup(label), html);
 }
 
-/// The numbers of the columns to show: those with a value, and those marked as figures.
-std::vector<std::size_t> columns_with_values(const Table& table, Shown kind) {
+std::vector<std::size_t> shown_columns(const Table& table, Shown kind) {
   std::vector<std::size_t> columns;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const Table::Column& column = table.columns[i];
-    const bool shown = column.look.shown == Shown::everywhere || column.look.shown == kind;
-    if (shown && (column.figure || std::ranges::any_of(table.rows, [i](const auto& row) {
-                    return has_value(row[i]);
-                  }))) {
+    if (is_shown(table, i, kind)) {
       columns.push_back(i);
     }
   }
@@ -88,7 +83,7 @@ bool has_text(const Table& table, std::size_t column) {
 class HtmlTable {
  public:
   explicit HtmlTable(const block::Rows& rows)
-      : rows_(rows), columns_(columns_with_values(rows.table, rows.kind)) {
+      : rows_(rows), columns_(shown_columns(rows.table, rows.kind)) {
     std::ranges::transform(columns_, std::back_inserter(figures_),
                            [&](std::size_t column) { return is_figure(rows.table, column); });
   }

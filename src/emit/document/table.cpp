@@ -6,19 +6,19 @@
 namespace fatune {
 namespace {
 
-bool is_shown(const Table& table, std::size_t column, Shown kind) {
-  const Table::Column& what = table.columns[column];
-  return (what.look.shown == kEverywhere || what.look.shown == kind) &&
-         (what.figure ||
-          std::ranges::any_of(table.rows, [&](const auto& row) { return has_value(row[column]); }));
-}
-
 bool holds_numbers(const Table& table, std::size_t column) {
   return table.columns[column].figure ||
          std::ranges::any_of(table.rows, [&](const auto& row) { return is_number(row[column]); });
 }
 
 }  // namespace
+
+bool is_shown(const Table& table, std::size_t column, Shown kind) {
+  const Table::Column& what = table.columns[column];
+  return (what.look.shown == kEverywhere || what.look.shown == kind) &&
+         (what.figure ||
+          std::ranges::any_of(table.rows, [&](const auto& row) { return has_value(row[column]); }));
+}
 
 void insert_column(Table& table, std::size_t at, Table::Column column,
                    std::vector<FieldValue> values) {

@@ -158,23 +158,6 @@ void narrow(const TextTable& table, std::size_t columns, std::vector<std::size_t
   }
 }
 
-/// Gives the remaining room, step by step, to the narrowest column that needs more.
-void widen(const std::vector<std::size_t>& natural, std::size_t columns,
-           std::vector<std::size_t>& widths) {
-  for (std::size_t used = line_width(widths); used < columns; ++used) {
-    std::size_t* narrowest = nullptr;
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      if (widths[i] < natural[i] && (narrowest == nullptr || widths[i] < *narrowest)) {
-        narrowest = &widths[i];
-      }
-    }
-    if (narrowest == nullptr) {
-      return;
-    }
-    ++*narrowest;
-  }
-}
-
 }  // namespace
 
 bool wraps(const Look& look) { return look.least > 0 || look.config || look.once; }
@@ -187,9 +170,8 @@ FittedTable fit_table(TextTable table, std::size_t columns) {
   }
   share_columns(fitted);
   let_columns_leave(columns, fitted);
-  fitted.widths = first_widths(fitted.table);
+  fitted.widths = natural_widths(fitted.table);
   narrow(fitted.table, columns, fitted.widths);
-  widen(natural_widths(fitted.table), columns, fitted.widths);
   return fitted;
 }
 

@@ -10,7 +10,6 @@
 #include "core/natural_order.hpp"
 #include "core/text_parts.hpp"
 #include "core/visible_text.hpp"
-#include "emit/document/table_filter.hpp"
 
 namespace fatune {
 namespace {

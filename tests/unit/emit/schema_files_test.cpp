@@ -11,30 +11,22 @@
 #include <string>
 
 #include "attention/problem_details.hpp"
-#include "emit/cache_report.hpp"
 #include "emit/cases_report.hpp"
 #include "emit/check_report.hpp"
-#include "emit/cluster_report.hpp"
 #include "emit/compare_report.hpp"
 #include "emit/compile_report.hpp"
 #include "emit/debug_report.hpp"
-#include "emit/device_fields.hpp"
+#include "emit/device_report.hpp"
 #include "emit/emulate_report.hpp"
-#include "emit/export_files_report.hpp"
 #include "emit/export_report.hpp"
-#include "emit/history_report.hpp"
-#include "emit/import_report.hpp"
-#include "emit/merge_report.hpp"
+#include "emit/list_reports.hpp"
 #include "emit/predict_report.hpp"
-#include "emit/preset_report.hpp"
-#include "emit/profile_fields.hpp"
+#include "emit/profile_report.hpp"
 #include "emit/result_fields.hpp"
 #include "emit/results_json.hpp"
 #include "emit/sass_map_report.hpp"
 #include "emit/sass_report.hpp"
 #include "emit/sass_why_report.hpp"
-#include "emit/search_report.hpp"
-#include "emit/timeline_report.hpp"
 #include "emit/verdict_report.hpp"
 #include "emit/winners_table.hpp"
 #include "golden_file.hpp"
@@ -74,6 +66,13 @@ void describe(Schema& properties, const Fields<Row>& fields) {
     }
     EXPECT_TRUE(property.contains("$ref") || property.contains("description")) << field.name;
   }
+}
+
+/// Like describe(), but there may be no other properties.
+template <typename Row>
+void describe_all(Schema& properties, const Fields<Row>& fields) {
+  describe(properties, fields);
+  EXPECT_EQ(properties.size(), fields.size());
 }
 
 /// Describes the properties of that name by the texts of a table.
@@ -216,18 +215,18 @@ void SchemaFiles::describe_emulations() {
 
 void SchemaFiles::describe_machine_code() {
   for (const char* list : {"/properties/classes", "/properties/opcodes"}) {
-    describe(row_of("sass", list), sass_fields());
-    describe(row_of("sass_diff", list), sass_diff_fields());
+    describe_all(row_of("sass", list), sass_fields());
+    describe_all(row_of("sass_diff", list), sass_diff_fields());
   }
-  describe(row_of("sass_why", "/properties/effects"), effect_fields());
-  describe(row_of("sass_why", "/properties/problems/items/properties/correlations"),
-           correlation_fields());
+  describe_all(row_of("sass_why", "/properties/effects"), effect_fields());
+  describe_all(row_of("sass_why", "/properties/problems/items/properties/correlations"),
+               correlation_fields());
   for (const char* list : {"/properties/lines", "/properties/selection/properties/source"}) {
-    describe(row_of("sass_map", list), map_line_fields());
+    describe_all(row_of("sass_map", list), map_line_fields());
     describe_by(opcode_classes(), row_of("sass_map", list));
   }
-  describe(row_of("sass_map", "/properties/selection/properties/ptx"), map_ptx_fields());
-  describe(row_of("sass_map", "/properties/selection/properties/sass"), map_sass_fields());
+  describe_all(row_of("sass_map", "/properties/selection/properties/ptx"), map_ptx_fields());
+  describe_all(row_of("sass_map", "/properties/selection/properties/sass"), map_sass_fields());
 }
 
 void SchemaFiles::describe_choices() {
@@ -258,7 +257,7 @@ void SchemaFiles::describe_others() {
   describe(row_of("history", "/properties/runs"), history_fields());
   describe(row_of("import", "/properties/runs"), imported_run_fields());
   describe(row_of("merge", "/properties/stores"), merged_store_fields());
-  describe(row_of("presets", "/properties/presets"), preset_fields());
+  describe_all(row_of("presets", "/properties/presets"), preset_fields());
   describe_by(kProblemDetails, row_of("presets", "/properties/presets"));
   describe(row_of("profile", "/properties/configs"), profiled_config_fields());
   describe_by(kProblemDetails, row_of("profile", "/properties/configs"));
