@@ -11,6 +11,7 @@
 #include "core/text_parts.hpp"
 #include "emit/document/table.hpp"
 #include "emit/verdict_report.hpp"
+#include "record/record_json.hpp"
 
 namespace fatune {
 namespace {
