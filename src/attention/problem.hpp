@@ -30,8 +30,8 @@ enum class Layout : int { bshd = 0, bhsd = 1 };
 /// Attention forward: O = softmax(softmax_scale * Q K^T [mask]) V for every (batch, head).
 ///
 /// The first six members describe a plain problem. The others usually have the values of their
-/// initialisers, and have a row each in kProblemDetails below. Initialisers run once: code that sets
-/// seq_len, heads or d_head later uses changed(), which updates the rest.
+/// initialisers, and have a row each in kProblemDetails below. Initialisers run once: code that
+/// sets seq_len, heads or d_head later uses changed(), which updates the rest.
 struct Problem {
   std::int64_t batch = 0;
   std::int64_t seq_len = 0;  ///< queries per sequence

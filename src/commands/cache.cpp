@@ -9,7 +9,7 @@
 #include "compile/cache_entry.hpp"
 #include "compile/cubin_cache.hpp"
 #include "data/file_tree.hpp"
-#include "emit/cache_report.hpp"
+#include "emit/list_reports.hpp"
 #include "emit/output_file.hpp"
 #include "store/database.hpp"
 

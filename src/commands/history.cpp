@@ -1,6 +1,6 @@
 #include "app/run/stored_reports.hpp"
 #include "cli/subcommands.hpp"
-#include "emit/history_report.hpp"
+#include "emit/list_reports.hpp"
 
 namespace fatune {
 namespace {

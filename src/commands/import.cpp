@@ -8,7 +8,7 @@
 #include "core/export_format.hpp"
 #include "data/device_file.hpp"
 #include "data/json_file.hpp"
-#include "emit/import_report.hpp"
+#include "emit/list_reports.hpp"
 #include "exchange/foreign_run.hpp"
 #include "exchange/result_settings.hpp"
 #include "exchange/run_parts.hpp"

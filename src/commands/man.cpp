@@ -4,8 +4,8 @@
 #include "cli/read_pages.hpp"
 #include "cli/subcommands.hpp"
 #include "emit/output_file.hpp"
-#include "manual/manual_page.hpp"
 #include "manual/command_page.hpp"
+#include "manual/manual_page.hpp"
 
 namespace fatune {
 namespace {

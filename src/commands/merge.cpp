@@ -7,7 +7,7 @@
 
 #include "cli/subcommands.hpp"
 #include "core/ranges.hpp"
-#include "emit/merge_report.hpp"
+#include "emit/list_reports.hpp"
 #include "store/merge.hpp"
 #include "store/open_store.hpp"
 

@@ -8,7 +8,6 @@
 #include "core/outcome.hpp"
 #include "core/visible_text.hpp"
 #include "emit/coverage.hpp"
-#include "emit/device_fields.hpp"
 #include "record/record_json.hpp"
 
 namespace fatune {
@@ -27,82 +26,59 @@ auto of_code(const CaseResult& r, const Get& get) {
   return r.best && r.best->facts ? std::optional(get(*r.best)) : std::nullopt;
 }
 
-std::vector<Field<CaseResult>> problem_columns() {
+Fields<CaseResult> problem_columns() {
   return {
-      {"variant", "variant", "part of the space that was tuned", 0, kEverywhere,
-       member<&CaseResult::variant>},
-      {"problem", "problem", "the problem that was tuned for", 0, kForPrograms,
+      {"variant", "variant", &CaseResult::variant},
+      {"problem", "problem", kProgramsOnly,
        [](const CaseResult& r) { return describe(r.problem); }},
-      {"seq_len", "N_CTX", "number of positions in a sequence", 0, kEverywhere,
-       [](const CaseResult& r) { return r.problem.seq_len; }},
-      {"candidates", "tried", "number of configurations that were tried", 0, kForPrograms,
-       [](const CaseResult& r) { return r.candidates; }},
+      {"seq_len", "N_CTX", [](const CaseResult& r) { return r.problem.seq_len; }},
+      {"candidates", "tried", kProgramsOnly, &CaseResult::candidates},
   };
 }
 
-std::vector<Field<CaseResult>> figure_columns() {
+Fields<CaseResult> figure_columns() {
   return {
-      {"time_ms", "ms",
-       "median time of the best configuration in milliseconds, or its estimate; null: none has a "
-       "time",
-       4, kEverywhere,
+      {"time_ms", "ms", Look{.decimals = 4},
        [](const CaseResult& r) { return r.best ? std::optional(case_us(r) / 1e3) : std::nullopt; }},
-      {"tflops", "TFLOPS",
-       "rate of the best configuration in 10^12 FLOP per second by the literature's convention; "
-       "null: none has a time",
-       1, kEverywhere,
+      {"tflops", "TFLOPS", Look{.decimals = 1},
        [](const CaseResult& r) { return per_us(r, literature_flop(r.problem), 1e-6); }},
-      {"gbps", "GB/s",
-       "memory_mb divided by the time, in 10^9 bytes per second; null: no configuration has a time",
-       1, kEverywhere,
+      {"gbps", "GB/s", Look{.decimals = 1},
        [](const CaseResult& r) { return per_us(r, needed_bytes(r.problem), 1e-3); }},
-      {"memory_mb", "MB", "size of Q, K, V and O in 10^6 bytes", 2, kEverywhere,
+      {"memory_mb", "MB", Look{.decimals = 2},
        [](const CaseResult& r) { return needed_bytes(r.problem) / 1e6; }},
-      {"speed_up", "speed-up",
-       "how many times as fast the variant is as the first variant on the same problem", 3,
-       kEverywhere, [](const CaseResult& r) { return r.speed_up; }},
-      {"scaling", "scaling",
-       "FLOP per second divided by those of the same variant on its first problem", 2, kEverywhere,
-       [](const CaseResult& r) { return r.scaling; }},
+      {"speed_up", "speed-up", Look{.decimals = 3}, &CaseResult::speed_up},
+      {"scaling", "scaling", Look{.decimals = 2}, &CaseResult::scaling},
   };
 }
 
-std::vector<Field<CaseResult>> resource_columns() {
+Fields<CaseResult> resource_columns() {
   return {
-      {"registers_per_thread", "regs", "registers per thread", 0, kEverywhere,
+      {"registers_per_thread", "regs", Look{.leaves = 3},
        [](const CaseResult& r) {
          return of_code(r, [](const Result& e) { return e.facts->registers_per_thread; });
-       },
-       ColumnFit{.leaves = 3}},
-      {"smem_bytes", "smem", "shared memory per block in bytes", 0, kEverywhere,
+       }},
+      {"smem_bytes", "smem", Look{.leaves = 2},
        [](const CaseResult& r) {
          return of_code(
              r, [](const Result& e) { return e.dynamic_smem_bytes + e.facts->static_smem_bytes; });
-       },
-       ColumnFit{.leaves = 2}},
-      {"blocks_per_sm", "blk/SM", "thread blocks that fit on one SM at a time", 0, kEverywhere,
+       }},
+      {"blocks_per_sm", "blk/SM", Look{.leaves = 1},
        [](const CaseResult& r) {
          return of_code(r, [](const Result& e) { return e.blocks_per_sm; });
-       },
-       ColumnFit{.leaves = 1}},
-      {"measured", "measured", "false: nothing was timed for this case", 0, kForPrograms,
+       }},
+      {"measured", "measured", kProgramsOnly,
        [](const CaseResult& r) {
          return r.best && std::holds_alternative<Measured>(r.best->outcome);
        }},
       {"verified", "verified",
-       "how the output was found correct: gpu, or emulated (on the CPU, on a small problem); null: "
-       "it was not",
-       0, kEverywhere,
        [](const CaseResult& r) {
          return r.best ? text_or_none(std::string(verified_by(r.best->outcome))) : std::nullopt;
        }},
-      {"config", "best", "short form of the best configuration; null: none has a time", 0,
-       kForPrograms,
+      {"config", "best", kProgramsOnly,
        [](const CaseResult& r) {
          return r.best ? std::optional(r.best->short_form) : std::nullopt;
        }},
-      {"detail", "why not", "why no configuration has a time; null: one has", 0, kForPrograms,
-       [](const CaseResult& r) { return text_or_none(r.detail); }},
+      {"detail", "why not", kProgramsOnly, or_none<&CaseResult::detail>},
   };
 }
 
@@ -111,12 +87,10 @@ void append_shown(const std::vector<CaseResult>& results, Table& table) {
   const auto shown =
       std::ranges::find_if(results, [](const CaseResult& r) { return !r.shown.empty(); });
   for (std::size_t i = 0; shown != results.end() && i < shown->shown.size(); ++i) {
-    std::vector<FieldValue> values;
-    for (const CaseResult& r : results) {
-      values.emplace_back(i < r.shown.size() ? r.shown[i].text : "-");
-    }
     const std::string& name = shown->shown[i].name;
-    append_column(table, {.name = name, .heading = name, .figure = true}, std::move(values));
+    append_column_of(
+        table, {.name = name, .heading = name, .figure = true}, results,
+        [&](const CaseResult& r) { return i < r.shown.size() ? r.shown[i].text : "-"; });
   }
 }
 
@@ -187,15 +161,8 @@ Blocks blocks_of(const CasesReport& report) {
 
 }  // namespace
 
-const std::vector<Field<CaseResult>>& case_fields() {
-  static const std::vector<Field<CaseResult>> fields = [] {
-    std::vector<Field<CaseResult>> all = problem_columns();
-    for (const auto& more : {figure_columns(), resource_columns()}) {
-      all.insert(all.end(), more.begin(), more.end());
-    }
-    return all;
-  }();
-  return fields;
+Fields<CaseResult> case_fields() {
+  return joined_fields<CaseResult>({problem_columns(), figure_columns(), resource_columns()});
 }
 
 Document cases_document(const CasesReport& report) {

@@ -9,7 +9,7 @@
 namespace fatune {
 
 /// The columns of the cases, without the parameters to show.
-[[nodiscard]] const std::vector<Field<CaseResult>>& case_fields();
+[[nodiscard]] Fields<CaseResult> case_fields();
 
 [[nodiscard]] Document cases_document(const CasesReport& report);
 

@@ -7,12 +7,131 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "emit/check_rows.hpp"
+#include "attention/row_pattern.hpp"
 #include "emit/coverage.hpp"
 #include "emit/error_fields.hpp"
 
 namespace fatune {
 namespace {
+
+/// A row of the output of one check.
+struct CheckedRow {
+  const CheckedInput* checked = nullptr;
+  RowFinding found;
+};
+
+constexpr std::size_t kWorst = 10;
+constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+
+template <auto kMember>
+const auto finding = [](const CheckedRow& row) { return row.found.*kMember; };
+
+/// The number of heads, which splits RowFinding::head into batch and head. An input that was run on
+/// probe_problem() has another batch, but as many heads.
+std::int64_t heads_of(const CheckedRow& row) { return row.checked->problem.heads; }
+
+std::vector<CheckedRow> rows_of(const CheckedInput& checked, std::size_t most) {
+  std::vector<CheckedRow> rows;
+  for (const RowFinding& found : worst_rows(*checked.rows, most)) {
+    rows.push_back({&checked, found});
+  }
+  return rows;
+}
+
+/// The columns of the tables of the worst rows.
+Fields<CheckedRow> row_fields() {
+  return {
+      {"batch", "batch", [](const CheckedRow& r) { return r.found.head / heads_of(r); }},
+      {"head", "head", [](const CheckedRow& r) { return r.found.head % heads_of(r); }},
+      {"row", "row", finding<&RowFinding::row>},
+      {"mismatched", "mismatched", finding<&RowFinding::mismatched>},
+      {"beyond_limit", "beyond limit", finding<&RowFinding::beyond_limit>},
+  };
+}
+
+/// The columns of the CSV of `check --diff`.
+Fields<CheckedRow> checked_row_fields() {
+  return joined_fields<CheckedRow>(
+      {{
+           {"problem", "problem", kProgramsOnly,
+            [](const CheckedRow& r) { return describe(r.checked->problem); }},
+           {"config", "config", kProgramsOnly,
+            [](const CheckedRow& r) { return r.checked->config; }},
+           {"seed", "seed", kProgramsOnly, [](const CheckedRow& r) { return r.checked->seed; }},
+           {"input", "input", kProgramsOnly,
+            [](const CheckedRow& r) { return r.checked->rows->input; }},
+       },
+       row_fields()});
+}
+
+Json json_positions(const RowMismatches& rows) {
+  std::vector<PositionCounts> wrong = count_by_position(rows);
+  std::erase_if(
+      wrong, [](const PositionCounts& at) { return at.mismatched == 0 && at.beyond_limit == 0; });
+  return json_list(wrong, [](const PositionCounts& at) {
+    return Json{{"row", at.row},
+                {"rows_compared", at.rows_compared},
+                {"rows_mismatched", at.rows_mismatched},
+                {"rows_beyond_limit", at.rows_beyond_limit},
+                {"mismatched", at.mismatched},
+                {"beyond_limit", at.beyond_limit}};
+  });
+}
+
+std::string rows_headline(const CheckedInput& checked, const RowPattern& pattern) {
+  return fmt::format("{}, {}, seed {}, {}: {}", describe(checked.problem), checked.config,
+                     checked.seed, checked.rows->input, describe(pattern));
+}
+
+/// The member `rows` of a check: what the rows have in common, the worst of them, and counts for
+/// every position with a mismatch. null when the rows were not counted.
+Json json_checked_rows(const CheckedInput& checked) {
+  if (!checked.rows) {
+    return {};
+  }
+  const RowPattern pattern = find_row_pattern(*checked.rows);
+  return {
+      {"summary", describe(pattern)},
+      {"compared", pattern.rows},
+      {"mismatched", pattern.rows_mismatched},
+      {"beyond_limit", pattern.rows_beyond_limit},
+      {"heads", pattern.heads},
+      {"heads_beyond_limit", pattern.heads_beyond_limit},
+      {"ranges", describe(pattern.ranges, kAll)},
+      {"period", pattern.period == 0 ? Json() : Json(pattern.period)},
+      {"period_ranges", pattern.period == 0 ? Json() : Json(describe(pattern.period_ranges, kAll))},
+      {"worst", json_rows(row_fields(), rows_of(checked, kWorst))},
+      {"positions", json_positions(*checked.rows)}};
+}
+
+/// A table of every row with a mismatch.
+Table checked_row_table(const std::vector<CheckedInput>& checks) {
+  std::vector<CheckedRow> rows;
+  for (const CheckedInput& checked : checks) {
+    if (checked.rows) {
+      const std::vector<CheckedRow> more = rows_of(checked, kAll);
+      rows.insert(rows.end(), more.begin(), more.end());
+    }
+  }
+  return table_of(checked_row_fields(), rows);
+}
+
+/// A line for each check whose rows were counted, which says what the wrong rows have in common. If
+/// there are wrong rows, a table of the worst ones follows.
+Blocks checked_row_blocks(const std::vector<CheckedInput>& checks) {
+  Blocks blocks;
+  for (const CheckedInput& checked : checks) {
+    if (checked.rows) {
+      const RowPattern pattern = find_row_pattern(*checked.rows);
+      append(blocks, {block::Text{"\n"}, block::Line{rows_headline(checked, pattern)}});
+      if (pattern.rows_beyond_limit > 0) {
+        append(blocks,
+               {block::Text{"\n"}, block::Rows{table_of(row_fields(), rows_of(checked, kWorst))}});
+      }
+    }
+  }
+  return blocks;
+}
 
 /// The greater of both errors as a fraction of the limit; infinite if something else is wrong.
 double share_of_limit(const CheckedInput& row) {
@@ -115,48 +234,29 @@ Blocks blocks_of(const std::vector<CheckedInput>& rows, const Coverage& coverage
   return blocks;
 }
 
-std::vector<Field<CheckedInput>> make_checked_input_fields() {
-  std::vector<Field<CheckedInput>> fields{
-      {"problem", "problem",
-       "the problem that the configuration was run on, e.g. b16 s4096 h16 d128 FP16", 0,
-       kEverywhere, [](const CheckedInput& r) { return describe(r.problem); },
-       ColumnFit{.once = true}},
-      {"config", "config", "the configuration's short form", 0, kEverywhere,
-       member<&CheckedInput::config>, ColumnFit{.config = true}},
-      {"seed", "seed", "seed of the random inputs", 0, kEverywhere,
-       [](const CheckedInput& r) { return r.seed; }, ColumnFit{.once = true}},
-      {"tool", "tool",
-       "tool of compute-sanitizer that the configuration ran under on all inputs, or emulator: it "
-       "ran on the CPU; null: none",
-       0, kEverywhere, [](const CheckedInput& r) { return text_or_none(r.tool); },
-       ColumnFit{.once = true}},
-      {"verified", "verified",
-       "how the output was found correct: gpu, or emulated (on the CPU); null: it was not", 0,
-       kForPrograms, verified},
-      {"outcome", "outcome",
-       "how the check ended: right, wrong_result, crashed, ...; flagged: the tool has findings; "
-       "not_verified: nothing was compared, or the tool did not finish",
-       0, kEverywhere, [](const CheckedInput& r) { return outcome_name(r.outcome); },
-       ColumnFit{.once = true}}};
-  add_error_fields(
-      fields, {"kind of input: normal, large_logits, dominating_key; null: nothing was compared",
-               "greatest absolute difference from the fp32 reference", 6, kEverywhere});
-  fields.insert(
-      fields.end(),
-      {
-          {"mismatched_percent", "%", "mismatched in percent of elements", 3, kEverywhere,
-           [](const CheckedInput& r) {
-             return r.stats ? std::optional(r.stats->mismatched_percent()) : std::nullopt;
-           },
-           ColumnFit{.leaves = 1}},
-          {"not_finite", "not finite", "number of NaN or infinite elements in the whole output", 0,
-           kForPrograms, stat<&ErrorStats::not_finite>},
-          {"guard_bytes_changed", "stray bytes", "number of bytes written outside the output", 0,
-           kForPrograms, stat<&ErrorStats::guard_bytes_changed>},
-          {"detail", "detail", "what is wrong; null: nothing", 0, kEverywhere,
-           [](const CheckedInput& r) { return text_or_none(r.detail); }, kWraps},
-      });
-  return fields;
+Fields<CheckedInput> first_fields() {
+  return {
+      {"problem", "problem", Look{.once = true},
+       [](const CheckedInput& r) { return describe(r.problem); }},
+      {"config", "config", Look{.config = true}, &CheckedInput::config},
+      {"seed", "seed", Look{.once = true}, &CheckedInput::seed},
+      {"tool", "tool", Look{.once = true}, or_none<&CheckedInput::tool>},
+      {"verified", "verified", kProgramsOnly, verified},
+      {"outcome", "outcome", Look{.once = true},
+       [](const CheckedInput& r) { return outcome_name(r.outcome); }},
+  };
+}
+
+Fields<CheckedInput> last_fields() {
+  return {
+      {"mismatched_percent", "%", Look{.decimals = 3, .leaves = 1},
+       [](const CheckedInput& r) {
+         return r.stats ? std::optional(r.stats->mismatched_percent()) : std::nullopt;
+       }},
+      {"not_finite", "not finite", kProgramsOnly, stat<&ErrorStats::not_finite>},
+      {"guard_bytes_changed", "stray bytes", kProgramsOnly, stat<&ErrorStats::guard_bytes_changed>},
+      {"detail", "detail", kWraps, or_none<&CheckedInput::detail>},
+  };
 }
 
 }  // namespace
@@ -165,9 +265,9 @@ bool is_right(const CheckedInput& checked) { return checked.outcome == OutcomeKi
 
 bool is_emulated(const CheckedInput& checked) { return checked.tool == kEmulatorTool; }
 
-const std::vector<Field<CheckedInput>>& checked_input_fields() {
-  static const std::vector<Field<CheckedInput>> fields = make_checked_input_fields();
-  return fields;
+Fields<CheckedInput> checked_input_fields() {
+  return joined_fields<CheckedInput>(
+      {first_fields(), error_fields<CheckedInput>(6, kEverywhere), last_fields()});
 }
 
 Document check_document(const std::vector<CheckedInput>& rows, const Coverage& coverage,

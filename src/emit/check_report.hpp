@@ -45,6 +45,6 @@ struct CheckedInput {
                                       const Coverage& coverage = {}, bool with_rows = false);
 
 /// The columns of the list of checks.
-[[nodiscard]] const std::vector<Field<CheckedInput>>& checked_input_fields();
+[[nodiscard]] Fields<CheckedInput> checked_input_fields();
 
 }  // namespace fatune

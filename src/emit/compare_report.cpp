@@ -1,20 +1,32 @@
 #include "emit/compare_report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "core/ranges.hpp"
 #include "core/text_parts.hpp"
 #include "emit/document/table.hpp"
-#include "emit/verdict_junit.hpp"
 #include "emit/verdict_report.hpp"
+#include "record/record_json.hpp"
 
 namespace fatune {
 namespace {
+
+constexpr int kPercentDecimals = 1;
+
+std::string_view winner_change_name(WinnerChange change) {
+  constexpr std::array<std::string_view, 4> kNames{"same", "tied", "changed", "unknown"};
+  return kNames.at(static_cast<std::size_t>(change));
+}
+
+std::optional<double> more_percent_than(const std::optional<double>& before,
+                                        const std::optional<double>& after) {
+  return before && after ? std::optional(100.0 * (*after / *before - 1.0)) : std::nullopt;
+}
 
 std::vector<RunRow> run_rows(const CompareReport& report) {
   return {{"OLD", &report.old_run}, {"NEW", &report.new_run}};
@@ -158,55 +170,83 @@ Blocks blocks_of_comparison(const CompareReport& report) {
   return blocks;
 }
 
+Json json_comparison(const CompareReport& report) {
+  const RunComparison& comparison = report.comparison;
+  const std::vector<RunRow> runs = run_rows(report);
+  Json json = json_head("compare");
+  json["old"] = json_object(compared_run_fields(), runs[0]);
+  json["new"] = json_object(compared_run_fields(), runs[1]);
+  json["not_judged_because"] = json_or_null(enum_name(comparison.refusal));
+  json["differences"] = differences(report.old_run.report, report.new_run.report);
+  json["drift_percent"] = json_value(percent_of(comparison.movement.log_drift));
+  json["drift_of"] = comparison.movement.changes;
+  json["missing_problems"] = json_list(comparison.missing, [](const ComparedProblem& problem) {
+    return describe_run(problem.problem, problem.run);
+  });
+  json["problems_of_one"] = comparison.missing.size() + comparison.added_problems;
+  json["problems"] = json_rows(compared_problem_fields(), comparison.problems);
+  json["tolerance_percent"] = json_value(comparison.tolerance_percent);
+  json.update(verdict_summary_json(comparison.checks));
+  json["checks"] = json_list(comparison.checks, record_json<RivalCheck>);
+  return json;
+}
+
 }  // namespace
 
-const Properties<CompareReport>& compare_properties() {
-  using R = CompareReport;
-  static const Properties<R> properties{
-      {"old", "", [](const R& r) { return json_object(compared_run_fields(), run_rows(r)[0]); }},
-      {"new", "", [](const R& r) { return json_object(compared_run_fields(), run_rows(r)[1]); }},
-      {"not_judged_because",
-       "why no verdict rests on times: they are of one run, or of different GPU models, or a time "
-       "is an estimate; null: times were judged",
-       [](const R& r) { return text_or_none(enum_name(r.comparison.refusal)); }},
-      {"differences",
-       "what the two runs were made with and that differs, such as driver or NVRTC, with its old "
-       "and "
-       "new value",
-       [](const R& r) { return differences(r.old_run.report, r.new_run.report); }},
-      {"drift_percent",
-       "by how many percent the new run as a whole is slower: the median over the configurations "
-       "that both runs measured",
-       [](const R& r) { return percent_of(r.comparison.movement.log_drift); }},
-      {"drift_of", "number of configurations that drift_percent is the median of",
-       [](const R& r) { return r.comparison.movement.changes; }},
-      {"missing_problems",
-       "problems that only the old run has; unless something is worse, the exit code is then 14",
-       [](const R& r) {
-         return mapped(r.comparison.missing, [](const ComparedProblem& problem) {
-           return describe_run(problem.problem, problem.run);
-         });
-       }},
-      {"problems_of_one", "number of problems that only one of the runs has",
-       [](const R& r) { return r.comparison.missing.size() + r.comparison.added_problems; }},
-      {"problems", "problems that both runs have",
-       [](const R& r) { return json_rows(compared_problem_fields(), r.comparison.problems); }},
+Fields<ComparedProblem> compared_problem_fields() {
+  using P = ComparedProblem;
+  return {
+      {"problem", "problem", Look{.least = 14, .once = true},
+       [](const P& p) { return describe_run(p.problem, p.run); }},
+      {"winner", "winner", [](const P& p) { return winner_change_name(p.winner); }},
+      {"old_winner", "old winner", Look{.leaves = 3, .least = 24, .config = true},
+       or_none<&P::old_winner>},
+      {"new_winner", "new winner", Look{.least = 24, .config = true}, or_none<&P::new_winner>},
+      {"old_us", "old us", Look{.decimals = 1, .leaves = 5}, &P::old_us},
+      {"new_us", "new us", Look{.decimals = 1, .leaves = 6}, &P::new_us},
+      {"change_percent", "change %", Look{.decimals = kPercentDecimals},
+       [](const P& p) { return more_percent_than(p.old_us, p.new_us); }},
+      {"shared", "shared", Look{.leaves = 2}, &P::shared},
+      {"drift_percent", "drift %", Look{.decimals = kPercentDecimals},
+       [](const P& p) { return percent_of(p.movement.log_drift); }},
+      {"spread_percent", "spread %", Look{.decimals = kPercentDecimals, .leaves = 4},
+       [](const P& p) { return percent_of(p.movement.spread); }},
+      {"is_usual_spread", "usual spread", kProgramsOnly,
+       [](const P& p) { return p.movement.spread_is_usual; }},
+      {"old_sm_mhz", "old MHz", Look{.leaves = 1}, &P::old_sm_mhz},
+      {"new_sm_mhz", "new MHz", Look{.leaves = 1}, &P::new_sm_mhz},
+      {"old_temperature_c", "old C", kProgramsOnly, &P::old_temperature_c},
+      {"new_temperature_c", "new C", kProgramsOnly, &P::new_temperature_c},
   };
-  return properties;
+}
+
+Fields<RunRow> compared_run_fields() {
+  using R = RunRow;
+  return {
+      {"side", "", [](const R& r) { return std::string(r.side); }},
+      {"name", "run", kWraps, [](const R& r) { return r.run->name; }},
+      {"started_at", "started", Look{.leaves = 2},
+       [](const R& r) { return text_or_none(r.run->report.started_at); }},
+      {"device", "device", Look{.once = true},
+       [](const R& r) { return r.run->report.device.name; }},
+      {"driver", "driver", Look{.leaves = 4, .once = true},
+       [](const R& r) { return text_or_none(r.run->report.toolchain.driver_release); }},
+      {"driver_cuda", "CUDA", Look{.leaves = 3, .once = true},
+       [](const R& r) { return text_or_none(r.run->report.toolchain.driver_version); }},
+      {"nvrtc", "NVRTC", Look{.leaves = 3, .once = true},
+       [](const R& r) { return text_or_none(r.run->report.toolchain.nvrtc_version); }},
+      {"fatune", "fatune", Look{.leaves = 1, .once = true},
+       [](const R& r) { return text_or_none(r.run->report.toolchain.fatune_version); }},
+      {"command_line", "command", kProgramsOnly,
+       [](const R& r) { return r.run->report.command_line; }},
+      {"is_part", "part", kProgramsOnly, [](const R& r) { return r.run->is_part; }},
+  };
 }
 
 Document compare_document(const CompareReport& report) {
   return {[&report] { return blocks_of_comparison(report); },
           [&report] { return table_of(rival_check_fields(), report.comparison.checks); },
-          [&report] {
-            const RunComparison& comparison = report.comparison;
-            Json json = json_head("compare");
-            json.update(json_object(compare_properties(), report));
-            json["tolerance_percent"] = json_value(comparison.tolerance_percent);
-            json.update(verdict_summary_json(comparison.checks));
-            json["checks"] = json_list(comparison.checks, record_json<RivalCheck>);
-            return json;
-          }};
+          [&report] { return json_comparison(report); }};
 }
 
 std::string compare_junit(const CompareReport& report) {

@@ -7,7 +7,6 @@
 
 #include "emit/document/document.hpp"
 #include "emit/document/field.hpp"
-#include "emit/document/property.hpp"
 #include "study/comparison.hpp"
 
 namespace fatune {
@@ -28,10 +27,8 @@ struct RunRow {
   const ComparedRun* run;
 };
 
-[[nodiscard]] const std::vector<Field<ComparedProblem>>& compared_problem_fields();
-[[nodiscard]] const std::vector<Field<RunRow>>& compared_run_fields();
-/// The other members of the JSON document.
-[[nodiscard]] const Properties<CompareReport>& compare_properties();
+[[nodiscard]] Fields<ComparedProblem> compared_problem_fields();
+[[nodiscard]] Fields<RunRow> compared_run_fields();
 
 /// JUnit XML of the comparison: verdicts_junit(). A problem that NEW lacks is a suite with one
 /// skipped test case.

@@ -5,10 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "attention/tensor_shape.hpp"
 #include "emit/coverage.hpp"
-#include "emit/device_fields.hpp"
 #include "emit/failure_groups.hpp"
-#include "emit/launch_json.hpp"
 #include "record/record_json.hpp"
 
 namespace fatune {
@@ -91,70 +90,72 @@ Blocks failures_of(const CompileReport& report) {
           block::Text{"one line for each reason; --format csv lists every configuration\n"}};
 }
 
+struct NamedTensor {
+  TensorRole role;
+  const char* name;  ///< what the arguments call it
+};
+constexpr NamedTensor kNamedTensors[]{
+    {TensorRole::q, "q"}, {TensorRole::k, "k"}, {TensorRole::v, "v"}, {TensorRole::o, "o"}};
+
+Json json_tensor(const Problem& problem, const NamedTensor& tensor) {
+  const TensorShape shape = tensor_shape(problem, tensor.role);
+  return {{"name", tensor.name},
+          {"element_type", problem.dtype == DType::fp16 ? "float16" : "bfloat16"},
+          {"shape", {shape.batch, shape.rows, shape.heads, shape.columns}},
+          {"strides", {shape.batch_stride, shape.row_stride, shape.head_stride, 1}}};
+}
+
 }  // namespace
 
-const std::vector<Field<CompiledConfig>>& compile_fields() {
-  static const std::vector<Field<CompiledConfig>> fields{
-      {"config", "config", "the configuration's short form", 0, kEverywhere,
-       member<&CompiledConfig::short_form>, ColumnFit{.config = true}},
-      {"status", "status",
-       "how the compilation ended: compiled, serialized, invalid, unlaunchable, compile_failed or "
-       "compiler_crashed",
-       0, kEverywhere, [](const CompiledConfig& r) { return outcome_name(r.status); },
-       ColumnFit{.once = true}},
-      {"registers_per_thread", "regs", "registers per thread", 0, kEverywhere,
-       compiled_fact<&ResourceFacts::registers_per_thread>},
-      {"spill_store_bytes", "spill st", "bytes of spill stores per thread (static count)", 0,
-       kEverywhere, compiled_fact<&ResourceFacts::spill_store_bytes>, ColumnFit{.leaves = 3}},
-      {"spill_load_bytes", "spill ld", "bytes of spill loads per thread (static count)", 0,
-       kEverywhere, compiled_fact<&ResourceFacts::spill_load_bytes>},
-      {"local_bytes", "local", "stack frame per thread in bytes", 0, kEverywhere,
-       compiled_fact<&ResourceFacts::local_bytes>, ColumnFit{.leaves = 1}},
-      {"static_smem_bytes", "static smem", "static shared memory per block in bytes", 0,
-       kForPrograms, compiled_fact<&ResourceFacts::static_smem_bytes>},
-      {"dynamic_smem_bytes", "dynamic smem", "dynamic shared memory per block in bytes", 0,
-       kForPrograms, compiled_integer<&CompiledConfig::dynamic_smem_bytes>},
-      {"smem_bytes", "smem", "shared memory per block in bytes, static and dynamic", 0, kEverywhere,
+Json json_launch(const Problem& problem, const LaunchGeometry& geometry) {
+  Json launch = record_json(geometry);
+  launch["tensors"] = json_list(
+      kNamedTensors, [&](const NamedTensor& tensor) { return json_tensor(problem, tensor); });
+  return launch;
+}
+
+Fields<CompiledConfig> compile_fields() {
+  return {
+      {"config", "config", Look{.config = true}, &CompiledConfig::short_form},
+      {"status", "status", Look{.once = true},
+       [](const CompiledConfig& r) { return outcome_name(r.status); }},
+      {"registers_per_thread", "regs", compiled_fact<&ResourceFacts::registers_per_thread>},
+      {"spill_store_bytes", "spill st", Look{.leaves = 3},
+       compiled_fact<&ResourceFacts::spill_store_bytes>},
+      {"spill_load_bytes", "spill ld", compiled_fact<&ResourceFacts::spill_load_bytes>},
+      {"local_bytes", "local", Look{.leaves = 1}, compiled_fact<&ResourceFacts::local_bytes>},
+      {"static_smem_bytes", "static smem", kProgramsOnly,
+       compiled_fact<&ResourceFacts::static_smem_bytes>},
+      {"dynamic_smem_bytes", "dynamic smem", kProgramsOnly,
+       compiled_integer<&CompiledConfig::dynamic_smem_bytes>},
+      {"smem_bytes", "smem", Look{.leaves = 5},
        [](const CompiledConfig& r) {
          return r.facts ? std::optional(r.facts->static_smem_bytes + r.dynamic_smem_bytes)
                         : std::nullopt;
-       },
-       ColumnFit{.leaves = 5}},
-      {"threads_per_block", "threads", "threads per block", 0, kEverywhere,
-       compiled_integer<&CompiledConfig::threads_per_block>, ColumnFit{.leaves = 2}},
-      {"blocks_per_sm", "blk/SM",
-       "thread blocks that fit on one SM at a time; 0: the kernel cannot be launched", 0,
-       kEverywhere, compiled_integer<&CompiledConfig::blocks_per_sm>, ColumnFit{.leaves = 6}},
-      {"code_bytes", "code", "size of the machine code in bytes", 0, kEverywhere,
-       compiled_fact<&ResourceFacts::code_bytes>, ColumnFit{.leaves = 4}},
-      {"assembler_notes", "notes",
-       "notes of ptxas about asynchronous matrix products and setmaxnreg; null: none", 0,
-       kForPrograms,
+       }},
+      {"threads_per_block", "threads", Look{.leaves = 2},
+       compiled_integer<&CompiledConfig::threads_per_block>},
+      {"blocks_per_sm", "blk/SM", Look{.leaves = 6},
+       compiled_integer<&CompiledConfig::blocks_per_sm>},
+      {"code_bytes", "code", Look{.leaves = 4}, compiled_fact<&ResourceFacts::code_bytes>},
+      {"assembler_notes", "notes", kProgramsOnly,
        [](const CompiledConfig& r) {
          return r.facts && !r.facts->notes.empty() ? std::optional(notes_text(r.facts->notes))
                                                    : std::nullopt;
        }},
-      {"compile_ms", "ms",
-       "compile time in milliseconds, also if the machine code came from the cache", 0,
-       kForPrograms,
+      {"compile_ms", "ms", kProgramsOnly,
        [](const CompiledConfig& r) {
          return r.facts ? std::optional(r.compile_ms) : std::nullopt;
        }},
-      {"from_cache", "cached", "whether the machine code came from the cache", 0, kForPrograms,
+      {"from_cache", "cached", kProgramsOnly,
        [](const CompiledConfig& r) {
          return r.facts ? std::optional(r.from_cache) : std::nullopt;
        }},
-      {"cubin_file", "cubin", "file that the machine code was written to; null: none", 0,
-       kForPrograms, compiled_text<&CompiledConfig::cubin_file>},
-      {"ptx_file", "ptx", "file that the PTX was written to; null: none", 0, kForPrograms,
-       compiled_text<&CompiledConfig::ptx_file>},
-      {"artifact_key", "key", "content address of the machine code", 0, kForPrograms,
-       compiled_text<&CompiledConfig::artifact_key>},
-      {"detail", "detail",
-       "why the configuration was not compiled or is not worth measuring; null: neither", 0,
-       kEverywhere, compiled_text<&CompiledConfig::detail>, kWraps},
+      {"cubin_file", "cubin", kProgramsOnly, compiled_text<&CompiledConfig::cubin_file>},
+      {"ptx_file", "ptx", kProgramsOnly, compiled_text<&CompiledConfig::ptx_file>},
+      {"artifact_key", "key", kProgramsOnly, compiled_text<&CompiledConfig::artifact_key>},
+      {"detail", "detail", kWraps, compiled_text<&CompiledConfig::detail>},
   };
-  return fields;
 }
 
 Document compile_document(const CompileReport& report) {

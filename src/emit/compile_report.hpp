@@ -42,9 +42,13 @@ struct CompileReport {
   std::vector<CompiledConfig> configs;
 };
 
-[[nodiscard]] const std::vector<Field<CompiledConfig>>& compile_fields();
+[[nodiscard]] Fields<CompiledConfig> compile_fields();
 
 /// JSON follows configs/schema/compile.schema.json. Nothing in it was run: measured is false.
 [[nodiscard]] Document compile_document(const CompileReport& report);
+
+/// Everything that another program needs to launch the kernel: the record of the launch
+/// (record/record_json.hpp), and in "tensors" the q, k, v and o that its arguments refer to.
+[[nodiscard]] Json json_launch(const Problem& problem, const LaunchGeometry& geometry);
 
 }  // namespace fatune

@@ -37,35 +37,26 @@ std::vector<CounterField> fields_of(const std::vector<const Result*>& results) {
 
 Table counter_table(const std::vector<Result>& ranking) {
   std::vector<const Result*> results;
-  std::vector<FieldValue> ranks;
-  std::vector<FieldValue> configs;
   for (const Result& result : ranking) {
     if (!counters_of(result).empty()) {
       results.push_back(&result);
-      ranks.emplace_back(std::int64_t{result.rank});
-      configs.emplace_back(result.short_form);
     }
   }
   Table table{{}, std::vector<std::vector<FieldValue>>(results.size())};
-  append_column(table, {.name = "rank", .heading = "rank"}, std::move(ranks));
-  append_column(table, {.name = "config", .heading = "config", .fit = ColumnFit{.config = true}},
-                std::move(configs));
+  append_column_of(table, {.name = "rank", .heading = "rank"}, results,
+                   [](const Result* result) { return std::int64_t{result->rank}; });
+  append_column_of(table, {.name = "config", .heading = "config", .look = {.config = true}},
+                   results, [](const Result* result) { return result->short_form; });
   append_counters(results, table);
   return table;
 }
 
 void append_counters(const std::vector<const Result*>& results, Table& table) {
   for (const CounterField& field : fields_of(results)) {
-    std::vector<FieldValue> values;
-    for (const Result* const result : results) {
-      values.push_back(value_of(*result, field.name));
-    }
-    append_column(table,
-                  {.name = field.name,
-                   .heading = field.title,
-                   .decimals = kBySize,
-                   .fit = ColumnFit{.leaves = 1}},
-                  std::move(values));
+    append_column_of(
+        table,
+        {.name = field.name, .heading = field.title, .look = {.decimals = kBySize, .leaves = 1}},
+        results, [&](const Result* result) { return value_of(*result, field.name); });
   }
 }
 

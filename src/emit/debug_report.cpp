@@ -29,19 +29,15 @@ struct StepRow {
 };
 
 template <std::size_t kIndex>
-FieldValue cell(const StepRow& row) {
-  return row.cells[kIndex];
-}
+const auto cell = [](const StepRow& row) { return row.cells[kIndex]; };
 
-const std::vector<Field<StepRow>>& step_row_fields() {
-  static const std::vector<Field<StepRow>> fields{
-      {"step", "step", "", 0, kEverywhere, member<&StepRow::step>},
-      {"S", "S", "", 0, kEverywhere, cell<0>},
-      {"M", "M", "", 0, kEverywhere, cell<1>},
-      {"P", "P", "", 0, kEverywhere, cell<2>},
-      {"L", "L", "", 0, kEverywhere, cell<3>},
-      {"O", "O", "", 0, kEverywhere, cell<4>}};
-  return fields;
+Fields<StepRow> step_row_fields() {
+  return {{"step", "step", &StepRow::step},
+          {"S", "S", cell<0>},
+          {"M", "M", cell<1>},
+          {"P", "P", cell<2>},
+          {"L", "L", cell<3>},
+          {"O", "O", cell<4>}};
 }
 
 double part_of_limit_percent(const StepCheck& check) {
@@ -242,53 +238,25 @@ bool has_not_run(const DebugReport& report) {
 
 bool is_right(const DebugReport& report) { return std::string_view(verdict_of(report)) == "right"; }
 
-const std::vector<Field<StepCheck>>& step_check_fields() {
+Fields<StepCheck> step_check_fields() {
   using C = StepCheck;
-  static const std::vector<Field<C>> fields{
-      {"step", "step", "step of the block, from 0; null: the output is checked", 0, kEverywhere,
-       [](const C& c) { return c.step; }},
-      {"tensor", "tensor", "tensor that is checked: S, M, P, L, O or output", 0, kEverywhere,
-       [](const C& c) { return std::string(enum_name(c.tensor)); }},
-      {"q_block", "block", "number of the block of query rows, from 0", 0, kEverywhere,
-       member<&C::q_block>},
-      {"kv_tile", "tile",
-       "number of the tile of keys that the step took; null: the output is checked", 0, kEverywhere,
-       [](const C& c) { return c.kv_tile; }},
-      {"verdict", "verdict", "result of the check: right, wrong, or not compared", 0, kEverywhere,
-       verdict},
-      {"max_error", "max error",
-       "greatest absolute difference between kernel and float64; null: infinite, not a number, or "
-       "not compared",
-       6, kEverywhere, [](const C& c) { return c.max_error; }},
-      {"limit", "limit", "upper limit for max_error", 6, kEverywhere, member<&C::limit>},
-      {"emulated_error", "16-bit error",
-       "greatest absolute difference between the emulated 16-bit algorithm and float64", 6,
-       kEverywhere, member<&C::emulated_error>},
-      {"values", "values", "number of values that were compared", 0, kEverywhere,
-       member<&C::values>},
-      {"wrong", "wrong", "number of compared values that are beyond the limit", 0, kEverywhere,
-       member<&C::wrong>},
-      {"row", "row",
-       "row of the first wrong value: the position of the query; null: no value is wrong", 0,
-       kEverywhere, wrong_value<&WrongValue::row>},
-      {"column", "column",
-       "column of the first wrong value: in S and P the position of the key, in O and output the "
-       "dimension, else 0; null: no value is wrong",
-       0, kEverywhere, wrong_value<&WrongValue::column>},
-      {"kernel", "kernel",
-       "the kernel's value where its first wrong value is; null: no value is wrong, or it is not "
-       "finite",
-       6, kEverywhere, wrong_value<&WrongValue::kernel>},
-      {"float64", "float64",
-       "the float64 value where the kernel's first wrong value is, for M the nearest value "
-       "allowed; null: no value is wrong, or it is not finite",
-       6, kEverywhere, wrong_value<&WrongValue::float64>},
-      {"sixteen_bit", "16-bit",
-       "the emulated 16-bit algorithm's value where the kernel's first wrong value is; null: no "
-       "value is wrong, or it is not finite",
-       6, kEverywhere, wrong_value<&WrongValue::sixteen_bit>},
+  return {
+      {"step", "step", &C::step},
+      {"tensor", "tensor", [](const C& c) { return enum_name(c.tensor); }},
+      {"q_block", "block", &C::q_block},
+      {"kv_tile", "tile", &C::kv_tile},
+      {"verdict", "verdict", verdict},
+      {"max_error", "max error", Look{.decimals = 6}, &C::max_error},
+      {"limit", "limit", Look{.decimals = 6}, &C::limit},
+      {"emulated_error", "16-bit error", Look{.decimals = 6}, &C::emulated_error},
+      {"values", "values", &C::values},
+      {"wrong", "wrong", &C::wrong},
+      {"row", "row", wrong_value<&WrongValue::row>},
+      {"column", "column", wrong_value<&WrongValue::column>},
+      {"kernel", "kernel", Look{.decimals = 6}, wrong_value<&WrongValue::kernel>},
+      {"float64", "float64", Look{.decimals = 6}, wrong_value<&WrongValue::float64>},
+      {"sixteen_bit", "16-bit", Look{.decimals = 6}, wrong_value<&WrongValue::sixteen_bit>},
   };
-  return fields;
 }
 
 Document debug_document(const DebugReport& report) {

@@ -47,6 +47,6 @@ struct DebugReport {
 [[nodiscard]] Document debug_document(const DebugReport& report);
 
 /// The columns of the list of checks.
-[[nodiscard]] const std::vector<Field<StepCheck>>& step_check_fields();
+[[nodiscard]] Fields<StepCheck> step_check_fields();
 
 }  // namespace fatune

@@ -18,16 +18,14 @@ FieldValue detail_field(const Row& row) {
                : FieldValue{};
 }
 
-/// Appends a field for each of the problem's details. `kValueOf` gets a row's value for a detail: a
+/// A field for each of the problem's details. `kValueOf` gets a row's value for a detail: a
 /// function std::optional<DetailValue>(const Row&, const ProblemDetail&).
 template <typename Row, auto kValueOf>
-void add_detail_fields(std::vector<Field<Row>>& fields, Shown shown = kForPrograms) {
-  constexpr int kDecimals = 4;
-  [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
-    (fields.push_back({kProblemDetails.at(kIndex).name, kProblemDetails.at(kIndex).name,
-                       kProblemDetails.at(kIndex).doc, kDecimals, shown,
-                       detail_field<Row, kValueOf, kIndex>}),
-     ...);
+Fields<Row> detail_fields(Shown shown = kForPrograms) {
+  return [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
+    return Fields<Row>{{kProblemDetails.at(kIndex).name, kProblemDetails.at(kIndex).name,
+                        Look{.decimals = 4, .shown = shown},
+                        detail_field<Row, kValueOf, kIndex>}...};
   }
   (std::make_index_sequence<std::tuple_size_v<decltype(kProblemDetails)>>{});
 }

@@ -1,22 +1,16 @@
 #include "emit/device_report.hpp"
 
-#include "emit/device_fields.hpp"
 #include "record/record_json.hpp"
 
 namespace fatune {
 namespace {
 
-const std::vector<Field<ListedDevice>>& listing_fields() {
-  static const std::vector<Field<ListedDevice>> fields{
-      {"index", "#", "number of the GPU, as --device takes it", 0, kEverywhere,
-       [](const ListedDevice& d) { return d.index; }},
-      {"usable", "usable", "whether fatune can measure on the GPU", 0, kEverywhere,
-       [](const ListedDevice& d) { return d.unusable_because.empty(); }},
-      {"unusable_because", "why not", "why fatune cannot measure on the GPU; null: it can", 0,
-       kEverywhere, [](const ListedDevice& d) { return text_or_none(d.unusable_because); },
-       ColumnFit{.least = 20}},
+Fields<ListedDevice> listing_fields() {
+  return {
+      {"index", "#", &ListedDevice::index},
+      {"usable", "usable", [](const ListedDevice& d) { return d.unusable_because.empty(); }},
+      {"unusable_because", "why not", Look{.least = 20}, or_none<&ListedDevice::unusable_because>},
   };
-  return fields;
 }
 
 Json json_device(const ListedDevice& device) {
@@ -67,6 +61,27 @@ Json json_devices(const DeviceReport& report) {
 }
 
 }  // namespace
+
+Fields<DeviceLimits> device_fields() {
+  return {
+      {"name", "name", Look{.least = 14}, &DeviceLimits::name},
+      {"uuid", "uuid", kProgramsOnly, &DeviceLimits::uuid},
+      {"arch", "arch", [](const DeviceLimits& r) { return arch_name(r.arch); }},
+      {"sm_count", "SMs", &DeviceLimits::sm_count},
+      {"clock_khz", "clock kHz", kProgramsOnly, &DeviceLimits::clock_khz},
+      {"memory_gbps", "GB/s", Look{.leaves = 5}, &DeviceLimits::memory_gbps},
+      {"total_memory_bytes", "memory B", Look{.leaves = 6}, &DeviceLimits::total_memory_bytes},
+      {"l2_bytes", "L2 B", Look{.leaves = 4}, &DeviceLimits::l2_bytes},
+      {"smem_per_block_optin_bytes", "smem/block", Look{.leaves = 3},
+       &DeviceLimits::smem_per_block_optin_bytes},
+      {"smem_per_sm_bytes", "smem/SM", kProgramsOnly, &DeviceLimits::smem_per_sm_bytes},
+      {"registers_per_sm", "regs/SM", Look{.leaves = 1}, &DeviceLimits::registers_per_sm},
+      {"max_threads_per_sm", "threads/SM", Look{.leaves = 2}, &DeviceLimits::max_threads_per_sm},
+      {"max_threads_per_block", "threads/block", kProgramsOnly,
+       &DeviceLimits::max_threads_per_block},
+      {"max_blocks_per_sm", "blocks/SM", kProgramsOnly, &DeviceLimits::max_blocks_per_sm},
+  };
+}
 
 Document device_document(const DeviceReport& report) {
   return {[&] { return blocks_of(report); }, [&] { return records_of(report); },

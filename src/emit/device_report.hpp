@@ -21,5 +21,7 @@ struct DeviceReport {
 };
 
 [[nodiscard]] Document device_document(const DeviceReport& report);
+/// The columns of the GPUs' limits.
+[[nodiscard]] Fields<DeviceLimits> device_fields();
 
 }  // namespace fatune

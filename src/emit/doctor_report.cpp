@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "emit/document/colour.hpp"
-
 namespace fatune {
 namespace {
 
@@ -21,17 +19,13 @@ TextColour health_colour(Health health) {
   return kColours.at(static_cast<std::size_t>(health));
 }
 
-const std::vector<Field<Check>>& check_fields() {
-  static const std::vector<Field<Check>> fields{
-      {"subject", "what", "what was examined", 0, kEverywhere, member<&Check::subject>},
-      {"health", "state", "state of the subject: fine, limited or broken", 0, kEverywhere,
-       [](const Check& c) { return std::string(health_name(c.health)); }},
-      {"finding", "finding", "what was found out about the subject", 0, kEverywhere,
-       member<&Check::finding>},
-      {"remedy", "remedy", "what to do about the finding; null: nothing", 0, kEverywhere,
-       [](const Check& c) { return text_or_none(c.remedy); }},
+Fields<Check> check_fields() {
+  return {
+      {"subject", "what", &Check::subject},
+      {"health", "state", [](const Check& c) { return health_name(c.health); }},
+      {"finding", "finding", &Check::finding},
+      {"remedy", "remedy", or_none<&Check::remedy>},
   };
-  return fields;
 }
 
 /// Findings are sentences: on a terminal, one paragraph per check reads better than a table of wide

@@ -28,11 +28,11 @@ struct EmulateReport {
 /// configs/schema/emulate.schema.json. CSV has a row for each configuration, without its findings.
 [[nodiscard]] Document emulate_document(const EmulateReport& report);
 
-[[nodiscard]] const std::vector<Field<EmulatedConfig>>& emulated_config_fields();
-[[nodiscard]] const std::vector<Field<EmulatedFinding>>& emulated_finding_fields();
-[[nodiscard]] const std::vector<Field<EmulatedAccess>>& emulated_access_fields();
-[[nodiscard]] const std::vector<Field<FindingGroup>>& finding_group_fields();
-[[nodiscard]] const std::vector<Field<EmulatedPart>>& emulated_part_fields();
-[[nodiscard]] const std::vector<Field<EmulatedLine>>& emulated_line_fields();
+[[nodiscard]] Fields<EmulatedConfig> emulated_config_fields();
+[[nodiscard]] Fields<EmulatedFinding> emulated_finding_fields();
+[[nodiscard]] Fields<EmulatedAccess> emulated_access_fields();
+[[nodiscard]] Fields<FindingGroup> finding_group_fields();
+[[nodiscard]] Fields<EmulatedPart> emulated_part_fields();
+[[nodiscard]] Fields<EmulatedLine> emulated_line_fields();
 
 }  // namespace fatune

@@ -22,39 +22,24 @@ inline const auto percent_of_limit = [](const auto& row) {
              : std::nullopt;
 };
 
-/// The differences between the lists of fields with error statistics.
-struct ErrorColumns {
-  std::string_view input_doc;
-  std::string_view error_doc;  ///< describes the difference from the exact reference
-  int percent_leaves = 0;
-  Shown mismatched = kEverywhere;
-};
-
+/// The fields of a row's error statistics. `leaves`: when percent_of_limit leaves a narrow table.
+/// `mismatched`: which outputs show the number of mismatches.
 template <typename Row>
-void add_error_fields(std::vector<Field<Row>>& fields, const ErrorColumns& own) {
-  fields.insert(
-      fields.end(),
-      {{"input", "input", own.input_doc, 0, kEverywhere, stat<&ErrorStats::input>,
-        ColumnFit{.leaves = 7, .once = true}},
-       {"output", "output",
-        "the output that was compared: O, or another output, which has only one reference", 0,
-        kForPrograms, stat<&ErrorStats::output>},
-       {"max_abs_error", "max err", own.error_doc, 6, kEverywhere, stat<&ErrorStats::max_abs_error>,
-        ColumnFit{.leaves = 3}},
-       {"max_abs_difference", "max diff", "greatest absolute difference from the 16-bit reference",
-        6, kEverywhere, stat<&ErrorStats::max_abs_difference>, ColumnFit{.leaves = 4}},
-       {"limit", "limit", "upper limit for max_abs_error and max_abs_difference", 6, kEverywhere,
-        stat<&ErrorStats::limit>, ColumnFit{.leaves = 2}},
-       {"percent_of_limit", "% of it",
-        "the greater of max_abs_error and max_abs_difference, in percent of limit", 1, kEverywhere,
-        percent_of_limit, ColumnFit{.leaves = own.percent_leaves}},
-       {"elements", "elements", "number of elements compared", 0, kForPrograms,
-        stat<&ErrorStats::elements>},
-       {"mismatched", "mismatched",
-        "number of elements that differ from the 16-bit reference by more than atol 1e-5, rtol "
-        "1e-3",
-        0, own.mismatched, stat<&ErrorStats::mismatched>,
-        ColumnFit{.leaves = own.mismatched == kEverywhere ? 5 : 0}}});
+Fields<Row> error_fields(int leaves, Shown mismatched) {
+  return {
+      {"input", "input", Look{.leaves = 7, .once = true}, stat<&ErrorStats::input>},
+      {"output", "output", kProgramsOnly, stat<&ErrorStats::output>},
+      {"max_abs_error", "max err", Look{.decimals = 6, .leaves = 3},
+       stat<&ErrorStats::max_abs_error>},
+      {"max_abs_difference", "max diff", Look{.decimals = 6, .leaves = 4},
+       stat<&ErrorStats::max_abs_difference>},
+      {"limit", "limit", Look{.decimals = 6, .leaves = 2}, stat<&ErrorStats::limit>},
+      {"percent_of_limit", "% of it", Look{.decimals = 1, .leaves = leaves}, percent_of_limit},
+      {"elements", "elements", kProgramsOnly, stat<&ErrorStats::elements>},
+      {"mismatched", "mismatched",
+       Look{.shown = mismatched, .leaves = mismatched == kEverywhere ? 5 : 0},
+       stat<&ErrorStats::mismatched>},
+  };
 }
 
 }  // namespace fatune

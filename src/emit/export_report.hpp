@@ -1,7 +1,6 @@
 #pragma once
 
 #include "emit/document/document.hpp"
-#include "emit/document/property.hpp"
 #include "tuned/tuned_file.hpp"
 
 namespace fatune {
@@ -21,24 +20,24 @@ struct ExportRow {
   const TunedProblem& tuned;
   const LeftOut& left_out;
 };
-[[nodiscard]] const std::vector<Field<ExportRow>>& export_row_fields();
+[[nodiscard]] Fields<ExportRow> export_row_fields();
 
 struct ExportDefault {
   const ExportReport& report;
   const DefaultConfig& chosen;
 };
-[[nodiscard]] const std::vector<Field<ExportDefault>>& export_default_fields();
+[[nodiscard]] Fields<ExportDefault> export_default_fields();
 
 /// How good the choices of one step are.
 struct StepRegrets {
   std::string step;  ///< choice_step_name(), or "all"
   RegretSummary regrets;
 };
-[[nodiscard]] const std::vector<Field<StepRegrets>>& step_regret_fields();
+[[nodiscard]] Fields<StepRegrets> step_regret_fields();
 
-[[nodiscard]] const std::vector<Field<CoveringConfig>>& covering_config_fields();
-[[nodiscard]] const std::vector<Field<SkippedResult>>& skipped_result_fields();
-[[nodiscard]] const std::vector<Field<TunedTime>>& tuned_time_fields();
-[[nodiscard]] const std::vector<Field<TunedOrigin>>& tuned_origin_fields();
+[[nodiscard]] Fields<CoveringConfig> covering_config_fields();
+[[nodiscard]] Fields<SkippedResult> skipped_result_fields();
+[[nodiscard]] Fields<TunedTime> tuned_time_fields();
+[[nodiscard]] Fields<TunedOrigin> tuned_origin_fields();
 
 }  // namespace fatune

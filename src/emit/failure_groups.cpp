@@ -66,21 +66,15 @@ std::vector<FailureGroup> failure_groups(const RunReport& run) {
   return grouped(failures);
 }
 
-const std::vector<Field<FailureGroup>>& failure_group_fields() {
+Fields<FailureGroup> failure_group_fields() {
   using G = FailureGroup;
-  static const std::vector<Field<G>> fields{
-      {"count", "count", "number of configurations, on all problems together", 0, kEverywhere,
-       [](const G& g) { return g.count; }},
-      {"outcome", "outcome", "how they ended", 0, kEverywhere,
-       [](const G& g) { return std::string(outcome_name(g.outcome)); }},
-      {"detail", "why", "the reason, with the figures of the example", 0, kEverywhere,
-       member<&G::why>, kWraps},
-      {"config", "for example", "short form of the first of them", 0, kEverywhere,
-       member<&G::config>, ColumnFit{.least = 24, .config = true}},
-      {"problem", "on", "problem of the example", 0, kEverywhere,
-       [](const G& g) { return text_or_none(g.problem); }, ColumnFit{.leaves = 1, .once = true}},
+  return {
+      {"count", "count", &G::count},
+      {"outcome", "outcome", [](const G& g) { return outcome_name(g.outcome); }},
+      {"detail", "why", kWraps, &G::why},
+      {"config", "for example", Look{.least = 24, .config = true}, &G::config},
+      {"problem", "on", Look{.leaves = 1, .once = true}, or_none<&G::problem>},
   };
-  return fields;
 }
 
 }  // namespace fatune

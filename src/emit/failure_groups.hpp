@@ -26,6 +26,6 @@ struct FailureGroup {
 [[nodiscard]] std::vector<FailureGroup> grouped(const std::vector<FailureGroup>& failures);
 /// The configurations without a rank, on all problems of the run, by reason.
 [[nodiscard]] std::vector<FailureGroup> failure_groups(const RunReport& run);
-[[nodiscard]] const std::vector<Field<FailureGroup>>& failure_group_fields();
+[[nodiscard]] Fields<FailureGroup> failure_group_fields();
 
 }  // namespace fatune

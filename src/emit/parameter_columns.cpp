@@ -39,11 +39,8 @@ void append_parameters(const std::vector<RowParameters>& rows, Table& table) {
     if (is_among(name, table.columns, &Table::Column::name)) {
       continue;
     }
-    std::vector<FieldValue> values;
-    for (const RowParameters& row : rows) {
-      values.push_back(parameter_of(row, name));
-    }
-    append_column(table, {.name = name, .heading = name, .fit = {.leaves = 1}}, std::move(values));
+    append_column_of(table, {.name = name, .heading = name, .look = {.leaves = 1}}, rows,
+                     [&](const RowParameters& row) { return parameter_of(row, name); });
   }
 }
 

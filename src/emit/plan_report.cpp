@@ -24,37 +24,25 @@ std::optional<std::string> text_of(const std::string* text) {
   return text == nullptr ? std::nullopt : std::optional(*text);
 }
 
-const std::vector<Field<ListRow>>& list_fields() {
-  static const std::vector<Field<ListRow>> fields{
-      {"status", "status", "kept, pruned or invalid", 0, kEverywhere, member<&ListRow::status>,
-       ColumnFit{.leaves = 1, .once = true}},
-      {"config", "config", "the configuration's short form", 0, kEverywhere,
-       [](const ListRow& r) { return text_of(r.short_form); },
-       ColumnFit{.least = 24, .config = true}},
-      {"rule", "rule", "id of the rule that dropped the configuration", 0, kEverywhere,
-       [](const ListRow& r) { return text_of(r.rule); }},
-      {"reason", "reason", "why the rule drops the configuration", 0, kEverywhere,
-       [](const ListRow& r) { return text_of(r.reason); }, kWraps},
-      {"estimate_us", "estimate us",
-       "the time in microseconds, estimated before compilation; null: no length was given, or the "
-       "configuration cannot run",
-       1, kForPrograms, member<&ListRow::estimate_us>},
+Fields<ListRow> list_fields() {
+  return {
+      {"status", "status", Look{.leaves = 1, .once = true}, &ListRow::status},
+      {"config", "config", Look{.least = 24, .config = true},
+       [](const ListRow& r) { return text_of(r.short_form); }},
+      {"rule", "rule", [](const ListRow& r) { return text_of(r.rule); }},
+      {"reason", "reason", kWraps, [](const ListRow& r) { return text_of(r.reason); }},
+      {"estimate_us", "estimate us", Look{.decimals = 1, .shown = kForPrograms},
+       &ListRow::estimate_us},
   };
-  return fields;
 }
 
-const std::vector<Field<RuleCount>>& rule_fields() {
-  static const std::vector<Field<RuleCount>> fields{
-      {"rule", "rule", "id of the rule", 0, kEverywhere, member<&RuleCount::rule>},
-      {"dropped", "dropped", "number of configurations for which this was the first matching rule",
-       0, kEverywhere, member<&RuleCount::dropped>},
-      {"reason", "reason for the first",
-       "why the rule dropped the first of these configurations; null: it dropped none", 0,
-       kEverywhere, [](const RuleCount& r) { return text_or_none(r.reason); }, kWraps},
-      {"waits", "waits", "whether the rule needs a problem or a device and was not tried", 0,
-       kForPrograms, member<&RuleCount::waits>},
+Fields<RuleCount> rule_fields() {
+  return {
+      {"rule", "rule", &RuleCount::rule},
+      {"dropped", "dropped", &RuleCount::dropped},
+      {"reason", "reason for the first", kWraps, or_none<&RuleCount::reason>},
+      {"waits", "waits", kProgramsOnly, &RuleCount::waits},
   };
-  return fields;
 }
 
 void append_dropped(const char* status, const std::vector<ListedDrop>& dropped,

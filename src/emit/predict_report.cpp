@@ -4,7 +4,6 @@
 
 #include "core/ranges.hpp"
 #include "core/visible_text.hpp"
-#include "emit/device_fields.hpp"
 #include "record/record_json.hpp"
 
 namespace fatune {
@@ -70,7 +69,8 @@ std::optional<std::string> near_gpu(const PredictReport& report) {
 Json predict_object(const PredictReport& report) {
   Json json = json_head("predict");
   json["device"] = record_json(report.device);
-  json.update(json_object(predict_properties(), report));
+  json["why_device"] = json_or_null(report.why_device);
+  json["near_gpu"] = json_or_null(near_gpu(report));
   json["predictions"] = json_list(rows_of(report), json_prediction);
   return json;
 }
@@ -125,98 +125,57 @@ Blocks blocks_of(const PredictReport& report) {
 
 }  // namespace
 
-const std::vector<Field<PredictionRow>>& prediction_fields() {
+Fields<PredictionRow> prediction_fields() {
   using P = PredictionRow;
-  static const std::vector<Field<P>> fields{
-      {"problem", "problem", "the problem that a configuration is chosen for", 0, kEverywhere,
-       [](const P& p) { return describe(p.prediction.problem); }, ColumnFit{.least = 14}},
-      {"step", "chosen by", "step that made the choice (docs/export.md)", 0, kEverywhere,
-       [](const P& p) { return choice_step_name(p.prediction.choice.step); }},
-      {"config", "config", "short form of the chosen configuration; null: nothing is eligible", 0,
-       kEverywhere, [](const P& p) { return text_or_none(p.prediction.choice.short_form); },
-       ColumnFit{.least = 24, .config = true}},
-      {"family", "family", "kernel family of the chosen configuration; null: nothing is eligible",
-       0, kForPrograms, [](const P& p) { return text_or_none(p.prediction.choice.config.family); }},
-      {"source_hash", "source", "SHA-256 of the kernel family's sources; null: nothing is eligible",
-       0, kForPrograms, chosen_hash},
-      {"tuned_on", "tuned on",
-       "tuned problem that the choice was taken from; null: the choice is a default, or nothing is "
-       "eligible",
-       0, kEverywhere,
+  return {
+      {"problem", "problem", Look{.least = 14},
+       [](const P& p) { return describe(p.prediction.problem); }},
+      {"step", "chosen by", [](const P& p) { return choice_step_name(p.prediction.choice.step); }},
+      {"config", "config", Look{.least = 24, .config = true},
+       [](const P& p) { return text_or_none(p.prediction.choice.short_form); }},
+      {"family", "family", kProgramsOnly,
+       [](const P& p) { return text_or_none(p.prediction.choice.config.family); }},
+      {"source_hash", "source", kProgramsOnly, chosen_hash},
+      {"tuned_on", "tuned on", Look{.leaves = 2, .least = 14},
        [](const P& p) {
          const TunedProblem* const row = row_of(p);
          return row == nullptr ? std::nullopt : std::optional(describe(row->problem));
-       },
-       ColumnFit{.leaves = 2, .least = 14}},
-      {"tuned_on_gpu", "of",
-       "product name of the GPU that tuned_on was tuned on; null: tuned_on is null", 0,
-       kForPrograms,
+       }},
+      {"tuned_on_gpu", "of", kProgramsOnly,
        [](const P& p) {
          const TunedProblem* const row = row_of(p);
          return row == nullptr ? std::nullopt : std::optional(row->gpu.name);
        }},
-      {"expected_regret_percent", "expected %",
-       "regret to expect, in percent: the median regret of such choices for tuned problems that "
-       "were left out; null: not known, as outside the range that was tuned (untuned)",
-       2, kEverywhere, [](const P& p) { return p.prediction.regret.typical_percent; }},
-      {"worst_regret_percent", "worst %",
-       "greatest of the regrets that expected_regret_percent is computed from; null: not known", 2,
-       kEverywhere, [](const P& p) { return p.prediction.regret.worst_percent; }},
-      {"regrets_known", "of",
-       "number of regrets that expected_regret_percent and worst_regret_percent are computed from",
-       0, kEverywhere, [](const P& p) { return p.prediction.regret.known; },
-       ColumnFit{.leaves = 1}},
-      {"untuned", "untuned",
-       "why no tuned problem is like this one: the property that is outside the range that was "
-       "tuned, its value, and that range (docs/export.md); null: the problem is in the range, or "
-       "nothing is eligible",
-       0, kForPrograms, [](const P& p) { return text_or_none(p.prediction.choice.untuned); }},
-      {"measure_with", "measure with",
-       "the command that measures the problem; null: untuned is null", 0, kForPrograms,
-       [](const P& p) { return measuring_command(p); }},
-      {"reason", "reason", "why nothing is eligible; null: a configuration was chosen", 0,
-       kEverywhere, [](const P& p) { return text_or_none(p.prediction.choice.refusal); }, kWraps},
+      {"expected_regret_percent", "expected %", Look{.decimals = 2},
+       [](const P& p) { return p.prediction.regret.typical_percent; }},
+      {"worst_regret_percent", "worst %", Look{.decimals = 2},
+       [](const P& p) { return p.prediction.regret.worst_percent; }},
+      {"regrets_known", "of", Look{.leaves = 1},
+       [](const P& p) { return p.prediction.regret.known; }},
+      {"untuned", "untuned", kProgramsOnly,
+       [](const P& p) { return text_or_none(p.prediction.choice.untuned); }},
+      {"measure_with", "measure with", kProgramsOnly, measuring_command},
+      {"reason", "reason", kWraps,
+       [](const P& p) { return text_or_none(p.prediction.choice.refusal); }},
   };
-  return fields;
 }
 
-const Properties<PredictReport>& predict_properties() {
-  using R = PredictReport;
-  static const Properties<R> properties{
-      {"why_device", "why the choices are for this device; null: it was named",
-       [](const R& r) { return text_or_none(r.why_device); }},
-      {"near_gpu",
-       "product name of the nearest tuned GPU of the device's architecture; null: problems were "
-       "tuned on the device itself, or on no GPU of its architecture",
-       [](const R& r) { return near_gpu(r); }},
-  };
-  return properties;
-}
-
-const std::vector<Field<NeighbourRow>>& neighbour_fields() {
+Fields<NeighbourRow> neighbour_fields() {
   using N = NeighbourRow;
-  static const std::vector<Field<N>> fields{
-      {"problem", "problem", "the tuned problem", 0, kEverywhere,
-       [](const N& n) { return describe(tuned(n).problem); }, ColumnFit{.least = 14}},
-      {"gpu", "gpu", "product name of the GPU that the problem was tuned on", 0, kEverywhere,
-       [](const N& n) { return tuned(n).gpu.name; }, ColumnFit{.leaves = 2, .once = true}},
-      {"buckets_apart", "buckets", "number of buckets between the two problems (docs/export.md)", 0,
-       kEverywhere, [](const N& n) { return n.neighbour.near.distance.buckets; }},
-      {"octaves_apart", "octaves",
-       "number of octaves between the two problems: the sum over all numbers of docs/export.md", 2,
-       kEverywhere, [](const N& n) { return n.neighbour.near.distance.octaves; },
-       ColumnFit{.leaves = 1}},
-      {"winner", "winner", "short form of the tuned problem's winner", 0, kEverywhere,
-       [](const N& n) { return tuned(n).times.front().short_form; },
-       ColumnFit{.least = 24, .config = true}},
-      {"time_us", "us", "median time of the winner in microseconds", 1, kEverywhere,
-       [](const N& n) { return tuned(n).times.front().time_us; }, ColumnFit{.leaves = 3}},
-      {"regret_percent", "regret %",
-       "by how many percent the chosen configuration is slower than the winner on the tuned "
-       "problem; null: its time there is not known",
-       2, kEverywhere, [](const N& n) { return n.neighbour.regret_percent; }},
+  return {
+      {"problem", "problem", Look{.least = 14},
+       [](const N& n) { return describe(tuned(n).problem); }},
+      {"gpu", "gpu", Look{.leaves = 2, .once = true}, [](const N& n) { return tuned(n).gpu.name; }},
+      {"buckets_apart", "buckets", [](const N& n) { return n.neighbour.near.distance.buckets; }},
+      {"octaves_apart", "octaves", Look{.decimals = 2, .leaves = 1},
+       [](const N& n) { return n.neighbour.near.distance.octaves; }},
+      {"winner", "winner", Look{.least = 24, .config = true},
+       [](const N& n) { return tuned(n).times.front().short_form; }},
+      {"time_us", "us", Look{.decimals = 1, .leaves = 3},
+       [](const N& n) { return tuned(n).times.front().time_us; }},
+      {"regret_percent", "regret %", Look{.decimals = 2},
+       [](const N& n) { return n.neighbour.regret_percent; }},
   };
-  return fields;
 }
 
 Document predict_document(const PredictReport& report) {

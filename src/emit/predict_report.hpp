@@ -1,7 +1,6 @@
 #pragma once
 
 #include "emit/document/document.hpp"
-#include "emit/document/property.hpp"
 #include "tuned/prediction.hpp"
 #include "tuned/tuned_file.hpp"
 
@@ -14,19 +13,18 @@ struct PredictReport {
   std::string why_device;  ///< why it is this device; empty: the user named it
   std::vector<Prediction> predictions;
 };
-[[nodiscard]] const Properties<PredictReport>& predict_properties();
 [[nodiscard]] Document predict_document(const PredictReport& report);
 
 struct PredictionRow {
   const PredictReport& report;
   const Prediction& prediction;
 };
-[[nodiscard]] const std::vector<Field<PredictionRow>>& prediction_fields();
+[[nodiscard]] Fields<PredictionRow> prediction_fields();
 
 struct NeighbourRow {
   const TunedTable& table;
   const Neighbour& neighbour;
 };
-[[nodiscard]] const std::vector<Field<NeighbourRow>>& neighbour_fields();
+[[nodiscard]] Fields<NeighbourRow> neighbour_fields();
 
 }  // namespace fatune

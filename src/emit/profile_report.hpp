@@ -43,4 +43,7 @@ struct ProfileReport {
 /// and a second table for each problem has a row for each figure.
 [[nodiscard]] Document profile_document(const ProfileReport& report);
 
+/// The fields of a profiled configuration, without its counters.
+[[nodiscard]] Fields<ProfiledConfig> profiled_config_fields();
+
 }  // namespace fatune

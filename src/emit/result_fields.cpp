@@ -15,8 +15,6 @@
 namespace fatune {
 namespace {
 
-using Fields = std::vector<Field<ResultRow>>;
-
 std::optional<int> rank_or_none(int rank) { return rank == 0 ? std::nullopt : std::optional(rank); }
 
 std::optional<double> us_of(const ResultRow& row) {
@@ -106,38 +104,29 @@ const auto deterministic = [](const ResultRow& row) {
 };
 
 /// The rank, the configuration and its outcome.
-Fields outcome_fields() {
+Fields<ResultRow> outcome_fields() {
   return {
-      {"rank", "rank", doc_of<Result>("rank"), 0, kInRanking,
+      {"rank", "rank", Look{.shown = kInRanking},
        [](const ResultRow& r) { return rank_or_none(r.result->rank); }},
-      {"tie_group", "tie", doc_of<Result>("tie_group"), 0, kInRanking,
-       [](const ResultRow& r) { return rank_or_none(r.result->tie_group); },
-       ColumnFit{.leaves = 10}},
-      {"config", "config", doc_of<Result>("config"), 0, kEverywhere,
-       [](const ResultRow& r) { return r.result->short_form; }, ColumnFit{.config = true}},
-      {kFamilyField, "family", doc_of<Result>(kFamilyField), 0, kEverywhere,
-       [](const ResultRow& r) { return text_or_none(r.result->config.family); },
-       ColumnFit{.leaves = 13}},
-      {"outcome", "outcome", doc_of<Result>("outcome"), 0, kInFailures,
-       [](const ResultRow& r) { return outcome_name(r.result->outcome); }, ColumnFit{.once = true}},
-      {"measured", "measured", "false: nothing was timed for this result", 0, kForPrograms,
+      {"tie_group", "tie", Look{.shown = kInRanking, .leaves = 10},
+       [](const ResultRow& r) { return rank_or_none(r.result->tie_group); }},
+      {"config", "config", Look{.config = true},
+       [](const ResultRow& r) { return r.result->short_form; }},
+      {kFamilyField, "family", Look{.leaves = 13},
+       [](const ResultRow& r) { return text_or_none(r.result->config.family); }},
+      {"outcome", "outcome", Look{.shown = kInFailures, .once = true},
+       [](const ResultRow& r) { return outcome_name(r.result->outcome); }},
+      {"measured", "measured", kProgramsOnly,
        [](const ResultRow& r) { return std::holds_alternative<Measured>(r.result->outcome); }},
-      {"verified", "verified",
-       "how the output was found correct: gpu, or emulated (on the CPU, on a small problem); null: "
-       "it was not",
-       0, kForPrograms,
+      {"verified", "verified", kProgramsOnly,
        [](const ResultRow& r) { return text_or_none(verified_by(r.result->outcome)); }},
-      {"deterministic", "deterministic",
-       "false: correct outputs for the same inputs differed from run to run; null: not measured", 0,
-       kForPrograms, deterministic},
-      {"reused", "reused", doc_of<Result>("reused"), 0, kForPrograms,
-       [](const ResultRow& r) { return r.result->reused; }},
-      {"pruned_by", "pruned by", doc_of<Result>("pruned_by"), 0, kEverywhere,
-       [](const ResultRow& r) { return text_or_none(r.result->pruned_by); },
-       ColumnFit{.leaves = 12}},
-      {"proposed_by", "proposed by", doc_of<Result>("proposed_by"), 0, kForPrograms,
+      {"deterministic", "deterministic", kProgramsOnly, deterministic},
+      {"reused", "reused", kProgramsOnly, [](const ResultRow& r) { return r.result->reused; }},
+      {"pruned_by", "pruned by", Look{.leaves = 12},
+       [](const ResultRow& r) { return text_or_none(r.result->pruned_by); }},
+      {"proposed_by", "proposed by", kProgramsOnly,
        [](const ResultRow& r) { return text_or_none(r.result->proposed_by); }},
-      {"proposal", "proposal", doc_of<Result>("proposal"), 0, kForPrograms,
+      {"proposal", "proposal", kProgramsOnly,
        [](const ResultRow& r) {
          return r.result->proposal == 0 ? std::nullopt : std::optional(r.result->proposal);
        }},
@@ -145,189 +134,132 @@ Fields outcome_fields() {
 }
 
 /// Measured or estimated times.
-Fields timing_fields() {
+Fields<ResultRow> timing_fields() {
   return {
-      {"time_us", "us", doc_of<Result>("time_us"), 1, kInRanking,
-       [](const ResultRow& r) { return us_of(r); }},
-      {"mean_us", "mean", doc_of<Result>("mean_us"), 1, kForPrograms, timing<&Timing::mean_us>},
-      {"min_us", "min", doc_of<Result>("min_us"), 1, kInRanking, timing<&Timing::min_us>,
-       ColumnFit{.leaves = 3}},
-      {"max_us", "max", doc_of<Result>("max_us"), 1, kForPrograms, timing<&Timing::max_us>},
-      {"stddev_us", "stddev", doc_of<Result>("stddev_us"), 2, kInRanking,
-       timing<&Timing::stddev_us, 2>, ColumnFit{.leaves = 2}},
-      {"median_low_us", "low", doc_of<Result>("median_low_us"), 1, kForPrograms,
+      {"time_us", "us", Look{.decimals = 1, .shown = kInRanking}, us_of},
+      {"mean_us", "mean", Look{.decimals = 1, .shown = kForPrograms}, timing<&Timing::mean_us>},
+      {"min_us", "min", Look{.decimals = 1, .shown = kInRanking, .leaves = 3},
+       timing<&Timing::min_us>},
+      {"max_us", "max", Look{.decimals = 1, .shown = kForPrograms}, timing<&Timing::max_us>},
+      {"stddev_us", "stddev", Look{.decimals = 2, .shown = kInRanking, .leaves = 2},
+       timing<&Timing::stddev_us, 2>},
+      {"median_low_us", "low", Look{.decimals = 1, .shown = kForPrograms},
        timing<&Timing::median_low_us>},
-      {"median_high_us", "high", doc_of<Result>("median_high_us"), 1, kForPrograms,
+      {"median_high_us", "high", Look{.decimals = 1, .shown = kForPrograms},
        timing<&Timing::median_high_us>},
-      {"samples", "n", doc_of<Result>("samples"), 0, kInRanking, sample_count,
-       ColumnFit{.leaves = 4}},
-      {"part_share", "part", doc_of<Result>("part_share"), 2, kInRanking, part_share,
-       ColumnFit{.leaves = 14}},
-      {"relative_percent", "rel %", doc_of<Result>("relative_percent"), 1, kInRanking,
+      {"samples", "n", Look{.shown = kInRanking, .leaves = 4}, sample_count},
+      {"part_share", "part", Look{.decimals = 2, .shown = kInRanking, .leaves = 14}, part_share},
+      {"relative_percent", "rel %", Look{.decimals = 1, .shown = kInRanking, .leaves = 9},
        [](const ResultRow& r) {
          return r.result->rank == 0 ? std::nullopt : std::optional(r.result->relative_percent);
-       },
-       ColumnFit{.leaves = 9}},
+       }},
   };
 }
 
 /// The times as FLOP per second, in three conventions.
-Fields throughput_fields() {
+Fields<ResultRow> throughput_fields() {
   return {
-      {"literature_tflops", "TFLOP/s",
-       "10^12 FLOP per second by the literature's convention: 4*s^2*d*batch*heads, half when "
-       "causal",
-       1, kInRanking, [](const ResultRow& r) { return literature_tflops(*r.problem, *r.result); },
-       ColumnFit{.leaves = 11}},
-      {"attention_tflops", "attn",
-       "10^12 FLOP per second by the attention count: batch*heads*(4*s^2*d + 6*s^2)", 1,
-       kForPrograms,
+      {"literature_tflops", "TFLOP/s", Look{.decimals = 1, .shown = kInRanking, .leaves = 11},
+       [](const ResultRow& r) { return literature_tflops(*r.problem, *r.result); }},
+      {"attention_tflops", "attn", Look{.decimals = 1, .shown = kForPrograms},
        [](const ResultRow& r) { return tflops(r, attention_flop(r.problem->problem)); }},
-      {"total_tflops", "total",
-       "10^12 FLOP per second by the configuration's own count, softmax and rescaling included", 1,
-       kForPrograms,
+      {"total_tflops", "total", Look{.decimals = 1, .shown = kForPrograms},
        [](const ResultRow& r) {
          return r.result->total_flop ? tflops(r, *r.result->total_flop) : std::nullopt;
        }},
-      {"percent_of_matmul", "% dense",
-       "literature_tflops in percent of the rate of dense matrix products in the same run; null: "
-       "not known, or the time is from an earlier run",
-       1, kForPrograms,
+      {"percent_of_matmul", "% dense", Look{.decimals = 1, .shown = kForPrograms},
        [](const ResultRow& r) { return percent_of_matmul(*r.problem, *r.result); }},
-      {"percent_of_peak_at_clock", "% peak",
-       "literature_tflops in percent of the tensor cores' nominal peak at the median SM clock of "
-       "the samples; null: not known, or the time is from an earlier run",
-       1, kForPrograms,
+      {"percent_of_peak_at_clock", "% peak", Look{.decimals = 1, .shown = kForPrograms},
        [](const ResultRow& r) { return percent_of_peak_at_clock(*r.run, *r.problem, *r.result); }},
   };
 }
 
 /// The resources that the machine code needs.
-Fields resource_fields() {
+Fields<ResultRow> resource_fields() {
   return {
-      {"registers_per_thread", "regs", doc_of<Result>("registers_per_thread"), 0, kInRanking,
-       fact<&ResourceFacts::registers_per_thread>, ColumnFit{.leaves = 8}},
-      {"spill_store_bytes", "spill st", doc_of<Result>("spill_store_bytes"), 0, kForPrograms,
-       fact<&ResourceFacts::spill_store_bytes>},
-      {"spill_load_bytes", "spill", doc_of<Result>("spill_load_bytes"), 0, kInRanking,
-       fact<&ResourceFacts::spill_load_bytes>, ColumnFit{.leaves = 7}},
-      {"local_bytes", "local", doc_of<Result>("local_bytes"), 0, kForPrograms,
-       fact<&ResourceFacts::local_bytes>},
-      {"static_smem_bytes", "static smem", doc_of<Result>("static_smem_bytes"), 0, kForPrograms,
-       fact<&ResourceFacts::static_smem_bytes>},
-      {"dynamic_smem_bytes", "dynamic smem", doc_of<Result>("dynamic_smem_bytes"), 0, kForPrograms,
+      {"registers_per_thread", "regs", Look{.shown = kInRanking, .leaves = 8},
+       fact<&ResourceFacts::registers_per_thread>},
+      {"spill_store_bytes", "spill st", kProgramsOnly, fact<&ResourceFacts::spill_store_bytes>},
+      {"spill_load_bytes", "spill", Look{.shown = kInRanking, .leaves = 7},
+       fact<&ResourceFacts::spill_load_bytes>},
+      {"local_bytes", "local", kProgramsOnly, fact<&ResourceFacts::local_bytes>},
+      {"static_smem_bytes", "static smem", kProgramsOnly, fact<&ResourceFacts::static_smem_bytes>},
+      {"dynamic_smem_bytes", "dynamic smem", kProgramsOnly,
        if_compiled<&Result::dynamic_smem_bytes>},
-      {"smem_bytes", "smem", "shared memory per block in bytes, static and dynamic", 0, kInRanking,
+      {"smem_bytes", "smem", Look{.shown = kInRanking, .leaves = 5},
        [](const ResultRow& r) {
          return r.result->facts ? std::optional(r.result->facts->static_smem_bytes +
                                                 r.result->dynamic_smem_bytes)
                                 : std::nullopt;
-       },
-       ColumnFit{.leaves = 5}},
-      {"threads_per_block", "threads", doc_of<Result>("threads_per_block"), 0, kForPrograms,
-       if_compiled<&Result::threads_per_block>},
-      {"blocks_per_sm", "blk/SM", doc_of<Result>("blocks_per_sm"), 0, kInRanking,
-       if_compiled<&Result::blocks_per_sm>, ColumnFit{.leaves = 6}},
-      {"code_bytes", "code", doc_of<Result>("code_bytes"), 0, kForPrograms,
-       fact<&ResourceFacts::code_bytes>},
-      {"compile_ms", "compile ms", doc_of<Result>("compile_ms"), 0, kForPrograms,
-       if_compiled<&Result::compile_ms>},
-      {"from_cache", "cached", doc_of<Result>("from_cache"), 0, kForPrograms,
-       if_compiled<&Result::from_cache>},
+       }},
+      {"threads_per_block", "threads", kProgramsOnly, if_compiled<&Result::threads_per_block>},
+      {"blocks_per_sm", "blk/SM", Look{.shown = kInRanking, .leaves = 6},
+       if_compiled<&Result::blocks_per_sm>},
+      {"code_bytes", "code", kProgramsOnly, fact<&ResourceFacts::code_bytes>},
+      {"compile_ms", "compile ms", kProgramsOnly, if_compiled<&Result::compile_ms>},
+      {"from_cache", "cached", kProgramsOnly, if_compiled<&Result::from_cache>},
   };
 }
 
 /// Where the outcome comes from, the verification, and what identifies the kernel in other tools
 /// and files.
-Fields record_fields() {
+Fields<ResultRow> record_fields() {
   return {
-      {"same_code_as", "same code as", doc_of<Result>("same_code_as"), 0, kEverywhere,
-       [](const ResultRow& r) { return text_or_none(r.result->same_code_as); },
-       ColumnFit{.leaves = 1, .config = true}},
-      {"max_abs_error", "max err",
-       "greatest absolute difference from the fp32 reference, on the input closest to its limit", 5,
-       kForPrograms, error_stat<&ErrorStats::max_abs_error>},
-      {"max_abs_error_limit", "err limit",
-       "upper limit for max_abs_error: twice the 16-bit reference's own greatest difference from "
-       "the fp32 reference",
-       5, kForPrograms, error_stat<&ErrorStats::limit>},
-      {"mismatched_percent", "mismatch %",
-       "percentage of elements that differ from the 16-bit reference by more than atol 1e-5, rtol "
-       "1e-3",
-       3, kForPrograms, mismatched_percent},
-      {"not_verified_because", "not verified", doc_of<Result>("not_verified_because"), 0,
-       kForPrograms, not_verified_because},
-      {"estimated_from", "from", doc_of<Result>("estimated_from"), 0, kForPrograms, estimated_from},
-      {"kernel_name", "kernel", doc_of<Result>("kernel_name"), 0, kForPrograms,
+      {"same_code_as", "same code as", Look{.leaves = 1, .config = true},
+       [](const ResultRow& r) { return text_or_none(r.result->same_code_as); }},
+      {"max_abs_error", "max err", Look{.decimals = 5, .shown = kForPrograms},
+       error_stat<&ErrorStats::max_abs_error>},
+      {"max_abs_error_limit", "err limit", Look{.decimals = 5, .shown = kForPrograms},
+       error_stat<&ErrorStats::limit>},
+      {"mismatched_percent", "mismatch %", Look{.decimals = 3, .shown = kForPrograms},
+       mismatched_percent},
+      {"not_verified_because", "not verified", kProgramsOnly, not_verified_because},
+      {"estimated_from", "from", kProgramsOnly, estimated_from},
+      {"kernel_name", "kernel", kProgramsOnly,
        [](const ResultRow& r) { return text_or_none(r.result->kernel_name); }},
-      {"artifact_key", "key", doc_of<Result>("artifact_key"), 0, kForPrograms,
+      {"artifact_key", "key", kProgramsOnly,
        [](const ResultRow& r) { return text_or_none(r.result->artifact_key); }},
-      {"detail", "detail", "why the configuration has no rank; null: it has one", 0, kInFailures,
-       why_not_ranked, kWraps},
+      {"detail", "detail", Look{.shown = kInFailures, .least = 24}, why_not_ranked},
   };
-}
-
-Fields concatenated(std::initializer_list<Fields> groups) {
-  Fields fields;
-  for (const Fields& group : groups) {
-    fields.insert(fields.end(), group.begin(), group.end());
-  }
-  return fields;
 }
 
 std::optional<DetailValue> result_detail(const ResultRow& row, const ProblemDetail& detail) {
   return detail_value(detail, row.problem->problem);
 }
 
-std::vector<Field<ResultRow>> documented_problem_fields() {
+Fields<ResultRow> plain_problem_fields() {
   return {
-      {"dtype", "dtype", "element type of Q, K, V and O", 0, kEverywhere,
-       [](const ResultRow& r) { return std::string(dtype_name(r.problem->problem.dtype)); }},
-      {"batch", "batch", "number of sequences per launch", 0, kEverywhere,
-       [](const ResultRow& r) { return r.problem->problem.batch; }},
-      {"seq_len", "seq", "number of queries in a sequence", 0, kEverywhere,
-       [](const ResultRow& r) { return r.problem->problem.seq_len; }},
-      {"heads", "heads", "number of attention heads", 0, kEverywhere,
-       [](const ResultRow& r) { return r.problem->problem.heads; }},
-      {"d_head", "d_head", "head dimension", 0, kEverywhere,
-       [](const ResultRow& r) { return r.problem->problem.d_head; }},
-      {"causal", "causal", "whether a query sees only keys up to its own position", 0, kEverywhere,
-       [](const ResultRow& r) { return r.problem->problem.causal; }},
+      {"dtype", "dtype", [](const ResultRow& r) { return dtype_name(r.problem->problem.dtype); }},
+      {"batch", "batch", [](const ResultRow& r) { return r.problem->problem.batch; }},
+      {"seq_len", "seq", [](const ResultRow& r) { return r.problem->problem.seq_len; }},
+      {"heads", "heads", [](const ResultRow& r) { return r.problem->problem.heads; }},
+      {"d_head", "d_head", [](const ResultRow& r) { return r.problem->problem.d_head; }},
+      {"causal", "causal", [](const ResultRow& r) { return r.problem->problem.causal; }},
   };
 }
 
 }  // namespace
 
-const std::vector<Field<ResultRow>>& problem_fields() {
-  static const std::vector<Field<ResultRow>> all = [] {
-    std::vector<Field<ResultRow>> fields = documented_problem_fields();
-    add_detail_fields<ResultRow, result_detail>(fields);
-    fields.push_back({"run", "run", "number of the repetition of the whole measurement, from 1", 0,
-                      kEverywhere, [](const ResultRow& r) { return r.problem->run; }});
-    return fields;
-  }();
-  return all;
+Fields<ResultRow> problem_fields() {
+  return joined_fields<ResultRow>(
+      {plain_problem_fields(),
+       detail_fields<ResultRow, result_detail>(),
+       {{"run", "run", [](const ResultRow& r) { return r.problem->run; }}}});
 }
 
-const std::vector<Field<ResultRow>>& run_fields() {
-  static const std::vector<Field<ResultRow>> fields{
-      {"matmul_tflops", "dense",
-       "rate of dense matrix products of the problem's element type in 10^12 FLOP per second, "
-       "measured just before the problem; null: not measured",
-       1, kForPrograms,
+Fields<ResultRow> run_fields() {
+  return {
+      {"matmul_tflops", "dense", Look{.decimals = 1, .shown = kForPrograms},
        [](const ResultRow& r) {
          return r.problem->matmul ? std::optional(r.problem->matmul->tflops) : std::nullopt;
        }},
-      {"device", "device", "name of the GPU, or of the device that was estimated for", 0,
-       kForPrograms, [](const ResultRow& r) { return r.run->device.name; }},
+      {"device", "device", kProgramsOnly, [](const ResultRow& r) { return r.run->device.name; }},
   };
-  return fields;
 }
 
-const std::vector<Field<ResultRow>>& result_fields() {
-  static const Fields fields = concatenated(
+Fields<ResultRow> result_fields() {
+  return joined_fields<ResultRow>(
       {outcome_fields(), timing_fields(), throughput_fields(), resource_fields(), record_fields()});
-  return fields;
 }
 
 }  // namespace fatune

@@ -15,12 +15,12 @@ struct ResultRow {
 };
 
 /// The columns of a sweep's or run's results, in the order in which they are printed.
-[[nodiscard]] const std::vector<Field<ResultRow>>& result_fields();
+[[nodiscard]] Fields<ResultRow> result_fields();
 /// The problem's own columns: in CSV they stand before the result's, in JSON once per problem.
-[[nodiscard]] const std::vector<Field<ResultRow>>& problem_fields();
+[[nodiscard]] Fields<ResultRow> problem_fields();
 /// The run's own columns: in CSV, which may have several runs, they stand after the result's, in
 /// JSON once per run.
-[[nodiscard]] const std::vector<Field<ResultRow>>& run_fields();
+[[nodiscard]] Fields<ResultRow> run_fields();
 
 /// The name of the result field that only reports of several families show to people.
 inline constexpr std::string_view kFamilyField = "family";

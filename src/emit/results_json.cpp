@@ -33,27 +33,19 @@ void add_derived(const RunReport& run, Json& problems) {
 
 }  // namespace
 
-const std::vector<Field<ResultRow>>& derived_result_fields() {
-  static const std::vector<Field<ResultRow>> derived = [] {
+const Fields<ResultRow>& derived_result_fields() {
+  static const Fields<ResultRow> derived = [] {
     std::set<std::string_view> members;
     for (const RecordMember& member : record_members<Result>()) {
       if (!member.of_alternative) {
         members.insert(member.info.name);
       }
     }
-    std::vector<Field<ResultRow>> fields = result_fields();
+    Fields<ResultRow> fields = result_fields();
     std::erase_if(fields, [&](const auto& field) { return members.contains(field.name); });
     return fields;
   }();
   return derived;
-}
-
-const std::vector<DerivedMember>& derived_run_members() {
-  static const std::vector<DerivedMember> all{
-      {"gpu_busy_percent",
-       "percentage of wall_s in which the GPUs verified or measured; null: nothing was measured"},
-      {"summary", "the result of the run, from medians or estimates"}};
-  return all;
 }
 
 Json results_object(const RunReport& report) {

@@ -15,15 +15,9 @@ namespace fatune {
 [[nodiscard]] Json results_object(const RunReport& report);
 [[nodiscard]] Json runs_object(const std::vector<RunReport>& reports);
 
-/// What JSON has about a run, beside the members of its report.
-struct DerivedMember {
-  std::string_view name;
-  std::string_view doc;
-};
-[[nodiscard]] const std::vector<DerivedMember>& derived_run_members();
 /// The fields of a result that are not among its members, or not with every outcome. JSON has them
 /// for every result.
-[[nodiscard]] const std::vector<Field<ResultRow>>& derived_result_fields();
+[[nodiscard]] const Fields<ResultRow>& derived_result_fields();
 
 struct ProblemOfRun {
   const RunReport& run;

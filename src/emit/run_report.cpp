@@ -31,8 +31,6 @@ constexpr const char* kNotMeasuredEnd =
     "NOT MEASURED: nothing was timed; the ranking above is an estimate";
 
 using Rows = std::vector<ResultRow>;
-using Fields = std::vector<Field<ResultRow>>;
-
 Rows rows_of(const RunReport& run, const ProblemReport& problem,
              const std::vector<Result>& results) {
   Rows rows;
@@ -52,17 +50,9 @@ void append_rows(const RunReport& report, Rows& rows) {
   }
 }
 
-Fields csv_fields() {
-  Fields fields;
-  for (const auto* of : {&problem_fields(), &result_fields(), &run_fields()}) {
-    fields.insert(fields.end(), of->begin(), of->end());
-  }
-  return fields;
-}
-
 /// Leaves out the family if all rows are of the run's family, which the report's first line names.
-Fields fields_for_people(const Rows& rows) {
-  Fields fields = result_fields();
+Fields<ResultRow> fields_for_people(const Rows& rows) {
+  Fields<ResultRow> fields = result_fields();
   if (std::ranges::all_of(rows, [](const ResultRow& row) {
         return row.result->config.family == row.run->family;
       })) {
@@ -152,10 +142,8 @@ std::string warnings_text(const ProblemReport& problem) {
 }
 
 block::Rows block_of(Rows rows, std::size_t top = 0) {
-  const Fields fields = fields_for_people(rows);
-  const std::size_t more = rows.size() - count_shown(rows.size(), top);
-  rows.erase(rows.end() - static_cast<std::ptrdiff_t>(more), rows.end());
-  return {table_of(fields, rows), Shown::in_ranking, more};
+  const auto fields = fields_for_people(rows);
+  return first_rows(fields, std::move(rows), top);
 }
 
 Blocks ranking_of(const RunReport& run, const ProblemReport& problem, std::size_t top) {
@@ -429,8 +417,8 @@ Blocks blocks_of(const RunReport& report, std::size_t top,
 }
 
 Table table_of_results(const Rows& rows) {
-  const Fields fields = csv_fields();
-  Table table = table_of(fields, rows);
+  Table table =
+      table_of(joined_fields<ResultRow>({problem_fields(), result_fields(), run_fields()}), rows);
   if (!rows.empty()) {
     append_parameters(rows, table);
     append_counters(results_of(rows), table);

@@ -1,14 +1,51 @@
 #include "emit/sass_map_report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "core/visible_text.hpp"
+#include "sass/listing_text.hpp"
 
 namespace fatune {
 namespace {
+
+std::string main_loop_classes(const MapLineRow& row) {
+  std::array<std::int64_t, kOpcodeClasses> counts{};
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    counts[i] = row.count.classes[i].main_loop;
+  }
+  return classes_text(counts);
+}
+
+/// A field for each instruction class.
+template <std::size_t... kClasses>
+Fields<MapLineRow> class_fields(std::index_sequence<kClasses...> /*all*/) {
+  return {{opcode_classes()[kClasses].name, opcode_classes()[kClasses].name, kProgramsOnly,
+           [](const MapLineRow& r) { return r.count.classes[kClasses].main_loop; }}...};
+}
+
+Fields<MapLineRow> line_fields() {
+  using R = MapLineRow;
+  return {
+      {"file", "file", Look{.once = true}, [](const R& r) { return r.count.at.file; }},
+      {"line", "line", [](const R& r) { return r.count.at.line; }},
+      {"main_loop", "loop", [](const R& r) { return r.count.own.main_loop; }},
+      {"main_loop_with_inlined", "loop+",
+       [](const R& r) { return r.count.with_inlined.main_loop; }},
+      {"conditional", "cond", Look{.leaves = 1},
+       [](const R& r) { return r.count.own.conditional; }},
+      {"total", "total", Look{.leaves = 2}, [](const R& r) { return r.count.own.total; }},
+      {"total_with_inlined", "total+", Look{.leaves = 3},
+       [](const R& r) { return r.count.with_inlined.total; }},
+      {"classes", "classes in the loop", kWraps,
+       [](const R& r) { return text_or_none(main_loop_classes(r)); }},
+      {"text", "source", kWraps, or_none<&R::text>},
+  };
+}
 
 Json json_selection(const MapSelection& selection) {
   return {{"what", selection.what},
@@ -39,8 +76,7 @@ std::string headline(const SassMapReport& report) {
 
 /// A table under its name, or "none" if it has no rows.
 template <typename Row>
-Blocks section(const char* name, const std::vector<Field<Row>>& fields,
-               const std::vector<Row>& rows) {
+Blocks section(const char* name, const Fields<Row>& fields, const std::vector<Row>& rows) {
   Blocks blocks{block::Text{fmt::format("\n{}\n\n", name)}};
   blocks.push_back(rows.empty() ? Block{block::Text{"none\n"}}
                                 : Block{block::Rows{table_of(fields, rows)}});
@@ -56,11 +92,7 @@ Blocks selection_of(const MapSelection& selection) {
 }
 
 Blocks lines_of(const std::vector<MapLineRow>& lines, std::size_t top) {
-  const std::size_t shown = count_shown(lines.size(), top);
-  const std::vector<MapLineRow> rows(lines.begin(),
-                                     lines.begin() + static_cast<std::ptrdiff_t>(shown));
-  return {block::Text{"\n"}, block::Rows{table_of(map_line_fields(), rows)},
-          block::Text{more_rows_text(lines.size() - shown)}};
+  return {block::Text{"\n"}, first_rows(map_line_fields(), lines, top)};
 }
 
 Blocks blocks_of(const SassMapReport& report, std::size_t top) {
@@ -85,6 +117,34 @@ std::string annotated_line(std::size_t number, const std::string& text, const Li
 }
 
 }  // namespace
+
+Fields<MapLineRow> map_line_fields() {
+  return joined_fields<MapLineRow>(
+      {line_fields(), class_fields(std::make_index_sequence<kOpcodeClasses>())});
+}
+
+Fields<MapPtxRow> map_ptx_fields() {
+  using R = MapPtxRow;
+  return {
+      {"line", "line", &R::line},
+      {"depth", "steps", &R::depth},
+      {"text", "PTX", kWraps, &R::text},
+      {"source", "source", kWraps, [](const R& r) { return text_or_none(chain_text(r.source)); }},
+  };
+}
+
+Fields<MapSassRow> map_sass_fields() {
+  using R = MapSassRow;
+  return {
+      {"address", "address", [](const R& r) { return fmt::format("{:#06x}", r.address); }},
+      {"text", "SASS", kWraps, &R::text},
+      {"class", "class", Look{.leaves = 2}, [](const R& r) { return class_name(r.which); }},
+      {"main_loop", "main loop",
+       [](const R& r) { return text_or_none(std::string(place_name(r.place))); }},
+      {"ptx_line", "PTX line", Look{.leaves = 1}, or_none<&R::ptx_line>},
+      {"source", "source", kWraps, [](const R& r) { return text_or_none(chain_text(r.source)); }},
+  };
+}
 
 Document sass_map_document(const SassMapReport& report, std::size_t top) {
   return {[&report, top] { return blocks_of(report, top); }, [&] { return records_of(report); },

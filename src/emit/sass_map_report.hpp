@@ -52,9 +52,9 @@ struct SassMapReport {
   std::map<std::string, std::vector<std::string>> files;
 };
 
-[[nodiscard]] const std::vector<Field<MapLineRow>>& map_line_fields();
-[[nodiscard]] const std::vector<Field<MapPtxRow>>& map_ptx_fields();
-[[nodiscard]] const std::vector<Field<MapSassRow>>& map_sass_fields();
+[[nodiscard]] Fields<MapLineRow> map_line_fields();
+[[nodiscard]] Fields<MapPtxRow> map_ptx_fields();
+[[nodiscard]] Fields<MapSassRow> map_sass_fields();
 
 /// The selection, or else the lines (`top` of them in tables; 0: all). CSV has the selection's
 /// machine instructions, else the lines. JSON follows configs/schema/sass_map.schema.json.

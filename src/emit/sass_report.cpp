@@ -161,59 +161,38 @@ std::optional<double> relative(const BeforeAfter& counts) { return counts.relati
 
 }  // namespace
 
-const std::vector<Field<SassRow>>& sass_fields() {
-  static const std::vector<Field<SassRow>> fields{
-      {"what", "what", "an instruction class, an opcode with its modifiers, or all", 0, kEverywhere,
-       member<&SassRow::what>},
-      {"class", "class", "instruction class of the counted instructions; null: the row counts all",
-       0, kForPrograms, [](const SassRow& r) { return text_or_none(r.class_name); }},
-      {"total", "total", "number of instructions in the function", 0, kEverywhere,
-       [](const SassRow& r) { return r.count.total; }},
-      {"main_loop", "main loop", "number of instructions in the function's main loop", 0,
-       kEverywhere, [](const SassRow& r) { return r.count.main_loop; }},
-      {"conditional", "conditional",
-       "number of instructions in the main loop that an iteration may skip", 0, kEverywhere,
-       [](const SassRow& r) { return r.count.conditional; }, ColumnFit{.leaves = 1}},
-      {"main_loop_percent", "loop %", "main_loop in percent of all instructions of the main loop",
-       1, kEverywhere, member<&SassRow::main_loop_percent>, ColumnFit{.leaves = 2}},
-      {"producer_loop", "producer",
-       "number of instructions in the producer's loop; null: the function has no such loop", 0,
-       kEverywhere,
+Fields<SassRow> sass_fields() {
+  return {
+      {"what", "what", &SassRow::what},
+      {"class", "class", kProgramsOnly, or_none<&SassRow::class_name>},
+      {"total", "total", [](const SassRow& r) { return r.count.total; }},
+      {"main_loop", "main loop", [](const SassRow& r) { return r.count.main_loop; }},
+      {"conditional", "conditional", Look{.leaves = 1},
+       [](const SassRow& r) { return r.count.conditional; }},
+      {"main_loop_percent", "loop %", Look{.decimals = 1, .leaves = 2},
+       &SassRow::main_loop_percent},
+      {"producer_loop", "producer", Look{.leaves = 3},
        [](const SassRow& r) {
          return r.has_producer ? std::optional(r.count.producer_loop) : std::nullopt;
-       },
-       ColumnFit{.leaves = 3}},
+       }},
   };
-  return fields;
 }
 
-const std::vector<Field<CountChange>>& sass_diff_fields() {
+Fields<CountChange> sass_diff_fields() {
   using C = CountChange;
-  static const std::vector<Field<C>> fields{
-      {"what", "what", "an instruction class, or an opcode with its modifiers", 0, kEverywhere,
-       member<&C::what>},
-      {"main_loop_before", "loop before",
-       "number of instructions in the main loop of the first function", 0, kEverywhere,
-       of<before, &C::main_loop>},
-      {"main_loop_after", "loop after",
-       "number of instructions in the main loop of the second function", 0, kEverywhere,
-       of<after, &C::main_loop>},
-      {"main_loop_delta", "loop delta", "main_loop_after less main_loop_before", 0, kEverywhere,
-       of<delta, &C::main_loop>},
-      {"main_loop_relative_percent", "loop %",
-       "main_loop_delta in percent of main_loop_before; null: main_loop_before is 0", 1,
-       kEverywhere, of<relative, &C::main_loop>, ColumnFit{.leaves = 4}},
-      {"total_before", "total before", "number of instructions in the first function", 0,
-       kEverywhere, of<before, &C::total>, ColumnFit{.leaves = 2}},
-      {"total_after", "total after", "number of instructions in the second function", 0,
-       kEverywhere, of<after, &C::total>, ColumnFit{.leaves = 3}},
-      {"total_delta", "total delta", "total_after less total_before", 0, kEverywhere,
-       of<delta, &C::total>},
-      {"total_relative_percent", "total %",
-       "total_delta in percent of total_before; null: total_before is 0", 1, kEverywhere,
-       of<relative, &C::total>, ColumnFit{.leaves = 1}},
+  return {
+      {"what", "what", &C::what},
+      {"main_loop_before", "loop before", of<before, &C::main_loop>},
+      {"main_loop_after", "loop after", of<after, &C::main_loop>},
+      {"main_loop_delta", "loop delta", of<delta, &C::main_loop>},
+      {"main_loop_relative_percent", "loop %", Look{.decimals = 1, .leaves = 4},
+       of<relative, &C::main_loop>},
+      {"total_before", "total before", Look{.leaves = 2}, of<before, &C::total>},
+      {"total_after", "total after", Look{.leaves = 3}, of<after, &C::total>},
+      {"total_delta", "total delta", of<delta, &C::total>},
+      {"total_relative_percent", "total %", Look{.decimals = 1, .leaves = 1},
+       of<relative, &C::total>},
   };
-  return fields;
 }
 
 Document sass_document(const SassReport& report, bool opcodes) {

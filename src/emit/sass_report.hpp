@@ -26,12 +26,12 @@ struct SassRow {
   double main_loop_percent = 0.0;
   bool has_producer = false;  ///< SassProfile::producer_loop
 };
-[[nodiscard]] const std::vector<Field<SassRow>>& sass_fields();
+[[nodiscard]] Fields<SassRow> sass_fields();
 
 /// JSON follows configs/schema/sass.schema.json, and has both classes and opcodes.
 [[nodiscard]] Document sass_document(const SassReport& report, bool opcodes);
 
-[[nodiscard]] const std::vector<Field<CountChange>>& sass_diff_fields();
+[[nodiscard]] Fields<CountChange> sass_diff_fields();
 
 /// The changes from `a` to `b`, the greatest change of the main loop first. JSON follows
 /// configs/schema/sass_diff.schema.json.

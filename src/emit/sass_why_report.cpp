@@ -20,16 +20,12 @@ struct CountRow {
   double per_mflop;
 };
 
-const std::vector<Field<CountRow>>& count_fields() {
-  static const std::vector<Field<CountRow>> fields{
-      {"config", "config", "the configuration's short form", 0, kEverywhere,
-       member<&CountRow::config>},
-      {"what", "class", "an instruction class, or all", 0, kEverywhere, member<&CountRow::what>},
-      {"per_mflop", "per MFLOP",
-       "number of instructions that a warp executes in the main loop for 10^6 tensor FLOP", 1,
-       kEverywhere, member<&CountRow::per_mflop>},
+Fields<CountRow> count_fields() {
+  return {
+      {"config", "config", &CountRow::config},
+      {"what", "class", &CountRow::what},
+      {"per_mflop", "per MFLOP", Look{.decimals = 1}, &CountRow::per_mflop},
   };
-  return fields;
 }
 
 std::vector<CountRow> rows_of(const Sample& sample) {
@@ -95,18 +91,15 @@ Blocks headline(const SassWhyReport& report) {
 }
 
 Blocks effects_of(const SassWhyReport& report, std::size_t top) {
-  std::vector<ParameterEffect> effects = report.effects;
-  const std::size_t all = effects.size();
-  effects.resize(count_shown(all, top));
-  std::vector<Field<ParameterEffect>> fields = effect_fields();
-  if (std::ranges::all_of(
-          effects, [&](const ParameterEffect& effect) { return effect.family == report.family; })) {
+  Fields<ParameterEffect> fields = effect_fields();
+  if (std::ranges::all_of(report.effects, [&](const ParameterEffect& effect) {
+        return effect.family == report.family;
+      })) {
     std::erase_if(fields, [](const auto& field) { return field.name == kEffectFamily; });
   }
   return {block::Text{"\nWhat a parameter changes: instructions of a warp in the main loop for "
                       "10^6 tensor FLOP\n\n"},
-          block::Rows{table_of(fields, effects)},
-          block::Text{more_rows_text(all - effects.size())}};
+          first_rows(fields, report.effects, top)};
 }
 
 Blocks problem_of(const SassWhyReport& report, const WhyProblem& problem) {
@@ -141,49 +134,31 @@ Blocks blocks_of(const SassWhyReport& report, std::size_t top) {
 
 }  // namespace
 
-const std::vector<Field<ParameterEffect>>& effect_fields() {
+Fields<ParameterEffect> effect_fields() {
   using E = ParameterEffect;
-  static const std::vector<Field<E>> fields{
-      {kEffectFamily, "family", "kernel family of the parameter", 0, kEverywhere,
-       member<&ParameterEffect::family>},
-      {"parameter", "parameter", "name of the parameter that differs", 0, kEverywhere,
-       member<&E::parameter>, ColumnFit{.least = 16}},
-      {"from", "from", "smaller value of the parameter", 0, kEverywhere, member<&E::from>},
-      {"to", "to", "greater value of the parameter", 0, kEverywhere, member<&E::to>},
-      {"class", "class", "instruction class whose count changes", 0, kEverywhere,
-       [](const E& e) { return std::string(class_name(e.which)); }},
-      {"pairs", "pairs", "number of pairs of configurations that differ in this parameter alone", 0,
-       kEverywhere, member<&E::pairs>},
-      {"mean_before", "before",
-       "mean instruction count per 10^6 tensor FLOP with the smaller value", 1, kEverywhere,
-       member<&E::mean_before>, ColumnFit{.leaves = 1}},
-      {"mean_difference", "difference",
-       "mean instruction count per 10^6 tensor FLOP with the greater value less that with the "
-       "smaller one",
-       1, kEverywhere, member<&E::mean_difference>},
+  return {
+      {kEffectFamily, "family", &ParameterEffect::family},
+      {"parameter", "parameter", Look{.least = 16}, &E::parameter},
+      {"from", "from", &E::from},
+      {"to", "to", &E::to},
+      {"class", "class", [](const E& e) { return class_name(e.which); }},
+      {"pairs", "pairs", &E::pairs},
+      {"mean_before", "before", Look{.decimals = 1, .leaves = 1}, &E::mean_before},
+      {"mean_difference", "difference", Look{.decimals = 1}, &E::mean_difference},
   };
-  return fields;
 }
 
-const std::vector<Field<ClassCorrelation>>& correlation_fields() {
+Fields<ClassCorrelation> correlation_fields() {
   using C = ClassCorrelation;
-  static const std::vector<Field<C>> fields{
-      {"what", "class", "an instruction class, or all", 0, kEverywhere, member<&C::what>},
-      {"configs", "configs", "number of configurations with a time", 0, kEverywhere,
-       member<&C::configs>},
-      {"spearman", "spearman",
-       "Spearman's rank correlation of the instruction count per 10^6 tensor FLOP and the time", 2,
-       kEverywhere, [](const C& c) { return c.correlation.spearman; }},
-      {"low", "low", "lower end of the confidence interval of spearman", 2, kEverywhere,
-       [](const C& c) { return c.correlation.low; }},
-      {"high", "high", "upper end of the confidence interval of spearman", 2, kEverywhere,
-       [](const C& c) { return c.correlation.high; }},
-      {"share_percent", "share %",
-       "percentage of the spread of the times' ranks that goes with this class: the square of "
-       "spearman",
-       0, kEverywhere, [](const C& c) { return c.correlation.share_percent(); }},
+  return {
+      {"what", "class", &C::what},
+      {"configs", "configs", &C::configs},
+      {"spearman", "spearman", Look{.decimals = 2},
+       [](const C& c) { return c.correlation.spearman; }},
+      {"low", "low", Look{.decimals = 2}, [](const C& c) { return c.correlation.low; }},
+      {"high", "high", Look{.decimals = 2}, [](const C& c) { return c.correlation.high; }},
+      {"share_percent", "share %", [](const C& c) { return c.correlation.share_percent(); }},
   };
-  return fields;
 }
 
 Document sass_why_document(const SassWhyReport& report, std::size_t top) {

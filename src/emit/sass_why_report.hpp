@@ -39,8 +39,8 @@ struct SassWhyReport {
   std::vector<WhyProblem> problems;
 };
 
-[[nodiscard]] const std::vector<Field<ParameterEffect>>& effect_fields();
-[[nodiscard]] const std::vector<Field<ClassCorrelation>>& correlation_fields();
+[[nodiscard]] Fields<ParameterEffect> effect_fields();
+[[nodiscard]] Fields<ClassCorrelation> correlation_fields();
 
 /// Tables show the first `top` effects (0: all). CSV has the counts of each configuration. JSON
 /// follows configs/schema/sass_why.schema.json.

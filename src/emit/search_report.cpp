@@ -1,4 +1,4 @@
-#include "emit/search_report.hpp"
+#include "emit/list_reports.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -67,48 +67,23 @@ const auto tried_percent = [](const SearchTrial& t) {
 
 }  // namespace
 
-const std::vector<Field<SearchTrial>>& search_fields() {
+Fields<SearchTrial> search_fields() {
   using T = SearchTrial;
-  static const std::vector<Field<T>> fields{
-      {"problem", "problem", "the recorded problem, e.g. b16 s4096 h16 d128 FP16", 0, kEverywhere,
-       [](const T& t) { return describe(t.problem); }, ColumnFit{.least = 14}},
-      {"search", "search", "search that was replayed (docs/search.md)", 0, kEverywhere,
-       [](const T& t) { return enum_name(t.search); }},
-      {"configs", "configs", "number of recorded configurations that can run", 0, kEverywhere,
-       [](const T& t) { return t.configs; }},
-      {"seeds", "seeds", "number of replays, each with its own seed", 0, kEverywhere,
-       [](const T& t) { return t.replays.size(); }},
-      {"tried_median", "tried",
-       "number of configurations tried until one was within 1 % of the fastest: median over the "
-       "seeds; null: fewer than half of the seeds found one",
-       0, kEverywhere, tried_median},
-      {"tried_9_of_10", "9 of 10",
-       "number of configurations tried until one was within 1 % of the fastest: 9 of 10 seeds "
-       "needed no more; null: fewer than 9 of 10 seeds found one",
-       0, kEverywhere, tried_most_seeds},
-      {"tried_9_of_10_percent", "% of space", "tried_9_of_10 in percent of configs", 1, kEverywhere,
-       tried_percent},
-      {"part", "part", "number of configurations that is 5 % of configs", 0, kForPrograms,
-       [](const T& t) { return t.part; }},
-      {"behind_9_of_10_percent", "behind % at 5 %",
-       "by how many percent the fastest configuration found is slower than the fastest recorded "
-       "after as many tries as part says; 9 of 10 seeds are no further behind",
-       2, kEverywhere, behind_most_seeds},
-      {"ended_after_median", "ended after",
-       "number of configurations tried when the search ended by itself: median over the seeds; "
-       "null: the replay stopped before",
-       0, kEverywhere, ended_after_median},
-      {"ended_behind_9_of_10_percent", "behind % then",
-       "by how many percent the fastest configuration found is slower than the fastest recorded "
-       "when the search ended by itself; 9 of 10 seeds are no further behind; null: the replay "
-       "stopped before",
-       2, kEverywhere, ended_behind_most_seeds},
-      {"ended_close", "within 1 %",
-       "number of seeds for which the fastest configuration found was within 1 % of the fastest "
-       "recorded when the search ended by itself; null: the replay stopped before",
-       0, kEverywhere, ended_close},
+  return {
+      {"problem", "problem", Look{.least = 14}, [](const T& t) { return describe(t.problem); }},
+      {"search", "search", [](const T& t) { return enum_name(t.search); }},
+      {"configs", "configs", &T::configs},
+      {"seeds", "seeds", [](const T& t) { return t.replays.size(); }},
+      {"tried_median", "tried", tried_median},
+      {"tried_9_of_10", "9 of 10", tried_most_seeds},
+      {"tried_9_of_10_percent", "% of space", Look{.decimals = 1}, tried_percent},
+      {"part", "part", kProgramsOnly, &T::part},
+      {"behind_9_of_10_percent", "behind % at 5 %", Look{.decimals = 2}, behind_most_seeds},
+      {"ended_after_median", "ended after", ended_after_median},
+      {"ended_behind_9_of_10_percent", "behind % then", Look{.decimals = 2},
+       ended_behind_most_seeds},
+      {"ended_close", "within 1 %", ended_close},
   };
-  return fields;
 }
 
 Document search_document(const std::vector<SearchTrial>& trials) {

@@ -1,4 +1,3 @@
-#include "emit/verdict_junit.hpp"
 
 #include <algorithm>
 #include <map>

@@ -40,46 +40,30 @@ std::string describe_run(const Problem& problem, int run) {
   return describe(problem) + (run == 1 ? std::string() : fmt::format(", run {}", run));
 }
 
-const std::vector<Field<RivalCheck>>& rival_check_fields() {
+Fields<RivalCheck> rival_check_fields() {
   using C = RivalCheck;
-  static const std::vector<Field<C>> fields{
-      {"verdict", "verdict", doc_of<RivalCheck>("verdict"), 0, kEverywhere,
-       [](const C& c) { return std::string(enum_name(c.verdict)); }},
-      {"problem", "problem", doc_of<RivalCheck>("problem"), 0, kEverywhere,
-       [](const C& c) { return describe_run(c.problem, c.run); },
-       ColumnFit{.least = 14, .once = true}},
-      {"run", "run", doc_of<RivalCheck>("run"), 0, kForPrograms, member<&C::run>},
-      {"config", "config", doc_of<RivalCheck>("config"), 0, kEverywhere,
-       [](const C& c) { return text_or_none(c.config); }, ColumnFit{.least = 24, .config = true}},
-      {"family", "family", doc_of<RivalCheck>("family"), 0, kForPrograms,
-       [](const C& c) { return text_or_none(c.family); }},
-      {"rival", "against", doc_of<RivalCheck>("rival"), 0, kEverywhere,
-       [](const C& c) { return text_or_none(c.rival); },
-       ColumnFit{.leaves = 4, .least = 24, .config = true}},
-      {"rank", "rank", doc_of<RivalCheck>("rank"), 0, kEverywhere, unless_zero<&C::rank>,
-       ColumnFit{.leaves = 1}},
-      {"rival_rank", "old rank", doc_of<RivalCheck>("rival_rank"), 0, kForPrograms,
-       unless_zero<&C::rival_rank>},
-      {"time_us", "us", doc_of<RivalCheck>("time_us"), 1, kEverywhere, member<&C::time_us>,
-       ColumnFit{.leaves = 2}},
-      {"rival_us", "against us", doc_of<RivalCheck>("rival_us"), 1, kEverywhere,
-       member<&C::rival_us>, ColumnFit{.leaves = 3}},
-      {"slower_percent", "slower %", doc_of<RivalCheck>("slower_percent"), 2, kEverywhere,
-       slower_by<&SlowerBy::percent>},
-      {"least_percent", "from", doc_of<RivalCheck>("least_percent"), 2, kEverywhere,
-       slower_by<&SlowerBy::least>},
-      {"greatest_percent", "to", doc_of<RivalCheck>("greatest_percent"), 2, kEverywhere,
-       slower_by<&SlowerBy::greatest>},
-      {"rounds", "rounds", doc_of<RivalCheck>("rounds"), 0, kForPrograms, unless_zero<&C::rounds>},
-      {"file_us", "file us", doc_of<RivalCheck>("file_us"), 1, kForPrograms, member<&C::file_us>},
-      {"since_file_percent", "since file %", doc_of<RivalCheck>("since_file_percent"), 1,
-       kEverywhere, member<&C::since_file_percent>, ColumnFit{.leaves = 5}},
-      {"doubt", "doubt", doc_of<RivalCheck>("doubt"), 0, kEverywhere,
-       [](const C& c) { return text_or_none(enum_name(c.doubt)); }, kWraps},
-      {"why", "why", doc_of<RivalCheck>("why"), 0, kEverywhere,
-       [](const C& c) { return text_or_none(c.why); }, kWraps},
+  return {
+      {"verdict", "verdict", [](const C& c) { return enum_name(c.verdict); }},
+      {"problem", "problem", Look{.least = 14, .once = true},
+       [](const C& c) { return describe_run(c.problem, c.run); }},
+      {"run", "run", kProgramsOnly, &C::run},
+      {"config", "config", Look{.least = 24, .config = true}, or_none<&C::config>},
+      {"family", "family", kProgramsOnly, or_none<&C::family>},
+      {"rival", "against", Look{.leaves = 4, .least = 24, .config = true}, or_none<&C::rival>},
+      {"rank", "rank", Look{.leaves = 1}, or_none<&C::rank>},
+      {"rival_rank", "old rank", kProgramsOnly, or_none<&C::rival_rank>},
+      {"time_us", "us", Look{.decimals = 1, .leaves = 2}, &C::time_us},
+      {"rival_us", "against us", Look{.decimals = 1, .leaves = 3}, &C::rival_us},
+      {"slower_percent", "slower %", Look{.decimals = 2}, slower_by<&SlowerBy::percent>},
+      {"least_percent", "from", Look{.decimals = 2}, slower_by<&SlowerBy::least>},
+      {"greatest_percent", "to", Look{.decimals = 2}, slower_by<&SlowerBy::greatest>},
+      {"rounds", "rounds", kProgramsOnly, or_none<&C::rounds>},
+      {"file_us", "file us", Look{.decimals = 1, .shown = kForPrograms}, &C::file_us},
+      {"since_file_percent", "since file %", Look{.decimals = 1, .leaves = 5},
+       &C::since_file_percent},
+      {"doubt", "doubt", kWraps, [](const C& c) { return text_or_none(enum_name(c.doubt)); }},
+      {"why", "why", kWraps, or_none<&C::why>},
   };
-  return fields;
 }
 
 Json verdict_summary_json(const std::vector<RivalCheck>& checks) {

@@ -195,87 +195,46 @@ const auto regret = [](const CommonChoice& choice) {
 
 }  // namespace
 
-const std::vector<Field<ProblemOfRun>>& winner_fields() {
+Fields<ProblemOfRun> winner_fields() {
   using P = ProblemOfRun;
-  static const std::vector<Field<P>> fields{
-      {"problem", "problem", "the problem that was measured or estimated", 0, kEverywhere,
-       [](const P& of) { return problem_name(of); }, ColumnFit{.least = 14}},
-      {"run", "run", "number of the repetition of the whole measurement, from 1", 0, kForPrograms,
-       [](const P& of) { return of.problem.run; }},
-      {"winner", "winner", "short form of the fastest configuration; null: nothing is ranked", 0,
-       kEverywhere,
+  return {
+      {"problem", "problem", Look{.least = 14}, [](const P& of) { return problem_name(of); }},
+      {"run", "run", kProgramsOnly, [](const P& of) { return of.problem.run; }},
+      {"winner", "winner", Look{.least = 24, .config = true},
        [](const P& of) {
          const Result* const winner = winner_of(of);
          return winner == nullptr ? std::nullopt : std::optional(winner->short_form);
-       },
-       ColumnFit{.least = 24, .config = true}},
-      {"family", "family", "kernel family of the winner; null: nothing is ranked", 0, kForPrograms,
+       }},
+      {"family", "family", kProgramsOnly,
        [](const P& of) {
          const Result* const winner = winner_of(of);
          return winner == nullptr ? std::nullopt : std::optional(winner->config.family);
        }},
-      {"time_us", "us",
-       "median time of the winner in microseconds, or its estimate; null: nothing is ranked", 1,
-       kEverywhere, of_winner<winner_us>},
-      {"low_us", "low",
-       "lower end of the median's confidence interval in microseconds; null: an estimate, or not "
-       "known",
-       1, kForPrograms, of_winner<interval_end<&MedianInterval::low>>},
-      {"high_us", "high",
-       "upper end of the median's confidence interval in microseconds; null: an estimate, or not "
-       "known",
-       1, kForPrograms, of_winner<interval_end<&MedianInterval::high>>},
-      {"precision_percent", "+- %",
-       "half the width of that interval in percent of the time; null: an estimate, or not known", 2,
-       kEverywhere, of_winner<precision_percent>, ColumnFit{.leaves = 3}},
-      {"literature_tflops", "TFLOP/s",
-       "rate of the winner in 10^12 FLOP per second by the literature's convention; null: nothing "
-       "is ranked",
-       1, kEverywhere, of_winner<rate_tflops>, ColumnFit{.leaves = 1}},
-      {"roof_percent", "roof %",
-       "percentage of the nearer roof that the winner reaches: of the tensor cores' nominal peak "
-       "at "
-       "the clock of the samples (else at the greatest clock), or of the memory's nominal "
-       "bandwidth, if each tensor is read or written once; null: not known",
-       0, kEverywhere, of_winner<roof_percent>, ColumnFit{.leaves = 4}},
-      {"roof", "roof", "the nearer roof: compute or memory; null: not known", 0, kEverywhere,
-       of_winner<roof_text>, ColumnFit{.leaves = 2}},
-      {"lead_percent", "lead %",
-       "by how many percent the runner-up is slower than the winner; null: there is no runner-up",
-       2, kEverywhere, [](const P& of) { return lead_percent(of); }},
-      {"tied_with", "tied",
-       "number of other configurations that cannot be told apart from the winner", 0, kEverywhere,
-       [](const P& of) { return tied_with(of); }},
+      {"time_us", "us", Look{.decimals = 1}, of_winner<winner_us>},
+      {"low_us", "low", Look{.decimals = 1, .shown = kForPrograms},
+       of_winner<interval_end<&MedianInterval::low>>},
+      {"high_us", "high", Look{.decimals = 1, .shown = kForPrograms},
+       of_winner<interval_end<&MedianInterval::high>>},
+      {"precision_percent", "+- %", Look{.decimals = 2, .leaves = 3}, of_winner<precision_percent>},
+      {"literature_tflops", "TFLOP/s", Look{.decimals = 1, .leaves = 1}, of_winner<rate_tflops>},
+      {"roof_percent", "roof %", Look{.leaves = 4}, of_winner<roof_percent>},
+      {"roof", "roof", Look{.leaves = 2}, of_winner<roof_text>},
+      {"lead_percent", "lead %", Look{.decimals = 2}, lead_percent},
+      {"tied_with", "tied", tied_with},
   };
-  return fields;
 }
 
-const std::vector<Field<CommonChoice>>& common_choice_fields() {
+Fields<CommonChoice> common_choice_fields() {
   using C = CommonChoice;
-  static const std::vector<Field<C>> fields{
-      {"dtype", "dtype", "element type of the problems", 0, kEverywhere,
-       [](const C& c) { return std::string(dtype_name(c.dtype)); }},
-      {"d_head", "d_head", "head dimension of the problems", 0, kEverywhere, member<&C::d_head>},
-      {"problems", "problems",
-       "number of problems that the configuration is chosen for, counting each repetition", 0,
-       kEverywhere, [](const C& c) { return c.problems; }},
-      {"config", "config",
-       "short form of the configuration that is best for all the problems; null: none is ranked on "
-       "all of them",
-       0, kEverywhere, [](const C& c) { return text_or_none(c.config); }},
-      {"family", "family",
-       "kernel family of the configuration; null: none is ranked on all the problems", 0,
-       kForPrograms, [](const C& c) { return text_or_none(c.family); }},
-      {"mean_regret_percent", "mean %",
-       "by how many percent the configuration is slower than the winners: geometric mean over the "
-       "problems",
-       2, kEverywhere, regret<&C::mean_regret_percent>},
-      {"worst_regret_percent", "worst %",
-       "by how many percent the configuration is slower than the winner, on the problem where this "
-       "is greatest",
-       2, kEverywhere, regret<&C::worst_regret_percent>},
+  return {
+      {"dtype", "dtype", [](const C& c) { return dtype_name(c.dtype); }},
+      {"d_head", "d_head", &C::d_head},
+      {"problems", "problems", &C::problems},
+      {"config", "config", or_none<&C::config>},
+      {"family", "family", kProgramsOnly, or_none<&C::family>},
+      {"mean_regret_percent", "mean %", Look{.decimals = 2}, regret<&C::mean_regret_percent>},
+      {"worst_regret_percent", "worst %", Look{.decimals = 2}, regret<&C::worst_regret_percent>},
   };
-  return fields;
 }
 
 std::vector<ProblemOfRun> problems_of(const RunReport& run) {

@@ -11,9 +11,9 @@
 namespace fatune {
 
 /// The columns of a table of winners, which has a row for each problem.
-[[nodiscard]] const std::vector<Field<ProblemOfRun>>& winner_fields();
+[[nodiscard]] Fields<ProblemOfRun> winner_fields();
 /// The fields of the configuration that is best for all problems.
-[[nodiscard]] const std::vector<Field<CommonChoice>>& common_choice_fields();
+[[nodiscard]] Fields<CommonChoice> common_choice_fields();
 
 /// The problems of the run, without cover races.
 [[nodiscard]] std::vector<ProblemOfRun> problems_of(const RunReport& run);

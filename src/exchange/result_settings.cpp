@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "emit/device_fields.hpp"
 #include "record/record_json.hpp"
 
 namespace fatune {

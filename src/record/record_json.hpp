@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,14 +53,6 @@ struct RecordMember {
 };
 template <typename Value>
 [[nodiscard]] std::vector<RecordMember> record_members();
-/// What users are told about a member. Precondition: there is one of that name.
-template <typename Value>
-[[nodiscard]] std::string_view doc_of(std::string_view name) {
-  static const std::vector<RecordMember> members = record_members<Value>();
-  return std::ranges::find(members, name, [](const RecordMember& one) { return one.info.name; })
-      ->info.doc;
-}
-
 /// The most members of an object that is read. Records keep the members' order, so each new member
 /// is compared with all others of its object.
 inline constexpr std::size_t kMostRecordMembers = 10'000;

@@ -15,7 +15,7 @@
 #include "core/environment.hpp"
 #include "core/ranges.hpp"
 #include "core/text_parts.hpp"
-#include "emit/cluster_report.hpp"
+#include "emit/list_reports.hpp"
 #include "emit/output_file.hpp"
 #include "process/find_tool.hpp"
 #include "process/run_program.hpp"

@@ -6,8 +6,8 @@
 #include <variant>
 
 #include "app/option_groups.hpp"
-#include "attention/head_problem.hpp"
 #include "attention/head_inputs.hpp"
+#include "attention/head_problem.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "debug/compare.hpp"

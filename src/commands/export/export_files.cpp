@@ -14,7 +14,7 @@
 #include "commands/export/export.hpp"
 #include "core/error.hpp"
 #include "core/statistics.hpp"
-#include "emit/export_files_report.hpp"
+#include "emit/list_reports.hpp"
 #include "emit/output_file.hpp"
 #include "exchange/result_settings.hpp"
 #include "exchange/run_parts.hpp"

@@ -15,8 +15,8 @@
 #include "core/device_limits.hpp"
 #include "counters/counter_fields.hpp"
 #include "counters/ncu_report.hpp"
+#include "emit/list_reports.hpp"
 #include "emit/profile_report.hpp"
-#include "emit/timeline_report.hpp"
 #include "engine/counting_session.hpp"
 #include "plan/family.hpp"
 

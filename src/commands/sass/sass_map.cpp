@@ -13,9 +13,9 @@
 #include "ptx/module.hpp"
 #include "ptx/parse_ptx.hpp"
 #include "ptx/source_names.hpp"
-#include "sass/profile.hpp"
 #include "sass/line_map.hpp"
 #include "sass/listing_text.hpp"
+#include "sass/profile.hpp"
 
 namespace fatune {
 namespace {

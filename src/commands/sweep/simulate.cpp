@@ -11,7 +11,7 @@
 #include "app/tuned/load_tuned.hpp"
 #include "core/error.hpp"
 #include "data/device_file.hpp"
-#include "emit/search_report.hpp"
+#include "emit/list_reports.hpp"
 #include "engine/candidate_maker.hpp"
 #include "engine/search_space.hpp"
 #include "plan/short_form.hpp"

@@ -279,8 +279,9 @@ void add_search_options(CLI::App& app, SearchOptions& search, SimulationOptions&
             "which configurations are tried (default: auto: all of a small space, else those "
             "that a model of the times so far proposes, until more is unlikely to help)",
             search.kind, [](const std::string& text) {
-              return parse_enum<SearchKind>(text, ExitCode::usage, "--search",
-                                            "searches are auto, exhaustive, random, local and model");
+              return parse_enum<SearchKind>(
+                  text, ExitCode::usage, "--search",
+                  "searches are auto, exhaustive, random, local and model");
             });
   add_text_option(app, "--max-configs", "N",
                   "try at most N configurations per problem (default: all in an exhaustive search, "

@@ -6,12 +6,13 @@
 #include <variant>
 #include <vector>
 
-#include "emit/document/colour.hpp"
 #include "emit/document/json_text.hpp"
 #include "emit/document/table.hpp"
 #include "plot/plot.hpp"
 
 namespace fatune {
+
+enum class TextColour { bold, green, yellow, red };
 
 /// The pieces of a document for people. A piece says what it is; a renderer decides how it looks.
 namespace block {
@@ -81,25 +82,49 @@ struct Document {
 /// Returns the members that begin every JSON document. "format" is "fatune." followed by `name`.
 [[nodiscard]] Json json_head(const std::string& name, int version = 1);
 
+/// What a document of rows has besides them.
+struct BesideRows {
+  Json members = Json::object();  ///< those of the JSON object that come before the rows
+  std::string if_empty{};         ///< shown to people if there are no rows
+  std::string below{};            ///< shown to people below the rows
+};
 /// A document of rows only. `name` goes to json_head(), `property` is the JSON key of the rows.
 template <typename Row>
 [[nodiscard]] Document rows_document(const char* name, const char* property,
-                                     const std::vector<Field<Row>>& fields,
-                                     const std::vector<Row>& rows) {
-  const auto records = [&] { return table_of(fields, rows); };
-  const auto object = [&fields, &rows, name, property] {
+                                     const Fields<Row>& fields, const std::vector<Row>& rows,
+                                     const BesideRows& beside = {}) {
+  const auto records = [fields, &rows] { return table_of(fields, rows); };
+  const auto for_people = [&rows, records, beside] {
+    return rows.empty() && !beside.if_empty.empty()
+               ? Blocks{block::Text{beside.if_empty}}
+               : Blocks{block::Rows{records()}, block::Text{beside.below}};
+  };
+  const auto object = [fields, &rows, name, property, beside] {
     Json json = json_head(name);
+    json.update(beside.members);
     json[property] = json_rows(fields, rows);
     return json;
   };
-  return {[records] { return Blocks{block::Rows{records()}}; }, records, object};
+  return {for_people, records, object};
 }
 
 void append(Blocks& blocks, Blocks more);
 
 /// How many of the rows a table shows with `--top`; 0: all.
 [[nodiscard]] std::size_t count_shown(std::size_t rows, std::size_t top);
+/// The block of the first `top` rows; 0: of all.
+template <typename Row>
+[[nodiscard]] block::Rows first_rows(const Fields<Row>& fields, std::vector<Row> rows,
+                                     std::size_t top) {
+  const std::size_t more = rows.size() - count_shown(rows.size(), top);
+  rows.erase(rows.end() - static_cast<std::ptrdiff_t>(more), rows.end());
+  return {.table = table_of(fields, rows), .more = more};
+}
 /// The line below a table that leaves `more` rows out; empty if it shows all of them.
 [[nodiscard]] std::string more_rows_text(std::size_t more);
+
+/// The data of a plot, with a row for each mark. Marks that stand for a configuration are left out:
+/// the table of configurations has them.
+[[nodiscard]] Table plot_table(const Plot& plot);
 
 }  // namespace fatune

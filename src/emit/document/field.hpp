@@ -1,11 +1,16 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "emit/document/text_table.hpp"
 
@@ -13,18 +18,6 @@ namespace fatune {
 
 /// A value to be output. monostate: there is none (JSON null, an empty cell).
 using FieldValue = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
-
-/// Which outputs show a field. CSV and JSON show all of them.
-enum class Shown {
-  everywhere,    ///< every table for people has it
-  in_ranking,    ///< tables of results with a rank have it
-  in_failures,   ///< tables of results without a rank have it
-  for_programs,  ///< CSV and JSON only
-};
-inline constexpr Shown kEverywhere = Shown::everywhere;
-inline constexpr Shown kInRanking = Shown::in_ranking;
-inline constexpr Shown kInFailures = Shown::in_failures;
-inline constexpr Shown kForPrograms = Shown::for_programs;
 
 /// The type of a field's values.
 struct FieldType {
@@ -43,9 +36,9 @@ struct TypeOfField {
                                        : FieldType::Kind::any,
                                    std::is_floating_point_v<Value>};
   static FieldValue value(const Value& value) {
-    if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
+    if constexpr (kType.kind == FieldType::Kind::integer) {
       return static_cast<std::int64_t>(value);
-    } else if constexpr (std::is_same_v<Value, std::string_view>) {
+    } else if constexpr (kType.kind == FieldType::Kind::text) {
       return std::string(value);
     } else {
       return value;
@@ -60,51 +53,67 @@ struct TypeOfField<std::optional<Value>> {
   }
 };
 
-/// Gets a row's value for a field. It is made from a lambda without captures, whose return type is
-/// the field's type, or from a function that returns a FieldValue of any type.
+/// Gets a row's value for a field. It is made from anything that can be called with a row, such as
+/// a pointer to a member; what that returns has the field's type.
 template <typename Row>
 class FieldGetter {
  public:
-  // NOLINTBEGIN(google-explicit-constructor): it stands for what it is made of in lists of fields
-  template <typename Get, typename Value = std::invoke_result_t<Get, const Row&>>
-  requires std::is_empty_v<Get> FieldGetter(Get /*get*/)
-      : type_(TypeOfField<Value>::kType), get_(value_of<Get, Value>) {}
-  FieldGetter(FieldValue (*get)(const Row&)) : get_(get) {}
-  // NOLINTEND(google-explicit-constructor)
+  template <typename Get>
+  requires std::invocable<const Get&, const Row&>
+  // NOLINTNEXTLINE(google-explicit-constructor): it stands for what it is made of in lists of
+  // fields
+  FieldGetter(Get get)
+      : type_(Type<Get>::kType),
+        get_([get](const Row& row) { return Type<Get>::value(std::invoke(get, row)); }) {}
 
   FieldValue operator()(const Row& row) const { return get_(row); }
   [[nodiscard]] FieldType type() const { return type_; }
 
  private:
-  template <typename Get, typename Value>
-  static FieldValue value_of(const Row& row) {
-    return TypeOfField<Value>::value(Get{}(row));
-  }
+  template <typename Get>
+  using Type = TypeOfField<std::remove_cvref_t<std::invoke_result_t<const Get&, const Row&>>>;
 
   FieldType type_;
-  FieldValue (*get_)(const Row&);
+  std::function<FieldValue(const Row&)> get_;
 };
 
-/// One column of one kind of row. A list of these is the only description of an output: JSON,
-/// CSV, Markdown and the terminal table are all printed from it, and the JSON Schema is written
-/// from it.
+/// One column of one kind of row. JSON, CSV, Markdown and the terminal table are all printed from a
+/// list of these. What the fields mean is in the output's JSON Schema, whose names and types a test
+/// compares with the list.
 template <typename Row>
 struct Field {
   std::string_view name;     ///< JSON key and CSV column; with its unit
   std::string_view heading;  ///< short heading of table and Markdown columns
-  std::string_view doc;      ///< the field's description in the output's JSON Schema
-  int decimals;              ///< decimals of doubles in table and Markdown cells
-  Shown shown;
+  Look look;
   FieldGetter<Row> get;
-  ColumnFit fit{};  ///< how its column gives way on a terminal
+
+  Field(std::string_view its_name, std::string_view its_heading, FieldGetter<Row> getter)
+      : Field(its_name, its_heading, Look{}, std::move(getter)) {}
+  Field(std::string_view its_name, std::string_view its_heading, Look its_look,
+        FieldGetter<Row> getter)
+      : name(its_name), heading(its_heading), look(its_look), get(std::move(getter)) {}
 };
+template <typename Row>
+using Fields = std::vector<Field<Row>>;
+
+template <typename Row>
+Fields<Row> joined_fields(std::initializer_list<Fields<Row>> parts) {
+  Fields<Row> all;
+  for (const Fields<Row>& part : parts) {
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
 
 /// Lets the decimals depend on the number: none from 10000 on, otherwise two.
 inline constexpr int kBySize = -1;
 
-/// Field::get for a field that is a member of the row.
+/// Field::get for a member that stands for nothing if it is empty or 0.
 template <auto kMember>
-inline const auto member = [](const auto& row) { return row.*kMember; };
+inline const auto or_none = [](const auto& row) {
+  const auto& value = row.*kMember;
+  return value == std::remove_cvref_t<decltype(value)>{} ? std::nullopt : std::optional(value);
+};
 
 /// A field's value in a table or Markdown cell; "-" when there is none.
 [[nodiscard]] std::string cell_text(const FieldValue& value, int decimals);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -15,8 +17,17 @@ using Json = nlohmann::ordered_json;
 /// null for no value and for numbers that are not finite: JSON has no NaN.
 [[nodiscard]] Json json_value(const FieldValue& value);
 
+/// null if there is no value or the text is empty.
+template <typename Value>
+Json json_or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+inline Json json_or_null(std::string_view text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
 template <typename Row>
-Json json_object(const std::vector<Field<Row>>& fields, const Row& row) {
+Json json_object(const Fields<Row>& fields, const Row& row) {
   Json object = Json::object();
   for (const Field<Row>& field : fields) {
     object[std::string(field.name)] = json_value(field.get(row));
@@ -35,7 +46,7 @@ Json json_list(const Items& items, Make&& make) {
 }
 
 template <typename Row>
-Json json_rows(const std::vector<Field<Row>>& fields, const std::vector<Row>& rows) {
+Json json_rows(const Fields<Row>& fields, const std::vector<Row>& rows) {
   return json_list(rows, [&](const Row& row) { return json_object(fields, row); });
 }
 

@@ -1,4 +1,4 @@
-#include "emit/document/plot_table.hpp"
+#include "emit/document/document.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@ std::string heading_of(const Axis& axis, const char* otherwise) {
 }
 
 Table::Column plain_column(const std::string& heading) {
-  return {.name = heading, .heading = heading, .decimals = kBySize};
+  return {.name = heading, .heading = heading, .look = {.decimals = kBySize}};
 }
 
 Table with_columns(const std::vector<std::string>& headings) {

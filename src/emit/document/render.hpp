@@ -1,13 +1,26 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/output_format.hpp"
 #include "emit/document/document.hpp"
-#include "emit/document/page.hpp"
 
 namespace fatune {
+
+/// The page that a report is printed on. A format alone converts to a page whose tables are as wide
+/// as they need.
+struct Page {
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Page(OutputFormat of_format, std::size_t most_columns = 0, bool with_colour = false)
+      : format(of_format), columns(most_columns), colour(with_colour) {}
+
+  OutputFormat format;
+  std::size_t columns;  ///< the most columns of a table's line (docs/tables.md); 0: no limit
+  bool colour;          ///< ANSI colours; on a terminal only
+};
 
 /// Renders a document in the page's format. The text ends with a line break.
 [[nodiscard]] std::string render(const Document& document, const Page& page);

@@ -7,7 +7,7 @@
 #include "core/sha256.hpp"
 #include "core/text_parts.hpp"
 #include "core/visible_text.hpp"
-#include "emit/document/plot_table.hpp"
+#include "emit/document/document.hpp"
 #include "emit/document/render.hpp"
 #include "plot/svg.hpp"
 
@@ -50,15 +50,10 @@ std::string html_scrolled(const std::string& label, const std::string& html, boo
       tall ? " tall" : "", markup(label), html);
 }
 
-/// The numbers of the columns to show: those with a value, and those marked as figures.
-std::vector<std::size_t> columns_with_values(const Table& table, Shown kind) {
+std::vector<std::size_t> shown_columns(const Table& table, Shown kind) {
   std::vector<std::size_t> columns;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const Table::Column& column = table.columns[i];
-    const bool shown = column.shown == Shown::everywhere || column.shown == kind;
-    if (shown && (column.figure || std::ranges::any_of(table.rows, [i](const auto& row) {
-                    return has_value(row[i]);
-                  }))) {
+    if (is_shown(table, i, kind)) {
       columns.push_back(i);
     }
   }
@@ -88,7 +83,7 @@ bool has_text(const Table& table, std::size_t column) {
 class HtmlTable {
  public:
   explicit HtmlTable(const block::Rows& rows)
-      : rows_(rows), columns_(columns_with_values(rows.table, rows.kind)) {
+      : rows_(rows), columns_(shown_columns(rows.table, rows.kind)) {
     std::ranges::transform(columns_, std::back_inserter(figures_),
                            [&](std::size_t column) { return is_figure(rows.table, column); });
   }
@@ -125,15 +120,15 @@ class HtmlTable {
       const auto& column = rows_.table.columns[columns_[i]];
       const FieldValue& value = rows_.table.rows[row][columns_[i]];
       html += fmt::format("<td{}{}>", css_class(is_text(value)), stacked_attribute(column));
-      html += has_value(value) ? markup(cell_text(value, column.decimals)) : std::string();
+      html += has_value(value) ? markup(cell_text(value, column.look.decimals)) : std::string();
     }
     return html + "\n";
   }
   /// What stands in front of a stacked cell. Cells that wrap take a line of their own.
   [[nodiscard]] std::string stacked_attribute(const Table::Column& column) const {
-    return !rows_.stacked         ? std::string()
-           : column.fit.least > 0 ? " data-line"
-                                  : fmt::format(" data-heading=\"{}\"", markup(column.heading));
+    return !rows_.stacked          ? std::string()
+           : column.look.least > 0 ? " data-line"
+                                   : fmt::format(" data-heading=\"{}\"", markup(column.heading));
   }
   /// Cells are aligned like numbers unless they have the class of text cells.
   [[nodiscard]] static const char* css_class(bool text) { return text ? " class=t" : ""; }

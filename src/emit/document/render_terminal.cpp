@@ -1,4 +1,6 @@
-#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
 
 #include "core/visible_text.hpp"
 #include "emit/document/render.hpp"
@@ -6,6 +8,13 @@
 
 namespace fatune {
 namespace {
+
+/// The text between the colour's ANSI codes; unchanged when `on` is false.
+std::string coloured(std::string_view text, TextColour colour, bool on) {
+  static constexpr std::array<int, 4> kCodes{1, 32, 33, 31};
+  return on ? fmt::format("\x1b[{}m{}\x1b[0m", kCodes.at(static_cast<std::size_t>(colour)), text)
+            : std::string(text);
+}
 
 struct OnTerminal {
   const Page& page;

@@ -6,19 +6,19 @@
 namespace fatune {
 namespace {
 
-bool is_shown(const Table& table, std::size_t column, Shown kind) {
-  const Table::Column& what = table.columns[column];
-  return (what.shown == Shown::everywhere || what.shown == kind) &&
-         (what.figure ||
-          std::ranges::any_of(table.rows, [&](const auto& row) { return has_value(row[column]); }));
-}
-
 bool holds_numbers(const Table& table, std::size_t column) {
   return table.columns[column].figure ||
          std::ranges::any_of(table.rows, [&](const auto& row) { return is_number(row[column]); });
 }
 
 }  // namespace
+
+bool is_shown(const Table& table, std::size_t column, Shown kind) {
+  const Table::Column& what = table.columns[column];
+  return (what.look.shown == kEverywhere || what.look.shown == kind) &&
+         (what.figure ||
+          std::ranges::any_of(table.rows, [&](const auto& row) { return has_value(row[column]); }));
+}
 
 void insert_column(Table& table, std::size_t at, Table::Column column,
                    std::vector<FieldValue> values) {
@@ -47,9 +47,9 @@ TextTable text_for_people(const Table& table, Shown kind) {
       continue;
     }
     const Table::Column& column = table.columns[i];
-    text.columns.push_back({column.heading, holds_numbers(table, i), column.fit});
+    text.columns.push_back({column.heading, holds_numbers(table, i), column.look});
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
-      text.rows[row].push_back(cell_text(table.rows[row][i], column.decimals));
+      text.rows[row].push_back(cell_text(table.rows[row][i], column.look.decimals));
     }
   }
   return text;

@@ -1,11 +1,12 @@
-#include "emit/document/table_filter.hpp"
+#include "emit/document/table_view.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
-#include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -84,152 +85,140 @@ std::array<double, 2> ordered(std::string_view left, std::string_view right) {
   return {NaturalOrder()(b, a) ? 1.0 : 0.0, NaturalOrder()(a, b) ? 1.0 : 0.0};
 }
 
-class Filter {
- public:
-  /// Throws Error(usage) for unknown names and for operands of a wrong type.
-  Filter(const Table& table, const ExpressionTree& condition)
-      : table_(table), condition_(condition) {
-    if (checked_type(condition_) == FilterType::text) {
-      fail(condition_, fmt::format("{} is text, not a condition", shown(condition_)));
-    }
-  }
+using Record = std::vector<FieldValue>;
 
-  [[nodiscard]] bool holds(const std::vector<FieldValue>& row) const {
-    const double result = number(value(condition_, row));
-    return !std::isnan(result) && result != 0.0;
-  }
+double number(const FilterValue& value) {
+  const auto* found = std::get_if<double>(&value);
+  return found == nullptr ? kUnknown : *found;
+}
 
- private:
-  static std::string shown(const ExpressionTree& node) { return visible_text(node.source); }
-
-  [[noreturn]] void fail(const ExpressionTree& node, const std::string& what) const {
-    throw Error(ExitCode::usage, fmt::format("in the expression \"{}\": {}", shown(node), what),
-                kFilterOption,
-                "text is in quotes and compared with text, as in family == 'flash_sm90'; numbers "
-                "have no quotes");
-  }
-
-  [[nodiscard]] std::optional<std::size_t> column_of(const std::string& name) const {
-    const auto found = std::ranges::find(table_.columns, name, &Table::Column::name);
-    return found == table_.columns.end()
-               ? std::nullopt
-               : std::optional(static_cast<std::size_t>(found - table_.columns.begin()));
-  }
-
-  static std::optional<double> constant(const std::string& name) {
-    return name == "true"    ? std::optional(1.0)
-           : name == "false" ? std::optional(0.0)
-                             : std::nullopt;
-  }
-
-  FilterType checked_type(const ExpressionTree& node) const {
-    std::vector<FilterType> types;
-    for (const ExpressionTree& operand : node.operands) {
-      types.push_back(checked_type(operand));
-    }
-    switch (node.kind) {
-      case ExpressionTree::Kind::number:
-        return FilterType::number;
-      case ExpressionTree::Kind::text:
-        return FilterType::text;
-      case ExpressionTree::Kind::name:
-        return name_type(node);
-      case ExpressionTree::Kind::conditional:
-        check_alike(node, 1, 2, types);
-        check_numbers(node, {&types[0], 1});
-        return types[1];
-      case ExpressionTree::Kind::operation:
-        break;
-    }
-    if (compares(node)) {
-      check_alike(node, 0, 1, types);
-      return FilterType::boolean;
-    }
-    check_numbers(node, types);
-    return FilterType::number;
-  }
-
-  FilterType name_type(const ExpressionTree& node) const {
-    if (const auto column = column_of(node.word)) {
-      return column_type(table_, *column);
-    }
-    if (constant(node.word)) {
-      return FilterType::boolean;
-    }
-    std::vector<std::string> names;
-    for (const Table::Column& column : table_.columns) {
-      if (is_identifier(column.name)) {
-        names.push_back(column.name);
-      }
-    }
-    throw Error(ExitCode::usage, fmt::format("unknown name '{}'", shown(node)), kFilterOption,
-                fmt::format("columns are {}; text is in quotes", joined(names, ", ")));
-  }
-
-  /// Throws unless two operands are both text or neither is.
-  void check_alike(const ExpressionTree& node, std::size_t a, std::size_t b,
-                   const std::vector<FilterType>& types) const {
-    const bool alike = (types[a] == FilterType::text) == (types[b] == FilterType::text);
-    if (!alike && types[a] != FilterType::any && types[b] != FilterType::any) {
-      fail(node, fmt::format("{} is {}, but {} is {}", shown(node.operands[a]), type_text(types[a]),
-                             shown(node.operands[b]), type_text(types[b])));
-    }
-  }
-
-  void check_numbers(const ExpressionTree& node, std::span<const FilterType> types) const {
-    const auto text = std::ranges::find(types, FilterType::text);
-    if (text != types.end()) {
-      const auto index = static_cast<std::size_t>(text - types.begin());
-      fail(node, fmt::format("{} is text, with which '{}' cannot compute",
-                             shown(node.operands[index]), visible_text(node.word)));
-    }
-  }
-
-  static double number(const FilterValue& value) {
-    const auto* number = std::get_if<double>(&value);
-    return number == nullptr ? kUnknown : *number;
-  }
-
-  FilterValue value(const ExpressionTree& node, const std::vector<FieldValue>& row) const {
-    if (node.kind == ExpressionTree::Kind::number) {
-      return node.number;
-    }
-    if (node.kind == ExpressionTree::Kind::text) {
-      return std::string_view(node.word);
-    }
-    if (node.kind == ExpressionTree::Kind::name) {
-      const auto column = column_of(node.word);
-      return column ? value_of(row[*column]) : FilterValue(constant(node.word).value_or(kUnknown));
-    }
-    std::vector<FilterValue> values;
-    for (const ExpressionTree& operand : node.operands) {
-      values.push_back(value(operand, row));
-    }
-    if (node.kind == ExpressionTree::Kind::conditional) {
-      return std::isnan(number(values[0])) ? FilterValue(kUnknown)
-                                           : values[number(values[0]) != 0 ? 1 : 2];
-    }
-    if (compares(node) && values[0].index() == 1 && values[1].index() == 1) {
-      return node.operation->of(ordered(std::get<1>(values[0]), std::get<1>(values[1])));
-    }
-    std::vector<double> numbers;
-    for (const FilterValue& one : values) {
-      numbers.push_back(number(one));
-    }
-    return node.operation->of(numbers);
-  }
-
-  const Table& table_;
-  const ExpressionTree& condition_;
+/// A condition or a part of one: the type of its values, and its value for a row.
+struct Operand {
+  FilterType type;
+  std::function<FilterValue(const Record&)> value;
 };
+using Operands = std::vector<Operand>;
+
+std::vector<double> numbers_of(const Operands& parts, const Record& record) {
+  return mapped(parts, [&](const Operand& part) { return number(part.value(record)); });
+}
+
+std::string source_text(const ExpressionTree& node) { return visible_text(node.source); }
+
+[[noreturn]] void fail(const ExpressionTree& node, const std::string& what) {
+  throw Error(ExitCode::usage, fmt::format("in the expression \"{}\": {}", source_text(node), what),
+              kFilterOption,
+              "text is in quotes and compared with text, as in family == 'flash_sm80'; numbers "
+              "have no quotes");
+}
+
+/// Throws unless two operands are both text or neither is.
+void check_alike(const ExpressionTree& node, const Operands& parts, std::size_t a, std::size_t b) {
+  const FilterType left = parts[a].type;
+  const FilterType right = parts[b].type;
+  const bool alike = (left == FilterType::text) == (right == FilterType::text);
+  if (!alike && left != FilterType::any && right != FilterType::any) {
+    fail(node, fmt::format("{} is {}, but {} is {}", source_text(node.operands[a]), type_text(left),
+                           source_text(node.operands[b]), type_text(right)));
+  }
+}
+
+/// Throws if one of the first `count` operands is text.
+void check_numbers(const ExpressionTree& node, const Operands& parts, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (parts[i].type == FilterType::text) {
+      fail(node, fmt::format("{} is text, with which '{}' cannot compute",
+                             source_text(node.operands[i]), visible_text(node.word)));
+    }
+  }
+}
+
+Operand conditional(const ExpressionTree& node, Operands parts) {
+  check_alike(node, parts, 1, 2);
+  check_numbers(node, parts, 1);
+  const FilterType type = parts[1].type;
+  return {type, [parts = std::move(parts)](const Record& record) {
+            const double condition = number(parts[0].value(record));
+            return std::isnan(condition) ? FilterValue(kUnknown)
+                                         : parts[condition != 0.0 ? 1 : 2].value(record);
+          }};
+}
+
+/// The operation on two texts compares their order.
+Operand comparison(const ExpressionTree& node, Operands parts) {
+  check_alike(node, parts, 0, 1);
+  return {FilterType::boolean, [&node, parts = std::move(parts)](const Record& record) {
+            const FilterValue left = parts[0].value(record);
+            const FilterValue right = parts[1].value(record);
+            const auto* a = std::get_if<std::string_view>(&left);
+            const auto* b = std::get_if<std::string_view>(&right);
+            return a != nullptr && b != nullptr
+                       ? node.operation->of(ordered(*a, *b))
+                       : node.operation->of(std::array{number(left), number(right)});
+          }};
+}
+
+Operand computation(const ExpressionTree& node, Operands parts) {
+  check_numbers(node, parts, parts.size());
+  return {FilterType::number, [&node, parts = std::move(parts)](const Record& record) {
+            return node.operation->of(numbers_of(parts, record));
+          }};
+}
+
+Operand column_or_constant(const Table& table, const ExpressionTree& node) {
+  const auto found = std::ranges::find(table.columns, node.word, &Table::Column::name);
+  if (found != table.columns.end()) {
+    const auto column = static_cast<std::size_t>(found - table.columns.begin());
+    return {column_type(table, column),
+            [column](const Record& record) { return value_of(record[column]); }};
+  }
+  if (node.word == "true" || node.word == "false") {
+    return {FilterType::boolean,
+            [value = node.word == "true" ? 1.0 : 0.0](const Record&) { return value; }};
+  }
+  std::vector<std::string> names;
+  for (const Table::Column& column : table.columns) {
+    if (is_identifier(column.name)) {
+      names.push_back(column.name);
+    }
+  }
+  throw Error(ExitCode::usage, fmt::format("unknown name '{}'", source_text(node)), kFilterOption,
+              fmt::format("columns are {}; text is in quotes", joined(names, ", ")));
+}
+
+/// Throws Error(usage) for unknown names and for operands of a wrong type. The result refers to the
+/// nodes.
+Operand operand_of(const Table& table, const ExpressionTree& node) {
+  Operands parts =
+      mapped(node.operands, [&](const ExpressionTree& one) { return operand_of(table, one); });
+  switch (node.kind) {
+    case ExpressionTree::Kind::number:
+      return {FilterType::number, [&node](const Record&) { return node.number; }};
+    case ExpressionTree::Kind::text:
+      return {FilterType::text, [&node](const Record&) { return std::string_view(node.word); }};
+    case ExpressionTree::Kind::name:
+      return column_or_constant(table, node);
+    case ExpressionTree::Kind::conditional:
+      return conditional(node, std::move(parts));
+    case ExpressionTree::Kind::operation:
+      break;
+  }
+  return compares(node) ? comparison(node, std::move(parts)) : computation(node, std::move(parts));
+}
 
 }  // namespace
 
 void filter_rows(Table& table, const std::string& expression) {
   const ExpressionTree condition =
       parse_expression(expression, ExpressionPlace::option, kFilterOption);
-  const Filter filter(table, condition);
-  std::erase_if(table.rows, [&](const std::vector<FieldValue>& row) { return !filter.holds(row); });
+  const Operand filter = operand_of(table, condition);
+  if (filter.type == FilterType::text) {
+    fail(condition, fmt::format("{} is text, not a condition", source_text(condition)));
+  }
+  std::erase_if(table.rows, [&](const Record& record) {
+    const double result = number(filter.value(record));
+    return std::isnan(result) || result == 0.0;
+  });
 }
 
 }  // namespace fatune

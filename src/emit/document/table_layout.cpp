@@ -55,7 +55,7 @@ std::size_t line_width(const std::vector<std::size_t>& widths) {
 std::vector<std::size_t> first_widths(const TextTable& table) {
   std::vector<std::size_t> widths = natural_widths(table);
   for (std::size_t i = 0; i < widths.size(); ++i) {
-    const std::size_t least = table.columns[i].fit.least;
+    const std::size_t least = table.columns[i].look.least;
     widths[i] = least == 0 ? widths[i] : std::min(widths[i], least);
   }
   return widths;
@@ -72,14 +72,14 @@ std::string in_every(const std::string& heading) { return "every " + heading + "
 /// Moves what the column's rows have in common above the table. True if that removes the column.
 bool share_column(std::size_t column, FittedTable& fitted) {
   TextTable& table = fitted.table;
-  const auto [heading, right, fit] = table.columns[column];
+  const auto [heading, right, look] = table.columns[column];
   const std::vector<std::string> cells = cells_of(table, column);
-  if ((fit.once || fit.config) && all_equal(cells)) {
+  if ((look.once || look.config) && all_equal(cells)) {
     fitted.shared.push_back(heading + ": " + cells.front());
     erase_column(column, table);
     return true;
   }
-  const auto parts = fit.config ? share_parts(cells) : std::nullopt;
+  const auto parts = look.config ? share_parts(cells) : std::nullopt;
   if (parts) {
     fitted.shared.push_back(in_every(heading) + parts->common);
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -100,8 +100,8 @@ void share_columns(FittedTable& fitted) {
 std::optional<std::size_t> next_to_leave(const TextTable& table) {
   std::optional<std::size_t> next;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const int order = table.columns[i].fit.leaves;
-    if (order > 0 && (!next || order <= table.columns[*next].fit.leaves)) {
+    const int order = table.columns[i].look.leaves;
+    if (order > 0 && (!next || order <= table.columns[*next].look.leaves)) {
       next = i;
     }
   }
@@ -127,7 +127,7 @@ void let_columns_leave(std::size_t columns, FittedTable& fitted) {
 std::vector<std::size_t> word_widths(const TextTable& table) {
   std::vector<std::size_t> widths = natural_widths(table);
   for (std::size_t i = 0; i < widths.size(); ++i) {
-    if (wraps(table.columns[i].fit)) {
+    if (wraps(table.columns[i].look)) {
       widths[i] = width_of(table.columns[i].heading);
       for (const std::string& cell : cells_of(table, i)) {
         widths[i] = std::max(widths[i], std::min(widest_word(cell), kWideWord));
@@ -158,26 +158,9 @@ void narrow(const TextTable& table, std::size_t columns, std::vector<std::size_t
   }
 }
 
-/// Gives the remaining room, step by step, to the narrowest column that needs more.
-void widen(const std::vector<std::size_t>& natural, std::size_t columns,
-           std::vector<std::size_t>& widths) {
-  for (std::size_t used = line_width(widths); used < columns; ++used) {
-    std::size_t* narrowest = nullptr;
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      if (widths[i] < natural[i] && (narrowest == nullptr || widths[i] < *narrowest)) {
-        narrowest = &widths[i];
-      }
-    }
-    if (narrowest == nullptr) {
-      return;
-    }
-    ++*narrowest;
-  }
-}
-
 }  // namespace
 
-bool wraps(const ColumnFit& fit) { return fit.least > 0 || fit.config || fit.once; }
+bool wraps(const Look& look) { return look.least > 0 || look.config || look.once; }
 
 FittedTable fit_table(TextTable table, std::size_t columns) {
   FittedTable fitted{std::move(table), {}, {}, {}};
@@ -187,9 +170,8 @@ FittedTable fit_table(TextTable table, std::size_t columns) {
   }
   share_columns(fitted);
   let_columns_leave(columns, fitted);
-  fitted.widths = first_widths(fitted.table);
+  fitted.widths = natural_widths(fitted.table);
   narrow(fitted.table, columns, fitted.widths);
-  widen(natural_widths(fitted.table), columns, fitted.widths);
   return fitted;
 }
 

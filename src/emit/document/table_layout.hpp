@@ -20,11 +20,11 @@ struct FittedTable {
 inline constexpr std::size_t kColumnGap = 2;
 
 /// Fits a table to lines of at most `columns` columns (docs/tables.md): states what rows have in
-/// common once, leaves out columns in the order of ColumnFit::leaves, then narrows the others.
+/// common once, leaves out columns in the order of Look::leaves, then narrows the others.
 /// 0: no limit.
 [[nodiscard]] FittedTable fit_table(TextTable table, std::size_t columns);
 
 /// Whether cells that are wider than the column continue on the next line.
-[[nodiscard]] bool wraps(const ColumnFit& fit);
+[[nodiscard]] bool wraps(const Look& look);
 
 }  // namespace fatune

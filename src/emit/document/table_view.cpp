@@ -9,7 +9,6 @@
 #include "core/error.hpp"
 #include "core/text_parts.hpp"
 #include "core/visible_text.hpp"
-#include "emit/document/table_filter.hpp"
 
 namespace fatune {
 namespace {
@@ -64,7 +63,7 @@ Table with_columns(const Table& table, const std::vector<std::string>& names) {
     }
     const bool is_empty = std::ranges::none_of(values, has_value);
     append_column(chosen, table.columns[at], std::move(values));
-    chosen.columns.back().shown = Shown::everywhere;
+    chosen.columns.back().look.shown = Shown::everywhere;
     chosen.columns.back().figure = is_empty;  // shown although it is empty
   }
   return chosen;
@@ -73,8 +72,8 @@ Table with_columns(const Table& table, const std::vector<std::string>& names) {
 /// Shows every column that any table for people shows.
 Table for_people(Table table) {
   for (Table::Column& column : table.columns) {
-    if (column.shown != Shown::for_programs) {
-      column.shown = Shown::everywhere;
+    if (column.look.shown != Shown::for_programs) {
+      column.look.shown = Shown::everywhere;
     }
     column.heading = column.heading.empty() ? column.name : column.heading;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include "core/output_format.hpp"
 #include "emit/document/document.hpp"
 #include "emit/document/table.hpp"
@@ -20,5 +21,10 @@ namespace fatune {
 [[nodiscard]] Json json_record(const Table& records, const std::vector<FieldValue>& row);
 /// The records as JSON, one on each line.
 [[nodiscard]] std::string json_lines(const Table& records);
+
+/// Drops the rows for which the expression does not hold or is unknown. It may use columns whose
+/// names are identifiers, `true` and `false`. Texts are quoted, and compare in sorting order.
+/// Throws Error(usage).
+void filter_rows(Table& table, const std::string& expression);
 
 }  // namespace fatune

@@ -43,8 +43,8 @@ std::vector<std::string> lines_of(const std::string& cell, std::size_t column,
   if (width_of(cell) <= width) {
     return {cell};
   }
-  return wraps(fitted.table.columns[column].fit) ? wrapped(cell, width)
-                                                 : std::vector{shortened(cell, width)};
+  return wraps(fitted.table.columns[column].look) ? wrapped(cell, width)
+                                                  : std::vector{shortened(cell, width)};
 }
 
 /// A row, with as many lines as its tallest cell.

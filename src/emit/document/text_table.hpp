@@ -6,21 +6,37 @@
 
 namespace fatune {
 
-/// How a column of a terminal table gives way if the line is too narrow (docs/tables.md).
-struct ColumnFit {
+/// Which outputs show a field. CSV and JSON show all of them.
+enum class Shown {
+  everywhere,    ///< every table for people has it
+  in_ranking,    ///< tables of results with a rank have it
+  in_failures,   ///< tables of results without a rank have it
+  for_programs,  ///< CSV and JSON only
+};
+inline constexpr Shown kEverywhere = Shown::everywhere;
+inline constexpr Shown kInRanking = Shown::in_ranking;
+inline constexpr Shown kInFailures = Shown::in_failures;
+inline constexpr Shown kForPrograms = Shown::for_programs;
+
+/// How people see a column, and how it gives way if a terminal's line is too narrow
+/// (docs/tables.md).
+struct Look {
+  int decimals = 0;  ///< decimals of doubles
+  Shown shown = kEverywhere;
   int leaves = 0;         ///< the order of leaving out columns, 1 first; 0: it stays
   std::size_t least = 0;  ///< wraps to this width before columns are left out; 0: only after
   bool once = false;      ///< a cell that all rows share is printed once, above the table
   bool config = false;    ///< configurations: common parts are printed once; the rest wraps
 };
-inline constexpr ColumnFit kWraps{.least = 24};
+inline constexpr Look kWraps{.least = 24};
+inline constexpr Look kProgramsOnly{.shown = kForPrograms};
 
 /// Headings and cells as text, for any way of drawing.
 struct TextTable {
   struct Column {
     std::string heading;
     bool align_right = false;
-    ColumnFit fit{};
+    Look look{};
   };
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;  ///< each as long as `columns`

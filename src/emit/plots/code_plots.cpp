@@ -6,10 +6,9 @@ namespace fatune {
 namespace {
 
 Plot code_plot(const CodeStudy& study, std::size_t number) {
-  XyPlot plot{{"rank correlation with the time", AxisScale::linear, {}, -1.0, 1.0},
-              {"", AxisScale::category, {}, {}, {}},
-              {{"", SeriesShape::points, 0, {}}},
-              {}};
+  XyPlot plot{.x = {.title = "rank correlation with the time", .least = -1.0, .greatest = 1.0},
+              .y = {"", AxisScale::category},
+              .series = {{}}};
   for (const CodeCorrelation& of : study.correlations) {
     plot.series.front().points.push_back(
         {.x = of.spearman,

@@ -127,10 +127,7 @@ std::optional<double> beginning_of_axis(const XyPlot& plot, double round_to) {
 std::vector<Plot> condition_plots(const StudyReport& report) {
   std::vector<Plot> plots;
   for (const Reading& reading : kReadings) {
-    XyPlot plot{{"seconds of measuring", AxisScale::linear, {}, 0.0, {}},
-                {reading.axis, AxisScale::linear, {}, {}, {}},
-                {},
-                {}};
+    XyPlot plot{.x = {.title = "seconds of measuring", .least = 0.0}, .y = {.title = reading.axis}};
     for (std::size_t i = 0; i < report.runs.size(); ++i) {
       PlotSeries series =
           readings_of(report.runs[i], reading, report.runs.size() == 1 ? "" : report.names[i], i);

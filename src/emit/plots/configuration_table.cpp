@@ -1,4 +1,4 @@
-#include "emit/plots/configuration_table.hpp"
+#include "emit/plots/study_tables.hpp"
 
 #include <algorithm>
 

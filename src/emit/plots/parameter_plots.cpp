@@ -15,13 +15,9 @@ PlotBox box_of(const FiveNumbers& numbers, std::size_t position, std::string lab
 
 constexpr std::size_t kMostPairs = 12;  // study.pairs has pairs of neighbouring values first
 
-Axis empty_categories() { return {"", AxisScale::category, {}, {}, {}}; }
-
 Plot values_plot(const ParameterStudy& study) {
-  XyPlot plot{{"slower than the fastest of the problem, %", AxisScale::linear, {}, 0.0, {}},
-              empty_categories(),
-              {},
-              {}};
+  XyPlot plot{.x = {.title = "slower than the fastest of the problem, %", .least = 0.0},
+              .y = {"", AxisScale::category}};
   for (const ValueStudy& value : study.values) {
     plot.boxes.push_back(
         box_of(value.slower_percent, plot.y.categories.size(),
@@ -36,10 +32,8 @@ Plot values_plot(const ParameterStudy& study) {
 }
 
 Plot pairs_plot(const ParameterStudy& study) {
-  XyPlot plot{{"change of the time, %; negative: faster", AxisScale::linear, {}, {}, {}},
-              empty_categories(),
-              {},
-              {}};
+  XyPlot plot{.x = {.title = "change of the time, %; negative: faster"},
+              .y = {"", AxisScale::category}};
   const std::size_t shown = std::min(study.pairs.size(), kMostPairs);
   for (const PairStudy& pair : std::span(study.pairs).first(shown)) {
     plot.boxes.push_back(

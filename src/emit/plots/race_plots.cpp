@@ -8,7 +8,7 @@ namespace {
 
 std::vector<Plot> course_plot(const ProblemReport& problem, const std::string& id,
                               const std::string& title) {
-  PlotSeries left{"", SeriesShape::steps, 0, {}};
+  PlotSeries left{"", SeriesShape::steps};
   for (const RoundOfRace& round : race_course(problem)) {
     left.points.push_back(
         {.x = static_cast<double>(round.round),
@@ -21,16 +21,15 @@ std::vector<Plot> course_plot(const ProblemReport& problem, const std::string& i
   const std::string summary =
       fmt::format("{} configurations began; {} were left behind round {}.", left.points.front().y,
                   left.points.back().y, left.points.back().x);
-  XyPlot plot{{"round", AxisScale::linear, {}, 0.0, {}},
-              {"configurations in the race", AxisScale::log10, {}, {}, {}},
-              {std::move(left)},
-              {}};
+  XyPlot plot{{.title = "round", .least = 0.0},
+              {"configurations in the race", AxisScale::log10},
+              {std::move(left)}};
   return {{"race-" + id, "Configurations left in the race: " + title, summary, std::move(plot)}};
 }
 
 std::vector<Plot> samples_plot(const ProblemReport& problem, const std::string& id,
                                const std::string& title) {
-  PlotSeries samples{"", SeriesShape::steps, 0, {}};
+  PlotSeries samples{"", SeriesShape::steps};
   std::size_t all = 0;
   std::size_t count = 0;
   for (const Result& result : problem.ranking) {
@@ -49,10 +48,7 @@ std::vector<Plot> samples_plot(const ProblemReport& problem, const std::string& 
   if (samples.points.size() < 2) {
     return {};
   }
-  XyPlot plot{{"place in the ranking", AxisScale::linear, {}, {}, {}},
-              {"samples", AxisScale::linear, {}, 0.0, {}},
-              {std::move(samples)},
-              {}};
+  XyPlot plot{{"place in the ranking"}, {.title = "samples", .least = 0.0}, {std::move(samples)}};
   return {{"samples-" + id, "Samples of each configuration: " + title,
            fmt::format("{} samples of {} configurations: most went to those that could still win.",
                        all, count),

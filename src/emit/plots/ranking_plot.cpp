@@ -45,11 +45,9 @@ Names names_of(const std::vector<Result>& ranking, std::size_t shown) {
 
 Plot ranking_plot(const ProblemReport& problem, const std::string& id, const std::string& title,
                   std::size_t most) {
-  XyPlot plot{{"us", AxisScale::linear, {}, {}, {}},
-              {"", AxisScale::category, {}, {}, {}},
-              {{"fastest, or tied with it", SeriesShape::points, 0, {}},
-               {"slower", SeriesShape::points, 1, {}}},
-              {}};
+  XyPlot plot{{"us"},
+              {"", AxisScale::category},
+              {{"fastest, or tied with it"}, {"slower", SeriesShape::points, 1}}};
   const std::size_t shown = std::min(most, problem.ranking.size());
   const Names names = names_of(problem.ranking, shown);
   for (std::size_t i = 0; i < shown; ++i) {

@@ -83,10 +83,9 @@ PlotSeries front_of(const std::vector<PlotPoint>& points) {
 }
 
 Plot resource_plot(const Resource& resource, const ResourcePoints& all) {
-  XyPlot plot{{resource.title, AxisScale::linear, {}, {}, {}},
-              {"slower than the fastest, %", AxisScale::linear, {}, 0.0, {}},
-              {{"no spills", SeriesShape::points, 0, {}}, {"spills", SeriesShape::points, 1, {}}},
-              {}};
+  XyPlot plot{{resource.title},
+              {.title = "slower than the fastest, %", .least = 0.0},
+              {{"no spills"}, {"spills", SeriesShape::points, 1}}};
   for (std::size_t i = 0; i < all.points.size(); ++i) {
     plot.series[all.spilled[i] ? 1 : 0].points.push_back(all.points[i]);
   }

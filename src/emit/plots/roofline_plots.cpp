@@ -65,10 +65,7 @@ PlotSeries roof_of(const DeviceLimits& device, double least, double greatest) {
 }  // namespace
 
 std::vector<Plot> roofline_plots(const StudyReport& report) {
-  XyPlot plot{{"FLOP per byte of DRAM traffic", AxisScale::log10, {}, {}, {}},
-              {"TFLOP/s", AxisScale::log10, {}, {}, {}},
-              {},
-              {}};
+  XyPlot plot{{"FLOP per byte of DRAM traffic", AxisScale::log10}, {"TFLOP/s", AxisScale::log10}};
   for (std::size_t i = 0; i < report.runs.size(); ++i) {
     const RunReport& run = report.runs[i];
     PlotSeries series = points_of_run(run, report.names[i], i);

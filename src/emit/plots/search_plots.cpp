@@ -11,7 +11,7 @@ std::vector<Plot> search_plots(const ProblemReport& problem, const std::string& 
   if (!was_searched(problem) || course.size() < 2) {
     return {};
   }
-  PlotSeries best{"", SeriesShape::steps, 0, {}};
+  PlotSeries best{"", SeriesShape::steps};
   for (const BestSoFar& step : course) {
     best.points.push_back({.x = static_cast<double>(step.proposal),
                            .y = step.us,
@@ -23,10 +23,9 @@ std::vector<Plot> search_plots(const ProblemReport& problem, const std::string& 
                   count_candidates(problem), course.back().proposal, course.back().by);
   best.points.push_back(
       {.x = static_cast<double>(count_candidates(problem)), .y = course.back().us});
-  XyPlot plot{{"configurations proposed", AxisScale::linear, {}, 0.0, {}},
-              {"us of the fastest so far", AxisScale::linear, {}, {}, {}},
-              {std::move(best)},
-              {}};
+  XyPlot plot{{.title = "configurations proposed", .least = 0.0},
+              {"us of the fastest so far"},
+              {std::move(best)}};
   return {{"search-" + id, "How the search converged: " + title, summary, std::move(plot)}};
 }
 

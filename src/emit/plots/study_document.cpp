@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
+#include <limits>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "emit/document/table.hpp"
 #include "emit/peers_text.hpp"
-#include "emit/plots/configuration_table.hpp"
 #include "emit/plots/plots.hpp"
 #include "emit/plots/study_tables.hpp"
 #include "emit/winners_table.hpp"
@@ -22,9 +23,6 @@ constexpr std::size_t kShownOfRanking = 16;
 constexpr std::size_t kOpenParameters = 3;
 constexpr std::size_t kMostRaces = 12;
 
-/// Adds a figure without its command, which name_figures() sets.
-void add_figure(Blocks& blocks, Plot plot) { blocks.push_back(block::Figure{std::move(plot), {}}); }
-
 /// A short name of letters, digits, '_' and '-', for use in file names.
 std::string safe_name(std::string_view name) {
   constexpr std::size_t kMostLetters = 60;
@@ -36,7 +34,8 @@ std::string safe_name(std::string_view name) {
   return safe;
 }
 
-/// Gives each figure its command and a unique name, even if the names it was made from repeat.
+/// Gives each figure the command that draws it and a unique name, even if the names it was made
+/// from repeat.
 void name_figures(Blocks& blocks, const std::string& command) {
   std::map<std::string, int> uses;
   for (Block& block : blocks) {
@@ -46,12 +45,6 @@ void name_figures(Blocks& blocks, const std::string& command) {
       figure->plot.id = use == 1 ? name : fmt::format("{}-{}", name, use);
       figure->command = fmt::format("{} --format svg --plot {}", command, figure->plot.id);
     }
-  }
-}
-
-void add_figures(Blocks& blocks, std::vector<Plot> plots) {
-  for (Plot& plot : plots) {
-    add_figure(blocks, std::move(plot));
   }
 }
 
@@ -71,18 +64,48 @@ void add_table(Blocks& blocks, Table table, Shown kind = Shown::in_ranking) {
   }
 }
 
+void add_plots(std::vector<Plot>& plots, std::vector<Plot> more) {
+  std::ranges::move(more, std::back_inserter(plots));
+}
+
+constexpr std::size_t kAllOpen = std::numeric_limits<std::size_t>::max();
+
 /// Adds plots, those after the first `open` inside a fold.
-void add_folded(Blocks& blocks, std::vector<Plot> plots, std::size_t open,
-                const std::string& rest) {
+void add_figures(Blocks& blocks, std::vector<Plot> plots, std::size_t open = kAllOpen,
+                 const std::string& rest = {}) {
   for (std::size_t i = 0; i < plots.size(); ++i) {
     if (i == open) {
       blocks.push_back(block::Fold{fmt::format("{} more {}", plots.size() - open, rest)});
     }
-    add_figure(blocks, std::move(plots[i]));
+    blocks.push_back(block::Figure{std::move(plots[i]), {}});
   }
   if (plots.size() > open) {
     blocks.push_back(block::FoldEnd{});
   }
+}
+
+/// A section with plots, of which the first `open` are shown at once, and a table.
+struct Section {
+  std::string heading;
+  std::string text{};
+  std::vector<Plot> plots{};
+  std::size_t open = kAllOpen;
+  std::string rest{};  ///< what the other plots are of
+  Table table{};
+};
+
+/// Nothing for a section without plots and rows.
+Blocks blocks_of(Section section) {
+  if (section.plots.empty() && section.table.rows.empty()) {
+    return {};
+  }
+  Blocks blocks{block::Heading{section.heading}};
+  if (!section.text.empty()) {
+    blocks.push_back(block::Text{section.text});
+  }
+  add_figures(blocks, std::move(section.plots), section.open, section.rest);
+  add_table(blocks, std::move(section.table));
+  return blocks;
 }
 
 /// Begins with a capital letter and has no space at its end.
@@ -163,52 +186,39 @@ Blocks winners_section(const StudyReport& report) {
 
 Blocks throughput_section(const StudyReport& report) {
   std::vector<Plot> plots = throughput_plots(report);
-  if (plots.empty()) {
-    return {};
-  }
-  Blocks blocks{block::Heading{"Speed against length"}};
-  add_folded(blocks, std::move(plots), kOpenRankings, "kinds of problems");
-  add_table(blocks, peers_table(report));
-  return blocks;
+  return plots.empty() ? Blocks{}
+                       : blocks_of({.heading = "Speed against length",
+                                    .plots = std::move(plots),
+                                    .open = kOpenRankings,
+                                    .rest = "kinds of problems",
+                                    .table = peers_table(report)});
 }
 
 Blocks rankings_section(const StudyReport& report) {
   const std::vector<RankedProblem> problems = ranked_problems(report);
-  if (problems.empty()) {
-    return {};
-  }
-  Blocks blocks{block::Heading{"Rankings"}};
-  std::vector<Plot> plots;
+  Section section{.heading = "Rankings", .open = kOpenRankings, .rest = "problems"};
   for (std::size_t i = 0; i < std::min(problems.size(), kMostRankings); ++i) {
-    plots.push_back(ranking_plot(*problems[i].problem, fmt::format("ranking-{}", i + 1),
-                                 problems[i].title, kShownOfRanking));
+    section.plots.push_back(ranking_plot(*problems[i].problem, fmt::format("ranking-{}", i + 1),
+                                         problems[i].title, kShownOfRanking));
   }
   if (problems.size() > kMostRankings) {
-    blocks.push_back(block::Text{
+    section.text =
         fmt::format("The first {} of {} problems. The table of configurations has the others.\n",
-                    kMostRankings, problems.size())});
+                    kMostRankings, problems.size());
   }
-  add_folded(blocks, std::move(plots), kOpenRankings, "problems");
-  return blocks;
+  return blocks_of(std::move(section));
 }
 
 Blocks parameters_section(const StudyReport& report) {
   const std::vector<ParameterStudy> studies = study_parameters(report.runs);
-  if (studies.empty()) {
-    return {};
-  }
-  Blocks blocks{block::Heading{"What each parameter does"},
-                block::Text{"Parameters whose change alone affects the time most come first.\n"}};
-  std::vector<Plot> plots;
-  std::size_t open = 0;
+  Section section{.heading = "What each parameter does",
+                  .text = "Parameters whose change alone affects the time most come first.\n",
+                  .rest = "figures"};
   for (std::size_t i = 0; i < studies.size(); ++i) {
-    for (Plot& plot : parameter_plots(studies[i])) {
-      plots.push_back(std::move(plot));
-    }
-    open = i < kOpenParameters ? plots.size() : open;
+    add_plots(section.plots, parameter_plots(studies[i]));
+    section.open = i < kOpenParameters ? section.plots.size() : section.open;
   }
-  add_folded(blocks, std::move(plots), open, "figures");
-  return blocks;
+  return blocks_of(std::move(section));
 }
 
 std::string sample_text(const StudyRows& rows) {
@@ -232,82 +242,55 @@ Blocks configurations_section(const StudyReport& report, const StudyRows& rows) 
 }
 
 Blocks resources_section(const StudyReport& report, const StudyRows& rows) {
-  Blocks blocks;
-  add_figures(blocks, resource_plots(rows));
-  add_figures(blocks, roofline_plots(report));
-  if (!blocks.empty()) {
-    blocks.insert(blocks.begin(), block::Heading{"Resources and limits"});
-  }
-  return blocks;
+  Section section{.heading = "Resources and limits", .plots = resource_plots(rows)};
+  add_plots(section.plots, roofline_plots(report));
+  return blocks_of(std::move(section));
 }
 
 Blocks races_section(const StudyReport& report) {
-  std::vector<Plot> plots;
+  Section section{.heading = "What the race did",
+                  .open = 2,
+                  .rest = "figures",
+                  .table = measuring_table(report)};
   const std::vector<RankedProblem> problems = ranked_problems(report);
   for (std::size_t i = 0; i < std::min(problems.size(), kMostRaces); ++i) {
-    for (Plot& plot : race_plots(*problems[i].problem, std::to_string(i + 1), problems[i].title)) {
-      plots.push_back(std::move(plot));
-    }
-    for (Plot& plot :
-         search_plots(*problems[i].problem, std::to_string(i + 1), problems[i].title)) {
-      plots.push_back(std::move(plot));
-    }
+    const std::string id = std::to_string(i + 1);
+    add_plots(section.plots, race_plots(*problems[i].problem, id, problems[i].title));
+    add_plots(section.plots, search_plots(*problems[i].problem, id, problems[i].title));
   }
-  Table table = measuring_table(report);
-  if (plots.empty() && table.rows.empty()) {
-    return {};
-  }
-  Blocks blocks{block::Heading{"What the race did"}};
-  add_folded(blocks, std::move(plots), 2, "figures");
-  add_table(blocks, std::move(table));
-  return blocks;
+  return blocks_of(std::move(section));
 }
 
 Blocks conditions_section(const StudyReport& report) {
-  std::vector<Plot> plots = condition_plots(report);
-  if (plots.empty()) {
-    return {};
-  }
-  Blocks blocks{block::Heading{"The GPU during the run"}};
-  add_figures(blocks, std::move(plots));
-  return blocks;
+  return blocks_of({.heading = "The GPU during the run", .plots = condition_plots(report)});
 }
 
 Blocks failures_section(const StudyReport& report) {
-  Table table = failures_table(report);
-  if (table.rows.empty()) {
-    return {};
-  }
-  Blocks blocks{
-      block::Heading{"What is not in the rankings"},
-      block::Text{"One line for each reason; rules dropped those that are pruned, because "
-                  "of the problem. results.csv has every configuration.\n"}};
-  add_table(blocks, std::move(table));
-  return blocks;
+  return blocks_of({.heading = "What is not in the rankings",
+                    .text =
+                        "One line for each reason; rules dropped those that are pruned, because "
+                        "of the problem. results.csv has every configuration.\n",
+                    .table = failures_table(report)});
 }
 
 Blocks rules_section(const StudyReport& report) {
-  Table counts = dropped_table(report);
-  if (counts.rows.empty()) {
-    return {};
+  Blocks blocks =
+      blocks_of({.heading = "What the rules dropped",
+                 .text = "'fatune list --pruned' names the rule that dropped each configuration "
+                         "of a space, and its reason.\n",
+                 .table = dropped_table(report)});
+  if (!blocks.empty()) {
+    add_table(blocks, rules_table(report));
+    add_table(blocks, audit_table(report));
   }
-  Blocks blocks{block::Heading{"What the rules dropped"},
-                block::Text{"'fatune list --pruned' names the rule that dropped each configuration "
-                            "of a space, and its reason.\n"}};
-  add_table(blocks, std::move(counts));
-  add_table(blocks, rules_table(report));
-  add_table(blocks, audit_table(report));
   return blocks;
 }
 
 Blocks code_section(const StudyReport& report) {
-  std::vector<Plot> plots = code_plots(report);
-  if (plots.empty()) {
-    return {};
-  }
-  Blocks blocks{block::Heading{"Machine code and time"}};
-  add_folded(blocks, std::move(plots), kOpenRankings, "problems");
-  return blocks;
+  return blocks_of({.heading = "Machine code and time",
+                    .plots = code_plots(report),
+                    .open = kOpenRankings,
+                    .rest = "problems"});
 }
 
 Blocks method_section(const StudyReport& report) {
@@ -382,13 +365,10 @@ Blocks main_plots(const RunReport& run) {
   if (plots.empty()) {
     plots = run.problems.size() > 1 ? winner_maps(report) : std::vector<Plot>{};
   }
-  for (Plot& plot : plots) {
-    blocks.push_back(block::Figure{std::move(plot), {}});
-  }
   for (const RankedProblem& ranked : ranked_problems(report)) {
-    blocks.push_back(
-        block::Figure{ranking_plot(*ranked.problem, "ranking", ranked.title, kShownOfRanking), {}});
+    plots.push_back(ranking_plot(*ranked.problem, "ranking", ranked.title, kShownOfRanking));
   }
+  add_figures(blocks, std::move(plots));
   return blocks;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <map>
 #include <utility>
 
@@ -15,9 +16,22 @@
 namespace fatune {
 namespace {
 
-Table::Column text_column(const char* heading) { return {.name = heading, .heading = heading}; }
-Table::Column number_column(const char* heading, int decimals = 0) {
-  return {.name = heading, .heading = heading, .decimals = decimals};
+/// A column's heading, and the decimals of its numbers.
+struct Title {
+  // NOLINTNEXTLINE(google-explicit-constructor): a heading alone stands for itself in lists
+  Title(const char* text, int most_decimals = 0) : heading(text), decimals(most_decimals) {}
+
+  const char* heading;
+  int decimals;
+};
+
+Table titled(std::initializer_list<Title> titles) {
+  Table table;
+  for (const Title& title : titles) {
+    table.columns.push_back(
+        {.name = title.heading, .heading = title.heading, .look = {.decimals = title.decimals}});
+  }
+  return table;
 }
 
 template <typename Number>
@@ -44,7 +58,7 @@ void for_each_problem(const StudyReport& report, const Visit& visit) {
 
 /// A table of the rows that `rows_of` makes of each run, with the run's name if there are several.
 template <typename Row>
-Table of_all_runs(const StudyReport& report, const std::vector<Field<Row>>& fields,
+Table of_all_runs(const StudyReport& report, const Fields<Row>& fields,
                   std::vector<Row> (*rows_of)(const RunReport&)) {
   std::vector<Row> rows;
   std::vector<FieldValue> names;
@@ -56,7 +70,7 @@ Table of_all_runs(const StudyReport& report, const std::vector<Field<Row>>& fiel
   }
   Table table = table_of(fields, rows);
   if (report.runs.size() > 1) {
-    insert_column(table, 0, text_column("run"), std::move(names));
+    insert_column(table, 0, {.name = "run", .heading = "run"}, std::move(names));
   }
   return table;
 }
@@ -136,12 +150,10 @@ Table winners_table(const StudyReport& report) {
 }
 
 Table runs_table(const StudyReport& report) {
-  Table table;
   if (report.runs.size() == 1) {
-    return table;
+    return {};
   }
-  table.columns = {text_column("run"), text_column("device"), text_column("started"),
-                   text_column("kernels"), text_column("times")};
+  Table table = titled({"run", "device", "started", "kernels", "times"});
   for (std::size_t i = 0; i < report.runs.size(); ++i) {
     const RunReport& run = report.runs[i];
     table.rows.push_back({report.names[i], run.device.name, run.started_at, run.family,
@@ -151,14 +163,9 @@ Table runs_table(const StudyReport& report) {
 }
 
 Table peers_table(const StudyReport& report) {
-  Table table;
-  table.columns = {text_column("GPU"),
-                   text_column("peer"),
-                   number_column("problems"),
-                   number_column("winners are times as fast (geometric mean)", 3),
-                   number_column("least", 3),
-                   number_column("greatest", 3),
-                   number_column("problems on which the peer is faster")};
+  Table table =
+      titled({"GPU", "peer", "problems", Title("winners are times as fast (geometric mean)", 3),
+              Title("least", 3), Title("greatest", 3), "problems on which the peer is faster"});
   for (const auto& [timed, ratios] : ratios_by_peer(report)) {
     const auto [least, greatest] = std::ranges::minmax(ratios);
     const auto slower = std::ranges::count_if(ratios, [](double ratio) { return ratio < 1.0; });
@@ -169,13 +176,9 @@ Table peers_table(const StudyReport& report) {
 }
 
 Table measuring_table(const StudyReport& report) {
-  Table table;
-  table.columns = {
-      text_column("run"),          text_column("problem"),      number_column("samples"),
-      number_column("rounds"),     number_column("finals"),     number_column("retaken"),
-      number_column("drift %", 1), number_column("seconds", 1), text_column("ended because"),
-      number_column("MHz"),        number_column("W"),          number_column("C"),
-      text_column("throttled by"), text_column("warnings")};
+  Table table =
+      titled({"run", "problem", "samples", "rounds", "finals", "retaken", Title("drift %", 1),
+              Title("seconds", 1), "ended because", "MHz", "W", "C", "throttled by", "warnings"});
   for_each_problem(report, [&](const FieldValue& run_name, const RunReport& run,
                                const ProblemReport& problem) {
     if (!problem.measuring) {
@@ -201,14 +204,8 @@ Table failures_table(const StudyReport& report) {
 }
 
 Table dropped_table(const StudyReport& report) {
-  Table table;
-  table.columns = {text_column("run"),
-                   text_column("problem"),
-                   number_column("ranked"),
-                   number_column("failed"),
-                   number_column("dropped by rules"),
-                   number_column("of these for this length"),
-                   number_column("cannot be built")};
+  Table table = titled({"run", "problem", "ranked", "failed", "dropped by rules",
+                        "of these for this length", "cannot be built"});
   for_each_problem(
       report, [&](const FieldValue& run_name, const RunReport&, const ProblemReport& problem) {
         if (problem.pruned > 0 || problem.invalid > 0) {
@@ -221,9 +218,7 @@ Table dropped_table(const StudyReport& report) {
 }
 
 Table rules_table(const StudyReport& report) {
-  Table table;
-  table.columns = {text_column("run"), text_column("rule"), number_column("dropped"),
-                   number_column("on problems")};
+  Table table = titled({"run", "rule", "dropped", "on problems"});
   std::map<std::pair<FieldValue, std::string>, std::size_t> row_of;
   for_each_problem(
       report, [&](const FieldValue& run_name, const RunReport&, const ProblemReport& problem) {
@@ -245,16 +240,9 @@ FieldValue if_tried(const RuleAudit& rule, double value) {
 }
 
 Table audit_table(const StudyReport& report) {
-  Table table;
-  table.columns = {text_column("run"),
-                   text_column("problem"),
-                   text_column("rule"),
-                   number_column("dropped"),
-                   number_column("tried"),
-                   number_column("compiling saved, s", 1),
-                   number_column("samples saved, s", 1),
-                   text_column("fastest of those tried"),
-                   number_column("faster than the winner by %", 1)};
+  Table table = titled({"run", "problem", "rule", "dropped", "tried",
+                        Title("compiling saved, s", 1), Title("samples saved, s", 1),
+                        "fastest of those tried", Title("faster than the winner by %", 1)});
   for_each_problem(
       report, [&](const FieldValue& run_name, const RunReport&, const ProblemReport& problem) {
         if (problem.audited.empty()) {
@@ -272,8 +260,7 @@ Table audit_table(const StudyReport& report) {
 }
 
 Table method_table(const StudyReport& report) {
-  Table table;
-  table.columns = {text_column("of"), text_column("what"), text_column("value")};
+  Table table = titled({"of", "what", "value"});
   for (std::size_t i = 0; i < report.runs.size(); ++i) {
     for (const auto& [what, value] : facts_of(report.runs[i])) {
       table.rows.push_back({report.names[i], what, value});

@@ -2,6 +2,7 @@
 
 #include "emit/document/table.hpp"
 #include "emit/plots/study_report.hpp"
+#include "study/study_rows.hpp"
 
 // Tables of a report on runs. A table has no rows if there is nothing to show.
 namespace fatune {
@@ -25,5 +26,9 @@ namespace fatune {
 [[nodiscard]] Table audit_table(const StudyReport& report);
 /// A row for each known fact of a run.
 [[nodiscard]] Table method_table(const StudyReport& report);
+
+/// A table with a row for each of `rows`, in their order: run and problem, result fields, and
+/// parameters. Marks of plots refer to these rows by number.
+[[nodiscard]] Table configuration_table(const StudyReport& report, const StudyRows& rows);
 
 }  // namespace fatune

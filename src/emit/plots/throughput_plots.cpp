@@ -94,10 +94,7 @@ void add_ceilings_of_runs(XyPlot& plot, const StudyReport& report, const std::st
 }
 
 XyPlot empty_plot() {
-  return {{"sequence length", AxisScale::log2, {}, {}, {}},
-          {"TFLOP/s", AxisScale::linear, {}, 0.0, {}},
-          {},
-          {}};
+  return {{"sequence length", AxisScale::log2}, {.title = "TFLOP/s", .least = 0.0}};
 }
 
 void sort_by_length(XyPlot& plot) {

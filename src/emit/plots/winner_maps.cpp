@@ -11,11 +11,9 @@ namespace {
 
 /// A map of lengths by groups of problems, without cells.
 HeatMap empty_map(const StudyReport& report, std::string value_title) {
-  HeatMap map{{"sequence length", AxisScale::category, {}, {}, {}},
-              {"", AxisScale::category, groups_of(report.runs, group_name), {}, {}},
-              std::move(value_title),
-              {},
-              {}};
+  HeatMap map{{"sequence length", AxisScale::category},
+              {"", AxisScale::category, groups_of(report.runs, group_name)},
+              std::move(value_title)};
   for (const std::int64_t length : lengths_of(report.runs)) {
     map.x.categories.push_back(std::to_string(length));
   }

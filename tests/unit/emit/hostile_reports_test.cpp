@@ -10,7 +10,7 @@
 #include "emit/document/json_text.hpp"
 #include "emit/document/render.hpp"
 #include "emit/export_report.hpp"
-#include "emit/history_report.hpp"
+#include "emit/list_reports.hpp"
 #include "emit/plots/study_document.hpp"
 #include "emit/run_report.hpp"
 #include "unit/emit/every_text.hpp"

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "emit/launch_json.hpp"
+#include "emit/compile_report.hpp"
 #include "unit/attention/standard_arguments.hpp"
 
 namespace fatune {

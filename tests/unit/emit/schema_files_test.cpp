@@ -1,7 +1,7 @@
-// Generates the descriptions and types in the output schemas from the lists of members and fields,
-// and whether a value may be null; for structs also which properties there are. Limits,
-// enumerations and the items of lists are written by hand in one file. Their copies in other files
-// are generated too.
+// Generates the types in the output schemas from the lists of members and fields, and whether a
+// value may be null; for structs also the descriptions and which properties there are. Other
+// descriptions, limits, enumerations and the items of lists are written by hand in one file. Their
+// copies in other files are generated too.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -10,30 +10,23 @@
 #include <map>
 #include <string>
 
-#include "emit/cache_report.hpp"
+#include "attention/problem_details.hpp"
 #include "emit/cases_report.hpp"
 #include "emit/check_report.hpp"
-#include "emit/cluster_report.hpp"
 #include "emit/compare_report.hpp"
 #include "emit/compile_report.hpp"
 #include "emit/debug_report.hpp"
-#include "emit/device_fields.hpp"
+#include "emit/device_report.hpp"
 #include "emit/emulate_report.hpp"
-#include "emit/export_files_report.hpp"
 #include "emit/export_report.hpp"
-#include "emit/history_report.hpp"
-#include "emit/import_report.hpp"
-#include "emit/merge_report.hpp"
+#include "emit/list_reports.hpp"
 #include "emit/predict_report.hpp"
-#include "emit/preset_report.hpp"
-#include "emit/profile_fields.hpp"
+#include "emit/profile_report.hpp"
 #include "emit/result_fields.hpp"
 #include "emit/results_json.hpp"
 #include "emit/sass_map_report.hpp"
 #include "emit/sass_report.hpp"
 #include "emit/sass_why_report.hpp"
-#include "emit/search_report.hpp"
-#include "emit/timeline_report.hpp"
 #include "emit/verdict_report.hpp"
 #include "emit/winners_table.hpp"
 #include "golden_file.hpp"
@@ -61,22 +54,32 @@ Schema type_text(FieldType type) {
   return type.may_be_none ? Schema{name, "null"} : Schema(name);
 }
 
-void describe(Schema& property, FieldType type, std::string_view doc) {
-  const bool is_said_elsewhere = property.contains("$ref") || property.contains("oneOf");
-  if (type.kind != FieldType::Kind::any && !is_said_elsewhere) {
-    property["type"] = type_text(type);
-  }
-  if (!property.contains("$ref")) {
-    EXPECT_FALSE(doc.empty()) << property;
-    property["description"] = doc;
+/// Every property must have a description.
+template <typename Row>
+void describe(Schema& properties, const Fields<Row>& fields) {
+  for (const auto& field : fields) {
+    Schema& property = properties[std::string(field.name)];
+    const FieldType type = field.get.type();
+    const bool is_said_elsewhere = property.contains("$ref") || property.contains("oneOf");
+    if (type.kind != FieldType::Kind::any && !is_said_elsewhere) {
+      property["type"] = type_text(type);
+    }
+    EXPECT_TRUE(property.contains("$ref") || property.contains("description")) << field.name;
   }
 }
 
-/// `fields` are the fields of a row or the properties of an object.
-template <typename List>
-void describe(Schema& properties, const List& fields) {
-  for (const auto& field : fields) {
-    describe(properties[std::string(field.name)], field.get.type(), field.doc);
+/// Like describe(), but there may be no other properties.
+template <typename Row>
+void describe_all(Schema& properties, const Fields<Row>& fields) {
+  describe(properties, fields);
+  EXPECT_EQ(properties.size(), fields.size());
+}
+
+/// Describes the properties of that name by the texts of a table.
+template <typename Items>
+void describe_by(const Items& items, Schema& properties) {
+  for (const auto& item : items) {
+    properties[std::string(item.name)]["description"] = item.doc;
   }
 }
 
@@ -114,12 +117,12 @@ class SchemaFiles : public testing::Test {
   /// `first` and before `derived`; removes all others. What the file says besides stays.
   template <typename Struct>
   Schema& describe_struct(Schema& object, const std::vector<std::string>& first,
-                          const std::vector<DerivedMember>& derived);
+                          const std::vector<std::string>& derived);
   template <typename Struct>
-  Schema& describe_struct(const std::string& definition) {
-    return describe_struct<Struct>(at("results", "/definitions/" + definition), {}, {});
+  Schema& describe_struct(const std::string& definition,
+                          const std::vector<std::string>& derived = {}) {
+    return describe_struct<Struct>(at("results", "/definitions/" + definition), {}, derived);
   }
-  static void describe_derived(Schema& object, const std::vector<Field<ResultRow>>& fields);
 
   void describe_results();
   void describe_emulations();
@@ -133,7 +136,7 @@ class SchemaFiles : public testing::Test {
 
 template <typename Struct>
 Schema& SchemaFiles::describe_struct(Schema& object, const std::vector<std::string>& first,
-                                     const std::vector<DerivedMember>& derived) {
+                                     const std::vector<std::string>& derived) {
   const bool may_be_infinite = std::is_same_v<Struct, ErrorStats> ||
                                std::is_same_v<Struct, EstimateTerm> ||
                                std::is_same_v<Struct, Result>;
@@ -159,28 +162,17 @@ Schema& SchemaFiles::describe_struct(Schema& object, const std::vector<std::stri
       object["required"].push_back(name);
     }
   }
-  for (const DerivedMember& member : derived) {
-    const std::string name(member.name);
-    properties[name] = old[name];
-    if (!properties[name].contains("$ref")) {
-      properties[name]["description"] = member.doc;
-    }
+  for (const std::string& name : derived) {
+    properties[name] = properties.contains(name) ? properties[name] : old[name];
     object["required"].push_back(name);
   }
   object["properties"] = properties;
   return object;
 }
 
-void SchemaFiles::describe_derived(Schema& object, const std::vector<Field<ResultRow>>& fields) {
-  describe(object["properties"], fields);
-  for (const auto& field : fields) {
-    object["required"].push_back(field.name);
-  }
-}
-
 void SchemaFiles::describe_results() {
   Schema& run = schema("results");
-  describe_struct<RunReport>(run, {"format", "format_version"}, derived_run_members());
+  describe_struct<RunReport>(run, {"format", "format_version"}, {"gpu_busy_percent", "summary"});
   describe_struct<ProblemReport>("problem_report");
   describe_struct<MeasurePolicy>("policy");
   describe_struct<MeasuringSummary>("measuring");
@@ -199,13 +191,13 @@ void SchemaFiles::describe_results() {
   describe_struct<Problem>("problem");
   describe_struct<DeviceLimits>("device");
   describe_struct<Toolchain>("toolchain");
-  Schema& result = describe_struct<Result>("result");
-  describe_derived(result, derived_result_fields());
+  std::vector<std::string> derived;
+  for (const Field<ResultRow>& field : derived_result_fields()) {
+    derived.emplace_back(field.name);
+  }
+  describe(describe_struct<Result>("result", derived)["properties"], derived_result_fields());
   describe_struct<RivalCheck>("rival_check");
-  describe_struct<GateReport>(
-      at("results", "/properties/gate"), {},
-      {{"worse", "whether a winner is worse than its rival: its verdict is slower or failed"},
-       {"counts", {}}});
+  describe_struct<GateReport>(at("results", "/properties/gate"), {}, {"worse", "counts"});
   describe(at("results", "/definitions/problem_winner/properties"), winner_fields());
   describe(at("results", "/definitions/common_choice/properties"), common_choice_fields());
 }
@@ -223,16 +215,18 @@ void SchemaFiles::describe_emulations() {
 
 void SchemaFiles::describe_machine_code() {
   for (const char* list : {"/properties/classes", "/properties/opcodes"}) {
-    describe(row_of("sass", list), sass_fields());
-    describe(row_of("sass_diff", list), sass_diff_fields());
+    describe_all(row_of("sass", list), sass_fields());
+    describe_all(row_of("sass_diff", list), sass_diff_fields());
   }
-  describe(row_of("sass_why", "/properties/effects"), effect_fields());
-  describe(row_of("sass_why", "/properties/problems/items/properties/correlations"),
-           correlation_fields());
-  describe(row_of("sass_map", "/properties/lines"), map_line_fields());
-  describe(row_of("sass_map", "/properties/selection/properties/source"), map_line_fields());
-  describe(row_of("sass_map", "/properties/selection/properties/ptx"), map_ptx_fields());
-  describe(row_of("sass_map", "/properties/selection/properties/sass"), map_sass_fields());
+  describe_all(row_of("sass_why", "/properties/effects"), effect_fields());
+  describe_all(row_of("sass_why", "/properties/problems/items/properties/correlations"),
+               correlation_fields());
+  for (const char* list : {"/properties/lines", "/properties/selection/properties/source"}) {
+    describe_all(row_of("sass_map", list), map_line_fields());
+    describe_by(opcode_classes(), row_of("sass_map", list));
+  }
+  describe_all(row_of("sass_map", "/properties/selection/properties/ptx"), map_ptx_fields());
+  describe_all(row_of("sass_map", "/properties/selection/properties/sass"), map_sass_fields());
 }
 
 void SchemaFiles::describe_choices() {
@@ -245,7 +239,6 @@ void SchemaFiles::describe_choices() {
   describe(row_of("export", "/properties/left_out"), step_regret_fields());
   Schema& cover = at("export", "/properties/cover/anyOf/0/properties");
   describe(cover["configs"]["items"]["properties"], covering_config_fields());
-  describe(at("predict", "/properties"), predict_properties());
   Schema& prediction = row_of("predict", "/properties/predictions");
   describe(prediction, prediction_fields());
   describe(prediction["neighbours"]["items"]["properties"], neighbour_fields());
@@ -256,7 +249,6 @@ void SchemaFiles::describe_others() {
   describe(row_of("cluster_missing", "/properties/missing"), missing_shard_fields());
   describe(row_of("cases", "/properties/results"), case_fields());
   describe(row_of("check", "/properties/checks"), checked_input_fields());
-  describe(at("compare", "/properties"), compare_properties());
   describe(row_of("compare", "/properties/problems"), compared_problem_fields());
   describe(at("compare", "/definitions/run/properties"), compared_run_fields());
   describe(row_of("compile", "/properties/configs"), compile_fields());
@@ -265,8 +257,10 @@ void SchemaFiles::describe_others() {
   describe(row_of("history", "/properties/runs"), history_fields());
   describe(row_of("import", "/properties/runs"), imported_run_fields());
   describe(row_of("merge", "/properties/stores"), merged_store_fields());
-  describe(row_of("presets", "/properties/presets"), preset_fields());
+  describe_all(row_of("presets", "/properties/presets"), preset_fields());
+  describe_by(kProblemDetails, row_of("presets", "/properties/presets"));
   describe(row_of("profile", "/properties/configs"), profiled_config_fields());
+  describe_by(kProblemDetails, row_of("profile", "/properties/configs"));
   describe(row_of("search", "/properties/trials"), search_fields());
   describe(row_of("timeline", "/properties/rows"), timeline_fields());
 }

@@ -8,26 +8,19 @@
 #include <nlohmann/json.hpp>
 
 #include "attention/input_kind.hpp"
-#include "core/device_limits.hpp"
 #include "core/error.hpp"
 #include "data/file_tree.hpp"
 #include "data/json_file.hpp"
 #include "emit/cases_report.hpp"
 #include "emit/compile_report.hpp"
-#include "emit/device_fields.hpp"
 #include "emit/document/render.hpp"
 #include "emit/emulate_report.hpp"
-#include "emit/history_report.hpp"
+#include "emit/list_reports.hpp"
 #include "emit/plan_report.hpp"
-#include "emit/preset_report.hpp"
-#include "emit/profile_fields.hpp"
-#include "emit/result_fields.hpp"
 #include "emit/run_report.hpp"
 #include "emit/sass_map_report.hpp"
 #include "emit/sass_report.hpp"
 #include "emit/sass_why_report.hpp"
-#include "emit/timeline_report.hpp"
-#include "emit/winners_table.hpp"
 #include "unit/emit/report_samples.hpp"
 
 namespace fatune {
@@ -187,45 +180,6 @@ TEST(OutputSchemas, AForeignMemberIsFound) {
   json results = json::parse(results_json(sample_report(true)));
   results["problems"][0]["ranking"][0]["surprise"] = 1;
   EXPECT_THROW(check_schema(results, FileTree(), "results", "test"), Error);
-}
-
-template <typename Row>
-void expect_no_other(const json& properties, const std::vector<Field<Row>>& fields) {
-  EXPECT_EQ(properties.size(), fields.size());
-}
-
-TEST(OutputSchemas, ThatOfAProfileHasNoOtherFields) {
-  json properties = schema("profile")["properties"]["configs"]["items"]["properties"];
-  properties.erase("counters");
-  expect_no_other(properties, profiled_config_fields());
-}
-
-TEST(OutputSchemas, ThoseOfMachineCodeHaveNoOtherFields) {
-  const auto rows = [](const json& list) { return list["items"]["properties"]; };
-  const json sass = schema("sass")["properties"];
-  expect_no_other(rows(sass["classes"]), sass_fields());
-  expect_no_other(rows(sass["opcodes"]), sass_fields());
-  const json diff = schema("sass_diff")["properties"];
-  expect_no_other(rows(diff["classes"]), sass_diff_fields());
-  expect_no_other(rows(diff["opcodes"]), sass_diff_fields());
-  const json why = schema("sass_why")["properties"];
-  expect_no_other(rows(why["effects"]), effect_fields());
-  expect_no_other(rows(rows(why["problems"])["correlations"]), correlation_fields());
-}
-
-TEST(OutputSchemas, ThatOfPresetsHasNoOtherFields) {
-  expect_no_other(schema("presets")["properties"]["presets"]["items"]["properties"],
-                  preset_fields());
-}
-
-TEST(OutputSchemas, ThatOfTheMapHasNoOtherFields) {
-  const auto rows = [](const json& list) { return list["items"]["properties"]; };
-  const json map = schema("sass_map")["properties"];
-  const json selection = map["selection"]["properties"];
-  expect_no_other(rows(map["lines"]), map_line_fields());
-  expect_no_other(rows(selection["source"]), map_line_fields());
-  expect_no_other(rows(selection["ptx"]), map_ptx_fields());
-  expect_no_other(rows(selection["sass"]), map_sass_fields());
 }
 
 SassMapReport sample_map() {

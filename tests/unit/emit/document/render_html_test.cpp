@@ -43,8 +43,8 @@ TEST(RenderHtml, WarningsAreAboveTheTitleAndTheResultAboveTheContents) {
 
 TEST(RenderHtml, CellsOfAStackedTableSayWhatTheyAre) {
   Table table;
-  table.columns = {{.name = "config", .heading = "config", .fit = {.least = 24}},
-                   {.name = "a_us", .heading = "us", .decimals = 1}};
+  table.columns = {{.name = "config", .heading = "config", .look = {.least = 24}},
+                   {.name = "a_us", .heading = "us", .look = {.decimals = 1}}};
   table.rows = {{std::string("x"), 1.25}};
   const std::string page = render_html(
       {block::Heading{"Result"}, block::Rows{.table = table, .stacked = true}}, {"", ""}, kParts);
@@ -74,7 +74,8 @@ TEST(RenderHtml, TextsAreNeverMarkup) {
 
 TEST(RenderHtml, NumbersAreCellsAndTextsSayThatTheyAreText) {
   Table table;
-  table.columns = {{.name = "a_us", .heading = "a", .decimals = 1}, {.name = "b", .heading = "b"}};
+  table.columns = {{.name = "a_us", .heading = "a", .look = {.decimals = 1}},
+                   {.name = "b", .heading = "b"}};
   table.rows = {{1.25, std::string("x")}, {FieldValue{}, FieldValue{}}};
   const std::string page =
       render_html({block::Heading{"Configurations"}, block::Rows{.table = table, .numbered = true}},

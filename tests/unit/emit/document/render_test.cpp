@@ -8,9 +8,9 @@ namespace {
 Document numbered_rows(bool all = true) {
   const auto records = [] {
     return Table{{{.name = "name", .heading = "what"},
-                  {.name = "time_us", .heading = "us", .decimals = 1},
+                  {.name = "time_us", .heading = "us", .look = {.decimals = 1}},
                   {.name = "note", .heading = "note"},
-                  {.name = "key", .heading = "key", .shown = kForPrograms}},
+                  {.name = "key", .heading = "key", .look = kProgramsOnly}},
                  {{std::string("a"), 1.25, {}, true}, {std::string("b,c"), 10.0, {}, false}}};
   };
   const auto for_people = [records, all] {

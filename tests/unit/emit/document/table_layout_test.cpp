@@ -8,20 +8,15 @@
 #include <sstream>
 
 #include "core/text_fit.hpp"
-#include "emit/cache_report.hpp"
 #include "emit/cases_report.hpp"
 #include "emit/check_report.hpp"
-#include "emit/cluster_report.hpp"
 #include "emit/compare_report.hpp"
-#include "emit/device_fields.hpp"
+#include "emit/device_report.hpp"
 #include "emit/document/shared_parts.hpp"
 #include "emit/emulate_report.hpp"
-#include "emit/export_files_report.hpp"
 #include "emit/export_report.hpp"
 #include "emit/failure_groups.hpp"
-#include "emit/history_report.hpp"
-#include "emit/import_report.hpp"
-#include "emit/merge_report.hpp"
+#include "emit/list_reports.hpp"
 #include "emit/predict_report.hpp"
 #include "emit/result_fields.hpp"
 #include "emit/sass_report.hpp"
@@ -133,8 +128,8 @@ TEST(FitTable, ThenColumnsLeaveInTheirOrder) {
 
 TEST(FitTable, WhatIsSaidOfAColumnThatLeavesGoesToo) {
   TextTable table = ranking();
-  table.columns[1].fit.leaves = 1;
-  table.columns[4].fit.leaves = 0;
+  table.columns[1].look.leaves = 1;
+  table.columns[4].look.leaves = 0;
   const FittedTable fitted = fit_table(table, 30);
   EXPECT_THAT(fitted.left_out, ElementsAre("config"));
   EXPECT_TRUE(fitted.shared.empty());
@@ -152,12 +147,12 @@ template <typename Row>
 std::string leaving_order(const std::vector<Field<Row>>& fields) {
   std::vector<const Field<Row>*> leaving;
   for (const Field<Row>& field : fields) {
-    if (field.fit.leaves > 0) {
+    if (field.look.leaves > 0) {
       leaving.push_back(&field);
     }
   }
   std::stable_sort(leaving.begin(), leaving.end(),
-                   [](const auto* a, const auto* b) { return a->fit.leaves < b->fit.leaves; });
+                   [](const auto* a, const auto* b) { return a->look.leaves < b->look.leaves; });
   std::string order;
   for (const Field<Row>* field : leaving) {
     order += (order.empty() ? "" : ", ") + std::string(field->heading);

@@ -17,8 +17,8 @@ using testing::HasSubstr;
 Table sample_records() {
   Table table;
   table.columns = {{.name = "config", .heading = "config"},
-                   {.name = "time_us", .heading = "us", .decimals = 1},
-                   {.name = "family", .heading = "", .shown = Shown::for_programs},
+                   {.name = "time_us", .heading = "us", .look = {.decimals = 1}},
+                   {.name = "family", .heading = "", .look = kProgramsOnly},
                    {.name = "is_new", .heading = "new"},
                    {.name = "note", .heading = "note"}};
   table.rows = {
