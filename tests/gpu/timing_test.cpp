@@ -30,11 +30,6 @@ double since_ms(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-constexpr const char* kEmpty = R"(
-#include "common/attention_args.h"
-extern "C" __global__ void empty(AttentionForwardArgs) {}
-)";
-
 class TimingTest : public GpuTest {
  protected:
   // 4 MiB per tensor: the three tensors that are read fit into the L2 of every supported GPU.
@@ -200,14 +195,6 @@ TEST_F(TimingTest, TheManagementLibrarySaysHowFastTheClockRuns) {
   EXPECT_GT(reading->temperature_c, 10.0);
   EXPECT_LT(reading->temperature_c, 110.0);
 }
-
-constexpr const char* kLongSpin = R"(
-#include "common/ptx_system.cuh"
-extern "C" __global__ void long_spin(AttentionForwardArgs) {
-  const unsigned long long start = sm_cycles();
-  while (sm_cycles() - start < 4000000) {}
-}
-)";
 
 TEST_F(TimingTest, TheMeanClockOfALongRunIsKnown) {
   const Ready spin = load(kLongSpin, "long_spin", {{limits().sm_count, 1, 1}, {64, 1, 1}, 0});
