@@ -13,7 +13,6 @@
 #include "cli/suggestion.hpp"
 #include "cli/terminal.hpp"
 #include "cli/typed_words.hpp"
-#include "core/environment.hpp"
 #include "manual/completion.hpp"
 #include "manual/help_text.hpp"
 
@@ -37,7 +36,7 @@ void add_global_options_everywhere(CLI::App& app, GlobalOptions& global) {
 
 void add_subcommands(CLI::App& app, const OutputOptions& output, GlobalOptions& global,
                      Command& chosen, AddCommands add_commands) {
-  const Subcommands all{app, output, global, environment_variable("KERNELS"), chosen};
+  const Subcommands all{app, output, global, chosen};
   add_commands(all);
   add_global_options_everywhere(app, global);
 }

@@ -10,6 +10,7 @@
 
 #include "app/choice/presets.hpp"
 #include "cli/suggestion.hpp"
+#include "core/environment.hpp"
 #include "core/error.hpp"
 #include "report/verdict.hpp"
 
@@ -127,6 +128,9 @@ void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space
                  "repeatable; not in fatune.toml")
       ->type_name("TEXT")
       ->allow_extra_args(false);
+  if (space == SpaceOption::yes) {
+    kernels.kernels_variable = environment_variable("KERNELS");
+  }
   if (space != SpaceOption::no) {
     add_value(
         app, "--space", "SPACE|FILE",

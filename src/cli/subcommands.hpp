@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -18,15 +17,14 @@ namespace fatune {
 /// The parser that subcommands are added to, and the settings that they start with.
 struct Subcommands {
   CLI::App& parent;
-  OutputOptions output;                         ///< the terminal's defaults
-  const GlobalOptions& global;                  ///< known after parsing
-  std::optional<std::string> kernels_variable;  ///< the environment's KERNELS
-  Command& chosen;                              ///< set after parsing: the chosen work
+  OutputOptions output;         ///< the terminal's defaults
+  const GlobalOptions& global;  ///< known after parsing
+  Command& chosen;              ///< set after parsing: the chosen work
 };
 
 /// Returns the same settings with `app` as the parser, for subcommands of a subcommand.
 [[nodiscard]] inline Subcommands within(const Subcommands& all, CLI::App& app) {
-  return {app, all.output, all.global, all.kernels_variable, all.chosen};
+  return {app, all.output, all.global, all.chosen};
 }
 
 /// A subcommand that is being added. Its options live as long as its parser or the chosen work.

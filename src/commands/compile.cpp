@@ -252,7 +252,6 @@ void add_compile_command(const Subcommands& all) {
   const auto [sub, options] = add_subcommand(
       all, "compile", "Compile without running: registers, spills, shared memory, blocks per SM",
       compile_offline);
-  options.kernels.kernels_variable = all.kernels_variable;
   add_kernel_options(sub, options.kernels, SpaceOption::yes);
   add_configs_option(
       sub, options.configs,

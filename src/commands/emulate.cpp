@@ -291,7 +291,6 @@ void add_emulate_command(const Subcommands& all) {
   const auto [sub, options] =
       add_subcommand(all, "emulate", "Run kernels' PTX on the CPU: results, races, bank conflicts",
                      emulate_kernels);
-  options.kernels.kernels_variable = all.kernels_variable;
   add_problem_of_emulate(sub, options);
   add_schedule_options(sub, options);
   sub.add_flag("--strict", options.strict, "exit with 6 unless every configuration is right")

@@ -162,7 +162,6 @@ ExitCode list(const ListOptions& options) {
 void add_list_command(const Subcommands& all) {
   const auto [sub, options] =
       add_subcommand(all, "list", "Show what a search space keeps, and what its rules drop", list);
-  options.kernels.kernels_variable = all.kernels_variable;
   add_kernel_options(sub, options.kernels, SpaceOption::yes);
   add_problem_options(sub, options.problems, "none: see below");
   add_arch_option(sub, options.arch);

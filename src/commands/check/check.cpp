@@ -280,7 +280,6 @@ void add_checking_options(CLI::App& app, CheckOptions& options) {
 void add_check_command(const Subcommands& all) {
   const auto [sub, options] =
       add_subcommand(all, "check", "Check that configurations compute the right thing", check);
-  options.kernels.kernels_variable = all.kernels_variable;
   add_configs_option(sub, options.configs, "configuration, in place of a space; repeatable");
   sub.add_flag("--small", options.small,
                "batch 1, seq 512, one head, in place of batch 16, seq 2048, 16 heads")

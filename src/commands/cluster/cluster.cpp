@@ -167,7 +167,7 @@ std::vector<std::string> checked_sweep(const Subcommands& all,
   CLI::App app;
   Command unused;
   const GlobalOptions global;
-  add_sweep_command({app, all.output, global, all.kernels_variable, unused});
+  add_sweep_command({app, all.output, global, unused});
   std::vector<std::string> line{"sweep",    "--shard", "1/1",  "--fleet", "x",
                                 "--record", "x",       "--db", "x"};  // added by the script
   line.insert(line.end(), words.begin(), words.end());

@@ -240,7 +240,6 @@ void add_report_options(CLI::App& app, ProfileOptions& options) {
 void add_profile_command(const Subcommands& all) {
   const auto [sub, options] = add_subcommand(
       all, "profile", "Read hardware counters: with Nsight Compute, or in-process", profile);
-  options.kernels.kernels_variable = all.kernels_variable;
   add_subject_options(sub, options);
   add_counting_options(sub, options);
   add_report_options(sub, options);

@@ -181,7 +181,6 @@ void add_sass_why_command(const Subcommands& all) {
   const auto [sub, options] = add_subcommand(
       all, "why", "Which parameter changes which instructions, and which correlate with the time",
       sass_why);
-  options.kernels.kernels_variable = all.kernels_variable;
   add_kernel_options(sub, options.kernels, SpaceOption::yes);
   add_problem_options(sub, options.problems, kCompiledSeqLen);
   add_arch_option(sub, options.arch);

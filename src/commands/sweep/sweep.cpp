@@ -303,7 +303,6 @@ void add_search_options(CLI::App& app, SearchOptions& search, SimulationOptions&
 void add_sweep_command(const Subcommands& all) {
   const auto [sub, options] =
       add_subcommand(all, "sweep", "Find the fastest configuration for each problem", sweep);
-  options.kernels.kernels_variable = all.kernels_variable;
   add_measure_options(sub, options, SpaceOption::yes, Strategy::race);
   add_audit_option(sub, options.audit);
   add_cover_option(
