@@ -44,65 +44,55 @@ struct Place {
 };
 
 /// Fills the special registers of a warp.
-class SpecialRegisters {
- public:
-  SpecialRegisters(const Program& program, const LaunchSetup& setup, const Place& place,
-                   const Warp& warp)
-      : program_(program), setup_(setup), place_(place), warp_(warp) {}
-
-  void fill() {
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      set_axes(axis);
-    }
-    set(special_register("laneid"), [](std::uint32_t lane) { return lane; });
-    set(special_register("lanemask_eq"), [](std::uint32_t lane) { return 1U << lane; });
-    set(special_register("lanemask_le"), [](std::uint32_t lane) { return (2U << lane) - 1; });
-    set(special_register("lanemask_lt"), [](std::uint32_t lane) { return (1U << lane) - 1; });
-    set(special_register("lanemask_ge"), [](std::uint32_t lane) { return ~((1U << lane) - 1); });
-    set(special_register("lanemask_gt"), [](std::uint32_t lane) { return ~((2U << lane) - 1); });
-    set_all(special_register("warpid"), static_cast<std::uint32_t>(warp_.index));
-    set_all(special_register("nwarpid"), static_cast<std::uint32_t>(warps_of_block(setup_)));
-    set_all(special_register("dynamic_smem_size"), setup_.dynamic_smem_bytes);
-    set_all(special_register("total_smem_size"),
-            program_.dynamic_shared_offset + setup_.dynamic_smem_bytes);
-    set_all(special_register("cluster_ctarank"), place_.rank);
-    set_all(special_register("cluster_nctarank"), volume(setup_.cluster));
-  }
-
- private:
-  void set_axes(std::size_t axis) {
-    const auto number = static_cast<std::uint32_t>(axis);
-    set(special_register("tid") + number, [&](std::uint32_t lane) {
-      return coordinate(static_cast<std::uint32_t>(warp_.index * kLanes) + lane, setup_.block,
-                        axis);
-    });
-    set_all(special_register("ntid") + number, setup_.block[axis]);
-    set_all(special_register("ctaid") + number, place_.along(setup_, axis));
-    set_all(special_register("nctaid") + number, setup_.grid[axis]);
-    set_all(special_register("clusterid") + number,
-            coordinate(place_.cluster, clusters_of(setup_), axis));
-    set_all(special_register("nclusterid") + number, clusters_of(setup_)[axis]);
-    set_all(special_register("cluster_ctaid") + number,
-            coordinate(place_.rank, setup_.cluster, axis));
-    set_all(special_register("cluster_nctaid") + number, setup_.cluster[axis]);
-  }
-  void set_all(std::uint32_t which, std::uint32_t value) {
-    set(which, [&](std::uint32_t) { return value; });
-  }
-  template <typename Value>
-  void set(std::uint32_t which, Value value) {
+void fill_special_registers(const Program& program, const LaunchSetup& setup, const Place& place,
+                            const Warp& warp) {
+  const auto set_lanes = [&](std::uint32_t which, auto value) {
     auto* const to =
-        warp_.registers.at<std::uint32_t>(program_.special_registers + which * kLanes * 4);
+        warp.registers.at<std::uint32_t>(program.special_registers + which * kLanes * 4);
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
       to[lane] = value(lane);
     }
+  };
+  const auto set = [&](std::uint32_t which, std::uint32_t value) {
+    set_lanes(which, [value](std::uint32_t) { return value; });
+  };
+  for (std::uint32_t axis = 0; axis < 3; ++axis) {
+    set_lanes(special_register("tid") + axis, [&](std::uint32_t lane) {
+      return coordinate(static_cast<std::uint32_t>(warp.index * kLanes) + lane, setup.block, axis);
+    });
+    set(special_register("ntid") + axis, setup.block[axis]);
+    set(special_register("ctaid") + axis, place.along(setup, axis));
+    set(special_register("nctaid") + axis, setup.grid[axis]);
+    set(special_register("clusterid") + axis, coordinate(place.cluster, clusters_of(setup), axis));
+    set(special_register("nclusterid") + axis, clusters_of(setup)[axis]);
+    set(special_register("cluster_ctaid") + axis, coordinate(place.rank, setup.cluster, axis));
+    set(special_register("cluster_nctaid") + axis, setup.cluster[axis]);
   }
+  set_lanes(special_register("laneid"), [](std::uint32_t lane) { return lane; });
+  set_lanes(special_register("lanemask_eq"), [](std::uint32_t lane) { return 1U << lane; });
+  set_lanes(special_register("lanemask_le"), [](std::uint32_t lane) { return (2U << lane) - 1; });
+  set_lanes(special_register("lanemask_lt"), [](std::uint32_t lane) { return (1U << lane) - 1; });
+  set_lanes(special_register("lanemask_ge"), [](std::uint32_t lane) { return ~0U << lane; });
+  set_lanes(special_register("lanemask_gt"), [](std::uint32_t lane) { return ~1U << lane; });
+  set(special_register("warpid"), static_cast<std::uint32_t>(warp.index));
+  set(special_register("nwarpid"), static_cast<std::uint32_t>(warps_of_block(setup)));
+  set(special_register("dynamic_smem_size"), setup.dynamic_smem_bytes);
+  set(special_register("total_smem_size"),
+      program.dynamic_shared_offset + setup.dynamic_smem_bytes);
+  set(special_register("cluster_ctarank"), place.rank);
+  set(special_register("cluster_nctarank"), volume(setup.cluster));
+}
 
-  const Program& program_;
-  const LaunchSetup& setup_;
-  const Place& place_;
-  const Warp& warp_;
-};
+/// The registers that a thread has when the kernel begins. PTX does not say how many a kernel is
+/// launched with. This is the most that the block's threads can have, so that a wait for more
+/// (setmaxnreg: PTX ISA 9.0, section 9.7.19.5) which never ends here never ends on a GPU either.
+std::uint32_t registers_of_thread(std::uint32_t threads) {
+  constexpr std::uint32_t kRegistersOfSm = 65536;
+  constexpr std::uint32_t kMostOfThread = 255;
+  constexpr std::uint32_t kUnit = 8;
+  const std::uint32_t share = kRegistersOfSm / std::max(threads, 1U);
+  return std::min(share / kUnit * kUnit, kMostOfThread);
+}
 
 Warp make_warp(const Program& program, const LaunchSetup& setup, const Place& place, int index) {
   Warp warp;
@@ -118,7 +108,8 @@ Warp make_warp(const Program& program, const LaunchSetup& setup, const Place& pl
   warp.groups.push_back({0, warp.threads, Group::State::runnable, 0});
   warp.local.resize(std::size_t{program.local_bytes} * kLanes);
   warp.clock.seen.set(warp.agent, 1);
-  SpecialRegisters(program, setup, place, warp).fill();
+  warp.registers_of_thread = registers_of_thread(volume(setup.block));
+  fill_special_registers(program, setup, place, warp);
   return warp;
 }
 
@@ -148,15 +139,15 @@ Execution::Execution(const Program& the_program, GlobalMemory& the_global,
   const int warps_each = warps_of_block(setup);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     const Place place{cluster, rank};
-    blocks.emplace_back(place.linear(setup), rank, volume(setup.block),
-                        std::size_t{program.dynamic_shared_offset} + setup.dynamic_smem_bytes,
-                        std::size_t{2} * static_cast<std::size_t>(warps_each) * ranks);
+    blocks.push_back(
+        {place.linear(setup), rank,
+         SharedMemory(std::size_t{program.dynamic_shared_offset} + setup.dynamic_smem_bytes,
+                      std::size_t{2} * static_cast<std::size_t>(warps_each) * ranks)});
     if (setup.checks.both_ends) {
       blocks.back().shared.keep_ends();
     }
     for (int i = 0; i < warps_each; ++i) {
       warps.push_back(make_warp(program, setup, place, i));
-      warps.back().registers_of_thread = blocks.back().registers.of_thread();
     }
   }
   agents = static_cast<Agent>(2 * warps.size());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <deque>
 #include <random>
@@ -8,15 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "emulate/async/bulk_copy.hpp"
 #include "emulate/async/mbarriers.hpp"
-#include "emulate/async/warpgroup_trace.hpp"
+#include "emulate/async/warpgroup_checks.hpp"
 #include "emulate/launch.hpp"
 #include "emulate/memory/global_shadow.hpp"
 #include "emulate/memory/memory_order.hpp"
 #include "emulate/memory/shared_memory.hpp"
 #include "emulate/program.hpp"
-#include "emulate/schedule/register_pool.hpp"
 #include "emulate/warp.hpp"
 
 namespace fatune::emulate {
@@ -26,11 +25,20 @@ struct Barrier {
   std::uint32_t arrived = 0;   ///< threads
   std::uint32_t expected = 0;  ///< threads; 0: all live threads of the block
   std::uint32_t yes = 0;       ///< threads that arrived with a true predicate (bar.red)
-  std::int32_t instruction = -1;
   Knowledge joined;
 };
 
 inline constexpr std::size_t kBarriers = 16;
+
+/// The result that bar.red computes of the predicates that threads bring to a barrier.
+enum class BarrierVote : std::uint8_t { none, count, all, any };
+
+/// The details of a barrier instruction. Its operands are the barrier, the number of threads if
+/// given, and for a vote the predicate and the result.
+struct BarrierShape {
+  bool counted = false;
+  BarrierVote vote = BarrierVote::none;
+};
 
 /// The barrier of all threads of a cluster.
 struct ClusterBarrier {
@@ -40,17 +48,13 @@ struct ClusterBarrier {
 
 /// One block of a cluster as it runs.
 struct Block {
-  Block(std::uint32_t linear_index, std::uint32_t cluster_rank, std::uint32_t threads,
-        std::size_t shared_bytes, std::size_t agents)
-      : index(linear_index), rank(cluster_rank), shared(shared_bytes, agents), registers(threads) {}
-
   std::uint32_t index;  ///< the block's linear place in the grid
   std::uint32_t rank;   ///< the block's rank in the cluster
   SharedMemory shared;
-  Mbarriers mbarriers;
-  std::array<Barrier, kBarriers> barriers;
-  RegisterPool registers;
-  std::vector<WarpgroupTrace> warpgroups;  ///< the warpgroups that have issued products
+  Mbarriers mbarriers = {};
+  std::array<Barrier, kBarriers> barriers = {};
+  std::uint32_t free_registers = 0;  ///< that warps have given up and may request (setmaxnreg)
+  std::vector<WarpgroupTrace> warpgroups = {};  ///< the warpgroups that have issued products
 };
 
 /// The number of clusters in the grid. Precondition: its extents are multiples of the cluster's.
@@ -105,32 +109,8 @@ class Execution {
   /// Ends the launch because it needs more of `what` than LaunchSetup::limits has.
   void end_at_limit(std::string_view what, std::uint64_t limit);
 
-  /// The 32 lanes of an operand.
-  template <typename Lane>
-  [[nodiscard]] Lane* lanes(const Warp& warp, const Operand& operand) const {
-    return (operand.constant ? program.constants : warp.registers).at<Lane>(operand.offset);
-  }
-
-  [[nodiscard]] std::uint32_t word(const Warp& warp, const Operand& operand, int lane) const {
-    return lanes<std::uint32_t>(warp, operand)[lane];
-  }
-
-  /// A lane's address: the sum of the operand and the next one, which is the offset.
-  [[nodiscard]] std::uint64_t address(const Warp& warp, const Operand* operand, int lane) const {
-    const std::uint64_t base = operand->wide ? lanes<std::uint64_t>(warp, *operand)[lane]
-                                             : lanes<std::uint32_t>(warp, *operand)[lane];
-    return base + lanes<std::uint64_t>(warp, operand[1])[lane];
-  }
-
   [[nodiscard]] std::size_t index_of(const Instruction& instruction) const {
     return static_cast<std::size_t>(&instruction - program.instructions.data());
-  }
-  [[nodiscard]] InstructionCounts& counts(const Instruction& instruction) {
-    return result.counts[index_of(instruction)];
-  }
-  [[nodiscard]] Accessor accessor(const Warp& warp, int lane,
-                                  const Instruction& instruction) const {
-    return {warp.agent, lane, &warp.clock.seen, &instruction, instruction.all_members};
   }
   /// The agent that reads the operands of a warp's products. It differs from the warp's own agent:
   /// waiting for a product reveals the product's reads, and nothing else that the warp did.
@@ -145,21 +125,6 @@ class Execution {
     return std::span(warps).subspan(block.rank * count, count);
   }
 
-  /// Records a mistake. Calls `describe` only for the first one of this kind at the instruction; it
-  /// returns FindingWords or their text.
-  template <typename Describe>
-  void report(FindingKind kind, const Warp& warp, const Instruction& instruction, int lane,
-              Describe describe) {
-    if (!result.findings.count_again(kind, index_of(instruction))) {
-      result.findings.add({{describe()},
-                           kind,
-                           index_of(instruction),
-                           blocks[warp.block].index,
-                           static_cast<std::uint32_t>(warp.index * kLanes + lane),
-                           1});
-    }
-  }
-
   /// The memory of registers and local variables.
   [[nodiscard]] std::uint64_t thread_bytes() const {
     return warps.size() * (program.register_bytes + std::uint64_t{program.local_bytes} * kLanes);
@@ -172,36 +137,116 @@ class Execution {
   void complete_cluster_barrier();
 };
 
-/// A lane of a warp that executes an instruction.
-struct Actor {
+/// An instruction that a warp executes. Operands are given by their index.
+struct Executing {
   Execution& x;
   Warp& warp;
   const Instruction& instruction;
-  int lane = 0;
 
-  /// The lane's value of an operand, which is given by its index.
-  [[nodiscard]] std::uint32_t word(std::size_t operand) const {
-    return x.word(warp, instruction.operands[operand], lane);
+  [[nodiscard]] const Operand& operand(std::size_t index) const {
+    return instruction.operands[index];
   }
-  [[nodiscard]] std::uint64_t wide_word(std::size_t operand) const {
-    return x.lanes<std::uint64_t>(warp, instruction.operands[operand])[lane];
+  /// The 32 lanes of an operand.
+  template <typename Lane>
+  [[nodiscard]] Lane* lanes(std::size_t index) const {
+    const Operand& at = operand(index);
+    return (at.constant ? x.program.constants : warp.registers).at<Lane>(at.offset);
   }
-  [[nodiscard]] std::uint64_t address(std::size_t operand) const {
-    return x.address(warp, instruction.operands + operand, lane);
+  [[nodiscard]] std::uint32_t* words(std::size_t index) const {
+    return lanes<std::uint32_t>(index);
   }
-  [[nodiscard]] Accessor accessor() const { return x.accessor(warp, lane, instruction); }
+  [[nodiscard]] std::uint64_t* wide_words(std::size_t index) const {
+    return lanes<std::uint64_t>(index);
+  }
+  /// A lane's value of an operand of 64 bits if it is `wide`, else of 32 bits.
+  [[nodiscard]] std::uint64_t value(std::size_t index, int lane, bool wide) const {
+    return wide ? wide_words(index)[lane] : words(index)[lane];
+  }
+  void set_value(std::size_t index, int lane, bool wide, std::uint64_t value) const {
+    if (wide) {
+      wide_words(index)[lane] = value;
+    } else {
+      words(index)[lane] = static_cast<std::uint32_t>(value);
+    }
+  }
+  /// A lane's address: the sum of the operand and the next one, which is the offset.
+  [[nodiscard]] std::uint64_t address(std::size_t index, int lane) const {
+    return value(index, lane, operand(index).wide) + wide_words(index + 1)[lane];
+  }
+  [[nodiscard]] Mask condition(std::size_t index) const {
+    return condition_of(warp, operand(index));
+  }
+  void set_predicate(std::size_t index, Mask value, Mask mask) const {
+    set_mask(warp, operand(index), value, mask);
+  }
 
+  [[nodiscard]] Block& block() const { return x.block_of(warp); }
+  [[nodiscard]] std::size_t index() const { return x.index_of(instruction); }
+  [[nodiscard]] InstructionCounts& counts() const { return x.result.counts[index()]; }
+
+  /// Records a mistake. Calls `describe` only for the first one of this kind at the instruction; it
+  /// returns FindingWords or their text.
   template <typename Describe>
-  void report(FindingKind kind, Describe describe) const {
-    x.report(kind, warp, instruction, lane, describe);
+  void report(FindingKind kind, int lane, Describe describe) const {
+    if (!x.result.findings.count_again(kind, index())) {
+      x.result.findings.add({{describe()},
+                             kind,
+                             index(),
+                             block().index,
+                             static_cast<std::uint32_t>(warp.index * kLanes + lane),
+                             1});
+    }
   }
 };
 
-/// Calls `work(actor)` for the lanes of a mask, in ascending order.
-template <typename Work>
-void for_each_actor(Execution& x, Warp& warp, const Instruction& instruction, Mask mask,
-                    Work work) {
-  for_each_lane(mask, [&](int lane) { work(Actor{x, warp, instruction, lane}); });
+/// The number of registers that the block must give to all threads of the warp for setmaxnreg.
+[[nodiscard]] inline std::uint32_t missing_registers(const Executing& at) {
+  const std::uint32_t wanted = at.instruction.variant;
+  const std::uint32_t own = at.warp.registers_of_thread;
+  return wanted > own ? (wanted - own) * kLanes : 0;
 }
+
+/// A lane of a warp that executes an instruction.
+struct Actor : Executing {
+  int lane = 0;
+
+  /// The lane's value of an operand.
+  [[nodiscard]] std::uint32_t word(std::size_t index) const { return words(index)[lane]; }
+  [[nodiscard]] std::uint64_t wide_word(std::size_t index) const { return wide_words(index)[lane]; }
+  [[nodiscard]] std::uint64_t address(std::size_t index) const {
+    return Executing::address(index, lane);
+  }
+  [[nodiscard]] Accessor accessor() const {
+    return {warp.agent, lane, &warp.clock.seen, &instruction, instruction.all_members};
+  }
+  template <typename Describe>
+  void report(FindingKind kind, Describe describe) const {
+    Executing::report(kind, lane, describe);
+  }
+};
+
+/// The lanes of a warp that execute an instruction.
+struct Step : Executing {
+  Mask mask = 0;
+
+  [[nodiscard]] Actor by(int lane) const { return {*this, lane}; }
+  /// The lowest lane.
+  [[nodiscard]] int first() const { return std::countr_zero(mask); }
+  /// Calls `work(lane)` for each lane, in ascending order.
+  template <typename Work>
+  void for_each(Work work) const {
+    for_each_lane(mask, work);
+  }
+  /// The handler that calls kWork for each lane.
+  template <void (*kWork)(const Actor&)>
+  static void each(const Step& step) {
+    for_each_lane(step.mask, [&](int lane) { kWork(step.by(lane)); });
+  }
+  /// Records a strong read that has changed nothing. Ends the warp's turn if it repeats a recent
+  /// one, so that other warps, of this block or another one, can change what it reads.
+  void note_poll(const PollDigest& digest, std::uint64_t address) const {
+    x.turn_ends = warp.polls.met_again(digest, address) || x.turn_ends;
+  }
+};
 
 }  // namespace fatune::emulate

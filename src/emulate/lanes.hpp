@@ -1,7 +1,12 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
 #include <type_traits>
 
 // A register of a warp has one value for each lane, in 32 or 64 bits. Narrower types are in the low
@@ -21,6 +26,14 @@ void for_each_lane(Mask mask, Work work) {
   for (; mask != 0; mask &= mask - 1) {
     work(std::countr_zero(mask));
   }
+}
+
+/// The lanes of a mask for which `holds(lane)` is true.
+template <typename Holds>
+Mask lanes_where(Mask mask, Holds holds) {
+  Mask found = 0;
+  for_each_lane(mask, [&](int lane) { found |= holds(lane) ? lane_bit(lane) : 0U; });
+  return found;
 }
 
 template <typename T>
@@ -43,5 +56,38 @@ constexpr Raw<T> to_raw(T value) {
     return static_cast<Raw<T>>(static_cast<std::make_unsigned_t<T>>(value));
   }
 }
+
+/// Storage for registers of different widths, each at its own offset. Initially zero.
+class LaneStorage {
+ public:
+  LaneStorage() = default;
+  explicit LaneStorage(std::size_t bytes) : bytes_(allocate(bytes)) {
+    std::memset(bytes_.get(), 0, bytes);
+  }
+
+  /// The 32 lanes of a register. Precondition: the register at the offset has Lane's width.
+  template <typename Lane>
+  [[nodiscard]] Lane* at(std::uint32_t offset) const {
+    return reinterpret_cast<Lane*>(bytes_.get() + offset);
+  }
+
+ private:
+  struct Free {
+    void operator()(std::byte* bytes) const noexcept { std::free(bytes); }
+  };
+
+  // Memory from the malloc family may hold any of these types: objects are created implicitly.
+  static std::byte* allocate(std::size_t bytes) {
+    constexpr std::size_t kAlignment = 64;
+    void* const room =
+        std::aligned_alloc(kAlignment, (bytes + kAlignment) / kAlignment * kAlignment);
+    if (room == nullptr) {
+      throw std::bad_alloc();
+    }
+    return static_cast<std::byte*>(room);
+  }
+
+  std::unique_ptr<std::byte, Free> bytes_;
+};
 
 }  // namespace fatune::emulate

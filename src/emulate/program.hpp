@@ -11,19 +11,16 @@
 #include <type_traits>
 #include <vector>
 
-#include "emulate/lane_storage.hpp"
 #include "emulate/lanes.hpp"
 
 namespace fatune::emulate {
 
-class Execution;
-struct Warp;
-struct Instruction;
+struct Step;
 
-/// Executes an instruction for the lanes of a mask. Precondition: the mask is not empty.
-using Handler = void (*)(Execution&, Warp&, const Instruction&, Mask);
+/// Executes an instruction for the lanes of a step. Precondition: there are some.
+using Handler = void (*)(const Step&);
 /// Returns true if these lanes need not wait any longer.
-using Condition = bool (*)(Execution&, Warp&, const Instruction&, Mask);
+using Condition = bool (*)(const Step&);
 
 /// The location of a value: a byte offset into the warp's registers, or into the program's
 /// constants, which all warps share. Both hold 32 lanes from that offset on. For a predicate, the
@@ -48,6 +45,9 @@ enum class Flow : std::uint8_t {
   barrier,  ///< arrives at a CTA barrier; with `waits`, waits until the barrier completes
 };
 
+/// What an instruction of Flow::poll waits for.
+enum class Awaited : std::uint8_t { mbarrier, cluster, products, registers };
+
 /// A decoded instruction. Names are resolved and types are chosen. The handler knows the rest.
 struct Instruction {
   Handler handler = nullptr;
@@ -57,6 +57,7 @@ struct Instruction {
   std::uint32_t variant = 0;      ///< a number that the handler interprets
   Condition condition = nullptr;  ///< Flow::poll
   Flow flow = Flow::next;
+  Awaited awaited = Awaited::mbarrier;
   bool guard_negated = false;
   bool leader = false;        ///< a label stands before it: groups of lanes may meet here
   bool waits = false;         ///< Flow::barrier: until it completes; Flow::poll: never gives up

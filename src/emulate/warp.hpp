@@ -3,13 +3,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "emulate/lane_storage.hpp"
+#include "core/ranges.hpp"
 #include "emulate/memory/clocks.hpp"
 #include "emulate/memory/memory_order.hpp"
+#include "emulate/memory/tensor_map.hpp"
 #include "emulate/program.hpp"
-#include "emulate/schedule/recent_polls.hpp"
 
 namespace fatune::emulate {
 
@@ -43,6 +44,37 @@ struct AsyncCopy {
   bool landed = false;
 };
 
+/// A cp.async.bulk, with or without a tensor map, that has not been waited for.
+struct BulkCopy {
+  enum class Kind : std::uint8_t {
+    load,   ///< global memory to shared memory of one or more blocks; completes on mbarriers
+    store,  ///< shared memory to global memory; completes a bulk group
+    move,   ///< shared memory to that of another block; completes on its mbarrier
+  };
+  struct Box {
+    TensorMap map;
+    Coordinates corner{};
+  };
+
+  Kind kind = Kind::load;
+  std::uint32_t instruction = 0;
+  std::size_t warp = 0;  ///< index into Execution::warps
+  int lane = 0;
+  std::uint64_t global = 0;  ///< the address of a copy without a box
+  std::uint32_t shared = 0;  ///< shared::cta address; of a move: of its source
+  std::uint32_t bytes = 0;   ///< what each block receives
+  std::optional<Box> box;
+  std::uint32_t blocks = 0;       ///< load, move: bit r selects the block of rank r
+  std::uint32_t destination = 0;  ///< move: address in that block
+  std::uint32_t mbarrier = 0;     ///< load, move: offset in those blocks' shared memory
+  std::uint32_t group = 0;        ///< store: number of groups that the thread had committed before
+  bool landed = false;            ///< the copy has happened; a store must still be waited for
+
+  [[nodiscard]] bool goes_to(std::uint64_t rank) const {
+    return rank < 32 && (blocks >> rank & 1U) != 0;
+  }
+};
+
 /// A wgmma.mma_async that has not been waited for.
 struct AsyncProduct {
   std::uint32_t instruction = 0;
@@ -69,6 +101,46 @@ struct TrackedCopies {
   Epoch as;
   std::uint32_t group = 0;
   std::uint8_t lane = 0;
+};
+
+/// A digest of a strong read: its instruction, its lanes, the values read and their addresses.
+class PollDigest {
+ public:
+  PollDigest(std::size_t instruction, Mask lanes) {
+    add(instruction);
+    add(lanes);
+  }
+  void add(std::uint64_t word) {
+    constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15U;
+    value_ = (value_ ^ word) * kMultiplier;
+    value_ ^= value_ >> 32U;
+  }
+  [[nodiscard]] std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 1;
+};
+
+/// Digests of the results of a warp's last strong reads, to notice loops that read memory until it
+/// changes.
+class RecentPolls {
+ public:
+  /// Records a read. Returns true if a recent one had the same digest. `address` is that of one of
+  /// the read's lanes.
+  bool met_again(const PollDigest& digest, std::uint64_t address) {
+    last_address_ = address;
+    if (is_among(digest.value(), digests_)) {
+      return true;
+    }
+    digests_[next_++ % digests_.size()] = digest.value();
+    return false;
+  }
+  [[nodiscard]] std::uint64_t last_address() const { return last_address_; }
+
+ private:
+  std::array<std::uint64_t, 8> digests_{};
+  std::size_t next_ = 0;
+  std::uint64_t last_address_ = 0;
 };
 
 struct Warp {
@@ -109,10 +181,12 @@ inline Mask condition_of(const Warp& warp, const Operand& condition) {
   return condition.negated ? ~holds : holds;
 }
 
-/// Sets a predicate for the lanes of `mask`.
+/// Sets a predicate for the lanes of `mask`, unless it is discarded.
 inline void set_mask(Warp& warp, const Operand& to, Mask value, Mask mask) {
-  Mask& bits = warp.predicates[to.offset];
-  bits = (bits & ~mask) | (value & mask);
+  if (to.offset != kNowhere) {
+    Mask& bits = warp.predicates[to.offset];
+    bits = (bits & ~mask) | (value & mask);
+  }
 }
 
 }  // namespace fatune::emulate

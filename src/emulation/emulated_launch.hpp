@@ -9,7 +9,6 @@
 
 #include "attention/head_problem.hpp"
 #include "emulate/launch.hpp"
-#include "emulate/memory/module_state.hpp"
 #include "emulate/program.hpp"
 #include "emulation/emulated_inputs.hpp"
 #include "emulation/emulated_problem.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "emulate/memory/module_state.hpp"
+#include "emulate/launch.hpp"
 
 namespace fake_cuda {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "emulate/values/half.hpp"
+#include "emulate/values/floats.hpp"
 
 namespace fatune::hopper {
 namespace {

@@ -1,4 +1,4 @@
-#include "emulate/async/async_copies.hpp"
+#include "emulate/async/copies.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -6,10 +6,17 @@
 
 #include <fmt/format.h>
 
-#include "emulate/async/mbarrier_access.hpp"
 #include "emulate/memory/memory_access.hpp"
 
 namespace fatune::emulate {
+namespace {
+
+template <typename Pending>
+Actor actor_of(Execution& x, Warp& warp, const Pending& pending) {
+  return {x, warp, x.program.instructions[pending.instruction], pending.lane};
+}
+
+}  // namespace
 
 bool lands_at_issue(Execution& x) {
   switch (x.setup.schedule.timing) {
@@ -30,29 +37,33 @@ void land(Execution& x, Warp& warp, AsyncCopy& copy) {
   if (copy.source_bytes == 0) {
     return;
   }
-  const Instruction& instruction = x.program.instructions[copy.instruction];
   const Access access{Space::global, copy.source, copy.source_bytes, copy.bytes};
-  if (const std::uint8_t* from = check_global({x, warp, instruction, copy.lane}, access, true)) {
+  if (const std::uint8_t* from = check_global(actor_of(x, warp, copy), access, true)) {
     std::memcpy(to, from, copy.source_bytes);
   }
 }
 
 namespace {
 
-/// Marks the copy as done for threads that wait for the mbarrier.
-void track(Execution& x, Warp& warp, AsyncCopy& copy, Epoch as) {
+/// Lands the copy if it has not, for agents that know `as`.
+void finish(Execution& x, Warp& warp, AsyncCopy& copy, Epoch as) {
   if (!copy.landed) {
     land(x, warp, copy);
   }
+  if (x.setup.checks.race) {
+    x.block_of(warp).shared.note_landing(as, copy.destination, copy.bytes);
+  }
+}
+
+/// Marks the copy as done for threads that wait for the mbarrier.
+void track(Execution& x, Warp& warp, AsyncCopy& copy, Epoch as) {
+  finish(x, warp, copy, as);
   const auto known = std::ranges::find_if(warp.tracked, [&](const TrackedCopies& other) {
     return other.lane == copy.lane && other.as.agent() == as.agent();
   });
   TrackedCopies& tracked =
       known != warp.tracked.end() ? *known : warp.tracked.emplace_back(TrackedCopies{});
   tracked = {as, copy.group, copy.lane};
-  if (x.setup.checks.race) {
-    x.block_of(warp).shared.note_landing(as, copy.destination, copy.bytes);
-  }
 }
 
 }  // namespace
@@ -76,7 +87,7 @@ void arrive_for(Execution& x, Warp& warp, std::size_t index) {
   warp.arrivals.erase(warp.arrivals.begin() + static_cast<std::ptrdiff_t>(index));
   Block& block = x.block_of(warp);
   Mbarrier* const mbarrier = block.mbarriers.find(arrival.mbarrier);
-  const Actor by{x, warp, x.program.instructions[arrival.instruction], arrival.lane};
+  const Actor by = actor_of(x, warp, arrival);
   if (mbarrier == nullptr) {
     report_misuse(by, "the mbarrier of this arrival no longer exists");
     return;
@@ -127,16 +138,8 @@ void end_copies(Execution& x, Warp& warp, Mask lanes, std::uint32_t pending) {
     return;
   }
   for (AsyncCopy& copy : warp.copies) {
-    if (!done(copy)) {
-      continue;
-    }
-    if (!copy.landed) {
-      land(x, warp, copy);
-    }
-    if (x.setup.checks.race) {
-      x.block_of(warp).shared.note_landing(
-          x.accessor(warp, copy.lane, x.program.instructions[copy.instruction]).epoch(),
-          copy.destination, copy.bytes);
+    if (done(copy)) {
+      finish(x, warp, copy, actor_of(x, warp, copy).accessor().epoch());
     }
   }
   std::erase_if(warp.copies, done);
@@ -156,15 +159,13 @@ void await_copies(Execution& x, Warp& warp, Mask lanes, std::uint32_t pending) {
   });
 }
 
-void report_pending(Execution& x, const Warp& warp) {
+void report_pending(Execution& x, Warp& warp) {
   for (const AsyncCopy& copy : warp.copies) {
     if (!has_lane(warp.alive, copy.lane)) {
-      x.report(FindingKind::pending_at_exit, warp, x.program.instructions[copy.instruction],
-               copy.lane, [&] {
-                 return fmt::format(
-                     "the thread ends without waiting for its copy to shared memory + {}",
-                     copy.destination);
-               });
+      actor_of(x, warp, copy).report(FindingKind::pending_at_exit, [&] {
+        return fmt::format("the thread ends without waiting for its copy to shared memory + {}",
+                           copy.destination);
+      });
     }
   }
 }

@@ -1,4 +1,4 @@
-#include "emulate/async/bulk_copies.hpp"
+#include "emulate/async/copies.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "emulate/async/async_copies.hpp"
 #include "emulate/memory/bank_conflicts.hpp"
 #include "emulate/memory/memory_access.hpp"
 
@@ -17,12 +16,8 @@ namespace {
 constexpr std::uint32_t kTensorAlignment = 128;
 constexpr std::uint32_t kBulkAlignment = 16;
 
-const Instruction& instruction_of(const Execution& x, const BulkCopy& copy) {
-  return x.program.instructions[copy.instruction];
-}
-
 Actor actor_of(Execution& x, const BulkCopy& copy) {
-  return {x, x.warps[copy.warp], instruction_of(x, copy), copy.lane};
+  return {x, x.warps[copy.warp], x.program.instructions[copy.instruction], copy.lane};
 }
 
 template <typename Work>
@@ -66,28 +61,26 @@ void for_each_destination(Execution& x, const BulkCopy& copy, Work work) {
 void note_destination(Execution& x, const BulkCopy& copy, Block& block, std::uint32_t address,
                       std::uint32_t bytes) {
   if (const SharedPlace place = place_of(block, address, bytes)) {
-    report_shared(actor_of(x, copy),
-                  block.shared.note_issue(actor_of(x, copy).accessor(), place.offset, bytes),
-                  kCopiesToShared);
+    const Actor by = actor_of(x, copy);
+    report_shared(by, block.shared.note_issue(by.accessor(), place.offset, bytes), kCopiesToShared);
   }
 }
 
 void note_source(Execution& x, const BulkCopy& copy, std::uint32_t address, std::uint32_t bytes) {
-  const Warp& warp = x.warps[copy.warp];
-  Block& block = x.block_of(warp);
-  if (const SharedPlace place = place_of(block, address, bytes)) {
-    report_shared(actor_of(x, copy),
-                  block.shared.begin_async_read(actor_of(x, copy).accessor(), warp.clock.fenced,
-                                                place.offset, bytes),
+  const Actor by = actor_of(x, copy);
+  if (const SharedPlace place = place_of(by.block(), address, bytes)) {
+    report_shared(by,
+                  by.block().shared.begin_async_read(by.accessor(), by.warp.clock.fenced,
+                                                     place.offset, bytes),
                   kCopiesFromShared);
   }
 }
 
 void end_source(Execution& x, const BulkCopy& copy) {
-  Block& block = x.block_of(x.warps[copy.warp]);
+  const Actor by = actor_of(x, copy);
   for_each_piece_of(copy, [&](const BoxPiece& piece) {
-    if (const SharedPlace place = place_of(block, piece.shared, piece.bytes)) {
-      block.shared.end_async_read(actor_of(x, copy).accessor(), place.offset, piece.bytes);
+    if (const SharedPlace place = place_of(by.block(), piece.shared, piece.bytes)) {
+      by.block().shared.end_async_read(by.accessor(), place.offset, piece.bytes);
     }
   });
 }
@@ -177,8 +170,8 @@ void land_move(Execution& x, const BulkCopy& copy) {
 
 void complete(Execution& x, const BulkCopy& copy, Block& block) {
   Mbarrier* const mbarrier = block.mbarriers.find(copy.mbarrier);
-  MbarrierFault fault = mbarrier == nullptr ? "the mbarrier of the copy no longer exists"
-                                            : mbarrier->complete(copy.bytes);
+  const MbarrierFault fault = mbarrier == nullptr ? "the mbarrier of the copy no longer exists"
+                                                  : mbarrier->complete(copy.bytes);
   if (!fault.empty()) {
     actor_of(x, copy).report(FindingKind::barrier_misuse, [&] { return fault; });
   }
@@ -209,7 +202,7 @@ void forget_landed(Execution& x) {
 }
 
 void count(Execution& x, const BulkCopy& copy) {
-  InstructionCounts& counts = x.counts(instruction_of(x, copy));
+  InstructionCounts& counts = actor_of(x, copy).counts();
   counts.bytes += copy.bytes;
   std::uint64_t last = ~std::uint64_t{0};
   for_each_piece_of(copy, [&](const BoxPiece& piece) {

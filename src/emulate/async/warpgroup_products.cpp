@@ -8,15 +8,96 @@
 
 #include <fmt/format.h>
 
-#include "emulate/async/async_copies.hpp"
-#include "emulate/async/matrix_descriptor.hpp"
-#include "emulate/async/watched_registers.hpp"
+#include "emulate/async/copies.hpp"
+#include "emulate/async/warpgroup_checks.hpp"
 #include "emulate/memory/memory_access.hpp"
-#include "emulate/values/half.hpp"
 #include "emulate/values/matrix_product.hpp"
 
 namespace fatune::emulate {
 namespace {
+
+// --- Matrix descriptors: PTX ISA 9.0, section 9.7.15.5.1 ---
+
+constexpr std::uint32_t kDescriptorUnitBytes = 16;
+constexpr std::uint32_t kCoreRows = 8;  // rows of a core matrix
+
+constexpr std::uint32_t field(std::uint64_t bits, std::uint32_t first, std::uint32_t count) {
+  return static_cast<std::uint32_t>(bits >> first & ((std::uint64_t{1} << count) - 1));
+}
+
+/// The address and layout of a matrix of 16-bit elements in shared memory. Its "rows" are M for A
+/// and N for B.
+struct MatrixDescriptor {
+  std::uint32_t start = 0;          ///< address
+  std::uint32_t leading_bytes = 0;  ///< leading dimension byte offset
+  std::uint32_t stride_bytes = 0;   ///< stride dimension byte offset
+  std::uint32_t base_offset = 0;
+  Swizzle swizzle = Swizzle::none;
+
+  [[nodiscard]] static MatrixDescriptor of(std::uint64_t bits);
+
+  /// The bytes after which the swizzle's permutation repeats; 16 without a swizzle.
+  [[nodiscard]] std::uint32_t repeat_bytes() const;
+  /// True if the swizzle's pattern begins where the rows do. Otherwise rows are read with another
+  /// permutation than they were written with.
+  [[nodiscard]] bool is_aligned() const;
+
+  /// The address of a 16-byte chunk. K-major: elements k = 8 chunk to 8 chunk + 7 of a row.
+  [[nodiscard]] std::uint32_t k_major_chunk(std::uint32_t row, std::uint32_t chunk) const;
+  /// The address of a 16-byte chunk. MN-major: rows 8 chunk to 8 chunk + 7 at one k.
+  [[nodiscard]] std::uint32_t mn_major_chunk(std::uint32_t chunk, std::uint32_t k) const;
+
+ private:
+  /// The bytes of a swizzled row: 32, 64 or 128; without a swizzle, the 16 bytes of one chunk.
+  [[nodiscard]] std::uint32_t row_bytes() const;
+};
+
+MatrixDescriptor MatrixDescriptor::of(std::uint64_t bits) {
+  constexpr std::array kSwizzles{Swizzle::none, Swizzle::bytes_128, Swizzle::bytes_64,
+                                 Swizzle::bytes_32};
+  MatrixDescriptor descriptor;
+  descriptor.start = field(bits, 0, 14) * kDescriptorUnitBytes;
+  descriptor.leading_bytes = field(bits, 16, 14) * kDescriptorUnitBytes;
+  descriptor.stride_bytes = field(bits, 32, 14) * kDescriptorUnitBytes;
+  descriptor.base_offset = field(bits, 49, 3);
+  descriptor.swizzle = kSwizzles[field(bits, 62, 2)];
+  return descriptor;
+}
+
+std::uint32_t MatrixDescriptor::row_bytes() const {
+  constexpr std::array<std::uint32_t, 4> kRowBytes{kDescriptorUnitBytes, 32, 64, 128};
+  return kRowBytes[static_cast<std::size_t>(swizzle)];
+}
+
+std::uint32_t MatrixDescriptor::repeat_bytes() const {
+  return swizzle == Swizzle::none ? kDescriptorUnitBytes : kCoreRows * row_bytes();
+}
+
+bool MatrixDescriptor::is_aligned() const {
+  // The start may be anywhere within a row, but it must be in the first of eight rows.
+  return base_offset == 0 && start % repeat_bytes() < row_bytes();
+}
+
+std::uint32_t MatrixDescriptor::k_major_chunk(std::uint32_t row, std::uint32_t chunk) const {
+  const std::uint32_t group = start + row / kCoreRows * stride_bytes;
+  if (swizzle == Swizzle::none) {
+    return group + row % kCoreRows * kDescriptorUnitBytes + chunk * leading_bytes;
+  }
+  return swizzled(group + row % kCoreRows * row_bytes() + chunk * kDescriptorUnitBytes, swizzle);
+}
+
+std::uint32_t MatrixDescriptor::mn_major_chunk(std::uint32_t chunk, std::uint32_t k) const {
+  if (swizzle == Swizzle::none) {
+    return start + chunk * stride_bytes + k / kCoreRows * leading_bytes +
+           k % kCoreRows * kDescriptorUnitBytes;
+  }
+  const std::uint32_t chunks = row_bytes() / kDescriptorUnitBytes;
+  return swizzled(start + chunk / chunks * leading_bytes + chunk % chunks * kDescriptorUnitBytes +
+                      k / kCoreRows * stride_bytes + k % kCoreRows * row_bytes(),
+                  swizzle);
+}
+
+// --- Elements of A and B in shared memory ---
 
 constexpr std::uint32_t kWarpRows = 16;
 constexpr std::uint32_t kDepth = 16;  // k extent of an instruction
@@ -49,8 +130,9 @@ void for_each_chunk(const MatrixDescriptor& matrix, bool mn_major, std::uint32_t
   }
 }
 
-const Instruction& instruction_of(const Execution& x, const AsyncProduct& product) {
-  return x.program.instructions[product.instruction];
+/// The warp that has issued a product.
+Actor issue_of(Execution& x, Warp& warp, const AsyncProduct& product) {
+  return {x, warp, x.program.instructions[product.instruction], 0};
 }
 
 std::uint32_t first_row(const Warp& warp) {
@@ -68,11 +150,10 @@ void for_each_source(const Warp& warp, const ProductShape& shape, const AsyncPro
 }
 
 /// The bits of a matrix in shared memory, as [row][k]. Elements outside shared memory are zero.
-std::vector<std::uint16_t> read_matrix(Execution& x, const Warp& warp,
-                                       const MatrixDescriptor& matrix, bool mn_major,
-                                       std::uint32_t first, std::uint32_t rows) {
+std::vector<std::uint16_t> read_matrix(const Executing& at, const MatrixDescriptor& matrix,
+                                       bool mn_major, std::uint32_t first, std::uint32_t rows) {
   std::vector<std::uint16_t> elements(std::size_t{rows} * kDepth);
-  SharedMemory& shared = x.block_of(warp).shared;
+  SharedMemory& shared = at.block().shared;
   for_each_chunk(matrix, mn_major, first, rows, [&](const Chunk& chunk) {
     const std::uint64_t offset = std::uint64_t{chunk.address} - kSharedBase;
     if (!shared.holds(offset, kChunkBytes)) {
@@ -89,49 +170,23 @@ std::vector<std::uint16_t> read_matrix(Execution& x, const Warp& warp,
   return elements;
 }
 
-// --- Fragments: laid out as in mma.m16n8k16, for eight columns of D at a time ---
-
-/// The place of an element in a tile. Lane (g = lane / 4, t = lane % 4) has rows g and g + 8,
-/// columns 2 t and 2 t + 1.
-constexpr std::size_t place_of(std::size_t lane, std::size_t index) {
-  return (lane / 4 + index / 2 * 8) * kProductColumns + lane % 4 * 2 + index % 2;
-}
-
-constexpr std::uint16_t half_of(std::uint32_t pair, std::size_t index) {
-  return static_cast<std::uint16_t>(pair >> (16 * index));
-}
+// --- Products. Registers are laid out as in mma.m16n8k16, for eight columns of D at a time ---
 
 using BitsA = std::array<std::uint16_t, kProductRows * kProductDepth>;
 using BitsB = std::array<std::uint16_t, kProductDepth * kProductColumns>;
 
-BitsA a_from_registers(const Execution& x, const Warp& warp, const Instruction& instruction,
-                       const ProductShape& shape) {
-  BitsA a{};
-  for (std::size_t i = 0; i < 4; ++i) {
-    const auto* pairs = x.lanes<std::uint32_t>(warp, instruction.operands[shape.a_operand() + i]);
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const std::size_t row = lane / 4 + i % 2 * 8;
-      const std::size_t k = lane % 4 * 2 + i / 2 * 8;
-      a[row * kProductDepth + k] = half_of(pairs[lane], 0);
-      a[row * kProductDepth + k + 1] = half_of(pairs[lane], 1);
-    }
-  }
-  return a;
-}
-
-BitsA a_from_shared(Execution& x, const Warp& warp, const ProductShape& shape,
-                    std::uint64_t descriptor) {
+BitsA a_from_shared(const Executing& at, const ProductShape& shape, std::uint64_t descriptor) {
   const std::vector<std::uint16_t> elements = read_matrix(
-      x, warp, MatrixDescriptor::of(descriptor), shape.a_is_mn_major, first_row(warp), kWarpRows);
+      at, MatrixDescriptor::of(descriptor), shape.a_is_mn_major, first_row(at.warp), kWarpRows);
   BitsA a{};
   std::copy(elements.begin(), elements.end(), a.begin());
   return a;
 }
 
-FactorsA factors_a(Execution& x, const Warp& warp, const Instruction& instruction,
-                   const ProductShape& shape, std::uint64_t descriptor) {
-  BitsA bits = shape.a_in_registers ? a_from_registers(x, warp, instruction, shape)
-                                    : a_from_shared(x, warp, shape, descriptor);
+FactorsA factors_a(const Executing& at, const ProductShape& shape, std::uint64_t descriptor) {
+  const auto registers = [&](std::size_t i) { return at.words(shape.a_operand() + i); };
+  BitsA bits = shape.a_in_registers ? halves_of<16>(words_of<16>(registers, 4))
+                                    : a_from_shared(at, shape, descriptor);
   if (shape.negates) {
     std::ranges::for_each(bits, [](std::uint16_t& element) { element ^= 0x8000U; });
   }
@@ -139,51 +194,6 @@ FactorsA factors_a(Execution& x, const Warp& warp, const Instruction& instructio
   set_factors(shape.factor(), bits, a);
   return a;
 }
-
-/// The sums of eight columns of D, in registers.
-class Sums {
- public:
-  Sums(const Execution& x, const Warp& warp, const Instruction& instruction, bool half,
-       std::uint32_t first_column)
-      : x_(x), warp_(warp), instruction_(instruction), half_(half), slab_(first_column / 8) {}
-
-  [[nodiscard]] Accumulators read() const {
-    Accumulators c{};
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      for (std::size_t i = 0; i < 4; ++i) {
-        c[place_of(lane, i)] =
-            half_ ? from_half(half_of(lanes(i / 2)[lane], i % 2)) : from_raw<float>(lanes(i)[lane]);
-      }
-    }
-    return c;
-  }
-
-  void write(const Accumulators& c) const {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      for (std::size_t i = 0; i < 4; ++i) {
-        const float value = c[place_of(lane, i)];
-        if (!half_) {
-          lanes(i)[lane] = to_raw<float>(value);
-          continue;
-        }
-        const std::uint32_t shift = 16 * (i % 2);
-        std::uint32_t& pair = lanes(i / 2)[lane];
-        pair = (pair & ~(0xffffU << shift)) | std::uint32_t{to_half(value)} << shift;
-      }
-    }
-  }
-
- private:
-  [[nodiscard]] std::uint32_t* lanes(std::size_t index) const {
-    return x_.lanes<std::uint32_t>(warp_, instruction_.operands[slab_ * (half_ ? 2 : 4) + index]);
-  }
-
-  const Execution& x_;
-  const Warp& warp_;
-  const Instruction& instruction_;
-  bool half_;
-  std::size_t slab_;
-};
 
 /// Columns [first, first + 8) of B. `columns` is laid out as [column][k].
 FactorsB factors_b(const ProductShape& shape, const std::vector<std::uint16_t>& columns,
@@ -200,17 +210,21 @@ FactorsB factors_b(const ProductShape& shape, const std::vector<std::uint16_t>& 
 }
 
 void multiply(Execution& x, Warp& warp, const AsyncProduct& product) {
-  const Instruction& instruction = instruction_of(x, product);
-  const auto shape = instruction.details_as<ProductShape>();
-  const FactorsA a = factors_a(x, warp, instruction, shape, product.a);
+  const Executing at = issue_of(x, warp, product);
+  const auto shape = at.instruction.details_as<ProductShape>();
+  const FactorsA a = factors_a(at, shape, product.a);
   const std::vector<std::uint16_t> columns =
-      read_matrix(x, warp, MatrixDescriptor::of(product.b), shape.b_is_mn_major, 0, shape.columns);
+      read_matrix(at, MatrixDescriptor::of(product.b), shape.b_is_mn_major, 0, shape.columns);
   for (std::uint32_t first = 0; first < shape.columns; first += 8) {
     const FactorsB b = factors_b(shape, columns, first);
-    const Sums sums(x, warp, instruction, shape.half_sums, first);
-    Accumulators c = product.accumulates ? sums.read() : Accumulators{};
+    const auto sums = [&](std::size_t i) {
+      return at.words(first / 8 * (shape.half_sums ? 2 : 4) + i);
+    };
+    Accumulators c = !product.accumulates ? Accumulators{}
+                     : shape.half_sums    ? half_accumulators(sums)
+                                          : accumulators<float>(sums);
     multiply_add(shape.half_sums ? Accumulator::f16 : Accumulator::f32, a, b, c);
-    sums.write(c);
+    shape.half_sums ? set_half_accumulators(c, sums) : set_accumulators(c, sums);
   }
 }
 
@@ -225,12 +239,12 @@ void land_up_to(Execution& x, Warp& warp, std::size_t count) {
   }
 }
 
-bool check_descriptor(Execution& x, const Warp& warp, const Instruction& instruction,
-                      const MatrixDescriptor& matrix, const char* name) {
+bool check_descriptor(const Step& step, std::uint64_t descriptor, const char* name) {
+  const MatrixDescriptor matrix = MatrixDescriptor::of(descriptor);
   if (matrix.is_aligned()) {
     return true;
   }
-  x.report(FindingKind::misaligned, warp, instruction, 0, [&] {
+  step.report(FindingKind::misaligned, 0, [&] {
     return fmt::format(
         "the swizzled panel of {} begins at shared address {:#x}, where the swizzle's pattern, "
         "which repeats every {} bytes, does not begin (base offset {})",
@@ -239,35 +253,33 @@ bool check_descriptor(Execution& x, const Warp& warp, const Instruction& instruc
   return false;
 }
 
-void note_reads(Execution& x, Warp& warp, const Instruction& instruction, const ProductShape& shape,
-                const AsyncProduct& product) {
-  const Actor by{x, warp, instruction, 0};
-  SharedMemory& shared = x.block_of(warp).shared;
-  for_each_source(warp, shape, product, [&](const Chunk& chunk) {
+void note_reads(const Actor& by, const ProductShape& shape, const AsyncProduct& product) {
+  for_each_source(by.warp, shape, product, [&](const Chunk& chunk) {
     const SharedPlace place =
         check_shared(by, {Space::shared, chunk.address, kChunkBytes, kChunkBytes});
-    if (!place || !x.setup.checks.race) {
-      return;
+    if (place && by.x.setup.checks.race) {
+      report_shared(by,
+                    place.block->shared.begin_async_read(by.accessor(), by.warp.clock.fenced,
+                                                         place.offset, kChunkBytes),
+                    kMultipliesShared);
     }
-    report_shared(
-        by, shared.begin_async_read(by.accessor(), warp.clock.fenced, place.offset, kChunkBytes),
-        kMultipliesShared);
   });
 }
 
 /// Attributes the product's reads to the multiplier from now on.
-void end_reads(Execution& x, const Warp& warp, const AsyncProduct& product) {
-  const auto shape = instruction_of(x, product).details_as<ProductShape>();
-  SharedMemory& shared = x.block_of(warp).shared;
+void end_reads(Execution& x, Warp& warp, const AsyncProduct& product) {
+  const Actor by = issue_of(x, warp, product);
   VectorClock clock;
   clock.set(x.multiplier(warp), product.number + 1);
-  const Accessor who{x.multiplier(warp), 0, &clock, &instruction_of(x, product)};
-  for_each_source(warp, shape, product, [&](const Chunk& chunk) {
-    const std::uint64_t offset = std::uint64_t{chunk.address} - kSharedBase;
-    if (shared.holds(offset, kChunkBytes)) {
-      shared.end_async_read(who, static_cast<std::uint32_t>(offset), kChunkBytes);
-    }
-  });
+  const Accessor who{x.multiplier(warp), 0, &clock, &by.instruction};
+  SharedMemory& shared = by.block().shared;
+  for_each_source(warp, by.instruction.details_as<ProductShape>(), product,
+                  [&](const Chunk& chunk) {
+                    const std::uint64_t offset = std::uint64_t{chunk.address} - kSharedBase;
+                    if (shared.holds(offset, kChunkBytes)) {
+                      shared.end_async_read(who, static_cast<std::uint32_t>(offset), kChunkBytes);
+                    }
+                  });
 }
 
 /// The warps of a warp's warpgroup, including itself.
@@ -303,27 +315,24 @@ std::size_t complete(Execution& x, Warp& warp, std::uint32_t end) {
 
 }  // namespace
 
-void issue_product(Execution& x, Warp& warp, const Instruction& instruction) {
-  const auto shape = instruction.details_as<ProductShape>();
-  const Operand* const operands = instruction.operands;
-  const auto descriptor = [&](std::uint32_t operand) {
-    return x.lanes<std::uint64_t>(warp, operands[operand])[0];
-  };
+void issue_product(const Step& step) {
+  const auto shape = step.instruction.details_as<ProductShape>();
+  Execution& x = step.x;
+  Warp& warp = step.warp;
   AsyncProduct product;
-  product.instruction = static_cast<std::uint32_t>(x.index_of(instruction));
-  product.a = shape.a_in_registers ? 0 : descriptor(shape.a_operand());
-  product.b = descriptor(shape.b_operand());
-  product.accumulates = (condition_of(warp, operands[shape.b_operand() + 1]) & 1U) != 0;
+  product.instruction = static_cast<std::uint32_t>(step.index());
+  product.a = shape.a_in_registers ? 0 : step.wide_words(shape.a_operand())[0];
+  product.b = step.wide_words(shape.b_operand())[0];
+  product.accumulates = (step.condition(shape.b_operand() + 1) & 1U) != 0;
   product.group = warp.products_committed;
   product.number = warp.products_issued++;
-  const bool a_fits = shape.a_in_registers ||
-                      check_descriptor(x, warp, instruction, MatrixDescriptor::of(product.a), "A");
-  if (!check_descriptor(x, warp, instruction, MatrixDescriptor::of(product.b), "B") || !a_fits) {
+  const bool a_fits = shape.a_in_registers || check_descriptor(step, product.a, "A");
+  if (!check_descriptor(step, product.b, "B") || !a_fits) {
     x.end_by_trap();
     return;
   }
-  trace_product(x, warp, instruction, product);
-  note_reads(x, warp, instruction, shape, product);
+  trace_product(step, product);
+  note_reads(step.by(0), shape, product);
   warp.products.push_back(product);
   watch_issued(x, warp, product);
   if (lands_at_issue(x)) {
@@ -331,24 +340,25 @@ void issue_product(Execution& x, Warp& warp, const Instruction& instruction) {
   }
 }
 
-bool products_are_issued(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
-  const std::uint32_t end = awaited(warp, instruction.variant);
-  const std::span<Warp> group = warpgroup_of(x, warp);
-  return std::ranges::all_of(
-      group, [&](const Warp& other) { return other.alive == 0 || other.products_issued >= end; });
+bool products_are_issued(const Step& step) {
+  const std::uint32_t end = awaited(step.warp, step.instruction.variant);
+  return std::ranges::all_of(warpgroup_of(step.x, step.warp), [&](const Warp& other) {
+    return other.alive == 0 || other.products_issued >= end;
+  });
 }
 
-void await_products(Execution& x, Warp& warp, std::uint32_t pending) {
-  const std::uint32_t end = awaited(warp, pending);
+void await_products(const Step& step) {
+  Warp& warp = step.warp;
+  const std::uint32_t end = awaited(warp, step.instruction.variant);
   std::size_t count = 0;
-  for (Warp& other : warpgroup_of(x, warp)) {
-    const std::size_t completed = complete(x, other, end);
+  for (Warp& other : warpgroup_of(step.x, warp)) {
+    const std::size_t completed = complete(step.x, other, end);
     count = &other == &warp ? completed : count;
-    warp.clock.seen.raise(Epoch(end, x.multiplier(other), 0));
+    warp.clock.seen.raise(Epoch(end, step.x.multiplier(other), 0));
   }
   warp.products.erase(warp.products.begin(),
                       warp.products.begin() + static_cast<std::ptrdiff_t>(count));
-  watch_pending(x, warp);
+  watch_pending(step.x, warp);
 }
 
 void land_some_products(Execution& x, Warp& warp) {
@@ -357,10 +367,10 @@ void land_some_products(Execution& x, Warp& warp) {
   }
 }
 
-void report_pending_products(Execution& x, const Warp& warp) {
+void report_pending_products(Execution& x, Warp& warp) {
   trace_end(x, warp);
   if (warp.alive == 0 && !warp.products.empty()) {
-    x.report(FindingKind::pending_at_exit, warp, instruction_of(x, warp.products.front()), 0, [&] {
+    issue_of(x, warp, warp.products.front()).report(FindingKind::pending_at_exit, [&] {
       return fmt::format("the warp ends without waiting for {} products", warp.products.size());
     });
   }

@@ -29,17 +29,16 @@ struct ProductShape {
   [[nodiscard]] std::uint32_t b_operand() const { return sums() + (a_in_registers ? 4 : 1); }
 };
 
-/// Issues a product, and checks what it reads in shared memory.
-void issue_product(Execution& x, Warp& warp, const Instruction& instruction);
+/// The handler of wgmma.mma_async. Issues a product, and checks what it reads in shared memory.
+void issue_product(const Step& step);
 /// The condition of wgmma.wait_group: all four warps have issued the products that are waited for.
-[[nodiscard]] bool products_are_issued(Execution& x, Warp& warp, const Instruction& instruction,
-                                       Mask active);
-/// Ends the wait for all but the warp's last `pending` groups. Precondition: those waited for are
-/// issued.
-void await_products(Execution& x, Warp& warp, std::uint32_t pending);
+[[nodiscard]] bool products_are_issued(const Step& step);
+/// The handler of wgmma.wait_group. Ends the wait for all but the warp's last `variant` groups.
+/// Precondition: those waited for are issued.
+void await_products(const Step& step);
 /// Lands some products of the warp, for random schedules.
 void land_some_products(Execution& x, Warp& warp);
 /// Reports the pending products of a warp that has ended.
-void report_pending_products(Execution& x, const Warp& warp);
+void report_pending_products(Execution& x, Warp& warp);
 
 }  // namespace fatune::emulate

@@ -83,7 +83,7 @@ class ProgramBuilder {
   void add_end() {
     Instruction end;
     end.flow = Flow::exit;
-    end.handler = [](Execution&, Warp&, const Instruction&, Mask) {};
+    end.handler = &do_nothing;
     program_.instructions.push_back(end);
     program_.statements.push_back(inlined_.statements.empty() ? 0 : inlined_.statements.back());
     program_.lines.push_back(program_.lines.empty() ? 0 : program_.lines.back());

@@ -118,12 +118,31 @@ Operand Decoder::destination(std::size_t index, ScalarType type) const {
   return destination_named(operand(index), type);
 }
 
-std::vector<Operand> Decoder::destinations(std::size_t index, ScalarType type) const {
-  std::vector<Operand> operands;
-  for (const std::string& text : split_operands(without(operand(index), '{', '}'))) {
-    operands.push_back(destination_named(text, type));
+Decoder& Decoder::to_all(std::size_t index, ScalarType type, std::size_t count,
+                         std::string_view what) {
+  const std::vector<std::string> names = split_operands(without(operand(index), '{', '}'));
+  malformed_if(names.size() != count, what);
+  for (const std::string& name : names) {
+    add(destination_named(name, type));
   }
-  return operands;
+  return *this;
+}
+
+Decoder& Decoder::from_all(std::size_t index, ScalarType type, std::size_t count,
+                           std::string_view what) {
+  const std::vector<Operand> operands = values_named(operand(index), type);
+  malformed_if(operands.size() != count, what);
+  return add(operands);
+}
+
+Decoder& Decoder::use(Handler handler, ScalarType type, std::initializer_list<ScalarType> types) {
+  result.handler = handler;
+  to(0, type);
+  std::size_t index = 1;
+  for (const ScalarType one : types) {
+    from(index++, one);
+  }
+  return *this;
 }
 
 Operand Decoder::predicate_named(std::string_view name) const {
@@ -167,8 +186,6 @@ Operand Decoder::value(std::size_t index, ScalarType type) const {
   return value_of(operand(index), type);
 }
 
-Operand Decoder::predicate(std::size_t index) const { return predicate_named(operand(index)); }
-
 Operand Decoder::condition(std::size_t index) const {
   const std::string_view text = operand(index);
   if (const auto bits = literal_bits(text, ScalarType::pred)) {
@@ -178,10 +195,6 @@ Operand Decoder::condition(std::size_t index) const {
   Operand condition = predicate_named(trim(text.substr(negated ? 1 : 0)));
   condition.negated = negated;
   return condition;
-}
-
-std::vector<Operand> Decoder::values(std::size_t index, ScalarType type) const {
-  return values_named(operand(index), type);
 }
 
 std::vector<Operand> Decoder::values_named(std::string_view all, ScalarType type) const {
@@ -273,15 +286,6 @@ void Decoder::branch_target(std::size_t index) {
 MemoryOrder order_of(const Decoder& d) {
   return {d.one_of({"acquire", "acq_rel"}).has_value(),
           d.one_of({"release", "acq_rel"}).has_value()};
-}
-
-void use(Decoder& d, Handler handler, ScalarType to, std::initializer_list<ScalarType> from) {
-  d.result.handler = handler;
-  d.add(d.destination(0, to));
-  std::size_t index = 1;
-  for (const ScalarType type : from) {
-    d.add(d.value(index++, type));
-  }
 }
 
 }  // namespace fatune::emulate

@@ -48,12 +48,9 @@ class Decoder {
   [[nodiscard]] const std::string& operand(std::size_t index) const;
   /// The destination of a result: a writable register. "_" is a register that is never read.
   [[nodiscard]] Operand destination(std::size_t index, ScalarType type) const;
-  [[nodiscard]] std::vector<Operand> destinations(std::size_t index, ScalarType type) const;
   [[nodiscard]] Operand destination_named(std::string_view name, ScalarType type) const;
   /// A register, an immediate value of that type, or the address of a variable.
   [[nodiscard]] Operand value(std::size_t index, ScalarType type) const;
-  /// A predicate that the instruction sets.
-  [[nodiscard]] Operand predicate(std::size_t index) const;
   /// A predicate that the instruction reads: "%p1", "!%p1", or an immediate value. See
   /// condition_of().
   [[nodiscard]] Operand condition(std::size_t index) const;
@@ -65,7 +62,6 @@ class Decoder {
   /// A constant with the same bits in all lanes.
   [[nodiscard]] Operand constant(std::uint64_t bits, bool wide) const;
   /// The values of "{%r1, %r2}", or of one register.
-  [[nodiscard]] std::vector<Operand> values(std::size_t index, ScalarType type) const;
   [[nodiscard]] std::vector<Operand> values_named(std::string_view text, ScalarType type) const;
   /// True if the first register of an operand has 64 bits. Loads and stores may use registers wider
   /// than their type.
@@ -106,11 +102,36 @@ class Decoder {
   Instruction result;
   std::vector<Operand> result_operands;
 
-  void add(Operand operand) { result_operands.push_back(operand); }
+  /// Sets the handler, and the number that it interprets.
+  template <typename Variant = std::uint32_t>
+  Decoder& handle(Handler handler, Variant variant = {}) {
+    result.handler = handler;
+    result.variant = static_cast<std::uint32_t>(variant);
+    return *this;
+  }
+  // These add an operand that is given by its index: a destination, a value, an address, a
+  // predicate that the instruction sets, and one that it reads.
+  Decoder& to(std::size_t index, ScalarType type) { return add(destination(index, type)); }
+  Decoder& from(std::size_t index, ScalarType type) { return add(value(index, type)); }
+  Decoder& at(std::size_t index) { return add_address(address(index)); }
+  Decoder& sets(std::size_t index) { return add(predicate_named(operand(index))); }
+  Decoder& asks(std::size_t index) { return add(condition(index)); }
+  /// Adds the destinations or values of "{%r1, %r2}", of which there must be `count`.
+  Decoder& to_all(std::size_t index, ScalarType type, std::size_t count,
+                  std::string_view what = "wrong number of registers");
+  Decoder& from_all(std::size_t index, ScalarType type, std::size_t count,
+                    std::string_view what = "wrong number of registers");
+  /// Decodes an instruction that sets its first operand from the next ones, which have types
+  /// `types`.
+  Decoder& use(Handler handler, ScalarType type, std::initializer_list<ScalarType> types);
+
+  Decoder& add(Operand operand) {
+    result_operands.push_back(operand);
+    return *this;
+  }
   /// Adds two operands: the base and the offset. See Execution::address.
-  void add_address(const AddressOperand& address) {
-    add(address.base);
-    add(constant(static_cast<std::uint64_t>(address.offset), true));
+  Decoder& add_address(const AddressOperand& address) {
+    return add(address.base).add(constant(static_cast<std::uint64_t>(address.offset), true));
   }
   /// Makes the lanes that the operand at `members` names execute the instruction together.
   void gather(std::uint8_t members) {
@@ -122,13 +143,15 @@ class Decoder {
     result.all_members = true;
   }
   /// Makes lanes wait until the condition holds.
-  void await(Condition until) {
+  void await(Condition until, Awaited awaited) {
     result.condition = until;
+    result.awaited = awaited;
     result.flow = Flow::poll;
-    result.waits = true;
+    result.waits = awaited != Awaited::mbarrier;
   }
-  void add(const std::vector<Operand>& operands) {
+  Decoder& add(const std::vector<Operand>& operands) {
     result_operands.insert(result_operands.end(), operands.begin(), operands.end());
+    return *this;
   }
 
  private:
@@ -141,9 +164,6 @@ class Decoder {
   Names& names_;
   std::string where_;
 };
-
-/// Decodes an instruction that sets its first operand from the next ones, which have types `from`.
-void use(Decoder& d, Handler handler, ScalarType to, std::initializer_list<ScalarType> from);
 
 /// The memory order of a strong access, from its modifiers.
 [[nodiscard]] MemoryOrder order_of(const Decoder& d);

@@ -117,9 +117,9 @@ std::uint32_t global_sectors(const Addresses& addresses, Mask mask, std::uint32_
       sectors.begin());
 }
 
-void count_access(Execution& x, const Instruction& instruction, Space space,
-                  const Addresses& addresses, Mask mask, std::uint32_t bytes) {
-  InstructionCounts& counts = x.counts(instruction);
+void count_access(const Step& step, Space space, const Addresses& addresses, Mask mask,
+                  std::uint32_t bytes) {
+  InstructionCounts& counts = step.counts();
   counts.bytes += std::uint64_t{bytes} * static_cast<std::uint32_t>(std::popcount(mask));
   if (space == Space::shared || space == Space::shared_cluster) {
     counts.shared_wavefronts += shared_wavefronts(addresses, mask, bytes);

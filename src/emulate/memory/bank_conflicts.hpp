@@ -21,8 +21,7 @@ inline constexpr std::uint32_t kSectorBytes = 32;  ///< size of a sector of glob
                                            Mask mask, std::uint32_t bytes);
 
 /// Adds an access to the instruction's counts.
-void count_access(Execution& x, const Instruction& instruction, Space space,
-                  const std::array<std::uint64_t, kLanes>& addresses, Mask mask,
-                  std::uint32_t bytes);
+void count_access(const Step& step, Space space, const std::array<std::uint64_t, kLanes>& addresses,
+                  Mask mask, std::uint32_t bytes);
 
 }  // namespace fatune::emulate

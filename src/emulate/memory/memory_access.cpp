@@ -103,48 +103,37 @@ void out_of_bounds(const Actor& by, const Access& access, const std::string& whe
             [&] { return fmt::format("{} bytes at {}", access.bytes, where); });
 }
 
+/// The bytes of an access to a memory of `room` bytes from `memory` on; null if they are outside.
+template <typename Byte>
+Byte* bytes_in(const Actor& by, const Access& access, Byte* memory, std::uint64_t room,
+               const char* memory_has) {
+  if (access.address > room || access.bytes > room - access.address) {
+    out_of_bounds(by, access, fmt::format(fmt::runtime(memory_has), access.address, room));
+    return nullptr;
+  }
+  return memory + access.address;
+}
+
 std::uint8_t* local_bytes(const Actor& by, const Access& access) {
   const std::uint64_t room = by.x.program.local_bytes;
-  if (access.address > room || access.bytes > room - access.address) {
-    out_of_bounds(by, access,
-                  fmt::format("local memory + {}, which has {} bytes", access.address, room));
+  return bytes_in(by, access, by.warp.local.data() + static_cast<std::size_t>(by.lane) * room, room,
+                  "local memory + {}, which has {} bytes");
+}
+
+/// Locates shared bytes for a read or a write, which is recorded. Null: it is not possible.
+std::uint8_t* shared_bytes(const Actor& by, const Access& access, bool reads) {
+  const SharedPlace place = check_shared(by, access);
+  if (!place || (!reads && !keeps_mbarriers(by, place, access.bytes))) {
     return nullptr;
   }
-  return by.warp.local.data() + static_cast<std::size_t>(by.lane) * room + access.address;
-}
-
-const std::uint8_t* parameter_bytes(const Actor& by, const Access& access) {
-  const std::size_t room = by.x.setup.parameters.size();
-  if (access.address > room || access.bytes > room - access.address) {
-    out_of_bounds(by, access,
-                  fmt::format("parameters + {}, which have {} bytes", access.address, room));
-    return nullptr;
-  }
-  return by.x.setup.parameters.data() + access.address;
-}
-
-void read_shared(const Actor& by, const Access& access, void* to) {
-  const SharedPlace place = check_shared(by, access);
-  if (!place) {
-    return;
-  }
-  std::memcpy(to, place.data(), access.bytes);
   if (by.x.setup.checks.race) {
-    report_shared(by, place.block->shared.note_read(by.accessor(), place.offset, access.bytes),
-                  kReadsShared);
+    SharedMemory& shared = place.block->shared;
+    report_shared(by,
+                  reads ? shared.note_read(by.accessor(), place.offset, access.bytes)
+                        : shared.note_write(by.accessor(), place.offset, access.bytes),
+                  reads ? kReadsShared : kWritesShared);
   }
-}
-
-void write_shared(const Actor& by, const Access& access, const void* from) {
-  const SharedPlace place = check_shared(by, access);
-  if (!place || !keeps_mbarriers(by, place, access.bytes)) {
-    return;
-  }
-  std::memcpy(place.data(), from, access.bytes);
-  if (by.x.setup.checks.race) {
-    report_shared(by, place.block->shared.note_write(by.accessor(), place.offset, access.bytes),
-                  kWritesShared);
-  }
+  return place.data();
 }
 
 /// Names a thread: "thread 5 (warp 0)", or with its block if it may be in another one.
@@ -194,6 +183,19 @@ void note_global(const Actor& by, const Allocation& allocation, std::uint64_t of
           where, reads ? AccessKind::read : AccessKind::write,
           other_access(by.x, race->by, race->other.cluster())};
     });
+  }
+}
+
+/// Locates bytes in any space but that of parameters. Null: it is not possible.
+std::uint8_t* writable_bytes(const Actor& by, const Access& access, bool reads) {
+  switch (access.space) {
+    case Space::shared:
+    case Space::shared_cluster:
+      return shared_bytes(by, access, reads);
+    case Space::local:
+      return local_bytes(by, access);
+    default:
+      return check_global(by, access, reads);
   }
 }
 
@@ -284,47 +286,56 @@ std::uint8_t* check_global(const Actor& by, const Access& access, bool reads) {
 }
 
 void read_memory(const Actor& by, const Access& asked, void* to) {
-  std::memset(to, 0, asked.bytes);
   const Access access = resolved(asked);
-  const std::uint8_t* from = nullptr;
-  switch (access.space) {
-    case Space::shared:
-    case Space::shared_cluster:
-      read_shared(by, access, to);
-      return;
-    case Space::local:
-      from = local_bytes(by, access);
-      break;
-    case Space::parameter:
-      from = parameter_bytes(by, access);
-      break;
-    default:
-      from = check_global(by, access, true);
-  }
+  const std::uint8_t* const from =
+      access.space == Space::parameter
+          ? bytes_in(by, access, by.x.setup.parameters.data(), by.x.setup.parameters.size(),
+                     "parameters + {}, which have {} bytes")
+          : writable_bytes(by, access, true);
   if (from != nullptr) {
     std::memcpy(to, from, access.bytes);
+  } else {
+    std::memset(to, 0, access.bytes);
   }
 }
 
 void write_memory(const Actor& by, const Access& asked, const void* from) {
   const Access access = resolved(asked);
-  std::uint8_t* to = nullptr;
-  switch (access.space) {
-    case Space::shared:
-    case Space::shared_cluster:
-      write_shared(by, access, from);
-      return;
-    case Space::local:
-      to = local_bytes(by, access);
-      break;
-    case Space::parameter:
-      out_of_bounds(by, access, "the kernel's parameters: not writable");
-      break;
-    default:
-      to = check_global(by, access, false);
-  }
-  if (to != nullptr) {
+  if (access.space == Space::parameter) {
+    out_of_bounds(by, access, "the kernel's parameters: not writable");
+  } else if (std::uint8_t* const to = writable_bytes(by, access, false)) {
     std::memcpy(to, from, access.bytes);
+  }
+}
+
+MbarrierPlace find_mbarrier(const Actor& by, std::uint64_t address, Space space) {
+  const SharedPlace place = check_shared(by, {space, address, Mbarrier::kBytes, Mbarrier::kBytes});
+  if (!place) {
+    by.x.end_by_trap();
+    return {};
+  }
+  Mbarrier* const mbarrier = place.block->mbarriers.find(place.offset);
+  if (mbarrier == nullptr) {
+    report_misuse(by, fmt::format("there is no mbarrier at shared memory + {}", place.offset));
+    return {};
+  }
+  if (by.x.setup.checks.race && !by.accessor().follows(mbarrier->initialiser())) {
+    by.report(FindingKind::race, [&] {
+      const std::string where = fmt::format("shared memory + {}", place.offset);
+      return FindingWords{fmt::format("uses the mbarrier at {}, which another thread initialises, "
+                                      "with no synchronisation in between",
+                                      where),
+                          where, AccessKind::write,
+                          other_access(by.x, place.block->shared.writer(place.offset))};
+    });
+  }
+  return {mbarrier, place};
+}
+
+void report_misuse(const Actor& by, const MbarrierFault& fault) {
+  if (!fault.empty()) {
+    by.report(FindingKind::barrier_misuse, [&] { return fault; });
+    by.x.end_by_trap();
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "emulate/execution.hpp"
 
@@ -35,6 +36,19 @@ constexpr std::uint32_t cluster_address(std::uint32_t rank, std::uint32_t addres
 /// Converts a generic address in the shared window to a shared address. Keeps other addresses.
 constexpr std::uint64_t shared_part(std::uint64_t address) {
   return address / kWindowBytes == 1 ? address - kSharedWindow : address;
+}
+
+/// An address of shared::cluster: the block's rank, and the address within that block. Any other
+/// address has a rank that no block has.
+struct ClusterAddress {
+  std::uint64_t rank = 0;
+  std::uint32_t own = 0;
+};
+[[nodiscard]] inline ClusterAddress cluster_address_of(const Warp& warp, std::uint64_t address) {
+  const std::uint64_t part = shared_part(address);
+  const std::uint64_t rank = part >> kRankShift;
+  return {rank == 0 ? warp.block : rank - 1,
+          static_cast<std::uint32_t>(part) & ((1U << kRankShift) - 1)};
 }
 
 /// One access of one lane.
@@ -87,5 +101,19 @@ inline void report_shared(const Actor& by, const std::optional<SharedFault>& fau
 /// The other access as findings name it. Empty if ends are not kept.
 [[nodiscard]] std::optional<OtherAccess> other_access(const Execution& x,
                                                       const std::optional<AccessEnd>& end);
+
+/// The mbarrier that an instruction names, and its location.
+struct MbarrierPlace {
+  Mbarrier* mbarrier = nullptr;
+  SharedPlace place;
+
+  explicit operator bool() const { return mbarrier != nullptr; }
+};
+
+/// Finds an mbarrier. If there is none, reports a finding that ends the kernel and returns an empty
+/// place. Also checks that the access is ordered after the mbarrier's initialisation.
+[[nodiscard]] MbarrierPlace find_mbarrier(const Actor& by, std::uint64_t address, Space space);
+/// Reports a fault of a barrier and ends the kernel. Does nothing if the fault is empty.
+void report_misuse(const Actor& by, const MbarrierFault& fault);
 
 }  // namespace fatune::emulate

@@ -26,26 +26,24 @@ StrongLocation& location_of(Execution& x, const Warp& warp, const Access& access
   if (space != Space::shared && space != Space::shared_cluster) {
     return global_location(x, access.address);
   }
-  const std::uint64_t address = shared_part(access.address);
-  const std::uint64_t rank = address >> kRankShift;
-  return x.strong_locations[{rank == 0 ? warp.block : rank - 1,
-                             address & ((std::uint64_t{1} << kRankShift) - 1)}];
+  const ClusterAddress address = cluster_address_of(warp, access.address);
+  return x.strong_locations[{address.rank, address.own}];
 }
 
 }  // namespace
 
-StrongAccess::StrongAccess(Execution& x, Warp& warp, const Access& access, MemoryOrder order)
-    : warp_(warp), order_(order) {
-  if (!x.setup.checks.race) {
+StrongAccess::StrongAccess(const Step& step, const Access& access, MemoryOrder order)
+    : warp_(step.warp), order_(order) {
+  if (!step.x.setup.checks.race) {
     return;
   }
-  location_ = &location_of(x, warp, access);
+  location_ = &location_of(step.x, warp_, access);
   // Another lane of this warp may just have accessed the location. This access is later than that.
-  if (location_->accessed.of(warp.agent) == warp.clock.seen.of(warp.agent)) {
+  if (location_->accessed.of(warp_.agent) == warp_.clock.seen.of(warp_.agent)) {
     warp_.advance();
   }
   known_ = warp_.clock.seen;
-  own_ = known_.of(warp.agent);
+  own_ = known_.of(warp_.agent);
   warp_.clock.seen.join(location_->accessed);
 }
 

@@ -9,9 +9,9 @@
 // The knowledge that strong accesses pass on: PTX ISA 9.0, chapter 8 (memory consistency model).
 namespace fatune::emulate {
 
-class Execution;
-struct Warp;
 struct Access;
+struct Step;
+struct Warp;
 
 /// The memory order of a strong access: ld, st, atom and red with .relaxed, .acquire, .release,
 /// .volatile, .mmio.
@@ -41,7 +41,7 @@ struct FenceState {
 /// Makes the warp's accesses to a location strong during its lifetime.
 class StrongAccess {
  public:
-  StrongAccess(Execution& x, Warp& warp, const Access& access, MemoryOrder order);
+  StrongAccess(const Step& step, const Access& access, MemoryOrder order);
   ~StrongAccess();
   StrongAccess(const StrongAccess&) = delete;
   StrongAccess& operator=(const StrongAccess&) = delete;

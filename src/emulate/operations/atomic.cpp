@@ -4,12 +4,10 @@
 
 #include "emulate/memory/memory_access.hpp"
 #include "emulate/memory/memory_order.hpp"
+#include "emulate/operations/lane_wise.hpp"
 #include "emulate/operations/operations.hpp"
-#include "emulate/operations/use_function.hpp"
-#include "emulate/schedule/vain_polls.hpp"
-#include "emulate/values/float_functions.hpp"
-#include "emulate/values/half.hpp"
-#include "emulate/values/integer_functions.hpp"
+#include "emulate/values/floats.hpp"
+#include "emulate/values/integers.hpp"
 
 // atom and red: PTX ISA 9.0, sections 9.7.13.3 and 9.7.13.5.
 namespace fatune::emulate {
@@ -18,19 +16,6 @@ namespace {
 using enum ScalarType;
 
 constexpr std::uint32_t kMostVectorBytes = 16;
-
-enum class Update : std::uint8_t {
-  add,
-  min,
-  max,
-  conjunction,
-  disjunction,
-  exclusive,
-  exchange,
-  compare,
-  increment,
-  decrement
-};
 
 /// The details of an atomic instruction.
 struct AtomicShape {
@@ -45,34 +30,6 @@ struct AtomicShape {
     return static_cast<std::uint32_t>(size_of(type));
   }
 };
-
-/// The new value of an integer of type T.
-template <typename T>
-T updated(Update update, T before, T b, T c) {
-  switch (update) {
-    case Update::add:
-      return Add{}(before, b);
-    case Update::min:
-      return std::min(before, b);
-    case Update::max:
-      return std::max(before, b);
-    case Update::conjunction:
-      return static_cast<T>(before & b);
-    case Update::disjunction:
-      return static_cast<T>(before | b);
-    case Update::exclusive:
-      return static_cast<T>(before ^ b);
-    case Update::exchange:
-      return b;
-    case Update::compare:
-      return before == b ? c : before;
-    case Update::increment:
-      return before >= b ? T{0} : Add{}(before, T{1});
-    case Update::decrement:
-      break;
-  }
-  return before == 0 || before > b ? b : Sub{}(before, T{1});
-}
 
 /// Adds single-precision numbers. Subnormals are flushed in global memory.
 std::uint64_t single_sum(std::uint64_t a, std::uint64_t b, bool flushes) {
@@ -132,50 +89,44 @@ std::uint64_t result_of(const AtomicShape& shape, Space space, std::uint64_t bef
 }
 
 /// Operands: results if there are any, address, values, and for .cas the value to write.
-void update_memory(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const auto shape = instruction.details_as<AtomicShape>();
+void update_memory(const Step& step) {
+  const auto shape = step.instruction.details_as<AtomicShape>();
   const std::uint32_t bytes = shape.element_bytes();
   const bool wide = bytes == 8;
-  const Operand* const to = instruction.operands;
-  const Operand* const base = to + (shape.returns ? shape.count : 0);
-  const auto lane_of = [&](const Operand& operand, int lane) {
-    return wide ? x.lanes<std::uint64_t>(warp, operand)[lane]
-                : std::uint64_t{x.lanes<std::uint32_t>(warp, operand)[lane]};
-  };
-  PollDigest digest(x.index_of(instruction), mask);
+  const std::size_t base = shape.returns ? shape.count : 0;
+  PollDigest digest(step.index(), step.mask);
   bool changes = false;
   std::uint64_t last_address = 0;
-  for_each_lane(mask, [&](int lane) {
-    const std::uint64_t address = x.address(warp, base, lane);
+  step.for_each([&](int lane) {
+    const std::uint64_t address = step.address(base, lane);
     digest.add(last_address = address);
     const Access access{shape.space, address, bytes * shape.count, bytes * shape.count};
     const Space space = shape.space == Space::generic ? space_of_generic(address) : shape.space;
     std::array<std::uint8_t, kMostVectorBytes> memory{};
-    StrongAccess strong(x, warp, access, shape.order);
-    read_memory({x, warp, instruction, lane}, access, memory.data());
+    StrongAccess strong(step, access, shape.order);
+    read_memory(step.by(lane), access, memory.data());
     strong.reads();
     for (std::size_t i = 0; i < shape.count; ++i) {
       std::uint64_t before = 0;
       std::memcpy(&before, memory.data() + i * bytes, bytes);
-      const std::uint64_t b = lane_of(base[2 + i], lane);
-      const std::uint64_t c = shape.update == Update::compare ? lane_of(base[3], lane) : 0;
+      const std::uint64_t b = step.value(base + 2 + i, lane, wide);
+      const std::uint64_t c =
+          shape.update == Update::compare ? step.value(base + 3, lane, wide) : 0;
       const std::uint64_t after = result_of(shape, space, before, b, c);
       digest.add(before);
       changes = changes || std::memcmp(memory.data() + i * bytes, &after, bytes) != 0;
       std::memcpy(memory.data() + i * bytes, &after, bytes);
-      if (shape.returns && wide) {
-        x.lanes<std::uint64_t>(warp, to[i])[lane] = before;
-      } else if (shape.returns) {
-        x.lanes<std::uint32_t>(warp, to[i])[lane] = static_cast<std::uint32_t>(before);
+      if (shape.returns) {
+        step.set_value(i, lane, wide, before);
       }
     }
-    write_memory({x, warp, instruction, lane}, access, memory.data());
+    write_memory(step.by(lane), access, memory.data());
     strong.writes();
   });
   if (changes) {
-    ++x.launch.changes;
+    ++step.x.launch.changes;
   } else if (shape.returns) {
-    note_poll(x, warp, digest, last_address);
+    step.note_poll(digest, last_address);
   }
 }
 
@@ -219,25 +170,26 @@ AtomicShape atomic_shape_of(const Decoder& d) {
   return shape;
 }
 
-}  // namespace
-
 void decode_atomic(Decoder& d) {
   const AtomicShape shape = atomic_shape_of(d);
   const ScalarType t = size_of(shape.type) == 8 ? b64 : size_of(shape.type) == 2 ? b16 : shape.type;
   const std::size_t first = shape.returns ? 1 : 0;
+  d.handle(&update_memory);
   if (shape.returns) {
-    d.add(d.destinations(0, t));
+    d.to_all(0, t, shape.count);
   }
-  d.add_address(d.address(first));
-  d.add(d.values(first + 1, t));
-  if (d.result_operands.size() != (shape.returns ? 2U : 1U) * shape.count + 2) {
-    d.malformed("wrong number of registers");
-  }
+  d.at(first).from_all(first + 1, t, shape.count);
   if (shape.update == Update::compare) {
-    d.add(d.value(first + 2, t));
+    d.from(first + 2, t);
   }
-  d.result.handler = &update_memory;
   d.result.set_details(shape);
+}
+
+}  // namespace
+
+std::span<const NamedOperation> atomic_operations() {
+  static constexpr NamedOperation kOperations[] = {{"atom", decode_atomic}, {"red", decode_atomic}};
+  return kOperations;
 }
 
 }  // namespace fatune::emulate

@@ -1,261 +1,303 @@
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 
+#include "emulate/operations/lane_wise.hpp"
 #include "emulate/operations/operations.hpp"
-#include "emulate/operations/use_function.hpp"
 
-// Logic, shifts and bytes: PTX ISA 9.0, section 9.7.8.
+// Logic, shifts, bytes, and fields and counts of bits: PTX ISA 9.0, sections 9.7.1 and 9.7.8.
 namespace fatune::emulate {
 namespace {
 
 using enum ScalarType;
 
-/// Shifts by the width or more give zero, or copies of the sign.
-struct ShiftLeft {
-  template <typename T>
-  T operator()(T a, std::uint32_t by) const {
-    return by >= 8 * sizeof(T) ? T{0} : static_cast<T>(a << by);
-  }
-};
-struct ShiftRight {
-  template <typename T>
-  T operator()(T a, std::uint32_t by) const {
-    constexpr std::uint32_t kTop = 8 * sizeof(T) - 1;
-    if (by > kTop) {
-      return static_cast<T>(std::is_signed_v<T> && a < 0 ? -1 : 0);
-    }
-    return static_cast<T>(a >> by);
-  }
-};
+// --- Logic. On predicates: whole masks at once ---
 
-// --- Predicates: whole masks at once ---
-
-enum class PredicateLogic : std::uint32_t { conjunction, disjunction, exclusive, negation };
-
-void predicate_logic(Execution&, Warp& warp, const Instruction& instruction, Mask mask) {
-  const auto get = [&](std::size_t operand) {
-    return condition_of(warp, instruction.operands[operand]);
-  };
-  Mask result = 0;
-  switch (static_cast<PredicateLogic>(instruction.variant)) {
-    case PredicateLogic::conjunction:
-      result = get(1) & get(2);
-      break;
-    case PredicateLogic::disjunction:
-      result = get(1) | get(2);
-      break;
-    case PredicateLogic::exclusive:
-      result = get(1) ^ get(2);
-      break;
-    case PredicateLogic::negation:
-      result = ~get(1);
-      break;
-  }
-  set_mask(warp, instruction.operands[0], result, mask);
+void predicate_logic(const Step& step) {
+  const auto logic = static_cast<Update>(step.instruction.variant);
+  step.set_predicate(0, updated(logic, step.condition(1), step.condition(2)), step.mask);
 }
 
-void use_predicates(Decoder& d, PredicateLogic logic, std::size_t count) {
-  d.result.handler = &predicate_logic;
-  d.result.variant = static_cast<std::uint32_t>(logic);
-  d.add(d.predicate(0));
-  for (std::size_t i = 1; i < count; ++i) {
-    d.add(d.condition(i));
-  }
-}
+void predicate_not(const Step& step) { step.set_predicate(0, ~step.condition(1), step.mask); }
 
-template <typename F>
+template <auto kFunction, Update kLogic>
 void use_logic(Decoder& d) {
-  const Handler handler =
-      handler_for<b16, b32, b64>(d, d.type(), []<typename T>() { return &lane_wise<F, T, T, T>; });
-  use(d, handler, d.type(), {d.type(), d.type()});
-}
-
-// --- Bytes and truth tables ---
-
-/// prmt's default mode: each selector nibble picks a byte of b:a, or replicates its sign.
-struct PermuteBytes {
-  std::uint32_t operator()(std::uint32_t a, std::uint32_t b, std::uint32_t selectors) const {
-    const std::uint64_t both = std::uint64_t{b} << 32U | a;
-    std::uint32_t value = 0;
-    for (std::uint32_t i = 0; i < 4; ++i) {
-      const std::uint32_t selector = selectors >> (4 * i) & 0xfU;
-      const auto byte = static_cast<std::uint32_t>(both >> (8 * (selector & 7U)) & 0xffU);
-      const std::uint32_t spread = (byte & 0x80U) != 0 ? 0xffU : 0U;
-      value |= ((selector & 8U) != 0 ? spread : byte) << (8 * i);
-    }
-    return value;
-  }
-};
-
-void truth_table(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const auto* a = x.lanes<std::uint32_t>(warp, instruction.operands[1]);
-  const auto* b = x.lanes<std::uint32_t>(warp, instruction.operands[2]);
-  const auto* c = x.lanes<std::uint32_t>(warp, instruction.operands[3]);
-  auto* to = x.lanes<std::uint32_t>(warp, instruction.operands[0]);
-  for_each_lane(mask, [&](int lane) {
-    std::uint32_t value = 0;
-    for (std::uint32_t row = 0; row < 8; ++row) {
-      if ((instruction.variant >> row & 1U) != 0) {
-        value |= ((row & 4U) != 0 ? a[lane] : ~a[lane]) & ((row & 2U) != 0 ? b[lane] : ~b[lane]) &
-                 ((row & 1U) != 0 ? c[lane] : ~c[lane]);
-      }
-    }
-    to[lane] = value;
-  });
-}
-
-/// lop3 that also sets a predicate: whether the result is not 0, combined with another predicate.
-template <bool kAnd>
-void truth_table_and_test(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  truth_table(x, warp, instruction, mask);
-  const auto* value = x.lanes<std::uint32_t>(warp, instruction.operands[0]);
-  Mask some = 0;
-  for_each_lane(mask, [&](int lane) { some |= value[lane] != 0 ? lane_bit(lane) : 0U; });
-  const Mask with = condition_of(warp, instruction.operands[5]);
-  set_mask(warp, instruction.operands[4], kAnd ? some & with : some | with, mask);
-}
-
-// --- Shifts of two words ---
-
-constexpr std::uint32_t clamped_count(std::uint32_t by) { return std::min(by, 32U); }
-
-template <bool kClamps>
-std::uint32_t funnel_left(std::uint32_t a, std::uint32_t b, std::uint32_t by) {
-  const std::uint64_t both = std::uint64_t{b} << 32U | a;
-  return static_cast<std::uint32_t>(both << (kClamps ? clamped_count(by) : by & 31U) >> 32U);
-}
-template <bool kClamps>
-std::uint32_t funnel_right(std::uint32_t a, std::uint32_t b, std::uint32_t by) {
-  const std::uint64_t both = std::uint64_t{b} << 32U | a;
-  return static_cast<std::uint32_t>(both >> (kClamps ? clamped_count(by) : by & 31U));
-}
-
-// --- The modes of prmt ---
-
-enum class Permutation : std::uint8_t { f4e, b4e, rc8, ecl, ecr, rc16 };
-
-constexpr std::uint32_t source_byte(Permutation mode, std::uint32_t selector, std::uint32_t i) {
-  switch (mode) {
-    case Permutation::f4e:
-      return selector + i;
-    case Permutation::b4e:
-      return (selector - i) & 7U;
-    case Permutation::rc8:
-      return selector;
-    case Permutation::ecl:
-      return std::max(selector, i);
-    case Permutation::ecr:
-      return std::min(selector, i);
-    case Permutation::rc16:
-      break;
-  }
-  return 2 * (selector & 1U) + (i & 1U);
-}
-
-template <Permutation kMode>
-std::uint32_t permute(std::uint32_t a, std::uint32_t b, std::uint32_t selector) {
-  const std::uint64_t both = std::uint64_t{b} << 32U | a;
-  std::uint32_t value = 0;
-  for (std::uint32_t i = 0; i < 4; ++i) {
-    value |= static_cast<std::uint32_t>(both >> (8 * source_byte(kMode, selector & 3U, i)) & 0xffU)
-             << (8 * i);
-  }
-  return value;
-}
-
-struct IsZero {
-  template <typename T>
-  T operator()(T a) const {
-    return a == 0 ? 1 : 0;
-  }
-};
-
-void decode_logic(Decoder& d) {
-  const bool conjunction = d.name() == "and";
-  const bool disjunction = d.name() == "or";
   if (d.type() == pred) {
-    return use_predicates(d,
-                          conjunction   ? PredicateLogic::conjunction
-                          : disjunction ? PredicateLogic::disjunction
-                                        : PredicateLogic::exclusive,
-                          3);
+    d.handle(&predicate_logic, kLogic).sets(0).asks(1).asks(2);
+  } else {
+    use_for<kFunction, Own(Own, Own), b16, b32, b64>(d);
   }
-  return conjunction   ? use_logic<std::bit_and<>>(d)
-         : disjunction ? use_logic<std::bit_or<>>(d)
-                       : use_logic<std::bit_xor<>>(d);
 }
 
 void decode_not(Decoder& d) {
   if (d.type() == pred) {
-    return use_predicates(d, PredicateLogic::negation, 2);
+    d.handle(&predicate_not).sets(0).asks(1);
+  } else {
+    use_for<std::bit_not<>{}, Own(Own), b16, b32, b64>(d);
   }
-  const Handler handler = handler_for<b16, b32, b64>(
-      d, d.type(), []<typename T>() { return &lane_wise<std::bit_not<>, T, T>; });
-  use(d, handler, d.type(), {d.type()});
 }
 
-void decode_shl(Decoder& d) {
-  const Handler handler = handler_for<b16, b32, b64>(
-      d, d.type(), []<typename T>() { return &lane_wise<ShiftLeft, T, T, std::uint32_t>; });
-  use(d, handler, d.type(), {d.type(), u32});
+constexpr auto kIsZero = []<typename T>(T a) { return T{a == 0}; };
+
+void truth_table(const Step& step) {
+  with_sources<std::uint32_t, std::uint32_t, std::uint32_t>(step, [&](const auto* a, const auto* b,
+                                                                      const auto* c) {
+    auto* const to = step.words(0);
+    step.for_each([&](int lane) {
+      std::uint32_t value = 0;
+      for (std::uint32_t row = 0; row < 8; ++row) {
+        if ((step.instruction.variant >> row & 1U) != 0) {
+          value |= ((row & 4U) != 0 ? a[lane] : ~a[lane]) & ((row & 2U) != 0 ? b[lane] : ~b[lane]) &
+                   ((row & 1U) != 0 ? c[lane] : ~c[lane]);
+        }
+      }
+      to[lane] = value;
+    });
+  });
 }
 
-void decode_shr(Decoder& d) {
-  const Handler handler = handler_for<b16, u16, s16, b32, u32, s32, b64, u64, s64>(
-      d, d.type(), []<typename T>() { return &lane_wise<ShiftRight, T, T, std::uint32_t>; });
-  use(d, handler, d.type(), {d.type(), u32});
-}
-
-void decode_shf(Decoder& d) {
-  if (d.has("clamp")) {
-    return d.has("l") ? use_function<&funnel_left<true>>(d) : use_function<&funnel_right<true>>(d);
-  }
-  return d.has("l") ? use_function<&funnel_left<false>>(d) : use_function<&funnel_right<false>>(d);
-}
-
-void decode_prmt(Decoder& d) {
-  using enum Permutation;
-  if (d.has("f4e")) return use_function<&permute<f4e>>(d);
-  if (d.has("b4e")) return use_function<&permute<b4e>>(d);
-  if (d.has("rc8")) return use_function<&permute<rc8>>(d);
-  if (d.has("ecl")) return use_function<&permute<ecl>>(d);
-  if (d.has("ecr")) return use_function<&permute<ecr>>(d);
-  if (d.has("rc16")) return use_function<&permute<rc16>>(d);
-  use(d, &lane_wise<PermuteBytes, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, b32,
-      {b32, b32, b32});
+/// lop3 that also sets a predicate: whether the result is not 0, combined with another predicate.
+template <Update kLogic>
+void truth_table_and_test(const Step& step) {
+  truth_table(step);
+  const auto* const value = step.words(0);
+  const Mask some = lanes_where(step.mask, [&](int lane) { return value[lane] != 0; });
+  step.set_predicate(4, updated(kLogic, some, step.condition(5)), step.mask);
 }
 
 void decode_lop3(Decoder& d) {
   const auto logic = d.one_of({"or", "and"});
   d.unsupported_if(d.operand_count() != (logic ? 6U : 5U), "this form");
   const auto [to, test] = d.pair(0);
-  d.add(d.destination_named(to, b32));
-  for (std::size_t i = 1; i < 4; ++i) {
-    d.add(d.value(i, b32));
-  }
-  d.result.handler = &truth_table;
-  d.result.variant = static_cast<std::uint32_t>(d.immediate(4)) & 0xffU;
+  d.handle(&truth_table, d.immediate(4) & 0xff);
+  d.add(d.destination_named(to, b32)).from(1, b32).from(2, b32).from(3, b32);
   if (logic) {
-    d.result.handler = *logic == 1 ? &truth_table_and_test<true> : &truth_table_and_test<false>;
-    d.add(d.predicate_named(test.empty() ? to : test));
-    d.add(d.condition(5));
+    d.result.handler = *logic == 1 ? &truth_table_and_test<Update::conjunction>
+                                   : &truth_table_and_test<Update::disjunction>;
+    d.add(d.predicate_named(test.empty() ? to : test)).asks(5);
   }
 }
 
-void decode_cnot(Decoder& d) {
-  const Handler handler = handler_for<b16, b32, b64>(
-      d, d.type(), []<typename T>() { return &lane_wise<IsZero, T, T>; });
-  use(d, handler, d.type(), {d.type()});
+// --- Shifts. By the width or more, they give zero, or copies of the sign ---
+
+constexpr auto kShiftLeft = []<typename T>(T a, std::uint32_t by) {
+  return by >= 8 * sizeof(T) ? T{0} : static_cast<T>(a << by);
+};
+constexpr auto kShiftRight = []<typename T>(T a, std::uint32_t by) {
+  if (by >= 8 * sizeof(T)) {
+    return static_cast<T>(std::is_signed_v<T> && a < 0 ? -1 : 0);
+  }
+  return static_cast<T>(a >> by);
+};
+
+/// Shifts two words.
+template <bool kClamps, bool kLeft>
+std::uint32_t funnel(std::uint32_t a, std::uint32_t b, std::uint32_t by) {
+  const std::uint64_t both = std::uint64_t{b} << 32U | a;
+  const std::uint32_t count = kClamps ? std::min(by, 32U) : by & 31U;
+  return static_cast<std::uint32_t>(kLeft ? both << count >> 32U : both >> count);
+}
+
+void decode_shf(Decoder& d) {
+  if (d.has("clamp")) {
+    return d.has("l") ? use_function<&funnel<true, true>>(d)
+                      : use_function<&funnel<true, false>>(d);
+  }
+  return d.has("l") ? use_function<&funnel<false, true>>(d)
+                    : use_function<&funnel<false, false>>(d);
+}
+
+// --- Permutations of bytes ---
+
+/// prmt's default mode: each selector nibble picks a byte of b:a, or replicates its sign.
+std::uint32_t permute_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t selectors) {
+  const std::uint64_t both = std::uint64_t{b} << 32U | a;
+  std::uint32_t value = 0;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const std::uint32_t selector = selectors >> (4 * i) & 0xfU;
+    const auto byte = static_cast<std::uint32_t>(both >> (8 * (selector & 7U)) & 0xffU);
+    const std::uint32_t spread = (byte & 0x80U) != 0 ? 0xffU : 0U;
+    value |= ((selector & 8U) != 0 ? spread : byte) << (8 * i);
+  }
+  return value;
+}
+
+/// prmt's other modes: kSource(selector, i) is the byte of b:a that becomes byte i.
+template <auto kSource>
+std::uint32_t permute(std::uint32_t a, std::uint32_t b, std::uint32_t selector) {
+  const std::uint64_t both = std::uint64_t{b} << 32U | a;
+  std::uint32_t value = 0;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    value |= static_cast<std::uint32_t>(both >> (8 * kSource(selector & 3U, i)) & 0xffU) << (8 * i);
+  }
+  return value;
+}
+
+constexpr auto kForward4 = [](std::uint32_t selector, std::uint32_t i) { return selector + i; };
+constexpr auto kBackward4 = [](std::uint32_t selector, std::uint32_t i) {
+  return (selector - i) & 7U;
+};
+constexpr auto kReplicate8 = [](std::uint32_t selector, std::uint32_t) { return selector; };
+constexpr auto kReplicate16 = [](std::uint32_t selector, std::uint32_t i) {
+  return 2 * (selector & 1U) + (i & 1U);
+};
+
+void decode_prmt(Decoder& d) {
+  if (d.has("f4e")) return use_function<&permute<kForward4>>(d);
+  if (d.has("b4e")) return use_function<&permute<kBackward4>>(d);
+  if (d.has("rc8")) return use_function<&permute<kReplicate8>>(d);
+  if (d.has("ecl")) return use_function<&permute<kMaximum>>(d);
+  if (d.has("ecr")) return use_function<&permute<kMinimum>>(d);
+  if (d.has("rc16")) return use_function<&permute<kReplicate16>>(d);
+  use_function<&permute_bytes>(d);
+}
+
+// --- Fields ---
+
+/// 32-bit fields use the low 8 bits of position and length; 64-bit fields use all bits.
+template <typename T>
+constexpr std::uint32_t kFieldMask = sizeof(T) == 8 ? ~0U : 0xffU;
+
+constexpr auto kInsertField = []<typename T>(T a, T b, std::uint32_t position,
+                                             std::uint32_t length) {
+  const std::uint32_t at = position & kFieldMask<T>;
+  const std::uint32_t count = length & kFieldMask<T>;
+  constexpr std::uint32_t kBits = 8 * sizeof(T);
+  if (at >= kBits || count == 0) {
+    return b;
+  }
+  const T field = count >= kBits ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << count) - 1);
+  const T mask = static_cast<T>(field << at);
+  return static_cast<T>((b & ~mask) | ((a << at) & mask));
+};
+
+constexpr auto kExtractField = []<typename T>(T a, std::uint32_t position, std::uint32_t length) {
+  using U = std::make_unsigned_t<T>;
+  constexpr std::uint32_t kBits = 8 * sizeof(T);
+  const std::uint32_t at = std::min(position & kFieldMask<T>, kBits);
+  const std::uint32_t count = std::min(length & kFieldMask<T>, kBits);
+  const std::uint32_t top = std::min(at + count - 1, kBits - 1);
+  const bool sign = count != 0 && std::is_signed_v<T> && ((a >> top) & 1) != 0;
+  U value = 0;
+  for (std::uint32_t i = 0; i < kBits; ++i) {
+    const bool inside = i < count && at + i < kBits;
+    const bool bit = inside ? ((a >> (at + i)) & 1) != 0 : sign;
+    value |= U{bit} << i;
+  }
+  return static_cast<T>(value);
+};
+
+constexpr auto kReverseBits = []<typename T>(T a) {
+  T value = 0;
+  for (std::size_t i = 0; i < 8 * sizeof(T); ++i) {
+    value = static_cast<T>(value << 1U | (a >> i & 1U));
+  }
+  return value;
+};
+
+/// `width` ones from `start` on.
+template <bool kWraps>
+std::uint32_t field_of_ones(std::uint32_t start, std::uint32_t width) {
+  const auto limited = [](std::uint32_t n) { return kWraps ? n & 31U : std::min(n, 32U); };
+  const std::uint64_t ones = (std::uint64_t{1} << limited(width)) - 1;
+  return static_cast<std::uint32_t>(ones << limited(start));
+}
+
+void decode_bmsk(Decoder& d) {
+  return d.has("wrap") ? use_function<&field_of_ones<true>>(d)
+                       : use_function<&field_of_ones<false>>(d);
+}
+
+/// The lower `width` bits, sign-extended or zero-extended according to the type.
+template <bool kWraps>
+struct Extend {
+  template <typename T>
+  T operator()(T a, std::uint32_t width) const {
+    const std::uint32_t count = kWraps ? width & 31U : std::min(width, 32U);
+    if (count == 0) {
+      return 0;
+    }
+    const std::uint32_t unused = 32 - count;
+    return static_cast<T>(static_cast<T>(static_cast<std::uint32_t>(a) << unused) >> unused);
+  }
+};
+
+void decode_szext(Decoder& d) {
+  return d.has("wrap") ? use_for<Extend<true>{}, Own(Own, std::uint32_t), u32, s32>(d)
+                       : use_for<Extend<false>{}, Own(Own, std::uint32_t), u32, s32>(d);
+}
+
+// --- Counts and positions ---
+
+constexpr auto kCountOnes = [](auto a) { return static_cast<std::uint32_t>(std::popcount(a)); };
+constexpr auto kCountLeadingZeros = [](auto a) {
+  return static_cast<std::uint32_t>(std::countl_zero(a));
+};
+
+/// The position of the highest one, or of a negative number's highest zero. All ones: there is
+/// none. With kShift, its distance from the top.
+template <bool kShift>
+struct FindHighest {
+  template <typename T>
+  std::uint32_t operator()(T a) const {
+    const auto bits = static_cast<std::make_unsigned_t<T>>(a < 0 ? ~a : a);
+    const auto zeros = static_cast<std::uint32_t>(std::countl_zero(bits));
+    return bits == 0 ? ~0U : kShift ? zeros : static_cast<std::uint32_t>(8 * sizeof(T) - 1) - zeros;
+  }
+};
+
+void decode_bfind(Decoder& d) {
+  return d.has("shiftamt")
+             ? use_for<FindHighest<true>{}, std::uint32_t(Own), u32, s32, u64, s64>(d)
+             : use_for<FindHighest<false>{}, std::uint32_t(Own), u32, s32, u64, s64>(d);
+}
+
+/// The position of the |offset|-th one from `base` on, upwards, or downwards if `offset` is
+/// negative. If `offset` is 0, `base` if that bit is one. All ones: there is none.
+/// source: PTX ISA 9.0, section 9.7.1.17 (fns)
+std::uint32_t find_nth(std::uint32_t bits, std::uint32_t base, std::int32_t offset) {
+  const int step = offset < 0 ? -1 : 1;
+  std::int64_t left = offset == 0 ? 0 : std::abs(std::int64_t{offset}) - 1;
+  for (std::int64_t at = base; at >= 0 && at < kLanes; at += step) {
+    if ((bits >> at & 1U) != 0 && left-- == 0) {
+      return static_cast<std::uint32_t>(at);
+    }
+    if (offset == 0) {
+      break;
+    }
+  }
+  return ~0U;
 }
 
 }  // namespace
 
 std::span<const NamedOperation> bit_operations() {
+  using Count = std::uint32_t(Own);
+  using Shift = Own(Own, std::uint32_t);
+  using Extract = Own(Own, std::uint32_t, std::uint32_t);
+  using Insert = Own(Own, Own, std::uint32_t, std::uint32_t);
   static constexpr NamedOperation kOperations[] = {
-      {"and", decode_logic}, {"cnot", decode_cnot}, {"lop3", decode_lop3}, {"not", decode_not},
-      {"or", decode_logic},  {"prmt", decode_prmt}, {"shf", decode_shf},   {"shl", decode_shl},
-      {"shr", decode_shr},   {"xor", decode_logic}};
+      {"and", use_logic<std::bit_and<>{}, Update::conjunction>},
+      {"bfe", use_for<kExtractField, Extract, u32, s32, u64, s64>},
+      {"bfi", use_for<kInsertField, Insert, b32, b64>},
+      {"bfind", decode_bfind},
+      {"bmsk", decode_bmsk},
+      {"brev", use_for<kReverseBits, Own(Own), b32, b64>},
+      {"clz", use_for<kCountLeadingZeros, Count, b32, b64>},
+      {"cnot", use_for<kIsZero, Own(Own), b16, b32, b64>},
+      {"fns", use_function<&find_nth>},
+      {"lop3", decode_lop3},
+      {"not", decode_not},
+      {"or", use_logic<std::bit_or<>{}, Update::disjunction>},
+      {"popc", use_for<kCountOnes, Count, b32, b64>},
+      {"prmt", decode_prmt},
+      {"shf", decode_shf},
+      {"shl", use_for<kShiftLeft, Shift, b16, b32, b64>},
+      {"shr", use_for<kShiftRight, Shift, b16, u16, s16, b32, u32, s32, b64, u64, s64>},
+      {"szext", decode_szext},
+      {"xor", use_logic<std::bit_xor<>{}, Update::exclusive>}};
   return kOperations;
 }
 

@@ -1,12 +1,9 @@
 #include <cstdint>
-#include <tuple>
-#include <type_traits>
-#include <utility>
+#include <functional>
 
-#include "emulate/operations/float_rounding.hpp"
+#include "emulate/operations/lane_wise.hpp"
 #include "emulate/operations/operations.hpp"
-#include "emulate/operations/use_function.hpp"
-#include "emulate/values/float_functions.hpp"
+#include "emulate/values/floats.hpp"
 
 // Single and double precision: PTX ISA 9.0, section 9.7.3.
 namespace fatune::emulate {
@@ -16,98 +13,79 @@ using enum ScalarType;
 
 template <typename F>
 struct Canonical {
-  template <typename... T>
-  auto operator()(T... values) const {
-    return canonical_result<F>(values...);
-  }
+  auto operator()(auto... values) const { return canonical_result<F>(values...); }
 };
 
 /// The .ftz form of F in single precision.
 template <typename F>
 struct Flushed {
-  template <typename... T>
-  float operator()(T... values) const {
+  float operator()(auto... values) const {
     return flush_subnormal(canonical(F{}(flush_subnormal(values)...)));
   }
 };
 
 /// The .ftz form of F, a product or a fused sum.
-template <typename F, typename... From, std::size_t... kIndex>
-void flushed_products(Execution& x, Warp& warp, const Instruction& instruction, Mask mask,
-                      std::index_sequence<kIndex...>) {
-  const auto sources = std::tuple{x.lanes<Raw<From>>(warp, instruction.operands[kIndex + 1])...};
-  const auto value = [&](auto index, int lane) {
-    return flush_subnormal(from_raw<float>(std::get<index()>(sources)[lane]));
-  };
-  std::uint32_t results[kLanes];
-  std::uint32_t least = 0;  // whether any result is the least normal number: rare
-  for (int lane = 0; lane < kLanes; ++lane) {
-    results[lane] = to_raw<float>(flush_subnormal(
-        canonical(F{}(value(std::integral_constant<std::size_t, kIndex>{}, lane)...))));
-    least |= (results[lane] & 0x7fffffffU) == 0x00800000U ? 1U : 0U;
-  }
-  auto* const to = x.lanes<std::uint32_t>(warp, instruction.operands[0]);
-  for_each_lane(least != 0 ? mask : 0U, [&](int lane) {
-    results[lane] =
-        to_raw<float>(flush_tiny(from_raw<float>(results[lane]),
-                                 value(std::integral_constant<std::size_t, kIndex>{}, lane)...));
-  });
-  for_each_lane(mask, [&](int lane) { to[lane] = results[lane]; });
-}
-
 template <typename F, typename... From>
-void flushed_product(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  flushed_products<F, From...>(x, warp, instruction, mask, std::index_sequence_for<From...>{});
+void flushed_product(const Step& step) {
+  with_sources<From...>(step, [&](const auto*... from) {
+    const auto value = [](auto source) { return flush_subnormal(from_raw<float>(source)); };
+    std::uint32_t results[kLanes];
+    std::uint32_t least = 0;  // whether any result is the least normal number: rare
+    for (int lane = 0; lane < kLanes; ++lane) {
+      results[lane] = to_raw<float>(flush_subnormal(canonical(F{}(value(from[lane])...))));
+      least |= (results[lane] & 0x7fffffffU) == 0x00800000U ? 1U : 0U;
+    }
+    for_each_lane(least != 0 ? step.mask : 0U, [&](int lane) {
+      results[lane] =
+          to_raw<float>(flush_tiny(from_raw<float>(results[lane]), value(from[lane])...));
+    });
+    auto* const to = step.words(0);
+    step.for_each([&](int lane) { to[lane] = results[lane]; });
+  });
 }
-
-template <typename F, typename T>
-constexpr Handler kUnary = &lane_wise<F, T, T>;
-template <typename F, typename T>
-constexpr Handler kBinary = &lane_wise<F, T, T, T>;
 
 /// The handlers of operations that round to nearest, or do not round at all.
+template <typename F, typename... From>
+Handler single(const Decoder& d) {
+  return d.has("ftz") ? &lane_wise<Flushed<F>{}, float, From...>
+                      : &lane_wise<Canonical<F>{}, float, From...>;
+}
 template <typename F>
 Handler unary(const Decoder& d) {
-  return d.type() == f64 ? kUnary<Canonical<F>, double>
-         : d.has("ftz")  ? kUnary<Flushed<F>, float>
-                         : kUnary<Canonical<F>, float>;
+  return d.type() == f64 ? &lane_wise<Canonical<F>{}, double, double> : single<F, float>(d);
 }
 template <typename F>
 Handler binary(const Decoder& d) {
-  return d.type() == f64 ? kBinary<Canonical<F>, double>
-         : d.has("ftz")  ? kBinary<Flushed<F>, float>
-                         : kBinary<Canonical<F>, float>;
+  return d.type() == f64 ? &lane_wise<Canonical<F>{}, double, double, double>
+                         : single<F, float, float>(d);
 }
 Handler product(const Decoder& d) {
-  return d.type() == f64 ? kBinary<Canonical<FloatMul>, double>
-         : d.has("ftz")  ? &flushed_product<FloatMul, float, float>
-                         : kBinary<Canonical<FloatMul>, float>;
+  using F = std::multiplies<>;
+  return d.type() != f64 && d.has("ftz") ? &flushed_product<F, float, float> : binary<F>(d);
 }
 Handler fused_product(const Decoder& d) {
   using F = FusedMultiplyAdd;
-  return d.type() == f64 ? &lane_wise<Canonical<F>, double, double, double, double>
+  return d.type() == f64 ? &lane_wise<Canonical<F>{}, double, double, double, double>
          : d.has("ftz")  ? &flushed_product<F, float, float, float>
-                         : &lane_wise<Canonical<F>, float, float, float, float>;
+                         : &lane_wise<Canonical<F>{}, float, float, float, float>;
 }
-
-/// True if the result is rounded to nearest and not saturated, as in nearly all programs.
-bool is_plain(const Decoder& d) { return !d.one_of({"rz", "rm", "rp", "sat"}); }
 
 template <typename F>
 void use_unary(Decoder& d) {
-  use(d, unary<F>(d), d.type(), {d.type()});
+  d.use(unary<F>(d), d.type(), {d.type()});
 }
 
-/// Chooses between the plain form of an operation and its rounded or saturated ones.
-void use_rounded(Decoder& d, Handler plain, FloatOperation operation, std::size_t operands) {
+/// Chooses between the plain form of an operation and its rounded or saturated ones. Nearly all
+/// programs round to nearest, without saturation.
+template <Handler (*kPlain)(const Decoder&), std::size_t kOperands>
+void use_rounded(Decoder& d) {
   refuse(d, {"relu", "cc"});
-  use(d, plain, d.type(), {});
-  for (std::size_t i = 1; i <= operands; ++i) {
-    d.add(d.value(i, d.type()));
+  d.handle(kPlain(d)).to(0, d.type());
+  for (std::size_t i = 1; i <= kOperands; ++i) {
+    d.from(i, d.type());
   }
-  if (!is_plain(d)) {
-    d.result.handler = rounded_handler(operation, d.type() == f64);
-    d.result.set_details(rounded_form(d));
+  if (d.one_of({"rz", "rm", "rp", "sat"})) {
+    use_rounded_form(d);
   }
 }
 
@@ -121,38 +99,89 @@ void use_float_extremum(Decoder& d) {
       d.has("xorsign") ? (d.has("NaN") ? binary<XorSign<NanFirst<F>>>(d) : binary<XorSign<F>>(d))
       : d.has("NaN")   ? binary<NanFirst<F>>(d)
                        : binary<F>(d);
-  use(d, handler, t, {t, t});
+  d.use(handler, t, {t, t});
 }
 
-void decode_float_add(Decoder& d) { use_rounded(d, binary<FloatAdd>(d), FloatOperation::add, 2); }
-void decode_float_sub(Decoder& d) { use_rounded(d, binary<FloatSub>(d), FloatOperation::sub, 2); }
-void decode_float_mul(Decoder& d) { use_rounded(d, product(d), FloatOperation::mul, 2); }
-/// Decodes fma and mad. They are the same from sm_20 on.
-void decode_float_fma(Decoder& d) { use_rounded(d, fused_product(d), FloatOperation::fma, 3); }
+// --- Approximations. They are rounded correctly here, which is within the error that the ISA
+// allows. Where the hardware's ranges differ, its ranges are used ---
 
-void decode_float_div(Decoder& d) {
-  if (d.one_of({"approx", "full"})) {
-    return decode_approximate_division(d);
+/// kFunction, computed in double precision.
+template <auto kFunction>
+struct InDouble {
+  float operator()(float a) const { return static_cast<float>(kFunction(static_cast<double>(a))); }
+};
+constexpr auto kExp2 = [](double a) { return std::exp2(a); };
+constexpr auto kLog2 = [](double a) { return std::log2(a); };
+constexpr auto kSin = [](double a) { return std::sin(a); };
+constexpr auto kCos = [](double a) { return std::cos(a); };
+constexpr auto kTanh = [](double a) { return std::tanh(a); };
+constexpr auto kReciprocalRoot = [](double a) { return 1.0 / std::sqrt(a); };
+
+template <typename F>
+void use_single(Decoder& d) {
+  d.unsupported_if(d.type() != f32, "this type");
+  d.use(single<F, float>(d), f32, {f32});
+}
+
+double flush_double(double value) {
+  return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0, value) : value;
+}
+
+double upper_half(double value) {
+  constexpr std::uint64_t kUpper = 0xffff'ffff'0000'0000U;
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) & kUpper);
+}
+
+/// Applies F to the upper 32 bits of an operand. The hardware sets the rest to zero.
+template <auto kFunction>
+double of_upper_half(double a) {
+  const double seen = flush_double(upper_half(a));
+  return upper_half(flush_double(canonical_of(kFunction(seen), seen)));
+}
+
+double reciprocal_root(double a) { return canonical_of(kReciprocalRoot(a), a); }
+
+void decode_rsqrt(Decoder& d) {
+  if (d.type() == f64) {
+    return d.has("ftz") ? use_function<&of_upper_half<kReciprocalRoot>>(d)
+                        : use_function<&reciprocal_root>(d);
   }
-  use_rounded(d, binary<FloatDiv>(d), FloatOperation::div, 2);
+  use_single<InDouble<kReciprocalRoot>>(d);
 }
 
 void decode_rcp(Decoder& d) {
-  if (d.has("approx")) {
-    return decode_approximation(d);
+  if (!d.has("approx")) {
+    return use_rounded<&unary<Reciprocal>, 1>(d);
   }
-  use_rounded(d, unary<Reciprocal>(d), FloatOperation::rcp, 1);
+  return d.type() == f64 && d.has("ftz") ? use_function<&of_upper_half<Reciprocal{}>>(d)
+                                         : use_single<Reciprocal>(d);
 }
 
 void decode_sqrt(Decoder& d) {
-  if (d.has("approx")) {
-    return decode_approximation(d);
-  }
-  use_rounded(d, unary<SquareRoot>(d), FloatOperation::sqrt, 1);
+  return d.has("approx") ? use_single<SquareRoot>(d) : use_rounded<&unary<SquareRoot>, 1>(d);
 }
 
-float copy_sign(float from, float to) { return std::copysign(to, from); }
-double copy_sign(double from, double to) { return std::copysign(to, from); }
+/// a times the reciprocal of b. The reciprocal is 0 for |b| above 2^126.
+struct DivideApproximately {
+  float operator()(float a, float b) const {
+    const bool vanishes = std::fabs(b) > 0x1p126F && !std::isinf(b);
+    return vanishes ? a * std::copysign(0.0F, b) : a / b;
+  }
+};
+
+void decode_float_div(Decoder& d) {
+  if (!d.one_of({"approx", "full"})) {
+    return use_rounded<&binary<std::divides<>>, 2>(d);
+  }
+  d.unsupported_if(d.type() != f32, "this type");
+  d.use(d.has("full") ? single<std::divides<>, float, float>(d)
+                      : single<DivideApproximately, float, float>(d),
+        f32, {f32, f32});
+}
+
+// --- Signs and classes ---
+
+constexpr auto kCopySign = [](auto from, auto to) { return std::copysign(to, from); };
 
 template <typename T>
 bool has_class(std::size_t kind, T value) {
@@ -173,53 +202,45 @@ bool has_class(std::size_t kind, T value) {
 }
 
 template <typename T>
-void test_class(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const auto* from = x.lanes<Raw<T>>(warp, instruction.operands[1]);
-  Mask result = 0;
-  for_each_lane(mask, [&](int lane) {
-    result |= has_class(instruction.variant, from_raw<T>(from[lane])) ? lane_bit(lane) : 0U;
+void test_class(const Step& step) {
+  const auto* from = step.lanes<Raw<T>>(1);
+  const Mask result = lanes_where(step.mask, [&](int lane) {
+    return has_class(step.instruction.variant, from_raw<T>(from[lane]));
   });
-  Mask& to = warp.predicates[instruction.operands[0].offset];
-  to = (to & ~mask) | result;
-}
-
-void decode_copysign(Decoder& d) {
-  return d.type() == f64 ? use_function<static_cast<double (*)(double, double)>(&copy_sign)>(d)
-                         : use_function<static_cast<float (*)(float, float)>(&copy_sign)>(d);
+  step.set_predicate(0, result, step.mask);
 }
 
 void decode_testp(Decoder& d) {
   const auto kind = d.one_of({"finite", "infinite", "number", "notanumber", "normal", "subnormal"});
   d.unsupported_if(!kind, "this form");
-  d.result.handler = d.type() == f64 ? &test_class<double> : &test_class<float>;
-  d.result.variant = static_cast<std::uint32_t>(*kind);
-  d.add(d.predicate(0));
-  d.add(d.value(1, d.type()));
+  d.handle(d.type() == f64 ? &test_class<double> : &test_class<float>, *kind);
+  d.sets(0).from(1, d.type());
 }
 
 }  // namespace
 
 std::span<const NamedOperation> float_operations() {
-  static constexpr NamedOperation kOperations[] = {{"abs", use_unary<FloatAbsolute>},
-                                                   {"add", decode_float_add},
-                                                   {"copysign", decode_copysign},
-                                                   {"cos", decode_approximation},
-                                                   {"div", decode_float_div},
-                                                   {"ex2", decode_approximation},
-                                                   {"fma", decode_float_fma},
-                                                   {"lg2", decode_approximation},
-                                                   {"mad", decode_float_fma},
-                                                   {"max", use_float_extremum<FloatMaximum>},
-                                                   {"min", use_float_extremum<FloatMinimum>},
-                                                   {"mul", decode_float_mul},
-                                                   {"neg", use_unary<FloatNegate>},
-                                                   {"rcp", decode_rcp},
-                                                   {"rsqrt", decode_approximation},
-                                                   {"sin", decode_approximation},
-                                                   {"sqrt", decode_sqrt},
-                                                   {"sub", decode_float_sub},
-                                                   {"tanh", decode_approximation},
-                                                   {"testp", decode_testp}};
+  static constexpr NamedOperation kOperations[] = {
+      {"abs", use_unary<FloatAbsolute>},
+      {"add", use_rounded<&binary<std::plus<>>, 2>},
+      {"copysign", use_for<kCopySign, Own(Own, Own), f32, f64>},
+      {"cos", use_single<InDouble<kCos>>},
+      {"div", decode_float_div},
+      {"ex2", use_single<InDouble<kExp2>>},
+      {"fma", use_rounded<&fused_product, 3>},
+      {"lg2", use_single<InDouble<kLog2>>},
+      {"mad", use_rounded<&fused_product, 3>},
+      {"max", use_float_extremum<FloatMaximum>},
+      {"min", use_float_extremum<FloatMinimum>},
+      {"mul", use_rounded<&product, 2>},
+      {"neg", use_unary<std::negate<>>},
+      {"rcp", decode_rcp},
+      {"rsqrt", decode_rsqrt},
+      {"sin", use_single<InDouble<kSin>>},
+      {"sqrt", decode_sqrt},
+      {"sub", use_rounded<&binary<std::minus<>>, 2>},
+      {"tanh", use_single<InDouble<kTanh>>},
+      {"testp", decode_testp}};
   return kOperations;
 }
 

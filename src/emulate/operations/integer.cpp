@@ -1,150 +1,97 @@
 #include <cstdint>
 
+#include "emulate/operations/lane_wise.hpp"
 #include "emulate/operations/operations.hpp"
-#include "emulate/operations/use_function.hpp"
-#include "emulate/values/integer_functions.hpp"
+#include "emulate/values/integers.hpp"
 
-// Integer arithmetic: PTX ISA 9.0, section 9.7.1.
+// Integer arithmetic, and sums of several words with a carry from one instruction to the next:
+// PTX ISA 9.0, sections 9.7.1 and 9.7.2.
 namespace fatune::emulate {
 namespace {
 
 using enum ScalarType;
 
-template <typename F>
+template <auto kFunction>
+void use_unary(Decoder& d) {
+  use_for<kFunction, Own(Own), s16, s32, s64>(d);
+}
+template <auto kFunction>
 void use_binary(Decoder& d) {
-  use(d, integer_binary<F>(d), d.type(), {d.type(), d.type()});
+  use_for<kFunction, Own(Own, Own), u16, s16, u32, s32, u64, s64>(d);
 }
-
-template <typename F>
+template <auto kFunction>
 void use_ternary(Decoder& d) {
-  use(d, integer_ternary<F>(d), d.type(), {d.type(), d.type(), d.type()});
+  use_for<kFunction, Own(Own, Own, Own), u16, s16, u32, s32, u64, s64>(d);
 }
 
-/// Applies F to each 16-bit half of the operands.
-template <typename F, typename T>
+/// Applies kFunction to each 16-bit half of the operands.
+template <auto kFunction, typename T>
 std::uint32_t in_halves(std::uint32_t a, std::uint32_t b) {
   const auto of = [&](std::uint32_t shift) {
-    return static_cast<std::uint32_t>(static_cast<std::uint16_t>(
-               F{}(static_cast<T>(a >> shift), static_cast<T>(b >> shift))))
-           << shift;
+    const T value = kFunction(static_cast<T>(a >> shift), static_cast<T>(b >> shift));
+    return static_cast<std::uint32_t>(static_cast<std::uint16_t>(value)) << shift;
   };
   return of(16) | of(0);
 }
 
-/// Decodes the instruction if its type is two integers in 32 bits. Returns false for other types.
-template <typename F>
-bool use_packed(Decoder& d) {
-  if (d.type() == u16x2) {
-    use_function<&in_halves<F, std::uint16_t>>(d);
-  } else if (d.type() == s16x2) {
-    use_function<&in_halves<F, std::int16_t>>(d);
-  } else {
-    return false;
-  }
-  return true;
+/// Decodes an instruction on integers, or on two of them in 32 bits.
+template <auto kFunction>
+void use_maybe_packed(Decoder& d) {
+  return d.type() == u16x2   ? use_function<&in_halves<kFunction, std::uint16_t>>(d)
+         : d.type() == s16x2 ? use_function<&in_halves<kFunction, std::int16_t>>(d)
+                             : use_binary<kFunction>(d);
 }
 
 /// .relu: negative results are zero.
-template <typename F>
+template <auto kFunction>
 struct Rectified {
   template <typename T>
   T operator()(T a, T b) const {
-    return std::max(F{}(a, b), T{0});
+    return std::max(kFunction(a, b), T{0});
   }
 };
-
-template <typename F>
-void use_integer_extremum(Decoder& d) {
-  if (!d.has("relu")) {
-    return use_packed<F>(d) ? void() : use_binary<F>(d);
-  }
-  if (d.type() == s16x2) {
-    return use_function<&in_halves<Rectified<F>, std::int16_t>>(d);
-  }
-  d.unsupported_if(d.type() != s32, "this type");
-  use(d, &lane_wise<Rectified<F>, std::int32_t, std::int32_t, std::int32_t>, s32, {s32, s32});
-}
-
-std::int32_t add_saturated(std::int32_t a, std::int32_t b) {
-  return saturated<std::int32_t>(std::int64_t{a} + b);
-}
-std::int32_t subtract_saturated(std::int32_t a, std::int32_t b) {
-  return saturated<std::int32_t>(std::int64_t{a} - b);
-}
-std::int32_t multiply_add_saturated(std::int32_t a, std::int32_t b, std::int32_t c) {
-  return saturated<std::int32_t>((std::int64_t{a} * b >> 32) + c);
-}
 
 template <auto kFunction>
-void use_saturated(Decoder& d) {
-  d.unsupported_if(d.type() != s32, "this type");
-  use_function<kFunction>(d);
-}
-
-// --- Products of other widths ---
-
-/// The type of twice the width.
-template <typename T>
-using Twice = decltype(MulWide{}(T{}, T{}));
-
-ScalarType twice(const Decoder& d) {
-  return d.type() == s32 ? s64 : d.type() == u32 ? u64 : d.type() == s16 ? s32 : u32;
-}
-
-void use_mul_wide(Decoder& d) {
-  const Handler handler = handler_for<u16, s16, u32, s32>(
-      d, d.type(), []<typename T>() { return &lane_wise<MulWide, Twice<T>, T, T>; });
-  use(d, handler, twice(d), {d.type(), d.type()});
-}
-
-void use_mad_wide(Decoder& d) {
-  const Handler handler = handler_for<u16, s16, u32, s32>(d, d.type(), []<typename T>() {
-    return &lane_wise<MulThenAdd<MulWide>, Twice<T>, T, T, Twice<T>>;
-  });
-  use(d, handler, twice(d), {d.type(), d.type(), twice(d)});
-}
-
-std::int64_t product24(std::int32_t a, std::int32_t b) {
-  constexpr int kUnused = 8;
-  const auto low = [](std::int32_t value) {
-    return static_cast<std::int32_t>(static_cast<std::uint32_t>(value) << kUnused) >> kUnused;
-  };
-  return std::int64_t{low(a)} * low(b);
-}
-std::uint64_t product24(std::uint32_t a, std::uint32_t b) {
-  constexpr std::uint32_t kLow = 0xffffffU;
-  return std::uint64_t{a & kLow} * (b & kLow);
-}
-
-struct Mul24Low {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(product24(a, b));
+void use_integer_extremum(Decoder& d) {
+  if (!d.has("relu")) {
+    return use_maybe_packed<kFunction>(d);
   }
+  constexpr Rectified<kFunction> kRectified;
+  return d.type() == s16x2 ? use_function<&in_halves<kRectified, std::int16_t>>(d)
+                           : use_for<kRectified, Own(Own, Own), s32>(d);
+}
+
+// --- .sat ---
+
+constexpr auto kAddSaturated = [](std::int32_t a, std::int32_t b) {
+  return saturated<std::int32_t>(std::int64_t{a} + b);
+};
+constexpr auto kSubtractSaturated = [](std::int32_t a, std::int32_t b) {
+  return saturated<std::int32_t>(std::int64_t{a} - b);
+};
+constexpr auto kMultiplyAddSaturated = [](std::int32_t a, std::int32_t b, std::int32_t c) {
+  return saturated<std::int32_t>((std::int64_t{a} * b >> 32) + c);
+};
+
+// --- Products of 24 bits ---
+
+constexpr auto kProduct24 = []<typename T>(T a, T b) {
+  constexpr int kUnused = 8;
+  const auto low = [](T value) {
+    return static_cast<T>(static_cast<std::uint32_t>(value) << kUnused) >> kUnused;
+  };
+  return Twice<T>{low(a)} * low(b);
+};
+constexpr auto kMultiply24Low = []<typename T>(T a, T b) {
+  return static_cast<T>(kProduct24(a, b));
 };
 /// The upper 32 of the 48 bits of the product.
-struct Mul24High {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(product24(a, b) >> 16);
-  }
+constexpr auto kMultiply24High = []<typename T>(T a, T b) {
+  return static_cast<T>(kProduct24(a, b) >> 16);
 };
-std::int32_t mad24_saturated(std::int32_t a, std::int32_t b, std::int32_t c) {
-  return saturated<std::int32_t>((product24(a, b) >> 16) + c);
-}
-
-template <typename F>
-void use_mul24(Decoder& d) {
-  const Handler handler =
-      handler_for<u32, s32>(d, d.type(), []<typename T>() { return &lane_wise<F, T, T, T>; });
-  use(d, handler, d.type(), {d.type(), d.type()});
-}
-template <typename F>
-void use_mad24(Decoder& d) {
-  const Handler handler = handler_for<u32, s32>(
-      d, d.type(), []<typename T>() { return &lane_wise<MulThenAdd<F>, T, T, T, T>; });
-  use(d, handler, d.type(), {d.type(), d.type(), d.type()});
-}
+constexpr auto kMultiplyAdd24Saturated = [](std::int32_t a, std::int32_t b, std::int32_t c) {
+  return saturated<std::int32_t>((kProduct24(a, b) >> 16) + c);
+};
 
 // --- Sums of products of bytes ---
 
@@ -165,48 +112,81 @@ std::uint32_t dot_product(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
 template <typename Unsigned, typename Signed, std::uint32_t kCount, std::uint32_t kFirst>
 void use_dot_product(Decoder& d) {
   d.unsupported_if(d.types().size() != 2, "this form");
-  using UnsignedByte = std::uint8_t;
-  using SignedByte = std::int8_t;
-  if (d.types()[0] == u32) {
-    return d.types()[1] == u32
-               ? use_function<&dot_product<Unsigned, UnsignedByte, kCount, kFirst>>(d)
-               : use_function<&dot_product<Unsigned, SignedByte, kCount, kFirst>>(d);
-  }
-  return d.types()[1] == u32 ? use_function<&dot_product<Signed, UnsignedByte, kCount, kFirst>>(d)
-                             : use_function<&dot_product<Signed, SignedByte, kCount, kFirst>>(d);
+  const auto use_b = [&]<typename A>(A) {
+    d.types()[1] == u32 ? use_function<&dot_product<A, std::uint8_t, kCount, kFirst>>(d)
+                        : use_function<&dot_product<A, std::int8_t, kCount, kFirst>>(d);
+  };
+  d.types()[0] == u32 ? use_b(Unsigned{}) : use_b(Signed{});
 }
 
-template <typename F>
-void use_unary_signed(Decoder& d) {
-  const Handler handler =
-      handler_for<s16, s32, s64>(d, d.type(), []<typename T>() { return &lane_wise<F, T, T>; });
-  use(d, handler, d.type(), {d.type()});
+// --- Carries ---
+
+struct CarryForm {
+  bool subtracts = false;
+  bool multiplies = false;
+  bool high = false;
+  bool takes = false;  ///< adds the carry
+  bool gives = false;  ///< sets the carry
+};
+
+/// Operands: the sum, two factors or the first summand, the second summand, the carry.
+template <typename T>
+void carry(const Step& step) {
+  using U = std::make_unsigned_t<T>;
+  const auto form = step.instruction.details_as<CarryForm>();
+  std::size_t o = 0;
+  U* const to = step.lanes<U>(o++);
+  const U* const a = step.lanes<U>(o++);
+  const U* const factor = form.multiplies ? step.lanes<U>(o++) : nullptr;
+  const U* const b = step.lanes<U>(o++);
+  const Mask before = form.takes ? step.condition(o) : 0U;
+  const Mask after = lanes_where(step.mask, [&](int lane) {
+    const auto first = static_cast<T>(a[lane]);
+    const T product = factor == nullptr ? first
+                      : form.high       ? kMultiplyHigh(first, static_cast<T>(factor[lane]))
+                                        : kMultiplyLow(first, static_cast<T>(factor[lane]));
+    const Unsigned128 second = Unsigned128{b[lane]} + (has_lane(before, lane) ? 1U : 0U);
+    const auto summand = static_cast<U>(product);
+    const Unsigned128 sum = form.subtracts ? summand - second : summand + second;
+    to[lane] = static_cast<U>(sum);
+    return (sum >> (8 * sizeof(U))) != 0;
+  });
+  if (form.gives) {
+    step.set_predicate(o, after, step.mask);
+  }
+}
+
+/// Decodes add.cc, addc, sub.cc, subc, mad.cc and madc.
+void decode_carry(Decoder& d) {
+  const CarryForm form{d.name().starts_with("sub"), d.name().starts_with("mad"), d.has("hi"),
+                       d.name().ends_with("c"), d.has("cc")};
+  const ScalarType t = d.type();
+  refuse(d, {"wide", "sat"});
+  d.handle(handler_for<u32, s32, u64, s64>(d, t, []<typename T>() { return &carry<T>; }));
+  d.to(0, t).from(1, t).from(2, t);
+  if (form.multiplies) {
+    d.from(3, t);
+  }
+  d.add(d.carry());
+  d.result.set_details(form);
 }
 
 void decode_integer_add(Decoder& d) {
-  if (d.has("cc")) {
-    return decode_carry(d);
-  }
-  if (d.has("sat")) {
-    return use_saturated<&add_saturated>(d);
-  }
-  if (!use_packed<Add>(d)) {
-    use_binary<Add>(d);
-  }
+  return d.has("cc")    ? decode_carry(d)
+         : d.has("sat") ? use_for<kAddSaturated, Own(Own, Own), s32>(d)
+                        : use_maybe_packed<kAdd>(d);
 }
 
 void decode_integer_sub(Decoder& d) {
-  if (d.has("cc")) {
-    return decode_carry(d);
-  }
-  return d.has("sat") ? use_saturated<&subtract_saturated>(d) : use_binary<Sub>(d);
+  return d.has("cc")    ? decode_carry(d)
+         : d.has("sat") ? use_for<kSubtractSaturated, Own(Own, Own), s32>(d)
+                        : use_binary<kSubtract>(d);
 }
 
 void decode_integer_mul(Decoder& d) {
-  if (d.has("wide")) {
-    return use_mul_wide(d);
-  }
-  return d.has("hi") ? use_binary<MulHigh>(d) : use_binary<MulLow>(d);
+  return d.has("wide") ? use_for<kMultiplyWide, Doubled(Own, Own), u16, s16, u32, s32>(d)
+         : d.has("hi") ? use_binary<kMultiplyHigh>(d)
+                       : use_binary<kMultiplyLow>(d);
 }
 
 void decode_integer_mad(Decoder& d) {
@@ -214,23 +194,24 @@ void decode_integer_mad(Decoder& d) {
     return decode_carry(d);
   }
   if (d.has("wide")) {
-    return use_mad_wide(d);
+    return use_for<MultiplyThenAdd<kMultiplyWide>{}, Doubled(Own, Own, Doubled), u16, s16, u32,
+                   s32>(d);
   }
-  if (d.has("sat")) {
-    return use_saturated<&multiply_add_saturated>(d);
-  }
-  return d.has("hi") ? use_ternary<MulThenAdd<MulHigh>>(d) : use_ternary<MulThenAdd<MulLow>>(d);
+  return d.has("sat")  ? use_for<kMultiplyAddSaturated, Own(Own, Own, Own), s32>(d)
+         : d.has("hi") ? use_ternary<MultiplyThenAdd<kMultiplyHigh>{}>(d)
+                       : use_ternary<MultiplyThenAdd<kMultiplyLow>{}>(d);
 }
 
 void decode_mul24(Decoder& d) {
-  return d.has("hi") ? use_mul24<Mul24High>(d) : use_mul24<Mul24Low>(d);
+  return d.has("hi") ? use_for<kMultiply24High, Own(Own, Own), u32, s32>(d)
+                     : use_for<kMultiply24Low, Own(Own, Own), u32, s32>(d);
 }
 
 void decode_mad24(Decoder& d) {
-  if (d.has("sat")) {
-    return use_saturated<&mad24_saturated>(d);
-  }
-  return d.has("hi") ? use_mad24<Mul24High>(d) : use_mad24<Mul24Low>(d);
+  using Signature = Own(Own, Own, Own);
+  return d.has("sat")  ? use_for<kMultiplyAdd24Saturated, Signature, s32>(d)
+         : d.has("hi") ? use_for<MultiplyThenAdd<kMultiply24High>{}, Signature, u32, s32>(d)
+                       : use_for<MultiplyThenAdd<kMultiply24Low>{}, Signature, u32, s32>(d);
 }
 
 void decode_dp2a(Decoder& d) {
@@ -242,21 +223,24 @@ void decode_dp2a(Decoder& d) {
 
 std::span<const NamedOperation> integer_operations() {
   static constexpr NamedOperation kOperations[] = {
-      {"abs", use_unary_signed<Absolute>},
+      {"abs", use_unary<kAbsolute>},
       {"add", decode_integer_add},
-      {"div", use_binary<Divide>},
+      {"addc", decode_carry},
+      {"div", use_binary<kDivide>},
       {"dp2a", decode_dp2a},
       {"dp4a", use_dot_product<std::uint8_t, std::int8_t, 4, 0>},
       {"mad", decode_integer_mad},
       {"mad24", decode_mad24},
-      {"max", use_integer_extremum<Maximum>},
-      {"min", use_integer_extremum<Minimum>},
+      {"madc", decode_carry},
+      {"max", use_integer_extremum<kMaximum>},
+      {"min", use_integer_extremum<kMinimum>},
       {"mul", decode_integer_mul},
       {"mul24", decode_mul24},
-      {"neg", use_unary_signed<Negate>},
-      {"rem", use_binary<Remainder>},
-      {"sad", use_ternary<AddDifference>},
-      {"sub", decode_integer_sub}};
+      {"neg", use_unary<kNegate>},
+      {"rem", use_binary<kRemainder>},
+      {"sad", use_ternary<kAddDifference>},
+      {"sub", decode_integer_sub},
+      {"subc", decode_carry}};
   return kOperations;
 }
 

@@ -1,31 +1,22 @@
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 
-#include "emulate/execution.hpp"
 #include "emulate/operations/operations.hpp"
-#include "emulate/values/half.hpp"
+#include "emulate/values/integers.hpp"
 #include "emulate/values/matrix_product.hpp"
-#include "emulate/values/transpose.hpp"
 
 // mma.sync of 16 rows and 8 columns: PTX ISA 9.0, section 9.7.14.
-//
-// A register of A holds 8 rows of 16 bytes, lane after lane, for every type. The first register has
-// rows 0 to 7, the second has rows 8 to 15, and the next ones have the next 16 bytes of these rows.
-// A register of B holds 8 columns of 16 bytes.
 namespace fatune::emulate {
 namespace {
 
 using enum ScalarType;
 
-constexpr std::size_t kRowWords = 4;  // words of a row in one register
-constexpr std::size_t kRowMost = 2 * kRowWords;
+constexpr std::size_t kRowMost = 8;  ///< words of a row of A or a column of B
 
-/// The details of a product.
+/// The details of a product. The operands are the registers of D, A, B and C, in this order.
 struct MatrixShape {
   bool deep = false;  ///< rows of A have 32 bytes, not 16
   Factor factor = Factor::f16;
@@ -37,71 +28,25 @@ struct MatrixShape {
   [[nodiscard]] std::size_t registers_a() const { return deep ? 4 : 2; }
   [[nodiscard]] std::size_t registers_b() const { return deep ? 2 : 1; }
   [[nodiscard]] std::size_t registers_c() const { return accumulator == Accumulator::f16 ? 2 : 4; }
+  [[nodiscard]] std::size_t first_b() const { return registers_c() + registers_a(); }
+  [[nodiscard]] std::size_t first_c() const { return first_b() + registers_b(); }
 };
 
-/// Access to the lanes of a register. The operands are the registers of D, A, B and C, in this
-/// order.
-class Registers {
- public:
-  Registers(const Execution& x, const Warp& warp, const Instruction& instruction, MatrixShape shape)
-      : x_(x), warp_(warp), operands_(instruction.operands), shape_(shape) {}
-
-  [[nodiscard]] std::uint32_t* d(std::size_t index) const { return lanes(index); }
-  [[nodiscard]] const std::uint32_t* a(std::size_t index) const {
-    return lanes(shape_.registers_c() + index);
-  }
-  [[nodiscard]] const std::uint32_t* b(std::size_t index) const {
-    return lanes(shape_.registers_c() + shape_.registers_a() + index);
-  }
-  [[nodiscard]] const std::uint32_t* c(std::size_t index) const {
-    return lanes(shape_.registers_c() + shape_.registers_a() + shape_.registers_b() + index);
-  }
-
- private:
-  [[nodiscard]] std::uint32_t* lanes(std::size_t index) const {
-    return x_.lanes<std::uint32_t>(warp_, operands_[index]);
-  }
-
-  const Execution& x_;
-  const Warp& warp_;
-  const Operand* operands_;
-  MatrixShape shape_;
-};
-
-/// Rows of up to 8 words: A's 16 rows, or B's 8 columns.
-template <std::size_t kRows>
-using Words = std::array<std::uint32_t, kRows * kRowMost>;
-
-void put(const std::uint32_t* from, std::size_t first_row, std::size_t half, std::uint32_t* to) {
-  for (std::size_t row = 0; row < 8; ++row) {
-    std::copy_n(from + row * kRowWords, kRowWords, to + (2 * (first_row + row) + half) * kRowWords);
-  }
+/// Access to the lanes of registers from operand `first` on.
+auto registers_from(const Step& step, std::size_t first) {
+  return [&step, first](std::size_t index) { return step.words(first + index); };
 }
 
-Words<16> words_of_a(const Registers& registers, MatrixShape shape) {
-  Words<16> words{};
-  for (std::size_t i = 0; i < shape.registers_a(); ++i) {
-    put(registers.a(i), i % 2 * 8, i / 2, words.data());
-  }
-  return words;
+Words<16> words_of_a(const Step& step, const MatrixShape& shape) {
+  return words_of<16>(registers_from(step, shape.registers_c()), shape.registers_a());
 }
 
-Words<8> words_of_b(const Registers& registers, MatrixShape shape) {
-  Words<8> words{};
-  for (std::size_t i = 0; i < shape.registers_b(); ++i) {
-    put(registers.b(i), 0, i, words.data());
-  }
-  return words;
+Words<8> words_of_b(const Step& step, const MatrixShape& shape) {
+  return words_of<8>(registers_from(step, shape.first_b()), shape.registers_b());
 }
 
-/// The words as rows of 16-bit elements.
-template <std::size_t kRows>
-std::array<std::uint16_t, kRows * kProductDepth> halves_of(const Words<kRows>& words) {
-  return std::bit_cast<std::array<std::uint16_t, kRows * kProductDepth>>(words);
-}
-
-FactorsA factors_a(const Registers& registers, MatrixShape shape) {
-  const Words<16> words = words_of_a(registers, shape);
+FactorsA factors_a(const Step& step, const MatrixShape& shape) {
+  const Words<16> words = words_of_a(step, shape);
   FactorsA factors;
   if (shape.factor != Factor::tf32) {
     set_factors(shape.factor, halves_of<16>(words), factors);
@@ -115,19 +60,19 @@ FactorsA factors_a(const Registers& registers, MatrixShape shape) {
   return factors;
 }
 
-FactorsB factors_b(const Registers& registers, MatrixShape shape) {
+FactorsB factors_b(const Step& step, const MatrixShape& shape) {
   FactorsB factors;
   if (shape.factor != Factor::tf32) {
     std::array<std::uint16_t, FactorsB::kCount> rows{};
     for (std::size_t i = 0; i < shape.registers_b(); ++i) {
       std::uint16_t* const part = rows.data() + i * rows.size() / 2;
-      std::memcpy(part, registers.b(i), sizeof(rows) / 2);
+      std::memcpy(part, step.words(shape.first_b() + i), sizeof(rows) / 2);
       transpose_8x8(part);
     }
     set_factors(shape.factor, rows, factors);
     return factors;
   }
-  const Words<8> columns = words_of_b(registers, shape);
+  const Words<8> columns = words_of_b(step, shape);
   std::array<std::uint32_t, FactorsB::kCount> rows{};
   for (std::size_t i = 0; i < columns.size(); ++i) {
     rows[i % kRowMost * kProductColumns + i / kRowMost] = columns[i];
@@ -136,63 +81,16 @@ FactorsB factors_b(const Registers& registers, MatrixShape shape) {
   return factors;
 }
 
-template <typename Value>
-using Tile = std::array<Value, kProductRows * kProductColumns>;
-
-/// Accumulators of 32 bits. Lane 4 r + t has columns 2 t and 2 t + 1: of row r in registers 0 and
-/// 1, of row r + 8 in registers 2 and 3.
-template <typename Value>
-Tile<Value> accumulators(const Registers& registers) {
-  Tile<Value> tile;
-  for (std::size_t i = 0; i < 2; ++i) {
-    const std::uint32_t* const even = registers.c(2 * i);
-    const std::uint32_t* const odd = registers.c(2 * i + 1);
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      tile[2 * (i * kLanes + lane)] = from_raw<Value>(even[lane]);
-      tile[2 * (i * kLanes + lane) + 1] = from_raw<Value>(odd[lane]);
-    }
-  }
-  return tile;
-}
-
-template <typename Value>
-void set_results(const Tile<Value>& tile, const Registers& registers) {
-  for (std::size_t i = 0; i < 2; ++i) {
-    std::uint32_t* const even = registers.d(2 * i);
-    std::uint32_t* const odd = registers.d(2 * i + 1);
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      even[lane] = to_raw<Value>(tile[2 * (i * kLanes + lane)]);
-      odd[lane] = to_raw<Value>(tile[2 * (i * kLanes + lane) + 1]);
-    }
-  }
-}
-
-/// Accumulators of 16 bits, in pairs like the elements of A.
-Accumulators half_accumulators(const Registers& registers) {
-  Accumulators tile;
-  for (std::size_t i = 0; i < tile.size(); ++i) {
-    const std::uint32_t pair = registers.c(i / 64)[i % 64 / 2];
-    tile[i] = from_half(static_cast<std::uint16_t>(pair >> 16 * (i % 2)));
-  }
-  return tile;
-}
-
-void set_half_results(const Accumulators& tile, const Registers& registers) {
-  for (std::size_t i = 0; i < tile.size(); i += 2) {
-    registers.d(i / 64)[i % 64 / 2] =
-        to_half(tile[i]) | static_cast<std::uint32_t>(to_half(tile[i + 1])) << 16U;
-  }
-}
-
-void multiply(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
-  const auto shape = instruction.details_as<MatrixShape>();
-  const Registers registers(x, warp, instruction, shape);
-  const FactorsA a = factors_a(registers, shape);
-  const FactorsB b = factors_b(registers, shape);
+void multiply(const Step& step) {
+  const auto shape = step.instruction.details_as<MatrixShape>();
+  const FactorsA a = factors_a(step, shape);
+  const FactorsB b = factors_b(step, shape);
   const bool half = shape.accumulator == Accumulator::f16;
-  Accumulators c = half ? half_accumulators(registers) : accumulators<float>(registers);
+  const auto from = registers_from(step, shape.first_c());
+  Accumulators c = half ? half_accumulators(from) : accumulators<float>(from);
   multiply_add(shape.accumulator, a, b, c);
-  half ? set_half_results(c, registers) : set_results(c, registers);
+  const auto to = registers_from(step, 0);
+  half ? set_half_accumulators(c, to) : set_accumulators(c, to);
 }
 
 std::int32_t byte_of(std::uint32_t word, std::size_t index, bool is_signed) {
@@ -200,29 +98,22 @@ std::int32_t byte_of(std::uint32_t word, std::size_t index, bool is_signed) {
   return is_signed ? static_cast<std::int8_t>(byte) : byte;
 }
 
-std::int32_t as_integer(std::int64_t sum, bool saturates) {
-  using Limits = std::numeric_limits<std::int32_t>;
-  const auto clamped = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
-  return static_cast<std::int32_t>(saturates ? clamped : sum);
-}
-
 /// Multiplies A and B of 8-bit integers.
-void multiply_integers(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
-  const auto shape = instruction.details_as<MatrixShape>();
-  const Registers registers(x, warp, instruction, shape);
-  const Words<16> a = words_of_a(registers, shape);
-  const Words<8> b = words_of_b(registers, shape);
-  Tile<std::int32_t> c = accumulators<std::int32_t>(registers);
+void multiply_integers(const Step& step) {
+  const auto shape = step.instruction.details_as<MatrixShape>();
+  const Words<16> a = words_of_a(step, shape);
+  const Words<8> b = words_of_b(step, shape);
+  auto c = accumulators<std::int32_t>(registers_from(step, shape.first_c()));
   for (std::size_t i = 0; i < c.size(); ++i) {
     std::int64_t sum = c[i];
-    for (std::size_t k = 0; k < 8 * sizeof(std::uint32_t); ++k) {
+    for (std::size_t k = 0; k < 4 * kRowMost; ++k) {
       sum +=
           std::int64_t{byte_of(a[i / kProductColumns * kRowMost + k / 4], k % 4, shape.signed_a)} *
           byte_of(b[i % kProductColumns * kRowMost + k / 4], k % 4, shape.signed_b);
     }
-    c[i] = as_integer(sum, shape.saturates);
+    c[i] = shape.saturates ? saturated<std::int32_t>(sum) : static_cast<std::int32_t>(sum);
   }
-  set_results(c, registers);
+  set_accumulators(c, registers_from(step, 0));
 }
 
 /// A supported form. Its name is the part of the opcode after "mma.sync.aligned.".
@@ -253,39 +144,21 @@ bool is_integer_form(const Decoder& d) {
          types[3] == s32 && d.has("row") && d.has("col") && d.part_count() == parts;
 }
 
-MatrixShape integer_shape(const Decoder& d) {
-  MatrixShape shape;
-  shape.deep = d.has("m16n8k32");
-  shape.signed_a = d.types()[1] == s8;
-  shape.signed_b = d.types()[2] == s8;
-  shape.saturates = d.has("satfinite");
-  return shape;
-}
-
-void add_operands(Decoder& d, MatrixShape shape) {
-  const std::array<std::size_t, 4> counts{shape.registers_c(), shape.registers_a(),
-                                          shape.registers_b(), shape.registers_c()};
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const std::vector<Operand> registers = i == 0 ? d.destinations(0, b32) : d.values(i, b32);
-    d.malformed_if(registers.size() != counts[i], "wrong number of registers");
-    d.add(registers);
-  }
-}
-
-void add_product(Decoder& d, Handler handler, MatrixShape shape) {
-  add_operands(d, shape);
-  d.result.handler = handler;
+void add_product(Decoder& d, Handler handler, const MatrixShape& shape) {
+  d.handle(handler).to_all(0, b32, shape.registers_c()).from_all(1, b32, shape.registers_a());
+  d.from_all(2, b32, shape.registers_b()).from_all(3, b32, shape.registers_c()).gather_all();
   d.result.set_details(shape);
-  d.gather_all();
 }
-
-}  // namespace
 
 void decode_mma(Decoder& d) {
   constexpr std::string_view kPrefix = "mma.sync.aligned.";
   const std::string_view opcode = d.opcode();
   if (opcode.starts_with(kPrefix) && is_integer_form(d)) {
-    return add_product(d, &multiply_integers, integer_shape(d));
+    return add_product(d, &multiply_integers,
+                       {.deep = d.has("m16n8k32"),
+                        .signed_a = d.types()[1] == s8,
+                        .signed_b = d.types()[2] == s8,
+                        .saturates = d.has("satfinite")});
   }
   const auto* const form = std::ranges::find_if(kForms, [&](const Form& one) {
     return opcode.starts_with(kPrefix) && opcode.substr(kPrefix.size()) == one.name;
@@ -293,6 +166,13 @@ void decode_mma(Decoder& d) {
   d.unsupported_if(form == kForms.end(),
                    "only products of .m16n8 of 16-bit types, .tf32 and 8-bit integers");
   add_product(d, &multiply, form->shape);
+}
+
+}  // namespace
+
+std::span<const NamedOperation> matrix_operations() {
+  static constexpr NamedOperation kOperations[] = {{"mma", decode_mma}};
+  return kOperations;
 }
 
 }  // namespace fatune::emulate

@@ -1,7 +1,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "emulate/async/mbarrier_access.hpp"
+#include "emulate/memory/memory_access.hpp"
+#include "emulate/operations/lane_wise.hpp"
 #include "emulate/operations/operations.hpp"
 
 // mbarrier: PTX ISA 9.0, section 9.7.13.15.
@@ -31,77 +32,73 @@ MbarrierPlace mbarrier_of(const Actor& by, std::size_t index) {
   return find_mbarrier(by, shared_part(address), space_of(by.instruction));
 }
 
-void init(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
-    const std::uint64_t address = shared_part(by.address(0));
-    const SharedPlace place =
-        check_shared(by, {Space::shared, address, Mbarrier::kBytes, Mbarrier::kBytes});
-    const std::uint32_t count = by.word(2);
-    if (!place) {
-      return;
-    }
-    if (count < 1 || count > Mbarrier::kMostCount) {
-      report_misuse(by, "an mbarrier must expect 1 to 2^20 - 1 arrivals");
-      return;
-    }
-    const Accessor who = by.accessor();
-    if (x.setup.checks.race) {
-      report_shared(by, place.block->shared.note_write(who, place.offset, Mbarrier::kBytes),
-                    kInitialisesShared);
-    }
-    x.agents += place.block->mbarriers.init(place.offset, count, who.epoch(), x.agents) ? 1U : 0U;
-  });
+void init(const Actor& by) {
+  const std::uint64_t address = shared_part(by.address(0));
+  const SharedPlace place =
+      check_shared(by, {Space::shared, address, Mbarrier::kBytes, Mbarrier::kBytes});
+  const std::uint32_t count = by.word(2);
+  if (!place) {
+    return;
+  }
+  if (count < 1 || count > Mbarrier::kMostCount) {
+    report_misuse(by, "an mbarrier must expect 1 to 2^20 - 1 arrivals");
+    return;
+  }
+  const Accessor who = by.accessor();
+  Execution& x = by.x;
+  if (x.setup.checks.race) {
+    report_shared(by, place.block->shared.note_write(who, place.offset, Mbarrier::kBytes),
+                  kInitialisesShared);
+  }
+  x.agents += place.block->mbarriers.init(place.offset, count, who.epoch(), x.agents) ? 1U : 0U;
 }
 
-void invalidate(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
-    if (const MbarrierPlace at = mbarrier_of(by, 0)) {
-      at.place.block->mbarriers.invalidate(at.place.offset);
-    }
-  });
+void invalidate(const Actor& by) {
+  if (const MbarrierPlace at = mbarrier_of(by, 0)) {
+    at.place.block->mbarriers.invalidate(at.place.offset);
+  }
 }
 
 /// Operands: state, address (2), arrivals or bytes.
-void arrive(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
-    const MbarrierPlace at = mbarrier_of(by, 1);
-    if (!at) {
-      return;
-    }
-    Mbarrier& mbarrier = *at.mbarrier;
-    x.lanes<std::uint64_t>(warp, instruction.operands[0])[by.lane] = mbarrier.state();
-    const std::uint32_t given = by.word(3);
-    MbarrierFault fault;
-    if (is(instruction, kExpects)) {
-      fault = mbarrier.expect(given);
-    }
-    const std::int64_t count = is(instruction, kExpects) ? 1 : given;
-    const Knowledge* const known = is(instruction, kRelaxedArrival) ? nullptr : &warp.clock;
-    if (fault.empty()) {
-      fault = is(instruction, kDrops) ? mbarrier.arrive_drop(count, known)
-                                      : mbarrier.arrive(count, known);
-    }
-    report_misuse(by, fault);
-  });
-  x.note_progress();
-  warp.advance();
+void arrive_one(const Actor& by) {
+  const MbarrierPlace at = mbarrier_of(by, 1);
+  if (!at) {
+    return;
+  }
+  by.wide_words(0)[by.lane] = at.mbarrier->state();
+  const std::uint32_t given = by.word(3);
+  const bool expects = is(by.instruction, kExpects);
+  MbarrierFault fault = expects ? at.mbarrier->expect(given) : MbarrierFault();
+  const std::int64_t count = expects ? 1 : given;
+  const Knowledge* const known = is(by.instruction, kRelaxedArrival) ? nullptr : &by.warp.clock;
+  if (fault.empty()) {
+    fault = is(by.instruction, kDrops) ? at.mbarrier->arrive_drop(count, known)
+                                       : at.mbarrier->arrive(count, known);
+  }
+  report_misuse(by, fault);
 }
 
-void expect(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
-    if (const MbarrierPlace at = mbarrier_of(by, 0)) {
-      report_misuse(by, at.mbarrier->expect(by.word(2)));
-    }
-  });
+void arrive(const Step& step) {
+  Step::each<&arrive_one>(step);
+  step.x.note_progress();
+  step.warp.advance();
 }
 
-void complete(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
-    if (const MbarrierPlace at = mbarrier_of(by, 0)) {
-      report_misuse(by, at.mbarrier->complete(by.word(2)));
-    }
-  });
-  x.note_progress();
+void expect(const Actor& by) {
+  if (const MbarrierPlace at = mbarrier_of(by, 0)) {
+    report_misuse(by, at.mbarrier->expect(by.word(2)));
+  }
+}
+
+void complete_one(const Actor& by) {
+  if (const MbarrierPlace at = mbarrier_of(by, 0)) {
+    report_misuse(by, at.mbarrier->complete(by.word(2)));
+  }
+}
+
+void complete(const Step& step) {
+  Step::each<&complete_one>(step);
+  step.x.note_progress();
 }
 
 /// Operands of waits: predicate, address (2), state or parity.
@@ -112,117 +109,93 @@ bool has_completed(const Actor& by, const Mbarrier& mbarrier) {
 }
 
 /// True if the phases of all these lanes have completed, or if an mbarrier is missing.
-bool all_complete(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  bool all = true;
-  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
-    const MbarrierPlace at = mbarrier_of(by, 1);
-    all = all && (!at || has_completed(by, *at.mbarrier));
+bool all_complete(const Step& step) {
+  const Mask waiting = lanes_where(step.mask, [&](int lane) {
+    const MbarrierPlace at = mbarrier_of(step.by(lane), 1);
+    return at && !has_completed(step.by(lane), *at.mbarrier);
   });
-  return all;
+  return waiting == 0;
 }
 
-void wait(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  Mask complete = 0;
-  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
-    const MbarrierPlace at = mbarrier_of(by, 1);
-    if (!at || !has_completed(by, *at.mbarrier)) {
-      return;
+void wait(const Step& step) {
+  const Mask complete = lanes_where(step.mask, [&](int lane) {
+    const MbarrierPlace at = mbarrier_of(step.by(lane), 1);
+    const bool completed = at && has_completed(step.by(lane), *at.mbarrier);
+    if (completed && !is(step.instruction, kRelaxedArrival)) {
+      step.warp.clock.join(at.mbarrier->completed());
     }
-    complete |= lane_bit(by.lane);
-    if (!is(instruction, kRelaxedArrival)) {
-      warp.clock.join(at.mbarrier->completed());
-    }
+    return completed;
   });
-  set_mask(warp, instruction.operands[0], complete, mask);
+  step.set_predicate(0, complete, step.mask);
 }
 
-void pending_count(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const auto* states = x.lanes<std::uint64_t>(warp, instruction.operands[1]);
-  auto* to = x.lanes<std::uint32_t>(warp, instruction.operands[0]);
-  for_each_lane(mask, [&](int lane) {
-    to[lane] = static_cast<std::uint32_t>(Mbarrier::pending_of(states[lane]));
-  });
+std::uint32_t pending_count(std::uint64_t state) {
+  return static_cast<std::uint32_t>(Mbarrier::pending_of(state));
 }
-
-void add_flag(Decoder& d, bool set, std::uint32_t flag) { d.result.variant |= set ? flag : 0U; }
 
 /// True for arrivals and transactions: only they may use another block's mbarrier.
 bool may_be_remote(std::string_view verb) {
   return verb == "arrive" || verb == "arrive_drop" || verb == "expect_tx" || verb == "complete_tx";
 }
 
-/// Decodes the space of the address: shared::cta, shared::cluster, or generic.
-void decode_space(Decoder& d) {
+/// The flags of the address's space (shared::cta, shared::cluster, or generic) and of the order.
+std::uint32_t space_flags(const Decoder& d) {
+  const bool remote = may_be_remote(d.part(1));
   d.unsupported_if(d.type() != b64, "only .b64");
-  d.malformed_if(d.has("shared::cluster") && !may_be_remote(d.part(1)),
-                 "only for the block's own mbarriers");
-  add_flag(d, may_be_remote(d.part(1)) && (d.has("shared::cluster") || !d.has("shared")), kCluster);
-  add_flag(d, d.has("relaxed"), kRelaxedArrival);
+  d.malformed_if(d.has("shared::cluster") && !remote, "only for the block's own mbarriers");
+  return (remote && (d.has("shared::cluster") || !d.has("shared")) ? kCluster : 0U) |
+         (d.has("relaxed") ? kRelaxedArrival : 0U);
 }
 
 void decode_arrive(Decoder& d) {
   // A remote arrival has no state, and need not name a sink for it.
   const bool has_state = !d.operand(0).starts_with('[');
   const std::size_t at = has_state ? 1 : 0;
-  add_flag(d, d.has("expect_tx"), kExpects);
-  add_flag(d, d.part(1) == "arrive_drop", kDrops);
-  d.add(has_state ? d.destination(0, b64) : d.destination_named("_", b64));
-  d.add_address(d.address(at));
+  d.handle(&arrive, space_flags(d) | (d.has("expect_tx") ? kExpects : 0U) |
+                        (d.part(1) == "arrive_drop" ? kDrops : 0U));
+  d.add(d.destination_named(has_state ? std::string_view(d.operand(0)) : "_", b64)).at(at);
   if (d.operand_count() > at + 1) {
-    d.add(d.value(at + 1, u32));
-  } else if (d.has("expect_tx")) {
-    d.malformed("the number of bytes is missing");
+    d.from(at + 1, u32);
   } else {
+    d.malformed_if(d.has("expect_tx"), "the number of bytes is missing");
     d.add(d.constant(1, false));
   }
-  d.result.handler = &arrive;
 }
 
 void decode_wait(Decoder& d) {
   const bool by_parity = d.has("parity");
-  add_flag(d, by_parity, kByParity);
-  d.add(d.predicate(0));
-  d.add_address(d.address(1));
-  d.add(d.value(2, by_parity ? u32 : b64));
-  d.result.handler = &wait;
-  d.result.condition = &all_complete;
-  d.result.flow = Flow::poll;
+  d.handle(&wait, space_flags(d) | (by_parity ? kByParity : 0U));
+  d.sets(0).at(1).from(2, by_parity ? u32 : b64);
+  d.await(&all_complete, Awaited::mbarrier);
 }
-
-void decode_count(Decoder& d, Handler handler) {
-  d.add_address(d.address(0));
-  d.add(d.value(1, u32));
-  d.result.handler = handler;
-}
-
-}  // namespace
 
 void decode_mbarrier(Decoder& d) {
   d.unsupported_if(d.part_count() < 2);
   const std::string_view verb = d.part(1);
   if (verb == "pending_count") {
-    d.add(d.destination(0, b32));
-    d.add(d.value(1, b64));
-    d.result.handler = &pending_count;
-    return;
-  }
-  decode_space(d);
-  if (verb == "init") {
-    decode_count(d, &init);
+    use_function<&pending_count>(d);
+  } else if (verb == "init") {
+    d.handle(&Step::each<&init>, space_flags(d)).at(0).from(1, u32);
   } else if (verb == "inval") {
-    d.add_address(d.address(0));
-    d.result.handler = &invalidate;
+    d.handle(&Step::each<&invalidate>, space_flags(d)).at(0);
   } else if (verb == "arrive" || verb == "arrive_drop") {
     decode_arrive(d);
   } else if (verb == "expect_tx") {
-    decode_count(d, &expect);
+    d.handle(&Step::each<&expect>, space_flags(d)).at(0).from(1, u32);
   } else if (verb == "complete_tx") {
-    decode_count(d, &complete);
+    d.handle(&complete, space_flags(d)).at(0).from(1, u32);
   } else if (verb == "test_wait" || verb == "try_wait") {
     decode_wait(d);
   } else {
     d.unsupported();
   }
+}
+
+}  // namespace
+
+std::span<const NamedOperation> mbarrier_operations() {
+  static constexpr NamedOperation kOperations[] = {{"mbarrier", decode_mbarrier}};
+  return kOperations;
 }
 
 }  // namespace fatune::emulate

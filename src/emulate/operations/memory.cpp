@@ -1,21 +1,85 @@
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <cstring>
 
 #include "core/text_parts.hpp"
 #include "emulate/memory/bank_conflicts.hpp"
 #include "emulate/memory/memory_access.hpp"
-#include "emulate/memory/shared_lanes.hpp"
 #include "emulate/operations/operations.hpp"
-#include "emulate/schedule/vain_polls.hpp"
-#include "emulate/values/transpose.hpp"
+#include "emulate/values/matrix_product.hpp"
 
 // ld, st, ldmatrix and stmatrix: PTX ISA 9.0, sections 9.7.9 and 9.7.14.5.
 namespace fatune::emulate {
 namespace {
 
 using enum ScalarType;
+using Addresses = std::array<std::uint64_t, kLanes>;
+
+// --- Accesses of a warp's lanes to shared memory that are all valid, except perhaps for races.
+// This is a fast way to do what memory_access.hpp does lane by lane ---
+
+/// True if these accesses, of `bytes` (a power of two) each, are aligned and in bounds. If not, use
+/// read_memory or write_memory, which report what is wrong.
+bool all_in_shared(const Step& step, const Addresses& addresses, std::uint32_t bytes) {
+  const std::size_t room = step.block().shared.size();
+  if (bytes > room) {
+    return false;
+  }
+  bool inside = true;
+  step.for_each([&](int lane) {
+    const std::uint64_t address = addresses[static_cast<std::size_t>(lane)];
+    inside &= (address & (bytes - 1)) == 0 && address - kSharedBase <= room - bytes;
+  });
+  return inside;
+}
+
+/// Calls `move(lane, bytes)`, which reads or writes the bytes, for each lane. Precondition:
+/// all_in_shared.
+template <bool kReads, typename Move>
+void access_shared_lanes(const Step& step, const Addresses& addresses, std::uint32_t bytes,
+                         Move move) {
+  Block& block = step.block();
+  SharedMemory& shared = block.shared;
+  const bool checks = step.x.setup.checks.race;
+  step.for_each([&](int lane) {
+    const Actor by = step.by(lane);
+    const auto offset =
+        static_cast<std::uint32_t>(addresses[static_cast<std::size_t>(lane)]) - kSharedBase;
+    if (!kReads && !keeps_mbarriers(by, {&block, offset}, bytes)) {
+      return;
+    }
+    move(lane, shared.data(offset));
+    if (checks) {
+      report_shared(by,
+                    kReads ? shared.note_read(by.accessor(), offset, bytes)
+                           : shared.note_write(by.accessor(), offset, bytes),
+                    kReads ? kReadsShared : kWritesShared);
+    }
+  });
+}
+
+/// Moves the bytes of each lane between memory and registers.
+template <bool kReads, typename Move>
+void access_lanes(const Step& step, Space space, const Addresses& addresses, std::uint32_t bytes,
+                  Move move) {
+  constexpr std::uint32_t kMostLaneBytes = 32;
+  if (space == Space::shared && all_in_shared(step, addresses, bytes)) {
+    return access_shared_lanes<kReads>(step, addresses, bytes, move);
+  }
+  std::array<std::uint8_t, kMostLaneBytes> buffer{};
+  step.for_each([&](int lane) {
+    const Access access{space, addresses[static_cast<std::size_t>(lane)], bytes, bytes};
+    if constexpr (kReads) {
+      read_memory(step.by(lane), access, buffer.data());
+    }
+    move(lane, buffer.data());
+    if constexpr (!kReads) {
+      write_memory(step.by(lane), access, buffer.data());
+    }
+  });
+}
+
+// --- Loads and stores ---
 
 /// The details of a load or a store.
 struct Shape {
@@ -29,146 +93,101 @@ struct Shape {
   [[nodiscard]] std::uint32_t bytes() const { return std::uint32_t{element_bytes} * count; }
 };
 
-constexpr std::uint32_t kMostLaneBytes = 32;
-constexpr std::uint32_t kMatrixRowBytes = 16;
-constexpr std::size_t kMatrixBytes = std::size_t{8} * kMatrixRowBytes;
-
-std::uint64_t sign_extended(std::uint64_t value, std::uint32_t bytes) {
-  const std::uint32_t unused = 64 - 8 * bytes;
-  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
-}
-
-Access access_of(const Shape& shape, std::uint64_t address) {
-  return {shape.space, address, shape.bytes(), shape.bytes()};
-}
-
-/// The lanes' addresses. `base` points to two operands: the register and the offset.
-Addresses addresses_of(const Execution& x, const Warp& warp, const Operand* base) {
-  const std::uint64_t offset = x.lanes<std::uint64_t>(warp, base[1])[0];
+/// The lanes' addresses. The operand at `base` is the register; the next one is the offset.
+Addresses addresses_of(const Step& step, std::size_t base) {
+  const std::uint64_t offset = step.wide_words(base + 1)[0];
   Addresses addresses;
-  for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    addresses[lane] = offset + (base->wide ? x.lanes<std::uint64_t>(warp, *base)[lane]
-                                           : x.lanes<std::uint32_t>(warp, *base)[lane]);
+  for (int lane = 0; lane < kLanes; ++lane) {
+    addresses[static_cast<std::size_t>(lane)] =
+        offset + step.value(base, lane, step.operand(base).wide);
   }
   return addresses;
 }
 
-std::uint64_t element_at(const std::uint8_t* bytes, std::uint32_t size) {
-  const auto as = [&]<typename T>(T value) {
-    std::memcpy(&value, bytes, sizeof(value));
-    return std::uint64_t{value};
-  };
+/// Calls `work` with a zero of the type of an element.
+template <typename Work>
+auto with_element(std::uint32_t size, Work work) {
   switch (size) {
     case 1:
-      return as(std::uint8_t{});
+      return work(std::uint8_t{});
     case 2:
-      return as(std::uint16_t{});
+      return work(std::uint16_t{});
     case 4:
-      return as(std::uint32_t{});
+      return work(std::uint32_t{});
     default:
-      return as(std::uint64_t{});
+      return work(std::uint64_t{});
   }
 }
 
-void set_element(std::uint64_t value, std::uint32_t size, std::uint8_t* bytes) {
-  const auto as = [&]<typename T>(T) {
-    const auto element = static_cast<T>(value);
+std::uint64_t element_at(const std::uint8_t* bytes, const Shape& shape) {
+  const std::uint64_t value = with_element(shape.element_bytes, [&](auto element) {
+    std::memcpy(&element, bytes, sizeof(element));
+    return std::uint64_t{element};
+  });
+  const std::uint32_t unused = 64 - 8U * shape.element_bytes;
+  return shape.sign_extends
+             ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused)
+             : value;
+}
+
+void set_element(std::uint64_t value, const Shape& shape, std::uint8_t* bytes) {
+  with_element(shape.element_bytes, [&](auto element) {
+    element = static_cast<decltype(element)>(value);
     std::memcpy(bytes, &element, sizeof(element));
-  };
-  switch (size) {
-    case 1:
-      return as(std::uint8_t{});
-    case 2:
-      return as(std::uint16_t{});
-    case 4:
-      return as(std::uint32_t{});
-    default:
-      return as(std::uint64_t{});
-  }
-}
-
-void load(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const auto shape = instruction.details_as<Shape>();
-  const Addresses addresses = addresses_of(x, warp, instruction.operands + shape.count);
-  count_access(x, instruction, shape.space, addresses, mask, shape.bytes());
-  const auto take = [&](int lane, const std::uint8_t* bytes) {
-    for (std::uint32_t i = 0; i < shape.count; ++i) {
-      std::uint64_t value =
-          element_at(bytes + std::size_t{i} * shape.element_bytes, shape.element_bytes);
-      value = shape.sign_extends ? sign_extended(value, shape.element_bytes) : value;
-      if (shape.wide) {
-        x.lanes<std::uint64_t>(warp, instruction.operands[i])[lane] = value;
-      } else {
-        x.lanes<std::uint32_t>(warp, instruction.operands[i])[lane] =
-            static_cast<std::uint32_t>(value);
-      }
-    }
-  };
-  if (shape.space == Space::shared && all_in_shared(x, warp, addresses, mask, shape.bytes())) {
-    return read_shared_lanes(x, warp, instruction, addresses, mask, shape.bytes(), take);
-  }
-  std::array<std::uint8_t, kMostLaneBytes> bytes{};
-  for_each_lane(mask, [&](int lane) {
-    read_memory({x, warp, instruction, lane},
-                access_of(shape, addresses[static_cast<std::size_t>(lane)]), bytes.data());
-    take(lane, bytes.data());
   });
 }
 
-void store(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const auto shape = instruction.details_as<Shape>();
-  const Addresses addresses = addresses_of(x, warp, instruction.operands);
-  count_access(x, instruction, shape.space, addresses, mask, shape.bytes());
-  ++x.launch.changes;
-  const auto put = [&](int lane, std::uint8_t* bytes) {
-    for (std::uint32_t i = 0; i < shape.count; ++i) {
-      const Operand& from = instruction.operands[2 + i];
-      const std::uint64_t value = shape.wide ? x.lanes<std::uint64_t>(warp, from)[lane]
-                                             : x.lanes<std::uint32_t>(warp, from)[lane];
-      set_element(value, shape.element_bytes, bytes + std::size_t{i} * shape.element_bytes);
-    }
-  };
-  if (shape.space == Space::shared && all_in_shared(x, warp, addresses, mask, shape.bytes())) {
-    return write_shared_lanes(x, warp, instruction, addresses, mask, shape.bytes(), put);
-  }
-  std::array<std::uint8_t, kMostLaneBytes> bytes{};
-  for_each_lane(mask, [&](int lane) {
-    put(lane, bytes.data());
-    write_memory({x, warp, instruction, lane},
-                 access_of(shape, addresses[static_cast<std::size_t>(lane)]), bytes.data());
-  });
+void load(const Step& step) {
+  const auto shape = step.instruction.details_as<Shape>();
+  const Addresses addresses = addresses_of(step, shape.count);
+  count_access(step, shape.space, addresses, step.mask, shape.bytes());
+  access_lanes<true>(
+      step, shape.space, addresses, shape.bytes(), [&](int lane, const std::uint8_t* bytes) {
+        for (std::uint32_t i = 0; i < shape.count; ++i) {
+          step.set_value(i, lane, shape.wide,
+                         element_at(bytes + std::size_t{i} * shape.element_bytes, shape));
+        }
+      });
+}
+
+void store(const Step& step) {
+  const auto shape = step.instruction.details_as<Shape>();
+  const Addresses addresses = addresses_of(step, 0);
+  count_access(step, shape.space, addresses, step.mask, shape.bytes());
+  ++step.x.launch.changes;
+  access_lanes<false>(step, shape.space, addresses, shape.bytes(),
+                      [&](int lane, std::uint8_t* bytes) {
+                        for (std::uint32_t i = 0; i < shape.count; ++i) {
+                          set_element(step.value(2 + i, lane, shape.wide), shape,
+                                      bytes + std::size_t{i} * shape.element_bytes);
+                        }
+                      });
 }
 
 /// A strong load or store. The lanes access memory one after another.
 template <Handler kAccess, bool kLoads>
-void strong(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const auto shape = instruction.details_as<Shape>();
-  const Addresses addresses =
-      addresses_of(x, warp, instruction.operands + (kLoads ? shape.count : 0));
-  count_access(x, instruction, shape.space, addresses, mask, shape.bytes());
-  const InstructionCounts counted = x.counts(instruction);
-  for_each_lane(mask, [&](int lane) {
-    StrongAccess access(x, warp, access_of(shape, addresses[static_cast<std::size_t>(lane)]),
-                        shape.order);
-    kAccess(x, warp, instruction, lane_bit(lane));
+void strong(const Step& step) {
+  const auto shape = step.instruction.details_as<Shape>();
+  const Addresses addresses = addresses_of(step, kLoads ? shape.count : 0);
+  count_access(step, shape.space, addresses, step.mask, shape.bytes());
+  const InstructionCounts counted = step.counts();
+  PollDigest digest(step.index(), step.mask);
+  step.for_each([&](int lane) {
+    const std::uint64_t address = addresses[static_cast<std::size_t>(lane)];
+    StrongAccess access(step, {shape.space, address, shape.bytes(), shape.bytes()}, shape.order);
+    Step one = step;
+    one.mask = lane_bit(lane);
+    kAccess(one);
     kLoads ? access.reads() : access.writes();
+    digest.add(address);
+    for (std::uint32_t i = 0; kLoads && i < shape.count; ++i) {
+      digest.add(step.value(i, lane, shape.wide));
+    }
   });
-  x.counts(instruction) = counted;  // the lanes' accesses count as one
-  if constexpr (kLoads) {
-    PollDigest digest(x.index_of(instruction), mask);
-    for_each_lane(mask, [&](int lane) {
-      digest.add(addresses[static_cast<std::size_t>(lane)]);
-      for (std::uint32_t i = 0; i < shape.count; ++i) {
-        digest.add(shape.wide ? x.lanes<std::uint64_t>(warp, instruction.operands[i])[lane]
-                              : x.word(warp, instruction.operands[i], lane));
-      }
-    });
-    note_poll(x, warp, digest, addresses[static_cast<std::size_t>(std::countr_zero(mask))]);
+  step.counts() = counted;  // the lanes' accesses count as one
+  if (kLoads) {
+    step.note_poll(digest, addresses[static_cast<std::size_t>(step.first())]);
   }
-}
-
-bool is_strong(const Decoder& d) {
-  return d.one_of({"volatile", "relaxed", "acquire", "release", "mmio"}).has_value();
 }
 
 Space space_of(const Decoder& d) {
@@ -187,7 +206,10 @@ Space parameter_space(const Decoder& d, std::size_t address) {
                                                                           : Space::parameter;
 }
 
-Shape shape_of(const Decoder& d, std::size_t registers, std::size_t address) {
+template <bool kLoads>
+void decode_access(Decoder& d) {
+  const std::size_t registers = kLoads ? 0 : 1;
+  const std::size_t address = kLoads ? 1 : 0;
   d.unsupported_if(d.has("v8"), "this form");
   Shape shape;
   shape.element_bytes = static_cast<std::uint8_t>(size_of(d.type()));
@@ -197,10 +219,23 @@ Shape shape_of(const Decoder& d, std::size_t registers, std::size_t address) {
   shape.sign_extends = is_signed(d.type());
   shape.wide = shape.element_bytes == 8 || d.is_wide(registers);
   shape.order = order_of(d);
-  return shape;
+  const ScalarType type = shape.wide ? b64 : d.type();
+  const bool is_strong =
+      d.one_of({"volatile", "relaxed", "acquire", "release", "mmio"}).has_value();
+  if constexpr (kLoads) {
+    d.handle(is_strong ? &strong<&load, true> : &load).to_all(registers, type, shape.count);
+    d.at(address);
+  } else {
+    d.handle(is_strong ? &strong<&store, false> : &store).at(address);
+    d.from_all(registers, type, shape.count);
+  }
+  d.result.set_details(shape);
 }
 
 // --- Matrices of 8 rows of 16 bytes. Lanes 8 j to 8 j + 7 have the row addresses of matrix j ---
+
+constexpr std::uint32_t kMatrixRowBytes = 16;
+constexpr std::size_t kMatrixBytes = std::size_t{8} * kMatrixRowBytes;
 
 /// The rows of all matrices, indexed by the lane that has a row's address. The register of a matrix
 /// that is not transposed holds the same bytes: lane 4 r + i has the i-th 4 bytes of row r.
@@ -211,86 +246,49 @@ struct Matrices {
   std::uint32_t count = 1;
   bool transposed = false;
   bool generic = false;  ///< the addresses are generic
-
-  /// The lanes whose addresses are used.
-  [[nodiscard]] Mask rows() const { return count == 4 ? kAllLanes : (Mask{1} << (8 * count)) - 1; }
 };
 
-/// The rows' addresses in shared memory. Generic addresses of other spaces end up far outside it.
-Addresses row_addresses(const Execution& x, const Warp& warp, const Operand* base,
-                        Matrices matrices) {
-  Addresses addresses = addresses_of(x, warp, base);
-  if (matrices.generic) {
-    for (std::uint64_t& address : addresses) {
-      address -= kSharedWindow;
-    }
+/// Moves the rows between shared memory and `rows`. Generic addresses of other spaces end up far
+/// outside shared memory.
+template <bool kReads>
+void access_rows(const Step& step, const Matrices& matrices, std::size_t base, MatrixRows& rows) {
+  Step of_rows = step;
+  of_rows.mask = matrices.count == 4 ? kAllLanes : (Mask{1} << (8 * matrices.count)) - 1;
+  Addresses addresses = addresses_of(step, base);
+  for (std::uint64_t& address : addresses) {
+    address -= matrices.generic ? kSharedWindow : 0;
   }
-  return addresses;
+  count_access(step, Space::shared, addresses, of_rows.mask, kMatrixRowBytes);
+  access_lanes<kReads>(of_rows, Space::shared, addresses, kMatrixRowBytes,
+                       [&](int lane, auto* bytes) {
+                         auto* const row = rows[static_cast<std::size_t>(lane)].data();
+                         kReads ? std::memcpy(row, bytes, kMatrixRowBytes)
+                                : std::memcpy(bytes, row, kMatrixRowBytes);
+                       });
 }
 
-MatrixRows read_rows(Execution& x, Warp& warp, const Instruction& instruction,
-                     const Addresses& addresses, Mask mask) {
+void load_matrices(const Step& step) {
+  const auto matrices = step.instruction.details_as<Matrices>();
   MatrixRows rows;
-  const auto row = [&](int lane) { return rows[static_cast<std::size_t>(lane)].data(); };
-  if (all_in_shared(x, warp, addresses, mask, kMatrixRowBytes)) {
-    read_shared_lanes(x, warp, instruction, addresses, mask, kMatrixRowBytes,
-                      [&](int lane, const std::uint8_t* bytes) {
-                        std::memcpy(row(lane), bytes, kMatrixRowBytes);
-                      });
-    return rows;
-  }
-  for_each_lane(mask, [&](int lane) {
-    read_memory({x, warp, instruction, lane},
-                {Space::shared, addresses[static_cast<std::size_t>(lane)], kMatrixRowBytes,
-                 kMatrixRowBytes},
-                row(lane));
-  });
-  return rows;
-}
-
-void write_rows(Execution& x, Warp& warp, const Instruction& instruction,
-                const Addresses& addresses, Mask mask, const MatrixRows& rows) {
-  const auto row = [&](int lane) { return rows[static_cast<std::size_t>(lane)].data(); };
-  if (all_in_shared(x, warp, addresses, mask, kMatrixRowBytes)) {
-    return write_shared_lanes(
-        x, warp, instruction, addresses, mask, kMatrixRowBytes,
-        [&](int lane, std::uint8_t* bytes) { std::memcpy(bytes, row(lane), kMatrixRowBytes); });
-  }
-  for_each_lane(mask, [&](int lane) {
-    write_memory({x, warp, instruction, lane},
-                 {Space::shared, addresses[static_cast<std::size_t>(lane)], kMatrixRowBytes,
-                  kMatrixRowBytes},
-                 row(lane));
-  });
-}
-
-void load_matrices(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
-  const auto matrices = instruction.details_as<Matrices>();
-  const Addresses addresses =
-      row_addresses(x, warp, instruction.operands + matrices.count, matrices);
-  count_access(x, instruction, Space::shared, addresses, matrices.rows(), kMatrixRowBytes);
-  MatrixRows rows = read_rows(x, warp, instruction, addresses, matrices.rows());
+  access_rows<true>(step, matrices, matrices.count, rows);
   for (std::size_t i = 0; i < matrices.count; ++i) {
     if (matrices.transposed) {
       transpose_8x8(rows[8 * i].data());
     }
-    std::memcpy(x.lanes<std::uint32_t>(warp, instruction.operands[i]), &rows[8 * i], kMatrixBytes);
+    std::memcpy(step.words(i), &rows[8 * i], kMatrixBytes);
   }
 }
 
-void store_matrices(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
-  const auto matrices = instruction.details_as<Matrices>();
-  const Addresses addresses = row_addresses(x, warp, instruction.operands, matrices);
-  count_access(x, instruction, Space::shared, addresses, matrices.rows(), kMatrixRowBytes);
+void store_matrices(const Step& step) {
+  const auto matrices = step.instruction.details_as<Matrices>();
   MatrixRows rows;
   for (std::size_t i = 0; i < matrices.count; ++i) {
-    std::memcpy(&rows[8 * i], x.lanes<std::uint32_t>(warp, instruction.operands[2 + i]),
-                kMatrixBytes);
+    std::memcpy(&rows[8 * i], step.words(2 + i), kMatrixBytes);
     if (matrices.transposed) {
       transpose_8x8(rows[8 * i].data());
     }
   }
-  write_rows(x, warp, instruction, addresses, matrices.rows(), rows);
+  access_rows<false>(step, matrices, 0, rows);
 }
 
 /// Reads "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", with or without .trans and .shared.
@@ -305,51 +303,26 @@ Matrices matrices_of(const Decoder& d) {
   return {1U << *number, transposed, generic};
 }
 
-template <bool kLoads>
-void decode_matrices(Decoder& d) {
+void decode_ldmatrix(Decoder& d) {
   const Matrices matrices = matrices_of(d);
-  const std::vector<Operand> registers = kLoads ? d.destinations(0, b32) : d.values(1, b32);
-  d.malformed_if(registers.size() != matrices.count, "wrong number of registers");
-  if (kLoads) {
-    d.add(registers);
-    d.add_address(d.address(1));
-  } else {
-    d.add_address(d.address(0));
-    d.add(registers);
-  }
-  d.result.handler = kLoads ? &load_matrices : &store_matrices;
+  d.handle(&load_matrices).to_all(0, b32, matrices.count).at(1).gather_all();
   d.result.set_details(matrices);
-  d.gather_all();
 }
 
-void decode_ld(Decoder& d) {
-  const Shape shape = shape_of(d, 0, 1);
-  const std::vector<Operand> registers = d.destinations(0, shape.wide ? b64 : d.type());
-  d.malformed_if(registers.size() != shape.count, "wrong number of registers");
-  d.result.handler = is_strong(d) ? &strong<&load, true> : &load;
-  d.result.set_details(shape);
-  d.add(registers);
-  d.add_address(d.address(1));
-}
-
-void decode_st(Decoder& d) {
-  const Shape shape = shape_of(d, 1, 0);
-  const std::vector<Operand> registers = d.values(1, shape.wide ? b64 : d.type());
-  d.malformed_if(registers.size() != shape.count, "wrong number of registers");
-  d.result.handler = is_strong(d) ? &strong<&store, false> : &store;
-  d.result.set_details(shape);
-  d.add_address(d.address(0));
-  d.add(registers);
+void decode_stmatrix(Decoder& d) {
+  const Matrices matrices = matrices_of(d);
+  d.handle(&store_matrices).at(0).from_all(1, b32, matrices.count).gather_all();
+  d.result.set_details(matrices);
 }
 
 }  // namespace
 
 std::span<const NamedOperation> memory_operations() {
-  static constexpr NamedOperation kOperations[] = {{"ld", decode_ld},
-                                                   {"ldmatrix", decode_matrices<true>},
-                                                   {"ldu", decode_ld},
-                                                   {"st", decode_st},
-                                                   {"stmatrix", decode_matrices<false>}};
+  static constexpr NamedOperation kOperations[] = {{"ld", decode_access<true>},
+                                                   {"ldmatrix", decode_ldmatrix},
+                                                   {"ldu", decode_access<true>},
+                                                   {"st", decode_access<false>},
+                                                   {"stmatrix", decode_stmatrix}};
   return kOperations;
 }
 

@@ -23,20 +23,17 @@ void decode_by_type(Decoder& d) {
 }
 
 std::map<std::string_view, Operation> all_operations() {
-  std::map<std::string_view, Operation> all{
-      {"atom", decode_atomic},       {"cp", decode_cp},   {"cvt", decode_cvt},
-      {"mbarrier", decode_mbarrier}, {"mma", decode_mma}, {"red", decode_atomic},
-      {"wgmma", decode_wgmma},
-  };
+  std::map<std::string_view, Operation> all;
   for (auto* const list : {integer_operations, float_operations, half_operations}) {
     for (const NamedOperation& one : list()) {
       all[one.name] = decode_by_type;
     }
   }
   for (auto* const list :
-       {bit_operations, bit_field_operations, call_operations, carry_operations, cluster_operations,
-        collective_operations, comparison_operations, hint_operations, memory_operations,
-        move_operations, selection_operations, sync_operations}) {
+       {atomic_operations, bit_operations, call_operations, collective_operations,
+        comparison_operations, conversion_operations, copy_operations, matrix_operations,
+        mbarrier_operations, memory_operations, move_operations, sync_operations,
+        warpgroup_operations}) {
     for (const NamedOperation& one : list()) {
       all[one.name] = one.decode;
     }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "emulate/decode/decoder.hpp"
+#include "emulate/execution.hpp"
 
 namespace fatune::emulate {
 
@@ -25,35 +26,24 @@ struct NamedOperation {
 [[nodiscard]] std::span<const NamedOperation> float_operations();
 [[nodiscard]] std::span<const NamedOperation> half_operations();
 
+[[nodiscard]] std::span<const NamedOperation> atomic_operations();
 [[nodiscard]] std::span<const NamedOperation> bit_operations();
-[[nodiscard]] std::span<const NamedOperation> bit_field_operations();
 [[nodiscard]] std::span<const NamedOperation> call_operations();
-[[nodiscard]] std::span<const NamedOperation> carry_operations();
-[[nodiscard]] std::span<const NamedOperation> cluster_operations();
 [[nodiscard]] std::span<const NamedOperation> collective_operations();
 [[nodiscard]] std::span<const NamedOperation> comparison_operations();
-[[nodiscard]] std::span<const NamedOperation> hint_operations();
+[[nodiscard]] std::span<const NamedOperation> conversion_operations();
+[[nodiscard]] std::span<const NamedOperation> copy_operations();
+[[nodiscard]] std::span<const NamedOperation> matrix_operations();
+[[nodiscard]] std::span<const NamedOperation> mbarrier_operations();
 [[nodiscard]] std::span<const NamedOperation> memory_operations();
 [[nodiscard]] std::span<const NamedOperation> move_operations();
-[[nodiscard]] std::span<const NamedOperation> selection_operations();
 [[nodiscard]] std::span<const NamedOperation> sync_operations();
-void decode_atomic(Decoder& d);
-void decode_cp(Decoder& d);
-void decode_cvt(Decoder& d);
-void decode_mbarrier(Decoder& d);
-void decode_mma(Decoder& d);
-void decode_wgmma(Decoder& d);
+[[nodiscard]] std::span<const NamedOperation> warpgroup_operations();
 
-// Forms of opcodes whose other forms are in another file.
-void decode_approximate_division(Decoder& d);
-void decode_approximation(Decoder& d);
-void decode_bulk(Decoder& d);
-void decode_carry(Decoder& d);
-/// Decodes a mov of %clock or a similar register. Returns false if the instruction is not one.
-[[nodiscard]] bool decode_clock(Decoder& d);
-void decode_cluster_barrier(Decoder& d);
+/// Makes a floating-point instruction round as .rn, .rz, .rm or .rp, .ftz and .sat say.
+void use_rounded_form(Decoder& d);
 
 /// The handler of instructions that change nothing a program could see.
-void do_nothing(Execution& x, Warp& warp, const Instruction& instruction, Mask mask);
+void do_nothing(const Step& step);
 
 }  // namespace fatune::emulate

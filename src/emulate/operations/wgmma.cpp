@@ -3,7 +3,6 @@
 
 #include "core/text_parts.hpp"
 #include "emulate/async/warpgroup_products.hpp"
-#include "emulate/async/watched_registers.hpp"
 #include "emulate/operations/operations.hpp"
 
 // wgmma: PTX ISA 9.0, section 9.7.15.
@@ -14,17 +13,9 @@ using enum ScalarType;
 
 constexpr std::int64_t kMostPendingProducts = 7;
 
-void issue_wgmma(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
-  issue_product(x, warp, instruction);
-}
+void fence(const Step& step) { fence_watched(step.warp); }
 
-void fence(Execution&, Warp& warp, const Instruction&, Mask) { fence_watched(warp); }
-
-void commit(Execution&, Warp& warp, const Instruction&, Mask) { ++warp.products_committed; }
-
-void await_groups(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
-  await_products(x, warp, instruction.variant);
-}
+void commit(const Step& step) { ++step.warp.products_committed; }
 
 /// N of "m64n128k16".
 std::uint16_t columns_of(const Decoder& d) {
@@ -69,28 +60,16 @@ ProductShape product_shape_of(const Decoder& d) {
 
 void decode_product(Decoder& d) {
   const ProductShape shape = product_shape_of(d);
-  d.add(d.destinations(0, b32));
-  d.malformed_if(d.result_operands.size() != shape.sums(), "wrong number of registers of D");
+  d.handle(&issue_product).to_all(0, b32, shape.sums(), "wrong number of registers of D");
   if (shape.a_in_registers) {
-    d.add(d.values(1, b32));
+    d.from_all(1, b32, 4, "wrong number of registers of A");
   } else {
-    d.add(d.value(1, b64));
+    d.from(1, b64);
   }
-  d.malformed_if(d.result_operands.size() != shape.b_operand(), "wrong number of registers of A");
-  d.add(d.value(2, b64));
-  d.add(d.condition(3));
-  d.result.handler = &issue_wgmma;
+  d.from(2, b64).asks(3);
   d.result.set_details(shape);
   d.result.is_product = true;
 }
-
-void decode_product_wait(Decoder& d) {
-  d.result.handler = &await_groups;
-  d.result.variant = d.count(0, kMostPendingProducts, "it can wait for 0 to 7 groups");
-  d.await(&products_are_issued);
-}
-
-}  // namespace
 
 void decode_wgmma(Decoder& d) {
   d.unsupported_if(!d.has("sync") || !d.has("aligned"));
@@ -98,14 +77,22 @@ void decode_wgmma(Decoder& d) {
   if (d.has("mma_async")) {
     decode_product(d);
   } else if (d.has("fence")) {
-    d.result.handler = &fence;
+    d.handle(&fence);
   } else if (d.has("commit_group")) {
-    d.result.handler = &commit;
+    d.handle(&commit);
   } else if (d.has("wait_group")) {
-    decode_product_wait(d);
+    d.handle(&await_products, d.count(0, kMostPendingProducts, "it can wait for 0 to 7 groups"));
+    d.await(&products_are_issued, Awaited::products);
   } else {
     d.unsupported();
   }
+}
+
+}  // namespace
+
+std::span<const NamedOperation> warpgroup_operations() {
+  static constexpr NamedOperation kOperations[] = {{"wgmma", decode_wgmma}};
+  return kOperations;
 }
 
 }  // namespace fatune::emulate

@@ -6,11 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "emulate/async/async_copies.hpp"
-#include "emulate/async/bulk_copies.hpp"
+#include "emulate/async/copies.hpp"
 #include "emulate/async/warpgroup_products.hpp"
-#include "emulate/async/watched_registers.hpp"
-#include "emulate/schedule/barrier_votes.hpp"
 
 namespace fatune::emulate {
 namespace {
@@ -24,14 +21,48 @@ constexpr std::uint64_t kImpatienceOneIn = 8;
 // can continue.
 constexpr std::uint64_t kSpinsToo = 4;
 
-Mask members_of(const Execution& x, const Warp& warp, const Instruction& instruction, Mask active) {
-  if (instruction.all_members) {
-    return warp.alive;
-  }
-  const auto* masks = x.lanes<Mask>(warp, instruction.operands[instruction.members]);
+/// The lanes that execute the instruction together.
+Mask members_of(const Step& step) {
   Mask members = 0;
-  for_each_lane(active, [&](int lane) { members |= masks[lane]; });
-  return members & warp.alive;
+  if (!step.instruction.all_members) {
+    const auto* const masks = step.words(step.instruction.members);
+    step.for_each([&](int lane) { members |= masks[lane]; });
+  }
+  return (step.instruction.all_members ? kAllLanes : members) & step.warp.alive;
+}
+
+/// Counts the predicates that arriving lanes bring to a barrier: PTX ISA 9.0, section 9.7.13.1.
+void cast_votes(const Step& step, Barrier& barrier) {
+  const auto shape = step.instruction.details_as<BarrierShape>();
+  if (shape.vote != BarrierVote::none) {
+    const Mask yes = step.condition(shape.counted ? 2 : 1) & step.mask;
+    barrier.yes += static_cast<std::uint32_t>(std::popcount(yes));
+  }
+}
+
+/// Gives these lanes the result of a barrier that has completed.
+void give_result(const Step& step, const Barrier& barrier) {
+  const auto shape = step.instruction.details_as<BarrierShape>();
+  const std::size_t result = shape.counted ? 3 : 2;
+  const auto set = [&](bool value) {
+    step.set_predicate(result, value ? kAllLanes : 0U, step.mask);
+  };
+  switch (shape.vote) {
+    case BarrierVote::none:
+      return;
+    case BarrierVote::all:
+      return set(barrier.yes == barrier.arrived);
+    case BarrierVote::any:
+      return set(barrier.yes != 0);
+    case BarrierVote::count:
+      step.for_each([&](int lane) { step.words(result)[lane] = barrier.yes; });
+  }
+}
+
+void count_execution(const Step& step) {
+  InstructionCounts& counts = step.counts();
+  ++counts.warps;
+  counts.threads += static_cast<std::uint32_t>(std::popcount(step.mask));
 }
 
 }  // namespace
@@ -43,7 +74,7 @@ ClusterRunner::Turn ClusterRunner::take_turn() {
   if (go_on()) {
     return Turn::went_on;
   }
-  if (const Choice choice = choose_spinning(); choice.warp != nullptr) {
+  if (const Choice choice = choose_from(++spinning_turn_, true); choice.warp != nullptr) {
     return run_chosen(choice);
   }
   if (x_.any_alive()) {
@@ -73,7 +104,8 @@ ClusterRunner::Turn ClusterRunner::run_chosen(const Choice& choice) {
   }
   if (executed_ > x_.setup.most_warp_instructions && !choice.warp->groups.empty()) {
     const Group& group = choice.warp->groups.front();
-    x_.report(FindingKind::deadlock, *choice.warp, at(group), std::countr_zero(group.mask), [&] {
+    const Step step{x_, *choice.warp, at(group), group.mask};
+    step.report(FindingKind::deadlock, step.first(), [&] {
       return fmt::format("more than {} instructions: it seems never to end",
                          x_.setup.most_warp_instructions);
     });
@@ -113,28 +145,19 @@ bool ClusterRunner::give_up_polling() {
 }
 
 ClusterRunner::Choice ClusterRunner::choose() {
-  const std::size_t count = x_.warps.size();
   const bool shuffled = x_.setup.schedule.timing == Timing::random;
-  const std::size_t first = shuffled ? x_.random() % count : turn_++ % count;
+  const std::size_t first = shuffled ? x_.random() : turn_++;
   const bool spinning_too = shuffled && x_.has_spun && x_.random() % kSpinsToo == 0;
+  return choose_from(first, spinning_too);
+}
+
+ClusterRunner::Choice ClusterRunner::choose_from(std::size_t first, bool spinning_too) {
+  const std::size_t count = x_.warps.size();
   for (std::size_t i = 0; i < count; ++i) {
-    Warp& warp = x_.warps[(first + i) % count];
+    Warp& warp = x_.warps[(first % count + i) % count];
     resume_pollers(warp);
     merge_groups(warp);
     const std::size_t group = choose_group(warp, spinning_too);
-    if (group < warp.groups.size()) {
-      return {&warp, group};
-    }
-  }
-  return {};
-}
-
-ClusterRunner::Choice ClusterRunner::choose_spinning() {
-  const std::size_t count = x_.warps.size();
-  const std::size_t first = ++spinning_turn_;
-  for (std::size_t i = 0; i < count; ++i) {
-    Warp& warp = x_.warps[(first + i) % count];
-    const std::size_t group = choose_group(warp, true);
     if (group < warp.groups.size()) {
       return {&warp, group};
     }
@@ -157,21 +180,18 @@ std::size_t ClusterRunner::choose_group(const Warp& warp, bool spinning_too) {
 
 void ClusterRunner::resume_pollers(Warp& warp) {
   for (Group& group : warp.groups) {
-    if (group.state == Group::State::polling &&
-        at(group).condition(x_, warp, at(group), active_lanes(warp, group, at(group)))) {
+    if (group.state == Group::State::polling && at(group).condition(step_of(warp, group))) {
       group.state = Group::State::runnable;
     }
   }
 }
 
-bool ClusterRunner::polled(Warp& warp, std::size_t index, const Instruction& instruction,
-                           Mask active) {
-  Group& group = warp.groups[index];
+bool ClusterRunner::polled(const Step& step, Group& group) {
   const bool impatient =
-      group.gives_up || (!instruction.waits && x_.setup.schedule.timing == Timing::random &&
+      group.gives_up || (!step.instruction.waits && x_.setup.schedule.timing == Timing::random &&
                          x_.random() % kImpatienceOneIn == 0);
   group.gives_up = false;
-  if (impatient || instruction.condition(x_, warp, instruction, active)) {
+  if (impatient || step.instruction.condition(step)) {
     return true;
   }
   group.state = Group::State::polling;
@@ -200,7 +220,7 @@ void ClusterRunner::run_group(Warp& warp, std::size_t index) {
                    : kLongestTurn;
   x_.turn_ends = false;
   warp.groups[index].spins = false;
-  while (budget-- > 0 && step(warp, index)) {
+  while (budget-- > 0 && execute(warp, index)) {
     if (warp.groups.size() > 1 && at(warp.groups[index]).leader) {
       return;
     }
@@ -211,87 +231,84 @@ void ClusterRunner::run_group(Warp& warp, std::size_t index) {
   }
 }
 
-Mask ClusterRunner::active_lanes(const Warp& warp, const Group& group,
-                                 const Instruction& instruction) {
-  if (instruction.guard < 0) {
-    return group.mask;
+Step ClusterRunner::step_of(Warp& warp, const Group& group) {
+  const Instruction& instruction = at(group);
+  Step step{x_, warp, instruction, group.mask};
+  if (instruction.guard >= 0) {
+    const Mask guard = warp.predicates[static_cast<std::size_t>(instruction.guard)];
+    step.mask &= instruction.guard_negated ? ~guard : guard;
   }
-  const Mask guard = warp.predicates[static_cast<std::size_t>(instruction.guard)];
-  return group.mask & (instruction.guard_negated ? ~guard : guard);
+  return step;
 }
 
-bool ClusterRunner::step(Warp& warp, std::size_t index) {
+bool ClusterRunner::execute(Warp& warp, std::size_t index) {
   Group& group = warp.groups[index];
-  const Instruction& instruction = at(group);
-  const Mask active = active_lanes(warp, group, instruction);
+  const Step step = step_of(warp, group);
+  const Instruction& instruction = step.instruction;
   ++executed_;
-  if (active == 0 && instruction.flow != Flow::branch) {
+  if (step.mask == 0 && instruction.flow != Flow::branch) {
     ++group.pc;
     return true;
   }
   switch (instruction.flow) {
     case Flow::branch:
-      return branch(warp, index, instruction, active);
+      return branch(step, index);
     case Flow::exit:
-      return end_lanes(warp, index, active);
+      return end_lanes(step, index);
     case Flow::gather:
-      if (!gathered(warp, index, instruction, active)) {
+      if (!gathered(step, index)) {
         return false;
       }
       break;
     case Flow::poll:
-      if (instruction.all_members && !gathered(warp, index, instruction, active)) {
+      if (instruction.all_members && !gathered(step, index)) {
         return false;
       }
-      split_inactive(warp, index, active);
-      if (!polled(warp, index, instruction, active)) {
+      split_inactive(step, index);
+      if (!polled(step, warp.groups[index])) {
         return false;
       }
       break;
     case Flow::barrier:
-      return gathered(warp, index, instruction, active) && arrive(warp, index, instruction, active);
+      return gathered(step, index) && arrive(step, index);
     case Flow::next:
       break;
   }
-  InstructionCounts& counts = x_.counts(instruction);
-  ++counts.warps;
-  counts.threads += static_cast<std::uint32_t>(std::popcount(active));
+  count_execution(step);
   if (instruction.watched >= 0) {
-    check_watched(x_, warp, instruction);
+    check_watched(step);
   }
-  instruction.handler(x_, warp, instruction, active);
+  instruction.handler(step);
   ++warp.groups[index].pc;
   return !x_.turn_ends;
 }
 
-bool ClusterRunner::branch(Warp& warp, std::size_t index, const Instruction& instruction,
-                           Mask active) {
-  InstructionCounts& counts = x_.counts(instruction);
-  ++counts.warps;
-  counts.threads += static_cast<std::uint32_t>(std::popcount(active));
-  Group& group = warp.groups[index];
-  if (active == group.mask) {
-    group.pc = instruction.target;
+bool ClusterRunner::branch(const Step& step, std::size_t index) {
+  count_execution(step);
+  Group& group = step.warp.groups[index];
+  if (step.mask == group.mask) {
+    group.pc = step.instruction.target;
     return true;
   }
   ++group.pc;
-  if (active == 0) {
+  if (step.mask == 0) {
     return true;
   }
-  group.mask &= ~active;
-  warp.groups.push_back({instruction.target, active, Group::State::runnable, 0});
+  group.mask &= ~step.mask;
+  step.warp.groups.push_back({step.instruction.target, step.mask, Group::State::runnable, 0});
   return false;
 }
 
-bool ClusterRunner::end_lanes(Warp& warp, std::size_t index, Mask active) {
+bool ClusterRunner::end_lanes(const Step& step, std::size_t index) {
+  Warp& warp = step.warp;
   Group& group = warp.groups[index];
-  ++x_.counts(at(group)).warps;
-  warp.alive &= ~active;
+  ++step.counts().warps;
+  warp.alive &= ~step.mask;
   report_pending(x_, warp);
   report_pending_stores(x_, warp);
   report_pending_products(x_, warp);
   x_.note_progress();
-  group.mask &= ~active;
+  group.mask &= ~step.mask;
   ++group.pc;
   if (group.mask != 0) {
     return true;
@@ -303,44 +320,39 @@ bool ClusterRunner::end_lanes(Warp& warp, std::size_t index, Mask active) {
       other.state = Group::State::runnable;
     }
   }
-  complete_barriers(x_.block_of(warp));
+  complete_barriers(step.block());
   x_.complete_cluster_barrier();
   return false;
 }
 
-void ClusterRunner::split_inactive(Warp& warp, std::size_t index, Mask active) {
-  Group& group = warp.groups[index];
-  const Mask rest = group.mask & ~active;
+void ClusterRunner::split_inactive(const Step& step, std::size_t index) {
+  Group& group = step.warp.groups[index];
+  const Mask rest = group.mask & ~step.mask;
   if (rest != 0) {
-    group.mask = active;
+    group.mask = step.mask;
     const std::int32_t next = group.pc + 1;
-    warp.groups.push_back({next, rest, Group::State::runnable, 0});
+    step.warp.groups.push_back({next, rest, Group::State::runnable, 0});
   }
 }
 
-bool ClusterRunner::gathered(Warp& warp, std::size_t index, const Instruction& instruction,
-                             Mask active) {
-  const bool any_lanes = instruction.flow == Flow::barrier && !instruction.all_members;
-  const Mask needed = any_lanes ? active : members_of(x_, warp, instruction, active);
-  if ((needed & ~active) == 0) {
-    split_inactive(warp, index, active);
+bool ClusterRunner::gathered(const Step& step, std::size_t index) {
+  const bool any_lanes = step.instruction.flow == Flow::barrier && !step.instruction.all_members;
+  const Mask needed = any_lanes ? step.mask : members_of(step);
+  split_inactive(step, index);
+  if ((needed & ~step.mask) == 0) {
     return true;
   }
-  split_inactive(warp, index, active);
-  warp.groups[index].state = Group::State::gathering;
+  step.warp.groups[index].state = Group::State::gathering;
   return false;
 }
 
-bool ClusterRunner::arrive(Warp& warp, std::size_t index, const Instruction& instruction,
-                           Mask active) {
-  ++x_.counts(instruction).warps;
-  const int lane = std::countr_zero(active);
-  const std::uint32_t number = x_.lanes<std::uint32_t>(warp, instruction.operands[0])[lane];
-  const std::uint32_t count = instruction.details_as<BarrierShape>().counted
-                                  ? x_.lanes<std::uint32_t>(warp, instruction.operands[1])[lane]
-                                  : 0;
+bool ClusterRunner::arrive(const Step& step, std::size_t index) {
+  ++step.counts().warps;
+  const Actor by = step.by(step.first());
+  const std::uint32_t number = by.word(0);
+  const std::uint32_t count = step.instruction.details_as<BarrierShape>().counted ? by.word(1) : 0;
   if (number >= kBarriers || count % kLanes != 0) {
-    x_.report(FindingKind::barrier_misuse, warp, instruction, lane, [&] {
+    by.report(FindingKind::barrier_misuse, [&] {
       return fmt::format(
           "barrier {} for {} threads: there are {} barriers, for multiples of {} threads", number,
           count, kBarriers, kLanes);
@@ -348,29 +360,27 @@ bool ClusterRunner::arrive(Warp& warp, std::size_t index, const Instruction& ins
     x_.end_by_trap();
     return false;
   }
-  Block& block = x_.block_of(warp);
-  Barrier& barrier = block.barriers[number];
+  Barrier& barrier = step.block().barriers[number];
   if (barrier.arrived > 0 && barrier.expected != count) {
-    x_.report(FindingKind::barrier_misuse, warp, instruction, lane, [&] {
+    by.report(FindingKind::barrier_misuse, [&] {
       return fmt::format("barrier {} for {} threads, but others wait there for {}", number, count,
                          barrier.expected);
     });
   }
   barrier.expected = count;
-  barrier.arrived += static_cast<std::uint32_t>(std::popcount(active));
-  cast_votes(warp, instruction, active, barrier);
-  barrier.instruction = static_cast<std::int32_t>(x_.index_of(instruction));
-  barrier.joined.join(warp.clock);
-  Group& group = warp.groups[index];
-  if (instruction.waits) {
+  barrier.arrived += static_cast<std::uint32_t>(std::popcount(step.mask));
+  cast_votes(step, barrier);
+  barrier.joined.join(step.warp.clock);
+  Group& group = step.warp.groups[index];
+  if (step.instruction.waits) {
     group.state = Group::State::at_barrier;
     group.barrier = number;
   } else {
-    warp.advance();
+    step.warp.advance();
     ++group.pc;
   }
-  complete_barriers(block);
-  return !instruction.waits;
+  complete_barriers(step.block());
+  return !step.instruction.waits;
 }
 
 void ClusterRunner::complete_barriers(Block& block) {
@@ -392,7 +402,7 @@ void ClusterRunner::release(Block& block, std::uint32_t number) {
     for (Group& group : warp.groups) {
       if (group.state == Group::State::at_barrier && group.barrier == number) {
         group.state = Group::State::runnable;
-        give_result(x_, warp, at(group), group.mask, done);
+        give_result({x_, warp, at(group), group.mask}, done);
         ++group.pc;
         waited = true;
       }

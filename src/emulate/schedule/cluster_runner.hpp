@@ -37,34 +37,31 @@ class ClusterRunner {
 
   /// Chooses a runnable group. The result is empty if none is left that does not spin.
   [[nodiscard]] Choice choose();
-  [[nodiscard]] Choice choose_spinning();
+  /// Chooses a group, from warp `first` on.
+  [[nodiscard]] Choice choose_from(std::size_t first, bool spinning_too);
   [[nodiscard]] static std::size_t choose_group(const Warp& warp, bool spinning_too);
   [[nodiscard]] Turn run_chosen(const Choice& choice);
   /// True if every runnable group spins.
   [[nodiscard]] bool all_spin() const;
   void run_group(Warp& warp, std::size_t index);
-  /// Executes one instruction. Returns true if the group may continue at once.
-  [[nodiscard]] bool step(Warp& warp, std::size_t index);
-  [[nodiscard]] Mask active_lanes(const Warp& warp, const Group& group,
-                                  const Instruction& instruction);
-
-  [[nodiscard]] bool branch(Warp& warp, std::size_t index, const Instruction& instruction,
-                            Mask active);
-  [[nodiscard]] bool end_lanes(Warp& warp, std::size_t index, Mask active);
-  [[nodiscard]] bool gathered(Warp& warp, std::size_t index, const Instruction& instruction,
-                              Mask active);
-  [[nodiscard]] bool arrive(Warp& warp, std::size_t index, const Instruction& instruction,
-                            Mask active);
+  /// The next instruction of a group, and the lanes that its guard lets execute it.
+  [[nodiscard]] Step step_of(Warp& warp, const Group& group);
+  /// Executes one instruction. Returns true if the group may continue at once. So do the functions
+  /// for instructions that affect the control flow, which get the group's index.
+  [[nodiscard]] bool execute(Warp& warp, std::size_t index);
+  [[nodiscard]] bool branch(const Step& step, std::size_t index);
+  [[nodiscard]] bool end_lanes(const Step& step, std::size_t index);
+  [[nodiscard]] bool gathered(const Step& step, std::size_t index);
+  [[nodiscard]] bool arrive(const Step& step, std::size_t index);
   /// True if the group need not wait, or has waited long enough.
-  [[nodiscard]] bool polled(Warp& warp, std::size_t index, const Instruction& instruction,
-                            Mask active);
+  [[nodiscard]] bool polled(const Step& step, Group& group);
   void resume_pollers(Warp& warp);
   /// Lets an asynchronous operation happen, or polls give up, when nothing else can make progress.
   /// Returns false if neither is left.
   [[nodiscard]] bool go_on();
   [[nodiscard]] bool give_up_polling();
   /// Lets lanes that a guard excludes from a collective instruction continue without it.
-  void split_inactive(Warp& warp, std::size_t index, Mask active);
+  static void split_inactive(const Step& step, std::size_t index);
   static void merge_groups(Warp& warp);
   void complete_barriers(Block& block);
   void release(Block& block, std::uint32_t barrier);

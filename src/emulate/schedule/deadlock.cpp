@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "emulate/async/mbarrier_access.hpp"
 #include "emulate/memory/memory_access.hpp"
 
 namespace fatune::emulate {
@@ -19,12 +18,8 @@ std::size_t index_of(const WaitingGroup& waiting) {
   return static_cast<std::size_t>(waiting.group->pc - (waiting.group->spins ? 1 : 0));
 }
 
-const Instruction& instruction_of(const WaitingGroup& waiting) {
-  return waiting.x->program.instructions[index_of(waiting)];
-}
-
 Actor actor_of(const WaitingGroup& waiting) {
-  return {*waiting.x, *waiting.warp, instruction_of(waiting),
+  return {*waiting.x, *waiting.warp, waiting.x->program.instructions[index_of(waiting)],
           std::countr_zero(waiting.group->mask)};
 }
 
@@ -37,6 +32,35 @@ std::string polled_memory(const WaitingGroup& waiting) {
   const bool global = address >= kParameterWindow + kWindowBytes;
   return global ? waiting.x->global.describe(address)
                 : fmt::format("shared address {:#x}", shared_part(address));
+}
+
+/// The offset in shared memory of the mbarrier that a lane polls.
+std::uint32_t polled_offset(const Actor& by) {
+  const auto address = static_cast<std::uint32_t>(shared_part(by.address(1)));
+  return cluster_address_of(by.warp, address).own - kSharedBase;
+}
+
+/// Describes what a polling lane waits for: "for the mbarrier at shared memory + 8, whose phase 1
+/// waits for 1 of 1 arrivals and 64 bytes".
+std::string describe_polling(const Actor& by) {
+  switch (by.instruction.awaited) {
+    case Awaited::registers:
+      return fmt::format("for {} registers, but the block's pool has {}", missing_registers(by),
+                         by.block().free_registers);
+    case Awaited::products:
+      return "for the other warps of its warpgroup to issue their products";
+    case Awaited::cluster:
+      return fmt::format("at the cluster's barrier, where {} threads have arrived",
+                         by.x.arrived_at_cluster());
+    case Awaited::mbarrier:
+      break;
+  }
+  const std::uint32_t offset = polled_offset(by);
+  const Mbarrier* const mbarrier = by.block().mbarriers.find(offset);
+  return mbarrier == nullptr
+             ? fmt::format("for an mbarrier at shared memory + {} that no longer exists", offset)
+             : fmt::format("for the mbarrier at shared memory + {}, whose {}", offset,
+                           mbarrier->describe());
 }
 
 std::string awaited(const WaitingGroup& waiting) {
@@ -88,12 +112,16 @@ std::string describe_all(const std::vector<WaitingGroup>& waiting) {
                                  : fmt::format("{}; and {} more", all, waiting.size() - named);
 }
 
-/// True if the group waits for bytes in a phase that has all its arrivals. Nothing can bring these
-/// bytes, so this wait is a cause from which others may follow.
+/// True if the group polls an mbarrier that has all its arrivals. Nothing can bring the bytes that
+/// it lacks, so this wait is a cause from which others may follow.
 bool waits_for_bytes(const WaitingGroup& waiting) {
-  const Group* const group = waiting.group;
-  return !group->spins && group->state != Group::State::at_barrier &&
-         group->state != Group::State::gathering && lacks_only_bytes(actor_of(waiting));
+  const Actor by = actor_of(waiting);
+  if (spins(waiting) || waiting.group->state == Group::State::at_barrier || gathers(waiting) ||
+      by.instruction.flow != Flow::poll || by.instruction.awaited != Awaited::mbarrier) {
+    return false;
+  }
+  const Mbarrier* const mbarrier = by.block().mbarriers.find(polled_offset(by));
+  return mbarrier != nullptr && mbarrier->pending() == 0 && mbarrier->pending_bytes() != 0;
 }
 
 /// Ranks a wait by how likely it is the cause from which others follow; 0 is the most likely. A

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "emulate/values/half.hpp"
+#include "emulate/values/floats.hpp"
 
 // Functions with this attribute are compiled twice. The version is chosen when the program starts:
 // most machines have wide vectors. With the thread sanitizer, there is one version: the choice

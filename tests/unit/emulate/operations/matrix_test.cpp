@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "emulate/values/half.hpp"
+#include "emulate/values/floats.hpp"
 #include "unit/emulate/emulated_kernel.hpp"
 
 // mma.sync, with the fragments of PTX ISA 9.0, section 9.7.14.5.

@@ -1,4 +1,4 @@
-#include "emulate/values/half.hpp"
+#include "emulate/values/floats.hpp"
 
 #include <cmath>
 #include <limits>

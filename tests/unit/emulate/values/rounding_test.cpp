@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "emulate/values/half.hpp"
-#include "emulate/values/rounding.hpp"
+#include "emulate/values/floats.hpp"
 
 namespace fatune::emulate {
 namespace {

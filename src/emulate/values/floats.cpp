@@ -1,7 +1,6 @@
-#include "emulate/values/rounding.hpp"
+#include "emulate/values/floats.hpp"
 
 #include <algorithm>
-#include <cfenv>
 
 namespace fatune::emulate {
 namespace {
@@ -21,19 +20,6 @@ bool goes_up(double rest, bool odd, bool negative, Rounding rounding) {
       break;
   }
   return false;
-}
-
-int environment_of(Rounding rounding) {
-  switch (rounding) {
-    case Rounding::zero:
-      return FE_TOWARDZERO;
-    case Rounding::down:
-      return FE_DOWNWARD;
-    case Rounding::up:
-      return FE_UPWARD;
-    default:
-      return FE_TONEAREST;
-  }
 }
 
 }  // namespace
@@ -83,11 +69,5 @@ double odd_double(std::uint64_t magnitude) {
   const std::uint64_t lost = magnitude & ((std::uint64_t{1} << beyond) - 1);
   return std::ldexp(static_cast<double>(kept | (lost != 0 ? 1U : 0U)), beyond);
 }
-
-RoundingScope::RoundingScope(Rounding rounding) : before_(std::fegetround()) {
-  (void)std::fesetround(environment_of(rounding));
-}
-
-RoundingScope::~RoundingScope() { (void)std::fesetround(before_); }
 
 }  // namespace fatune::emulate

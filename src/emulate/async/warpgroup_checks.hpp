@@ -7,12 +7,15 @@
 
 #include "emulate/program.hpp"
 
-// All four warps of a warpgroup must execute the same wgmma.mma_async: PTX ISA 9.0, section
-// 9.7.15.5.
+// What wgmma demands of a kernel: PTX ISA 9.0, section 9.7.15. All four warps of a warpgroup must
+// execute the same wgmma.mma_async. Its registers (the sums, and A if it is in registers) must not
+// be accessed until the product is waited for. Writes by other instructions need a wgmma.fence
+// before the product.
 namespace fatune::emulate {
 
 class Execution;
 struct AsyncProduct;
+struct Executing;
 struct Warp;
 
 inline constexpr std::size_t kWarpgroup = 4;
@@ -47,9 +50,18 @@ class WarpgroupTrace {
 };
 
 /// Records a product. Reports it if the rest of the warpgroup does not issue the same one.
-void trace_product(Execution& x, const Warp& warp, const Instruction& instruction,
-                   const AsyncProduct& product);
+void trace_product(const Executing& at, const AsyncProduct& product);
 /// Records that a warp has ended. Reports a product that it leaves to the others.
-void trace_end(Execution& x, const Warp& warp);
+void trace_end(Execution& x, Warp& warp);
+
+/// Checks an instruction's use of watched registers (see Program::watched_uses). Reports accesses
+/// that come too early, and records writes. Precondition: instruction.watched >= 0.
+void check_watched(const Executing& at);
+/// Marks the registers that a newly issued product may access from now on.
+void watch_issued(const Execution& x, Warp& warp, const AsyncProduct& product);
+/// Keeps only the marks of products that are still pending, after a wait for others.
+void watch_pending(const Execution& x, Warp& warp);
+/// wgmma.fence: orders earlier writes before later products.
+void fence_watched(Warp& warp);
 
 }  // namespace fatune::emulate
