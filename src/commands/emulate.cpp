@@ -19,7 +19,7 @@
 #include "core/task_pool.hpp"
 #include "emit/emulate_report.hpp"
 #include "emulation/emulate_kernel.hpp"
-#include "emulation/planned_launch.hpp"
+#include "emulation/emulated_problem.hpp"
 #include "engine/interrupt.hpp"
 #include "engine/results.hpp"
 #include "plan/family.hpp"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -228,6 +229,18 @@ std::vector<CounterField> chosen(const std::string& name) {
   return {{name, "", name, "as the profiler gives it, in base units", {name}, {}}};
 }
 
+std::optional<double> sum_of(const std::vector<std::string>& metrics, const RawCounters& raw) {
+  double sum = 0.0;
+  for (const std::string& metric : metrics) {
+    const auto value = raw.find(metric);
+    if (value == raw.end()) {
+      return std::nullopt;
+    }
+    sum += value->second;
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::vector<CounterField> counter_fields(CounterSet set) {
@@ -275,6 +288,36 @@ std::vector<std::string> hardware_metrics(std::span<const CounterField> fields, 
   std::vector<std::string> metrics = raw_metrics(fields, arch);
   std::erase_if(metrics, [](const std::string& name) { return name.starts_with("launch__"); });
   return metrics;
+}
+
+std::optional<double> derive(const CounterField& field, const RawCounters& raw) {
+  const std::optional<double> numerator = sum_of(field.numerator, raw);
+  const std::optional<double> denominator =
+      field.denominator.empty() ? 1.0 : sum_of(field.denominator, raw);
+  if (!numerator || !denominator) {
+    return std::nullopt;
+  }
+  const double value = field.scale * *numerator / *denominator;
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+std::vector<std::pair<std::string, double>> derive_averages(std::span<const CounterField> fields,
+                                                            std::span<const RawCounters> runs) {
+  std::vector<std::pair<std::string, double>> averages;
+  for (const CounterField& field : fields) {
+    double sum = 0.0;
+    int count = 0;
+    for (const RawCounters& run : runs) {
+      if (const auto value = derive(field, run)) {
+        sum += *value;
+        ++count;
+      }
+    }
+    if (count > 0) {
+      averages.emplace_back(field.name, sum / count);
+    }
+  }
+  return averages;
 }
 
 }  // namespace fatune

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 // The only table of what fatune reads from hardware counters.
@@ -51,5 +53,13 @@ enum class CounterSet {
 
 /// The raw metric of a thread's registers, for callers that know their number from the compiler.
 inline constexpr const char* kRegistersMetric = "launch__registers_per_thread";
+
+/// A figure's value; nothing if one of its metrics was not read, or it divides by zero.
+[[nodiscard]] std::optional<double> derive(const CounterField& field, const RawCounters& raw);
+
+/// The values of the figures, averaged over the runs that have them, by name and in the order of
+/// `fields`. Figures without a value are left out.
+[[nodiscard]] std::vector<std::pair<std::string, double>> derive_averages(
+    std::span<const CounterField> fields, std::span<const RawCounters> runs);
 
 }  // namespace fatune

@@ -57,37 +57,6 @@ void end_row(int, void* reading) {
               fmt::format("{}, row {}", source, row + 1));
 }
 
-}  // namespace
-
-std::vector<CsvRow> read_csv(std::string_view text, const std::string& source) {
-  Reading reading;
-  if (text.size() > kMostCsvBytes) {
-    fail("more than 256 MiB", source, 0);
-  }
-  if (text.find('\0') != std::string_view::npos) {
-    fail("a NUL byte", source, 0);
-  }
-  csv_parser parser{};
-  if (::csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
-    throw std::bad_alloc();
-  }
-  const std::unique_ptr<csv_parser, void (*)(csv_parser*)> owner(&parser, &::csv_free);
-  const std::size_t read =
-      ::csv_parse(&parser, text.data(), text.size(), add_cell, end_row, &reading);
-  if (reading.out_of_memory || ::csv_error(&parser) == CSV_ENOMEM) {
-    throw std::bad_alloc();
-  }
-  if (read != text.size()) {
-    fail(::csv_strerror(::csv_error(&parser)), source, reading.rows.size());
-  }
-  if (::csv_fini(&parser, add_cell, end_row, &reading) != 0) {
-    fail("a quoted cell does not end", source, reading.rows.size());
-  }
-  return std::move(reading.rows);
-}
-
-namespace {
-
 constexpr std::string_view kDigits = "0123456789";
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
@@ -101,42 +70,6 @@ bool is_grouped(std::string_view text, std::size_t end) {
   }
   return !text.starts_with("0,");
 }
-
-}  // namespace
-
-std::optional<double> read_number(std::string_view text) {
-  const bool negative = text.starts_with('-');
-  text.remove_prefix(negative || text.starts_with('+') ? 1 : 0);
-  const std::size_t end = std::min(text.find_first_of(".eE"), text.size());
-  if (text.find_first_of(kDigits) != 0 || (text.find(',') != text.npos && !is_grouped(text, end))) {
-    return std::nullopt;
-  }
-  std::string plain(text);
-  std::erase(plain, ',');
-  const auto value = whole_number<double>(plain);
-  if (!value || !std::isfinite(*value)) {
-    return std::nullopt;
-  }
-  return negative ? -*value : *value;
-}
-
-bool is_of_other_locale(std::string_view text) {
-  constexpr std::array<std::string_view, 6> kGroupers{".", " ", "\u00a0", "\u202f", "'", "\u2019"};
-  text.remove_prefix(text.starts_with('-') ? 1 : 0);
-  const std::size_t first = std::min(text.find_first_not_of(kDigits), text.size());
-  const std::size_t second = std::min(text.find_first_of(kDigits, first), text.size());
-  const std::string_view rest = text.substr(second);
-  const std::size_t length = std::min(rest.find_first_not_of(kDigits), rest.size());
-  if (first == 0 || length == 0 || std::ranges::any_of(text, is_letter)) {
-    return false;
-  }
-  const std::string_view separator = text.substr(first, second - first);
-  return separator == ","
-             ? length == rest.size() && !read_number(text)
-             : first <= 3 && length == 3 && text.front() != '0' && is_among(separator, kGroupers);
-}
-
-namespace {
 
 struct Scale {
   std::string_view text;
@@ -173,6 +106,65 @@ double amount(std::string_view unit) {
 }
 
 }  // namespace
+
+std::vector<CsvRow> read_csv(std::string_view text, const std::string& source) {
+  Reading reading;
+  if (text.size() > kMostCsvBytes) {
+    fail("more than 256 MiB", source, 0);
+  }
+  if (text.find('\0') != std::string_view::npos) {
+    fail("a NUL byte", source, 0);
+  }
+  csv_parser parser{};
+  if (::csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
+    throw std::bad_alloc();
+  }
+  const std::unique_ptr<csv_parser, void (*)(csv_parser*)> owner(&parser, &::csv_free);
+  const std::size_t read =
+      ::csv_parse(&parser, text.data(), text.size(), add_cell, end_row, &reading);
+  if (reading.out_of_memory || ::csv_error(&parser) == CSV_ENOMEM) {
+    throw std::bad_alloc();
+  }
+  if (read != text.size()) {
+    fail(::csv_strerror(::csv_error(&parser)), source, reading.rows.size());
+  }
+  if (::csv_fini(&parser, add_cell, end_row, &reading) != 0) {
+    fail("a quoted cell does not end", source, reading.rows.size());
+  }
+  return std::move(reading.rows);
+}
+
+std::optional<double> read_number(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  text.remove_prefix(negative || text.starts_with('+') ? 1 : 0);
+  const std::size_t end = std::min(text.find_first_of(".eE"), text.size());
+  if (text.find_first_of(kDigits) != 0 || (text.find(',') != text.npos && !is_grouped(text, end))) {
+    return std::nullopt;
+  }
+  std::string plain(text);
+  std::erase(plain, ',');
+  const auto value = whole_number<double>(plain);
+  if (!value || !std::isfinite(*value)) {
+    return std::nullopt;
+  }
+  return negative ? -*value : *value;
+}
+
+bool is_of_other_locale(std::string_view text) {
+  constexpr std::array<std::string_view, 6> kGroupers{".", " ", "\u00a0", "\u202f", "'", "\u2019"};
+  text.remove_prefix(text.starts_with('-') ? 1 : 0);
+  const std::size_t first = std::min(text.find_first_not_of(kDigits), text.size());
+  const std::size_t second = std::min(text.find_first_of(kDigits, first), text.size());
+  const std::string_view rest = text.substr(second);
+  const std::size_t length = std::min(rest.find_first_not_of(kDigits), rest.size());
+  if (first == 0 || length == 0 || std::ranges::any_of(text, is_letter)) {
+    return false;
+  }
+  const std::string_view separator = text.substr(first, second - first);
+  return separator == ","
+             ? length == rest.size() && !read_number(text)
+             : first <= 3 && length == 3 && text.front() != '0' && is_among(separator, kGroupers);
+}
 
 double base_unit_factor(std::string_view unit) {
   constexpr double kNsPerSecond = 1e9;

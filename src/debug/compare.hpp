@@ -3,11 +3,12 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "attention/head_inputs.hpp"
 #include "attention/head_problem.hpp"
-#include "debug/step_values.hpp"
+#include "debug/blockwise.hpp"
 
 namespace fatune {
 
@@ -65,5 +66,12 @@ struct Comparison {
 [[nodiscard]] KernelValues read_kernel_values(const HeadProblem& head,
                                               std::span<const std::uint16_t> output,
                                               std::span<const float> dump);
+
+/// Returns one sentence that names the part of the kernel to look at: what usually makes `first`
+/// the first wrong check. It is a guess from the surrounding values, not a proof. Returns nothing
+/// if no value hints at a part: the kernel shows only its output. Precondition: first.wrong > 0.
+[[nodiscard]] std::string likely_cause(const HeadProblem& head, const HeadInputs& inputs,
+                                       const StepValues& kernel, const Comparison& comparison,
+                                       const StepCheck& first);
 
 }  // namespace fatune

@@ -8,7 +8,7 @@
 
 #include "attention/problem.hpp"
 #include "attention/problem_details.hpp"
-#include "counters/nsys_summary.hpp"
+#include "counters/profiler_tables.hpp"
 #include "emit/coverage.hpp"
 #include "emit/document/document.hpp"
 #include "emit/document/field.hpp"

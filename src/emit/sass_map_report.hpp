@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "emit/sass_report.hpp"
-#include "ptx/module.hpp"
+#include "ptx/parse_ptx.hpp"
 #include "sass/loops.hpp"
 #include "sass/profile.hpp"
 

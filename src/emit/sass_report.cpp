@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/visible_text.hpp"
-#include "sass/normal_form.hpp"
+#include "sass/listing_text.hpp"
 
 namespace fatune {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/kernel_code.hpp"
 #include "emit/document/document.hpp"
-#include "sass/normal_form.hpp"
+#include "sass/listing_text.hpp"
 #include "sass/profile.hpp"
 
 namespace fatune {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "emulate/memory/access_ends.hpp"
+#include "emulate/memory/clocks.hpp"
 
 namespace fatune::emulate {
 

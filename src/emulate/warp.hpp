@@ -75,14 +75,20 @@ struct BulkCopy {
   }
 };
 
-/// A wgmma.mma_async that has not been waited for.
-struct AsyncProduct {
+/// The properties of a wgmma.mma_async that must be the same in all four warps of a warpgroup.
+struct IssuedProduct {
   std::uint32_t instruction = 0;
   std::uint64_t a = 0;  ///< descriptors; 0 if A is in registers
   std::uint64_t b = 0;
+  bool accumulates = false;
+
+  friend bool operator==(const IssuedProduct&, const IssuedProduct&) = default;
+};
+
+/// A wgmma.mma_async that has not been waited for.
+struct AsyncProduct : IssuedProduct {
   std::uint32_t group = 0;   ///< number of groups that the warp had committed before
   std::uint32_t number = 0;  ///< index among the warp's products, from 0
-  bool accumulates = false;
   bool landed = false;
   bool has_read = false;  ///< some thread has waited for it
 };

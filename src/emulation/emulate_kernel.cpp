@@ -10,12 +10,10 @@
 #include "attention/error_rule.hpp"
 #include "core/error.hpp"
 #include "core/ranges.hpp"
-#include "emulation/emulated_counts.hpp"
-#include "emulation/emulated_kernel.hpp"
 #include "emulation/emulated_launch.hpp"
-#include "emulation/finding_groups.hpp"
-#include "emulation/kernel_work.hpp"
-#include "ptx/undefined_reads.hpp"
+#include "emulation/findings.hpp"
+#include "emulation/kernel_counts.hpp"
+#include "ptx/data_flow.hpp"
 
 namespace fatune {
 namespace {

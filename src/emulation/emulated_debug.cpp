@@ -5,9 +5,8 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "emulation/emulated_kernel.hpp"
 #include "emulation/emulated_launch.hpp"
-#include "emulation/finding_groups.hpp"
+#include "emulation/findings.hpp"
 
 namespace fatune {
 namespace {

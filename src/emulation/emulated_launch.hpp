@@ -12,7 +12,6 @@
 #include "emulate/program.hpp"
 #include "emulation/emulated_inputs.hpp"
 #include "emulation/emulated_problem.hpp"
-#include "emulation/further_outputs.hpp"
 
 namespace fatune {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -7,11 +8,31 @@
 #include <vector>
 
 #include "attention/problem.hpp"
+#include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
 #include "core/shared_tensor.hpp"
-#include "emulation/block_box.hpp"
+#include "plan/family.hpp"
 
 namespace fatune {
+
+/// A box of blocks in a grid: `extent` blocks along each axis, from `first` on.
+struct BlockBox {
+  std::array<std::int64_t, 3> first{0, 0, 0};
+  std::array<std::int64_t, 3> extent{1, 1, 1};
+
+  /// `block` is the linear index in the launch's grid, x fastest.
+  [[nodiscard]] bool contains(std::int64_t block, const LaunchGeometry& launch) const {
+    const auto& grid = launch.grid;
+    const std::array<std::int64_t, 3> at{block % grid[0], block / grid[0] % grid[1],
+                                         block / grid[0] / grid[1]};
+    for (std::size_t axis = 0; axis < at.size(); ++axis) {
+      if (at[axis] < first[axis] || at[axis] >= first[axis] + extent[axis]) {
+        return false;
+      }
+    }
+    return true;
+  }
+};
 
 /// A problem and the part of its output that is compared: all of it, or one head if batch is 1.
 struct EmulatedProblem {
@@ -36,5 +57,12 @@ struct EmulatedLaunch {
   std::vector<SharedTensor> shared_tensors;  ///< named in findings; may be empty
   std::uint32_t resident_blocks = 0;         ///< how many the device has room for; 0: all
 };
+
+/// Returns the launch of all blocks of a configuration on a problem, on a device with these limits.
+/// Without machine code the number of registers is not known, so `resident_blocks` follows from
+/// threads and shared memory alone. A kernel that deadlocks with that many resident blocks does so
+/// on the device too.
+[[nodiscard]] EmulatedLaunch planned_launch(const Family& family, const Config& config,
+                                            const Problem& problem, const DeviceLimits& limits);
 
 }  // namespace fatune

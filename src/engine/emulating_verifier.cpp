@@ -9,7 +9,7 @@
 #include "core/build_identity.hpp"
 #include "core/sha256.hpp"
 #include "core/task_pool.hpp"
-#include "emulation/finding_groups.hpp"
+#include "emulation/findings.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/short_form.hpp"
 #include "record/record_json.hpp"

@@ -4,7 +4,6 @@
 
 #include "core/error.hpp"
 #include "counters/counter_fields.hpp"
-#include "counters/derive.hpp"
 
 namespace fatune {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "ptx/module.hpp"
+#include "ptx/parse_ptx.hpp"
 
 namespace fatune {
 

@@ -8,10 +8,8 @@
 
 #include "core/error.hpp"
 #include "core/text_parts.hpp"
-#include "ptx/effects.hpp"
-#include "ptx/label_scopes.hpp"
-#include "ptx/line_table.hpp"
-#include "ptx/register_scopes.hpp"
+#include "ptx/scopes.hpp"
+#include "ptx/source_places.hpp"
 
 namespace fatune {
 namespace {
@@ -164,7 +162,7 @@ class Parser {
       finish_statement(joined(std::exchange(pending_, {})));
     } else if (c == ':' && is_label(before)) {
       labels_.emplace_back(before);
-      label_scopes_.declare(labels_.back());
+      scopes_.declare_label(labels_.back());
       pending_.clear();
     } else if (c == '{' && (before.empty() || is_function_header(before))) {
       open_scope(joined(std::exchange(pending_, {})));
@@ -187,20 +185,17 @@ class Parser {
     if (!header.empty()) {
       module_.functions.emplace_back().name = name_of(header);
       module_.functions.back().header = header;
-      scopes_ = RegisterScopes();
-      label_scopes_ = LabelScopes();
+      scopes_ = PtxScopes();
       labels_.clear();
     }
-    scopes_.open();
-    label_scopes_.open(module_.functions.back());
+    scopes_.open(module_.functions.back());
   }
 
   void close_scope() {
     if (scopes_.depth() == 0) {
       fail("a '}' without its '{'");
     }
-    scopes_.close();
-    label_scopes_.close(module_.functions.back(), labels_);
+    scopes_.close(module_.functions.back(), labels_);
     if (scopes_.depth() == 0) {
       module_.functions.back().registers = scopes_.names();
       module_.functions.back().register_types = scopes_.types();
@@ -218,13 +213,13 @@ class Parser {
         module_.declarations.push_back(text);
       }
     } else if (text.starts_with(".reg")) {
-      scopes_.declare(text);
+      scopes_.declare_registers(text);
     } else if (is_variable(text)) {
       module_.functions.back().declarations.push_back(text);
     } else if (text.starts_with(kBranchTargets) && !labels_.empty()) {
       module_.functions.back().branch_targets[labels_.back()] =
           split_operands(std::string_view(text).substr(kBranchTargets.size()));
-      label_scopes_.declare_list(labels_.back());
+      scopes_.declare_list(labels_.back());
       labels_.pop_back();
     } else if (!text.starts_with('.')) {
       add_statement(text);
@@ -277,8 +272,7 @@ class Parser {
   std::size_t count_ = 0;
   PtxModule module_;
   PtxLineTable lines_;
-  RegisterScopes scopes_;
-  LabelScopes label_scopes_;
+  PtxScopes scopes_;
   std::vector<std::string> labels_;  ///< seen since the last instruction
   std::string pending_;              ///< text of the statement that has not ended
   std::int64_t begin_ = 0;           ///< its line

@@ -47,26 +47,6 @@ double correlation(const std::vector<double>& x, const std::vector<double>& y) {
   return xy / std::sqrt(xx * yy);
 }
 
-}  // namespace
-
-std::optional<RankCorrelation> rank_correlation(std::span<const double> x,
-                                                std::span<const double> y, double confidence) {
-  if (x.size() < kLeastPoints) {
-    return std::nullopt;
-  }
-  const double r = correlation(ranks_of(x), ranks_of(y));
-  if (!std::isfinite(r)) {
-    return std::nullopt;
-  }
-  constexpr double kAlmostOne = 1.0 - 1e-12;  // atanh(1) is infinite
-  const double z = std::atanh(std::clamp(r, -kAlmostOne, kAlmostOne));
-  const double half = normal_quantile(confidence) *
-                      std::sqrt((1.0 + r * r / 2.0) / (static_cast<double>(x.size()) - 3.0));
-  return RankCorrelation{r, std::tanh(z - half), std::tanh(z + half)};
-}
-
-namespace {
-
 constexpr double kFlopPerUnit = 1e6;
 
 /// A family's parameter, and its values in the first and the second of two configurations.
@@ -141,6 +121,22 @@ void add_correlation(std::string what, const std::vector<WorkCounts>& counts,
 }
 
 }  // namespace
+
+std::optional<RankCorrelation> rank_correlation(std::span<const double> x,
+                                                std::span<const double> y, double confidence) {
+  if (x.size() < kLeastPoints) {
+    return std::nullopt;
+  }
+  const double r = correlation(ranks_of(x), ranks_of(y));
+  if (!std::isfinite(r)) {
+    return std::nullopt;
+  }
+  constexpr double kAlmostOne = 1.0 - 1e-12;  // atanh(1) is infinite
+  const double z = std::atanh(std::clamp(r, -kAlmostOne, kAlmostOne));
+  const double half = normal_quantile(confidence) *
+                      std::sqrt((1.0 + r * r / 2.0) / (static_cast<double>(x.size()) - 3.0));
+  return RankCorrelation{r, std::tanh(z - half), std::tanh(z + half)};
+}
 
 std::optional<WorkCounts> work_counts(const SassProfile& profile) {
   const std::int64_t flop =

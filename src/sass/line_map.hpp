@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/source_line.hpp"
-#include "ptx/module.hpp"
-#include "ptx/slice.hpp"
+#include "ptx/data_flow.hpp"
+#include "ptx/parse_ptx.hpp"
 #include "sass/listing.hpp"
 
 namespace fatune {

@@ -75,6 +75,44 @@ void nest(LoopForest& forest) {
   }
 }
 
+bool is_bulk_load(const Instruction& instruction) {
+  const std::string_view opcode = instruction.opcode();
+  return opcode == "UTMALDG" || opcode == "UBLKCP";
+}
+
+/// True if its only edge back is a branch for the lanes that have another value.
+bool is_uniform_loop(const SassFunction& function, const ControlFlow& flow, const Loop& loop) {
+  return loop.latches.size() == 1 &&
+         function.instructions[flow.blocks[loop.latches.front()].end - 1].mnemonic.starts_with(
+             "BRA.U.ANY");
+}
+
+bool is_within(const Loop& inner, const Loop& outer) {
+  return &inner != &outer && std::ranges::binary_search(outer.blocks, inner.header);
+}
+
+/// The bulk loads of each loop; 0 for a uniform loop, which counts as straight-line code.
+std::vector<std::size_t> loads_by_loop(const SassFunction& function, const ControlFlow& flow,
+                                       const LoopForest& forest) {
+  std::vector<std::size_t> loads;
+  for (const Loop& loop : forest.loops) {
+    loads.push_back(is_uniform_loop(function, flow, loop) ? 0
+                                                          : count_bulk_loads(function, flow, loop));
+  }
+  return loads;
+}
+
+/// True if the loop contains another loop with loads, or the main loop.
+bool is_around_another(const LoopForest& forest, std::size_t outer,
+                       const std::vector<std::size_t>& loads, std::optional<std::size_t> main) {
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    if ((loads[i] > 0 || i == main) && is_within(forest.loops[i], forest.loops[outer])) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 LoopForest find_loops(const ControlFlow& flow) {
@@ -117,26 +155,6 @@ std::optional<std::size_t> main_loop(const SassFunction& function, const Control
              : std::optional(static_cast<std::size_t>(std::distance(weights.begin(), most)));
 }
 
-namespace {
-
-bool is_bulk_load(const Instruction& instruction) {
-  const std::string_view opcode = instruction.opcode();
-  return opcode == "UTMALDG" || opcode == "UBLKCP";
-}
-
-/// True if its only edge back is a branch for the lanes that have another value.
-bool is_uniform_loop(const SassFunction& function, const ControlFlow& flow, const Loop& loop) {
-  return loop.latches.size() == 1 &&
-         function.instructions[flow.blocks[loop.latches.front()].end - 1].mnemonic.starts_with(
-             "BRA.U.ANY");
-}
-
-bool is_within(const Loop& inner, const Loop& outer) {
-  return &inner != &outer && std::ranges::binary_search(outer.blocks, inner.header);
-}
-
-}  // namespace
-
 std::size_t count_bulk_loads(const SassFunction& function, const ControlFlow& flow,
                              const Loop& loop) {
   std::size_t count = 0;
@@ -148,32 +166,6 @@ std::size_t count_bulk_loads(const SassFunction& function, const ControlFlow& fl
   }
   return count;
 }
-
-namespace {
-
-/// The bulk loads of each loop; 0 for a uniform loop, which counts as straight-line code.
-std::vector<std::size_t> loads_by_loop(const SassFunction& function, const ControlFlow& flow,
-                                       const LoopForest& forest) {
-  std::vector<std::size_t> loads;
-  for (const Loop& loop : forest.loops) {
-    loads.push_back(is_uniform_loop(function, flow, loop) ? 0
-                                                          : count_bulk_loads(function, flow, loop));
-  }
-  return loads;
-}
-
-/// True if the loop contains another loop with loads, or the main loop.
-bool is_around_another(const LoopForest& forest, std::size_t outer,
-                       const std::vector<std::size_t>& loads, std::optional<std::size_t> main) {
-  for (std::size_t i = 0; i < loads.size(); ++i) {
-    if ((loads[i] > 0 || i == main) && is_within(forest.loops[i], forest.loops[outer])) {
-      return true;
-    }
-  }
-  return false;
-}
-
-}  // namespace
 
 std::optional<std::size_t> producer_loop(const SassFunction& function, const ControlFlow& flow,
                                          const LoopForest& forest,

@@ -95,6 +95,40 @@ void count_instructions(const SassFunction& function, const ControlFlow& flow,
   profile.opcodes = sorted(opcodes);
 }
 
+CountChange change(std::string what, const SassCount& a, const SassCount& b) {
+  return {std::move(what), {a.main_loop, b.main_loop}, {a.total, b.total}};
+}
+
+std::vector<CountChange> greatest_first(std::vector<CountChange> changes) {
+  std::erase_if(changes, [](const CountChange& c) { return c.total.before + c.total.after == 0; });
+  const auto size = [](const CountChange& c) {
+    return std::pair(std::abs(c.main_loop.delta()), std::abs(c.total.delta()));
+  };
+  std::ranges::stable_sort(changes, std::ranges::greater(), size);
+  return changes;
+}
+
+auto heat(const LineCount& count) {
+  return std::tuple(count.own.main_loop, count.with_inlined.main_loop, count.own.total,
+                    count.with_inlined.total);
+}
+
+std::vector<LineCount> hottest_first(std::map<SourceLine, LineCount>&& counts) {
+  std::vector<LineCount> lines;
+  for (auto& [line, count] : counts) {
+    lines.push_back(std::move(count));
+  }
+  std::ranges::stable_sort(lines, std::ranges::greater(), heat);
+  return lines;
+}
+
+/// Removes repeated lines. A recursive function may be inlined into itself.
+SourceChain distinct(SourceChain chain) {
+  std::ranges::sort(chain);
+  chain.erase(std::unique(chain.begin(), chain.end()), chain.end());
+  return chain;
+}
+
 }  // namespace
 
 void add(SassCount& count, LoopPlace place, bool in_producer_loop) {
@@ -140,23 +174,6 @@ std::vector<std::string> unknown_opcodes(const SassProfile& profile) {
   return names;
 }
 
-namespace {
-
-CountChange change(std::string what, const SassCount& a, const SassCount& b) {
-  return {std::move(what), {a.main_loop, b.main_loop}, {a.total, b.total}};
-}
-
-std::vector<CountChange> greatest_first(std::vector<CountChange> changes) {
-  std::erase_if(changes, [](const CountChange& c) { return c.total.before + c.total.after == 0; });
-  const auto size = [](const CountChange& c) {
-    return std::pair(std::abs(c.main_loop.delta()), std::abs(c.total.delta()));
-  };
-  std::ranges::stable_sort(changes, std::ranges::greater(), size);
-  return changes;
-}
-
-}  // namespace
-
 std::vector<CountChange> class_changes(const SassProfile& a, const SassProfile& b) {
   std::vector<CountChange> changes;
   for (const OpcodeClassText& text : opcode_classes()) {
@@ -179,31 +196,6 @@ std::vector<CountChange> opcode_changes(const SassProfile& a, const SassProfile&
   }
   return greatest_first(std::move(changes));
 }
-
-namespace {
-
-auto heat(const LineCount& count) {
-  return std::tuple(count.own.main_loop, count.with_inlined.main_loop, count.own.total,
-                    count.with_inlined.total);
-}
-
-std::vector<LineCount> hottest_first(std::map<SourceLine, LineCount>&& counts) {
-  std::vector<LineCount> lines;
-  for (auto& [line, count] : counts) {
-    lines.push_back(std::move(count));
-  }
-  std::ranges::stable_sort(lines, std::ranges::greater(), heat);
-  return lines;
-}
-
-/// Removes repeated lines. A recursive function may be inlined into itself.
-SourceChain distinct(SourceChain chain) {
-  std::ranges::sort(chain);
-  chain.erase(std::unique(chain.begin(), chain.end()), chain.end());
-  return chain;
-}
-
-}  // namespace
 
 LineCounts count_lines(const Listing& listing, const SassFunction& function) {
   const std::vector<LoopPlace> places = loop_places(function);

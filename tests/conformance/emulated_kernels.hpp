@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "conformance/case.hpp"
-#include "ptx/module.hpp"
+#include "ptx/parse_ptx.hpp"
 
 namespace fatune::conformance {
 

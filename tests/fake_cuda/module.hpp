@@ -10,7 +10,7 @@
 
 #include "emulate/program.hpp"
 #include "fake_cuda/known_effects.hpp"
-#include "ptx/module.hpp"
+#include "ptx/parse_ptx.hpp"
 
 namespace fake_cuda {
 

@@ -7,10 +7,8 @@
 
 #include "core/error.hpp"
 #include "counters/counter_fields.hpp"
-#include "counters/derive.hpp"
 #include "counters/ncu.hpp"
-#include "counters/ncu_report.hpp"
-#include "counters/nsys_summary.hpp"
+#include "counters/profiler_tables.hpp"
 
 namespace {
 

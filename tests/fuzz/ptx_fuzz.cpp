@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "ptx/data_flow.hpp"
 #include "ptx/parse_ptx.hpp"
-#include "ptx/slice.hpp"
 
 namespace {
 

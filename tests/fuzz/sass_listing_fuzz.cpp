@@ -9,7 +9,6 @@
 #include "core/error.hpp"
 #include "sass/listing.hpp"
 #include "sass/listing_text.hpp"
-#include "sass/normal_form.hpp"
 #include "sass/profile.hpp"
 
 namespace {

@@ -9,7 +9,7 @@
 #include "app/run/compiling.hpp"
 #include "attention/error_rule.hpp"
 #include "core/task_pool.hpp"
-#include "emulation/finding_groups.hpp"
+#include "emulation/findings.hpp"
 #include "emulation/small_emulation.hpp"
 #include "engine/interrupt.hpp"
 #include "engine/results.hpp"

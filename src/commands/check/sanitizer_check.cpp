@@ -13,7 +13,6 @@
 #include "core/error.hpp"
 #include "data/file_tree.hpp"
 #include "process/find_tool.hpp"
-#include "sanitizer/race_groups.hpp"
 #include "sanitizer/sanitizer_report.hpp"
 
 namespace fatune {

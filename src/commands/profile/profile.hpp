@@ -14,7 +14,7 @@
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "counters/counter_fields.hpp"
-#include "counters/ncu_report.hpp"
+#include "counters/profiler_tables.hpp"
 #include "emit/list_reports.hpp"
 #include "emit/profile_report.hpp"
 #include "engine/counting_session.hpp"

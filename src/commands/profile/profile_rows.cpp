@@ -11,7 +11,6 @@
 #include "core/outcome.hpp"
 #include "core/ranges.hpp"
 #include "counters/counter_fields.hpp"
-#include "counters/derive.hpp"
 #include "engine/results.hpp"
 #include "plan/kernel_name.hpp"
 #include "plan/planner.hpp"

@@ -5,7 +5,6 @@
 #include "process/find_tool.hpp"
 #include "process/run_program.hpp"
 #include "sass/listing_text.hpp"
-#include "sass/normal_form.hpp"
 
 namespace fatune {
 namespace {

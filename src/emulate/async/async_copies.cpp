@@ -16,6 +16,55 @@ Actor actor_of(Execution& x, Warp& warp, const Pending& pending) {
   return {x, warp, x.program.instructions[pending.instruction], pending.lane};
 }
 
+/// Lands the copy if it has not, for agents that know `as`.
+void finish(Execution& x, Warp& warp, AsyncCopy& copy, Epoch as) {
+  if (!copy.landed) {
+    land(x, warp, copy);
+  }
+  if (x.setup.checks.race) {
+    x.block_of(warp).shared.note_landing(as, copy.destination, copy.bytes);
+  }
+}
+
+/// Marks the copy as done for threads that wait for the mbarrier.
+void track(Execution& x, Warp& warp, AsyncCopy& copy, Epoch as) {
+  finish(x, warp, copy, as);
+  const auto known = std::ranges::find_if(warp.tracked, [&](const TrackedCopies& other) {
+    return other.lane == copy.lane && other.as.agent() == as.agent();
+  });
+  TrackedCopies& tracked =
+      known != warp.tracked.end() ? *known : warp.tracked.emplace_back(TrackedCopies{});
+  tracked = {as, copy.group, copy.lane};
+}
+
+/// True if any of these lanes' copies is done. A lane's groups are in order, so checking its first
+/// copy suffices.
+template <typename Done>
+bool any_done(const std::vector<AsyncCopy>& copies, Mask lanes, const Done& done) {
+  for (auto copy = copies.begin(); copy != copies.end() && lanes != 0; ++copy) {
+    if (done(*copy)) {
+      return true;
+    }
+    lanes &= ~lane_bit(copy->lane);
+  }
+  return false;
+}
+
+void end_copies(Execution& x, Warp& warp, Mask lanes, std::uint32_t pending) {
+  const auto done = [&](const AsyncCopy& copy) {
+    return has_lane(lanes, copy.lane) && copy.group + pending < warp.committed[copy.lane];
+  };
+  if (!any_done(warp.copies, lanes, done)) {
+    return;
+  }
+  for (AsyncCopy& copy : warp.copies) {
+    if (done(copy)) {
+      finish(x, warp, copy, actor_of(x, warp, copy).accessor().epoch());
+    }
+  }
+  std::erase_if(warp.copies, done);
+}
+
 }  // namespace
 
 bool lands_at_issue(Execution& x) {
@@ -42,31 +91,6 @@ void land(Execution& x, Warp& warp, AsyncCopy& copy) {
     std::memcpy(to, from, copy.source_bytes);
   }
 }
-
-namespace {
-
-/// Lands the copy if it has not, for agents that know `as`.
-void finish(Execution& x, Warp& warp, AsyncCopy& copy, Epoch as) {
-  if (!copy.landed) {
-    land(x, warp, copy);
-  }
-  if (x.setup.checks.race) {
-    x.block_of(warp).shared.note_landing(as, copy.destination, copy.bytes);
-  }
-}
-
-/// Marks the copy as done for threads that wait for the mbarrier.
-void track(Execution& x, Warp& warp, AsyncCopy& copy, Epoch as) {
-  finish(x, warp, copy, as);
-  const auto known = std::ranges::find_if(warp.tracked, [&](const TrackedCopies& other) {
-    return other.lane == copy.lane && other.as.agent() == as.agent();
-  });
-  TrackedCopies& tracked =
-      known != warp.tracked.end() ? *known : warp.tracked.emplace_back(TrackedCopies{});
-  tracked = {as, copy.group, copy.lane};
-}
-
-}  // namespace
 
 void land_some(Execution& x, Warp& warp) {
   constexpr std::uint64_t kOneIn = 4;
@@ -114,38 +138,6 @@ bool arrive_next(Execution& x) {
   }
   return false;
 }
-
-namespace {
-
-/// True if any of these lanes' copies is done. A lane's groups are in order, so checking its first
-/// copy suffices.
-template <typename Done>
-bool any_done(const std::vector<AsyncCopy>& copies, Mask lanes, const Done& done) {
-  for (auto copy = copies.begin(); copy != copies.end() && lanes != 0; ++copy) {
-    if (done(*copy)) {
-      return true;
-    }
-    lanes &= ~lane_bit(copy->lane);
-  }
-  return false;
-}
-
-void end_copies(Execution& x, Warp& warp, Mask lanes, std::uint32_t pending) {
-  const auto done = [&](const AsyncCopy& copy) {
-    return has_lane(lanes, copy.lane) && copy.group + pending < warp.committed[copy.lane];
-  };
-  if (!any_done(warp.copies, lanes, done)) {
-    return;
-  }
-  for (AsyncCopy& copy : warp.copies) {
-    if (done(copy)) {
-      finish(x, warp, copy, actor_of(x, warp, copy).accessor().epoch());
-    }
-  }
-  std::erase_if(warp.copies, done);
-}
-
-}  // namespace
 
 void await_copies(Execution& x, Warp& warp, Mask lanes, std::uint32_t pending) {
   end_copies(x, warp, lanes, pending);

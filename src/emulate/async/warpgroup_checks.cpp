@@ -67,12 +67,12 @@ void check_product(const Executing& at, const WatchedUses& uses) {
 
 }  // namespace
 
-WarpgroupTrace::Product WarpgroupTrace::issue(std::size_t warp, const Product& product) {
+IssuedProduct WarpgroupTrace::issue(std::size_t warp, const IssuedProduct& product) {
   const std::uint64_t number = issued_[warp]++;
   if (number == first_ + products_.size()) {
     products_.push_back(product);
   }
-  const Product expected = products_[number - first_];
+  const IssuedProduct expected = products_[number - first_];
   for (; first_ < *std::ranges::min_element(issued_); ++first_) {
     products_.pop_front();
   }
@@ -88,7 +88,7 @@ bool WarpgroupTrace::left_alone(std::size_t warp) const {
   return false;
 }
 
-const WarpgroupTrace::Product* WarpgroupTrace::next(std::size_t warp) const {
+const IssuedProduct* WarpgroupTrace::next(std::size_t warp) const {
   const std::uint64_t number = issued_[warp];
   return number < first_ + products_.size() ? &products_[number - first_] : nullptr;
 }
@@ -102,8 +102,8 @@ void trace_product(const Executing& at, const AsyncProduct& product) {
     });
   }
   WarpgroupTrace& trace = trace_of(at.x, at.warp);
-  const WarpgroupTrace::Product own{product.instruction, product.a, product.b, product.accumulates};
-  const WarpgroupTrace::Product expected = trace.issue(place_of(at.warp), own);
+  const IssuedProduct& own = product;
+  const IssuedProduct expected = trace.issue(place_of(at.warp), own);
   if (trace.left_alone(place_of(at.warp))) {
     report([] {
       return std::string("a warp of the warpgroup has ended, and takes no part in this product");

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "emulate/program.hpp"
+#include "emulate/warp.hpp"
 
 // What wgmma demands of a kernel: PTX ISA 9.0, section 9.7.15. All four warps of a warpgroup must
 // execute the same wgmma.mma_async. Its registers (the sums, and A if it is in registers) must not
@@ -14,36 +14,24 @@
 namespace fatune::emulate {
 
 class Execution;
-struct AsyncProduct;
 struct Executing;
-struct Warp;
 
 inline constexpr std::size_t kWarpgroup = 4;
 
 /// The products that some, but not all, warps of a warpgroup have issued.
 class WarpgroupTrace {
  public:
-  /// The properties of a product that must be the same in all four warps.
-  struct Product {
-    std::uint32_t instruction = 0;
-    std::uint64_t a = 0;
-    std::uint64_t b = 0;
-    bool accumulates = false;
-
-    friend bool operator==(const Product&, const Product&) = default;
-  };
-
   /// Records a product of the warp. Returns the product that others have issued in its place, or
   /// `product` if the warp is the first.
-  Product issue(std::size_t warp, const Product& product);
+  IssuedProduct issue(std::size_t warp, const IssuedProduct& product);
   void end(std::size_t warp) { ended_[warp] = true; }
   /// True if some warp of the warpgroup has ended without issuing this warp's last product.
   [[nodiscard]] bool left_alone(std::size_t warp) const;
   /// The next product that others have issued and this warp has not; null: none.
-  [[nodiscard]] const Product* next(std::size_t warp) const;
+  [[nodiscard]] const IssuedProduct* next(std::size_t warp) const;
 
  private:
-  std::deque<Product> products_;
+  std::deque<IssuedProduct> products_;
   std::uint64_t first_ = 0;  ///< number of the first of `products_`
   std::array<std::uint64_t, kWarpgroup> issued_{};
   std::array<bool, kWarpgroup> ended_{};

@@ -8,7 +8,6 @@
 
 #include "core/error.hpp"
 #include "core/text_parts.hpp"
-#include "emulate/decode/literal.hpp"
 #include "emulate/decode/scalar_type.hpp"
 #include "emulate/memory/memory_access.hpp"
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "emulate/program.hpp"
-#include "ptx/module.hpp"
+#include "ptx/parse_ptx.hpp"
 
 namespace fatune::emulate {
 

@@ -7,8 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/text_parts.hpp"
-#include "emulate/decode/literal.hpp"
-#include "emulate/decode/names.hpp"
+#include "emulate/decode/scalar_type.hpp"
 
 namespace fatune::emulate {
 namespace {
@@ -30,12 +29,12 @@ std::string_view without(std::string_view text, char open, char close) {
 
 }  // namespace
 
-Decoder::Decoder(std::string_view opcode, std::vector<std::string> operands, Names& names,
+Decoder::Decoder(std::string_view opcode, std::vector<std::string> operands, Names& known,
                  std::string where)
-    : opcode_(opcode),
+    : names(known),
+      opcode_(opcode),
       parts_(parts_of(opcode_)),
       operands_(std::move(operands)),
-      names_(names),
       where_(std::move(where)) {
   if (parts_.empty()) {
     malformed("the opcode is missing");
@@ -93,7 +92,7 @@ const std::string& Decoder::operand(std::size_t index) const {
 }
 
 Operand Decoder::register_named(std::string_view name, ScalarType type) const {
-  const Names::Register* const found = names_.find_register(name);
+  const Names::Register* const found = names.find_register(name);
   if (found == nullptr || found->type == ScalarType::pred) {
     malformed(fmt::format("there is no register '{}'", name));
   }
@@ -103,27 +102,23 @@ Operand Decoder::register_named(std::string_view name, ScalarType type) const {
   return found->operand;
 }
 
-Operand Decoder::destination_named(std::string_view name, ScalarType type) const {
+Decoder& Decoder::to(std::string_view name, ScalarType type) {
   if (name == "_") {
-    return names_.unread();
+    return add(names.unread());
   }
-  const Names::Register* const found = names_.find_register(name);
+  const Names::Register* const found = names.find_register(name);
   if (found != nullptr && found->read_only) {
     malformed(fmt::format("'{}' cannot be written", name));
   }
-  return register_named(name, type);
-}
-
-Operand Decoder::destination(std::size_t index, ScalarType type) const {
-  return destination_named(operand(index), type);
+  return add(register_named(name, type));
 }
 
 Decoder& Decoder::to_all(std::size_t index, ScalarType type, std::size_t count,
                          std::string_view what) {
-  const std::vector<std::string> names = split_operands(without(operand(index), '{', '}'));
-  malformed_if(names.size() != count, what);
-  for (const std::string& name : names) {
-    add(destination_named(name, type));
+  const std::vector<std::string> destinations = split_operands(without(operand(index), '{', '}'));
+  malformed_if(destinations.size() != count, what);
+  for (const std::string& name : destinations) {
+    to(name, type);
   }
   return *this;
 }
@@ -146,15 +141,15 @@ Decoder& Decoder::use(Handler handler, ScalarType type, std::initializer_list<Sc
 }
 
 Operand Decoder::predicate_named(std::string_view name) const {
-  const Names::Register* const found = names_.find_register(name);
+  const Names::Register* const found = names.find_register(name);
   if (found == nullptr || found->type != ScalarType::pred) {
     malformed(fmt::format("there is no predicate '{}'", name));
   }
   return found->operand;
 }
 
-Operand Decoder::predicate_or_nowhere(std::string_view name) const {
-  return name.empty() || name == "_" ? Operand{kNowhere, false} : predicate_named(name);
+Decoder& Decoder::may_set(std::string_view name) {
+  return name.empty() || name == "_" ? add({kNowhere, false}) : sets(name);
 }
 
 std::pair<std::string_view, std::string_view> Decoder::pair(std::size_t index) const {
@@ -163,38 +158,32 @@ std::pair<std::string_view, std::string_view> Decoder::pair(std::size_t index) c
   return {trim(first), trim(second)};
 }
 
-Operand Decoder::carry() const { return names_.carry(); }
-
 Operand Decoder::value_of(std::string_view text, ScalarType type) const {
   const bool wide = size_of(type) == 8;
-  if (names_.find_register(text) != nullptr) {
+  if (names.find_register(text) != nullptr) {
     return register_named(text, type);
   }
   if (const auto bits = literal_bits(text, type)) {
     const int bytes = size_of(type);
     const std::uint64_t mask =
         bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1;
-    return names_.constant(*bits & mask, wide);
+    return names.constant(*bits & mask, wide);
   }
-  if (const std::uint64_t* const address = names_.find_symbol(text)) {
-    return names_.constant(*address, wide);
+  if (const std::uint64_t* const address = names.find_symbol(text)) {
+    return names.constant(*address, wide);
   }
   malformed(fmt::format("'{}' is neither a register nor a constant nor a variable", text));
 }
 
-Operand Decoder::value(std::size_t index, ScalarType type) const {
-  return value_of(operand(index), type);
-}
-
-Operand Decoder::condition(std::size_t index) const {
+Decoder& Decoder::asks(std::size_t index) {
   const std::string_view text = operand(index);
   if (const auto bits = literal_bits(text, ScalarType::pred)) {
-    return {*bits != 0 ? 1U : 0U, true};
+    return add({*bits != 0 ? 1U : 0U, true});
   }
   const bool negated = text.starts_with('!');
   Operand condition = predicate_named(trim(text.substr(negated ? 1 : 0)));
   condition.negated = negated;
-  return condition;
+  return add(condition);
 }
 
 std::vector<Operand> Decoder::values_named(std::string_view all, ScalarType type) const {
@@ -207,7 +196,7 @@ std::vector<Operand> Decoder::values_named(std::string_view all, ScalarType type
 
 bool Decoder::is_wide(std::size_t index) const {
   for (const std::string& text : split_operands(without(operand(index), '{', '}'))) {
-    if (const Names::Register* const found = names_.find_register(text)) {
+    if (const Names::Register* const found = names.find_register(text)) {
       return size_of(found->type) == 8;
     }
   }
@@ -236,10 +225,6 @@ std::vector<std::string> Decoder::bracketed(std::size_t index) const {
   return split_operands(without(operand(index), '[', ']'));
 }
 
-Operand Decoder::constant(std::uint64_t bits, bool wide) const {
-  return names_.constant(bits, wide);
-}
-
 AddressOperand Decoder::address_named(std::string_view all) const {
   const std::size_t plus = all.find('+');
   const std::string_view base = trim(all.substr(0, plus));
@@ -251,21 +236,17 @@ AddressOperand Decoder::address_named(std::string_view all) const {
     }
     address.offset = static_cast<std::int64_t>(*offset);
   }
-  const Names::Register* const found = names_.find_register(base);
+  const Names::Register* const found = names.find_register(base);
   address.wide = found == nullptr || size_of(found->type) == 8;
   address.base = value_of(base, address.wide ? ScalarType::b64 : ScalarType::b32);
   address.base.wide = address.wide;
   return address;
 }
 
-std::optional<std::uint64_t> Decoder::call_parameter(std::string_view name) const {
-  return names_.find_call_parameter(name);
-}
-
 std::vector<std::int32_t> Decoder::branch_targets(std::size_t index) const {
   std::vector<std::int32_t> targets;
-  for (const std::string& label : names_.branch_targets(operand(index))) {
-    targets.push_back(names_.find_label(label));
+  for (const std::string& label : names.branch_targets(operand(index))) {
+    targets.push_back(names.find_label(label));
     if (targets.back() < 0) {
       malformed(fmt::format("there is no label '{}'", label));
     }
@@ -277,7 +258,7 @@ std::vector<std::int32_t> Decoder::branch_targets(std::size_t index) const {
 }
 
 void Decoder::branch_target(std::size_t index) {
-  result.target = names_.find_label(operand(index));
+  result.target = names.find_label(operand(index));
   if (result.target < 0) {
     malformed(fmt::format("there is no label '{}'", operand(index)));
   }

@@ -8,13 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "emulate/decode/scalar_type.hpp"
+#include "emulate/decode/names.hpp"
 #include "emulate/memory/memory_order.hpp"
 #include "emulate/program.hpp"
 
 namespace fatune::emulate {
-
-class Names;
 
 /// An address operand: "[%rd1+16]".
 struct AddressOperand {
@@ -28,7 +26,7 @@ struct AddressOperand {
 /// statement and its line.
 class Decoder {
  public:
-  Decoder(std::string_view opcode, std::vector<std::string> operands, Names& names,
+  Decoder(std::string_view opcode, std::vector<std::string> operands, Names& known,
           std::string where);
 
   [[nodiscard]] const std::string& opcode() const { return opcode_; }
@@ -44,23 +42,14 @@ class Decoder {
   [[nodiscard]] std::optional<std::size_t> one_of(
       std::initializer_list<std::string_view> modifiers) const;
 
+  [[nodiscard]] Operand predicate_named(std::string_view name) const;
   [[nodiscard]] std::size_t operand_count() const { return operands_.size(); }
   [[nodiscard]] const std::string& operand(std::size_t index) const;
-  /// The destination of a result: a writable register. "_" is a register that is never read.
-  [[nodiscard]] Operand destination(std::size_t index, ScalarType type) const;
-  [[nodiscard]] Operand destination_named(std::string_view name, ScalarType type) const;
-  /// A register, an immediate value of that type, or the address of a variable.
-  [[nodiscard]] Operand value(std::size_t index, ScalarType type) const;
-  /// A predicate that the instruction reads: "%p1", "!%p1", or an immediate value. See
-  /// condition_of().
-  [[nodiscard]] Operand condition(std::size_t index) const;
   [[nodiscard]] AddressOperand address(std::size_t index) const;
   /// The address in the text between the brackets.
   [[nodiscard]] AddressOperand address_named(std::string_view text) const;
   /// The parts of "[%rd1, {%r1, %r2}]": "%rd1" and "{%r1, %r2}".
   [[nodiscard]] std::vector<std::string> bracketed(std::size_t index) const;
-  /// A constant with the same bits in all lanes.
-  [[nodiscard]] Operand constant(std::uint64_t bits, bool wide) const;
   /// The values of "{%r1, %r2}", or of one register.
   [[nodiscard]] std::vector<Operand> values_named(std::string_view text, ScalarType type) const;
   /// True if the first register of an operand has 64 bits. Loads and stores may use registers wider
@@ -70,16 +59,8 @@ class Decoder {
   /// An immediate value from 0 to `most`. `what` describes it in errors.
   [[nodiscard]] std::uint32_t count(std::size_t index, std::int64_t most,
                                     std::string_view what) const;
-  [[nodiscard]] Operand register_named(std::string_view name, ScalarType type) const;
-  [[nodiscard]] Operand predicate_named(std::string_view name) const;
-  /// A predicate, or kNowhere for "_" or an empty name.
-  [[nodiscard]] Operand predicate_or_nowhere(std::string_view name) const;
   /// "%r1" and "%p1" of "%r1|%p1". The second is empty if it is missing.
   [[nodiscard]] std::pair<std::string_view, std::string_view> pair(std::size_t index) const;
-  /// CC.CF: the carry from add.cc and similar instructions to addc and similar ones.
-  [[nodiscard]] Operand carry() const;
-  /// The address of a call's parameter in local memory; empty: the name is not a parameter.
-  [[nodiscard]] std::optional<std::uint64_t> call_parameter(std::string_view name) const;
   /// The positions of the labels of a .branchtargets list. The operand is the list's name.
   [[nodiscard]] std::vector<std::int32_t> branch_targets(std::size_t index) const;
   /// Sets result.target to the position of this operand's label.
@@ -99,6 +80,7 @@ class Decoder {
     }
   }
 
+  Names& names;
   Instruction result;
   std::vector<Operand> result_operands;
 
@@ -109,13 +91,21 @@ class Decoder {
     result.variant = static_cast<std::uint32_t>(variant);
     return *this;
   }
-  // These add an operand that is given by its index: a destination, a value, an address, a
-  // predicate that the instruction sets, and one that it reads.
-  Decoder& to(std::size_t index, ScalarType type) { return add(destination(index, type)); }
-  Decoder& from(std::size_t index, ScalarType type) { return add(value(index, type)); }
+  /// Adds a destination: a writable register. "_" is a register that is never read.
+  Decoder& to(std::size_t index, ScalarType type) { return to(operand(index), type); }
+  Decoder& to(std::string_view name, ScalarType type);
+  /// Adds a register, an immediate value of that type, or the address of a variable.
+  Decoder& from(std::size_t index, ScalarType type) { return add(value_of(operand(index), type)); }
+  /// Adds an address. See add_address.
   Decoder& at(std::size_t index) { return add_address(address(index)); }
-  Decoder& sets(std::size_t index) { return add(predicate_named(operand(index))); }
-  Decoder& asks(std::size_t index) { return add(condition(index)); }
+  /// Adds a predicate that the instruction sets.
+  Decoder& sets(std::size_t index) { return sets(operand(index)); }
+  Decoder& sets(std::string_view name) { return add(predicate_named(name)); }
+  /// The same, or kNowhere for "_" or an empty name.
+  Decoder& may_set(std::string_view name);
+  /// Adds a predicate that the instruction reads: "%p1", "!%p1", or an immediate value. See
+  /// condition_of().
+  Decoder& asks(std::size_t index);
   /// Adds the destinations or values of "{%r1, %r2}", of which there must be `count`.
   Decoder& to_all(std::size_t index, ScalarType type, std::size_t count,
                   std::string_view what = "wrong number of registers");
@@ -131,7 +121,7 @@ class Decoder {
   }
   /// Adds two operands: the base and the offset. See Execution::address.
   Decoder& add_address(const AddressOperand& address) {
-    return add(address.base).add(constant(static_cast<std::uint64_t>(address.offset), true));
+    return add(address.base).add(names.constant(static_cast<std::uint64_t>(address.offset), true));
   }
   /// Makes the lanes that the operand at `members` names execute the instruction together.
   void gather(std::uint8_t members) {
@@ -156,12 +146,12 @@ class Decoder {
 
  private:
   [[nodiscard]] Operand value_of(std::string_view text, ScalarType type) const;
+  [[nodiscard]] Operand register_named(std::string_view name, ScalarType type) const;
 
   std::string opcode_;
   std::vector<std::string_view> parts_;
   std::vector<ScalarType> types_;
   std::vector<std::string> operands_;
-  Names& names_;
   std::string where_;
 };
 

@@ -10,7 +10,7 @@
 #include "emulate/decode/declarations.hpp"
 #include "emulate/decode/scalar_type.hpp"
 #include "emulate/program.hpp"
-#include "ptx/module.hpp"
+#include "ptx/parse_ptx.hpp"
 
 namespace fatune::emulate {
 

@@ -113,6 +113,21 @@ struct Knowledge {
   }
 };
 
+/// The kind of an access. Copies and products make asynchronous accesses.
+enum class AccessKind : std::uint8_t { read, write, async_read, async_write };
+
+/// One access of one lane.
+struct AccessEnd {
+  const Instruction* instruction = nullptr;  ///< null: there was none
+  Agent agent = 0;                           ///< a warp or its multiplier
+  std::uint8_t lane = 0;
+  AccessKind kind = AccessKind::read;
+
+  friend constexpr bool operator==(const AccessEnd&, const AccessEnd&) = default;
+  /// A mark that no access has.
+  static constexpr AccessEnd nobody() { return {nullptr, ~Agent{0}, 0, AccessKind::read}; }
+};
+
 /// An accessing agent, and its knowledge of what has come before.
 struct Accessor {
   Agent agent = 0;
@@ -124,8 +139,12 @@ struct Accessor {
   bool together = false;
 
   [[nodiscard]] Epoch epoch() const { return {known->of(agent), agent, lane}; }
-  /// True if an access comes before everything that this accessor does now.
-  [[nodiscard]] bool follows(Epoch before) const {
+  [[nodiscard]] AccessEnd end(AccessKind kind) const {
+    return {instruction, agent, static_cast<std::uint8_t>(lane), kind};
+  }
+  /// True if an access comes before everything that this accessor does now. Inlined: it is called
+  /// for every word of every access.
+  [[nodiscard, gnu::always_inline]] bool follows(Epoch before) const {
     if (before.never() || (before.agent() == agent && before.lane() == lane)) {
       return true;
     }

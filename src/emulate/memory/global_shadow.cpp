@@ -21,11 +21,6 @@ void name_end(const AccessEnds& ends, std::optional<GlobalRace>& race) {
   }
 }
 
-AccessEnd own_end(const GlobalAccessor& who, AccessKind kind) {
-  return {who.thread.instruction, who.thread.agent, static_cast<std::uint8_t>(who.thread.lane),
-          kind};
-}
-
 std::optional<GlobalRace> find_race(const std::optional<Plane>& plane, const GlobalAccessor& who,
                                     std::uint32_t offset, std::uint32_t count, bool writes) {
   const auto unordered = [&](GlobalEpoch access) { return !who.follows(access); };
@@ -61,39 +56,23 @@ GlobalShadow::Planes* GlobalShadow::planes_of(const GlobalAccessor& who, std::si
   return &planes;
 }
 
-std::optional<GlobalRace> GlobalShadow::note_read(const GlobalAccessor& who, std::size_t allocation,
-                                                  std::size_t size, std::uint64_t offset,
-                                                  std::uint32_t count) {
-  Planes* const planes = planes_of(who, allocation, size);
-  if (planes == nullptr) {
-    return std::nullopt;
-  }
-  const auto at = static_cast<std::uint32_t>(offset);
-  mark(planes->reads, who, size, at, count);
-  auto race = find_race(planes->writes, who, at, count, true);
-  if (planes->ends) {
-    name_end(*planes->ends, race);
-    planes->ends->note_read(own_end(who, AccessKind::read), at, count);
-  }
-  return race;
-}
-
-std::optional<GlobalRace> GlobalShadow::note_write(const GlobalAccessor& who,
-                                                   std::size_t allocation, std::size_t size,
-                                                   std::uint64_t offset, std::uint32_t count) {
+std::optional<GlobalRace> GlobalShadow::note(const GlobalAccessor& who, std::size_t allocation,
+                                             std::size_t size, std::uint64_t offset,
+                                             std::uint32_t count, bool writes) {
   Planes* const planes = planes_of(who, allocation, size);
   if (planes == nullptr) {
     return std::nullopt;
   }
   const auto at = static_cast<std::uint32_t>(offset);
   auto race = find_race(planes->writes, who, at, count, true);
-  if (!race) {
+  if (writes && !race) {
     race = find_race(planes->reads, who, at, count, false);
   }
-  mark(planes->writes, who, size, at, count);
+  mark(writes ? planes->writes : planes->reads, who, size, at, count);
   if (planes->ends) {
     name_end(*planes->ends, race);
-    planes->ends->note_write(own_end(who, AccessKind::write), at, count);
+    const AccessEnd own = who.thread.end(writes ? AccessKind::write : AccessKind::read);
+    writes ? planes->ends->note_write(own, at, count) : planes->ends->note_read(own, at, count);
   }
   return race;
 }

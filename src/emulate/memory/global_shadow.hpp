@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "emulate/memory/access_ends.hpp"
 #include "emulate/memory/clocks.hpp"
 #include "emulate/memory/shadow_plane.hpp"
 
@@ -71,14 +70,11 @@ class GlobalShadow {
   /// If true, races name the instruction of the other access, except in allocations of many
   /// megabytes.
   void keep_ends(bool keep) { keeps_ends_ = keep; }
-  /// Records a read of an allocation of `size` bytes, given by its number, even if the read is
+  /// Records a read or a write of an allocation of `size` bytes, given by its number, even if it is
   /// wrong.
-  [[nodiscard]] std::optional<GlobalRace> note_read(const GlobalAccessor& who,
-                                                    std::size_t allocation, std::size_t size,
-                                                    std::uint64_t offset, std::uint32_t count);
-  [[nodiscard]] std::optional<GlobalRace> note_write(const GlobalAccessor& who,
-                                                     std::size_t allocation, std::size_t size,
-                                                     std::uint64_t offset, std::uint32_t count);
+  [[nodiscard]] std::optional<GlobalRace> note(const GlobalAccessor& who, std::size_t allocation,
+                                               std::size_t size, std::uint64_t offset,
+                                               std::uint32_t count, bool writes);
 
  private:
   using Plane = ShadowPlane<GlobalEpoch>;

@@ -171,8 +171,7 @@ void note_global(const Actor& by, const Allocation& allocation, std::uint64_t of
   const GlobalAccessor who{by.x.cluster, by.accessor()};
   const std::size_t index = by.x.global.index_of(allocation);
   const std::size_t size = allocation.bytes.size();
-  const auto race = reads ? by.x.launch.shadow.note_read(who, index, size, offset, bytes)
-                          : by.x.launch.shadow.note_write(who, index, size, offset, bytes);
+  const auto race = by.x.launch.shadow.note(who, index, size, offset, bytes, !reads);
   if (race) {
     by.report(FindingKind::race, [&] {
       const std::string where = by.x.global.describe(allocation.address + race->offset);

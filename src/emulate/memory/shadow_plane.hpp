@@ -3,12 +3,48 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
-#include "emulate/memory/zeroed_allocator.hpp"
+#include <sys/mman.h>
+
+#include "emulate/memory/clocks.hpp"
 
 namespace fatune::emulate {
+
+/// An allocator of zeroed memory whose pages exist only once they are touched. The memory of a
+/// launch is mostly left alone: often one head of many is run. `Value{}` must be all zero bits;
+/// a container's new elements are Value{}.
+template <typename Value>
+struct ZeroedAllocator {
+  static_assert(std::is_trivially_copyable_v<Value> && std::is_trivially_destructible_v<Value>);
+  using value_type = Value;
+
+  ZeroedAllocator() = default;
+  template <typename Other>
+  explicit ZeroedAllocator(const ZeroedAllocator<Other>&) {}
+
+  [[nodiscard]] Value* allocate(std::size_t count) {
+    void* const memory = mmap(nullptr, count * sizeof(Value), PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {  // NOLINT
+      throw std::bad_alloc();
+    }
+    return static_cast<Value*>(memory);
+  }
+  void deallocate(Value* memory, std::size_t count) { munmap(memory, count * sizeof(Value)); }
+
+  /// Leaves a new element as it is: zero.
+  void construct(Value*) {}
+  template <typename... From>
+  void construct(Value* at, From&&... from) {
+    ::new (at) Value(static_cast<From&&>(from)...);
+  }
+
+  bool operator==(const ZeroedAllocator&) const = default;
+};
 
 /// A mark for every byte of a memory. The 4 bytes of a word mostly have the same mark. It is then
 /// stored once for the word, which makes the plane fast. Mark{} must be all zero bits.
@@ -109,6 +145,53 @@ class ShadowPlane {
   Marks words_;
   Marks bytes_;  ///< marks for mixed words; empty until there is one
   Mark mixed_;
+};
+
+/// The last writer and the last reader of each byte of a memory, kept in step with the marks of
+/// that memory. Epochs (clocks.hpp) do not contain the instructions: that would slow down every
+/// run, and only findings need them.
+class AccessEnds {
+ public:
+  explicit AccessEnds(std::size_t bytes) : bytes_(bytes) {}
+
+  void note_write(const AccessEnd& by, std::uint32_t offset, std::uint32_t count) {
+    fill(writes_, by, offset, count);
+  }
+  void note_read(const AccessEnd& by, std::uint32_t offset, std::uint32_t count) {
+    reads_.resize(std::max<std::size_t>(reads_.size(), by.agent + std::size_t{1}));
+    fill(reads_[by.agent], by, offset, count);
+  }
+  /// Records that a copy or product begins to read.
+  void begin_async_read(const AccessEnd& by, std::uint32_t offset, std::uint32_t count) {
+    fill(async_reads_, by, offset, count);
+  }
+  [[nodiscard]] AccessEnd writer(std::uint32_t offset) const { return at(writes_, offset); }
+  /// The last read by the agent.
+  [[nodiscard]] AccessEnd reader(Agent agent, std::uint32_t offset) const {
+    return agent < reads_.size() ? at(reads_[agent], offset) : AccessEnd{};
+  }
+  /// The copy or product that was the last one to begin reading.
+  [[nodiscard]] AccessEnd async_reader(std::uint32_t offset) const {
+    return at(async_reads_, offset);
+  }
+
+ private:
+  using Plane = std::optional<ShadowPlane<AccessEnd>>;
+
+  static AccessEnd at(const Plane& plane, std::uint32_t offset) {
+    return plane ? plane->at(offset) : AccessEnd{};
+  }
+  void fill(Plane& plane, const AccessEnd& by, std::uint32_t offset, std::uint32_t count) {
+    if (!plane) {
+      plane.emplace(bytes_, AccessEnd::nobody());
+    }
+    plane->fill(offset, count, by);
+  }
+
+  std::size_t bytes_;
+  Plane writes_;
+  Plane async_reads_;
+  std::vector<Plane> reads_;  ///< indexed by agent
 };
 
 }  // namespace fatune::emulate

@@ -35,23 +35,13 @@ std::optional<SharedFault> SharedMemory::worst_fault(const Accessor& who, std::u
   return std::nullopt;
 }
 
-std::optional<AccessEnd> SharedMemory::other_end(const SharedFault& fault) const {
-  using Kind = SharedFault::Kind;
-  if (!ends_ || fault.kind == Kind::uninitialised) {
-    return std::nullopt;
-  }
-  if (fault.kind == Kind::being_read) {
-    return ends_->async_reader(fault.offset);
-  }
-  return fault.other_writes ? ends_->writer(fault.offset)
-                            : ends_->reader(fault.other.agent(), fault.offset);
-}
-
 std::optional<SharedFault> SharedMemory::find_fault(const Accessor& who, std::uint32_t offset,
                                                     std::uint32_t count, bool writes) const {
   std::optional<SharedFault> fault = worst_fault(who, offset, count, writes);
-  if (fault) {
-    fault->by = other_end(*fault);
+  if (fault && ends_ && fault->kind != SharedFault::Kind::uninitialised) {
+    fault->by = fault->kind == SharedFault::Kind::being_read ? ends_->async_reader(fault->offset)
+                : fault->other_writes                        ? ends_->writer(fault->offset)
+                                      : ends_->reader(fault->other.agent(), fault->offset);
   }
   return fault;
 }
@@ -78,7 +68,7 @@ std::optional<SharedFault> SharedMemory::begin_async_read(const Accessor& who,
     ++async_reads_[i];
   }
   if (ends_) {
-    ends_->begin_async_read(end_of(who, AccessKind::async_read), offset, count);
+    ends_->begin_async_read(who.end(AccessKind::async_read), offset, count);
   }
   if (const auto fault = find_read_fault(who, offset, count)) {
     return fault;

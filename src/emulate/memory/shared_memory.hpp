@@ -6,7 +6,6 @@
 #include <optional>
 #include <vector>
 
-#include "emulate/memory/access_ends.hpp"
 #include "emulate/memory/clocks.hpp"
 #include "emulate/memory/shadow_plane.hpp"
 
@@ -93,13 +92,10 @@ class SharedMemory {
 
   [[nodiscard]] static bool in_flight(Epoch write) { return (write.lane() & kInFlight) != 0; }
 
-  static AccessEnd end_of(const Accessor& who, AccessKind kind) {
-    return {who.instruction, who.agent, static_cast<std::uint8_t>(who.lane), kind};
-  }
   void keep_writer(const Accessor& who, AccessKind kind, std::uint32_t offset,
                    std::uint32_t count) {
     if (ends_) [[unlikely]] {
-      ends_->note_write(end_of(who, kind), offset, count);
+      ends_->note_write(who.end(kind), offset, count);
     }
   }
 
@@ -110,7 +106,7 @@ class SharedMemory {
     }
     reads->fill(offset, count, who.epoch());
     if (ends_) [[unlikely]] {
-      ends_->note_read(end_of(who, kind), offset, count);
+      ends_->note_read(who.end(kind), offset, count);
     }
   }
 
@@ -144,7 +140,6 @@ class SharedMemory {
                                                       std::uint32_t count, bool writes) const;
   [[nodiscard]] std::optional<SharedFault> worst_fault(const Accessor& who, std::uint32_t offset,
                                                        std::uint32_t count, bool writes) const;
-  [[nodiscard]] std::optional<AccessEnd> other_end(const SharedFault& fault) const;
 
   std::vector<std::uint8_t> bytes_;
   Plane writes_;

@@ -72,11 +72,11 @@ void decode_lop3(Decoder& d) {
   d.unsupported_if(d.operand_count() != (logic ? 6U : 5U), "this form");
   const auto [to, test] = d.pair(0);
   d.handle(&truth_table, d.immediate(4) & 0xff);
-  d.add(d.destination_named(to, b32)).from(1, b32).from(2, b32).from(3, b32);
+  d.to(to, b32).from(1, b32).from(2, b32).from(3, b32);
   if (logic) {
     d.result.handler = *logic == 1 ? &truth_table_and_test<Update::conjunction>
                                    : &truth_table_and_test<Update::disjunction>;
-    d.add(d.predicate_named(test.empty() ? to : test)).asks(5);
+    d.sets(test.empty() ? to : test).asks(5);
   }
 }
 

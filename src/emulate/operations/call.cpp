@@ -304,7 +304,7 @@ std::vector<Operand> places_of(const Decoder& d, std::string_view list, std::siz
   std::vector<Operand> places;
   d.unsupported_if(list.size() < 2 || list.front() != '(' || list.back() != ')', "this form");
   for (const std::string& name : split_operands(list.substr(1, list.size() - 2))) {
-    const auto parameter = d.call_parameter(name);
+    const auto parameter = d.names.find_call_parameter(name);
     if (!parameter) {
       d.malformed(fmt::format("there is no parameter '{}'", name));
     }

@@ -70,8 +70,8 @@ void decode_shfl(Decoder& d) {
   const auto mode = d.one_of({"up", "down", "bfly", "idx"});
   d.unsupported_if(!d.has("sync") || !mode || d.operand_count() != 5, "only shfl.sync");
   const auto [to, in_range] = d.pair(0);
-  d.handle(&shuffle, *mode).add(d.destination_named(to, b32));
-  d.add(d.predicate_or_nowhere(in_range)).from(1, b32).from(2, b32).from(3, b32).from(4, b32);
+  d.handle(&shuffle, *mode).to(to, b32);
+  d.may_set(in_range).from(1, b32).from(2, b32).from(3, b32).from(4, b32);
   d.gather(5);
 }
 
@@ -122,7 +122,7 @@ void elect(const Step& step) {
 void decode_elect(Decoder& d) {
   const auto [leader, elected] = d.pair(0);
   d.malformed_if(!d.has("sync") || elected.empty(), "elect.sync needs a lane and a predicate");
-  d.handle(&elect).add(d.destination_named(leader, b32)).add(d.predicate_named(elected));
+  d.handle(&elect).to(leader, b32).sets(elected);
   d.from(1, b32).gather(2);
 }
 
@@ -171,8 +171,8 @@ void decode_match(Decoder& d) {
   const bool wide = d.type() == b64;
   d.handle(*kind == 0 ? (wide ? &match_any<std::uint64_t> : &match_any<std::uint32_t>)
                       : (wide ? &match_all<std::uint64_t> : &match_all<std::uint32_t>));
-  d.add(d.destination_named(to, b32)).from(1, d.type()).from(2, b32);
-  d.add(d.predicate_or_nowhere(all)).gather(2);
+  d.to(to, b32).from(1, d.type()).from(2, b32);
+  d.may_set(all).gather(2);
 }
 
 template <typename T>

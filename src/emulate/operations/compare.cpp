@@ -197,11 +197,11 @@ void add_compared(Decoder& d, const CompareShape& shape) {
 void decode_setp(Decoder& d) {
   const auto [p, q] = d.pair(0);
   const CompareShape shape = shape_of(d, pred);
-  d.add(d.predicate_or_nowhere(p));
+  d.may_set(p);
   if (p != "_" && q.empty() && !shape.combines && size_of(shape.type) > 2 && !is_pair(shape.type)) {
     d.handle(comparison_handler(d));
   } else {
-    d.add(d.predicate_or_nowhere(q)).handle(&set_predicates);
+    d.may_set(q).handle(&set_predicates);
   }
   add_compared(d, shape);
 }

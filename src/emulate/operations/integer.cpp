@@ -167,7 +167,7 @@ void decode_carry(Decoder& d) {
   if (form.multiplies) {
     d.from(3, t);
   }
-  d.add(d.carry());
+  d.add(d.names.carry());
   d.result.set_details(form);
 }
 

@@ -22,7 +22,8 @@ template <typename... From, typename Work>
 void with_sources(const Step& step, Work work) {
   [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
     work(static_cast<const Raw<From>*>(step.lanes<Raw<From>>(kIndex + 1))...);
-  }(std::index_sequence_for<From...>());
+  }
+  (std::index_sequence_for<From...>());
 }
 
 /// A handler. Operand 0 is the result, of type To. The next operands have types From. `kFunction`

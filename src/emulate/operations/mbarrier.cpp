@@ -153,12 +153,12 @@ void decode_arrive(Decoder& d) {
   const std::size_t at = has_state ? 1 : 0;
   d.handle(&arrive, space_flags(d) | (d.has("expect_tx") ? kExpects : 0U) |
                         (d.part(1) == "arrive_drop" ? kDrops : 0U));
-  d.add(d.destination_named(has_state ? std::string_view(d.operand(0)) : "_", b64)).at(at);
+  d.to(has_state ? std::string_view(d.operand(0)) : "_", b64).at(at);
   if (d.operand_count() > at + 1) {
     d.from(at + 1, u32);
   } else {
     d.malformed_if(d.has("expect_tx"), "the number of bytes is missing");
-    d.add(d.constant(1, false));
+    d.add(d.names.constant(1, false));
   }
 }
 

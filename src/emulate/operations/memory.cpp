@@ -202,8 +202,9 @@ Space space_of(const Decoder& d) {
 Space parameter_space(const Decoder& d, std::size_t address) {
   std::string_view name = d.operand(address);
   name = trim(name.substr(name.starts_with('[') ? 1 : 0));
-  return d.call_parameter(trim(name.substr(0, name.find_first_of("+]")))) ? Space::local
-                                                                          : Space::parameter;
+  return d.names.find_call_parameter(trim(name.substr(0, name.find_first_of("+]"))))
+             ? Space::local
+             : Space::parameter;
 }
 
 template <bool kLoads>

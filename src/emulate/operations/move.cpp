@@ -133,7 +133,7 @@ void decode_cvta(Decoder& d) {
                                                 : 0;
   d.unsupported_if(d.type() != u64, "only .u64");
   d.use(&lane_wise<std::plus<>{}, std::uint64_t, std::uint64_t, std::uint64_t>, u64, {u64});
-  d.add(d.constant(to_space ? 0 - window : window, true));
+  d.add(d.names.constant(to_space ? 0 - window : window, true));
 }
 
 void decode_isspacep(Decoder& d) {

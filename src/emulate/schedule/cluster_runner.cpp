@@ -231,16 +231,6 @@ void ClusterRunner::run_group(Warp& warp, std::size_t index) {
   }
 }
 
-Step ClusterRunner::step_of(Warp& warp, const Group& group) {
-  const Instruction& instruction = at(group);
-  Step step{x_, warp, instruction, group.mask};
-  if (instruction.guard >= 0) {
-    const Mask guard = warp.predicates[static_cast<std::size_t>(instruction.guard)];
-    step.mask &= instruction.guard_negated ? ~guard : guard;
-  }
-  return step;
-}
-
 bool ClusterRunner::execute(Warp& warp, std::size_t index) {
   Group& group = warp.groups[index];
   const Step step = step_of(warp, group);

@@ -2,12 +2,24 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "emulate/execution.hpp"
-#include "emulate/schedule/deadlock.hpp"
 
 namespace fatune::emulate {
+
+/// Lanes of a warp that wait or poll in vain.
+struct WaitingGroup {
+  Execution* x = nullptr;
+  Warp* warp = nullptr;
+  const Group* group = nullptr;
+};
+
+/// Reports a deadlock. The cause cannot be known, so each instruction where a group waits gets a
+/// finding, which names all waits and then says `also`. Waits for bytes that no copy brings come
+/// first, then those at barriers.
+void report_deadlock(std::vector<WaitingGroup> waiting, std::string_view also);
 
 /// Runs one cluster of blocks. Lanes of a warp that are at the same instruction run together. The
 /// schedule decides whose turn it is.
@@ -45,7 +57,15 @@ class ClusterRunner {
   [[nodiscard]] bool all_spin() const;
   void run_group(Warp& warp, std::size_t index);
   /// The next instruction of a group, and the lanes that its guard lets execute it.
-  [[nodiscard]] Step step_of(Warp& warp, const Group& group);
+  [[nodiscard]] Step step_of(Warp& warp, const Group& group) const {
+    const Instruction& instruction = at(group);
+    Step step{x_, warp, instruction, group.mask};
+    if (instruction.guard >= 0) {
+      const Mask guard = warp.predicates[static_cast<std::size_t>(instruction.guard)];
+      step.mask &= instruction.guard_negated ? ~guard : guard;
+    }
+    return step;
+  }
   /// Executes one instruction. Returns true if the group may continue at once. So do the functions
   /// for instructions that affect the control flow, which get the group's index.
   [[nodiscard]] bool execute(Warp& warp, std::size_t index);

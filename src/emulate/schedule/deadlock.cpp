@@ -1,4 +1,4 @@
-#include "emulate/schedule/deadlock.hpp"
+#include "emulate/schedule/cluster_runner.hpp"
 
 #include <algorithm>
 #include <bit>

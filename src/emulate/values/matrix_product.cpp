@@ -78,53 +78,6 @@ float special_sum(double sum) {
   return std::isnan(sum) ? std::bit_cast<float>(kNaN) : static_cast<float>(sum);
 }
 
-}  // namespace
-
-FATUNE_WIDE_VECTORS void set_factors(Factor type, std::span<const std::uint16_t> bits,
-                                     std::span<float> values, std::span<std::int32_t> exponents) {
-  if (type == Factor::f16) {
-    return set_factors_as(bits, values, exponents, least_exponent(type), from_half);
-  }
-  set_factors_as(bits, values, exponents, least_exponent(type), from_bfloat);
-}
-
-FATUNE_WIDE_VECTORS void set_factors(std::span<const std::uint32_t> bits, std::span<float> values,
-                                     std::span<std::int32_t> exponents) {
-  set_factors_as(bits, values, exponents, least_exponent(Factor::tf32),
-                 [](std::uint32_t element) { return std::bit_cast<float>(element & 0xffffe000U); });
-}
-
-float multiply_add_one(Accumulator type, const FactorsA& a, std::size_t row, const FactorsB& b,
-                       std::size_t column, float c) {
-  const auto at_a = [&](std::size_t k) { return row * kProductDepth + k; };
-  const auto at_b = [&](std::size_t k) { return k * kProductColumns + column; };
-  const auto product = [&](std::size_t k) {
-    return static_cast<double>(a.values[at_a(k)]) * static_cast<double>(b.values[at_b(k)]);
-  };
-  std::int32_t greatest = exponent_of(c, least_exponent(type));
-  double plain = static_cast<double>(c);
-  for (std::size_t k = 0; k < kProductDepth; ++k) {
-    greatest = std::max(greatest, a.exponents[at_a(k)] + b.exponents[at_b(k)]);
-    plain += product(k);
-  }
-  if (!std::isfinite(plain)) {
-    return special_sum(plain);
-  }
-  if (greatest < kZeroExponent / 2) {
-    return 0.0F;
-  }
-  const auto cut = [&](double value) {
-    return std::trunc(std::ldexp(value, kSumFractionBits - greatest));
-  };
-  double sum = cut(static_cast<double>(c));
-  for (std::size_t k = 0; k < kProductDepth; ++k) {
-    sum += cut(product(k));
-  }
-  return result_of(type, std::ldexp(sum, greatest - kSumFractionBits));
-}
-
-namespace {
-
 // Vectors of eight columns.
 using Floats = float __attribute__((vector_size(32)));
 using Integers = std::int32_t __attribute__((vector_size(32)));
@@ -239,6 +192,49 @@ FATUNE_INLINE void set_singles(const PairSums& sums, Accumulators& c) {
 }
 
 }  // namespace
+
+FATUNE_WIDE_VECTORS void set_factors(Factor type, std::span<const std::uint16_t> bits,
+                                     std::span<float> values, std::span<std::int32_t> exponents) {
+  if (type == Factor::f16) {
+    return set_factors_as(bits, values, exponents, least_exponent(type), from_half);
+  }
+  set_factors_as(bits, values, exponents, least_exponent(type), from_bfloat);
+}
+
+FATUNE_WIDE_VECTORS void set_factors(std::span<const std::uint32_t> bits, std::span<float> values,
+                                     std::span<std::int32_t> exponents) {
+  set_factors_as(bits, values, exponents, least_exponent(Factor::tf32),
+                 [](std::uint32_t element) { return std::bit_cast<float>(element & 0xffffe000U); });
+}
+
+float multiply_add_one(Accumulator type, const FactorsA& a, std::size_t row, const FactorsB& b,
+                       std::size_t column, float c) {
+  const auto at_a = [&](std::size_t k) { return row * kProductDepth + k; };
+  const auto at_b = [&](std::size_t k) { return k * kProductColumns + column; };
+  const auto product = [&](std::size_t k) {
+    return static_cast<double>(a.values[at_a(k)]) * static_cast<double>(b.values[at_b(k)]);
+  };
+  std::int32_t greatest = exponent_of(c, least_exponent(type));
+  double plain = static_cast<double>(c);
+  for (std::size_t k = 0; k < kProductDepth; ++k) {
+    greatest = std::max(greatest, a.exponents[at_a(k)] + b.exponents[at_b(k)]);
+    plain += product(k);
+  }
+  if (!std::isfinite(plain)) {
+    return special_sum(plain);
+  }
+  if (greatest < kZeroExponent / 2) {
+    return 0.0F;
+  }
+  const auto cut = [&](double value) {
+    return std::trunc(std::ldexp(value, kSumFractionBits - greatest));
+  };
+  double sum = cut(static_cast<double>(c));
+  for (std::size_t k = 0; k < kProductDepth; ++k) {
+    sum += cut(product(k));
+  }
+  return result_of(type, std::ldexp(sum, greatest - kSumFractionBits));
+}
 
 FATUNE_WIDE_VECTORS void multiply_add(Accumulator type, const FactorsA& a, const FactorsB& b,
                                       Accumulators& c) {

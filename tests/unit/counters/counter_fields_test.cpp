@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "counters/derive.hpp"
 
 namespace fatune {
 namespace {

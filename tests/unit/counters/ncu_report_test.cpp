@@ -1,4 +1,4 @@
-#include "counters/ncu_report.hpp"
+#include "counters/profiler_tables.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "counters/nsys_summary.hpp"
+#include "counters/profiler_tables.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "debug/cause.hpp"
+#include "debug/compare.hpp"
 
 #include <gmock/gmock.h>
 

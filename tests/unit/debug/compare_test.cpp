@@ -12,7 +12,7 @@
 #include <gmock/gmock.h>
 
 #include "attention/cpu_reference.hpp"
-#include "debug/step_values.hpp"
+#include "debug/blockwise.hpp"
 #include "unit/debug/simulated_kernel.hpp"
 
 namespace fatune {

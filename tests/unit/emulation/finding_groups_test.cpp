@@ -1,4 +1,4 @@
-#include "emulation/finding_groups.hpp"
+#include "emulation/findings.hpp"
 
 #include <gmock/gmock.h>
 

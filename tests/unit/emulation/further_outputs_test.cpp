@@ -1,4 +1,4 @@
-#include "emulation/further_outputs.hpp"
+#include "emulation/emulated_inputs.hpp"
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-#include "emulation/kernel_work.hpp"
+#include "emulation/kernel_counts.hpp"
 
 #include <gtest/gtest.h>
 

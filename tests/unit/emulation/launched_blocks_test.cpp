@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "emulate/decode/decode_program.hpp"
 #include "emulation/emulated_launch.hpp"
-#include "emulation/planned_launch.hpp"
+#include "emulation/emulated_problem.hpp"
 #include "ptx/parse_ptx.hpp"
 #include "unit/plan/plan_fixtures.hpp"
 

@@ -1,4 +1,4 @@
-#include "emulation/small_problem.hpp"
+#include "emulation/small_emulation.hpp"
 
 #include <gtest/gtest.h>
 

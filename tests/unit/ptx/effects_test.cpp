@@ -1,4 +1,4 @@
-#include "ptx/effects.hpp"
+#include "ptx/scopes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ptx/line_table.hpp"
+#include "ptx/source_places.hpp"
 
 #include <gmock/gmock.h>
 

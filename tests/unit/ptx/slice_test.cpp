@@ -1,4 +1,4 @@
-#include "ptx/slice.hpp"
+#include "ptx/data_flow.hpp"
 
 #include <gmock/gmock.h>
 

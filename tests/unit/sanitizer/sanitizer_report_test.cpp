@@ -2,7 +2,6 @@
 // tool's manual.
 #include "sanitizer/sanitizer_report.hpp"
 #include "core/error.hpp"
-#include "sanitizer/race_groups.hpp"
 
 #include <fstream>
 #include <random>

@@ -1,4 +1,4 @@
-#include "sass/normal_form.hpp"
+#include "sass/listing_text.hpp"
 
 #include <algorithm>
 #include <random>

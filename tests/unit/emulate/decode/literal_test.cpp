@@ -1,4 +1,4 @@
-#include "emulate/decode/literal.hpp"
+#include "emulate/decode/scalar_type.hpp"
 
 #include <bit>
 

@@ -1,4 +1,6 @@
-#include "ptx/line_table.hpp"
+#include "ptx/source_places.hpp"
+
+#include <string_view>
 
 #include "core/text_parts.hpp"
 
@@ -12,6 +14,14 @@ std::string_view take_word(std::string_view& text) {
   const std::string_view word = text.substr(0, text.find_first_of(" \t,"));
   text.remove_prefix(word.size());
   return word;
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    lines.emplace_back(take_until(text, '\n'));
+  }
+  return lines;
 }
 
 }  // namespace
@@ -76,6 +86,29 @@ std::vector<SourceChain> PtxLineTable::places() const {
     chains.push_back(chain(place));
   }
   return chains;
+}
+
+SourceLines lines_of_files(const SourceBundle& sources) {
+  SourceLines files;
+  files[sources.main.name] = lines_of(sources.main.text);
+  for (const SourceFile& header : sources.headers) {
+    files[header.name] = lines_of(header.text);
+  }
+  return files;
+}
+
+void use_include_names(const SourceLines& files, std::vector<SourceChain>& places) {
+  for (SourceChain& chain : places) {
+    for (SourceLine& line : chain) {
+      std::string_view best;
+      for (const auto& [name, text] : files) {
+        if (line.file.ends_with("/" + name) && name.size() > best.size()) {
+          best = name;
+        }
+      }
+      line.file = best.empty() ? line.file : std::string(best);
+    }
+  }
 }
 
 }  // namespace fatune

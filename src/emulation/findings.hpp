@@ -2,12 +2,13 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "core/kernel_code.hpp"
 #include "emulate/finding.hpp"
 #include "emulate/program.hpp"
-#include "ptx/module.hpp"
-#include "ptx/source_names.hpp"
+#include "ptx/parse_ptx.hpp"
+#include "ptx/source_places.hpp"
 #include "report/emulation.hpp"
 
 namespace fatune {
@@ -32,5 +33,17 @@ struct EmulatedKernel {
 /// Adds the PTX and source places to a finding. The caller has to say which run it belongs to.
 [[nodiscard]] EmulatedFinding located(const EmulatedKernel& kernel,
                                       const emulate::Finding& finding);
+
+/// Groups the findings, sets the group number of each, and returns the groups. Races are in one
+/// group if the call chains of their two accesses diverge at the same two lines, wherever these
+/// lines are called from. An uninitialised read belongs to the group of the race at the same
+/// instruction. A copy that was not waited for belongs to the group of the race with that copy.
+/// Other findings are in one group if they have the same kind and place in the source.
+[[nodiscard]] std::vector<FindingGroup> group_findings(std::vector<EmulatedFinding>& findings);
+
+/// Describes the first finding with its place (for a race, both places), and says how many more
+/// there are. Precondition: there is at least one finding.
+[[nodiscard]] std::string findings_summary(const std::vector<EmulatedFinding>& findings,
+                                           const std::vector<FindingGroup>& groups);
 
 }  // namespace fatune

@@ -10,10 +10,18 @@
 #include "emulate/launch.hpp"
 #include "emulate/program.hpp"
 #include "emulation/emulated_problem.hpp"
-#include "ptx/module.hpp"
+#include "ptx/parse_ptx.hpp"
+#include "ptx/source_places.hpp"
 #include "report/emulation.hpp"
 
 namespace fatune {
+
+/// Sums the counts of one run: in total, by opcode, and by source line (by PTX line where the
+/// source line is not known). `program` was decoded from `function`. `source` has the text of the
+/// files.
+[[nodiscard]] EmulatedProfile make_emulated_profile(
+    std::span<const emulate::InstructionCounts> counts, const emulate::Program& program,
+    const PtxModule& module, const PtxFunction& function, const SourceLines& source);
 
 /// Counts the work that a run's instructions give to the units of an SM. `program` was decoded from
 /// `function`.
