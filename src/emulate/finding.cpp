@@ -1,4 +1,4 @@
-#include "emulate/finding.hpp"
+#include "emulate/launch.hpp"
 
 #include <algorithm>
 #include <array>

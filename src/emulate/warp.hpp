@@ -8,7 +8,6 @@
 
 #include "core/ranges.hpp"
 #include "emulate/memory/clocks.hpp"
-#include "emulate/memory/memory_order.hpp"
 #include "emulate/memory/tensor_map.hpp"
 #include "emulate/program.hpp"
 

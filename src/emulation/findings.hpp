@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/kernel_code.hpp"
-#include "emulate/finding.hpp"
+#include "emulate/launch.hpp"
 #include "emulate/program.hpp"
 #include "ptx/parse_ptx.hpp"
 #include "ptx/source_places.hpp"

@@ -1,4 +1,4 @@
-#include "emulate/decode/declarations.hpp"
+#include "emulate/decode/names.hpp"
 
 #include <algorithm>
 #include <optional>

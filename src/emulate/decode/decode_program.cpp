@@ -9,7 +9,6 @@
 
 #include "core/error.hpp"
 #include "emulate/async/warpgroup_products.hpp"
-#include "emulate/decode/declarations.hpp"
 #include "emulate/decode/decoder.hpp"
 #include "emulate/decode/names.hpp"
 #include "emulate/operations/operations.hpp"

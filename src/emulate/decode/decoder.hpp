@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "emulate/decode/names.hpp"
-#include "emulate/memory/memory_order.hpp"
+#include "emulate/memory/clocks.hpp"
 #include "emulate/program.hpp"
 
 namespace fatune::emulate {

@@ -1,4 +1,4 @@
-#include "emulate/memory/memory_order.hpp"
+#include "emulate/memory/clocks.hpp"
 
 #include <utility>
 

@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "emulate/memory/clocks.hpp"
 #include "emulate/memory/memory_access.hpp"
-#include "emulate/memory/memory_order.hpp"
 #include "emulate/operations/lane_wise.hpp"
 #include "emulate/operations/operations.hpp"
 #include "emulate/values/floats.hpp"
@@ -187,9 +187,6 @@ void decode_atomic(Decoder& d) {
 
 }  // namespace
 
-std::span<const NamedOperation> atomic_operations() {
-  static constexpr NamedOperation kOperations[] = {{"atom", decode_atomic}, {"red", decode_atomic}};
-  return kOperations;
-}
+Operations atomic_operations() { return {{"atom", decode_atomic}, {"red", decode_atomic}}; }
 
 }  // namespace fatune::emulate

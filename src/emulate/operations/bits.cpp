@@ -273,32 +273,30 @@ std::uint32_t find_nth(std::uint32_t bits, std::uint32_t base, std::int32_t offs
 
 }  // namespace
 
-std::span<const NamedOperation> bit_operations() {
+Operations bit_operations() {
   using Count = std::uint32_t(Own);
   using Shift = Own(Own, std::uint32_t);
   using Extract = Own(Own, std::uint32_t, std::uint32_t);
   using Insert = Own(Own, Own, std::uint32_t, std::uint32_t);
-  static constexpr NamedOperation kOperations[] = {
-      {"and", use_logic<std::bit_and<>{}, Update::conjunction>},
-      {"bfe", use_for<kExtractField, Extract, u32, s32, u64, s64>},
-      {"bfi", use_for<kInsertField, Insert, b32, b64>},
-      {"bfind", decode_bfind},
-      {"bmsk", decode_bmsk},
-      {"brev", use_for<kReverseBits, Own(Own), b32, b64>},
-      {"clz", use_for<kCountLeadingZeros, Count, b32, b64>},
-      {"cnot", use_for<kIsZero, Own(Own), b16, b32, b64>},
-      {"fns", use_function<&find_nth>},
-      {"lop3", decode_lop3},
-      {"not", decode_not},
-      {"or", use_logic<std::bit_or<>{}, Update::disjunction>},
-      {"popc", use_for<kCountOnes, Count, b32, b64>},
-      {"prmt", decode_prmt},
-      {"shf", decode_shf},
-      {"shl", use_for<kShiftLeft, Shift, b16, b32, b64>},
-      {"shr", use_for<kShiftRight, Shift, b16, u16, s16, b32, u32, s32, b64, u64, s64>},
-      {"szext", decode_szext},
-      {"xor", use_logic<std::bit_xor<>{}, Update::exclusive>}};
-  return kOperations;
+  return {{"and", use_logic<std::bit_and<>{}, Update::conjunction>},
+          {"bfe", use_for<kExtractField, Extract, u32, s32, u64, s64>},
+          {"bfi", use_for<kInsertField, Insert, b32, b64>},
+          {"bfind", decode_bfind},
+          {"bmsk", decode_bmsk},
+          {"brev", use_for<kReverseBits, Own(Own), b32, b64>},
+          {"clz", use_for<kCountLeadingZeros, Count, b32, b64>},
+          {"cnot", use_for<kIsZero, Own(Own), b16, b32, b64>},
+          {"fns", use_function<&find_nth>},
+          {"lop3", decode_lop3},
+          {"not", decode_not},
+          {"or", use_logic<std::bit_or<>{}, Update::disjunction>},
+          {"popc", use_for<kCountOnes, Count, b32, b64>},
+          {"prmt", decode_prmt},
+          {"shf", decode_shf},
+          {"shl", use_for<kShiftLeft, Shift, b16, b32, b64>},
+          {"shr", use_for<kShiftRight, Shift, b16, u16, s16, b32, u32, s32, b64, u64, s64>},
+          {"szext", decode_szext},
+          {"xor", use_logic<std::bit_xor<>{}, Update::exclusive>}};
 }
 
 }  // namespace fatune::emulate

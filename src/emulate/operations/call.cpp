@@ -333,9 +333,6 @@ void decode_call(Decoder& d) {
 
 }  // namespace
 
-std::span<const NamedOperation> call_operations() {
-  static constexpr NamedOperation kOperations[] = {{"brx", decode_brx}, {"call", decode_call}};
-  return kOperations;
-}
+Operations call_operations() { return {{"brx", decode_brx}, {"call", decode_call}}; }
 
 }  // namespace fatune::emulate

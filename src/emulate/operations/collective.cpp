@@ -213,15 +213,14 @@ void decode_movmatrix(Decoder& d) {
 
 }  // namespace
 
-std::span<const NamedOperation> collective_operations() {
-  static constexpr NamedOperation kOperations[] = {{"activemask", decode_activemask},
-                                                   {"elect", decode_elect},
-                                                   {"match", decode_match},
-                                                   {"movmatrix", decode_movmatrix},
-                                                   {"redux", decode_redux},
-                                                   {"shfl", decode_shfl},
-                                                   {"vote", decode_vote}};
-  return kOperations;
+Operations collective_operations() {
+  return {{"activemask", decode_activemask},
+          {"elect", decode_elect},
+          {"match", decode_match},
+          {"movmatrix", decode_movmatrix},
+          {"redux", decode_redux},
+          {"shfl", decode_shfl},
+          {"vote", decode_vote}};
 }
 
 }  // namespace fatune::emulate

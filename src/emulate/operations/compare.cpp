@@ -254,10 +254,8 @@ void decode_slct(Decoder& d) {
 
 }  // namespace
 
-std::span<const NamedOperation> comparison_operations() {
-  static constexpr NamedOperation kOperations[] = {
-      {"selp", decode_selp}, {"set", decode_set}, {"setp", decode_setp}, {"slct", decode_slct}};
-  return kOperations;
+Operations comparison_operations() {
+  return {{"selp", decode_selp}, {"set", decode_set}, {"setp", decode_setp}, {"slct", decode_slct}};
 }
 
 }  // namespace fatune::emulate

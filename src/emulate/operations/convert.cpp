@@ -425,9 +425,6 @@ void decode_cvt(Decoder& d) {
 
 }  // namespace
 
-std::span<const NamedOperation> conversion_operations() {
-  static constexpr NamedOperation kOperations[] = {{"cvt", decode_cvt}};
-  return kOperations;
-}
+Operations conversion_operations() { return {{"cvt", decode_cvt}}; }
 
 }  // namespace fatune::emulate

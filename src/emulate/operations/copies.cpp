@@ -399,9 +399,6 @@ void decode_cp(Decoder& d) {
 
 }  // namespace
 
-std::span<const NamedOperation> copy_operations() {
-  static constexpr NamedOperation kOperations[] = {{"cp", decode_cp}};
-  return kOperations;
-}
+Operations copy_operations() { return {{"cp", decode_cp}}; }
 
 }  // namespace fatune::emulate

@@ -221,27 +221,25 @@ void decode_dp2a(Decoder& d) {
 
 }  // namespace
 
-std::span<const NamedOperation> integer_operations() {
-  static constexpr NamedOperation kOperations[] = {
-      {"abs", use_unary<kAbsolute>},
-      {"add", decode_integer_add},
-      {"addc", decode_carry},
-      {"div", use_binary<kDivide>},
-      {"dp2a", decode_dp2a},
-      {"dp4a", use_dot_product<std::uint8_t, std::int8_t, 4, 0>},
-      {"mad", decode_integer_mad},
-      {"mad24", decode_mad24},
-      {"madc", decode_carry},
-      {"max", use_integer_extremum<kMaximum>},
-      {"min", use_integer_extremum<kMinimum>},
-      {"mul", decode_integer_mul},
-      {"mul24", decode_mul24},
-      {"neg", use_unary<kNegate>},
-      {"rem", use_binary<kRemainder>},
-      {"sad", use_ternary<kAddDifference>},
-      {"sub", decode_integer_sub},
-      {"subc", decode_carry}};
-  return kOperations;
+Operations integer_operations() {
+  return {{"abs", use_unary<kAbsolute>},
+          {"add", decode_integer_add},
+          {"addc", decode_carry},
+          {"div", use_binary<kDivide>},
+          {"dp2a", decode_dp2a},
+          {"dp4a", use_dot_product<std::uint8_t, std::int8_t, 4, 0>},
+          {"mad", decode_integer_mad},
+          {"mad24", decode_mad24},
+          {"madc", decode_carry},
+          {"max", use_integer_extremum<kMaximum>},
+          {"min", use_integer_extremum<kMinimum>},
+          {"mul", decode_integer_mul},
+          {"mul24", decode_mul24},
+          {"neg", use_unary<kNegate>},
+          {"rem", use_binary<kRemainder>},
+          {"sad", use_ternary<kAddDifference>},
+          {"sub", decode_integer_sub},
+          {"subc", decode_carry}};
 }
 
 }  // namespace fatune::emulate

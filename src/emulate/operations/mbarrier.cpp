@@ -193,9 +193,6 @@ void decode_mbarrier(Decoder& d) {
 
 }  // namespace
 
-std::span<const NamedOperation> mbarrier_operations() {
-  static constexpr NamedOperation kOperations[] = {{"mbarrier", decode_mbarrier}};
-  return kOperations;
-}
+Operations mbarrier_operations() { return {{"mbarrier", decode_mbarrier}}; }
 
 }  // namespace fatune::emulate

@@ -318,13 +318,12 @@ void decode_stmatrix(Decoder& d) {
 
 }  // namespace
 
-std::span<const NamedOperation> memory_operations() {
-  static constexpr NamedOperation kOperations[] = {{"ld", decode_access<true>},
-                                                   {"ldmatrix", decode_ldmatrix},
-                                                   {"ldu", decode_access<true>},
-                                                   {"st", decode_access<false>},
-                                                   {"stmatrix", decode_stmatrix}};
-  return kOperations;
+Operations memory_operations() {
+  return {{"ld", decode_access<true>},
+          {"ldmatrix", decode_ldmatrix},
+          {"ldu", decode_access<true>},
+          {"st", decode_access<false>},
+          {"stmatrix", decode_stmatrix}};
 }
 
 }  // namespace fatune::emulate

@@ -161,19 +161,18 @@ void decode_hint(Decoder& d) { d.handle(&do_nothing); }
 
 void do_nothing(const Step&) {}
 
-std::span<const NamedOperation> move_operations() {
-  static constexpr NamedOperation kOperations[] = {{"applypriority", decode_hint},
-                                                   {"createpolicy", decode_createpolicy},
-                                                   {"cvta", decode_cvta},
-                                                   {"discard", decode_hint},
-                                                   {"griddepcontrol", decode_hint},
-                                                   {"isspacep", decode_isspacep},
-                                                   {"mov", decode_mov},
-                                                   {"nanosleep", decode_hint},
-                                                   {"pmevent", decode_hint},
-                                                   {"prefetch", decode_hint},
-                                                   {"prefetchu", decode_hint}};
-  return kOperations;
+Operations move_operations() {
+  return {{"applypriority", decode_hint},
+          {"createpolicy", decode_createpolicy},
+          {"cvta", decode_cvta},
+          {"discard", decode_hint},
+          {"griddepcontrol", decode_hint},
+          {"isspacep", decode_isspacep},
+          {"mov", decode_mov},
+          {"nanosleep", decode_hint},
+          {"pmevent", decode_hint},
+          {"prefetch", decode_hint},
+          {"prefetchu", decode_hint}};
 }
 
 }  // namespace fatune::emulate

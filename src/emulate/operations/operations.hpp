@@ -1,6 +1,6 @@
 #pragma once
 
-#include <span>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -15,30 +15,27 @@ namespace fatune::emulate {
 /// The first parts of all opcodes that have an operation, sorted. docs/emulate.md lists them.
 [[nodiscard]] std::vector<std::string_view> covered_opcodes();
 
-struct NamedOperation {
-  std::string_view name;  ///< the opcode's first part
-  Operation decode;
-};
+/// Operations by the first part of the opcode.
+using Operations = std::map<std::string_view, Operation>;
 
 // The operations of each file. A name may have operations on integers, on .f32 and .f64, and on
 // 16-bit floats. The instruction's last type chooses between them.
-[[nodiscard]] std::span<const NamedOperation> integer_operations();
-[[nodiscard]] std::span<const NamedOperation> float_operations();
-[[nodiscard]] std::span<const NamedOperation> half_operations();
+[[nodiscard]] Operations integer_operations();
+[[nodiscard]] Operations float_operations();
+[[nodiscard]] Operations half_operations();
 
-[[nodiscard]] std::span<const NamedOperation> atomic_operations();
-[[nodiscard]] std::span<const NamedOperation> bit_operations();
-[[nodiscard]] std::span<const NamedOperation> call_operations();
-[[nodiscard]] std::span<const NamedOperation> collective_operations();
-[[nodiscard]] std::span<const NamedOperation> comparison_operations();
-[[nodiscard]] std::span<const NamedOperation> conversion_operations();
-[[nodiscard]] std::span<const NamedOperation> copy_operations();
-[[nodiscard]] std::span<const NamedOperation> matrix_operations();
-[[nodiscard]] std::span<const NamedOperation> mbarrier_operations();
-[[nodiscard]] std::span<const NamedOperation> memory_operations();
-[[nodiscard]] std::span<const NamedOperation> move_operations();
-[[nodiscard]] std::span<const NamedOperation> sync_operations();
-[[nodiscard]] std::span<const NamedOperation> warpgroup_operations();
+[[nodiscard]] Operations atomic_operations();
+[[nodiscard]] Operations bit_operations();
+[[nodiscard]] Operations call_operations();
+[[nodiscard]] Operations collective_operations();
+[[nodiscard]] Operations comparison_operations();
+[[nodiscard]] Operations conversion_operations();
+[[nodiscard]] Operations copy_operations();
+[[nodiscard]] Operations matrix_operations();
+[[nodiscard]] Operations mbarrier_operations();
+[[nodiscard]] Operations memory_operations();
+[[nodiscard]] Operations move_operations();
+[[nodiscard]] Operations sync_operations();
 
 /// Makes a floating-point instruction round as .rn, .rz, .rm or .rp, .ftz and .sat say.
 void use_rounded_form(Decoder& d);

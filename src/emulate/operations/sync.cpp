@@ -236,20 +236,19 @@ void decode_trap(Decoder& d) { d.handle(&trap); }
 
 }  // namespace
 
-std::span<const NamedOperation> sync_operations() {
-  static constexpr NamedOperation kOperations[] = {{"bar", decode_bar},
-                                                   {"barrier", decode_bar},
-                                                   {"bra", decode_branch},
-                                                   {"brkpt", decode_trap},
-                                                   {"exit", decode_exit},
-                                                   {"fence", decode_fence},
-                                                   {"getctarank", decode_getctarank},
-                                                   {"mapa", decode_mapa},
-                                                   {"membar", decode_fence},
-                                                   {"ret", decode_exit},
-                                                   {"setmaxnreg", decode_setmaxnreg},
-                                                   {"trap", decode_trap}};
-  return kOperations;
+Operations sync_operations() {
+  return {{"bar", decode_bar},
+          {"barrier", decode_bar},
+          {"bra", decode_branch},
+          {"brkpt", decode_trap},
+          {"exit", decode_exit},
+          {"fence", decode_fence},
+          {"getctarank", decode_getctarank},
+          {"mapa", decode_mapa},
+          {"membar", decode_fence},
+          {"ret", decode_exit},
+          {"setmaxnreg", decode_setmaxnreg},
+          {"trap", decode_trap}};
 }
 
 }  // namespace fatune::emulate

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "core/error.hpp"
-#include "emulate/decode/declarations.hpp"
+#include "emulate/decode/names.hpp"
 #include "emulate/operations/operations.hpp"
 #include "ptx/parse_ptx.hpp"
 #include "unit/emulate/emulated_kernel.hpp"
