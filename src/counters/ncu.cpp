@@ -11,30 +11,26 @@
 namespace fatune {
 
 std::vector<std::string> ncu_profile_arguments(const NcuProfile& profile) {
-  std::vector<std::string> arguments{"--profile-from-start",
-                                     "off",
-                                     "--clock-control",
-                                     "none",
-                                     "--cache-control",
-                                     "all",
-                                     "--replay-mode",
-                                     "kernel",
-                                     "--target-processes",
-                                     "all",
-                                     "--log-file",
-                                     profile.log,
-                                     "--export",
-                                     profile.report,
-                                     "--force-overwrite"};
+  std::vector<std::string> arguments;
+  const auto add = [&](const char* option, const std::string& value) {
+    arguments.insert(arguments.end(), {option, value});
+  };
+  add("--profile-from-start", "off");
+  add("--clock-control", "none");
+  add("--cache-control", "all");
+  add("--replay-mode", "kernel");
+  add("--target-processes", "all");
+  add("--log-file", profile.log);
+  add("--export", profile.report);
+  arguments.emplace_back("--force-overwrite");
   if (!profile.set.empty()) {
-    arguments.insert(arguments.end(), {"--set", profile.set});
+    add("--set", profile.set);
   }
   for (const std::string& section : profile.sections) {
-    arguments.insert(arguments.end(), {"--section", section});
+    add("--section", section);
   }
   if (!profile.metrics.empty()) {
-    arguments.insert(arguments.end(),
-                     {"--metrics", fmt::format("{}", fmt::join(profile.metrics, ","))});
+    add("--metrics", fmt::format("{}", fmt::join(profile.metrics, ",")));
   }
   return arguments;
 }

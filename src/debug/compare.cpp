@@ -76,20 +76,85 @@ class StepLimits {
  public:
   /// `head`, `float64` and `sixteen_bit` must outlive this object.
   StepLimits(const HeadProblem& head, const HeadInputs& inputs, const StepValues& float64,
-             const StepValues& sixteen_bit);
+             const StepValues& sixteen_bit)
+      : head_(head),
+        float64_(float64),
+        sixteen_bit_(sixteen_bit),
+        q_norms_(row_norms(inputs.q, head)),
+        k_norms_(row_norms(inputs.k, head)),
+        greatest_v_(greatest_magnitude(inputs.v, head.dtype)) {}
 
   /// Returns the limit of a tensor in a step. `step` is ignored for the output.
-  [[nodiscard]] double limit(StepTensor tensor, std::int64_t q_block, std::int64_t step) const;
+  [[nodiscard]] double limit(StepTensor tensor, std::int64_t q_block, std::int64_t step) const {
+    const double emulated = emulated_error(tensor, q_block, step);
+    switch (tensor) {
+      case StepTensor::s:
+        return score_limit(q_block, step);
+      case StepTensor::m:
+        return reference_limit(q_block, step);
+      case StepTensor::p: {
+        const double p = greatest(tensor, q_block, step);
+        return error_limit(emulated, p, head_.dtype) + p * exponential_error(q_block, step);
+      }
+      case StepTensor::l:
+        return 2 * emulated + greatest(tensor, q_block, step) * sum_error(q_block, step);
+      case StepTensor::o:  // no sum of P V exceeds L max|V|
+        return 2 * emulated +
+               greatest(StepTensor::l, q_block, step) * greatest_v_ * sum_error(q_block, step);
+      case StepTensor::output:
+        break;
+    }
+    return error_limit(emulated, greatest(tensor, q_block, step), head_.dtype);
+  }
+
   /// Returns the greatest error of the emulated 16-bit algorithm in this tensor, block and step.
   [[nodiscard]] double emulated_error(StepTensor tensor, std::int64_t q_block,
-                                      std::int64_t step) const;
+                                      std::int64_t step) const {
+    const std::vector<double>& exact = float64_.of(tensor);
+    const std::vector<double>& emulated = sixteen_bit_.of(tensor);
+    return greatest_of(step_window(head_, tensor, q_block, step),
+                       [&](std::size_t i) { return emulated[i] - exact[i]; });
+  }
 
  private:
-  [[nodiscard]] double score_limit(std::int64_t q_block, std::int64_t step) const;
-  [[nodiscard]] double reference_limit(std::int64_t q_block, std::int64_t step) const;
-  [[nodiscard]] double exponential_error(std::int64_t q_block, std::int64_t step) const;
-  [[nodiscard]] double sum_error(std::int64_t q_block, std::int64_t step) const;
-  [[nodiscard]] double greatest(StepTensor tensor, std::int64_t q_block, std::int64_t step) const;
+  // No partial sum of q k exceeds |q| |k|. The allowance is kScoreUlps units of fp32's last place
+  // of that bound.
+  [[nodiscard]] double score_limit(std::int64_t q_block, std::int64_t step) const {
+    const std::int64_t key = head_.tile_of(q_block, step) * head_.tiles.keys_per_step;
+    const double partial_sum =
+        greatest_in(q_norms_, q_block * head_.tiles.query_rows, head_.tiles.query_rows) *
+        greatest_in(k_norms_, key, head_.tiles.keys_per_step);
+    return twice_error(StepTensor::s, q_block, step) +
+           kScoreUlps * kFp32Ulp * head_.scale_log2() * partial_sum;
+  }
+
+  // M is one of the scores so far, so their greatest limit applies.
+  [[nodiscard]] double reference_limit(std::int64_t q_block, std::int64_t step) const {
+    double limit = 0.0;
+    for (std::int64_t seen = 0; seen <= step; ++seen) {
+      limit = std::max(limit, score_limit(q_block, seen));
+    }
+    return limit;
+  }
+
+  // The relative error of 2^(S - M). S, M and the approximate instruction contribute to it.
+  [[nodiscard]] double exponential_error(std::int64_t q_block, std::int64_t step) const {
+    return 2 * std::numbers::ln2 * reference_limit(q_block, step) + 2 * kFp32Ulp;
+  }
+
+  // The relative error of a sum of exponentials that each step may have rescaled.
+  [[nodiscard]] double sum_error(std::int64_t q_block, std::int64_t step) const {
+    const auto steps = static_cast<double>(step + 1);
+    const auto addends = steps * static_cast<double>(head_.tiles.keys_per_step);
+    return (steps + 1) * exponential_error(q_block, step) + addends * kFp32Ulp / 2;
+  }
+
+  [[nodiscard]] double greatest(StepTensor tensor, std::int64_t q_block, std::int64_t step) const {
+    const std::vector<double>& exact = float64_.of(tensor);
+    return greatest_of(step_window(head_, tensor, q_block, step),
+                       [&](std::size_t i) { return exact[i]; });
+  }
+
   [[nodiscard]] double twice_error(StepTensor tensor, std::int64_t q_block,
                                    std::int64_t step) const {
     return 2 * emulated_error(tensor, q_block, step);
@@ -101,83 +166,6 @@ class StepLimits {
   std::vector<double> q_norms_, k_norms_;  // Euclidean norm of each row
   double greatest_v_ = 0.0;
 };
-
-StepLimits::StepLimits(const HeadProblem& head, const HeadInputs& inputs, const StepValues& float64,
-                       const StepValues& sixteen_bit)
-    : head_(head),
-      float64_(float64),
-      sixteen_bit_(sixteen_bit),
-      q_norms_(row_norms(inputs.q, head)),
-      k_norms_(row_norms(inputs.k, head)),
-      greatest_v_(greatest_magnitude(inputs.v, head.dtype)) {}
-
-double StepLimits::emulated_error(StepTensor tensor, std::int64_t q_block,
-                                  std::int64_t step) const {
-  const std::vector<double>& exact = float64_.of(tensor);
-  const std::vector<double>& emulated = sixteen_bit_.of(tensor);
-  return greatest_of(step_window(head_, tensor, q_block, step),
-                     [&](std::size_t i) { return emulated[i] - exact[i]; });
-}
-
-double StepLimits::greatest(StepTensor tensor, std::int64_t q_block, std::int64_t step) const {
-  const std::vector<double>& exact = float64_.of(tensor);
-  return greatest_of(step_window(head_, tensor, q_block, step),
-                     [&](std::size_t i) { return exact[i]; });
-}
-
-// No partial sum of q k exceeds |q| |k|. The allowance is kScoreUlps units of fp32's last place of
-// that bound.
-double StepLimits::score_limit(std::int64_t q_block, std::int64_t step) const {
-  const std::int64_t key = head_.tile_of(q_block, step) * head_.tiles.keys_per_step;
-  const double partial_sum =
-      greatest_in(q_norms_, q_block * head_.tiles.query_rows, head_.tiles.query_rows) *
-      greatest_in(k_norms_, key, head_.tiles.keys_per_step);
-  return twice_error(StepTensor::s, q_block, step) +
-         kScoreUlps * kFp32Ulp * head_.scale_log2() * partial_sum;
-}
-
-// M is one of the scores so far, so their greatest limit applies.
-double StepLimits::reference_limit(std::int64_t q_block, std::int64_t step) const {
-  double limit = 0.0;
-  for (std::int64_t seen = 0; seen <= step; ++seen) {
-    limit = std::max(limit, score_limit(q_block, seen));
-  }
-  return limit;
-}
-
-// The relative error of 2^(S - M). S, M and the approximate instruction contribute to it.
-double StepLimits::exponential_error(std::int64_t q_block, std::int64_t step) const {
-  return 2 * std::numbers::ln2 * reference_limit(q_block, step) + 2 * kFp32Ulp;
-}
-
-// The relative error of a sum of exponentials that each step may have rescaled.
-double StepLimits::sum_error(std::int64_t q_block, std::int64_t step) const {
-  const auto steps = static_cast<double>(step + 1);
-  const auto addends = steps * static_cast<double>(head_.tiles.keys_per_step);
-  return (steps + 1) * exponential_error(q_block, step) + addends * kFp32Ulp / 2;
-}
-
-double StepLimits::limit(StepTensor tensor, std::int64_t q_block, std::int64_t step) const {
-  const double emulated = emulated_error(tensor, q_block, step);
-  switch (tensor) {
-    case StepTensor::s:
-      return score_limit(q_block, step);
-    case StepTensor::m:
-      return reference_limit(q_block, step);
-    case StepTensor::p: {
-      const double p = greatest(tensor, q_block, step);
-      return error_limit(emulated, p, head_.dtype) + p * exponential_error(q_block, step);
-    }
-    case StepTensor::l:
-      return 2 * emulated + greatest(tensor, q_block, step) * sum_error(q_block, step);
-    case StepTensor::o:  // no sum of P V exceeds L max|V|
-      return 2 * emulated +
-             greatest(StepTensor::l, q_block, step) * greatest_v_ * sum_error(q_block, step);
-    case StepTensor::output:
-      break;
-  }
-  return error_limit(emulated, greatest(tensor, q_block, step), head_.dtype);
-}
 
 class Comparer {
  public:

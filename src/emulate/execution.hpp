@@ -13,7 +13,7 @@
 #include "emulate/async/warpgroup_checks.hpp"
 #include "emulate/launch.hpp"
 #include "emulate/memory/clocks.hpp"
-#include "emulate/memory/global_shadow.hpp"
+#include "emulate/memory/global_memory.hpp"
 #include "emulate/memory/shared_memory.hpp"
 #include "emulate/program.hpp"
 #include "emulate/warp.hpp"

@@ -47,7 +47,29 @@ class ResidentClusters {
   }
 
   /// Returns false if a finding or the setup's `stopped` has ended the launch.
-  [[nodiscard]] bool run();
+  [[nodiscard]] bool run() {
+    while (!residents_.empty() || start_next()) {
+      Resident& resident = *residents_[current_];
+      const ClusterRunner::Turn turn = resident.runner.take_turn();
+      if (turn == ClusterRunner::Turn::failed) {
+        return false;
+      }
+      if (turn == ClusterRunner::Turn::ended) {
+        residents_.erase(residents_.begin() + static_cast<std::ptrdiff_t>(current_));
+        change();
+        continue;
+      }
+      resident.spins = turn == ClusterRunner::Turn::spun;
+      if (resident.spins && seems_dead()) {
+        report_all_wait();
+        return false;
+      }
+      if (resident.spins || !stays(resident)) {
+        change();
+      }
+    }
+    return true;
+  }
 
  private:
   struct Resident {
@@ -60,13 +82,68 @@ class ResidentClusters {
     bool spins = false;  ///< its last turn was in vain
   };
 
-  [[nodiscard]] bool all_spin() const;
-  [[nodiscard]] bool start_next();
+  [[nodiscard]] bool all_spin() const {
+    return std::ranges::all_of(residents_, [](const auto& resident) { return resident->spins; });
+  }
+
+  [[nodiscard]] bool start_next() {
+    while (next_ < clusters_ && setup_.chosen && !setup_.chosen(first_block(setup_, next_))) {
+      ++next_;
+    }
+    if (next_ == clusters_ || residents_.size() == room_) {
+      return false;
+    }
+    residents_.push_back(
+        std::make_unique<Resident>(program_, memory_, setup_, result_, state_, next_++));
+    current_ = residents_.size() - 1;
+    Execution& begun = residents_.back()->execution;
+    if (residents_.size() * begun.thread_bytes() > setup_.limits.resident_bytes) {
+      begun.end_at_limit("bytes in registers and local memory", setup_.limits.resident_bytes);
+    }
+    stay_ends_ = kStay;
+    return true;
+  }
+
   /// Begins the next cluster if there is room and a reason, or chooses another resident.
-  void change();
-  [[nodiscard]] bool stays(const Resident& resident);
-  [[nodiscard]] bool seems_dead();
-  void report_all_wait();
+  void change() {
+    const bool wants_more = residents_.size() < kInTurns || all_spin();
+    if ((wants_more && start_next()) || residents_.empty()) {
+      return;
+    }
+    const bool shuffled = setup_.schedule.timing == Timing::random;
+    current_ = (shuffled ? random_() : current_ + 1) % residents_.size();
+    stay_ends_ = residents_[current_]->runner.executed() + kStay;
+  }
+
+  [[nodiscard]] bool stays(const Resident& resident) {
+    if (setup_.schedule.timing == Timing::random) {
+      return random_() % kChangesOneIn != 0;
+    }
+    return resident.runner.executed() < stay_ends_;
+  }
+
+  /// Called after each turn in vain.
+  [[nodiscard]] bool seems_dead() {
+    const bool changed = std::exchange(seen_changes_, state_.changes) != state_.changes;
+    vain_turns_ = changed ? 0 : vain_turns_ + 1;
+    const std::size_t warps = residents_.size() * residents_.front()->execution.warps.size();
+    return vain_turns_ > kMostVainTurns * warps && all_spin();
+  }
+
+  void report_all_wait() {
+    std::vector<WaitingGroup> waiting;
+    for (const auto& resident : residents_) {
+      resident->runner.collect_waiting(waiting);
+    }
+    const std::uint32_t left = clusters_ - next_;
+    report_deadlock(waiting,
+                    left == 0 ? std::string()
+                              : fmt::format("; {} more {} do not fit beside {}", left,
+                                            setup_.cluster == std::array<std::uint32_t, 3>{1, 1, 1}
+                                                ? "blocks"
+                                                : "clusters",
+                                            residents_.size()));
+  }
 
   const Program& program_;
   GlobalMemory& memory_;
@@ -83,92 +160,6 @@ class ResidentClusters {
   std::uint64_t seen_changes_ = 0;  ///< LaunchState::changes at the first of them
   std::mt19937_64 random_;
 };
-
-bool ResidentClusters::run() {
-  while (!residents_.empty() || start_next()) {
-    Resident& resident = *residents_[current_];
-    const ClusterRunner::Turn turn = resident.runner.take_turn();
-    if (turn == ClusterRunner::Turn::failed) {
-      return false;
-    }
-    if (turn == ClusterRunner::Turn::ended) {
-      residents_.erase(residents_.begin() + static_cast<std::ptrdiff_t>(current_));
-      change();
-      continue;
-    }
-    resident.spins = turn == ClusterRunner::Turn::spun;
-    if (resident.spins && seems_dead()) {
-      report_all_wait();
-      return false;
-    }
-    if (resident.spins || !stays(resident)) {
-      change();
-    }
-  }
-  return true;
-}
-
-bool ResidentClusters::all_spin() const {
-  return std::ranges::all_of(residents_, [](const auto& resident) { return resident->spins; });
-}
-
-bool ResidentClusters::start_next() {
-  while (next_ < clusters_ && setup_.chosen && !setup_.chosen(first_block(setup_, next_))) {
-    ++next_;
-  }
-  if (next_ == clusters_ || residents_.size() == room_) {
-    return false;
-  }
-  residents_.push_back(
-      std::make_unique<Resident>(program_, memory_, setup_, result_, state_, next_++));
-  current_ = residents_.size() - 1;
-  Execution& begun = residents_.back()->execution;
-  if (residents_.size() * begun.thread_bytes() > setup_.limits.resident_bytes) {
-    begun.end_at_limit("bytes in registers and local memory", setup_.limits.resident_bytes);
-  }
-  stay_ends_ = kStay;
-  return true;
-}
-
-void ResidentClusters::change() {
-  const bool wants_more = residents_.size() < kInTurns || all_spin();
-  if ((wants_more && start_next()) || residents_.empty()) {
-    return;
-  }
-  const bool shuffled = setup_.schedule.timing == Timing::random;
-  current_ = (shuffled ? random_() : current_ + 1) % residents_.size();
-  stay_ends_ = residents_[current_]->runner.executed() + kStay;
-}
-
-bool ResidentClusters::stays(const Resident& resident) {
-  if (setup_.schedule.timing == Timing::random) {
-    return random_() % kChangesOneIn != 0;
-  }
-  return resident.runner.executed() < stay_ends_;
-}
-
-/// Called after each turn in vain.
-bool ResidentClusters::seems_dead() {
-  const bool changed = std::exchange(seen_changes_, state_.changes) != state_.changes;
-  vain_turns_ = changed ? 0 : vain_turns_ + 1;
-  const std::size_t warps = residents_.size() * residents_.front()->execution.warps.size();
-  return vain_turns_ > kMostVainTurns * warps && all_spin();
-}
-
-void ResidentClusters::report_all_wait() {
-  std::vector<WaitingGroup> waiting;
-  for (const auto& resident : residents_) {
-    resident->runner.collect_waiting(waiting);
-  }
-  const std::uint32_t left = clusters_ - next_;
-  report_deadlock(waiting, left == 0
-                               ? std::string()
-                               : fmt::format("; {} more {} do not fit beside {}", left,
-                                             setup_.cluster == std::array<std::uint32_t, 3>{1, 1, 1}
-                                                 ? "blocks"
-                                                 : "clusters",
-                                             residents_.size()));
-}
 
 }  // namespace
 

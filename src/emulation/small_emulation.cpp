@@ -12,7 +12,7 @@
 
 #include "compile/compiler.hpp"
 #include "core/error.hpp"
-#include "emulation/emulated_problem.hpp"
+#include "core/ranges.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
 
@@ -31,24 +31,15 @@ Problem with_heads(const Problem& problem, std::int64_t heads) {
   return fewer;
 }
 
-/// Makes the launches of one configuration.
+CompileRequest request_of(const SmallCase& of, const Problem& problem) {
+  return compile_request(of.family, of.config, problem, of.limits.arch, of.limits);
+}
+
+/// Makes launches of one configuration on `small`, and compares their code with that of a request.
 class SmallLaunches {
  public:
-  SmallLaunches(const Family& family, const Config& config, const Problem& problem,
-                const DeviceLimits& limits)
-      : family_(family),
-        config_(config),
-        limits_(limits),
-        key_(artifact_key(request_of(problem))),
-        small_(small_problem(problem)) {}
-  /// Makes launches on `small` itself, whatever its length, and compares their code with `like`.
-  SmallLaunches(const Family& family, const Config& config, const SmallLaunch& like,
-                const Problem& small, const DeviceLimits& limits)
-      : family_(family),
-        config_(config),
-        limits_(limits),
-        key_(artifact_key(like.request)),
-        small_(small) {}
+  SmallLaunches(const SmallCase& of, const CompileRequest& like, Problem small)
+      : of_(of), key_(artifact_key(like)), small_(std::move(small)) {}
 
   [[nodiscard]] std::vector<SmallLaunch> make() const {
     std::vector<SmallLaunch> launches;
@@ -81,18 +72,15 @@ class SmallLaunches {
   }
 
  private:
-  [[nodiscard]] CompileRequest request_of(const Problem& problem) const {
-    return compile_request(family_, config_, problem, limits_.arch, limits_);
-  }
   [[nodiscard]] bool possible(const Problem& problem) const {
-    return !check_valid(family_, config_, &problem, &limits_) &&
-           !check_limits(family_, config_, problem, limits_);
+    return !check_valid(of_.family, of_.config, &problem, &of_.limits) &&
+           !check_limits(of_.family, of_.config, problem, of_.limits);
   }
 
   [[nodiscard]] SmallLaunch launch_of(const Problem& problem) const {
     SmallLaunch small;
-    small.launch = planned_launch(family_, config_, problem, limits_);
-    small.request = request_of(problem);
+    small.launch = planned_launch(of_.family, of_.config, problem, of_.limits);
+    small.request = request_of(of_, problem);
     small.same_code = artifact_key(small.request) == key_;
     return small;
   }
@@ -124,18 +112,27 @@ class SmallLaunches {
   [[nodiscard]] std::optional<std::array<std::int64_t, 3>> grid_of_one_head() const {
     const Problem one = with_heads(small_, 1);
     try {
-      return launch_geometry(family_, config_, one, limits_).grid;
+      return launch_geometry(of_.family, of_.config, one, of_.limits).grid;
     } catch (const Error&) {
       return std::nullopt;
     }
   }
 
-  const Family& family_;
-  const Config& config_;
-  const DeviceLimits& limits_;
+  const SmallCase& of_;
   std::string key_;
   Problem small_;
 };
+
+/// Returns a launch with more keys and the same code and raggedness, which shows how the work
+/// grows. Returns nothing if the code would differ.
+std::optional<EmulatedLaunch> longer_launch(const SmallCase& of, const SmallLaunch& small) {
+  Problem longer = small.launch.on.problem;
+  longer.seq_len += kShortLength;
+  longer.seq_len_kv += kShortLength;
+  const SmallLaunches launches(of, small.request, longer);
+  const auto found = small.launch.on.only_head ? launches.one_head() : launches.all_blocks(longer);
+  return found && found->same_code ? std::optional(found->launch) : std::nullopt;
+}
 
 class Emulator {
  public:
@@ -143,8 +140,7 @@ class Emulator {
       : of_(of), settings_(settings), inputs_(inputs), config_(short_form(of.family, of.config)) {}
 
   [[nodiscard]] SmallEmulation run(const Artifact* artifact) {
-    for (const SmallLaunch& small :
-         small_launches(of_.family, of_.config, of_.problem, of_.limits)) {
+    for (const SmallLaunch& small : small_launches(of_)) {
       if (auto emulated = run(small, small.same_code ? artifact : nullptr)) {
         return *std::move(emulated);
       }
@@ -199,7 +195,7 @@ class Emulator {
         of_.problem.seq_len_kv == small.launch.on.problem.seq_len_kv) {
       return samples;
     }
-    const auto longer = longer_launch(of_.family, of_.config, of_.problem, of_.limits, small);
+    const auto longer = longer_launch(of_, small);
     const auto counted =
         longer ? count_kernel(case_of(artifact, small, *longer), settings_.stopped, inputs_)
                : std::nullopt;
@@ -239,23 +235,8 @@ SmallEmulation emulate_narrow(const SmallCase& of, const Problem& narrow,
 
 }  // namespace
 
-std::vector<SmallLaunch> small_launches(const Family& family, const Config& config,
-                                        const Problem& problem, const DeviceLimits& limits) {
-  return SmallLaunches(family, config, problem, limits).make();
-}
-
-std::optional<EmulatedLaunch> longer_launch(const Family& family, const Config& config,
-                                            const Problem& problem, const DeviceLimits& limits,
-                                            const SmallLaunch& small) {
-  Problem longer = small.launch.on.problem;
-  if (problem.seq_len == longer.seq_len && problem.seq_len_kv == longer.seq_len_kv) {
-    return std::nullopt;
-  }
-  longer.seq_len += kShortLength;
-  longer.seq_len_kv += kShortLength;
-  const SmallLaunches launches(family, config, small, longer, limits);
-  const auto found = small.launch.on.only_head ? launches.one_head() : launches.all_blocks(longer);
-  return found && found->same_code ? std::optional(found->launch) : std::nullopt;
+std::vector<SmallLaunch> small_launches(const SmallCase& of) {
+  return SmallLaunches(of, request_of(of, of.problem), small_problem(of.problem)).make();
 }
 
 std::vector<NamedSchedule> small_schedules(std::uint64_t seed) {
@@ -279,15 +260,11 @@ SmallEmulation emulate_small(const SmallCase& of, const Artifact* artifact,
 
 Verification verification_of(const SmallEmulation& emulated, const EmulationSettings& settings,
                              std::uint64_t seed) {
-  std::vector<std::string> schedules;
-  for (const NamedSchedule& schedule : settings.schedules) {
-    schedules.push_back(schedule.name);
-  }
   const std::string narrow = emulated.narrow_window > 0
                                  ? fmt::format(", and with a window of {}", emulated.narrow_window)
                                  : std::string();
   return {fmt::format("emulated on {}{}; schedules {}", describe(emulated.on), narrow,
-                      fmt::join(schedules, ", ")),
+                      fmt::join(mapped(settings.schedules, &NamedSchedule::name), ", ")),
           seed, emulated.row.inputs};
 }
 

@@ -25,21 +25,20 @@ struct SmallLaunch {
   bool same_code = false;  ///< `request` gives the machine code of the problem itself
 };
 
+/// A configuration to verify, and what that needs. Holds references to its parts.
+struct SmallCase {
+  const Family& family;
+  const Config& config;
+  const Problem& problem;  ///< the one that the small one stands for
+  const DeviceLimits& limits;
+  CubinCache* cache = nullptr;  ///< may be null
+};
+
 /// Returns small launches in the order in which to try them. The first runs one head of
 /// small_problem(), if the machine code and the grid allow that. The second runs all blocks of
 /// small_problem() with at most two heads, and may have other code. Launches that the family cannot
 /// build or launch are left out.
-[[nodiscard]] std::vector<SmallLaunch> small_launches(const Family& family, const Config& config,
-                                                      const Problem& problem,
-                                                      const DeviceLimits& limits);
-
-/// Returns a launch with more keys and the same code and raggedness, which shows how the work
-/// grows. Returns nothing if the problem is no longer than `small`, or if the code would differ.
-[[nodiscard]] std::optional<EmulatedLaunch> longer_launch(const Family& family,
-                                                          const Config& config,
-                                                          const Problem& problem,
-                                                          const DeviceLimits& limits,
-                                                          const SmallLaunch& small);
+[[nodiscard]] std::vector<SmallLaunch> small_launches(const SmallCase& of);
 
 /// Work counted on the small problem and, if the problem itself is longer, on a longer one too.
 struct CountedSamples {
@@ -53,15 +52,6 @@ struct SmallEmulation {
   EmulatedProblem on;
   std::optional<CountedSamples> work = std::nullopt;  ///< only if right and requested
   std::int64_t narrow_window = 0;                     ///< also right with this window; 0: none
-};
-
-/// A configuration to verify, and what that needs. Holds references to its parts.
-struct SmallCase {
-  const Family& family;
-  const Config& config;
-  const Problem& problem;  ///< the one that the small one stands for
-  const DeviceLimits& limits;
-  CubinCache* cache = nullptr;  ///< may be null
 };
 
 /// Returns the late schedule, then the random schedule of the seed.

@@ -94,16 +94,8 @@ struct Signature {
   std::vector<std::string> parameters;
 };
 
-std::vector<std::string> names_between(std::string_view header, std::size_t open) {
-  std::vector<std::string> names;
-  const std::size_t close = header.find(')', open);
-  if (open == std::string_view::npos || close == std::string_view::npos) {
-    return names;
-  }
-  for (const std::string& text : split_operands(header.substr(open + 1, close - open - 1))) {
-    names.push_back(declared_name(text));
-  }
-  return names;
+std::vector<std::string> names_between(std::string_view header) {
+  return mapped(split_operands(between(header, "(", ")")), declared_name);
 }
 
 /// Returns nothing for a kernel, and for a function that passes registers.
@@ -114,13 +106,12 @@ std::optional<Signature> signature_of(const PtxFunction& function) {
     return std::nullopt;
   }
   Signature signature;
-  const std::string_view after = trim(header.substr(header.find(".func") + 5));
-  std::size_t open = after.find('(');
+  std::string_view after = trim(header.substr(header.find(".func") + 5));
   if (after.starts_with('(')) {
-    signature.results = names_between(after, 0);
-    open = after.find('(', after.find(')'));
+    signature.results = names_between(after);
+    take_until(after, ')');
   }
-  signature.parameters = names_between(after, open);
+  signature.parameters = names_between(after);
   return signature;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -118,131 +119,82 @@ void add_edges(const SassFunction& function, const LabelPlaces& places,
   }
 }
 
-/// Depth-first search without recursion, so that a hostile listing cannot exhaust the stack.
-class Postorder {
- public:
-  explicit Postorder(const ControlFlow& flow) : flow_(flow), seen_(flow.blocks.size(), false) {}
-
-  /// Returns the blocks in postorder. `roots` receives the blocks where paths begin.
-  std::vector<std::size_t> visit(std::vector<std::size_t>& roots) {
-    visit_from(0, roots);
-    for (std::size_t b = 0; b < flow_.blocks.size(); ++b) {
-      if (!seen_[b] && flow_.blocks[b].predecessors.empty()) {
-        visit_from(b, roots);
-      }
+/// Returns the blocks in postorder, by a depth-first search without recursion, so that a hostile
+/// listing cannot exhaust the stack. `is_root` receives where paths begin.
+std::vector<std::size_t> postorder(const ControlFlow& flow, std::vector<bool>& is_root) {
+  std::vector<std::size_t> order;
+  std::vector<bool> seen(flow.blocks.size());
+  const auto visit_from = [&](std::size_t root) {
+    if (seen[root]) {
+      return;
     }
-    for (std::size_t b = 0; b < flow_.blocks.size(); ++b) {
-      if (!seen_[b]) {
-        visit_from(b, roots);
-      }
-    }
-    return std::move(order_);
-  }
-
- private:
-  struct Step {
-    std::size_t block;
-    std::size_t next;
-  };
-
-  void visit_from(std::size_t root, std::vector<std::size_t>& roots) {
-    roots.push_back(root);
-    seen_[root] = true;
-    std::vector<Step> path{{root, 0}};
+    is_root[root] = seen[root] = true;
+    std::vector<std::pair<std::size_t, std::size_t>> path{{root, 0}};  // blocks, next successors
     while (!path.empty()) {
-      const std::vector<std::size_t>& successors = flow_.blocks[path.back().block].successors;
-      if (path.back().next == successors.size()) {
-        order_.push_back(path.back().block);
+      auto& [block, next] = path.back();
+      const std::vector<std::size_t>& successors = flow.blocks[block].successors;
+      if (next == successors.size()) {
+        order.push_back(block);
         path.pop_back();
-        continue;
-      }
-      const std::size_t next = successors[path.back().next++];
-      if (!seen_[next]) {
-        seen_[next] = true;
-        path.push_back({next, 0});
+      } else if (const std::size_t to = successors[next++]; !seen[to]) {
+        seen[to] = true;
+        path.emplace_back(to, 0);
       }
     }
+  };
+  visit_from(0);
+  for (std::size_t b = 0; b < flow.blocks.size(); ++b) {
+    if (flow.blocks[b].predecessors.empty()) {
+      visit_from(b);
+    }
   }
-
-  const ControlFlow& flow_;
-  std::vector<bool> seen_;
-  std::vector<std::size_t> order_;
-};
+  for (std::size_t b = 0; b < flow.blocks.size(); ++b) {
+    visit_from(b);
+  }
+  return order;
+}
 
 /// Finds dominators by iteration to a fixed point, with one root above all entries.
 /// Source: K. D. Cooper, T. J. Harvey and K. Kennedy, A Simple, Fast Dominance Algorithm (2001).
-class DominatorSearch {
- public:
-  DominatorSearch(ControlFlow& flow, std::vector<std::size_t> postorder,
-                  const std::vector<std::size_t>& roots)
-      : flow_(flow),
-        postorder_(std::move(postorder)),
-        root_(flow.blocks.size()),
-        rank_(flow.blocks.size() + 1, flow.blocks.size()),
-        idom_(flow.blocks.size() + 1) {
-    for (std::size_t i = 0; i < postorder_.size(); ++i) {
-      rank_[postorder_[i]] = i;
-    }
-    idom_[root_] = root_;
-    for (const std::size_t root : roots) {
-      idom_[root] = root_;
-    }
-    is_root_.assign(flow.blocks.size(), false);
-    for (const std::size_t root : roots) {
-      is_root_[root] = true;
-    }
+void find_dominators(ControlFlow& flow) {
+  const std::size_t count = flow.blocks.size();  // also the number of the root
+  std::vector<bool> is_root(count);
+  const std::vector<std::size_t> order = postorder(flow, is_root);
+  std::vector<std::size_t> rank(count + 1,
+                                count);  // places in postorder; the root's is the highest
+  std::vector<std::optional<std::size_t>> dominators(count + 1);
+  dominators[count] = count;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    rank[order[i]] = i;
+    dominators[i] = is_root[i] ? std::optional(count) : std::nullopt;
   }
-
-  void run() {
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (auto block = postorder_.rbegin(); block != postorder_.rend(); ++block) {
-        changed = update(*block) || changed;
-      }
-    }
-    store();
-  }
-
- private:
-  bool update(std::size_t block) {
-    if (is_root_[block]) {
-      return false;
-    }
-    std::optional<std::size_t> common;
-    for (const std::size_t before : flow_.blocks[block].predecessors) {
-      if (idom_[before]) {
-        common = common ? meet(*common, before) : before;
-      }
-    }
-    const bool changed = idom_[block] != common;
-    idom_[block] = common;
-    return changed;
-  }
-
-  std::size_t meet(std::size_t a, std::size_t b) const {
+  const auto meet = [&](std::size_t a, std::size_t b) {
     while (a != b) {
-      std::size_t& lower = rank_[a] < rank_[b] ? a : b;
-      lower = *idom_[lower];
+      std::size_t& lower = rank[a] < rank[b] ? a : b;
+      lower = *dominators[lower];
     }
     return a;
-  }
-
-  void store() {
-    flow_.dominators.resize(flow_.blocks.size());
-    flow_.order.resize(flow_.blocks.size());
-    for (std::size_t b = 0; b < flow_.blocks.size(); ++b) {
-      flow_.dominators[b] = idom_[b] == root_ ? std::nullopt : idom_[b];
-      flow_.order[b] = postorder_.size() - 1 - rank_[b];
+  };
+  for (bool changed = true; std::exchange(changed, false);) {
+    for (auto block = order.rbegin(); block != order.rend(); ++block) {
+      std::optional<std::size_t> common = dominators[*block];
+      if (!is_root[*block]) {
+        common.reset();
+        for (const std::size_t before : flow.blocks[*block].predecessors) {
+          if (dominators[before]) {
+            common = common ? meet(*common, before) : before;
+          }
+        }
+      }
+      changed = changed || dominators[*block] != common;
+      dominators[*block] = common;
     }
   }
-
-  ControlFlow& flow_;
-  std::vector<std::size_t> postorder_;
-  std::size_t root_;
-  std::vector<std::size_t> rank_;  ///< each block's place in postorder; the root's is the highest
-  std::vector<std::optional<std::size_t>> idom_;
-  std::vector<bool> is_root_;
-};
+  for (std::size_t b = 0; b < count; ++b) {
+    flow.dominators.push_back(dominators[b] == count ? std::nullopt : dominators[b]);
+    flow.order.push_back(count - 1 - rank[b]);
+  }
+}
 
 }  // namespace
 
@@ -264,9 +216,7 @@ ControlFlow control_flow(const SassFunction& function) {
                 function.name);
   }
   add_edges(function, places, block_of, flow);
-  std::vector<std::size_t> roots;
-  std::vector<std::size_t> postorder = Postorder(flow).visit(roots);
-  DominatorSearch(flow, std::move(postorder), roots).run();
+  find_dominators(flow);
   return flow;
 }
 

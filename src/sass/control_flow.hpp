@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "sass/listing.hpp"
@@ -31,5 +32,11 @@ struct ControlFlow {
 /// Builds the control flow. Blocks without predecessors are entries too. Throws Error(bad_file) for
 /// a function of more blocks than any kernel has. Precondition: the function has instructions.
 [[nodiscard]] ControlFlow control_flow(const SassFunction& function);
+
+/// The instructions of a block.
+[[nodiscard]] inline std::span<const Instruction> instructions_of(const SassFunction& function,
+                                                                  const BasicBlock& block) {
+  return std::span(function.instructions).subspan(block.first, block.end - block.first);
+}
 
 }  // namespace fatune

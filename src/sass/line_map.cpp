@@ -68,33 +68,32 @@ SourceLine existing(const std::set<SourceLine>& lines, const SourceLine& asked) 
               fmt::format("the nearest lines with code: {}", fmt::join(near, ", ")));
 }
 
-std::vector<std::size_t> statements_at(const PtxFunction& function, std::int64_t line) {
+/// The indices of the items for which `holds` is true.
+template <typename Items, typename Holds>
+std::vector<std::size_t> indices_where(const Items& items, Holds holds) {
   std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < function.statements.size(); ++i) {
-    if (function.statements[i].line == line) {
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (holds(items[i])) {
       found.push_back(i);
     }
   }
   return found;
 }
 
+std::vector<std::size_t> statements_at(const PtxFunction& function, std::int64_t line) {
+  return indices_where(function.statements,
+                       [&](const PtxStatement& statement) { return statement.line == line; });
+}
+
 LineMap map_target(const MappedKernel& kernel, const SourceLine& asked, int depth) {
   const SourceLine line = existing(known_lines(kernel), asked);
-  LineMap map;
-  map.source = {line};
-  std::vector<std::size_t> selected;
-  for (std::size_t i = 0; i < kernel.ptx.statements.size(); ++i) {
-    if (is_among(line, kernel.ptx_module.places.at(kernel.ptx.statements[i].place))) {
-      selected.push_back(i);
-    }
-  }
-  map.ptx = feeding_statements(kernel.ptx, selected, depth);
-  for (std::size_t i = 0; i < kernel.sass.instructions.size(); ++i) {
-    if (is_among(line, kernel.listing.places.at(kernel.sass.instructions[i].place))) {
-      map.sass.push_back(i);
-    }
-  }
-  return map;
+  const auto at = [&line](const std::vector<SourceChain>& places) {
+    return [&](const auto& one) { return is_among(line, places.at(one.place)); };
+  };
+  const auto selected = indices_where(kernel.ptx.statements, at(kernel.ptx_module.places));
+  return {{line},
+          feeding_statements(kernel.ptx, selected, depth),
+          indices_where(kernel.sass.instructions, at(kernel.listing.places))};
 }
 
 LineMap map_target(const MappedKernel& kernel, const PtxLine& asked, int depth) {
@@ -108,15 +107,11 @@ LineMap map_target(const MappedKernel& kernel, const PtxLine& asked, int depth) 
                                           "--ptx-text prints them",
                                           all.front().line, all.back().line));
   }
-  LineMap map;
-  map.source = kernel.ptx_module.places.at(kernel.ptx.statements[selected.front()].place);
-  map.ptx = feeding_statements(kernel.ptx, selected, depth);
-  for (std::size_t i = 0; i < kernel.sass.instructions.size(); ++i) {
-    if (kernel.sass.instructions[i].ptx_line == asked.line) {
-      map.sass.push_back(i);
-    }
-  }
-  return map;
+  return {kernel.ptx_module.places.at(kernel.ptx.statements[selected.front()].place),
+          feeding_statements(kernel.ptx, selected, depth),
+          indices_where(kernel.sass.instructions, [&](const Instruction& instruction) {
+            return instruction.ptx_line == asked.line;
+          })};
 }
 
 LineMap map_target(const MappedKernel& kernel, const SassAddress& asked, int depth) {

@@ -39,8 +39,8 @@ std::string guard_text(const Instruction& instruction) {
 std::array<std::int64_t, kOpcodeClasses> class_counts(const SassFunction& function,
                                                       const BasicBlock& block) {
   std::array<std::int64_t, kOpcodeClasses> counts{};
-  for (std::size_t i = block.first; i < block.end; ++i) {
-    ++counts.at(static_cast<std::size_t>(class_of(function.instructions[i])));
+  for (const Instruction& instruction : instructions_of(function, block)) {
+    ++counts.at(static_cast<std::size_t>(class_of(instruction)));
   }
   return counts;
 }

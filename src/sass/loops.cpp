@@ -143,8 +143,8 @@ std::optional<std::size_t> main_loop(const SassFunction& function, const Control
       continue;
     }
     Weight& weight = weights[*forest.innermost[b]];
-    for (std::size_t i = flow.blocks[b].first; i < flow.blocks[b].end; ++i) {
-      weight.tensor += class_of(function.instructions[i]) == OpcodeClass::tensor ? 1U : 0U;
+    for (const Instruction& instruction : instructions_of(function, flow.blocks[b])) {
+      weight.tensor += class_of(instruction) == OpcodeClass::tensor ? 1U : 0U;
       ++weight.all;
     }
     weight.depth = weight.tensor > 0 ? forest.loops[*forest.innermost[b]].depth : 0;
@@ -159,10 +159,8 @@ std::size_t count_bulk_loads(const SassFunction& function, const ControlFlow& fl
                              const Loop& loop) {
   std::size_t count = 0;
   for (const std::size_t block : loop.blocks) {
-    const auto begin = function.instructions.begin();
     count += static_cast<std::size_t>(
-        std::count_if(begin + static_cast<std::ptrdiff_t>(flow.blocks[block].first),
-                      begin + static_cast<std::ptrdiff_t>(flow.blocks[block].end), is_bulk_load));
+        std::ranges::count_if(instructions_of(function, flow.blocks[block]), is_bulk_load));
   }
   return count;
 }

@@ -52,8 +52,7 @@ MainLoop describe_loop(const SassFunction& function, const ControlFlow& flow,
   });
   main.tensor_flop = 0;
   for (const std::size_t block : loop.blocks) {
-    for (std::size_t i = flow.blocks[block].first; i < flow.blocks[block].end; ++i) {
-      const Instruction& instruction = function.instructions[i];
+    for (const Instruction& instruction : instructions_of(function, flow.blocks[block])) {
       main.calls += calls_function(instruction) ? 1 : 0;
       if (class_of(instruction) == OpcodeClass::tensor) {
         add_tensor_flop(instruction, main.tensor_flop);
@@ -81,8 +80,7 @@ void count_instructions(const SassFunction& function, const ControlFlow& flow,
   std::map<std::string_view, OpcodeCount> opcodes;
   for (std::size_t b = 0; b < flow.blocks.size(); ++b) {
     const bool loads = producer != nullptr && std::ranges::binary_search(producer->blocks, b);
-    for (std::size_t i = flow.blocks[b].first; i < flow.blocks[b].end; ++i) {
-      const Instruction& instruction = function.instructions[i];
+    for (const Instruction& instruction : instructions_of(function, flow.blocks[b])) {
       const OpcodeClass which = class_of(instruction);
       add(profile.all, places[b], loads);
       add(profile.classes.at(static_cast<std::size_t>(which)), places[b], loads);

@@ -34,68 +34,58 @@ struct MatrixDescriptor {
   std::uint32_t base_offset = 0;
   Swizzle swizzle = Swizzle::none;
 
-  [[nodiscard]] static MatrixDescriptor of(std::uint64_t bits);
+  [[nodiscard]] static MatrixDescriptor of(std::uint64_t bits) {
+    constexpr std::array kSwizzles{Swizzle::none, Swizzle::bytes_128, Swizzle::bytes_64,
+                                   Swizzle::bytes_32};
+    MatrixDescriptor descriptor;
+    descriptor.start = field(bits, 0, 14) * kDescriptorUnitBytes;
+    descriptor.leading_bytes = field(bits, 16, 14) * kDescriptorUnitBytes;
+    descriptor.stride_bytes = field(bits, 32, 14) * kDescriptorUnitBytes;
+    descriptor.base_offset = field(bits, 49, 3);
+    descriptor.swizzle = kSwizzles[field(bits, 62, 2)];
+    return descriptor;
+  }
 
   /// The bytes after which the swizzle's permutation repeats; 16 without a swizzle.
-  [[nodiscard]] std::uint32_t repeat_bytes() const;
+  [[nodiscard]] std::uint32_t repeat_bytes() const {
+    return swizzle == Swizzle::none ? kDescriptorUnitBytes : kCoreRows * row_bytes();
+  }
+
   /// True if the swizzle's pattern begins where the rows do. Otherwise rows are read with another
   /// permutation than they were written with.
-  [[nodiscard]] bool is_aligned() const;
+  [[nodiscard]] bool is_aligned() const {
+    // The start may be anywhere within a row, but it must be in the first of eight rows.
+    return base_offset == 0 && start % repeat_bytes() < row_bytes();
+  }
 
   /// The address of a 16-byte chunk. K-major: elements k = 8 chunk to 8 chunk + 7 of a row.
-  [[nodiscard]] std::uint32_t k_major_chunk(std::uint32_t row, std::uint32_t chunk) const;
+  [[nodiscard]] std::uint32_t k_major_chunk(std::uint32_t row, std::uint32_t chunk) const {
+    const std::uint32_t group = start + row / kCoreRows * stride_bytes;
+    if (swizzle == Swizzle::none) {
+      return group + row % kCoreRows * kDescriptorUnitBytes + chunk * leading_bytes;
+    }
+    return swizzled(group + row % kCoreRows * row_bytes() + chunk * kDescriptorUnitBytes, swizzle);
+  }
+
   /// The address of a 16-byte chunk. MN-major: rows 8 chunk to 8 chunk + 7 at one k.
-  [[nodiscard]] std::uint32_t mn_major_chunk(std::uint32_t chunk, std::uint32_t k) const;
+  [[nodiscard]] std::uint32_t mn_major_chunk(std::uint32_t chunk, std::uint32_t k) const {
+    if (swizzle == Swizzle::none) {
+      return start + chunk * stride_bytes + k / kCoreRows * leading_bytes +
+             k % kCoreRows * kDescriptorUnitBytes;
+    }
+    const std::uint32_t chunks = row_bytes() / kDescriptorUnitBytes;
+    return swizzled(start + chunk / chunks * leading_bytes + chunk % chunks * kDescriptorUnitBytes +
+                        k / kCoreRows * stride_bytes + k % kCoreRows * row_bytes(),
+                    swizzle);
+  }
 
  private:
   /// The bytes of a swizzled row: 32, 64 or 128; without a swizzle, the 16 bytes of one chunk.
-  [[nodiscard]] std::uint32_t row_bytes() const;
+  [[nodiscard]] std::uint32_t row_bytes() const {
+    constexpr std::array<std::uint32_t, 4> kRowBytes{kDescriptorUnitBytes, 32, 64, 128};
+    return kRowBytes[static_cast<std::size_t>(swizzle)];
+  }
 };
-
-MatrixDescriptor MatrixDescriptor::of(std::uint64_t bits) {
-  constexpr std::array kSwizzles{Swizzle::none, Swizzle::bytes_128, Swizzle::bytes_64,
-                                 Swizzle::bytes_32};
-  MatrixDescriptor descriptor;
-  descriptor.start = field(bits, 0, 14) * kDescriptorUnitBytes;
-  descriptor.leading_bytes = field(bits, 16, 14) * kDescriptorUnitBytes;
-  descriptor.stride_bytes = field(bits, 32, 14) * kDescriptorUnitBytes;
-  descriptor.base_offset = field(bits, 49, 3);
-  descriptor.swizzle = kSwizzles[field(bits, 62, 2)];
-  return descriptor;
-}
-
-std::uint32_t MatrixDescriptor::row_bytes() const {
-  constexpr std::array<std::uint32_t, 4> kRowBytes{kDescriptorUnitBytes, 32, 64, 128};
-  return kRowBytes[static_cast<std::size_t>(swizzle)];
-}
-
-std::uint32_t MatrixDescriptor::repeat_bytes() const {
-  return swizzle == Swizzle::none ? kDescriptorUnitBytes : kCoreRows * row_bytes();
-}
-
-bool MatrixDescriptor::is_aligned() const {
-  // The start may be anywhere within a row, but it must be in the first of eight rows.
-  return base_offset == 0 && start % repeat_bytes() < row_bytes();
-}
-
-std::uint32_t MatrixDescriptor::k_major_chunk(std::uint32_t row, std::uint32_t chunk) const {
-  const std::uint32_t group = start + row / kCoreRows * stride_bytes;
-  if (swizzle == Swizzle::none) {
-    return group + row % kCoreRows * kDescriptorUnitBytes + chunk * leading_bytes;
-  }
-  return swizzled(group + row % kCoreRows * row_bytes() + chunk * kDescriptorUnitBytes, swizzle);
-}
-
-std::uint32_t MatrixDescriptor::mn_major_chunk(std::uint32_t chunk, std::uint32_t k) const {
-  if (swizzle == Swizzle::none) {
-    return start + chunk * stride_bytes + k / kCoreRows * leading_bytes +
-           k % kCoreRows * kDescriptorUnitBytes;
-  }
-  const std::uint32_t chunks = row_bytes() / kDescriptorUnitBytes;
-  return swizzled(start + chunk / chunks * leading_bytes + chunk % chunks * kDescriptorUnitBytes +
-                      k / kCoreRows * stride_bytes + k % kCoreRows * row_bytes(),
-                  swizzle);
-}
 
 // --- Elements of A and B in shared memory ---
 

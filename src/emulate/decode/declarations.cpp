@@ -222,16 +222,6 @@ class Layout {
   std::uint64_t dynamic_alignment_ = 16;
 };
 
-/// The ".param" directives between the parentheses of a kernel's header.
-std::vector<std::string> parameters_of(const std::string& header) {
-  const std::size_t open = header.find('(');
-  const std::size_t close = header.find(')');
-  if (open == std::string::npos || close == std::string::npos || close < open) {
-    return {};
-  }
-  return split_operands(std::string_view(header).substr(open + 1, close - open - 1));
-}
-
 std::uint32_t cluster_extent(const std::string& text) {
   constexpr std::uint64_t kMostBlocks = 16;
   const auto blocks = literal_bits(text, ScalarType::u32);
@@ -262,7 +252,7 @@ std::optional<std::array<std::uint32_t, 3>> cluster_of(std::string_view header) 
 
 Declarations read_declarations(const PtxModule& module, const PtxFunction& function) {
   Layout layout;
-  for (const std::string& text : parameters_of(function.header)) {
+  for (const std::string& text : split_operands(between(function.header, "(", ")"))) {
     layout.add(read_declaration(text));
   }
   for (const std::string& text : module.declarations) {

@@ -153,7 +153,7 @@ std::string thread_name(const Execution& x, GlobalEpoch other) {
                      where);
 }
 
-/// `cluster`: the cluster of the access.
+/// The other access as findings name it. Empty if ends are not kept. `cluster`: of the access.
 std::optional<OtherAccess> other_access(const Execution& x, const std::optional<AccessEnd>& end,
                                         std::uint32_t cluster) {
   if (!end || end->instruction == nullptr) {
@@ -200,10 +200,6 @@ std::uint8_t* writable_bytes(const Actor& by, const Access& access, bool reads) 
 
 }  // namespace
 
-std::optional<OtherAccess> other_access(const Execution& x, const std::optional<AccessEnd>& end) {
-  return other_access(x, end, x.cluster);
-}
-
 void report_fault(const Actor& by, const SharedFault& fault, const SharedUse& use) {
   if (fault.kind == SharedFault::Kind::uninitialised && !by.x.setup.checks.init) {
     return;
@@ -212,7 +208,7 @@ void report_fault(const Actor& by, const SharedFault& fault, const SharedUse& us
   by.report(kind, [&] {
     const std::string where = shared_name(by.x, fault.offset);
     return FindingWords{describe(by.x, fault, use.doing, where), where, use.access,
-                        other_access(by.x, fault.by)};
+                        other_access(by.x, fault.by, by.x.cluster)};
   });
 }
 
@@ -321,11 +317,12 @@ MbarrierPlace find_mbarrier(const Actor& by, std::uint64_t address, Space space)
   if (by.x.setup.checks.race && !by.accessor().follows(mbarrier->initialiser())) {
     by.report(FindingKind::race, [&] {
       const std::string where = fmt::format("shared memory + {}", place.offset);
-      return FindingWords{fmt::format("uses the mbarrier at {}, which another thread initialises, "
-                                      "with no synchronisation in between",
-                                      where),
-                          where, AccessKind::write,
-                          other_access(by.x, place.block->shared.writer(place.offset))};
+      return FindingWords{
+          fmt::format("uses the mbarrier at {}, which another thread initialises, "
+                      "with no synchronisation in between",
+                      where),
+          where, AccessKind::write,
+          other_access(by.x, place.block->shared.writer(place.offset), by.x.cluster)};
     });
   }
   return {mbarrier, place};

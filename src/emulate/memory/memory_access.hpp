@@ -98,9 +98,6 @@ inline void report_shared(const Actor& by, const std::optional<SharedFault>& fau
     report_fault(by, *fault, use);
   }
 }
-/// The other access as findings name it. Empty if ends are not kept.
-[[nodiscard]] std::optional<OtherAccess> other_access(const Execution& x,
-                                                      const std::optional<AccessEnd>& end);
 
 /// The mbarrier that an instruction names, and its location.
 struct MbarrierPlace {

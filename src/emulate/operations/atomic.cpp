@@ -131,21 +131,20 @@ void update_memory(const Step& step) {
 }
 
 bool is_allowed(Update update, ScalarType type) {
+  const bool bits = type == b32 || type == b64;
   switch (update) {
     case Update::add:
-      return type != b16 && type != b32 && type != b64;
+      return !bits && type != b16;
     case Update::min:
     case Update::max:
-      return type == u32 || type == s32 || type == u64 || type == s64;
-    case Update::conjunction:
-    case Update::disjunction:
-    case Update::exclusive:
-    case Update::exchange:
-      return type == b32 || type == b64;
+      return is_integer(type) && size_of(type) >= 4;
     case Update::compare:
-      return type == b16 || type == b32 || type == b64;
-    default:
+      return bits || type == b16;
+    case Update::increment:
+    case Update::decrement:
       return type == u32;
+    default:
+      return bits;
   }
 }
 

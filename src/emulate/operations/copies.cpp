@@ -237,28 +237,6 @@ bool read_box(const Actor& by, BulkCopy& copy) {
   return true;
 }
 
-void load_box(const Actor& by) {
-  const std::size_t rank = by.instruction.variant & 0xffU;
-  BulkCopy copy = new_copy(by, BulkCopy::Kind::load);
-  const ClusterAddress to = cluster_address_of(by.warp, by.address(0));
-  copy.shared = to.own;
-  if (read_box(by, copy) && set_blocks(by, to, 6 + rank, copy) &&
-      set_mbarrier(by, by.address(4 + rank), copy)) {
-    issue(by.x, copy);
-  }
-}
-
-void store_box_of(const Actor& by) {
-  BulkCopy copy = new_copy(by, BulkCopy::Kind::store);
-  if (set_source(by, by.address(0), copy) && read_box(by, copy)) {
-    issue(by.x, copy);
-  }
-}
-
-void store_box(const Step& step) {
-  Step::each<&store_box_of>(distinct_stores(step, step.instruction.variant & 0xffU));
-}
-
 // --- Without a map. Operands: shared (2), the other address (2), bytes, mbarrier (2), mask ---
 
 bool set_bytes(const Actor& by, BulkCopy& copy) {
@@ -272,25 +250,39 @@ bool set_bytes(const Actor& by, BulkCopy& copy) {
   return copy.bytes > 0;
 }
 
-void load_bytes(const Actor& by) {
+/// The number of the tensor map's dimensions; 0: there is no map.
+std::size_t rank_of(const Executing& at) { return at.instruction.variant & 0xffU; }
+
+/// Sets what is copied, from the operands from 2 on.
+bool set_content(const Actor& by, BulkCopy& copy) {
+  if (rank_of(by) != 0) {
+    return read_box(by, copy);
+  }
+  copy.global = by.address(2);
+  return set_bytes(by, copy);
+}
+
+void load_bulk(const Actor& by) {
+  const std::size_t mbarrier = rank_of(by) == 0 ? 5 : 4 + rank_of(by);
   BulkCopy copy = new_copy(by, BulkCopy::Kind::load);
   const ClusterAddress to = cluster_address_of(by.warp, by.address(0));
   copy.shared = to.own;
-  copy.global = by.address(2);
-  if (set_bytes(by, copy) && set_blocks(by, to, 7, copy) && set_mbarrier(by, by.address(5), copy)) {
+  if (set_content(by, copy) && set_blocks(by, to, mbarrier + 2, copy) &&
+      set_mbarrier(by, by.address(mbarrier), copy)) {
     issue(by.x, copy);
   }
 }
 
-void store_bytes_of(const Actor& by) {
+void store_bulk_one(const Actor& by) {
   BulkCopy copy = new_copy(by, BulkCopy::Kind::store);
-  copy.global = by.address(2);
-  if (set_source(by, by.address(0), copy) && set_bytes(by, copy)) {
+  if (set_source(by, by.address(0), copy) && set_content(by, copy)) {
     issue(by.x, copy);
   }
 }
 
-void store_bytes(const Step& step) { Step::each<&store_bytes_of>(distinct_stores(step, 1)); }
+void store_bulk(const Step& step) {
+  Step::each<&store_bulk_one>(distinct_stores(step, std::max<std::size_t>(1, rank_of(step))));
+}
 
 /// The first address is the source, in the block's own memory. The second is the destination.
 void move_bytes(const Actor& by) {
@@ -341,9 +333,9 @@ void add_mask(Decoder& d, std::size_t index) {
 
 void decode_box_copy(Decoder& d) {
   if (d.has("bulk_group")) {
-    add_box(d.handle(&store_box).at(1), 0);
+    add_box(d.handle(&store_bulk).at(1), 0);
   } else {
-    add_box(d.handle(&Step::each<&load_box>).at(0), 1).at(2);
+    add_box(d.handle(&Step::each<&load_bulk>).at(0), 1).at(2);
     add_mask(d, 3);
   }
 }
@@ -352,9 +344,7 @@ void decode_byte_copy(Decoder& d) {
   const bool stores = d.has("bulk_group");
   const bool from_global = !stores && d.has("global");
   const std::size_t shared = from_global ? 0 : 1;
-  d.handle(stores        ? &store_bytes
-           : from_global ? &Step::each<&load_bytes>
-                         : &Step::each<&move_bytes>);
+  d.handle(stores ? &store_bulk : from_global ? &Step::each<&load_bulk> : &Step::each<&move_bytes>);
   d.at(shared).at(1 - shared).from(2, u32);
   if (!stores) {
     d.at(3);

@@ -184,22 +184,17 @@ void decode_float_div(Decoder& d) {
 
 constexpr auto kCopySign = [](auto from, auto to) { return std::copysign(to, from); };
 
+/// Whether a value has a class, which is numbered as in decode_testp.
 template <typename T>
 bool has_class(std::size_t kind, T value) {
-  switch (kind) {
-    case 0:
-      return std::isfinite(value);
-    case 1:
-      return std::isinf(value);
-    case 2:
-      return !std::isnan(value);
-    case 3:
-      return std::isnan(value);
-    case 4:
-      return std::isnormal(value) || value == T{0};
-    default:
-      return std::fpclassify(value) == FP_SUBNORMAL;
-  }
+  const bool is_nan = std::isnan(value);
+  const bool has[]{std::isfinite(value),
+                   std::isinf(value),
+                   !is_nan,
+                   is_nan,
+                   std::isnormal(value) || value == T{0},
+                   std::fpclassify(value) == FP_SUBNORMAL};
+  return has[kind];
 }
 
 template <typename T>

@@ -17,7 +17,7 @@ const char* const kConfig =
     "(FP16, 128, 128, 64, 4): async+eager+swizzled+load_2_2_2_tiles+opt_softmax";
 
 std::vector<SmallLaunch> launches_for(const Problem& problem) {
-  return small_launches(flash(), flash_config(kConfig), problem, h200());
+  return small_launches({flash(), flash_config(kConfig), problem, h200()});
 }
 
 TEST(ShortLength, IsRaggedAsTheLongOneIs) {
@@ -73,7 +73,7 @@ TEST(SmallLaunches, AGridThatMixesHeadsIsRunAsAWhole) {
   const Family mixed = fixtures::load_changed(family);
   const Config config{mixed.name, {5, 64, 32, 1}};
   for (const SmallLaunch& small :
-       small_launches(mixed, config, {1, 512, 16, 64, DType::fp16, false}, h200())) {
+       small_launches({mixed, config, {1, 512, 16, 64, DType::fp16, false}, h200()})) {
     EXPECT_FALSE(small.launch.on.only_head);
     EXPECT_EQ(small.launch.on.problem.heads, 2);
   }
