@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "emulate/lanes.hpp"
+#include "ptx/parse_ptx.hpp"
 
 namespace fatune::emulate {
 
@@ -148,5 +149,11 @@ consteval std::uint32_t special_register(std::string_view name) {
   }
   throw std::invalid_argument("there is no such register");
 }
+
+/// Resolves every name and type of a kernel's instructions. Throws Error(bad_file), naming the
+/// opcode, the line and `origin`, for anything that the emulator does not cover, and Error(usage)
+/// if the module has no such kernel.
+[[nodiscard]] Program decode_program(const PtxModule& module, const std::string& kernel,
+                                     const std::string& origin);
 
 }  // namespace fatune::emulate

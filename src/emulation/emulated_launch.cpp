@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,6 +19,7 @@
 #include "core/kernel_arguments.hpp"
 #include "core/ranges.hpp"
 #include "emulate/memory/tensor_map.hpp"
+#include "emulation/findings.hpp"
 
 namespace fatune {
 namespace {
@@ -289,12 +291,21 @@ void check_size(const emulate::Program& program, const LaunchGeometry& geometry)
         kMostBytes, "bytes in registers and local memory of a cluster");
 }
 
-void choose_blocks(const EmulatedLaunch& launch, emulate::LaunchSetup& setup) {
-  if (launch.on.only_head) {
-    setup.chosen = [&launch](std::uint32_t block) {
-      return launch.blocks.contains(block, launch.geometry);
-    };
+std::variant<EmulatedDebug, NotEmulated> run(const EmulatedKernel& kernel,
+                                             const EmulatedDebugCase& of) {
+  EmulatedRun once;
+  once.dump = of.dump;
+  EmulatedOutput output = run_naming_ends(kernel.program, of.launch, of.inputs, once);
+  if (!output.result.limit.empty() && output.result.findings.empty()) {
+    return NotEmulated{output.result.limit};
   }
+  EmulatedDebug shown{
+      {std::move(output.output), std::move(output.dump)}, output.result.finished, {}, {}};
+  for (const emulate::Finding& finding : output.result.findings.all()) {
+    shown.findings.push_back(located(kernel, finding));
+  }
+  shown.groups = group_findings(shown.findings);
+  return shown;
 }
 
 }  // namespace
@@ -333,7 +344,11 @@ EmulatedOutput run_emulated(const emulate::Program& program, const EmulatedLaunc
   setup.name_shared = [&launch](std::uint32_t offset) {
     return name_byte(launch.shared_tensors, offset);
   };
-  choose_blocks(launch, setup);
+  if (launch.on.only_head) {
+    setup.chosen = [&launch](std::uint32_t block) {
+      return launch.blocks.contains(block, launch.geometry);
+    };
+  }
   EmulatedOutput output;
   put_state(program, run.state.empty() ? loaded_state(program) : run.state, tensors.memory());
   output.result = run_kernel(program, tensors.memory(), setup);
@@ -347,6 +362,19 @@ EmulatedOutput run_emulated(const emulate::Program& program, const EmulatedLaunc
   output.inputs_changed = tensors.inputs_changed();
   output.dump = tensors.dump();
   return output;
+}
+
+std::variant<EmulatedDebug, NotEmulated> emulate_for_debug(const EmulatedDebugCase& of) {
+  const std::int64_t keys = of.launch.on.problem.seq_len;
+  if (keys > kMostEmulatedKeys) {
+    return NotEmulated{
+        fmt::format("{} keys are more than the {} that are emulated", keys, kMostEmulatedKeys)};
+  }
+  try {
+    return run(read_kernel(of.artifact, of.sources, of.config, of.launch.geometry.arguments), of);
+  } catch (const Error& error) {
+    return NotEmulated{error.what()};
+  }
 }
 
 }  // namespace fatune

@@ -9,7 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/ranges.hpp"
-#include "emulate/decode/decode_program.hpp"
+#include "emulate/program.hpp"
 #include "ptx/parse_ptx.hpp"
 
 namespace fatune {

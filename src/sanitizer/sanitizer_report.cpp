@@ -38,13 +38,11 @@ Places places_of(const SanitizerFinding& race) {
   return places;
 }
 
-bool share_one(const Places& a, const Places& b) {
-  return std::ranges::any_of(a, [&](const std::string& place) { return b.contains(place); });
-}
-
 /// Joins the places with all groups that share a place with them.
 void add(Places places, std::vector<Places>& groups) {
-  const auto shares = [&](const Places& group) { return share_one(group, places); };
+  const auto shares = [&](const Places& group) {
+    return std::ranges::any_of(group, [&](const auto& place) { return places.contains(place); });
+  };
   const auto first = std::ranges::find_if(groups, shares);
   if (first == groups.end()) {
     groups.push_back(std::move(places));

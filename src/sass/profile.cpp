@@ -24,28 +24,18 @@ void add_tensor_flop(const Instruction& instruction, std::optional<std::int64_t>
   sum = sum && flop ? std::optional(*sum + *flop) : std::nullopt;
 }
 
-std::uint64_t first_address(const SassFunction& function, const ControlFlow& flow,
-                            const Loop& loop) {
-  return function.instructions[flow.blocks[loop.blocks.front()].first].address;
-}
-
-std::uint64_t last_address(const SassFunction& function, const ControlFlow& flow,
-                           const Loop& loop) {
-  return function.instructions[flow.blocks[loop.blocks.back()].end - 1].address;
-}
-
-ProducerLoop describe_producer(const SassFunction& function, const ControlFlow& flow,
-                               const Loop& loop) {
-  return {first_address(function, flow, loop), last_address(function, flow, loop), loop.depth,
-          static_cast<std::int64_t>(count_bulk_loads(function, flow, loop))};
+/// The addresses of a loop's first and last instruction.
+std::pair<std::uint64_t, std::uint64_t> addresses_of(const SassFunction& function,
+                                                     const ControlFlow& flow, const Loop& loop) {
+  return {function.instructions[flow.blocks[loop.blocks.front()].first].address,
+          function.instructions[flow.blocks[loop.blocks.back()].end - 1].address};
 }
 
 MainLoop describe_loop(const SassFunction& function, const ControlFlow& flow,
                        const LoopForest& forest, std::size_t index) {
   const Loop& loop = forest.loops[index];
   MainLoop main;
-  main.first_address = first_address(function, flow, loop);
-  main.last_address = last_address(function, flow, loop);
+  std::tie(main.first_address, main.last_address) = addresses_of(function, flow, loop);
   main.depth = loop.depth;
   main.inner_loops = std::ranges::count_if(forest.loops, [&](const Loop& other) {
     return &other != &loop && std::ranges::binary_search(loop.blocks, other.header);
@@ -155,7 +145,10 @@ SassProfile profile_function(const Listing& listing, const SassFunction& functio
     profile.main_loop = describe_loop(function, flow, forest, *main);
   }
   if (producer) {
-    profile.producer_loop = describe_producer(function, flow, forest.loops[*producer]);
+    const Loop& loop = forest.loops[*producer];
+    const auto [first, last] = addresses_of(function, flow, loop);
+    profile.producer_loop = {first, last, loop.depth,
+                             static_cast<std::int64_t>(count_bulk_loads(function, flow, loop))};
   }
   return profile;
 }

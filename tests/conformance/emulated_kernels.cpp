@@ -7,8 +7,8 @@
 
 #include "conformance/kernel_text.hpp"
 #include "conformance/results.hpp"
-#include "emulate/decode/decode_program.hpp"
 #include "emulate/launch.hpp"
+#include "emulate/program.hpp"
 #include "ptx/parse_ptx.hpp"
 
 namespace fatune::conformance {

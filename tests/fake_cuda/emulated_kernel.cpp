@@ -3,8 +3,8 @@
 #include <regex>
 #include <stdexcept>
 
-#include "emulate/decode/decode_program.hpp"
 #include "emulate/decode/names.hpp"
+#include "emulate/program.hpp"
 #include "fake_cuda/module.hpp"
 #include "ptx/parse_ptx.hpp"
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "emulate/decode/decode_program.hpp"
 #include "emulate/launch.hpp"
 #include "emulate/memory/tensor_map.hpp"
+#include "emulate/program.hpp"
 #include "ptx/parse_ptx.hpp"
 #include "ptx_mutator.hpp"
 

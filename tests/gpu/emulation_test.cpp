@@ -10,7 +10,7 @@
 #include "attention/cpu_reference.hpp"
 #include "common/attention_args.h"
 #include "compile/compiler.hpp"
-#include "emulate/decode/decode_program.hpp"
+#include "emulate/program.hpp"
 #include "emulation/emulated_inputs.hpp"
 #include "emulation/emulated_launch.hpp"
 #include "gpu/context.hpp"

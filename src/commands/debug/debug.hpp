@@ -11,7 +11,7 @@
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "debug/compare.hpp"
-#include "emulation/emulated_debug.hpp"
+#include "emulation/emulated_launch.hpp"
 #include "engine/measuring_evaluator.hpp"
 #include "measure/debug_run.hpp"
 #include "plan/family.hpp"

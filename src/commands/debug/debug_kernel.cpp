@@ -69,9 +69,12 @@ EmulatedDebugResult emulate_kernel_for_debug(const DebuggedKernel& kernel) {
   const CompileRequest request = request_for(kernel);
   const Artifact artifact =
       artifact_of(compile_to_ptx(with_line_info(request), cache.get()), label);
-  auto result =
-      emulate_for_debug({label, artifact, *request.sources, launch_of(kernel, nullptr), problem,
-                         dump_of(kernel), inputs, shared_tensors(family, config, problem, limits)});
+  EmulatedLaunch launch;
+  launch.on.problem = problem;
+  launch.geometry = launch_of(kernel, nullptr);
+  launch.shared_tensors = shared_tensors(family, config, problem, limits);
+  auto result = emulate_for_debug(
+      {label, artifact, *request.sources, std::move(launch), dump_of(kernel), inputs});
   return std::visit([](auto shown) -> EmulatedDebugResult { return shown; }, std::move(result));
 }
 

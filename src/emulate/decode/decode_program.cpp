@@ -1,4 +1,4 @@
-#include "emulate/decode/decode_program.hpp"
+#include "emulate/program.hpp"
 
 #include <algorithm>
 #include <map>
@@ -24,6 +24,42 @@ const PtxFunction& find_kernel(const PtxModule& module, const std::string& kerne
     throw Error(ExitCode::usage, fmt::format("there is no kernel '{}'", kernel), origin);
   }
   return *found;
+}
+
+/// Decodes an instruction by the kind of its last type.
+void decode_by_type(Decoder& d) {
+  static const Operations integer = integer_operations();
+  static const Operations single_or_double = float_operations();
+  static const Operations half = half_operations();
+  const ScalarType type = d.type();
+  const Operations& operations = is_half(type) ? half
+                                 : type == ScalarType::f32 || type == ScalarType::f64
+                                     ? single_or_double
+                                     : integer;
+  const auto found = operations.find(d.name());
+  d.unsupported_if(found == operations.end() || type == ScalarType::tf32, "this type");
+  found->second(d);
+}
+
+Operations all_operations() {
+  Operations all;
+  for (auto* const list : {integer_operations, float_operations, half_operations}) {
+    for (const auto& [name, decode] : list()) {
+      all[name] = decode_by_type;
+    }
+  }
+  for (auto* const list :
+       {atomic_operations, bit_operations, call_operations, collective_operations,
+        comparison_operations, conversion_operations, copy_operations, matrix_operations,
+        mbarrier_operations, memory_operations, move_operations, sync_operations}) {
+    all.merge(list());
+  }
+  return all;
+}
+
+const Operations& operations_by_name() {
+  static const Operations operations = all_operations();
+  return operations;
 }
 
 class ProgramBuilder {
@@ -53,11 +89,9 @@ class ProgramBuilder {
     names_.enter(statement);
     Decoder decoder(statement.opcode, statement.operands, names_,
                     fmt::format("{}, line {}", origin_, statement.line));
-    const Operation operation = find_operation(decoder.name());
-    if (operation == nullptr) {
-      decoder.unsupported();
-    }
-    operation(decoder);
+    const auto operation = operations_by_name().find(decoder.name());
+    decoder.unsupported_if(operation == operations_by_name().end());
+    operation->second(decoder);
     add_guard(statement, decoder);
     decoder.result.leader = !statement.labels.empty();
     program_.instructions.push_back(decoder.result);
@@ -176,6 +210,14 @@ class ProgramBuilder {
 Program decode_program(const PtxModule& module, const std::string& kernel,
                        const std::string& origin) {
   return ProgramBuilder(module, find_kernel(module, kernel, origin), origin).build();
+}
+
+std::vector<std::string_view> covered_opcodes() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, operation] : operations_by_name()) {
+    names.push_back(name);
+  }
+  return names;
 }
 
 }  // namespace fatune::emulate

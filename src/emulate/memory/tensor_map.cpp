@@ -73,49 +73,37 @@ InBounds row_in_bounds(const TensorMap& map, std::int32_t corner) {
   return {first * map.element_bytes, end * map.element_bytes};
 }
 
-/// One row of a box. Swizzled rows are cut into chunks.
-class Row {
- public:
-  Row(const TensorMap& map, std::int32_t corner, std::optional<std::uint64_t> outer,
-      std::uint32_t shared)
-      : map_(map), corner_(corner), outer_(outer), shared_(shared) {}
-
-  template <typename Work>
-  void for_each_piece(const Work& work) const {
-    const auto bytes = static_cast<std::int64_t>(map_.box[0]) * map_.element_bytes;
-    const InBounds inside = outer_ ? row_in_bounds(map_, corner_) : InBounds{bytes, bytes};
-    const std::int64_t step = map_.swizzle == Swizzle::none ? bytes : kSwizzleChunkBytes;
-    for (std::int64_t at = 0; at < bytes; at += step) {
-      const std::int64_t end = at + step;
-      const std::int64_t first = std::clamp(inside.first, at, end);
-      const std::int64_t last = std::clamp(inside.end, first, end);
-      piece(at, first, false, work);
-      piece(first, last, true, work);
-      piece(last, end, false, work);
-    }
-  }
-
- private:
-  template <typename Work>
-  void piece(std::int64_t begin, std::int64_t end, bool inside, const Work& work) const {
+/// Calls `work` for the pieces of one row of a box. Swizzled rows are cut into chunks. `outer`: the
+/// address of the row's element 0; empty: the row is out of bounds.
+template <typename Work>
+void for_each_piece_of_row(const TensorMap& map, std::int32_t corner,
+                           std::optional<std::uint64_t> outer, std::uint32_t shared,
+                           const Work& work) {
+  const auto bytes = static_cast<std::int64_t>(map.box[0]) * map.element_bytes;
+  const InBounds inside = outer ? row_in_bounds(map, corner) : InBounds{bytes, bytes};
+  const auto piece = [&](std::int64_t begin, std::int64_t end, bool is_inside) {
     if (begin == end) {
       return;
     }
-    BoxPiece piece;
-    if (inside) {
-      piece.global =
-          *outer_ + static_cast<std::uint64_t>(std::int64_t{corner_} * map_.element_bytes + begin);
+    BoxPiece one;
+    if (is_inside) {
+      one.global =
+          *outer + static_cast<std::uint64_t>(std::int64_t{corner} * map.element_bytes + begin);
     }
-    piece.shared = swizzled(shared_ + static_cast<std::uint32_t>(begin), map_.swizzle);
-    piece.bytes = static_cast<std::uint32_t>(end - begin);
-    work(piece);
+    one.shared = swizzled(shared + static_cast<std::uint32_t>(begin), map.swizzle);
+    one.bytes = static_cast<std::uint32_t>(end - begin);
+    work(one);
+  };
+  const std::int64_t step = map.swizzle == Swizzle::none ? bytes : kSwizzleChunkBytes;
+  for (std::int64_t at = 0; at < bytes; at += step) {
+    const std::int64_t end = at + step;
+    const std::int64_t first = std::clamp(inside.first, at, end);
+    const std::int64_t last = std::clamp(inside.end, first, end);
+    piece(at, first, false);
+    piece(first, last, true);
+    piece(last, end, false);
   }
-
-  const TensorMap& map_;
-  std::int32_t corner_;
-  std::optional<std::uint64_t> outer_;  ///< address of the row's element 0; empty: out of bounds
-  std::uint32_t shared_;
-};
+}
 
 /// The address of the row with these offsets into the box, from dimension 1 on. Empty if the row is
 /// out of bounds.
@@ -197,8 +185,8 @@ void for_each_piece(const TensorMap& map, const Coordinates& corner, std::uint32
   std::array<std::uint32_t, kMostDimensions> at{};
   const auto rows = static_cast<std::uint32_t>(map.box_bytes() / row_bytes);
   for (std::uint32_t row = 0; row < rows; ++row) {
-    Row(map, corner[0], row_address(map, corner, at), shared + row * row_bytes)
-        .for_each_piece(work);
+    for_each_piece_of_row(map, corner[0], row_address(map, corner, at), shared + row * row_bytes,
+                          work);
     for (std::size_t i = 1; i < map.rank && ++at[i] == map.copied(i); ++i) {
       at[i] = 0;
     }

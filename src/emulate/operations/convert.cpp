@@ -44,10 +44,6 @@ Conversion conversion_of(const Decoder& d) {
   return c;
 }
 
-std::uint64_t low_bits(std::uint64_t value, int bytes) {
-  return bytes >= 8 ? value : value & ((std::uint64_t{1} << (8 * bytes)) - 1);
-}
-
 Signed128 integer_in(std::uint64_t bits, ScalarType type) {
   const int unused = 64 - 8 * size_of(type);
   const std::uint64_t top = bits << unused;
@@ -57,9 +53,7 @@ Signed128 integer_in(std::uint64_t bits, ScalarType type) {
 
 /// The bits as a register holds them. Narrow signed values are sign-extended.
 std::uint64_t integer_bits(Signed128 value, ScalarType type) {
-  const auto bits = static_cast<std::uint64_t>(value);
-  const std::uint64_t low = low_bits(bits, size_of(type));
-  return is_signed(type) ? static_cast<std::uint64_t>(integer_in(low, type)) : low;
+  return static_cast<std::uint64_t>(integer_in(static_cast<std::uint64_t>(value), type));
 }
 
 Signed128 least_of(ScalarType type) {

@@ -33,16 +33,15 @@ void start_copy(const Actor& by, std::uint64_t destination, std::uint64_t source
     report_shared(by, by.block().shared.note_issue(by.accessor(), place.offset, bytes),
                   kCopiesToShared);
   }
-  AsyncCopy copy;
-  copy.source = source;
-  copy.destination = place.offset;
-  copy.instruction = static_cast<std::uint32_t>(by.index());
-  copy.group = by.warp.committed[static_cast<std::size_t>(by.lane)];
-  copy.order = by.warp.async_order++;
-  copy.lane = static_cast<std::uint8_t>(by.lane);
-  copy.bytes = static_cast<std::uint8_t>(bytes);
-  copy.source_bytes = static_cast<std::uint8_t>(std::min(source_bytes, bytes));
-  by.warp.copies.push_back(copy);
+  by.warp.copies.push_back(
+      {.source = source,
+       .destination = place.offset,
+       .instruction = static_cast<std::uint32_t>(by.index()),
+       .group = by.warp.committed[static_cast<std::size_t>(by.lane)],
+       .lane = static_cast<std::uint8_t>(by.lane),
+       .bytes = static_cast<std::uint8_t>(bytes),
+       .source_bytes = static_cast<std::uint8_t>(std::min(source_bytes, bytes)),
+       .order = by.warp.async_order++});
   if (lands_at_issue(by.x)) {
     land(by.x, by.warp, by.warp.copies.back());
   }

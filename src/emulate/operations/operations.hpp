@@ -9,9 +9,6 @@
 
 namespace fatune::emulate {
 
-/// The operation for the first part of an opcode ("add"); null: not covered.
-[[nodiscard]] Operation find_operation(std::string_view name);
-
 /// The first parts of all opcodes that have an operation, sorted. docs/emulate.md lists them.
 [[nodiscard]] std::vector<std::string_view> covered_opcodes();
 

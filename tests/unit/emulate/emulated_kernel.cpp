@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "emulate/decode/decode_program.hpp"
+#include "emulate/program.hpp"
 #include "ptx/parse_ptx.hpp"
 
 namespace fatune::emulate {

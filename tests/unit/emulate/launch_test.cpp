@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "emulate/decode/decode_program.hpp"
+#include "emulate/program.hpp"
 #include "ptx/parse_ptx.hpp"
 #include "unit/emulate/emulated_kernel.hpp"
 

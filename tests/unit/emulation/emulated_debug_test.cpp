@@ -1,4 +1,4 @@
-#include "emulation/emulated_debug.hpp"
+#include "emulation/emulated_launch.hpp"
 
 #include <gmock/gmock.h>
 
@@ -9,14 +9,9 @@ std::string why_not(const Artifact& artifact, std::int64_t seq_len) {
   const HeadInputs inputs;
   const SourceBundle sources;
   const std::string config = "(A): x";
-  const auto result = emulate_for_debug({config,
-                                         artifact,
-                                         sources,
-                                         LaunchGeometry{},
-                                         {1, seq_len, 1, 64, DType::fp16, false},
-                                         std::nullopt,
-                                         inputs,
-                                         {}});
+  EmulatedLaunch launch;
+  launch.on.problem = {1, seq_len, 1, 64, DType::fp16, false};
+  const auto result = emulate_for_debug({config, artifact, sources, launch, std::nullopt, inputs});
   return std::get<NotEmulated>(result).why;
 }
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "emulate/decode/decode_program.hpp"
+#include "emulate/program.hpp"
 #include "ptx/parse_ptx.hpp"
 
 namespace fatune {

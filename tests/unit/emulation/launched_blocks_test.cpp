@@ -5,7 +5,7 @@
 
 #include "compile/compiler.hpp"
 #include "core/error.hpp"
-#include "emulate/decode/decode_program.hpp"
+#include "emulate/program.hpp"
 #include "emulation/emulated_launch.hpp"
 #include "emulation/emulated_problem.hpp"
 #include "ptx/parse_ptx.hpp"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "core/error.hpp"
-#include "emulate/decode/decode_program.hpp"
+#include "emulate/program.hpp"
 #include "emulation/emulated_launch.hpp"
 #include "ptx/parse_ptx.hpp"
 

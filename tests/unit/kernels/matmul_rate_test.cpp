@@ -12,8 +12,8 @@
 
 #include "attention/cpu_reference.hpp"
 #include "compile/compiler.hpp"
-#include "emulate/decode/decode_program.hpp"
 #include "emulate/launch.hpp"
+#include "emulate/program.hpp"
 #include "measure/measurement_kernels.hpp"
 #include "ptx/parse_ptx.hpp"
 #include "reference/matmul_rate_args.h"
