@@ -37,10 +37,7 @@ class Parts {
   }
 
   [[nodiscard]] std::vector<EmulatedPart> sorted() const {
-    std::vector<EmulatedPart> parts;
-    for (const auto& [what, part] : parts_) {
-      parts.push_back(part);
-    }
+    auto parts = mapped(parts_, [](const auto& part) { return part.second; });
     std::ranges::stable_sort(parts, std::ranges::greater(), [](const EmulatedPart& part) {
       return part.counts.thread_instructions;
     });

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <unordered_map>
 
+#include "core/text_parts.hpp"
+
 namespace fatune {
 namespace {
 
@@ -67,9 +69,7 @@ const std::unordered_map<std::string_view, OpcodeClass>& table() {
     std::unordered_map<std::string_view, OpcodeClass> map;
     for (const OpcodeRow& row : kTable) {
       for (std::string_view rest = row.opcodes; !rest.empty();) {
-        const std::size_t end = std::min(rest.find(' '), rest.size());
-        map.emplace(rest.substr(0, end), row.which);
-        rest.remove_prefix(std::min(end + 1, rest.size()));
+        map.emplace(take_until(rest, ' '), row.which);
       }
     }
     return map;

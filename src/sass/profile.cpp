@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/ranges.hpp"
 #include "sass/control_flow.hpp"
 #include "sass/loops.hpp"
 
@@ -53,10 +54,7 @@ MainLoop describe_loop(const SassFunction& function, const ControlFlow& flow,
 }
 
 std::vector<OpcodeCount> sorted(const std::map<std::string_view, OpcodeCount>& counts) {
-  std::vector<OpcodeCount> list;
-  for (const auto& [mnemonic, count] : counts) {
-    list.push_back(count);
-  }
+  auto list = mapped(counts, [](const auto& count) { return count.second; });
   std::ranges::stable_sort(list, std::ranges::greater(), [](const OpcodeCount& opcode) {
     return std::pair(opcode.count.main_loop, opcode.count.total);
   });

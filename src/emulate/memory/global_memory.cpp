@@ -96,13 +96,9 @@ Allocation* GlobalMemory::find(std::uint64_t address, std::uint64_t bytes) {
   if (last_ < allocations_.size() && holds(allocations_[last_])) {
     return &allocations_[last_];
   }
-  for (std::size_t i = 0; i < allocations_.size(); ++i) {
-    if (holds(allocations_[i])) {
-      last_ = i;
-      return &allocations_[i];
-    }
-  }
-  return nullptr;
+  const auto found = std::ranges::find_if(allocations_, holds);
+  last_ = static_cast<std::size_t>(found - allocations_.begin());
+  return found == allocations_.end() ? nullptr : &*found;
 }
 
 std::string GlobalMemory::describe(std::uint64_t address) const {
