@@ -8,13 +8,11 @@
 
 #include "app/version.hpp"
 #include "cli/config_file.hpp"
+#include "cli/global_options.hpp"
 #include "cli/read_pages.hpp"
 #include "cli/subcommands.hpp"
-#include "cli/suggestion.hpp"
-#include "cli/terminal.hpp"
 #include "cli/typed_words.hpp"
-#include "manual/completion.hpp"
-#include "manual/help_text.hpp"
+#include "manual/command_page.hpp"
 
 namespace fatune {
 namespace {

@@ -13,9 +13,8 @@
 #include <toml++/toml.h>
 
 #include "cli/option.hpp"
-#include "cli/suggestion.hpp"
+#include "cli/read_pages.hpp"
 #include "cli/typed_words.hpp"
-#include "cli/value_words.hpp"
 #include "core/environment.hpp"
 #include "core/file_owner.hpp"
 #include "core/visible_text.hpp"

@@ -1,10 +1,14 @@
 #include "cli/global_options.hpp"
 
+#include <unistd.h>
+
+#include "app/console/console.hpp"
 #include "cli/config_file.hpp"
 #include "cli/option.hpp"
+#include "core/environment.hpp"
+#include "core/text_parts.hpp"
 
 namespace fatune {
-
 namespace {
 
 void add_color_option(CLI::App& app, GlobalOptions& options) {
@@ -15,6 +19,29 @@ void add_color_option(CLI::App& app, GlobalOptions& options) {
         options.colour = text == "auto" ? std::nullopt : std::optional(text == "always");
       })
       ->check(CLI::IsMember({"auto", "always", "never"}).description(""));
+}
+
+bool is_capable_terminal(int descriptor) {
+  return ::isatty(descriptor) == 1 && environment_variable("TERM").value_or("") != "dumb";
+}
+
+/// NO_COLOR (https://no-color.org) decides first, then CLICOLOR_FORCE and CLICOLOR
+/// (https://bixense.com/clicolors), then the terminal.
+bool wants_colour(bool is_terminal) {
+  if (environment_variable("NO_COLOR")) {
+    return false;
+  }
+  if (environment_variable("CLICOLOR_FORCE").value_or("0") != "0") {
+    return true;
+  }
+  return is_terminal && environment_variable("CLICOLOR").value_or("1") != "0";
+}
+
+/// Parses a number of columns. 0: the text is not one.
+std::size_t number_of_columns(const std::string& text) {
+  constexpr std::size_t kMost = 10000;
+  const std::size_t columns = whole_number<std::size_t>(text).value_or(0);
+  return columns <= kMost ? columns : 0;
 }
 
 }  // namespace
@@ -37,6 +64,23 @@ void settle(const GlobalOptions& global, OutputOptions& output) {
 std::string config_file_note(const GlobalOptions& global) {
   return global.config_file.empty() ? std::string()
                                     : "defaults are from " + global.config_file.string() + "\n";
+}
+
+OutputOptions terminal_defaults() {
+  OutputOptions output;
+  output.colour = wants_colour(is_capable_terminal(STDOUT_FILENO));
+  output.live_progress = is_capable_terminal(STDERR_FILENO);
+  output.columns_variable = number_of_columns(environment_variable("COLUMNS").value_or(""));
+  output.columns = terminal_columns(STDOUT_FILENO, output.columns_variable);
+  return output;
+}
+
+std::string quoted_command_line(const std::vector<std::string>& words) {
+  std::string line = "fatune";
+  for (const std::string& word : words) {
+    line += " " + shell_word(word);
+  }
+  return line;
 }
 
 }  // namespace fatune

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/choice/presets.hpp"
-#include "cli/suggestion.hpp"
+#include "app/choice/problems.hpp"
+#include "cli/typed_words.hpp"
 #include "core/environment.hpp"
 #include "core/error.hpp"
 #include "report/verdict.hpp"

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -29,5 +30,9 @@ struct TypedWords {
 /// Returns the text given for an option, as "--name=text" or "--name text". Nothing: none is given.
 [[nodiscard]] std::optional<std::string> typed_value(const std::vector<std::string>& words,
                                                      const std::string& option);
+
+/// Returns the word closest to `typed`. Empty: none is close.
+[[nodiscard]] std::string closest_word(std::string_view typed,
+                                       const std::vector<std::string>& words);
 
 }  // namespace fatune

@@ -9,7 +9,7 @@
 #include "cli/subcommands.hpp"
 #include "compile/compiler.hpp"
 #include "core/ranges.hpp"
-#include "emit/doctor_report.hpp"
+#include "emit/machine_reports.hpp"
 #include "gpu/devices.hpp"
 #include "gpu/driver.hpp"
 #include "gpu/nvml.hpp"

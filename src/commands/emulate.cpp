@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "app/choice/default_problems.hpp"
 #include "app/choice/plan_problems.hpp"
+#include "app/choice/problems.hpp"
 #include "app/choice/target.hpp"
 #include "app/console/progress.hpp"
 #include "app/run/compiling.hpp"

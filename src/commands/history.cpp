@@ -1,4 +1,4 @@
-#include "app/run/stored_reports.hpp"
+#include "app/study/study_inputs.hpp"
 #include "cli/subcommands.hpp"
 #include "emit/list_reports.hpp"
 

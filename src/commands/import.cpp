@@ -10,7 +10,6 @@
 #include "data/json_file.hpp"
 #include "emit/list_reports.hpp"
 #include "exchange/foreign_run.hpp"
-#include "exchange/result_settings.hpp"
 #include "exchange/run_parts.hpp"
 #include "exchange/tuning_file.hpp"
 #include "store/open_store.hpp"

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "app/choice/plan_problems.hpp"
-#include "app/choice/presets.hpp"
+#include "app/choice/problems.hpp"
 #include "app/choice/target.hpp"
 #include "cli/subcommands.hpp"
 #include "data/device_file.hpp"

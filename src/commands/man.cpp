@@ -5,7 +5,6 @@
 #include "cli/subcommands.hpp"
 #include "emit/output_file.hpp"
 #include "manual/command_page.hpp"
-#include "manual/manual_page.hpp"
 
 namespace fatune {
 namespace {

@@ -9,7 +9,7 @@
 #include "cli/subcommands.hpp"
 #include "core/ranges.hpp"
 #include "core/text_parts.hpp"
-#include "emit/predict_report.hpp"
+#include "emit/export_report.hpp"
 #include "tuned/tuned_choice.hpp"
 
 namespace fatune {

@@ -7,7 +7,7 @@
 #include "attention/flop.hpp"
 #include "core/outcome.hpp"
 #include "core/visible_text.hpp"
-#include "emit/coverage.hpp"
+#include "emit/document/document.hpp"
 #include "record/record_json.hpp"
 
 namespace fatune {
@@ -53,16 +53,16 @@ Fields<CaseResult> figure_columns() {
 
 Fields<CaseResult> resource_columns() {
   return {
-      {"registers_per_thread", "regs", Look{.leaves = 3},
+      {"registers_per_thread", "regs",
        [](const CaseResult& r) {
          return of_code(r, [](const Result& e) { return e.facts->registers_per_thread; });
        }},
-      {"smem_bytes", "smem", Look{.leaves = 2},
+      {"smem_bytes", "smem",
        [](const CaseResult& r) {
          return of_code(
              r, [](const Result& e) { return e.dynamic_smem_bytes + e.facts->static_smem_bytes; });
        }},
-      {"blocks_per_sm", "blk/SM", Look{.leaves = 1},
+      {"blocks_per_sm", "blk/SM",
        [](const CaseResult& r) {
          return of_code(r, [](const Result& e) { return e.blocks_per_sm; });
        }},

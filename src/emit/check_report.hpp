@@ -8,7 +8,6 @@
 #include "attention/problem.hpp"
 #include "core/outcome.hpp"
 #include "core/sanitizer.hpp"
-#include "emit/coverage.hpp"
 #include "emit/document/document.hpp"
 
 namespace fatune {

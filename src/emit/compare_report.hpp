@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "emit/document/document.hpp"
-#include "emit/document/field.hpp"
+#include "emit/document/table.hpp"
 #include "study/comparison.hpp"
 
 namespace fatune {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "attention/tensor_shape.hpp"
-#include "emit/coverage.hpp"
+#include "emit/document/document.hpp"
 #include "emit/failure_groups.hpp"
 #include "record/record_json.hpp"
 
@@ -116,28 +116,24 @@ Json json_launch(const Problem& problem, const LaunchGeometry& geometry) {
 
 Fields<CompiledConfig> compile_fields() {
   return {
-      {"config", "config", Look{.config = true}, &CompiledConfig::short_form},
-      {"status", "status", Look{.once = true},
-       [](const CompiledConfig& r) { return outcome_name(r.status); }},
+      {"config", "config", kWraps, &CompiledConfig::short_form},
+      {"status", "status", [](const CompiledConfig& r) { return outcome_name(r.status); }},
       {"registers_per_thread", "regs", compiled_fact<&ResourceFacts::registers_per_thread>},
-      {"spill_store_bytes", "spill st", Look{.leaves = 3},
-       compiled_fact<&ResourceFacts::spill_store_bytes>},
+      {"spill_store_bytes", "spill st", compiled_fact<&ResourceFacts::spill_store_bytes>},
       {"spill_load_bytes", "spill ld", compiled_fact<&ResourceFacts::spill_load_bytes>},
-      {"local_bytes", "local", Look{.leaves = 1}, compiled_fact<&ResourceFacts::local_bytes>},
+      {"local_bytes", "local", compiled_fact<&ResourceFacts::local_bytes>},
       {"static_smem_bytes", "static smem", kProgramsOnly,
        compiled_fact<&ResourceFacts::static_smem_bytes>},
       {"dynamic_smem_bytes", "dynamic smem", kProgramsOnly,
        compiled_integer<&CompiledConfig::dynamic_smem_bytes>},
-      {"smem_bytes", "smem", Look{.leaves = 5},
+      {"smem_bytes", "smem",
        [](const CompiledConfig& r) {
          return r.facts ? std::optional(r.facts->static_smem_bytes + r.dynamic_smem_bytes)
                         : std::nullopt;
        }},
-      {"threads_per_block", "threads", Look{.leaves = 2},
-       compiled_integer<&CompiledConfig::threads_per_block>},
-      {"blocks_per_sm", "blk/SM", Look{.leaves = 6},
-       compiled_integer<&CompiledConfig::blocks_per_sm>},
-      {"code_bytes", "code", Look{.leaves = 4}, compiled_fact<&ResourceFacts::code_bytes>},
+      {"threads_per_block", "threads", compiled_integer<&CompiledConfig::threads_per_block>},
+      {"blocks_per_sm", "blk/SM", compiled_integer<&CompiledConfig::blocks_per_sm>},
+      {"code_bytes", "code", compiled_fact<&ResourceFacts::code_bytes>},
       {"assembler_notes", "notes", kProgramsOnly,
        [](const CompiledConfig& r) {
          return r.facts && !r.facts->notes.empty() ? std::optional(notes_text(r.facts->notes))

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/kernel_code.hpp"
-#include "emit/coverage.hpp"
 #include "emit/document/document.hpp"
 #include "report/report.hpp"
 

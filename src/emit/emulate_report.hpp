@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/arch.hpp"
-#include "emit/coverage.hpp"
 #include "emit/document/document.hpp"
 #include "report/emulation.hpp"
 

@@ -1,7 +1,7 @@
 #include "emit/evaluation_lines.hpp"
 
 #include "core/ranges.hpp"
-#include "emit/document/json_text.hpp"
+#include "emit/document/document.hpp"
 #include "record/record_json.hpp"
 
 namespace fatune {

@@ -171,19 +171,16 @@ Fields<TunedTime> tuned_time_fields() {
 Fields<ExportRow> export_row_fields() {
   using R = ExportRow;
   return {
-      {"problem", "problem", Look{.least = 14},
-       [](const R& r) { return describe(r.tuned.problem); }},
-      {"gpu", "gpu", Look{.leaves = 3, .once = true}, [](const R& r) { return r.tuned.gpu.name; }},
+      {"problem", "problem", kWraps, [](const R& r) { return describe(r.tuned.problem); }},
+      {"gpu", "gpu", [](const R& r) { return r.tuned.gpu.name; }},
       {"arch", "arch", kProgramsOnly, [](const R& r) { return arch_name(r.tuned.gpu.arch); }},
       {"sm_count", "SMs", kProgramsOnly, [](const R& r) { return r.tuned.gpu.sm_count; }},
-      {"config", "config", Look{.least = 24, .config = true},
-       [](const R& r) { return winner_of(r).short_form; }},
+      {"config", "config", kWraps, [](const R& r) { return winner_of(r).short_form; }},
       {"family", "family", kProgramsOnly, [](const R& r) { return winner_of(r).config.family; }},
       {"source_hash", "source", kProgramsOnly,
        [](const R& r) { return hash_of(r.report, winner_of(r).config); }},
-      {"time_us", "us", Look{.decimals = 1, .leaves = 4},
-       [](const R& r) { return winner_of(r).time_us; }},
-      {"regret_percent", "regret %", Look{.decimals = 2, .leaves = 5},
+      {"time_us", "us", Look{.decimals = 1}, [](const R& r) { return winner_of(r).time_us; }},
+      {"regret_percent", "regret %", Look{.decimals = 2},
        [](const R& r) { return winner_of(r).regret_percent; }},
       {"tie_group", "tie", kProgramsOnly, [](const R& r) { return winner_of(r).tie_group; }},
       {"verified", "verified", kProgramsOnly,
@@ -191,9 +188,9 @@ Fields<ExportRow> export_row_fields() {
       {"sources_recorded", "sources", kProgramsOnly,
        [](const R& r) { return winner_of(r).sources_recorded; }},
       {"origin", "origin", kProgramsOnly, [](const R& r) { return r.tuned.origin; }},
-      {"left_out_step", "without it", Look{.leaves = 2},
+      {"left_out_step", "without it",
        [](const R& r) { return choice_step_name(r.left_out.choice.step); }},
-      {"left_out_config", "chosen", Look{.leaves = 1, .least = 24, .config = true},
+      {"left_out_config", "chosen", kWraps,
        [](const R& r) { return text_or_none(r.left_out.choice.short_form); }},
       {"left_out_regret_percent", "its regret %", Look{.decimals = 2}, left_out_regret},
   };
@@ -239,9 +236,9 @@ Fields<StepRegrets> step_regret_fields() {
 Fields<SkippedResult> skipped_result_fields() {
   using S = SkippedResult;
   return {
-      {"origin", "origin", Look{.once = true}, &S::origin},
+      {"origin", "origin", &S::origin},
       {"problem", "problem", &S::problem},
-      {"config", "config", Look{.least = 24, .config = true}, or_none<&S::config>},
+      {"config", "config", kWraps, or_none<&S::config>},
       {"reason", "reason", kWraps, &S::reason},
   };
 }
@@ -249,8 +246,8 @@ Fields<SkippedResult> skipped_result_fields() {
 Fields<CoveringConfig> covering_config_fields() {
   using C = CoveringConfig;
   return {
-      {"config", "config", Look{.least = 24, .config = true}, &C::short_form},
-      {"family", "family", Look{.leaves = 1}, [](const C& c) { return c.config.family; }},
+      {"config", "config", kWraps, &C::short_form},
+      {"family", "family", [](const C& c) { return c.config.family; }},
       {"problems", "problems", &C::problems},
       {"mean_regret_percent", "mean %", Look{.decimals = 2}, &C::mean_regret_percent},
       {"worst_regret_percent", "worst %", Look{.decimals = 2}, &C::worst_regret_percent},

@@ -72,8 +72,8 @@ Fields<FailureGroup> failure_group_fields() {
       {"count", "count", &G::count},
       {"outcome", "outcome", [](const G& g) { return outcome_name(g.outcome); }},
       {"detail", "why", kWraps, &G::why},
-      {"config", "for example", Look{.least = 24, .config = true}, &G::config},
-      {"problem", "on", Look{.leaves = 1, .once = true}, or_none<&G::problem>},
+      {"config", "for example", kWraps, &G::config},
+      {"problem", "on", or_none<&G::problem>},
   };
 }
 

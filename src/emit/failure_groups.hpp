@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/outcome.hpp"
-#include "emit/document/field.hpp"
 #include "emit/document/table.hpp"
 #include "report/report.hpp"
 

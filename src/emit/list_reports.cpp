@@ -1,10 +1,15 @@
 #include "emit/list_reports.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "attention/flop.hpp"
-#include "emit/coverage.hpp"
-#include "emit/detail_fields.hpp"
+#include "core/ranges.hpp"
+#include "emit/document/document.hpp"
+#include "emit/shared_fields.hpp"
 
 namespace fatune {
 namespace {
@@ -27,12 +32,67 @@ void make_room(Fields<ProblemPreset>& fields) {
                     : field.name == "d_head"   ? "d"
                     : field.name == "d_head_v" ? "d_v"
                                                : field.heading;
-    field.look.leaves = field.name == "source" ? 1 : field.name == "softmax_scale" ? 2 : 0;
   }
 }
 
 template <auto kMember>
 const auto of_item = [](const TimelineRow& row) { return row.item.*kMember; };
+
+/// The nearest-rank quantile: the least of the values that `share` of the seeds do not exceed.
+double quantile(std::vector<double> values, double share) {
+  std::ranges::sort(values);
+  const auto last = static_cast<double>(values.size());
+  const auto place = static_cast<std::size_t>(std::ceil(share * last));
+  return values.at(std::max<std::size_t>(place, 1) - 1);
+}
+
+constexpr double kMedianShare = 0.5;
+constexpr double kMostSeeds = 0.9;
+
+std::optional<std::size_t> tried(const SearchTrial& trial, double share) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  const double tried =
+      quantile(mapped(trial.replays,
+                      [](const SearchReplay& one) {
+                        return one.tried ? static_cast<double>(*one.tried) : kNever;
+                      }),
+               share);
+  return tried == kNever ? std::nullopt : std::optional(static_cast<std::size_t>(tried));
+}
+
+const auto tried_median = [](const SearchTrial& t) { return tried(t, kMedianShare); };
+const auto tried_most_seeds = [](const SearchTrial& t) { return tried(t, kMostSeeds); };
+const auto behind_most_seeds = [](const SearchTrial& t) {
+  return quantile(mapped(t.replays, &SearchReplay::behind_percent), kMostSeeds);
+};
+/// A quantile over the seeds; nothing if the replays stopped before their searches ended.
+template <typename Member>
+std::optional<double> ended(const SearchTrial& trial, Member member, double share) {
+  if (trial.replays.front().ended_after == 0) {
+    return std::nullopt;
+  }
+  return quantile(mapped(trial.replays,
+                         [&](const SearchReplay& one) { return static_cast<double>(one.*member); }),
+                  share);
+}
+
+const auto ended_after_median = [](const SearchTrial& t) {
+  return ended(t, &SearchReplay::ended_after, kMedianShare);
+};
+const auto ended_behind_most_seeds = [](const SearchTrial& t) {
+  return ended(t, &SearchReplay::ended_behind_percent, kMostSeeds);
+};
+const auto ended_close = [](const SearchTrial& t) {
+  const auto close = std::ranges::count_if(t.replays, [](const SearchReplay& one) {
+    return one.ended_behind_percent <= 100.0 * kCloseToBest;
+  });
+  return t.replays.front().ended_after == 0 ? std::nullopt : std::optional(close);
+};
+const auto tried_percent = [](const SearchTrial& t) {
+  const auto tried = tried_most_seeds(t);
+  return tried ? std::optional(100.0 * static_cast<double>(*tried) / static_cast<double>(t.configs))
+               : std::nullopt;
+};
 
 }  // namespace
 
@@ -40,7 +100,7 @@ Fields<BundleRow> bundle_fields() {
   using B = BundleRow;
   return {
       {"file", "file", &B::file},          {"artifacts", "artifacts", &B::artifacts},
-      {"added", "added", &B::added},       {"known", "known", Look{.leaves = 1}, &B::known},
+      {"added", "added", &B::added},       {"known", "known", &B::known},
       {"damaged", "damaged", &B::damaged},
   };
 }
@@ -53,7 +113,7 @@ Fields<ShardRow> missing_shard_fields() {
   using S = ShardRow;
   return {
       {"shard", "shard", &S::shard},
-      {"exit_code", "exit code", Look{.leaves = 1}, &S::exit_code},
+      {"exit_code", "exit code", &S::exit_code},
       {"lacks", "lacks", &S::lacks},
   };
 }
@@ -68,9 +128,9 @@ Fields<ExportedFile> exported_file_fields() {
   using F = ExportedFile;
   return {
       {"file", "file", &F::file},
-      {"device", "device", Look{.leaves = 1, .once = true}, &F::device},
-      {"problem", "problem", Look{.once = true}, &F::problem},
-      {"kernel", "kernel", Look{.once = true}, &F::kernel},
+      {"device", "device", &F::device},
+      {"problem", "problem", &F::problem},
+      {"kernel", "kernel", &F::kernel},
       {"settings", "settings", &F::settings},
       {"timed", "timed", &F::timed},
   };
@@ -84,19 +144,19 @@ Fields<RunSummary> history_fields() {
   return {
       {"run", "run", &RunSummary::id},
       {"started_at", "started", &RunSummary::started_at},
-      {"complete", "complete", Look{.leaves = 5}, &RunSummary::complete},
+      {"complete", "complete", &RunSummary::complete},
       {"shard", "shard", kProgramsOnly, or_none<&RunSummary::shard>},
-      {"measured", "measured", Look{.once = true}, &RunSummary::measured},
-      {"device", "device", Look{.leaves = 4, .once = true}, &RunSummary::device},
-      {"problems", "problems", Look{.leaves = 3}, &RunSummary::problems},
-      {"outcomes", "outcomes", Look{.leaves = 2}, &RunSummary::outcomes},
-      {"reused", "reused", Look{.leaves = 1}, &RunSummary::reused},
-      {"best_tflops", "TFLOP/s", Look{.decimals = 1, .leaves = 6}, best_tflops},
+      {"measured", "measured", &RunSummary::measured},
+      {"device", "device", &RunSummary::device},
+      {"problems", "problems", &RunSummary::problems},
+      {"outcomes", "outcomes", &RunSummary::outcomes},
+      {"reused", "reused", &RunSummary::reused},
+      {"best_tflops", "TFLOP/s", Look{.decimals = 1}, best_tflops},
       {"best_problem", "of problem", kProgramsOnly,
        [](const RunSummary& r) {
          return r.best ? std::optional(describe(r.best->problem)) : std::nullopt;
        }},
-      {"best_config", "best config", Look{.leaves = 7, .least = 24, .config = true},
+      {"best_config", "best config", kWraps,
        [](const RunSummary& r) {
          return r.best ? std::optional(r.best->short_form) : std::nullopt;
        }},
@@ -113,9 +173,9 @@ Fields<ImportedRun> imported_run_fields() {
   using R = ImportedRun;
   return {
       {"run", "run", &R::run},
-      {"started_at", "started", Look{.leaves = 3}, &R::started_at},
-      {"device", "device", Look{.leaves = 1, .once = true}, &R::device},
-      {"family", "family", Look{.leaves = 2, .once = true}, &R::family},
+      {"started_at", "started", &R::started_at},
+      {"device", "device", &R::device},
+      {"family", "family", &R::family},
       {"problems", "problems", &R::problems},
       {"ranked", "ranked", &R::ranked},
       {"failed", "failed", &R::failed},
@@ -130,12 +190,9 @@ Document import_document(const std::vector<ImportedRun>& runs) {
 Fields<MergedStoreRow> merged_store_fields() {
   using M = MergedStoreRow;
   return {
-      {"file", "file", &M::file},
-      {"added", "added", &M::added},
-      {"renewed", "renewed", Look{.leaves = 3}, &M::renewed},
-      {"known", "known", Look{.leaves = 2}, &M::known},
-      {"damaged", "damaged", &M::damaged},
-      {"outcomes", "outcomes", Look{.leaves = 1}, &M::outcomes},
+      {"file", "file", &M::file},          {"added", "added", &M::added},
+      {"renewed", "renewed", &M::renewed}, {"known", "known", &M::known},
+      {"damaged", "damaged", &M::damaged}, {"outcomes", "outcomes", &M::outcomes},
   };
 }
 
@@ -151,7 +208,7 @@ Fields<ProblemPreset> preset_fields() {
         {"dtype", "dtype", [](const ProblemPreset& p) { return dtype_name(p.dtype); }},
         {"causal", "causal", &ProblemPreset::causal}},
        detail_fields<ProblemPreset, preset_detail>(kEverywhere),
-       {{"note", "note", Look{.least = 16}, or_none<&ProblemPreset::note>},
+       {{"note", "note", kWraps, or_none<&ProblemPreset::note>},
         {"source", "source", &ProblemPreset::source}}});
   make_room(fields);
   return fields;
@@ -164,15 +221,14 @@ Document presets_document(const std::vector<ProblemPreset>& presets) {
 Fields<TimelineRow> timeline_fields() {
   using Item = TimelineItem;
   return {
-      {"problem", "problem", Look{.least = 14, .once = true},
-       [](const TimelineRow& row) { return describe(row.problem); }},
+      {"problem", "problem", kWraps, [](const TimelineRow& row) { return describe(row.problem); }},
       {"kind", "kind", [](const TimelineRow& row) { return row.is_range ? "range" : "kernel"; }},
       {"instances", "n", of_item<&Item::instances>},
-      {"total_us", "total us", Look{.decimals = 1, .leaves = 4}, of_item<&Item::total_us>},
-      {"mean_us", "mean", Look{.decimals = 1, .leaves = 3}, of_item<&Item::mean_us>},
+      {"total_us", "total us", Look{.decimals = 1}, of_item<&Item::total_us>},
+      {"mean_us", "mean", Look{.decimals = 1}, of_item<&Item::mean_us>},
       {"median_us", "median", Look{.decimals = 1}, of_item<&Item::median_us>},
-      {"least_us", "least", Look{.decimals = 1, .leaves = 2}, of_item<&Item::least_us>},
-      {"greatest_us", "greatest", Look{.decimals = 1, .leaves = 1}, of_item<&Item::greatest_us>},
+      {"least_us", "least", Look{.decimals = 1}, of_item<&Item::least_us>},
+      {"greatest_us", "greatest", Look{.decimals = 1}, of_item<&Item::greatest_us>},
       {"name", "name", kWraps, of_item<&Item::name>},
       {"report", "report", kProgramsOnly, &TimelineRow::report},
   };
@@ -182,6 +238,29 @@ Document timeline_document(const TimelineReport& report) {
   return rows_document("timeline", "rows", timeline_fields(), report.rows,
                        {.members = {{"complete", report.coverage.complete}},
                         .below = incomplete_text(report.coverage)});
+}
+
+Fields<SearchTrial> search_fields() {
+  using T = SearchTrial;
+  return {
+      {"problem", "problem", kWraps, [](const T& t) { return describe(t.problem); }},
+      {"search", "search", [](const T& t) { return enum_name(t.search); }},
+      {"configs", "configs", &T::configs},
+      {"seeds", "seeds", [](const T& t) { return t.replays.size(); }},
+      {"tried_median", "tried", tried_median},
+      {"tried_9_of_10", "9 of 10", tried_most_seeds},
+      {"tried_9_of_10_percent", "% of space", Look{.decimals = 1}, tried_percent},
+      {"part", "part", kProgramsOnly, &T::part},
+      {"behind_9_of_10_percent", "behind % at 5 %", Look{.decimals = 2}, behind_most_seeds},
+      {"ended_after_median", "ended after", ended_after_median},
+      {"ended_behind_9_of_10_percent", "behind % then", Look{.decimals = 2},
+       ended_behind_most_seeds},
+      {"ended_close", "within 1 %", ended_close},
+  };
+}
+
+Document search_document(const std::vector<SearchTrial>& trials) {
+  return rows_document("search", "trials", search_fields(), trials);
 }
 
 }  // namespace fatune

@@ -9,9 +9,8 @@
 #include "attention/problem.hpp"
 #include "attention/problem_details.hpp"
 #include "counters/nsys_summary.hpp"
-#include "emit/coverage.hpp"
 #include "emit/document/document.hpp"
-#include "emit/document/field.hpp"
+#include "emit/document/table.hpp"
 #include "report/run_summary.hpp"
 #include "report/search_trial.hpp"
 

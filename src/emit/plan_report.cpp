@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "core/ranges.hpp"
-#include "emit/parameter_columns.hpp"
+#include "emit/result_columns.hpp"
 #include "record/record_json.hpp"
 
 namespace fatune {
@@ -26,9 +26,8 @@ std::optional<std::string> text_of(const std::string* text) {
 
 Fields<ListRow> list_fields() {
   return {
-      {"status", "status", Look{.leaves = 1, .once = true}, &ListRow::status},
-      {"config", "config", Look{.least = 24, .config = true},
-       [](const ListRow& r) { return text_of(r.short_form); }},
+      {"status", "status", &ListRow::status},
+      {"config", "config", kWraps, [](const ListRow& r) { return text_of(r.short_form); }},
       {"rule", "rule", [](const ListRow& r) { return text_of(r.rule); }},
       {"reason", "reason", kWraps, [](const ListRow& r) { return text_of(r.reason); }},
       {"estimate_us", "estimate us", Look{.decimals = 1, .shown = kForPrograms},

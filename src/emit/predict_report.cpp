@@ -1,4 +1,4 @@
-#include "emit/predict_report.hpp"
+#include "emit/export_report.hpp"
 
 #include <fmt/format.h>
 
@@ -128,15 +128,14 @@ Blocks blocks_of(const PredictReport& report) {
 Fields<PredictionRow> prediction_fields() {
   using P = PredictionRow;
   return {
-      {"problem", "problem", Look{.least = 14},
-       [](const P& p) { return describe(p.prediction.problem); }},
+      {"problem", "problem", kWraps, [](const P& p) { return describe(p.prediction.problem); }},
       {"step", "chosen by", [](const P& p) { return choice_step_name(p.prediction.choice.step); }},
-      {"config", "config", Look{.least = 24, .config = true},
+      {"config", "config", kWraps,
        [](const P& p) { return text_or_none(p.prediction.choice.short_form); }},
       {"family", "family", kProgramsOnly,
        [](const P& p) { return text_or_none(p.prediction.choice.config.family); }},
       {"source_hash", "source", kProgramsOnly, chosen_hash},
-      {"tuned_on", "tuned on", Look{.leaves = 2, .least = 14},
+      {"tuned_on", "tuned on", kWraps,
        [](const P& p) {
          const TunedProblem* const row = row_of(p);
          return row == nullptr ? std::nullopt : std::optional(describe(row->problem));
@@ -150,8 +149,7 @@ Fields<PredictionRow> prediction_fields() {
        [](const P& p) { return p.prediction.regret.typical_percent; }},
       {"worst_regret_percent", "worst %", Look{.decimals = 2},
        [](const P& p) { return p.prediction.regret.worst_percent; }},
-      {"regrets_known", "of", Look{.leaves = 1},
-       [](const P& p) { return p.prediction.regret.known; }},
+      {"regrets_known", "of", [](const P& p) { return p.prediction.regret.known; }},
       {"untuned", "untuned", kProgramsOnly,
        [](const P& p) { return text_or_none(p.prediction.choice.untuned); }},
       {"measure_with", "measure with", kProgramsOnly, measuring_command},
@@ -163,15 +161,13 @@ Fields<PredictionRow> prediction_fields() {
 Fields<NeighbourRow> neighbour_fields() {
   using N = NeighbourRow;
   return {
-      {"problem", "problem", Look{.least = 14},
-       [](const N& n) { return describe(tuned(n).problem); }},
-      {"gpu", "gpu", Look{.leaves = 2, .once = true}, [](const N& n) { return tuned(n).gpu.name; }},
+      {"problem", "problem", kWraps, [](const N& n) { return describe(tuned(n).problem); }},
+      {"gpu", "gpu", [](const N& n) { return tuned(n).gpu.name; }},
       {"buckets_apart", "buckets", [](const N& n) { return n.neighbour.near.distance.buckets; }},
-      {"octaves_apart", "octaves", Look{.decimals = 2, .leaves = 1},
+      {"octaves_apart", "octaves", Look{.decimals = 2},
        [](const N& n) { return n.neighbour.near.distance.octaves; }},
-      {"winner", "winner", Look{.least = 24, .config = true},
-       [](const N& n) { return tuned(n).times.front().short_form; }},
-      {"time_us", "us", Look{.decimals = 1, .leaves = 3},
+      {"winner", "winner", kWraps, [](const N& n) { return tuned(n).times.front().short_form; }},
+      {"time_us", "us", Look{.decimals = 1},
        [](const N& n) { return tuned(n).times.front().time_us; }},
       {"regret_percent", "regret %", Look{.decimals = 2},
        [](const N& n) { return n.neighbour.regret_percent; }},

@@ -8,7 +8,6 @@
 
 #include "attention/problem.hpp"
 #include "counters/counter_fields.hpp"
-#include "emit/coverage.hpp"
 #include "emit/document/document.hpp"
 
 namespace fatune {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
-#include "emit/document/field.hpp"
+#include "emit/document/document.hpp"
+#include "emit/document/table.hpp"
 #include "report/report.hpp"
 
 namespace fatune {
@@ -24,5 +26,20 @@ struct ResultRow {
 
 /// The name of the result field that only reports of several families show to people.
 inline constexpr std::string_view kFamilyField = "family";
+
+/// The report of one run (schema: results) or of several runs (schema: runs) as JSON: all members
+/// of the report, so that it can be read back (results/results_file.hpp), and what follows from
+/// them.
+[[nodiscard]] Json results_object(const RunReport& report);
+[[nodiscard]] Json runs_object(const std::vector<RunReport>& reports);
+
+/// The fields of a result that are not among its members, or not with every outcome. JSON has them
+/// for every result.
+[[nodiscard]] const Fields<ResultRow>& derived_result_fields();
+
+struct ProblemOfRun {
+  const RunReport& run;
+  const ProblemReport& problem;
+};
 
 }  // namespace fatune

@@ -9,15 +9,12 @@
 #include <fmt/ranges.h>
 
 #include "core/visible_text.hpp"
-#include "emit/counter_table.hpp"
 #include "emit/document/render.hpp"
 #include "emit/document/table_view.hpp"
 #include "emit/failure_groups.hpp"
-#include "emit/parameter_columns.hpp"
-#include "emit/peers_text.hpp"
+#include "emit/rates.hpp"
+#include "emit/result_columns.hpp"
 #include "emit/result_fields.hpp"
-#include "emit/results_json.hpp"
-#include "emit/roofline.hpp"
 #include "emit/verdict_report.hpp"
 #include "emit/winners_table.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "emit/document/json_text.hpp"
+#include "emit/document/document.hpp"
 #include "report/report.hpp"
 #include "report/verdict.hpp"
 

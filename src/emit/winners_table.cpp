@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "emit/roofline.hpp"
+#include "emit/rates.hpp"
 #include "record/record_json.hpp"
 
 namespace fatune {
@@ -198,9 +198,9 @@ const auto regret = [](const CommonChoice& choice) {
 Fields<ProblemOfRun> winner_fields() {
   using P = ProblemOfRun;
   return {
-      {"problem", "problem", Look{.least = 14}, [](const P& of) { return problem_name(of); }},
+      {"problem", "problem", kWraps, [](const P& of) { return problem_name(of); }},
       {"run", "run", kProgramsOnly, [](const P& of) { return of.problem.run; }},
-      {"winner", "winner", Look{.least = 24, .config = true},
+      {"winner", "winner", kWraps,
        [](const P& of) {
          const Result* const winner = winner_of(of);
          return winner == nullptr ? std::nullopt : std::optional(winner->short_form);
@@ -215,10 +215,10 @@ Fields<ProblemOfRun> winner_fields() {
        of_winner<interval_end<&MedianInterval::low>>},
       {"high_us", "high", Look{.decimals = 1, .shown = kForPrograms},
        of_winner<interval_end<&MedianInterval::high>>},
-      {"precision_percent", "+- %", Look{.decimals = 2, .leaves = 3}, of_winner<precision_percent>},
-      {"literature_tflops", "TFLOP/s", Look{.decimals = 1, .leaves = 1}, of_winner<rate_tflops>},
-      {"roof_percent", "roof %", Look{.leaves = 4}, of_winner<roof_percent>},
-      {"roof", "roof", Look{.leaves = 2}, of_winner<roof_text>},
+      {"precision_percent", "+- %", Look{.decimals = 2}, of_winner<precision_percent>},
+      {"literature_tflops", "TFLOP/s", Look{.decimals = 1}, of_winner<rate_tflops>},
+      {"roof_percent", "roof %", of_winner<roof_percent>},
+      {"roof", "roof", of_winner<roof_text>},
       {"lead_percent", "lead %", Look{.decimals = 2}, lead_percent},
       {"tied_with", "tied", tied_with},
   };

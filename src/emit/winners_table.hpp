@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "emit/document/json_text.hpp"
+#include "emit/document/document.hpp"
 #include "emit/document/table.hpp"
-#include "emit/results_json.hpp"
+#include "emit/result_fields.hpp"
 
 // The result of a run: the winner of each problem, and how sure that is.
 namespace fatune {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "exchange/tuning_results.hpp"
+#include "exchange/tuning_file.hpp"
 #include "plan/family_set.hpp"
 #include "report/report.hpp"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "data/json_file.hpp"
-#include "exchange/tuning_results.hpp"
+#include "exchange/tuning_file.hpp"
 #include "report/report.hpp"
 
 // Files of other auto-tuners hold one kernel on one problem. A run of fatune is split into such
@@ -35,5 +35,13 @@ struct RunPart {
 [[nodiscard]] nlohmann::json part_records(const RunPart& part);
 /// Reads part_records() back. Error(bad_file) names a member that is missing or of another type.
 [[nodiscard]] RunPart read_part(const JsonNode& records);
+
+/// Converts a part of a run to other tuners' form, with its records. The kernel has its family's
+/// name. The problem size is queries, heads and batch.
+[[nodiscard]] TuningResults tuning_results(const RunPart& part);
+
+/// Error(bad_file) unless the file's settings are those of its records: otherwise, one of the two
+/// was changed. `origin`: of the file.
+void check_settings(const TuningResults& file, const RunPart& records, const std::string& origin);
 
 }  // namespace fatune

@@ -1,4 +1,4 @@
-#include "manual/completion.hpp"
+#include "manual/command_page.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -9,7 +9,6 @@
 
 #include "core/ranges.hpp"
 #include "core/text_parts.hpp"
-#include "manual/command_page.hpp"
 
 namespace fatune {
 namespace {

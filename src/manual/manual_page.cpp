@@ -1,4 +1,4 @@
-#include "manual/manual_page.hpp"
+#include "manual/command_page.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "core/text_parts.hpp"
-#include "manual/command_page.hpp"
 #include "manual/reference_tables.hpp"
 
 namespace fatune {

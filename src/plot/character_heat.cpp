@@ -9,9 +9,9 @@
 #include "core/ranges.hpp"
 #include "core/text_fit.hpp"
 #include "core/visible_text.hpp"
-#include "plot/character_canvas.hpp"
+#include "plot/character_plot.hpp"
 #include "plot/palette.hpp"
-#include "plot/plot_values.hpp"
+#include "plot/scale.hpp"
 
 namespace fatune {
 namespace {

@@ -8,8 +8,7 @@
 #include "core/ranges.hpp"
 #include "core/text_fit.hpp"
 #include "core/visible_text.hpp"
-#include "plot/character_canvas.hpp"
-#include "plot/plot_values.hpp"
+#include "plot/character_plot.hpp"
 #include "plot/scale.hpp"
 
 namespace fatune {

@@ -2,7 +2,7 @@
 
 #include "plot/palette.hpp"
 #include "plot/svg.hpp"
-#include "plot/svg_elements.hpp"
+#include "plot/svg_frame.hpp"
 
 namespace fatune {
 namespace {

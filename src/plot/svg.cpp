@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "core/visible_text.hpp"
-#include "plot/svg_elements.hpp"
 #include "plot/svg_frame.hpp"
 
 namespace fatune {

@@ -6,7 +6,6 @@
 
 #include "core/visible_text.hpp"
 #include "plot/palette.hpp"
-#include "plot/svg_elements.hpp"
 #include "plot/svg_frame.hpp"
 
 namespace fatune {

@@ -7,8 +7,7 @@
 
 #include "core/ranges.hpp"
 #include "plot/palette.hpp"
-#include "plot/plot_values.hpp"
-#include "plot/svg_elements.hpp"
+#include "plot/scale.hpp"
 #include "plot/svg_frame.hpp"
 
 namespace fatune {

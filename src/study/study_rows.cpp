@@ -1,6 +1,12 @@
 #include "study/study_rows.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <variant>
+
+#include "core/stop_reason.hpp"
 
 namespace fatune {
 namespace {
@@ -47,6 +53,17 @@ void add_rows(const RunReport& run, const ProblemReport& problem, std::size_t co
   }
 }
 
+bool was_raced(const ProblemReport& problem) {
+  return problem.measuring && problem.measuring->stopped_because != StopReason::fixed_count;
+}
+
+/// Returns the samples that the race took of a configuration, or null if it took none.
+const Timing* raced_timing(const Result& result) {
+  const auto* measured = std::get_if<Measured>(&result.outcome);
+  return measured != nullptr && !result.reused && result.same_code_as.empty() ? &measured->timing
+                                                                              : nullptr;
+}
+
 }  // namespace
 
 StudyRows study_rows(const std::vector<RunReport>& runs, std::size_t most) {
@@ -58,6 +75,66 @@ StudyRows study_rows(const std::vector<RunReport>& runs, std::size_t most) {
     }
   }
   return rows;
+}
+
+std::vector<RoundOfRace> race_course(const ProblemReport& problem) {
+  std::size_t contenders = 0;
+  std::map<int, std::size_t> eliminated;
+  for (const Result& result : problem.ranking) {
+    if (const Timing* timing = raced_timing(result)) {
+      ++contenders;
+      if (const auto round = elimination_round(timing->stopped_because)) {
+        ++eliminated[*round];
+      }
+    }
+  }
+  if (!was_raced(problem) || contenders == 0) {
+    return {};
+  }
+  std::vector<RoundOfRace> course{{0, contenders}};
+  for (const auto& [round, leaving] : eliminated) {
+    contenders -= leaving;
+    course.push_back({round, contenders});
+  }
+  return course;
+}
+
+std::vector<BestSoFar> search_course(const ProblemReport& problem) {
+  std::vector<const Result*> proposed;
+  for (const Result& result : problem.ranking) {
+    if (result.proposal > 0) {
+      proposed.push_back(&result);
+    }
+  }
+  std::ranges::sort(proposed, {}, &Result::proposal);
+  std::vector<BestSoFar> course;
+  for (const Result* result : proposed) {
+    const double us = ranked_us(result->outcome);
+    if (course.empty() || us < course.back().us) {
+      course.push_back({result->proposal, us, result->short_form, result->proposed_by});
+    }
+  }
+  return course;
+}
+
+std::vector<std::size_t> pareto_front(const std::vector<Costs>& costs) {
+  std::vector<std::size_t> order(costs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    return costs[a].first != costs[b].first ? costs[a].first < costs[b].first
+                                            : costs[a].second < costs[b].second;
+  });
+  std::vector<std::size_t> front;
+  double least_second = std::numeric_limits<double>::infinity();
+  for (const std::size_t i : order) {
+    const bool same_as_last = !front.empty() && costs[i].first == costs[front.back()].first &&
+                              costs[i].second == costs[front.back()].second;
+    if (costs[i].second < least_second || same_as_last) {
+      front.push_back(i);
+      least_second = costs[i].second;
+    }
+  }
+  return front;
 }
 
 }  // namespace fatune

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "report/report.hpp"
@@ -26,5 +27,37 @@ struct StudyRows {
 /// fastest, the other half evenly spaced over the rest of its ranking. The reports must outlive the
 /// rows.
 [[nodiscard]] StudyRows study_rows(const std::vector<RunReport>& runs, std::size_t most);
+
+struct RoundOfRace {
+  int round = 0;
+  std::size_t contenders = 0;  ///< left in the race after it
+};
+
+/// Counts the configurations that were left after each round in which one was eliminated. The first
+/// entry is round 0 with all configurations that the race sampled. Round 0 appears again if some
+/// were eliminated at admission. Results taken from another configuration or an earlier run are not
+/// counted. Empty for a problem that was not raced.
+[[nodiscard]] std::vector<RoundOfRace> race_course(const ProblemReport& problem);
+
+/// A configuration that was faster than those proposed before it.
+struct BestSoFar {
+  std::int64_t proposal = 0;  ///< Result::proposal
+  double us = 0.0;            ///< its time in the ranking
+  std::string config;         ///< short form
+  std::string by;             ///< Result::proposed_by
+};
+
+/// The configurations of a problem that were faster than all proposed before them, in the order of
+/// the proposals. Configurations whose place is not known are left out.
+[[nodiscard]] std::vector<BestSoFar> search_course(const ProblemReport& problem);
+
+struct Costs {
+  double first = 0.0;
+  double second = 0.0;
+};
+
+/// Returns the indices of the costs that no other one dominates (at least as good in both, better
+/// in one), by ascending first cost. Less is better. Equal costs are all included.
+[[nodiscard]] std::vector<std::size_t> pareto_front(const std::vector<Costs>& costs);
 
 }  // namespace fatune

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/option_groups.hpp"
 #include "core/config.hpp"
 #include "data/file_tree.hpp"
+#include "engine/problem_plan.hpp"
 #include "plan/family.hpp"
 #include "plan/family_set.hpp"
 #include "plan/space.hpp"
@@ -63,5 +65,21 @@ using FamilySpaces = std::map<std::string, Space>;
 /// does not parse, and for one that its family cannot build, with the rule that it breaks.
 [[nodiscard]] std::vector<Config> parse_configs(const FamilySet& families,
                                                 const std::vector<std::string>& texts);
+
+// The configuration that percentages refer to, when the user names one.
+
+/// Parses the baseline. Returns nothing without a text. Throws Error(usage) if the text does not
+/// parse, or if the configuration is planned for no problem.
+[[nodiscard]] std::optional<Config> planned_baseline(const FamilySet& families,
+                                                     const std::vector<ProblemPlan>& problems,
+                                                     const std::optional<std::string>& text);
+
+[[noreturn]] void fail_unplanned_baseline(const Family& family, const Config& baseline,
+                                          const std::string& remedy);
+
+/// Returns a note for each problem whose ranking lacks the baseline: the reason, and what
+/// percentages refer to instead.
+[[nodiscard]] std::vector<std::string> baseline_notes(const RunReport& report,
+                                                      const std::optional<Config>& baseline);
 
 }  // namespace fatune

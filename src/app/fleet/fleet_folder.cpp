@@ -1,7 +1,11 @@
 #include "app/fleet/fleet_folder.hpp"
 
+#include <ctime>
+
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "app/scratch_folder.hpp"
 #include "core/error.hpp"
 #include "core/members.hpp"
 #include "core/sha256.hpp"
@@ -9,6 +13,8 @@
 #include "data/json_file.hpp"
 #include "emit/document/document.hpp"
 #include "emit/output_file.hpp"
+#include "store/joined_runs.hpp"
+#include "store/open_store.hpp"
 
 namespace fatune {
 namespace {
@@ -91,6 +97,21 @@ ShardState shard_state(const fs::path& records, int number, const FleetPlan& pla
   return state;
 }
 
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostStoreBytes = std::size_t{1} << 34;
+
+ShardRecord record_of(const Shard& shard, ExitCode code) {
+  ShardRecord record;
+  record.number = shard.numbers.front();
+  record.count = shard.count;
+  record.fleet = shard.fleet;
+  record.problems = std::ssize(shard.problems);
+  record.exit_code = static_cast<int>(code);
+  record.ended_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  return record;
+}
+
 }  // namespace
 
 fs::path records_folder(const fs::path& folder) { return folder / "shards"; }
@@ -118,6 +139,35 @@ std::vector<ShardState> shard_states(const fs::path& folder, const FleetPlan& pl
     states.push_back(shard_state(records_folder(folder), number, plan));
   }
   return states;
+}
+
+Delivery join_stores(const std::vector<fs::path>& stores, Mixture mixture) {
+  const ScratchFolder scratch;
+  const fs::path joined = scratch.path() / "joined.db";
+  Delivery delivery;
+  {
+    Database target = open_store(joined, Database::Mode::create);
+    delivery.stores = merge_stores(target, stores, mixture);
+  }
+  delivery.bytes = read_disk_file(joined, kMostStoreBytes);
+  return delivery;
+}
+
+void deliver_shard(const StoreOptions& store, const Shard& shard, ExitCode code,
+                   const fs::path& records) {
+  ShardRecord record = record_of(shard, code);
+  if (record.problems > 0) {
+    const fs::path file = store_path(store.file);
+    {
+      Database database = open_store(file, Database::Mode::existing);
+      record.finished = count_finished(database, shard);
+    }
+    const Delivery delivery = join_stores({file}, Mixture::grouped);
+    record.database = shard_file_stem(record.number, record.count) + ".db";
+    record.database_sha256 = sha256_hex(delivery.bytes);
+    write_output_file(records / record.database, delivery.bytes);
+  }
+  write_record(records, record);
 }
 
 }  // namespace fatune

@@ -1,4 +1,4 @@
-#include "app/run/measuring.hpp"
+#include "app/run/session.hpp"
 
 #include <algorithm>
 #include <ctime>
@@ -16,9 +16,8 @@
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "app/run/compiling.hpp"
-#include "app/run/cover_race.hpp"
 #include "app/run/disturbances.hpp"
-#include "app/run/gate.hpp"
+#include "app/run/later_races.hpp"
 #include "app/run/run_identity.hpp"
 #include "app/run/store_log.hpp"
 #include "compile/compiler.hpp"

@@ -7,12 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/choice/baseline.hpp"
+#include "app/choice/kernel_choice.hpp"
 #include "app/console/console.hpp"
-#include "app/run/cover_race.hpp"
-#include "app/run/measuring.hpp"
+#include "app/run/later_races.hpp"
 #include "app/run/recorder.hpp"
-#include "app/run/view_check.hpp"
 #include "app/study/study_inputs.hpp"
 #include "core/device_limits.hpp"
 #include "core/error.hpp"

@@ -1,4 +1,4 @@
-#include "app/run/view_check.hpp"
+#include "app/run/session.hpp"
 
 #include "counters/counter_fields.hpp"
 #include "emit/document/table_view.hpp"

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "app/run/run_identity.hpp"
-#include "app/run/stored_reports.hpp"
+#include "app/study/study_inputs.hpp"
 #include "app/version.hpp"
 #include "core/error.hpp"
 #include "core/ranges.hpp"

@@ -5,7 +5,7 @@
 
 #include "app/choice/plan_problems.hpp"
 #include "app/run/compiling.hpp"
-#include "app/run/measuring.hpp"
+#include "app/run/session.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/cases/case_set.hpp"
 #include "core/outcome.hpp"

@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "app/choice/default_problems.hpp"
 #include "app/choice/plan_problems.hpp"
+#include "app/choice/problems.hpp"
 #include "app/run/compiling.hpp"
-#include "app/run/measuring.hpp"
+#include "app/run/session.hpp"
 #include "attention/error_rule.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/check/check.hpp"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/run/measuring.hpp"
+#include "app/run/session.hpp"
 #include "app/scratch_folder.hpp"
 #include "core/error.hpp"
 #include "data/file_tree.hpp"

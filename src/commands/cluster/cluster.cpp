@@ -6,7 +6,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "app/fleet/deliver.hpp"
 #include "app/fleet/fleet_folder.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/cluster/sbatch_script.hpp"

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "app/choice/default_problems.hpp"
 #include "app/choice/plan_problems.hpp"
+#include "app/choice/problems.hpp"
 #include "app/console/progress.hpp"
-#include "app/run/measuring.hpp"
+#include "app/run/session.hpp"
 #include "attention/input_kind.hpp"
 #include "cli/subcommands.hpp"
 #include "core/ranges.hpp"

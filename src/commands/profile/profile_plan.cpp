@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/choice/baseline.hpp"
+#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
-#include "app/run/stored_reports.hpp"
+#include "app/study/study_inputs.hpp"
 #include "core/error.hpp"
 #include "core/ranges.hpp"
 #include "plan/planner.hpp"

@@ -7,7 +7,7 @@
 
 #include "app/console/console.hpp"
 #include "app/run/compiling.hpp"
-#include "app/run/measuring.hpp"
+#include "app/run/session.hpp"
 #include "core/error.hpp"
 #include "counters/counter_fields.hpp"
 #include "engine/interrupt.hpp"

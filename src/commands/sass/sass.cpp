@@ -1,7 +1,7 @@
 #include "app/scratch_folder.hpp"
 #include "commands/sass/sass_code.hpp"
 #include "emit/output_file.hpp"
-#include "emit/sass_report.hpp"
+#include "emit/sass_reports.hpp"
 #include "process/find_tool.hpp"
 #include "process/run_program.hpp"
 #include "sass/listing_text.hpp"

@@ -4,7 +4,7 @@
 
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/target.hpp"
-#include "app/run/stored_reports.hpp"
+#include "app/study/study_inputs.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
 

@@ -9,7 +9,7 @@
 #include "compile/compiler.hpp"
 #include "core/source_line.hpp"
 #include "core/text_parts.hpp"
-#include "emit/sass_map_report.hpp"
+#include "emit/sass_reports.hpp"
 #include "ptx/module.hpp"
 #include "ptx/parse_ptx.hpp"
 #include "ptx/source_names.hpp"

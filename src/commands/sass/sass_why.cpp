@@ -3,9 +3,9 @@
 
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/target.hpp"
-#include "app/run/stored_reports.hpp"
+#include "app/study/study_inputs.hpp"
 #include "commands/sass/sass_code.hpp"
-#include "emit/sass_why_report.hpp"
+#include "emit/sass_reports.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"

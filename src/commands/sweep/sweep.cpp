@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/choice/baseline.hpp"
+#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/target.hpp"
-#include "app/fleet/deliver.hpp"
+#include "app/fleet/fleet_folder.hpp"
 #include "app/run/run_identity.hpp"
 #include "app/run/session.hpp"
 #include "app/tuned/load_tuned.hpp"

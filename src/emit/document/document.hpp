@@ -2,11 +2,12 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
-#include "emit/document/json_text.hpp"
 #include "emit/document/table.hpp"
 #include "plot/plot.hpp"
 
@@ -126,5 +127,16 @@ template <typename Row>
 /// The data of a plot, with a row for each mark. Marks that stand for a configuration are left out:
 /// the table of configurations has them.
 [[nodiscard]] Table plot_table(const Plot& plot);
+
+/// How far a command got through its list.
+struct Coverage {
+  std::size_t done = 0;
+  std::size_t planned = 0;
+  bool complete = true;  ///< false: the user has interrupted it
+};
+
+/// The text in tables and Markdown about an interrupted list; empty when it was not interrupted.
+/// JSON says "complete".
+[[nodiscard]] std::string incomplete_text(const Coverage& coverage);
 
 }  // namespace fatune

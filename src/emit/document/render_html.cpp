@@ -126,9 +126,9 @@ class HtmlTable {
   }
   /// What stands in front of a stacked cell. Cells that wrap take a line of their own.
   [[nodiscard]] std::string stacked_attribute(const Table::Column& column) const {
-    return !rows_.stacked          ? std::string()
-           : column.look.least > 0 ? " data-line"
-                                   : fmt::format(" data-heading=\"{}\"", markup(column.heading));
+    return !rows_.stacked      ? std::string()
+           : column.look.wraps ? " data-line"
+                               : fmt::format(" data-heading=\"{}\"", markup(column.heading));
   }
   /// Cells are aligned like numbers unless they have the class of text cells.
   [[nodiscard]] static const char* css_class(bool text) { return text ? " class=t" : ""; }

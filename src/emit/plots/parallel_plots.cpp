@@ -5,7 +5,6 @@
 
 #include "core/text_parts.hpp"
 #include "emit/plots/plots.hpp"
-#include "emit/plots/problem_group.hpp"
 
 namespace fatune {
 namespace {

@@ -9,9 +9,8 @@
 #include <fmt/format.h>
 
 #include "emit/document/table.hpp"
-#include "emit/peers_text.hpp"
 #include "emit/plots/plots.hpp"
-#include "emit/plots/study_tables.hpp"
+#include "emit/rates.hpp"
 #include "emit/winners_table.hpp"
 
 namespace fatune {

@@ -4,7 +4,7 @@
 
 #include "emit/document/document.hpp"
 #include "emit/document/render.hpp"
-#include "emit/plots/study_report.hpp"
+#include "emit/plots/plots.hpp"
 #include "plot/plot.hpp"
 
 namespace fatune {

@@ -1,4 +1,4 @@
-#include "cli/numbers.hpp"
+#include "cli/option.hpp"
 
 #include <gmock/gmock.h>
 

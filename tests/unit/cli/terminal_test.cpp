@@ -1,4 +1,4 @@
-#include "cli/terminal.hpp"
+#include "cli/global_options.hpp"
 
 #include <gtest/gtest.h>
 

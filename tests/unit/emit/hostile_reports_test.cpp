@@ -7,7 +7,7 @@
 
 #include "core/text_parts.hpp"
 #include "emit/cases_report.hpp"
-#include "emit/document/json_text.hpp"
+#include "emit/document/document.hpp"
 #include "emit/document/render.hpp"
 #include "emit/export_report.hpp"
 #include "emit/list_reports.hpp"

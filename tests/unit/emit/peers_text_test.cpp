@@ -1,4 +1,4 @@
-#include "emit/peers_text.hpp"
+#include "emit/rates.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "emit/roofline.hpp"
+#include "emit/rates.hpp"
 
 #include <gmock/gmock.h>
 

@@ -18,9 +18,7 @@
 #include "emit/list_reports.hpp"
 #include "emit/plan_report.hpp"
 #include "emit/run_report.hpp"
-#include "emit/sass_map_report.hpp"
-#include "emit/sass_report.hpp"
-#include "emit/sass_why_report.hpp"
+#include "emit/sass_reports.hpp"
 #include "unit/emit/report_samples.hpp"
 
 namespace fatune {

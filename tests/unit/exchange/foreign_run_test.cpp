@@ -4,7 +4,7 @@
 
 #include "core/export_format.hpp"
 #include "data/device_file.hpp"
-#include "exchange/result_settings.hpp"
+#include "exchange/run_parts.hpp"
 #include "unit/exchange/exchange_samples.hpp"
 
 namespace fatune {

@@ -1,4 +1,4 @@
-#include "manual/manual_page.hpp"
+#include "manual/command_page.hpp"
 
 #include <fstream>
 #include <regex>

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "emit/document/field.hpp"
+#include "emit/document/table.hpp"
 #include "emit/result_fields.hpp"
 
 namespace fatune {

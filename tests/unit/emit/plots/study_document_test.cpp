@@ -5,8 +5,6 @@
 #include <gmock/gmock.h>
 
 #include "emit/plots/plots.hpp"
-#include "emit/plots/problem_group.hpp"
-#include "emit/plots/study_tables.hpp"
 #include "unit/emit/report_samples.hpp"
 
 namespace fatune {
