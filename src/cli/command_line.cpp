@@ -1,4 +1,4 @@
-#include "cli/command_line.hpp"
+#include "cli/subcommands.hpp"
 
 #include <algorithm>
 #include <span>
@@ -8,9 +8,7 @@
 
 #include "app/version.hpp"
 #include "cli/config_file.hpp"
-#include "cli/global_options.hpp"
 #include "cli/read_pages.hpp"
-#include "cli/subcommands.hpp"
 #include "cli/typed_words.hpp"
 #include "manual/command_page.hpp"
 

@@ -3,6 +3,7 @@
 #include "app/version.hpp"
 #include "cli/read_pages.hpp"
 #include "cli/subcommands.hpp"
+#include "data/file_tree.hpp"
 #include "emit/output_file.hpp"
 #include "manual/command_page.hpp"
 
@@ -23,7 +24,8 @@ ExitCode write_manual(const std::filesystem::path& folder, const ManualPages& pa
 /// Returns the manual pages by file name, such as "fatune-sweep.1".
 ManualPages write_pages(const CommandPage& program) {
   ManualPages pages;
-  const ManualEdition edition{std::string(version()), std::string(version_date())};
+  const ManualEdition edition{std::string(version()), std::string(version_date()),
+                              FileTree().read("docs/reference.md")};
   for (const CommandPage* page : all_pages(program)) {
     pages[command_text(*page, "-") + ".1"] = manual_page(*page, program, edition);
   }

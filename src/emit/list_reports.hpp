@@ -12,7 +12,6 @@
 #include "emit/document/document.hpp"
 #include "emit/document/table.hpp"
 #include "report/run_summary.hpp"
-#include "report/search_trial.hpp"
 
 // Reports that are one list of rows, each with the fields of its rows.
 namespace fatune {

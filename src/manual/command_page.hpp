@@ -132,10 +132,11 @@ enum class HelpExtent {
 [[nodiscard]] std::string completions(const CommandPage& program,
                                       std::span<const std::string> typed);
 
-/// Texts for the margins of the pages.
+/// What pages have besides their commands.
 struct ManualEdition {
   std::string version;  ///< "0.1.0"
   std::string date;     ///< "2026-11-23": of the version, not of the build, for reproducible pages
+  std::string reference;  ///< the text of docs/reference.md: its tables are in each page
 };
 
 /// A command's manual page of section 1, in man(7). `program`: the topmost page.

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <regex>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/text_parts.hpp"
-#include "manual/reference_tables.hpp"
 
 namespace fatune {
 namespace {
@@ -82,16 +83,28 @@ std::string description(const CommandPage& page) {
   return roff(page.summary) + ".\n" + (before.empty() ? "" : ".PP\n" + prose(before));
 }
 
-std::string exit_codes() {
-  return joined(kExitCodeTexts, "", [](const ExitCodeText& code) {
-    return item(bold(fmt::format("{}", static_cast<int>(code.code))), code.meaning);
-  });
+/// A cell of a Markdown table without its markup. Links become the paths of documents.
+std::string plain(std::string_view cell) {
+  static const std::regex link(R"(\[[^\]]*\]\(([^)]*)\))");
+  std::string text = std::regex_replace(std::string(trim(cell)), link, "docs/$1");
+  std::erase(text, '`');
+  return text;
 }
 
-std::string environment() {
-  return joined(kEnvironmentTexts, "", [](const EnvironmentText& variable) {
-    return item(bold(variable.names), variable.meaning);
-  });
+/// The rows of a table of docs/reference.md: a term and its meaning.
+std::string rows_of(const ManualEdition& edition, const std::string& heading) {
+  std::string_view table = between(edition.reference, "\n## " + heading + "\n", "\n## ");
+  std::string items;
+  bool is_head = true;
+  while (!table.empty()) {
+    std::string_view line = take_until(table, '\n');
+    if (line.starts_with("| ") && !std::exchange(is_head, false)) {
+      take_until(line, '|');
+      const std::string term = plain(take_until(line, '|'));
+      items += item(bold(term), plain(take_until(line, '|')));
+    }
+  }
+  return items;
 }
 
 std::string files() {
@@ -141,10 +154,11 @@ std::string manual_page(const CommandPage& page, const CommandPage& program,
          section("DESCRIPTION", description(page)) + section("COMMANDS", commands_text(page)) +
          section("ARGUMENTS", arguments_text(page)) + section("OPTIONS", options_text(page)) +
          section("EXAMPLES", prose(footer_parts(page).examples)) +
-         section("EXIT STATUS", exit_codes()) +
-         (is_program ? section("ENVIRONMENT", environment()) + section("FILES", files())
-                     : section("ENVIRONMENT", "See " + reference(program) + ".\n") +
-                           section("FILES", "See " + reference(program) + ".\n")) +
+         section("EXIT STATUS", rows_of(edition, "Exit codes")) +
+         (is_program
+              ? section("ENVIRONMENT", rows_of(edition, "Environment")) + section("FILES", files())
+              : section("ENVIRONMENT", "See " + reference(program) + ".\n") +
+                    section("FILES", "See " + reference(program) + ".\n")) +
          section("SEE ALSO", see_also(page, program));
 }
 

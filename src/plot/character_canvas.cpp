@@ -22,7 +22,10 @@ std::string braille(std::uint8_t dots) {
 
 struct DrawCharacters {
   std::size_t columns = 0;
-  std::string operator()(const XyPlot& plot) const { return character_xy(plot, columns); }
+  std::string operator()(const XyPlot& plot) const {
+    return plot.boxes.empty() ? character_xy(plot, columns)
+                              : character_lines("boxes are drawn in reports only", columns);
+  }
   std::string operator()(const HeatMap& plot) const { return character_heat(plot, columns); }
   std::string operator()(const ParallelPlot&) const {
     return character_lines("parallel axes are drawn in reports only", columns);

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "attention/problem.hpp"
+#include "core/measure_policy.hpp"
 
 namespace fatune {
 
@@ -30,5 +33,28 @@ struct RunSummary {
   /// The best of the problem with the most literature_flop per second. Absent for estimates.
   std::optional<RunBest> best{};
 };
+
+/// One replay of a search with one seed (docs/search.md).
+struct SearchReplay {
+  std::optional<std::size_t> tried;  ///< tries until one was close to the best; absent: none was
+  /// How far the best of the first SearchTrial::part tries was behind the best of all.
+  double behind_percent = 0.0;
+  std::size_t ended_after = 0;        ///< tries until it ended; 0: the replay stopped before
+  double ended_behind_percent = 0.0;  ///< how far the best of these was behind the best of all
+};
+
+/// A search replayed on the recorded space of a problem.
+struct SearchTrial {
+  Problem problem;
+  SearchKind search = SearchKind::automatic;
+  std::size_t configs = 0;            ///< recorded ones that can run
+  std::size_t part = 0;               ///< tries after which SearchReplay::behind_percent is taken
+  std::vector<SearchReplay> replays;  ///< one for each seed
+};
+
+/// The greatest distance that counts as close to the best, and the part of a space after which
+/// searches are compared.
+inline constexpr double kCloseToBest = 0.01;
+inline constexpr double kPartOfSpace = 0.05;
 
 }  // namespace fatune

@@ -26,6 +26,19 @@ constexpr const char* kFleetSchema = "fleet";
 constexpr const char* kShardSchema = "shard";
 constexpr std::size_t kMostDatabaseBytes = std::size_t{1} << 34;
 
+/// The record that a shard writes when it has ended: shards/<number>-of-<count>.json.
+struct ShardRecord {
+  int number = 1;
+  int count = 1;
+  std::string fleet;
+  std::int64_t problems = 0;  ///< how many the shard has
+  std::int64_t finished = 0;  ///< how many of its problems are finished
+  int exit_code = 0;
+  std::string database;         ///< file beside the record; empty: the shard has no problems
+  std::string database_sha256;  ///< the hash of the shard's database file
+  std::string ended_at;         ///< ISO 8601, UTC
+};
+
 FATUNE_MEMBERS(FleetPlan, name, shards, limit)
 FATUNE_MEMBERS(ShardRecord, number, count, fleet, problems, finished, exit_code, database,
                database_sha256, ended_at)
@@ -48,6 +61,16 @@ Value read_file(const fs::path& file, const char* schema) {
     json.root().at(std::string(info.name)).raw().get_to(member);  // the schema limits the numbers
   });
   return value;
+}
+
+/// "3-of-8": the name of a shard's files.
+std::string shard_file_stem(int number, int count) {
+  return fmt::format("{}-of-{}", number, count);
+}
+
+void write_record(const fs::path& records, const ShardRecord& record) {
+  write_file(records / (shard_file_stem(record.number, record.count) + ".json"), kShardSchema,
+             record);
 }
 
 /// Returns why the record's database cannot be used. Empty: it can, or there is none.
@@ -116,21 +139,12 @@ ShardRecord record_of(const Shard& shard, ExitCode code) {
 
 fs::path records_folder(const fs::path& folder) { return folder / "shards"; }
 
-std::string shard_file_stem(int number, int count) {
-  return fmt::format("{}-of-{}", number, count);
-}
-
 void write_fleet(const fs::path& folder, const FleetPlan& plan) {
   write_file(folder / kFleetFile, kFleetSchema, plan);
 }
 
 FleetPlan read_fleet(const fs::path& folder) {
   return read_file<FleetPlan>(folder / kFleetFile, kFleetSchema);
-}
-
-void write_record(const fs::path& records, const ShardRecord& record) {
-  write_file(records / (shard_file_stem(record.number, record.count) + ".json"), kShardSchema,
-             record);
 }
 
 std::vector<ShardState> shard_states(const fs::path& folder, const FleetPlan& plan) {

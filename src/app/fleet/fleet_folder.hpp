@@ -26,24 +26,8 @@ void write_fleet(const std::filesystem::path& folder, const FleetPlan& plan);
 /// Throws Error(bad_file) if the folder is not a fleet's.
 [[nodiscard]] FleetPlan read_fleet(const std::filesystem::path& folder);
 
-/// The record that a shard writes when it has ended: shards/<number>-of-<count>.json.
-struct ShardRecord {
-  int number = 1;
-  int count = 1;
-  std::string fleet;
-  std::int64_t problems = 0;  ///< how many the shard has
-  std::int64_t finished = 0;  ///< how many of its problems are finished
-  int exit_code = 0;
-  std::string database;         ///< file beside the record; empty: the shard has no problems
-  std::string database_sha256;  ///< the hash of the shard's database file
-  std::string ended_at;         ///< ISO 8601, UTC
-};
 /// Returns the folder of the records and of the databases beside them.
 [[nodiscard]] std::filesystem::path records_folder(const std::filesystem::path& folder);
-/// "3-of-8": the name of a shard's files.
-[[nodiscard]] std::string shard_file_stem(int number, int count);
-void write_record(const std::filesystem::path& records, const ShardRecord& record);
-
 /// The progress of a shard.
 struct ShardState {
   int number = 1;

@@ -14,17 +14,11 @@
 
 namespace fatune {
 
-/// When results are written. A device or a FIFO takes them only once, at the end.
-enum class Moment { meanwhile, at_the_end };
-
 /// Returns the paths of all files.
 [[nodiscard]] std::vector<std::filesystem::path> paths_of(const ResultFiles& files);
 
-/// Writes all files, each whole or not at all. Throws Error(io) that names the file.
-void write_results(const ResultFiles& files, const RunReport& report, Moment moment);
-
 /// Checks before the work that the results can be written after it: makes the folders and a file in
-/// each. Throws Error(io) as write_results().
+/// each. Throws Error(io) that names the file.
 void check_writable(const ResultFiles& files);
 
 /// The growing report of a run, and its files, which are written while the next problem is
@@ -50,7 +44,8 @@ class Recorder {
 
  private:
   void note_wall_time();
-  void save(Moment moment);
+  /// Writes the files, each whole or not at all. A device or a FIFO is written only at the end.
+  void save(bool at_the_end);
 
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   RunReport report_;

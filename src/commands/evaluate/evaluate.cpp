@@ -10,7 +10,6 @@
 #include "attention/problem.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/evaluate/lines.hpp"
-#include "emit/evaluation_lines.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"

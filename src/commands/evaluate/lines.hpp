@@ -2,12 +2,14 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "attention/problem.hpp"
 #include "core/config.hpp"
+#include "core/outcome.hpp"
 #include "plan/family.hpp"
 
 namespace fatune {
@@ -51,5 +53,16 @@ struct ProposalLine {
 
 /// Returns the id of a line as JSON, even if the rest of the line is wrong. "null": it has none.
 [[nodiscard]] std::string proposal_id(std::string_view line);
+
+// Lines of `fatune evaluate` (configs/schema/evaluate.schema.json). `id` is JSON text.
+
+/// Says what may be proposed: the problem, and the parameters with their values.
+[[nodiscard]] std::string ready_line(const Family& family, const Problem& problem);
+/// Reports the outcome of a configuration.
+[[nodiscard]] std::string answer_line(const std::string& id, const std::string& short_form,
+                                      const Outcome& outcome);
+/// Says why a line of input proposes nothing. `line` is its number, from 1.
+[[nodiscard]] std::string refusal_line(std::int64_t line, const std::string& id,
+                                       const std::string& what, const std::string& remedy);
 
 }  // namespace fatune

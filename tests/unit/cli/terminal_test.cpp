@@ -1,4 +1,4 @@
-#include "cli/global_options.hpp"
+#include "cli/subcommands.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,16 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <map>
+
+#include <fmt/format.h>
 
 #include "core/ranges.hpp"
 #include "core/text_fit.hpp"
 #include "core/visible_text.hpp"
 #include "plot/character_plot.hpp"
+#include "plot/palette.hpp"
 #include "plot/scale.hpp"
 
 namespace fatune {
@@ -39,7 +41,6 @@ struct CharacterFrame {
   [[nodiscard]] std::size_t row_number(double part) const {
     return std::min(static_cast<std::size_t>(row_at(part)), rows - 1);
   }
-  [[nodiscard]] bool along_x() const { return y_kind == AxisScale::category; }
 };
 
 struct PartPlace {
@@ -138,10 +139,6 @@ class CharacterMarks {
   bool several_ = false;
 };
 
-bool is_marked(const PlotSeries& series) {
-  return series.shape == SeriesShape::points || series.shape == SeriesShape::line;
-}
-
 /// Returns kOneSeries if there are fewer than two series besides rules, else a letter for each
 /// series.
 std::string mark_of(const XyPlot& plot, std::size_t series) {
@@ -156,39 +153,25 @@ std::string mark_of(const XyPlot& plot, std::size_t series) {
   return std::string(1, kLetters[number % kLetters.size()]);
 }
 
+/// Draws an interval along x.
 void draw_interval(const PlotPoint& point, const PartPlace& part, const CharacterFrame& frame,
                    CharacterCanvas& canvas) {
-  const Scale& scale = frame.along_x() ? frame.x : frame.y;
-  const auto end = [&](const std::optional<double>& value) {
-    return value ? scale.nearest_part_of(*value) : std::nullopt;
-  };
-  const std::optional<double> low = end(point.low);
-  const std::optional<double> high = end(point.high);
-  if (!low || !high) {
+  if (frame.y_kind != AxisScale::category || !point.low || !point.high) {
     return;
   }
-  const auto number = [&](double value) {
-    return frame.along_x() ? frame.column_number(value) : frame.row_number(value);
+  const auto column = [&](double value) {
+    return frame.column_number(frame.x.nearest_part_of(value).value_or(part.x));
   };
-  const auto [first, last] = std::minmax({number(*low), number(*high)});
+  const auto [first, last] = std::minmax({column(*point.low), column(*point.high)});
   for (std::size_t i = first; i <= last && first < last; ++i) {
-    if (frame.along_x()) {
-      canvas.put(i, frame.row_number(part.y), i == first ? "├" : i == last ? "┤" : "─");
-    } else {
-      canvas.put(frame.column_number(part.x), i, i == first ? "┬" : i == last ? "┴" : "│");
-    }
+    canvas.put(i, frame.row_number(part.y), i == first ? "├" : i == last ? "┤" : "─");
   }
 }
 
 /// Draws a rule with one point: a line across the whole plot.
 void draw_rule(const PlotSeries& series, const CharacterFrame& frame, CharacterCanvas& canvas) {
-  const PlotPoint& point = series.points.front();
-  const std::optional<double> part =
-      frame.along_x() ? frame.x.part_of(point.x) : frame.y.part_of(point.y);
-  for (std::size_t row = 0; part && frame.along_x() && row < frame.rows; ++row) {
-    canvas.put(frame.column_number(*part), row, "┊");
-  }
-  if (part && !frame.along_x()) {
+  const std::optional<double> part = frame.y.part_of(series.points.front().y);
+  if (part && frame.y_kind != AxisScale::category) {
     canvas.line(canvas_place(frame, {0.0, *part}), canvas_place(frame, {1.0, *part}), true);
   }
 }
@@ -200,83 +183,21 @@ void draw_joined(const PlotSeries& series, const CharacterFrame& frame, Characte
     const std::optional<PartPlace> part = parts_of(frame, point);
     const std::optional<CanvasPlace> place =
         part ? std::optional(canvas_place(frame, *part)) : std::nullopt;
-    if (place && before && series.shape == SeriesShape::steps) {
-      const CanvasPlace corner{place->column, before->row};
-      canvas.line(*before, corner);
-      canvas.line(corner, *place);
-    } else if (place) {
+    if (place) {
       canvas.line(before.value_or(*place), *place, dashed);
     }
     before = place;
   }
 }
 
-void draw_lines(const PlotSeries& series, const CharacterFrame& frame, CharacterCanvas& canvas) {
-  if (series.shape == SeriesShape::rule && series.points.size() == 1) {
-    draw_rule(series, frame, canvas);
-  } else if (series.shape != SeriesShape::points) {
-    draw_joined(series, frame, canvas);
-  }
-}
-
-/// Many points of a single series are drawn as braille dots, which are finer than characters.
-bool drawn_as_dots(const PlotSeries& series, std::string_view mark) {
-  constexpr std::size_t kMany = 60;
-  return mark == kOneSeries && series.points.size() > kMany;
-}
-
 void draw_points(const PlotSeries& series, std::string_view mark, const CharacterFrame& frame,
                  CharacterCanvas& canvas, CharacterMarks& marks) {
   for (const PlotPoint& point : series.points) {
-    const std::optional<PartPlace> part = parts_of(frame, point);
-    if (part) {
+    if (const std::optional<PartPlace> part = parts_of(frame, point)) {
       draw_interval(point, *part, frame, canvas);
-      if (drawn_as_dots(series, mark) && !frame.along_x()) {
-        canvas.dot(canvas_place(frame, *part));
-      } else {
-        marks.add(frame.column_number(part->x), frame.row_number(part->y), mark);
-      }
+      marks.add(frame.column_number(part->x), frame.row_number(part->y), mark);
     }
   }
-}
-
-/// Puts the letter of a series of steps at its end if there are several series. Steps have no
-/// marks.
-void mark_end(const PlotSeries& series, std::string_view mark, const CharacterFrame& frame,
-              CharacterMarks& marks) {
-  const std::optional<PartPlace> part =
-      series.points.empty() ? std::nullopt : parts_of(frame, series.points.back());
-  if (part && series.shape == SeriesShape::steps && mark != kOneSeries) {
-    marks.add(frame.column_number(part->x), frame.row_number(part->y), mark);
-  }
-}
-
-/// Draws ├──▒▒▒┃▒▒──┤.
-void draw_box(const PlotBox& box, const CharacterFrame& frame, CharacterCanvas& canvas) {
-  const std::optional<double> y = frame.y.part_of(box.position);
-  const auto ends =
-      mapped(std::array{box.least, box.low_quartile, box.median, box.high_quartile, box.greatest},
-             [&](double value) { return frame.x.nearest_part_of(value); });
-  if (!y || std::ranges::any_of(ends, [](const auto& end) { return !end; })) {
-    return;
-  }
-  const auto column = mapped(ends, [&](const auto& end) { return frame.column_number(*end); });
-  const std::size_t row = frame.row_number(*y);
-  for (std::size_t i = column[0]; i <= column[4]; ++i) {
-    canvas.put(i, row, i >= column[1] && i <= column[3] ? "▒" : "─");
-  }
-  canvas.put(column[0], row, column[0] < column[1] ? "├" : "▒");
-  canvas.put(column[4], row, column[3] < column[4] ? "┤" : "▒");
-  canvas.put(column[2], row, "┃");
-}
-
-std::string sample_of(const PlotSeries& series, const std::string& mark) {
-  if (series.shape == SeriesShape::rule) {
-    return "- - ";
-  }
-  const bool dots = is_marked(series) && drawn_as_dots(series, mark);
-  const bool plain = dots || (!is_marked(series) && mark == kOneSeries);
-  return (plain ? "" : mark + " ");
 }
 
 std::string legend_of_characters(const XyPlot& plot, bool several, std::size_t columns) {
@@ -293,7 +214,8 @@ std::string legend_of_characters(const XyPlot& plot, bool several, std::size_t c
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const PlotSeries& series = plot.series[i];
     if (!series.name.empty()) {
-      const std::string sample = sample_of(series, mark_of(plot, i));
+      const std::string sample =
+          series.shape == SeriesShape::rule ? "- - " : mark_of(plot, i) + " ";
       add(sample + visible_text(series.name, columns - width_of(sample)));
     }
   }
@@ -311,6 +233,85 @@ std::string x_title_line(const XyPlot& plot, const CharacterFrame& frame, std::s
   return title.empty() ? "" : std::string(std::min(wished, columns - width), ' ') + title + "\n";
 }
 
+constexpr std::array<std::string_view, 5> kBlocks{" ", "░", "▒", "▓", "█"};
+
+/// The shading of a cell. With a middle, it shows the distance from it: signs tell the sides apart.
+std::string_view block_of(const HeatCell& cell, const HeatMap& plot, const HeatScale& scale) {
+  const double part = scale.part_of(cell.value);
+  return kBlocks.at(colour_number(plot.middle ? std::abs(2.0 * part - 1.0) : part, kBlocks.size()));
+}
+
+struct HeatLayout {
+  std::size_t names = 0;    ///< columns of text that row names take
+  std::size_t column = 0;   ///< columns of text for a map column, with the blank before it
+  std::size_t at_once = 0;  ///< columns of the map that fit side by side
+};
+
+HeatLayout layout_of(const HeatMap& plot, const std::vector<HeatCell>& cells, std::size_t columns) {
+  constexpr std::size_t kMostOfCell = 12;
+  std::size_t names = 0;
+  for (const std::string& name : plot.y.categories) {
+    names = std::max(names, width_of(visible_text(name)));
+  }
+  std::size_t cell_width = 0;
+  for (const HeatCell& cell : cells) {
+    cell_width = std::max(cell_width, width_of(visible_text(heat_text(cell, plot.middle))) + 1);
+  }
+  for (const std::string& name : plot.x.categories) {
+    cell_width = std::max(cell_width, widest_word(visible_text(name, 2 * kMostOfCell)));
+  }
+  HeatLayout layout;
+  layout.names = std::min(names, columns * 45 / 100);
+  layout.column = std::min(cell_width, kMostOfCell) + 1;
+  layout.at_once = std::max<std::size_t>((columns - layout.names) / layout.column, 1);
+  return layout;
+}
+
+void write_right(CharacterCanvas& canvas, std::size_t end, std::size_t row, std::string_view text) {
+  canvas.write(end - width_of(text), row, text);
+}
+
+/// Draws the columns of the map from `first` on that fit side by side.
+std::string text_of_part(const HeatMap& plot, const std::vector<HeatCell>& cells,
+                         const HeatScale& scale, const HeatLayout& layout, std::size_t first) {
+  const std::size_t last = std::min(first + layout.at_once, plot.x.categories.size());
+  std::vector<std::vector<std::string>> headings;
+  std::size_t heading_lines = 0;
+  for (std::size_t i = first; i < last; ++i) {
+    headings.push_back(wrapped(visible_text(plot.x.categories[i], 100), layout.column - 1));
+    heading_lines = std::max(heading_lines, headings.back().size());
+  }
+  CharacterCanvas canvas(layout.names + layout.column * headings.size(),
+                         heading_lines + plot.y.categories.size());
+  for (std::size_t i = 0; i < headings.size(); ++i) {
+    for (std::size_t line = 0; line < headings[i].size(); ++line) {
+      write_right(canvas, layout.names + layout.column * (i + 1),
+                  heading_lines - headings[i].size() + line, headings[i][line]);
+    }
+  }
+  for (std::size_t row = 0; row < plot.y.categories.size(); ++row) {
+    write_right(canvas, layout.names, heading_lines + row,
+                visible_text(plot.y.categories[row], layout.names));
+  }
+  for (const HeatCell& cell : cells) {
+    if (first <= cell.column && cell.column < last) {
+      const std::size_t end = layout.names + layout.column * (cell.column - first + 1) - 1;
+      const std::size_t row = heading_lines + cell.row;
+      write_right(canvas, end, row, visible_text(heat_text(cell, plot.middle), layout.column - 2));
+      canvas.put(end, row, block_of(cell, plot, scale));
+    }
+  }
+  return canvas.text();
+}
+
+std::string legend_of_blocks(const HeatMap& plot, const HeatScale& scale, std::size_t columns) {
+  const std::string range =
+      plot.middle ? fmt::format("░▒▓█ from {:.3g} to {:.3g} on both sides: ", *plot.middle,
+                                scale.greatest())
+                  : fmt::format("░▒▓█ from {:.3g} to {:.3g}: ", scale.least(), scale.greatest());
+  return character_lines(range + plot.value_title, columns);
+}
+
 }  // namespace
 
 std::string character_xy(const XyPlot& plot, std::size_t columns) {
@@ -318,19 +319,17 @@ std::string character_xy(const XyPlot& plot, std::size_t columns) {
   CharacterCanvas canvas(columns, frame.rows + 2);
   const std::string empty = canvas.text();
   CharacterMarks marks;
-  for (const PlotSeries& series : plot.series) {
-    draw_lines(series, frame, canvas);
-  }
-  for (const PlotBox& box : plot.boxes) {
-    draw_box(box, frame, canvas);
-  }
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const PlotSeries& series = plot.series[i];
-    const std::string mark = mark_of(plot, i);
-    if (is_marked(series)) {
-      draw_points(series, mark, frame, canvas, marks);
+    const bool rule = series.shape == SeriesShape::rule;
+    if (rule && series.points.size() == 1) {
+      draw_rule(series, frame, canvas);
+    } else if (series.shape != SeriesShape::points) {
+      draw_joined(series, frame, canvas);
     }
-    mark_end(series, mark, frame, marks);
+    if (!rule) {
+      draw_points(series, mark_of(plot, i), frame, canvas, marks);
+    }
   }
   marks.draw(canvas);
   if (canvas.text() == empty) {
@@ -341,6 +340,21 @@ std::string character_xy(const XyPlot& plot, std::size_t columns) {
   return legend_of_characters(plot, marks.several(), columns) +
          character_lines(plot.y.title, columns) + canvas.text() +
          x_title_line(plot, frame, columns);
+}
+
+std::string character_heat(const HeatMap& plot, std::size_t columns) {
+  const std::vector<HeatCell> cells = drawable_cells(plot);
+  if (cells.empty()) {
+    return "";
+  }
+  const HeatScale scale(mapped(cells, &HeatCell::value), plot.middle);
+  const HeatLayout layout = layout_of(plot, cells, columns);
+  std::string text = legend_of_blocks(plot, scale, columns) +
+                     character_lines(fmt::format("{} by {}", plot.y.title, plot.x.title), columns);
+  for (std::size_t first = 0; first < plot.x.categories.size(); first += layout.at_once) {
+    text += (first == 0 ? "" : "\n") + text_of_part(plot, cells, scale, layout, first);
+  }
+  return text;
 }
 
 }  // namespace fatune

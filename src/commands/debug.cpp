@@ -1,29 +1,184 @@
-#include "commands/debug/debug.hpp"
-
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
 #include <limits>
+#include <optional>
+#include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/problems.hpp"
 #include "app/console/progress.hpp"
+#include "app/option_groups.hpp"
+#include "app/run/compiling.hpp"
 #include "app/run/session.hpp"
+#include "attention/cpu_reference.hpp"
+#include "attention/forward_arguments.hpp"
+#include "attention/head_inputs.hpp"
+#include "attention/head_problem.hpp"
 #include "attention/input_kind.hpp"
 #include "cli/subcommands.hpp"
+#include "compile/compiler.hpp"
+#include "core/config.hpp"
+#include "core/device_limits.hpp"
 #include "core/ranges.hpp"
 #include "debug/cause.hpp"
 #include "debug/compare.hpp"
 #include "emit/debug_report.hpp"
 #include "emit/document/render.hpp"
+#include "emit/npy.hpp"
 #include "emit/output_file.hpp"
+#include "emulation/emulated_debug.hpp"
 #include "emulation/finding_groups.hpp"
+#include "engine/device_lock.hpp"
+#include "engine/measuring_evaluator.hpp"
+#include "measure/debug_run.hpp"
+#include "measure/remote_measurer.hpp"
+#include "plan/family.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
 #include "process/protocol.hpp"
 
 namespace fatune {
 namespace {
+
+/// A kernel whose intermediates are requested.
+struct DebuggedKernel {
+  const Family& family;
+  const Config& config;
+  const HeadProblem& head;
+  const HeadInputs& inputs;
+  const DeviceLimits& limits;
+  const CompileSettings& settings;
+};
+
+/// The result of an emulated run. Outcome: the kernel cannot be launched.
+using EmulatedDebugResult = std::variant<EmulatedDebug, NotEmulated, Outcome>;
+
+/// The content of the files that `debug` writes to a folder in addition to debug.json: q.npy, k.npy
+/// and v.npy, and for every intermediate <tensor>_float64.npy, <tensor>_16bit.npy and
+/// <tensor>_kernel.npy, laid out as StepValues.
+struct DebugFiles {
+  const HeadProblem& head;
+  const HeadInputs& inputs;
+  const Comparison& comparison;
+  const std::optional<KernelValues>& kernel;
+};
+
+inline constexpr const char* kDebugJson = "debug.json";
+
+/// The size of a problem's intermediates.
+DumpExtents extents_of(const HeadProblem& head) {
+  return {head.rows(), head.keys(), head.kv_tiles()};
+}
+
+CompileRequest request_for(const DebuggedKernel& kernel) {
+  const auto make_request = kernel.family.debug ? dump_request : compile_request;
+  return make_request(kernel.family, kernel.config, kernel.head.problem(), kernel.limits.arch,
+                      kernel.limits);
+}
+
+std::optional<DumpExtents> dump_of(const DebuggedKernel& kernel) {
+  return kernel.family.debug ? std::optional(extents_of(kernel.head)) : std::nullopt;
+}
+
+LaunchGeometry launch_of(const DebuggedKernel& kernel, const ResourceFacts* facts) {
+  LaunchGeometry launch =
+      launch_geometry(kernel.family, kernel.config, kernel.head.problem(), kernel.limits, facts);
+  if (const auto dump = dump_of(kernel)) {
+    add_dump(*dump, launch.arguments);
+  }
+  return launch;
+}
+
+/// Compiles the kernel, with its intermediates if the family declares any, and runs it once in a
+/// worker process. Throws Error(bad_file) if it does not compile, Error(gpu_busy) and
+/// Error(gpu_failure).
+DebugResult run_kernel(const DebuggedKernel& kernel, const MeasuringSetup& gpu) {
+  if (const auto beyond =
+          check_limits(kernel.family, kernel.config, kernel.head.problem(), kernel.limits)) {
+    return Outcome{*beyond};
+  }
+  DebugRequest request;
+  request.label = short_form(kernel.family, kernel.config);
+  request.problem = kernel.head.problem();
+  const auto cache = open_cache(kernel.settings);
+  request.artifact = artifact_of(compile(request_for(kernel), cache.get()), request.label);
+  request.geometry = launch_of(kernel, &request.artifact.facts);
+  request.dump = dump_of(kernel);
+  request.q = kernel.inputs.q;
+  request.k = kernel.inputs.k;
+  request.v = kernel.inputs.v;
+  const DeviceLock lock(gpu.uuid, gpu.wait, gpu.on_wait);
+  RemoteMeasurer worker(worker_settings(gpu.device_ordinal), MeasurePolicy{});
+  return worker.run_for_debug(request);
+}
+
+/// Compiles the kernel to PTX in the same way, and runs it once on the CPU. Needs no GPU. Throws
+/// Error(bad_file) if it does not compile.
+EmulatedDebugResult emulate_kernel_for_debug(const DebuggedKernel& kernel) {
+  const auto& [family, config, head, inputs, limits, settings] = kernel;
+  const Problem problem = head.problem();
+  if (const auto beyond = check_limits(family, config, problem, limits)) {
+    return Outcome{*beyond};
+  }
+  const std::string label = short_form(family, config);
+  const auto cache = open_cache(settings);
+  const CompileRequest request = request_for(kernel);
+  const Artifact artifact =
+      artifact_of(compile_to_ptx(with_line_info(request), cache.get()), label);
+  auto result =
+      emulate_for_debug({label, artifact, *request.sources, launch_of(kernel, nullptr), problem,
+                         dump_of(kernel), inputs, shared_tensors(family, config, problem, limits)});
+  return std::visit([](auto shown) -> EmulatedDebugResult { return shown; }, std::move(result));
+}
+
+namespace fs = std::filesystem;
+
+std::string file_name(StepTensor tensor, const char* source) {
+  std::string name(enum_name(tensor));
+  std::ranges::transform(name, name.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name + "_" + source + ".npy";
+}
+
+void write_input(const fs::path& path, const HeadProblem& head,
+                 const std::vector<std::uint16_t>& elements) {
+  std::vector<double> values(elements.size());
+  std::ranges::transform(elements, values.begin(),
+                         [&](std::uint16_t bits) { return element_value(bits, head.dtype); });
+  write_output_file(path, npy_float32({head.seq_len, head.d_head}, values));
+}
+
+void write_tensor(const fs::path& folder, const DebugFiles& files, StepTensor tensor) {
+  const std::vector<std::int64_t> shape = tensor_shape(files.head, tensor);
+  write_output_file(folder / file_name(tensor, "float64"),
+                    npy_float64(shape, files.comparison.float64.of(tensor)));
+  write_output_file(folder / file_name(tensor, "16bit"),
+                    npy_float32(shape, files.comparison.sixteen_bit.of(tensor)));
+  const bool shown = files.kernel && (files.kernel->has_steps || tensor == StepTensor::output);
+  if (shown) {
+    write_output_file(folder / file_name(tensor, "kernel"),
+                      npy_float32(shape, files.kernel->values.of(tensor)));
+  }
+}
+
+/// Writes the files and the report, each whole or not at all. Throws Error(io) that names the file.
+void write_debug_files(const fs::path& folder, const DebugFiles& files,
+                       const std::string& report_json) {
+  write_input(folder / "q.npy", files.head, files.inputs.q);
+  write_input(folder / "k.npy", files.head, files.inputs.k);
+  write_input(folder / "v.npy", files.head, files.inputs.v);
+  for (const StepTensor tensor : kStepTensors) {
+    write_tensor(folder, files, tensor);
+  }
+  write_tensor(folder, files, StepTensor::output);
+  write_output_file(folder / kDebugJson, report_json);
+}
 
 /// Options of `debug`, which compares one configuration's intermediates with those of the algorithm
 /// on the CPU.
