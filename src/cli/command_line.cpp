@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "app/version.hpp"
-#include "cli/config_file.hpp"
 #include "cli/read_pages.hpp"
 #include "cli/typed_words.hpp"
 #include "manual/command_page.hpp"

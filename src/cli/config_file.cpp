@@ -1,11 +1,10 @@
-#include "cli/config_file.hpp"
+#include "cli/typed_words.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,7 +13,6 @@
 
 #include "cli/option.hpp"
 #include "cli/read_pages.hpp"
-#include "cli/typed_words.hpp"
 #include "core/environment.hpp"
 #include "core/file_owner.hpp"
 #include "core/visible_text.hpp"

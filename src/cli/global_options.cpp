@@ -2,9 +2,8 @@
 
 #include <unistd.h>
 
-#include "app/console/console.hpp"
-#include "cli/config_file.hpp"
 #include "cli/option.hpp"
+#include "cli/typed_words.hpp"
 #include "core/environment.hpp"
 #include "core/text_parts.hpp"
 

@@ -12,6 +12,7 @@
 #include "cli/typed_words.hpp"
 #include "core/environment.hpp"
 #include "core/error.hpp"
+#include "core/ranges.hpp"
 #include "report/verdict.hpp"
 
 namespace fatune {
@@ -46,11 +47,9 @@ std::string check_name(const std::string& text, const std::string& option) {
 }
 
 std::vector<std::string> parse_names(const std::string& text) {
-  std::vector<std::string> names;
-  for (const std::string_view part : split_at_commas(text)) {
-    names.push_back(check_name(std::string(part), "--columns"));
-  }
-  return names;
+  return mapped(split_at_commas(text), [&](const std::string_view part) {
+    return check_name(std::string(part), "--columns");
+  });
 }
 
 void read_device(const std::string& text, TargetOptions& target) {

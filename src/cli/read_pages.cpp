@@ -7,7 +7,6 @@
 #include <set>
 #include <span>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,7 +16,6 @@
 #include "core/sanitizer.hpp"
 #include "core/text_parts.hpp"
 #include "data/file_tree.hpp"
-#include "manual/command_page.hpp"
 #include "report/emulation.hpp"
 #include "tuned/tuned_file.hpp"
 
@@ -197,10 +195,8 @@ std::vector<std::string> common_option_names(const std::string& command) {
 bool is_repeatable(const CLI::Option& option) { return option.get_items_expected_max() > 1; }
 
 std::vector<std::string> typed_names(const CLI::Option& option) {
-  std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) {
-    names.push_back("-" + name);
-  }
+  std::vector<std::string> names =
+      mapped(option.get_snames(), [&](const std::string& name) { return "-" + name; });
   for (const std::string& name : option.get_lnames()) {
     names.push_back("--" + name);
   }

@@ -18,8 +18,8 @@
 #include "core/error.hpp"
 #include "core/ranges.hpp"
 #include "core/text_parts.hpp"
+#include "emit/files.hpp"
 #include "emit/list_reports.hpp"
-#include "emit/output_file.hpp"
 #include "process/find_tool.hpp"
 #include "process/run_program.hpp"
 

@@ -1,6 +1,6 @@
 #include "gpu/devices.hpp"
 #include "cli/subcommands.hpp"
-#include "emit/machine_reports.hpp"
+#include "emit/list_reports.hpp"
 #include "gpu/driver.hpp"
 #include "gpu/driver_release.hpp"
 

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include "app/choice/kernel_choice.hpp"
-#include "app/counter_access.hpp"
+#include "app/machine.hpp"
 #include "app/run/compiling.hpp"
 #include "cli/subcommands.hpp"
 #include "compile/compiler.hpp"
 #include "core/ranges.hpp"
-#include "emit/machine_reports.hpp"
+#include "emit/list_reports.hpp"
 #include "gpu/devices.hpp"
 #include "gpu/driver.hpp"
 #include "gpu/nvml.hpp"

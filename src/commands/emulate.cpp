@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/problems.hpp"
-#include "app/choice/target.hpp"
 #include "app/console/progress.hpp"
 #include "app/run/compiling.hpp"
 #include "cli/subcommands.hpp"

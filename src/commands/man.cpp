@@ -4,7 +4,7 @@
 #include "cli/read_pages.hpp"
 #include "cli/subcommands.hpp"
 #include "data/file_tree.hpp"
-#include "emit/output_file.hpp"
+#include "emit/files.hpp"
 #include "manual/command_page.hpp"
 
 namespace fatune {

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
-#include "app/choice/target.hpp"
 #include "app/tuned/load_tuned.hpp"
 #include "cli/subcommands.hpp"
 #include "core/ranges.hpp"

@@ -8,7 +8,7 @@
 #include "core/output_format.hpp"
 #include "core/text_parts.hpp"
 #include "data/file_tree.hpp"
-#include "emit/output_file.hpp"
+#include "emit/files.hpp"
 #include "emit/plots/study_document.hpp"
 #include "plot/svg.hpp"
 

@@ -7,7 +7,6 @@
 #include "attention/flop.hpp"
 #include "core/outcome.hpp"
 #include "core/visible_text.hpp"
-#include "emit/document/document.hpp"
 #include "record/record_json.hpp"
 
 namespace fatune {

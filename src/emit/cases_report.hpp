@@ -1,10 +1,7 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "emit/document/document.hpp"
-#include "report/cases.hpp"
+#include "report/run_summary.hpp"
 
 namespace fatune {
 

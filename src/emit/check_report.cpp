@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "attention/row_pattern.hpp"
-#include "emit/document/document.hpp"
+#include "core/ranges.hpp"
 #include "emit/shared_fields.hpp"
 
 namespace fatune {
@@ -31,11 +30,9 @@ const auto finding = [](const CheckedRow& row) { return row.found.*kMember; };
 std::int64_t heads_of(const CheckedRow& row) { return row.checked->problem.heads; }
 
 std::vector<CheckedRow> rows_of(const CheckedInput& checked, std::size_t most) {
-  std::vector<CheckedRow> rows;
-  for (const RowFinding& found : worst_rows(*checked.rows, most)) {
-    rows.push_back({&checked, found});
-  }
-  return rows;
+  return mapped(worst_rows(*checked.rows, most), [&](const RowFinding& found) {
+    return CheckedRow{&checked, found};
+  });
 }
 
 /// The columns of the tables of the worst rows.

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "core/text_parts.hpp"
-#include "emit/document/table.hpp"
 #include "emit/verdict_report.hpp"
 #include "record/record_json.hpp"
 

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "emit/document/document.hpp"
 #include "emit/document/table.hpp"

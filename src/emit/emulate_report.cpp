@@ -7,7 +7,6 @@
 
 #include "core/ranges.hpp"
 #include "core/visible_text.hpp"
-#include "emit/document/document.hpp"
 #include "emit/shared_fields.hpp"
 
 namespace fatune {

@@ -1,7 +1,6 @@
 #include "emit/export_report.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -49,19 +48,15 @@ Json json_export_row(const ExportRow& row) {
 }
 
 std::vector<ExportRow> rows_of(const ExportReport& report) {
-  std::vector<ExportRow> rows;
-  for (const LeftOut& left_out : report.left_out) {
-    rows.push_back({report, report.table.problems[left_out.row], left_out});
-  }
-  return rows;
+  return mapped(report.left_out, [&](const LeftOut& left_out) {
+    return ExportRow{report, report.table.problems[left_out.row], left_out};
+  });
 }
 
 std::vector<ExportDefault> defaults_of(const ExportReport& report) {
-  std::vector<ExportDefault> defaults;
-  for (const DefaultConfig& chosen : report.table.defaults) {
-    defaults.push_back({report, chosen});
-  }
-  return defaults;
+  return mapped(report.table.defaults, [&](const DefaultConfig& chosen) {
+    return ExportDefault{report, chosen};
+  });
 }
 
 /// A row for each step that made a choice, and one for all together.
@@ -157,11 +152,9 @@ const TunedProblem* row_of(const PredictionRow& row) {
 }
 
 std::vector<NeighbourRow> neighbours_of(const PredictionRow& row) {
-  std::vector<NeighbourRow> rows;
-  for (const Neighbour& neighbour : row.prediction.neighbours) {
-    rows.push_back({row.report.known.table, neighbour});
-  }
-  return rows;
+  return mapped(row.prediction.neighbours, [&](const Neighbour& neighbour) {
+    return NeighbourRow{row.report.known.table, neighbour};
+  });
 }
 
 const TunedProblem& tuned(const NeighbourRow& row) {
@@ -182,11 +175,9 @@ Json json_prediction(const PredictionRow& row) {
 }
 
 std::vector<PredictionRow> rows_of(const PredictReport& report) {
-  std::vector<PredictionRow> rows;
-  for (const Prediction& prediction : report.predictions) {
-    rows.push_back({report, prediction});
-  }
-  return rows;
+  return mapped(report.predictions, [&](const Prediction& prediction) {
+    return PredictionRow{report, prediction};
+  });
 }
 
 /// The tuned GPU in place of a device on which nothing was tuned.

@@ -8,7 +8,6 @@
 
 #include "attention/flop.hpp"
 #include "core/ranges.hpp"
-#include "emit/document/document.hpp"
 #include "emit/shared_fields.hpp"
 
 namespace fatune {

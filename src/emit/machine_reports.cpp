@@ -1,4 +1,4 @@
-#include "emit/machine_reports.hpp"
+#include "emit/list_reports.hpp"
 
 #include <array>
 #include <string_view>

@@ -1,12 +1,11 @@
 #include "emit/profile_report.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "attention/flop.hpp"
-#include "emit/document/document.hpp"
+#include "core/ranges.hpp"
 #include "emit/result_columns.hpp"
 #include "emit/shared_fields.hpp"
 
@@ -88,10 +87,8 @@ FieldValue counter(const ProfiledConfig& row, const std::string& name) {
 void insert_counters(const std::vector<CounterField>& fields,
                      const std::vector<ProfiledConfig>& rows, std::size_t at, Table& table) {
   for (const CounterField& field : fields) {
-    std::vector<FieldValue> values;
-    for (const ProfiledConfig& row : rows) {
-      values.push_back(counter(row, field.name));
-    }
+    std::vector<FieldValue> values =
+        mapped(rows, [&](const ProfiledConfig& row) { return counter(row, field.name); });
     insert_column(table, at++,
                   {.name = field.name,
                    .heading = field.title,

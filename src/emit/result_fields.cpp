@@ -1,15 +1,12 @@
 #include "emit/result_fields.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 #include <set>
 #include <string>
-#include <utility>
 
 #include "attention/flop.hpp"
 #include "attention/problem.hpp"
 #include "core/outcome.hpp"
-#include "emit/rates.hpp"
 #include "emit/run_report.hpp"
 #include "emit/shared_fields.hpp"
 #include "emit/verdict_report.hpp"

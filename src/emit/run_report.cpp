@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/ranges.hpp"
 #include "core/visible_text.hpp"
 #include "emit/document/render.hpp"
 #include "emit/document/table_view.hpp"
 #include "emit/failure_groups.hpp"
-#include "emit/rates.hpp"
 #include "emit/result_columns.hpp"
 #include "emit/result_fields.hpp"
 #include "emit/verdict_report.hpp"
@@ -58,13 +58,7 @@ Fields<ResultRow> fields_for_people(const Rows& rows) {
   return fields;
 }
 
-std::vector<const Result*> results_of(const Rows& rows) {
-  std::vector<const Result*> results;
-  for (const ResultRow& row : rows) {
-    results.push_back(row.result);
-  }
-  return results;
-}
+std::vector<const Result*> results_of(const Rows& rows) { return mapped(rows, &ResultRow::result); }
 
 std::string device_line(const RunReport& report) {
   const DeviceLimits& device = report.device;

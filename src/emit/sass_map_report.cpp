@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+#include "core/ranges.hpp"
 #include "emit/sass_reports.hpp"
 
 #include <fmt/format.h>
@@ -31,13 +32,11 @@ std::vector<SassRow> class_rows(const SassProfile& profile) {
 }
 
 std::vector<SassRow> opcode_rows(const SassProfile& profile) {
-  std::vector<SassRow> rows;
-  for (const OpcodeCount& opcode : profile.opcodes) {
-    rows.push_back({opcode.mnemonic, std::string(class_name(opcode.which)), opcode.count,
-                    share(opcode.count.main_loop, profile.all.main_loop),
-                    profile.producer_loop.has_value()});
-  }
-  return rows;
+  return mapped(profile.opcodes, [&](const OpcodeCount& opcode) {
+    return SassRow{opcode.mnemonic, std::string(class_name(opcode.which)), opcode.count,
+                   share(opcode.count.main_loop, profile.all.main_loop),
+                   profile.producer_loop.has_value()};
+  });
 }
 
 std::optional<int> registers_of(const SassReport& report) {
@@ -144,11 +143,7 @@ Blocks headline(const SassReport& report) {
 }
 
 std::vector<std::string> shapes_of(const NamedCode& code) {
-  std::vector<std::string> shapes;
-  for (const NormalLine& line : code.lines) {
-    shapes.push_back(line.shape);
-  }
-  return shapes;
+  return mapped(code.lines, &NormalLine::shape);
 }
 
 template <auto kGet, BeforeAfter CountChange::*kWhere>

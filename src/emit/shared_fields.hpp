@@ -1,11 +1,9 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "attention/problem_details.hpp"
 #include "core/outcome.hpp"

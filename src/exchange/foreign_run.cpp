@@ -1,4 +1,4 @@
-#include "exchange/foreign_run.hpp"
+#include "exchange/run_parts.hpp"
 
 #include <algorithm>
 #include <set>
@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/ranges.hpp"
 #include "core/statistics.hpp"
 #include "core/text_parts.hpp"
 #include "plan/config_text.hpp"
@@ -101,10 +102,8 @@ Config Reader::config_of(const TunedSetting& setting) const {
 }
 
 Measured Reader::measured(const TunedSetting& setting) const {
-  std::vector<double> samples_us;
-  for (const double runtime_ms : setting.runtimes_ms) {
-    samples_us.push_back(runtime_ms * kUsPerMs);
-  }
+  std::vector<double> samples_us =
+      mapped(setting.runtimes_ms, [&](const double runtime_ms) { return runtime_ms * kUsPerMs; });
   if (samples_us.empty() && !setting.time_ms) {
     fail(setting, "it has neither a time nor runtimes");
   }

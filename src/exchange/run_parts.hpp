@@ -5,6 +5,7 @@
 
 #include "data/json_file.hpp"
 #include "exchange/tuning_file.hpp"
+#include "plan/family_set.hpp"
 #include "report/report.hpp"
 
 // Files of other auto-tuners hold one kernel on one problem. A run of fatune is split into such
@@ -43,5 +44,20 @@ struct RunPart {
 /// Error(bad_file) unless the file's settings are those of its records: otherwise, one of the two
 /// was changed. `origin`: of the file.
 void check_settings(const TuningResults& file, const RunPart& records, const std::string& origin);
+
+/// Facts that another program's file does not contain.
+struct ForeignFile {
+  std::string origin;  ///< name of the file
+  Problem problem;
+  DeviceLimits device;  ///< has the name of the GPU
+  std::string command_line;
+};
+
+/// The run that another program's results come from: one problem, whose settings are configurations
+/// of a family. They are ranked by the median of their runtimes, and not verified. Of duplicate
+/// settings the first counts. Error(bad_file) if no family has these parameters or knows such a
+/// value, if a setting without error has no time, or if the family cannot build it for the problem.
+[[nodiscard]] RunReport foreign_run(const TuningResults& results, const ForeignFile& file,
+                                    const FamilySet& families);
 
 }  // namespace fatune

@@ -7,7 +7,6 @@
 
 #include "core/error.hpp"
 #include "core/ranges.hpp"
-#include "data/json_file.hpp"
 
 namespace fatune {
 namespace {

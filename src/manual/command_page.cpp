@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -197,10 +195,9 @@ std::vector<GroupOfOptions> grouped_options(const CommandPage& page) {
   if (!is_grouped(page)) {
     return {all_options(page)};
   }
-  std::vector<GroupOfOptions> groups;
-  for (const std::string_view title : kOptionGroups) {
-    groups.push_back({title, {}});
-  }
+  std::vector<GroupOfOptions> groups = mapped(kOptionGroups, [&](const std::string_view title) {
+    return GroupOfOptions{title, {}};
+  });
   for (const OptionPage& option : page.options) {
     const auto group = std::ranges::find(groups, option.group, &GroupOfOptions::title);
     if (group == groups.end()) {

@@ -1,7 +1,6 @@
 #include "plot/scale.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 

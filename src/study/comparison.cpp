@@ -9,7 +9,6 @@
 
 #include "core/ranges.hpp"
 #include "study/comparison.hpp"
-#include "study/run_movement.hpp"
 
 namespace fatune {
 namespace {

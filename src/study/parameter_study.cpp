@@ -1,8 +1,7 @@
-#include "study/parameter_study.hpp"
+#include "study/study_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <map>
 #include <set>
 #include <tuple>

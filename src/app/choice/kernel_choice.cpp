@@ -79,10 +79,9 @@ Names distinct(const Names& all) {
 }
 
 FamilySet load_families(const FileTree& tree, const KernelOptions& options, const Names& names) {
-  std::vector<Family> families;
-  for (const std::string& name : names) {
-    families.push_back(load_family(tree, name, family_options(options)));
-  }
+  std::vector<Family> families = mapped(names, [&](const std::string& name) {
+    return load_family(tree, name, family_options(options));
+  });
   return FamilySet(std::move(families));
 }
 
@@ -142,10 +141,7 @@ void check_buildable(const Family& family, const Config& config) {
   }
   std::vector<std::string> known;
   for (const Family& family : kernels.families.all()) {
-    Names keys;
-    for (const SpaceInfo& info : list_spaces(kernels.tree, family)) {
-      keys.push_back(info.key);
-    }
+    Names keys = mapped(list_spaces(kernels.tree, family), &SpaceInfo::key);
     known.push_back(fmt::format("{} of {}", fmt::join(keys, ", "), family.name));
   }
   throw Error(
@@ -273,10 +269,8 @@ FamilySpaces choose_spaces(KernelSet& kernels, const KernelOptions& options) {
 }
 
 std::string space_keys(const FamilySet& families, const FamilySpaces& spaces) {
-  Names keys;
-  for (const Family& family : families.all()) {
-    keys.push_back(spaces.at(family.name).key);
-  }
+  Names keys =
+      mapped(families.all(), [&](const Family& family) { return spaces.at(family.name).key; });
   return fmt::format("{}", fmt::join(distinct(keys), std::string(1, kJoin)));
 }
 

@@ -1,6 +1,7 @@
 #include "app/choice/problems.hpp"
 
 #include "app/choice/plan_problems.hpp"
+#include "core/ranges.hpp"
 #include "data/file_tree.hpp"
 #include "plan/planner.hpp"
 #include "plan/problem_json.hpp"
@@ -34,11 +35,8 @@ ProblemOptions with_mask(ProblemOptions options, bool causal) {
 
 std::vector<ProblemPreset> load_presets() {
   const JsonFile file = load_json(FileTree(), "configs/presets.json", "presets");
-  std::vector<ProblemPreset> presets;
-  for (const JsonNode& node : file.root().at("presets").elements()) {
-    presets.push_back(read_one(node));
-  }
-  return presets;
+  return mapped(file.root().at("presets").elements(),
+                [&](const JsonNode& node) { return read_one(node); });
 }
 
 void apply_preset(const ProblemPreset& preset, ProblemOptions& problems) {

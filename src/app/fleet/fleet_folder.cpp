@@ -5,14 +5,13 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "app/scratch_folder.hpp"
-#include "core/error.hpp"
+#include "app/machine.hpp"
 #include "core/members.hpp"
 #include "core/sha256.hpp"
 #include "data/file_tree.hpp"
 #include "data/json_file.hpp"
 #include "emit/document/document.hpp"
-#include "emit/output_file.hpp"
+#include "emit/files.hpp"
 #include "store/joined_runs.hpp"
 #include "store/open_store.hpp"
 

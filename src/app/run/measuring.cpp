@@ -4,10 +4,8 @@
 #include <ctime>
 #include <limits>
 #include <map>
-#include <memory>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -1,14 +1,12 @@
 #include "app/run/recorder.hpp"
 
 #include <iterator>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <spdlog/spdlog.h>
 
 #include "core/ranges.hpp"
-#include "emit/output_file.hpp"
+#include "emit/files.hpp"
 #include "emit/run_report.hpp"
 #include "emit/verdict_report.hpp"
 #include "rank/common_choices.hpp"

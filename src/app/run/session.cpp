@@ -6,14 +6,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/choice/kernel_choice.hpp"
 #include "app/console/console.hpp"
 #include "app/run/compiling.hpp"
 #include "app/run/later_races.hpp"
-#include "app/run/recorder.hpp"
 #include "app/study/study_inputs.hpp"
 #include "core/device_limits.hpp"
-#include "core/error.hpp"
 #include "core/ranges.hpp"
 #include "counters/counter_fields.hpp"
 #include "emit/document/table_view.hpp"

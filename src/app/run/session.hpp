@@ -9,7 +9,6 @@
 
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/rivals.hpp"
-#include "app/choice/target.hpp"
 #include "app/option_groups.hpp"
 #include "app/run/recorder.hpp"
 #include "core/error.hpp"

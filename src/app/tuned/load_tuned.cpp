@@ -19,7 +19,6 @@
 #include "report/run_summary.hpp"
 #include "results/results_file.hpp"
 #include "tuned/tuned_choice.hpp"
-#include "tuned/tuned_file.hpp"
 
 namespace fatune {
 namespace {

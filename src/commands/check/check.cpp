@@ -7,13 +7,10 @@
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/problems.hpp"
 #include "app/run/compiling.hpp"
-#include "app/run/session.hpp"
 #include "attention/error_rule.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/check/check.hpp"
 #include "core/ranges.hpp"
-#include "core/sanitizer.hpp"
-#include "emit/check_report.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/planner.hpp"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "app/choice/target.hpp"
+#include "app/choice/kernel_choice.hpp"
 #include "app/option_groups.hpp"
 #include "app/run/session.hpp"
 #include "compile/cubin_cache.hpp"

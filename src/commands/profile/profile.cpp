@@ -4,11 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "app/scratch_folder.hpp"
+#include "app/machine.hpp"
 #include "cli/subcommands.hpp"
-#include "counters/counter_fields.hpp"
 #include "emit/document/render.hpp"
-#include "emit/output_file.hpp"
+#include "emit/files.hpp"
 #include "plan/short_form.hpp"
 
 namespace fatune {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "app/choice/kernel_choice.hpp"
-#include "app/choice/target.hpp"
 #include "app/option_groups.hpp"
 #include "attention/problem.hpp"
 #include "core/config.hpp"

@@ -11,7 +11,7 @@
 #include "core/environment.hpp"
 #include "core/error.hpp"
 #include "core/ranges.hpp"
-#include "emit/output_file.hpp"
+#include "emit/files.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
 

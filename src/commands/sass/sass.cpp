@@ -1,6 +1,6 @@
-#include "app/scratch_folder.hpp"
+#include "app/machine.hpp"
 #include "commands/sass/sass_code.hpp"
-#include "emit/output_file.hpp"
+#include "emit/files.hpp"
 #include "emit/sass_reports.hpp"
 #include "process/find_tool.hpp"
 #include "process/run_program.hpp"

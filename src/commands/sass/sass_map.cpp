@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "app/machine.hpp"
 #include "app/run/compiling.hpp"
-#include "app/scratch_folder.hpp"
 #include "commands/sass/sass_code.hpp"
 #include "compile/compiler.hpp"
 #include "core/source_line.hpp"

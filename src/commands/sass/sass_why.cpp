@@ -1,10 +1,11 @@
 #include <map>
 #include <utility>
 
+#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
-#include "app/choice/target.hpp"
 #include "app/study/study_inputs.hpp"
 #include "commands/sass/sass_code.hpp"
+#include "core/ranges.hpp"
 #include "emit/sass_reports.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/config_text.hpp"
@@ -39,11 +40,10 @@ std::vector<Case> cases_of_space(const SassWhyOptions& options, const KernelSet&
   const Space space = choose_space(kernels, options.kernels);
   report.space = space.key;
   const std::int64_t seq_len = first_seq_len(options.problems);
-  std::vector<Case> cases;
-  for (const Config& config : make_plan(family, space, binding_of(options.problems)).kept) {
-    cases.push_back({config, problem_for(family, config, options.problems, seq_len), {}, {}});
-  }
-  return cases;
+  return mapped(
+      make_plan(family, space, binding_of(options.problems)).kept, [&](const Config& config) {
+        return Case{config, problem_for(family, config, options.problems, seq_len), {}, {}};
+      });
 }
 
 /// Returns a measured time. An estimate has none: it is computed from instruction counts, so that

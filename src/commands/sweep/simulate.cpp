@@ -9,7 +9,6 @@
 #include "app/console/console.hpp"
 #include "app/study/study_inputs.hpp"
 #include "app/tuned/load_tuned.hpp"
-#include "core/error.hpp"
 #include "data/device_file.hpp"
 #include "emit/list_reports.hpp"
 #include "engine/candidate_maker.hpp"

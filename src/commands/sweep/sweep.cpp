@@ -10,7 +10,6 @@
 
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
-#include "app/choice/target.hpp"
 #include "app/fleet/fleet_folder.hpp"
 #include "app/run/run_identity.hpp"
 #include "app/run/session.hpp"

@@ -2,9 +2,7 @@
 
 #include <cstddef>
 #include <functional>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 

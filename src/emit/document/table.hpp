@@ -15,6 +15,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/ranges.hpp"
 #include "emit/document/text_table.hpp"
 
 namespace fatune {
@@ -165,10 +166,8 @@ void append_column(Table& table, Table::Column column, std::vector<FieldValue> v
 /// Appends a column with get(row) for each of `rows`, which are those of the table.
 template <typename Rows, typename Get>
 void append_column_of(Table& table, Table::Column column, const Rows& rows, const Get& get) {
-  std::vector<FieldValue> values;
-  for (const auto& row : rows) {
-    values.emplace_back(get(row));
-  }
+  std::vector<FieldValue> values =
+      mapped(rows, [&](const auto& row) { return FieldValue(get(row)); });
   append_column(table, std::move(column), std::move(values));
 }
 /// The number of the column after the one of that name; without one, the number of columns.

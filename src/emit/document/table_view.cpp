@@ -228,10 +228,7 @@ Table with_columns(const Table& table, const std::vector<std::string>& names) {
   chosen.rows.resize(table.rows.size());
   for (const std::string& name : names) {
     const std::size_t at = column_of(table, name, "--columns");
-    std::vector<FieldValue> values;
-    for (const auto& row : table.rows) {
-      values.push_back(row[at]);
-    }
+    std::vector<FieldValue> values = mapped(table.rows, [&](const auto& row) { return row[at]; });
     const bool is_empty = std::ranges::none_of(values, has_value);
     append_column(chosen, table.columns[at], std::move(values));
     chosen.columns.back().look.shown = Shown::everywhere;

@@ -134,12 +134,7 @@ std::string plain_row(const Words& cells, const FittedTable& fitted) {
 }
 
 std::vector<std::string> headings_of(const TextTable& table) {
-  std::vector<std::string> headings;
-  headings.reserve(table.columns.size());
-  for (const auto& column : table.columns) {
-    headings.push_back(column.heading);
-  }
-  return headings;
+  return mapped(table.columns, &TextTable::Column::heading);
 }
 
 std::string markdown_line(const std::vector<std::string>& cells) {

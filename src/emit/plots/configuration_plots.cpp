@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <span>
 
@@ -7,6 +6,7 @@
 
 #include "attention/flop.hpp"
 #include "core/device_limits.hpp"
+#include "core/ranges.hpp"
 #include "emit/document/text_table.hpp"
 #include "emit/plots/plots.hpp"
 #include "study/study_rows.hpp"
@@ -146,10 +146,9 @@ bool is_worth_a_plot(const std::vector<PlotPoint>& points) {
 }
 
 PlotSeries front_of(const std::vector<PlotPoint>& points) {
-  std::vector<Costs> costs;
-  for (const PlotPoint& point : points) {
-    costs.push_back({point.x, point.y});
-  }
+  std::vector<Costs> costs = mapped(points, [&](const PlotPoint& point) {
+    return Costs{point.x, point.y};
+  });
   PlotSeries front{"Pareto front", SeriesShape::steps, 2, {}};
   for (const std::size_t i : pareto_front(costs)) {
     front.points.push_back(

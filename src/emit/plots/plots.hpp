@@ -9,7 +9,6 @@
 #include "plot/plot.hpp"
 #include "report/report.hpp"
 #include "study/others.hpp"
-#include "study/parameter_study.hpp"
 #include "study/study_rows.hpp"
 
 namespace fatune {

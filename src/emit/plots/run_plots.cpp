@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/ranges.hpp"
 #include "core/statistics.hpp"
 #include "emit/plots/plots.hpp"
 #include "study/study_rows.hpp"
@@ -114,10 +115,8 @@ std::vector<double> thinned(const std::vector<GpuReading>& timeline, const Readi
 std::vector<PlotPoint> points_of(const ProblemReport& problem, const Reading& reading,
                                  double spent_s, std::size_t step) {
   const GpuConditions& conditions = *problem.conditions;
-  std::vector<PlotPoint> points;
-  for (const double value : thinned(conditions.timeline, reading, step)) {
-    points.push_back({.y = value});
-  }
+  std::vector<PlotPoint> points = mapped(thinned(conditions.timeline, reading, step),
+                                         [&](const double value) { return PlotPoint{.y = value}; });
   if (points.empty()) {
     points.push_back(reading.summary(conditions));
   }

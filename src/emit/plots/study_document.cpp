@@ -9,8 +9,6 @@
 #include <fmt/format.h>
 
 #include "emit/document/table.hpp"
-#include "emit/plots/plots.hpp"
-#include "emit/rates.hpp"
 #include "emit/winners_table.hpp"
 
 namespace fatune {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/ranges.hpp"
 #include "core/text_parts.hpp"
 #include "emit/failure_groups.hpp"
 #include "emit/plots/plots.hpp"
@@ -157,10 +158,8 @@ void add_origin(const std::vector<ResultRow>& rows, const char* name, Get get, T
   if (!differs(rows, get)) {
     return;
   }
-  std::vector<FieldValue> values;
-  for (const ResultRow& row : rows) {
-    values.emplace_back(std::string(get(row)));
-  }
+  std::vector<FieldValue> values =
+      mapped(rows, [&](const ResultRow& row) { return FieldValue(std::string(get(row))); });
   insert_column(table, 0, {.name = name, .heading = name}, std::move(values));
 }
 
@@ -309,10 +308,9 @@ Table method_table(const StudyReport& report) {
 }
 
 Table configuration_table(const StudyReport& report, const StudyRows& rows) {
-  std::vector<ResultRow> results;
-  for (const StudyRow& row : rows.rows) {
-    results.push_back({row.run, row.problem, row.result});
-  }
+  std::vector<ResultRow> results = mapped(rows.rows, [&](const StudyRow& row) {
+    return ResultRow{row.run, row.problem, row.result};
+  });
   Table table = table_of(result_fields(), results);
   const std::size_t first_parameter = table.columns.size();
   append_parameters(results, table);

@@ -7,7 +7,7 @@
 #include "core/device_limits.hpp"
 #include "core/text_parts.hpp"
 #include "emit/plots/plots.hpp"
-#include "emit/rates.hpp"
+#include "emit/winners_table.hpp"
 
 namespace fatune {
 namespace {

@@ -11,15 +11,13 @@
 #include <vector>
 
 #include "emit/check_report.hpp"
-#include "emit/compile_report.hpp"
 #include "emit/debug_report.hpp"
 #include "emit/emulate_report.hpp"
 #include "emit/export_report.hpp"
-#include "emit/machine_reports.hpp"
+#include "emit/list_reports.hpp"
 #include "emit/plan_report.hpp"
 #include "emit/profile_report.hpp"
 #include "record/members.hpp"
-#include "report/cases.hpp"
 #include "report/run_summary.hpp"
 #include "tuned/tuned_file.hpp"
 

@@ -1,4 +1,4 @@
-#include "emit/rates.hpp"
+#include "emit/winners_table.hpp"
 
 #include <gmock/gmock.h>
 

@@ -12,7 +12,6 @@
 #include "data/file_tree.hpp"
 #include "data/json_file.hpp"
 #include "emit/cases_report.hpp"
-#include "emit/compile_report.hpp"
 #include "emit/document/render.hpp"
 #include "emit/emulate_report.hpp"
 #include "emit/list_reports.hpp"

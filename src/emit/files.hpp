@@ -1,7 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace fatune {
 
@@ -18,5 +22,14 @@ void check_output_file(const std::filesystem::path& path);
 
 /// False for a device, a FIFO and an open descriptor, where each write adds to the earlier ones.
 [[nodiscard]] bool can_be_rewritten(const std::filesystem::path& path);
+
+/// The bytes of a .npy file (version 1.0), which numpy.load() reads: little-endian, C order.
+/// shape: the product of `extents` is values.size()
+/// source: NumPy, "NEP 1: a simple file format for NumPy arrays"
+[[nodiscard]] std::string npy_float64(const std::vector<std::int64_t>& extents,
+                                      std::span<const double> values);
+/// Like npy_float64(), but with fp32 values: exact for values that were fp32 or narrower.
+[[nodiscard]] std::string npy_float32(const std::vector<std::int64_t>& extents,
+                                      std::span<const double> values);
 
 }  // namespace fatune
