@@ -1,4 +1,4 @@
-#include "cli/option.hpp"
+#include "cli/option_groups.hpp"
 
 #include <charconv>
 #include <cmath>
@@ -90,11 +90,6 @@ std::vector<std::int64_t> parse_integer_list(std::string_view text, const std::s
     append_new(values, parse_integer(part, option, least, greatest));
   }
   return values;
-}
-
-std::vector<std::int64_t> parse_positive_list(std::string_view text, const std::string& option,
-                                              std::int64_t greatest) {
-  return parse_integer_list(text, option, 1, greatest);
 }
 
 std::vector<DType> parse_dtype_list(std::string_view text, const std::string& option) {

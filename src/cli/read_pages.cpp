@@ -28,9 +28,6 @@ std::vector<std::string> stems(const std::string& prefix) {
   });
 }
 
-/// The keys of spaces, sorted.
-std::vector<std::string> known_spaces() { return stems("configs/spaces/"); }
-
 /// Kernel families, sorted.
 std::vector<std::string> known_families() {
   std::vector<std::string> names;
@@ -41,18 +38,6 @@ std::vector<std::string> known_families() {
   }
   return names;
 }
-
-/// Keys of configs/cases, sorted.
-std::vector<std::string> known_case_sets() { return stems("configs/cases/"); }
-
-/// Architectures that have a file in configs/devices, sorted.
-std::vector<std::string> known_archs() { return stems("configs/devices/"); }
-
-/// GPUs that fatune ships winners of, as file_name_part() writes them, sorted.
-std::vector<std::string> known_tuned_gpus() { return stems(kShippedWinners); }
-
-/// Published models, in the order of their file.
-std::vector<std::string> known_presets() { return mapped(load_presets(), &ProblemPreset::name); }
 
 using Words = std::vector<std::string>;
 
@@ -75,51 +60,38 @@ Words input_kinds() {
   return mapped(kInputKindTexts, [](const InputKindText& kind) { return std::string(kind.name); });
 }
 
-Words no_words() { return {}; }
-
-/// A kind of value, by its name in the help.
+/// A kind of value, by its name in the help. Lists of files are sorted.
 struct ValueKind {
   std::string_view name;
-  Words (*words)() = no_words;
+  Words (*words)() = [] { return Words(); };
   bool files = false;
   bool folders = false;
 };
 
-/// The only list of the kinds.
+/// The only list of the kinds, with that of those of which no word is known.
 constexpr std::array kValueKinds{
     ValueKind{.name = "FILE", .files = true},
     ValueKind{.name = "DIR", .folders = true},
-    ValueKind{.name = "ARCH", .words = known_archs},
-    ValueKind{.name = "CASES", .words = known_case_sets},
-    ValueKind{.name = "CHECK", .words = emulation_checks},
-    ValueKind{.name = "FAMILY", .words = known_families},
-    ValueKind{.name = "GPU", .words = known_tuned_gpus},
-    ValueKind{.name = "KIND", .words = input_kinds},
-    ValueKind{.name = "PRESET", .words = known_presets},
-    ValueKind{.name = "SPACE", .words = known_spaces},
-    ValueKind{.name = "TOOL", .words = sanitizer_tools},
-    ValueKind{.name = "ADDRESS"},
-    ValueKind{.name = "CONFIG"},
-    ValueKind{.name = "EXPRESSION"},
-    ValueKind{.name = "FILE:LINE"},
-    ValueKind{.name = "I/N"},
-    ValueKind{.name = "ID"},
-    ValueKind{.name = "KEY"},
-    ValueKind{.name = "LINE"},
-    ValueKind{.name = "LIST"},
-    ValueKind{.name = "REV"},
-    ValueKind{.name = "METRIC"},
-    ValueKind{.name = "N"},
-    ValueKind{.name = "NAME"},
-    ValueKind{.name = "NAME[:desc]"},
-    ValueKind{.name = "PERCENT"},
-    ValueKind{.name = "SECONDS"},
-    ValueKind{.name = "TEXT"},
-};
+    ValueKind{"ARCH", [] { return stems("configs/devices/"); }},
+    ValueKind{"CASES", [] { return stems("configs/cases/"); }},
+    ValueKind{"CHECK", emulation_checks},
+    ValueKind{"FAMILY", known_families},
+    ValueKind{"GPU", [] { return stems(kShippedWinners); }},
+    ValueKind{"KIND", input_kinds},
+    ValueKind{"PRESET", [] { return mapped(load_presets(), &ProblemPreset::name); }},
+    ValueKind{"SPACE", [] { return stems("configs/spaces/"); }},
+    ValueKind{"TOOL", sanitizer_tools}};
+constexpr std::string_view kKindsWithoutWords[]{
+    "ADDRESS", "CONFIG",      "EXPRESSION", "FILE:LINE", "I/N",    "ID",
+    "KEY",     "LINE",        "LIST",       "REV",       "METRIC", "N",
+    "NAME",    "NAME[:desc]", "PERCENT",    "SECONDS",   "TEXT"};
 
 void add_kind(std::string_view name, ValueWords& value) {
   const auto kind = std::ranges::find(kValueKinds, name, &ValueKind::name);
   if (kind == kValueKinds.end()) {
+    if (is_among(name, kKindsWithoutWords)) {
+      return;
+    }
     throw std::logic_error("the help mentions a '" + std::string(name) +
                            "', which cli/read_pages.cpp does not know");
   }
@@ -129,63 +101,35 @@ void add_kind(std::string_view name, ValueWords& value) {
   value.folders = value.folders || kind->folders;
 }
 
-struct CommonOptions {
-  std::string_view command;
-  std::string_view names;
-};
-
 /// A command with many options has at most ten of these.
-constexpr std::array kCommonOptions{
-    CommonOptions{"sweep",
-                  "--preset --seq --dhead --dtype --causal --space --device --search --out "
-                  "--format"},
-    CommonOptions{"run",
-                  "--config --preset --seq --causal --batch --heads --runs --device --out "
-                  "--format"},
-    CommonOptions{"verify-winner", "--tolerance --budget --family --device --best --db --format"},
-    CommonOptions{"cases",
-                  "--preset --seq --dhead --dtype --causal --heads --device --budget --format"},
-    CommonOptions{"check",
-                  "--config --space --small --seq --causal --seeds --diff --sanitizer --device "
-                  "--format"},
-    CommonOptions{"debug",
-                  "--config --init --seq --seq-blocks --causal --out --kernel-dir --device "
-                  "--format"},
-    CommonOptions{"emulate",
-                  "--config --space --seq --causal --schedules --check --profile --strict --arch "
-                  "--format"},
-    CommonOptions{"list",
-                  "--space --family --kernel-dir --seq --dhead --arch --pruned --presets --filter "
-                  "--format"},
-    CommonOptions{"compile",
-                  "--config --space --family --kernel-dir --seq --arch --out --ptx --strict "
-                  "--format"},
-    CommonOptions{"sass",
-                  "--config --run --rank --cubin --arch --seq --opcodes --kernel-dir --format"},
-    CommonOptions{"sass diff", "--opcodes --listing --arch --seq --causal --kernel-dir --format"},
-    CommonOptions{"sass cfg", "--config --run --rank --cubin --arch --seq --format"},
-    CommonOptions{"sass clean", "--config --run --rank --cubin --arch --seq"},
-    CommonOptions{"sass map",
-                  "--config --run --rank --arch --source --ptx --sass --annotate --depth "
-                  "--format"},
-    CommonOptions{"sass why", "--run --space --family --arch --seq --top --format"},
-    CommonOptions{"profile",
-                  "--config --space --run --top --seq --metrics --backend --out --device "
-                  "--format"},
-    CommonOptions{"export", "--best --run --to --out --cover --family --format"},
-    CommonOptions{"import", "--from --seq --dhead --dtype --arch --gpu --db --format"},
-    CommonOptions{"evaluate",
-                  "--family --kernel-dir --preset --seq --dhead --dtype --causal --device"},
-    CommonOptions{"predict",
-                  "--preset --seq --dhead --dtype --causal --batch --heads --gpu --arch --format"},
-};
+constexpr std::string_view kCommonOptions = R"(
+sweep: --preset --seq --dhead --dtype --causal --space --device --search --out --format
+run: --config --preset --seq --causal --batch --heads --runs --device --out --format
+verify-winner: --tolerance --budget --family --device --best --db --format
+cases: --preset --seq --dhead --dtype --causal --heads --device --budget --format
+check: --config --space --small --seq --causal --seeds --diff --sanitizer --device --format
+debug: --config --init --seq --seq-blocks --causal --out --kernel-dir --device --format
+emulate: --config --space --seq --causal --schedules --check --profile --strict --arch --format
+list: --space --family --kernel-dir --seq --dhead --arch --pruned --presets --filter --format
+compile: --config --space --family --kernel-dir --seq --arch --out --ptx --strict --format
+sass: --config --run --rank --cubin --arch --seq --opcodes --kernel-dir --format
+sass diff: --opcodes --listing --arch --seq --causal --kernel-dir --format
+sass cfg: --config --run --rank --cubin --arch --seq --format
+sass clean: --config --run --rank --cubin --arch --seq
+sass map: --config --run --rank --arch --source --ptx --sass --annotate --depth --format
+sass why: --run --space --family --arch --seq --top --format
+profile: --config --space --run --top --seq --metrics --backend --out --device --format
+export: --best --run --to --out --cover --family --format
+import: --from --seq --dhead --dtype --arch --gpu --db --format
+evaluate: --family --kernel-dir --preset --seq --dhead --dtype --causal --device
+predict: --preset --seq --dhead --dtype --causal --batch --heads --gpu --arch --format
+)";
 
 /// The options that the help of a command describes first, in that order. `command`: its words
 /// behind the program's name, "sass map". Empty for a command with few options.
 std::vector<std::string> common_option_names(const std::string& command) {
-  const auto* const row = std::ranges::find(kCommonOptions, command, &CommonOptions::command);
+  std::string_view rest = between(kCommonOptions, "\n" + command + ": ", "\n");
   std::vector<std::string> names;
-  std::string_view rest = row == kCommonOptions.end() ? "" : row->names;
   while (!rest.empty()) {
     names.emplace_back(take_until(rest, ' '));
   }

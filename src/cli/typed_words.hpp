@@ -25,6 +25,8 @@ struct TypedWords {
 [[nodiscard]] TypedWords read_typed_words(const CLI::App& program,
                                           const std::vector<std::string>& words);
 
+/// The names of the subcommands that the help shows.
+[[nodiscard]] std::vector<std::string> visible_commands(const CLI::App& app);
 /// Returns the command's subcommand of that name, which may be hidden. nullptr: there is none.
 [[nodiscard]] const CLI::App* find_command(const CLI::App& app, const std::string& name);
 

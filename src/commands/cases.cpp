@@ -17,7 +17,7 @@
 #include "core/ranges.hpp"
 #include "data/file_tree.hpp"
 #include "data/json_file.hpp"
-#include "emit/cases_report.hpp"
+#include "emit/run_report.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/family.hpp"
 #include "plan/parameter.hpp"
@@ -79,9 +79,7 @@ ProblemOptions read_case_problem(const JsonNode& root) {
   problem.d_heads = {node.at("d_head").integer()};
   problem.dtypes = {parse_dtype(node.at("dtype").text())};
   problem.causal = node.at("causal").boolean();
-  for (const JsonNode& length : root.at("seq_lens").elements()) {
-    problem.seq_lens.push_back(length.integer());
-  }
+  problem.seq_lens = mapped(root.at("seq_lens").elements(), &JsonNode::integer);
   return problem;
 }
 
@@ -109,48 +107,35 @@ std::pair<std::size_t, ParamValue> resolve(const CaseVariant& variant, const Fam
   }
 }
 
-template <typename T>
-void complete_list(const std::vector<T>& usual, std::vector<T>& list) {
-  if (list.empty()) {
-    list = usual;
-  }
-}
-
-template <typename T>
-void complete_value(const std::optional<T>& usual, std::optional<T>& value) {
-  value = value ? value : usual;
-}
-
 /// Loads a case set by its key, or by a path (it has a '/' or ends in .json). Throws Error(usage)
 /// for an unknown key, with the known ones, and Error(bad_file) for an invalid file.
 CaseSet load_case_set(const FileTree& tree, const std::string& text) {
   const JsonFile file = open_case_file(tree, text);
   const JsonNode root = file.root();
-  CaseSet set{text,
-              file.origin(),
-              root.at("summary").text(),
-              root.at("family").text(),
-              root.at("space").text(),
-              read_case_problem(root),
-              {},
-              {}};
-  for (const JsonNode& variant : root.at("variants").elements()) {
-    set.variants.push_back(read_variant(variant));
-  }
-  for (const JsonNode& name : root.at("shown").elements()) {
-    set.shown.push_back(name.text());
-  }
-  return set;
+  return {text,
+          file.origin(),
+          root.at("summary").text(),
+          root.at("family").text(),
+          root.at("space").text(),
+          read_case_problem(root),
+          mapped(root.at("variants").elements(), read_variant),
+          mapped(root.at("shown").elements(), &JsonNode::text)};
 }
 
 /// Fills in unset options from the case set.
 void complete_by(const CaseSet& set, ProblemOptions& problems) {
-  complete_list(set.problem.seq_lens, problems.seq_lens);
-  complete_list(set.problem.d_heads, problems.d_heads);
-  complete_list(set.problem.dtypes, problems.dtypes);
-  complete_value(set.problem.batch, problems.batch);
-  complete_value(set.problem.heads, problems.heads);
-  complete_value(set.problem.causal, problems.causal);
+  const auto complete = [&](auto member) {
+    auto& value = problems.*member;
+    if (value == std::remove_reference_t<decltype(value)>()) {
+      value = set.problem.*member;
+    }
+  };
+  complete(&ProblemOptions::seq_lens);
+  complete(&ProblemOptions::d_heads);
+  complete(&ProblemOptions::dtypes);
+  complete(&ProblemOptions::batch);
+  complete(&ProblemOptions::heads);
+  complete(&ProblemOptions::causal);
 }
 
 /// Returns the configurations of `all` that belong to the variant. Throws Error(bad_file) if the

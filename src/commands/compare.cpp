@@ -2,7 +2,7 @@
 
 #include "app/study/study_inputs.hpp"
 #include "cli/subcommands.hpp"
-#include "emit/compare_report.hpp"
+#include "emit/comparisons.hpp"
 #include "emit/files.hpp"
 
 namespace fatune {

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "app/choice/plan_problems.hpp"
-#include "app/choice/problems.hpp"
 #include "app/console/progress.hpp"
 #include "app/option_groups.hpp"
 #include "app/run/compiling.hpp"
@@ -26,11 +25,12 @@
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "core/ranges.hpp"
+#include "core/text_parts.hpp"
 #include "debug/cause.hpp"
 #include "debug/compare.hpp"
-#include "emit/debug_report.hpp"
-#include "emit/document/render.hpp"
+#include "emit/document/document.hpp"
 #include "emit/files.hpp"
+#include "emit/verification_reports.hpp"
 #include "emulation/emulated_debug.hpp"
 #include "emulation/finding_groups.hpp"
 #include "engine/device_lock.hpp"
@@ -414,11 +414,9 @@ constexpr std::int64_t kMostBlocks = 1024;
 constexpr std::int64_t kMostDebuggedSeqLen = 65536;
 
 std::string init_footer() {
-  std::string text = "Kinds of input:\n";
-  for (const InputKindText& kind : kInputKindTexts) {
-    text += fmt::format("  {:<13} {}\n", kind.name, kind.doc);
-  }
-  return text;
+  return "Kinds of input:\n" + joined(kInputKindTexts, "", [&](const InputKindText& kind) {
+           return fmt::format("  {:<13} {}\n", kind.name, kind.doc);
+         });
 }
 
 void add_problem_of_debug(CLI::App& sub, DebugOptions& options) {

@@ -1,7 +1,6 @@
 #include "app/study/study_inputs.hpp"
 #include "cli/subcommands.hpp"
 #include "emit/list_reports.hpp"
-#include "emit/plots/study_document.hpp"
 #include "emit/run_report.hpp"
 
 namespace fatune {

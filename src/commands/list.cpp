@@ -2,7 +2,6 @@
 
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
-#include "app/choice/problems.hpp"
 #include "cli/subcommands.hpp"
 #include "data/device_file.hpp"
 #include "emit/list_reports.hpp"

@@ -5,7 +5,7 @@
 
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
-#include "app/tuned/load_tuned.hpp"
+#include "app/study/study_inputs.hpp"
 #include "cli/subcommands.hpp"
 #include "core/ranges.hpp"
 #include "core/text_parts.hpp"

@@ -1,4 +1,4 @@
-#include "emit/check_report.hpp"
+#include "emit/verification_reports.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -8,7 +8,7 @@
 
 #include "attention/row_pattern.hpp"
 #include "core/ranges.hpp"
-#include "emit/shared_fields.hpp"
+#include "emit/run_report.hpp"
 
 namespace fatune {
 namespace {

@@ -1,15 +1,12 @@
-#include "emit/compare_report.hpp"
+#include "emit/comparisons.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <span>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "core/text_parts.hpp"
-#include "emit/verdict_report.hpp"
 #include "record/record_json.hpp"
 
 namespace fatune {

@@ -1,4 +1,4 @@
-#include "emit/debug_report.hpp"
+#include "emit/verification_reports.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "emit/emulate_report.hpp"
+#include "emit/verification_reports.hpp"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 
 #include "core/ranges.hpp"
 #include "core/visible_text.hpp"
-#include "emit/shared_fields.hpp"
+#include "emit/run_report.hpp"
 
 namespace fatune {
 namespace {

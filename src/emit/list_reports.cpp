@@ -1,14 +1,17 @@
 #include "emit/list_reports.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "attention/flop.hpp"
 #include "core/ranges.hpp"
-#include "emit/shared_fields.hpp"
+#include "emit/run_report.hpp"
+#include "record/record_json.hpp"
 
 namespace fatune {
 namespace {
@@ -37,61 +40,127 @@ void make_room(Fields<ProblemPreset>& fields) {
 template <auto kMember>
 const auto of_item = [](const TimelineRow& row) { return row.item.*kMember; };
 
-/// The nearest-rank quantile: the least of the values that `share` of the seeds do not exceed.
-double quantile(std::vector<double> values, double share) {
-  std::ranges::sort(values);
-  const auto last = static_cast<double>(values.size());
-  const auto place = static_cast<std::size_t>(std::ceil(share * last));
-  return values.at(std::max<std::size_t>(place, 1) - 1);
-}
-
 constexpr double kMedianShare = 0.5;
 constexpr double kMostSeeds = 0.9;
 
-std::optional<std::size_t> tried(const SearchTrial& trial, double share) {
-  constexpr double kNever = std::numeric_limits<double>::infinity();
-  const double tried =
-      quantile(mapped(trial.replays,
-                      [](const SearchReplay& one) {
-                        return one.tried ? static_cast<double>(*one.tried) : kNever;
-                      }),
-               share);
-  return tried == kNever ? std::nullopt : std::optional(static_cast<std::size_t>(tried));
+/// Field::get for the nearest-rank quantile of a member of the replays: the least of the values
+/// that `share` of the seeds do not exceed. Absent values are the greatest.
+template <typename Value>
+auto over_seeds(std::optional<Value> SearchReplay::*member, double share) {
+  return [=](const SearchTrial& trial) -> std::optional<Value> {
+    constexpr double kNever = std::numeric_limits<double>::infinity();
+    std::vector<double> values = mapped(trial.replays, [&](const SearchReplay& one) {
+      return one.*member ? static_cast<double>(*(one.*member)) : kNever;
+    });
+    std::ranges::sort(values);
+    const auto place = std::ceil(share * static_cast<double>(values.size()));
+    const double value = values.at(static_cast<std::size_t>(std::max(place, 1.0)) - 1);
+    return value == kNever ? std::nullopt : std::optional(static_cast<Value>(value));
+  };
 }
 
-const auto tried_median = [](const SearchTrial& t) { return tried(t, kMedianShare); };
-const auto tried_most_seeds = [](const SearchTrial& t) { return tried(t, kMostSeeds); };
-const auto behind_most_seeds = [](const SearchTrial& t) {
-  return quantile(mapped(t.replays, &SearchReplay::behind_percent), kMostSeeds);
-};
-/// A quantile over the seeds; nothing if the replays stopped before their searches ended.
-template <typename Member>
-std::optional<double> ended(const SearchTrial& trial, Member member, double share) {
-  if (trial.replays.front().ended_after == 0) {
-    return std::nullopt;
-  }
-  return quantile(mapped(trial.replays,
-                         [&](const SearchReplay& one) { return static_cast<double>(one.*member); }),
-                  share);
-}
-
-const auto ended_after_median = [](const SearchTrial& t) {
-  return ended(t, &SearchReplay::ended_after, kMedianShare);
-};
-const auto ended_behind_most_seeds = [](const SearchTrial& t) {
-  return ended(t, &SearchReplay::ended_behind_percent, kMostSeeds);
-};
+const auto tried_most_seeds = over_seeds(&SearchReplay::tried, kMostSeeds);
 const auto ended_close = [](const SearchTrial& t) {
   const auto close = std::ranges::count_if(t.replays, [](const SearchReplay& one) {
-    return one.ended_behind_percent <= 100.0 * kCloseToBest;
+    return one.ended_behind_percent.value_or(0.0) <= 100.0 * kCloseToBest;
   });
-  return t.replays.front().ended_after == 0 ? std::nullopt : std::optional(close);
+  return t.replays.front().ended_after ? std::optional(close) : std::nullopt;
 };
 const auto tried_percent = [](const SearchTrial& t) {
   const auto tried = tried_most_seeds(t);
   return tried ? std::optional(100.0 * static_cast<double>(*tried) / static_cast<double>(t.configs))
                : std::nullopt;
 };
+
+Fields<ListedDevice> listing_fields() {
+  return {
+      {"index", "#", &ListedDevice::index},
+      {"usable", "usable", [](const ListedDevice& d) { return d.unusable_because.empty(); }},
+      {"unusable_because", "why not", kWraps, or_none<&ListedDevice::unusable_because>},
+  };
+}
+
+Json json_device(const ListedDevice& device) {
+  Json json = json_object(listing_fields(), device);
+  json.update(record_json(device.limits));
+  return json;
+}
+
+std::vector<DeviceLimits> limits_of(const DeviceReport& report) {
+  std::vector<DeviceLimits> limits;
+  limits.reserve(report.devices.size());
+  for (const ListedDevice& device : report.devices) {
+    limits.push_back(device.limits);
+  }
+  return limits;
+}
+
+/// The listing's columns, with the limits' columns inserted after the first.
+Table records_of(const DeviceReport& report) {
+  Table table = table_of(listing_fields(), report.devices);
+  Table limits = table_of(device_fields(), limits_of(report));
+  table.columns.insert(table.columns.begin() + 1, limits.columns.begin(), limits.columns.end());
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    table.rows[i].insert(table.rows[i].begin() + 1, limits.rows[i].begin(), limits.rows[i].end());
+  }
+  return table;
+}
+
+Blocks blocks_of(const DeviceReport& report) {
+  Blocks blocks{block::Line{"driver: " + report.driver}};
+  if (!report.remedy.empty()) {
+    blocks.push_back(block::Line{"  " + report.remedy});
+  }
+  if (report.devices.empty()) {
+    blocks.push_back(block::Text{"no GPU is visible\n"});
+  } else {
+    append(blocks, {block::Text{"\n"}, block::Rows{records_of(report)}});
+  }
+  return blocks;
+}
+
+Json json_devices(const DeviceReport& report) {
+  Json json = json_head("devices");
+  json["driver"] = report.driver;
+  json["remedy"] = report.remedy.empty() ? Json(nullptr) : Json(report.remedy);
+  json["devices"] = json_list(report.devices, json_device);
+  return json;
+}
+
+std::string_view health_name(Health health) {
+  static constexpr std::array<std::string_view, 3> kNames{"fine", "limited", "broken"};
+  return kNames.at(static_cast<std::size_t>(health));
+}
+
+TextColour health_colour(Health health) {
+  static constexpr std::array<TextColour, 3> kColours{TextColour::green, TextColour::yellow,
+                                                      TextColour::red};
+  return kColours.at(static_cast<std::size_t>(health));
+}
+
+Fields<Check> check_fields() {
+  return {
+      {"subject", "what", &Check::subject},
+      {"health", "state", [](const Check& c) { return health_name(c.health); }},
+      {"finding", "finding", &Check::finding},
+      {"remedy", "remedy", or_none<&Check::remedy>},
+  };
+}
+
+/// Findings are sentences: on a terminal, one paragraph per check reads better than a table of wide
+/// columns.
+block::Rows rows_of(const std::vector<Check>& checks) {
+  block::Rows rows{table_of(check_fields(), checks)};
+  for (const Check& check : checks) {
+    auto& paragraph = rows.paragraphs.emplace_back();
+    paragraph = {fmt::format("{:<8}", health_name(check.health)), health_colour(check.health),
+                 fmt::format(" {}: {}\n", check.subject, check.finding)};
+    if (!check.remedy.empty()) {
+      paragraph.text += fmt::format("         -> {}\n", check.remedy);
+    }
+  }
+  return rows;
+}
 
 }  // namespace
 
@@ -246,20 +315,56 @@ Fields<SearchTrial> search_fields() {
       {"search", "search", [](const T& t) { return enum_name(t.search); }},
       {"configs", "configs", &T::configs},
       {"seeds", "seeds", [](const T& t) { return t.replays.size(); }},
-      {"tried_median", "tried", tried_median},
+      {"tried_median", "tried", over_seeds(&SearchReplay::tried, kMedianShare)},
       {"tried_9_of_10", "9 of 10", tried_most_seeds},
       {"tried_9_of_10_percent", "% of space", Look{.decimals = 1}, tried_percent},
       {"part", "part", kProgramsOnly, &T::part},
-      {"behind_9_of_10_percent", "behind % at 5 %", Look{.decimals = 2}, behind_most_seeds},
-      {"ended_after_median", "ended after", ended_after_median},
+      {"behind_9_of_10_percent", "behind % at 5 %", Look{.decimals = 2},
+       over_seeds(&SearchReplay::behind_percent, kMostSeeds)},
+      {"ended_after_median", "ended after", over_seeds(&SearchReplay::ended_after, kMedianShare)},
       {"ended_behind_9_of_10_percent", "behind % then", Look{.decimals = 2},
-       ended_behind_most_seeds},
+       over_seeds(&SearchReplay::ended_behind_percent, kMostSeeds)},
       {"ended_close", "within 1 %", ended_close},
   };
 }
 
 Document search_document(const std::vector<SearchTrial>& trials) {
   return rows_document("search", "trials", search_fields(), trials);
+}
+
+Fields<DeviceLimits> device_fields() {
+  return {
+      {"name", "name", kWraps, &DeviceLimits::name},
+      {"uuid", "uuid", kProgramsOnly, &DeviceLimits::uuid},
+      {"arch", "arch", [](const DeviceLimits& r) { return arch_name(r.arch); }},
+      {"sm_count", "SMs", &DeviceLimits::sm_count},
+      {"clock_khz", "clock kHz", kProgramsOnly, &DeviceLimits::clock_khz},
+      {"memory_gbps", "GB/s", &DeviceLimits::memory_gbps},
+      {"total_memory_bytes", "memory B", &DeviceLimits::total_memory_bytes},
+      {"l2_bytes", "L2 B", &DeviceLimits::l2_bytes},
+      {"smem_per_block_optin_bytes", "smem/block", &DeviceLimits::smem_per_block_optin_bytes},
+      {"smem_per_sm_bytes", "smem/SM", kProgramsOnly, &DeviceLimits::smem_per_sm_bytes},
+      {"registers_per_sm", "regs/SM", &DeviceLimits::registers_per_sm},
+      {"max_threads_per_sm", "threads/SM", &DeviceLimits::max_threads_per_sm},
+      {"max_threads_per_block", "threads/block", kProgramsOnly,
+       &DeviceLimits::max_threads_per_block},
+      {"max_blocks_per_sm", "blocks/SM", kProgramsOnly, &DeviceLimits::max_blocks_per_sm},
+  };
+}
+
+Document device_document(const DeviceReport& report) {
+  return {[&] { return blocks_of(report); }, [&] { return records_of(report); },
+          [&] { return json_devices(report); }};
+}
+
+Document doctor_document(const std::vector<Check>& checks) {
+  const auto object = [&] {
+    Json json = json_head("doctor");
+    json["checks"] = json_rows(check_fields(), checks);
+    return json;
+  };
+  return {[&] { return Blocks{rows_of(checks)}; }, [&] { return table_of(check_fields(), checks); },
+          object};
 }
 
 }  // namespace fatune

@@ -8,8 +8,7 @@
 
 #include "attention/tensor_shape.hpp"
 #include "core/ranges.hpp"
-#include "emit/failure_groups.hpp"
-#include "emit/result_columns.hpp"
+#include "emit/run_report.hpp"
 #include "record/record_json.hpp"
 
 namespace fatune {

@@ -1,4 +1,4 @@
-#include "emit/profile_report.hpp"
+#include "emit/list_reports.hpp"
 
 #include <algorithm>
 
@@ -6,8 +6,7 @@
 
 #include "attention/flop.hpp"
 #include "core/ranges.hpp"
-#include "emit/result_columns.hpp"
-#include "emit/shared_fields.hpp"
+#include "emit/run_report.hpp"
 
 namespace fatune {
 namespace {

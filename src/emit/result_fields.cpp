@@ -1,16 +1,10 @@
-#include "emit/result_fields.hpp"
+#include "emit/run_report.hpp"
 
-#include <algorithm>
 #include <set>
-#include <string>
 
 #include "attention/flop.hpp"
 #include "attention/problem.hpp"
-#include "core/outcome.hpp"
-#include "emit/run_report.hpp"
-#include "emit/shared_fields.hpp"
-#include "emit/verdict_report.hpp"
-#include "emit/winners_table.hpp"
+#include "emit/comparisons.hpp"
 #include "record/record_json.hpp"
 
 namespace fatune {

@@ -1,4 +1,4 @@
-#include "emit/winners_table.hpp"
+#include "emit/comparisons.hpp"
 
 #include <algorithm>
 #include <set>

@@ -14,21 +14,17 @@ namespace fatune {
 
 /// One kernel family's results on one problem of a run.
 struct RunPart {
-  RunReport run;     ///< has only that problem and the results of one family
+  RunReport run;  ///< has only that problem, with the results of all families
+  std::string family;
   int number = 0;    ///< index of the problem among those of the run, from 0
   int problems = 0;  ///< number of problems of the run
-  int families = 0;  ///< number of families that have results on the problem
 };
-
-/// The family of a part's results.
-[[nodiscard]] const std::string& family_of(const RunPart& part);
 
 /// Splits a run. Problems without a result have no part.
 [[nodiscard]] std::vector<RunPart> parts_of(const RunReport& run);
 
-/// Joins the parts of each run, in the order of their problems. A run with a missing problem or
-/// family is not complete. If a family is missing, the others are ranked anew. Error(bad_file) if a
-/// part occurs twice.
+/// Joins the parts of each run, in the order of their problems. A run with a missing problem
+/// is not complete. Error(bad_file) if a part occurs twice.
 [[nodiscard]] std::vector<RunReport> join_parts(std::vector<RunPart> parts);
 
 /// All of a part, without loss. Its run is the text of its record, because readers of JSON may

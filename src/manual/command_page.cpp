@@ -201,7 +201,7 @@ std::vector<GroupOfOptions> grouped_options(const CommandPage& page) {
   for (const OptionPage& option : page.options) {
     const auto group = std::ranges::find(groups, option.group, &GroupOfOptions::title);
     if (group == groups.end()) {
-      fail(page, "has " + option.names.back() + " in no group; see cli/option.hpp");
+      fail(page, "has " + option.names.back() + " in no group; see cli/option_groups.hpp");
     }
     group->options.push_back(&option);
   }

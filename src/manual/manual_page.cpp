@@ -30,12 +30,11 @@ std::string value_completions(const ValueWords& value, std::string before, std::
     listed.push_back(take_until(typed, ','));
     before += fmt::format("{},", listed.back());
   }
-  std::string text = fmt::format("{}\n{}{}{}\n", before, value.files ? "files " : "",
-                                 value.folders ? "folders " : "", value.several ? "list" : "");
-  for (const std::string& word : value.words) {
-    text += is_among(word, listed) ? "" : line(word, "");
-  }
-  return text;
+  return fmt::format("{}\n{}{}{}\n", before, value.files ? "files " : "",
+                     value.folders ? "folders " : "", value.several ? "list" : "") +
+         joined(value.words, "", [&](const std::string& word) {
+           return is_among(word, listed) ? "" : line(word, "");
+         });
 }
 
 /// The state of a command line after the words that are complete.
@@ -118,11 +117,10 @@ class TypedLine {
     } else if (!arguments.empty() && arguments.back().repeatable) {
       value = arguments.back().completes;
     }
-    std::string text = value_completions(value, "", current);
-    for (const CommandPage& command : page_->commands) {
-      text += arguments_ == 0 ? line(command.words.back(), command.summary) : "";
-    }
-    return text;
+    return value_completions(value, "", current) +
+           joined(page_->commands, "", [&](const CommandPage& command) {
+             return arguments_ == 0 ? line(command.words.back(), command.summary) : "";
+           });
   }
 
   const CommandPage* page_;

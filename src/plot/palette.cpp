@@ -1,4 +1,4 @@
-#include "plot/palette.hpp"
+#include "plot/scale.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "plot/svg.hpp"
 #include "plot/svg_frame.hpp"
 
 namespace fatune {

@@ -1,16 +1,16 @@
-#include "plot/svg.hpp"
+#include "core/text_parts.hpp"
+#include "plot/plot.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "core/text_fit.hpp"
 #include "core/visible_text.hpp"
-#include "plot/palette.hpp"
+#include "plot/scale.hpp"
 #include "plot/svg_frame.hpp"
 
 namespace fatune {
@@ -74,16 +74,14 @@ double part_of_tick(const Scale& scale, const Tick& tick) {
 }
 
 std::string level_labels(const Area& area, const Scale& scale, double room) {
-  std::string elements;
-  for (const Tick& tick : scale.ticks()) {
-    elements += text_element({.x = x_at(area, part_of_tick(scale, tick)),
-                              .y = area.bottom + kLabelGap + kLetterHeight + 1.0,
-                              .css_class = "tick",
-                              .anchor = TextEnd::middle,
-                              .room = room},
-                             tick.label);
-  }
-  return elements;
+  return joined(scale.ticks(), "", [&](const Tick& tick) {
+    return text_element({.x = x_at(area, part_of_tick(scale, tick)),
+                         .y = area.bottom + kLabelGap + kLetterHeight + 1.0,
+                         .css_class = "tick",
+                         .anchor = TextEnd::middle,
+                         .room = room},
+                        tick.label);
+  });
 }
 
 /// Draws every label, or every second, third, ... if categories are narrower than letters.
@@ -269,29 +267,25 @@ std::string grid(const Area& area, const Scale* x, const Scale* y, AxisScale y_s
 
 std::string left_labels(const Area& area, const std::vector<Tick>& ticks, const Scale& scale,
                         AxisScale kind) {
-  std::string elements;
-  for (const Tick& tick : ticks) {
-    elements += text_element({.x = area.left - kLabelGap,
-                              .y = y_at(area, part_of_tick(scale, tick), kind) + kHalfLetter,
-                              .css_class = "tick",
-                              .anchor = TextEnd::end,
-                              .room = area.left - kLabelGap},
-                             tick.label);
-  }
-  return elements;
+  return joined(ticks, "", [&](const Tick& tick) {
+    return text_element({.x = area.left - kLabelGap,
+                         .y = y_at(area, part_of_tick(scale, tick), kind) + kHalfLetter,
+                         .css_class = "tick",
+                         .anchor = TextEnd::end,
+                         .room = area.left - kLabelGap},
+                        tick.label);
+  });
 }
 
 std::string labels_above(const Area& area, const std::vector<Tick>& ticks, const Scale& scale) {
-  std::string elements;
-  for (const Tick& tick : ticks) {
-    elements += text_element(
+  return joined(ticks, "", [&](const Tick& tick) {
+    return text_element(
         {.x = 0.0,
          .y = y_at(area, part_of_tick(scale, tick), AxisScale::category) - kLetterHeight,
          .css_class = "tick",
          .room = area.right},
         tick.label);
-  }
-  return elements;
+  });
 }
 
 std::string bottom_labels(const Area& area, const Scale& scale, AxisScale kind, double& bottom) {

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "core/ranges.hpp"
+#include "core/text_parts.hpp"
 #include "core/visible_text.hpp"
-#include "plot/palette.hpp"
 #include "plot/scale.hpp"
 #include "plot/svg_frame.hpp"
 
@@ -212,11 +212,7 @@ std::string lines_of(const ParallelPlot& plot, const ParallelFrame& frame) {
   std::ranges::stable_sort(order, std::greater<>{}, [&](std::size_t i) {
     return colour_number(plot.lines[i].shade, kShades);
   });
-  std::string elements;
-  for (const std::size_t i : order) {
-    elements += line_element(plot.lines[i], frame);
-  }
-  return elements;
+  return joined(order, "", [&](const std::size_t i) { return line_element(plot.lines[i], frame); });
 }
 
 bool has_missing(const ParallelPlot& plot, const ParallelFrame& frame) {

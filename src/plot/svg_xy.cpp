@@ -6,7 +6,6 @@
 #include <map>
 
 #include "core/ranges.hpp"
-#include "plot/palette.hpp"
 #include "plot/scale.hpp"
 #include "plot/svg_frame.hpp"
 

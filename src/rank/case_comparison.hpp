@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "report/run_summary.hpp"
+#include "report/emulation.hpp"
 
 namespace fatune {
 

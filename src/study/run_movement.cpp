@@ -1,4 +1,4 @@
-#include "study/run_movement.hpp"
+#include "study/comparison.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -154,34 +155,6 @@ void check_buildable(const Family& family, const Config& config) {
               "--space", fmt::format("join one for each family with '{}'", kJoin));
 }
 
-/// Assigns the requested spaces to families.
-class SpaceShares {
- public:
-  SpaceShares(const KernelSet& kernels, Names keys)
-      : kernels_(kernels), keys_(std::move(keys)), taken_(keys_.size(), false) {}
-
-  [[nodiscard]] std::optional<Space> share_of(const Family& family) {
-    for (std::size_t i = 0; i < keys_.size(); ++i) {
-      if (has_space(kernels_.tree, family, keys_[i])) {
-        taken_[i] = true;
-        return load_space(kernels_.tree, family, keys_[i]);
-      }
-    }
-    return std::nullopt;
-  }
-  void check_all_taken() const {
-    const auto left = std::ranges::find(taken_, false);
-    if (left != taken_.end()) {
-      fail_unknown_space(kernels_, keys_[static_cast<std::size_t>(left - taken_.begin())]);
-    }
-  }
-
- private:
-  const KernelSet& kernels_;
-  Names keys_;
-  std::vector<bool> taken_;
-};
-
 bool is_planned(const Config& config, const std::vector<ProblemPlan>& problems) {
   return std::ranges::any_of(
       problems, [&](const ProblemPlan& problem) { return is_among(config, problem.configs); });
@@ -254,16 +227,23 @@ FamilySpaces choose_spaces(KernelSet& kernels, const KernelOptions& options) {
     }
     return spaces;
   }
-  SpaceShares shares(kernels,
-                     is_space_file(*asked) ? Names{*asked} : distinct(split_names(*asked)));
+  const Names keys = is_space_file(*asked) ? Names{*asked} : distinct(split_names(*asked));
+  std::set<std::string> taken;
   for (const Family& family : families.all()) {
-    if (auto space = shares.share_of(family)) {
-      spaces.emplace(family.name, *std::move(space));
+    const auto key = std::ranges::find_if(
+        keys, [&](const std::string& one) { return has_space(kernels.tree, family, one); });
+    if (key != keys.end()) {
+      taken.insert(*key);
+      spaces.emplace(family.name, load_space(kernels.tree, family, *key));
     } else if (names_families(options)) {
       fail_without_space(family, *asked);
     }
   }
-  shares.check_all_taken();
+  const auto left =
+      std::ranges::find_if(keys, [&](const std::string& key) { return !taken.contains(key); });
+  if (left != keys.end()) {
+    fail_unknown_space(kernels, *left);
+  }
   families.keep_if([&](const Family& family) { return spaces.contains(family.name); });
   return spaces;
 }

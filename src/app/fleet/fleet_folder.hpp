@@ -7,7 +7,7 @@
 
 #include "app/option_groups.hpp"
 #include "core/error.hpp"
-#include "report/shard.hpp"
+#include "report/report.hpp"
 #include "store/merge.hpp"
 
 // The folder of a fleet, which all its machines see (docs/fleets.md). It has the plan of the

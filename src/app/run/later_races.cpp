@@ -1,15 +1,14 @@
-#include "app/run/later_races.hpp"
+#include "app/choice/rivals.hpp"
 
 #include <algorithm>
 #include <map>
 #include <ranges>
 #include <set>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "app/run/run_identity.hpp"
+#include "app/run/session.hpp"
 #include "core/error.hpp"
 #include "plan/short_form.hpp"
 #include "rank/ranking.hpp"

@@ -1,14 +1,13 @@
-#include "app/run/recorder.hpp"
+#include "app/run/session.hpp"
 
 #include <iterator>
-#include <utility>
 
 #include <spdlog/spdlog.h>
 
 #include "core/ranges.hpp"
+#include "emit/comparisons.hpp"
 #include "emit/files.hpp"
 #include "emit/run_report.hpp"
-#include "emit/verdict_report.hpp"
 #include "rank/common_choices.hpp"
 
 namespace fatune {
@@ -50,21 +49,6 @@ void check_writable(const ResultFiles& files) {
 
 Recorder::Recorder(RunReport header, ResultFiles files)
     : report_(std::move(header)), files_(std::move(files)) {}
-
-void Recorder::set_device(const DeviceLimits& limits) {
-  settle();
-  report_.device = limits;
-}
-
-void Recorder::set_gate(GateReport gate) {
-  settle();
-  report_.gate = std::move(gate);
-}
-
-void Recorder::set_disturbances(std::vector<std::string> disturbances) {
-  settle();
-  report_.disturbances = std::move(disturbances);
-}
 
 void Recorder::add(std::size_t number, ProblemReport problem) {
   settle();

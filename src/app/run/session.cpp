@@ -1,19 +1,17 @@
 #include "app/run/session.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "app/console/console.hpp"
 #include "app/run/compiling.hpp"
-#include "app/run/later_races.hpp"
 #include "app/study/study_inputs.hpp"
 #include "core/device_limits.hpp"
 #include "core/ranges.hpp"
 #include "counters/counter_fields.hpp"
-#include "emit/document/table_view.hpp"
+#include "emit/document/document.hpp"
 #include "emit/export_report.hpp"
 #include "emit/run_report.hpp"
 #include "engine/interrupt.hpp"

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "app/choice/plan_problems.hpp"
-#include "app/choice/problems.hpp"
 #include "app/run/compiling.hpp"
 #include "attention/error_rule.hpp"
 #include "cli/subcommands.hpp"
@@ -204,7 +203,9 @@ ExitCode exit_code_of(const std::vector<CheckedInput>& rows, bool complete) {
   if (!complete) {
     return ExitCode::interrupted;
   }
-  return std::ranges::all_of(rows, is_right) ? ExitCode::ok : ExitCode::failed_outcomes;
+  return std::ranges::all_of(rows, [](const CheckedInput& row) { return is_right(row); })
+             ? ExitCode::ok
+             : ExitCode::failed_outcomes;
 }
 
 /// Requires a GPU for sanitizers and without emulation, because emulation replaces only the

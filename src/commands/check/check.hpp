@@ -8,7 +8,7 @@
 #include "app/run/session.hpp"
 #include "compile/cubin_cache.hpp"
 #include "core/sanitizer.hpp"
-#include "emit/check_report.hpp"
+#include "emit/verification_reports.hpp"
 
 namespace fatune {
 

@@ -5,14 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
-#include "core/ranges.hpp"
 #include "emit/document/document.hpp"
 #include "plan/config_text.hpp"
 #include "plan/text_cursor.hpp"

@@ -15,7 +15,6 @@
 #include "counters/counter_fields.hpp"
 #include "counters/ncu_report.hpp"
 #include "emit/list_reports.hpp"
-#include "emit/profile_report.hpp"
 #include "engine/counting_session.hpp"
 #include "plan/family.hpp"
 
@@ -66,20 +65,6 @@ struct ProfilePlan {
   std::vector<ProfileProblem> problems;
   std::optional<Config> baseline;
 };
-
-/// Plans the configurations of the options, on their problems. For a stored run, plans the first of
-/// each of its rankings instead, on the run's problems that match the options. The baseline is
-/// added to every problem that it fits. Throws Error(usage) if nothing is left.
-[[nodiscard]] ProfilePlan plan_profile(const ProfileOptions& options);
-
-/// Writes scripts (bash, executable) that profile the plan on another machine, such as a cluster's
-/// node: one for Nsight Compute (all its sections, raw and text reports) for each configuration and
-/// problem, one for Nsight Systems for each problem, and one that runs them all. They call fatune
-/// (or what FATUNE names) and say how to submit them. Returns their paths, in that order. Throws
-/// Error(io) if they cannot be written.
-std::vector<std::filesystem::path> write_profile_scripts(const ProfileOptions& options,
-                                                         const ProfilePlan& plan,
-                                                         const std::filesystem::path& folder);
 
 /// A configuration that is ready to be counted.
 struct CountCase {

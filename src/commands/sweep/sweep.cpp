@@ -9,11 +9,9 @@
 #include <fmt/ranges.h>
 
 #include "app/choice/kernel_choice.hpp"
-#include "app/choice/plan_problems.hpp"
 #include "app/fleet/fleet_folder.hpp"
-#include "app/run/run_identity.hpp"
 #include "app/run/session.hpp"
-#include "app/tuned/load_tuned.hpp"
+#include "app/study/study_inputs.hpp"
 #include "cli/subcommands.hpp"
 #include "core/ranges.hpp"
 #include "plan/planner.hpp"

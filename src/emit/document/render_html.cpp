@@ -8,8 +8,7 @@
 #include "core/text_parts.hpp"
 #include "core/visible_text.hpp"
 #include "emit/document/document.hpp"
-#include "emit/document/render.hpp"
-#include "plot/svg.hpp"
+#include "plot/plot.hpp"
 
 namespace fatune {
 namespace {
@@ -226,11 +225,9 @@ std::string policy_element(std::string_view style, std::string_view script) {
 }
 
 std::string html_warnings(const PageHead& head) {
-  std::string html;
-  for (const std::string& warning : head.warnings) {
-    html += "<p class=\"warning\">" + markup(warning) + "</p>\n";
-  }
-  return html;
+  return joined(head.warnings, "", [&](const std::string& warning) {
+    return "<p class=\"warning\">" + markup(warning) + "</p>\n";
+  });
 }
 
 }  // namespace

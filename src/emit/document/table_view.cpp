@@ -1,4 +1,4 @@
-#include "emit/document/table_view.hpp"
+#include "emit/document/document.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,6 @@
 #include <set>
 #include <span>
 #include <utility>
-#include <variant>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -303,11 +301,8 @@ Json json_record(const Table& records, const std::vector<FieldValue>& row) {
 }
 
 std::string json_lines(const Table& records) {
-  std::string text;
-  for (const auto& row : records.rows) {
-    text += json_line(json_record(records, row));
-  }
-  return text;
+  return joined(records.rows, "",
+                [&](const auto& row) { return json_line(json_record(records, row)); });
 }
 
 }  // namespace fatune

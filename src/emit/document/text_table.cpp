@@ -138,11 +138,9 @@ std::vector<std::string> headings_of(const TextTable& table) {
 }
 
 std::string markdown_line(const std::vector<std::string>& cells) {
-  std::string line = "|";
-  for (const std::string& cell : cells) {
-    line += " " + markdown(cell) + " |";
-  }
-  return line + "\n";
+  return "|" +
+         joined(cells, "", [&](const std::string& cell) { return " " + markdown(cell) + " |"; }) +
+         "\n";
 }
 
 std::string csv_cell(const std::string& text) {
@@ -251,11 +249,8 @@ std::string draw_markdown(const TextTable& table) {
 }
 
 std::string draw_csv(const TextTable& table) {
-  std::string text = csv_line(headings_of(table));
-  for (const auto& row : table.rows) {
-    text += csv_line(row);
-  }
-  return text;
+  return csv_line(headings_of(table)) +
+         joined(table.rows, "", [&](const auto& row) { return csv_line(row); });
 }
 
 std::optional<SharedParts> share_parts(const std::vector<std::string>& texts) {

@@ -9,11 +9,9 @@
 
 #include "core/ranges.hpp"
 #include "core/text_parts.hpp"
-#include "emit/failure_groups.hpp"
+#include "emit/comparisons.hpp"
 #include "emit/plots/plots.hpp"
-#include "emit/result_columns.hpp"
-#include "emit/result_fields.hpp"
-#include "emit/winners_table.hpp"
+#include "emit/run_report.hpp"
 
 namespace fatune {
 namespace {

@@ -5,9 +5,10 @@
 
 #include "attention/flop.hpp"
 #include "core/device_limits.hpp"
+#include "core/ranges.hpp"
 #include "core/text_parts.hpp"
+#include "emit/comparisons.hpp"
 #include "emit/plots/plots.hpp"
-#include "emit/winners_table.hpp"
 
 namespace fatune {
 namespace {
@@ -256,7 +257,7 @@ void add_peers(XyPlot& plot, const PeerProblem& timed) {
 std::vector<std::string> devices_of(const std::vector<PeerStudy>& studies) {
   std::vector<std::string> devices;
   for (const PeerStudy& study : studies) {
-    if (std::ranges::find(devices, study.device) == devices.end()) {
+    if (!is_among(study.device, devices)) {
       devices.push_back(study.device);
     }
   }

@@ -11,13 +11,12 @@
 #include "core/error.hpp"
 #include "data/file_tree.hpp"
 #include "data/json_file.hpp"
-#include "emit/cases_report.hpp"
-#include "emit/document/render.hpp"
-#include "emit/emulate_report.hpp"
+#include "emit/document/document.hpp"
 #include "emit/list_reports.hpp"
 #include "emit/plan_report.hpp"
 #include "emit/run_report.hpp"
 #include "emit/sass_reports.hpp"
+#include "emit/verification_reports.hpp"
 #include "unit/emit/report_samples.hpp"
 
 namespace fatune {

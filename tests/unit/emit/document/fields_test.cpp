@@ -5,7 +5,7 @@
 #include <string>
 
 #include "emit/document/table.hpp"
-#include "emit/result_fields.hpp"
+#include "emit/run_report.hpp"
 
 namespace fatune {
 namespace {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "core/sha256.hpp"
-#include "emit/document/render.hpp"
+#include "emit/document/document.hpp"
 
 namespace fatune {
 namespace {

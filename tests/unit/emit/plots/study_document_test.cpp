@@ -1,10 +1,9 @@
-#include "emit/plots/study_document.hpp"
+#include "emit/plots/plots.hpp"
 
 #include <algorithm>
 
 #include <gmock/gmock.h>
 
-#include "emit/plots/plots.hpp"
 #include "unit/emit/report_samples.hpp"
 
 namespace fatune {

@@ -1,15 +1,20 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "emit/document/document.hpp"
 #include "emit/document/table.hpp"
-#include "emit/result_fields.hpp"
+#include "emit/run_report.hpp"
 #include "report/report.hpp"
-#include "study/others.hpp"
+#include "report/verdict.hpp"
+#include "study/comparison.hpp"
+#include "study/study_rows.hpp"
 
 // The result of a run: the winner of each problem, and how sure that is.
 namespace fatune {
@@ -73,5 +78,52 @@ struct Roof {
 /// A line about the winners that fatune ships, on those of the study's problems that the run has;
 /// empty if there are none.
 [[nodiscard]] std::string shipped_beside_peers(const RunReport& run, const PeerStudy& study);
+
+// The only form in which verdicts are printed, whichever command gives them (docs/verdicts.md).
+
+/// "2 slower, 40 equal": the verdicts that occur, with their counts.
+[[nodiscard]] std::string counts_text(std::span<const RivalCheck> checks);
+/// "b16 s4096 h16 d128 FP16", and the number of a repetition after the first.
+[[nodiscard]] std::string describe_run(const Problem& problem, int run);
+
+/// The columns of a table of checks.
+[[nodiscard]] Fields<RivalCheck> rival_check_fields();
+/// What every JSON object with checks says of them all: "worse" and "counts".
+[[nodiscard]] Json verdict_summary_json(const std::vector<RivalCheck>& checks);
+
+/// Names and values of what holds for all checks, as the devices and the tolerance.
+using JunitProperties = std::vector<std::pair<std::string, std::string>>;
+
+/// JUnit XML for the test reporters of CI systems: a test suite for each problem, a test case for
+/// each check. A test case fails if is_worse(), and is skipped if the verdict is undecided, gone or
+/// failing. `name`: the command.
+[[nodiscard]] std::string verdicts_junit(const std::string& name, const JunitProperties& properties,
+                                         const std::vector<RivalCheck>& checks);
+
+/// JUnit XML of the verdicts on winners. Precondition: the report has a gate.
+[[nodiscard]] std::string gate_junit(const RunReport& report);
+
+/// A run, an earlier one, and how they differ.
+struct CompareReport {
+  ComparedRun old_run;
+  ComparedRun new_run;
+  RunComparison comparison;
+  std::size_t most_rows = 0;  ///< limit of configurations shown to people; 0: all
+};
+
+/// JSON: configs/schema/compare.schema.json.
+[[nodiscard]] Document compare_document(const CompareReport& report);
+
+struct RunRow {
+  std::string_view side;  ///< "OLD", "NEW"
+  const ComparedRun* run;
+};
+
+[[nodiscard]] Fields<ComparedProblem> compared_problem_fields();
+[[nodiscard]] Fields<RunRow> compared_run_fields();
+
+/// JUnit XML of the comparison: verdicts_junit(). A problem that NEW lacks is a suite with one
+/// skipped test case.
+[[nodiscard]] std::string compare_junit(const CompareReport& report);
 
 }  // namespace fatune

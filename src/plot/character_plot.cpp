@@ -1,20 +1,135 @@
+#include "plot/character_plot.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "core/ranges.hpp"
 #include "core/text_fit.hpp"
+#include "core/text_parts.hpp"
 #include "core/visible_text.hpp"
-#include "plot/character_plot.hpp"
-#include "plot/palette.hpp"
 #include "plot/scale.hpp"
 
 namespace fatune {
 namespace {
+
+constexpr double kDotsAcross = 2.0;
+constexpr double kDotsDown = 4.0;
+
+/// The bit of each dot in U+2800 to U+28FF, by row and column of the dot.
+constexpr std::array<std::array<std::uint8_t, 2>, 4> kDotBits{
+    {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}};
+
+std::string braille(std::uint8_t dots) {
+  return {'\xE2', static_cast<char>(0xA0U | dots >> 6U), static_cast<char>(0x80U | (dots & 0x3FU))};
+}
+
+/// A place on a canvas, in columns and rows from its upper left corner; finite.
+struct CanvasPlace {
+  double column = 0.0;
+  double row = 0.0;
+};
+
+/// Cells that hold one character, or half of a wide one. Cells without a character show their
+/// braille dots. Anything outside the canvas is ignored.
+class CharacterCanvas {
+ public:
+  CharacterCanvas(std::size_t columns, std::size_t rows)
+      : columns_(columns), rows_(rows), cells_(columns * rows) {}
+
+  /// `character` takes one column.
+  void put(std::size_t column, std::size_t row, std::string_view character) {
+    if (column < columns_ && row < rows_) {
+      cells_[row * columns_ + column].character = character;
+    }
+  }
+  /// Writes the text's characters into consecutive cells of a row.
+  void write(std::size_t column, std::size_t row, std::string_view text) {
+    while (!text.empty()) {
+      std::string_view character = first_columns(text, 1);
+      if (character.empty()) {
+        character = first_columns(text, 2);
+      }
+      put(column++, row, character);
+      if (width_of(character) > 1) {
+        put(column++, row, "");
+      }
+      text.remove_prefix(character.size());
+    }
+  }
+  /// Sets the dot at `place`. Each cell has 2 by 4 dots.
+  void dot(const CanvasPlace& place) {
+    const double x = std::floor(place.column * kDotsAcross);
+    const double y = std::floor(place.row * kDotsDown);
+    if (x < 0.0 || y < 0.0 || x >= kDotsAcross * static_cast<double>(columns_) ||
+        y >= kDotsDown * static_cast<double>(rows_)) {
+      return;
+    }
+    const auto across = static_cast<std::size_t>(x);
+    const auto down = static_cast<std::size_t>(y);
+    Cell& cell = cells_[down / 4 * columns_ + across / 2];
+    cell.dots = static_cast<std::uint8_t>(cell.dots | kDotBits.at(down % 4).at(across % 2));
+  }
+  void line(const CanvasPlace& from, const CanvasPlace& to, bool dashed = false) {
+    constexpr std::size_t kDash = 3;  // length in dots
+    const double length = std::max(std::abs(to.column - from.column) * kDotsAcross,
+                                   std::abs(to.row - from.row) * kDotsDown);
+    const auto steps = static_cast<std::size_t>(std::ceil(length));
+    for (std::size_t i = 0; i <= steps; ++i) {
+      const double part = steps == 0 ? 0.0 : static_cast<double>(i) / static_cast<double>(steps);
+      if (!dashed || i / kDash % 2 == 0) {
+        dot({from.column + (to.column - from.column) * part,
+             from.row + (to.row - from.row) * part});
+      }
+    }
+  }
+
+  [[nodiscard]] std::size_t columns() const { return columns_; }
+  [[nodiscard]] std::size_t rows() const { return rows_; }
+  /// One line for each row, without trailing blanks.
+  [[nodiscard]] std::string text() const {
+    std::string text;
+    for (std::size_t row = 0; row < rows_; ++row) {
+      std::string line;
+      for (std::size_t column = 0; column < columns_; ++column) {
+        line += shown(cells_[row * columns_ + column]);
+      }
+      text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    }
+    return text;
+  }
+
+ private:
+  struct Cell {
+    std::optional<std::string> character;  ///< empty: the right half of a wide character
+    std::uint8_t dots = 0;
+  };
+  [[nodiscard]] static std::string shown(const Cell& cell) {
+    if (cell.character) {
+      return *cell.character;
+    }
+    return cell.dots == 0 ? " " : braille(cell.dots);
+  }
+
+  std::size_t columns_;
+  std::size_t rows_;
+  std::vector<Cell> cells_;
+};
+
+/// Wraps text of any bytes into lines. An empty text has no line.
+std::string character_lines(std::string_view text, std::size_t columns) {
+  constexpr std::size_t kMostLines = 10;
+  return joined(wrapped(visible_text(text, columns * kMostLines), columns), "",
+                [&](const std::string& line) { return line.empty() ? "" : line + "\n"; });
+}
 
 constexpr std::string_view kOneSeries = "●";
 constexpr std::string_view kSeveral = "*";
@@ -312,8 +427,6 @@ std::string legend_of_blocks(const HeatMap& plot, const HeatScale& scale, std::s
   return character_lines(range + plot.value_title, columns);
 }
 
-}  // namespace
-
 std::string character_xy(const XyPlot& plot, std::size_t columns) {
   const CharacterFrame frame = character_frame(plot, columns);
   CharacterCanvas canvas(columns, frame.rows + 2);
@@ -355,6 +468,29 @@ std::string character_heat(const HeatMap& plot, std::size_t columns) {
     text += (first == 0 ? "" : "\n") + text_of_part(plot, cells, scale, layout, first);
   }
   return text;
+}
+
+struct DrawCharacters {
+  std::size_t columns = 0;
+  std::string operator()(const XyPlot& plot) const {
+    return plot.boxes.empty() ? character_xy(plot, columns)
+                              : character_lines("boxes are drawn in reports only", columns);
+  }
+  std::string operator()(const HeatMap& plot) const { return character_heat(plot, columns); }
+  std::string operator()(const ParallelPlot&) const {
+    return character_lines("parallel axes are drawn in reports only", columns);
+  }
+};
+
+}  // namespace
+
+std::string character_plot(const Plot& plot, std::size_t columns) {
+  constexpr std::size_t kUsual = 100;
+  constexpr std::size_t kLeast = 40;
+  constexpr std::size_t kMost = 500;
+  const std::size_t width = columns == 0 ? kUsual : std::clamp(columns, kLeast, kMost);
+  const std::string drawing = std::visit(DrawCharacters{width}, plot.drawing);
+  return character_lines(plot.title, width) + (drawing.empty() ? "nothing to show\n" : drawing);
 }
 
 }  // namespace fatune
