@@ -1,17 +1,15 @@
 #include "cli/option_groups.hpp"
 
 #include <algorithm>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/choice/presets.hpp"
-#include "cli/suggestion.hpp"
+#include "app/choice/problems.hpp"
+#include "cli/typed_words.hpp"
 #include "core/environment.hpp"
 #include "core/error.hpp"
+#include "core/ranges.hpp"
 #include "report/verdict.hpp"
 
 namespace fatune {
@@ -21,16 +19,11 @@ constexpr std::int64_t kMostHeads = 65535;
 constexpr std::int64_t kMostJobs = 1024;
 
 OutputFormat parse_format(const std::string& text) {
-  if (text == "json") {
-    return OutputFormat::json;
-  }
-  if (text == "jsonl") {
-    return OutputFormat::json_lines;
-  }
-  if (text == "csv") {
-    return OutputFormat::csv;
-  }
-  return text == "md" ? OutputFormat::markdown : OutputFormat::table;
+  return text == "json"    ? OutputFormat::json
+         : text == "jsonl" ? OutputFormat::json_lines
+         : text == "csv"   ? OutputFormat::csv
+         : text == "md"    ? OutputFormat::markdown
+                           : OutputFormat::table;
 }
 
 constexpr std::int64_t kMostDevice = 1023;
@@ -46,11 +39,9 @@ std::string check_name(const std::string& text, const std::string& option) {
 }
 
 std::vector<std::string> parse_names(const std::string& text) {
-  std::vector<std::string> names;
-  for (const std::string_view part : split_at_commas(text)) {
-    names.push_back(check_name(std::string(part), "--columns"));
-  }
-  return names;
+  return mapped(split_at_commas(text), [&](const std::string_view part) {
+    return check_name(std::string(part), "--columns");
+  });
 }
 
 void read_device(const std::string& text, TargetOptions& target) {
@@ -146,7 +137,7 @@ void add_binding_options(CLI::App& app, ProblemOptions& problems) {
   const OptionScope scope(app, option_group::kProblem);
   add_text_option(app, "--dhead", "LIST", "head dimensions (default: those of the configurations)",
                   [&](const std::string& text) {
-                    problems.d_heads = parse_positive_list(text, "--dhead", kMostHeadDim);
+                    problems.d_heads = parse_integer_list(text, "--dhead", 1, kMostHeadDim);
                   });
   add_value(app, "--dtype", "fp16|bf16,...", "element types (default: those of the configurations)",
             problems.dtypes, parse_dtype_list);
@@ -197,7 +188,7 @@ void add_problem_options(CLI::App& app, ProblemOptions& problems,
   add_preset_option(app, problems);
   add_text_option(app, "--seq", "LIST", "sequence lengths (default: " + default_seq_lens + ")",
                   [&](const std::string& text) {
-                    problems.seq_lens = parse_positive_list(text, "--seq", kMostSeqLen);
+                    problems.seq_lens = parse_integer_list(text, "--seq", 1, kMostSeqLen);
                   });
   add_binding_options(app, problems);
   add_causal_options(app, problems);
@@ -315,15 +306,6 @@ void add_file_options(CLI::App& app, MeasureOptions& options) {
                   [&](const std::string& text) { read_best(text, options); });
 }
 
-void add_result_options(CLI::App& app, MeasureOptions& options) {
-  const OptionScope scope(app, option_group::kOutput);
-  add_file_options(app, options);
-  add_value(app, "--baseline", "CONFIG", "configuration that counts as 100 % (default: the best)",
-            options.baseline);
-  app.add_flag("--strict", options.strict,
-               "exit with 6 if a configuration was wrong, crashed or did not compile");
-}
-
 void add_output_options(CLI::App& app, OutputOptions& output) {
   const OptionScope scope(app, option_group::kOutput);
   app.add_option_function<std::string>(
@@ -385,7 +367,12 @@ void add_measure_options(CLI::App& app, MeasureOptions& options, SpaceOption spa
   add_emulate_option(app, options.emulate);
   add_policy_options(app, options, strategy);
   add_store_options(app, options.store);
-  add_result_options(app, options);
+  const OptionScope scope(app, option_group::kOutput);
+  add_file_options(app, options);
+  add_value(app, "--baseline", "CONFIG", "configuration that counts as 100 % (default: the best)",
+            options.baseline);
+  app.add_flag("--strict", options.strict,
+               "exit with 6 if a configuration was wrong, crashed or did not compile");
   add_output_options(app, options.output);
   add_top_option(app, options.output);
 }

@@ -2,76 +2,134 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <filesystem>
 #include <set>
 #include <span>
-#include <string>
+#include <stdexcept>
 #include <string_view>
 #include <vector>
 
-#include "cli/value_words.hpp"
+#include "app/choice/problems.hpp"
+#include "attention/input_kind.hpp"
+#include "core/ranges.hpp"
+#include "core/sanitizer.hpp"
 #include "core/text_parts.hpp"
-#include "manual/command_page.hpp"
+#include "data/file_tree.hpp"
+#include "report/emulation.hpp"
+#include "tuned/tuned_file.hpp"
 
 namespace fatune {
 namespace {
 
-struct CommonOptions {
-  std::string_view command;
-  std::string_view names;
+std::vector<std::string> stems(const std::string& prefix) {
+  return mapped(FileTree().list(prefix), [](const std::string& path) {
+    return std::filesystem::path(path).stem().string();
+  });
+}
+
+/// Kernel families, sorted.
+std::vector<std::string> known_families() {
+  std::vector<std::string> names;
+  for (const std::string& path : FileTree().list("kernels/")) {
+    if (const std::filesystem::path file(path); file.filename() == "family.json") {
+      names.push_back(file.parent_path().filename().string());
+    }
+  }
+  return names;
+}
+
+using Words = std::vector<std::string>;
+
+constexpr const char* kAll = "all";
+
+Words emulation_checks() {
+  Words words = all_emulation_checks();
+  words.emplace_back(kAll);
+  return words;
+}
+
+Words sanitizer_tools() {
+  Words words = mapped(parse_sanitizer_tools(kAll),
+                       [](SanitizerTool tool) { return std::string(enum_name(tool)); });
+  words.emplace_back(kAll);
+  return words;
+}
+
+Words input_kinds() {
+  return mapped(kInputKindTexts, [](const InputKindText& kind) { return std::string(kind.name); });
+}
+
+/// A kind of value, by its name in the help. Lists of files are sorted.
+struct ValueKind {
+  std::string_view name;
+  Words (*words)() = [] { return Words(); };
+  bool files = false;
+  bool folders = false;
 };
 
+/// The only list of the kinds, with that of those of which no word is known.
+constexpr std::array kValueKinds{
+    ValueKind{.name = "FILE", .files = true},
+    ValueKind{.name = "DIR", .folders = true},
+    ValueKind{"ARCH", [] { return stems("configs/devices/"); }},
+    ValueKind{"CASES", [] { return stems("configs/cases/"); }},
+    ValueKind{"CHECK", emulation_checks},
+    ValueKind{"FAMILY", known_families},
+    ValueKind{"GPU", [] { return stems(kShippedWinners); }},
+    ValueKind{"KIND", input_kinds},
+    ValueKind{"PRESET", [] { return mapped(load_presets(), &ProblemPreset::name); }},
+    ValueKind{"SPACE", [] { return stems("configs/spaces/"); }},
+    ValueKind{"TOOL", sanitizer_tools}};
+constexpr std::string_view kKindsWithoutWords[]{
+    "ADDRESS", "CONFIG",      "EXPRESSION", "FILE:LINE", "I/N",    "ID",
+    "KEY",     "LINE",        "LIST",       "REV",       "METRIC", "N",
+    "NAME",    "NAME[:desc]", "PERCENT",    "SECONDS",   "TEXT"};
+
+void add_kind(std::string_view name, ValueWords& value) {
+  const auto kind = std::ranges::find(kValueKinds, name, &ValueKind::name);
+  if (kind == kValueKinds.end()) {
+    if (is_among(name, kKindsWithoutWords)) {
+      return;
+    }
+    throw std::logic_error("the help mentions a '" + std::string(name) +
+                           "', which cli/read_pages.cpp does not know");
+  }
+  const Words words = kind->words();
+  value.words.insert(value.words.end(), words.begin(), words.end());
+  value.files = value.files || kind->files;
+  value.folders = value.folders || kind->folders;
+}
+
 /// A command with many options has at most ten of these.
-constexpr std::array kCommonOptions{
-    CommonOptions{"sweep",
-                  "--preset --seq --dhead --dtype --causal --space --device --search --out "
-                  "--format"},
-    CommonOptions{"run",
-                  "--config --preset --seq --causal --batch --heads --runs --device --out "
-                  "--format"},
-    CommonOptions{"verify-winner", "--tolerance --budget --family --device --best --db --format"},
-    CommonOptions{"cases",
-                  "--preset --seq --dhead --dtype --causal --heads --device --budget --format"},
-    CommonOptions{"check",
-                  "--config --space --small --seq --causal --seeds --diff --sanitizer --device "
-                  "--format"},
-    CommonOptions{"debug",
-                  "--config --init --seq --seq-blocks --causal --out --kernel-dir --device "
-                  "--format"},
-    CommonOptions{"emulate",
-                  "--config --space --seq --causal --schedules --check --profile --strict --arch "
-                  "--format"},
-    CommonOptions{"list",
-                  "--space --family --kernel-dir --seq --dhead --arch --pruned --presets --filter "
-                  "--format"},
-    CommonOptions{"compile",
-                  "--config --space --family --kernel-dir --seq --arch --out --ptx --strict "
-                  "--format"},
-    CommonOptions{"sass",
-                  "--config --run --rank --cubin --arch --seq --opcodes --kernel-dir --format"},
-    CommonOptions{"sass diff", "--opcodes --listing --arch --seq --causal --kernel-dir --format"},
-    CommonOptions{"sass cfg", "--config --run --rank --cubin --arch --seq --format"},
-    CommonOptions{"sass clean", "--config --run --rank --cubin --arch --seq"},
-    CommonOptions{"sass map",
-                  "--config --run --rank --arch --source --ptx --sass --annotate --depth "
-                  "--format"},
-    CommonOptions{"sass why", "--run --space --family --arch --seq --top --format"},
-    CommonOptions{"profile",
-                  "--config --space --run --top --seq --metrics --backend --out --device "
-                  "--format"},
-    CommonOptions{"export", "--best --run --to --out --cover --family --format"},
-    CommonOptions{"import", "--from --seq --dhead --dtype --arch --gpu --db --format"},
-    CommonOptions{"evaluate",
-                  "--family --kernel-dir --preset --seq --dhead --dtype --causal --device"},
-    CommonOptions{"predict",
-                  "--preset --seq --dhead --dtype --causal --batch --heads --gpu --arch --format"},
-};
+constexpr std::string_view kCommonOptions = R"(
+sweep: --preset --seq --dhead --dtype --causal --space --device --search --out --format
+run: --config --preset --seq --causal --batch --heads --runs --device --out --format
+verify-winner: --tolerance --budget --family --device --best --db --format
+cases: --preset --seq --dhead --dtype --causal --heads --device --budget --format
+check: --config --space --small --seq --causal --seeds --diff --sanitizer --device --format
+debug: --config --init --seq --seq-blocks --causal --out --kernel-dir --device --format
+emulate: --config --space --seq --causal --schedules --check --profile --strict --arch --format
+list: --space --family --kernel-dir --seq --dhead --arch --pruned --presets --filter --format
+compile: --config --space --family --kernel-dir --seq --arch --out --ptx --strict --format
+sass: --config --run --rank --cubin --arch --seq --opcodes --kernel-dir --format
+sass diff: --opcodes --listing --arch --seq --causal --kernel-dir --format
+sass cfg: --config --run --rank --cubin --arch --seq --format
+sass clean: --config --run --rank --cubin --arch --seq
+sass map: --config --run --rank --arch --source --ptx --sass --annotate --depth --format
+sass why: --run --space --family --arch --seq --top --format
+profile: --config --space --run --top --seq --metrics --backend --out --device --format
+export: --best --run --to --out --cover --family --format
+import: --from --seq --dhead --dtype --arch --gpu --db --format
+evaluate: --family --kernel-dir --preset --seq --dhead --dtype --causal --device
+predict: --preset --seq --dhead --dtype --causal --batch --heads --gpu --arch --format
+)";
 
 /// The options that the help of a command describes first, in that order. `command`: its words
 /// behind the program's name, "sass map". Empty for a command with few options.
 std::vector<std::string> common_option_names(const std::string& command) {
-  const auto* const row = std::ranges::find(kCommonOptions, command, &CommonOptions::command);
+  std::string_view rest = between(kCommonOptions, "\n" + command + ": ", "\n");
   std::vector<std::string> names;
-  std::string_view rest = row == kCommonOptions.end() ? "" : row->names;
   while (!rest.empty()) {
     names.emplace_back(take_until(rest, ' '));
   }
@@ -81,10 +139,8 @@ std::vector<std::string> common_option_names(const std::string& command) {
 bool is_repeatable(const CLI::Option& option) { return option.get_items_expected_max() > 1; }
 
 std::vector<std::string> typed_names(const CLI::Option& option) {
-  std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) {
-    names.push_back("-" + name);
-  }
+  std::vector<std::string> names =
+      mapped(option.get_snames(), [&](const std::string& name) { return "-" + name; });
   for (const std::string& name : option.get_lnames()) {
     names.push_back("--" + name);
   }
@@ -152,6 +208,24 @@ std::vector<std::string> words_of(const CLI::App& app) {
 }
 
 }  // namespace
+
+ValueWords value_words(std::string type) {
+  constexpr std::string_view kSeveral = ",...";
+  ValueWords value;
+  if (value.several = type.ends_with(kSeveral); value.several) {
+    type.resize(type.size() - kSeveral.size());
+  }
+  std::string_view rest = type;
+  while (!rest.empty()) {
+    const std::string_view part = take_until(rest, '|');
+    if (std::isupper(static_cast<unsigned char>(part.front())) != 0) {
+      add_kind(part, value);
+    } else {
+      value.words.emplace_back(part);
+    }
+  }
+  return value;
+}
 
 CommandPage read_pages(const CLI::App& app) {
   const std::vector<std::string> words = words_of(app);

@@ -3,14 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "app/machine.hpp"
 #include "app/run/compiling.hpp"
-#include "app/scratch_folder.hpp"
 #include "cli/subcommands.hpp"
 #include "compile/cache_entry.hpp"
 #include "compile/cubin_cache.hpp"
 #include "data/file_tree.hpp"
+#include "emit/files.hpp"
 #include "emit/list_reports.hpp"
-#include "emit/output_file.hpp"
 #include "store/database.hpp"
 
 namespace fatune {

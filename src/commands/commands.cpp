@@ -35,7 +35,7 @@ namespace fatune {
   X(worker)
 // clang-format on
 
-// Each is in its own file, or the file of that name in its own folder.
+// Each is in the file of its name, in its own folder, or in the file of a related command.
 #define FATUNE_DECLARE(name) void add_##name##_command(const Subcommands& all);
 FATUNE_SUBCOMMANDS(FATUNE_DECLARE)
 #undef FATUNE_DECLARE

@@ -2,8 +2,8 @@
 
 #include "app/study/study_inputs.hpp"
 #include "cli/subcommands.hpp"
-#include "emit/compare_report.hpp"
-#include "emit/output_file.hpp"
+#include "emit/comparisons.hpp"
+#include "emit/files.hpp"
 
 namespace fatune {
 namespace {

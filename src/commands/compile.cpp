@@ -2,16 +2,16 @@
 #include <cctype>
 #include <chrono>
 
+#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
-#include "app/choice/target.hpp"
 #include "app/console/progress.hpp"
 #include "app/run/compiling.hpp"
 #include "cli/subcommands.hpp"
 #include "compile/compile_each.hpp"
 #include "core/kernel_code.hpp"
 #include "core/ranges.hpp"
-#include "emit/compile_report.hpp"
-#include "emit/output_file.hpp"
+#include "emit/files.hpp"
+#include "emit/plan_report.hpp"
 #include "engine/interrupt.hpp"
 #include "engine/results.hpp"
 #include "plan/family.hpp"

@@ -4,14 +4,15 @@
 #include <fmt/format.h>
 
 #include "app/choice/kernel_choice.hpp"
-#include "app/counter_access.hpp"
+#include "app/machine.hpp"
 #include "app/run/compiling.hpp"
 #include "cli/subcommands.hpp"
 #include "compile/compiler.hpp"
 #include "core/ranges.hpp"
-#include "emit/doctor_report.hpp"
+#include "emit/list_reports.hpp"
 #include "gpu/devices.hpp"
 #include "gpu/driver.hpp"
+#include "gpu/driver_release.hpp"
 #include "gpu/nvml.hpp"
 #include "gpu/nvrtc.hpp"
 #include "plan/space.hpp"
@@ -239,6 +240,40 @@ ExitCode doctor(const DoctorOptions& options) {
   return broken ? ExitCode::internal : ExitCode::ok;
 }
 
+struct DevicesOptions {
+  OutputOptions output;
+};
+
+ListedDevice listed(const gpu::Device& device) {
+  std::string why = device.unusable_because;
+  if (!device.usable() && !device.remedy.empty()) {
+    why += " (" + device.remedy + ")";
+  }
+  return {device.ordinal, device.limits, std::move(why)};
+}
+
+DeviceReport make_report() {
+  const gpu::DriverStatus& driver = gpu::probe_driver();
+  DeviceReport report;
+  if (!driver.usable()) {
+    report.driver = driver.problem;
+    report.remedy = driver.remedy;
+    return report;
+  }
+  const std::string& release = gpu::driver_release();
+  report.driver = (release.empty() ? "" : release + ", ") + "CUDA " + driver.version_text();
+  for (const gpu::Device& device : gpu::list_devices()) {
+    report.devices.push_back(listed(device));
+  }
+  return report;
+}
+
+/// Prints the GPUs of this machine.
+ExitCode devices(const DevicesOptions& options) {
+  print_document(device_document(make_report()), options.output);
+  return ExitCode::ok;
+}
+
 }  // namespace
 
 void add_doctor_command(const Subcommands& all) {
@@ -250,6 +285,15 @@ void add_doctor_command(const Subcommands& all) {
 Examples:
   fatune doctor
   fatune doctor --format json)");
+}
+
+void add_devices_command(const Subcommands& all) {
+  const auto [sub, options] = add_subcommand(
+      all, "devices", "Show the GPUs, their limits, and why one is unusable", devices);
+  add_output_options(sub, options.output);
+  sub.footer(R"(Examples:
+  fatune devices
+  fatune devices --format json)");
 }
 
 }  // namespace fatune

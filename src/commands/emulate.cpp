@@ -5,9 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "app/choice/default_problems.hpp"
+#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
-#include "app/choice/target.hpp"
 #include "app/console/progress.hpp"
 #include "app/run/compiling.hpp"
 #include "cli/subcommands.hpp"
@@ -17,7 +16,7 @@
 #include "core/device_limits.hpp"
 #include "core/ranges.hpp"
 #include "core/task_pool.hpp"
-#include "emit/emulate_report.hpp"
+#include "emit/verification_reports.hpp"
 #include "emulation/emulate_kernel.hpp"
 #include "emulation/emulated_problem.hpp"
 #include "engine/interrupt.hpp"
@@ -229,20 +228,6 @@ constexpr std::int64_t kMostSchedules = 1000;
 // More than one head, so that the row stride differs from the row length.
 constexpr std::int64_t kDefaultHeads = 2;
 
-EmulatedTiming parse_timing(const std::string& text) {
-  if (text == "early") {
-    return EmulatedTiming::early;
-  }
-  if (text == "late") {
-    return EmulatedTiming::late;
-  }
-  if (text == "random") {
-    return EmulatedTiming::random;
-  }
-  throw Error(ExitCode::usage, fmt::format("'{}' is not a timing", text), "--timing",
-              "choose early, late or random");
-}
-
 void add_problem_of_emulate(CLI::App& sub, EmulateOptions& options) {
   const OptionScope scope(sub, option_group::kProblem);
   ProblemOptions& problems = options.problems;
@@ -269,7 +254,15 @@ void add_schedule_options(CLI::App& sub, EmulateOptions& options) {
   add_value(sub, "--timing", "early|late|random",
             "when asynchronous copies happen (default: once late, "
             "then random)",
-            options.timing, parse_timing);
+            options.timing, [](const std::string& text) {
+              constexpr std::array<std::string_view, 3> kTimings{"early", "late", "random"};
+              const auto* const found = std::ranges::find(kTimings, text);
+              if (found == kTimings.end()) {
+                throw Error(ExitCode::usage, fmt::format("'{}' is not a timing", text), "--timing",
+                            "choose early, late or random");
+              }
+              return static_cast<EmulatedTiming>(found - kTimings.begin());
+            });
   add_value(sub, "--check", "CHECK,...",
             "what counts as a mistake besides wrong numbers: mem, init, race, sync, deadlock, "
             "trap, schedules, launches, several, or all (the default)",

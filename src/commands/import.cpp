@@ -2,15 +2,13 @@
 #include <iterator>
 #include <utility>
 
+#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
-#include "app/choice/target.hpp"
 #include "cli/subcommands.hpp"
 #include "core/export_format.hpp"
 #include "data/device_file.hpp"
 #include "data/json_file.hpp"
 #include "emit/list_reports.hpp"
-#include "exchange/foreign_run.hpp"
-#include "exchange/result_settings.hpp"
 #include "exchange/run_parts.hpp"
 #include "exchange/tuning_file.hpp"
 #include "store/open_store.hpp"

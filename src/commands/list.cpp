@@ -1,8 +1,7 @@
 #include <algorithm>
 
+#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
-#include "app/choice/presets.hpp"
-#include "app/choice/target.hpp"
 #include "cli/subcommands.hpp"
 #include "data/device_file.hpp"
 #include "emit/list_reports.hpp"

@@ -5,7 +5,7 @@
 #include "cli/subcommands.hpp"
 #include "core/environment.hpp"
 #include "data/file_tree.hpp"
-#include "emit/output_file.hpp"
+#include "emit/files.hpp"
 #include "plan/expression.hpp"
 
 namespace fatune {

@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
+#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
-#include "app/choice/target.hpp"
-#include "app/tuned/load_tuned.hpp"
+#include "app/study/study_inputs.hpp"
 #include "cli/subcommands.hpp"
 #include "core/ranges.hpp"
 #include "core/text_parts.hpp"
-#include "emit/predict_report.hpp"
+#include "emit/export_report.hpp"
 #include "tuned/tuned_choice.hpp"
 
 namespace fatune {

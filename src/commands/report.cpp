@@ -8,9 +8,9 @@
 #include "core/output_format.hpp"
 #include "core/text_parts.hpp"
 #include "data/file_tree.hpp"
-#include "emit/output_file.hpp"
-#include "emit/plots/study_document.hpp"
-#include "plot/svg.hpp"
+#include "emit/files.hpp"
+#include "emit/plots/plots.hpp"
+#include "plot/plot.hpp"
 
 namespace fatune {
 namespace {

@@ -1,7 +1,7 @@
 #include <map>
 #include <utility>
 
-#include "app/choice/baseline.hpp"
+#include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/run/session.hpp"
 #include "cli/subcommands.hpp"

@@ -5,8 +5,8 @@
 
 namespace fatune {
 
-/// Every way the process can end; kExitCodeTexts says what each means. The numbers are part of the
-/// command line's contract; never renumber.
+/// Every way the process can end; docs/reference.md says what each means. The numbers are part of
+/// the command line's contract; never renumber.
 enum class ExitCode : int {
   ok = 0,
   internal = 1,

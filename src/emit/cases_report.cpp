@@ -1,4 +1,5 @@
-#include "emit/cases_report.hpp"
+#include "core/text_parts.hpp"
+#include "emit/run_report.hpp"
 
 #include <algorithm>
 
@@ -7,7 +8,6 @@
 #include "attention/flop.hpp"
 #include "core/outcome.hpp"
 #include "core/visible_text.hpp"
-#include "emit/coverage.hpp"
 #include "record/record_json.hpp"
 
 namespace fatune {
@@ -26,18 +26,13 @@ auto of_code(const CaseResult& r, const Get& get) {
   return r.best && r.best->facts ? std::optional(get(*r.best)) : std::nullopt;
 }
 
-Fields<CaseResult> problem_columns() {
+Fields<CaseResult> first_columns() {
   return {
       {"variant", "variant", &CaseResult::variant},
       {"problem", "problem", kProgramsOnly,
        [](const CaseResult& r) { return describe(r.problem); }},
       {"seq_len", "N_CTX", [](const CaseResult& r) { return r.problem.seq_len; }},
       {"candidates", "tried", kProgramsOnly, &CaseResult::candidates},
-  };
-}
-
-Fields<CaseResult> figure_columns() {
-  return {
       {"time_ms", "ms", Look{.decimals = 4},
        [](const CaseResult& r) { return r.best ? std::optional(case_us(r) / 1e3) : std::nullopt; }},
       {"tflops", "TFLOPS", Look{.decimals = 1},
@@ -53,16 +48,16 @@ Fields<CaseResult> figure_columns() {
 
 Fields<CaseResult> resource_columns() {
   return {
-      {"registers_per_thread", "regs", Look{.leaves = 3},
+      {"registers_per_thread", "regs",
        [](const CaseResult& r) {
          return of_code(r, [](const Result& e) { return e.facts->registers_per_thread; });
        }},
-      {"smem_bytes", "smem", Look{.leaves = 2},
+      {"smem_bytes", "smem",
        [](const CaseResult& r) {
          return of_code(
              r, [](const Result& e) { return e.dynamic_smem_bytes + e.facts->static_smem_bytes; });
        }},
-      {"blocks_per_sm", "blk/SM", Look{.leaves = 1},
+      {"blocks_per_sm", "blk/SM",
        [](const CaseResult& r) {
          return of_code(r, [](const Result& e) { return e.blocks_per_sm; });
        }},
@@ -127,13 +122,11 @@ Coverage coverage_of(const CasesReport& report) {
 }
 
 std::string best_lines(const CasesReport& report) {
-  std::string text;
-  for (const CaseResult& r : report.results) {
-    text += fmt::format(
+  return joined(report.results, "", [&](const CaseResult& r) {
+    return fmt::format(
         "{} at {}: {}\n", visible_line(r.variant), r.problem.seq_len,
         visible_line(r.best ? r.best->short_form : "no configuration has a time: " + r.detail));
-  }
-  return text;
+  });
 }
 
 Blocks blocks_of(const CasesReport& report) {
@@ -162,7 +155,7 @@ Blocks blocks_of(const CasesReport& report) {
 }  // namespace
 
 Fields<CaseResult> case_fields() {
-  return joined_fields<CaseResult>({problem_columns(), figure_columns(), resource_columns()});
+  return joined_fields<CaseResult>({first_columns(), resource_columns()});
 }
 
 Document cases_document(const CasesReport& report) {

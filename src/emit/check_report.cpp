@@ -1,15 +1,14 @@
-#include "emit/check_report.hpp"
+#include "emit/verification_reports.hpp"
 
 #include <algorithm>
 #include <limits>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "attention/row_pattern.hpp"
-#include "emit/coverage.hpp"
-#include "emit/error_fields.hpp"
+#include "core/ranges.hpp"
+#include "emit/run_report.hpp"
 
 namespace fatune {
 namespace {
@@ -31,11 +30,9 @@ const auto finding = [](const CheckedRow& row) { return row.found.*kMember; };
 std::int64_t heads_of(const CheckedRow& row) { return row.checked->problem.heads; }
 
 std::vector<CheckedRow> rows_of(const CheckedInput& checked, std::size_t most) {
-  std::vector<CheckedRow> rows;
-  for (const RowFinding& found : worst_rows(*checked.rows, most)) {
-    rows.push_back({&checked, found});
-  }
-  return rows;
+  return mapped(worst_rows(*checked.rows, most), [&](const RowFinding& found) {
+    return CheckedRow{&checked, found};
+  });
 }
 
 /// The columns of the tables of the worst rows.
@@ -236,20 +233,18 @@ Blocks blocks_of(const std::vector<CheckedInput>& rows, const Coverage& coverage
 
 Fields<CheckedInput> first_fields() {
   return {
-      {"problem", "problem", Look{.once = true},
-       [](const CheckedInput& r) { return describe(r.problem); }},
-      {"config", "config", Look{.config = true}, &CheckedInput::config},
-      {"seed", "seed", Look{.once = true}, &CheckedInput::seed},
-      {"tool", "tool", Look{.once = true}, or_none<&CheckedInput::tool>},
+      {"problem", "problem", [](const CheckedInput& r) { return describe(r.problem); }},
+      {"config", "config", kWraps, &CheckedInput::config},
+      {"seed", "seed", &CheckedInput::seed},
+      {"tool", "tool", or_none<&CheckedInput::tool>},
       {"verified", "verified", kProgramsOnly, verified},
-      {"outcome", "outcome", Look{.once = true},
-       [](const CheckedInput& r) { return outcome_name(r.outcome); }},
+      {"outcome", "outcome", [](const CheckedInput& r) { return outcome_name(r.outcome); }},
   };
 }
 
 Fields<CheckedInput> last_fields() {
   return {
-      {"mismatched_percent", "%", Look{.decimals = 3, .leaves = 1},
+      {"mismatched_percent", "%", Look{.decimals = 3},
        [](const CheckedInput& r) {
          return r.stats ? std::optional(r.stats->mismatched_percent()) : std::nullopt;
        }},
@@ -267,7 +262,7 @@ bool is_emulated(const CheckedInput& checked) { return checked.tool == kEmulator
 
 Fields<CheckedInput> checked_input_fields() {
   return joined_fields<CheckedInput>(
-      {first_fields(), error_fields<CheckedInput>(6, kEverywhere), last_fields()});
+      {first_fields(), error_fields<CheckedInput>(kEverywhere), last_fields()});
 }
 
 Document check_document(const std::vector<CheckedInput>& rows, const Coverage& coverage,

@@ -1,8 +1,7 @@
-#include "emit/debug_report.hpp"
+#include "emit/verification_reports.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

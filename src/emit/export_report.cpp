@@ -1,10 +1,11 @@
 #include "emit/export_report.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 #include <fmt/format.h>
 
+#include "core/ranges.hpp"
+#include "core/visible_text.hpp"
 #include "record/record_json.hpp"
 #include "tuned/tuned_choice.hpp"
 
@@ -47,19 +48,15 @@ Json json_export_row(const ExportRow& row) {
 }
 
 std::vector<ExportRow> rows_of(const ExportReport& report) {
-  std::vector<ExportRow> rows;
-  for (const LeftOut& left_out : report.left_out) {
-    rows.push_back({report, report.table.problems[left_out.row], left_out});
-  }
-  return rows;
+  return mapped(report.left_out, [&](const LeftOut& left_out) {
+    return ExportRow{report, report.table.problems[left_out.row], left_out};
+  });
 }
 
 std::vector<ExportDefault> defaults_of(const ExportReport& report) {
-  std::vector<ExportDefault> defaults;
-  for (const DefaultConfig& chosen : report.table.defaults) {
-    defaults.push_back({report, chosen});
-  }
-  return defaults;
+  return mapped(report.table.defaults, [&](const DefaultConfig& chosen) {
+    return ExportDefault{report, chosen};
+  });
 }
 
 /// A row for each step that made a choice, and one for all together.
@@ -141,6 +138,116 @@ Blocks blocks_of(const ExportReport& report) {
   return blocks;
 }
 
+const auto chosen_hash = [](const PredictionRow& row) {
+  const TunedChoice& choice = row.prediction.choice;
+  return choice.step == ChoiceStep::refused
+             ? std::nullopt
+             : std::optional(row.report.known.source_hashes.at(choice.config.family));
+};
+
+/// The tuned problem that the choice was taken from; null if there is none.
+const TunedProblem* row_of(const PredictionRow& row) {
+  const auto& index = row.prediction.choice.row;
+  return index ? &row.report.known.table.problems[*index] : nullptr;
+}
+
+std::vector<NeighbourRow> neighbours_of(const PredictionRow& row) {
+  return mapped(row.prediction.neighbours, [&](const Neighbour& neighbour) {
+    return NeighbourRow{row.report.known.table, neighbour};
+  });
+}
+
+const TunedProblem& tuned(const NeighbourRow& row) {
+  return row.table.problems[static_cast<std::size_t>(row.neighbour.near.row)];
+}
+
+Json json_neighbour(const NeighbourRow& row) {
+  Json json = json_object(neighbour_fields(), row);
+  json["problem"] = record_json(tuned(row).problem);
+  return json;
+}
+
+Json json_prediction(const PredictionRow& row) {
+  Json json = json_object(prediction_fields(), row);
+  json["problem"] = record_json(row.prediction.problem);
+  json["neighbours"] = json_list(neighbours_of(row), json_neighbour);
+  return json;
+}
+
+std::vector<PredictionRow> rows_of(const PredictReport& report) {
+  return mapped(report.predictions, [&](const Prediction& prediction) {
+    return PredictionRow{report, prediction};
+  });
+}
+
+/// The tuned GPU in place of a device on which nothing was tuned.
+std::optional<std::string> near_gpu(const PredictReport& report) {
+  const auto& gpus = report.known.table.gpus;
+  if (gpus.contains(model_of(report.device))) {
+    return std::nullopt;
+  }
+  const auto near =
+      nearest_device(mapped(gpus, [](const auto& gpu) { return gpu.second; }), report.device);
+  return near ? std::optional(near->name) : std::nullopt;
+}
+
+Json predict_object(const PredictReport& report) {
+  Json json = json_head("predict");
+  json["device"] = record_json(report.device);
+  json["why_device"] = json_or_null(report.why_device);
+  json["near_gpu"] = json_or_null(near_gpu(report));
+  json["predictions"] = json_list(rows_of(report), json_prediction);
+  return json;
+}
+
+Blocks device_lines(const PredictReport& report) {
+  Blocks blocks{block::Line{"for " + report.device.name +
+                            (report.why_device.empty() ? "" : ": " + report.why_device)}};
+  if (const auto near = near_gpu(report)) {
+    blocks.push_back(block::Line{fmt::format(
+        "nothing was tuned on it; choices are from {}, the nearest GPU of its architecture",
+        *near)});
+  }
+  blocks.push_back(block::Text{"\n"});
+  return blocks;
+}
+
+std::optional<std::string> measuring_command(const PredictionRow& row) {
+  return row.prediction.choice.untuned.empty()
+             ? std::nullopt
+             : std::optional("fatune sweep " + option_text(row.prediction.problem));
+}
+
+/// Says of each problem outside the tuned range why, and how to measure it.
+Blocks untuned_blocks(const PredictReport& report) {
+  Blocks blocks;
+  for (const PredictionRow& row : rows_of(report)) {
+    if (const auto command = measuring_command(row)) {
+      append(blocks,
+             {block::Text{"\n"},
+              block::Warning{describe(row.prediction.problem) + ": no tuned problem is like it"},
+              block::Verbatim{fmt::format("  {}\n  the configuration may be far from the fastest; "
+                                          "to measure:\n  {}\n",
+                                          visible_line(row.prediction.choice.untuned), *command)}});
+    }
+  }
+  return blocks;
+}
+
+Blocks blocks_of(const PredictReport& report) {
+  Blocks blocks = device_lines(report);
+  blocks.push_back(block::Rows{table_of(prediction_fields(), rows_of(report))});
+  append(blocks, untuned_blocks(report));
+  for (const PredictionRow& row : rows_of(report)) {
+    if (!row.prediction.neighbours.empty()) {
+      append(blocks,
+             {block::Text{"\n"}, block::Heading{"tuned beside " + describe(row.prediction.problem)},
+              block::Rows{table_of(neighbour_fields(), neighbours_of(row))}});
+    }
+  }
+  return blocks;
+}
+
 }  // namespace
 
 Fields<TunedOrigin> tuned_origin_fields() {
@@ -171,19 +278,16 @@ Fields<TunedTime> tuned_time_fields() {
 Fields<ExportRow> export_row_fields() {
   using R = ExportRow;
   return {
-      {"problem", "problem", Look{.least = 14},
-       [](const R& r) { return describe(r.tuned.problem); }},
-      {"gpu", "gpu", Look{.leaves = 3, .once = true}, [](const R& r) { return r.tuned.gpu.name; }},
+      {"problem", "problem", kWraps, [](const R& r) { return describe(r.tuned.problem); }},
+      {"gpu", "gpu", [](const R& r) { return r.tuned.gpu.name; }},
       {"arch", "arch", kProgramsOnly, [](const R& r) { return arch_name(r.tuned.gpu.arch); }},
       {"sm_count", "SMs", kProgramsOnly, [](const R& r) { return r.tuned.gpu.sm_count; }},
-      {"config", "config", Look{.least = 24, .config = true},
-       [](const R& r) { return winner_of(r).short_form; }},
+      {"config", "config", kWraps, [](const R& r) { return winner_of(r).short_form; }},
       {"family", "family", kProgramsOnly, [](const R& r) { return winner_of(r).config.family; }},
       {"source_hash", "source", kProgramsOnly,
        [](const R& r) { return hash_of(r.report, winner_of(r).config); }},
-      {"time_us", "us", Look{.decimals = 1, .leaves = 4},
-       [](const R& r) { return winner_of(r).time_us; }},
-      {"regret_percent", "regret %", Look{.decimals = 2, .leaves = 5},
+      {"time_us", "us", Look{.decimals = 1}, [](const R& r) { return winner_of(r).time_us; }},
+      {"regret_percent", "regret %", Look{.decimals = 2},
        [](const R& r) { return winner_of(r).regret_percent; }},
       {"tie_group", "tie", kProgramsOnly, [](const R& r) { return winner_of(r).tie_group; }},
       {"verified", "verified", kProgramsOnly,
@@ -191,9 +295,9 @@ Fields<ExportRow> export_row_fields() {
       {"sources_recorded", "sources", kProgramsOnly,
        [](const R& r) { return winner_of(r).sources_recorded; }},
       {"origin", "origin", kProgramsOnly, [](const R& r) { return r.tuned.origin; }},
-      {"left_out_step", "without it", Look{.leaves = 2},
+      {"left_out_step", "without it",
        [](const R& r) { return choice_step_name(r.left_out.choice.step); }},
-      {"left_out_config", "chosen", Look{.leaves = 1, .least = 24, .config = true},
+      {"left_out_config", "chosen", kWraps,
        [](const R& r) { return text_or_none(r.left_out.choice.short_form); }},
       {"left_out_regret_percent", "its regret %", Look{.decimals = 2}, left_out_regret},
   };
@@ -239,9 +343,9 @@ Fields<StepRegrets> step_regret_fields() {
 Fields<SkippedResult> skipped_result_fields() {
   using S = SkippedResult;
   return {
-      {"origin", "origin", Look{.once = true}, &S::origin},
+      {"origin", "origin", &S::origin},
       {"problem", "problem", &S::problem},
-      {"config", "config", Look{.least = 24, .config = true}, or_none<&S::config>},
+      {"config", "config", kWraps, or_none<&S::config>},
       {"reason", "reason", kWraps, &S::reason},
   };
 }
@@ -249,8 +353,8 @@ Fields<SkippedResult> skipped_result_fields() {
 Fields<CoveringConfig> covering_config_fields() {
   using C = CoveringConfig;
   return {
-      {"config", "config", Look{.least = 24, .config = true}, &C::short_form},
-      {"family", "family", Look{.leaves = 1}, [](const C& c) { return c.config.family; }},
+      {"config", "config", kWraps, &C::short_form},
+      {"family", "family", [](const C& c) { return c.config.family; }},
       {"problems", "problems", &C::problems},
       {"mean_regret_percent", "mean %", Look{.decimals = 2}, &C::mean_regret_percent},
       {"worst_regret_percent", "worst %", Look{.decimals = 2}, &C::worst_regret_percent},
@@ -277,6 +381,61 @@ Document cover_document(const Cover& cover) {
   return {[&] { return cover_blocks(cover); },
           [&] { return table_of(covering_config_fields(), cover.configs); },
           [&] { return json_cover(cover); }};
+}
+
+Fields<PredictionRow> prediction_fields() {
+  using P = PredictionRow;
+  return {
+      {"problem", "problem", kWraps, [](const P& p) { return describe(p.prediction.problem); }},
+      {"step", "chosen by", [](const P& p) { return choice_step_name(p.prediction.choice.step); }},
+      {"config", "config", kWraps,
+       [](const P& p) { return text_or_none(p.prediction.choice.short_form); }},
+      {"family", "family", kProgramsOnly,
+       [](const P& p) { return text_or_none(p.prediction.choice.config.family); }},
+      {"source_hash", "source", kProgramsOnly, chosen_hash},
+      {"tuned_on", "tuned on", kWraps,
+       [](const P& p) {
+         const TunedProblem* const row = row_of(p);
+         return row == nullptr ? std::nullopt : std::optional(describe(row->problem));
+       }},
+      {"tuned_on_gpu", "of", kProgramsOnly,
+       [](const P& p) {
+         const TunedProblem* const row = row_of(p);
+         return row == nullptr ? std::nullopt : std::optional(row->gpu.name);
+       }},
+      {"expected_regret_percent", "expected %", Look{.decimals = 2},
+       [](const P& p) { return p.prediction.regret.typical_percent; }},
+      {"worst_regret_percent", "worst %", Look{.decimals = 2},
+       [](const P& p) { return p.prediction.regret.worst_percent; }},
+      {"regrets_known", "of", [](const P& p) { return p.prediction.regret.known; }},
+      {"untuned", "untuned", kProgramsOnly,
+       [](const P& p) { return text_or_none(p.prediction.choice.untuned); }},
+      {"measure_with", "measure with", kProgramsOnly, measuring_command},
+      {"reason", "reason", kWraps,
+       [](const P& p) { return text_or_none(p.prediction.choice.refusal); }},
+  };
+}
+
+Fields<NeighbourRow> neighbour_fields() {
+  using N = NeighbourRow;
+  return {
+      {"problem", "problem", kWraps, [](const N& n) { return describe(tuned(n).problem); }},
+      {"gpu", "gpu", [](const N& n) { return tuned(n).gpu.name; }},
+      {"buckets_apart", "buckets", [](const N& n) { return n.neighbour.near.distance.buckets; }},
+      {"octaves_apart", "octaves", Look{.decimals = 2},
+       [](const N& n) { return n.neighbour.near.distance.octaves; }},
+      {"winner", "winner", kWraps, [](const N& n) { return tuned(n).times.front().short_form; }},
+      {"time_us", "us", Look{.decimals = 1},
+       [](const N& n) { return tuned(n).times.front().time_us; }},
+      {"regret_percent", "regret %", Look{.decimals = 2},
+       [](const N& n) { return n.neighbour.regret_percent; }},
+  };
+}
+
+Document predict_document(const PredictReport& report) {
+  return {[&] { return blocks_of(report); },
+          [&] { return table_of(prediction_fields(), rows_of(report)); },
+          [&] { return predict_object(report); }};
 }
 
 }  // namespace fatune

@@ -4,16 +4,19 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attention/problem.hpp"
 #include "attention/problem_details.hpp"
+#include "core/device_limits.hpp"
+#include "counters/counter_fields.hpp"
+#include "counters/nsys_summary.hpp"
 #include "counters/profiler_tables.hpp"
 #include "emit/coverage.hpp"
 #include "emit/document/document.hpp"
-#include "emit/document/field.hpp"
-#include "report/run_summary.hpp"
-#include "report/search_trial.hpp"
+#include "emit/document/table.hpp"
+#include "report/emulation.hpp"
 
 // Reports that are one list of rows, each with the fields of its rows.
 namespace fatune {
@@ -118,5 +121,69 @@ struct TimelineReport {
 /// The results of replayed searches. JSON: configs/schema/search.schema.json.
 [[nodiscard]] Document search_document(const std::vector<SearchTrial>& trials);
 [[nodiscard]] Fields<SearchTrial> search_fields();
+
+struct ListedDevice {
+  int index = 0;
+  DeviceLimits limits;
+  std::string unusable_because;  ///< empty: usable
+};
+
+struct DeviceReport {
+  std::string driver;  ///< one line: version, or why there is none
+  std::string remedy;  ///< what to do about it; empty when nothing
+  std::vector<ListedDevice> devices;
+};
+
+[[nodiscard]] Document device_document(const DeviceReport& report);
+/// The columns of the GPUs' limits.
+[[nodiscard]] Fields<DeviceLimits> device_fields();
+
+enum class Health {
+  fine,
+  limited,  ///< works, but something that depends on this is not available
+  broken,   ///< fatune cannot do its job
+};
+
+struct Check {
+  std::string subject;  ///< "NVRTC", "cubin cache"
+  Health health = Health::fine;
+  std::string finding;
+  std::string remedy;  ///< empty when there is nothing to do
+};
+
+[[nodiscard]] Document doctor_document(const std::vector<Check>& checks);
+
+/// One configuration on one problem, with the averages of its counters.
+struct ProfiledConfig {
+  std::optional<Problem> problem;  ///< absent: a report made elsewhere does not say
+  std::string config;              ///< short form
+  std::string kernel_name;  ///< the name that profilers print; empty: the family has no such form
+  OutcomeKind outcome = OutcomeKind::stopped;
+  std::string detail;     ///< what went wrong; empty: nothing
+  std::int64_t runs = 0;  ///< launches that were counted
+  std::optional<double> duration_us;
+  std::optional<double> relative_percent;  ///< 100 * the baseline's duration / this one's
+  std::optional<double> total_flop;        ///< the family's own count
+  std::optional<double> sweep_us;          ///< the median that a stored run measured
+  std::vector<std::pair<std::string, double>> counters;  ///< figures by name
+};
+
+struct ProfileReport {
+  std::string device;
+  std::string family;
+  std::string read_by;  ///< "ncu 2025.3.1.0", "cupti"
+  std::string source;   ///< "run 12", "space tune"; empty: configurations were named
+  Coverage coverage;    ///< counts each configuration once for each problem
+  std::vector<CounterField> fields;
+  std::vector<ProfiledConfig> rows;
+};
+
+/// JSON (configs/schema/profile.schema.json) and CSV have every figure. Tables and Markdown have a
+/// row for each configuration. If there are too many figures for a row, it has the first of them,
+/// and a second table for each problem has a row for each figure.
+[[nodiscard]] Document profile_document(const ProfileReport& report);
+
+/// The fields of a profiled configuration, without its counters.
+[[nodiscard]] Fields<ProfiledConfig> profiled_config_fields();
 
 }  // namespace fatune

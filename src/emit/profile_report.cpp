@@ -1,14 +1,12 @@
-#include "emit/profile_report.hpp"
+#include "emit/list_reports.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "attention/flop.hpp"
-#include "emit/counter_table.hpp"
-#include "emit/coverage.hpp"
-#include "emit/detail_fields.hpp"
+#include "core/ranges.hpp"
+#include "emit/run_report.hpp"
 
 namespace fatune {
 namespace {
@@ -55,22 +53,19 @@ Fields<ProfiledConfig> plain_problem_fields_of_profiles() {
 
 Fields<ProfiledConfig> figure_fields() {
   return {
-      {"config", "config", Look{.config = true}, &ProfiledConfig::config},
+      {"config", "config", kWraps, &ProfiledConfig::config},
       {"outcome", "outcome", kProgramsOnly,
        [](const ProfiledConfig& r) { return outcome_name(r.outcome); }},
       {"runs", "runs", kProgramsOnly, &ProfiledConfig::runs},
-      {"relative_percent", "rel %", Look{.decimals = 1, .leaves = 7},
-       &ProfiledConfig::relative_percent},
-      {"literature_tflops", "TFLOP/s", Look{.decimals = 1, .leaves = 8},
-       problem_tflops<literature_flop>},
-      {"attention_tflops", "attn", Look{.decimals = 1, .leaves = 2},
-       problem_tflops<attention_flop>},
-      {"total_tflops", "total", Look{.decimals = 1, .leaves = 1},
+      {"relative_percent", "rel %", Look{.decimals = 1}, &ProfiledConfig::relative_percent},
+      {"literature_tflops", "TFLOP/s", Look{.decimals = 1}, problem_tflops<literature_flop>},
+      {"attention_tflops", "attn", Look{.decimals = 1}, problem_tflops<attention_flop>},
+      {"total_tflops", "total", Look{.decimals = 1},
        [](const ProfiledConfig& r) {
          return r.total_flop ? tflops(r, *r.total_flop) : std::nullopt;
        }},
-      {"sweep_us", "sweep us", Look{.decimals = 1, .leaves = 5}, &ProfiledConfig::sweep_us},
-      {"sweep_difference_percent", "diff %", Look{.decimals = 1, .leaves = 6}, sweep_difference},
+      {"sweep_us", "sweep us", Look{.decimals = 1}, &ProfiledConfig::sweep_us},
+      {"sweep_difference_percent", "diff %", Look{.decimals = 1}, sweep_difference},
       {"kernel_name", "kernel", kProgramsOnly, or_none<&ProfiledConfig::kernel_name>},
       {"detail", "detail", kWraps, or_none<&ProfiledConfig::detail>},
   };
@@ -91,14 +86,12 @@ FieldValue counter(const ProfiledConfig& row, const std::string& name) {
 void insert_counters(const std::vector<CounterField>& fields,
                      const std::vector<ProfiledConfig>& rows, std::size_t at, Table& table) {
   for (const CounterField& field : fields) {
-    std::vector<FieldValue> values;
-    for (const ProfiledConfig& row : rows) {
-      values.push_back(counter(row, field.name));
-    }
+    std::vector<FieldValue> values =
+        mapped(rows, [&](const ProfiledConfig& row) { return counter(row, field.name); });
     insert_column(table, at++,
                   {.name = field.name,
                    .heading = field.title,
-                   .look = {.decimals = field.decimals, .leaves = 3},
+                   .look = {.decimals = field.decimals},
                    .figure = true},
                   std::move(values));
   }
@@ -133,9 +126,8 @@ Table figures_of(const std::vector<CounterField>& fields, const std::vector<Prof
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::string number = fmt::format("#{}", i + 1);
-    append_column_of(table,
-                     {.name = number, .heading = number, .look = {.leaves = 1}, .figure = true},
-                     fields, [&](const CounterField& field) {
+    append_column_of(table, {.name = number, .heading = number, .figure = true}, fields,
+                     [&](const CounterField& field) {
                        return cell_text(counter(rows[i], field.name), field.decimals);
                      });
   }

@@ -1,15 +1,10 @@
-#include "emit/result_fields.hpp"
+#include "emit/run_report.hpp"
 
-#include <algorithm>
-#include <initializer_list>
-#include <string>
-#include <utility>
+#include <set>
 
 #include "attention/flop.hpp"
 #include "attention/problem.hpp"
-#include "core/outcome.hpp"
-#include "emit/detail_fields.hpp"
-#include "emit/roofline.hpp"
+#include "emit/comparisons.hpp"
 #include "record/record_json.hpp"
 
 namespace fatune {
@@ -108,13 +103,12 @@ Fields<ResultRow> outcome_fields() {
   return {
       {"rank", "rank", Look{.shown = kInRanking},
        [](const ResultRow& r) { return rank_or_none(r.result->rank); }},
-      {"tie_group", "tie", Look{.shown = kInRanking, .leaves = 10},
+      {"tie_group", "tie", Look{.shown = kInRanking},
        [](const ResultRow& r) { return rank_or_none(r.result->tie_group); }},
-      {"config", "config", Look{.config = true},
-       [](const ResultRow& r) { return r.result->short_form; }},
-      {kFamilyField, "family", Look{.leaves = 13},
+      {"config", "config", kWraps, [](const ResultRow& r) { return r.result->short_form; }},
+      {kFamilyField, "family",
        [](const ResultRow& r) { return text_or_none(r.result->config.family); }},
-      {"outcome", "outcome", Look{.shown = kInFailures, .once = true},
+      {"outcome", "outcome", Look{.shown = kInFailures},
        [](const ResultRow& r) { return outcome_name(r.result->outcome); }},
       {"measured", "measured", kProgramsOnly,
        [](const ResultRow& r) { return std::holds_alternative<Measured>(r.result->outcome); }},
@@ -122,7 +116,7 @@ Fields<ResultRow> outcome_fields() {
        [](const ResultRow& r) { return text_or_none(verified_by(r.result->outcome)); }},
       {"deterministic", "deterministic", kProgramsOnly, deterministic},
       {"reused", "reused", kProgramsOnly, [](const ResultRow& r) { return r.result->reused; }},
-      {"pruned_by", "pruned by", Look{.leaves = 12},
+      {"pruned_by", "pruned by",
        [](const ResultRow& r) { return text_or_none(r.result->pruned_by); }},
       {"proposed_by", "proposed by", kProgramsOnly,
        [](const ResultRow& r) { return text_or_none(r.result->proposed_by); }},
@@ -138,18 +132,17 @@ Fields<ResultRow> timing_fields() {
   return {
       {"time_us", "us", Look{.decimals = 1, .shown = kInRanking}, us_of},
       {"mean_us", "mean", Look{.decimals = 1, .shown = kForPrograms}, timing<&Timing::mean_us>},
-      {"min_us", "min", Look{.decimals = 1, .shown = kInRanking, .leaves = 3},
-       timing<&Timing::min_us>},
+      {"min_us", "min", Look{.decimals = 1, .shown = kInRanking}, timing<&Timing::min_us>},
       {"max_us", "max", Look{.decimals = 1, .shown = kForPrograms}, timing<&Timing::max_us>},
-      {"stddev_us", "stddev", Look{.decimals = 2, .shown = kInRanking, .leaves = 2},
+      {"stddev_us", "stddev", Look{.decimals = 2, .shown = kInRanking},
        timing<&Timing::stddev_us, 2>},
       {"median_low_us", "low", Look{.decimals = 1, .shown = kForPrograms},
        timing<&Timing::median_low_us>},
       {"median_high_us", "high", Look{.decimals = 1, .shown = kForPrograms},
        timing<&Timing::median_high_us>},
-      {"samples", "n", Look{.shown = kInRanking, .leaves = 4}, sample_count},
-      {"part_share", "part", Look{.decimals = 2, .shown = kInRanking, .leaves = 14}, part_share},
-      {"relative_percent", "rel %", Look{.decimals = 1, .shown = kInRanking, .leaves = 9},
+      {"samples", "n", Look{.shown = kInRanking}, sample_count},
+      {"part_share", "part", Look{.decimals = 2, .shown = kInRanking}, part_share},
+      {"relative_percent", "rel %", Look{.decimals = 1, .shown = kInRanking},
        [](const ResultRow& r) {
          return r.result->rank == 0 ? std::nullopt : std::optional(r.result->relative_percent);
        }},
@@ -159,7 +152,7 @@ Fields<ResultRow> timing_fields() {
 /// The times as FLOP per second, in three conventions.
 Fields<ResultRow> throughput_fields() {
   return {
-      {"literature_tflops", "TFLOP/s", Look{.decimals = 1, .shown = kInRanking, .leaves = 11},
+      {"literature_tflops", "TFLOP/s", Look{.decimals = 1, .shown = kInRanking},
        [](const ResultRow& r) { return literature_tflops(*r.problem, *r.result); }},
       {"attention_tflops", "attn", Look{.decimals = 1, .shown = kForPrograms},
        [](const ResultRow& r) { return tflops(r, attention_flop(r.problem->problem)); }},
@@ -177,24 +170,23 @@ Fields<ResultRow> throughput_fields() {
 /// The resources that the machine code needs.
 Fields<ResultRow> resource_fields() {
   return {
-      {"registers_per_thread", "regs", Look{.shown = kInRanking, .leaves = 8},
+      {"registers_per_thread", "regs", Look{.shown = kInRanking},
        fact<&ResourceFacts::registers_per_thread>},
       {"spill_store_bytes", "spill st", kProgramsOnly, fact<&ResourceFacts::spill_store_bytes>},
-      {"spill_load_bytes", "spill", Look{.shown = kInRanking, .leaves = 7},
+      {"spill_load_bytes", "spill", Look{.shown = kInRanking},
        fact<&ResourceFacts::spill_load_bytes>},
       {"local_bytes", "local", kProgramsOnly, fact<&ResourceFacts::local_bytes>},
       {"static_smem_bytes", "static smem", kProgramsOnly, fact<&ResourceFacts::static_smem_bytes>},
       {"dynamic_smem_bytes", "dynamic smem", kProgramsOnly,
        if_compiled<&Result::dynamic_smem_bytes>},
-      {"smem_bytes", "smem", Look{.shown = kInRanking, .leaves = 5},
+      {"smem_bytes", "smem", Look{.shown = kInRanking},
        [](const ResultRow& r) {
          return r.result->facts ? std::optional(r.result->facts->static_smem_bytes +
                                                 r.result->dynamic_smem_bytes)
                                 : std::nullopt;
        }},
       {"threads_per_block", "threads", kProgramsOnly, if_compiled<&Result::threads_per_block>},
-      {"blocks_per_sm", "blk/SM", Look{.shown = kInRanking, .leaves = 6},
-       if_compiled<&Result::blocks_per_sm>},
+      {"blocks_per_sm", "blk/SM", Look{.shown = kInRanking}, if_compiled<&Result::blocks_per_sm>},
       {"code_bytes", "code", kProgramsOnly, fact<&ResourceFacts::code_bytes>},
       {"compile_ms", "compile ms", kProgramsOnly, if_compiled<&Result::compile_ms>},
       {"from_cache", "cached", kProgramsOnly, if_compiled<&Result::from_cache>},
@@ -205,7 +197,7 @@ Fields<ResultRow> resource_fields() {
 /// and files.
 Fields<ResultRow> record_fields() {
   return {
-      {"same_code_as", "same code as", Look{.leaves = 1, .config = true},
+      {"same_code_as", "same code as", kWraps,
        [](const ResultRow& r) { return text_or_none(r.result->same_code_as); }},
       {"max_abs_error", "max err", Look{.decimals = 5, .shown = kForPrograms},
        error_stat<&ErrorStats::max_abs_error>},
@@ -219,7 +211,7 @@ Fields<ResultRow> record_fields() {
        [](const ResultRow& r) { return text_or_none(r.result->kernel_name); }},
       {"artifact_key", "key", kProgramsOnly,
        [](const ResultRow& r) { return text_or_none(r.result->artifact_key); }},
-      {"detail", "detail", Look{.shown = kInFailures, .least = 24}, why_not_ranked},
+      {"detail", "detail", Look{.shown = kInFailures, .wraps = true}, why_not_ranked},
   };
 }
 
@@ -236,6 +228,26 @@ Fields<ResultRow> plain_problem_fields() {
       {"d_head", "d_head", [](const ResultRow& r) { return r.problem->problem.d_head; }},
       {"causal", "causal", [](const ResultRow& r) { return r.problem->problem.causal; }},
   };
+}
+
+/// Adds the derived fields to each of the results. `list`: their JSON.
+void add_derived(const RunReport& run, const ProblemReport& problem,
+                 const std::vector<Result>& results, Json& list) {
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    for (const Field<ResultRow>& field : derived_result_fields()) {
+      list[i].emplace(std::string(field.name),
+                      json_value(field.get({&run, &problem, &results[i]})));
+    }
+  }
+}
+
+void add_derived(const RunReport& run, Json& problems) {
+  for (std::size_t i = 0; i < run.problems.size(); ++i) {
+    const ProblemReport& problem = run.problems[i];
+    add_derived(run, problem, problem.ranking, problems[i]["ranking"]);
+    add_derived(run, problem, problem.failures, problems[i]["failures"]);
+    add_derived(run, problem, problem.audited, problems[i]["audited"]);
+  }
 }
 
 }  // namespace
@@ -260,6 +272,43 @@ Fields<ResultRow> run_fields() {
 Fields<ResultRow> result_fields() {
   return joined_fields<ResultRow>(
       {outcome_fields(), timing_fields(), throughput_fields(), resource_fields(), record_fields()});
+}
+
+const Fields<ResultRow>& derived_result_fields() {
+  static const Fields<ResultRow> derived = [] {
+    std::set<std::string_view> members;
+    for (const RecordMember& member : record_members<Result>()) {
+      if (!member.of_alternative) {
+        members.insert(member.info.name);
+      }
+    }
+    Fields<ResultRow> fields = result_fields();
+    std::erase_if(fields, [&](const auto& field) { return members.contains(field.name); });
+    return fields;
+  }();
+  return derived;
+}
+
+Json results_object(const RunReport& report) {
+  Json json = json_head("results", kResultsVersion);
+  json.update(record_json(report));
+  add_derived(report, json["problems"]);
+  json["gpu_busy_percent"] = report.measured ? json_value(busy_percent(report)) : Json(nullptr);
+  json["summary"] = json_summary(report);
+  if (report.gate) {
+    json["gate"].update(verdict_summary_json(report.gate->checks));
+  }
+  return json;
+}
+
+std::string best_configs_json(const RunReport& report) {
+  return json_text(results_object(only_winners(report)));
+}
+
+Json runs_object(const std::vector<RunReport>& reports) {
+  Json json = json_head("runs", kResultsVersion);
+  json["runs"] = json_list(reports, results_object);
+  return json;
 }
 
 }  // namespace fatune

@@ -1,25 +1,15 @@
 #include "emit/run_report.hpp"
 
-#include <algorithm>
+#include <array>
 #include <map>
 #include <span>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/ranges.hpp"
 #include "core/visible_text.hpp"
-#include "emit/counter_table.hpp"
-#include "emit/document/render.hpp"
-#include "emit/document/table_view.hpp"
-#include "emit/failure_groups.hpp"
-#include "emit/parameter_columns.hpp"
-#include "emit/peers_text.hpp"
-#include "emit/result_fields.hpp"
-#include "emit/results_json.hpp"
-#include "emit/roofline.hpp"
-#include "emit/verdict_report.hpp"
-#include "emit/winners_table.hpp"
+#include "emit/comparisons.hpp"
 
 namespace fatune {
 namespace {
@@ -61,13 +51,7 @@ Fields<ResultRow> fields_for_people(const Rows& rows) {
   return fields;
 }
 
-std::vector<const Result*> results_of(const Rows& rows) {
-  std::vector<const Result*> results;
-  for (const ResultRow& row : rows) {
-    results.push_back(row.result);
-  }
-  return results;
-}
+std::vector<const Result*> results_of(const Rows& rows) { return mapped(rows, &ResultRow::result); }
 
 std::string device_line(const RunReport& report) {
   const DeviceLimits& device = report.device;
@@ -238,17 +222,10 @@ std::string untried_text(const ProblemReport& problem) {
 }
 
 std::string_view source_text(EstimateSource source) {
-  switch (source) {
-    case EstimateSource::problem:
-      return "the problem alone";
-    case EstimateSource::family:
-      return "the family's quantities";
-    case EstimateSource::emulation:
-      return "the instructions that emulation counted";
-    case EstimateSource::calibration:
-      return "a model fitted to measured times";
-  }
-  return {};
+  constexpr std::array<std::string_view, 4> kTexts{"the problem alone", "the family's quantities",
+                                                   "the instructions that emulation counted",
+                                                   "a model fitted to measured times"};
+  return kTexts.at(static_cast<std::size_t>(source));
 }
 
 /// The number of configurations by what their estimates were made from.

@@ -1,4 +1,5 @@
-#include "emit/sass_report.hpp"
+#include "core/ranges.hpp"
+#include "emit/sass_reports.hpp"
 
 #include <fmt/format.h>
 
@@ -31,13 +32,11 @@ std::vector<SassRow> class_rows(const SassProfile& profile) {
 }
 
 std::vector<SassRow> opcode_rows(const SassProfile& profile) {
-  std::vector<SassRow> rows;
-  for (const OpcodeCount& opcode : profile.opcodes) {
-    rows.push_back({opcode.mnemonic, std::string(class_name(opcode.which)), opcode.count,
-                    share(opcode.count.main_loop, profile.all.main_loop),
-                    profile.producer_loop.has_value()});
-  }
-  return rows;
+  return mapped(profile.opcodes, [&](const OpcodeCount& opcode) {
+    return SassRow{opcode.mnemonic, std::string(class_name(opcode.which)), opcode.count,
+                   share(opcode.count.main_loop, profile.all.main_loop),
+                   profile.producer_loop.has_value()};
+  });
 }
 
 std::optional<int> registers_of(const SassReport& report) {
@@ -144,11 +143,7 @@ Blocks headline(const SassReport& report) {
 }
 
 std::vector<std::string> shapes_of(const NamedCode& code) {
-  std::vector<std::string> shapes;
-  for (const NormalLine& line : code.lines) {
-    shapes.push_back(line.shape);
-  }
-  return shapes;
+  return mapped(code.lines, &NormalLine::shape);
 }
 
 template <auto kGet, BeforeAfter CountChange::*kWhere>
@@ -167,11 +162,9 @@ Fields<SassRow> sass_fields() {
       {"class", "class", kProgramsOnly, or_none<&SassRow::class_name>},
       {"total", "total", [](const SassRow& r) { return r.count.total; }},
       {"main_loop", "main loop", [](const SassRow& r) { return r.count.main_loop; }},
-      {"conditional", "conditional", Look{.leaves = 1},
-       [](const SassRow& r) { return r.count.conditional; }},
-      {"main_loop_percent", "loop %", Look{.decimals = 1, .leaves = 2},
-       &SassRow::main_loop_percent},
-      {"producer_loop", "producer", Look{.leaves = 3},
+      {"conditional", "conditional", [](const SassRow& r) { return r.count.conditional; }},
+      {"main_loop_percent", "loop %", Look{.decimals = 1}, &SassRow::main_loop_percent},
+      {"producer_loop", "producer",
        [](const SassRow& r) {
          return r.has_producer ? std::optional(r.count.producer_loop) : std::nullopt;
        }},
@@ -185,13 +178,11 @@ Fields<CountChange> sass_diff_fields() {
       {"main_loop_before", "loop before", of<before, &C::main_loop>},
       {"main_loop_after", "loop after", of<after, &C::main_loop>},
       {"main_loop_delta", "loop delta", of<delta, &C::main_loop>},
-      {"main_loop_relative_percent", "loop %", Look{.decimals = 1, .leaves = 4},
-       of<relative, &C::main_loop>},
-      {"total_before", "total before", Look{.leaves = 2}, of<before, &C::total>},
-      {"total_after", "total after", Look{.leaves = 3}, of<after, &C::total>},
+      {"main_loop_relative_percent", "loop %", Look{.decimals = 1}, of<relative, &C::main_loop>},
+      {"total_before", "total before", of<before, &C::total>},
+      {"total_after", "total after", of<after, &C::total>},
       {"total_delta", "total delta", of<delta, &C::total>},
-      {"total_relative_percent", "total %", Look{.decimals = 1, .leaves = 1},
-       of<relative, &C::total>},
+      {"total_relative_percent", "total %", Look{.decimals = 1}, of<relative, &C::total>},
   };
 }
 

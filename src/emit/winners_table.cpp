@@ -1,15 +1,91 @@
-#include "emit/winners_table.hpp"
+#include "emit/comparisons.hpp"
 
 #include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "emit/roofline.hpp"
+#include "attention/flop.hpp"
+#include "core/device_limits.hpp"
+#include "core/outcome.hpp"
+#include "core/ranges.hpp"
 #include "record/record_json.hpp"
 
 namespace fatune {
 namespace {
+
+std::optional<double> measured_tflops(const ProblemReport& problem, const Result& result) {
+  const bool here = std::holds_alternative<Measured>(result.outcome) && !result.reused;
+  return here ? literature_tflops(problem, result) : std::nullopt;
+}
+
+std::optional<double> percent_of_whole(const std::optional<double>& part,
+                                       const std::optional<double>& whole) {
+  return part && whole && *whole > 0.0 ? std::optional(100.0 * *part / *whole) : std::nullopt;
+}
+
+std::optional<double> matmul_tflops(const ProblemReport& problem) {
+  return problem.matmul ? std::optional(problem.matmul->tflops) : std::nullopt;
+}
+
+std::optional<double> peak_tflops_at_clock(const RunReport& run, const ProblemReport& problem) {
+  const auto flop_per_clock = nominal_tensor_flop_per_clock(run.device.arch);
+  if (!flop_per_clock || !problem.conditions) {
+    return std::nullopt;
+  }
+  const double clocks_per_us = problem.conditions->sm_mhz_median;
+  return *flop_per_clock * run.device.sm_count * clocks_per_us * kFlopPerUsToTflops;
+}
+
+/// The share of the tensor cores' peak, at the sampled clock if the result is of this run.
+std::optional<Roof> compute_roof(const RunReport& run, const ProblemReport& problem,
+                                 const Result& result) {
+  if (const auto percent = percent_of_peak_at_clock(run, problem, result)) {
+    return Roof{Roof::Kind::compute, *percent, problem.conditions->sm_mhz_median};
+  }
+  const std::optional<double> peak =
+      nominal_tensor_flop_per_clock(run.device.arch)
+          ? std::optional(peak_tensor_flop_per_us(run.device) * kFlopPerUsToTflops)
+          : std::nullopt;
+  const auto percent = percent_of_whole(literature_tflops(problem, result), peak);
+  constexpr double kKhzPerMhz = 1e3;
+  return percent
+             ? std::optional(Roof{Roof::Kind::compute, *percent, run.device.clock_khz / kKhzPerMhz})
+             : std::nullopt;
+}
+
+/// Precondition: the result has a time.
+std::optional<Roof> memory_roof(const RunReport& run, const ProblemReport& problem,
+                                const Result& result) {
+  constexpr double kBytesPerUsToGbps = 1e-3;
+  const double gbps = needed_bytes(problem.problem) / ranked_us(result.outcome) * kBytesPerUsToGbps;
+  const auto percent = percent_of_whole(gbps, run.device.memory_gbps);
+  return percent ? std::optional(Roof{Roof::Kind::memory, *percent, 0.0}) : std::nullopt;
+}
+
+std::string clock_text(const MatmulRate& rate) {
+  return rate.sm_mhz > 0.0 ? fmt::format(" at {:.0f} MHz", rate.sm_mhz) : std::string();
+}
+
+struct PeerCount {
+  std::set<std::string> peers;
+  std::size_t problems = 0;
+  std::size_t fastest = 0;  ///< problems in which no peer is faster than the winner
+};
+
+void add_problem(const PeerProblem& timed, PeerCount& total) {
+  if (!timed.winner_tflops || timed.figures.empty()) {
+    return;
+  }
+  bool is_fastest = true;
+  for (const PeerFigure& figure : timed.figures) {
+    total.peers.insert(figure.peer);
+    is_fastest = is_fastest && *timed.winner_tflops >= figure.literature_tflops;
+  }
+  ++total.problems;
+  total.fastest += is_fastest ? 1 : 0;
+}
 
 /// The winner; null if nothing is ranked.
 const Result* winner_of(const ProblemOfRun& of) {
@@ -195,12 +271,89 @@ const auto regret = [](const CommonChoice& choice) {
 
 }  // namespace
 
+std::optional<double> literature_tflops(const ProblemReport& problem, const Result& result) {
+  const double us = is_ranked(result.outcome) ? ranked_us(result.outcome) : 0.0;
+  return us > 0.0 ? std::optional(literature_flop(problem.problem) / us * kFlopPerUsToTflops)
+                  : std::nullopt;
+}
+
+std::optional<double> percent_of_matmul(const ProblemReport& problem, const Result& result) {
+  return percent_of_whole(measured_tflops(problem, result), matmul_tflops(problem));
+}
+
+std::optional<double> percent_of_peak_at_clock(const RunReport& run, const ProblemReport& problem,
+                                               const Result& result) {
+  return percent_of_whole(measured_tflops(problem, result), peak_tflops_at_clock(run, problem));
+}
+
+std::optional<Roof> nearer_roof(const RunReport& run, const ProblemReport& problem,
+                                const Result& result) {
+  if (!literature_tflops(problem, result)) {
+    return std::nullopt;
+  }
+  const auto compute = compute_roof(run, problem, result);
+  const auto memory = memory_roof(run, problem, result);
+  return !memory || (compute && compute->percent >= memory->percent) ? compute : memory;
+}
+
+std::string_view roof_name(Roof::Kind kind) {
+  return kind == Roof::Kind::compute ? "compute" : "memory";
+}
+
+std::string roofline_text(const RunReport& run, const ProblemReport& problem) {
+  if (problem.ranking.empty()) {
+    return {};
+  }
+  const Result& winner = problem.ranking.front();
+  std::string text;
+  if (const auto percent = percent_of_matmul(problem, winner)) {
+    text +=
+        fmt::format(", {:.0f} % of the {:.0f} TFLOP/s that dense products reached in this run{}",
+                    *percent, problem.matmul->tflops, clock_text(*problem.matmul));
+  }
+  if (const auto percent = percent_of_peak_at_clock(run, problem, winner)) {
+    text += fmt::format(", {:.0f} % of the peak at {:.0f} MHz", *percent,
+                        problem.conditions->sm_mhz_median);
+  }
+  return text.empty()
+             ? text
+             : fmt::format("winner: {:.0f} TFLOP/s{}\n", *literature_tflops(problem, winner), text);
+}
+
+std::string peers_sentence(const PeerStudy& study) {
+  PeerCount total;
+  for (const PeerProblem& timed : study.problems) {
+    add_problem(timed, total);
+  }
+  return total.problems == 0
+             ? std::string()
+             : fmt::format(
+                   "Beside {}, timed in turns on {}: fastest in {} of {} "
+                   "problems. ",
+                   fmt::join(total.peers, ", "), study.device, total.fastest, total.problems);
+}
+
+std::string shipped_beside_peers(const RunReport& run, const PeerStudy& study) {
+  PeerCount total;
+  for (const PeerProblem& timed : study.problems) {
+    if (is_among(timed.problem, run.problems, &ProblemReport::problem)) {
+      add_problem(timed, total);
+    }
+  }
+  return total.problems == 0
+             ? std::string()
+             : fmt::format(
+                   "the winners that fatune ships are the fastest in {} of {} of these "
+                   "problems beside {} (fatune report)\n",
+                   total.fastest, total.problems, fmt::join(total.peers, ", "));
+}
+
 Fields<ProblemOfRun> winner_fields() {
   using P = ProblemOfRun;
   return {
-      {"problem", "problem", Look{.least = 14}, [](const P& of) { return problem_name(of); }},
+      {"problem", "problem", kWraps, [](const P& of) { return problem_name(of); }},
       {"run", "run", kProgramsOnly, [](const P& of) { return of.problem.run; }},
-      {"winner", "winner", Look{.least = 24, .config = true},
+      {"winner", "winner", kWraps,
        [](const P& of) {
          const Result* const winner = winner_of(of);
          return winner == nullptr ? std::nullopt : std::optional(winner->short_form);
@@ -215,10 +368,10 @@ Fields<ProblemOfRun> winner_fields() {
        of_winner<interval_end<&MedianInterval::low>>},
       {"high_us", "high", Look{.decimals = 1, .shown = kForPrograms},
        of_winner<interval_end<&MedianInterval::high>>},
-      {"precision_percent", "+- %", Look{.decimals = 2, .leaves = 3}, of_winner<precision_percent>},
-      {"literature_tflops", "TFLOP/s", Look{.decimals = 1, .leaves = 1}, of_winner<rate_tflops>},
-      {"roof_percent", "roof %", Look{.leaves = 4}, of_winner<roof_percent>},
-      {"roof", "roof", Look{.leaves = 2}, of_winner<roof_text>},
+      {"precision_percent", "+- %", Look{.decimals = 2}, of_winner<precision_percent>},
+      {"literature_tflops", "TFLOP/s", Look{.decimals = 1}, of_winner<rate_tflops>},
+      {"roof_percent", "roof %", of_winner<roof_percent>},
+      {"roof", "roof", of_winner<roof_text>},
       {"lead_percent", "lead %", Look{.decimals = 2}, lead_percent},
       {"tied_with", "tied", tied_with},
   };
@@ -267,11 +420,7 @@ std::string winners_sentence(const RunReport& run) {
 }
 
 std::vector<std::string> choice_sentences(const RunReport& run) {
-  std::vector<std::string> sentences;
-  for (const CommonChoice& choice : run.choices) {
-    sentences.push_back(choice_sentence(choice));
-  }
-  return sentences;
+  return mapped(run.choices, [&](const CommonChoice& choice) { return choice_sentence(choice); });
 }
 
 }  // namespace fatune

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -111,5 +113,34 @@ struct GroupOfOptions {
 
 /// The command's common options. Throws std::logic_error for a name that it does not have.
 [[nodiscard]] std::vector<const OptionPage*> common_options(const CommandPage& page);
+
+/// How much of a command with many options its help describes.
+enum class HelpExtent {
+  common,  ///< its common options; the others are only named
+  all,
+};
+
+/// The help of a command, wrapped to `columns` (at least 20) columns. Examples, and what is typed,
+/// stay as they are.
+[[nodiscard]] std::string help_text(const CommandPage& page, HelpExtent extent,
+                                    std::size_t columns);
+
+/// What may complete the last of the words that were typed after the program's name, which may be
+/// empty. Line 1: the beginning of that word that is not completed ("--format=", "fp16,"). Line 2:
+/// which of "files", "folders" and "list" apply; words of a list are joined by commas. Each further
+/// line: a word, then, if it has a description, a tab and the description.
+[[nodiscard]] std::string completions(const CommandPage& program,
+                                      std::span<const std::string> typed);
+
+/// What pages have besides their commands.
+struct ManualEdition {
+  std::string version;  ///< "0.1.0"
+  std::string date;     ///< "2026-11-23": of the version, not of the build, for reproducible pages
+  std::string reference;  ///< the text of docs/reference.md: its tables are in each page
+};
+
+/// A command's manual page of section 1, in man(7). `program`: the topmost page.
+[[nodiscard]] std::string manual_page(const CommandPage& page, const CommandPage& program,
+                                      const ManualEdition& edition);
 
 }  // namespace fatune

@@ -1,18 +1,134 @@
-#include "manual/manual_page.hpp"
-
 #include <algorithm>
 #include <cctype>
+#include <regex>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/ranges.hpp"
 #include "core/text_parts.hpp"
 #include "manual/command_page.hpp"
-#include "manual/reference_tables.hpp"
 
 namespace fatune {
 namespace {
+
+bool takes_word(const OptionPage& option) {
+  return !option.value.empty() && !option.value_may_be_absent;
+}
+
+std::string line(const std::string& word, const std::string& description) {
+  return description.empty() ? word + "\n" : fmt::format("{}\t{}\n", word, description);
+}
+
+/// The completions of a value of which `typed` is there already, behind `before`.
+std::string value_completions(const ValueWords& value, std::string before, std::string_view typed) {
+  std::vector<std::string_view> listed;
+  while (value.several && typed.find(',') != typed.npos) {
+    listed.push_back(take_until(typed, ','));
+    before += fmt::format("{},", listed.back());
+  }
+  return fmt::format("{}\n{}{}{}\n", before, value.files ? "files " : "",
+                     value.folders ? "folders " : "", value.several ? "list" : "") +
+         joined(value.words, "", [&](const std::string& word) {
+           return is_among(word, listed) ? "" : line(word, "");
+         });
+}
+
+/// The state of a command line after the words that are complete.
+class TypedLine {
+ public:
+  explicit TypedLine(const CommandPage& program) : page_(&program) {}
+
+  void add(const std::string& word) {
+    if (option_ != nullptr) {
+      option_ = word == "=" ? option_ : nullptr;  // bash makes '=' a word of its own
+    } else if (!only_arguments_ && word.starts_with('-')) {
+      add_option(word);
+    } else if (const auto command = find_command(word); command != page_->commands.end()) {
+      page_ = &*command;
+      used_up_.clear();
+    } else {
+      ++arguments_;
+    }
+  }
+
+  [[nodiscard]] std::string completions(const std::string& current) const {
+    const std::size_t name_end = std::min(current.find('='), current.size());
+    if (option_ != nullptr) {
+      return value_completions(option_->completes, "", current == "=" ? "" : current);
+    }
+    if (only_arguments_ || !current.starts_with('-')) {
+      return argument_completions(current);
+    }
+    const auto option = find_option(current.substr(0, name_end));
+    return option == page_->options.end() || name_end == current.size()
+               ? option_names()
+               : value_completions(option->completes, current.substr(0, name_end + 1),
+                                   std::string_view(current).substr(name_end + 1));
+  }
+
+ private:
+  [[nodiscard]] std::vector<CommandPage>::const_iterator find_command(
+      const std::string& word) const {
+    return std::ranges::find_if(page_->commands, [&](const CommandPage& command) {
+      return arguments_ == 0 && command.words.back() == word;
+    });
+  }
+
+  [[nodiscard]] std::vector<OptionPage>::const_iterator find_option(const std::string& name) const {
+    return std::ranges::find_if(
+        page_->options, [&](const OptionPage& option) { return is_among(name, option.names); });
+  }
+
+  void add_option(const std::string& word) {
+    only_arguments_ = word == "--";
+    const std::size_t name_end = word.find('=');
+    const auto option = find_option(word.substr(0, name_end));
+    if (option == page_->options.end()) {
+      return;
+    }
+    option_ = takes_word(*option) && name_end == word.npos ? &*option : nullptr;
+    used_up_.insert(used_up_.end(), option->excludes.begin(), option->excludes.end());
+    if (!option->repeatable) {
+      used_up_.insert(used_up_.end(), option->names.begin(), option->names.end());
+    }
+  }
+
+  [[nodiscard]] std::string option_names() const {
+    std::string text = "\n\n";
+    for (const OptionPage& option : page_->options) {
+      for (const std::string& name : option.names) {
+        text += is_among(name, used_up_) ? ""
+                : is_grouped(*page_)     ? line(name, option.group + ": " + option.doc)
+                                         : line(name, option.doc);
+      }
+    }
+    return text;
+  }
+
+  [[nodiscard]] std::string argument_completions(std::string_view current) const {
+    const auto& arguments = page_->arguments;
+    ValueWords value;
+    if (arguments_ < arguments.size()) {
+      value = arguments[arguments_].completes;
+    } else if (!arguments.empty() && arguments.back().repeatable) {
+      value = arguments.back().completes;
+    }
+    return value_completions(value, "", current) +
+           joined(page_->commands, "", [&](const CommandPage& command) {
+             return arguments_ == 0 ? line(command.words.back(), command.summary) : "";
+           });
+  }
+
+  const CommandPage* page_;
+  const OptionPage* option_ = nullptr;  ///< the option whose value is the next word, if any
+  bool only_arguments_ = false;         ///< "--" was typed
+  std::size_t arguments_ = 0;           ///< the number of the command's arguments so far
+  std::vector<std::string> used_up_;    ///< names of options that cannot be given any more
+};
 
 /// Escapes a line for roff, which interprets a backslash, and a dot or a quote at its beginning. A
 /// '-' becomes the one that can be typed.
@@ -83,16 +199,28 @@ std::string description(const CommandPage& page) {
   return roff(page.summary) + ".\n" + (before.empty() ? "" : ".PP\n" + prose(before));
 }
 
-std::string exit_codes() {
-  return joined(kExitCodeTexts, "", [](const ExitCodeText& code) {
-    return item(bold(fmt::format("{}", static_cast<int>(code.code))), code.meaning);
-  });
+/// A cell of a Markdown table without its markup. Links become the paths of documents.
+std::string plain(std::string_view cell) {
+  static const std::regex link(R"(\[[^\]]*\]\(([^)]*)\))");
+  std::string text = std::regex_replace(std::string(trim(cell)), link, "docs/$1");
+  std::erase(text, '`');
+  return text;
 }
 
-std::string environment() {
-  return joined(kEnvironmentTexts, "", [](const EnvironmentText& variable) {
-    return item(bold(variable.names), variable.meaning);
-  });
+/// The rows of a table of docs/reference.md: a term and its meaning.
+std::string rows_of(const ManualEdition& edition, const std::string& heading) {
+  std::string_view table = between(edition.reference, "\n## " + heading + "\n", "\n## ");
+  std::string items;
+  bool is_head = true;
+  while (!table.empty()) {
+    std::string_view line = take_until(table, '\n');
+    if (line.starts_with("| ") && !std::exchange(is_head, false)) {
+      take_until(line, '|');
+      const std::string term = plain(take_until(line, '|'));
+      items += item(bold(term), plain(take_until(line, '|')));
+    }
+  }
+  return items;
 }
 
 std::string files() {
@@ -132,6 +260,14 @@ std::string title(const CommandPage& page, const ManualEdition& edition) {
 
 }  // namespace
 
+std::string completions(const CommandPage& program, std::span<const std::string> typed) {
+  TypedLine before(program);
+  for (std::size_t i = 0; i + 1 < typed.size(); ++i) {
+    before.add(typed[i]);
+  }
+  return before.completions(typed.empty() ? std::string() : typed.back());
+}
+
 std::string manual_page(const CommandPage& page, const CommandPage& program,
                         const ManualEdition& edition) {
   const bool is_program = page.words.size() == 1;
@@ -142,10 +278,11 @@ std::string manual_page(const CommandPage& page, const CommandPage& program,
          section("DESCRIPTION", description(page)) + section("COMMANDS", commands_text(page)) +
          section("ARGUMENTS", arguments_text(page)) + section("OPTIONS", options_text(page)) +
          section("EXAMPLES", prose(footer_parts(page).examples)) +
-         section("EXIT STATUS", exit_codes()) +
-         (is_program ? section("ENVIRONMENT", environment()) + section("FILES", files())
-                     : section("ENVIRONMENT", "See " + reference(program) + ".\n") +
-                           section("FILES", "See " + reference(program) + ".\n")) +
+         section("EXIT STATUS", rows_of(edition, "Exit codes")) +
+         (is_program
+              ? section("ENVIRONMENT", rows_of(edition, "Environment")) + section("FILES", files())
+              : section("ENVIRONMENT", "See " + reference(program) + ".\n") +
+                    section("FILES", "See " + reference(program) + ".\n")) +
          section("SEE ALSO", see_also(page, program));
 }
 

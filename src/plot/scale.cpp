@@ -1,7 +1,6 @@
 #include "plot/scale.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 
@@ -9,6 +8,16 @@
 
 namespace fatune {
 namespace {
+
+void add_point(const PlotPoint& point, bool along_x, XyValues& values) {
+  values.x.push_back(point.x);
+  values.y.push_back(point.y);
+  for (const std::optional<double>& end : {point.low, point.high}) {
+    if (end) {
+      (along_x ? values.x : values.y).push_back(*end);
+    }
+  }
+}
 
 constexpr double kRounding = 1e-9;  // tolerance for rounding errors, as a fraction of a step
 
@@ -71,33 +80,6 @@ std::vector<Tick> power_ticks(const AxisRange& range, double base, const TickWis
   }
   return ticks;
 }
-
-}  // namespace
-
-double nice_step(const AxisRange& range, const TickWishes& wishes) {
-  const double part = (range.greatest - range.least) / count_of(wishes);
-  const double least = wishes.whole ? std::max(part, 1.0) : part;
-  const double power = std::pow(10.0, std::floor(std::log10(least)));
-  for (const double times : {1.0, 2.0, 5.0}) {
-    if (times * power >= least * (1.0 - kRounding)) {
-      return times * power;
-    }
-  }
-  return 10.0 * power;
-}
-
-std::vector<Tick> ticks_within(const AxisRange& range, AxisScale scale, const TickWishes& wishes) {
-  constexpr std::size_t kEnough = 2;
-  if (scale == AxisScale::log2 || scale == AxisScale::log10) {
-    std::vector<Tick> ticks = power_ticks(range, scale == AxisScale::log2 ? 2.0 : 10.0, wishes);
-    if (ticks.size() >= kEnough) {
-      return ticks;
-    }
-  }
-  return linear_ticks(range, wishes);
-}
-
-namespace {
 
 bool is_log(AxisScale scale) { return scale == AxisScale::log2 || scale == AxisScale::log10; }
 
@@ -195,6 +177,62 @@ std::vector<Tick> category_ticks(const Axis& axis) {
 }
 
 }  // namespace
+
+std::vector<HeatCell> drawable_cells(const HeatMap& plot) {
+  constexpr double kMostValue = 1e100;  // differences and sums of such values are finite
+  std::vector<HeatCell> cells;
+  std::ranges::copy_if(plot.cells, std::back_inserter(cells), [&](const HeatCell& cell) {
+    return cell.column < plot.x.categories.size() && cell.row < plot.y.categories.size() &&
+           std::abs(cell.value) <= kMostValue;
+  });
+  return cells;
+}
+
+std::string heat_text(const HeatCell& cell, const std::optional<double>& middle) {
+  if (!cell.text.empty() || !middle || cell.value == *middle) {
+    return cell.text;
+  }
+  return cell.value > *middle ? "+" : "−";
+}
+
+bool intervals_along_x(const XyPlot& plot) { return plot.y.scale == AxisScale::category; }
+
+XyValues xy_values(const XyPlot& plot) {
+  XyValues values;
+  for (const PlotSeries& series : plot.series) {
+    for (const PlotPoint& point : series.points) {
+      add_point(point, intervals_along_x(plot), values);
+    }
+  }
+  for (const PlotBox& box : plot.boxes) {
+    values.x.insert(values.x.end(), {box.least, box.greatest});
+    values.y.push_back(box.position);
+  }
+  return values;
+}
+
+double nice_step(const AxisRange& range, const TickWishes& wishes) {
+  const double part = (range.greatest - range.least) / count_of(wishes);
+  const double least = wishes.whole ? std::max(part, 1.0) : part;
+  const double power = std::pow(10.0, std::floor(std::log10(least)));
+  for (const double times : {1.0, 2.0, 5.0}) {
+    if (times * power >= least * (1.0 - kRounding)) {
+      return times * power;
+    }
+  }
+  return 10.0 * power;
+}
+
+std::vector<Tick> ticks_within(const AxisRange& range, AxisScale scale, const TickWishes& wishes) {
+  constexpr std::size_t kEnough = 2;
+  if (scale == AxisScale::log2 || scale == AxisScale::log10) {
+    std::vector<Tick> ticks = power_ticks(range, scale == AxisScale::log2 ? 2.0 : 10.0, wishes);
+    if (ticks.size() >= kEnough) {
+      return ticks;
+    }
+  }
+  return linear_ticks(range, wishes);
+}
 
 Scale::Scale(const Axis& axis, const std::vector<double>& values, const ScaleWishes& wishes)
     : scale_(axis.scale) {

@@ -6,9 +6,7 @@
 #include <map>
 
 #include "core/ranges.hpp"
-#include "plot/palette.hpp"
-#include "plot/plot_values.hpp"
-#include "plot/svg_elements.hpp"
+#include "plot/scale.hpp"
 #include "plot/svg_frame.hpp"
 
 namespace fatune {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "report/cases.hpp"
+#include "report/emulation.hpp"
 
 namespace fatune {
 

@@ -4,6 +4,14 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/error.hpp"
+#include "core/ranges.hpp"
+#include "core/text_parts.hpp"
+#include "report/emulation.hpp"
+
 namespace fatune {
 namespace {
 
@@ -22,6 +30,14 @@ void keep_winners(ProblemReport& problem) {
   problem.more_ranked = ranked - std::ssize(best);
   problem.more_failed = failed;
   problem.ranking = std::move(best);
+}
+
+constexpr int kMostShards = 1'000'000;
+
+[[noreturn]] void fail_shard(std::string_view text) {
+  throw Error(ExitCode::usage, fmt::format("'{}' is not a shard", text), "--shard",
+              fmt::format("a number from 1 to the count of shards, e.g. 3/8; at most {} shards",
+                          kMostShards));
 }
 
 }  // namespace
@@ -74,6 +90,86 @@ RunReport only_winners(const RunReport& report) {
     keep_winners(problem);
   }
   return winners;
+}
+
+Verdict verdict_of(const SlowerBy& interval, double tolerance_percent) {
+  const double most = tolerance_percent;
+  const double least = 100.0 * (1.0 / (1.0 + tolerance_percent / 100.0) - 1.0);
+  return interval.least > most                                  ? Verdict::slower
+         : interval.greatest < least                            ? Verdict::faster
+         : interval.least >= least && interval.greatest <= most ? Verdict::equal
+                                                                : Verdict::undecided;
+}
+
+Verdict verdict_of(TrialEnd end, TrialEnd rivals_end) {
+  return end == TrialEnd::untried          ? Verdict::gone
+         : rivals_end == TrialEnd::untried ? Verdict::added
+         : end == TrialEnd::timed          ? Verdict::repaired
+         : rivals_end == TrialEnd::timed   ? Verdict::failed
+                                           : Verdict::failing;
+}
+
+bool is_worse(const RivalCheck& check) {
+  return check.verdict == Verdict::slower || check.verdict == Verdict::failed;
+}
+
+bool is_worse(const std::vector<RivalCheck>& checks) {
+  return std::ranges::any_of(checks, [](const RivalCheck& check) { return is_worse(check); });
+}
+
+std::string shard_text(const Shard& shard) {
+  return fmt::format("{}/{}",
+                     joined(shard.numbers, ",", [](int number) { return std::to_string(number); }),
+                     shard.count);
+}
+
+Shard parse_shard(std::string_view text) {
+  Shard shard;
+  std::string_view count = text;
+  std::string_view numbers = take_until(count, '/');
+  shard.count = whole_number<int>(count).value_or(0);
+  while (!numbers.empty()) {
+    shard.numbers.push_back(whole_number<int>(take_until(numbers, ',')).value_or(0));
+    if (shard.numbers.back() < 1 || shard.numbers.back() > shard.count) {
+      fail_shard(text);
+    }
+  }
+  if (shard.numbers.empty() || shard.count > kMostShards) {
+    fail_shard(text);
+  }
+  return shard;
+}
+
+std::vector<std::string> all_emulation_checks() {
+  return {kEmulationChecks.begin(), kEmulationChecks.end()};
+}
+
+std::string title(const EmulatedFinding& finding) {
+  return finding.check == finding.kind
+             ? fmt::format("{}: {}", finding.check, finding.text)
+             : fmt::format("{}: {}: {}", finding.check, finding.kind, finding.text);
+}
+
+std::vector<std::string> parse_emulation_checks(std::string_view text) {
+  if (text == "all") {
+    return all_emulation_checks();
+  }
+  std::vector<std::string_view> named;
+  do {
+    const std::string_view name = take_until(text, ',');
+    if (!is_among(name, kEmulationChecks)) {
+      throw Error(ExitCode::usage, fmt::format("'{}' is not a check", name), "--check",
+                  fmt::format("choose from {}, or all", fmt::join(kEmulationChecks, ", ")));
+    }
+    named.push_back(name);
+  } while (!text.empty());
+  std::vector<std::string> checks;
+  for (const std::string_view check : kEmulationChecks) {
+    if (is_among(check, named)) {
+      checks.emplace_back(check);
+    }
+  }
+  return checks;
 }
 
 }  // namespace fatune

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "data/json_file.hpp"
-#include "study/others.hpp"
+#include "study/study_rows.hpp"
 
 namespace fatune {
 

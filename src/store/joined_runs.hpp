@@ -7,7 +7,6 @@
 #include "attention/problem.hpp"
 #include "core/config.hpp"
 #include "report/report.hpp"
-#include "report/shard.hpp"
 #include "store/database.hpp"
 
 namespace fatune {

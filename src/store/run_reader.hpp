@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/config.hpp"
+#include "report/emulation.hpp"
 #include "report/report.hpp"
-#include "report/run_summary.hpp"
 #include "store/database.hpp"
 
 namespace fatune {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <span>
 #include <tuple>
@@ -9,7 +8,6 @@
 
 #include "core/ranges.hpp"
 #include "study/comparison.hpp"
-#include "study/run_movement.hpp"
 
 namespace fatune {
 namespace {

@@ -1,10 +1,8 @@
-#include "study/run_movement.hpp"
+#include "study/comparison.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
-#include <vector>
 
 #include "core/ranges.hpp"
 #include "core/statistics.hpp"

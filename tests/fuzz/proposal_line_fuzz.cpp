@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "commands/evaluate/proposal_line.hpp"
+#include "commands/evaluate/lines.hpp"
 #include "core/error.hpp"
 #include "data/device_file.hpp"
 #include "plan/planner.hpp"

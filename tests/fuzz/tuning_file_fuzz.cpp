@@ -6,8 +6,6 @@
 
 #include "core/error.hpp"
 #include "data/device_file.hpp"
-#include "exchange/foreign_run.hpp"
-#include "exchange/result_settings.hpp"
 #include "exchange/run_parts.hpp"
 #include "exchange/tuning_file.hpp"
 

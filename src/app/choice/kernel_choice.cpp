@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -79,10 +80,9 @@ Names distinct(const Names& all) {
 }
 
 FamilySet load_families(const FileTree& tree, const KernelOptions& options, const Names& names) {
-  std::vector<Family> families;
-  for (const std::string& name : names) {
-    families.push_back(load_family(tree, name, family_options(options)));
-  }
+  std::vector<Family> families = mapped(names, [&](const std::string& name) {
+    return load_family(tree, name, family_options(options));
+  });
   return FamilySet(std::move(families));
 }
 
@@ -142,10 +142,7 @@ void check_buildable(const Family& family, const Config& config) {
   }
   std::vector<std::string> known;
   for (const Family& family : kernels.families.all()) {
-    Names keys;
-    for (const SpaceInfo& info : list_spaces(kernels.tree, family)) {
-      keys.push_back(info.key);
-    }
+    Names keys = mapped(list_spaces(kernels.tree, family), &SpaceInfo::key);
     known.push_back(fmt::format("{} of {}", fmt::join(keys, ", "), family.name));
   }
   throw Error(
@@ -158,33 +155,17 @@ void check_buildable(const Family& family, const Config& config) {
               "--space", fmt::format("join one for each family with '{}'", kJoin));
 }
 
-/// Assigns the requested spaces to families.
-class SpaceShares {
- public:
-  SpaceShares(const KernelSet& kernels, Names keys)
-      : kernels_(kernels), keys_(std::move(keys)), taken_(keys_.size(), false) {}
+bool is_planned(const Config& config, const std::vector<ProblemPlan>& problems) {
+  return std::ranges::any_of(
+      problems, [&](const ProblemPlan& problem) { return is_among(config, problem.configs); });
+}
 
-  [[nodiscard]] std::optional<Space> share_of(const Family& family) {
-    for (std::size_t i = 0; i < keys_.size(); ++i) {
-      if (has_space(kernels_.tree, family, keys_[i])) {
-        taken_[i] = true;
-        return load_space(kernels_.tree, family, keys_[i]);
-      }
-    }
-    return std::nullopt;
-  }
-  void check_all_taken() const {
-    const auto left = std::ranges::find(taken_, false);
-    if (left != taken_.end()) {
-      fail_unknown_space(kernels_, keys_[static_cast<std::size_t>(left - taken_.begin())]);
-    }
-  }
-
- private:
-  const KernelSet& kernels_;
-  Names keys_;
-  std::vector<bool> taken_;
-};
+std::string why_without_time(const Config& baseline, const ProblemReport& problem) {
+  const Result* const failed = find_result(problem.failures, baseline);
+  return failed == nullptr ? "has no time here"
+                           : fmt::format("has no time ({}: {})", outcome_name(failed->outcome),
+                                         outcome_summary(failed->outcome));
+}
 
 }  // namespace
 
@@ -246,25 +227,30 @@ FamilySpaces choose_spaces(KernelSet& kernels, const KernelOptions& options) {
     }
     return spaces;
   }
-  SpaceShares shares(kernels,
-                     is_space_file(*asked) ? Names{*asked} : distinct(split_names(*asked)));
+  const Names keys = is_space_file(*asked) ? Names{*asked} : distinct(split_names(*asked));
+  std::set<std::string> taken;
   for (const Family& family : families.all()) {
-    if (auto space = shares.share_of(family)) {
-      spaces.emplace(family.name, *std::move(space));
+    const auto key = std::ranges::find_if(
+        keys, [&](const std::string& one) { return has_space(kernels.tree, family, one); });
+    if (key != keys.end()) {
+      taken.insert(*key);
+      spaces.emplace(family.name, load_space(kernels.tree, family, *key));
     } else if (names_families(options)) {
       fail_without_space(family, *asked);
     }
   }
-  shares.check_all_taken();
+  const auto left =
+      std::ranges::find_if(keys, [&](const std::string& key) { return !taken.contains(key); });
+  if (left != keys.end()) {
+    fail_unknown_space(kernels, *left);
+  }
   families.keep_if([&](const Family& family) { return spaces.contains(family.name); });
   return spaces;
 }
 
 std::string space_keys(const FamilySet& families, const FamilySpaces& spaces) {
-  Names keys;
-  for (const Family& family : families.all()) {
-    keys.push_back(spaces.at(family.name).key);
-  }
+  Names keys =
+      mapped(families.all(), [&](const Family& family) { return spaces.at(family.name).key; });
   return fmt::format("{}", fmt::join(distinct(keys), std::string(1, kJoin)));
 }
 
@@ -279,6 +265,45 @@ std::vector<Config> parse_configs(const FamilySet& families,
     }
   }
   return configs;
+}
+
+std::optional<Config> planned_baseline(const FamilySet& families,
+                                       const std::vector<ProblemPlan>& problems,
+                                       const std::optional<std::string>& text) {
+  if (!text) {
+    return std::nullopt;
+  }
+  Config baseline = parse_config(families, *text);
+  if (!is_planned(baseline, problems)) {
+    fail_unplanned_baseline(families.of(baseline), baseline,
+                            "name it with --config too, or choose a space that keeps it: 'fatune "
+                            "list --pruned' with the same options says which configurations are "
+                            "kept, and why others are not");
+  }
+  return baseline;
+}
+
+void fail_unplanned_baseline(const Family& family, const Config& baseline,
+                             const std::string& remedy) {
+  throw Error(
+      ExitCode::usage,
+      fmt::format("'{}' is not among the planned configurations", short_form(family, baseline)),
+      "--baseline", remedy);
+}
+
+std::vector<std::string> baseline_notes(const RunReport& report,
+                                        const std::optional<Config>& baseline) {
+  std::vector<std::string> notes;
+  for (const ProblemReport& problem : report.problems) {
+    if (baseline && !problem.ranking.empty() &&
+        find_result(problem.ranking, *baseline) == nullptr) {
+      notes.push_back(fmt::format("{}: the baseline {}; percentages refer to the best, {}",
+                                  describe(problem.problem), why_without_time(*baseline, problem),
+                                  problem.ranking.front().short_form));
+    }
+  }
+  notes.erase(std::unique(notes.begin(), notes.end()), notes.end());  // runs repeat their notes
+  return notes;
 }
 
 }  // namespace fatune

@@ -4,7 +4,6 @@
 #include <array>
 #include <functional>
 #include <map>
-#include <optional>
 #include <random>
 #include <utility>
 
@@ -53,25 +52,14 @@ struct Group {
   ProblemPlan plan;
 };
 
-class Groups {
- public:
-  explicit Groups(const ProblemOptions& options) : options_(options) {}
-
-  Group& of(const Family& family, const Config& config) {
-    const DType dtype = dtype_of(family, config, options_);
-    const std::int64_t d_head = d_head_of(family, config, options_);
-    const auto found = std::ranges::find_if(groups_, [&](const Group& group) {
-      return group.dtype == dtype && group.d_head == d_head;
-    });
-    return found != groups_.end() ? *found : groups_.emplace_back(Group{dtype, d_head, {}});
-  }
-
-  [[nodiscard]] const std::vector<Group>& all() const { return groups_; }
-
- private:
-  const ProblemOptions& options_;
-  std::vector<Group> groups_;
-};
+Group& group_of(const Family& family, const Config& config, const ProblemOptions& options,
+                std::vector<Group>& groups) {
+  const DType dtype = dtype_of(family, config, options);
+  const std::int64_t d_head = d_head_of(family, config, options);
+  const auto found = std::ranges::find_if(
+      groups, [&](const Group& group) { return group.dtype == dtype && group.d_head == d_head; });
+  return found != groups.end() ? *found : groups.emplace_back(Group{dtype, d_head, {}});
+}
 
 std::int64_t& count_of(const std::string& rule, ProblemPlan& plan) {
   auto& counts = plan.pruned_by_rule;
@@ -80,12 +68,16 @@ std::int64_t& count_of(const std::string& rule, ProblemPlan& plan) {
   return found != counts.end() ? found->second : counts.emplace_back(rule, 0).second;
 }
 
-void group_configs(const FamilyPlan& of, Groups& groups) {
+void group_configs(const FamilyPlan& of, const ProblemOptions& options,
+                   std::vector<Group>& groups) {
+  const auto plan_of = [&](const Config& config) -> ProblemPlan& {
+    return group_of(*of.family, config, options, groups).plan;
+  };
   for (const Config& config : of.plan.kept) {
-    groups.of(*of.family, config).plan.configs.push_back(config);
+    plan_of(config).configs.push_back(config);
   }
   for (const DroppedConfig& dropped : of.plan.dropped) {
-    ProblemPlan& group = groups.of(*of.family, dropped.config).plan;
+    ProblemPlan& group = plan_of(dropped.config);
     if (const auto* pruned = std::get_if<Pruned>(&dropped.outcome)) {
       ++group.pruned;
       ++count_of(pruned->rule, group);
@@ -94,7 +86,7 @@ void group_configs(const FamilyPlan& of, Groups& groups) {
     }
   }
   for (const DropCount& more : of.plan.dropped_besides) {
-    ProblemPlan& group = groups.of(*of.family, more.example).plan;
+    ProblemPlan& group = plan_of(more.example);
     (more.pruned ? group.pruned : group.invalid) += more.count;
     if (more.pruned) {
       count_of(more.rule, group) += more.count;
@@ -311,13 +303,13 @@ void prune_problems(const std::vector<FamilyPlan>& plans, const DeviceLimits& li
 std::vector<ProblemPlan> plan_problems(const std::vector<FamilyPlan>& plans,
                                        const ProblemOptions& options) {
   check_told_apart(plans);
-  Groups groups(options);
+  std::vector<Group> groups;
   for (const FamilyPlan& of : plans) {
-    group_configs(of, groups);
+    group_configs(of, options, groups);
   }
   const std::vector<std::int64_t> seq_lens = seq_lens_of(options);
   std::vector<ProblemPlan> problems;
-  for (const Group& group : groups.all()) {
+  for (const Group& group : groups) {
     for (const std::int64_t seq_len : seq_lens) {
       if (!group.plan.configs.empty()) {
         problems.push_back(group.plan);

@@ -1,15 +1,11 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "app/choice/kernel_choice.hpp"
-#include "app/option_groups.hpp"
-#include "attention/problem.hpp"
-#include "core/config.hpp"
+#include "app/choice/problems.hpp"
 #include "engine/problem_plan.hpp"
-#include "plan/family.hpp"
 #include "plan/planner.hpp"
 
 namespace fatune {

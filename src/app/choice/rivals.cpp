@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "app/choice/target.hpp"
-#include "app/scratch_folder.hpp"
+#include "app/machine.hpp"
 #include "core/error.hpp"
 #include "plan/config_text.hpp"
 #include "plan/short_form.hpp"

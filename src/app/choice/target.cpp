@@ -1,4 +1,4 @@
-#include "app/choice/target.hpp"
+#include "app/choice/kernel_choice.hpp"
 
 #include <algorithm>
 #include <limits>

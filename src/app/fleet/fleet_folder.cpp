@@ -1,14 +1,19 @@
 #include "app/fleet/fleet_folder.hpp"
 
+#include <ctime>
+
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "core/error.hpp"
+#include "app/machine.hpp"
 #include "core/members.hpp"
 #include "core/sha256.hpp"
 #include "data/file_tree.hpp"
 #include "data/json_file.hpp"
 #include "emit/document/document.hpp"
-#include "emit/output_file.hpp"
+#include "emit/files.hpp"
+#include "store/joined_runs.hpp"
+#include "store/open_store.hpp"
 
 namespace fatune {
 namespace {
@@ -19,6 +24,19 @@ constexpr const char* kFleetFile = "fleet.json";
 constexpr const char* kFleetSchema = "fleet";
 constexpr const char* kShardSchema = "shard";
 constexpr std::size_t kMostDatabaseBytes = std::size_t{1} << 34;
+
+/// The record that a shard writes when it has ended: shards/<number>-of-<count>.json.
+struct ShardRecord {
+  int number = 1;
+  int count = 1;
+  std::string fleet;
+  std::int64_t problems = 0;  ///< how many the shard has
+  std::int64_t finished = 0;  ///< how many of its problems are finished
+  int exit_code = 0;
+  std::string database;         ///< file beside the record; empty: the shard has no problems
+  std::string database_sha256;  ///< the hash of the shard's database file
+  std::string ended_at;         ///< ISO 8601, UTC
+};
 
 FATUNE_MEMBERS(FleetPlan, name, shards, limit)
 FATUNE_MEMBERS(ShardRecord, number, count, fleet, problems, finished, exit_code, database,
@@ -42,6 +60,16 @@ Value read_file(const fs::path& file, const char* schema) {
     json.root().at(std::string(info.name)).raw().get_to(member);  // the schema limits the numbers
   });
   return value;
+}
+
+/// "3-of-8": the name of a shard's files.
+std::string shard_file_stem(int number, int count) {
+  return fmt::format("{}-of-{}", number, count);
+}
+
+void write_record(const fs::path& records, const ShardRecord& record) {
+  write_file(records / (shard_file_stem(record.number, record.count) + ".json"), kShardSchema,
+             record);
 }
 
 /// Returns why the record's database cannot be used. Empty: it can, or there is none.
@@ -91,13 +119,24 @@ ShardState shard_state(const fs::path& records, int number, const FleetPlan& pla
   return state;
 }
 
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostStoreBytes = std::size_t{1} << 34;
+
+ShardRecord record_of(const Shard& shard, ExitCode code) {
+  ShardRecord record;
+  record.number = shard.numbers.front();
+  record.count = shard.count;
+  record.fleet = shard.fleet;
+  record.problems = std::ssize(shard.problems);
+  record.exit_code = static_cast<int>(code);
+  record.ended_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  return record;
+}
+
 }  // namespace
 
 fs::path records_folder(const fs::path& folder) { return folder / "shards"; }
-
-std::string shard_file_stem(int number, int count) {
-  return fmt::format("{}-of-{}", number, count);
-}
 
 void write_fleet(const fs::path& folder, const FleetPlan& plan) {
   write_file(folder / kFleetFile, kFleetSchema, plan);
@@ -107,17 +146,41 @@ FleetPlan read_fleet(const fs::path& folder) {
   return read_file<FleetPlan>(folder / kFleetFile, kFleetSchema);
 }
 
-void write_record(const fs::path& records, const ShardRecord& record) {
-  write_file(records / (shard_file_stem(record.number, record.count) + ".json"), kShardSchema,
-             record);
-}
-
 std::vector<ShardState> shard_states(const fs::path& folder, const FleetPlan& plan) {
   std::vector<ShardState> states;
   for (int number = 1; number <= plan.shards; ++number) {
     states.push_back(shard_state(records_folder(folder), number, plan));
   }
   return states;
+}
+
+Delivery join_stores(const std::vector<fs::path>& stores, Mixture mixture) {
+  const ScratchFolder scratch;
+  const fs::path joined = scratch.path() / "joined.db";
+  Delivery delivery;
+  {
+    Database target = open_store(joined, Database::Mode::create);
+    delivery.stores = merge_stores(target, stores, mixture);
+  }
+  delivery.bytes = read_disk_file(joined, kMostStoreBytes);
+  return delivery;
+}
+
+void deliver_shard(const StoreOptions& store, const Shard& shard, ExitCode code,
+                   const fs::path& records) {
+  ShardRecord record = record_of(shard, code);
+  if (record.problems > 0) {
+    const fs::path file = store_path(store.file);
+    {
+      Database database = open_store(file, Database::Mode::existing);
+      record.finished = count_finished(database, shard);
+    }
+    const Delivery delivery = join_stores({file}, Mixture::grouped);
+    record.database = shard_file_stem(record.number, record.count) + ".db";
+    record.database_sha256 = sha256_hex(delivery.bytes);
+    write_output_file(records / record.database, delivery.bytes);
+  }
+  write_record(records, record);
 }
 
 }  // namespace fatune

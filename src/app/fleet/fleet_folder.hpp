@@ -1,10 +1,14 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "app/option_groups.hpp"
+#include "core/error.hpp"
+#include "report/report.hpp"
+#include "store/merge.hpp"
 
 // The folder of a fleet, which all its machines see (docs/fleets.md). It has the plan of the
 // shards, and what each has delivered. Files are written whole, so that they may be on a network
@@ -21,24 +25,8 @@ void write_fleet(const std::filesystem::path& folder, const FleetPlan& plan);
 /// Throws Error(bad_file) if the folder is not a fleet's.
 [[nodiscard]] FleetPlan read_fleet(const std::filesystem::path& folder);
 
-/// The record that a shard writes when it has ended: shards/<number>-of-<count>.json.
-struct ShardRecord {
-  int number = 1;
-  int count = 1;
-  std::string fleet;
-  std::int64_t problems = 0;  ///< how many the shard has
-  std::int64_t finished = 0;  ///< how many of its problems are finished
-  int exit_code = 0;
-  std::string database;         ///< file beside the record; empty: the shard has no problems
-  std::string database_sha256;  ///< the hash of the shard's database file
-  std::string ended_at;         ///< ISO 8601, UTC
-};
 /// Returns the folder of the records and of the databases beside them.
 [[nodiscard]] std::filesystem::path records_folder(const std::filesystem::path& folder);
-/// "3-of-8": the name of a shard's files.
-[[nodiscard]] std::string shard_file_stem(int number, int count);
-void write_record(const std::filesystem::path& records, const ShardRecord& record);
-
 /// The progress of a shard.
 struct ShardState {
   int number = 1;
@@ -49,5 +37,20 @@ struct ShardState {
 /// Returns the states of all shards, in their order.
 [[nodiscard]] std::vector<ShardState> shard_states(const std::filesystem::path& folder,
                                                    const FleetPlan& plan);
+
+/// The bytes of a store as one file.
+struct Delivery {
+  std::vector<MergedStore> stores;
+  std::string bytes;
+};
+/// Joins the stores on a local disk. Throws as merge_stores().
+[[nodiscard]] Delivery join_stores(const std::vector<std::filesystem::path>& stores,
+                                   Mixture mixture);
+
+/// Writes the content of a shard's store to a folder that other machines see, and then the record
+/// that the shard has ended. Throws Error(io) if they cannot be written. Then there is no new
+/// record.
+void deliver_shard(const StoreOptions& store, const Shard& shard, ExitCode code,
+                   const std::filesystem::path& records);
 
 }  // namespace fatune

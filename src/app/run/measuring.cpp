@@ -1,13 +1,10 @@
-#include "app/run/measuring.hpp"
+#include "app/run/session.hpp"
 
 #include <algorithm>
 #include <ctime>
 #include <limits>
 #include <map>
-#include <memory>
 #include <numeric>
-#include <utility>
-#include <vector>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -15,11 +12,8 @@
 
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
+#include "app/machine.hpp"
 #include "app/run/compiling.hpp"
-#include "app/run/cover_race.hpp"
-#include "app/run/disturbances.hpp"
-#include "app/run/gate.hpp"
-#include "app/run/run_identity.hpp"
 #include "app/run/store_log.hpp"
 #include "compile/compiler.hpp"
 #include "core/ranges.hpp"
@@ -253,14 +247,14 @@ class Measuring {
 
   RunEnd carry_out() {
     wait_ready();
-    recorder_.set_disturbances(disturbances_.look());
+    recorder_.set(&RunReport::disturbances, disturbances_.look());
     Logs logs(run_, options_, recorder_.report(), stations_);
     std::vector<Seat> seats = take_seats(stations_, logs);
     record(seats, 0);
     race_for_cover(seats);
     race_against_rivals();
     progress_.finish();
-    recorder_.set_disturbances(disturbances_.look());
+    recorder_.set(&RunReport::disturbances, disturbances_.look());
     recorder_.close(complete_, busy_s(stations_));
     logs.end(recorder_.report());
     const bool resumable = target_.measured() && logs.all_keep();
@@ -304,7 +298,7 @@ class Measuring {
       station.evaluator = &station.device->wait_ready();
       check_all_fit(run_, options_.policy, station);
     }
-    recorder_.set_device(stations_.front().evaluator->limits());
+    recorder_.set(&RunReport::device, stations_.front().evaluator->limits());
   }
 
   /// Adds the pipeline's problems to the report, the first as number `first_number`.
@@ -329,9 +323,11 @@ class Measuring {
 
   void race_against_rivals() {
     if (run_.rivals) {
-      recorder_.set_gate(race_rivals(
-          *run_.rivals, run_.problems, recorder_.report(), complete_,
-          [this](const std::vector<ProblemPlan>& plans) { return measure_rivals(plans); }));
+      recorder_.set(&RunReport::gate,
+                    race_rivals(*run_.rivals, run_.problems, recorder_.report(), complete_,
+                                [this](const std::vector<ProblemPlan>& plans) {
+                                  return measure_rivals(plans);
+                                }));
     }
   }
 

@@ -1,56 +1,44 @@
-#include "app/run/recorder.hpp"
+#include "app/run/session.hpp"
 
 #include <iterator>
-#include <utility>
 
 #include <spdlog/spdlog.h>
 
-#include "emit/output_file.hpp"
+#include "core/ranges.hpp"
+#include "emit/comparisons.hpp"
+#include "emit/files.hpp"
 #include "emit/run_report.hpp"
-#include "emit/verdict_report.hpp"
 #include "rank/common_choices.hpp"
 
 namespace fatune {
 namespace {
 
-constexpr const char* kResultsJson = "results.json";
-constexpr const char* kResultsCsv = "results.csv";
-constexpr const char* kBestConfigs = "best_configs.json";
+/// A file, and what makes its text.
+struct ResultFile {
+  std::filesystem::path path;
+  std::string (*text_of)(const RunReport& report);
+};
 
-void write_at(Moment moment, const std::filesystem::path& path, const std::string& text) {
-  if (moment == Moment::at_the_end || can_be_rewritten(path)) {
-    write_output_file(path, text);
+std::vector<ResultFile> list_files(const ResultFiles& files) {
+  std::vector<ResultFile> list;
+  if (files.folder) {
+    list = {{*files.folder / "results.json", results_json},
+            {*files.folder / "results.csv", results_csv},
+            {*files.folder / "best_configs.json", best_configs_json}};
   }
+  if (files.best_file) {
+    list.push_back({*files.best_file, best_configs_json});
+  }
+  if (files.junit_file) {
+    list.push_back({*files.junit_file, gate_junit});
+  }
+  return list;
 }
 
 }  // namespace
 
 std::vector<std::filesystem::path> paths_of(const ResultFiles& files) {
-  std::vector<std::filesystem::path> paths;
-  if (files.folder) {
-    paths = {*files.folder / kResultsJson, *files.folder / kResultsCsv,
-             *files.folder / kBestConfigs};
-  }
-  for (const auto& file : {files.best_file, files.junit_file}) {
-    if (file) {
-      paths.push_back(*file);
-    }
-  }
-  return paths;
-}
-
-void write_results(const ResultFiles& files, const RunReport& report, Moment moment) {
-  if (files.folder) {
-    write_at(moment, *files.folder / kResultsJson, results_json(report));
-    write_at(moment, *files.folder / kResultsCsv, results_csv(report));
-    write_at(moment, *files.folder / kBestConfigs, best_configs_json(report));
-  }
-  if (files.best_file) {
-    write_at(moment, *files.best_file, best_configs_json(report));
-  }
-  if (files.junit_file && report.gate) {
-    write_at(moment, *files.junit_file, gate_junit(report));
-  }
+  return mapped(list_files(files), &ResultFile::path);
 }
 
 void check_writable(const ResultFiles& files) {
@@ -62,28 +50,13 @@ void check_writable(const ResultFiles& files) {
 Recorder::Recorder(RunReport header, ResultFiles files)
     : report_(std::move(header)), files_(std::move(files)) {}
 
-void Recorder::set_device(const DeviceLimits& limits) {
-  settle();
-  report_.device = limits;
-}
-
-void Recorder::set_gate(GateReport gate) {
-  settle();
-  report_.gate = std::move(gate);
-}
-
-void Recorder::set_disturbances(std::vector<std::string> disturbances) {
-  settle();
-  report_.disturbances = std::move(disturbances);
-}
-
 void Recorder::add(std::size_t number, ProblemReport problem) {
   settle();
   const auto place = std::distance(numbers_.begin(), numbers_.insert(number).first);
   report_.problems.insert(report_.problems.begin() + place, std::move(problem));
   report_.choices = common_choices(report_.problems);
   note_wall_time();
-  saving_ = std::async(std::launch::async, [this] { save(Moment::meanwhile); });
+  saving_ = std::async(std::launch::async, [this] { save(false); });
 }
 
 void Recorder::close(bool complete, double busy_s) {
@@ -91,7 +64,7 @@ void Recorder::close(bool complete, double busy_s) {
   report_.complete = complete;
   report_.busy_s = busy_s;
   note_wall_time();
-  save(Moment::at_the_end);
+  save(true);
 }
 
 void Recorder::note_wall_time() {
@@ -105,9 +78,13 @@ void Recorder::settle() {
   }
 }
 
-void Recorder::save(Moment moment) {
+void Recorder::save(bool at_the_end) {
   try {
-    write_results(files_, report_, moment);
+    for (const auto& [path, text_of] : list_files(files_)) {
+      if ((text_of != gate_junit || report_.gate) && (at_the_end || can_be_rewritten(path))) {
+        write_output_file(path, text_of(report_));
+      }
+    }
     file_error_.reset();
   } catch (const Error& error) {
     if (!file_error_) {

@@ -1,4 +1,4 @@
-#include "app/run/run_identity.hpp"
+#include "app/run/session.hpp"
 
 #include <nlohmann/json.hpp>
 

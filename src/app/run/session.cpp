@@ -1,25 +1,21 @@
 #include "app/run/session.hpp"
-#include "app/run/compiling.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/choice/baseline.hpp"
 #include "app/console/console.hpp"
-#include "app/run/cover_race.hpp"
-#include "app/run/measuring.hpp"
-#include "app/run/recorder.hpp"
-#include "app/run/view_check.hpp"
+#include "app/run/compiling.hpp"
 #include "app/study/study_inputs.hpp"
 #include "core/device_limits.hpp"
-#include "core/error.hpp"
 #include "core/ranges.hpp"
+#include "counters/counter_fields.hpp"
+#include "emit/document/document.hpp"
 #include "emit/export_report.hpp"
 #include "emit/run_report.hpp"
 #include "engine/interrupt.hpp"
+#include "engine/results.hpp"
 #include "store/open_store.hpp"
 
 namespace fatune {
@@ -267,6 +263,34 @@ ExitCode measure_all(const MeasureOptions& options, const PlannedRun& run,
   return code;
 }
 
+/// A record of the family with all columns that its records may have.
+Result full_result(const Family& family, const Config& config, bool counts) {
+  Result result = make_result(family, config);
+  Measured measured;
+  if (counts) {
+    for (const CounterField& field : counter_fields(CounterSet::core)) {
+      measured.counters.push_back({field.name, 0.0});
+    }
+  }
+  result.outcome = std::move(measured);
+  return result;
+}
+
+/// The first configuration of each family.
+std::vector<Result> one_of_each(const PlannedRun& run) {
+  std::vector<Result> results;
+  for (const Family& family : run.kernels.families.all()) {
+    for (const ProblemPlan& plan : run.problems) {
+      const auto config = std::ranges::find(plan.configs, family.name, &Config::family);
+      if (config != plan.configs.end()) {
+        results.push_back(full_result(family, *config, run.counters > 0));
+        break;
+      }
+    }
+  }
+  return results;
+}
+
 }  // namespace
 
 std::size_t count_configs(const std::vector<ProblemPlan>& problems, const CandidateSearch& search) {
@@ -316,6 +340,15 @@ ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {
     reports.close();
     throw;
   }
+}
+
+void check_view(const TableView& view, const PlannedRun& run) {
+  if (!view.is_set()) {
+    return;
+  }
+  RunReport report;
+  report.problems.emplace_back().ranking = one_of_each(run);
+  static_cast<void>(viewed(run_document(report).records(), view));
 }
 
 }  // namespace fatune

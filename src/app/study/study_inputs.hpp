@@ -5,13 +5,28 @@
 #include <string>
 #include <vector>
 
+#include "app/option_groups.hpp"
 #include "core/device_limits.hpp"
 #include "data/file_tree.hpp"
-#include "emit/plots/study_report.hpp"
+#include "emit/plots/plots.hpp"
+#include "engine/problem_plan.hpp"
+#include "plan/family_set.hpp"
+#include "report/emulation.hpp"
 #include "report/report.hpp"
-#include "study/others.hpp"
+#include "study/study_rows.hpp"
+#include "tuned/tuned_file.hpp"
 
 namespace fatune {
+
+/// Returns all runs of the store that the option names, the latest first. Returns none if the
+/// default file does not exist yet. Throws Error(bad_file) and Error(io) as open_store().
+[[nodiscard]] std::vector<RunSummary> stored_runs(const std::optional<std::filesystem::path>& file);
+
+/// Returns a stored run with everything that is known of it. Without a number, returns the latest
+/// run. If the run was killed within a problem, that problem is ranked from what was stored. Throws
+/// Error(usage) if there is no such run.
+[[nodiscard]] RunReport stored_report(const std::optional<std::filesystem::path>& file,
+                                      std::optional<std::int64_t> run);
 
 /// The runs of one input.
 struct InputRuns {
@@ -55,5 +70,19 @@ struct InputRuns {
 /// Reads how other implementations of attention did beside the winners that fatune ships for this
 /// GPU model (configs/peers). Nothing if it ships no such file.
 [[nodiscard]] std::optional<PeerStudy> known_peers(const DeviceLimits& device);
+
+/// Loads the finished table of the named files, then of the named stored runs. If nothing is named,
+/// loads all tuned problems that fatune ships. Throws Error(bad_file) as load_json_from_disk(), and
+/// if no problem can be used. Throws Error(usage) if there is no such run.
+[[nodiscard]] TunedTable load_tuned(const TunedOptions& options, const FamilySet& families);
+
+/// Suggests to each problem's search what was fast on the nearest tuned problems: those that fatune
+/// ships and, unless the store is off, those of its latest runs. Throws Error(bad_file) and
+/// Error(io) as stored_runs().
+void suggest_tuned(const FamilySet& families, const StoreOptions& store, const DeviceLimits& limits,
+                   std::vector<ProblemPlan>& problems);
+
+/// Returns the table with its leave-one-out regrets, by the families' own rules.
+[[nodiscard]] ExportReport judge_tuned(TunedTable table, const FamilySet& families);
 
 }  // namespace fatune

@@ -4,16 +4,12 @@
 
 #include <fmt/format.h>
 
-#include "app/choice/default_problems.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/run/compiling.hpp"
-#include "app/run/measuring.hpp"
 #include "attention/error_rule.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/check/check.hpp"
 #include "core/ranges.hpp"
-#include "core/sanitizer.hpp"
-#include "emit/check_report.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/planner.hpp"
 
@@ -207,7 +203,9 @@ ExitCode exit_code_of(const std::vector<CheckedInput>& rows, bool complete) {
   if (!complete) {
     return ExitCode::interrupted;
   }
-  return std::ranges::all_of(rows, is_right) ? ExitCode::ok : ExitCode::failed_outcomes;
+  return std::ranges::all_of(rows, [](const CheckedInput& row) { return is_right(row); })
+             ? ExitCode::ok
+             : ExitCode::failed_outcomes;
 }
 
 /// Requires a GPU for sanitizers and without emulation, because emulation replaces only the

@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "app/choice/target.hpp"
+#include "app/choice/kernel_choice.hpp"
 #include "app/option_groups.hpp"
 #include "app/run/session.hpp"
 #include "compile/cubin_cache.hpp"
 #include "core/sanitizer.hpp"
-#include "emit/check_report.hpp"
+#include "emit/verification_reports.hpp"
 
 namespace fatune {
 

@@ -6,12 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "app/counter_access.hpp"
+#include "app/machine.hpp"
 #include "core/error.hpp"
-#include "counters/counter_fields.hpp"
 #include "counters/ncu.hpp"
 #include "data/file_tree.hpp"
-#include "emit/output_file.hpp"
+#include "emit/files.hpp"
 #include "process/find_tool.hpp"
 #include "process/run_program.hpp"
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "app/choice/kernel_choice.hpp"
-#include "app/choice/target.hpp"
 #include "app/option_groups.hpp"
 #include "attention/problem.hpp"
 #include "core/config.hpp"
@@ -16,7 +15,6 @@
 #include "counters/counter_fields.hpp"
 #include "counters/profiler_tables.hpp"
 #include "emit/list_reports.hpp"
-#include "emit/profile_report.hpp"
 #include "engine/counting_session.hpp"
 #include "plan/family.hpp"
 
@@ -67,20 +65,6 @@ struct ProfilePlan {
   std::vector<ProfileProblem> problems;
   std::optional<Config> baseline;
 };
-
-/// Plans the configurations of the options, on their problems. For a stored run, plans the first of
-/// each of its rankings instead, on the run's problems that match the options. The baseline is
-/// added to every problem that it fits. Throws Error(usage) if nothing is left.
-[[nodiscard]] ProfilePlan plan_profile(const ProfileOptions& options);
-
-/// Writes scripts (bash, executable) that profile the plan on another machine, such as a cluster's
-/// node: one for Nsight Compute (all its sections, raw and text reports) for each configuration and
-/// problem, one for Nsight Systems for each problem, and one that runs them all. They call fatune
-/// (or what FATUNE names) and say how to submit them. Returns their paths, in that order. Throws
-/// Error(io) if they cannot be written.
-std::vector<std::filesystem::path> write_profile_scripts(const ProfileOptions& options,
-                                                         const ProfilePlan& plan,
-                                                         const std::filesystem::path& folder);
 
 /// A configuration that is ready to be counted.
 struct CountCase {
@@ -154,46 +138,11 @@ struct NcuFiles {
 /// Reads a report, made on any machine: a .ncu-rep, which ncu prints, or what ncu printed of one.
 [[nodiscard]] std::vector<ProfiledLaunch> read_profile(const std::filesystem::path& file);
 
-/// One problem's configurations, from the plan to the report. All references must outlive it.
-class ProblemProfile {
- public:
-  ProblemProfile(const CompileSettings& settings, const FamilySet& families,
-                 const DeviceLimits& limits, const ProfileProblem& problem)
-      : settings_(settings), families_(families), limits_(limits), problem_(problem) {}
-
-  /// Compiles what the device can run, and sets the outcome of other rows. `cache` may be null.
-  void compile(CubinCache* cache);
-
-  /// The configurations that can be counted.
-  [[nodiscard]] const std::vector<CountCase>& cases() const { return cases_; }
-
-  /// Returns the rows without those of uncounted cases. `counted`: results of the first cases.
-  [[nodiscard]] std::vector<ProfiledConfig> finish(const std::vector<CountedCase>& counted,
-                                                   const std::vector<CounterField>& fields);
-
- private:
-  [[nodiscard]] ProfiledConfig row_of(const ProfileCase& one) const;
-  [[nodiscard]] bool add_case(std::size_t row,
-                              const std::shared_ptr<const CompileResult>& compiled);
-
-  const CompileSettings& settings_;
-  const FamilySet& families_;
-  const DeviceLimits& limits_;
-  const ProfileProblem& problem_;
-  std::vector<ProfiledConfig> rows_;
-  std::vector<std::size_t> indices_;  // each case's index in rows_
-  std::vector<CountCase> cases_;
-};
-
 /// Reads a report of Nsight Compute, made on any machine. It has a row for each kernel, with the
 /// average of its launches. Rows have no problem, because the report does not name it. Throws as
 /// read_profile().
 [[nodiscard]] ProfileReport import_profile(const std::filesystem::path& file, const Family& family,
                                            const std::vector<CounterField>& fields);
-
-/// Sets the row's counters to the averages over these runs.
-void set_counters(const std::vector<RawCounters>& runs, const std::vector<CounterField>& fields,
-                  ProfiledConfig& row);
 
 /// Compiles, verifies and counts the planned configurations, problem by problem, on the target's
 /// first GPU. `ncu` reads the counters; absent: CUPTI does. The raw reports are in `reports`.

@@ -1,28 +1,92 @@
 #include "commands/sass/sass_code.hpp"
 
+#include <elf.h>
 #include <algorithm>
 #include <atomic>
+#include <cstring>
+#include <map>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "app/choice/plan_problems.hpp"
+#include "app/machine.hpp"
 #include "app/run/compiling.hpp"
-#include "app/scratch_folder.hpp"
+#include "app/study/study_inputs.hpp"
 #include "compile/compiler.hpp"
 #include "compile/cubin_cache.hpp"
+#include "core/ranges.hpp"
 #include "core/task_pool.hpp"
-#include "emit/output_file.hpp"
+#include "emit/files.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
 #include "process/find_tool.hpp"
 #include "process/run_program.hpp"
-#include "sass/listing.hpp"
 
 namespace fatune {
 namespace {
+
+std::int64_t seq_len_of_code(const ProblemOptions& problems) {
+  if (problems.seq_lens.size() > 1) {
+    throw Error(ExitCode::usage, "sass takes one sequence length", "--seq",
+                "its remainder modulo the tiles is compiled in");
+  }
+  return first_seq_len(problems);
+}
+
+SassCase named_case(const CodeOptions& options, const std::string& text) {
+  KernelSet kernels = choose_kernels(options.kernels, {text});
+  Config config = parse_configs(kernels.families, {text}, options.problems).front();
+  const Target target = offline_target(options.arch, kernels.tree, kernels.families.all());
+  const Problem problem =
+      problem_for(kernels.family(), config, options.problems, seq_len_of_code(options.problems));
+  return {std::move(kernels), std::move(config), problem, target.limits, {}};
+}
+
+const ProblemReport& only_problem(const RunReport& run, const ProblemOptions& asked) {
+  const ProblemReport* found = nullptr;
+  std::vector<std::string> names;
+  for (const ProblemReport& problem : run.problems) {
+    names.push_back(describe(problem.problem));
+    if (is_asked_for(problem.problem, asked)) {
+      if (found != nullptr && describe(found->problem) != names.back()) {
+        throw Error(ExitCode::usage, "the run has several such problems", "--run",
+                    "choose one with --seq, --dhead, --dtype or --causal");
+      }
+      found = &problem;  // the last of several repetitions
+    }
+  }
+  if (found == nullptr) {
+    throw Error(ExitCode::usage, "the run has no such problem", "--run",
+                fmt::format("it has {}", fmt::join(names, ", ")));
+  }
+  return *found;
+}
+
+const Result& result_of_rank(const ProblemReport& problem, std::int64_t rank) {
+  for (const Result& result : problem.ranking) {
+    if (result.rank == rank) {
+      return result;
+    }
+  }
+  throw Error(ExitCode::usage, fmt::format("there is no rank {}", rank), "--rank",
+              fmt::format("{} has {} ranked", describe(problem.problem), problem.ranking.size()));
+}
+
+SassCase stored_case(const CodeOptions& options, const CodeSource& source) {
+  const RunReport run = stored_report(options.db_file, source.run);
+  const ProblemReport& problem = only_problem(run, options.problems);
+  const Result& result = result_of_rank(problem, options.rank);
+  KernelOptions kernels = options.kernels;
+  kernels.family = names_families(kernels) ? kernels.family : result.config.family;
+  SassCase one{choose_kernels(kernels), {}, problem.problem, run.device, result.artifact_key};
+  one.config = parse_configs(one.kernels.families, {result.short_form}).front();
+  return one;
+}
 
 constexpr std::size_t kShortestPrefix = 4;
 constexpr std::size_t kMostNamed = 8;
@@ -109,7 +173,173 @@ SassCode load_case(const CodeOptions& options, const SassCase& one) {
   return disassemble_one(artifact, one.name());
 }
 
+enum class CodeFileKind {
+  cubin,
+  container,  ///< an ELF file for the host, or a fatbinary: may embed cubins
+  text,       ///< anything else
+};
+
+namespace fs = std::filesystem;
+
+constexpr Elf64_Half kCudaMachine = 190;                     // EM_CUDA
+constexpr std::string_view kFatbinary = "\x50\xed\x55\xba";  // NVIDIA's fatbinary.h
+
+std::string cuobjdump(const fs::path& file) {
+  const auto tool = find_cuobjdump();
+  if (!tool) {
+    throw Error(
+        ExitCode::bad_file, "cuobjdump, which takes cubins out of other files, is not installed",
+        file.string(),
+        "scripts/setup --tools, 'pip install nvidia-cuda-cuobjdump' and CUDA toolkits install "
+        "it; or set its path in FATUNE_CUOBJDUMP");
+  }
+  return fs::absolute(*tool).string();
+}
+
+/// Returns "sm_90a" for "a.out.2.sm_90a.cubin", which is how cuobjdump names extracted cubins.
+std::string arch_of(const fs::path& cubin) {
+  const std::string arch = cubin.stem().extension().string();
+  return arch.empty() ? arch : arch.substr(1);
+}
+
+std::map<std::string, std::vector<fs::path>> by_arch(const fs::path& folder) {
+  std::map<std::string, std::vector<fs::path>> cubins;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".cubin") {
+      cubins[arch_of(entry.path())].push_back(entry.path());
+    }
+  }
+  for (auto& [arch, paths] : cubins) {
+    std::ranges::sort(paths);
+  }
+  return cubins;
+}
+
+std::string names_of(const std::map<std::string, std::vector<fs::path>>& cubins) {
+  std::string names;
+  for (const auto& [arch, paths] : cubins) {
+    names += (names.empty() ? "" : ", ") + arch;
+  }
+  return names;
+}
+
+/// Determines the kind by the first bytes of the file.
+CodeFileKind code_file_kind(std::string_view bytes) {
+  if (bytes.starts_with(kFatbinary)) {
+    return CodeFileKind::container;
+  }
+  if (!bytes.starts_with(std::string_view(ELFMAG, SELFMAG))) {
+    return CodeFileKind::text;
+  }
+  Elf64_Half machine = kCudaMachine;  // nvdisasm reports what is wrong with too short a file
+  constexpr std::size_t kAt = offsetof(Elf64_Ehdr, e_machine);
+  if (bytes.size() >= kAt + sizeof machine) {
+    std::memcpy(&machine, bytes.data() + kAt, sizeof machine);
+  }
+  return machine == kCudaMachine ? CodeFileKind::cubin : CodeFileKind::container;
+}
+
+/// Extracts the cubins that a file embeds into `folder` with cuobjdump. Returns those for `arch`,
+/// or for the only architecture. Throws Error(bad_file) if cuobjdump is not installed or finds
+/// none, and Error(usage) if there is none for `arch` or there are several architectures to choose
+/// from.
+std::vector<fs::path> embedded_cubins(const fs::path& file, std::optional<Arch> arch,
+                                      const fs::path& folder) {
+  (void)run_program(cuobjdump(file), {"-xelf", "all", fs::absolute(file).string()}, {},
+                    {folder, {}});
+  const auto cubins = by_arch(folder);
+  if (cubins.empty()) {
+    throw Error(ExitCode::bad_file, "cuobjdump finds no cubin in this file", file.string(),
+                "PTX alone is not machine code");
+  }
+  const auto found = arch ? cubins.find(arch_name(*arch)) : cubins.begin();
+  if (found == cubins.end() || (!arch && cubins.size() > 1)) {
+    throw Error(ExitCode::usage,
+                arch ? fmt::format("the file has no machine code for {}", arch_name(*arch))
+                     : fmt::format("{} architectures to choose from", cubins.size()),
+                file.string(), fmt::format("choose with --arch: {}", names_of(cubins)));
+  }
+  return found->second;
+}
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostFileBytes = std::size_t{256} << 20;
+
+/// Returns the kernels: the functions that have a section of their name.
+std::vector<std::string> kernel_names(const Listing& listing) {
+  std::vector<std::string> names;
+  for (const SassFunction& function : listing.functions) {
+    if (function.section == ".text." + function.name) {
+      names.push_back(function.name);
+    }
+  }
+  return names;
+}
+
+std::size_t choose_function(const Listing& listing, const std::string& asked,
+                            const std::string& source) {
+  if (!asked.empty()) {
+    return index_of(listing, asked, source);
+  }
+  const std::vector<std::string> names = kernel_names(listing);
+  if (names.size() != 1) {
+    throw Error(ExitCode::usage, fmt::format("there are {} kernels to choose from", names.size()),
+                source, fmt::format("choose with --function: {}", fmt::join(names, ", ")));
+  }
+  return index_of(listing, names.front(), source);
+}
+
+bool has_function(const Listing& listing, const std::string& name) {
+  return name.empty() || is_among(name, listing.functions, &SassFunction::name);
+}
+
+/// Returns the only listing, among those that have the requested function if one is requested.
+Listing choose_listing(std::vector<Listing> listings, const std::string& function,
+                       const std::string& source) {
+  std::erase_if(listings, [&](const Listing& listing) { return !has_function(listing, function); });
+  if (listings.size() != 1) {
+    throw Error(ExitCode::usage,
+                fmt::format("{} cubins of the file match the request", listings.size()), source,
+                "choose one with --function; cuobjdump -lelf and -symbols list them");
+  }
+  return std::move(listings.front());
+}
+
+Listing embedded_listing(const fs::path& file, const CodeOptions& options) {
+  const std::string tool = nvdisasm();
+  const ScratchFolder scratch;
+  std::vector<Listing> listings =
+      mapped(embedded_cubins(file, options.arch, scratch.path()),
+             [&](const fs::path& cubin) { return disassemble(tool, cubin, file.string()); });
+  return choose_listing(std::move(listings), options.function, file.string());
+}
+
+Listing file_listing(const fs::path& file, const CodeOptions& options) {
+  const std::string bytes = read_disk_file(file, kMostFileBytes);
+  switch (code_file_kind(bytes)) {
+    case CodeFileKind::cubin:
+      return disassemble(nvdisasm(), fs::absolute(file), file.string());
+    case CodeFileKind::container:
+      return embedded_listing(file, options);
+    case CodeFileKind::text:
+      break;
+  }
+  return parse_listing(bytes, file.string());
+}
+
 }  // namespace
+
+std::string SassCase::name() const { return short_form(kernels.family(), config); }
+
+CompileRequest SassCase::request() const {
+  return compile_request(kernels.family(), config, problem, limits.arch, limits);
+}
+
+SassCase sass_case(const CodeOptions& options, const CodeSource& source) {
+  return source.kind == CodeSource::Kind::run ? stored_case(options, source)
+                                              : named_case(options, source.text);
+}
 
 std::string nvdisasm() {
   const auto tool = find_nvdisasm();
@@ -203,6 +433,14 @@ std::vector<std::optional<SassCode>> compile_code(const FamilySet& families,
     }
   });
   return codes;
+}
+
+SassCode load_code_file(const fs::path& file, const CodeOptions& options) {
+  SassCode code;
+  code.source = file.string();
+  code.listing = file_listing(file, options);
+  code.function = choose_function(code.listing, options.function, code.source);
+  return code;
 }
 
 }  // namespace fatune

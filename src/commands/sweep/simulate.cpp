@@ -8,8 +8,6 @@
 #include "app/choice/kernel_choice.hpp"
 #include "app/console/console.hpp"
 #include "app/study/study_inputs.hpp"
-#include "app/tuned/load_tuned.hpp"
-#include "core/error.hpp"
 #include "data/device_file.hpp"
 #include "emit/list_reports.hpp"
 #include "engine/candidate_maker.hpp"
@@ -117,7 +115,7 @@ SearchTrial try_search(SearchKind kind, const RecordedSpace& space, const SweepO
     replay.tried = tried_until(tries, end.us);
     replay.behind_percent = behind_percent(tries, trial.part, best_us);
     if (as_in_a_run) {
-      replay.ended_after = tries.size();
+      replay.ended_after = static_cast<double>(tries.size());
       replay.ended_behind_percent = behind_percent(tries, tries.size(), best_us);
     }
   }

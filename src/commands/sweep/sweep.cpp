@@ -8,13 +8,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/choice/baseline.hpp"
-#include "app/choice/plan_problems.hpp"
-#include "app/choice/target.hpp"
-#include "app/fleet/deliver.hpp"
-#include "app/run/run_identity.hpp"
+#include "app/choice/kernel_choice.hpp"
+#include "app/fleet/fleet_folder.hpp"
 #include "app/run/session.hpp"
-#include "app/tuned/load_tuned.hpp"
+#include "app/study/study_inputs.hpp"
 #include "cli/subcommands.hpp"
 #include "core/ranges.hpp"
 #include "plan/planner.hpp"

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "app/choice/shards.hpp"
+#include "app/choice/problems.hpp"
 #include "app/option_groups.hpp"
 #include "core/error.hpp"
 

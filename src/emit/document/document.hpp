@@ -3,10 +3,11 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
-#include "emit/document/json_text.hpp"
+#include "core/output_format.hpp"
 #include "emit/document/table.hpp"
 #include "plot/plot.hpp"
 
@@ -126,5 +127,65 @@ template <typename Row>
 /// The data of a plot, with a row for each mark. Marks that stand for a configuration are left out:
 /// the table of configurations has them.
 [[nodiscard]] Table plot_table(const Plot& plot);
+
+/// How far a command got through its list.
+struct Coverage {
+  std::size_t done = 0;
+  std::size_t planned = 0;
+  bool complete = true;  ///< false: the user has interrupted it
+};
+
+/// The text in tables and Markdown about an interrupted list; empty when it was not interrupted.
+/// JSON says "complete".
+[[nodiscard]] std::string incomplete_text(const Coverage& coverage);
+
+/// The page that a report is printed on. A format alone converts to a page whose tables are as wide
+/// as they need.
+struct Page {
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Page(OutputFormat of_format, std::size_t most_columns = 0, bool with_colour = false)
+      : format(of_format), columns(most_columns), colour(with_colour) {}
+
+  OutputFormat format;
+  std::size_t columns;  ///< the most columns of a table's line (docs/tables.md); 0: no limit
+  bool colour;          ///< ANSI colours; on a terminal only
+};
+
+/// Renders a document in the page's format. The text ends with a line break.
+[[nodiscard]] std::string render(const Document& document, const Page& page);
+
+/// Renderers for one format each.
+[[nodiscard]] std::string render_terminal(const Blocks& blocks, const Page& page);
+[[nodiscard]] std::string render_markdown(const Blocks& blocks);
+/// The parts that all HTML pages have in common.
+struct PageParts {
+  std::string_view style;    ///< CSS
+  std::string_view library;  ///< third-party JavaScript, with its licence
+  std::string_view script;   ///< fatune's own JavaScript
+};
+struct PageHead {
+  std::string title;
+  std::string lead;                     ///< one paragraph below the title
+  std::vector<std::string> warnings{};  ///< above everything else on the page
+};
+/// Renders a page that refers to nothing outside of it and runs only the scripts of `parts`.
+[[nodiscard]] std::string render_html(const Blocks& blocks, const PageHead& head,
+                                      const PageParts& parts);
+
+// Filters, sorts and selects records by their typed fields, in the same way for all commands.
+
+/// Filters and sorts the records and selects columns. A record is dropped if absent values leave it
+/// unknown whether the filter holds. Throws Error(usage) for an unknown column, with a list of the
+/// table's columns, and for an expression that cannot be read.
+[[nodiscard]] Table viewed(Table table, const TableView& view);
+
+/// A document of the viewed records and the warnings of `document`. As JSON it is a list of the
+/// records. `document` must outlive it.
+[[nodiscard]] Document viewed(const Document& document, const TableView& view);
+
+/// A record as a JSON object whose keys are the names of the columns.
+[[nodiscard]] Json json_record(const Table& records, const std::vector<FieldValue>& row);
+/// The records as JSON, one on each line.
+[[nodiscard]] std::string json_lines(const Table& records);
 
 }  // namespace fatune

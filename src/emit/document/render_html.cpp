@@ -8,8 +8,7 @@
 #include "core/text_parts.hpp"
 #include "core/visible_text.hpp"
 #include "emit/document/document.hpp"
-#include "emit/document/render.hpp"
-#include "plot/svg.hpp"
+#include "plot/plot.hpp"
 
 namespace fatune {
 namespace {
@@ -126,9 +125,9 @@ class HtmlTable {
   }
   /// What stands in front of a stacked cell. Cells that wrap take a line of their own.
   [[nodiscard]] std::string stacked_attribute(const Table::Column& column) const {
-    return !rows_.stacked          ? std::string()
-           : column.look.least > 0 ? " data-line"
-                                   : fmt::format(" data-heading=\"{}\"", markup(column.heading));
+    return !rows_.stacked      ? std::string()
+           : column.look.wraps ? " data-line"
+                               : fmt::format(" data-heading=\"{}\"", markup(column.heading));
   }
   /// Cells are aligned like numbers unless they have the class of text cells.
   [[nodiscard]] static const char* css_class(bool text) { return text ? " class=t" : ""; }
@@ -226,11 +225,9 @@ std::string policy_element(std::string_view style, std::string_view script) {
 }
 
 std::string html_warnings(const PageHead& head) {
-  std::string html;
-  for (const std::string& warning : head.warnings) {
-    html += "<p class=\"warning\">" + markup(warning) + "</p>\n";
-  }
-  return html;
+  return joined(head.warnings, "", [&](const std::string& warning) {
+    return "<p class=\"warning\">" + markup(warning) + "</p>\n";
+  });
 }
 
 }  // namespace

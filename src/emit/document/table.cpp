@@ -1,10 +1,47 @@
 #include "emit/document/table.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/text_parts.hpp"
 
 namespace fatune {
 namespace {
+
+struct CellText {
+  int decimals;
+
+  std::string operator()(std::monostate) const { return "-"; }
+  std::string operator()(bool value) const { return value ? "yes" : "no"; }
+  std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
+  std::string operator()(double value) const {
+    constexpr double kWhole = 10000.0;
+    const int shown = decimals != kBySize ? decimals : value >= kWhole ? 0 : 2;
+    return std::isfinite(value) ? fmt::format("{:.{}f}", value, shown) : "-";
+  }
+  std::string operator()(const std::string& value) const { return value.empty() ? "-" : value; }
+};
+
+/// Whether a spreadsheet would evaluate the text as a formula, which may start a program.
+bool begins_formula(std::string_view text) {
+  constexpr std::string_view kSigns = "=+-@\t\r";
+  const bool is_sign = !text.empty() && kSigns.find(text.front()) != std::string_view::npos;
+  return is_sign && !whole_number<double>(text);
+}
+
+struct CsvText {
+  std::string operator()(std::monostate) const { return {}; }
+  std::string operator()(bool value) const { return value ? "true" : "false"; }
+  std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
+  std::string operator()(double value) const {
+    return std::isfinite(value) ? fmt::format("{}", value) : std::string();
+  }
+  std::string operator()(const std::string& value) const {
+    return begins_formula(value) ? "'" + value : value;
+  }
+};
 
 bool holds_numbers(const Table& table, std::size_t column) {
   return table.columns[column].figure ||
@@ -12,6 +49,22 @@ bool holds_numbers(const Table& table, std::size_t column) {
 }
 
 }  // namespace
+
+std::string cell_text(const FieldValue& value, int decimals) {
+  return std::visit(CellText{decimals}, value);
+}
+
+std::string csv_text(const FieldValue& value) { return std::visit(CsvText{}, value); }
+
+bool is_number(const FieldValue& value) {
+  return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
+}
+
+bool has_value(const FieldValue& value) { return cell_text(value, 0) != "-"; }
+
+std::optional<std::string> text_or_none(std::string_view text) {
+  return text.empty() ? std::nullopt : std::optional<std::string>(text);
+}
 
 bool is_shown(const Table& table, std::size_t column, Shown kind) {
   const Table::Column& what = table.columns[column];
@@ -47,7 +100,7 @@ TextTable text_for_people(const Table& table, Shown kind) {
       continue;
     }
     const Table::Column& column = table.columns[i];
-    text.columns.push_back({column.heading, holds_numbers(table, i), column.look});
+    text.columns.push_back({column.heading, holds_numbers(table, i), column.look.wraps});
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
       text.rows[row].push_back(cell_text(table.rows[row][i], column.look.decimals));
     }
@@ -58,7 +111,7 @@ TextTable text_for_people(const Table& table, Shown kind) {
 TextTable text_for_programs(const Table& table) {
   TextTable text;
   for (const Table::Column& column : table.columns) {
-    text.columns.push_back({column.name, false, {}});
+    text.columns.push_back({.heading = column.name});
   }
   for (const auto& row : table.rows) {
     auto& cells = text.rows.emplace_back();

@@ -1,18 +1,32 @@
 #include "emit/document/text_table.hpp"
 
 #include <algorithm>
-#include <cstddef>
+#include <numeric>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/ranges.hpp"
 #include "core/text_fit.hpp"
+#include "core/text_parts.hpp"
 #include "core/visible_text.hpp"
-#include "emit/document/table_layout.hpp"
 
 namespace fatune {
 namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr std::size_t kColumnGap = 2;
+
+/// A table fitted to a line width.
+struct FittedTable {
+  TextTable table;                  ///< has the remaining columns
+  std::vector<std::size_t> widths;  ///< one for each column; wider cells are wrapped or shortened
+  std::string shared{};             ///< lines: what all rows of a column have in common
+  Words left_out{};                 ///< headings of the columns that were left out
+};
 
 /// The table with headings and cells that cannot move the cursor.
 TextTable visible(TextTable table) {
@@ -25,7 +39,69 @@ TextTable visible(TextTable table) {
   return table;
 }
 
-std::string plain_line(const std::vector<std::string>& cells, const FittedTable& fitted) {
+/// The widths of the columns, of which those of texts are at most `most` wide.
+std::vector<std::size_t> widths_of(const TextTable& table, std::size_t most) {
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    std::size_t width = width_of(table.columns[i].heading);
+    for (const auto& row : table.rows) {
+      width = std::max(width, width_of(row[i]));
+    }
+    widths.push_back(table.columns[i].align_right ? width : std::min(width, most));
+  }
+  return widths;
+}
+
+std::size_t line_width(const std::vector<std::size_t>& widths) {
+  return std::accumulate(widths.begin(), widths.end(), kColumnGap * (widths.size() - 1));
+}
+
+/// States above the table what the configurations of a column have in common.
+void share_columns(FittedTable& fitted) {
+  TextTable& table = fitted.table;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const auto parts = share_parts(mapped(table.rows, [&](const Words& row) { return row[i]; }));
+    if (parts && table.columns[i].wraps && table.rows.size() > 1) {
+      fitted.shared += fmt::format("every {}: {}\n", table.columns[i].heading, parts->common);
+      for (std::size_t row = 0; row < table.rows.size(); ++row) {
+        table.rows[row][i] = parts->rest[row];
+      }
+    }
+  }
+}
+
+/// Leaves out columns from the last to the second, except for those that wrap.
+void leave_out_columns(std::size_t columns, FittedTable& fitted) {
+  constexpr std::size_t kMostOfText = 24;
+  TextTable& table = fitted.table;
+  for (auto at = std::ssize(table.columns) - 1;
+       at > 0 && line_width(widths_of(table, kMostOfText)) > columns; --at) {
+    const auto column = table.columns.begin() + at;
+    if (!column->wraps) {
+      fitted.left_out.insert(fitted.left_out.begin(), column->heading);
+      table.columns.erase(column);
+      std::ranges::for_each(table.rows, [&](Words& row) { row.erase(row.begin() + at); });
+    }
+  }
+}
+
+FittedTable fit_table(TextTable table, std::size_t columns) {
+  constexpr std::size_t kAny = std::string::npos;
+  FittedTable fitted{std::move(table), {}};
+  fitted.widths = widths_of(fitted.table, kAny);
+  if (columns == 0 || fitted.widths.empty() || line_width(fitted.widths) <= columns) {
+    return fitted;
+  }
+  share_columns(fitted);
+  leave_out_columns(columns, fitted);
+  fitted.widths = widths_of(fitted.table, kAny);
+  while (line_width(fitted.widths) > columns && std::ranges::max(fitted.widths) > 1) {
+    --*std::ranges::max_element(fitted.widths);
+  }
+  return fitted;
+}
+
+std::string plain_line(const Words& cells, const FittedTable& fitted) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const std::string padding(fitted.widths[i] - width_of(cells[i]), ' ');
@@ -36,63 +112,35 @@ std::string plain_line(const std::vector<std::string>& cells, const FittedTable&
   return line + "\n";
 }
 
-/// The lines of a cell, each no wider than the column.
-std::vector<std::string> lines_of(const std::string& cell, std::size_t column,
-                                  const FittedTable& fitted) {
-  const std::size_t width = fitted.widths[column];
-  if (width_of(cell) <= width) {
-    return {cell};
-  }
-  return wraps(fitted.table.columns[column].look) ? wrapped(cell, width)
-                                                  : std::vector{shortened(cell, width)};
-}
-
 /// A row, with as many lines as its tallest cell.
-std::string plain_row(const std::vector<std::string>& cells, const FittedTable& fitted) {
-  std::vector<std::vector<std::string>> lines;
+std::string plain_row(const Words& cells, const FittedTable& fitted) {
+  std::vector<Words> lines;
   std::size_t count = 1;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    count = std::max(count, lines.emplace_back(lines_of(cells[i], i, fitted)).size());
+    const std::size_t width = fitted.widths[i];
+    lines.push_back(width_of(cells[i]) <= width     ? Words{cells[i]}
+                    : fitted.table.columns[i].wraps ? wrapped(cells[i], width)
+                                                    : Words{shortened(cells[i], width)});
+    count = std::max(count, lines.back().size());
   }
   std::string text;
   for (std::size_t line = 0; line < count; ++line) {
-    std::vector<std::string> parts;
-    for (const auto& cell : lines) {
-      parts.push_back(line < cell.size() ? cell[line] : std::string());
-    }
-    text += plain_line(parts, fitted);
+    text += plain_line(
+        mapped(lines,
+               [&](const Words& cell) { return line < cell.size() ? cell[line] : std::string(); }),
+        fitted);
   }
   return text;
 }
 
-/// Adds notes around a table: what its rows share, and which columns are missing.
-std::string with_notes(const FittedTable& fitted, std::size_t columns, const std::string& drawn) {
-  std::string above;
-  for (const std::string& shared : fitted.shared) {
-    above += shared + "\n";
-  }
-  const std::string below = fitted.left_out.empty()
-                                ? std::string()
-                                : fmt::format("left out at {} columns: {}; --format json has all\n",
-                                              columns, fmt::join(fitted.left_out, ", "));
-  return wrapped_lines(above, columns) + drawn + wrapped_lines(below, columns);
-}
-
 std::vector<std::string> headings_of(const TextTable& table) {
-  std::vector<std::string> headings;
-  headings.reserve(table.columns.size());
-  for (const auto& column : table.columns) {
-    headings.push_back(column.heading);
-  }
-  return headings;
+  return mapped(table.columns, &TextTable::Column::heading);
 }
 
 std::string markdown_line(const std::vector<std::string>& cells) {
-  std::string line = "|";
-  for (const std::string& cell : cells) {
-    line += " " + markdown(cell) + " |";
-  }
-  return line + "\n";
+  return "|" +
+         joined(cells, "", [&](const std::string& cell) { return " " + markdown(cell) + " |"; }) +
+         "\n";
 }
 
 std::string csv_cell(const std::string& text) {
@@ -115,18 +163,77 @@ std::string csv_line(const std::vector<std::string>& cells) {
   return line + "\r\n";
 }
 
+/// The values and flags of a short form. No values: the text is not a short form.
+struct Parts {
+  Words values;
+  Words flags;
+};
+
+Parts parts_of(std::string_view text) {
+  Parts parts;
+  const std::size_t end = text.find("): ");
+  if (!text.starts_with('(') || end == text.npos) {
+    return parts;
+  }
+  std::string_view values = text.substr(1, end - 1);
+  std::string_view flags = text.substr(end + 3);
+  while (!values.empty()) {
+    parts.values.emplace_back(trim(take_until(values, ',')));
+  }
+  while (!flags.empty()) {
+    parts.flags.emplace_back(take_until(flags, '+'));
+  }
+  return parts;
+}
+
+/// The parts that both have.
+Parts common_of(const Parts& a, const Parts& b) {
+  const auto end = std::ranges::mismatch(a.values, b.values).in1;
+  Parts common{{a.values.begin(), end}, a.flags};
+  std::erase_if(common.flags, [&](const std::string& flag) { return !is_among(flag, b.flags); });
+  return common;
+}
+
+/// The common values and flags, with "..." for the others of `first`.
+std::string common_text(const Parts& first, const Parts& common) {
+  Words values = common.values;
+  if (values.size() < first.values.size()) {
+    values.emplace_back("...");
+  }
+  Words flags = mapped(first.flags, [&](const std::string& flag) {
+    return is_among(flag, common.flags) ? flag : std::string("...");
+  });
+  flags.erase(std::ranges::unique(flags).begin(), flags.end());
+  return fmt::format("({}): {}", fmt::join(values, ", "), fmt::join(flags, "+"));
+}
+
+std::string rest_of(const Parts& parts, const Parts& common) {
+  const Words values(parts.values.begin() + std::ssize(common.values), parts.values.end());
+  Words flags = parts.flags;
+  std::erase_if(flags, [&](const std::string& flag) { return is_among(flag, common.flags); });
+  const std::string text =
+      fmt::format("{}{}{}{}", fmt::join(values, ", "), values.empty() ? "" : ")",
+                  values.empty() || flags.empty() ? "" : ": ", fmt::join(flags, "+"));
+  return text.empty() ? "-" : text;
+}
+
 }  // namespace
 
 std::string draw_plain(const TextTable& table, std::size_t columns) {
   const FittedTable fitted = fit_table(visible(table), columns);
-  if (fitted.table.columns.empty()) {
-    return with_notes(fitted, columns, "");
+  std::string text = wrapped_lines(fitted.shared, columns);
+  if (!fitted.table.columns.empty()) {
+    text += plain_row(headings_of(fitted.table), fitted);
+    for (const auto& row : fitted.table.rows) {
+      text += plain_row(row, fitted);
+    }
   }
-  std::string text = plain_row(headings_of(fitted.table), fitted);
-  for (const auto& row : fitted.table.rows) {
-    text += plain_row(row, fitted);
-  }
-  return with_notes(fitted, columns, text);
+  return fitted.left_out.empty()
+             ? text
+             : text +
+                   wrapped_lines(fmt::format("left out at {} columns: {}; --format json has all\n",
+                                             columns, fmt::join(fitted.left_out, ", ")),
+                                 columns);
 }
 
 std::string draw_markdown(const TextTable& table) {
@@ -142,11 +249,28 @@ std::string draw_markdown(const TextTable& table) {
 }
 
 std::string draw_csv(const TextTable& table) {
-  std::string text = csv_line(headings_of(table));
-  for (const auto& row : table.rows) {
-    text += csv_line(row);
+  return csv_line(headings_of(table)) +
+         joined(table.rows, "", [&](const auto& row) { return csv_line(row); });
+}
+
+std::optional<SharedParts> share_parts(const std::vector<std::string>& texts) {
+  std::vector<Parts> all = mapped(texts, parts_of);
+  std::optional<Parts> common;
+  const Parts* first = nullptr;
+  for (const Parts& parts : all) {
+    if (!parts.values.empty()) {
+      first = first == nullptr ? &parts : first;
+      common = common_of(common.value_or(parts), parts);
+    }
   }
-  return text;
+  if (!common || (common->values.empty() && common->flags.empty())) {
+    return std::nullopt;
+  }
+  SharedParts shared{common_text(*first, *common), {}};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    shared.rest.push_back(all[i].values.empty() ? texts[i] : rest_of(all[i], *common));
+  }
+  return shared;
 }
 
 }  // namespace fatune

@@ -1,18 +1,13 @@
-#include "emit/plots/study_document.hpp"
+#include "core/ranges.hpp"
+#include "emit/plots/plots.hpp"
 
-#include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <limits>
 #include <map>
 
 #include <fmt/format.h>
 
-#include "emit/document/table.hpp"
-#include "emit/peers_text.hpp"
-#include "emit/plots/plots.hpp"
-#include "emit/plots/study_tables.hpp"
-#include "emit/winners_table.hpp"
+#include "emit/comparisons.hpp"
 
 namespace fatune {
 namespace {
@@ -317,7 +312,7 @@ PageHead study_head(const StudyReport& report) {
   std::string lead;
   for (std::size_t i = 0; i < report.runs.size(); ++i) {
     const RunReport& run = report.runs[i];
-    if (std::ranges::find(devices, run.device.name) == devices.end()) {
+    if (!is_among(run.device.name, devices)) {
       devices.push_back(run.device.name);
     }
     lead += (report.runs.size() == 1 ? "" : report.names[i] + ": ") + winners_sentence(run) + ". ";

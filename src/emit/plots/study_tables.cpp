@@ -1,5 +1,3 @@
-#include "emit/plots/study_tables.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
@@ -9,9 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "emit/failure_groups.hpp"
-#include "emit/plots/problem_group.hpp"
-#include "emit/winners_table.hpp"
+#include "core/ranges.hpp"
+#include "core/text_parts.hpp"
+#include "emit/comparisons.hpp"
+#include "emit/plots/plots.hpp"
+#include "emit/run_report.hpp"
 
 namespace fatune {
 namespace {
@@ -143,6 +143,38 @@ std::vector<std::pair<std::string, std::string>> facts_of(const RunReport& run) 
   return facts;
 }
 
+/// Whether the result of `get` differs between rows.
+template <typename Get>
+bool differs(const std::vector<ResultRow>& rows, Get get) {
+  return std::ranges::any_of(rows,
+                             [&](const ResultRow& row) { return get(row) != get(rows.front()); });
+}
+
+/// Inserts a column in front of the table if it has more than one value.
+template <typename Get>
+void add_origin(const std::vector<ResultRow>& rows, const char* name, Get get, Table& table) {
+  if (!differs(rows, get)) {
+    return;
+  }
+  std::vector<FieldValue> values =
+      mapped(rows, [&](const ResultRow& row) { return FieldValue(std::string(get(row))); });
+  insert_column(table, 0, {.name = name, .heading = name}, std::move(values));
+}
+
+/// Leaves out the columns from `first_column` on in which all rows have the same value.
+void leave_out_the_same(Table& table, std::size_t first_column) {
+  for (std::size_t i = table.columns.size(); i-- > first_column;) {
+    const bool same = std::ranges::all_of(
+        table.rows, [&](const auto& row) { return row[i] == table.rows.front()[i]; });
+    if (same) {
+      table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(i));
+      for (auto& row : table.rows) {
+        row.erase(row.begin() + static_cast<std::ptrdiff_t>(i));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Table winners_table(const StudyReport& report) {
@@ -270,6 +302,25 @@ Table method_table(const StudyReport& report) {
     table.rows.push_back({std::string("peers"), std::string("device"), peers.device});
     table.rows.push_back({std::string("peers"), std::string("measured"), peers.measured_at});
   }
+  return table;
+}
+
+Table configuration_table(const StudyReport& report, const StudyRows& rows) {
+  std::vector<ResultRow> results = mapped(rows.rows, [&](const StudyRow& row) {
+    return ResultRow{row.run, row.problem, row.result};
+  });
+  Table table = table_of(result_fields(), results);
+  const std::size_t first_parameter = table.columns.size();
+  append_parameters(results, table);
+  leave_out_the_same(table, first_parameter);
+  add_origin(
+      results, "problem", [](const ResultRow& r) { return describe(r.problem->problem); }, table);
+  add_origin(
+      results, "run",
+      [&](const ResultRow& r) {
+        return report.names[static_cast<std::size_t>(r.run - report.runs.data())];
+      },
+      table);
   return table;
 }
 

@@ -1,4 +1,4 @@
-#include "app/counter_access.hpp"
+#include "app/machine.hpp"
 
 #include <gtest/gtest.h>
 

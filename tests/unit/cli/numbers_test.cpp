@@ -1,4 +1,4 @@
-#include "cli/numbers.hpp"
+#include "cli/option_groups.hpp"
 
 #include <gmock/gmock.h>
 
@@ -67,7 +67,7 @@ TEST(ParseIntegerList, TakesItsRange) {
 }
 
 TEST(ParsePositiveList, KeepsOrderAndDropsDuplicates) {
-  EXPECT_THAT(parse_positive_list("4096, 512,4096,\t1024", "--seq", 5000),
+  EXPECT_THAT(parse_integer_list("4096, 512,4096,\t1024", "--seq", 1, 5000),
               ElementsAre(4096, 512, 1024));
 }
 

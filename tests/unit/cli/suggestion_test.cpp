@@ -1,4 +1,4 @@
-#include "cli/suggestion.hpp"
+#include "cli/typed_words.hpp"
 
 #include <gtest/gtest.h>
 

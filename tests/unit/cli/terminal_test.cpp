@@ -1,4 +1,4 @@
-#include "cli/terminal.hpp"
+#include "cli/subcommands.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "emit/check_report.hpp"
+#include "emit/verification_reports.hpp"
 
 #include <algorithm>
 
 #include <gmock/gmock.h>
 
 #include "data/json_file.hpp"
-#include "emit/document/render.hpp"
+#include "emit/document/document.hpp"
 
 namespace fatune {
 namespace {

@@ -1,4 +1,4 @@
-#include "emit/debug_report.hpp"
+#include "emit/verification_reports.hpp"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +8,7 @@
 
 #include "data/file_tree.hpp"
 #include "data/json_file.hpp"
-#include "emit/document/render.hpp"
+#include "emit/document/document.hpp"
 
 namespace fatune {
 namespace {

@@ -10,17 +10,12 @@
 #include <variant>
 #include <vector>
 
-#include "emit/check_report.hpp"
-#include "emit/compile_report.hpp"
-#include "emit/debug_report.hpp"
-#include "emit/device_report.hpp"
-#include "emit/emulate_report.hpp"
+#include "emit/export_report.hpp"
+#include "emit/list_reports.hpp"
 #include "emit/plan_report.hpp"
-#include "emit/predict_report.hpp"
-#include "emit/profile_report.hpp"
+#include "emit/verification_reports.hpp"
 #include "record/members.hpp"
-#include "report/cases.hpp"
-#include "report/run_summary.hpp"
+#include "report/emulation.hpp"
 #include "tuned/tuned_file.hpp"
 
 // Visits every text of a report. A report that gains a member does not compile until its list here

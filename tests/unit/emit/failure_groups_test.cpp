@@ -1,9 +1,8 @@
-#include "emit/failure_groups.hpp"
+#include "emit/run_report.hpp"
 
 #include <gmock/gmock.h>
 
-#include "emit/document/render.hpp"
-#include "emit/run_report.hpp"
+#include "emit/document/document.hpp"
 #include "unit/emit/report_samples.hpp"
 
 namespace fatune {

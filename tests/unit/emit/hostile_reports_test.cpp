@@ -6,12 +6,10 @@
 #include <gmock/gmock.h>
 
 #include "core/text_parts.hpp"
-#include "emit/cases_report.hpp"
-#include "emit/document/json_text.hpp"
-#include "emit/document/render.hpp"
+#include "emit/document/document.hpp"
 #include "emit/export_report.hpp"
 #include "emit/list_reports.hpp"
-#include "emit/plots/study_document.hpp"
+#include "emit/plots/plots.hpp"
 #include "emit/run_report.hpp"
 #include "unit/emit/every_text.hpp"
 #include "unit/emit/report_samples.hpp"

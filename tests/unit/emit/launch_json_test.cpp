@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "emit/compile_report.hpp"
+#include "emit/plan_report.hpp"
 #include "unit/attention/standard_arguments.hpp"
 
 namespace fatune {

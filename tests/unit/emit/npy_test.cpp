@@ -1,4 +1,4 @@
-#include "emit/npy.hpp"
+#include "emit/files.hpp"
 
 #include <gmock/gmock.h>
 

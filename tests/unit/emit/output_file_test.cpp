@@ -1,4 +1,4 @@
-#include "emit/output_file.hpp"
+#include "emit/files.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "emit/peers_text.hpp"
+#include "emit/comparisons.hpp"
 
 #include <gmock/gmock.h>
 
-#include "emit/document/render.hpp"
+#include "emit/document/document.hpp"
 #include "emit/run_report.hpp"
 #include "unit/emit/report_samples.hpp"
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "emit/compile_report.hpp"
 #include "emit/plan_report.hpp"
 #include "report/report.hpp"
 

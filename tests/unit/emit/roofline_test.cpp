@@ -1,9 +1,9 @@
-#include "emit/roofline.hpp"
+#include "emit/comparisons.hpp"
 
 #include <gmock/gmock.h>
 
 #include "attention/flop.hpp"
-#include "emit/document/render.hpp"
+#include "emit/document/document.hpp"
 #include "emit/run_report.hpp"
 #include "unit/emit/report_samples.hpp"
 

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/statistics.hpp"
-#include "emit/document/render.hpp"
+#include "emit/document/document.hpp"
 #include "unit/emit/report_samples.hpp"
 
 namespace fatune {

@@ -1,4 +1,4 @@
-#include "emit/verdict_report.hpp"
+#include "emit/comparisons.hpp"
 
 #include <gmock/gmock.h>
 

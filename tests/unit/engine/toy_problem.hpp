@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/choice/target.hpp"
+#include "app/choice/kernel_choice.hpp"
 #include "compile/compiler.hpp"
 #include "data/device_file.hpp"
 #include "engine/problem_plan.hpp"

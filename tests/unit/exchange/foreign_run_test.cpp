@@ -1,10 +1,9 @@
-#include "exchange/foreign_run.hpp"
+#include "exchange/run_parts.hpp"
 
 #include <gmock/gmock.h>
 
 #include "core/export_format.hpp"
 #include "data/device_file.hpp"
-#include "exchange/result_settings.hpp"
 #include "unit/exchange/exchange_samples.hpp"
 
 namespace fatune {

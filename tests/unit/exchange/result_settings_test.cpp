@@ -1,4 +1,4 @@
-#include "exchange/result_settings.hpp"
+#include "exchange/run_parts.hpp"
 
 #include <gmock/gmock.h>
 

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "exchange/result_settings.hpp"
+#include "exchange/run_parts.hpp"
 #include "unit/exchange/exchange_samples.hpp"
 
 namespace fatune {

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "core/error.hpp"
-#include "exchange/result_settings.hpp"
+#include "exchange/run_parts.hpp"
 #include "unit/exchange/exchange_samples.hpp"
 
 namespace fatune {

@@ -1,4 +1,4 @@
-#include "manual/completion.hpp"
+#include "manual/command_page.hpp"
 
 #include <vector>
 

@@ -1,11 +1,10 @@
-#include "manual/help_text.hpp"
+#include "manual/command_page.hpp"
 
 #include <stdexcept>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "manual/command_page.hpp"
 #include "unit/manual/samples.hpp"
 
 namespace fatune {

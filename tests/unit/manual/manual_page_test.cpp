@@ -1,13 +1,7 @@
-#include "manual/manual_page.hpp"
+#include "manual/command_page.hpp"
 
-#include <fstream>
-#include <regex>
-#include <sstream>
-
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "manual/reference_tables.hpp"
 #include "unit/manual/samples.hpp"
 
 namespace fatune {
@@ -16,9 +10,15 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+const ManualEdition kEdition{
+    "1.2", "2026-01-02",
+    "\n## Exit codes\n\n| code | meaning |\n|---|---|\n| 0 | success |\n\n"
+    "## Environment\n\n| variable | meaning |\n|---|---|\n"
+    "| `KERNELS`, `B` | the `space`: see ([a table](b.md#c)) |\n\n## More\n"};
+
 std::string sample_page() {
   const CommandPage program = sample_program();
-  return manual_page(program.commands.front(), program, {"1.2", "2026-01-02"});
+  return manual_page(program.commands.front(), program, kEdition);
 }
 
 TEST(ManualPage, SaysWhatTheHelpSays) {
@@ -42,43 +42,12 @@ TEST(ManualPage, KeepsWhatRoffTakesForItsOwn) {
 
 TEST(ManualPage, OfTheProgramHasItsCommands) {
   const CommandPage program = sample_program();
-  const std::string page = manual_page(program, program, {"1.2", "2026-01-02"});
+  const std::string page = manual_page(program, program, kEdition);
   EXPECT_THAT(page, HasSubstr(".SH COMMANDS\n.TP\n\\fBtune\\fR\nIsn't [it] a\\eb: `x`?\n"));
-  EXPECT_THAT(page, HasSubstr(".SH ENVIRONMENT\n.TP\n\\fBKERNELS\\fR\n"));
+  EXPECT_THAT(
+      page, HasSubstr(".SH ENVIRONMENT\n.TP\n\\fBKERNELS, B\\fR\nthe space: see (docs/b.md#c)\n"));
   EXPECT_THAT(page, HasSubstr("\\fBfatune\\-tune\\fR(1)\n"));
   EXPECT_THAT(page, Not(HasSubstr(".SH EXAMPLES")));
-}
-
-/// The rows of a table of docs/reference.md, without markup: "cell | cell".
-std::vector<std::string> reference_rows(const std::string& heading) {
-  std::ifstream file(FATUNE_SOURCE_DIR "/docs/reference.md");
-  std::vector<std::string> rows;
-  bool inside = false;
-  for (std::string line; std::getline(file, line);) {
-    inside = line.starts_with("## ") ? line == "## " + heading : inside;
-    if (inside && line.starts_with("| ")) {
-      line = std::regex_replace(line, std::regex(R"(\[[^\]]*\]\(([^)]*)\))"), "docs/$1");
-      std::erase(line, '`');
-      rows.push_back(line.substr(2, line.size() - 4));
-    }
-  }
-  return rows;
-}
-
-TEST(ManualPage, HasTheExitCodesOfTheReference) {
-  std::vector<std::string> rows{"code | meaning"};
-  for (const ExitCodeText& code : kExitCodeTexts) {
-    rows.push_back(fmt::format("{} | {}", static_cast<int>(code.code), code.meaning));
-  }
-  EXPECT_THAT(reference_rows("Exit codes"), testing::ElementsAreArray(rows));
-}
-
-TEST(ManualPage, HasTheEnvironmentOfTheReference) {
-  std::vector<std::string> rows{"variable | meaning"};
-  for (const EnvironmentText& variable : kEnvironmentTexts) {
-    rows.push_back(fmt::format("{} | {}", variable.names, variable.meaning));
-  }
-  EXPECT_THAT(reference_rows("Environment"), testing::ElementsAreArray(rows));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "plot/palette.hpp"
+#include "plot/scale.hpp"
 
 #include <gmock/gmock.h>
 

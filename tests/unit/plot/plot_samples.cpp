@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "core/text_parts.hpp"
-#include "plot/svg.hpp"
+#include "plot/plot.hpp"
 #include "sample_plots.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "plot/svg.hpp"
+#include "plot/plot.hpp"
 
 #include <gmock/gmock.h>
 

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <iterator>
 
-#include "emit/results_json.hpp"
 #include "emit/run_report.hpp"
 #include "exhaustive.hpp"
 #include "record/record_json.hpp"

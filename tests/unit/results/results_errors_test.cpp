@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "emit/results_json.hpp"
+#include "emit/run_report.hpp"
 #include "results/results_file.hpp"
 #include "unit/data/temp_folder.hpp"
 #include "unit/data/throws_error.hpp"

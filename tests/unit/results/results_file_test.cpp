@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "core/statistics.hpp"
-#include "emit/results_json.hpp"
 #include "emit/run_report.hpp"
 #include "record/record_json.hpp"
 #include "unit/data/temp_folder.hpp"

@@ -1,4 +1,4 @@
-#include "study/parameter_study.hpp"
+#include "study/study_rows.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "study/race_course.hpp"
+#include "study/study_rows.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // Simulates pairs of runs of the same kernels, and checks which changes are found beyond doubt.
-#include "study/run_movement.hpp"
+#include "study/comparison.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

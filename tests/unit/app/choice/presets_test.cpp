@@ -1,4 +1,4 @@
-#include "app/choice/presets.hpp"
+#include "app/choice/problems.hpp"
 
 #include <set>
 

@@ -1,4 +1,4 @@
-#include "app/choice/shards.hpp"
+#include "app/choice/problems.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "app/run/recorder.hpp"
+#include "app/run/session.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "commands/evaluate/line_input.hpp"
+#include "commands/evaluate/lines.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

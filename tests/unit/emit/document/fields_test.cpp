@@ -4,8 +4,8 @@
 #include <set>
 #include <string>
 
-#include "emit/document/field.hpp"
-#include "emit/result_fields.hpp"
+#include "emit/document/table.hpp"
+#include "emit/run_report.hpp"
 
 namespace fatune {
 namespace {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "core/sha256.hpp"
-#include "emit/document/render.hpp"
+#include "emit/document/document.hpp"
 
 namespace fatune {
 namespace {
@@ -43,7 +43,7 @@ TEST(RenderHtml, WarningsAreAboveTheTitleAndTheResultAboveTheContents) {
 
 TEST(RenderHtml, CellsOfAStackedTableSayWhatTheyAre) {
   Table table;
-  table.columns = {{.name = "config", .heading = "config", .look = {.least = 24}},
+  table.columns = {{.name = "config", .heading = "config", .look = kWraps},
                    {.name = "a_us", .heading = "us", .look = {.decimals = 1}}};
   table.rows = {{std::string("x"), 1.25}};
   const std::string page = render_html(

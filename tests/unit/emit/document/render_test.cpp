@@ -1,4 +1,4 @@
-#include "emit/document/render.hpp"
+#include "emit/document/document.hpp"
 
 #include <gmock/gmock.h>
 
@@ -56,7 +56,7 @@ TEST(Render, AColumnOfFiguresStaysWithoutAValue) {
                 {FieldValue{}});
   append_column(table, {.name = "y", .heading = "y"}, {FieldValue{}});
   EXPECT_EQ(render_markdown({block::Rows{table}}), "| what | x |\n| --- | ---: |\n| a | - |\n");
-  EXPECT_EQ(render_csv(table), "name,x,y\r\na,,\r\n");
+  EXPECT_EQ(draw_csv(text_for_programs(table)), "name,x,y\r\na,,\r\n");
 }
 
 TEST(Render, ATerminalShowsParagraphsInPlaceOfRows) {

@@ -1,27 +1,10 @@
-#include "emit/document/table_layout.hpp"
+#include "emit/document/text_table.hpp"
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include "core/text_fit.hpp"
-#include "emit/cases_report.hpp"
-#include "emit/check_report.hpp"
-#include "emit/compare_report.hpp"
-#include "emit/device_report.hpp"
-#include "emit/document/shared_parts.hpp"
-#include "emit/emulate_report.hpp"
-#include "emit/export_report.hpp"
-#include "emit/failure_groups.hpp"
-#include "emit/list_reports.hpp"
-#include "emit/predict_report.hpp"
-#include "emit/result_fields.hpp"
-#include "emit/sass_report.hpp"
-#include "emit/verdict_report.hpp"
-#include "emit/winners_table.hpp"
 
 namespace fatune {
 namespace {
@@ -96,102 +79,33 @@ TEST(ShareParts, NothingWhereNothingIsCommon) {
   EXPECT_FALSE(share_parts({}));
 }
 
-/// A table with the columns rank, config and us, and two that may be left out.
+/// A table with the columns rank, config and us, and two that are left out first.
 TextTable ranking() {
-  return {{{"rank", true, {}},
-           {"config", false, {.config = true}},
-           {"us", true, {}},
-           {"min", true, {.leaves = 2}},
-           {"stddev", true, {.leaves = 1}}},
+  return {{{"rank", true}, {"config", false, true}, {"us", true}, {"min", true}, {"stddev", true}},
           {{"1", "(FP16, 128, 64): async+eager", "10.0", "9.0", "0.12"},
            {"2", "(FP16, 128, 32): async+eager+buffer", "11.0", "10.0", "0.34"}}};
 }
 
-TEST(FitTable, ChangesNothingThatFits) {
-  const FittedTable any = fit_table(ranking(), 0);
-  EXPECT_EQ(any.table.rows, ranking().rows);
-  EXPECT_TRUE(any.shared.empty());
-  EXPECT_EQ(fit_table(ranking(), 64).table.rows, ranking().rows);
+TEST(DrawPlain, ChangesNothingThatFits) {
+  EXPECT_EQ(draw_plain(ranking(), 64), draw_plain(ranking()));
+  EXPECT_THAT(draw_plain(ranking()), Not(HasSubstr("every")));
 }
 
-TEST(FitTable, FirstSaysOnceWhatRowsHaveInCommon) {
-  const FittedTable fitted = fit_table(ranking(), 60);
-  EXPECT_THAT(fitted.shared, ElementsAre("every config: (FP16, 128, ...): async+eager"));
-  EXPECT_EQ(fitted.table.rows[1][1], "32): buffer");
-  EXPECT_TRUE(fitted.left_out.empty());
+TEST(DrawPlain, FirstSaysOnceWhatConfigurationsHaveInCommon) {
+  EXPECT_EQ(draw_plain(ranking(), 60),
+            "every config: (FP16, 128, ...): async+eager\n"
+            "rank  config         us   min  stddev\n"
+            "   1  64)          10.0   9.0    0.12\n"
+            "   2  32): buffer  11.0  10.0    0.34\n");
 }
 
-TEST(FitTable, ThenColumnsLeaveInTheirOrder) {
-  EXPECT_THAT(fit_table(ranking(), 30).left_out, ElementsAre("stddev"));
-  EXPECT_THAT(fit_table(ranking(), 24).left_out, ElementsAre("stddev", "min"));
-}
-
-TEST(FitTable, WhatIsSaidOfAColumnThatLeavesGoesToo) {
-  TextTable table = ranking();
-  table.columns[1].look.leaves = 1;
-  table.columns[4].look.leaves = 0;
-  const FittedTable fitted = fit_table(table, 30);
-  EXPECT_THAT(fitted.left_out, ElementsAre("config"));
-  EXPECT_TRUE(fitted.shared.empty());
-}
-
-TEST(FitTable, ACellThatAllRowsShareIsSaidOnce) {
-  const TextTable table{{{"problem", false, {.once = true}}, {"us", true, {}}},
-                        {{"b1 s512 h1 d128 FP16", "1.0"}, {"b1 s512 h1 d128 FP16", "2.0"}}};
-  EXPECT_EQ(draw_plain(table, 24), "problem: b1 s512 h1 d128\n  FP16\n us\n1.0\n2.0\n");
-}
-
-/// The headings of the columns that may be left out, the first to go first, as docs/tables.md lists
-/// them.
-template <typename Row>
-std::string leaving_order(const std::vector<Field<Row>>& fields) {
-  std::vector<const Field<Row>*> leaving;
-  for (const Field<Row>& field : fields) {
-    if (field.look.leaves > 0) {
-      leaving.push_back(&field);
-    }
-  }
-  std::stable_sort(leaving.begin(), leaving.end(),
-                   [](const auto* a, const auto* b) { return a->look.leaves < b->look.leaves; });
-  std::string order;
-  for (const Field<Row>* field : leaving) {
-    order += (order.empty() ? "" : ", ") + std::string(field->heading);
-  }
-  return order;
-}
-
-TEST(ColumnFit, TheOrderInWhichColumnsLeaveIsDocumented) {
-  std::ifstream file(FATUNE_TABLES_DOC);
-  const std::string doc(std::istreambuf_iterator<char>(file), {});
-  for (const std::string& row :
-       {"`show` | " + leaving_order(result_fields()),
-        "winners of several problems | " + leaving_order(winner_fields()),
-        "not in their rankings | " + leaving_order(failure_group_fields()),
-        "`cases` | " + leaving_order(case_fields()),
-        "`check` | " + leaving_order(checked_input_fields()),
-        "`compare`, `verify-winner` | " + leaving_order(rival_check_fields()),
-        "its winners | " + leaving_order(compared_problem_fields()),
-        "its runs | " + leaving_order(compared_run_fields()),
-        "`emulate` | " + leaving_order(emulated_config_fields()),
-        "`history` | " + leaving_order(history_fields()),
-        "`export` | " + leaving_order(export_row_fields()),
-        "its `--to t4` | " + leaving_order(exported_file_fields()),
-        "`import` | " + leaving_order(imported_run_fields()),
-        "`merge` | " + leaving_order(merged_store_fields()),
-        "`cluster missing` | " + leaving_order(missing_shard_fields()),
-        "`cache export`, `cache import` | " + leaving_order(bundle_fields()),
-        "its `--cover` | " + leaving_order(covering_config_fields()),
-        "`predict` | " + leaving_order(prediction_fields()),
-        "tuned problems | " + leaving_order(neighbour_fields()),
-        "`devices` | " + leaving_order(device_fields()),
-        "`sass` | " + leaving_order(sass_fields()),
-        "`sass diff` | " + leaving_order(sass_diff_fields())}) {
-    EXPECT_THAT(doc, HasSubstr(row + " |"));
-  }
+TEST(DrawPlain, ThenColumnsAreLeftOutFromTheRight) {
+  EXPECT_THAT(draw_plain(ranking(), 30), HasSubstr("left out at 30 columns:\n  stddev;"));
+  EXPECT_THAT(draw_plain(ranking(), 24), HasSubstr("left out at 24 columns:\n  min, stddev;"));
 }
 
 TEST(DrawPlain, TextWrapsWithinItsColumn) {
-  const TextTable table{{{"n", true, {}}, {"detail", false, kWraps}},
+  const TextTable table{{{"n", true}, {"detail", false, true}},
                         {{"7", "one two three four five six seven eight nine"}, {"8", "ten"}}};
   EXPECT_EQ(draw_plain(table, 30),
             "n  detail\n"
@@ -214,9 +128,8 @@ TEST(DrawPlain, NoLineIsWiderThanWhatItWasGiven) {
 }
 
 TEST(DrawPlain, AtLastCellsAreShortened) {
-  const TextTable table{{{"file", false, {}}, {"us", true, {}}},
-                        {{"/a/very/long/path/to/something", "1.0"}}};
-  EXPECT_THAT(draw_plain(table, 20), HasSubstr("/a/ver...ething"));
+  const TextTable table{{{"file"}, {"us", true}}, {{"/a/very/long/path/to/something", "1.0"}}};
+  EXPECT_THAT(draw_plain(table, 32), HasSubstr("/a/very/long...to/something"));
 }
 
 }  // namespace

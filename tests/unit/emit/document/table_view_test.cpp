@@ -1,11 +1,10 @@
-#include "emit/document/table_view.hpp"
+#include "emit/document/document.hpp"
 
 #include <cmath>
 
 #include <gmock/gmock.h>
 
 #include "core/error.hpp"
-#include "emit/document/render.hpp"
 
 namespace fatune {
 namespace {

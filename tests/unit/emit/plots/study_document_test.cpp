@@ -1,12 +1,9 @@
-#include "emit/plots/study_document.hpp"
+#include "emit/plots/plots.hpp"
 
 #include <algorithm>
 
 #include <gmock/gmock.h>
 
-#include "emit/plots/plots.hpp"
-#include "emit/plots/problem_group.hpp"
-#include "emit/plots/study_tables.hpp"
 #include "unit/emit/report_samples.hpp"
 
 namespace fatune {
