@@ -10,8 +10,6 @@
 
 #include "core/error.hpp"
 #include "core/outcome.hpp"
-#include "store/recall.hpp"
-#include "store/seal.hpp"
 #include "store/stored_result.hpp"
 
 namespace fatune {
@@ -24,7 +22,7 @@ std::optional<Member> only_if(bool there, const Member& member) {
   return there ? std::optional(member) : std::nullopt;
 }
 
-/// Calls `use` with an event's columns, without run_problem and digest.
+/// Calls `use` with an event's columns, without run_problem.
 template <typename Use>
 void with_columns(std::int64_t seq, const JournalEvent& event, Use use) {
   const bool admitted = event.kind == Kind::admitted;
@@ -40,15 +38,14 @@ void with_columns(std::int64_t seq, const JournalEvent& event, Use use) {
       event.outcome ? std::optional(column_text(*event.outcome)) : std::nullopt);
 }
 
-/// The digest, then the columns in the order of with_columns().
+/// The columns in the order of with_columns().
 constexpr const char* kColumns =
-    "digest, seq, kind, config, artifact_key, launch, us, throttled, elapsed_s, sm_mhz, power_w, "
+    "seq, kind, config, artifact_key, launch, us, throttled, elapsed_s, sm_mhz, power_w, "
     "temperature_c, clock_limits, verification, outcome";
 
 Statement prepare_insert(Database& database) {
   return database.prepare(fmt::format(
-      "INSERT INTO journal (run_problem, {}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-      "?)",
+      "INSERT INTO journal (run_problem, {}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       kColumns));
 }
 
@@ -68,30 +65,28 @@ void read_if_there(const Statement& row, int column, Member& member) {
 
 JournalEvent read_event(const Statement& row) {
   JournalEvent event;
-  event.kind = parse_enum<Kind>(row.text(2));
-  event.config = row.text(3);
-  event.artifact_key = row.text(4);
-  read_if_there<LaunchGeometry>(row, 5, event.launch);
-  event.us = row.real(6);
+  event.kind = parse_enum<Kind>(row.text(1));
+  event.config = row.text(2);
+  event.artifact_key = row.text(3);
+  read_if_there<LaunchGeometry>(row, 4, event.launch);
+  event.us = row.real(5);
   if (event.kind == Kind::sample) {
     check_kernel_time(event.us, "us");
   }
-  event.throttled = row.flag(7);
-  event.elapsed_s = row.real(8);
-  if (!row.is_null(9)) {
-    event.reading = GpuReading{row.real(9), row.real(10), row.real(11),
-                               static_cast<std::uint32_t>(row.integer(12))};
+  event.throttled = row.flag(6);
+  event.elapsed_s = row.real(7);
+  if (!row.is_null(8)) {
+    event.reading = GpuReading{row.real(8), row.real(9), row.real(10),
+                               static_cast<std::uint32_t>(row.integer(11))};
   }
-  read_if_there<Verification>(row, 13, event.verification);
-  read_if_there<Outcome>(row, 14, event.outcome);
+  read_if_there<Verification>(row, 12, event.verification);
+  read_if_there<Outcome>(row, 13, event.outcome);
   return event;
 }
 
-/// Reads an event. `digest` is the digest of the problem. Returns nothing if the row is damaged or
-/// does not have the number `seq`.
-std::optional<JournalEvent> readable(const Statement& row, std::int64_t seq, Digest digest) {
-  digest.add_row(row, 1);
-  if (row.text(0) != digest.hex() || row.integer(1) != seq) {
+/// Reads an event. Returns nothing if it cannot be read, or does not have the number `seq`.
+std::optional<JournalEvent> readable(const Statement& row, std::int64_t seq) {
+  if (row.integer(0) != seq) {
     return std::nullopt;
   }
   try {
@@ -99,20 +94,6 @@ std::optional<JournalEvent> readable(const Statement& row, std::int64_t seq, Dig
   } catch (const Error&) {
     return std::nullopt;
   }
-}
-
-/// The digest of the problem that the events belong to. It keeps damage from assigning events to
-/// another problem.
-Digest problem_digest(Database& database, std::int64_t run_problem) {
-  Statement row = database.prepare(
-      "SELECT rp.problem, rp.repetition, r.conditions, r.plan FROM run_problems rp "
-      "JOIN runs r ON r.id = rp.run WHERE rp.id = ?");
-  row.bind(run_problem);
-  Digest digest;
-  while (row.step()) {
-    digest.add_row(row);
-  }
-  return digest;
 }
 
 std::int64_t next_seq(Database& database, std::int64_t run_problem) {
@@ -127,15 +108,11 @@ Journal::Journal(Database& database, std::int64_t run_problem)
     : database_(&database),
       insert_(prepare_insert(database)),
       run_problem_(run_problem),
-      problem_(problem_digest(database, run_problem)),
       next_(next_seq(database, run_problem)) {}
 
 void Journal::insert(std::int64_t seq, const JournalEvent& event) {
-  with_columns(seq, event, [this](const auto&... columns) {
-    Digest digest = problem_;
-    (digest.add(columns), ...);
-    insert_.bind(run_problem_, digest.hex(), columns...).run();
-  });
+  with_columns(seq, event,
+               [this](const auto&... columns) { insert_.bind(run_problem_, columns...).run(); });
 }
 
 void Journal::add(const JournalEvent& event) {
@@ -160,25 +137,15 @@ void Journal::clear() {
 
 std::vector<JournalEvent> load_journal(Database& database, std::int64_t run_problem) {
   Statement rows = select_events(database, run_problem);
-  const Digest problem = problem_digest(database, run_problem);
   std::vector<JournalEvent> events;
   while (rows.step()) {
-    auto event = readable(rows, static_cast<std::int64_t>(events.size()), problem);
+    auto event = readable(rows, std::ssize(events));
     if (!event) {
       break;
     }
     events.push_back(*std::move(event));
   }
   return events;
-}
-
-std::vector<JournalEvent> recall_journal(Database& database, const RunIdentity& identity,
-                                         std::int64_t except_run, const Problem& problem,
-                                         int repetition) {
-  const auto found =
-      find_unfinished_problem(database, identity, except_run, problem, repetition,
-                              "EXISTS (SELECT 1 FROM journal j WHERE j.run_problem = rp.id)");
-  return found ? load_journal(database, *found) : std::vector<JournalEvent>();
 }
 
 }  // namespace fatune

@@ -3,11 +3,35 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "store/seal.hpp"
 #include "store/stored_result.hpp"
 
 namespace fatune {
+namespace {
 
+/// Selects the unfinished runs of a plan that a new run continues. Runs from before the plan's last
+/// complete run, or before the last one that began anew, do not count. Parameters: ?1 is the
+/// current run, ?2 the plan.
+constexpr const char* kUnfinishedRuns =
+    "SELECT id FROM runs WHERE id <> ?1 AND plan = ?2 AND complete = 0 "
+    "AND id > coalesce((SELECT max(id) FROM runs WHERE plan = ?2 AND complete = 1), 0) "
+    "AND id >= coalesce((SELECT max(id) FROM runs WHERE plan = ?2 AND anew = 1), 0)";
+
+/// Whether a row of run_problems has this problem and repetition and belongs to a run under these
+/// conditions and, unless it is empty, of this plan. Other queries use indexes, which may be
+/// damaged on their own and lead to another row. This one reads the rows themselves.
+bool is_of_problem(Database& database, std::int64_t run_problem, const RunIdentity& identity,
+                   const Problem& problem, int repetition) {
+  Statement row = database.prepare(
+      "SELECT rp.problem, rp.repetition, r.conditions, r.plan FROM run_problems rp NOT INDEXED "
+      "JOIN runs r NOT INDEXED ON r.id = rp.run WHERE rp.id = ?");
+  row.bind(run_problem);
+  return row.step() && row.text(0) == column_text(problem) && row.integer(1) == repetition &&
+         row.text(2) == identity.conditions &&
+         (identity.plan.empty() || row.text(3) == identity.plan);
+}
+
+/// Finds the latest row `rp` of run_problems that has this problem and repetition, belongs to a run
+/// of kUnfinishedRuns, and satisfies the SQL `condition`.
 std::optional<std::int64_t> find_unfinished_problem(Database& database, const RunIdentity& identity,
                                                     std::int64_t except_run, const Problem& problem,
                                                     int repetition, const char* condition) {
@@ -21,19 +45,6 @@ std::optional<std::int64_t> find_unfinished_problem(Database& database, const Ru
   }
   return found.integer(0);
 }
-
-bool is_of_problem(Database& database, std::int64_t run_problem, const RunIdentity& identity,
-                   const Problem& problem, int repetition) {
-  Statement row = database.prepare(
-      "SELECT rp.problem, rp.repetition, r.conditions, r.plan FROM run_problems rp NOT INDEXED "
-      "JOIN runs r NOT INDEXED ON r.id = rp.run WHERE rp.id = ?");
-  row.bind(run_problem);
-  return row.step() && row.text(0) == column_text(problem) && row.integer(1) == repetition &&
-         row.text(2) == identity.conditions &&
-         (identity.plan.empty() || row.text(3) == identity.plan);
-}
-
-namespace {
 
 /// Selects the candidate's outcomes in other runs that have their own samples and do not repeat
 /// another outcome. Parameters: ?1 is the current run, ?2 the plan.
@@ -81,7 +92,6 @@ std::optional<Recalled> latest(Database& database, const RunIdentity& identity,
   }
   const std::int64_t id = found.integer(0);
   return readable(database, [&] {
-    check_outcome_seal(database, id);
     return Recalled{load_result(database, found.text(1), id).outcome, id};
   });
 }
@@ -120,6 +130,15 @@ bool has_unfinished(Database& database, const RunIdentity& identity, std::int64_
   Statement found = database.prepare(kUnfinishedRuns);
   found.bind(except_run, identity.plan);
   return found.step();
+}
+
+std::vector<JournalEvent> recall_journal(Database& database, const RunIdentity& identity,
+                                         std::int64_t except_run, const Problem& problem,
+                                         int repetition) {
+  const auto found =
+      find_unfinished_problem(database, identity, except_run, problem, repetition,
+                              "EXISTS (SELECT 1 FROM journal j WHERE j.run_problem = rp.id)");
+  return found ? load_journal(database, *found) : std::vector<JournalEvent>();
 }
 
 }  // namespace fatune

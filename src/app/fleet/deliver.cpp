@@ -9,8 +9,8 @@
 #include "core/sha256.hpp"
 #include "data/file_tree.hpp"
 #include "emit/output_file.hpp"
-#include "store/joined_runs.hpp"
 #include "store/open_store.hpp"
+#include "store/run_reader.hpp"
 
 namespace fatune {
 namespace {
