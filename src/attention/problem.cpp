@@ -133,4 +133,60 @@ std::string attention_range_name(const std::string& family, const Problem& probl
   return fmt::format("{} {}", range_name("attention", family, problem), config);
 }
 
+TensorShape tensor_shape(const Problem& problem, TensorRole role) {
+  const bool of_keys = role == TensorRole::k || role == TensorRole::v;
+  TensorShape shape;
+  shape.batch = problem.batch;
+  shape.rows = of_keys ? problem.seq_len_kv : problem.seq_len;
+  shape.heads = of_keys ? problem.kv_heads : problem.heads;
+  shape.columns =
+      role == TensorRole::q || role == TensorRole::k ? problem.d_head : problem.d_head_v;
+  shape.batch_stride = shape.rows * shape.heads * shape.columns;
+  const bool heads_inside = problem.layout == Layout::bshd;
+  shape.row_stride = heads_inside ? shape.heads * shape.columns : shape.columns;
+  shape.head_stride = heads_inside ? shape.columns : shape.rows * shape.columns;
+  return shape;
+}
+
+std::int64_t tensor_elements(const Problem& problem, TensorRole role) {
+  return tensor_shape(problem, role).elements();
+}
+
+std::int64_t tensor_bytes(const Problem& problem, TensorRole role) {
+  return tensor_elements(problem, role) * element_bytes(problem.dtype);
+}
+
+Problem probe_problem(const Problem& problem) {
+  Problem probe = problem;
+  probe.batch = 1;
+  return probe;
+}
+
+std::int64_t short_length(std::int64_t seq_len) {
+  if (seq_len <= kShortLength) {
+    return seq_len;
+  }
+  const std::int64_t rest = seq_len % kShortLength;
+  return rest < kShortLength / 2 ? kShortLength + rest : rest;
+}
+
+Problem small_problem(const Problem& problem) {
+  Problem small = problem;
+  small.batch = 1;
+  small.seq_len = short_length(problem.seq_len);
+  small.seq_len_kv = short_length(problem.seq_len_kv);
+  return small;
+}
+
+std::optional<Problem> narrow_problem(const Problem& problem) {
+  constexpr std::int64_t kPart = 3;  // a third of 256 keys is ragged for every tile
+  Problem small = small_problem(problem);
+  const auto longest = [](const Problem& of) { return std::max(of.seq_len, of.seq_len_kv); };
+  if (problem.window >= longest(problem) || problem.window < longest(small)) {
+    return std::nullopt;
+  }
+  small.window = (small.seq_len_kv + kPart - 1) / kPart;
+  return small;
+}
+
 }  // namespace fatune

@@ -4,9 +4,12 @@
 #include <compare>
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+
+#include "core/enum_names.hpp"
 
 namespace fatune {
 
@@ -38,7 +41,7 @@ struct Problem {
   std::int64_t heads = 0;    ///< query heads
   std::int64_t d_head = 0;   ///< elements of a row of Q and K
   DType dtype = DType::fp16;
-  bool causal = false;  ///< a query sees no keys after its own position (visible_keys.hpp)
+  bool causal = false;  ///< a query sees no keys after its own position (flop.hpp)
 
   std::int64_t seq_len_kv = seq_len;  ///< keys per sequence
   std::int64_t kv_heads = heads;      ///< divides heads: heads / kv_heads query heads share one
@@ -154,5 +157,60 @@ void check_problem(const Problem& problem);
 /// "attention_flash_sm90_B16_H16_N4096_D128 (ws, FP16, ...): lazy+...".
 [[nodiscard]] std::string attention_range_name(const std::string& family, const Problem& problem,
                                                const std::string& config);
+
+enum class TensorRole { q, k, v, o };
+
+inline constexpr std::array kTensorRoles{TensorRole::q, TensorRole::k, TensorRole::v,
+                                         TensorRole::o};
+
+template <>
+inline constexpr EnumNames<4> kEnumNames<TensorRole>{"tensor", {"Q", "K", "V", "O"}};
+
+/// The extents of a tensor, and where its elements lie. Strides are in elements; columns are
+/// adjacent.
+struct TensorShape {
+  std::int64_t batch = 0;
+  std::int64_t rows = 0;  ///< positions of the sequence
+  std::int64_t heads = 0;
+  std::int64_t columns = 0;
+  std::int64_t batch_stride = 0;
+  std::int64_t row_stride = 0;
+  std::int64_t head_stride = 0;
+
+  [[nodiscard]] std::int64_t elements() const { return batch * rows * heads * columns; }
+  /// The index of the first element of a row.
+  [[nodiscard]] std::int64_t row_offset(std::int64_t in_batch, std::int64_t row,
+                                        std::int64_t head) const {
+    return in_batch * batch_stride + row * row_stride + head * head_stride;
+  }
+};
+
+/// The shape of the contiguous tensor, in the problem's layout.
+[[nodiscard]] TensorShape tensor_shape(const Problem& problem, TensorRole role);
+
+[[nodiscard]] std::int64_t tensor_elements(const Problem& problem, TensorRole role);
+[[nodiscard]] std::int64_t tensor_bytes(const Problem& problem, TensorRole role);
+
+/// The problem on which candidates are verified with adversarial inputs. It has the same sequence
+/// length, head dimension, type, mask and number of heads, so that every tile and every iteration
+/// is the problem's, but a single batch. Machine code may depend on anything but the batch
+/// (planner.hpp).
+[[nodiscard]] Problem probe_problem(const Problem& problem);
+
+/// Enough for several steps of the usual key tiles, and for a second query block.
+inline constexpr std::int64_t kShortLength = 256;
+
+/// A short length with the same remainder as `seq_len` for every tile height that divides 256:
+/// `seq_len` itself up to 256, else 128 to 383.
+[[nodiscard]] std::int64_t short_length(std::int64_t seq_len);
+
+/// The problem with batch 1 and short_length(). It is cheap to run, and often has the same machine
+/// code.
+[[nodiscard]] Problem small_problem(const Problem& problem);
+
+/// small_problem() with a window of a third of its keys. It exists only if the problem's own window
+/// masks some of the problem's keys, but none of the small problem's; otherwise returns nothing. A
+/// family that compiles the window in has different machine code for it.
+[[nodiscard]] std::optional<Problem> narrow_problem(const Problem& problem);
 
 }  // namespace fatune

@@ -17,7 +17,6 @@
 #include "cli/typed_words.hpp"
 #include "cli/value_words.hpp"
 #include "core/environment.hpp"
-#include "core/file_owner.hpp"
 #include "core/visible_text.hpp"
 
 namespace fatune {

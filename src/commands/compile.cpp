@@ -7,7 +7,7 @@
 #include "app/console/progress.hpp"
 #include "app/run/compiling.hpp"
 #include "cli/subcommands.hpp"
-#include "compile/compile_each.hpp"
+#include "compile/compiler.hpp"
 #include "core/kernel_code.hpp"
 #include "core/ranges.hpp"
 #include "emit/compile_report.hpp"

@@ -2,7 +2,7 @@
 #include "cli/subcommands.hpp"
 #include "emit/device_report.hpp"
 #include "gpu/driver.hpp"
-#include "gpu/driver_release.hpp"
+#include "gpu/nvml.hpp"
 
 namespace fatune {
 namespace {

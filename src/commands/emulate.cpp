@@ -22,9 +22,9 @@
 #include "emulation/planned_launch.hpp"
 #include "engine/interrupt.hpp"
 #include "engine/results.hpp"
+#include "plan/config_text.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 #include "report/emulation.hpp"
 
 namespace fatune {

@@ -1,5 +1,5 @@
 #include "cli/subcommands.hpp"
-#include "compile/compile_worker.hpp"
+#include "compile/compiler_processes.hpp"
 #include "measure/gpu_worker.hpp"
 
 namespace fatune {

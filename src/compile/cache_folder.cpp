@@ -1,11 +1,8 @@
 #include "compile/cache_folder.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -13,14 +10,121 @@
 #include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <nlohmann/json.hpp>
+
 #include "core/environment.hpp"
 #include "core/error.hpp"
-#include "core/file_owner.hpp"
+#include "core/sha256.hpp"
 #include "core/text_parts.hpp"
 #include "process/descriptor.hpp"
 #include "process/temporary_file.hpp"
 
 namespace fatune {
+
+FATUNE_DESCRIBED(Artifact, (lowered_name), (cubin, kElsewhere), (ptx, kElsewhere), (facts), (log),
+                 (toolchain), (compile_ms), (from_cache, kElsewhere), (key))
+
+// nlohmann/json finds these functions by argument-dependent lookup.
+template <typename Struct>
+concept Stored = std::same_as<Struct, AssemblerNote> || std::same_as<Struct, ResourceFacts> ||
+    std::same_as<Struct, Artifact>;
+
+template <Stored Struct>
+void to_json(nlohmann::json& json, const Struct& value) {
+  visit_members(value, [&]<typename Info>(const Info& info, const auto& member) {
+    if constexpr (!std::same_as<Info, ElsewhereMember>) {
+      json[std::string(info.name)] = member;
+    }
+  });
+}
+
+template <Stored Struct>
+void from_json(const nlohmann::json& json, Struct& value) {
+  visit_members(value, [&]<typename Info>(const Info& info, auto& member) {
+    if constexpr (!std::same_as<Info, ElsewhereMember>) {
+      json.at(std::string(info.name)).get_to(member);
+    }
+  });
+}
+
+namespace {
+
+constexpr std::string_view kMagic = "fatune artifact 1\n";
+
+/// Takes `count` bytes off the front; returns nothing if there are fewer.
+std::optional<std::string_view> take(std::string_view& bytes, std::size_t count) {
+  if (bytes.size() < count) {
+    return std::nullopt;
+  }
+  const std::string_view taken = bytes.substr(0, count);
+  bytes.remove_prefix(count);
+  return taken;
+}
+
+std::optional<Artifact> decode_payload(std::string_view payload, const std::string& key) {
+  const auto line = take(payload, payload.find('\n'));
+  if (!line) {
+    return std::nullopt;
+  }
+  payload.remove_prefix(1);
+  const auto json = nlohmann::json::parse(*line);
+  auto artifact = json.get<Artifact>();
+  artifact.from_cache = true;
+  const auto cubin = take(payload, json.at("cubin_bytes").get<std::size_t>());
+  const auto ptx = take(payload, json.at("ptx_bytes").get<std::size_t>());
+  if (!cubin || !ptx || !payload.empty() || artifact.key != key) {
+    return std::nullopt;
+  }
+  artifact.cubin.assign(cubin->begin(), cubin->end());
+  artifact.ptx = *ptx;
+  return artifact;
+}
+
+}  // namespace
+
+std::string with_checksum(std::string_view magic, std::string_view payload) {
+  return fmt::format("{}{}\n{}", magic, sha256_hex(payload), payload);
+}
+
+std::optional<std::string_view> checked_payload(std::string_view magic, std::string_view bytes) {
+  constexpr std::size_t kDigits = 64;
+  if (!bytes.starts_with(magic)) {
+    return std::nullopt;
+  }
+  bytes.remove_prefix(magic.size());
+  const auto digits = take(bytes, kDigits);
+  const auto newline = take(bytes, 1);
+  if (!digits || newline != "\n" || sha256_hex(bytes) != *digits) {
+    return std::nullopt;
+  }
+  return bytes;
+}
+
+std::string encode_entry(const Artifact& artifact) {
+  // A source path in the log may be in any encoding, but JSON is UTF-8.
+  nlohmann::json json = artifact;
+  json["cubin_bytes"] = artifact.cubin.size();
+  json["ptx_bytes"] = artifact.ptx.size();
+  std::string payload = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  payload.append(artifact.cubin.data(), artifact.cubin.size());
+  payload += artifact.ptx;
+  return with_checksum(kMagic, payload);
+}
+
+std::optional<Artifact> decode_entry(std::string_view bytes, const std::string& key) {
+  const auto payload = checked_payload(kMagic, bytes);
+  if (!payload) {
+    return std::nullopt;
+  }
+  try {
+    return decode_payload(*payload, key);
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;  // intact, but written with other fields
+  }
+}
+
 namespace fs = std::filesystem;
 namespace {
 

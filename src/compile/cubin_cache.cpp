@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "compile/cache_entry.hpp"
+#include "compile/cache_folder.hpp"
 
 namespace fatune {
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -10,6 +11,10 @@
 #include "core/outcome.hpp"
 
 namespace fatune {
+
+/// Returns NVRTC's log. Each error that comes from the lack of a standard library gets a hint at
+/// the end of its line: what is not there, and what to write instead.
+[[nodiscard]] std::string with_hints(std::string_view log);
 
 using CompileResult = std::variant<Artifact, CompileFailed, CompilerCrashed>;
 

@@ -2,8 +2,8 @@
 
 #include <span>
 
-#include "attention/head_inputs.hpp"
 #include "attention/head_problem.hpp"
+#include "attention/input_kind.hpp"
 #include "debug/step_values.hpp"
 
 namespace fatune {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "attention/head_inputs.hpp"
 #include "attention/head_problem.hpp"
+#include "attention/input_kind.hpp"
 #include "debug/step_values.hpp"
 
 namespace fatune {

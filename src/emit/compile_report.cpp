@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "attention/tensor_shape.hpp"
+#include "attention/problem.hpp"
 #include "emit/coverage.hpp"
 #include "emit/failure_groups.hpp"
 #include "record/record_json.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/arch.hpp"
+#include "core/device_limits.hpp"
 #include "emit/coverage.hpp"
 #include "emit/document/document.hpp"
 #include "report/emulation.hpp"

@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "attention/head_inputs.hpp"
 #include "attention/input_kind.hpp"
-#include "attention/tensor_shape.hpp"
+#include "attention/problem.hpp"
 #include "emulation/emulated_problem.hpp"
 #include "emulation/further_outputs.hpp"
 

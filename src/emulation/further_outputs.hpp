@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "attention/row_values.hpp"
-#include "core/kernel_arguments.hpp"
+#include "attention/cpu_reference.hpp"
+#include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
 #include "emulate/memory/global_memory.hpp"
 #include "emulation/emulated_problem.hpp"

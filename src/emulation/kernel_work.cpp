@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "attention/visible_keys.hpp"
+#include "attention/flop.hpp"
 #include "core/ranges.hpp"
 
 namespace fatune {

@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "compile/compiler.hpp"
-#include "plan/short_form.hpp"
+#include "plan/config_text.hpp"
 
 namespace fatune {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "attention/probe_problem.hpp"
+#include "attention/problem.hpp"
 #include "engine/results.hpp"
+#include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 
 namespace fatune {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/kernel_code.hpp"
 #include "engine/problem_plan.hpp"
 #include "engine/work_estimate.hpp"
-#include "plan/family_set.hpp"
+#include "plan/family.hpp"
 #include "report/report.hpp"
 #include "search/candidate_source.hpp"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "compile/compile_each.hpp"
+#include "compile/compiler.hpp"
 #include "core/candidate_list.hpp"
 #include "core/task_pool.hpp"
 

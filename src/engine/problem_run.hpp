@@ -13,7 +13,6 @@
 #include "engine/evaluator.hpp"
 #include "engine/problem_work.hpp"
 #include "engine/run_log.hpp"
-#include "engine/run_observer.hpp"
 
 namespace fatune {
 

@@ -5,13 +5,26 @@
 #include <variant>
 
 #include "core/ranges.hpp"
-#include "engine/search_space.hpp"
 #include "measure/part_of_problem.hpp"
 #include "plan/family.hpp"
 #include "plan/parameter.hpp"
 #include "race/race_policy.hpp"
 
 namespace fatune {
+
+SearchSpace make_search_space(const ProblemPlan& plan, CandidateMaker& maker) {
+  SearchSpace space;
+  for (const Config& config : plan.configs) {
+    space.points.push_back({config, {}, config == plan.kept_in_race, maker.guess_us(config)});
+  }
+  for (const AuditedConfig& audited : plan.audited) {
+    space.points.push_back({audited.config, audited.rule, true, maker.guess_us(audited.config)});
+  }
+  for (const Config& config : plan.suggested) {
+    space.suggested.push_back({config, "tuned neighbour"});
+  }
+  return space;
+}
 
 namespace {
 

@@ -4,6 +4,7 @@
 
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
+#include "engine/problem_plan.hpp"
 #include "plan/family.hpp"
 #include "report/report.hpp"
 
@@ -30,5 +31,11 @@ namespace fatune {
 /// The reason why the machine code is not worth measuring: ptxas notes that it serialised
 /// asynchronous products, or ignored setmaxnreg. Empty: there is none.
 [[nodiscard]] std::optional<Serialized> find_serialization(const ResourceFacts& facts);
+
+/// Orders report.audited (fastest first, those without a time last) and fills report.audit. For
+/// each of the space's rules it says how many configurations the rule dropped on this problem and,
+/// estimated from those that were tried anyway, what the rule saved and cost. Precondition: the
+/// ranking is made.
+void add_audit(const ProblemPlan& plan, ProblemReport& report);
 
 }  // namespace fatune

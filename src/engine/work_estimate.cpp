@@ -5,8 +5,7 @@
 #include <utility>
 
 #include "attention/flop.hpp"
-#include "attention/tensor_shape.hpp"
-#include "attention/visible_keys.hpp"
+#include "attention/problem.hpp"
 #include "core/error.hpp"
 #include "core/outcome.hpp"
 #include "plan/estimate_rule.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "exchange/tuning_results.hpp"
-#include "plan/family_set.hpp"
+#include "plan/family.hpp"
 #include "report/report.hpp"
 
 namespace fatune {

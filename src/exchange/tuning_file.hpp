@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/export_format.hpp"
+#include "core/output_format.hpp"
 #include "data/file_tree.hpp"
 #include "data/json_file.hpp"
 #include "exchange/tuning_results.hpp"

@@ -1,7 +1,6 @@
 #include "gpu/context.hpp"
 
 #include "gpu/cuda_api.hpp"
-#include "gpu/raw_handles.hpp"
 
 namespace fatune::gpu {
 namespace {

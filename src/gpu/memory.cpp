@@ -6,7 +6,6 @@
 
 #include "gpu/cuda_api.hpp"
 #include "gpu/driver.hpp"
-#include "gpu/raw_handles.hpp"
 
 namespace fatune::gpu {
 namespace {

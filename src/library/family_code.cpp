@@ -10,7 +10,7 @@
 #include "core/text_parts.hpp"
 #include "core/visible_text.hpp"
 #include "library/kernel_key.hpp"
-#include "plan/expression_cpp.hpp"
+#include "plan/expression_code.hpp"
 #include "plan/scope.hpp"
 #include "runtime/launch_builder.hpp"
 

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "core/arch.hpp"
 #include "core/config.hpp"
+#include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
 #include "data/file_tree.hpp"
-#include "plan/family_set.hpp"
+#include "plan/family.hpp"
 #include "tuned/tuned_table.hpp"
 
 namespace fatune {

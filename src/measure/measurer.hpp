@@ -28,7 +28,7 @@ struct CandidateKernel {
   LaunchGeometry probe_geometry;  ///< the launch on probe_problem(problem)
   std::string family = {};        ///< part of the names that profilers show (attention/problem.hpp)
   bool kept_in_race = false;      ///< ProblemPlan::kept_in_race is this one
-  /// Whether it is launched many times in a row before it is admitted (repeated_launches.hpp).
+  /// Whether it is launched many times in a row before it is admitted (RepeatedLaunches).
   bool is_repeated = false;
   /// The launch on small_problem(problem). Absent: the probe problem is used, because the small
   /// problem would need other machine code.

@@ -6,14 +6,12 @@
 #include <iterator>
 #include <numeric>
 
-#include "attention/forward_arguments.hpp"
+#include "attention/head_problem.hpp"
 #include "attention/input_kind.hpp"
-#include "attention/probe_problem.hpp"
+#include "attention/problem.hpp"
 #include "attention/row_sample.hpp"
-#include "attention/tensor_shape.hpp"
 #include "core/error.hpp"
-#include "measure/output_set.hpp"
-#include "measure/row_references.hpp"
+#include "measure/tensors.hpp"
 
 namespace fatune {
 namespace {

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "attention/problem.hpp"
-#include "attention/tensor_shape.hpp"
 #include "core/device_limits.hpp"
 #include "core/measure_policy.hpp"
 

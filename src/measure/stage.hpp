@@ -13,12 +13,30 @@
 #include "attention/row_sample.hpp"
 #include "gpu/memory.hpp"
 #include "measure/measurement_module.hpp"
-#include "measure/output_set.hpp"
-#include "measure/references.hpp"
-#include "measure/row_references.hpp"
 #include "measure/tensors.hpp"
+#include "reference/measurement_args.h"
 
 namespace fatune {
+
+/// The reference rows of one kind of input, and the rows' positions, in device memory. They are
+/// computed once per problem and compared with every candidate's output.
+class References {
+ public:
+  /// Chooses the rows (row_sample.hpp) and uploads their positions; waits for the stream.
+  References(const Problem& problem, std::uint64_t seed, const gpu::Stream& stream);
+
+  [[nodiscard]] RowSelection selection() const;
+  [[nodiscard]] std::int64_t elements() const noexcept { return elements_; }
+  [[nodiscard]] float* exact() const { return exact_.as<float>(); }
+  [[nodiscard]] void* rounded() const { return rounded_.as<void>(); }
+
+ private:
+  std::int64_t rows_per_head_ = 0;
+  std::int64_t elements_ = 0;
+  gpu::DeviceBuffer rows_;
+  gpu::DeviceBuffer exact_;
+  gpu::DeviceBuffer rounded_;
+};
 
 /// The place where candidates run on one kind of input: tensors with these inputs, and the right
 /// output. All functions throw gpu::DriverError.

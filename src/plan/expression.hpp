@@ -55,7 +55,7 @@ class SymbolTable {
 /// An arithmetic expression of a data file, compiled once and evaluated against many scopes.
 /// Operators, loosest first: ?:  ||  &&  == != < <= > >=  + -  * / %  ^ (power)  ! -(sign).
 /// Functions: min(a, ...), max(a, ...), ceil_div(a, b), round_up(a, b), floor(x), is_pow2(x), and
-/// those of expression_operations.hpp. `inf` is infinity, unless a symbol has that name. Conditions
+/// those of expression_tree.hpp. `inf` is infinity, unless a symbol has that name. Conditions
 /// are 0 or 1; any number but 0 holds. `?:` evaluates only the branch it takes. Numbers are IEEE
 /// doubles with a decimal point whatever the locale. A division by zero that the result depends on,
 /// even through a comparison, is an error. Cheap to copy; may be evaluated from several threads.

@@ -2,9 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "plan/expression.hpp"
 #include "plan/expression_tree.hpp"
 
 namespace fatune {
@@ -36,5 +39,16 @@ class ExpressionCode {
   std::size_t height_ = 0;  ///< of the stack after the steps so far
   std::size_t depth_ = 0;   ///< the greatest height
 };
+
+/// The C++ for a symbol of an expression's SymbolTable.
+using CodeOfSymbol = std::function<std::string(std::size_t symbol)>;
+
+/// Translates the expression to C++ that has the same value and calls the functions of
+/// runtime/expression_math.hpp (namespace `math`): "a + 2 * b" becomes "(a + (2.0 * b))".
+/// `code_of_symbol` is called in the order of the names in the text.
+[[nodiscard]] std::string cpp_of(const Expression& expression, const CodeOfSymbol& code_of_symbol);
+
+/// A number as a C++ literal that reads back as the same number: "64.0", "0.1".
+[[nodiscard]] std::string cpp_number(double value);
 
 }  // namespace fatune

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "attention/forward_arguments.hpp"
-#include "attention/row_values.hpp"
+#include "attention/cpu_reference.hpp"
+#include "attention/head_problem.hpp"
 #include "core/error.hpp"
-#include "core/kernel_arguments.hpp"
+#include "core/kernel_code.hpp"
 #include "core/ranges.hpp"
 #include "plan/planner.hpp"
 #include "plan/scope.hpp"

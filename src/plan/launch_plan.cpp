@@ -6,10 +6,9 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "plan/kernel_name.hpp"
+#include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 #include "plan/scope.hpp"
-#include "plan/short_form.hpp"
 
 namespace fatune {
 namespace {

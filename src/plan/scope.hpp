@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "attention/problem.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
+#include "data/json_file.hpp"
 #include "plan/expression.hpp"
 #include "plan/family.hpp"
 
@@ -30,5 +32,15 @@ void add_occupancy_symbol(SymbolTable& symbols);
 /// all its values.
 [[nodiscard]] std::vector<double> make_scope(const Family& family, const Config& config,
                                              const Problem* problem, const DeviceLimits* limits);
+
+/// Reads a name that expressions use. Throws Error(bad_file) if it is not an identifier.
+[[nodiscard]] std::string read_identifier(const JsonNode& node);
+
+/// Adds a name to those that expressions may use. Throws Error(bad_file) if it is taken.
+std::size_t add_symbol(SymbolTable& symbols, const JsonNode& node, Needs needs);
+
+/// Reads a list of quantities. Each may use those before it, and is added to `symbols`.
+[[nodiscard]] std::vector<Derived> read_derived(const std::vector<JsonNode>& list,
+                                                SymbolTable& symbols);
 
 }  // namespace fatune

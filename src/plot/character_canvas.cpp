@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/text_fit.hpp"
+#include "core/visible_text.hpp"
 
 namespace fatune {
 namespace {

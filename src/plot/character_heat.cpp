@@ -7,7 +7,6 @@
 #include <set>
 
 #include "core/ranges.hpp"
-#include "core/text_fit.hpp"
 #include "core/visible_text.hpp"
 #include "plot/character_canvas.hpp"
 #include "plot/palette.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/text_fit.hpp"
 #include "core/visible_text.hpp"
 #include "plot/character_canvas.hpp"
 

@@ -6,7 +6,6 @@
 #include <map>
 
 #include "core/ranges.hpp"
-#include "core/text_fit.hpp"
 #include "core/visible_text.hpp"
 #include "plot/character_canvas.hpp"
 #include "plot/plot_values.hpp"

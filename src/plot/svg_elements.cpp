@@ -7,7 +7,6 @@
 #include <cmath>
 #include <string_view>
 
-#include "core/text_fit.hpp"
 #include "core/visible_text.hpp"
 #include "plot/palette.hpp"
 

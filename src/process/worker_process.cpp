@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "process/spawn.hpp"
+#include "process/run_program.hpp"
 
 namespace fatune {
 namespace {

@@ -1,4 +1,4 @@
-#include "race/race_rules.hpp"
+#include "race/race_state.hpp"
 
 #include <cstddef>
 

@@ -1,4 +1,4 @@
-#include "race/race_rules.hpp"
+#include "race/race_state.hpp"
 
 #include <algorithm>
 #include <string>
@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "core/measure_policy.hpp"
 #include "core/ranges.hpp"
 #include "core/statistics.hpp"
-#include "core/stop_reason.hpp"
 #include "race/raced_candidate.hpp"
 
 namespace fatune {

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "report/cases.hpp"
 #include "report/report.hpp"
 
 namespace fatune {
@@ -15,5 +16,10 @@ namespace fatune {
 /// then the least worst regret, then the first place in configuration order. It must be ranked on
 /// every problem. Precondition: rankings are numbered, best first.
 [[nodiscard]] std::vector<CommonChoice> common_choices(const std::vector<ProblemReport>& problems);
+
+/// Fills in speed_up, compared with the first variant on the same problem, and scaling, the rate
+/// divided by that of the same variant on its first problem (FLOP by the literature's convention).
+/// They stay empty if one of the two results has no time.
+void compare_cases(std::vector<CaseResult>& results);
 
 }  // namespace fatune

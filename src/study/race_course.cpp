@@ -4,7 +4,7 @@
 #include <map>
 #include <variant>
 
-#include "core/stop_reason.hpp"
+#include "core/measure_policy.hpp"
 
 namespace fatune {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "plan/planner.hpp"
-#include "runtime/tuned_range.hpp"
+#include "runtime/choose.hpp"
 #include "tuned/tuned_table.hpp"
 
 namespace fatune {

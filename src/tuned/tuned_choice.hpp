@@ -11,7 +11,7 @@
 #include "attention/problem.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
-#include "plan/family_set.hpp"
+#include "plan/family.hpp"
 #include "runtime/choose.hpp"
 #include "tuned/tuned_table.hpp"
 

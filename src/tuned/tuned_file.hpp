@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/kernel_code.hpp"
-#include "plan/family_set.hpp"
+#include "plan/family.hpp"
 #include "report/report.hpp"
 #include "tuned/cover.hpp"
 #include "tuned/prediction.hpp"

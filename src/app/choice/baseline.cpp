@@ -7,7 +7,6 @@
 #include "core/error.hpp"
 #include "core/ranges.hpp"
 #include "plan/config_text.hpp"
-#include "plan/short_form.hpp"
 
 namespace fatune {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/config.hpp"
 #include "engine/problem_plan.hpp"
-#include "plan/family_set.hpp"
+#include "plan/family.hpp"
 #include "report/report.hpp"
 
 // The configuration that percentages refer to, when the user names one.

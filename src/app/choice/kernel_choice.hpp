@@ -8,7 +8,6 @@
 #include "core/config.hpp"
 #include "data/file_tree.hpp"
 #include "plan/family.hpp"
-#include "plan/family_set.hpp"
 #include "plan/space.hpp"
 #include "report/report.hpp"
 

@@ -10,7 +10,6 @@
 #include "app/scratch_folder.hpp"
 #include "core/error.hpp"
 #include "plan/config_text.hpp"
-#include "plan/short_form.hpp"
 #include "process/find_tool.hpp"
 #include "process/run_program.hpp"
 

@@ -16,7 +16,6 @@
 #include <spdlog/spdlog.h>
 
 #include "core/error.hpp"
-#include "core/text_fit.hpp"
 #include "core/visible_text.hpp"
 #include "emit/document/render.hpp"
 #include "emit/document/table_view.hpp"

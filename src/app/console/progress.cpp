@@ -10,7 +10,7 @@
 #include "app/console/console.hpp"
 #include "attention/problem.hpp"
 #include "core/outcome.hpp"
-#include "core/text_fit.hpp"
+#include "core/visible_text.hpp"
 
 namespace fatune {
 namespace {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "engine/problem_plan.hpp"
-#include "plan/family_set.hpp"
+#include "plan/family.hpp"
 #include "report/report.hpp"
 #include "tuned/cover.hpp"
 

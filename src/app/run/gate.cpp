@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "plan/short_form.hpp"
+#include "plan/config_text.hpp"
 #include "rank/ranking.hpp"
 #include "study/comparison.hpp"
 

@@ -13,7 +13,7 @@
 #include "core/error.hpp"
 #include "engine/problem_plan.hpp"
 #include "report/shard.hpp"
-#include "search/exhaustive_search.hpp"
+#include "search/point_source.hpp"
 
 namespace fatune {
 

@@ -2,7 +2,7 @@
 
 #include "app/option_groups.hpp"
 #include "engine/problem_plan.hpp"
-#include "plan/family_set.hpp"
+#include "plan/family.hpp"
 #include "tuned/tuned_file.hpp"
 
 namespace fatune {

@@ -14,7 +14,7 @@
 #include "engine/interrupt.hpp"
 #include "plan/parameter.hpp"
 #include "plan/planner.hpp"
-#include "rank/case_comparison.hpp"
+#include "rank/common_choices.hpp"
 
 namespace fatune {
 namespace {

@@ -13,7 +13,7 @@
 #include "emulation/small_emulation.hpp"
 #include "engine/interrupt.hpp"
 #include "engine/results.hpp"
-#include "plan/short_form.hpp"
+#include "plan/config_text.hpp"
 
 namespace fatune {
 namespace {

@@ -18,8 +18,8 @@
 #include "emit/document/render.hpp"
 #include "emit/output_file.hpp"
 #include "emulation/finding_groups.hpp"
+#include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 #include "process/protocol.hpp"
 
 namespace fatune {

@@ -6,14 +6,14 @@
 #include <variant>
 
 #include "app/option_groups.hpp"
-#include "attention/head_inputs.hpp"
 #include "attention/head_problem.hpp"
+#include "attention/input_kind.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "debug/compare.hpp"
 #include "emulation/emulated_debug.hpp"
 #include "engine/measuring_evaluator.hpp"
-#include "measure/debug_run.hpp"
+#include "measure/worker_loop.hpp"
 #include "plan/family.hpp"
 
 namespace fatune {

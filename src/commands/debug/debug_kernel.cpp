@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "app/run/compiling.hpp"
-#include "attention/forward_arguments.hpp"
+#include "attention/head_problem.hpp"
 #include "compile/compiler.hpp"
 #include "engine/device_lock.hpp"
 #include "measure/remote_measurer.hpp"
+#include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 
 namespace fatune {
 namespace {

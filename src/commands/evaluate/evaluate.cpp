@@ -13,9 +13,9 @@
 #include "commands/evaluate/proposal_line.hpp"
 #include "emit/evaluation_lines.hpp"
 #include "engine/interrupt.hpp"
+#include "plan/config_text.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 #include "search/candidate_source.hpp"
 
 namespace fatune {

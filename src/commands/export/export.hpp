@@ -5,8 +5,8 @@
 
 #include "app/option_groups.hpp"
 #include "core/error.hpp"
-#include "core/export_format.hpp"
-#include "plan/family_set.hpp"
+#include "core/output_format.hpp"
+#include "plan/family.hpp"
 #include "tuned/tuned_file.hpp"
 
 namespace fatune {

@@ -9,7 +9,7 @@
 #include "counters/counter_fields.hpp"
 #include "emit/document/render.hpp"
 #include "emit/output_file.hpp"
-#include "plan/short_form.hpp"
+#include "plan/config_text.hpp"
 
 namespace fatune {
 namespace {

@@ -17,7 +17,7 @@
 #include "counters/ncu_report.hpp"
 #include "emit/list_reports.hpp"
 #include "emit/profile_report.hpp"
-#include "engine/counting_session.hpp"
+#include "engine/measuring_evaluator.hpp"
 #include "plan/family.hpp"
 
 namespace fatune {

@@ -6,16 +6,15 @@
 #include <fmt/format.h>
 
 #include "app/run/compiling.hpp"
-#include "attention/probe_problem.hpp"
+#include "attention/problem.hpp"
 #include "core/error.hpp"
 #include "core/outcome.hpp"
 #include "core/ranges.hpp"
 #include "counters/counter_fields.hpp"
 #include "counters/derive.hpp"
 #include "engine/results.hpp"
-#include "plan/kernel_name.hpp"
+#include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 
 namespace fatune {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/error.hpp"
 #include "counters/counter_fields.hpp"
 #include "engine/interrupt.hpp"
-#include "engine/kernel_sources.hpp"
+#include "engine/verifying_kernels.hpp"
 #include "process/find_tool.hpp"
 #include "process/run_program.hpp"
 

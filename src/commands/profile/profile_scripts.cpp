@@ -6,7 +6,7 @@
 
 #include "core/environment.hpp"
 #include "emit/output_file.hpp"
-#include "plan/short_form.hpp"
+#include "plan/config_text.hpp"
 
 namespace fatune {
 namespace {

@@ -5,8 +5,8 @@
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/target.hpp"
 #include "app/run/stored_reports.hpp"
+#include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 
 namespace fatune {
 namespace {

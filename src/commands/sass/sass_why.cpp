@@ -9,7 +9,6 @@
 #include "engine/interrupt.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 
 namespace fatune {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/text_fit.hpp"
+#include "core/visible_text.hpp"
 #include "emit/document/shared_parts.hpp"
 
 namespace fatune {

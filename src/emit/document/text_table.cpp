@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/text_fit.hpp"
 #include "core/visible_text.hpp"
 #include "emit/document/table_layout.hpp"
 

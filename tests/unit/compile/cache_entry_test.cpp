@@ -1,4 +1,4 @@
-#include "compile/cache_entry.hpp"
+#include "compile/cache_folder.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/audit.hpp"
+#include "engine/results.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,3 @@
-#include "gpu/graph.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -14,7 +14,7 @@
 #include "compile/compiler.hpp"
 #include "emulate/decode/decode_program.hpp"
 #include "emulate/launch.hpp"
-#include "measure/measurement_kernels.hpp"
+#include "measure/measurement_module.hpp"
 #include "ptx/parse_ptx.hpp"
 #include "reference/matmul_rate_args.h"
 #include "unit/kernels/matmul_sums.hpp"

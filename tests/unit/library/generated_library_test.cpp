@@ -9,8 +9,8 @@
 #include <fstream>
 #include <memory>
 
-#include "attention/tensor_shape.hpp"
-#include "core/kernel_arguments.hpp"
+#include "attention/problem.hpp"
+#include "core/kernel_code.hpp"
 #include "core/ranges.hpp"
 #include "library/kernel_key.hpp"
 #include "library/library.hpp"

@@ -10,8 +10,8 @@
 #include "data/device_file.hpp"
 #include "data/file_tree.hpp"
 #include "library/kernel_key.hpp"
+#include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 #include "tuned/tuned_table.hpp"
 
 namespace fatune::samples {

@@ -1,4 +1,4 @@
-#include "measure/deadlines.hpp"
+#include "measure/worker_settings.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include "attention/problem_details.hpp"
-#include "measure/debug_messages.hpp"
 #include "unit/attention/standard_arguments.hpp"
 
 namespace fatune {

@@ -1,4 +1,4 @@
-#include "plan/expression_cpp.hpp"
+#include "plan/expression_code.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <random>
 
-#include "process/spawn.hpp"
+#include "process/run_program.hpp"
 
 namespace fatune {
 namespace {

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "attention/problem_details.hpp"
-#include "runtime/tensor_strides.hpp"
+#include "runtime/facts.hpp"
 #include "unit/runtime/sample_table.hpp"
 
 namespace fatune_attention::detail {

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "core/text_fit.hpp"
+#include "core/visible_text.hpp"
 #include "emit/cases_report.hpp"
 #include "emit/check_report.hpp"
 #include "emit/compare_report.hpp"
