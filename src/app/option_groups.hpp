@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "attention/problem_details.hpp"
+#include "attention/problem.hpp"
 #include "core/device_limits.hpp"
 #include "core/measure_policy.hpp"
 #include "core/output_format.hpp"

@@ -6,7 +6,6 @@
 #include "app/run/compiling.hpp"
 #include "app/scratch_folder.hpp"
 #include "cli/subcommands.hpp"
-#include "compile/cache_folder.hpp"
 #include "compile/cubin_cache.hpp"
 #include "data/file_tree.hpp"
 #include "emit/list_reports.hpp"

@@ -12,8 +12,8 @@
 #include "core/ranges.hpp"
 #include "emit/compile_report.hpp"
 #include "emit/output_file.hpp"
+#include "engine/candidate_maker.hpp"
 #include "engine/interrupt.hpp"
-#include "engine/results.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"
 

@@ -15,9 +15,8 @@
 
 #include <fmt/format.h>
 
-#include "compile/cache_folder.hpp"
+#include "compile/cubin_cache.hpp"
 #include "gpu/nvrtc.hpp"
-#include "process/protocol.hpp"
 #include "process/worker_process.hpp"
 
 namespace fatune {

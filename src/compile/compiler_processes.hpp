@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "compile/nvrtc_compile.hpp"
-#include "process/protocol.hpp"
 #include "process/worker_process.hpp"
 
 namespace fatune {

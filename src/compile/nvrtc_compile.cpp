@@ -3,14 +3,173 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "compile/resource_facts.hpp"
+#include "compile/cubin_elf.hpp"
+#include "core/error.hpp"
+#include "core/ranges.hpp"
 #include "core/text_parts.hpp"
 #include "gpu/nvrtc.hpp"
 
 namespace fatune {
+namespace {
+
+// ptxas writes these notes before the report of the kernel, each in one line:
+//   ptxas info    : (C7512) Potential Performance Loss: wgmma.mma_async instructions are serialized
+//   due to insufficient register resources for the function 'NAME'
+//   ptxas info    : (C7519) warpgroup.arrive is injected in around line 7 by compiler to allow use
+//   of registers in GMMA in function 'NAME'
+// Codes differ between releases, so a note is recognised by its text.
+
+constexpr std::string_view kLoss = "Potential Performance Loss: ";
+constexpr std::array<std::string_view, 4> kSubjects{"wgmma", "setmaxnreg", "warpgroup.arrive",
+                                                    "warpgroup.wait"};
+
+/// "C7512" for "ptxas info    : (C7512) ..."; empty if the line is not a note.
+std::string_view note_code(std::string_view line) {
+  const std::string_view code = between(line, " : (", ") ");
+  const bool is_code = line.starts_with("ptxas ") && code.starts_with("C") &&
+                       whole_number<int>(code.substr(1)).has_value();
+  return is_code ? code : std::string_view();
+}
+
+/// The function that a note names at its end, and the note's text without it.
+struct NamedFunction {
+  std::string_view text;
+  std::string_view function;
+};
+
+NamedFunction split_function(std::string_view text) {
+  static constexpr std::array<std::string_view, 4> kBefore{
+      " in the function '", " for the function '", " in function '", " for function '"};
+  for (const std::string_view before : kBefore) {
+    const std::size_t at = text.rfind(before);
+    if (at != std::string_view::npos) {
+      return {text.substr(0, at), between(text.substr(at), "'", "'")};
+    }
+  }
+  return {text, {}};
+}
+
+std::optional<AssemblerNote> read_note(std::string_view line, const std::string& kernel,
+                                       std::span<const std::string> kernels) {
+  const std::string_view code = note_code(line);
+  if (code.empty()) {
+    return std::nullopt;
+  }
+  std::string_view text = trim(line.substr(line.find(") ") + 2));
+  const bool is_about_products = std::ranges::any_of(kSubjects, [&](std::string_view subject) {
+    return text.find(subject) != std::string_view::npos;
+  });
+  const bool loses_speed = text.starts_with(kLoss);
+  text.remove_prefix(loses_speed ? kLoss.size() : 0);
+  const NamedFunction note = split_function(text);
+  const bool is_of_another = note.function != kernel && is_among(note.function, kernels);
+  if (!is_about_products || is_of_another) {
+    return std::nullopt;
+  }
+  return AssemblerNote{std::string(code), std::string(note.text), loses_speed};
+}
+
+}  // namespace
+
+std::vector<AssemblerNote> read_assembler_notes(std::string_view log, const std::string& kernel,
+                                                std::span<const std::string> kernels) {
+  std::vector<AssemblerNote> notes;
+  while (!log.empty()) {
+    if (auto note = read_note(take_until(log, '\n'), kernel, kernels)) {
+      notes.push_back(*std::move(note));
+    }
+  }
+  return notes;
+}
+
+namespace {
+
+// ptxas -v writes for each kernel
+//   ptxas info    : Compiling entry function 'NAME' for 'sm_90a'
+//   ptxas info    : Function properties for NAME
+//   ptxas         .     936 bytes stack frame, 1508 bytes spill stores, 1796 bytes spill loads
+//   ptxas info    : Used 32 registers, used 1 barriers, 1024 bytes smem
+// and a "Function properties" pair for each device function that was not inlined.
+
+/// The number in front of `unit` in "936 bytes stack frame, ..."; nothing if `unit` is not there.
+std::optional<std::int64_t> number_before(std::string_view line, std::string_view unit) {
+  const std::size_t at = line.find(unit);
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::string_view before = line.substr(0, at);
+  const std::size_t last_other = before.find_last_not_of("0123456789");
+  return whole_number<std::int64_t>(
+      before.substr(last_other == std::string_view::npos ? 0 : last_other + 1));
+}
+
+void read_stack_line(std::string_view line, ResourceFacts& facts) {
+  facts.local_bytes = number_before(line, " bytes stack frame").value_or(0);
+  facts.spill_store_bytes = number_before(line, " bytes spill stores").value_or(0);
+  facts.spill_load_bytes = number_before(line, " bytes spill loads").value_or(0);
+}
+
+/// Returns true if the line ends a kernel's report.
+bool read_usage_line(std::string_view line, ResourceFacts& facts) {
+  const auto registers = number_before(line, " registers");
+  if (!registers || line.find("Used ") == std::string_view::npos) {
+    return false;
+  }
+  facts.registers_per_thread = static_cast<int>(*registers);
+  facts.static_smem_bytes = number_before(line, " bytes smem").value_or(0);
+  return true;
+}
+
+std::optional<ResourceFacts> read_report(std::string_view log, const std::string& name) {
+  const std::string entry_line = fmt::format("Compiling entry function '{}'", name);
+  const std::string properties_line = fmt::format("Function properties for {}", name);
+  ResourceFacts facts;
+  bool in_entry = false;
+  bool in_properties = false;
+  while (!log.empty()) {
+    const std::string_view line = take_until(log, '\n');
+    if (line.find("Compiling entry function '") != std::string_view::npos) {
+      in_entry = line.find(entry_line) != std::string_view::npos;
+    } else if (line.find("Function properties for ") != std::string_view::npos) {
+      in_properties = line.ends_with(properties_line);
+    } else if (in_properties && line.find("bytes stack frame") != std::string_view::npos) {
+      read_stack_line(line, facts);
+      in_properties = false;
+    } else if (in_entry && read_usage_line(line, facts)) {
+      return facts;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+ResourceFacts read_resource_facts(std::string_view log, std::span<const char> cubin,
+                                  const std::string& lowered_name) {
+  const std::vector<ElfSection> sections = read_elf_sections(cubin);
+  const std::vector<std::string> names = code_names(sections);
+  if (!is_among(lowered_name, names)) {
+    throw Error(ExitCode::internal,
+                fmt::format("the module has no kernel '{}'; it has: {}", lowered_name,
+                            names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))),
+                {}, "is the entry point a __global__ function, and extern \"C\" or a template?");
+  }
+  std::optional<ResourceFacts> facts = read_report(log, lowered_name);
+  if (!facts) {
+    throw Error(ExitCode::internal,
+                fmt::format("the compiler's report does not mention kernel '{}'", lowered_name));
+  }
+  facts->notes = read_assembler_notes(log, lowered_name, names);
+  facts->code_bytes = section_bytes(sections, ".text." + lowered_name);
+  facts->constant_bytes = section_bytes(sections, ".nv.constant0." + lowered_name);
+  return *facts;
+}
+
 namespace {
 
 /// A name that a host compiler's headers define and NVRTC does not, and what to write instead.

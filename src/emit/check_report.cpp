@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "attention/row_pattern.hpp"
+#include "attention/row_sample.hpp"
 #include "emit/coverage.hpp"
 #include "emit/error_fields.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "attention/problem_details.hpp"
+#include "attention/problem.hpp"
 #include "emit/document/field.hpp"
 
 namespace fatune {

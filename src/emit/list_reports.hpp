@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "attention/problem.hpp"
-#include "attention/problem_details.hpp"
 #include "counters/nsys_summary.hpp"
 #include "emit/coverage.hpp"
 #include "emit/document/document.hpp"

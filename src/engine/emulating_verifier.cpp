@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "compile/cache_folder.hpp"
+#include "compile/cubin_cache.hpp"
 #include "core/build_identity.hpp"
 #include "core/error.hpp"
 #include "core/sha256.hpp"

@@ -10,7 +10,6 @@
 #include <string>
 
 #include "attention/problem.hpp"
-#include "compile/cache_folder.hpp"
 #include "compile/cubin_cache.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"

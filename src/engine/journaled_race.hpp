@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/candidate_list.hpp"
-#include "core/gpu_reading.hpp"
+#include "core/device_limits.hpp"
 #include "core/journal_event.hpp"
 #include "engine/evaluator.hpp"
 #include "engine/run_log.hpp"

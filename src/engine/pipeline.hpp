@@ -14,7 +14,6 @@
 #include "compile/compiler.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
-#include "engine/compile_feed.hpp"
 #include "engine/evaluator.hpp"
 #include "engine/problem_plan.hpp"
 #include "engine/problem_work.hpp"

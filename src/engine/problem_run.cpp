@@ -8,9 +8,9 @@
 
 #include "compile/cubin_elf.hpp"
 #include "core/ranges.hpp"
+#include "engine/candidate_maker.hpp"
 #include "engine/interrupt.hpp"
-#include "engine/results.hpp"
-#include "measure/part_of_problem.hpp"
+#include "measure/memory_plan.hpp"
 #include "rank/ranking.hpp"
 
 namespace fatune {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/device_limits.hpp"
-#include "engine/compile_feed.hpp"
 #include "engine/evaluator.hpp"
 #include "engine/problem_work.hpp"
 #include "engine/run_log.hpp"

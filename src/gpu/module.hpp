@@ -6,8 +6,6 @@
 
 #include "core/kernel_code.hpp"
 #include "gpu/context.hpp"
-#include "gpu/handle.hpp"
-#include "gpu/memory.hpp"
 
 namespace fatune::gpu {
 

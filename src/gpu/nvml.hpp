@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/gpu_reading.hpp"
+#include "core/device_limits.hpp"
 
 namespace fatune::gpu {
 

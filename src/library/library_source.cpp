@@ -6,11 +6,9 @@
 
 #include "core/ranges.hpp"
 #include "core/text_parts.hpp"
-#include "library/family_code.hpp"
-#include "library/kernel_key.hpp"
 #include "library/library.hpp"
 #include "plan/config_text.hpp"
-#include "plan/expression_code.hpp"
+#include "plan/expression.hpp"
 #include "tuned/tuned_table.hpp"
 
 namespace fatune {

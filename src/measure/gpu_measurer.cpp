@@ -11,7 +11,6 @@
 #include "attention/problem.hpp"
 #include "core/error.hpp"
 #include "gpu/profiler.hpp"
-#include "measure/counting.hpp"
 #include "measure/loaded_kernel.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/memory_plan.hpp"

@@ -12,7 +12,6 @@
 #include "core/outcome.hpp"
 #include "gpu/context.hpp"
 #include "gpu/driver.hpp"
-#include "gpu/memory.hpp"
 #include "gpu/module.hpp"
 
 namespace fatune {

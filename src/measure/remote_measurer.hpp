@@ -69,7 +69,7 @@ class RemoteMeasurer : public Measurer {
   void retire(CandidateId id) override;
   [[nodiscard]] bool context_lost() const noexcept override { return false; }
 
-  /// Measures how fast the device multiplies dense matrices (matmul_rate.hpp). May be called at any
+  /// Measures how fast the device multiplies dense matrices. May be called at any
   /// time between other steps. Throws Error(gpu_failure); the worker is then replaced.
   [[nodiscard]] MatmulRate matmul_rate(const Artifact& kernel);
 

@@ -11,7 +11,6 @@
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
 #include "gpu/context.hpp"
-#include "gpu/memory.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/memory_plan.hpp"
 #include "reference/measurement_args.h"

@@ -9,7 +9,6 @@
 
 #include "core/outcome.hpp"
 #include "gpu/context.hpp"
-#include "gpu/memory.hpp"
 #include "measure/loaded_kernel.hpp"
 #include "measure/measurer.hpp"
 #include "measure/plausibility.hpp"

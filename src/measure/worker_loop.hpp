@@ -8,7 +8,7 @@
 #include "core/kernel_code.hpp"
 #include "measure/measurer.hpp"
 #include "measure/worker_messages.hpp"
-#include "process/protocol.hpp"
+#include "process/worker_process.hpp"
 
 namespace fatune {
 

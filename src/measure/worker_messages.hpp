@@ -4,7 +4,7 @@
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
 #include "measure/measurer.hpp"
-#include "process/protocol.hpp"
+#include "process/worker_process.hpp"
 
 // Functions that make and read the messages of docs/worker-protocol.md. A message has the members
 // of a struct, from its list; machine code is its data. Reading throws ProtocolError if a member is

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -99,5 +100,16 @@ class TooLargeProblem : public Error {
 /// Throws a TooLargeProblem if the value is too great and depends on the problem; otherwise
 /// Error(bad_file), because the file is wrong.
 [[noreturn]] void fail_value(const Expression& of, bool is_too_great, const std::string& what);
+
+/// The C++ for a symbol of an expression's SymbolTable.
+using CodeOfSymbol = std::function<std::string(std::size_t symbol)>;
+
+/// Translates the expression to C++ that has the same value and calls the functions of
+/// runtime/expression_math.hpp (namespace `math`): "a + 2 * b" becomes "(a + (2.0 * b))".
+/// `code_of_symbol` is called in the order of the names in the text.
+[[nodiscard]] std::string cpp_of(const Expression& expression, const CodeOfSymbol& code_of_symbol);
+
+/// A number as a C++ literal that reads back as the same number: "64.0", "0.1".
+[[nodiscard]] std::string cpp_number(double value);
 
 }  // namespace fatune

@@ -13,7 +13,6 @@
 #include "core/ranges.hpp"
 #include "core/sha256.hpp"
 #include "data/json_file.hpp"
-#include "plan/compiler_options.hpp"
 #include "plan/estimate_rule.hpp"
 #include "plan/expression.hpp"
 #include "plan/family.hpp"

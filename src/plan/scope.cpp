@@ -6,7 +6,6 @@
 #include <string>
 
 #include "attention/problem.hpp"
-#include "attention/problem_details.hpp"
 #include "plan/parameter.hpp"
 
 namespace fatune {

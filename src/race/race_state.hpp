@@ -128,7 +128,7 @@ void back_to_racing(RaceState& state);
 /// Whether the budget is used up and the round under way need not be finished.
 [[nodiscard]] bool may_abandon_round(const RaceState& state);
 
-// Whether the samples suffice (stopping.cpp).
+// Whether the samples suffice (phases.cpp).
 
 /// Whether the budget of the phase is used up.
 [[nodiscard]] bool over_budget(const RaceState& state);

@@ -21,7 +21,7 @@ struct CaseResult {
   std::string detail;             ///< why it has no time; empty: it has one
   std::vector<NamedValue> shown;  ///< requested parameters and quantities of the best
 
-  // Filled by rank/common_choices.hpp.
+  // Filled by rank/ranking.hpp.
   std::optional<double> speed_up;  ///< over the first variant on the same problem
   std::optional<double> scaling;   ///< FLOP/s over those of the same variant on its first problem
 };

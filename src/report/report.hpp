@@ -9,7 +9,6 @@
 #include "attention/problem.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
-#include "core/gpu_reading.hpp"
 #include "core/kernel_code.hpp"
 #include "core/measure_policy.hpp"
 #include "core/members.hpp"

@@ -3,16 +3,44 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "attention/problem.hpp"
+#include "core/journal_event.hpp"
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
 #include "store/database.hpp"
-#include "store/journal.hpp"
 #include "store/run_reader.hpp"
 #include "store/run_writer.hpp"
 
 namespace fatune {
+
+/// Stores the events that the race of one problem of a run received, as they happen.
+class Journal {
+ public:
+  /// Continues after the events that are already stored. `run_problem`: RunWriter::run_problem().
+  /// `database` must outlive this.
+  Journal(Database& database, std::int64_t run_problem);
+
+  /// Stores the event before it returns, or throws an Error.
+  void add(const JournalEvent& event);
+  /// Stores all of the events, or stores none and throws an Error.
+  void add_all(const std::vector<JournalEvent>& events);
+  /// Deletes all events: the race begins anew.
+  void clear();
+
+ private:
+  void insert(std::int64_t seq, const JournalEvent& event);
+
+  Database* database_;
+  Statement insert_;
+  std::int64_t run_problem_;
+  std::int64_t next_;
+};
+
+/// Loads the journal up to the first event that is damaged or missing. Later events cannot be
+/// replayed to a race.
+[[nodiscard]] std::vector<JournalEvent> load_journal(Database& database, std::int64_t run_problem);
 
 /// The candidate that an outcome belongs to.
 struct StoredCandidate {

@@ -8,7 +8,7 @@
 #include "plan/family.hpp"
 #include "report/report.hpp"
 #include "tuned/cover.hpp"
-#include "tuned/prediction.hpp"
+#include "tuned/tuned_choice.hpp"
 #include "tuned/tuned_table.hpp"
 
 namespace fatune {

@@ -1,5 +1,5 @@
 // Tests dense products on the GPU: they are right, and their rate is plausible for the device.
-#include "measure/matmul_rate.hpp"
+#include "measure/timing.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -16,7 +16,6 @@
 #include "gpu/gpu_test.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/memory_plan.hpp"
-#include "measure/stage.hpp"
 #include "measure/verification.hpp"
 
 namespace fatune {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "app/option_groups.hpp"
-#include "attention/problem_details.hpp"
+#include "attention/problem.hpp"
 
 namespace fatune {
 

@@ -8,7 +8,7 @@
 #include "emit/output_file.hpp"
 #include "emit/run_report.hpp"
 #include "emit/verdict_report.hpp"
-#include "rank/common_choices.hpp"
+#include "rank/ranking.hpp"
 
 namespace fatune {
 namespace {

@@ -7,7 +7,6 @@
 #include <spdlog/spdlog.h>
 
 #include "core/error.hpp"
-#include "rank/common_choices.hpp"
 #include "rank/ranking.hpp"
 #include "store/open_store.hpp"
 #include "store/run_reader.hpp"

@@ -3,7 +3,7 @@
 #include "counters/counter_fields.hpp"
 #include "emit/document/table_view.hpp"
 #include "emit/run_report.hpp"
-#include "engine/results.hpp"
+#include "engine/candidate_maker.hpp"
 
 namespace fatune {
 namespace {

@@ -13,7 +13,6 @@
 #include "core/ranges.hpp"
 #include "core/text_parts.hpp"
 #include "data/json_file.hpp"
-#include "results/other_outputs.hpp"
 #include "results/results_file.hpp"
 #include "tuned/tuned_file.hpp"
 

@@ -14,7 +14,7 @@
 #include "engine/interrupt.hpp"
 #include "plan/parameter.hpp"
 #include "plan/planner.hpp"
-#include "rank/common_choices.hpp"
+#include "rank/ranking.hpp"
 
 namespace fatune {
 namespace {

@@ -11,8 +11,8 @@
 #include "core/task_pool.hpp"
 #include "emulation/finding_groups.hpp"
 #include "emulation/small_emulation.hpp"
+#include "engine/candidate_maker.hpp"
 #include "engine/interrupt.hpp"
-#include "engine/results.hpp"
 #include "plan/config_text.hpp"
 
 namespace fatune {

@@ -20,7 +20,7 @@
 #include "emulation/finding_groups.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "process/protocol.hpp"
+#include "process/worker_process.hpp"
 
 namespace fatune {
 namespace {

@@ -5,7 +5,7 @@
 #include "app/run/compiling.hpp"
 #include "attention/head_problem.hpp"
 #include "compile/compiler.hpp"
-#include "engine/device_lock.hpp"
+#include "engine/measuring_evaluator.hpp"
 #include "measure/remote_measurer.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"

@@ -20,12 +20,10 @@
 #include "emit/document/render.hpp"
 #include "emit/export_report.hpp"
 #include "emit/output_file.hpp"
-#include "library/family_code.hpp"
-#include "library/kernel_key.hpp"
 #include "library/library.hpp"
 #include "plan/planner.hpp"
 #include "plan/scope.hpp"
-#include "process/temporary_file.hpp"
+#include "process/descriptor.hpp"
 #include "tuned/tuned_table.hpp"
 
 namespace fatune {

@@ -12,7 +12,7 @@
 #include "core/ranges.hpp"
 #include "counters/counter_fields.hpp"
 #include "counters/derive.hpp"
-#include "engine/results.hpp"
+#include "engine/candidate_maker.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "attention/flop.hpp"
-#include "attention/problem_details.hpp"
 #include "unit/data/throws_error.hpp"
 
 namespace fatune {

@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-#include "attention/problem_details.hpp"
+#include "attention/problem.hpp"
 #include "emit/cases_report.hpp"
 #include "emit/check_report.hpp"
 #include "emit/compare_report.hpp"

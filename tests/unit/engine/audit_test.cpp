@@ -1,4 +1,4 @@
-#include "engine/results.hpp"
+#include "engine/candidate_maker.hpp"
 
 #include <gmock/gmock.h>
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "gpu/context.hpp"
 #include "gpu/driver.hpp"
-#include "gpu/memory.hpp"
 #include "gpu/module.hpp"
 #include "gpu/nvrtc.hpp"
 #include "unit/gpu/fake_driver.hpp"

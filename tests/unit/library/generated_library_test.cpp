@@ -12,7 +12,6 @@
 #include "attention/problem.hpp"
 #include "core/kernel_code.hpp"
 #include "core/ranges.hpp"
-#include "library/kernel_key.hpp"
 #include "library/library.hpp"
 #include "plan/planner.hpp"
 #include "process/run_program.hpp"

@@ -1,4 +1,4 @@
-#include "measure/worker_settings.hpp"
+#include "measure/remote_worker.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "plan/expression_code.hpp"
+#include "plan/expression.hpp"
 
 #include <gtest/gtest.h>
 

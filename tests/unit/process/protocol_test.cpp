@@ -1,4 +1,4 @@
-#include "process/protocol.hpp"
+#include "process/worker_process.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

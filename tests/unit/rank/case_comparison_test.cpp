@@ -1,4 +1,4 @@
-#include "rank/common_choices.hpp"
+#include "rank/ranking.hpp"
 
 #include <gtest/gtest.h>
 

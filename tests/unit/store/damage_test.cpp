@@ -3,7 +3,6 @@
 #include <random>
 
 #include "core/error.hpp"
-#include "store/journal.hpp"
 #include "store/recall.hpp"
 #include "store/run_reader.hpp"
 #include "unit/store/run_samples.hpp"

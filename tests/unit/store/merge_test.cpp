@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "record/record_json.hpp"
-#include "store/journal.hpp"
 #include "store/recall.hpp"
 #include "store/run_reader.hpp"
 #include "unit/store/run_samples.hpp"
