@@ -124,7 +124,7 @@ struct RowValueArgs {
   const float* values;  // [batch * heads, rows]
   unsigned long long elements;
   int rows;  // rows per head
-  int what;  // src/attention/row_values.hpp
+  int what;  // src/attention/cpu_reference.hpp
   RowSelection selection;
   unsigned long long selected;  // rows
   const RowSoftmax* reference;

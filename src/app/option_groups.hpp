@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "attention/problem_details.hpp"
-#include "core/arch.hpp"
+#include "attention/problem.hpp"
+#include "core/device_limits.hpp"
 #include "core/measure_policy.hpp"
 #include "core/output_format.hpp"
 #include "report/report.hpp"

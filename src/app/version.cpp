@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "gpu/driver_release.hpp"
+#include "gpu/nvml.hpp"
 #include "gpu/nvrtc.hpp"
 
 namespace fatune {

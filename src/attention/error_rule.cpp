@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "attention/cpu_reference.hpp"
-#include "attention/tensor_shape.hpp"
+#include "attention/problem.hpp"
 
 namespace fatune {
 namespace {

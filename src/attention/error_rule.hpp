@@ -27,7 +27,7 @@ inline constexpr double kMismatchRtol = 1e-3;
 [[nodiscard]] double error_limit(double max_abs_reference_error, double max_abs_reference,
                                  DType dtype);
 
-/// The limit for the difference of a row value (row_values.hpp), as a logarithm, from the fp32
+/// The limit for the difference of a row value (cpu_reference.hpp), as a logarithm, from the fp32
 /// reference. `greatest_product` is the greatest product of the norms of a row of Q and a row of K,
 /// so no |q.k| exceeds it. The limit holds for all correct fp32 kernels, the reference included.
 /// Each may have

@@ -1,9 +1,68 @@
 #include "attention/flop.hpp"
 
-#include "attention/tensor_shape.hpp"
-#include "attention/visible_keys.hpp"
+#include <algorithm>
+
+#include "attention/problem.hpp"
 
 namespace fatune {
+namespace {
+
+/// 1 + 2 + ... + n; 0 for n < 1.
+double triangle(std::int64_t n) {
+  const auto count = static_cast<double>(std::max<std::int64_t>(n, 0));
+  return count * (count + 1.0) / 2.0;
+}
+
+/// The sum of clamp(row + shift, 0, most) over rows 0 to rows - 1.
+double clamped_sum(std::int64_t rows, std::int64_t shift, std::int64_t most) {
+  // The sum of max(row + from, 0) over the rows. The part above the limit `most` is subtracted.
+  const auto rising = [&](std::int64_t from) {
+    const std::int64_t last = rows - 1 + from;
+    return from > 0 ? triangle(last) - triangle(from - 1) : triangle(last);
+  };
+  return rising(shift) - rising(shift - most);
+}
+
+}  // namespace
+
+Mask mask_of(const Problem& problem) {
+  return {problem.seq_len, problem.seq_len_kv, problem.causal, problem.window};
+}
+
+KeyRange visible_keys(const Mask& mask, std::int64_t row) {
+  const std::int64_t position = row + mask.seq_len_kv - mask.seq_len;
+  const auto clamped = [&](std::int64_t key) {
+    return std::clamp<std::int64_t>(key, 0, mask.seq_len_kv);
+  };
+  KeyRange keys{0, mask.seq_len_kv};
+  if (mask.window > 0) {
+    keys = {clamped(position - mask.window + 1), clamped(position + mask.window)};
+  }
+  if (mask.causal) {
+    keys.end = std::min(keys.end, clamped(position + 1));
+  }
+  return keys;
+}
+
+std::int64_t rows_without_keys(const Problem& problem) {
+  const Mask mask = mask_of(problem);
+  std::int64_t rows = 0;
+  for (std::int64_t row = 0; row < problem.seq_len; ++row) {
+    rows += visible_keys(mask, row).size() <= 0 ? 1 : 0;
+  }
+  return rows * problem.batch * problem.heads;
+}
+
+double visible_pairs(const Problem& problem) {
+  const std::int64_t shift = problem.seq_len_kv - problem.seq_len;
+  const auto sum = [&](std::int64_t more) {
+    return clamped_sum(problem.seq_len, shift + more, problem.seq_len_kv);
+  };
+  const double all = static_cast<double>(problem.seq_len) * static_cast<double>(problem.seq_len_kv);
+  const double ends = problem.causal ? sum(1) : problem.window > 0 ? sum(problem.window) : all;
+  return ends - (problem.window > 0 ? sum(1 - problem.window) : 0.0);
+}
+
 namespace {
 
 double all_heads(const Problem& problem) {

@@ -75,7 +75,7 @@ struct DebugRequest {
   Problem problem;    ///< batch 1, one head
   Artifact artifact;  ///< its name, and machine code or, for the emulator, PTX
   LaunchGeometry geometry;
-  std::optional<DumpExtents> dump;  ///< present: the arguments have it too (forward_arguments.hpp)
+  std::optional<DumpExtents> dump;  ///< present: the arguments have it too (add_dump())
   std::vector<std::uint16_t> q;     ///< [seq_len, d_head] elements, like k and v
   std::vector<std::uint16_t> k;
   std::vector<std::uint16_t> v;
@@ -91,5 +91,16 @@ struct DebugRun {
 
 /// A run or, in its place, Unlaunchable, Crashed or TimedOut.
 using DebugResult = std::variant<DebugRun, Outcome>;
+
+/// The buffer for the log-sum-exps of kernels that are passed "lse": fp32 (batch, heads, seq_len).
+[[nodiscard]] KernelBuffer log_sum_exp_buffer(const Problem& problem);
+
+/// The tensor that dumps are written to.
+inline constexpr const char* kDumpTensor = "dump";
+
+/// Extends the arguments to those of a kernel that dumps its intermediates. Standard arguments
+/// become an AttentionForwardDumpArgs (kernels/common/attention_dump.h); others get an
+/// AttentionDump as a further argument.
+void add_dump(const DumpExtents& extents, KernelArguments& arguments);
 
 }  // namespace fatune

@@ -2,8 +2,11 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
+#include <vector>
 
+#include "attention/head_problem.hpp"
 #include "core/ranges.hpp"
 
 namespace fatune {
@@ -54,7 +57,7 @@ inline constexpr std::array kInputKinds{InputKind::normal, InputKind::large_logi
                                         InputKind::dominating_key, InputKind::extreme_scores,
                                         InputKind::large_values};
 
-/// The kinds that are verified only on the probe problem (probe_problem.hpp).
+/// The kinds that are verified only on the probe problem (problem.hpp).
 inline constexpr std::array kProbeKinds{InputKind::large_logits, InputKind::dominating_key,
                                         InputKind::extreme_scores, InputKind::large_values};
 
@@ -68,5 +71,29 @@ inline constexpr std::array kValueKinds{InputKind::extreme_scores, InputKind::la
 /// Reads a kind's name. "random" is another name of normal. Throws
 /// Error(usage), which lists the names, for any other text.
 [[nodiscard]] InputKind parse_input_kind(std::string_view text);
+
+/// Elements of the head's dtype. shape: q (seq_len, d_head), k (seq_len_kv, d_head), v (seq_len_kv,
+/// d_head_v)
+struct HeadInputs {
+  std::vector<std::uint16_t> q;
+  std::vector<std::uint16_t> k;
+  std::vector<std::uint16_t> v;
+};
+
+/// Makes the inputs of one head. `seed` decides all kinds except range, identity and constant. With
+/// onehot, Q and K have their 1 in the same column, K and V in the same row, and the query sees
+/// that key.
+[[nodiscard]] HeadInputs make_head_inputs(const HeadProblem& head, InputKind kind,
+                                          std::uint64_t seed);
+
+/// The inputs of the query heads that share a key head.
+struct GroupInputs {
+  std::vector<std::vector<std::uint16_t>> q;  ///< one for each query head
+  std::vector<std::uint16_t> k;
+  std::vector<std::uint16_t> v;
+};
+/// Makes the inputs of a group. A group of one has the inputs of make_head_inputs().
+[[nodiscard]] GroupInputs make_group_inputs(const HeadProblem& head, std::int64_t group,
+                                            InputKind kind, std::uint64_t seed);
 
 }  // namespace fatune

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
-#include "attention/problem_details.hpp"
 #include "core/error.hpp"
 
 namespace fatune {
@@ -131,6 +131,174 @@ std::string bench_range_name(const std::string& family, const Problem& problem) 
 std::string attention_range_name(const std::string& family, const Problem& problem,
                                  const std::string& config) {
   return fmt::format("{} {}", range_name("attention", family, problem), config);
+}
+
+TensorShape tensor_shape(const Problem& problem, TensorRole role) {
+  const bool of_keys = role == TensorRole::k || role == TensorRole::v;
+  TensorShape shape;
+  shape.batch = problem.batch;
+  shape.rows = of_keys ? problem.seq_len_kv : problem.seq_len;
+  shape.heads = of_keys ? problem.kv_heads : problem.heads;
+  shape.columns =
+      role == TensorRole::q || role == TensorRole::k ? problem.d_head : problem.d_head_v;
+  shape.batch_stride = shape.rows * shape.heads * shape.columns;
+  const bool heads_inside = problem.layout == Layout::bshd;
+  shape.row_stride = heads_inside ? shape.heads * shape.columns : shape.columns;
+  shape.head_stride = heads_inside ? shape.columns : shape.rows * shape.columns;
+  return shape;
+}
+
+std::int64_t tensor_elements(const Problem& problem, TensorRole role) {
+  return tensor_shape(problem, role).elements();
+}
+
+std::int64_t tensor_bytes(const Problem& problem, TensorRole role) {
+  return tensor_elements(problem, role) * element_bytes(problem.dtype);
+}
+
+Problem probe_problem(const Problem& problem) {
+  Problem probe = problem;
+  probe.batch = 1;
+  return probe;
+}
+
+std::int64_t short_length(std::int64_t seq_len) {
+  if (seq_len <= kShortLength) {
+    return seq_len;
+  }
+  const std::int64_t rest = seq_len % kShortLength;
+  return rest < kShortLength / 2 ? kShortLength + rest : rest;
+}
+
+Problem small_problem(const Problem& problem) {
+  Problem small = problem;
+  small.batch = 1;
+  small.seq_len = short_length(problem.seq_len);
+  small.seq_len_kv = short_length(problem.seq_len_kv);
+  return small;
+}
+
+std::optional<Problem> narrow_problem(const Problem& problem) {
+  constexpr std::int64_t kPart = 3;  // a third of 256 keys is ragged for every tile
+  Problem small = small_problem(problem);
+  const auto longest = [](const Problem& of) { return std::max(of.seq_len, of.seq_len_kv); };
+  if (problem.window >= longest(problem) || problem.window < longest(small)) {
+    return std::nullopt;
+  }
+  small.window = (small.seq_len_kv + kPart - 1) / kPart;
+  return small;
+}
+
+namespace {
+
+using Kind = ProblemDetail::Kind;
+
+std::string range_text(const ProblemDetail& detail) {
+  if (detail.kind == Kind::flag) {
+    return "true or false";
+  }
+  return fmt::format("{} from {} to {}", detail.kind == Kind::integer ? "an integer" : "a number",
+                     detail.least, detail.greatest);
+}
+
+bool is_in_range(const ProblemDetail& detail, double value) {
+  return value >= detail.least && value <= detail.greatest &&
+         (detail.kind != Kind::integer || value == std::floor(value));
+}
+
+/// The value as the table holds it; nothing if it is of another kind.
+std::optional<double> number_of(Kind kind, const DetailValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    return kind == Kind::layout ? std::optional(static_cast<double>(parse_layout(*text)))
+                                : std::nullopt;
+  }
+  if (const auto* flag = std::get_if<bool>(&value)) {
+    return kind == Kind::flag ? std::optional(*flag ? 1.0 : 0.0) : std::nullopt;
+  }
+  if (kind == Kind::flag || kind == Kind::layout) {
+    return std::nullopt;
+  }
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
+}
+
+}  // namespace
+
+const ProblemDetail& find_detail(std::string_view name) {
+  return *std::ranges::find(kProblemDetails, name, &ProblemDetail::name);
+}
+
+Problem usual_problem(const Problem& problem) {
+  return {problem.batch,  problem.seq_len, problem.heads,
+          problem.d_head, problem.dtype,   problem.causal};
+}
+
+bool is_unusual(const ProblemDetail& detail, const Problem& problem) {
+  return detail.get(problem) != detail.get(usual_problem(problem));
+}
+
+Problem changed(const Problem& problem, const std::function<void(Problem&)>& change) {
+  Problem plain = problem;
+  change(plain);
+  Problem result = usual_problem(plain);
+  for (const ProblemDetail& detail : kProblemDetails) {
+    if (is_unusual(detail, problem)) {
+      detail.set(result, detail.get(problem));
+    }
+  }
+  return result;
+}
+
+DetailValue detail_value(const ProblemDetail& detail, const Problem& problem) {
+  const double value = detail.get(problem);
+  switch (detail.kind) {
+    case Kind::flag:
+      return value != 0.0;
+    case Kind::layout:
+      return std::string(layout_name(problem.layout));
+    case Kind::number:
+      return value;
+    case Kind::integer:
+      break;
+  }
+  return static_cast<std::int64_t>(value);
+}
+
+void set_detail(const ProblemDetail& detail, Problem& problem, const DetailValue& value) {
+  const auto number = number_of(detail.kind, value);
+  if (!number || !is_in_range(detail, *number)) {
+    throw Error(ExitCode::usage, fmt::format("{} is not {}", detail.name, range_text(detail)));
+  }
+  detail.set(problem, *number);
+}
+
+DetailValue held_value(const ProblemDetail& detail, const DetailValue& value) {
+  Problem holder;
+  set_detail(detail, holder, value);
+  return detail_value(detail, holder);
+}
+
+std::string detail_text(const ProblemDetail& detail, const Problem& problem) {
+  switch (detail.kind) {
+    case Kind::flag:
+      return {};
+    case Kind::layout:
+      return std::string(layout_name(problem.layout));
+    case Kind::number:
+      return fmt::format("{}", static_cast<float>(detail.get(problem)));
+    case Kind::integer:
+      break;
+  }
+  return fmt::format("{:.0f}", detail.get(problem));
+}
+
+void check_details(const Problem& problem) {
+  for (const ProblemDetail& detail : kProblemDetails) {
+    if (!is_in_range(detail, detail.get(problem))) {
+      throw Error(ExitCode::usage, fmt::format("{} is {}", detail.name, detail.get(problem)), {},
+                  "it must be " + range_text(detail));
+    }
+  }
 }
 
 }  // namespace fatune

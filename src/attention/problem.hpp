@@ -4,9 +4,15 @@
 #include <compare>
 #include <concepts>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <variant>
+
+#include "core/enum_names.hpp"
 
 namespace fatune {
 
@@ -38,7 +44,7 @@ struct Problem {
   std::int64_t heads = 0;    ///< query heads
   std::int64_t d_head = 0;   ///< elements of a row of Q and K
   DType dtype = DType::fp16;
-  bool causal = false;  ///< a query sees no keys after its own position (visible_keys.hpp)
+  bool causal = false;  ///< a query sees no keys after its own position (flop.hpp)
 
   std::int64_t seq_len_kv = seq_len;  ///< keys per sequence
   std::int64_t kv_heads = heads;      ///< divides heads: heads / kv_heads query heads share one
@@ -154,5 +160,105 @@ void check_problem(const Problem& problem);
 /// "attention_flash_sm90_B16_H16_N4096_D128 (ws, FP16, ...): lazy+...".
 [[nodiscard]] std::string attention_range_name(const std::string& family, const Problem& problem,
                                                const std::string& config);
+
+enum class TensorRole { q, k, v, o };
+
+inline constexpr std::array kTensorRoles{TensorRole::q, TensorRole::k, TensorRole::v,
+                                         TensorRole::o};
+
+template <>
+inline constexpr EnumNames<4> kEnumNames<TensorRole>{"tensor", {"Q", "K", "V", "O"}};
+
+/// The extents of a tensor, and where its elements lie. Strides are in elements; columns are
+/// adjacent.
+struct TensorShape {
+  std::int64_t batch = 0;
+  std::int64_t rows = 0;  ///< positions of the sequence
+  std::int64_t heads = 0;
+  std::int64_t columns = 0;
+  std::int64_t batch_stride = 0;
+  std::int64_t row_stride = 0;
+  std::int64_t head_stride = 0;
+
+  [[nodiscard]] std::int64_t elements() const { return batch * rows * heads * columns; }
+  /// The index of the first element of a row.
+  [[nodiscard]] std::int64_t row_offset(std::int64_t in_batch, std::int64_t row,
+                                        std::int64_t head) const {
+    return in_batch * batch_stride + row * row_stride + head * head_stride;
+  }
+};
+
+/// The shape of the contiguous tensor, in the problem's layout.
+[[nodiscard]] TensorShape tensor_shape(const Problem& problem, TensorRole role);
+
+[[nodiscard]] std::int64_t tensor_elements(const Problem& problem, TensorRole role);
+[[nodiscard]] std::int64_t tensor_bytes(const Problem& problem, TensorRole role);
+
+/// The problem on which candidates are verified with adversarial inputs. It has the same sequence
+/// length, head dimension, type, mask and number of heads, so that every tile and every iteration
+/// is the problem's, but a single batch. Machine code may depend on anything but the batch
+/// (planner.hpp).
+[[nodiscard]] Problem probe_problem(const Problem& problem);
+
+/// Enough for several steps of the usual key tiles, and for a second query block.
+inline constexpr std::int64_t kShortLength = 256;
+
+/// A short length with the same remainder as `seq_len` for every tile height that divides 256:
+/// `seq_len` itself up to 256, else 128 to 383.
+[[nodiscard]] std::int64_t short_length(std::int64_t seq_len);
+
+/// The problem with batch 1 and short_length(). It is cheap to run, and often has the same machine
+/// code.
+[[nodiscard]] Problem small_problem(const Problem& problem);
+
+/// small_problem() with a window of a third of its keys. It exists only if the problem's own window
+/// masks some of the problem's keys, but none of the small problem's; otherwise returns nothing. A
+/// family that compiles the window in has different machine code for it.
+[[nodiscard]] std::optional<Problem> narrow_problem(const Problem& problem);
+
+// What code that reads, shows, stores or asks for the properties in kProblemDetails needs.
+
+/// Precondition: a detail has this name.
+[[nodiscard]] const ProblemDetail& find_detail(std::string_view name);
+
+/// The problem with the same first six properties and usual details.
+[[nodiscard]] Problem usual_problem(const Problem& problem);
+[[nodiscard]] bool is_unusual(const ProblemDetail& detail, const Problem& problem);
+
+/// Returns the problem after `change`, which may set any of the first six properties. Details that
+/// were usual before are usual for the new problem.
+[[nodiscard]] Problem changed(const Problem& problem, const std::function<void(Problem&)>& change);
+
+/// An integer, a number, whether a flag is on, or the layout's name.
+using DetailValue = std::variant<std::int64_t, double, bool, std::string>;
+
+[[nodiscard]] DetailValue detail_value(const ProblemDetail& detail, const Problem& problem);
+/// Throws Error(usage) for a value of another kind or out of range. An integer is a number too.
+void set_detail(const ProblemDetail& detail, Problem& problem, const DetailValue& value);
+
+/// The value as a problem holds it, in the detail's own kind: what detail_value() returns after
+/// set_detail(). Throws as set_detail() does.
+[[nodiscard]] DetailValue held_value(const ProblemDetail& detail, const DetailValue& value);
+
+/// Values for some of the details, in the table's order.
+using DetailValues = std::map<const ProblemDetail*, DetailValue>;
+
+/// "8192", "0.125", "bhsd"; empty for a flag.
+[[nodiscard]] std::string detail_text(const ProblemDetail& detail, const Problem& problem);
+
+/// Throws Error(usage) for a value out of range.
+void check_details(const Problem& problem);
+
+/// The attention of a published model: a problem without batch and lengths.
+struct ProblemPreset {
+  std::string name;
+  std::int64_t heads = 0;
+  std::int64_t d_head = 0;
+  DType dtype = DType::fp16;
+  bool causal = false;
+  DetailValues details;
+  std::string note;    ///< what a problem cannot say about the model; may be empty
+  std::string source;  ///< where the model's publisher states the values
+};
 
 }  // namespace fatune

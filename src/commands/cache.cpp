@@ -6,7 +6,6 @@
 #include "app/machine.hpp"
 #include "app/run/compiling.hpp"
 #include "cli/subcommands.hpp"
-#include "compile/cache_entry.hpp"
 #include "compile/cubin_cache.hpp"
 #include "data/file_tree.hpp"
 #include "emit/files.hpp"

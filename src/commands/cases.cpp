@@ -25,6 +25,7 @@
 #include "plan/space.hpp"
 #include "plan/text_cursor.hpp"
 #include "rank/case_comparison.hpp"
+#include "rank/ranking.hpp"
 
 namespace fatune {
 namespace {

@@ -41,10 +41,10 @@
 #include "engine/measuring_evaluator.hpp"
 #include "measure/debug_run.hpp"
 #include "measure/remote_measurer.hpp"
+#include "plan/config_text.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
-#include "process/protocol.hpp"
+#include "process/worker_process.hpp"
 
 namespace fatune {
 namespace {

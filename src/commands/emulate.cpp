@@ -19,11 +19,12 @@
 #include "emit/verification_reports.hpp"
 #include "emulation/emulate_kernel.hpp"
 #include "emulation/emulated_problem.hpp"
+#include "emulation/planned_launch.hpp"
+#include "engine/candidate_maker.hpp"
 #include "engine/interrupt.hpp"
-#include "engine/results.hpp"
+#include "plan/config_text.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 #include "report/emulation.hpp"
 
 namespace fatune {

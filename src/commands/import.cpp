@@ -5,7 +5,7 @@
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "cli/subcommands.hpp"
-#include "core/export_format.hpp"
+#include "core/output_format.hpp"
 #include "data/device_file.hpp"
 #include "data/json_file.hpp"
 #include "emit/list_reports.hpp"

@@ -7,10 +7,8 @@
 #include "emit/list_reports.hpp"
 #include "emit/plan_report.hpp"
 #include "engine/candidate_maker.hpp"
-#include "engine/results.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 
 namespace fatune {
 namespace {

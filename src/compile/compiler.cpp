@@ -1,5 +1,11 @@
 #include "compile/compiler.hpp"
 
+#include <atomic>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <string>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
@@ -9,6 +15,7 @@
 #include "core/error.hpp"
 #include "core/ranges.hpp"
 #include "core/sha256.hpp"
+#include "core/task_pool.hpp"
 #include "gpu/nvrtc.hpp"
 
 namespace fatune {
@@ -122,6 +129,53 @@ void check_arch_supported(Arch arch) {
                 fmt::format("{} does not compile for {}", toolchain_name(), arch_name(arch)), {},
                 fmt::format("it compiles for sm_{}", fmt::join(sms, ", sm_")));
   }
+}
+
+namespace {
+
+/// Indices of requests with the same key.
+using Group = std::vector<std::size_t>;
+
+std::vector<Group> group_by_key(const std::vector<CompileRequest>& requests) {
+  std::vector<Group> groups;
+  std::map<std::string, std::size_t> group_of_key;
+  for (std::size_t index = 0; index < requests.size(); ++index) {
+    const auto [found, is_new] =
+        group_of_key.try_emplace(artifact_key(requests[index]), groups.size());
+    if (is_new) {
+      groups.emplace_back();
+    }
+    groups[found->second].push_back(index);
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::shared_ptr<const CompileResult> compile_guarded(const CompileFunction& compile_one,
+                                                     const CompileRequest& request) {
+  try {
+    return std::make_shared<const CompileResult>(compile_one(request));
+  } catch (const std::exception& error) {
+    return std::make_shared<const CompileResult>(CompileFailed{error.what()});
+  }
+}
+
+void compile_each(const std::vector<CompileRequest>& requests, const CompileFunction& compile_one,
+                  int jobs, const TakeCompiled& take) {
+  const std::vector<Group> groups = group_by_key(requests);
+  std::mutex taking;
+  std::atomic<bool> stopped = false;
+  for_each_index(groups.size(), jobs, [&](std::size_t i) {
+    if (stopped) {
+      return;
+    }
+    const auto result = compile_guarded(compile_one, requests[groups[i].front()]);
+    const std::lock_guard lock(taking);
+    for (const std::size_t index : groups[i]) {
+      stopped = stopped || !take(index, result);
+    }
+  });
 }
 
 }  // namespace fatune

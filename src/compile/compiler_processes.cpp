@@ -1,16 +1,234 @@
 #include "compile/compiler_processes.hpp"
 
+#include <poll.h>
 #include <signal.h>
-
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <exception>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "compile/compile_messages.hpp"
-#include "compile/compile_worker.hpp"
+#include "compile/cubin_cache.hpp"
+#include "gpu/nvrtc.hpp"
+#include "process/worker_process.hpp"
 
 namespace fatune {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kJob = "compile";
+constexpr const char* kArtifact = "artifact";
+constexpr const char* kFailed = "failed";
+
+void append(std::string_view text, std::vector<char>& blob) {
+  blob.insert(blob.end(), text.begin(), text.end());
+}
+
+/// Texts go to the blob, because they need not be valid UTF-8.
+json put_file(const SourceFile& file, std::vector<char>& blob) {
+  append(file.text, blob);
+  return {{"name", file.name}, {"bytes", file.text.size()}};
+}
+
+/// Takes the texts off the blob in the order in which they were put there.
+class Texts {
+ public:
+  explicit Texts(const std::vector<char>& blob) : left_(blob.data(), blob.size()) {}
+
+  SourceFile take_file(const json& file) {
+    const auto bytes = file.at("bytes").get<std::size_t>();
+    if (bytes > left_.size()) {
+      throw ProtocolError("a source is longer than the message");
+    }
+    SourceFile taken{file.at("name"), std::string(left_.substr(0, bytes))};
+    left_.remove_prefix(bytes);
+    return taken;
+  }
+
+ private:
+  std::string_view left_;
+};
+
+/// Throws json::exception if a member is missing or of another type.
+CompileJob read_job(const Message& message) {
+  Texts texts(message.blob);
+  auto sources = std::make_shared<SourceBundle>();
+  sources->main = texts.take_file(message.body.at("main"));
+  for (const json& header : message.body.at("headers")) {
+    sources->headers.push_back(texts.take_file(header));
+  }
+  CompileJob job;
+  job.sources = std::move(sources);
+  message.body.at("options").get_to(job.options);
+  message.body.at("entry_point").get_to(job.entry_point);
+  message.body.at("entry_is_template").get_to(job.entry_is_template);
+  job.output = static_cast<CompileOutput>(message.body.at("output").get<int>());
+  message.body.at("key").get_to(job.key);
+  return job;
+}
+
+}  // namespace
+
+Message message_of(const CompileJob& job) {
+  Message message;
+  message.body = {{"type", kJob},
+                  {"main", put_file(job.sources->main, message.blob)},
+                  {"headers", json::array()},
+                  {"options", job.options},
+                  {"entry_point", job.entry_point},
+                  {"entry_is_template", job.entry_is_template},
+                  {"output", static_cast<int>(job.output)},
+                  {"key", job.key}};
+  for (const SourceFile& header : job.sources->headers) {
+    message.body["headers"].push_back(put_file(header, message.blob));
+  }
+  return message;
+}
+
+CompileJob job_of(const Message& message) {
+  if (type_of(message) != kJob) {
+    throw ProtocolError("a message that is no job for a compiler");
+  }
+  try {
+    return read_job(message);
+  } catch (const json::exception& error) {
+    throw ProtocolError(error.what());
+  }
+}
+
+Message message_of(const CompileResult& result) {
+  const auto* const failed = std::get_if<CompileFailed>(&result);
+  Message message;
+  message.body["type"] = failed != nullptr ? kFailed : kArtifact;
+  append(failed != nullptr ? failed->log : encode_entry(std::get<Artifact>(result)), message.blob);
+  return message;
+}
+
+CompileResult result_of(const Message& message, const std::string& key) {
+  const std::string_view blob(message.blob.data(), message.blob.size());
+  if (type_of(message) == kFailed) {
+    return CompileFailed{std::string(blob)};
+  }
+  if (auto artifact = decode_entry(blob, key)) {
+    artifact->from_cache = false;
+    return *std::move(artifact);
+  }
+  throw ProtocolError("a message that is no result of a compiler");
+}
+
+namespace {
+
+/// Lowers the limit for good.
+void lower_limit(__rlimit_resource_t resource, rlim_t most) {
+  rlimit limit{};
+  if (::getrlimit(resource, &limit) == 0) {
+    limit.rlim_max = std::min(limit.rlim_max, most);
+    limit.rlim_cur = std::min(limit.rlim_cur, limit.rlim_max);
+    ::setrlimit(resource, &limit);
+  }
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+const char* stack_top = nullptr;
+
+/// Says so if the stack is full, and lets the signal end the process.
+void on_segmentation_fault(int /*signal*/, siginfo_t* info, void* /*context*/) {
+  constexpr std::ptrdiff_t kLargestFrameBytes = std::ptrdiff_t{4} << 20;
+  ::signal(SIGSEGV, SIG_DFL);
+  const std::ptrdiff_t depth = stack_top - static_cast<const char*>(info->si_addr);
+  if (depth > 0 && depth < kMostStackBytes + kLargestFrameBytes) {
+    static_cast<void>(!::write(STDERR_FILENO, kStackIsFull.data(), kStackIsFull.size()));
+  }
+}
+
+void report_a_full_stack() {
+  static std::array<char, std::size_t{64} << 10> stack;
+  stack_top = static_cast<const char*>(__builtin_frame_address(0));
+  stack_t own{};
+  own.ss_sp = stack.data();
+  own.ss_size = stack.size();
+  ::sigaltstack(&own, nullptr);
+  struct sigaction action {};
+  action.sa_sigaction = on_segmentation_fault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  ::sigaction(SIGSEGV, &action, nullptr);
+}
+
+/// NVRTC raises the stack's limit as far as it may, but not for all of its passes.
+void set_stack_limit() {
+  lower_limit(RLIMIT_STACK, kMostStackBytes);
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_STACK, &limit) == 0) {
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_STACK, &limit);
+  }
+}
+
+/// A compiler whose memory or recursion grows without end fails.
+void limit_memory() {
+  constexpr rlim_t kMostDataBytes = rlim_t{4} << 30;
+  lower_limit(RLIMIT_DATA, kMostDataBytes);
+  set_stack_limit();
+  report_a_full_stack();
+}
+#else  // the sanitizers need far more
+void limit_memory() {}
+#endif
+
+/// From here on, this process can neither open a file nor write to one, whatever the source and the
+/// options say: the compiler reads what it is sent, and nothing else decides what it makes.
+void shut_in() {
+  constexpr unsigned kFirstUnneeded = kWorkerDescriptor + 1;
+  ::close_range(kFirstUnneeded, ~0U, 0);
+  lower_limit(RLIMIT_NOFILE, kFirstUnneeded);
+  lower_limit(RLIMIT_FSIZE, 0);
+  lower_limit(RLIMIT_CORE, 0);
+  ::clearenv();
+  static_cast<void>(!::chdir("/"));  // names are not looked for where fatune was started
+}
+
+/// Ends this process with its parent, even while it compiles.
+void end_with_parent() {
+  std::thread([] {
+    pollfd parent{kWorkerDescriptor, POLLRDHUP, 0};
+    while (::poll(&parent, 1, -1) <= 0) {
+    }
+    ::_exit(0);
+  }).detach();
+}
+
+CompileResult compile_or_say_why(const Message& message) {
+  try {
+    return compile_here(job_of(message));
+  } catch (const std::exception& error) {
+    return CompileFailed{error.what()};
+  }
+}
+
+}  // namespace
+
+void run_compile_worker() {
+  check_worker_connection();
+  static_cast<void>(gpu::probe_nvrtc());  // loads its libraries
+  end_with_parent();
+  shut_in();
+  limit_memory();
+  Channel channel{Descriptor(kWorkerDescriptor)};
+  for (Message message; channel.receive(message) == Exchange::done;) {
+    if (channel.send(message_of(compile_or_say_why(message))) != Exchange::done) {
+      return;
+    }
+  }
+}
+
 namespace {
 
 constexpr const char* kOutOfMemory = "it needs more memory than it may use, which is 4 GiB or less";

@@ -2,17 +2,42 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compile/nvrtc_compile.hpp"
 #include "process/worker_process.hpp"
 
 namespace fatune {
+
+// The messages between fatune and a process that compiles for it: one job, one result. What reads
+// them throws ProtocolError if they are not such a message.
+
+[[nodiscard]] Message message_of(const CompileJob& job);
+[[nodiscard]] CompileJob job_of(const Message& message);
+
+[[nodiscard]] Message message_of(const CompileResult& result);
+/// `key`: that of the job.
+[[nodiscard]] CompileResult result_of(const Message& message, const std::string& key);
+
+/// The argument that makes fatune a process that compiles.
+inline constexpr const char* kCompileWorkerRole = "compile-worker";
+
+/// Enough for thousands of nested expressions (docs/worker-protocol.md).
+inline constexpr std::ptrdiff_t kMostStackBytes = std::ptrdiff_t{128} << 20;
+/// What the process says on its standard error before a full stack ends it.
+inline constexpr std::string_view kStackIsFull = "fatune: the compiler's stack is full\n";
+
+/// Makes this process compile what the fatune that started it sends, one job after the other, until
+/// that one ends. This process then has little memory and can open no file. Throws Error(usage) if
+/// there is no connection.
+void run_compile_worker();
 
 /// Processes that compile, started when they are needed and used again. A compiler that crashes, or
 /// that needs too much time, memory or stack, costs one job: CompilerCrashed. Besides, NVRTC holds

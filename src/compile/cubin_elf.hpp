@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/kernel_code.hpp"
 
 namespace fatune {
 
@@ -24,5 +27,22 @@ struct ElfSection {
 /// Bytes of the section with that name; 0 if there is none.
 [[nodiscard]] std::int64_t section_bytes(const std::vector<ElfSection>& sections,
                                          std::string_view name);
+
+/// SHA-256 (hex) over what the GPU executes: code, constants, shared memory, resources and
+/// relocations of the cubin, without the kernel's name, symbols and debug information. Two
+/// artifacts with the same hash do the same if they are launched in the same way. A cubin that is
+/// not an ELF file is hashed as a whole, together with the artifact's key.
+[[nodiscard]] std::string machine_code_hash(const Artifact& artifact);
+
+/// The bytes of each parameter of a kernel, in order, from its cubin (section .nv.info.<kernel>).
+/// Returns nothing if the cubin does not say. Never throws, even if the bytes are not a cubin.
+[[nodiscard]] std::optional<std::vector<std::int64_t>> parameter_sizes(
+    std::span<const char> cubin, const std::string& lowered_name);
+
+/// Describes how a kernel's parameters differ from the arguments that it is called with, and names
+/// the place in family.json. Returns nothing if number and sizes agree, or if the machine code does
+/// not say.
+[[nodiscard]] std::optional<std::string> argument_mismatch(const Artifact& artifact,
+                                                           const KernelArguments& arguments);
 
 }  // namespace fatune

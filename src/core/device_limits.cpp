@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <regex>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,45 @@
 #include "core/text_parts.hpp"
 
 namespace fatune {
+
+Arch parse_arch(std::string_view text) {
+  static const std::regex pattern(R"((?:sm_)?(\d{1,2})\.?(\d)([a]?))");
+  std::match_results<std::string_view::const_iterator> match;
+  if (!std::regex_match(text.begin(), text.end(), match, pattern)) {
+    throw Error(ExitCode::usage, fmt::format("'{}' is not a GPU architecture", text), {},
+                "write it as sm_80, sm_86, sm_89, sm_90a, sm_100a, ...");
+  }
+  const Arch arch{std::stoi(match[1].str()) * 10 + std::stoi(match[2].str()),
+                  match[3].length() == 0 ? '\0' : 'a'};
+  if (arch.sm < kOldestArch.sm) {
+    throw Error(ExitCode::usage, fmt::format("{} is older than sm_80", arch_name(arch)), {},
+                "fatune's kernels need compute capability 8.0 or newer");
+  }
+  if (arch.suffix != '\0' && arch.sm < kFirstSuffixSm) {
+    throw Error(
+        ExitCode::usage, fmt::format("there is no architecture {}", arch_name(arch)), {},
+        fmt::format("write sm_{}; names with an 'a' begin with sm_{}a", arch.sm, kFirstSuffixSm));
+  }
+  return arch;
+}
+
+bool provides(Arch arch, Arch least) {
+  return least.suffix == '\0' ? arch.sm >= least.sm : arch == least;
+}
+
+namespace {
+
+std::string with_number(std::string_view kind, Arch arch) {
+  return arch.suffix == '\0' ? fmt::format("{}_{}", kind, arch.sm)
+                             : fmt::format("{}_{}{}", kind, arch.sm, arch.suffix);
+}
+
+}  // namespace
+
+std::string arch_name(Arch arch) { return with_number("sm", arch); }
+
+std::string virtual_arch_name(Arch arch) { return with_number("compute", arch); }
+
 namespace {
 
 constexpr std::int64_t round_up(std::int64_t value, std::int64_t granule) {
@@ -112,6 +152,52 @@ double peak_tensor_flop_per_clock(Arch arch) {
 
 double peak_tensor_flop_per_us(const DeviceLimits& limits) {
   return peak_tensor_flop_per_clock(limits.arch) * limits.sm_count * (limits.clock_khz / 1e3);
+}
+
+namespace {
+
+struct ClockLimit {
+  std::uint32_t bit;
+  const char* name;
+  bool throttles;
+};
+
+// source: nvml.h, nvmlClocksEventReason*
+constexpr ClockLimit kClockLimits[] = {{0x001, "gpu_idle", false},
+                                       {0x002, "applications_clocks_setting", false},
+                                       {0x004, "sw_power_cap", false},
+                                       {0x008, "hw_slowdown", true},
+                                       {0x010, "sync_boost", true},
+                                       {0x020, "sw_thermal_slowdown", true},
+                                       {0x040, "hw_thermal_slowdown", true},
+                                       {0x080, "hw_power_brake_slowdown", true},
+                                       {0x100, "display_clock_setting", false}};
+
+}  // namespace
+
+bool is_throttled(const GpuReading& reading) {
+  std::uint32_t others = reading.clock_limits;
+  for (const ClockLimit& limit : kClockLimits) {
+    others &= limit.throttles ? ~0U : ~limit.bit;
+  }
+  return others != 0;
+}
+
+std::vector<std::string> clock_limit_names(std::uint32_t clock_limits) {
+  std::vector<std::string> names;
+  for (const ClockLimit& limit : kClockLimits) {
+    if ((clock_limits & limit.bit) != 0) {
+      names.emplace_back(limit.name);
+      clock_limits &= ~limit.bit;
+    }
+  }
+  for (std::uint32_t bit = 1; clock_limits != 0; bit <<= 1U) {
+    if ((clock_limits & bit) != 0) {
+      names.push_back(fmt::format("{:#x}", bit));
+      clock_limits &= ~bit;
+    }
+  }
+  return names;
 }
 
 }  // namespace fatune

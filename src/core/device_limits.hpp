@@ -1,15 +1,38 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/arch.hpp"
 #include "core/members.hpp"
 
 namespace fatune {
+
+/// A real GPU architecture: sm_80, sm_90a.
+struct Arch {
+  int sm = 0;          ///< 10 * major + minor: 80, 86, 89, 90, 100
+  char suffix = '\0';  ///< 'a' for architecture-specific features, else '\0'
+
+  auto operator<=>(const Arch&) const = default;
+};
+
+/// The oldest architecture that fatune's own kernels run on.
+inline constexpr Arch kOldestArch{80, '\0'};
+/// The first whose GPUs have features that only code for a name with the suffix 'a' may use.
+inline constexpr int kFirstSuffixSm = 90;
+
+/// True if code for `least` runs on `arch`: `arch` is not older, or, if `least` has a suffix, both
+/// are equal.
+[[nodiscard]] bool provides(Arch arch, Arch least);
+
+/// Reads "sm_90a", "90a", "9.0", "sm_80". Throws Error(usage) for anything else, for architectures
+/// below sm_80, and for a suffix below kFirstSuffixSm.
+[[nodiscard]] Arch parse_arch(std::string_view text);
+[[nodiscard]] std::string arch_name(Arch arch);          ///< "sm_90a"
+[[nodiscard]] std::string virtual_arch_name(Arch arch);  ///< "compute_90a", for PTX
 
 /// The limits and properties of a GPU: read from the driver, or from configs/devices/*.json for an
 /// architecture that is not in this machine.
@@ -109,5 +132,32 @@ struct SmRates {
 };
 FATUNE_MEMBERS(SmRates, mma_sync_flop, wgmma_flop, fp32_operations, integer_operations,
                exponentials, smem_bytes, l1_bytes, issued_warp_instructions)
+
+/// What the GPU's management library (NVML) reported at a sample. Values that it did not report are
+/// 0.
+struct GpuReading {
+  double sm_mhz = 0.0;
+  double power_w = 0.0;
+  double temperature_c = 0.0;
+  /// NVML's clocks event ("throttle") reasons as bits: those of this reading and of all readings
+  /// since the last sample.
+  std::uint32_t clock_limits = 0;
+
+  auto operator<=>(const GpuReading&) const = default;
+};
+FATUNE_DESCRIBED(
+    GpuReading, (sm_mhz, kOrNull, "SM clock in MHz"), (power_w, kOrNull, "power draw in watts"),
+    (temperature_c, kOrNull, "temperature in degrees Celsius"),
+    (clock_limits,
+     "NVML's reasons for lower clocks, as bits: those in force at the reading or since "
+     "the last sample"))
+
+/// True if something that is not always present holds the clocks down: any reason except idle, the
+/// applications' clocks setting, the display clock and the (software) power cap.
+[[nodiscard]] bool is_throttled(const GpuReading& reading);
+
+/// NVML's names in the order of their bits: "sw_power_cap", "hw_slowdown", ... Unknown bits are
+/// "0x200" and so on.
+[[nodiscard]] std::vector<std::string> clock_limit_names(std::uint32_t clock_limits);
 
 }  // namespace fatune

@@ -5,6 +5,9 @@
 #include <string>
 
 // Call these only while nothing writes the environment; fatune never does.
+
+struct stat;
+
 namespace fatune {
 
 /// The value of an environment variable; nothing if it is unset or empty.
@@ -17,5 +20,9 @@ namespace fatune {
 
 /// Quotes `text` as one word that a POSIX shell reads back.
 [[nodiscard]] std::string shell_word(const std::string& text);
+
+/// Returns why somebody other than the user and root may have written the file or folder. Empty:
+/// nobody may. A group may write if it is the user's own.
+[[nodiscard]] std::string why_foreign(const struct stat& status);
 
 }  // namespace fatune

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "core/gpu_reading.hpp"
+#include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
 

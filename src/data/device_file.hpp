@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "core/arch.hpp"
 #include "core/device_limits.hpp"
 #include "data/file_tree.hpp"
 #include "data/json_file.hpp"

@@ -1,18 +1,42 @@
 #include "data/file_tree.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <set>
+#include <span>
 #include <system_error>
 
 #include <fmt/format.h>
 
+#include "core/cuda_installation.hpp"
 #include "core/error.hpp"
-#include "data/embedded_files.hpp"
 #include "data/json_file.hpp"
 
 namespace fatune {
+
+/// A data file in the program's read-only memory: a row of the table that cmake/fatune_embed.cmake
+/// writes, of three 64-bit words.
+struct EmbeddedFile {
+  const char* path;  ///< relative to the repository: "kernels/flash_sm80/family.json"
+  const char* begin;
+  std::uint64_t size_bytes;
+
+  [[nodiscard]] std::string_view bytes() const { return {begin, size_bytes}; }
+};
+
+extern "C" {
+// Defined in the generated assembler file.
+extern const EmbeddedFile fatune_embedded_table[];  // NOLINT(readability-identifier-naming)
+extern const std::uint64_t fatune_embedded_count;   // NOLINT(readability-identifier-naming)
+}
+
 namespace {
+
+/// All embedded files. Costs no start-up time: the table is part of the program's image.
+std::span<const EmbeddedFile> embedded_files() {
+  return {fatune_embedded_table, fatune_embedded_count};
+}
 
 namespace fs = std::filesystem;
 
@@ -221,6 +245,53 @@ std::vector<std::string> FileTree::list(std::string_view prefix) const {
 std::string FileTree::origin(std::string_view path) const {
   const auto found = overlay_.find(path);
   return found != overlay_.end() ? found->second.string() : "<built in>/" + std::string(path);
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+}  // namespace
+
+IncludePaths::IncludePaths(const std::vector<fs::path>& folders) {
+  for (const fs::path& folder : folders) {
+    if (!is_folder(folder)) {
+      throw Error(ExitCode::usage, "is not a folder", folder.string(),
+                  "--include names a folder with headers");
+    }
+    add(folder);
+  }
+  if (const auto& cuda = cuda_installation()) {
+    for (const fs::path& folder : cuda->include_folders) {
+      add(folder);
+    }
+  }
+}
+
+void IncludePaths::add(const fs::path& folder) {
+  const fs::path plain = fs::absolute(folder).lexically_normal();
+  folders_.push_back(plain.has_filename() ? plain : plain.parent_path());
+}
+
+std::optional<fs::path> IncludePaths::find(const std::string& name, const fs::path& beside) const {
+  std::vector<fs::path> places = folders_;
+  if (!beside.empty()) {
+    places.insert(places.begin(), beside);
+  }
+  for (const fs::path& place : places) {
+    const fs::path file = (place / name).lexically_normal();
+    const auto has_file = [&](const fs::path& folder) { return is_within(file, folder); };
+    std::error_code ignored;
+    if (std::ranges::any_of(folders_, has_file) && fs::is_regular_file(file, ignored)) {
+      return file;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace fatune

@@ -6,9 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "attention/head_inputs.hpp"
 #include "attention/head_problem.hpp"
+#include "attention/input_kind.hpp"
 #include "core/enum_names.hpp"
+#include "debug/step_values.hpp"
 
 namespace fatune {
 

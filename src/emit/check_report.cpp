@@ -7,7 +7,10 @@
 #include <fmt/ranges.h>
 
 #include "attention/row_pattern.hpp"
+#include "attention/row_sample.hpp"
 #include "core/ranges.hpp"
+#include "emit/coverage.hpp"
+#include "emit/error_fields.hpp"
 #include "emit/run_report.hpp"
 
 namespace fatune {

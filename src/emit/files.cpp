@@ -15,7 +15,6 @@
 
 #include "core/error.hpp"
 #include "process/descriptor.hpp"
-#include "process/temporary_file.hpp"
 
 namespace fatune {
 namespace {

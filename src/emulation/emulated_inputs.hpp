@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "attention/head_inputs.hpp"
 #include "attention/input_kind.hpp"
+#include "attention/problem.hpp"
 #include "attention/row_values.hpp"
 #include "attention/tensor_shape.hpp"
 #include "core/kernel_arguments.hpp"

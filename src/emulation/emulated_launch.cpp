@@ -13,10 +13,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "attention/forward_arguments.hpp"
-#include "attention/tensor_shape.hpp"
+#include "attention/head_problem.hpp"
+#include "attention/problem.hpp"
 #include "core/error.hpp"
-#include "core/kernel_arguments.hpp"
+#include "core/kernel_code.hpp"
 #include "core/ranges.hpp"
 #include "emulate/memory/tensor_map.hpp"
 #include "emulation/findings.hpp"

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "attention/visible_keys.hpp"
+#include "attention/flop.hpp"
 #include "core/ranges.hpp"
 
 namespace fatune {

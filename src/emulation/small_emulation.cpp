@@ -13,6 +13,7 @@
 #include "compile/compiler.hpp"
 #include "core/error.hpp"
 #include "core/ranges.hpp"
+#include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
 

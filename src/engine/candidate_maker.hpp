@@ -4,18 +4,92 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 #include "attention/problem.hpp"
+#include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
+#include "core/outcome.hpp"
 #include "engine/problem_plan.hpp"
-#include "engine/work_estimate.hpp"
-#include "plan/family_set.hpp"
+#include "plan/family.hpp"
+#include "report/emulation.hpp"
 #include "report/report.hpp"
 #include "search/candidate_source.hpp"
 
 namespace fatune {
+
+/// The launch on a device that has room for all blocks at once. A persistent kernel, whose blocks
+/// share the tiles, then has one block per tile. A grid that does not depend on the number of SMs
+/// does not change.
+[[nodiscard]] LaunchGeometry spread_launch(const Family& family, const Config& config,
+                                           const Problem& problem, const DeviceLimits& limits,
+                                           const LaunchGeometry& launch);
+
+/// Returns the number of tiles of a problem: the blocks on a device with room for all, if the
+/// problem had a single key. Blocks that share the keys of a tile then are one. Nothing if no
+/// number of SMs is large enough, or if the kernel cannot be launched on the problem.
+[[nodiscard]] std::optional<std::int64_t> count_tiles(const Family& family, const Config& config,
+                                                      Problem problem, const DeviceLimits& limits);
+
+/// What is known about the code of a kernel that has not been run.
+struct KnownCode {
+  /// Whether it multiplies matrices on the tensor cores. A family that does not say how much work
+  /// they have is taken to give them all products or none.
+  bool uses_tensor_cores = true;
+  std::optional<CountedWork> counted = std::nullopt;
+};
+
+/// Estimates the time of a result that has not been run (docs/estimate.md). It uses the family's
+/// model or, without it, the counted work or, without that, the family's quantities, and what is
+/// known about the machine code. Precondition: a block fits an SM.
+[[nodiscard]] Estimated estimate_result(const Family& family, const Result& result,
+                                        const LaunchGeometry& geometry, const Problem& problem,
+                                        const DeviceLimits& limits, const SmRates& rates,
+                                        const KnownCode& code = {});
+
+/// Whether PTX has an instruction that the tensor cores execute.
+[[nodiscard]] bool uses_tensor_cores(std::string_view ptx);
+
+/// A guess about a configuration that was not compiled.
+struct Guess {
+  Estimated estimate;     ///< good only for ordering
+  int blocks_per_sm = 0;  ///< what a typical number of registers allows
+};
+[[nodiscard]] Guess guess(const Family& family, const Result& result,
+                          const LaunchGeometry& geometry, const Problem& problem,
+                          const DeviceLimits& limits, const SmRates& rates);
+
+/// The result of a configuration before it is compiled.
+[[nodiscard]] Result make_result(const Family& family, const Config& config);
+
+/// The obstacle to a configuration on a problem before compilation: Invalid or Unlaunchable.
+[[nodiscard]] std::optional<Outcome> find_obstacle(const Family& family, const Config& config,
+                                                   const Problem& problem,
+                                                   const DeviceLimits& limits);
+
+/// The number of the kernel's blocks that fit an SM at a time.
+[[nodiscard]] int resident_blocks(const Artifact& artifact, const LaunchGeometry& geometry,
+                                  const DeviceLimits& limits);
+
+/// Adds what the machine code and its launch cost. Returns the reason if the arguments do not match
+/// or no SM can hold a block.
+[[nodiscard]] std::optional<Unlaunchable> add_artifact(const Artifact& artifact,
+                                                       const LaunchGeometry& geometry,
+                                                       const DeviceLimits& limits, Result& result);
+
+/// The reason why the machine code is not worth measuring: ptxas notes that it serialised
+/// asynchronous products, or ignored setmaxnreg. Empty: there is none.
+[[nodiscard]] std::optional<Serialized> find_serialization(const ResourceFacts& facts);
+
+/// Orders report.audited (fastest first, those without a time last) and fills report.audit. For
+/// each of the space's rules it says how many configurations the rule dropped on this problem and,
+/// estimated from those that were tried anyway, what the rule saved and cost. Precondition: the
+/// ranking is made.
+void add_audit(const ProblemPlan& plan, ProblemReport& report);
 
 /// A configuration on its way from its machine code to its outcome.
 struct Candidate {
@@ -30,7 +104,7 @@ struct Candidate {
 /// Makes candidates from the configurations of one problem.
 class CandidateMaker {
  public:
-  /// `part`: the part of the problem (part_of_problem.hpp). `families` and `limits` must outlive
+  /// `part`: the part of the problem (part_of()). `families` and `limits` must outlive
   /// this.
   CandidateMaker(const FamilySet& families, const DeviceLimits& limits, const SmRates& rates,
                  const Problem& problem, const std::optional<Problem>& part = std::nullopt);

@@ -1,20 +1,67 @@
 #include "engine/emulating_verifier.hpp"
 
 #include <exception>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "compile/cubin_cache.hpp"
 #include "core/build_identity.hpp"
+#include "core/error.hpp"
 #include "core/sha256.hpp"
 #include "core/task_pool.hpp"
 #include "emulation/findings.hpp"
 #include "engine/interrupt.hpp"
-#include "plan/short_form.hpp"
-#include "record/record_json.hpp"
+#include "plan/config_text.hpp"
+#include "record/record_reader.hpp"
+#include "record/record_writer.hpp"
 
 namespace fatune {
+
+FATUNE_MEMBERS(EmulatedProblem, problem, only_head)
+FATUNE_MEMBERS(CountedSample, work, on, blocks)
+FATUNE_MEMBERS(CountedSamples, shorter, longer)
+FATUNE_DESCRIBED(EmulationVerdict, (verification), (failure), (not_covered, kElsewhere), (work))
+
+namespace {
+
+constexpr std::string_view kMagic = "fatune verdict 2\n";
+
+std::optional<EmulationVerdict> decode(std::string_view bytes, const std::string& key) {
+  const auto payload = checked_payload(kMagic, bytes);
+  if (!payload) {
+    return std::nullopt;
+  }
+  try {
+    const RecordJson from = parse_record(*payload);
+    EmulationVerdict verdict;
+    record_reader::read(from, verdict);
+    return from.at("key") == key ? std::optional(verdict) : std::nullopt;
+  } catch (const std::exception&) {
+    return std::nullopt;  // intact, but written with other members
+  }
+}
+
+}  // namespace
+
+std::optional<EmulationVerdict> VerdictCache::find(const std::string& key) {
+  const auto bytes = folder_ == nullptr ? std::nullopt : folder_->read(CacheKind::verdict, key);
+  auto verdict = bytes ? decode(*bytes, key) : std::nullopt;
+  if (bytes && !verdict) {
+    spdlog::debug("the verdict {} in the cache is damaged: emulating again", key);
+  }
+  return verdict;
+}
+
+void VerdictCache::store(const std::string& key, const EmulationVerdict& verdict) {
+  if (folder_ != nullptr && verdict.not_covered.empty()) {
+    RecordJson json{{"key", key}};
+    record_writer::add_members(verdict, json);
+    folder_->write(CacheKind::verdict, key, with_checksum(kMagic, record_text(json)));
+  }
+}
 
 EmulatingVerifier::EmulatingVerifier(const FamilySet& families, DeviceLimits limits,
                                      const EmulationSetup& setup)

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/statistics.hpp"
-#include "engine/work_estimate.hpp"
+#include "engine/candidate_maker.hpp"
 #include "rank/estimate.hpp"
 
 namespace fatune {

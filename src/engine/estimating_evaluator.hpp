@@ -10,7 +10,7 @@
 #include "core/device_limits.hpp"
 #include "engine/emulating_verifier.hpp"
 #include "engine/evaluator.hpp"
-#include "plan/family_set.hpp"
+#include "plan/family.hpp"
 
 namespace fatune {
 

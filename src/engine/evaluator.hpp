@@ -46,7 +46,7 @@ struct RaceTerms {
   /// Absent: there is none.
   std::optional<Problem> part = {};
   std::optional<double> part_share = {};  ///< the part's share of the problem's work; with `part`
-  /// Whether times are compared at one SM clock (common_clock.hpp).
+  /// Whether times are compared at one SM clock (journaled_race.hpp).
   bool at_one_clock = false;
 };
 

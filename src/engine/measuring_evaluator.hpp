@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -8,14 +9,34 @@
 
 #include "compile/cubin_cache.hpp"
 #include "core/kernel_code.hpp"
-#include "engine/device_lock.hpp"
 #include "engine/evaluator.hpp"
-#include "engine/matmul_rates.hpp"
-#include "engine/race_counters.hpp"
+#include "engine/problem_race.hpp"
 #include "engine/verifying_kernels.hpp"
 #include "measure/remote_measurer.hpp"
+#include "process/descriptor.hpp"
 
 namespace fatune {
+
+/// The behaviour while another process measures on the GPU.
+enum class LockWait {
+  yes,  ///< wait until that process ends
+  no,   ///< throw an Error
+};
+
+/// Ensures that only one process measures on a GPU. Holds an exclusive lock on a file named after
+/// the GPU, in /tmp or the folder that FATUNE_LOCK_DIR names; TMPDIR, which may differ between
+/// processes, does not count. The lock is released when this object or the process ends. All users
+/// share the file, which is never removed.
+class DeviceLock {
+ public:
+  /// Takes the lock. Waits while another process holds it, and calls `on_wait` once before the
+  /// wait. Throws Error(gpu_busy) if it must not wait, Error(interrupted) if the user ends the wait
+  /// (interrupt.hpp), Error(io) if the file cannot be opened.
+  DeviceLock(const std::string& uuid, LockWait wait, const std::function<void()>& on_wait);
+
+ private:
+  Descriptor file_;
+};
 
 class ProblemRace;
 
@@ -75,6 +96,29 @@ class MeasuringEvaluator : public Evaluator {
   RaceTerms terms_;
   RunLog* log_ = nullptr;
   std::unique_ptr<ProblemRace> race_;  ///< made for the problem's first candidate
+};
+
+/// Reads hardware counters for one problem on one GPU, in a worker process. Holds the GPU's lock,
+/// so that no other fatune measures on it. The worker ends with the session; a profiler that starts
+/// it (MeasuringSetup::launcher) then writes its report. Construct and use a session on one thread.
+class CountingSession {
+ public:
+  /// Waits for the GPU's lock, starts a worker, and prepares setup.problems.front(). Throws what
+  /// MeasuringEvaluator throws, and Error(too_large) if the problem does not fit.
+  explicit CountingSession(const MeasuringSetup& setup);
+
+  /// Verifies the candidate, reads its counters and retires it. A wrong candidate gives a failure
+  /// and is never counted. Throws Error(gpu_failure) if the counters cannot be read.
+  [[nodiscard]] Counted count(const CandidateKernel& kernel, const CountRequest& request);
+
+  /// False once a worker has died: a profiler's report then lacks what that worker had counted.
+  [[nodiscard]] bool whole() const { return measurer_.workers_started() == 1; }
+
+ private:
+  VerifyingKernels kernels_;
+  DeviceLock lock_;
+  RemoteMeasurer measurer_;
+  CandidateId next_{1};
 };
 
 }  // namespace fatune

@@ -1,27 +1,83 @@
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <semaphore>
 #include <thread>
 #include <vector>
 
-#include "compile/compile_each.hpp"
+#include "compile/compiler.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
-#include "engine/compile_feed.hpp"
-#include "engine/device_thread.hpp"
+#include "engine/evaluator.hpp"
 #include "engine/problem_plan.hpp"
-#include "engine/problem_queue.hpp"
 #include "engine/problem_work.hpp"
 #include "engine/run_log.hpp"
-#include "engine/run_observer.hpp"
-#include "plan/family_set.hpp"
+#include "plan/family.hpp"
 #include "report/report.hpp"
 #include "search/candidate_source.hpp"
 
 namespace fatune {
+
+/// A thread that owns one evaluator. A worker process dies with the thread that started it, so an
+/// evaluator is used only on this thread.
+class DeviceThread {
+ public:
+  using Make = std::function<std::unique_ptr<Evaluator>()>;
+  using Job = std::function<void(Evaluator&)>;
+
+  /// Makes the evaluator on the new thread.
+  explicit DeviceThread(Make make);
+  DeviceThread(const DeviceThread&) = delete;
+  DeviceThread& operator=(const DeviceThread&) = delete;
+  /// Waits for the job, if there is one, and destroys the evaluator.
+  ~DeviceThread();
+
+  /// Waits until the evaluator is made. It lives as long as this. Throws what `make` threw.
+  [[nodiscard]] const Evaluator& wait_ready();
+  /// Starts a job. Precondition: wait_ready() has returned, and so has finish() of any earlier job.
+  void start(Job job);
+  /// Waits for the end of the job. Throws what the job threw.
+  void finish();
+
+ private:
+  void run(const Make& make);
+
+  std::promise<const Evaluator*> ready_;
+  std::future<const Evaluator*> ready_future_ = ready_.get_future();
+  std::packaged_task<void(Evaluator&)> job_;  ///< not valid on wake-up: there are no more jobs
+  std::binary_semaphore wake_{0};
+  std::future<void> done_;
+  std::jthread thread_;
+};
+
+/// The order in which problems are begun, as their numbers. On one GPU it is the planned order. On
+/// several GPUs the longest come first, so that all GPUs finish at about the same time.
+[[nodiscard]] std::vector<std::size_t> work_order(const std::vector<ProblemPlan>& plans,
+                                                  std::size_t gpus);
+
+/// Hands out problems to GPUs. Each problem is handed out once, so that its ranking is never split.
+class ProblemQueue {
+ public:
+  explicit ProblemQueue(const std::vector<std::size_t>& order);
+
+  /// Reserves the problem for one GPU (seat). To be called before the first take().
+  void reserve(std::size_t problem, std::size_t seat);
+  /// Takes the next problem that is reserved for the seat, else the next that is not reserved.
+  /// Empty: there is none. May be called from any thread.
+  [[nodiscard]] std::optional<std::size_t> take(std::size_t seat);
+  [[nodiscard]] std::size_t left() const;  ///< problems not yet taken
+
+ private:
+  mutable std::mutex mutex_;
+  std::deque<std::size_t> free_;
+  std::map<std::size_t, std::deque<std::size_t>> reserved_;  ///< keyed by seat
+};
 
 /// The parts that a pipeline works with; all of them must outlive the pipeline.
 struct PipelineParts {

@@ -6,12 +6,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "compile/machine_code.hpp"
+#include "compile/cubin_elf.hpp"
 #include "core/ranges.hpp"
-#include "engine/audit.hpp"
+#include "engine/candidate_maker.hpp"
 #include "engine/interrupt.hpp"
-#include "engine/results.hpp"
-#include "measure/part_of_problem.hpp"
+#include "measure/memory_plan.hpp"
 #include "rank/ranking.hpp"
 
 namespace fatune {

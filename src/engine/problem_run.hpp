@@ -9,11 +9,9 @@
 #include <vector>
 
 #include "core/device_limits.hpp"
-#include "engine/compile_feed.hpp"
 #include "engine/evaluator.hpp"
 #include "engine/problem_work.hpp"
 #include "engine/run_log.hpp"
-#include "engine/run_observer.hpp"
 
 namespace fatune {
 

@@ -1,23 +1,100 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "compile/compiler.hpp"
 #include "core/candidate_list.hpp"
 #include "core/device_limits.hpp"
+#include "core/task_pool.hpp"
 #include "core/tile_schedule.hpp"
 #include "engine/candidate_maker.hpp"
 #include "engine/problem_plan.hpp"
-#include "plan/family_set.hpp"
+#include "plan/family.hpp"
 #include "report/report.hpp"
 #include "search/candidate_source.hpp"
 
 namespace fatune {
+
+/// The candidate that a compile request is for.
+struct CandidateKey {
+  std::size_t problem = 0;
+  CandidateId candidate{};
+};
+
+/// A candidate whose compilation has ended.
+struct CompiledCandidate {
+  CandidateId id{};
+  std::shared_ptr<const CompileResult> result;
+};
+
+/// Compiles for all problems on several threads, and sorts finished candidates by problem. Requests
+/// with the same artifact_key are compiled once. An exception of the compiler becomes
+/// CompileFailed. All functions may be called from any thread.
+class CompileFeed {
+ public:
+  /// `order`: the numbers of all problems, counted from 0. Requests for the first one are compiled
+  /// before requests for the second one, and so on.
+  CompileFeed(const std::vector<std::size_t>& order, CompileFunction compile_one, int jobs);
+  CompileFeed(const CompileFeed&) = delete;
+  CompileFeed& operator=(const CompileFeed&) = delete;
+  ~CompileFeed();  ///< cancels, then waits for the compilations under way
+
+  /// Requests the machine code of a candidate. take() returns it. Returns whether it is the first
+  /// request for this code.
+  bool add(const CandidateKey& owner, CompileRequest request);
+  /// Returns the next candidate of the problem that is ready. Waits at most for `within`. Empty:
+  /// there is none.
+  [[nodiscard]] std::optional<CompiledCandidate> take(std::size_t problem,
+                                                      std::chrono::milliseconds within);
+  /// Keeps further compilations from starting.
+  void cancel();
+  /// The number of compilations that can run at a time.
+  [[nodiscard]] std::size_t jobs() const noexcept { return jobs_; }
+  /// Seconds from the start to the last compilation so far.
+  [[nodiscard]] double compiling_s() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  /// One compilation, shared by all its owners.
+  struct Job {
+    CompileRequest request;
+    std::vector<CandidateKey> owners;  ///< candidates that wait for the result
+    bool begun = false;
+    std::shared_ptr<const CompileResult> result;  ///< null before it is compiled
+  };
+
+  void work(Job& job);
+  void hand_over(Job& job);
+
+  const CompileFunction compile_one_;
+  const std::size_t jobs_;
+  const Clock::time_point start_ = Clock::now();
+  std::vector<std::size_t> rank_;  ///< each problem's place in the order
+  mutable std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::map<std::string, Job> by_key_;
+  std::vector<std::deque<CompiledCandidate>> ready_;  ///< indexed by problem
+  Clock::time_point last_arrival_ = start_;
+  std::atomic<bool> cancelled_ = false;
+  TaskPool pool_;  ///< must be last: its tasks use the other members
+};
+
+/// The configurations of a plan that a search may try: the planned ones, then the audited ones. The
+/// audited ones and the one whose time is needed are required.
+[[nodiscard]] SearchSpace make_search_space(const ProblemPlan& plan, CandidateMaker& maker);
 
 /// Whether the machine code for a request is known without compiling.
 using HasCode = std::function<bool(const CompileRequest&)>;

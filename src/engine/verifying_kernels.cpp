@@ -1,12 +1,42 @@
 #include "engine/verifying_kernels.hpp"
 
+#include <string>
+#include <utility>
 #include <variant>
+#include <vector>
+
+#include <spdlog/spdlog.h>
 
 #include "core/error.hpp"
-#include "engine/background_compile.hpp"
-#include "measure/measurement_kernels.hpp"
+#include "measure/measurement_module.hpp"
 
 namespace fatune {
+namespace {
+
+/// `names`: the translation unit, then its headers.
+std::shared_ptr<const SourceBundle> read_kernel_sources(const FileTree& tree,
+                                                        const std::vector<std::string>& names) {
+  auto bundle = std::make_shared<SourceBundle>();
+  for (const std::string& name : names) {
+    SourceFile file{name, tree.read("kernels/" + name)};
+    if (bundle->main.name.empty()) {
+      bundle->main = std::move(file);
+    } else {
+      bundle->headers.push_back(std::move(file));
+    }
+  }
+  return bundle;
+}
+
+}  // namespace
+
+std::shared_ptr<const SourceBundle> read_measurement_sources(const FileTree& tree) {
+  return read_kernel_sources(tree, measurement_source_names());
+}
+
+std::shared_ptr<const SourceBundle> read_matmul_sources(const FileTree& tree) {
+  return read_kernel_sources(tree, matmul_source_names());
+}
 
 VerifyingKernels::VerifyingKernels(std::shared_ptr<const SourceBundle> sources,
                                    const std::vector<Problem>& problems, Arch arch,
@@ -27,6 +57,46 @@ const Artifact& VerifyingKernels::of(const Problem& problem) const {
                 "kernels/" + sources_->main.name, *log);
   }
   return std::get<Artifact>(result);
+}
+
+MatmulRates::MatmulRates(const MatmulSetup& setup, const std::vector<Problem>& problems,
+                         Measure measure, Clock::duration lasts)
+    : measure_(std::move(measure)), lasts_(lasts) {
+  for (const Problem& problem : problems) {
+    if (setup.sources != nullptr && !kernels_.contains(problem.dtype)) {
+      kernels_.emplace(problem.dtype,
+                       compile_in_background(
+                           matmul_request(setup.sources, problem.dtype, setup.arch), setup.cache));
+    }
+  }
+}
+
+MatmulRate MatmulRates::measured(DType dtype) const {
+  const CompileResult& result = kernels_.at(dtype).get();
+  if (const std::string* log = failure_log(result)) {
+    throw Error(ExitCode::gpu_failure, "the matrix multiplication kernel does not compile",
+                "kernels/" + matmul_source_names().front(), *log);
+  }
+  return measure_(std::get<Artifact>(result));
+}
+
+std::optional<MatmulRate> MatmulRates::of(DType dtype) {
+  if (!kernels_.contains(dtype)) {
+    return std::nullopt;
+  }
+  const auto known = known_.find(dtype);
+  if (known != known_.end() && Clock::now() - known->second.at < lasts_) {
+    return known->second.rate;
+  }
+  try {
+    const MatmulRate rate = measured(dtype);
+    known_.insert_or_assign(dtype, Known{rate, Clock::now()});
+    return rate;
+  } catch (const Error& error) {
+    spdlog::warn("no rate of dense products: {}", error.what());
+    kernels_.erase(dtype);
+    return std::nullopt;
+  }
 }
 
 }  // namespace fatune

@@ -1,10 +1,42 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
-
-#include "gpu/handle.hpp"
+#include <utility>
 
 namespace fatune::gpu {
+
+/// Owns one driver handle: move-only, released exactly once. `Release` must not throw; it logs
+/// failures.
+template <typename Raw, void (*Release)(Raw) noexcept, Raw kNull = Raw{}>
+class Handle {
+ public:
+  Handle() = default;
+  explicit Handle(Raw raw) noexcept : raw_(raw) {}
+  Handle(Handle&& other) noexcept : raw_(std::exchange(other.raw_, kNull)) {}
+  Handle& operator=(Handle&& other) noexcept {
+    if (this != &other) {
+      reset();
+      raw_ = std::exchange(other.raw_, kNull);
+    }
+    return *this;
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() { reset(); }
+
+  [[nodiscard]] Raw get() const noexcept { return raw_; }
+  [[nodiscard]] explicit operator bool() const noexcept { return raw_ != kNull; }
+
+ private:
+  void reset() noexcept {
+    if (raw_ != kNull) {
+      Release(std::exchange(raw_, kNull));
+    }
+  }
+
+  Raw raw_ = kNull;
+};
 
 void release_primary_context(int device) noexcept;
 void destroy_stream(void* stream) noexcept;
@@ -61,5 +93,59 @@ class Event {
 
 /// Device time between two recorded, finished events, in milliseconds (resolution about 0.5 us).
 [[nodiscard]] double elapsed_ms(const Event& start, const Event& stop);
+
+using DevicePtr = std::uint64_t;  ///< a device address; 0 is null
+
+void free_device_memory(DevicePtr address) noexcept;
+void free_host_memory(void* address) noexcept;
+
+/// Device memory of the current context, 256-byte aligned, not initialised. Throws DriverError
+/// (out_of_memory() says whether memory ran out). A buffer of 0 bytes holds nothing and has address
+/// 0.
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  explicit DeviceBuffer(std::int64_t bytes);
+
+  [[nodiscard]] DevicePtr address() const noexcept { return address_.get(); }
+  [[nodiscard]] std::int64_t bytes() const noexcept { return address_ ? bytes_ : 0; }
+  /// The address as a pointer for a kernel argument; must not be dereferenced on the host.
+  template <typename T = void>
+  [[nodiscard]] T* as() const noexcept {
+    return std::bit_cast<T*>(address_.get());
+  }
+
+ private:
+  Handle<DevicePtr, free_device_memory> address_;
+  std::int64_t bytes_ = 0;
+};
+
+/// Page-locked host memory that the device can access: for copies without staging, and for flags
+/// that a waiting kernel or stream polls. Initialised to zero.
+class PinnedBuffer {
+ public:
+  explicit PinnedBuffer(std::int64_t bytes);
+
+  [[nodiscard]] void* host() const noexcept { return host_.get(); }
+  template <typename T>
+  [[nodiscard]] T* host_as() const noexcept {
+    return static_cast<T*>(host_.get());
+  }
+  [[nodiscard]] DevicePtr address() const noexcept { return address_; }  ///< a device address
+  [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  Handle<void*, free_host_memory> host_;
+  DevicePtr address_ = 0;
+  std::int64_t bytes_ = 0;
+};
+
+// These functions queue work on the stream. Sizes are in bytes, or in 32-bit words for
+// fill_words_async(). The host memory of a copy must outlive the copy, which is asynchronous only
+// if the memory is pinned.
+void fill_bytes_async(DevicePtr target, std::uint8_t value, std::int64_t bytes, const Stream&);
+void fill_words_async(DevicePtr target, std::uint32_t value, std::int64_t words, const Stream&);
+void copy_to_device_async(DevicePtr target, const void* source, std::int64_t bytes, const Stream&);
+void copy_to_host_async(void* target, DevicePtr source, std::int64_t bytes, const Stream&);
 
 }  // namespace fatune::gpu

@@ -8,6 +8,9 @@
 
 #include <source_location>
 
+#include "gpu/context.hpp"
+#include "gpu/module.hpp"
+
 // CUDA 12.8 renamed this function to a _v2 that older drivers lack. Every driver has this one.
 #undef cuEventElapsedTime
 extern "C" CUresult CUDAAPI cuEventElapsedTime(float* ms, CUevent start, CUevent stop);
@@ -116,5 +119,10 @@ void check(CUresult result, const char* call,
 /// For destructors: logs unless the call succeeded. Failures that follow from a dead context or
 /// from the end of the process are logged at debug level only, because they say nothing new.
 void log_failed_release(CUresult result, const char* call) noexcept;
+
+// The driver's handles inside this folder's classes.
+inline CUstream raw(const Stream& stream) { return static_cast<CUstream>(stream.get()); }
+inline CUevent raw(const Event& event) { return static_cast<CUevent>(event.get()); }
+inline CUfunction raw(const Function& function) { return static_cast<CUfunction>(function.get()); }
 
 }  // namespace fatune::gpu

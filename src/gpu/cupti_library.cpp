@@ -1,4 +1,4 @@
-#include "gpu/cupti_library.hpp"
+#include "gpu/range_counters.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

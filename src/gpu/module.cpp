@@ -1,20 +1,79 @@
 #include "gpu/module.hpp"
 
-#include <fmt/format.h>
-
+#include <algorithm>
+#include <array>
+#include <cstring>
 #include <limits>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/kernel_code.hpp"
 #include "gpu/cuda_api.hpp"
 #include "gpu/driver.hpp"
-#include "gpu/launch_attributes.hpp"
-#include "gpu/narrow.hpp"
-#include "gpu/raw_handles.hpp"
 
 namespace fatune::gpu {
 namespace {
 
 constexpr const char* kSmemText = "bytes of dynamic shared memory:";
+
+/// Converts the value to the driver's type. Throws Error(too_large), which names the value by
+/// `what`, if it is negative or above 2147483647.
+unsigned narrow(std::int64_t value, const char* what) {
+  if (value < 0 || value > std::numeric_limits<std::int32_t>::max()) {
+    throw Error(ExitCode::too_large, fmt::format("a launch with {} {}", what, value), {},
+                "at most 2147483647");
+  }
+  return static_cast<unsigned>(value);
+}
+
+/// Sets the extents of a launch in one of the driver's structs.
+template <typename Params>
+void set_extents(const LaunchGeometry& geometry, Params& params) {
+  params.gridDimX = narrow(geometry.grid[0], "grid.x");
+  params.gridDimY = narrow(geometry.grid[1], "grid.y");
+  params.gridDimZ = narrow(geometry.grid[2], "grid.z");
+  params.blockDimX = narrow(geometry.block[0], "block.x");
+  params.blockDimY = narrow(geometry.block[1], "block.y");
+  params.blockDimZ = narrow(geometry.block[2], "block.z");
+  params.sharedMemBytes = narrow(geometry.dynamic_smem_bytes, kSmemText);
+}
+
+#if CUDA_VERSION >= 11080
+
+/// The launch attributes that the geometry needs, which its extents do not cover. Empty: an
+/// ordinary launch suffices. Throws Error(gpu_failure) if there are any and the driver is too old
+/// for them.
+std::vector<CUlaunchAttribute> launch_attributes(const LaunchGeometry& geometry) {
+  std::vector<CUlaunchAttribute> attributes;
+  const auto add = [&](CUlaunchAttributeID id) -> CUlaunchAttributeValue& {
+    attributes.push_back({});
+    attributes.back().id = id;
+    return attributes.back().value;
+  };
+  if (const auto& cluster = geometry.cluster; cluster[0] * cluster[1] * cluster[2] > 1) {
+    auto& dimension = add(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION).clusterDim;
+    dimension.x = narrow(cluster[0], "cluster.x");
+    dimension.y = narrow(cluster[1], "cluster.y");
+    dimension.z = narrow(cluster[2], "cluster.z");
+  }
+  if (geometry.attributes.cooperative) {
+    add(CU_LAUNCH_ATTRIBUTE_COOPERATIVE).cooperative = 1;
+  }
+  if (geometry.attributes.programmatic_stream_serialization) {
+    add(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+        .programmaticStreamSerializationAllowed = 1;
+  }
+  if (!attributes.empty() &&
+      (api().cuLaunchKernelEx == nullptr || api().cuGraphKernelNodeSetAttribute == nullptr)) {
+    throw Error(ExitCode::gpu_failure, "the driver does not support launch attributes", {},
+                "update the NVIDIA driver");
+  }
+  return attributes;
+}
+
+#endif
 
 void* load_module(std::span<const char> cubin) {
   CUmodule module = nullptr;
@@ -44,14 +103,6 @@ void set_attribute(const Function& function, CUfunction_attribute which, std::in
 }
 
 }  // namespace
-
-unsigned narrow(std::int64_t value, const char* what) {
-  if (value < 0 || value > std::numeric_limits<std::int32_t>::max()) {
-    throw Error(ExitCode::too_large, fmt::format("a launch with {} {}", what, value), {},
-                "at most 2147483647");
-  }
-  return static_cast<unsigned>(value);
-}
 
 void unload_module(void* module) noexcept {
   log_failed_release(api().cuModuleUnload(static_cast<CUmodule>(module)), "cuModuleUnload");
@@ -115,13 +166,7 @@ bool launch_with_attributes([[maybe_unused]] const Function& function,
     return false;
   }
   CUlaunchConfig config{};
-  config.gridDimX = narrow(geometry.grid[0], "grid.x");
-  config.gridDimY = narrow(geometry.grid[1], "grid.y");
-  config.gridDimZ = narrow(geometry.grid[2], "grid.z");
-  config.blockDimX = narrow(geometry.block[0], "block.x");
-  config.blockDimY = narrow(geometry.block[1], "block.y");
-  config.blockDimZ = narrow(geometry.block[2], "block.z");
-  config.sharedMemBytes = narrow(geometry.dynamic_smem_bytes, kSmemText);
+  set_extents(geometry, config);
   config.hStream = raw(stream);
   config.attrs = attributes.data();
   config.numAttrs = static_cast<unsigned>(attributes.size());
@@ -149,5 +194,146 @@ void launch(const Function& function, const LaunchGeometry& geometry, const Stre
                              arguments.data(), nullptr),
         "cuLaunchKernel");
 }
+
+namespace {
+
+CUDA_KERNEL_NODE_PARAMS node_params(const Function& function, const LaunchGeometry& geometry,
+                                    std::span<void*> arguments) {
+  CUDA_KERNEL_NODE_PARAMS params{};
+  params.func = raw(function);
+  set_extents(geometry, params);
+  params.kernelParams = arguments.data();
+  return params;
+}
+
+void add_attributes([[maybe_unused]] CUgraphNode node,
+                    [[maybe_unused]] const LaunchGeometry& geometry) {
+#if CUDA_VERSION >= 11080
+  for (const CUlaunchAttribute& attribute : launch_attributes(geometry)) {
+    check(api().cuGraphKernelNodeSetAttribute(node, attribute.id, &attribute.value),
+          "cuGraphKernelNodeSetAttribute");
+  }
+#endif
+}
+
+void* create_graph() {
+  CUgraph graph = nullptr;
+  check(api().cuGraphCreate(&graph, 0), "cuGraphCreate");
+  return graph;
+}
+
+}  // namespace
+
+void destroy_graph(void* graph) noexcept {
+  log_failed_release(api().cuGraphDestroy(static_cast<CUgraph>(graph)), "cuGraphDestroy");
+}
+
+void destroy_executable_graph(void* graph) noexcept {
+  log_failed_release(api().cuGraphExecDestroy(static_cast<CUgraphExec>(graph)),
+                     "cuGraphExecDestroy");
+}
+
+bool has_graphs() {
+  const DriverApi& driver = api();
+  return driver.cuGraphCreate != nullptr && driver.cuGraphAddKernelNode != nullptr &&
+         driver.cuGraphInstantiateWithFlags != nullptr && driver.cuGraphLaunch != nullptr &&
+         driver.cuGraphExecDestroy != nullptr && driver.cuGraphDestroy != nullptr;
+}
+
+KernelGraph::KernelGraph(const Function& function, const LaunchGeometry& geometry,
+                         std::span<void*> arguments)
+    : graph_(create_graph()) {
+  const CUDA_KERNEL_NODE_PARAMS params = node_params(function, geometry, arguments);
+  auto* const graph = static_cast<CUgraph>(graph_.get());
+  CUgraphNode node = nullptr;
+  check(api().cuGraphAddKernelNode(&node, graph, nullptr, 0, &params), "cuGraphAddKernelNode");
+  add_attributes(node, geometry);
+  CUgraphExec executable = nullptr;
+  check(api().cuGraphInstantiateWithFlags(&executable, graph, 0), "cuGraphInstantiateWithFlags");
+  executable_ = Handle<void*, destroy_executable_graph>(executable);
+}
+
+void KernelGraph::launch(const Stream& stream) const {
+  check(api().cuGraphLaunch(static_cast<CUgraphExec>(executable_.get()), raw(stream)),
+        "cuGraphLaunch");
+}
+
+std::string describe(const TensorMapPiece& map, DevicePtr address) {
+  return fmt::format(
+      "{} of {} at {:#x}, {}: sizes {}, strides {} bytes, box {}, element strides {}, swizzle {}, "
+      "interleave {}, l2_promotion {}, oob_fill {}",
+      kTensorMapCall, map.tensor, address, map.element_type, fmt::join(map.sizes, " x "),
+      fmt::join(map.strides_bytes, ", "), fmt::join(map.box, " x "),
+      fmt::join(map.element_strides, ", "), map.swizzle, map.interleave, map.l2_promotion,
+      map.oob_fill);
+}
+
+#if CUDA_VERSION >= 12000
+
+namespace {
+
+constexpr std::size_t kMostDimensions = 5;
+
+static_assert(sizeof(CUtensorMap) == kTensorMapArgumentBytes);
+static_assert(CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ == kTensorMapElementTypes.size() - 1);
+static_assert(CU_TENSOR_MAP_SWIZZLE_128B == 3 && CU_TENSOR_MAP_INTERLEAVE_32B == 2 &&
+              CU_TENSOR_MAP_L2_PROMOTION_L2_256B == 3 &&
+              CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA == 1);
+
+template <typename Enum>
+Enum value_of(std::span<const std::string_view> names, const std::string& name) {
+  return static_cast<Enum>(index_of_name(names, name));
+}
+
+template <typename Number>
+std::array<Number, kMostDimensions> numbers(const std::vector<std::int64_t>& of) {
+  std::array<Number, kMostDimensions> all{};
+  for (std::size_t i = 0; i < std::min(of.size(), all.size()); ++i) {
+    all.at(i) = static_cast<Number>(of[i]);
+  }
+  return all;
+}
+
+CUresult encode(const TensorMapPiece& map, DevicePtr address, CUtensorMap& to) {
+  const auto sizes = numbers<cuuint64_t>(map.sizes);
+  const auto strides = numbers<cuuint64_t>(map.strides_bytes);
+  const auto box = numbers<cuuint32_t>(map.box);
+  const auto element_strides = numbers<cuuint32_t>(map.element_strides);
+  return api().cuTensorMapEncodeTiled(
+      &to, value_of<CUtensorMapDataType>(kTensorMapElementTypes, map.element_type),
+      static_cast<cuuint32_t>(map.sizes.size()),
+      reinterpret_cast<void*>(address),  // NOLINT(performance-no-int-to-ptr)
+      sizes.data(), strides.data(), box.data(), element_strides.data(),
+      value_of<CUtensorMapInterleave>(kTensorMapInterleaves, map.interleave),
+      value_of<CUtensorMapSwizzle>(kTensorMapSwizzles, map.swizzle),
+      value_of<CUtensorMapL2promotion>(kTensorMapL2Promotions, map.l2_promotion),
+      value_of<CUtensorMapFloatOOBfill>(kTensorMapOobFills, map.oob_fill));
+}
+
+}  // namespace
+
+TensorMapBytes encode_tensor_map(const TensorMapPiece& map, DevicePtr address) {
+  if (api().cuTensorMapEncodeTiled == nullptr) {
+    throw Error(ExitCode::gpu_failure, "the driver does not support tensor maps", {},
+                "update the NVIDIA driver");
+  }
+  CUtensorMap encoded{};
+  const CUresult result = encode(map, address, encoded);
+  if (result != CUDA_SUCCESS) {
+    check(result, describe(map, address).c_str());
+  }
+  TensorMapBytes bytes{};
+  std::memcpy(bytes.data(), &encoded, sizeof encoded);
+  return bytes;
+}
+
+#else
+
+TensorMapBytes encode_tensor_map(const TensorMapPiece& map, DevicePtr address) {
+  throw Error(ExitCode::gpu_failure, "fatune was built without tensor maps", describe(map, address),
+              "build it with CUDA 12 or newer");
+}
+
+#endif
 
 }  // namespace fatune::gpu

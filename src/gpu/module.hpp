@@ -6,7 +6,6 @@
 
 #include "core/kernel_code.hpp"
 #include "gpu/context.hpp"
-#include "gpu/handle.hpp"
 
 namespace fatune::gpu {
 
@@ -67,5 +66,36 @@ void launch_with(const Function& function, const LaunchGeometry& geometry, const
   void* pointers[] = {&values..., nullptr};
   launch(function, geometry, stream, std::span<void*>(pointers, sizeof...(values)));
 }
+
+void destroy_graph(void* graph) noexcept;
+void destroy_executable_graph(void* graph) noexcept;
+
+/// Whether the driver has CUDA graphs (11.4 or newer). Throws Error(no_gpu) without a usable
+/// driver.
+[[nodiscard]] bool has_graphs();
+
+/// A CUDA graph of one kernel, for repeated launches. It must not outlive the kernel's module, and
+/// must live until its last launch has finished.
+class KernelGraph {
+ public:
+  /// `arguments` are as for launch(); their values are copied. Throws DriverError if the driver
+  /// refuses the graph, Error(too_large) for a geometry beyond 32 bits. Precondition: has_graphs().
+  KernelGraph(const Function& function, const LaunchGeometry& geometry, std::span<void*> arguments);
+
+  /// Queues the graph on the stream. Throws DriverError.
+  void launch(const Stream& stream) const;
+
+ private:
+  Handle<void*, destroy_graph> graph_;
+  Handle<void*, destroy_executable_graph> executable_;
+};
+
+/// Encodes the map with cuTensorMapEncodeTiled; its tensor begins at `address`. Throws DriverError,
+/// whose call() has the figures, if the driver refuses the map; Error(gpu_failure) if the driver
+/// has no tensor maps.
+[[nodiscard]] TensorMapBytes encode_tensor_map(const TensorMapPiece& map, DevicePtr address);
+
+/// The start of DriverError::call() when a map was refused.
+inline constexpr const char* kTensorMapCall = "cuTensorMapEncodeTiled";
 
 }  // namespace fatune::gpu

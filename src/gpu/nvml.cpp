@@ -1,10 +1,11 @@
 #include "gpu/nvml.hpp"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
-
 #include <array>
 
+#include <fmt/format.h>
+
+#include "core/cuda_installation.hpp"
 #include "core/environment.hpp"
 
 namespace fatune::gpu {
@@ -158,6 +159,21 @@ std::vector<int> Nvml::compute_processes() const {
     }
   }
   return pids;
+}
+
+namespace {
+
+std::string find_release() {
+  const std::string release =
+      environment_variable("FATUNE_LIBNVML") ? std::string() : module_driver_release();
+  return release.empty() ? nvml_driver_release() : release;
+}
+
+}  // namespace
+
+const std::string& driver_release() {
+  static const std::string release = find_release();
+  return release;
 }
 
 }  // namespace fatune::gpu

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/gpu_reading.hpp"
+#include "core/device_limits.hpp"
 
 namespace fatune::gpu {
 
@@ -41,5 +41,10 @@ class Nvml {
 
 /// The driver's release as NVML reports it: "580.159.04"; empty if NVML does not report it.
 [[nodiscard]] std::string nvml_driver_release();
+
+/// The release of NVIDIA's kernel driver, such as "580.159.04"; empty if there is none. It is read
+/// from the kernel module (/proc/driver/nvidia/version), else from NVML; from NVML alone if
+/// FATUNE_LIBNVML names a library. It is read once per process and loads no CUDA.
+[[nodiscard]] const std::string& driver_release();
 
 }  // namespace fatune::gpu

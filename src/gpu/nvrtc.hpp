@@ -6,7 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/kernel_code.hpp"
-#include "gpu/handle.hpp"
+#include "gpu/context.hpp"
 
 namespace fatune::gpu {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -44,5 +45,11 @@ class RangeCounters {
   class Session;
   std::unique_ptr<Session> session_;
 };
+
+/// The places where CUPTI's library may be, best first: beside the NVRTC that this program uses and
+/// in the folders that toolkits and NVIDIA's PyPI wheels have for it, then by the loader's search
+/// path, then in /usr/local/cuda*. Some are bare names; none need exist.
+[[nodiscard]] std::vector<std::filesystem::path> cupti_candidates(
+    const std::filesystem::path& nvrtc_folder);
 
 }  // namespace fatune::gpu

@@ -8,8 +8,8 @@
 #include "core/measure_policy.hpp"
 #include "gpu/context.hpp"
 #include "gpu/driver.hpp"
-#include "measure/gpu_monitor.hpp"
 #include "measure/measurer.hpp"
+#include "measure/timing.hpp"
 
 namespace fatune {
 

@@ -9,12 +9,35 @@
 
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
+#include "core/outcome.hpp"
 #include "gpu/context.hpp"
-#include "gpu/graph.hpp"
+#include "gpu/driver.hpp"
 #include "gpu/module.hpp"
-#include "measure/kernel_buffers.hpp"
 
 namespace fatune {
+
+/// The time at which a workspace is filled again.
+enum class ClearTime { before_launch, timed };
+
+/// The device memory of a kernel's workspaces, each filled with its word. Outputs are not part of
+/// it (tensors.hpp). Throws gpu::DriverError.
+class KernelBuffers {
+ public:
+  explicit KernelBuffers(const std::vector<KernelBuffer>& buffers);
+
+  [[nodiscard]] std::optional<gpu::DevicePtr> find(std::string_view name) const;
+  /// Queues the filling of the workspaces that are filled at this time. Does not wait.
+  void queue_clear(ClearTime time, const gpu::Stream& stream) const;
+
+ private:
+  struct Filled {
+    KernelBuffer of;
+    gpu::DeviceBuffer memory;
+  };
+  static void queue_fill(const Filled& buffer, const gpu::Stream& stream);
+
+  std::vector<Filled> buffers_;
+};
 
 /// The limit of the device or of the kernel's machine code that a launch would break, with the
 /// figures. Empty: the kernel can be launched.
@@ -81,5 +104,9 @@ class LoadedKernel {
   gpu::Function function_;
   std::int64_t allowed_smem_bytes_ = -1;  // -1: nothing opted into
 };
+
+/// The outcome of a driver error while a candidate was loaded, launched or waited for: Unlaunchable
+/// if it was refused before anything ran, else Crashed.
+[[nodiscard]] Outcome outcome_of(const gpu::DriverError& error);
 
 }  // namespace fatune

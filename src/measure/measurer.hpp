@@ -9,7 +9,7 @@
 
 #include "attention/problem.hpp"
 #include "core/candidate_list.hpp"
-#include "core/gpu_reading.hpp"
+#include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
 #include "core/measure_policy.hpp"
 #include "core/members.hpp"
@@ -28,7 +28,7 @@ struct CandidateKernel {
   LaunchGeometry probe_geometry;  ///< the launch on probe_problem(problem)
   std::string family = {};        ///< part of the names that profilers show (attention/problem.hpp)
   bool kept_in_race = false;      ///< ProblemPlan::kept_in_race is this one
-  /// Whether it is launched many times in a row before it is admitted (repeated_launches.hpp).
+  /// Whether it is launched many times in a row before it is admitted (RepeatedLaunches).
   bool is_repeated = false;
   /// The launch on small_problem(problem). Absent: the probe problem is used, because the small
   /// problem would need other machine code.
@@ -41,7 +41,7 @@ FATUNE_DESCRIBED(CandidateKernel, (label), (artifact, kElsewhere), (geometry), (
                  (family), (kept_in_race, kElsewhere), (is_repeated), (small_geometry),
                  (part_geometry), (part_tail, kElsewhere))
 
-/// Whether a sample is of the problem itself or of its part (part_of_problem.hpp).
+/// Whether a sample is of the problem itself or of its part (part_of()).
 enum class Extent { whole, part };
 
 struct SampleRequest {

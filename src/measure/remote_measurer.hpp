@@ -1,16 +1,35 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 
+#include "core/candidate_list.hpp"
 #include "core/device_limits.hpp"
-#include "measure/crash_judge.hpp"
-#include "measure/debug_messages.hpp"
+#include "core/outcome.hpp"
 #include "measure/measurer.hpp"
 #include "measure/remote_worker.hpp"
+#include "measure/worker_messages.hpp"
 
 namespace fatune {
+
+/// Decides which failures are the candidate's own; see RemoteMeasurer.
+class CrashJudge {
+ public:
+  /// Uses the candidate in the worker, and returns its failure.
+  using Step = std::function<std::optional<Outcome>()>;
+
+  /// Repeats the step as often as it takes to know whose fault a failure is. Returns the failure
+  /// that counts. Empty: there is none.
+  [[nodiscard]] std::optional<Outcome> judge(CandidateId id, const std::string& label,
+                                             const RemoteWorker& worker, const Step& step);
+  void forget(CandidateId id) { crashes_.erase(id); }
+  void forget_all() { crashes_.clear(); }
+
+ private:
+  std::map<CandidateId, int> crashes_;  // crashes in workers that others had used
+};
 
 /// Measures in a worker process, so that whatever a kernel does costs one worker and nothing else.
 ///
@@ -50,7 +69,7 @@ class RemoteMeasurer : public Measurer {
   void retire(CandidateId id) override;
   [[nodiscard]] bool context_lost() const noexcept override { return false; }
 
-  /// Measures how fast the device multiplies dense matrices (matmul_rate.hpp). May be called at any
+  /// Measures how fast the device multiplies dense matrices. May be called at any
   /// time between other steps. Throws Error(gpu_failure); the worker is then replaced.
   [[nodiscard]] MatmulRate matmul_rate(const Artifact& kernel);
 

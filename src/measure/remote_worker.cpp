@@ -1,15 +1,226 @@
 #include "measure/remote_worker.hpp"
 
-#include <spdlog/spdlog.h>
-
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
+#include "attention/flop.hpp"
+#include "attention/input_kind.hpp"
+#include "attention/problem.hpp"
+#include "core/environment.hpp"
 #include "core/error.hpp"
-#include "measure/part_of_problem.hpp"
+#include "core/text_parts.hpp"
+#include "measure/memory_plan.hpp"
+#include "measure/worker_messages.hpp"
 
 namespace fatune {
+namespace {
+
+constexpr double kSlowestFlopPerUs = 0.5e6;
+constexpr const char* kVariable = "FATUNE_WATCHDOG_S";
+
+double positive_seconds(std::string_view text) {
+  constexpr double kMaxSeconds = 1e6;
+  const double seconds = whole_number<double>(text).value_or(0.0);
+  if (!(seconds > 0.0 && seconds <= kMaxSeconds)) {
+    throw Error(ExitCode::usage, fmt::format("'{}' is not a number of seconds", text), kVariable,
+                "it is the minimum time, in seconds, after which a kernel counts as hung, e.g. 5");
+  }
+  return seconds;
+}
+
+}  // namespace
+
+void Deadlines::begin_problem(const Problem& problem) {
+  allowance_us_ = literature_flop(problem) / kSlowestFlopPerUs;
+  best_us_ = 0.0;
+  probe_share_ = literature_flop(probe_problem(problem)) / literature_flop(problem);
+}
+
+void Deadlines::saw_sample(double sample_us) {
+  best_us_ = best_us_ == 0.0 ? sample_us : std::min(best_us_, sample_us);
+  allowance_us_ = settings_.times_best * best_us_;
+}
+
+std::chrono::milliseconds Deadlines::within(double runs) const {
+  const std::chrono::duration<double, std::micro> allowed(allowance_us_ * runs);
+  return settings_.floor + std::chrono::ceil<std::chrono::milliseconds>(allowed);
+}
+
+std::chrono::milliseconds Deadlines::runs(int count) const { return within(std::max(1, count)); }
+
+std::chrono::milliseconds Deadlines::verification() const {
+  return within(1.0 + static_cast<double>(kProbeKinds.size()) * probe_share_);
+}
+
+std::chrono::milliseconds Deadlines::counting(int runs) const {
+  constexpr double kPasses = 50.0;
+  return settings_.counting + within(kPasses * std::max(1, runs));
+}
+
+DeadlineSettings under_tool(const DeadlineSettings& settings) {
+  constexpr int kTimes = 20;
+  return {settings.start * kTimes, settings.problem * kTimes, settings.floor * kTimes,
+          settings.times_best * kTimes, settings.counting * kTimes};
+}
+
+DeadlineSettings deadline_settings_from_environment() {
+  DeadlineSettings settings;
+  const auto text = environment_variable(kVariable);
+  if (!text) {
+    return settings;
+  }
+  settings.floor = std::chrono::ceil<std::chrono::milliseconds>(
+      std::chrono::duration<double>(positive_seconds(*text)));
+  settings.start = std::max(settings.start, settings.floor);
+  settings.problem = std::max(settings.problem, settings.floor);
+  return settings;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kThisProgram = "/proc/self/exe";
+
+std::string worker_program(bool launched) {
+  if (const auto chosen = environment_variable("FATUNE_WORKER")) {
+    return *chosen;
+  }
+  // The link stays usable after the program is rebuilt. Under a launcher it would name the
+  // launcher.
+  return launched ? fs::read_symlink(kThisProgram).string() : kThisProgram;
+}
+
+}  // namespace
+
+WorkerSettings worker_settings(int device_ordinal, const std::vector<std::string>& launcher) {
+  const bool launched = !launcher.empty();
+  const DeadlineSettings deadlines = deadline_settings_from_environment();
+  return {{worker_program(launched), launcher},
+          device_ordinal,
+          launched ? under_tool(deadlines) : deadlines};
+}
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kNoGrace{0};
+constexpr milliseconds kEndGrace{2000};
+constexpr milliseconds kLauncherEndGrace{120'000};  // a profiler writes its report then
+// A worker that closed its connection is about to end, and how it ends says what happened. The
+// driver takes some time to tear it down.
+constexpr milliseconds kDeathGrace{10'000};
+
+bool wrote_outside(const Outcome& outcome) {
+  const auto* wrong = std::get_if<WrongResult>(&outcome);
+  return wrong != nullptr &&
+         std::ranges::any_of(wrong->verification.inputs,
+                             [](const ErrorStats& stats) { return stats.guard_bytes_changed > 0; });
+}
+
+std::string with_output(const std::string& what, const std::string& output) {
+  const std::size_t first = output.find_first_not_of(" \n");
+  const std::size_t last = output.find_last_not_of(" \n");
+  return first == std::string::npos
+             ? what
+             : fmt::format("{}; it printed: {}", what, output.substr(first, last + 1 - first));
+}
+
+}  // namespace
+
+milliseconds Conversation::patience(milliseconds grace) const {
+  return has_launcher_ && grace > kNoGrace ? kLauncherEndGrace : grace;
+}
+
+void Conversation::finish() {
+  static_cast<void>(
+      process_->channel().send(plain_message("shutdown"), Channel::Clock::now() + kEndGrace));
+  process_->end(patience(kEndGrace));
+  drop();
+}
+
+Death Conversation::died(const std::string& how, milliseconds grace) {
+  const WorkerEnd end = process_->end(patience(grace));
+  const std::string what = with_output(fmt::format("{}: {}", how, end.text), process_->output());
+  killed_ = end.killed_by_others;
+  drop();
+  return {Crashed{what}};
+}
+
+Death Conversation::hung(milliseconds within) {
+  drop();
+  return {TimedOut{static_cast<double>(within.count())}};
+}
+
+std::optional<Death> Conversation::tell(const Message& request, milliseconds within) {
+  // If the worker has gone, it may have said why. await() finds out.
+  const Exchange sent = process_->channel().send(request, Channel::Clock::now() + within);
+  return sent == Exchange::too_late ? std::optional(hung(within)) : std::nullopt;
+}
+
+Reply Conversation::ask(const Message& request, milliseconds within) {
+  if (std::optional<Death> death = tell(request, within)) {
+    return *std::move(death);
+  }
+  return await(within);
+}
+
+Reply Conversation::await(milliseconds within) {
+  try {
+    Message message;
+    switch (process_->channel().receive(message, Channel::Clock::now() + within)) {
+      case Exchange::done:
+        static_cast<void>(type_of(message));
+        return message;
+      case Exchange::too_late:
+        return hung(within);
+      case Exchange::closed:
+        break;
+    }
+    return died("the worker process died", kDeathGrace);
+  } catch (const ProtocolError& error) {
+    return {Death{nonsense(error.what())}};
+  }
+}
+
+Outcome Conversation::nonsense(const std::string& what) {
+  return died(fmt::format("the worker process sent nonsense ({})", what), kNoGrace).outcome;
+}
+
+Outcome Conversation::unexpected(const Message& message) {
+  return nonsense(fmt::format("an answer '{}'", type_of(message)));
+}
+
+Outcome Conversation::failure_of(const Message& message) {
+  if (type_of(message) != "rejected") {
+    return unexpected(message);
+  }
+  try {
+    Rejection rejection = read_rejected(message);
+    if (rejection.lost) {
+      process_->end(patience(kEndGrace));
+      if (auto* crashed = std::get_if<Crashed>(&rejection.outcome)) {
+        crashed->error = with_output(crashed->error, process_->output());
+      }
+      drop();
+    } else if (wrote_outside(rejection.outcome)) {
+      if (has_launcher_) {
+        finish();  // lets the tool write its report
+      }
+      drop();
+    }
+    return rejection.outcome;
+  } catch (const ProtocolError& error) {
+    return nonsense(error.what());
+  }
+}
+
 namespace {
 
 constexpr int kStartAttempts = 3;

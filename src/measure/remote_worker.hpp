@@ -3,14 +3,146 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
 
+#include "attention/problem.hpp"
 #include "core/device_limits.hpp"
-#include "measure/conversation.hpp"
-#include "measure/deadlines.hpp"
+#include "core/outcome.hpp"
 #include "measure/worker_messages.hpp"
-#include "measure/worker_settings.hpp"
+#include "process/worker_process.hpp"
 
 namespace fatune {
+
+/// The settings behind the deadlines.
+struct DeadlineSettings {
+  std::chrono::milliseconds start{30'000};     ///< limit for a worker to open its GPU
+  std::chrono::milliseconds problem{120'000};  ///< limit for making inputs and references
+  std::chrono::milliseconds floor{5'000};      ///< the least deadline for measuring
+  double times_best = 50.0;  ///< a run may take this many times the best sample so far
+  std::chrono::milliseconds counting{60'000};  ///< limit for preparing counters and a warm chip
+};
+
+/// How long each step of measuring may take before the watchdog calls it hung. A deadline consists
+/// of a floor for all but the kernel (loading, comparing with references, a busy host) and, for
+/// each run of the kernel, a multiple of the best sample of the problem. Before there is a sample,
+/// each run may take as long as the problem takes at half a TFLOP/s, which any tensor-core kernel
+/// exceeds a hundredfold.
+class Deadlines {
+ public:
+  explicit Deadlines(DeadlineSettings settings) : settings_(settings) {}
+
+  void begin_problem(const Problem& problem);
+  void saw_sample(double sample_us);
+
+  [[nodiscard]] std::chrono::milliseconds start() const { return settings_.start; }
+  [[nodiscard]] std::chrono::milliseconds problem() const { return settings_.problem; }
+  [[nodiscard]] std::chrono::milliseconds runs(int count) const;
+  /// The deadline for `runs` runs under hardware counters, each of them in many passes.
+  [[nodiscard]] std::chrono::milliseconds counting(int runs) const;
+  /// The deadline for one run on the problem, and one on its probe problem for each kind of input.
+  [[nodiscard]] std::chrono::milliseconds verification() const;
+
+ private:
+  [[nodiscard]] std::chrono::milliseconds within(double runs) const;
+
+  DeadlineSettings settings_;
+  double allowance_us_ = 0.0;  // one run's allowance
+  double best_us_ = 0.0;       // 0: none yet
+  double probe_share_ = 1.0;   // work of a run on the probe problem over one on the problem
+};
+
+/// Deadlines for a worker that runs under a profiler or a sanitizer, where kernels may take a
+/// thousand times as long.
+[[nodiscard]] DeadlineSettings under_tool(const DeadlineSettings& settings);
+
+/// The defaults. If the environment has FATUNE_WATCHDOG_S, `floor` is that many seconds, and
+/// `start` and `problem` are at least that. Throws Error(usage) if it is no positive number.
+[[nodiscard]] DeadlineSettings deadline_settings_from_environment();
+
+struct WorkerSettings {
+  WorkerCommand command;  ///< this program itself, or a test's
+  int device_ordinal = 0;
+  DeadlineSettings deadlines;
+  bool count_rows = false;  ///< verifications say which rows are wrong
+};
+
+/// Settings for a worker that runs this program, or the one that FATUNE_WORKER names, under
+/// `launcher` (WorkerCommand) unless that is empty. Deadlines are those of the environment, longer
+/// under a launcher. Throws Error(usage) if the environment has an invalid value.
+[[nodiscard]] WorkerSettings worker_settings(int device_ordinal,
+                                             const std::vector<std::string>& launcher = {});
+
+/// The worker process ended, or was ended, without an answer. The outcome is Crashed or TimedOut.
+struct Death {
+  Outcome outcome;
+};
+using Reply = std::variant<Message, Death>;
+
+/// Sends requests to one worker process and receives its answers. A worker that dies, hangs or
+/// sends nonsense is ended. Precondition of all calls but ended() and was_killed(): not ended().
+class Conversation {
+ public:
+  /// Starts the worker. Throws what WorkerProcess throws.
+  explicit Conversation(const WorkerCommand& command)
+      : has_launcher_(!command.launcher.empty()),
+        process_(std::make_unique<WorkerProcess>(command)) {}
+
+  [[nodiscard]] bool ended() const noexcept { return process_ == nullptr; }
+  /// Whether the worker was ended from outside (WorkerEnd::killed_by_others).
+  [[nodiscard]] bool was_killed() const noexcept { return killed_; }
+
+  [[nodiscard]] Reply ask(const Message& request, std::chrono::milliseconds within);
+  /// Sends a request without waiting for its answer. Answers to earlier requests come first.
+  [[nodiscard]] std::optional<Death> tell(const Message& request, std::chrono::milliseconds within);
+  /// Waits for the next answer: another one to the last request, or the one to what tell() sent.
+  [[nodiscard]] Reply await(std::chrono::milliseconds within);
+
+  /// Returns the result of `read` for an answer of this type. Any other answer is a failure: the
+  /// candidate's if the worker has rejected it, else the worker's.
+  template <typename Read>
+  [[nodiscard]] auto read_reply(Reply reply, std::string_view type, Read read)
+      -> std::variant<std::invoke_result_t<Read, const Message&>, Outcome> {
+    if (auto* death = std::get_if<Death>(&reply)) {
+      return std::move(death->outcome);
+    }
+    const auto& message = std::get<Message>(reply);
+    if (type_of(message) != type) {
+      return failure_of(message);
+    }
+    try {
+      return read(message);
+    } catch (const ProtocolError& error) {
+      return nonsense(error.what());
+    }
+  }
+
+  /// Ends the worker because of an unexpected answer.
+  [[nodiscard]] Outcome unexpected(const Message& message);
+  /// Ends the worker because of an answer that cannot be read.
+  [[nodiscard]] Outcome nonsense(const std::string& what);
+  /// Tells the worker to end, and waits.
+  void finish();
+  /// Kills the worker, if it has not ended.
+  void drop() { process_.reset(); }
+  /// Excludes what the worker has printed so far from later failures.
+  void forget_output() { process_->forget_output(); }
+
+ private:
+  [[nodiscard]] Outcome failure_of(const Message& message);
+  [[nodiscard]] Death died(const std::string& how, std::chrono::milliseconds grace);
+  [[nodiscard]] Death hung(std::chrono::milliseconds within);
+  /// `grace`, or longer for a launcher, which writes its report at its end.
+  [[nodiscard]] std::chrono::milliseconds patience(std::chrono::milliseconds grace) const;
+
+  bool has_launcher_;
+  std::unique_ptr<WorkerProcess> process_;
+  bool killed_ = false;
+};
 
 /// Adds the seconds that it lives to a total.
 class AddedSeconds {

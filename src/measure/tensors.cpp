@@ -1,6 +1,102 @@
 #include "measure/tensors.hpp"
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "attention/cpu_reference.hpp"
+#include "attention/error_rule.hpp"
+#include "attention/flop.hpp"
+#include "attention/row_sample.hpp"
+#include "measure/memory_plan.hpp"
+
 namespace fatune {
+namespace {
+
+std::int64_t selected_rows(const Problem& problem) {
+  return sampled_rows_per_head(problem) * problem.batch * problem.heads;
+}
+
+unsigned long long row_count(const TensorView& tensor) {
+  return static_cast<unsigned long long>(tensor.batch) *
+         static_cast<unsigned long long>(tensor.rows) *
+         static_cast<unsigned long long>(tensor.heads);
+}
+
+}  // namespace
+
+std::int64_t row_reference_bytes(const Problem& problem) {
+  return selected_rows(problem) * static_cast<std::int64_t>(sizeof(RowSoftmax));
+}
+
+RowReferences::RowReferences(const Problem& problem, const ReferenceArgs& reference,
+                             const MeasurementModule& kernels, const gpu::Stream& stream)
+    : problem_(problem),
+      selection_(reference.selection),
+      selected_(selected_rows(problem)),
+      rows_(row_reference_bytes(problem)) {
+  kernels.compute_row_statistics({reference, rows_.as<RowSoftmax>()}, problem, stream);
+  limit_ = find_limit(reference, kernels, stream);
+}
+
+double RowReferences::find_limit(const ReferenceArgs& reference, const MeasurementModule& kernels,
+                                 const gpu::Stream& stream) const {
+  std::array<std::uint32_t, 2> bits{};
+  const gpu::DeviceBuffer on_device(sizeof bits);
+  gpu::fill_words_async(on_device.address(), 0, bits.size(), stream);
+  kernels.find_greatest_norms({reference.q.data,
+                               reference.k.data,
+                               {row_count(reference.q), row_count(reference.k)},
+                               on_device.as<unsigned>()},
+                              stream);
+  gpu::copy_to_host_async(bits.data(), on_device.address(), sizeof bits, stream);
+  stream.synchronize();
+  const auto norm = [](std::uint32_t squared) {
+    return std::sqrt(static_cast<double>(std::bit_cast<float>(squared)));
+  };
+  return row_value_limit(problem_, norm(bits[0]) * norm(bits[1]));
+}
+
+RowValueArgs RowReferences::compare_args(const float* values, RowValue what,
+                                         RowValueCounts* counts) const {
+  return {values,
+          static_cast<unsigned long long>(output_rows(problem_)),
+          static_cast<int>(problem_.seq_len),
+          static_cast<int>(what),
+          selection_,
+          static_cast<unsigned long long>(selected_),
+          rows_.as<const RowSoftmax>(),
+          static_cast<float>(limit_),
+          counts};
+}
+
+ErrorStats RowReferences::stats(const RowValueCounts& counts) const {
+  if (counts.bad_reference > 0) {
+    throw std::logic_error("a row's reference is not finite: the reference kernel is wrong");
+  }
+  ErrorStats stats;
+  stats.max_abs_error = static_cast<double>(std::bit_cast<float>(counts.max_abs_error_bits));
+  stats.limit = limit_;
+  stats.elements = static_cast<std::int64_t>(counts.compared);
+  stats.mismatched = static_cast<std::int64_t>(counts.mismatched);
+  const auto not_finite = static_cast<std::int64_t>(counts.not_finite);
+  const std::int64_t surplus = static_cast<std::int64_t>(counts.none) - rows_without_keys(problem_);
+  // Either too many rows are minus infinity, or too few. Of the latter, those that are NaN are
+  // counted already.
+  stats.not_finite = not_finite + std::max({surplus, -surplus - not_finite, std::int64_t{0}});
+  return stats;
+}
+
+bool RowReferences::has_seen_all(const RowValueCounts& counts) const {
+  return counts.compared == static_cast<unsigned long long>(selected_) &&
+         counts.scanned == static_cast<unsigned long long>(output_rows(problem_));
+}
+
 namespace {
 
 // A device address as a pointer for a kernel's argument.
@@ -69,6 +165,162 @@ InputSumArgs Tensors::input_sum_args(InputSum* sum) const {
           as_pointer(v()),
           {elements(TensorRole::q), elements(TensorRole::k), elements(TensorRole::v)},
           sum};
+}
+
+namespace {
+
+constexpr std::int64_t kWord = 4;
+
+std::int64_t multiple_of(std::int64_t unit, std::int64_t bytes) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+gpu::DevicePtr address_in(const gpu::DeviceBuffer& memory) {
+  return memory.address() + static_cast<gpu::DevicePtr>(kOutputGuardBytes);
+}
+
+// The size of the counts, at least of one output, because there is no pinned memory of 0 bytes.
+std::int64_t counts_bytes(std::size_t outputs, std::size_t each) {
+  return static_cast<std::int64_t>(std::max<std::size_t>(outputs, 1) * each);
+}
+
+}  // namespace
+
+std::int64_t output_memory_bytes(const KernelBuffer& output) {
+  return 2 * kOutputGuardBytes + multiple_of(kTensorAlignmentBytes, output.bytes);
+}
+
+bool has_outputs(const std::vector<KernelBuffer>& buffers) {
+  return std::ranges::any_of(buffers,
+                             [](const KernelBuffer& buffer) { return !buffer.output.empty(); });
+}
+
+std::vector<KernelBuffer> outputs_of(const std::vector<KernelBuffer>& buffers) {
+  std::vector<KernelBuffer> outputs;
+  std::ranges::copy_if(buffers, std::back_inserter(outputs),
+                       [](const KernelBuffer& buffer) { return !buffer.output.empty(); });
+  return outputs;
+}
+
+OutputSet::OutputSet(const std::vector<KernelBuffer>& outputs, const gpu::Stream& stream)
+    : device_counts_(counts_bytes(outputs.size(), sizeof(Counts))),
+      host_counts_(counts_bytes(outputs.size(), sizeof(Counts))) {
+  for (const KernelBuffer& output : outputs) {
+    outputs_.push_back({output, gpu::DeviceBuffer(output_memory_bytes(output))});
+  }
+  poison_with_guards(stream);
+  stream.synchronize();
+}
+
+std::optional<gpu::DevicePtr> OutputSet::find(std::string_view name) const {
+  const auto found =
+      std::ranges::find_if(outputs_, [&](const Output& output) { return output.of.name == name; });
+  return found == outputs_.end() ? std::nullopt : std::optional(address_in(found->memory));
+}
+
+bool OutputSet::has_row_values() const {
+  return std::ranges::any_of(outputs_, [](const Output& output) {
+    return find_enum<RowValue>(output.of.output).has_value();
+  });
+}
+
+void OutputSet::poison(const gpu::Stream& stream) const {
+  for (const Output& output : outputs_) {
+    gpu::fill_words_async(address_in(output.memory), Tensors::kPoison,
+                          multiple_of(kWord, output.of.bytes) / kWord, stream);
+  }
+}
+
+void OutputSet::poison_with_guards(const gpu::Stream& stream) const {
+  for (const Output& output : outputs_) {
+    gpu::fill_words_async(output.memory.address(), Tensors::kPoison, output.memory.bytes() / kWord,
+                          stream);
+  }
+}
+
+// The fingerprint includes the padding, which is poison unless the kernel has written there.
+void OutputSet::queue_fingerprint(InputSum* sum, const MeasurementModule& kernels,
+                                  const gpu::Stream& stream) const {
+  constexpr std::int64_t kChunk = 16;
+  constexpr std::int64_t kElement = 2;  // bytes of an element, in which the kernel counts
+  for (const Output& output : outputs_) {
+    const void* const data = std::bit_cast<const void*>(address_in(output.memory));
+    const auto elements =
+        static_cast<unsigned long long>(multiple_of(kChunk, output.of.bytes) / kElement);
+    kernels.sum_tensor({data, data, data, {elements, elements, elements}, sum}, stream);
+  }
+}
+
+// The guard bands, in bytes from the beginning of the memory.
+GuardArgs OutputSet::bands_around(const Output& output) {
+  GuardArgs args{output.memory.as<const unsigned>(), {}, Tensors::kPoison};
+  const std::int64_t end = kOutputGuardBytes + multiple_of(kWord, output.of.bytes);
+  args.bands[0] = {0, static_cast<std::uint64_t>(kOutputGuardBytes)};
+  args.bands[1] = {static_cast<std::uint64_t>(end),
+                   static_cast<std::uint64_t>(output.memory.bytes())};
+  return args;
+}
+
+GuardArgs OutputSet::band_inside(const Output& output) {
+  const GuardArgs around = bands_around(output);
+  GuardArgs args{around.arena, {}, Tensors::kPoison};
+  args.bands[0] = {around.bands[0].end, around.bands[1].begin};
+  return args;
+}
+
+void OutputSet::queue_check(const RowReferences* references, const MeasurementModule& kernels,
+                            const gpu::Stream& stream) const {
+  gpu::fill_words_async(device_counts_.address(), 0, device_counts_.bytes() / kWord, stream);
+  Counts* counts = device_counts_.as<Counts>();
+  for (const Output& output : outputs_) {
+    kernels.check_guards(bands_around(output), 2, &counts->around, stream);
+    kernels.check_guards(band_inside(output), 1, &counts->inside, stream);
+    if (const auto what = find_enum<RowValue>(output.of.output)) {
+      const auto* const values = std::bit_cast<const float*>(address_in(output.memory));
+      kernels.check_row_values(references->compare_args(values, *what, &counts->values), stream);
+    }
+    ++counts;
+  }
+  gpu::copy_to_host_async(host_counts_.host(), device_counts_.address(), device_counts_.bytes(),
+                          stream);
+}
+
+const OutputSet::Counts& OutputSet::counts_of(std::size_t output) const {
+  return host_counts_.host_as<const Counts>()[output];
+}
+
+// An output that cannot be compared is wrong only if nothing at all was written there.
+ErrorStats OutputSet::stats_of(std::size_t output, const RowReferences* references) const {
+  const KernelBuffer& of = outputs_[output].of;
+  const Counts& counts = counts_of(output);
+  ErrorStats stats;
+  if (find_enum<RowValue>(of.output)) {
+    stats = references->stats(counts.values);
+  } else if (counts.inside.guard_bytes_changed == 0) {
+    stats.not_finite = of.elements();
+  }
+  stats.output = of.name;
+  stats.guard_bytes_changed = static_cast<std::int64_t>(counts.around.guard_bytes_changed);
+  return stats;
+}
+
+std::vector<ErrorStats> OutputSet::stats(const RowReferences* references) const {
+  std::vector<ErrorStats> all;
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    all.push_back(stats_of(i, references));
+  }
+  return all;
+}
+
+std::optional<std::string> OutputSet::find_missing_check(const RowReferences* references) const {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const RowValueCounts& values = counts_of(i).values;
+    if (find_enum<RowValue>(outputs_[i].of.output) && !references->has_seen_all(values)) {
+      return fmt::format("{}: the check did not run: {} values were compared, {} scanned",
+                         outputs_[i].of.name, values.compared, values.scanned);
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace fatune

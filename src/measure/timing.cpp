@@ -1,12 +1,86 @@
 #include "measure/timing.hpp"
 
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
 #include <spdlog/spdlog.h>
 
-#include <atomic>
-
+#include "attention/flop.hpp"
+#include "core/device_limits.hpp"
+#include "core/ranges.hpp"
+#include "core/statistics.hpp"
+#include "gpu/context.hpp"
+#include "gpu/module.hpp"
+#include "gpu/profiler.hpp"
+#include "gpu/range_counters.hpp"
 #include "measure/plausibility.hpp"
+#include "reference/matmul_rate_args.h"
 
 namespace fatune {
+namespace {
+
+constexpr std::chrono::milliseconds kTooOld{500};
+
+}  // namespace
+
+GpuMonitor::Work::Work(GpuMonitor* monitor) : monitor_(monitor) {
+  if (monitor_ != nullptr) {
+    monitor_->set_busy(true);
+  }
+}
+
+GpuMonitor::Work::~Work() {
+  if (monitor_ != nullptr) {
+    monitor_->set_busy(false);
+  }
+}
+
+GpuMonitor::GpuMonitor(Read read, std::chrono::milliseconds interval)
+    : read_(std::move(read)),
+      interval_(interval),
+      thread_([this](const std::stop_token& stop) { watch(stop); }) {}
+
+void GpuMonitor::set_busy(bool busy) {
+  {
+    const std::lock_guard lock(mutex_);
+    busy_ = busy;
+  }
+  if (busy) {
+    changed_.notify_one();
+  }
+}
+
+void GpuMonitor::watch(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (changed_.wait(lock, stop, [this] { return busy_; })) {
+    lock.unlock();
+    const std::optional<GpuReading> reading = read_();
+    lock.lock();
+    keep(reading);
+    changed_.wait_for(lock, stop, interval_, [] { return false; });
+  }
+}
+
+void GpuMonitor::keep(const std::optional<GpuReading>& reading) {
+  latest_ = reading;
+  latest_at_ = Clock::now();
+  limits_since_ |= reading ? reading->clock_limits : 0;
+}
+
+std::optional<GpuReading> GpuMonitor::latest() {
+  const std::lock_guard lock(mutex_);
+  if (!latest_ || Clock::now() - latest_at_ > kTooOld) {
+    return std::nullopt;
+  }
+  GpuReading reading = *latest_;
+  reading.clock_limits |= std::exchange(limits_since_, 0);
+  return reading;
+}
+
 namespace {
 
 // Longer than any pause of a host that is merely busy, and short enough to wait for a few times.
@@ -118,6 +192,133 @@ TimedRun SampleTimer::take_sample(const KernelLaunch& kernel, const AroundRun& a
   }
   expired_in_a_row_ = 0;
   return run;
+}
+
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+using RunCounts = std::map<std::string, double>;
+
+// The chip is kept busy before counting. Sweeps sample a chip that has been busy for seconds, at
+// the clock that its power limit leaves; a chip at rest starts at a higher clock.
+constexpr milliseconds kFirstWarmUp{300};  // until the clock has settled
+constexpr milliseconds kNextWarmUp{50};    // after the short pause between two passes
+
+void queue_cold_run(const KernelLaunch& kernel, const CountingParts& parts) {
+  parts.queue_flush();
+  kernel.queue(parts.stream);
+}
+
+// Runs the kernel for `time`. One run is always queued ahead, so that the chip never rests; the
+// last two are waited for.
+void keep_busy(const KernelLaunch& kernel, const CountingParts& parts, milliseconds time) {
+  const std::array<gpu::Event, 2> done;
+  const Clock::time_point end = Clock::now() + time;
+  queue_cold_run(kernel, parts);
+  done[0].record(parts.stream);
+  for (std::size_t i = 1; Clock::now() < end; ++i) {
+    queue_cold_run(kernel, parts);
+    done.at(i % 2).record(parts.stream);
+    done.at((i - 1) % 2).synchronize();
+  }
+  parts.stream.synchronize();
+}
+
+// The values by metric. A ratio whose denominator is 0 has no value, and is left out.
+RunCounts named(const std::vector<std::string>& metrics, const std::vector<double>& values) {
+  RunCounts counts;
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    if (std::isfinite(values.at(i))) {
+      counts.emplace(metrics[i], values[i]);
+    }
+  }
+  return counts;
+}
+
+std::vector<RunCounts> count_here(const KernelLaunch& kernel, const CountRequest& request,
+                                  const CountingParts& parts) {
+  gpu::RangeCounters counters(parts.context, request.metrics);
+  milliseconds busy = kFirstWarmUp;
+  const gpu::CountedWork work{[&] { keep_busy(kernel, parts, std::exchange(busy, kNextWarmUp)); },
+                              [&] { queue_cold_run(kernel, parts); }};
+  return mapped(counters.count(request.runs, work),
+                [&](const std::vector<double>& values) { return named(request.metrics, values); });
+}
+
+void run_for_profiler(const KernelLaunch& kernel, const CountingParts& parts) {
+  parts.queue_flush();
+  kernel.queue_preparation(parts.stream);
+  parts.stream.synchronize();
+  const gpu::ProfiledRegion region;
+  kernel.queue_timed(parts.stream);
+  parts.stream.synchronize();
+}
+
+}  // namespace
+
+std::vector<RunCounts> count_runs(const KernelLaunch& kernel, const CountRequest& request,
+                                  const CountingParts& parts) {
+  if (!request.metrics.empty()) {
+    return count_here(kernel, request, parts);
+  }
+  for (int run = 0; run < request.runs; ++run) {
+    keep_busy(kernel, parts, kFirstWarmUp);
+    run_for_profiler(kernel, parts);
+  }
+  return std::vector<RunCounts>(static_cast<std::size_t>(std::max(0, request.runs)));
+}
+
+namespace {
+
+constexpr std::size_t kWarmUps = 10;  // clocks rise, and fall under load, within some 20 ms
+constexpr std::size_t kLaunches = 11;
+constexpr double kLaunchUs = 2000.0;  // time at the peak rate; hides the cost of a launch
+
+// The number of products of each block for a launch of about kLaunchUs.
+int products_of_launch(const DeviceLimits& limits) {
+  constexpr double kClockUnlessSaidKhz = 1e6;
+  const double clocks_per_us =
+      (limits.clock_khz > 0 ? limits.clock_khz : kClockUnlessSaidKhz) / 1e3;
+  const double flop = peak_tensor_flop_per_clock(limits.arch) * clocks_per_us * kLaunchUs;
+  return kMatmulGroup * std::max(1, static_cast<int>(flop / kMatmulFlop / kMatmulGroup));
+}
+
+// The times of the launches after the warm-ups, sorted. All are queued before the first has ended.
+std::array<double, kLaunches> launch_times_us(const gpu::Function& kernel, int blocks,
+                                              const MatmulRateArgs& args) {
+  const gpu::Stream stream;
+  const LaunchGeometry geometry{{blocks, 1, 1}, {kMatmulThreads, 1, 1}, 0};
+  std::array<gpu::Event, kLaunches + 1> events;
+  for (std::size_t i = 0; i < kWarmUps; ++i) {
+    gpu::launch_with(kernel, geometry, stream, args);
+  }
+  events.front().record(stream);
+  for (std::size_t i = 0; i < kLaunches; ++i) {
+    gpu::launch_with(kernel, geometry, stream, args);
+    events[i + 1].record(stream);
+  }
+  stream.synchronize();
+  std::array<double, kLaunches> times_us{};
+  for (std::size_t i = 0; i < kLaunches; ++i) {
+    times_us[i] = 1e3 * gpu::elapsed_ms(events[i], events[i + 1]);
+  }
+  std::ranges::sort(times_us);
+  return times_us;
+}
+
+}  // namespace
+
+MatmulRate measure_matmul_rate(const Artifact& kernel, const DeviceLimits& limits,
+                               GpuMonitor* monitor) {
+  const GpuMonitor::Work work(monitor);
+  const gpu::Module module(kernel.cubin);
+  const MatmulRateArgs args{products_of_launch(limits), nullptr, nullptr, nullptr};
+  const auto times_us =
+      launch_times_us(module.function(kernel.lowered_name), limits.sm_count, args);
+  const auto reading = monitor == nullptr ? std::nullopt : monitor->latest();
+  const double flop = kMatmulFlop * args.products * limits.sm_count;
+  return {flop / median_of_sorted(times_us) * kFlopPerUsToTflops, reading ? reading->sm_mhz : 0.0};
 }
 
 }  // namespace fatune

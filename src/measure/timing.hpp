@@ -1,16 +1,70 @@
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
 
+#include "core/device_limits.hpp"
+#include "core/kernel_code.hpp"
 #include "core/measure_policy.hpp"
 #include "core/outcome.hpp"
 #include "gpu/context.hpp"
-#include "gpu/memory.hpp"
 #include "measure/loaded_kernel.hpp"
 #include "measure/measurement_module.hpp"
+#include "measure/measurer.hpp"
 
 namespace fatune {
+
+/// Reads the GPU's management library on a separate thread, so that no sample waits for it, and
+/// only while work is under way.
+class GpuMonitor {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Read = std::function<std::optional<GpuReading>()>;
+
+  /// `read` is called on the monitor's thread alone, and must not throw.
+  explicit GpuMonitor(Read read,
+                      std::chrono::milliseconds interval = std::chrono::milliseconds(20));
+
+  /// Work is under way while an object of this class lives. One at a time.
+  class Work {
+   public:
+    explicit Work(GpuMonitor* monitor);  ///< null: nothing is read
+    Work(const Work&) = delete;
+    Work& operator=(const Work&) = delete;
+    ~Work();
+
+   private:
+    GpuMonitor* monitor_;
+  };
+
+  /// The last reading, with the clock limits of all readings since the last call. Empty: it is too
+  /// old. Does not wait for a reading.
+  [[nodiscard]] std::optional<GpuReading> latest();
+
+ private:
+  void set_busy(bool busy);
+  void watch(const std::stop_token& stop);
+  void keep(const std::optional<GpuReading>& reading);
+
+  Read read_;
+  std::chrono::milliseconds interval_;
+  std::mutex mutex_;  // guards all members below
+  std::condition_variable_any changed_;
+  bool busy_ = false;
+  std::optional<GpuReading> latest_;
+  Clock::time_point latest_at_;
+  std::uint32_t limits_since_ = 0;
+  std::jthread thread_;  // must be last: it uses the other members
+};
 
 /// The work that is queued around a timed run, outside its events. Neither function waits.
 struct AroundRun {
@@ -76,5 +130,24 @@ class SampleTimer {
   bool gate_in_use_;
   bool warm_;
 };
+
+/// The parts of the measurer that counting needs.
+struct CountingParts {
+  const gpu::Context& context;
+  const gpu::Stream& stream;
+  std::function<void()> queue_flush;  ///< makes the L2 cold; does not wait
+};
+
+/// Reads the hardware counters of `request.runs` runs of the kernel, by metric: Measurer::count().
+/// Throws gpu::DriverError if the kernel fails, Error(gpu_failure) if counters cannot be read.
+[[nodiscard]] std::vector<std::map<std::string, double>> count_runs(const KernelLaunch& kernel,
+                                                                    const CountRequest& request,
+                                                                    const CountingParts& parts);
+
+/// Measures the rate of dense products on all SMs of the current context's device, for some 50 ms.
+/// The rate is that of the median of several launches, after about as many warm-up launches.
+/// `kernel` must be compiled from matmul_request(); `monitor` may be null. Throws gpu::DriverError.
+[[nodiscard]] MatmulRate measure_matmul_rate(const Artifact& kernel, const DeviceLimits& limits,
+                                             GpuMonitor* monitor);
 
 }  // namespace fatune

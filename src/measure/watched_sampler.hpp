@@ -9,8 +9,6 @@
 
 #include "core/outcome.hpp"
 #include "gpu/context.hpp"
-#include "gpu/memory.hpp"
-#include "measure/first_sights.hpp"
 #include "measure/loaded_kernel.hpp"
 #include "measure/measurer.hpp"
 #include "measure/plausibility.hpp"

@@ -3,12 +3,13 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "measure/debug_messages.hpp"
-#include "measure/driver_outcome.hpp"
+#include "measure/loaded_kernel.hpp"
+#include "measure/worker_messages.hpp"
 
 namespace fatune {
 namespace {

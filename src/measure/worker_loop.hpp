@@ -3,12 +3,12 @@
 #include <functional>
 #include <memory>
 
+#include "attention/head_problem.hpp"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
-#include "measure/debug_run.hpp"
 #include "measure/measurer.hpp"
 #include "measure/worker_messages.hpp"
-#include "process/protocol.hpp"
+#include "process/worker_process.hpp"
 
 namespace fatune {
 

@@ -1,13 +1,15 @@
 #pragma once
 
+#include "attention/head_problem.hpp"
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
 #include "measure/measurer.hpp"
-#include "process/protocol.hpp"
+#include "process/worker_process.hpp"
 
 // Functions that make and read the messages of docs/worker-protocol.md. A message has the members
 // of a struct, from its list; machine code is its data. Reading throws ProtocolError if a member is
 // missing or of the wrong type.
+
 namespace fatune {
 
 struct Hello {
@@ -82,5 +84,13 @@ FATUNE_DESCRIBED(Rejection, (outcome, kFlat), (lost))
 
 /// The messages "done" and "shutdown".
 [[nodiscard]] Message plain_message(const char* type);
+
+[[nodiscard]] Message debug_message(const DebugRequest& request);
+/// Also throws ProtocolError if the data is not as long as the message says.
+[[nodiscard]] DebugRequest read_debug(const Message& message);
+
+[[nodiscard]] Message debugged_message(const DebugRun& run);
+/// Also throws ProtocolError if it is not an answer to that request.
+[[nodiscard]] DebugRun read_debugged(const Message& message, const DebugRequest& request);
 
 }  // namespace fatune

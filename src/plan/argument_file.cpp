@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/kernel_arguments.hpp"
+#include "core/kernel_code.hpp"
 #include "core/ranges.hpp"
 #include "plan/argument_rules.hpp"
-#include "plan/choice.hpp"
+#include "plan/reason.hpp"
 #include "runtime/launch_builder.hpp"
 
 namespace fatune {

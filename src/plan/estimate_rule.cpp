@@ -10,7 +10,6 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
-#include "plan/derived.hpp"
 #include "plan/scope.hpp"
 
 namespace fatune {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -55,7 +56,7 @@ class SymbolTable {
 /// An arithmetic expression of a data file, compiled once and evaluated against many scopes.
 /// Operators, loosest first: ?:  ||  &&  == != < <= > >=  + -  * / %  ^ (power)  ! -(sign).
 /// Functions: min(a, ...), max(a, ...), ceil_div(a, b), round_up(a, b), floor(x), is_pow2(x), and
-/// those of expression_operations.hpp. `inf` is infinity, unless a symbol has that name. Conditions
+/// those of expression_tree.hpp. `inf` is infinity, unless a symbol has that name. Conditions
 /// are 0 or 1; any number but 0 holds. `?:` evaluates only the branch it takes. Numbers are IEEE
 /// doubles with a decimal point whatever the locale. A division by zero that the result depends on,
 /// even through a comparison, is an error. Cheap to copy; may be evaluated from several threads.
@@ -99,5 +100,16 @@ class TooLargeProblem : public Error {
 /// Throws a TooLargeProblem if the value is too great and depends on the problem; otherwise
 /// Error(bad_file), because the file is wrong.
 [[noreturn]] void fail_value(const Expression& of, bool is_too_great, const std::string& what);
+
+/// The C++ for a symbol of an expression's SymbolTable.
+using CodeOfSymbol = std::function<std::string(std::size_t symbol)>;
+
+/// Translates the expression to C++ that has the same value and calls the functions of
+/// runtime/expression_math.hpp (namespace `math`): "a + 2 * b" becomes "(a + (2.0 * b))".
+/// `code_of_symbol` is called in the order of the names in the text.
+[[nodiscard]] std::string cpp_of(const Expression& expression, const CodeOfSymbol& code_of_symbol);
+
+/// A number as a C++ literal that reads back as the same number: "64.0", "0.1".
+[[nodiscard]] std::string cpp_number(double value);
 
 }  // namespace fatune

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,13 +10,13 @@
 #include <vector>
 
 #include "attention/head_problem.hpp"
-#include "core/arch.hpp"
+#include "core/config.hpp"
+#include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
 #include "core/tile_schedule.hpp"
 #include "data/file_tree.hpp"
-#include "data/include_paths.hpp"
+#include "data/json_file.hpp"
 #include "plan/argument_rules.hpp"
-#include "plan/choice.hpp"
 #include "plan/expression.hpp"
 #include "plan/parameter.hpp"
 #include "plan/reason.hpp"
@@ -190,5 +191,42 @@ struct FamilyOptions {
 /// The index of the family's parameter with that name; nothing if there is none.
 [[nodiscard]] std::optional<std::size_t> find_parameter(const Family& family,
                                                         std::string_view name);
+
+/// The separator in a text that names several families, or several of their spaces.
+inline constexpr char kJoin = '+';
+
+/// Families whose configurations are tried together, in a fixed order; at least one.
+class FamilySet {
+ public:
+  /// Precondition: at least one family; all names differ.
+  explicit FamilySet(std::vector<Family> families);
+
+  /// The configuration's family. Throws Error(internal) if it is none of these.
+  [[nodiscard]] const Family& of(const Config& config) const;
+  /// The family with that name; null if there is none.
+  [[nodiscard]] const Family* find(std::string_view name) const;
+  [[nodiscard]] const std::vector<Family>& all() const { return families_; }
+  [[nodiscard]] bool several() const { return families_.size() > 1; }
+  [[nodiscard]] std::string names() const;  ///< "flash_sm80", "flash_sm80+flash_sm90"
+  /// Drops the families for which `keeps` is false. Precondition: at least one is kept.
+  void keep_if(const std::function<bool(const Family&)>& keeps);
+
+ private:
+  std::vector<Family> families_;
+};
+
+/// Reads a configuration of any of the families, as parse_config(family, text) does. Throws
+/// Error(usage) if several can read it. If none can, throws the error of the family that reads
+/// furthest.
+[[nodiscard]] Config parse_config(const FamilySet& families, std::string_view text);
+
+// The parts of family.json that say what a configuration is and how it is written. Each throws
+// Error(bad_file) naming the JSON pointer of what is wrong.
+
+/// Reads "/parameters".
+[[nodiscard]] std::vector<Parameter> read_parameters(const JsonNode& list);
+/// Reads "/short_form". Every parameter must be in exactly one place, and the form unambiguous.
+[[nodiscard]] ShortForm read_short_form(const JsonNode& form,
+                                        const std::vector<Parameter>& parameters);
 
 }  // namespace fatune

@@ -7,7 +7,6 @@
 
 #include "attention/head_problem.hpp"
 #include "attention/problem.hpp"
-#include "core/arch.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "attention/problem_details.hpp"
+#include "attention/problem.hpp"
 #include "data/json_file.hpp"
 
 namespace fatune {

@@ -1,18 +1,20 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "attention/problem.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
+#include "data/json_file.hpp"
 #include "plan/expression.hpp"
 #include "plan/family.hpp"
 
 namespace fatune {
 
 /// Adds the symbols of a problem and a device to the names of an expression. Problem: batch,
-/// seq_len, heads, causal (0 or 1), the symbols of attention/problem_details.hpp, the tensors'
+/// seq_len, heads, causal (0 or 1), the symbols of attention/problem.hpp, the tensors'
 /// strides in elements ("k_row_stride", also head_ and batch_, of q, k, v and o), and dtype, d_head
 /// and d_head_v unless parameters have these names. Device: arch (90 for sm_90a), sm_count,
 /// smem_per_sm_bytes, smem_per_block_optin_bytes, registers_per_sm, max_threads_per_sm. Throws
@@ -30,5 +32,15 @@ void add_occupancy_symbol(SymbolTable& symbols);
 /// all its values.
 [[nodiscard]] std::vector<double> make_scope(const Family& family, const Config& config,
                                              const Problem* problem, const DeviceLimits* limits);
+
+/// Reads a name that expressions use. Throws Error(bad_file) if it is not an identifier.
+[[nodiscard]] std::string read_identifier(const JsonNode& node);
+
+/// Adds a name to those that expressions may use. Throws Error(bad_file) if it is taken.
+std::size_t add_symbol(SymbolTable& symbols, const JsonNode& node, Needs needs);
+
+/// Reads a list of quantities. Each may use those before it, and is added to `symbols`.
+[[nodiscard]] std::vector<Derived> read_derived(const std::vector<JsonNode>& list,
+                                                SymbolTable& symbols);
 
 }  // namespace fatune

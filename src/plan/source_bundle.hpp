@@ -2,22 +2,42 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/kernel_code.hpp"
 #include "data/file_tree.hpp"
-#include "data/include_paths.hpp"
 #include "data/json_file.hpp"
 
 namespace fatune {
 
+/// The texts between quotes or angle brackets, in the text's directives, that may be names of
+/// files, in order. Conditions are not evaluated and macros not expanded: "h.h" of `#define H
+/// "h.h"` is among them, and so is that of `__has_include("h.h")`.
+[[nodiscard]] std::vector<std::string_view> included_names(std::string_view text);
+
+/// Adds to the headers what the directives of the bundle's files name, and so on in those files:
+/// all that the compiler may read, because it gets no other file. Files that are found in `folder`
+/// (below kernels/, with its '/'), beside the including file or from the folder's top, are added
+/// under the name that includes them. Files that are neither there nor among the headers are
+/// searched for in `paths`. Files that are found nowhere are left to the compiler, which says so.
+void add_included_files(const FileTree& tree, const std::string& folder, const IncludePaths& paths,
+                        SourceBundle& bundle);
+
 /// Loads the translation unit that `source` (a path within the family's folder) names, every header
 /// of that folder and of kernels/common, and all code of the families in "includes" of `root`, each
 /// under its path below kernels/. Other files that these include are added too
-/// (included_files.hpp). Throws Error(bad_file) if there is no such file or family.
+/// (add_included_files()). Throws Error(bad_file) if there is no such file or family.
 [[nodiscard]] std::shared_ptr<const SourceBundle> load_sources(const FileTree& tree,
                                                                const std::string& family,
                                                                const JsonNode& root,
                                                                const JsonNode& source,
                                                                const IncludePaths& paths);
+
+/// True if a family's file may have this option for NVRTC: it is in the list, and so is the form of
+/// its value. No option in the list names a file, and none is set by fatune.
+[[nodiscard]] bool is_plain_compiler_option(std::string_view option);
+/// What a file may have in its place, for messages: the form of the option's value, or all names.
+[[nodiscard]] std::string plain_compiler_options(std::string_view option);
 
 }  // namespace fatune

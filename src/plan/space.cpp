@@ -1,6 +1,7 @@
 #include "plan/space.hpp"
 
 #include <charconv>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -10,7 +11,7 @@
 #include "core/ranges.hpp"
 #include "core/text_parts.hpp"
 #include "data/json_file.hpp"
-#include "plan/space_file.hpp"
+#include "plan/config_text.hpp"
 #include "plan/text_cursor.hpp"
 
 namespace fatune {
@@ -218,6 +219,213 @@ std::vector<SpaceInfo> list_spaces(const FileTree& tree, const Family& family) {
   }
   spaces.insert(spaces.end(), slices.begin(), slices.end());
   return spaces;
+}
+
+namespace {
+
+constexpr int kMaxNesting = 8;  // nesting of spaces that name spaces; a cycle exceeds it
+
+/// The values of some parameters, each with the parameter's index.
+using Axes = std::map<std::size_t, std::vector<ParamValue>>;
+
+ParamValue read_axis_value(const Parameter& parameter, const JsonNode& node) {
+  const nlohmann::json& raw = node.raw();
+  const bool is_bool = parameter.type == ParameterType::boolean;
+  if (raw.is_boolean() != is_bool) {
+    node.fail(fmt::format("{} is not a value of {}", raw.dump(), parameter.name),
+              fmt::format("{} takes {}", parameter.name, understood_values(parameter)));
+  }
+  try {
+    return parse_value(parameter, raw.is_string() ? node.text() : raw.dump());
+  } catch (const Error& error) {
+    node.fail(error.what_was_wrong(), error.remedy());
+  }
+}
+
+class SpaceReader {
+ public:
+  SpaceReader(const FileTree& tree, const Family& family, int nesting)
+      : tree_(tree), family_(family), nesting_(nesting) {}
+
+  SpaceFile read(const std::string& key, const JsonNode& root) {
+    SpaceFile file{root.at("family").text(), {key, root.at("summary").text(), {}}, {}};
+    if (file.family != family_.name) {
+      root.at("family").fail(
+          fmt::format("the space is for '{}', not for '{}'", file.family, family_.name),
+          "choose a space of the family, or the family with --family");
+    }
+    SpacePart own;
+    for (const JsonNode& part : root.at("configs").elements()) {
+      read_part(part, own.configs, file.space.parts);
+    }
+    if (own.configs.size() > kMostCombinations) {
+      fail_too_many(root.at("configs"), kMostCombinations);
+    }
+    if (own.configs.size() > 0) {
+      file.space.parts.push_back(std::move(own));
+    }
+    if (const auto rules = root.find("rules")) {
+      add_rules(*rules, file.space.parts);
+    }
+    if (const auto slices = root.find("slices")) {
+      file.slices = read_slices(*slices);
+    }
+    return file;
+  }
+
+ private:
+  /// Reads into `own`, or adds the parts of the space that the node names to `parts`.
+  void read_part(const JsonNode& node, ConfigSet& own, std::vector<SpacePart>& parts) {
+    const auto axes = node.find("axes");
+    const auto list = node.find("list");
+    const auto space = node.find("space");
+    const auto overlay = node.find("overlay");
+    if (int{axes.has_value()} + int{list.has_value()} + int{space.has_value()} != 1) {
+      node.fail("needs exactly one of 'axes', 'list' and 'space'");
+    }
+    if (overlay && !list) {
+      overlay->fail("an overlay goes with a 'list'");
+    }
+    if (space) {
+      read_reference(*space, parts);
+    } else if (axes) {
+      own.add(product(*axes));
+    } else {
+      for (const Config& config : overlaid(*list, overlay)) {
+        own.add(config);
+      }
+    }
+  }
+
+  void read_reference(const JsonNode& node, std::vector<SpacePart>& parts) {
+    const std::string key = node.text();
+    const std::string path = space_path(tree_, family_, key);
+    if (path.empty()) {
+      node.fail(fmt::format("{} has no space '{}'", family_.name, key));
+    }
+    if (nesting_ >= kMaxNesting) {
+      node.fail("references from space to space are nested too deeply", "is there a cycle?");
+    }
+    const JsonFile file = load_json(tree_, path, "space");
+    SpaceFile other = SpaceReader(tree_, family_, nesting_ + 1).read(key, file.root());
+    std::move(other.space.parts.begin(), other.space.parts.end(), std::back_inserter(parts));
+  }
+
+  Axes read_axes(const JsonNode& node) {
+    Axes axes;
+    for (const auto& [name, values] : node.members()) {
+      const auto parameter = find_parameter(family_, name);
+      if (!parameter) {
+        values.fail(fmt::format("{} has no parameter '{}'", family_.name, name),
+                    "parameters: " + parameter_names(family_));
+      }
+      for (const JsonNode& value : values.elements()) {
+        axes[*parameter].push_back(read_axis_value(family_.parameters[*parameter], value));
+      }
+    }
+    return axes;
+  }
+
+  ConfigProduct product(const JsonNode& node) {
+    const Axes axes = read_axes(node);
+    ConfigProduct product{family_.name, {}};
+    for (std::size_t i = 0; i < family_.parameters.size(); ++i) {
+      if (!axes.contains(i)) {
+        node.fail(fmt::format("has no values for the parameter '{}'", family_.parameters[i].name),
+                  "'axes' must name every parameter: " + parameter_names(family_));
+      }
+      const std::set<ParamValue> values(axes.at(i).begin(), axes.at(i).end());
+      product.values.emplace_back(values.begin(), values.end());
+    }
+    if (product.size() > kMostCombinations) {
+      fail_too_many(node, kMostCombinations);
+    }
+    return product;
+  }
+
+  [[noreturn]] static void fail_too_many(const JsonNode& node, std::size_t most) {
+    node.fail(fmt::format("gives more than {} configurations", most),
+              "give fewer values, or split the space");
+  }
+
+  std::vector<Config> overlaid(const JsonNode& list, const std::optional<JsonNode>& overlay) {
+    std::vector<Config> configs;
+    for (const JsonNode& node : list.elements()) {
+      try {
+        configs.push_back(parse_config(family_, node.text()));
+      } catch (const Error& error) {
+        node.fail(error.what_was_wrong(), error.remedy());
+      }
+    }
+    return overlay ? vary(std::move(configs), read_axes(*overlay), *overlay) : configs;
+  }
+
+  /// Every configuration with every combination of the axes' values.
+  static std::vector<Config> vary(std::vector<Config> configs, const Axes& axes,
+                                  const JsonNode& node) {
+    for (const auto& [parameter, values] : axes) {
+      if (configs.size() * values.size() > kMostListed) {
+        fail_too_many(node, kMostListed);
+      }
+      std::vector<Config> varied;
+      for (const Config& config : configs) {
+        for (const ParamValue value : values) {
+          varied.push_back(config);
+          varied.back().values[parameter] = value;
+        }
+      }
+      configs = std::move(varied);
+    }
+    return configs;
+  }
+
+  void add_rules(const JsonNode& list, std::vector<SpacePart>& parts) {
+    for (const JsonNode& node : list.elements()) {
+      const JsonNode drops = node.at("drops_when");
+      const JsonNode reason = node.at("reason");
+      const SpaceRule rule{node.at("id").text(),
+                           Expression(drops.text(), family_.symbols, drops.where()),
+                           read_choice(reason, family_.symbols, [&](const JsonNode& text) {
+                             return Reason(text.text(), family_.symbols, text.where());
+                           })};
+      for (SpacePart& part : parts) {
+        part.rules.push_back(rule);
+      }
+    }
+  }
+
+  std::vector<std::size_t> read_slices(const JsonNode& list) {
+    std::vector<std::size_t> slices;
+    for (const JsonNode& node : list.elements()) {
+      const auto parameter = find_parameter(family_, node.text());
+      if (!parameter || family_.parameters[*parameter].type != ParameterType::integer) {
+        node.fail(fmt::format("'{}' is not an int parameter of {}", node.text(), family_.name));
+      }
+      slices.push_back(*parameter);
+    }
+    return slices;
+  }
+
+  const FileTree& tree_;
+  const Family& family_;
+  int nesting_;
+};
+
+}  // namespace
+
+std::string space_path(const FileTree& tree, const Family& family, const std::string& key) {
+  for (const std::string& folder :
+       {"kernels/" + family.name + "/spaces/", std::string("configs/spaces/")}) {
+    if (std::string path = folder + key + ".json"; tree.contains(path)) {
+      return path;
+    }
+  }
+  return {};
+}
+
+SpaceFile read_space_file(const FileTree& tree, const Family& family, const std::string& key,
+                          const JsonFile& file) {
+  return SpaceReader(tree, family, 0).read(key, file.root());
 }
 
 }  // namespace fatune

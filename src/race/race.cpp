@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "race/race_rules.hpp"
+#include "race/race_state.hpp"
 
 namespace fatune {
 namespace {

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "race/race_policy.hpp"
-#include "race/race_result.hpp"
 #include "race/race_state.hpp"
 #include "race/round_course.hpp"
 
@@ -44,7 +43,7 @@ struct Step {
 /// every round, even when it cannot win. A round in which the sentinel is off, or a sample taken
 /// while the GPU throttled, is retaken a bounded number of times, and then kept with a warning.
 ///
-/// Racing: a candidate is eliminated when its evidence (evidence.hpp) against the leader of its
+/// Racing: a candidate is eliminated when its evidence (race_policy.hpp) against the leader of its
 /// rounds and against the fastest at admission reaches 1 / false_elimination. It keeps the samples
 /// it has. When the contenders are few enough for the finals, or the intervals of the leading ones
 /// are narrow enough to choose, those that can still win meet in the finals. These are rounds of

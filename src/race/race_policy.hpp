@@ -1,12 +1,91 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
 #include "core/measure_policy.hpp"
-#include "race/evidence.hpp"
 
 namespace fatune {
+
+/// How a candidate's sample compares with the leader's sample of the same round.
+enum class Loss {
+  none,
+  slight,  ///< slower by more than the margin
+  clear,   ///< slower by more than the clear margin
+  gross,   ///< slower by more than the gross margin
+};
+
+/// How a candidate's admission sample compares with the fastest one.
+enum class AdmissionLoss {
+  unknown,   ///< one of the two samples is missing: no bet
+  none,      ///< not slower by more than the admission margin
+  gross,     ///< slower by more than the admission margin
+  hopeless,  ///< slower by more than the hopeless margin
+};
+
+/// Upper bounds on the probability that the best candidate has each of these losses.
+struct LossChances {
+  double clear = 1.0 / 5;
+  double gross = 1.0 / 25;
+  double hopeless = 1.0 / 1000;
+};
+
+/// Evidence that a candidate is not the best. It may be examined after every round.
+///
+/// Hypothesis: whatever happened before, the probability that this candidate's sample exceeds the
+/// leader's sample of the same round
+///
+/// - by more than the margin is at most 1/2. This holds for the best candidate against any leader
+///   chosen before the round. If the two are equally fast, the shuffled order makes each as likely
+///   as the other to meet a slow moment of the chip, whatever the noise, drift or clocks;
+/// - by more than the clear margin is at most LossChances::clear, and by more than the gross margin
+///   at most LossChances::gross. Unlike the first bound, these are assumptions about the noise:
+///   samples of the best candidate are seldom that slow within a round. Rounds whose sentinel is
+///   off are excluded from these two bets.
+///
+/// The probability that its admission sample exceeds the fastest of all admission samples by more
+/// than the admission margin is at most LossChances::gross, and by more than the hopeless margin at
+/// most LossChances::hopeless. Knowing the admission sample makes no later loss more likely. These
+/// are assumptions too.
+///
+/// Each event is bet on with a share of the stake, at the odds of its probability. The stake is
+/// split over bettors of different kind and boldness, so that a clear loser and a marginal one are
+/// both found early. Under the hypothesis the stake is a supermartingale that starts at 1, so
+/// P(it ever reaches 1 / p) <= p. No correction is needed for repeated looks, nor for the number of
+/// candidates (only one is best). An admission loss may be found late, when a faster candidate
+/// joins: the event refers to the fastest candidate at the end, and its bet counts as lost until
+/// the loss is seen.
+///
+/// At a limit of 1 % and the default chances, each of these suffices: twelve losses in a row; four
+/// clear losses at the start; two gross losses at the start; a gross loss at admission and one in
+/// the first round; one hopeless loss.
+///
+/// Sources: J. Ville, Etude critique de la notion de collectif (1939), V; I. Waudby-Smith and
+/// A. Ramdas, Estimating means of bounded random variables by betting, JRSS-B 86 (2024), section 4;
+/// O. Maron and A. Moore, Hoeffding races, NIPS 6 (1993) for racing itself.
+class LosingEvidence {
+ public:
+  explicit LosingEvidence(const LossChances& chances = {}) : chances_(chances) {}
+
+  /// Adds the loss of one round. `on_noise`: whether clear and gross losses are bet on in this
+  /// round.
+  void add(Loss loss, bool on_noise = true);
+  /// Replaces the earlier admission loss, which may become worse but never better.
+  void set_admission(AdmissionLoss loss);
+  /// The stake, which is 1 at the start. 1 / stake() is the probability bound p above.
+  [[nodiscard]] double stake() const;
+
+ private:
+  static constexpr std::array kBoldness{0.1, 0.25, 0.5, 0.75, 0.95};
+
+  LossChances chances_;
+  AdmissionLoss admission_ = AdmissionLoss::unknown;
+  std::array<double, kBoldness.size()> stakes_{1.0, 1.0, 1.0, 1.0, 1.0};
+  double clear_stake_ = 1.0;
+  double gross_stake_ = 1.0;
+};
 
 /// The settings that decide which candidates are sampled, and when to stop. Shares are fractions:
 /// 0.005 is 0.5 %.
@@ -17,7 +96,7 @@ struct RacePolicy {
   double confidence = 0.95;        ///< confidence of the reported intervals
   double target_ci = 0.005;        ///< half-width of the winner's interval, over its median
   std::optional<double> budget_s;  ///< limit for one problem, race and finals together
-  /// The probability with which the best candidate may be dropped (evidence.hpp defines it).
+  /// The probability with which the best candidate may be dropped (see LosingEvidence).
   double false_elimination = 0.01;
   double margin = 0.002;        ///< a sample that exceeds the leader's by more is a loss
   double clear_margin = 0.015;  ///< a loss by more than this is clear

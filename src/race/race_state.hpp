@@ -1,20 +1,60 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/candidate_list.hpp"
+#include "core/measure_policy.hpp"
+#include "core/outcome.hpp"
+#include "core/statistics.hpp"
 #include "race/race_policy.hpp"
-#include "race/race_result.hpp"
 #include "race/raced_candidate.hpp"
+#include "race/round_course.hpp"
 
 namespace fatune {
 
+/// The result of one candidate.
+struct Standing {
+  CandidateId candidate{};
+  /// The samples of a finalist are those of the finals alone. A candidate that was eliminated at
+  /// its admission, or not yet sampled, has its admission sample. No samples: it was withdrawn, or
+  /// the caller stopped before its first sample.
+  Timing timing;
+  /// The part's share of the problem's work, if the samples are of the part. Their times are then
+  /// scaled to the whole problem, by the ratio of the fastest candidate that was timed on both. 0:
+  /// the samples are of the whole problem.
+  double part_share = 0.0;
+  int place = 0;      ///< 1 is the fastest; 0: no samples
+  int tie_group = 0;  ///< members of a group cannot be told apart from its first; from 1
+  /// The interval of the median ratio of its time to the fastest candidate's, paired by round.
+  /// Absent: it is the fastest, or they share too few rounds.
+  std::optional<MedianInterval> to_fastest;
+  bool finalist = false;
+  /// 0: at its admission. Rounds of the finals continue the count of the race.
+  std::optional<int> eliminated_in_round;
+  std::vector<std::string> warnings;
+};
+
+struct RaceResult {
+  std::vector<Standing> standings;  ///< ordered by admission
+  int rounds = 0;                   ///< accepted rounds
+  int part_rounds = 0;              ///< accepted rounds on the part of the problem
+  int final_rounds = 0;
+  std::int64_t samples_taken = 0;    ///< including those retaken
+  std::int64_t samples_retaken = 0;  ///< discarded: throttled, or in a round that was off
+  double drift_percent = 0.0;        ///< the sentinel's drift (round_course.hpp)
+  std::optional<CandidateId> sentinel;
+  double elapsed_s = 0.0;  ///< the time last passed to Race::next()
+  StopReason stopped_because = StopReason::not_yet;
+  std::vector<std::string> warnings;
+};
+
 enum class RacePhase { racing, finals, done };
 
-/// The state of a race without the round under way. Plain data: race_rules.hpp has the
-/// rules that read and change it.
+/// The state of a race without the round under way. Plain data: the rules that
+/// read and change it are below.
 struct RaceState {
   RacePolicy policy;
   CandidateList<RacedCandidate> candidates{};
@@ -40,5 +80,92 @@ struct RaceState {
 [[nodiscard]] std::vector<CandidateId> unsampled(const RaceState& state);
 /// The candidates chosen for the finals that have been neither eliminated nor withdrawn.
 [[nodiscard]] std::vector<CandidateId> finalists(const RaceState& state);
+
+// The rules that read and change a RaceState.
+
+// Who can no longer win (elimination.cpp).
+
+/// Bets on each admission sample against the fastest one. Returns false if there is no admission
+/// sample, if the strategy is exhaustive or if the race is past its racing phase.
+bool compare_admissions(RaceState& state);
+
+/// Bets on each sample of the round against the leader's. `off`: whether the round's sentinel was
+/// off.
+void place_bets(const Round& round, bool off, RaceState& state);
+
+/// Eliminates the contenders whose evidence suffices, and returns them. `round`: the number to
+/// record as the round of elimination; rounds of the finals continue the count of the race.
+std::vector<CandidateId> eliminate(int round, RaceState& state);
+
+/// Chooses the fastest contender as the leader; in the finals, the fastest finalist.
+void choose_leader(RaceState& state);
+
+/// Discards the evidence against candidates that lost to the withdrawn one, and takes back their
+/// elimination. Returns whether one of them had been eliminated.
+bool reinstate_opponents_of(CandidateId withdrawn, RaceState& state);
+
+// What comes next (phases.cpp).
+
+/// Moves the race to its next phase if the current one can end: from the part to the whole problem,
+/// from there to the finals, and from the finals to the end.
+void advance(RaceState& state);
+
+/// Moves the samples taken so far, which are of the part of the problem, to RacedCandidate::part.
+/// Later samples are of the whole problem.
+void shelve_part_samples(CandidateList<RacedCandidate>& candidates);
+
+/// Discards the finals and returns to the race, because a candidate that the finals relied on was
+/// withdrawn.
+void back_to_racing(RaceState& state);
+
+/// The candidates to sample in the next round. Empty: others may still join, or the race is over.
+[[nodiscard]] std::vector<CandidateId> next_members(const RaceState& state);
+
+/// Whether a sample of the candidate is kept. The sentinel also takes part in rounds that do not
+/// keep its sample.
+[[nodiscard]] bool collects(const RaceState& state, CandidateId id);
+
+/// Whether the budget is used up and the round under way need not be finished.
+[[nodiscard]] bool may_abandon_round(const RaceState& state);
+
+// Whether the samples suffice (phases.cpp).
+
+/// Whether the budget of the phase is used up.
+[[nodiscard]] bool over_budget(const RaceState& state);
+
+/// The number of candidates that the finals have room for.
+[[nodiscard]] std::size_t most_finalists(const RaceState& state);
+/// Whether the finals have room for all of these candidates.
+[[nodiscard]] bool fit_into_finals(const RaceState& state, const std::vector<CandidateId>& ids);
+
+/// Whether the candidate has too few samples to be in the finals.
+[[nodiscard]] bool is_needy(const RaceState& state, CandidateId id);
+
+/// Whether the candidate has all samples of an exhaustive run.
+[[nodiscard]] bool has_repeats(const RaceState& state, CandidateId id);
+
+/// The reason for which the race may end if no other candidate joins; not_yet: there is none.
+[[nodiscard]] StopReason end_of_race(const RaceState& state);
+
+/// Whether the race has been on the part of the problem for long enough, if no other candidate
+/// joins. Precondition: the race is on the part.
+[[nodiscard]] bool can_leave_part(const RaceState& state);
+
+/// Whether the race must not end yet, because no round of the finals has been on the whole problem.
+[[nodiscard]] bool owes_whole_round(const RaceState& state);
+
+/// The reason for which the finals may end; not_yet: there is none.
+[[nodiscard]] StopReason end_of_finals(const RaceState& state);
+
+/// Makes the results, in the order of `candidates`, with their places. Finalists come first, by the
+/// median of their finals; those eliminated in the finals come after the others. The other
+/// contenders follow, then the other eliminated candidates, each by the median of the race. A
+/// candidate belongs to the tie group before it unless the interval of its paired ratios to the
+/// fastest of that group lies above 1. If there are too few pairs for an interval, it belongs
+/// unless their medians differ by more than the admission margin. An eliminated candidate is never
+/// tied with one that is not.
+[[nodiscard]] std::vector<Standing> make_standings(const CandidateList<RacedCandidate>& candidates,
+                                                   const RacePolicy& policy,
+                                                   StopReason stopped_because);
 
 }  // namespace fatune

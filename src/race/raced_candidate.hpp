@@ -9,7 +9,7 @@
 #include "core/candidate_list.hpp"
 #include "core/statistics.hpp"
 #include "core/tile_schedule.hpp"
-#include "race/evidence.hpp"
+#include "race/race_policy.hpp"
 
 namespace fatune {
 

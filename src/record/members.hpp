@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "attention/head_problem.hpp"
-#include "attention/problem_details.hpp"
+#include "attention/problem.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
@@ -16,7 +16,7 @@
 // The lists of members of structs that have none beside them, and how lists are told apart.
 namespace fatune {
 
-/// The properties of a problem besides the members below, from attention/problem_details.hpp.
+/// The properties of a problem besides the members below, from attention/problem.hpp.
 template <typename Self>
 struct ProblemDetails {
   Self& problem;

@@ -11,7 +11,6 @@
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
-#include "core/gpu_reading.hpp"
 #include "core/kernel_code.hpp"
 #include "core/members.hpp"
 #include "core/outcome.hpp"

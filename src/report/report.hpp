@@ -11,13 +11,14 @@
 #include "attention/problem.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
-#include "core/gpu_reading.hpp"
 #include "core/kernel_code.hpp"
 #include "core/measure_policy.hpp"
 #include "core/members.hpp"
 #include "core/outcome.hpp"
 #include "core/statistics.hpp"
 #include "core/stop_reason.hpp"
+#include "report/common_choice.hpp"
+#include "report/shard.hpp"
 #include "report/verdict.hpp"
 
 namespace fatune {

@@ -1,6 +1,6 @@
 #include "argument_checks.hpp"
 
-#include "tensor_strides.hpp"
+#include "facts.hpp"
 
 namespace fatune_attention::detail {
 namespace {

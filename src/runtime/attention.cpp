@@ -1,12 +1,10 @@
 #include "attention.hpp"
 
 #include "argument_checks.hpp"
-#include "devices.hpp"
+#include "driver.hpp"
 #include "facts.hpp"
 #include "launch.hpp"
-#include "loaded_kernels.hpp"
 #include "selection.hpp"
-#include "selection_memo.hpp"
 
 namespace fatune_attention {
 namespace detail {

@@ -1,5 +1,7 @@
-// Chooses a configuration for a problem on a GPU from those that were tuned. Allocates nothing.
 #pragma once
+
+// Chooses a configuration for a problem on a GPU from those that were tuned, and tells whether any
+// measured time says something about the problem. Allocates nothing.
 
 #include <array>
 #include <optional>
@@ -100,5 +102,12 @@ Choice choose(const Table& table, const Wanted& wanted, const TunedGpu& gpu, Eli
   }
   return {};
 }
+
+/// Says how a problem differs from all rows that could speak for it: those of the GPU's
+/// architecture and of the problem's kind. Each of the numbers that kNumbers of choose.cpp
+/// lists must be in a bucket between the least and the greatest of these rows, and `step`, which
+/// chose the configuration, must have found a row. Empty for Step::refused, which has a reason of
+/// its own.
+Untuned untuned(const Table& table, const Wanted& wanted, const TunedGpu& gpu, Step step);
 
 }  // namespace fatune_attention::detail

@@ -1,5 +1,7 @@
-// The CUDA driver's functions, loaded from its library, and their ABI. No header of CUDA is needed.
 #pragma once
+
+// The CUDA driver's functions, loaded from its library, their ABI, and the GPUs of this machine. No
+// header of CUDA is needed.
 
 #include <cstddef>
 #include <cstdint>
@@ -97,5 +99,16 @@ void* driver_function(const char* name);
 
 /// Translates a CUresult for callers of this library.
 Result result_of(int error);
+
+inline constexpr int kMostDevices = 64;
+
+/// The device of the current context.
+struct CurrentDevice {
+  int ordinal = -1;               ///< the driver's CUdevice, less than kMostDevices
+  const Device* facts = nullptr;  ///< lives as long as the program
+};
+
+/// Finds the device of the current context. Asks the driver for a device's facts only once.
+Result find_current_device(CurrentDevice& current);
 
 }  // namespace fatune_attention::detail

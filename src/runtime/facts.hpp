@@ -1,10 +1,49 @@
-// The values on which the expressions of a family are evaluated.
 #pragma once
 
+// The values on which the expressions of a family are evaluated, the extents of a problem's
+// tensors, and how their strides are read.
+
+#include <array>
+
+#include "attention.hpp"
 #include "kernel_table.hpp"
-#include "tensor_strides.hpp"
 
 namespace fatune_attention::detail {
+
+struct Extents {
+  std::int64_t batch;
+  std::int64_t heads;
+  std::int64_t rows;
+  std::int64_t d;
+};
+
+/// The extents of q, k, v and o, in this order.
+std::array<Extents, 4> extents_of(const Problem& problem);
+
+/// A tensor of a problem with its extents.
+struct ShapedTensor {
+  const Tensor* tensor;
+  Extents extents;
+};
+
+/// The tensors q, k, v and o, in this order.
+std::array<ShapedTensor, 4> shaped_tensors(const Problem& problem, const Tensors& tensors);
+
+/// A contiguous tensor: (batch, heads, rows, d) with `layout_bhsd`, else (batch, rows, heads, d).
+Tensor contiguous_tensor(const Extents& extents, bool layout_bhsd);
+
+/// Contiguous tensors (batch, rows, heads, d) without memory.
+Tensors usual_tensors(const Problem& problem);
+
+/// Whether heads are outside of rows in memory, according to the first tensor that has several of
+/// both. Returns false if there is none.
+bool is_layout_bhsd(const std::array<ShapedTensor, 4>& tensors);
+
+/// Replaces strides along a single batch, head or row, which have no meaning, by those of a
+/// contiguous tensor.
+Tensor with_plain_strides(const ShapedTensor& shaped, bool layout_bhsd);
+
+bool is_contiguous(const ShapedTensor& shaped, bool layout_bhsd);
 
 /// Precondition: the problem and the strides are valid.
 Facts facts_of(const Problem& problem, const Tensors& tensors, const Device& device);

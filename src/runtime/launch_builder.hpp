@@ -1,15 +1,129 @@
-// How a launch is described: extents, workspace, and the bytes of the arguments.
 #pragma once
+
+// How a launch is described: extents, the bytes of the arguments, and where the buffers of a kernel
+// lie in the caller's workspace and what they are filled with.
 
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 
-#include "argument_layout.hpp"
 #include "kernel_table.hpp"
-#include "workspace_layout.hpp"
 
 namespace fatune_attention::detail {
+
+/// Lays arguments out one after another, and the items of each as C lays out a struct: an item lies
+/// at a multiple of its alignment; a struct has at least the alignment of its items, and its size
+/// is a multiple of that. Padding is 0. An argument without items is left out. If something does
+/// not fit, the layout fails. Allocates nothing.
+class ArgumentLayout {
+ public:
+  static constexpr std::size_t kMostBytes = 32764;  ///< CUDA's limit
+  static constexpr int kMostArguments = 200;
+  static constexpr int kMostItems = 4096;  ///< of all arguments
+
+  struct Argument {
+    std::size_t offset;
+    std::size_t bytes;
+    std::size_t alignment;
+  };
+
+  ArgumentLayout() { open(1); }  // the first frame holds the arguments
+
+  void begin_argument() { open(1); }
+  void end_argument();
+  /// `alignment`: the least alignment of the struct; a power of two.
+  void begin_struct(std::size_t alignment) { open(alignment); }
+  void end_struct() { close(); }
+  /// `alignment`: a power of two.
+  void put(const void* value, std::size_t bytes, std::size_t alignment);
+
+  /// Returns why it failed, or null if it did not.
+  const char* failure() const { return failure_; }
+  int count() const { return count_; }
+  const Argument& argument(int index) const { return arguments_[index]; }
+  int item_count() const { return item_count_; }
+  /// The offset of an item among all arguments. It is final once its argument has ended.
+  std::size_t item_offset(int item) const { return items_[item]; }
+  std::size_t bytes() const { return end_; }  ///< the size of all arguments
+  const unsigned char* data() const { return bytes_; }
+  unsigned char* data() { return bytes_; }
+
+ private:
+  /// A struct or an argument that has not ended yet.
+  struct Frame {
+    std::size_t begin;
+    std::size_t alignment;
+    int first_item;
+  };
+  static constexpr int kMostDepth = 64;
+
+  void open(std::size_t alignment);
+  Frame close();
+  bool grow(std::size_t end);
+  void move(const Frame& frame, std::size_t begin);
+
+  // Of each array only the first elements, which are counted, are initialised.
+  unsigned char bytes_[kMostBytes];
+  std::size_t end_ = 0;
+  std::uint16_t items_[kMostItems];
+  int item_count_ = 0;
+  Frame frames_[kMostDepth];
+  int depth_ = 0;
+  Argument arguments_[kMostArguments];
+  int count_ = 0;
+  const char* failure_ = nullptr;
+};
+
+/// When a buffer is filled. `once`: kernels leave it as the fill left it. `timed`: before each
+/// launch, like `before_launch`, but measured times of the kernel include the fill. `none`:
+/// contents do not matter.
+enum class Clear : int { once, before_launch, timed, none };
+
+/// A part of the workspace that is filled with a 32-bit word before the kernel.
+struct Fill {
+  std::size_t offset;
+  std::size_t words;
+  std::uint32_t word;
+};
+
+/// Places buffers. Buffers of Clear::once that are filled with 0 lie in the first 64 KiB, as far as
+/// there is room, and nothing else does. Whatever problems follow each other, that part is 0
+/// between launches, so that a workspace that was clean at first need not be filled there. The
+/// other buffers follow it. Each is 256-byte aligned.
+class WorkspaceLayout {
+ public:
+  static constexpr std::size_t kCleanBytes = 65536;
+  static constexpr std::size_t kAlignment = 256;
+  static constexpr int kMostBuffers = 100;
+
+  /// Returns false if there are too many.
+  bool add(std::size_t bytes, std::uint32_t word, Clear clear);
+
+  int count() const { return count_; }
+  std::size_t offset(int buffer) const { return offsets_[buffer]; }
+  std::size_t bytes() const { return end_ > kCleanBytes ? end_ : clean_end_; }
+
+  /// Calls use(fill) for each part to fill, until it returns false.
+  template <typename Use>
+  void for_each_fill(bool is_clean, Use use) const {
+    const Fill clean{0, clean_end_ / sizeof(std::uint32_t), 0};
+    bool goes_on = is_clean || clean_end_ == 0 || use(clean);
+    for (int i = 0; goes_on && i < fill_count_; ++i) {
+      goes_on = use(fills_[i]);
+    }
+  }
+
+ private:
+  std::size_t place(std::size_t bytes, std::uint32_t word, Clear clear);
+
+  // Of each array only the first elements, which are counted, are initialised.
+  std::size_t offsets_[kMostBuffers];
+  int count_ = 0;
+  Fill fills_[kMostBuffers];  // fills after the clean part
+  int fill_count_ = 0;
+  std::size_t clean_end_ = 0;
+  std::size_t end_ = kCleanBytes;
+};
 
 /// A TMA tensor map: the arguments of cuTensorMapEncodeTiled. Dimension 0 is the innermost. The
 /// values of the enums are the driver's.

@@ -1,5 +1,6 @@
-// Limits of the numbers that expressions give.
 #pragma once
+
+// Limits of the numbers that expressions give.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,22 @@ inline bool is_whole(double value, double least, double most) {
 /// `alignment` is a power of two.
 constexpr std::size_t round_up(std::size_t value, std::size_t alignment) {
   return (value + alignment - 1) & ~(alignment - 1);
+}
+
+/// Returns the code of this key, or -1 if there is none. `keys` has `count` keys of `parts`
+/// numbers.
+inline int find_kernel(const double* key, int parts, const double* keys, const int* codes,
+                       int count) {
+  for (int i = 0; i < count; ++i) {
+    int same = 0;
+    while (same < parts && keys[i * parts + same] == key[same]) {
+      ++same;
+    }
+    if (same == parts) {
+      return codes[i];
+    }
+  }
+  return -1;
 }
 
 }  // namespace fatune_attention::detail

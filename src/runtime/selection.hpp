@@ -1,9 +1,56 @@
-// Selects the kernel for a problem.
 #pragma once
 
-#include "eligibility.hpp"
+// Selects the kernel for a problem: checks whether a configuration can be used for it on a device,
+// and remembers the selections of this thread, so that repeated calls do not choose again.
+
+#include <array>
+#include <cstdint>
+
+#include "driver.hpp"
+#include "kernel_table.hpp"
 
 namespace fatune_attention::detail {
+
+/// A problem, its strides and a device, for which configurations are checked.
+struct Request {
+  Facts facts;
+  const Device* device = nullptr;
+  bool contiguous = false;  ///< all tensors are contiguous, in the same layout
+};
+Request request_for(const Problem& problem, const Tensors& tensors, const Device& device);
+
+/// The answer for one configuration.
+struct Answer {
+  int kernel = -1;  ///< index in the table; -1: refused
+  std::size_t workspace_bytes = 0;
+  const char* refusal = nullptr;  ///< null: it can be used
+};
+Answer ask(int configuration, const Request& request);
+
+/// Everything that a selection depends on.
+using MemoKey = std::array<std::int64_t, 25>;
+MemoKey memo_key(const Problem& problem, const Tensors& tensors, int device_ordinal);
+
+/// The last few selections of a thread.
+class SelectionMemo {
+ public:
+  /// Returns null if the key is unknown. The result is valid until the next add().
+  const Selection* find(const MemoKey& key) const;
+  /// Replaces the oldest selection.
+  const Selection& add(const MemoKey& key, const Selection& selection);
+
+ private:
+  static constexpr int kMost = 8;
+  struct Entry {
+    MemoKey key = {};  ///< all 0: unused, since no problem has a batch of 0
+    Selection selection;
+  };
+  Entry entries_[kMost];
+  int next_ = 0;
+};
+
+/// The memo of the calling thread.
+SelectionMemo& selection_memo();
 
 /// Precondition: the arguments are valid.
 Selection selection_for(const Problem& problem, const Request& request);

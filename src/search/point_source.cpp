@@ -1,6 +1,8 @@
 #include "search/point_source.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -136,6 +138,104 @@ std::vector<PointSource::Pick> RandomSource::pick(std::size_t most) {
     }
   }
   return picks;
+}
+
+bool are_neighbours(const Config& a, const Config& b) {
+  return a.family == b.family && a.values.size() == b.values.size() &&
+         std::inner_product(a.values.begin(), a.values.end(), b.values.begin(), 0, std::plus<>(),
+                            std::not_equal_to<>()) == 1;
+}
+
+LocalSource::LocalSource(SearchSpace space, std::size_t most_tried, std::uint64_t seed)
+    : PointSource(std::move(space), most_tried), random_(seed), in_descent_(size(), true) {}
+
+std::vector<PointSource::Pick> LocalSource::pick(std::size_t most) {
+  std::vector<Pick> picks;
+  for (; !neighbours_.empty() && picks.size() < most; neighbours_.pop_back()) {
+    const std::size_t next = neighbours_.back();
+    if (state(next) == State::untried) {
+      in_descent_[next] = true;
+      picks.push_back({next, "local"});
+    }
+  }
+  return picks.empty() && open() == 0 ? begin_descent(most) : picks;
+}
+
+std::vector<PointSource::Pick> LocalSource::begin_descent(std::size_t most) {
+  std::vector<std::size_t> starts = untried();
+  if (std::exchange(has_begun_, true)) {
+    in_descent_.assign(size(), false);
+    std::ranges::shuffle(starts, random_);
+  } else {
+    std::ranges::stable_sort(starts, {}, [this](std::size_t point) { return at(point).guess_us; });
+  }
+  starts.resize(std::min(most, starts.size()));
+  centre_us_ = std::numeric_limits<double>::infinity();
+  std::vector<Pick> picks;
+  for (const std::size_t start : starts) {
+    in_descent_[start] = true;
+    picks.push_back({start, "local"});
+  }
+  return picks;
+}
+
+void LocalSource::learn(std::size_t point, std::optional<double> us) {
+  if (us && in_descent_[point] && *us < centre_us_) {
+    centre_us_ = *us;
+    move_to(point);
+  }
+}
+
+void LocalSource::move_to(std::size_t centre) {
+  neighbours_ = untried();
+  std::erase_if(neighbours_, [&](std::size_t point) {
+    return !are_neighbours(at(point).config, at(centre).config);
+  });
+  std::ranges::shuffle(neighbours_, random_);
+}
+
+namespace {
+
+/// Proposes the points in their order.
+class ListSource : public PointSource {
+ public:
+  ListSource(SearchSpace space, std::size_t most_tried)
+      : PointSource(std::move(space), most_tried) {}
+
+  [[nodiscard]] bool learns() const override { return false; }
+
+ protected:
+  [[nodiscard]] std::vector<Pick> pick(std::size_t most) override {
+    std::vector<Pick> picks;
+    for (; next_ < size() && picks.size() < most; ++next_) {
+      if (state(next_) == State::untried) {
+        picks.push_back({next_, "exhaustive"});
+      }
+    }
+    return picks;
+  }
+
+ private:
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+std::string ExhaustiveSearch::name() const {
+  return max_configs_ ? fmt::format("exhaustive, at most {}", *max_configs_) : std::string();
+}
+
+std::size_t ExhaustiveSearch::most_tried(std::size_t configs) const {
+  return std::min(configs, max_configs_.value_or(configs));
+}
+
+std::unique_ptr<CandidateSource> ExhaustiveSearch::begin(SearchSpace space) const {
+  std::ranges::stable_sort(space.points, {}, &SearchPoint::guess_us);
+  if (!max_configs_) {  // all are tried: none needs to come first
+    std::ranges::for_each(space.points, [](SearchPoint& point) { point.required = false; });
+  }
+  const std::size_t most = most_tried(space.points.size());
+  return std::make_unique<ListSource>(std::move(space), most);
 }
 
 }  // namespace fatune

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "search/exhaustive_search.hpp"
 #include "search/point_source.hpp"
 
 namespace fatune {

@@ -14,7 +14,7 @@
 
 #include "core/error.hpp"
 #include "store/open_store.hpp"
-#include "store/seal.hpp"
+#include "store/run_reader.hpp"
 #include "store/stored_result.hpp"
 
 namespace fatune {
@@ -126,17 +126,6 @@ std::vector<std::int64_t> ids_of(Database& database, const MergedTable& table, s
 constexpr const MergedTable& kProblemTable = kTables[1];
 constexpr const MergedTable& kOutcomeTable = kTables[2];
 
-void for_each_sealed(Database& database, std::int64_t run, Sealer& sealer,
-                     void (Sealer::*action)(Sealer::Kind, std::int64_t)) {
-  for (const std::int64_t id : ids_of(database, kOutcomeTable, run)) {
-    (sealer.*action)(Sealer::Kind::outcome, id);
-  }
-  for (const std::int64_t id : ids_of(database, kProblemTable, run)) {
-    (sealer.*action)(Sealer::Kind::problem, id);
-  }
-  (sealer.*action)(Sealer::Kind::run, run);
-}
-
 /// What measurements must have in common to be comparable.
 struct Circumstances {
   std::string gpu;
@@ -173,7 +162,7 @@ void check_alike(const Circumstances& a, const Circumstances& b) {
 
 class Merger {
  public:
-  Merger(Database& target, Mixture mixture) : target_(target), sealer_(target), mixture_(mixture) {
+  Merger(Database& target, Mixture mixture) : target_(target), mixture_(mixture) {
     for (StoredRunKey& run : runs_in(target)) {
       check_circumstances(run, target.path().string());
       known_[run.uid] = {run.id, run.content};
@@ -218,13 +207,12 @@ class Merger {
   /// runs.
   std::vector<StoredRunKey> choose(Database& store, MergedStore& merged) {
     std::vector<StoredRunKey> chosen;
-    Sealer sealer(store);
     for (StoredRunKey& run : runs_in(store)) {
       const auto known = known_.find(run.uid);
       if (known != known_.end() && known->second.content >= run.content) {
         ++merged.known;
         note_outcomes(store, run.id, known->second.id);
-      } else if (is_whole(store, run.id, sealer)) {
+      } else if (is_readable(store, run.id)) {
         check_circumstances(run, store.path().string());
         chosen.push_back(std::move(run));
       } else {
@@ -241,9 +229,11 @@ class Merger {
     return chosen;
   }
 
-  static bool is_whole(Database& store, std::int64_t run, Sealer& sealer) {
+  static bool is_readable(Database& store, std::int64_t run) {
     try {
-      for_each_sealed(store, run, sealer, &Sealer::check);
+      for (const std::int64_t id : ids_of(store, kProblemTable, run)) {
+        (void)load_problem(store, id);
+      }
       return true;
     } catch (const Error& error) {
       if (error.where() == store.path().string()) {  // concerns the whole file, not a row
@@ -281,18 +271,13 @@ class Merger {
   void copy(Database& store, const std::vector<StoredRunKey>& runs, MergedStore& merged) {
     NewNumbers numbers{0, target_.value("SELECT coalesce(max(id), 0) FROM run_problems"),
                        target_.value("SELECT coalesce(max(id), 0) FROM outcomes")};
-    std::vector<std::int64_t> copied;
     for (const StoredRunKey& run : runs) {
       numbers.run = place_for(run, merged);
       for (std::size_t i = 0; i < kTables.size(); ++i) {
         copy_rows(store, i, run.id, numbers);
       }
       known_[run.uid] = {numbers.run, run.content};
-      copied.push_back(numbers.run);
-    }
-    for (const std::int64_t run : copied) {
-      for_each_sealed(target_, run, sealer_, &Sealer::seal);
-      merged.outcomes += std::ssize(ids_of(target_, kOutcomeTable, run));
+      merged.outcomes += std::ssize(ids_of(target_, kOutcomeTable, numbers.run));
     }
   }
 
@@ -318,7 +303,6 @@ class Merger {
   }
 
   Database& target_;
-  Sealer sealer_;
   Mixture mixture_;
   std::map<std::string, Known> known_;  ///< keyed by uid
   std::optional<Circumstances> circumstances_;

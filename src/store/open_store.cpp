@@ -14,11 +14,113 @@
 #include <fmt/format.h>
 
 #include "core/environment.hpp"
+#include "core/error.hpp"
 #include "core/ranges.hpp"
 #include "core/text_parts.hpp"
-#include "store/schema.hpp"
 
 namespace fatune {
+namespace {
+
+/// PRAGMA user_version of this schema. A change of the tables or of the records in them raises it.
+constexpr std::int64_t kVersion = 6;
+constexpr std::int64_t kApplicationId = 0x46415455;  // "FATU"; PRAGMA application_id
+
+constexpr const char* kSchemaTables = R"sql(
+CREATE TABLE runs (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  complete INTEGER NOT NULL DEFAULT 0,
+  anew INTEGER NOT NULL,
+  conditions TEXT NOT NULL,
+  plan TEXT NOT NULL,
+  baseline TEXT,
+  header TEXT NOT NULL
+);
+CREATE TABLE run_problems (
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES runs,
+  problem TEXT NOT NULL,
+  repetition INTEGER NOT NULL,
+  ranked INTEGER NOT NULL DEFAULT 0,
+  finished INTEGER NOT NULL DEFAULT 0,
+  report TEXT NOT NULL
+);
+CREATE TABLE outcomes (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  run_problem INTEGER NOT NULL REFERENCES run_problems,
+  place INTEGER,
+  source INTEGER REFERENCES outcomes,
+  artifact_key TEXT,
+  launch TEXT NOT NULL,
+  tried INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  time_us REAL,
+  audited INTEGER NOT NULL,
+  code_hash TEXT NOT NULL,
+  source_hash TEXT NOT NULL,
+  result TEXT NOT NULL
+);
+CREATE TABLE samples (
+  outcome INTEGER NOT NULL REFERENCES outcomes,
+  number INTEGER NOT NULL,
+  us REAL NOT NULL,
+  PRIMARY KEY (outcome, number)
+) WITHOUT ROWID;
+CREATE TABLE journal (
+  run_problem INTEGER NOT NULL REFERENCES run_problems,
+  seq INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  config TEXT NOT NULL,
+  artifact_key TEXT,
+  launch TEXT,
+  us REAL,
+  throttled INTEGER,
+  elapsed_s REAL NOT NULL,
+  sm_mhz REAL,
+  power_w REAL,
+  temperature_c REAL,
+  clock_limits INTEGER,
+  verification TEXT,
+  outcome TEXT,
+  PRIMARY KEY (run_problem, seq)
+) WITHOUT ROWID;
+CREATE INDEX runs_by_plan ON runs (plan);
+CREATE INDEX run_problems_by_run ON run_problems (run);
+CREATE INDEX outcomes_by_problem ON outcomes (run_problem);
+CREATE INDEX outcomes_by_artifact ON outcomes (artifact_key);
+)sql";
+
+std::int64_t version_of(Database& database) { return database.value("PRAGMA user_version"); }
+
+}  // namespace
+
+bool has_schema(Database& database) {
+  const bool empty = database.value("SELECT count(*) FROM sqlite_master") == 0;
+  if (!empty && database.value("PRAGMA application_id") != kApplicationId) {
+    throw Error(ExitCode::bad_file, "this database belongs to another program",
+                database.path().string(), "name another file with --db");
+  }
+  const std::int64_t version = version_of(database);
+  if (version != 0 && version != kVersion) {
+    throw Error(ExitCode::bad_file,
+                fmt::format("the database has format {}; this fatune reads and writes format {}",
+                            version, kVersion),
+                database.path().string(),
+                "'fatune export --run N' of the fatune that wrote it exports a run; --db NEW "
+                "begins a new database");
+  }
+  return version != 0;
+}
+
+void make_schema(Database& database) {
+  Transaction transaction(database);
+  if (!has_schema(database)) {  // another process may have made it meanwhile
+    database.execute(kSchemaTables);
+    database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}",
+                                 kApplicationId, kVersion));
+  }
+  transaction.commit();
+}
+
 namespace {
 
 namespace fs = std::filesystem;

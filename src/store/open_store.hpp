@@ -36,4 +36,11 @@ void check_store_file(const std::filesystem::path& path);
 [[nodiscard]] Database open_store(const std::filesystem::path& path, Database::Mode mode,
                                   std::chrono::milliseconds busy_timeout = kBusyTimeout);
 
+/// False if the file has no tables yet. Throws Error(bad_file) if it belongs to another program, or
+/// if its format (PRAGMA user_version) is not the one that docs/store.md describes.
+[[nodiscard]] bool has_schema(Database& database);
+
+/// Makes the tables in a file that has none, in one transaction. Throws as has_schema() does.
+void make_schema(Database& database);
+
 }  // namespace fatune

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "attention/problem.hpp"
+#include "core/journal_event.hpp"
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
 #include "store/database.hpp"
@@ -13,28 +15,32 @@
 
 namespace fatune {
 
-// Shared parts of the queries for earlier runs.
+/// Stores the events that the race of one problem of a run received, as they happen.
+class Journal {
+ public:
+  /// Continues after the events that are already stored. `run_problem`: RunWriter::run_problem().
+  /// `database` must outlive this.
+  Journal(Database& database, std::int64_t run_problem);
 
-/// Selects the unfinished runs of a plan that a new run continues. Runs from before the plan's last
-/// complete run, or before the last one that began anew, do not count. Parameters: ?1 is the
-/// current run, ?2 the plan.
-inline constexpr const char* kUnfinishedRuns =
-    "SELECT id FROM runs WHERE id <> ?1 AND plan = ?2 AND complete = 0 "
-    "AND id > coalesce((SELECT max(id) FROM runs WHERE plan = ?2 AND complete = 1), 0) "
-    "AND id >= coalesce((SELECT max(id) FROM runs WHERE plan = ?2 AND anew = 1), 0)";
+  /// Stores the event before it returns, or throws an Error.
+  void add(const JournalEvent& event);
+  /// Stores all of the events, or stores none and throws an Error.
+  void add_all(const std::vector<JournalEvent>& events);
+  /// Deletes all events: the race begins anew.
+  void clear();
 
-/// Finds the latest row `rp` of run_problems that has this problem and repetition, belongs to a run
-/// of kUnfinishedRuns, and satisfies the SQL `condition`.
-[[nodiscard]] std::optional<std::int64_t> find_unfinished_problem(
-    Database& database, const RunIdentity& identity, std::int64_t except_run,
-    const Problem& problem, int repetition, const char* condition);
+ private:
+  void insert(std::int64_t seq, const JournalEvent& event);
 
-/// Whether a row of run_problems has this problem and repetition and belongs to a run under these
-/// conditions and, unless it is empty, of this plan. Other queries use indexes, which may be
-/// damaged on their own and lead to another row. This one reads the rows themselves.
-[[nodiscard]] bool is_of_problem(Database& database, std::int64_t run_problem,
-                                 const RunIdentity& identity, const Problem& problem,
-                                 int repetition);
+  Database* database_;
+  Statement insert_;
+  std::int64_t run_problem_;
+  std::int64_t next_;
+};
+
+/// Loads the journal up to the first event that is damaged or missing. Later events cannot be
+/// replayed to a race.
+[[nodiscard]] std::vector<JournalEvent> load_journal(Database& database, std::int64_t run_problem);
 
 /// The candidate that an outcome belongs to.
 struct StoredCandidate {
@@ -79,5 +85,13 @@ struct Recalled {
 /// Whether recall_unfinished() may find something. recall_measurement() queries each time.
 [[nodiscard]] bool has_unfinished(Database& database, const RunIdentity& identity,
                                   std::int64_t except_run);
+
+/// Loads the journal of the problem and its repetition from the latest unfinished run of the same
+/// plan (see recall_unfinished()) that has one. Returns an empty list if there is none. A problem
+/// that was finished in that run has its journal too, so call recall_problem() first.
+[[nodiscard]] std::vector<JournalEvent> recall_journal(Database& database,
+                                                       const RunIdentity& identity,
+                                                       std::int64_t except_run,
+                                                       const Problem& problem, int repetition);
 
 }  // namespace fatune

@@ -1,18 +1,156 @@
 #include "store/run_reader.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <map>
 #include <set>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "attention/flop.hpp"
 #include "core/error.hpp"
-#include "store/joined_runs.hpp"
-#include "store/seal.hpp"
+#include "core/ranges.hpp"
 #include "store/stored_result.hpp"
 
 namespace fatune {
+namespace {
+
+/// One run's row for a problem.
+struct Taken {
+  const StoredShard* part = nullptr;
+  const ProblemRow* row = nullptr;
+};
+
+using Place = std::pair<std::int64_t, int>;  ///< the problem's place in the sweep, repetition
+
+std::int64_t place_of(const Problem& problem, const StoredShard& part) {
+  const auto& placed = part.header.shard->problems;
+  const auto found = std::ranges::find(placed, problem, &PlacedProblem::problem);
+  return found != placed.end() ? found->place : part.header.shard->sweep_problems;
+}
+
+auto worth(const Taken& taken) {
+  return std::tie(taken.row->finished, taken.part->header.started_at, taken.row->id);
+}
+
+std::map<Place, Taken> choose_problems(const std::vector<StoredShard>& parts) {
+  std::map<Place, Taken> chosen;
+  for (const StoredShard& part : parts) {
+    for (const ProblemRow& row : part.problems) {
+      const Taken taken{&part, &row};
+      Taken& best =
+          chosen.try_emplace({place_of(row.problem, part), row.repetition}, taken).first->second;
+      best = worth(best) < worth(taken) ? taken : best;
+    }
+  }
+  return chosen;
+}
+
+bool is_whole(const std::map<Place, Taken>& chosen, const Shard& shard) {
+  const auto finished = [](const auto& problem) { return problem.second.row->finished; };
+  return std::ranges::all_of(chosen, finished) && std::ssize(chosen) >= shard.sweep_problems;
+}
+
+Shard joined_shard(const std::vector<const StoredShard*>& parts) {
+  Shard shard = *parts.front()->header.shard;
+  std::set<int> numbers;
+  for (const StoredShard* part : parts) {
+    numbers.insert(part->header.shard->numbers.begin(), part->header.shard->numbers.end());
+  }
+  shard.numbers.assign(numbers.begin(), numbers.end());
+  shard.problems.clear();
+  return shard;
+}
+
+/// Joins the times. A run on several GPUs is stored once for each GPU, every time with the sums
+/// over all GPUs.
+void add_times(const std::vector<const StoredShard*>& parts, RunReport& header) {
+  std::map<std::string, double> wall_s;
+  header.busy_s = 0.0;
+  for (const StoredShard* part : parts) {
+    wall_s[part->header.device.uuid] += part->header.wall_s;
+    header.busy_s += part->header.busy_s / std::max(1, part->header.gpus);
+  }
+  header.gpus = header.measured ? static_cast<int>(wall_s.size()) : 0;
+  header.wall_s =
+      std::ranges::max_element(wall_s, {}, [](const auto& gpu) { return gpu.second; })->second;
+}
+
+/// Each disturbance once, in the order of the parts.
+std::vector<std::string> joined_disturbances(const std::vector<const StoredShard*>& parts) {
+  std::vector<std::string> all;
+  for (const StoredShard* part : parts) {
+    std::ranges::copy_if(part->header.disturbances, std::back_inserter(all),
+                         [&](const std::string& one) { return !is_among(one, all); });
+  }
+  return all;
+}
+
+RunReport joined_header(const std::vector<const StoredShard*>& parts, bool whole) {
+  RunReport header = parts.front()->header;
+  header.disturbances = joined_disturbances(parts);
+  header.complete = whole;
+  header.shard = whole ? std::nullopt : std::optional(joined_shard(parts));
+  add_times(parts, header);
+  return header;
+}
+
+/// The parts from which at least one problem was chosen, in the order in which they were started.
+/// If there are none, the last part.
+std::vector<const StoredShard*> contributors(const std::vector<StoredShard>& parts,
+                                             const std::map<Place, Taken>& chosen) {
+  std::vector<const StoredShard*> all;
+  for (const StoredShard& part : parts) {
+    if (std::ranges::any_of(chosen, [&](const auto& of) { return of.second.part == &part; })) {
+      all.push_back(&part);
+    }
+  }
+  if (all.empty()) {
+    all.push_back(&parts.back());
+  }
+  std::ranges::stable_sort(all, {}, [](const StoredShard* part) -> const std::string& {
+    return part->header.started_at;
+  });
+  return all;
+}
+
+}  // namespace
+
+JoinedRun join_runs(const std::vector<StoredShard>& parts) {
+  const auto chosen = choose_problems(parts);
+  const auto of = contributors(parts, chosen);
+  JoinedRun joined{of.front()->header, of.front()->baseline, {}};
+  if (of.size() > 1) {
+    joined.header = joined_header(of, is_whole(chosen, *of.front()->header.shard));
+  }
+  for (const auto& [place, taken] : chosen) {
+    joined.problems.push_back(taken.row->id);
+  }
+  return joined;
+}
+
+std::int64_t count_finished(Database& database, const Shard& shard) {
+  Statement row = database.prepare(
+      "SELECT DISTINCT p.problem FROM run_problems p JOIN runs r ON r.id = p.run "
+      "WHERE p.finished = 1 AND r.header ->> '$.shard.sweep' = "
+      "(SELECT header ->> '$.shard.sweep' FROM runs WHERE header ->> '$.shard.fleet' = ? "
+      " AND header ->> '$.shard.count' = ? AND header ->> '$.shard.numbers[0]' = ? "
+      " ORDER BY id DESC LIMIT 1)");
+  row.bind(shard.fleet, shard.count, shard.numbers.front());
+  std::vector<Problem> finished;
+  while (row.step()) {
+    finished.push_back(read_column<Problem>(row, 0));
+  }
+  return std::ranges::count_if(shard.problems, [&](const PlacedProblem& placed) {
+    return std::ranges::find(finished, placed.problem) != finished.end();
+  });
+}
+
 namespace {
 
 std::optional<StoredRun> load_header(Database& database, std::int64_t run_id) {
@@ -21,7 +159,6 @@ std::optional<StoredRun> load_header(Database& database, std::int64_t run_id) {
   if (!row.step()) {
     return std::nullopt;
   }
-  check_run_seal(database, run_id);
   StoredRun run{read_column<RunReport>(row, 0), {}, {}};
   run.header.complete = row.flag(1);
   run.header.uid.clear();  // it names the copy in the store
@@ -45,7 +182,6 @@ void load_results(Database& database, StoredProblem& problem) {
   rows.bind(problem.id);
   while (rows.step()) {
     const bool repeated = !rows.is_null(2);
-    check_outcome_seal(database, rows.integer(0));
     Result result = load_result(database, rows.text(1), rows.integer(repeated ? 2 : 0));
     result.reused = result.reused || repeated;
     list_for(result, problem).push_back(std::move(result));
@@ -99,7 +235,6 @@ JoinedRun load_whole(Database& database, StoredRun run, std::int64_t run_id) {
 double flop_per_us(const RunBest& best) { return literature_flop(best.problem) / best.time_us; }
 
 RunBest read_best(Database& database, std::int64_t outcome) {
-  check_outcome_seal(database, outcome);
   Statement row = database.prepare(
       "SELECT rp.problem, o.result, o.time_us FROM outcomes o "
       "JOIN run_problems rp ON rp.id = o.run_problem WHERE o.id = ?");
@@ -122,7 +257,6 @@ std::optional<RunBest> best_of_problem(Database& database, std::int64_t run_prob
 std::optional<RunBest> best_of(Database& database, const std::vector<std::int64_t>& problems) {
   std::optional<RunBest> best;
   for (const std::int64_t id : problems) {
-    check_problem_seal(database, id);
     auto candidate = best_of_problem(database, id);
     if (candidate && (!best || flop_per_us(*candidate) > flop_per_us(*best))) {
       best = std::move(candidate);
@@ -156,7 +290,6 @@ void add_problems(Database& database, const std::vector<std::int64_t>& problems,
 /// Reads a run that is not a shard. Parts of its header that the list does not show may be missing.
 RunSummary read_summary(Database& database, std::int64_t id, const nlohmann::json& header,
                         bool complete) {
-  check_run_seal(database, id);
   RunSummary summary{.id = id,
                      .started_at = header_text(header, "/started_at"),
                      .device = header_text(header, "/device/name"),
@@ -258,7 +391,6 @@ std::optional<StoredRun> load_run(Database& database, std::int64_t run_id) {
 }
 
 StoredProblem load_problem(Database& database, std::int64_t run_problem) {
-  check_problem_seal(database, run_problem);
   Statement row =
       database.prepare("SELECT problem, repetition, ranked, report FROM run_problems WHERE id = ?");
   row.bind(run_problem);

@@ -3,7 +3,6 @@
 #include <random>
 #include <utility>
 
-#include "store/seal.hpp"
 #include "store/stored_result.hpp"
 
 namespace fatune {
@@ -41,22 +40,15 @@ std::string source_hash_of(const RunReport& run, const std::string& family) {
 RunWriter::RunWriter(Database& database, const NewRun& run)
     : database_(database), header_(run.header) {
   header_.uid = random_uid();
-  Transaction transaction(database_);
   run_id_ = insert_run(database_, run, header_);
-  seal_run(database_, run_id_);
-  transaction.commit();
 }
 
 void RunWriter::begin_problem(const ProblemReport& problem) {
-  Transaction transaction(database_);
   problem_id_ =
       insert(database_, "run_problems", Column{"run", run_id_},
              Column{"problem", column_text(problem.problem)}, Column{"repetition", problem.run},
              Column{"report", column_text(without_results(problem))});
   outcomes_.clear();
-  seal_problem(database_, problem_id_);
-  seal_run(database_, run_id_);
-  transaction.commit();
 }
 
 void RunWriter::add(const Result& result, const OutcomeOrigin& origin) {
@@ -73,7 +65,6 @@ void RunWriter::add(const Result& result, const OutcomeOrigin& origin) {
   if (!origin.source) {
     save_samples(database_, id, samples_of(result));
   }
-  seal_outcome(database_, id);
   transaction.commit();
   outcomes_[column_text(result.config)] = id;
 }
@@ -85,7 +76,6 @@ void RunWriter::place(const std::vector<Result>& results) {
     ++place;
     if (const auto found = outcomes_.find(column_text(result.config)); found != outcomes_.end()) {
       update.bind(place, result_column(result), found->second).run();
-      seal_outcome(database_, found->second);
     }
   }
 }
@@ -98,7 +88,6 @@ void RunWriter::end_problem(const ProblemReport& problem, bool finished) {
   database_.prepare("UPDATE run_problems SET ranked = 1, finished = ?, report = ? WHERE id = ?")
       .bind(finished, column_text(without_results(problem)), problem_id_)
       .run();
-  seal_problem(database_, problem_id_);
   transaction.commit();
 }
 
@@ -112,10 +101,6 @@ void RunWriter::repeat_outcomes(std::int64_t source) {
                            kSame))
       .bind(problem_id_, source)
       .run();
-  Statement ids = database_.prepare("SELECT id FROM outcomes WHERE run_problem = ?");
-  for (const std::int64_t id : ids.bind(problem_id_).integers()) {
-    seal_outcome(database_, id);
-  }
 }
 
 void RunWriter::repeat_problem(std::int64_t source) {
@@ -127,7 +112,6 @@ void RunWriter::repeat_problem(std::int64_t source) {
           "(SELECT ranked, finished, report FROM run_problems WHERE id = ?) WHERE id = ?")
       .bind(source, problem_id_)
       .run();
-  seal_problem(database_, problem_id_);
   transaction.commit();
 }
 
@@ -136,12 +120,9 @@ void RunWriter::end_run(const RunReport& report) {
   header_.busy_s = report.busy_s;
   header_.gpus = report.gpus;
   header_.disturbances = report.disturbances;
-  Transaction transaction(database_);
   database_.prepare("UPDATE runs SET header = ?, complete = ? WHERE id = ?")
       .bind(column_text(header_), report.complete, run_id_)
       .run();
-  seal_run(database_, run_id_);
-  transaction.commit();
 }
 
 namespace {

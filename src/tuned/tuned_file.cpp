@@ -22,81 +22,6 @@ TunedOrigin origin_of(const RunReport& run, const std::string& name) {
           run.complete};
 }
 
-/// Adds the problems of one run to a table.
-class RunReader {
- public:
-  RunReader(const RunReport& run, const KernelsAtHand& kernels, TunedTable& table)
-      : kernels_(kernels), sources_(run.source_hashes), gpu_(model_of(run.device)), table_(table) {}
-
-  void add(const ProblemReport& report);
-  /// Adds to the problem's row the configurations that rules had dropped and that were raced with
-  /// its winner. The race may be a further one, for a cover.
-  void add_audited(const ProblemReport& race);
-
- private:
-  using Parsed = std::variant<Config, std::string>;  ///< or why it cannot be used
-
-  void skip(const std::string& config, const std::string& reason) {
-    table_.skipped.push_back({table_.origins.back().name, problem_, config, reason});
-  }
-  Parsed parse(const std::string& family_name, const std::string& text) const;
-  /// As parse(), but remembers the result.
-  const Parsed& parsed(const std::string& family_name, const std::string& text);
-  std::optional<TunedTime> time_of(const Result& result);
-  TunedProblem* find_row(const Problem& problem);
-
-  const KernelsAtHand& kernels_;
-  const SourceHashes& sources_;  ///< sources that the run was measured with; empty: not known
-  GpuModel gpu_;
-  TunedTable& table_;
-  std::string problem_;
-  std::map<std::pair<std::string, std::string>, Parsed> parsed_;
-};
-
-RunReader::Parsed RunReader::parse(const std::string& family_name, const std::string& text) const {
-  const Family* const family = kernels_.families.find(family_name);
-  if (family == nullptr) {
-    return "there is no kernel family " + family_name;
-  }
-  if (const auto measured = sources_.find(family_name);
-      measured != sources_.end() && measured->second != kernels_.source_hashes.at(family_name)) {
-    return "it was measured with other sources of " + family_name;
-  }
-  try {
-    Config config = parse_config(*family, text);
-    if (const auto invalid = check_valid(*family, config)) {
-      return invalid->reason;
-    }
-    return config;
-  } catch (const Error& error) {
-    return error.what_was_wrong();
-  }
-}
-
-const RunReader::Parsed& RunReader::parsed(const std::string& family_name,
-                                           const std::string& text) {
-  const auto [found, is_new] = parsed_.try_emplace({family_name, text});
-  if (is_new) {
-    found->second = parse(family_name, text);
-  }
-  return found->second;
-}
-
-/// The time without its regret. Returns nothing if it cannot be used.
-std::optional<TunedTime> RunReader::time_of(const Result& result) {
-  const Parsed& known = parsed(result.config.family, result.short_form);
-  if (const auto* why = std::get_if<std::string>(&known)) {
-    skip(result.short_form, *why);
-    return std::nullopt;
-  }
-  return TunedTime{.config = std::get<Config>(known),
-                   .short_form = result.short_form,
-                   .time_us = ranked_us(result.outcome),
-                   .tie_group = result.tie_group,
-                   .verified = std::string(verified_by(result.outcome)),
-                   .sources_recorded = sources_.contains(result.config.family)};
-}
-
 void set_regrets(double fastest_us, std::vector<TunedTime>& times) {
   for (TunedTime& time : times) {
     time.regret_percent = std::max(0.0, 100.0 * (time.time_us / fastest_us - 1.0));
@@ -112,54 +37,120 @@ void insert_time(TunedTime added, std::vector<TunedTime>& times) {
   times.insert(place, std::move(added));
 }
 
-void RunReader::add(const ProblemReport& report) {
-  TunedProblem row{gpu_, report.problem, {}, table_.origins.size() - 1};
-  problem_ = describe(row.problem);
-  if (report.ranking.empty()) {
-    return skip({}, "no configuration is ranked");
-  }
-  if (!std::holds_alternative<Measured>(report.ranking.front().outcome)) {
-    return skip({}, "its times are estimates");
-  }
-  for (const Result& result : report.ranking) {
-    if (auto time = time_of(result)) {
-      row.times.push_back(*std::move(time));
+/// Adds the problems of one run to a table.
+class RunReader {
+ public:
+  RunReader(const RunReport& run, const KernelsAtHand& kernels, TunedTable& table)
+      : kernels_(kernels), sources_(run.source_hashes), gpu_(model_of(run.device)), table_(table) {}
+
+  void add(const ProblemReport& report) {
+    TunedProblem row{gpu_, report.problem, {}, table_.origins.size() - 1};
+    problem_ = describe(row.problem);
+    if (report.ranking.empty()) {
+      return skip({}, "no configuration is ranked");
+    }
+    if (!std::holds_alternative<Measured>(report.ranking.front().outcome)) {
+      return skip({}, "its times are estimates");
+    }
+    for (const Result& result : report.ranking) {
+      if (auto time = time_of(result)) {
+        row.times.push_back(*std::move(time));
+      }
+    }
+    set_regrets(ranked_us(report.ranking.front().outcome), row.times);
+    if (!row.times.empty()) {
+      table_.problems.push_back(std::move(row));
     }
   }
-  set_regrets(ranked_us(report.ranking.front().outcome), row.times);
-  if (!row.times.empty()) {
-    table_.problems.push_back(std::move(row));
-  }
-}
 
-/// Finds the problem's row of this run. Returns null if there is none.
-TunedProblem* RunReader::find_row(const Problem& problem) {
-  const auto found = std::ranges::find_if(table_.problems, [&](const TunedProblem& row) {
-    return row.origin == table_.origins.size() - 1 && row.problem == problem;
-  });
-  return found == table_.problems.end() ? nullptr : &*found;
-}
+  /// Adds to the problem's row the configurations that rules had dropped and that were raced with
+  /// its winner. The race may be a further one, for a cover.
+  void add_audited(const ProblemReport& race) {
+    TunedProblem* const row = find_row(race.problem);
+    if (row == nullptr || race.ranking.empty()) {
+      return;
+    }
+    const Result& fastest = race.ranking.front();
+    const auto winner = std::ranges::find(row->times, fastest.short_form, &TunedTime::short_form);
+    if (winner == row->times.end()) {
+      return;
+    }
+    const double scale = winner->time_us / ranked_us(fastest.outcome);
+    for (const Result& result : race.audited) {
+      auto time = is_ranked(result.outcome) ? time_of(result) : std::nullopt;
+      if (time && row->find(time->config) == row->times.end()) {
+        time->time_us *= scale;
+        insert_time(*std::move(time), row->times);
+      }
+    }
+    set_regrets(row->times.front().time_us, row->times);
+  }
 
-void RunReader::add_audited(const ProblemReport& race) {
-  TunedProblem* const row = find_row(race.problem);
-  if (row == nullptr || race.ranking.empty()) {
-    return;
+ private:
+  using Parsed = std::variant<Config, std::string>;  ///< or why it cannot be used
+
+  void skip(const std::string& config, const std::string& reason) {
+    table_.skipped.push_back({table_.origins.back().name, problem_, config, reason});
   }
-  const Result& fastest = race.ranking.front();
-  const auto winner = std::ranges::find(row->times, fastest.short_form, &TunedTime::short_form);
-  if (winner == row->times.end()) {
-    return;
-  }
-  const double scale = winner->time_us / ranked_us(fastest.outcome);
-  for (const Result& result : race.audited) {
-    auto time = is_ranked(result.outcome) ? time_of(result) : std::nullopt;
-    if (time && row->find(time->config) == row->times.end()) {
-      time->time_us *= scale;
-      insert_time(*std::move(time), row->times);
+  RunReader::Parsed parse(const std::string& family_name, const std::string& text) const {
+    const Family* const family = kernels_.families.find(family_name);
+    if (family == nullptr) {
+      return "there is no kernel family " + family_name;
+    }
+    if (const auto measured = sources_.find(family_name);
+        measured != sources_.end() && measured->second != kernels_.source_hashes.at(family_name)) {
+      return "it was measured with other sources of " + family_name;
+    }
+    try {
+      Config config = parse_config(*family, text);
+      if (const auto invalid = check_valid(*family, config)) {
+        return invalid->reason;
+      }
+      return config;
+    } catch (const Error& error) {
+      return error.what_was_wrong();
     }
   }
-  set_regrets(row->times.front().time_us, row->times);
-}
+
+  /// As parse(), but remembers the result.
+  const RunReader::Parsed& parsed(const std::string& family_name, const std::string& text) {
+    const auto [found, is_new] = parsed_.try_emplace({family_name, text});
+    if (is_new) {
+      found->second = parse(family_name, text);
+    }
+    return found->second;
+  }
+
+  /// The time without its regret. Returns nothing if it cannot be used.
+  std::optional<TunedTime> time_of(const Result& result) {
+    const Parsed& known = parsed(result.config.family, result.short_form);
+    if (const auto* why = std::get_if<std::string>(&known)) {
+      skip(result.short_form, *why);
+      return std::nullopt;
+    }
+    return TunedTime{.config = std::get<Config>(known),
+                     .short_form = result.short_form,
+                     .time_us = ranked_us(result.outcome),
+                     .tie_group = result.tie_group,
+                     .verified = std::string(verified_by(result.outcome)),
+                     .sources_recorded = sources_.contains(result.config.family)};
+  }
+
+  /// Finds the problem's row of this run. Returns null if there is none.
+  TunedProblem* find_row(const Problem& problem) {
+    const auto found = std::ranges::find_if(table_.problems, [&](const TunedProblem& row) {
+      return row.origin == table_.origins.size() - 1 && row.problem == problem;
+    });
+    return found == table_.problems.end() ? nullptr : &*found;
+  }
+
+  const KernelsAtHand& kernels_;
+  const SourceHashes& sources_;  ///< sources that the run was measured with; empty: not known
+  GpuModel gpu_;
+  TunedTable& table_;
+  std::string problem_;
+  std::map<std::pair<std::string, std::string>, Parsed> parsed_;
+};
 
 }  // namespace
 

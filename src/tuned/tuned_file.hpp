@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "core/kernel_code.hpp"
-#include "plan/family_set.hpp"
+#include "plan/family.hpp"
 #include "report/report.hpp"
 #include "tuned/cover.hpp"
-#include "tuned/prediction.hpp"
+#include "tuned/tuned_choice.hpp"
 #include "tuned/tuned_table.hpp"
 
 namespace fatune {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "attention/problem.hpp"
-#include "core/arch.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "runtime/choose.hpp"

@@ -276,7 +276,7 @@ TEST_F(Storing, ADamagedRunIsNamedAndMeasuredAnew) {
   std::string damaged = read(kDefaultFile);
   const std::size_t at = damaged.find("\"time_us\":100");
   ASSERT_NE(at, std::string::npos);
-  damaged[at + std::string("\"time_us\":").size()] = '2';
+  damaged[at] = '\'';
   write(kDefaultFile, damaged);
   expect_error(fatune({"show", "1"}), ExitCode::bad_file, {"run 1 cannot be read"});
   auto reuse = arguments;
@@ -290,9 +290,10 @@ TEST_F(Storing, ADamagedHeaderIsLeftOutOfTheList) {
   expect_ok(fatune(run_of({"--seq", "128"})));
   expect_ok(fatune(run_of({"--seq", "256"})));
   std::string damaged = read(kDefaultFile);
-  const std::size_t at = damaged.find("--seq 256");
+  const std::size_t at =
+      damaged.find("\"command_line\":\"fatune run", damaged.find("--seq 256") - 400);
   ASSERT_NE(at, std::string::npos);
-  damaged[at + 6] = '9';
+  damaged[at] = '\'';
   write(kDefaultFile, damaged);
   const ProcessResult result = fatune({"history", "--format", "json"});
   expect_ok(result);

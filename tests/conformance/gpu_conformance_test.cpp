@@ -16,7 +16,6 @@
 #include "gpu/context.hpp"
 #include "gpu/devices.hpp"
 #include "gpu/driver.hpp"
-#include "gpu/memory.hpp"
 #include "gpu/module.hpp"
 
 namespace fatune::conformance {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "core/kernel_arguments.hpp"
+#include "core/kernel_code.hpp"
 #include "emulate/memory/tensor_map.hpp"
 #include "fake_cuda/script.hpp"
 #include "fake_cuda/state.hpp"

@@ -17,7 +17,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "measure/part_of_problem.hpp"
+#include "measure/memory_plan.hpp"
 #include "measure/worker_loop.hpp"
 #include "process/worker_process.hpp"
 

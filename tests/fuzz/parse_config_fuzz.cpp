@@ -6,9 +6,7 @@
 
 #include "core/error.hpp"
 #include "plan/config_text.hpp"
-#include "plan/kernel_name.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 
 namespace {
 

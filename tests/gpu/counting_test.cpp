@@ -1,5 +1,4 @@
 // Tests hardware counters in this process: CUPTI's values must agree with those of the events.
-#include "measure/counting.hpp"
 
 #include <gmock/gmock.h>
 

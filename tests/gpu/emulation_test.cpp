@@ -15,7 +15,6 @@
 #include "emulation/emulated_launch.hpp"
 #include "gpu/context.hpp"
 #include "gpu/gpu_test.hpp"
-#include "gpu/memory.hpp"
 #include "gpu/module.hpp"
 #include "plan/planner.hpp"
 #include "ptx/parse_ptx.hpp"

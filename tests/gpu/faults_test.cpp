@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "attention/probe_problem.hpp"
+#include "attention/problem.hpp"
 #include "core/statistics.hpp"
 #include "gpu/gpu_test.hpp"
 #include "measure/gpu_measurer.hpp"

@@ -7,7 +7,7 @@
 #include "attention/cpu_reference.hpp"
 #include "gpu/devices.hpp"
 #include "gpu/driver.hpp"
-#include "measure/measurement_kernels.hpp"
+#include "measure/measurement_module.hpp"
 #include "unit/measure/kernel_sources.hpp"
 
 namespace fatune {

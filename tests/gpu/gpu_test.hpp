@@ -12,7 +12,6 @@
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
 #include "gpu/context.hpp"
-#include "gpu/memory.hpp"
 #include "measure/measurer.hpp"
 #include "report/report.hpp"
 #include "unit/measure/print_problem.hpp"

@@ -1,5 +1,5 @@
 // Tests dense products on the GPU: they are right, and their rate is plausible for the device.
-#include "measure/matmul_rate.hpp"
+#include "measure/timing.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "core/device_limits.hpp"
 #include "gpu/gpu_test.hpp"
 #include "gpu/module.hpp"
-#include "measure/measurement_kernels.hpp"
+#include "measure/measurement_module.hpp"
 #include "reference/matmul_rate_args.h"
 #include "unit/kernels/matmul_sums.hpp"
 #include "unit/measure/kernel_sources.hpp"

@@ -11,12 +11,11 @@
 
 #include "attention/cpu_reference.hpp"
 #include "attention/error_rule.hpp"
+#include "attention/problem.hpp"
 #include "attention/row_sample.hpp"
-#include "attention/tensor_shape.hpp"
 #include "gpu/gpu_test.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/memory_plan.hpp"
-#include "measure/stage.hpp"
 #include "measure/verification.hpp"
 
 namespace fatune {

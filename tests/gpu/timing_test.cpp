@@ -14,7 +14,6 @@
 #include "gpu/gpu_test.hpp"
 #include "gpu/nvml.hpp"
 #include "gpu/test_kernels.hpp"
-#include "measure/gpu_monitor.hpp"
 #include "measure/loaded_kernel.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/tensors.hpp"

@@ -12,7 +12,6 @@
 #include "gpu/context.hpp"
 #include "gpu/devices.hpp"
 #include "gpu/driver.hpp"
-#include "gpu/memory.hpp"
 #include "gpu/module.hpp"
 #include "hopper_kernels/product_kernel.hpp"
 #include "unit/emulate/emulated_kernel.hpp"

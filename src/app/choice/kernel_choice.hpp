@@ -12,7 +12,6 @@
 #include "data/file_tree.hpp"
 #include "engine/problem_plan.hpp"
 #include "plan/family.hpp"
-#include "plan/family_set.hpp"
 #include "plan/space.hpp"
 #include "report/report.hpp"
 

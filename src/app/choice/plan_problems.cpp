@@ -13,7 +13,7 @@
 #include "app/console/console.hpp"
 #include "core/error.hpp"
 #include "core/ranges.hpp"
-#include "plan/short_form.hpp"
+#include "plan/config_text.hpp"
 
 namespace fatune {
 namespace {

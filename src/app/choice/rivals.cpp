@@ -9,7 +9,6 @@
 #include "app/machine.hpp"
 #include "core/error.hpp"
 #include "plan/config_text.hpp"
-#include "plan/short_form.hpp"
 #include "process/find_tool.hpp"
 #include "process/run_program.hpp"
 

@@ -13,7 +13,7 @@
 #include "data/device_file.hpp"
 #include "gpu/devices.hpp"
 #include "gpu/driver.hpp"
-#include "gpu/driver_release.hpp"
+#include "gpu/nvml.hpp"
 #include "gpu/nvrtc.hpp"
 
 namespace fatune {

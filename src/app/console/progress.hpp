@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "app/option_groups.hpp"
-#include "engine/run_observer.hpp"
+#include "engine/run_log.hpp"
 #include "report/report.hpp"
 
 namespace fatune {

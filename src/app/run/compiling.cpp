@@ -6,7 +6,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "compile/compile_each.hpp"
+#include "compile/compiler.hpp"
 #include "core/error.hpp"
 #include "core/task_pool.hpp"
 #include "engine/interrupt.hpp"

@@ -10,7 +10,7 @@
 
 #include "app/run/session.hpp"
 #include "core/error.hpp"
-#include "plan/short_form.hpp"
+#include "plan/config_text.hpp"
 #include "rank/ranking.hpp"
 #include "study/comparison.hpp"
 #include "tuned/tuned_file.hpp"

@@ -19,10 +19,9 @@
 #include "core/ranges.hpp"
 #include "core/task_pool.hpp"
 #include "data/device_file.hpp"
-#include "engine/device_thread.hpp"
 #include "engine/estimating_evaluator.hpp"
-#include "engine/kernel_sources.hpp"
 #include "engine/pipeline.hpp"
+#include "engine/verifying_kernels.hpp"
 #include "measure/memory_plan.hpp"
 #include "plan/estimate_rule.hpp"
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/sha256.hpp"
-#include "measure/measurement_kernels.hpp"
+#include "measure/measurement_module.hpp"
 #include "record/record_json.hpp"
 
 namespace fatune {

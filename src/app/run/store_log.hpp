@@ -14,7 +14,6 @@
 #include "engine/run_log.hpp"
 #include "report/report.hpp"
 #include "store/database.hpp"
-#include "store/journal.hpp"
 #include "store/recall.hpp"
 #include "store/run_writer.hpp"
 

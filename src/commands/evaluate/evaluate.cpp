@@ -11,9 +11,9 @@
 #include "cli/subcommands.hpp"
 #include "commands/evaluate/lines.hpp"
 #include "engine/interrupt.hpp"
+#include "plan/config_text.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 #include "search/candidate_source.hpp"
 
 namespace fatune {

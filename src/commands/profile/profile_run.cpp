@@ -17,6 +17,7 @@
 #include "engine/interrupt.hpp"
 #include "engine/kernel_sources.hpp"
 #include "engine/results.hpp"
+#include "engine/verifying_kernels.hpp"
 #include "plan/kernel_name.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"

@@ -22,8 +22,8 @@
 #include "core/task_pool.hpp"
 #include "emit/files.hpp"
 #include "engine/interrupt.hpp"
+#include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 #include "process/find_tool.hpp"
 #include "process/run_program.hpp"
 

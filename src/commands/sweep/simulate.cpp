@@ -11,8 +11,8 @@
 #include "data/device_file.hpp"
 #include "emit/list_reports.hpp"
 #include "engine/candidate_maker.hpp"
-#include "engine/search_space.hpp"
-#include "plan/short_form.hpp"
+#include "engine/problem_work.hpp"
+#include "plan/config_text.hpp"
 #include "search/choose_search.hpp"
 #include "search/simulate.hpp"
 

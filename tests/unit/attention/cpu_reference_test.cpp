@@ -1,7 +1,7 @@
 #include "attention/cpu_reference.hpp"
 
 #include <gtest/gtest.h>
-#include "attention/tensor_shape.hpp"
+#include "attention/problem.hpp"
 
 #include <cmath>
 #include <limits>

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "attention/tensor_shape.hpp"
+#include "attention/problem.hpp"
 
 namespace fatune {
 namespace {

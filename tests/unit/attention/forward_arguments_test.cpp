@@ -1,4 +1,4 @@
-#include "attention/forward_arguments.hpp"
+#include "attention/head_problem.hpp"
 
 #include <gtest/gtest.h>
 

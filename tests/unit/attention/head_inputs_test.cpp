@@ -1,4 +1,4 @@
-#include "attention/head_inputs.hpp"
+#include "attention/input_kind.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "attention/probe_problem.hpp"
+#include "attention/problem.hpp"
 
 #include <gtest/gtest.h>
 

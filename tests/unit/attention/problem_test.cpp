@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "attention/flop.hpp"
-#include "attention/problem_details.hpp"
-#include "attention/tensor_shape.hpp"
 #include "unit/data/throws_error.hpp"
 
 namespace fatune {

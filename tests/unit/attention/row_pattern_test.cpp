@@ -1,4 +1,4 @@
-#include "attention/row_pattern.hpp"
+#include "attention/row_sample.hpp"
 
 #include <functional>
 

@@ -1,4 +1,3 @@
-#include "attention/row_values.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "attention/forward_arguments.hpp"
+#include "attention/head_problem.hpp"
 #include "common/attention_args.h"
 
 namespace fatune {

@@ -1,4 +1,4 @@
-#include "compile/assembler_notes.hpp"
+#include "compile/nvrtc_compile.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

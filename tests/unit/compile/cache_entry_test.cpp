@@ -1,4 +1,4 @@
-#include "compile/cache_entry.hpp"
+#include "compile/cubin_cache.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "compile/compile_each.hpp"
+#include "compile/compiler.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

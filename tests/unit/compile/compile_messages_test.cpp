@@ -1,4 +1,4 @@
-#include "compile/compile_messages.hpp"
+#include "compile/compiler_processes.hpp"
 
 #include <gmock/gmock.h>
 

@@ -4,7 +4,6 @@
 
 #include <thread>
 
-#include "compile/compile_worker.hpp"
 #include "core/error.hpp"
 
 // Other programs stand in for the compiler. Tests of the program itself compile in processes.

@@ -1,4 +1,4 @@
-#include "compile/kernel_parameters.hpp"
+#include "compile/cubin_elf.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "compile/machine_code.hpp"
+#include "compile/cubin_elf.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "compile/nvrtc_hints.hpp"
+#include "compile/nvrtc_compile.hpp"
 
 #include <gmock/gmock.h>
 

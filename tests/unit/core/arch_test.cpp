@@ -1,4 +1,4 @@
-#include "core/arch.hpp"
+#include "core/device_limits.hpp"
 
 #include <gtest/gtest.h>
 

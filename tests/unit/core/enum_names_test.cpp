@@ -2,7 +2,6 @@
 
 #include "core/measure_policy.hpp"
 #include "core/outcome.hpp"
-#include "core/stop_reason.hpp"
 #include "unit/data/throws_error.hpp"
 
 namespace fatune {

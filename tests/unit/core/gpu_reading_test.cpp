@@ -1,4 +1,4 @@
-#include "core/gpu_reading.hpp"
+#include "core/device_limits.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,3 @@
-#include "core/kernel_arguments.hpp"
 
 #include <gmock/gmock.h>
 

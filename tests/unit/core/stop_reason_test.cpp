@@ -1,4 +1,4 @@
-#include "core/stop_reason.hpp"
+#include "core/measure_policy.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "attention/head_inputs.hpp"
 #include "attention/head_problem.hpp"
+#include "attention/input_kind.hpp"
 #include "debug/compare.hpp"
 
 namespace fatune::fixtures {

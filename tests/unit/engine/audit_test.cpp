@@ -1,4 +1,4 @@
-#include "engine/audit.hpp"
+#include "engine/candidate_maker.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "engine/common_clock.hpp"
+#include "engine/journaled_race.hpp"
 
 #include <gtest/gtest.h>
 

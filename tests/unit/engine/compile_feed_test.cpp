@@ -1,4 +1,4 @@
-#include "engine/compile_feed.hpp"
+#include "engine/problem_work.hpp"
 
 #include <gmock/gmock.h>
 

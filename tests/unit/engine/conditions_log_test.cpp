@@ -1,4 +1,4 @@
-#include "engine/conditions_log.hpp"
+#include "engine/journaled_race.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "engine/device_lock.hpp"
+#include "engine/measuring_evaluator.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>

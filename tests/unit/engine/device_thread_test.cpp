@@ -1,4 +1,4 @@
-#include "engine/device_thread.hpp"
+#include "engine/pipeline.hpp"
 
 #include <gtest/gtest.h>
 

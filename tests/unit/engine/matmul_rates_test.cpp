@@ -1,10 +1,9 @@
-#include "engine/matmul_rates.hpp"
 
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "engine/kernel_sources.hpp"
-#include "measure/measurement_kernels.hpp"
+#include "engine/verifying_kernels.hpp"
+#include "measure/measurement_module.hpp"
 
 namespace fatune {
 namespace {

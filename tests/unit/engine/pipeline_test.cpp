@@ -1,4 +1,5 @@
 #include "engine/pipeline.hpp"
+#include "search/point_source.hpp"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +9,6 @@
 #include <set>
 
 #include "engine/interrupt.hpp"
-#include "search/exhaustive_search.hpp"
 #include "unit/engine/recording_log.hpp"
 #include "unit/engine/scripted_evaluator.hpp"
 #include "unit/engine/toy_problem.hpp"

@@ -1,4 +1,4 @@
-#include "engine/problem_queue.hpp"
+#include "engine/pipeline.hpp"
 
 #include <gmock/gmock.h>
 

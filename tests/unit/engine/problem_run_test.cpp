@@ -1,4 +1,5 @@
 #include "engine/problem_run.hpp"
+#include "search/point_source.hpp"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +8,6 @@
 #include <memory>
 
 #include "engine/interrupt.hpp"
-#include "search/exhaustive_search.hpp"
 #include "unit/engine/recording_log.hpp"
 #include "unit/engine/scripted_evaluator.hpp"
 #include "unit/engine/toy_problem.hpp"

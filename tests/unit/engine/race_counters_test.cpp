@@ -1,5 +1,4 @@
 // Hardware counters at the end of a race.
-#include "engine/race_counters.hpp"
 
 #include <gmock/gmock.h>
 

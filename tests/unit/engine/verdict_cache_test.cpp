@@ -1,4 +1,4 @@
-#include "engine/verdict_cache.hpp"
+#include "engine/emulating_verifier.hpp"
 
 #include <gmock/gmock.h>
 

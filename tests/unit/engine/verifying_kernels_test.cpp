@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "core/error.hpp"
-#include "engine/kernel_sources.hpp"
-#include "measure/measurement_kernels.hpp"
+#include "measure/measurement_module.hpp"
 
 namespace fatune {
 namespace {

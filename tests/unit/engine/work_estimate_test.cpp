@@ -1,11 +1,10 @@
-#include "engine/work_estimate.hpp"
 
 #include <gtest/gtest.h>
 
 #include "attention/flop.hpp"
 #include "core/device_limits.hpp"
 #include "data/device_file.hpp"
-#include "engine/results.hpp"
+#include "engine/candidate_maker.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/export_format.hpp"
+#include "core/output_format.hpp"
 #include "data/device_file.hpp"
 #include "unit/exchange/exchange_samples.hpp"
 

@@ -5,7 +5,6 @@
 
 #include "core/error.hpp"
 #include "gpu/context.hpp"
-#include "gpu/memory.hpp"
 #include "unit/gpu/fake_driver.hpp"
 
 namespace fatune::gpu {

@@ -1,4 +1,3 @@
-#include "gpu/graph.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -6,8 +5,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "gpu/context.hpp"
 #include "gpu/driver.hpp"
-#include "gpu/memory.hpp"
 #include "gpu/module.hpp"
 #include "gpu/nvrtc.hpp"
 #include "unit/gpu/fake_driver.hpp"

@@ -1,4 +1,4 @@
-#include "gpu/handle.hpp"
+#include "gpu/context.hpp"
 
 #include <gtest/gtest.h>
 

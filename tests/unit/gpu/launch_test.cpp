@@ -6,7 +6,6 @@
 
 #include "gpu/context.hpp"
 #include "gpu/driver.hpp"
-#include "gpu/memory.hpp"
 #include "gpu/module.hpp"
 #include "gpu/nvrtc.hpp"
 #include "unit/gpu/fake_driver.hpp"

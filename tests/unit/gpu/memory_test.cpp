@@ -1,4 +1,4 @@
-#include "gpu/memory.hpp"
+#include "gpu/context.hpp"
 
 #include <gtest/gtest.h>
 #include <spdlog/spdlog.h>

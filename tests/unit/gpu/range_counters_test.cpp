@@ -6,7 +6,6 @@
 #include <filesystem>
 
 #include "core/error.hpp"
-#include "gpu/cupti_library.hpp"
 #include "gpu/module.hpp"
 #include "gpu/nvrtc.hpp"
 #include "unit/gpu/fake_driver.hpp"

@@ -19,7 +19,6 @@
 #include "data/file_tree.hpp"
 #include "plan/config_text.hpp"
 #include "plan/family.hpp"
-#include "plan/kernel_name.hpp"
 #include "plan/planner.hpp"
 #include "plan/scope.hpp"
 

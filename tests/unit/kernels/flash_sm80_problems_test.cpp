@@ -20,9 +20,8 @@
 
 #include "attention/cpu_reference.hpp"
 #include "attention/problem.hpp"
-#include "attention/tensor_shape.hpp"
 #include "compile/compiler.hpp"
-#include "core/kernel_arguments.hpp"
+#include "core/kernel_code.hpp"
 #include "data/device_file.hpp"
 #include "data/file_tree.hpp"
 #include "emulate/launch.hpp"
@@ -31,7 +30,6 @@
 #include "plan/config_text.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 #include "plan/space.hpp"
 #include "ptx/parse_ptx.hpp"
 

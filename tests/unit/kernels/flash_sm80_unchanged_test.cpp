@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compile/compiler.hpp"
-#include "compile/machine_code.hpp"
+#include "compile/cubin_elf.hpp"
 #include "data/device_file.hpp"
 #include "data/file_tree.hpp"
 #include "exhaustive.hpp"
@@ -20,7 +20,6 @@
 #include "plan/config_text.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 #include "plan/space.hpp"
 
 namespace fatune {

@@ -1,4 +1,4 @@
-#include "library/family_code.hpp"
+#include "library/library.hpp"
 
 #include <gtest/gtest.h>
 

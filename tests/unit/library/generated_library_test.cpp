@@ -9,10 +9,9 @@
 #include <fstream>
 #include <memory>
 
-#include "attention/tensor_shape.hpp"
-#include "core/kernel_arguments.hpp"
+#include "attention/problem.hpp"
+#include "core/kernel_code.hpp"
 #include "core/ranges.hpp"
-#include "library/kernel_key.hpp"
 #include "library/library.hpp"
 #include "plan/planner.hpp"
 #include "process/run_program.hpp"

@@ -1,4 +1,4 @@
-#include "library/kernel_key.hpp"
+#include "library/library.hpp"
 
 #include <gtest/gtest.h>
 

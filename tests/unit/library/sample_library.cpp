@@ -5,13 +5,13 @@
 #include <array>
 #include <map>
 
-#include "attention/problem_details.hpp"
+#include "attention/problem.hpp"
 #include "compile/compiler.hpp"
 #include "data/device_file.hpp"
 #include "data/file_tree.hpp"
-#include "library/kernel_key.hpp"
+#include "library/library.hpp"
+#include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 #include "tuned/tuned_table.hpp"
 
 namespace fatune::samples {

@@ -6,7 +6,7 @@
 #include "attention/problem.hpp"
 #include "core/device_limits.hpp"
 #include "library/library.hpp"
-#include "plan/family_set.hpp"
+#include "plan/family.hpp"
 #include "tuned/tuned_table.hpp"
 
 namespace fatune::samples {

@@ -1,6 +1,6 @@
 // Hardware counters on a fake driver and a fake CUPTI: which runs are counted, under which
 // conditions.
-#include "measure/counting.hpp"
+#include "measure/timing.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "measure/deadlines.hpp"
+#include "measure/remote_worker.hpp"
 
 #include <gtest/gtest.h>
 

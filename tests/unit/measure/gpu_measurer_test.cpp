@@ -13,10 +13,10 @@
 #include <set>
 
 #include "attention/cpu_reference.hpp"
-#include "attention/tensor_shape.hpp"
+#include "attention/problem.hpp"
 #include "core/error.hpp"
 #include "measure/memory_plan.hpp"
-#include "measure/repeated_launches.hpp"
+#include "measure/verification.hpp"
 #include "unit/gpu/fake_driver.hpp"
 #include "unit/measure/host_gpu.hpp"
 #include "unit/measure/measure_alone.hpp"

@@ -1,4 +1,4 @@
-#include "measure/gpu_monitor.hpp"
+#include "measure/timing.hpp"
 
 #include <gtest/gtest.h>
 

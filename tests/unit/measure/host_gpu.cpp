@@ -9,8 +9,7 @@
 #include <utility>
 
 #include "attention/cpu_reference.hpp"
-#include "attention/probe_problem.hpp"
-#include "attention/tensor_shape.hpp"
+#include "attention/problem.hpp"
 #include "measure/tensors.hpp"
 #include "unit/attention/standard_arguments.hpp"
 #include "unit/gpu/fake_driver.hpp"

@@ -1,4 +1,4 @@
-#include "measure/kernel_buffers.hpp"
+#include "measure/loaded_kernel.hpp"
 
 #include <gmock/gmock.h>
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compile/compiler.hpp"
-#include "measure/measurement_kernels.hpp"
+#include "measure/measurement_module.hpp"
 
 namespace fatune {
 SourceFile read_kernel_file(const std::string& name) {

@@ -1,4 +1,4 @@
-#include "measure/matmul_rate.hpp"
+#include "measure/timing.hpp"
 
 #include <gtest/gtest.h>
 

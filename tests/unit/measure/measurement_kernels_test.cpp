@@ -1,4 +1,4 @@
-#include "measure/measurement_kernels.hpp"
+#include "measure/measurement_module.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

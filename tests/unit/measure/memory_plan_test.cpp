@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "measure/output_set.hpp"
+#include "measure/tensors.hpp"
 
 namespace fatune {
 namespace {

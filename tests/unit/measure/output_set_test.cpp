@@ -1,6 +1,6 @@
 // Outputs beside O, through the whole measurement: the log-sum-exps of a problem that has them, and
 // an output whose values cannot be compared.
-#include "measure/output_set.hpp"
+#include "measure/tensors.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "measure/part_of_problem.hpp"
+#include "measure/memory_plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -13,10 +13,9 @@
 
 #include "attention/cpu_reference.hpp"
 #include "attention/error_rule.hpp"
+#include "attention/flop.hpp"
 #include "attention/input_kind.hpp"
-#include "attention/row_values.hpp"
-#include "attention/tensor_shape.hpp"
-#include "attention/visible_keys.hpp"
+#include "attention/problem.hpp"
 #include "measure/tensors.hpp"
 #include "reference/extreme_inputs.h"
 #include "unit/measure/host_kernels.hpp"

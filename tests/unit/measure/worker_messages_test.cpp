@@ -2,8 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "attention/problem_details.hpp"
-#include "measure/debug_messages.hpp"
+#include "attention/problem.hpp"
 #include "unit/attention/standard_arguments.hpp"
 
 namespace fatune {

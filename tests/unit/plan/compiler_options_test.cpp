@@ -1,4 +1,4 @@
-#include "plan/compiler_options.hpp"
+#include "plan/source_bundle.hpp"
 
 #include <gmock/gmock.h>
 

@@ -2,9 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "plan/kernel_name.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 #include "plan/space.hpp"
 #include "unit/plan/plan_fixtures.hpp"
 

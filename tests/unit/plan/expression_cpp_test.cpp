@@ -1,4 +1,4 @@
-#include "plan/expression_cpp.hpp"
+#include "plan/expression.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,9 @@
-#include "plan/family_set.hpp"
+#include "plan/family.hpp"
 
 #include <gmock/gmock.h>
 
 #include "core/error.hpp"
 #include "plan/config_text.hpp"
-#include "plan/kernel_name.hpp"
 #include "plan/planner.hpp"
 
 namespace fatune {

@@ -1,4 +1,4 @@
-#include "plan/included_files.hpp"
+#include "plan/source_bundle.hpp"
 
 #include <gmock/gmock.h>
 

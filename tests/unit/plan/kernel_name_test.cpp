@@ -1,4 +1,4 @@
-#include "plan/kernel_name.hpp"
+#include "plan/config_text.hpp"
 
 #include <gtest/gtest.h>
 

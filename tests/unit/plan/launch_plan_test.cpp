@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "attention/visible_keys.hpp"
+#include "attention/flop.hpp"
 #include "plan/planner.hpp"
 #include "unit/plan/plan_fixtures.hpp"
 

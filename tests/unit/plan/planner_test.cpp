@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "plan/short_form.hpp"
+#include "plan/config_text.hpp"
 #include "unit/data/temp_folder.hpp"
 #include "unit/plan/plan_fixtures.hpp"
 

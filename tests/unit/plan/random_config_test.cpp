@@ -5,9 +5,7 @@
 #include <random>
 
 #include "plan/config_text.hpp"
-#include "plan/kernel_name.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 #include "unit/plan/plan_fixtures.hpp"
 
 namespace fatune {

@@ -1,4 +1,4 @@
-#include "plan/short_form.hpp"
+#include "plan/config_text.hpp"
 
 #include <gtest/gtest.h>
 

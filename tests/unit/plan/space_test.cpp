@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 #include "unit/data/temp_folder.hpp"
 #include "unit/plan/plan_fixtures.hpp"
 

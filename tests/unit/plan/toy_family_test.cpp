@@ -3,7 +3,6 @@
 
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 #include "plan/space.hpp"
 #include "unit/plan/plan_fixtures.hpp"
 

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include "core/text_fit.hpp"
 #include "core/visible_text.hpp"
 #include "golden_file.hpp"
 #include "sample_plots.hpp"

@@ -1,4 +1,4 @@
-#include "process/protocol.hpp"
+#include "process/worker_process.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <random>
 
-#include "process/spawn.hpp"
+#include "process/run_program.hpp"
 
 namespace fatune {
 namespace {

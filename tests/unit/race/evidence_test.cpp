@@ -1,4 +1,4 @@
-#include "race/evidence.hpp"
+#include "race/race_policy.hpp"
 
 #include <gtest/gtest.h>
 

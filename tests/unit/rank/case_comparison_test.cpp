@@ -1,4 +1,4 @@
-#include "rank/case_comparison.hpp"
+#include "rank/ranking.hpp"
 
 #include <gtest/gtest.h>
 

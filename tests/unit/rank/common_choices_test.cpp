@@ -1,4 +1,3 @@
-#include "rank/common_choices.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "rank/tile_share.hpp"
+#include "rank/estimate.hpp"
 
 #include <gtest/gtest.h>
 

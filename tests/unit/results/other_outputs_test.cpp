@@ -1,4 +1,4 @@
-#include "results/other_outputs.hpp"
+#include "results/results_file.hpp"
 
 #include <gmock/gmock.h>
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <functional>
 
-#include "attention/problem_details.hpp"
-#include "runtime/tensor_strides.hpp"
+#include "attention/problem.hpp"
+#include "runtime/facts.hpp"
 #include "unit/runtime/sample_table.hpp"
 
 namespace fatune_attention::detail {

@@ -1,4 +1,4 @@
-#include "runtime/argument_layout.hpp"
+#include "runtime/launch_builder.hpp"
 
 #include <gtest/gtest.h>
 

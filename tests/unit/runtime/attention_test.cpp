@@ -13,7 +13,7 @@
 
 #include "common/attention_args.h"
 #include "runtime/driver.hpp"
-#include "runtime/tensor_strides.hpp"
+#include "runtime/facts.hpp"
 #include "unit/gpu/fake_driver.hpp"
 #include "unit/runtime/sample_table.hpp"
 

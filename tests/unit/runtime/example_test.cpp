@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "attention/cpu_reference.hpp"
-#include "attention/tensor_shape.hpp"
+#include "attention/problem.hpp"
 #include "runtime/package/example/cases.hpp"
 #include "runtime/package/example/reference.hpp"
 #include "runtime/package/example/sha256.hpp"

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "attention/problem.hpp"
-#include "attention/tensor_shape.hpp"
 #include "unit/runtime/sample_table.hpp"
 
 namespace fatune_attention::detail {

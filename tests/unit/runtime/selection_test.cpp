@@ -8,7 +8,7 @@
 #include <string>
 
 #include "runtime/attention.hpp"
-#include "runtime/tensor_strides.hpp"
+#include "runtime/facts.hpp"
 #include "unit/runtime/sample_table.hpp"
 
 namespace fatune_attention {

@@ -1,4 +1,4 @@
-#include "runtime/tuned_range.hpp"
+#include "runtime/choose.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

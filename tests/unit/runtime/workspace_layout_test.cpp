@@ -1,4 +1,4 @@
-#include "runtime/workspace_layout.hpp"
+#include "runtime/launch_builder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

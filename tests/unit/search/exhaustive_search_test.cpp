@@ -1,4 +1,4 @@
-#include "search/exhaustive_search.hpp"
+#include "search/point_source.hpp"
 
 #include <gmock/gmock.h>
 

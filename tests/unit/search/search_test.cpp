@@ -6,7 +6,7 @@
 
 #include "core/error.hpp"
 #include "search/choose_search.hpp"
-#include "search/local_search.hpp"
+#include "search/point_source.hpp"
 #include "search/simulate.hpp"
 #include "unit/search/grid_space.hpp"
 

@@ -1,4 +1,4 @@
-#include "store/joined_runs.hpp"
+#include "store/run_reader.hpp"
 
 #include <gmock/gmock.h>
 

@@ -155,39 +155,17 @@ TEST_F(RecallProblem, AnAuditedOneIsNotTheBestOfItsRun) {
   EXPECT_EQ(runs[0].best->time_us, 50.0);
 }
 
-TEST_F(RecallProblem, WhatIsDamagedIsNotTakenOver) {
+TEST_F(RecallProblem, WhatCannotBeReadIsNotTakenOver) {
   const std::int64_t stored = store_problem(database_, true);
-  database_.execute("PRAGMA foreign_keys = OFF");
-
   for (const char* damage :
-       {"outcomes SET place = 3 - place WHERE place < 3",
-        "outcomes SET result = json_set(result, '$.rank', 3) WHERE place = 1",
-        "outcomes SET result = json_set(result, '$.tie_group', 9) WHERE place = 1",
-        "outcomes SET result = json_set(result, '$.pruned_by', '')",
-        "outcomes SET audited = 0",
-        "outcomes SET result = json_set(result, '$.same_code_as', '')",
-        "outcomes SET kind = 'x'",
-        "outcomes SET result = json_set(result, '$.blocks_per_sm', 1)",
-        "outcomes SET time_us = NULL",
-        "outcomes SET run_problem = 99 WHERE place = 1",
-        "outcomes SET artifact_key = 'x'",
-        "outcomes SET code_hash = 'x'",
-        "outcomes SET seal = NULL",
-        "outcomes SET result = json_set(result, '$.short_form', 'x')",
-        "outcomes SET result = json_set(result, '$.facts.registers_per_thread', 1)",
-        "samples SET us = us + 1 WHERE number = 2",
-        "samples SET number = 7 - number",
-        "run_problems SET report = json_set(report, '$.pruned', 0)",
-        "run_problems SET seal = NULL",
-        "run_problems SET report = replace(report, '30', '31')",
-        "run_problems SET problem = json_set(problem, '$.batch', 1)"}) {
+       {"outcomes SET result = json_remove(result, '$.config') WHERE place = 1",
+        "outcomes SET result = json_set(result, '$.rank', 'x') WHERE place = 1",
+        "samples SET us = -1 WHERE number = 2",
+        "run_problems SET report = json_set(report, '$.pruned', 'x')"}) {
     SCOPED_TRACE(damage);
-
     const Transaction rolled_back(database_);
     database_.execute("UPDATE " + std::string(damage));
-
     EXPECT_FALSE(recalled());
-
     EXPECT_THROW((void)load_problem(database_, stored), Error);
   }
   EXPECT_TRUE(recalled());

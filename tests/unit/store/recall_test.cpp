@@ -169,7 +169,7 @@ TEST_F(Recall, TheRunUnderWayIsNotAsked) {
 
 TEST_F(Recall, ADamagedMeasurementIsTakenAgain) {
   store_run(sample_run(), sample_measurement(100.0), false);
-  database_.execute("UPDATE samples SET us = 1 WHERE number = 1");
+  database_.execute("UPDATE samples SET us = -1 WHERE number = 1");
   EXPECT_FALSE(unfinished());
   EXPECT_FALSE(measurement());
 }

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/stop_reason.hpp"
+#include "core/measure_policy.hpp"
 #include "study_samples.hpp"
 
 namespace fatune {

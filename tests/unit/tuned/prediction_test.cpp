@@ -1,4 +1,4 @@
-#include "tuned/prediction.hpp"
+#include "tuned/tuned_choice.hpp"
 
 #include <gtest/gtest.h>
 

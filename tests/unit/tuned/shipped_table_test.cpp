@@ -3,11 +3,10 @@
 
 #include <random>
 
-#include "attention/problem_details.hpp"
+#include "attention/problem.hpp"
 #include "data/device_file.hpp"
 #include "plan/planner.hpp"
 #include "results/results_file.hpp"
-#include "tuned/prediction.hpp"
 #include "tuned/tuned_choice.hpp"
 #include "tuned/tuned_file.hpp"
 

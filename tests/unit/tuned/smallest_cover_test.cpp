@@ -1,4 +1,4 @@
-#include "tuned/smallest_cover.hpp"
+#include "tuned/cover.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <thread>
 
-#include "selections.hpp"
+#include "cases.hpp"
 #include "sha256.hpp"
 #include "trial.hpp"
 

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "call.hpp"
-#include "cuda_state.hpp"
+#include "driver.hpp"
 #include "workspaces.hpp"
 
 // The package's name.

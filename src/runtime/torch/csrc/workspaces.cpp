@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "call.hpp"
-#include "cuda_state.hpp"
 #include "driver.hpp"
 
 namespace fatune_attention::torch_binding {

@@ -1,4 +1,4 @@
-#include "core/stop_reason.hpp"
+#include "core/measure_policy.hpp"
 
 #include "core/text_parts.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/export_format.hpp"
+#include "core/output_format.hpp"
 
 #include <algorithm>
 #include <iterator>
