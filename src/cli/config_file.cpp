@@ -13,7 +13,6 @@
 #include "cli/read_pages.hpp"
 #include "cli/typed_words.hpp"
 #include "core/environment.hpp"
-#include "core/file_owner.hpp"
 #include "core/ranges.hpp"
 #include "core/visible_text.hpp"
 

@@ -24,7 +24,6 @@
 #include "plan/planner.hpp"
 #include "plan/space.hpp"
 #include "plan/text_cursor.hpp"
-#include "rank/case_comparison.hpp"
 #include "rank/ranking.hpp"
 
 namespace fatune {

@@ -16,8 +16,6 @@
 #include "app/run/compiling.hpp"
 #include "app/run/session.hpp"
 #include "attention/cpu_reference.hpp"
-#include "attention/forward_arguments.hpp"
-#include "attention/head_inputs.hpp"
 #include "attention/head_problem.hpp"
 #include "attention/input_kind.hpp"
 #include "cli/subcommands.hpp"
@@ -26,20 +24,14 @@
 #include "core/device_limits.hpp"
 #include "core/ranges.hpp"
 #include "core/text_parts.hpp"
-#include "debug/cause.hpp"
+#include "counters/csv.hpp"
 #include "debug/compare.hpp"
-#include "emit/debug_report.hpp"
 #include "emit/document/document.hpp"
-#include "emit/document/render.hpp"
 #include "emit/files.hpp"
-#include "emit/output_file.hpp"
 #include "emit/verification_reports.hpp"
-#include "emulation/emulated_debug.hpp"
-#include "emulation/finding_groups.hpp"
+#include "emulation/emulated_launch.hpp"
 #include "emulation/findings.hpp"
-#include "engine/device_lock.hpp"
 #include "engine/measuring_evaluator.hpp"
-#include "measure/debug_run.hpp"
 #include "measure/remote_measurer.hpp"
 #include "plan/config_text.hpp"
 #include "plan/family.hpp"
@@ -134,9 +126,12 @@ EmulatedDebugResult emulate_kernel_for_debug(const DebuggedKernel& kernel) {
   const CompileRequest request = request_for(kernel);
   const Artifact artifact =
       artifact_of(compile_to_ptx(with_line_info(request), cache.get()), label);
-  auto result =
-      emulate_for_debug({label, artifact, *request.sources, launch_of(kernel, nullptr), problem,
-                         dump_of(kernel), inputs, shared_tensors(family, config, problem, limits)});
+  EmulatedLaunch launch;
+  launch.on.problem = problem;
+  launch.geometry = launch_of(kernel, nullptr);
+  launch.shared_tensors = shared_tensors(family, config, problem, limits);
+  auto result = emulate_for_debug(
+      {label, artifact, *request.sources, std::move(launch), dump_of(kernel), inputs});
   return std::visit([](auto shown) -> EmulatedDebugResult { return shown; }, std::move(result));
 }
 

@@ -12,7 +12,6 @@
 #include "emit/list_reports.hpp"
 #include "gpu/devices.hpp"
 #include "gpu/driver.hpp"
-#include "gpu/driver_release.hpp"
 #include "gpu/nvml.hpp"
 #include "gpu/nvrtc.hpp"
 #include "plan/space.hpp"

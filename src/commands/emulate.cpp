@@ -19,7 +19,6 @@
 #include "emit/verification_reports.hpp"
 #include "emulation/emulate_kernel.hpp"
 #include "emulation/emulated_problem.hpp"
-#include "emulation/planned_launch.hpp"
 #include "engine/candidate_maker.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/config_text.hpp"

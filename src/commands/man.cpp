@@ -4,7 +4,7 @@
 #include "app/version.hpp"
 #include "cli/read_pages.hpp"
 #include "cli/subcommands.hpp"
-#include "compile/compile_worker.hpp"
+#include "compile/compiler_processes.hpp"
 #include "data/file_tree.hpp"
 #include "emit/files.hpp"
 #include "manual/command_page.hpp"

@@ -9,7 +9,6 @@
 #include "attention/head_problem.hpp"
 #include "attention/input_kind.hpp"
 #include "core/enum_names.hpp"
-#include "debug/step_values.hpp"
 
 namespace fatune {
 

@@ -6,11 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "attention/row_pattern.hpp"
 #include "attention/row_sample.hpp"
 #include "core/ranges.hpp"
-#include "emit/coverage.hpp"
-#include "emit/error_fields.hpp"
+#include "emit/document/document.hpp"
 #include "emit/run_report.hpp"
 
 namespace fatune {

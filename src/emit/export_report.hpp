@@ -1,7 +1,7 @@
 #pragma once
 
 #include "emit/document/document.hpp"
-#include "tuned/prediction.hpp"
+#include "tuned/tuned_choice.hpp"
 #include "tuned/tuned_file.hpp"
 
 namespace fatune {

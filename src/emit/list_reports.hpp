@@ -8,12 +8,9 @@
 #include <vector>
 
 #include "attention/problem.hpp"
-#include "attention/problem_details.hpp"
 #include "core/device_limits.hpp"
 #include "counters/counter_fields.hpp"
-#include "counters/nsys_summary.hpp"
 #include "counters/profiler_tables.hpp"
-#include "emit/coverage.hpp"
 #include "emit/document/document.hpp"
 #include "emit/document/table.hpp"
 #include "report/emulation.hpp"

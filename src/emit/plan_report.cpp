@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "attention/tensor_shape.hpp"
+#include "attention/problem.hpp"
 #include "core/ranges.hpp"
 #include "emit/run_report.hpp"
 #include "record/record_json.hpp"

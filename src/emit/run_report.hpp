@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "attention/problem_details.hpp"
+#include "attention/problem.hpp"
 #include "core/outcome.hpp"
 #include "emit/document/document.hpp"
 #include "emit/document/table.hpp"

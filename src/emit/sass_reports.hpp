@@ -8,12 +8,10 @@
 
 #include "core/kernel_code.hpp"
 #include "emit/document/document.hpp"
-#include "emit/sass_report.hpp"
-#include "ptx/module.hpp"
 #include "ptx/parse_ptx.hpp"
 #include "sass/attribution.hpp"
+#include "sass/listing_text.hpp"
 #include "sass/loops.hpp"
-#include "sass/normal_form.hpp"
 #include "sass/profile.hpp"
 
 namespace fatune {

@@ -7,7 +7,7 @@
 
 #include "attention/head_problem.hpp"
 #include "attention/problem.hpp"
-#include "core/arch.hpp"
+#include "core/device_limits.hpp"
 #include "core/outcome.hpp"
 #include "core/sanitizer.hpp"
 #include "debug/compare.hpp"

@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "attention/cpu_reference.hpp"
 #include "attention/input_kind.hpp"
 #include "attention/problem.hpp"
-#include "attention/row_values.hpp"
-#include "attention/tensor_shape.hpp"
-#include "core/kernel_arguments.hpp"
+#include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
 #include "emulate/memory/global_memory.hpp"
 #include "emulation/emulated_problem.hpp"

@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "attention/head_inputs.hpp"
 #include "attention/head_problem.hpp"
+#include "attention/input_kind.hpp"
 #include "core/shared_tensor.hpp"
 #include "emulate/launch.hpp"
 #include "emulate/program.hpp"

@@ -15,7 +15,6 @@
 #include "core/ranges.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 
 namespace fatune {
 namespace {

@@ -3,7 +3,6 @@
 #include <optional>
 #include <vector>
 
-#include "attention/probe_problem.hpp"
 #include "attention/problem.hpp"
 #include "compile/cubin_cache.hpp"
 #include "core/config.hpp"

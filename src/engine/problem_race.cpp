@@ -7,7 +7,6 @@
 
 #include "core/error.hpp"
 #include "counters/counter_fields.hpp"
-#include "counters/derive.hpp"
 
 namespace fatune {
 namespace {

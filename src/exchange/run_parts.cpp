@@ -14,9 +14,7 @@
 #include "core/statistics.hpp"
 #include "core/text_parts.hpp"
 #include "plan/config_text.hpp"
-#include "plan/kernel_name.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 #include "rank/ranking.hpp"
 #include "record/record_json.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "data/json_file.hpp"
 #include "exchange/tuning_file.hpp"
-#include "plan/family_set.hpp"
+#include "plan/family.hpp"
 #include "report/report.hpp"
 
 // Files of other auto-tuners hold one kernel on one problem. A run of fatune is split into such

@@ -6,10 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/enum_names.hpp"
-#include "core/export_format.hpp"
-#include "core/output_format.hpp"
 #include <nlohmann/json.hpp>
+#include "core/enum_names.hpp"
+#include "core/output_format.hpp"
 #include "data/file_tree.hpp"
 #include "data/json_file.hpp"
 #include "emit/document/table.hpp"

@@ -7,8 +7,8 @@
 #include <fmt/ranges.h>
 
 #include "core/ranges.hpp"
-#include "core/text_fit.hpp"
 #include "core/text_parts.hpp"
+#include "core/visible_text.hpp"
 
 namespace fatune {
 namespace {

@@ -10,10 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/ranges.hpp"
-#include "core/text_fit.hpp"
-#include "core/text_parts.hpp"
 #include <fmt/format.h>
+#include "core/ranges.hpp"
+#include "core/text_parts.hpp"
 #include "core/visible_text.hpp"
 #include "plot/scale.hpp"
 

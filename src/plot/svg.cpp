@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "core/text_fit.hpp"
 #include "core/visible_text.hpp"
 #include "plot/scale.hpp"
 #include "plot/svg_frame.hpp"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/config.hpp"
-#include "report/cases.hpp"
+#include "report/emulation.hpp"
 #include "report/report.hpp"
 #include "report/verdict.hpp"
 

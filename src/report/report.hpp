@@ -16,9 +16,6 @@
 #include "core/members.hpp"
 #include "core/outcome.hpp"
 #include "core/statistics.hpp"
-#include "core/stop_reason.hpp"
-#include "report/common_choice.hpp"
-#include "report/shard.hpp"
 #include "report/verdict.hpp"
 
 namespace fatune {

@@ -7,7 +7,7 @@
 
 #include "data/json_file.hpp"
 #include "report/report.hpp"
-#include "study/others.hpp"
+#include "study/study_rows.hpp"
 
 namespace fatune {
 

@@ -8,8 +8,6 @@
 #include "core/config.hpp"
 #include "report/emulation.hpp"
 #include "report/report.hpp"
-#include "report/run_summary.hpp"
-#include "report/shard.hpp"
 #include "store/database.hpp"
 
 namespace fatune {

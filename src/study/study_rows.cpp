@@ -11,8 +11,8 @@
 #include <utility>
 #include <variant>
 
+#include "core/measure_policy.hpp"
 #include "core/outcome.hpp"
-#include "core/stop_reason.hpp"
 #include "core/text_parts.hpp"
 
 namespace fatune {

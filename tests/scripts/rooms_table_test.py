@@ -1,4 +1,5 @@
-"""Tests that CONTRIBUTING.md's table of rooms agrees with src/CMakeLists.txt about what each folder may include."""
+"""Tests that CONTRIBUTING.md's table of rooms agrees with src/CMakeLists.txt about what each folder may include, and that
+the files that it names exist."""
 import pathlib
 import re
 import unittest
@@ -27,6 +28,12 @@ class RoomsTable(unittest.TestCase):
     def test_has_every_folder(self):
         folders = {path.parent.name for path in ROOT.glob("src/*/CMakeLists.txt")}
         self.assertEqual(set(layers()), folders)
+
+    def test_names_files_that_are_there(self):
+        text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+        paths = set(re.findall(r"`((?:src|tests|scripts|kernels|configs|docs)/[\w./-]+)`", text))
+        self.assertGreater(len(paths), 40)
+        self.assertEqual(sorted(path for path in paths if not (ROOT / path).exists()), [])
 
 
 if __name__ == "__main__":

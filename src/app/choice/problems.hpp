@@ -7,7 +7,6 @@
 
 #include "app/option_groups.hpp"
 #include "attention/problem.hpp"
-#include "attention/problem_details.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "plan/family.hpp"

@@ -8,7 +8,7 @@
 #include "app/choice/kernel_choice.hpp"
 #include "app/study/study_inputs.hpp"
 #include "engine/problem_plan.hpp"
-#include "plan/family_set.hpp"
+#include "plan/family.hpp"
 #include "report/report.hpp"
 #include "tuned/cover.hpp"
 

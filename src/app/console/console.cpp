@@ -20,7 +20,6 @@
 #include "attention/problem.hpp"
 #include "core/error.hpp"
 #include "core/outcome.hpp"
-#include "core/text_fit.hpp"
 #include "core/visible_text.hpp"
 #include "emit/document/document.hpp"
 #include "process/descriptor.hpp"

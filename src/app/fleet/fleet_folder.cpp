@@ -12,8 +12,8 @@
 #include "data/json_file.hpp"
 #include "emit/document/document.hpp"
 #include "emit/files.hpp"
-#include "store/joined_runs.hpp"
 #include "store/open_store.hpp"
+#include "store/run_reader.hpp"
 
 namespace fatune {
 namespace {

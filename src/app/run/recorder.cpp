@@ -8,8 +8,6 @@
 #include "emit/comparisons.hpp"
 #include "emit/files.hpp"
 #include "emit/run_report.hpp"
-#include "emit/verdict_report.hpp"
-#include "rank/common_choices.hpp"
 #include "rank/ranking.hpp"
 
 namespace fatune {

@@ -14,8 +14,8 @@
 #include "emit/document/document.hpp"
 #include "emit/export_report.hpp"
 #include "emit/run_report.hpp"
+#include "engine/candidate_maker.hpp"
 #include "engine/interrupt.hpp"
-#include "engine/results.hpp"
 #include "store/open_store.hpp"
 
 namespace fatune {

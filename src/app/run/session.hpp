@@ -20,8 +20,6 @@
 #include "engine/measuring_evaluator.hpp"
 #include "engine/problem_plan.hpp"
 #include "report/report.hpp"
-#include "report/shard.hpp"
-#include "search/exhaustive_search.hpp"
 #include "search/point_source.hpp"
 #include "store/run_writer.hpp"
 

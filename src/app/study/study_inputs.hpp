@@ -10,7 +10,7 @@
 #include "data/file_tree.hpp"
 #include "emit/plots/plots.hpp"
 #include "engine/problem_plan.hpp"
-#include "plan/family_set.hpp"
+#include "plan/family.hpp"
 #include "report/emulation.hpp"
 #include "report/report.hpp"
 #include "study/study_rows.hpp"

@@ -15,16 +15,12 @@
 #include "core/error.hpp"
 #include "core/task_pool.hpp"
 #include "data/file_tree.hpp"
-#include "emulation/finding_groups.hpp"
 #include "emulation/findings.hpp"
 #include "emulation/small_emulation.hpp"
 #include "engine/candidate_maker.hpp"
 #include "engine/interrupt.hpp"
-#include "engine/results.hpp"
 #include "plan/config_text.hpp"
-#include "plan/short_form.hpp"
 #include "process/find_tool.hpp"
-#include "sanitizer/race_groups.hpp"
 #include "sanitizer/sanitizer_report.hpp"
 
 namespace fatune {

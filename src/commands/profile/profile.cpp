@@ -14,12 +14,9 @@
 #include "core/ranges.hpp"
 #include "counters/counter_fields.hpp"
 #include "emit/document/document.hpp"
-#include "emit/document/render.hpp"
 #include "emit/files.hpp"
-#include "emit/output_file.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "plan/short_form.hpp"
 
 namespace fatune {
 namespace {

@@ -15,8 +15,6 @@
 #include "counters/counter_fields.hpp"
 #include "counters/profiler_tables.hpp"
 #include "emit/list_reports.hpp"
-#include "emit/profile_report.hpp"
-#include "engine/counting_session.hpp"
 #include "engine/measuring_evaluator.hpp"
 #include "plan/family.hpp"
 

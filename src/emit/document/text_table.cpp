@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include "core/ranges.hpp"
-#include "core/text_fit.hpp"
 #include "core/text_parts.hpp"
 #include "core/visible_text.hpp"
 

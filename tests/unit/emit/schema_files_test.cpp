@@ -11,15 +11,7 @@
 #include <string>
 
 #include "attention/problem.hpp"
-#include "attention/problem_details.hpp"
-#include "emit/cases_report.hpp"
-#include "emit/check_report.hpp"
-#include "emit/compare_report.hpp"
 #include "emit/comparisons.hpp"
-#include "emit/compile_report.hpp"
-#include "emit/debug_report.hpp"
-#include "emit/device_report.hpp"
-#include "emit/emulate_report.hpp"
 #include "emit/export_report.hpp"
 #include "emit/list_reports.hpp"
 #include "emit/plan_report.hpp"

@@ -27,7 +27,7 @@ TEST(TuningFile, IsReadInTheFormatThatItsMembersTell) {
     const nlohmann::json records = results.records;
     const RunPart part = read_part(JsonNode(records, "file"));
     EXPECT_NO_THROW(check_settings(results, part, "file")) << export_format_name(format);
-    EXPECT_EQ(family_of(part), "toy");
+    EXPECT_EQ(part.family, "toy");
   }
 }
 

@@ -14,7 +14,6 @@
 #include "compile/compiler.hpp"
 #include "emulate/launch.hpp"
 #include "emulate/program.hpp"
-#include "measure/measurement_kernels.hpp"
 #include "measure/measurement_module.hpp"
 #include "ptx/parse_ptx.hpp"
 #include "reference/matmul_rate_args.h"

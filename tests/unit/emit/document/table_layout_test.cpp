@@ -4,22 +4,13 @@
 
 #include <sstream>
 
-#include "core/text_fit.hpp"
 #include "core/visible_text.hpp"
-#include "emit/cases_report.hpp"
-#include "emit/check_report.hpp"
-#include "emit/compare_report.hpp"
-#include "emit/device_report.hpp"
-#include "emit/document/shared_parts.hpp"
-#include "emit/emulate_report.hpp"
+#include "emit/comparisons.hpp"
 #include "emit/export_report.hpp"
-#include "emit/failure_groups.hpp"
 #include "emit/list_reports.hpp"
-#include "emit/predict_report.hpp"
-#include "emit/result_fields.hpp"
-#include "emit/sass_report.hpp"
-#include "emit/verdict_report.hpp"
-#include "emit/winners_table.hpp"
+#include "emit/run_report.hpp"
+#include "emit/sass_reports.hpp"
+#include "emit/verification_reports.hpp"
 
 namespace fatune {
 namespace {
