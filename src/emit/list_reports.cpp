@@ -27,16 +27,6 @@ std::optional<DetailValue> preset_detail(const ProblemPreset& preset, const Prob
   return found == preset.details.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// The table has many columns: short headings make room for the notes.
-void make_room(Fields<ProblemPreset>& fields) {
-  for (Field<ProblemPreset>& field : fields) {
-    field.heading = field.name == "kv_heads"   ? "kv"
-                    : field.name == "d_head"   ? "d"
-                    : field.name == "d_head_v" ? "d_v"
-                                               : field.heading;
-  }
-}
-
 template <auto kMember>
 const auto of_item = [](const TimelineRow& row) { return row.item.*kMember; };
 
@@ -278,7 +268,16 @@ Fields<ProblemPreset> preset_fields() {
        detail_fields<ProblemPreset, preset_detail>(kEverywhere),
        {{"note", "note", kWraps, or_none<&ProblemPreset::note>},
         {"source", "source", &ProblemPreset::source}}});
-  make_room(fields);
+  // The table has many columns: short headings make room for the notes, and the window's column
+  // leaves a narrow terminal last.
+  for (Field<ProblemPreset>& field : fields) {
+    field.heading = field.name == "kv_heads"   ? "kv"
+                    : field.name == "d_head"   ? "d"
+                    : field.name == "d_head_v" ? "d_v"
+                                               : field.heading;
+  }
+  std::iter_swap(std::ranges::find(fields, "d_head_v", &Field<ProblemPreset>::name),
+                 std::ranges::find(fields, "window", &Field<ProblemPreset>::name));
   return fields;
 }
 

@@ -14,6 +14,7 @@ extern "C" __global__ void spin(AttentionForwardArgs) {
 
 // Reads Q, K and V once. It writes nothing, but the compiler cannot know that.
 inline constexpr const char* kReadAll = R"(
+#include "common/attention_args.h"
 extern "C" __global__ void read_all(AttentionForwardArgs args) {
   const long long chunks = (long long)args.batch * args.seq_len * args.heads * 64 * 2 / 16;
   const long long step = (long long)gridDim.x * blockDim.x;
@@ -33,11 +34,14 @@ extern "C" __global__ void read_all(AttentionForwardArgs args) {
 
 // Does nothing.
 inline constexpr const char* kEmpty = R"(
+#include "common/attention_args.h"
 extern "C" __global__ void empty(AttentionForwardArgs) {}
 )";
 
 // Runs for 4 million cycles of the SM.
 inline constexpr const char* kLongSpin = R"(
+#include "common/attention_args.h"
+#include "common/ptx_system.cuh"
 extern "C" __global__ void long_spin(AttentionForwardArgs) {
   const unsigned long long start = sm_cycles();
   while (sm_cycles() - start < 4000000) {}
