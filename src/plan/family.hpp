@@ -148,6 +148,8 @@ struct Family {
   /// the family that is tuned.
   std::string version{};
   Arch min_arch;
+  /// Whether a sweep over all families tries it on a problem: is_meant_for(). Absent: on any.
+  std::optional<Expression> meant_for;
   std::string default_space;
   std::vector<Parameter> parameters;
   ShortForm short_form;

@@ -173,6 +173,17 @@ Expression of_parameters(const JsonNode& node, const SymbolTable& symbols) {
   return {node.text(), symbols, node.where(), Needs{}};
 }
 
+/// An expression over the symbols of a problem alone.
+std::optional<Expression> read_meant_for(const JsonNode& root) {
+  const auto node = root.find("meant_for");
+  if (!node) {
+    return std::nullopt;
+  }
+  SymbolTable symbols;
+  add_environment_symbols(symbols);
+  return Expression(node->text(), symbols, node->where(), Needs{.problem = true});
+}
+
 std::vector<ValidityRule> read_validity(const JsonNode& root, const SymbolTable& symbols) {
   std::vector<ValidityRule> rules;
   for (const JsonNode& node : root.elements_of("validity")) {
@@ -333,6 +344,7 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
           .file = {},
           .summary = root.at("summary").text(),
           .min_arch = read_min_arch(root.at("min_arch")),
+          .meant_for = read_meant_for(root),
           .default_space = root.at("default_space").text(),
           .parameters = std::move(parameters),
           .short_form = std::move(form),

@@ -103,6 +103,16 @@ void add_environment_symbols(SymbolTable& symbols) {
   }
 }
 
+bool is_meant_for(const Family& family, const Problem& problem) {
+  if (!family.meant_for) {
+    return true;
+  }
+  std::vector<double> values;
+  for_each_problem_symbol(problem,
+                          [&](const std::string&, double value) { values.push_back(value); });
+  return family.meant_for->holds(values);
+}
+
 void add_occupancy_symbol(SymbolTable& symbols) {
   if (!symbols.find(kResidentBlocks)) {
     symbols.add(kResidentBlocks, {.problem = true, .device = true});

@@ -33,6 +33,9 @@ void add_occupancy_symbol(SymbolTable& symbols);
 [[nodiscard]] std::vector<double> make_scope(const Family& family, const Config& config,
                                              const Problem* problem, const DeviceLimits* limits);
 
+/// Whether a sweep over all families tries this one on the problem, as its "meant_for" says.
+[[nodiscard]] bool is_meant_for(const Family& family, const Problem& problem);
+
 /// Reads a name that expressions use. Throws Error(bad_file) if it is not an identifier.
 [[nodiscard]] std::string read_identifier(const JsonNode& node);
 

@@ -1,5 +1,9 @@
 // Tests several kernel families in one ranking, with the fake driver for the GPU's figures and a
 // worker with scripted times.
+#include <utility>
+
+#include <fmt/format.h>
+
 #include "cli/program.hpp"
 
 namespace fatune::testing_cli {
@@ -78,6 +82,18 @@ TEST_F(Families, AreRacedInOneRankingWhereTheDeviceRunsThem) {
   EXPECT_EQ(ranking[0]["parameters"]["NUM_MMA_GROUPS"], 3);
   const auto families = families_of(ranking);
   EXPECT_EQ(std::count(families.begin(), families.end(), "flash_sm80"), 8);
+}
+
+// flash_decode's file says for which problems it is meant.
+TEST_F(Families, AreTriedOnTheProblemsThatTheyAreMeantFor) {
+  const auto families_on = [&](const char* seq_len, const char* spaces) {
+    return fatune_json({"sweep",   "--seq",   seq_len,   "--seq-kv",   "256",
+                        "--dhead", "64",      "--dtype", "fp16",       "--batch",
+                        "1",       "--heads", "4",       "--kv-heads", "1",
+                        "--space", spaces,    "-q",      "--format",   "json"})["family"];
+  };
+  EXPECT_EQ(families_on("64", "64,32+hopper_ci+ci"), "flash_sm80+flash_decode+flash_sm90");
+  EXPECT_EQ(families_on("65", "64,32+hopper_ci"), "flash_sm80+flash_sm90");
 }
 
 TEST_F(Families, HaveAColumnInTables) {
@@ -164,11 +180,13 @@ TEST_F(Families, AreEstimatedTogetherForAnArchitectureThatRunsThem) {
 
 TEST_F(Families, ThatNeedASuffixGiveItToTheArchitectureOnceAndSaySo) {
   process_.environment["FATUNE_LIBCUDA"] = "/nonexistent/libcuda.so.1";
-  const std::string said = "--arch sm_90 means sm_90a, which flash_sm90 needs";
   std::vector<std::string> sweep = sweep_of({"--no-emulate", "--arch", "sm_90"});
   std::erase(sweep, "-q");
-  for (const std::vector<std::string>& args :
-       {std::vector<std::string>{"predict", "--seq", "4096", "--arch", "sm_90"}, sweep}) {
+  const std::vector<std::string> predict{"predict", "--seq", "4096", "--arch", "sm_90"};
+  // The first family that needs it, of all and of those that are meant for the problem.
+  for (const auto& [args, family] :
+       {std::pair{predict, "flash_decode"}, std::pair{sweep, "flash_sm90"}}) {
+    const std::string said = fmt::format("--arch sm_90 means sm_90a, which {} needs", family);
     const ProcessResult result = fatune(args);
     expect_ok(result);
     EXPECT_THAT(result.err, HasSubstr(said));

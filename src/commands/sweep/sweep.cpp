@@ -74,6 +74,18 @@ void keep_runnable(const SweepOptions& options, KernelSet& kernels) {
   kernels.families.keep_if(runs);
 }
 
+/// Drops the families that are meant for none of the problems, unless none would be left.
+void keep_meant(const ProblemOptions& options, FamilySet& families) {
+  const std::vector<Problem> problems = named_problems(options);
+  const auto is_meant = [&](const Family& family) {
+    return std::ranges::any_of(
+        problems, [&](const Problem& problem) { return is_meant_for(family, problem); });
+  };
+  if (std::ranges::any_of(families.all(), is_meant)) {
+    families.keep_if(is_meant);
+  }
+}
+
 /// Fails with the reason why no configuration is left: the space's rules, the family, or both.
 [[noreturn]] void fail_empty(const Family& family, const Space& space, const Plan& plan) {
   const std::int64_t pruned = count_dropped(plan, true);
@@ -175,6 +187,7 @@ ExitCode sweep(const SweepOptions& options) {
   const FamilySpaces spaces = choose_spaces(kernels, options.kernels);
   std::vector<std::string> notes = notes_on_space(options, meant, kernels);
   if (kernels.families.several() && !names_families(options.kernels)) {
+    keep_meant(options.problems, kernels.families);
     keep_runnable(options, kernels);
   }
   const std::vector<FamilyPlan> plans = plan_families(options, spaces, kernels.families);

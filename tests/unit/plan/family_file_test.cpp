@@ -229,6 +229,8 @@ std::vector<BadFamily> bad_families() {
        {{{"id", "x"}, {"must_hold", "1"}, {"reason", "{nope}"}}},
        ": /validity/0/reason",
        {"unknown name 'nope'"}},
+      {"/meant_for", "seq_len < ROWS", ": /meant_for", {"unknown name 'ROWS'"}},
+      {"/meant_for", "sm_count > 1", ": /meant_for", {"sm_count"}},
       {"/name", 7, ": /name", {"not a string"}},
   };
 }

@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
+#include "plan/scope.hpp"
 
 namespace fatune {
 namespace {
@@ -52,6 +53,19 @@ TEST(FamilySet, ReadsConfigurationsOfEachFamilyInEveryForm) {
     EXPECT_EQ(parse_config(families, kernel_name(family, config)), config);
     EXPECT_FALSE(check_valid(family, config)) << text;
   }
+}
+
+TEST(Family, IsMeantForTheProblemsThatItsFileNames) {
+  const Family decode = load_family(FileTree{}, "flash_decode");
+  Problem problem{64, 1, 32, 128, DType::bf16};
+  problem.seq_len_kv = 8192;
+  problem.kv_heads = 8;
+  EXPECT_TRUE(is_meant_for(decode, problem));
+  problem.seq_len = 64;
+  EXPECT_TRUE(is_meant_for(decode, problem)) << "256 packed rows";
+  problem.seq_len = 65;
+  EXPECT_FALSE(is_meant_for(decode, problem));
+  EXPECT_TRUE(is_meant_for(load_family(FileTree{}, "flash_sm80"), problem)) << "says nothing";
 }
 
 TEST(FamilySet, ExplainsByTheFamilyThatReadsFurthest) {
