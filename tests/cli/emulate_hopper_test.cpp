@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "cli/program.hpp"
+#include "cli/emulated_family.hpp"
 #include "exhaustive.hpp"
 
 namespace fatune::testing_cli {
@@ -14,39 +14,10 @@ namespace {
 
 using nlohmann::json;
 
-class EmulateHopper : public ProgramTest, public testing::WithParamInterface<std::size_t> {
+class EmulateHopper : public EmulatedFamily, public testing::WithParamInterface<std::size_t> {
  protected:
-  std::vector<std::string> kept(const std::string& space) {
-    const json list =
-        fatune_json({"list", "--family", "flash_sm90", "--space", space, "--format", "json"});
-    std::vector<std::string> configs;
-    for (const json& row : list["kept"]) {
-      configs.push_back(row["config"]);
-    }
-    return configs;
-  }
-
-  void expect_right(const std::vector<std::string>& configs,
-                    const std::vector<std::string>& problem) {
-    std::vector<std::string> arguments{"emulate", "--family", "flash_sm90", "--format",
-                                       "json",    "--timing", "random"};
-    for (const std::string& config : configs) {
-      arguments.insert(arguments.end(), {"--config", config});
-    }
-    arguments.insert(arguments.end(), problem.begin(), problem.end());
-    const json report = fatune_json(arguments);
-    EXPECT_EQ(report["configs"].size(), configs.size());
-    for (const json& row : report["configs"]) {
-      EXPECT_EQ(row["outcome"], "right") << row["config"] << ": " << row["detail"];
-      EXPECT_TRUE(row["findings"].empty()) << row["config"] << ": " << row["findings"];
-    }
-  }
+  EmulateHopper() : EmulatedFamily("flash_sm90") {}
 };
-
-std::vector<std::string> words(const std::string& text) {
-  std::istringstream in(text);
-  return {std::istream_iterator<std::string>(in), {}};
-}
 
 constexpr std::array kProblems{"--seq 384 --batch 1 --heads 1",
                                "--seq 200 --batch 1 --heads 2 --lse",
@@ -61,12 +32,7 @@ TEST_P(EmulateHopper, EveryConfigurationForTestsIsRight) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Problems, EmulateHopper, testing::Range(std::size_t{0}, kProblems.size()),
-                         [](const auto& test) {
-                           std::string name = kProblems.at(test.param);
-                           std::erase_if(name,
-                                         [](unsigned char c) { return std::isalnum(c) == 0; });
-                           return name;
-                         });
+                         [](const auto& test) { return name_of(kProblems.at(test.param)); });
 
 TEST_F(EmulateHopper, ASampleOfTheTuningSpaceIsRight) {
   std::vector<std::string> configs = kept("hopper");

@@ -148,6 +148,20 @@ TEST(DeclaredStruct, TwoMembersThatChangePlacesAreNoticed) {
   EXPECT_THAT(log, HasSubstr("the offset of split_tiles"));
 }
 
+constexpr const char* kDecodeConfig = "(FP16, 128, 16, 64, 3, 2): parts_256";
+
+TEST(DeclaredStruct, WorkOfDecodingHasItsMembersWhereTheKernelReadsThem) {
+  const DeclaredFamily decode("flash_decode");
+  const Config config = parse_config(decode.family, kDecodeConfig);
+  for (const bool lse : {false, true}) {
+    Problem problem = kDeclaredProblem;
+    problem.lse = lse;
+    EXPECT_EQ(decode.log_of(config, "#include \"flash_decode/kernel_args.cuh\"\n" +
+                                        work_asserts(decode, config, problem)),
+              "");
+  }
+}
+
 TEST(DeclaredStruct, TestsFamiliesHaveTheirMembersThereToo) {
   for (const char* name : {"broken_hopper", "tma_toy"}) {
     const DeclaredFamily of(name);
@@ -235,6 +249,39 @@ TEST(DeclaredSharedMemory, IsTheKernels) {
     code += shared_asserts(flash, configs[i], i);
   }
   EXPECT_EQ(flash.log_of(configs.front(), code), "");
+}
+
+/// Asserts the facts of one configuration of flash_decode, in a namespace of its own.
+std::string decode_asserts(const DeclaredFamily& of, const Config& config, std::size_t index) {
+  const Problem problem = of.problem_of(config);
+  const auto tensors = shared_tensors(of.family, config, problem, of.limits);
+  const auto quantity = [&](const char* name) {
+    return find_quantity(of.family, config, problem, of.limits, name).value();
+  };
+  const auto value = [&](const char* name) {
+    return config.values.at(find_parameter(of.family, name).value());
+  };
+  const std::string facts = fmt::format(
+      "static_assert(P::kBytes == {}, \"smem_bytes\");\n"
+      "static_assert(P::kP == {}, \"the place of sP\");\n"
+      "static_assert(S::kThreads == {}, \"threads\");\n",
+      quantity("smem_bytes"), offset_of(tensors.at(1), {0, 0, 0}), quantity("threads"));
+  return fmt::format(
+      "namespace n{} {{\nusing S = Shape<FlashDecodeConfig{{{}, {}, {}, {}, {}, {}}}>;\n"
+      "using P = SmemPlan<S>;\n{}{}}}\n",
+      index, value("dtype"), value("d_head"), value("ROWS"), value("STEP_KEYS"),
+      value("NUM_STAGES"), value("BLOCKS_PER_SM"),
+      tensor_asserts(tensors.at(0), "P::query({})", "P::kPanelBytesQ"), facts);
+}
+
+TEST(DeclaredSharedMemory, OfDecodingIsTheKernels) {
+  const DeclaredFamily decode("flash_decode");
+  const std::vector<Config> configs = shared_configs(decode);
+  std::string code = "#include \"flash_decode/config.cuh\"\n";
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    code += decode_asserts(decode, configs[i], i);
+  }
+  EXPECT_EQ(decode.log_of(configs.front(), code), "");
 }
 
 // The kernel's code takes panels of 64 columns and the 128-byte swizzle for granted.

@@ -1,0 +1,54 @@
+// The counter: one warp that counts the parts of a tile of rows when they are stored, so that the
+// consumer need not wait until other blocks see its part.
+#ifndef FATUNE_KERNELS_FLASH_DECODE_COUNTER_CUH
+#define FATUNE_KERNELS_FLASH_DECODE_COUNTER_CUH
+
+#include "common/ptx_barrier.cuh"
+#include "common/ptx_memory.cuh"
+#include "flash_decode/config.cuh"
+#include "flash_decode/kernel_args.cuh"
+#include "flash_decode/part_schedule.cuh"
+
+__device__ __forceinline__ Part read_part(const unsigned char* from) {
+  const int4* const words = reinterpret_cast<const int4*>(from);
+  const int4 place = words[0];
+  const int4 steps = words[1];
+  return {place.x, place.y, place.z, place.w, steps.x, steps.y, steps.z, steps.w, words[2].x};
+}
+
+// Tells the consumer of each part whether it was the last of its rows. Counters are 0 again after
+// the last. threads: one
+template <typename S>
+__device__ __forceinline__ void count_parts(const Work& work, unsigned char* memory,
+                                            unsigned smem) {
+  using Plan = SmemPlan<S>;
+  Ring<S::kSlots> slot;
+#pragma unroll 1
+  for (;;) {
+    const unsigned full = smem + Plan::full_part(slot.index);
+    mbarrier_wait(full, slot.parity);
+    const Part part = read_part(memory + Plan::kParts + 48 * slot.index);
+    mbarrier_arrive(Plan::empty(full));
+    if (part.batch < 0) {
+      return;
+    }
+    mbarrier_wait(smem + Plan::stored(slot.index), slot.parity);
+    bool is_last = false;
+    if (part.parts > 1) {
+      int* const counter = work.part_count +
+                           (part.batch * work.row_tiles + part.row_tile) * work.kv_heads +
+                           part.head;
+      __threadfence();
+      is_last = atomicAdd(counter, 1) == part.parts - 1;
+      if (is_last) {
+        st_global_relaxed(counter, 0);
+      }
+      __threadfence();
+    }
+    reinterpret_cast<volatile int*>(memory + Plan::kVerdicts)[slot.index] = is_last ? 1 : 0;
+    mbarrier_arrive(smem + Plan::judged(slot.index));
+    slot.advance();
+  }
+}
+
+#endif

@@ -1,0 +1,33 @@
+// The kernel's arguments, as family.json lists them.
+#ifndef FATUNE_KERNELS_FLASH_DECODE_KERNEL_ARGS_CUH
+#define FATUNE_KERNELS_FLASH_DECODE_KERNEL_ARGS_CUH
+
+#include "common/ptx_tma.cuh"
+
+// K and V are (64 columns, keys, panels, heads, batch), the innermost dimension first; a box is a
+// step. Q is (d_head, heads of a group, queries, heads of K and V, batch); a box is 64 columns of
+// the rows of a tile.
+struct Work {
+  unsigned short* o;
+  float* lse;              // (batch, heads, seq_len) natural logarithms; null unless wanted
+  const int* seq_lens_kv;  // keys of each sequence; null where all have seq_len_kv
+  float* parts;            // partial results: [parts of all sequences][tile_rows * (d_head + 4)]
+  int* part_count;  // stored parts of each tile of rows of each head: 0 before and after the kernel
+  int* next_part;   // counter of the parts that blocks took: 0 before and after the kernel
+  long long o_batch_stride;  // elements
+  int o_row_stride;
+  int o_head_stride;
+  int batch;
+  int seq_len;
+  int seq_len_kv;  // the most keys of a sequence
+  int kv_heads;
+  int group;         // query heads that share one head of K and V
+  int tile_queries;  // queries of a tile of rows
+  int row_tiles;     // tiles of rows of one head of K and V
+  int part_steps;    // steps of a part of a sequence
+  int causal;
+  int window;  // query i sees keys with |i - j| < window; 0: all
+  float softmax_scale;
+};
+
+#endif

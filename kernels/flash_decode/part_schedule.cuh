@@ -1,0 +1,113 @@
+// Which keys of which sequence a block reads.
+//
+// A sequence is divided into parts of part_steps steps, whatever the other sequences and the number
+// of blocks, so that the bits of its output depend on nothing else. Parts are numbered (batch,
+// part, tile of rows, head), heads fastest: blocks that run at the same time read neighbouring
+// heads of the same keys. Each block begins with a part of its own and takes the others from a
+// counter.
+#ifndef FATUNE_KERNELS_FLASH_DECODE_PART_SCHEDULE_CUH
+#define FATUNE_KERNELS_FLASH_DECODE_PART_SCHEDULE_CUH
+
+#include "flash_decode/kernel_args.cuh"
+
+// What the producer tells the consumer of a part.
+struct Part {
+  int batch;  // -1: there are no more parts
+  int head;   // of K and V
+  int row_tile;
+  int keys;    // of the sequence
+  int step;    // the first, of the sequence's
+  int end;     // the step after the last one
+  int parts;   // of the sequence
+  int index;   // within the sequence
+  int number;  // among all parts
+};
+
+// Steps of a sequence with a key that a query sees.
+struct StepRange {
+  int begin, end;
+};
+
+__device__ __forceinline__ int keys_of(const Work& work, int batch) {
+  return work.seq_lens_kv == nullptr ? work.seq_len_kv : __ldg(work.seq_lens_kv + batch);
+}
+
+template <typename S>
+__device__ __forceinline__ StepRange steps_of(const Work& work, int keys) {
+  const int first_key = work.window > 0 ? max(0, keys - work.seq_len - work.window + 1) : 0;
+  return {first_key / S::kStepKeys, (keys + S::kStepKeys - 1) / S::kStepKeys};
+}
+
+// Parts of a sequence, for one tile of rows; one if there are no keys.
+template <typename S>
+__device__ __forceinline__ int parts_of(const Work& work, int keys) {
+  const StepRange steps = steps_of<S>(work, keys);
+  return max(1, (steps.end - steps.begin + work.part_steps - 1) / work.part_steps);
+}
+
+// threads: one warp, converged
+template <typename S>
+__device__ __forceinline__ int parts_of_all(const Work& work) {
+  int parts = 0;
+  if (work.seq_lens_kv == nullptr) {
+    parts = parts_of<S>(work, work.seq_len_kv) * work.batch;
+  } else {
+    for (int batch = static_cast<int>(threadIdx.x % 32); batch < work.batch; batch += 32) {
+      parts += parts_of<S>(work, keys_of(work, batch));
+    }
+    parts = static_cast<int>(__reduce_add_sync(0xffffffffu, static_cast<unsigned>(parts)));
+  }
+  return parts * work.kv_heads * work.row_tiles;
+}
+
+// Sets batch, keys and index of part `at`, if there were one head and one tile of rows.
+// threads: one warp, converged
+template <typename S>
+__device__ __forceinline__ void find_sequence(const Work& work, int at, Part& part) {
+  if (work.seq_lens_kv == nullptr) {
+    part.keys = work.seq_len_kv;
+    const int parts = parts_of<S>(work, part.keys);
+    part.batch = at / parts;
+    part.index = at - part.batch * parts;
+    return;
+  }
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  for (int first = 0;; first += 32) {
+    const int mine = first + lane;
+    const int my_keys = mine < work.batch ? keys_of(work, mine) : 0;
+    const int my_parts = mine < work.batch ? parts_of<S>(work, my_keys) : 0;
+    int end = my_parts;
+    for (int distance = 1; distance < 32; distance *= 2) {
+      const int before = __shfl_up_sync(0xffffffffu, end, distance);
+      end += lane >= distance ? before : 0;
+    }
+    const unsigned past = __ballot_sync(0xffffffffu, at < end);
+    if (past != 0) {
+      const int source = __ffs(static_cast<int>(past)) - 1;
+      part.batch = first + source;
+      part.keys = __shfl_sync(0xffffffffu, my_keys, source);
+      part.index = at - __shfl_sync(0xffffffffu, end - my_parts, source);
+      return;
+    }
+    at -= __shfl_sync(0xffffffffu, end, 31);
+  }
+}
+
+// threads: one warp, converged
+template <typename S>
+__device__ __forceinline__ Part part_at(const Work& work, int number) {
+  Part part;
+  part.number = number;
+  const int rows = number / work.kv_heads;
+  part.head = number - rows * work.kv_heads;
+  const int at = rows / work.row_tiles;
+  part.row_tile = rows - at * work.row_tiles;
+  find_sequence<S>(work, at, part);
+  part.parts = parts_of<S>(work, part.keys);
+  const StepRange steps = steps_of<S>(work, part.keys);
+  part.step = steps.begin + part.index * work.part_steps;
+  part.end = min(steps.end, part.step + work.part_steps);
+  return part;
+}
+
+#endif

@@ -1,0 +1,67 @@
+// Matrix products of a warpgroup with few columns, the packed rows of Q.
+#ifndef FATUNE_KERNELS_FLASH_DECODE_PRODUCTS_CUH
+#define FATUNE_KERNELS_FLASH_DECODE_PRODUCTS_CUH
+
+#include "common/ptx_wgmma.cuh"
+
+#define FATUNE_DECODE_SUMS_8 "%0, %1, %2, %3"
+#define FATUNE_DECODE_SUMS_16 FATUNE_SUMS_1
+#define FATUNE_DECODE_SUMS_32 FATUNE_SUMS_2
+#define FATUNE_DECODE_SUMS_64 FATUNE_SUMS_4
+#define FATUNE_DECODE_SUMS_128 FATUNE_SUMS_8
+#define FATUNE_DECODE_OPERANDS_8 "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+#define FATUNE_DECODE_OPERANDS_16 FATUNE_OPERANDS_1
+#define FATUNE_DECODE_OPERANDS_32 FATUNE_OPERANDS_2
+#define FATUNE_DECODE_OPERANDS_64 FATUNE_OPERANDS_4
+#define FATUNE_DECODE_OPERANDS_128 FATUNE_OPERANDS_8
+#define FATUNE_DECODE_PRODUCT(N, TYPE, A, B, ADD, TRANS)                                    \
+  asm volatile("{\n\t.reg .pred add;\n\tsetp.ne.b32 add, " ADD                              \
+               ", 0;\n\twgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE      \
+               " {" FATUNE_DECODE_SUMS_##N "}, " A ", " B ", add, 1, 1, " TRANS ", 0;\n\t}" \
+               : FATUNE_DECODE_OPERANDS_##N                                                 \
+               : "l"(a), "l"(b), "r"(add))
+#define FATUNE_FOR_EACH_PRODUCT(CASE) \
+  CASE(8, "%4", "%5", "%6")           \
+  CASE(16, "%8", "%9", "%10")         \
+  CASE(32, "%16", "%17", "%18")       \
+  CASE(64, "%32", "%33", "%34")       \
+  CASE(128, "%64", "%65", "%66")
+
+// d = a * b, or d += a * b where `add` is not 0.
+// shape:   d [64, kColumns] fp32, as of wgmma_shared; a: descriptor of [64, 16], K-major, or with
+// kTransposed stored with
+//          its 64 rows side by side; b: descriptor of [kColumns, 16], K-major
+template <bool kIsBf16, int kColumns, bool kTransposed>
+__device__ __forceinline__ void product(float (&d)[kColumns / 2], unsigned long long a,
+                                        unsigned long long b, int add) {
+#define FATUNE_CASE(N, A, B, ADD)                       \
+  if constexpr (kColumns == N) {                        \
+    if constexpr (kIsBf16 && kTransposed) {             \
+      FATUNE_DECODE_PRODUCT(N, "bf16", A, B, ADD, "1"); \
+    } else if constexpr (kIsBf16) {                     \
+      FATUNE_DECODE_PRODUCT(N, "bf16", A, B, ADD, "0"); \
+    } else if constexpr (kTransposed) {                 \
+      FATUNE_DECODE_PRODUCT(N, "f16", A, B, ADD, "1");  \
+    } else {                                            \
+      FATUNE_DECODE_PRODUCT(N, "f16", A, B, ADD, "0");  \
+    }                                                   \
+  }
+  FATUNE_FOR_EACH_PRODUCT(FATUNE_CASE)
+#undef FATUNE_CASE
+}
+
+// Stores 8x8 matrices of 16-bit elements transposed: as stmatrix_x4, but r[i] has rows 2 * (lane %
+// 4) + {0, 1} of column lane / 4 of what is stored.
+__device__ __forceinline__ void stmatrix_x4_trans(unsigned row, unsigned r0, unsigned r1,
+                                                  unsigned r2, unsigned r3) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(row),
+               "r"(r0), "r"(r1), "r"(r2), "r"(r3)
+               : "memory");
+}
+__device__ __forceinline__ void stmatrix_x2_trans(unsigned row, unsigned r0, unsigned r1) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(row), "r"(r0),
+               "r"(r1)
+               : "memory");
+}
+
+#endif

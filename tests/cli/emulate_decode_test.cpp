@@ -1,0 +1,85 @@
+// Tests the kernel for decoding on the CPU: every configuration of its space for tests, on shapes
+// that take different paths. Each problem has a part of the configurations (exhaustive.hpp).
+#include <array>
+#include <set>
+
+#include "cli/emulated_family.hpp"
+#include "exhaustive.hpp"
+
+namespace fatune::testing_cli {
+namespace {
+
+using nlohmann::json;
+
+class EmulateDecode : public EmulatedFamily, public testing::WithParamInterface<std::size_t> {
+ protected:
+  EmulateDecode() : EmulatedFamily("flash_decode") {}
+};
+
+// One part and several, whole and ragged steps; one tile of rows and several, groups that fill them
+// and that do not; rows without keys; windows that leave out the first steps.
+constexpr std::array kDecodeProblems{
+    "--seq 1 --seq-kv 64 --batch 2 --heads 4 --kv-heads 2",
+    "--seq 1 --seq-kv 257 --batch 3 --heads 6 --kv-heads 2 --lse",
+    "--seq 1 --seq-kv 900 --batch 1 --heads 8 --kv-heads 1",
+    "--seq 1 --seq-kv 512 --batch 2 --heads 3 --kv-heads 3 --layout bhsd",
+    "--seq 2 --seq-kv 1 --batch 1 --heads 2 --kv-heads 1",
+    "--seq 3 --seq-kv 300 --batch 1 --heads 8 --kv-heads 2 --causal --lse",
+    "--seq 4 --seq-kv 200 --batch 1 --heads 5 --kv-heads 1 --causal --layout bhsd",
+    "--seq 9 --seq-kv 350 --batch 1 --heads 4 --kv-heads 4 --causal --window 40 --lse",
+    "--seq 4 --seq-kv 500 --batch 1 --heads 2 --kv-heads 2 --window 30",
+    "--seq 16 --seq-kv 130 --batch 1 --heads 7 --kv-heads 1 --causal",
+    "--seq 30 --seq-kv 20 --batch 1 --heads 6 --kv-heads 1 --causal --lse",
+    "--seq 70 --seq-kv 190 --batch 1 --heads 2 --kv-heads 1"};
+
+TEST_P(EmulateDecode, EveryConfigurationForTestsIsRight) {
+  expect_right(part_of(kept("ci"), GetParam(), 2), words(kDecodeProblems.at(GetParam())));
+}
+
+INSTANTIATE_TEST_SUITE_P(Problems, EmulateDecode,
+                         testing::Range(std::size_t{0}, kDecodeProblems.size()),
+                         [](const auto& test) { return name_of(kDecodeProblems.at(test.param)); });
+
+// Blocks take further parts from the counter, and some parts are all of a sequence.
+TEST_F(EmulateDecode, MorePartsThanBlocksAreRight) {
+  expect_right({"(FP16, 64, 8, 64, 2, 1): parts_64", "(FP16, 64, 8, 64, 2, 1): parts_256"},
+               words("--seq 1 --seq-kv 192 --heads 48 --kv-heads 24 --batch 4 --schedules 1"));
+}
+
+/// What the tuning space keeps on a problem.
+class DecodeSpace : public ProgramTest {
+ protected:
+  std::set<std::string> kept(const std::string& problem) {
+    std::vector<std::string> arguments{"list",   "--family", "flash_decode", "--arch",
+                                       "sm_90a", "--format", "json"};
+    for (const std::string& word : words(problem)) {
+      arguments.push_back(word);
+    }
+    const json list = fatune_json(arguments);
+    std::set<std::string> configs;
+    for (const json& row : list["kept"]) {
+      configs.insert(row["config"]);
+    }
+    return configs;
+  }
+};
+
+TEST_F(DecodeSpace, RulesLeaveTheLikelyWinnersAndFewOthers) {
+  const std::string model = " --heads 32 --kv-heads 8 --dhead 128 --dtype bf16";
+  const auto large = kept("--seq 1 --seq-kv 8192 --batch 64" + model);
+  EXPECT_TRUE(large.contains("(BF16, 128, 8, 128, 3, 1): parts_8192"));
+  EXPECT_LT(large.size(), 20U);
+  const auto small = kept("--seq 1 --seq-kv 4096 --batch 1" + model);
+  EXPECT_TRUE(small.contains("(BF16, 128, 8, 64, 3, 2): parts_256"));
+  EXPECT_FALSE(small.contains("(BF16, 128, 8, 64, 3, 2): parts_8192")) << "as parts_4096";
+  EXPECT_LT(small.size(), 40U);
+  const auto speculated = kept("--seq 8 --seq-kv 8192 --batch 8" + model);
+  EXPECT_TRUE(speculated.contains("(BF16, 128, 32, 64, 2, 2): parts_4096"));
+}
+
+TEST_F(DecodeSpace, ManyRowsAreLeftToOtherFamilies) {
+  EXPECT_TRUE(kept("--seq 1024 --dhead 128").empty());
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli
