@@ -20,16 +20,36 @@ struct Shape {
   static constexpr int kRows = kConfig.ROWS;
   static constexpr int kStepKeys = kConfig.STEP_KEYS;
   static constexpr int kStages = kConfig.NUM_STAGES;
-  static constexpr int kConsumers = 128;            // threads of the consumer, a warpgroup
-  static constexpr int kThreads = kConsumers + 64;  // a warp loads, and a warp counts parts
-  static constexpr int kSlots = 2;  // parts that the producer may be ahead, with their Q
+
+  // Up to 64 rows are columns of the products of one warpgroup (short_consumer.cuh). More are rows,
+  // 64 for each warpgroup (tall_consumer.cuh).
+  static constexpr bool kTall = kRows > 64;
+  static constexpr int kGroups = kTall ? kRows / 64 : 1;  // consumers, warpgroups
+  static constexpr int kConsumers = 128 * kGroups;        // their threads
+  static constexpr int kConsumerWarps = 4 * kGroups;
+  // A warp loads, and a warp counts parts. Registers move between whole warpgroups only.
+  static constexpr int kThreads = kConsumers + (kTall ? 128 : 64);
+  static constexpr int kConsumerRegisters = kGroups == 3 ? 160 : 240;  // of a tall consumer
+  static constexpr int kProducerRegisters = kGroups == 3 ? 32 : 24;
+  static constexpr int kSlots = 2;  // parts that the producer may be ahead
+  // Of them with their Q: one, if two do not fit beside the stages.
+  static constexpr int kQueryTiles =
+      kHeadDim * (4 * kStages * kStepKeys + 4 * kRows) +
+                  (kTall ? 0 : kRows * (2 * kStepKeys + 16)) + 1024 >
+              232448
+          ? 1
+          : 2;
 
   static constexpr int kPanels = kHeadDim / 64;
   static constexpr int kKeyTiles = kStepKeys / 64;  // 64-row products of S^T = K Q^T
-  static constexpr int kScores = kRows / 2;         // accumulators of one of them in a thread
-  static constexpr int kRefs = kRows / 4;           // rows that a thread has scores of
+  // Accumulators of a thread: of one of these products, or of S.
+  static constexpr int kScores = kTall ? kStepKeys / 2 : kRows / 2;
+  static constexpr int kOutputs = kHeadDim / 2;        // tall: accumulators of O of a thread
+  static constexpr int kRefs = kTall ? 2 : kRows / 4;  // rows that a thread has scores of
+  static constexpr bool kLazyRescale = true;           // see online_softmax.cuh
 
-  static_assert(kStepKeys % 64 == 0 && kHeadDim % 64 == 0 && kRows % 8 == 0, "whole products");
+  static_assert((kTall || kStepKeys % 64 == 0) && kHeadDim % 64 == 0 && kRows % 8 == 0, "whole products");
+  static_assert(!kTall || kRows % 64 == 0, "a tall consumer has 64 rows");
 };
 
 // Byte offsets in dynamic shared memory, which is aligned to 1024 bytes. All tiles consist of
@@ -41,17 +61,17 @@ struct SmemPlan {
   static constexpr unsigned kBytesKv = S::kPanels * kPanelBytesKv;
   static constexpr unsigned kPanelBytesQ = S::kRows * 128;
   static constexpr unsigned kBytesQ = S::kPanels * kPanelBytesQ;
-  static constexpr unsigned kBytesP =
-      S::kKeyTiles * kPanelBytesQ;  // P is [64-key panels][rows][64 keys]
+  // P is [64-key panels][rows][64 keys]; a tall consumer has it in registers.
+  static constexpr unsigned kBytesP = S::kTall ? 0 : S::kKeyTiles * kPanelBytesQ;
 
   static constexpr unsigned kQ = S::kStages * 2 * kBytesKv;
-  static constexpr unsigned kP = kQ + S::kSlots * kBytesQ;
+  static constexpr unsigned kP = kQ + S::kQueryTiles * kBytesQ;
   static constexpr unsigned kStatistics = kP + kBytesP;  // [4 warps][rows] fp32
-  static constexpr unsigned kParts = kStatistics + 4 * S::kRows * 4;
+  static constexpr unsigned kParts = kStatistics + (S::kTall ? 0 : 4 * S::kRows * 4);
   static constexpr unsigned kVerdicts =
       kParts + S::kSlots * 48;  // whether a part was the last of its rows
   static constexpr unsigned kBarriers = kVerdicts + 16;
-  static constexpr unsigned kBytes = kBarriers + 16 * (S::kStages + 2 * S::kSlots);
+  static constexpr unsigned kBytes = kBarriers + 16 * (2 * S::kStages + 2 * S::kSlots);
 
   __device__ __forceinline__ static constexpr unsigned key(int stage) {
     return stage * 2 * kBytesKv;
@@ -60,18 +80,21 @@ struct SmemPlan {
     return key(stage) + kBytesKv;
   }
   __device__ __forceinline__ static constexpr unsigned query(int slot) {
-    return kQ + slot * kBytesQ;
+    return kQ + slot % S::kQueryTiles * kBytesQ;
   }
   // mbarriers of 8 bytes: "full" and "empty" alternate.
-  __device__ __forceinline__ static constexpr unsigned full(int stage) {
+  __device__ __forceinline__ static constexpr unsigned full_k(int stage) {
     return kBarriers + 16 * stage;
   }
+  __device__ __forceinline__ static constexpr unsigned full_v(int stage) {
+    return full_k(S::kStages + stage);
+  }
   __device__ __forceinline__ static constexpr unsigned full_part(int slot) {
-    return full(S::kStages + slot);
+    return full_v(S::kStages + slot);
   }
   // A part's sums are stored; and its verdict is there.
   __device__ __forceinline__ static constexpr unsigned stored(int slot) {
-    return full(S::kStages + S::kSlots + slot);
+    return full_part(S::kSlots + slot);
   }
   __device__ __forceinline__ static constexpr unsigned judged(int slot) { return stored(slot) + 8; }
   __device__ __forceinline__ static constexpr unsigned empty(unsigned full) { return full + 8; }
@@ -86,6 +109,12 @@ struct Ring {
   __device__ __forceinline__ void advance() {
     if (++index == kCount) {
       index = 0;
+      parity ^= 1;
+    }
+  }
+  __device__ __forceinline__ void retreat() {
+    if (--index < 0) {
+      index = kCount - 1;
       parity ^= 1;
     }
   }

@@ -32,18 +32,24 @@ __device__ __forceinline__ void count_parts(const Work& work, unsigned char* mem
     if (part.batch < 0) {
       return;
     }
+    if (part.item >= 0) {  // behind all parts
+      slot.advance();
+      continue;
+    }
     mbarrier_wait(smem + Plan::stored(slot.index), slot.parity);
     bool is_last = false;
     if (part.parts > 1) {
-      int* const counter = work.part_count +
-                           (part.batch * work.row_tiles + part.row_tile) * work.kv_heads +
-                           part.head;
+      int* const counter = counter_of(work, part);
       __threadfence();
-      is_last = atomicAdd(counter, 1) == part.parts - 1;
-      if (is_last) {
-        st_global_relaxed(counter, 0);
+      if (work.tile_items > 0) {
+        atomicAdd(counter, 1);
+      } else {
+        is_last = atomicAdd(counter, 1) == part.parts - 1;
+        if (is_last) {
+          st_global_relaxed(counter, 0);
+        }
+        __threadfence();
       }
-      __threadfence();
     }
     reinterpret_cast<volatile int*>(memory + Plan::kVerdicts)[slot.index] = is_last ? 1 : 0;
     mbarrier_arrive(smem + Plan::judged(slot.index));

@@ -1,5 +1,5 @@
-// Stores the rows of a part: O if the part has all keys, or partial sums. The block that stores the
-// last part of a tile of rows adds up all parts, in their order, so that results have the same bits
+// Stores the rows of a part: O if the part has all keys, or its sums, which are added up with those
+// of the other parts, in an order that only their number decides, so that results have the same bits
 // in every run.
 #ifndef FATUNE_KERNELS_FLASH_DECODE_OUTPUT_CUH
 #define FATUNE_KERNELS_FLASH_DECODE_OUTPUT_CUH
@@ -8,172 +8,272 @@
 #include "common/ptx_convert.cuh"
 #include "common/ptx_math.cuh"
 #include "common/ptx_memory.cuh"
-#include "flash_decode/consumer.cuh"
+#include "common/ptx_tma.cuh"
+#include "flash_decode/config.cuh"
+#include "flash_decode/kernel_args.cuh"
+#include "flash_decode/part_schedule.cuh"
+#include "flash_decode/sums.cuh"
 
-template <typename S>
+// References and sums of two rows, and a square of O, of some of the parts. The layout of `state` is
+// that of Sums::state.
+struct PartialSums {
+  float4 state;
+  float4 o;
+
+  __device__ __forceinline__ static float base_of(float reference) {
+    return reference == negative_infinity() ? 0.0f : reference;
+  }
+
+  __device__ __forceinline__ static PartialSums none() {
+    return {{negative_infinity(), 0.0f, negative_infinity(), 0.0f}, {0.0f, 0.0f, 0.0f, 0.0f}};
+  }
+
+  // Makes the references these, which are not less.
+  __device__ __forceinline__ void raise(float first, float second, float scale_log2) {
+    const float a = ex2_approx_ftz((state.x - base_of(first)) * scale_log2);
+    const float b = ex2_approx_ftz((state.z - base_of(second)) * scale_log2);
+    state = {first, state.y * a, second, state.w * b};
+    o = {o.x * a, o.y * a, o.z * b, o.w * b};
+  }
+
+  // Adds sums that have the same references.
+  __device__ __forceinline__ void add(const PartialSums& other) {
+    state.y += other.state.y;
+    state.w += other.state.w;
+    o = {o.x + other.o.x, o.y + other.o.y, o.z + other.o.z, o.w + other.o.w};
+  }
+};
+
+inline constexpr unsigned kStoreBarrier = 8;  // one for each consumer
+
+template <typename S, typename Sums>
 class Output {
  public:
-  using Plan = SmemPlan<S>;
-
   __device__ __forceinline__ explicit Output(const Work& work)
-      : work_(work),
-        tile_rows_(work.tile_queries * work.group),
-        scale_log2_(work.softmax_scale * 1.44269504088896340736f) {}
+      : work_(work), scale_log2_(work.softmax_scale * 1.44269504088896340736f) {}
 
-  // threads: the consumer, converged, in this function and the next
-  // Stores O, or this part of it.
-  __device__ __forceinline__ void store(const Part& part, const Consumer<S>& consumer,
-                                        const Sums<S>& sums) const {
-    if (part.parts == 1) {
-      store_rows(part, consumer, sums);
+  // threads: all consumers, converged, in all functions
+  // Stores the rows of a part that has all keys. tile: its tile of Q, which is no longer needed.
+  // sync: out: the tile may be loaded again
+  __device__ __forceinline__ void store_rows(const Part& part, const Sums& sums,
+                                             unsigned tile) const {
+    sums.stage(tile);
+    store_lse(part, sums);
+    named_barrier_wait(kStoreBarrier + threadIdx.x / 128, 128);
+    copy_rows(part, tile);
+    fence_async_proxy();
+  }
+
+  __device__ __forceinline__ void store_sums(const Part& part, const Sums& sums) const {
+    const int thread = static_cast<int>(threadIdx.x);
+    const int rows = rows_of(part);
+    float4* const to = part_sums(part, part.index);
+#pragma unroll
+    for (int pair = 0; pair < Sums::kPairs; ++pair) {
+#pragma unroll
+      for (int square = 0; square < Sums::kSquares; ++square) {
+        const Square at = Sums::square_at(pair, square, thread);
+        if (at.rows[0] < rows) {
+          __stcg(to + (square * Sums::kPairs + pair) * S::kConsumers + thread,
+                 sums.elements(pair, square));
+          if (square == 0 && Sums::is_first(thread)) {
+            __stcg(to + kSquares + at.pair, sums.state(pair));
+          }
+        }
+      }
+    }
+  }
+
+  // Adds up the sums of all parts of these rows, which must be stored: of `count` squares from
+  // `first` on. If a tile has many parts, several lanes have parts of the same square.
+  __device__ __forceinline__ void add_parts(const Part& of_rows, int first, int count) const {
+    if (kLanes > 1 && of_rows.parts > kAtOnce) {
+      add_parts<kLanes>(of_rows, first, first + count);
     } else {
-      store_part(part, consumer, sums);
+      add_parts<1>(of_rows, first, first + count);
     }
   }
 
-  // Adds up all parts of these rows, which must be stored.
-  __device__ __forceinline__ void unite_parts(const Part& of_rows) const {
-    const int rows = rows_of(of_rows);
-    const int stride = tile_rows_ * (S::kHeadDim + kRowWords);
-    const long long between = static_cast<long long>(work_.kv_heads) * work_.row_tiles * stride;
-    const int items = work_.kv_heads * work_.row_tiles;
-    const float* const first = part_at(of_rows.number - of_rows.index * items);
-    constexpr int kFours = S::kHeadDim / 4;
-#pragma unroll 1
-    for (int at = static_cast<int>(threadIdx.x); at < rows * kFours; at += S::kConsumers) {
-      const int row = at / kFours;
-      const int column = at % kFours * 4;
-      const float* state = first + tile_rows_ * S::kHeadDim + 2 * row;
-      const float* from = first + row * S::kHeadDim + column;
-      float reference = negative_infinity();
-      float sum = 0.0f;
-      float4 o{0.0f, 0.0f, 0.0f, 0.0f};
-#pragma unroll 1
-      for (int part = 0; part < of_rows.parts; part += kAtOnce) {
-        float4 of[kAtOnce];
-        float2 states[kAtOnce];
-#pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) {
-          const bool is_there = part + i < of_rows.parts;
-          states[i] = is_there ? __ldcg(reinterpret_cast<const float2*>(state + i * between))
-                               : float2{negative_infinity(), 0.0f};
-          of[i] = is_there ? __ldcg(reinterpret_cast<const float4*>(from + i * between))
-                           : float4{0.0f, 0.0f, 0.0f, 0.0f};
-        }
-        float raised = reference;
-#pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) {
-          raised = fmaxf(raised, states[i].x);
-        }
-        const float base = raised == negative_infinity() ? 0.0f : raised;
-        const float old = ex2_approx_ftz((reference - base) * scale_log2_);
-        sum *= old;
-        o = {o.x * old, o.y * old, o.z * old, o.w * old};
-        reference = raised;
-#pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) {
-          const float factor = ex2_approx_ftz((states[i].x - base) * scale_log2_);
-          sum = fmaf(factor, states[i].y, sum);
-          o = {fmaf(factor, of[i].x, o.x), fmaf(factor, of[i].y, o.y), fmaf(factor, of[i].z, o.z),
-               fmaf(factor, of[i].w, o.w)};
-        }
-        state += kAtOnce * between;
-        from += kAtOnce * between;
-      }
-      const float factor = sum > 0.0f ? __frcp_rn(sum) : 0.0f;
-      *reinterpret_cast<uint2*>(output_row(of_rows, row) + column) = {
-          cvt_rn_x2<S::kIsBf16>(o.x * factor, o.y * factor),
-          cvt_rn_x2<S::kIsBf16>(o.z * factor, o.w * factor)};
-      if (work_.lse != nullptr && column == 0) {
-        store_lse(of_rows, row, reference, sum);
-      }
-    }
-  }
+  static constexpr int kSquares = Sums::kPairs * Sums::kSquares * S::kConsumers;  // of a tile
 
  private:
-  // Column of V of accumulator pair h of a panel.
-  __device__ __forceinline__ static int column_of(int panel, int h) {
-    return 64 * panel + static_cast<int>(threadIdx.x) / 32 * 16 +
-           static_cast<int>(threadIdx.x) % 32 / 4 + 8 * h;
+  static constexpr int kAtOnce = 8;  // parts whose sums a thread loads at the same time
+  static constexpr int kLanes =
+      4 * S::kConsumers > kSquares ? 4 * S::kConsumers / kSquares : 1;  // 4 for the smallest tiles
+
+  // The sums of a part, or of rows if they have just one: squares, [kSquares], then the states of
+  // pairs, [rows / 2].
+  __device__ __forceinline__ float4* part_sums(const Part& of_rows, int index) const {
+    const long long tiles = static_cast<long long>(work_.kv_heads) * work_.row_tiles;
+    const long long tile = static_cast<long long>(of_rows.row_tile) * work_.kv_heads + of_rows.head;
+    const long long part = static_cast<long long>(of_rows.batch) * work_.most_parts + index;
+    return work_.parts + (part * tiles + tile) * kPartSize;
   }
+
+  __device__ __forceinline__ void store_lse(const Part& part, const Sums& sums) const {
+    if (work_.lse == nullptr || !Sums::is_first(static_cast<int>(threadIdx.x))) {
+      return;
+    }
+#pragma unroll
+    for (int pair = 0; pair < Sums::kPairs; ++pair) {
+      const Square at = Sums::square_at(pair, 0, static_cast<int>(threadIdx.x));
+      const float4 state = sums.state(pair);
+      store_lse(part, at.rows[0], state.x, state.y);
+      store_lse(part, at.rows[1], state.z, state.w);
+    }
+  }
+
+  // Copies a warpgroup's rows of the tile, 16 bytes of a thread at a time.
+  __device__ __forceinline__ void copy_rows(const Part& part, unsigned tile) const {
+    constexpr int kChunks = S::kHeadDim / 8;  // of a row
+    constexpr int kRows = S::kRows / S::kGroups;
+    const int rows = rows_of(part);
+    const int first = static_cast<int>(threadIdx.x) / 128 * kRows;
+#pragma unroll 4
+    for (int at = static_cast<int>(threadIdx.x) % 128; at < kRows * kChunks; at += 128) {
+      const int row = first + at / kChunks;
+      const int chunk = at % kChunks;
+      if (row < rows) {
+        const unsigned from = tile + chunk / 8 * SmemPlan<S>::kPanelBytesQ + row * 128;
+        *reinterpret_cast<uint4*>(row_of(part, row).o + 8 * chunk) =
+            ld_shared_16(from + 16 * (chunk % 8 ^ row % 8));
+      }
+    }
+  }
+
+  template <int kGroups>
+  __device__ __forceinline__ void add_parts(const Part& of_rows, int first, int end) const {
+    constexpr int kAcross = 32 / kGroups;
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int group = lane / kAcross;
+    const int rows = rows_of(of_rows);
+    const float4* const parts = part_sums(of_rows, 0);
+#pragma unroll 1
+    for (int at = first + static_cast<int>(threadIdx.x) / 32 * kAcross; at < end;
+         at += S::kConsumers / kGroups) {
+      const int mine = at + lane % kAcross;
+      const int of_thread = mine / S::kConsumers;
+      const Square square = Sums::square_at(of_thread % Sums::kPairs, of_thread / Sums::kPairs,
+                                            mine % S::kConsumers);
+      const bool is_there = mine < end && square.rows[0] < rows;
+      PartialSums sums = PartialSums::none();
+      if (is_there) {
+        sums = sum_of_parts<kGroups>(parts, mine, square.pair, of_rows.parts, group);
+      }
+#pragma unroll
+      for (int distance = kAcross; distance < 32; distance *= 2) {
+        PartialSums other = exchanged(sums, distance);
+        const float raised[2] = {fmaxf(sums.state.x, other.state.x),
+                                 fmaxf(sums.state.z, other.state.z)};
+        other.raise(raised[0], raised[1], scale_log2_);
+        sums.raise(raised[0], raised[1], scale_log2_);
+        sums.add(other);
+      }
+      if (is_there && group == 0) {
+        store_square(of_rows, rows, square, sums);
+      }
+    }
+  }
+
+  template <int kGroups>
+  __device__ __forceinline__ PartialSums sum_of_parts(const float4* parts, int square, int pair,
+                                                      int count, int group) const {
+    const long long between =
+        static_cast<long long>(work_.kv_heads) * work_.row_tiles * kPartSize * kGroups;
+    const float4* o = parts + between / kGroups * group + square;
+    const float4* state = parts + between / kGroups * group + kSquares + pair;
+    PartialSums all = PartialSums::none();
+#pragma unroll 1
+    for (int part = group; part < count; part += kAtOnce * kGroups) {
+      PartialSums loaded[kAtOnce];
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        loaded[i] = part + i * kGroups < count
+                        ? PartialSums{__ldcg(state + i * between), __ldcg(o + i * between)}
+                        : PartialSums::none();
+      }
+      float raised[2] = {all.state.x, all.state.z};
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        raised[0] = fmaxf(raised[0], loaded[i].state.x);
+        raised[1] = fmaxf(raised[1], loaded[i].state.z);
+      }
+      all.raise(raised[0], raised[1], scale_log2_);
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        loaded[i].raise(raised[0], raised[1], scale_log2_);
+        all.add(loaded[i]);
+      }
+      o += kAtOnce * between;
+      state += kAtOnce * between;
+    }
+    return all;
+  }
+
+  __device__ __forceinline__ static PartialSums exchanged(const PartialSums& own, int distance) {
+    const auto from = [distance](float x) { return __shfl_xor_sync(0xffffffffu, x, distance); };
+    return {{from(own.state.x), from(own.state.y), from(own.state.z), from(own.state.w)},
+            {from(own.o.x), from(own.o.y), from(own.o.z), from(own.o.w)}};
+  }
+
+  // Rows of the part's tile that are rows of Q.
   __device__ __forceinline__ int rows_of(const Part& part) const {
-    return min(tile_rows_, (work_.seq_len - part.row_tile * work_.tile_queries) * work_.group);
+    return min(work_.tile_queries, work_.seq_len - part.row_tile * work_.tile_queries) *
+           work_.group;
   }
-  __device__ __forceinline__ unsigned short* output_row(const Part& part, int row) const {
+
+  // A row of O, and its log-sum-exp, if it is wanted.
+  struct Row {
+    unsigned short* o;
+    float* lse;
+  };
+  __device__ __forceinline__ Row row_of(const Part& part, int row) const {
     const int query = part.row_tile * work_.tile_queries + row / work_.group;
     const int head = part.head * work_.group + row % work_.group;
-    return work_.o + part.batch * work_.o_batch_stride +
-           static_cast<long long>(query) * work_.o_row_stride +
-           static_cast<long long>(head) * work_.o_head_stride;
+    const long long heads = static_cast<long long>(work_.kv_heads) * work_.group;
+    return {work_.o + part.batch * work_.o_batch_stride +
+                static_cast<long long>(query) * work_.o_row_stride +
+                static_cast<long long>(head) * work_.o_head_stride,
+            work_.lse + (part.batch * heads + head) * work_.seq_len + query};
   }
+
   __device__ __forceinline__ void store_lse(const Part& part, int row, float reference,
                                             float sum) const {
     constexpr float kLn2 = 0.693147180559945309417f;
-    const int query = part.row_tile * work_.tile_queries + row / work_.group;
-    const int head = part.head * work_.group + row % work_.group;
-    const int heads = work_.kv_heads * work_.group;
-    work_.lse[(static_cast<long long>(part.batch) * heads + head) * work_.seq_len + query] =
-        fmaf(reference, scale_log2_, lg2_approx_ftz(sum)) * kLn2;
-  }
-
-  __device__ __forceinline__ void store_rows(const Part& part, const Consumer<S>& consumer,
-                                             const Sums<S>& sums) const {
-    const int rows = rows_of(part);
-#pragma unroll
-    for (int r = 0; r < S::kRefs; ++r) {
-      const int row = consumer.row_of(r);
-      if (row < rows) {
-        const float factor = sums.sum[r] > 0.0f ? __frcp_rn(sums.sum[r]) : 0.0f;
-        unsigned short* const to = output_row(part, row);
-#pragma unroll
-        for (int panel = 0; panel < S::kPanels; ++panel) {
-#pragma unroll
-          for (int h = 0; h < 2; ++h) {
-            to[column_of(panel, h)] =
-                cvt_rn<S::kIsBf16>(sums.o[panel][r / 2 * 4 + 2 * h + r % 2] * factor);
-          }
-        }
-        if (work_.lse != nullptr && threadIdx.x < 4) {
-          store_lse(part, row, sums.reference[r], sums.sum[r]);
-        }
-      }
+    if (work_.lse != nullptr && row < rows_of(part)) {
+      *row_of(part, row).lse = fmaf(reference, scale_log2_, lg2_approx_ftz(sum)) * kLn2;
     }
   }
 
-  // A part is [rows][kHeadDim] of O, then a reference and a sum of each row.
-  __device__ __forceinline__ float* part_at(int part) const {
-    return work_.parts + static_cast<long long>(part) * (tile_rows_ * (S::kHeadDim + kRowWords));
-  }
-
-  __device__ __forceinline__ void store_part(const Part& part, const Consumer<S>& consumer,
-                                             const Sums<S>& sums) const {
-    const int rows = rows_of(part);
-    float* const to = part_at(part.number);
-#pragma unroll
-    for (int r = 0; r < S::kRefs; ++r) {
-      const int row = consumer.row_of(r);
-      if (row < rows) {
-#pragma unroll
-        for (int panel = 0; panel < S::kPanels; ++panel) {
-#pragma unroll
-          for (int h = 0; h < 2; ++h) {
-            __stcg(to + row * S::kHeadDim + column_of(panel, h),
-                   sums.o[panel][r / 2 * 4 + 2 * h + r % 2]);
-          }
-        }
-        if (threadIdx.x < 4) {
-          __stcg(reinterpret_cast<float2*>(to + tile_rows_ * S::kHeadDim) + row,
-                 float2{sums.reference[r], sums.sum[r]});
-        }
-      }
+  __device__ __forceinline__ void store_square(const Part& part, int rows, const Square& at,
+                                               const PartialSums& sums) const {
+    store_elements(part, at.rows[0], at.columns, sums.state.x, sums.state.y, sums.o.x, sums.o.y);
+    if (at.rows[1] < rows) {
+      store_elements(part, at.rows[1], at.columns, sums.state.z, sums.state.w, sums.o.z, sums.o.w);
     }
   }
 
-  static constexpr int kAtOnce = 8;    // parts that a thread loads per batch
-  static constexpr int kRowWords = 4;  // of a row in a part, besides O: two are used
+  // Stores two elements of O, divided by the row's sum, and with the first column the log-sum-exp.
+  __device__ __forceinline__ void store_elements(const Part& part, int row,
+                                                 const int (&columns)[2], float reference,
+                                                 float sum, float x, float y) const {
+    const float factor = inverse_or_zero(sum);
+    unsigned short* const to = row_of(part, row).o;
+    if constexpr (Sums::kAdjacent) {
+      *reinterpret_cast<unsigned*>(to + columns[0]) =
+          cvt_rn_x2<S::kIsBf16>(x * factor, y * factor);
+    } else {
+      to[columns[0]] = cvt_rn<S::kIsBf16>(x * factor);
+      to[columns[1]] = cvt_rn<S::kIsBf16>(y * factor);
+    }
+    if (columns[0] == 0) {
+      store_lse(part, row, reference, sum);
+    }
+  }
+
+  static constexpr int kPartSize = kSquares + S::kRows / 2;
 
   const Work& work_;
-  const int tile_rows_;  // queries of a tile times the group
   const float scale_log2_;
 };
 

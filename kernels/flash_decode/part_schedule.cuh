@@ -1,10 +1,9 @@
 // Which keys of which sequence a block reads.
 //
 // A sequence is divided into parts of part_steps steps, whatever the other sequences and the number
-// of blocks, so that the bits of its output depend on nothing else. Parts are numbered (batch,
-// part, tile of rows, head), heads fastest: blocks that run at the same time read neighbouring
-// heads of the same keys. Each block begins with a part of its own and takes the others from a
-// counter.
+// of blocks, so that the bits of its output depend on nothing else. Parts are numbered (batch, part,
+// head, tile of rows), tiles of rows fastest: blocks that run at the same time read the same keys, or
+// neighbouring heads of them, and the L2 has them once.
 #ifndef FATUNE_KERNELS_FLASH_DECODE_PART_SCHEDULE_CUH
 #define FATUNE_KERNELS_FLASH_DECODE_PART_SCHEDULE_CUH
 
@@ -20,7 +19,7 @@ struct Part {
   int end;     // the step after the last one
   int parts;   // of the sequence
   int index;   // within the sequence
-  int number;  // among all parts
+  int item;    // -1: a part to compute; else a share of the tile's sums, to be added up
 };
 
 // Steps of a sequence with a key that a query sees.
@@ -38,7 +37,7 @@ __device__ __forceinline__ StepRange steps_of(const Work& work, int keys) {
   return {first_key / S::kStepKeys, (keys + S::kStepKeys - 1) / S::kStepKeys};
 }
 
-// Parts of a sequence, for one tile of rows; one if there are no keys.
+// Parts of a sequence, for one tile of rows of one head; one if there are no keys.
 template <typename S>
 __device__ __forceinline__ int parts_of(const Work& work, int keys) {
   const StepRange steps = steps_of<S>(work, keys);
@@ -97,16 +96,48 @@ __device__ __forceinline__ void find_sequence(const Work& work, int at, Part& pa
 template <typename S>
 __device__ __forceinline__ Part part_at(const Work& work, int number) {
   Part part;
-  part.number = number;
-  const int rows = number / work.kv_heads;
-  part.head = number - rows * work.kv_heads;
-  const int at = rows / work.row_tiles;
-  part.row_tile = rows - at * work.row_tiles;
+  part.item = -1;
+  const int heads = number / work.row_tiles;
+  part.row_tile = number - heads * work.row_tiles;
+  const int at = heads / work.kv_heads;
+  part.head = heads - at * work.kv_heads;
   find_sequence<S>(work, at, part);
   part.parts = parts_of<S>(work, part.keys);
   const StepRange steps = steps_of<S>(work, part.keys);
   part.step = steps.begin + part.index * work.part_steps;
   part.end = min(steps.end, part.step + work.part_steps);
+  if (work.causal != 0) {
+    // No row of the tile sees keys behind the last query's.
+    const int last_query = min(work.seq_len, (part.row_tile + 1) * work.tile_queries) - 1;
+    const int seen = max(0, part.keys - work.seq_len + last_query + 1);
+    part.end = min(part.end, (seen + S::kStepKeys - 1) / S::kStepKeys);
+  }
+  return part;
+}
+
+// The counter of stored parts of a tile of rows.
+__device__ __forceinline__ int* counter_of(const Work& work, const Part& part) {
+  return work.part_count + (part.batch * work.row_tiles + part.row_tile) * work.kv_heads + part.head;
+}
+
+// Items of all tiles: shares of their sums, which blocks take when all parts are taken.
+__device__ __forceinline__ int items_of_all(const Work& work) {
+  return work.tile_items * work.batch * work.row_tiles * work.kv_heads;
+}
+
+// The item with this number. threads: any
+template <typename S>
+__device__ __forceinline__ Part item_at(const Work& work, int number) {
+  Part part;
+  const int tile = number / work.tile_items;
+  part.item = number - tile * work.tile_items;
+  const int rows = tile / work.kv_heads;
+  part.head = tile - rows * work.kv_heads;
+  part.batch = rows / work.row_tiles;
+  part.row_tile = rows - part.batch * work.row_tiles;
+  part.keys = keys_of(work, part.batch);
+  part.parts = parts_of<S>(work, part.keys);
+  part.index = part.step = part.end = 0;
   return part;
 }
 

@@ -21,14 +21,20 @@ class Producer {
   // threads: one warp, converged
   __device__ __forceinline__ void run() {
     const int parts = parts_of_all<S>(work_);
+    const int all = parts + items_of_all(work_);
     const bool is_first = threadIdx.x % 32 == 0;
-    int index = static_cast<int>(blockIdx.x);
+    // Blocks that wait for parts of others may not own parts before they run: a block that cannot
+    // run would keep them waiting.
+    int index = work_.tile_items == 0 ? static_cast<int>(blockIdx.x)
+                : is_first            ? next_index(all)
+                                      : 0;
+    index = __shfl_sync(0xffffffffu, index, 0);
 #pragma unroll 1
-    while (index < parts) {
-      const Part part = part_at<S>(work_, index);
+    while (index < all) {
+      const Part part = index < parts ? part_at<S>(work_, index) : item_at<S>(work_, index - parts);
       if (is_first) {
         announce(part);
-        index = next_index(parts);
+        index = next_index(all);
         load(part);
       }
       index = __shfl_sync(0xffffffffu, index, 0);
@@ -44,16 +50,24 @@ class Producer {
  private:
   // threads: one, in all functions
 
-  // Takes the next part from the counter. The block that takes the last one resets it.
-  __device__ __forceinline__ int next_index(int parts) const {
-    if (parts <= static_cast<int>(gridDim.x)) {
-      return parts;
+  // Takes the next part or item from the counter. The block that takes the last one resets it.
+  __device__ __forceinline__ int next_index(int all) const {
+    const int blocks = static_cast<int>(gridDim.x);
+    if (work_.tile_items > 0) {
+      const int count = atomicAdd(work_.next_part, 1);
+      if (count == all + blocks - 1) {
+        *work_.next_part = 0;
+      }
+      return count;
+    }
+    if (all <= blocks) {
+      return all;
     }
     const int count = atomicAdd(work_.next_part, 1);
-    if (count == parts - 1) {
+    if (count == all - 1) {
       *work_.next_part = 0;
     }
-    return static_cast<int>(gridDim.x) + count;
+    return blocks + count;
   }
 
   __device__ __forceinline__ void pass(const Part& part) const {
@@ -61,14 +75,25 @@ class Producer {
     int4* const to = reinterpret_cast<int4*>(memory_ + Plan::kParts + 48 * slot_.index);
     to[0] = {part.batch, part.head, part.row_tile, part.keys};
     to[1] = {part.step, part.end, part.parts, part.index};
-    to[2].x = part.number;
+    to[2].x = part.item;
   }
 
   // Passes the part on, with the queries of its rows.
   __device__ __forceinline__ void announce(const Part& part) {
     pass(part);
+    if constexpr (S::kQueryTiles < S::kSlots) {
+      // The part before has its Q in the same place.
+      Ring<S::kSlots> before = slot_;
+      before.retreat();
+      mbarrier_wait(Plan::empty(smem_ + Plan::full_part(before.index)), before.parity);
+    }
     const unsigned full = smem_ + Plan::full_part(slot_.index);
     const unsigned to = smem_ + Plan::query(slot_.index);
+    if (part.item >= 0) {
+      mbarrier_arrive(full);
+      slot_.advance();
+      return;
+    }
     mbarrier_arrive_expect(full, S::kPanels * 128 * work_.tile_queries * work_.group);
 #pragma unroll
     for (int panel = 0; panel < S::kPanels; ++panel) {
@@ -81,13 +106,22 @@ class Producer {
   __device__ __forceinline__ void load(const Part& part) {
 #pragma unroll 1
     for (int step = part.step; step < part.end; ++step) {
-      const unsigned full = smem_ + Plan::full(stage_.index);
-      mbarrier_wait(Plan::empty(full), stage_.parity ^ 1);
-      mbarrier_arrive_expect(full, 2 * Plan::kBytesKv);
       const Coordinates5 at{0, step * S::kStepKeys, 0, part.head, part.batch};
-      tma_load<L2Policy::kEvictFirst>(smem_ + Plan::key(stage_.index), map_k_, at, full);
-      tma_load<L2Policy::kEvictFirst>(smem_ + Plan::value(stage_.index), map_v_, at, full);
+      load_tile(smem_ + Plan::key(stage_.index), map_k_, at, smem_ + Plan::full_k(stage_.index));
+      load_tile(smem_ + Plan::value(stage_.index), map_v_, at, smem_ + Plan::full_v(stage_.index));
       stage_.advance();
+    }
+  }
+
+  // Loads the tile of K or V when the buffer is empty. Several tiles of rows read it, or one does.
+  __device__ __forceinline__ void load_tile(unsigned to, const TensorMap* map, Coordinates5 at,
+                                            unsigned full) const {
+    mbarrier_wait(Plan::empty(full), stage_.parity ^ 1);
+    mbarrier_arrive_expect(full, Plan::kBytesKv);
+    if (work_.row_tiles > 1) {
+      tma_load(to, map, at, full);
+    } else {
+      tma_load<L2Policy::kEvictFirst>(to, map, at, full);
     }
   }
 

@@ -2,6 +2,7 @@
 #ifndef FATUNE_KERNELS_FLASH_DECODE_PRODUCTS_CUH
 #define FATUNE_KERNELS_FLASH_DECODE_PRODUCTS_CUH
 
+#include "common/ptx_math.cuh"
 #include "common/ptx_wgmma.cuh"
 
 #define FATUNE_DECODE_SUMS_8 "%0, %1, %2, %3"
@@ -62,6 +63,29 @@ __device__ __forceinline__ void stmatrix_x2_trans(unsigned row, unsigned r0, uns
   asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(row), "r"(r0),
                "r"(r1)
                : "memory");
+}
+
+// Stores accumulators of a product transposed, rounded to 16 bits.
+// shape:   panel: [rows][64], the product's 64 rows side by side; element(i): accumulator i
+// threads: the warpgroup
+template <typename S, typename Element>
+__device__ __forceinline__ void store_transposed(unsigned panel, const Element& element) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int chunk = static_cast<int>(threadIdx.x) / 32 * 2 + lane / 8 % 2;
+  const auto packed = [&](int j, int h) {
+    return cvt_rn_x2<S::kIsBf16>(element(4 * j + 2 * h), element(4 * j + 2 * h + 1));
+  };
+  if constexpr (S::kRows == 8) {
+    const int row = lane % 8;
+    stmatrix_x2_trans(panel + row * 128 + 16 * (chunk ^ row), packed(0, 0), packed(0, 1));
+  } else {
+#pragma unroll
+    for (int j = 0; j < S::kRows / 8; j += 2) {
+      const int row = 8 * j + lane / 16 * 8 + lane % 8;
+      stmatrix_x4_trans(panel + row * 128 + 16 * (chunk ^ lane % 8), packed(j, 0), packed(j, 1),
+                        packed(j + 1, 0), packed(j + 1, 1));
+    }
+  }
 }
 
 #endif

@@ -14,7 +14,7 @@
 #include "flash_sm90/epilogue.cuh"
 #include "flash_sm90/mask.cuh"
 #include "flash_sm90/smem_plan.cuh"
-#include "flash_sm90/softmax.cuh"
+#include "common/online_softmax.cuh"
 #include "flash_sm90/split_output.cuh"
 #include "flash_sm90/tile_schedule.cuh"
 

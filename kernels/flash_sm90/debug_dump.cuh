@@ -4,7 +4,7 @@
 #define FATUNE_KERNELS_FLASH_SM90_DEBUG_DUMP_CUH
 
 #include "flash_sm90/config.cuh"
-#include "flash_sm90/softmax.cuh"
+#include "common/online_softmax.cuh"
 
 #ifndef FATUNE_DEBUG_DUMP
 

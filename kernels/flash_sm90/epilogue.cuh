@@ -7,7 +7,7 @@
 #include "common/ptx_mma.cuh"
 #include "common/ptx_tma.cuh"
 #include "flash_sm90/smem_plan.cuh"
-#include "flash_sm90/softmax.cuh"
+#include "common/online_softmax.cuh"
 
 // Rounds O to 16 bits, and lays it out as a tile.
 // shape:   tile: the consumer's rows, [kPanels][64][64]; warp: index in the consumer

@@ -1,11 +1,13 @@
-// The consumer: a warpgroup that computes attention of a tile's rows with the keys of a part.
+// The short consumer: a warpgroup that computes attention of up to 64 packed rows with the keys of a
+// part.
 //
 // Keys are the rows of the first product, S^T = K Q^T, and columns of V those of the second, O^T =
 // V^T P^T, so that the packed rows of Q, which are few, are the columns of both and are not padded
 // to 64. P goes through shared memory.
-#ifndef FATUNE_KERNELS_FLASH_DECODE_CONSUMER_CUH
-#define FATUNE_KERNELS_FLASH_DECODE_CONSUMER_CUH
+#ifndef FATUNE_KERNELS_FLASH_DECODE_SHORT_CONSUMER_CUH
+#define FATUNE_KERNELS_FLASH_DECODE_SHORT_CONSUMER_CUH
 
+#include "common/online_softmax.cuh"
 #include "common/ptx_barrier.cuh"
 #include "common/ptx_math.cuh"
 #include "common/ptx_memory.cuh"
@@ -14,29 +16,22 @@
 #include "flash_decode/kernel_args.cuh"
 #include "flash_decode/part_schedule.cuh"
 #include "flash_decode/products.cuh"
+#include "flash_decode/seen_keys.cuh"
+#include "flash_decode/sums.cuh"
+#include "flash_decode/values_end.cuh"
 
-// A row's reference follows its maximum only when a score has outgrown it by this factor of two
-// (log2 units).
-inline constexpr float kLazyRescaleLog2 = 8.0f;
 inline constexpr unsigned kConsumerBarrier = 1;
 
-// Sums of the thread's keys. A thread's row r (0 <= r < kRefs) is row 8 * (r / 2) + 2 * (lane % 4)
-// + r % 2 of the tile; accumulator i of a product is of row 2 * (i / 4) + i % 2 of the thread, and
-// of key or column of V 16 * warp + lane / 4
-// + 8 * (i / 2 % 2) of the product's 64.
+// A thread's row r (0 <= r < kRefs) is row 8 * (r / 2) + 2 * (lane % 4) + r % 2 of the tile;
+// accumulator i of a product is of row 2 * (i / 4) + i % 2 of the thread, and of key or column of V
+// 16 * warp + lane / 4 + 8 * (i / 2 % 2) of the product's 64.
 template <typename S>
-struct Sums {
-  float o[S::kPanels][S::kScores];
-  float reference[S::kRefs];  // raw scores, the same in all threads that have the row
-  float sum[S::kRefs];        // of probabilities: of this thread's keys, until total()
-};
-
-template <typename S>
-class Consumer {
+class ShortConsumer {
  public:
   using Plan = SmemPlan<S>;
+  using Sums = ShortSums<S>;
 
-  __device__ __forceinline__ Consumer(const Work& work, unsigned char* memory, unsigned smem)
+  __device__ __forceinline__ ShortConsumer(const Work& work, unsigned char* memory, unsigned smem)
       : work_(work),
         statistics_(reinterpret_cast<float*>(memory + Plan::kStatistics)),
         smem_(smem),
@@ -48,16 +43,11 @@ class Consumer {
   // threads: the warpgroup, converged, in all functions
 
   // Computes the sums of a part; slot: of its Q.
-  __device__ __forceinline__ void compute(const Part& part, int slot, Sums<S>& sums) {
+  __device__ __forceinline__ void compute(const Part& part, int slot, Sums& sums) {
     clear(sums);
 #pragma unroll 1
     for (int at = part.step; at < part.end; ++at) {
-      const unsigned full = smem_ + Plan::full(stage_.index);
-      mbarrier_wait(full, stage_.parity);
-      step(part, at * S::kStepKeys, smem_ + Plan::query(slot), sums);
-      if (lane_ == 0) {
-        mbarrier_arrive(Plan::empty(full));
-      }
+      step(part, at, smem_ + Plan::query(slot), sums);
       stage_.advance();
     }
     total(sums);
@@ -71,7 +61,7 @@ class Consumer {
  private:
   using Scores = float[S::kKeyTiles][S::kScores];
 
-  __device__ __forceinline__ void clear(Sums<S>& sums) const {
+  __device__ __forceinline__ void clear(Sums& sums) const {
 #pragma unroll
     for (int panel = 0; panel < S::kPanels; ++panel) {
 #pragma unroll
@@ -86,13 +76,13 @@ class Consumer {
     }
   }
 
-  __device__ __forceinline__ void step(const Part& part, int key, unsigned sQ, Sums<S>& sums) {
+  __device__ __forceinline__ void step(const Part& part, int at, unsigned sQ, Sums& sums) {
     Scores s;
     scores(s, sQ);
-    if (key + S::kStepKeys > part.keys && work_.seq_lens_kv != nullptr) {
-      clear_values(part.keys - key);
+    if (at + 1 == part.end) {
+      clear_values_behind<S>(work_, part, smem_, stage_);
     }
-    mask(s, part, key);
+    mask(s, part, at * S::kStepKeys);
     bool outgrown = false;
     const float slack = kLazyRescaleLog2 / scale_log2_;
 #pragma unroll
@@ -112,6 +102,7 @@ class Consumer {
 
   __device__ __forceinline__ void scores(Scores& s, unsigned sQ) const {
     const unsigned sK = smem_ + Plan::key(stage_.index);
+    mbarrier_wait(smem_ + Plan::full_k(stage_.index), stage_.parity);
     wgmma_fence();
 #pragma unroll
     for (int m = 0; m < S::kKeyTiles; ++m) {
@@ -129,11 +120,13 @@ class Consumer {
     for (int m = 0; m < S::kKeyTiles; ++m) {
       after_wait(s[m]);
     }
+    release(Plan::full_k(stage_.index));
   }
 
-  __device__ __forceinline__ void accumulate(Sums<S>& sums) const {
+  __device__ __forceinline__ void accumulate(Sums& sums) const {
     const unsigned sV = smem_ + Plan::value(stage_.index);
     const unsigned sP = smem_ + Plan::kP;
+    mbarrier_wait(smem_ + Plan::full_v(stage_.index), stage_.parity);
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < S::kStepKeys / 16; ++k) {
@@ -150,16 +143,13 @@ class Consumer {
     for (int panel = 0; panel < S::kPanels; ++panel) {
       after_wait(sums.o[panel]);
     }
+    release(Plan::full_v(stage_.index));
   }
 
-  // Sets the rows of V from `keys` on to 0: what is behind a sequence's end may be NaN.
-  // sync: out: a barrier before the product
-  __device__ __forceinline__ void clear_values(int keys) const {
-    const unsigned sV = smem_ + Plan::value(stage_.index);
-    for (int panel = 0; panel < S::kPanels; ++panel) {
-      for (int at = keys * 8 + thread_; at < S::kStepKeys * 8; at += S::kConsumers) {
-        st_shared_16(sV + panel * Plan::kPanelBytesKv + 16 * at, make_uint4(0, 0, 0, 0));
-      }
+  // Frees a tile of K or V.
+  __device__ __forceinline__ void release(unsigned full) const {
+    if (lane_ == 0) {
+      mbarrier_arrive(smem_ + Plan::empty(full));
     }
   }
 
@@ -175,30 +165,18 @@ class Consumer {
 
   // Sets scores of keys that a row does not see to minus infinity.
   __device__ __forceinline__ void mask(Scores& s, const Part& part, int first_key) const {
-    const int first_query = part.row_tile * work_.tile_queries;
-    const int diagonal = part.keys - work_.seq_len;
-    const bool is_causal = work_.causal != 0;
-    // Keys that all rows see begin and end here.
-    const int seen_end = is_causal ? min(part.keys, first_query + diagonal + 1)
-                         : work_.window == 0
-                             ? part.keys
-                             : min(part.keys, first_query + diagonal + work_.window);
-    if (first_key + S::kStepKeys <= seen_end && work_.window == 0) {
+    if (!needs_mask(work_, part, first_key, S::kStepKeys)) {
       return;
     }
 #pragma unroll
     for (int r = 0; r < S::kRefs; ++r) {
-      const int position = first_query + row_of(r) / work_.group + diagonal;
-      const int end = is_causal           ? min(part.keys, position + 1)
-                      : work_.window == 0 ? part.keys
-                                          : min(part.keys, position + work_.window);
-      const int begin = work_.window == 0 ? 0 : position - work_.window + 1;
+      const KeyRange seen = seen_keys(work_, part, row_of(r));
 #pragma unroll
       for (int m = 0; m < S::kKeyTiles; ++m) {
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
           const int key = first_key + 64 * m + 16 * warp_ + lane_ / 4 + 8 * h;
-          if (key < begin || key >= end) {
+          if (key < seen.begin || key >= seen.end) {
             s[m][r / 2 * 4 + 2 * h + r % 2] = negative_infinity();
           }
         }
@@ -206,7 +184,7 @@ class Consumer {
     }
   }
 
-  __device__ __forceinline__ void raise_references(const Scores& s, Sums<S>& sums) const {
+  __device__ __forceinline__ void raise_references(const Scores& s, Sums& sums) const {
 #pragma unroll
     for (int r = 0; r < S::kRefs; ++r) {
       const float of_warp = max_of_lanes(greatest(s, r));
@@ -237,7 +215,7 @@ class Consumer {
     return reference == negative_infinity() ? 0.0f : reference;
   }
 
-  __device__ __forceinline__ void exponentiate(Scores& s, Sums<S>& sums) const {
+  __device__ __forceinline__ void exponentiate(Scores& s, Sums& sums) const {
 #pragma unroll
     for (int r = 0; r < S::kRefs; ++r) {
       const float shift = -finite(sums.reference[r]) * scale_log2_;
@@ -257,27 +235,13 @@ class Consumer {
   __device__ __forceinline__ void store_probabilities(const Scores& s) const {
 #pragma unroll
     for (int m = 0; m < S::kKeyTiles; ++m) {
-      const unsigned panel = smem_ + Plan::kP + m * Plan::kPanelBytesQ;
-      const int chunk = 2 * warp_ + lane_ / 8 % 2;
-      const auto packed = [&](int j, int h) {
-        return cvt_rn_x2<S::kIsBf16>(s[m][4 * j + 2 * h], s[m][4 * j + 2 * h + 1]);
-      };
-      if constexpr (S::kRows == 8) {
-        const int row = lane_ % 8;
-        stmatrix_x2_trans(panel + row * 128 + 16 * (chunk ^ row), packed(0, 0), packed(0, 1));
-      } else {
-#pragma unroll
-        for (int j = 0; j < S::kRows / 8; j += 2) {
-          const int row = 8 * j + lane_ / 16 * 8 + lane_ % 8;
-          stmatrix_x4_trans(panel + row * 128 + 16 * (chunk ^ lane_ % 8), packed(j, 0),
-                            packed(j, 1), packed(j + 1, 0), packed(j + 1, 1));
-        }
-      }
+      store_transposed<S>(smem_ + Plan::kP + m * Plan::kPanelBytesQ,
+                          [&](int i) { return s[m][i]; });
     }
   }
 
   // Adds up the sums of the lanes and warps that have other keys of the same rows.
-  __device__ __forceinline__ void total(Sums<S>& sums) const {
+  __device__ __forceinline__ void total(Sums& sums) const {
     named_barrier_wait(kConsumerBarrier, S::kConsumers);
 #pragma unroll
     for (int r = 0; r < S::kRefs; ++r) {

@@ -1,12 +1,13 @@
-// Online softmax of a consumer's rows, fp32, base 2: p = 2^(scale_log2 * (s - reference)).
+// Online softmax of the 64 rows that a warpgroup has in accumulators of wgmma, fp32, base 2:
+// p = 2^(scale_log2 * (s - reference)). S is a family's Shape: kScores and kOutputs accumulators of a
+// thread, kLazyRescale, kIsBf16.
 // source:  Milakov & Gimelshein, "Online normalizer calculation for softmax" (2018); rows are
 //          rescaled lazily as in FlashAttention-4's description: see kLazyRescaleLog2.
-#ifndef FATUNE_KERNELS_FLASH_SM90_SOFTMAX_CUH
-#define FATUNE_KERNELS_FLASH_SM90_SOFTMAX_CUH
+#ifndef FATUNE_KERNELS_COMMON_ONLINE_SOFTMAX_CUH
+#define FATUNE_KERNELS_COMMON_ONLINE_SOFTMAX_CUH
 
 #include "common/ptx_math.cuh"
 #include "common/quad.cuh"
-#include "flash_sm90/config.cuh"
 
 // lazy_rescale: a row's reference follows its maximum only when the maximum has outgrown it by this
 // factor of two (log2 units). Probabilities then reach at most 2^8, which fp16 and bf16 hold with

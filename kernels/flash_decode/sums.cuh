@@ -1,0 +1,111 @@
+// What a thread of a consumer has of a part: sums of O, and the state of its rows' softmax.
+//
+// O is in groups of four accumulators, a square of two rows and two columns. A pair is the two rows
+// of a square; all squares of a thread have one of kPairs pairs, and kSquares squares have the same.
+#ifndef FATUNE_KERNELS_FLASH_DECODE_SUMS_CUH
+#define FATUNE_KERNELS_FLASH_DECODE_SUMS_CUH
+
+#include "common/online_softmax.cuh"
+#include "common/ptx_math.cuh"
+#include "common/ptx_mma.cuh"
+#include "flash_decode/config.cuh"
+#include "flash_decode/products.cuh"
+
+__device__ __forceinline__ float inverse_or_zero(float sum) {
+  return sum > 0.0f ? __frcp_rn(sum) : 0.0f;
+}
+
+// Where a square is in the tile of rows and in O.
+struct Square {
+  int pair;        // among all pairs of the tile
+  int rows[2];
+  int columns[2];
+};
+
+// Of the short consumer: O^T is computed, so that neighbouring accumulators are of different rows.
+template <typename S>
+struct ShortSums {
+  static constexpr int kPairs = S::kRefs / 2;
+  static constexpr int kSquares = S::kPanels;
+  static constexpr bool kAdjacent = false;  // whether the columns of a square are neighbours
+
+  float o[S::kPanels][S::kScores];  // as of `product`
+  float reference[S::kRefs];        // raw scores, the same in all threads that have the row
+  float sum[S::kRefs];              // of probabilities
+
+  // The square's elements, row by row.
+  __device__ __forceinline__ float4 elements(int pair, int square) const {
+    const float* const from = o[square] + 4 * pair;
+    return {from[0], from[2], from[1], from[3]};
+  }
+  // References and sums of the pair's rows.
+  __device__ __forceinline__ float4 state(int pair) const {
+    return {reference[2 * pair], sum[2 * pair], reference[2 * pair + 1], sum[2 * pair + 1]};
+  }
+  // Writes O, divided by the rows' sums, to a tile of Q.
+  __device__ __forceinline__ void stage(unsigned tile) const {
+#pragma unroll
+    for (int panel = 0; panel < S::kPanels; ++panel) {
+      store_transposed<S>(tile + panel * SmemPlan<S>::kPanelBytesQ, [&](int i) {
+        const int r = i / 4 * 2 + i % 2;
+        return o[panel][i] * inverse_or_zero(sum[r]);
+      });
+    }
+  }
+
+  // Whether no other thread with a lower index has the pair's state.
+  __device__ __forceinline__ static bool is_first(int thread) { return thread < 4; }
+
+  __device__ __forceinline__ static Square square_at(int pair, int square, int thread) {
+    const int lane = thread % 32;
+    const int of_tile = 4 * pair + lane % 4;
+    const int column = 64 * square + thread / 32 * 16 + lane / 4;
+    return {of_tile, {2 * of_tile, 2 * of_tile + 1}, {column, column + 8}};
+  }
+};
+
+// Of a tall consumer.
+template <typename S>
+struct TallSums {
+  static constexpr int kPairs = 1;
+  static constexpr int kSquares = S::kOutputs / 4;
+  static constexpr bool kAdjacent = true;
+
+  float o[S::kOutputs];  // as of wgmma_registers
+  SoftmaxState softmax;
+
+  __device__ __forceinline__ float4 elements(int, int square) const {
+    return {o[4 * square], o[4 * square + 1], o[4 * square + 2], o[4 * square + 3]};
+  }
+  __device__ __forceinline__ float4 state(int) const {
+    return {softmax.reference[0], softmax.sum[0], softmax.reference[1], softmax.sum[1]};
+  }
+  __device__ __forceinline__ void stage(unsigned tile) const {
+    const float inverse[2] = {inverse_or_zero(softmax.sum[0]), inverse_or_zero(softmax.sum[1])};
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int row = static_cast<int>(threadIdx.x) / 32 * 16 + lane % 16;
+#pragma unroll
+    for (int i = 0; i < S::kOutputs; i += 8) {
+      const int chunk = i % 32 / 4 + lane / 16;
+      unsigned r[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        r[j] = cvt_rn_x2<S::kIsBf16>(o[i + 2 * j] * inverse[j % 2],
+                                     o[i + 2 * j + 1] * inverse[j % 2]);
+      }
+      stmatrix_x4(tile + i / 32 * SmemPlan<S>::kPanelBytesQ + row * 128 + 16 * (chunk ^ row % 8),
+                  r);
+    }
+  }
+  __device__ __forceinline__ static bool is_first(int thread) { return thread % 4 == 0; }
+
+  __device__ __forceinline__ static Square square_at(int, int square, int thread) {
+    const int warp = thread / 32;
+    const int in_warp = thread % 32 / 4;
+    const int row = 16 * warp + in_warp;
+    const int column = 8 * square + thread % 4 * 2;
+    return {8 * warp + in_warp, {row, row + 8}, {column, column + 1}};
+  }
+};
+
+#endif

@@ -1,0 +1,184 @@
+// A tall consumer: a warpgroup that computes 64 of a tile's packed rows, as rows of both products,
+// S = Q K^T and O += P V, with P in registers. While it takes the softmax of a step, the tensor
+// cores multiply the step before.
+#ifndef FATUNE_KERNELS_FLASH_DECODE_TALL_CONSUMER_CUH
+#define FATUNE_KERNELS_FLASH_DECODE_TALL_CONSUMER_CUH
+
+#include "common/online_softmax.cuh"
+#include "common/ptx_barrier.cuh"
+#include "common/ptx_memory.cuh"
+#include "common/ptx_tma.cuh"
+#include "common/ptx_wgmma.cuh"
+#include "flash_decode/config.cuh"
+#include "flash_decode/kernel_args.cuh"
+#include "flash_decode/part_schedule.cuh"
+#include "flash_decode/seen_keys.cuh"
+#include "flash_decode/sums.cuh"
+#include "flash_decode/values_end.cuh"
+
+inline constexpr unsigned kFirstTurnBarrier = 4;  // one for each consumer
+
+// threads: the warpgroup, converged, in all functions
+template <typename S>
+class TallConsumer {
+ public:
+  using Plan = SmemPlan<S>;
+  using Sums = TallSums<S>;
+
+  __device__ __forceinline__ TallConsumer(const Work& work, unsigned char*, unsigned smem)
+      : work_(work),
+        smem_(smem),
+        group_(__shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0)),
+        lane_(static_cast<int>(threadIdx.x) % 32),
+        scale_log2_(work.softmax_scale * 1.44269504088896340736f) {
+    if (group_ == S::kGroups - 1) {
+      pass_turn();
+    }
+  }
+
+  // Computes the sums of a part; slot: of its Q.
+  __device__ __forceinline__ void compute(const Part& part, int slot, Sums& sums) {
+    sums.softmax = {{kNothingSeen, kNothingSeen}, {0.0f, 0.0f}};
+#pragma unroll
+    for (int i = 0; i < S::kOutputs; ++i) {
+      sums.o[i] = 0.0f;
+    }
+    if (part.step >= part.end) {
+      return;
+    }
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      seen_[h] = seen_keys(work_, part, row_of(h));
+    }
+    const unsigned sQ = smem_ + Plan::query(slot) + group_ * (64 * 128);
+    start_scores(sQ);
+    await_scores<0>();
+    mask(part, part.step);
+    softmax_step<S::kStepKeys, S>(s_, sums.softmax, scale_log2_);
+    pack_probabilities<S::kStepKeys, S>(p_, s_);
+#pragma unroll 1
+    for (int step = part.step + 1; step < part.end; ++step) {
+      await_turn();
+      start_scores(sQ);
+      start_output(sums);
+      pass_turn();
+      await_scores<1>();
+      mask(part, step);
+      const Rescale rescale = softmax_step<S::kStepKeys, S>(s_, sums.softmax, scale_log2_);
+      await_output(sums);
+      rescale_output<S>(sums.o, rescale);
+      pack_probabilities<S::kStepKeys, S>(p_, s_);
+    }
+    clear_values_behind<S>(work_, part, smem_, v_);
+    start_output(sums);
+    await_output(sums);
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      sums.softmax.sum[h] = quad_sum(sums.softmax.sum[h]);
+    }
+  }
+
+  // The tile's row of element h of the state.
+  __device__ __forceinline__ static int row_of(int h) {
+    return static_cast<int>(threadIdx.x) / 32 * 16 + static_cast<int>(threadIdx.x) % 32 / 4 + 8 * h;
+  }
+
+ private:
+  // Consumers take turns to start products, so that one computes exponentials while another has the
+  // tensor cores.
+  __device__ __forceinline__ void await_turn() const {
+    named_barrier_wait(kFirstTurnBarrier + group_, 256);
+  }
+  __device__ __forceinline__ void pass_turn() const {
+    const int next = group_ + 1 == S::kGroups ? 0 : group_ + 1;
+    named_barrier_arrive(kFirstTurnBarrier + next, 256);
+  }
+
+  // Starts S = Q K^T. out: pending
+  __device__ __forceinline__ void start_scores(unsigned sQ) {
+    mbarrier_wait(smem_ + Plan::full_k(k_.index), k_.parity);
+    const unsigned long long q = swizzled_descriptor(sQ, 0);
+    const unsigned long long k = swizzled_descriptor(smem_ + Plan::key(k_.index), 0);
+    wgmma_fence();
+#pragma unroll
+    for (int at = 0; at < S::kHeadDim / 16; ++at) {
+      const int within = at % 4 * (32 / 16);  // 16 columns are 32 bytes
+      wgmma_shared<S::kIsBf16, S::kStepKeys>(s_, q + at / 4 * (Plan::kPanelBytesQ / 16) + within,
+                                             k + at / 4 * (Plan::kPanelBytesKv / 16) + within,
+                                             at > 0 ? 1 : 0);
+    }
+    wgmma_commit();
+  }
+
+  // Waits for the scores, and frees the tile of K.
+  template <int kPending>
+  __device__ __forceinline__ void await_scores() {
+    wgmma_wait<kPending>();
+    after_wait(s_);
+    release(Plan::full_k(k_.index));
+    k_.advance();
+  }
+
+  // Starts O += P V. out: pending
+  __device__ __forceinline__ void start_output(Sums& sums) {
+    mbarrier_wait(smem_ + Plan::full_v(v_.index), v_.parity);
+    const unsigned long long v =
+        swizzled_descriptor(smem_ + Plan::value(v_.index), Plan::kPanelBytesKv);
+    wgmma_fence();
+#pragma unroll
+    for (int at = 0; at < S::kStepKeys / 16; ++at) {
+      wgmma_registers<S::kIsBf16, S::kHeadDim>(sums.o, p_ + 4 * at, v + at * (16 * 128 / 16), 1);
+    }
+    wgmma_commit();
+  }
+
+  // Waits for O += P V, and frees the tile of V.
+  __device__ __forceinline__ void await_output(Sums& sums) {
+    wgmma_wait<0>();
+    after_wait(sums.o);
+    release(Plan::full_v(v_.index));
+    v_.advance();
+  }
+
+  __device__ __forceinline__ void release(unsigned full) const {
+    if (lane_ == 0) {
+      mbarrier_arrive(smem_ + Plan::empty(full));
+    }
+  }
+
+  // Sets scores of keys that a row does not see to minus infinity.
+  __device__ __forceinline__ void mask(const Part& part, int step) {
+    const int first_key = step * S::kStepKeys;
+    if (!needs_mask(work_, part, first_key, S::kStepKeys)) {
+      return;
+    }
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const int begin = seen_[h].begin - first_key - lane_ % 4 * 2;
+      const int end = seen_[h].end - first_key - lane_ % 4 * 2;
+#pragma unroll
+      for (int i = 2 * h; i < S::kScores; i += 4) {
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+          const int column = 2 * i - 4 * h + j;
+          if (column < begin || column >= end) {
+            s_[i + j] = negative_infinity();
+          }
+        }
+      }
+    }
+  }
+
+  const Work& work_;
+  const unsigned smem_;
+  const int group_;
+  const int lane_;
+  const float scale_log2_;
+  KeyRange seen_[2];
+  Ring<S::kStages> k_;
+  Ring<S::kStages> v_;
+  float s_[S::kScores];
+  unsigned p_[S::kScores / 2];
+};
+
+#endif

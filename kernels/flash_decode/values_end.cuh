@@ -1,0 +1,38 @@
+// What is behind a sequence's end in the last tile of V.
+#ifndef FATUNE_KERNELS_FLASH_DECODE_VALUES_END_CUH
+#define FATUNE_KERNELS_FLASH_DECODE_VALUES_END_CUH
+
+#include "common/ptx_barrier.cuh"
+#include "common/ptx_memory.cuh"
+#include "common/ptx_tma.cuh"
+#include "flash_decode/config.cuh"
+#include "flash_decode/kernel_args.cuh"
+#include "flash_decode/part_schedule.cuh"
+
+inline constexpr unsigned kValuesBarrier = 2;
+
+// Sets rows of V behind the sequence's end to 0 if the part ends there: they may be NaN, which a
+// probability of 0 would not remove.
+// shape:   at: the stage of the part's last step
+// threads: all consumers; sync: out: the product may read the tile
+template <typename S>
+__device__ __forceinline__ void clear_values_behind(const Work& work, const Part& part,
+                                                    unsigned smem, const Ring<S::kStages>& at) {
+  using Plan = SmemPlan<S>;
+  const int keys = part.keys - (part.end - 1) * S::kStepKeys;
+  if (work.seq_lens_kv == nullptr || keys >= S::kStepKeys) {
+    return;
+  }
+  mbarrier_wait(smem + Plan::full_v(at.index), at.parity);
+  const unsigned values = smem + Plan::value(at.index);
+  for (int panel = 0; panel < S::kPanels; ++panel) {
+    for (int line = max(keys, 0) * 8 + static_cast<int>(threadIdx.x); line < S::kStepKeys * 8;
+         line += S::kConsumers) {
+      st_shared_16(values + panel * Plan::kPanelBytesKv + 16 * line, make_uint4(0, 0, 0, 0));
+    }
+  }
+  fence_async_proxy();
+  named_barrier_wait(kValuesBarrier, S::kConsumers);
+}
+
+#endif
