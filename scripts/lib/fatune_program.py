@@ -94,3 +94,16 @@ def compile_kernel(fatune, config, problem, arch, folder):
         raise ProgramError(f"{' '.join(command)} ended with {done.returncode}: {reason}")
     return {**row, "cubin": pathlib.Path(row["cubin_file"]).read_bytes(), "device": report["device"],
             "toolchain": report["toolchain"]}
+
+
+def sweep(fatune, problem, folder, more, timeout_s):
+    """Sweeps one problem. Returns the best_configs.json that it wrote."""
+    command = [fatune, "sweep", *problem_options(problem), "--dtype", problem["dtype"].lower(), "--dhead",
+               str(problem["d_head"]), "--no-db", "--quiet", "--config-file", "none", "--out", str(folder), *more]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout_s)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ProgramError(f"{' '.join(command)}: {error}") from error
+    if done.returncode != 0:
+        raise ProgramError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}")
+    return pathlib.Path(folder) / "best_configs.json"

@@ -5,6 +5,7 @@ A finder imports what its peer needs. ImportError means that the peer is not ins
 import dataclasses
 import importlib
 import importlib.metadata
+import math
 from typing import Callable
 
 GEMM_SIZE = 8192
@@ -18,10 +19,18 @@ FLASH3_PACKAGES = {"flash-attn-3": ("flash_attn_interface", "flash_attn_config")
 class Peer:
     name: str
     version: str
-    make: Callable  # (q, k, v, causal, scale) -> a function that queues the kernel and returns O
+    make: Callable | None  # (q, k, v, causal, scale) -> a function that queues the kernel and returns O
     last_query_sees_last_key: bool  # how a causal mask is aligned, for all lengths
     flop: int | None = None  # of a launch; None: the problem's
     dtypes: tuple = DTYPES  # for which it has kernels
+    # queries -> {name: as make}, in place of make: several kernels, of which the fastest counts
+    several: Callable | None = None
+
+    def kernels_for(self, problem):
+        """Returns {name: as make} of its kernels for a problem."""
+        if self.several is None:
+            return {self.name: self.make}
+        return {f"{self.name} {kernel}": make for kernel, make in self.several(problem["seq_len"]).items()}
 
 
 def _heads_first(*tensors):
@@ -39,7 +48,8 @@ def _find_fa2(torch):
 
         return launch
 
-    return Peer("fa2", f"PyTorch {torch.__version__}", make, False)
+    # PyTorch's own causal_lower_right() calls this function, too, with its mask for equal lengths.
+    return Peer("fa2", f"PyTorch {torch.__version__}", make, True)
 
 
 def _find_cudnn(torch):
@@ -49,13 +59,20 @@ def _find_cudnn(torch):
     def make(q, k, v, causal, scale):
         q, k, v = _heads_first(q, k, v)
         call = torch.ops.aten._scaled_dot_product_cudnn_attention.default
+        mask = _mask_from_the_end(torch, q, k) if causal and q.shape[2] != k.shape[2] else None
 
         def launch():
-            return call(q, k, v, None, False, 0.0, causal, scale=scale)[0].transpose(1, 2)
+            return call(q, k, v, mask, False, 0.0, causal and mask is None, scale=scale)[0].transpose(1, 2)
 
         return launch
 
-    return Peer("cudnn", str(torch.backends.cudnn.version()), make, False)
+    return Peer("cudnn", str(torch.backends.cudnn.version()), make, True)
+
+
+def _mask_from_the_end(torch, q, k):
+    """Returns what is added to scores. PyTorch's own causal mask for cuDNN begins at the first key."""
+    queries, keys = q.shape[2], k.shape[2]
+    return torch.full((queries, keys), -math.inf, dtype=q.dtype, device=q.device).triu(keys - queries + 1)
 
 
 def _find_triton(_torch):
@@ -111,6 +128,14 @@ def _find_fa4(_torch):
     return _flash_attention("fa4", str(getattr(module, "__version__", "?")), module.flash_attn_func)
 
 
+def _find_flashinfer(torch):
+    import flashinfer
+    import flashinfer_attention
+
+    return Peer("flashinfer", flashinfer.__version__, None, True,
+                several=lambda queries: flashinfer_attention.kernels(torch, flashinfer, queries))
+
+
 def finder_of_libraries(folder):
     """Returns a finder of fa4 in a folder of kernels that were compiled ahead of time."""
 
@@ -138,8 +163,9 @@ def _find_gemm(torch):
 
 
 FINDERS = {"fa2": _find_fa2, "cudnn": _find_cudnn, "triton": _find_triton, "fa3": _find_fa3, "fa4": _find_fa4,
-           "gemm": _find_gemm}
-DEFAULT_PEERS = tuple(name for name in FINDERS if name != "gemm")
+           "flashinfer": _find_flashinfer, "gemm": _find_gemm}
+DEFAULT_PEERS = tuple(name for name in FINDERS if name not in ("flashinfer", "gemm"))
+DECODE_PEERS = ("fa2", "cudnn", "fa3", "fa4", "flashinfer")
 
 
 def find_peers(torch, names, finders=FINDERS):
@@ -153,6 +179,11 @@ def find_peers(torch, names, finders=FINDERS):
     return peers, missing
 
 
+def is_masked(problem):
+    """Whether there is a causal mask that hides a key: one query sees all keys."""
+    return problem["causal"] and problem["seq_len"] > 1
+
+
 def cannot_do(peer, problem):
     """Returns why a peer is not timed on a problem, or None if it is."""
     if problem["dtype"] not in peer.dtypes:
@@ -162,6 +193,6 @@ def cannot_do(peer, problem):
     if problem.get("d_head_v", problem["d_head"]) != problem["d_head"]:
         return "one head dimension"
     lengths_differ = problem.get("seq_len_kv", problem["seq_len"]) != problem["seq_len"]
-    if problem["causal"] and lengths_differ and not peer.last_query_sees_last_key:
+    if is_masked(problem) and lengths_differ and not peer.last_query_sees_last_key:
         return "another causal mask where lengths differ"
     return None
