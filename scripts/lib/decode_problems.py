@@ -1,6 +1,8 @@
 """Lists of decode problems: few queries, many keys. BF16, for which every peer has kernels."""
 import random
 
+import fatune_program
+
 # (batch, queries, keys, heads, heads of K and V), with each head dimension; with 4 queries and more, causal.
 SHAPES = ((1, 1, 1024, 32, 4), (1, 1, 4096, 32, 4), (1, 1, 16384, 32, 4), (1, 1, 65536, 32, 8), (1, 1, 131072, 32, 8),
           (8, 1, 8192, 32, 8), (32, 1, 4096, 32, 8), (64, 1, 8192, 32, 8), (128, 1, 2048, 32, 8), (16, 1, 4096, 32, 32),
@@ -15,7 +17,7 @@ MOST_ROWS = 256  # queries times heads of a group: what flash_decode is meant fo
 
 def kv_bytes(problem):
     """Returns the bytes of K and V, of 16-bit elements."""
-    return 4 * problem["batch"] * problem["seq_len_kv"] * problem["kv_heads"] * problem["d_head"]
+    return 4 * fatune_program.total_keys(problem) * problem["kv_heads"] * problem["d_head"]
 
 
 def problem_of(batch, queries, keys, heads, kv_heads, d_head):
@@ -42,13 +44,24 @@ def _is_wanted(one):
     return kv_bytes(one) <= MOST_BYTES and one["seq_len"] * one["heads"] // one["kv_heads"] <= MOST_ROWS
 
 
-def random_problems(seed, count):
-    """Returns problems that depend on the seed alone: the first ones are the same whatever the count."""
+def _with_lengths(one, generator):
+    """Returns the problem with a length of its own for each sequence. Every query sees a key."""
+    least = max(one["seq_len"], one["seq_len_kv"] // 16)
+    lengths = [generator.randint(least, one["seq_len_kv"]) for _ in range(one["batch"])]
+    return {**one, "seq_len_kv": max(lengths), fatune_program.KEY_LENGTHS: ",".join(map(str, lengths))}
+
+
+def random_problems(seed, count, with_lengths=fatune_program.KEY_LENGTHS in fatune_program.OPTIONS):
+    """Returns problems that depend on the seed alone: the first ones are the same whatever the count.
+
+    with_lengths: every second one has lengths that differ, if it has several sequences.
+    """
     generator, found = random.Random(seed), []
     while len(found) < count:
         one = _random_problem(generator)
         if _is_wanted(one):
-            found.append(one)
+            differ = with_lengths and len(found) % 2 == 1 and one["batch"] > 1
+            found.append(_with_lengths(one, generator) if differ else one)
     return found
 
 

@@ -11,13 +11,17 @@ import peer_rounds
 GREATEST_DIFFERENCE = 0.05
 
 
-def tensors_of(torch, launch):
-    """Returns Q, K, V (normal random) and O (NaN) as (batch, positions, heads, columns)."""
+def tensors_of(torch, launch, lengths):
+    """Returns Q, K, V (normal random) and O (NaN) as (batch, positions, heads, columns); and the lengths, if any."""
     tensors = {}
     for tensor in launch["tensors"]:
+        if tensor["name"] == fatune_program.KEY_LENGTHS:
+            continue
         strided = torch.empty_strided(tensor["shape"], tensor["strides"], dtype=getattr(torch, tensor["element_type"]),
                                       device="cuda")
         tensors[tensor["name"]] = strided.fill_(float("nan")) if tensor["name"] == "o" else strided.normal_()
+    if lengths is not None:
+        tensors[fatune_program.KEY_LENGTHS] = torch.tensor(lengths, dtype=torch.int32, device="cuda")
     return tensors
 
 
@@ -70,7 +74,8 @@ class Comparison:
         """Adds all contenders. kernels: {configuration: compiled kernel, or the error}"""
         launchable = [one for one in kernels.values() if not isinstance(one, Exception)]
         if launchable:
-            self._tensors = tensors_of(self.torch, launchable[0]["launch"])
+            self._tensors = tensors_of(self.torch, launchable[0]["launch"],
+                                       fatune_program.key_lengths(self.problem))
             for peer in peers.values():
                 self._add_peer(peer)
         for config, kernel in kernels.items():

@@ -3,10 +3,13 @@
 A finder imports what its peer needs. ImportError means that the peer is not installed.
 """
 import dataclasses
+import functools
 import importlib
 import importlib.metadata
 import math
 from typing import Callable
+
+import fatune_program
 
 GEMM_SIZE = 8192
 DTYPES = ("FP16", "BF16")
@@ -23,14 +26,16 @@ class Peer:
     last_query_sees_last_key: bool  # how a causal mask is aligned, for all lengths
     flop: int | None = None  # of a launch; None: the problem's
     dtypes: tuple = DTYPES  # for which it has kernels
-    # queries -> {name: as make}, in place of make: several kernels, of which the fastest counts
+    make_for_lengths: Callable | None = None  # (lengths, then as make): where sequences have different lengths
+    # (queries, lengths or None) -> {name: as make}, in place of both: several kernels, of which the fastest counts
     several: Callable | None = None
 
     def kernels_for(self, problem):
         """Returns {name: as make} of its kernels for a problem."""
-        if self.several is None:
-            return {self.name: self.make}
-        return {f"{self.name} {kernel}": make for kernel, make in self.several(problem["seq_len"]).items()}
+        lengths = fatune_program.key_lengths(problem)
+        if self.several is not None:
+            return {f"{self.name} {kernel}": make for kernel, make in self.several(problem["seq_len"], lengths).items()}
+        return {self.name: self.make if lengths is None else functools.partial(self.make_for_lengths, lengths)}
 
 
 def _heads_first(*tensors):
@@ -82,11 +87,14 @@ def _find_triton(_torch):
     return Peer("triton", triton.__version__, triton_attention.make, True)
 
 
+def _output_in(result):
+    return result[0] if isinstance(result, tuple) else result
+
+
 def _flash_attention(name, version, function, dtypes=DTYPES, **settings):
     def make(q, k, v, causal, scale):
         def launch():
-            result = function(q, k, v, softmax_scale=scale, causal=causal, **settings)
-            return result[0] if isinstance(result, tuple) else result
+            return _output_in(function(q, k, v, softmax_scale=scale, causal=causal, **settings))
 
         return launch
 
@@ -108,16 +116,35 @@ def _installed_version(package):
         return package
 
 
-def _find_fa3(_torch):
+def _flash3_for_lengths(torch, function):
+    """Returns Peer.make_for_lengths with FlashAttention-3's function for caches, or None without it."""
+    if function is None:
+        return None
+
+    def make(lengths, q, k, v, causal, scale):
+        keys = torch.tensor(lengths, dtype=torch.int32, device=q.device)
+
+        def launch():
+            return _output_in(function(q, k, v, cache_seqlens=keys, softmax_scale=scale, causal=causal, num_splits=0))
+
+        return launch
+
+    return make
+
+
+def _find_fa3(torch):
     reasons = []
     for package, (interface, config) in FLASH3_PACKAGES.items():
         try:
-            function = importlib.import_module(interface).flash_attn_func
+            module = importlib.import_module(interface)
+            function = module.flash_attn_func
         except (ImportError, AttributeError, OSError) as error:
             reasons.append(str(error))
             continue
         # With 0 it decides by itself how often to split the keys; by default it does not.
-        return _flash_attention("fa3", _installed_version(package), function, _flash3_dtypes(config), num_splits=0)
+        peer = _flash_attention("fa3", _installed_version(package), function, _flash3_dtypes(config), num_splits=0)
+        peer.make_for_lengths = _flash3_for_lengths(torch, getattr(module, "flash_attn_with_kvcache", None))
+        return peer
     raise ImportError("; ".join(reasons))
 
 
@@ -133,7 +160,7 @@ def _find_flashinfer(torch):
     import flashinfer_attention
 
     return Peer("flashinfer", flashinfer.__version__, None, True,
-                several=lambda queries: flashinfer_attention.kernels(torch, flashinfer, queries))
+                several=functools.partial(flashinfer_attention.kernels, torch, flashinfer))
 
 
 def finder_of_libraries(folder):
@@ -192,6 +219,8 @@ def cannot_do(peer, problem):
         return "no window"
     if problem.get("d_head_v", problem["d_head"]) != problem["d_head"]:
         return "one head dimension"
+    if problem.get(fatune_program.KEY_LENGTHS) and not (peer.several or peer.make_for_lengths):
+        return "one length for all sequences"
     lengths_differ = problem.get("seq_len_kv", problem["seq_len"]) != problem["seq_len"]
     if is_masked(problem) and lengths_differ and not peer.last_query_sees_last_key:
         return "another causal mask where lengths differ"

@@ -17,19 +17,29 @@ CONFIG = "(BF16, {d_head}, {rows}, 64, 2, 1): parts_256"
 QUICK = f"""#!{sys.executable}
 import json, os, pathlib, sys
 arguments = sys.argv[1:]
-if arguments[0] != "sweep":
-    os.execv({FATUNE!r}, [{FATUNE!r}, *arguments])
 of = dict(zip(arguments, arguments[1:]))
+if arguments[0] != "sweep":
+    lengths = of.get("--seq-kv-lens")
+    os.execv({FATUNE!r}, [{FATUNE!r}, *(word for word in arguments if word not in ("--seq-kv-lens", lengths))])
 if os.environ.get("REFUSED", "nothing") in arguments:
     sys.exit("fatune: no configuration runs")
 problem = {{"batch": int(of["--batch"]), "seq_len": int(of["--seq"]), "heads": int(of["--heads"]), "dtype": "BF16",
            "d_head": int(of["--dhead"]), "causal": "--causal" in arguments, "seq_len_kv": int(of["--seq-kv"]),
            "kv_heads": int(of["--kv-heads"])}}
+if "--seq-kv-lens" in of:
+    problem["seq_lens_kv"] = of["--seq-kv-lens"]
 rows = problem["seq_len"] * problem["heads"] // problem["kv_heads"]
 config = {CONFIG!r}.format(d_head=of["--dhead"], rows=8 if rows <= 8 else 64)
 winner = {{"family": "flash_decode", "config": config, "time_us": 100.0, "literature_tflops": 10.0}}
 (pathlib.Path(of["--out"]) / "best_configs.json").write_text(json.dumps(
     {{"device": {{"name": "Fake H200"}}, "problems": [{{"problem": problem, "ranking": [winner]}}]}}))
+"""
+# Runs the script as if fatune had the option for lengths.
+WITH_LENGTHS = f"""import pathlib, runpy, sys
+sys.path.insert(0, str(pathlib.Path({SCRIPT!r}).parent / "lib"))
+import fatune_program
+fatune_program.OPTIONS["seq_lens_kv"] = "--seq-kv-lens"
+runpy.run_path({SCRIPT!r}, run_name="__main__")
 """
 
 
@@ -46,8 +56,8 @@ class CompareDecode(unittest.TestCase):
                             "PYTHONPATH": ":".join(str(HERE / name) for name in
                                                    ("fake_torch", "fake_flash3", "fake_flashinfer"))}
 
-    def compare(self, *arguments, code=0, fatune=None):
-        command = [sys.executable, "-B", SCRIPT, "--fatune", str(fatune or self.quick), "--rounds", "2", "--json",
+    def compare(self, *arguments, code=0, fatune=None, script=(SCRIPT,)):
+        command = [sys.executable, "-B", *script, "--fatune", str(fatune or self.quick), "--rounds", "2", "--json",
                    str(self.figures), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=self.environment)
         self.assertEqual(done.returncode, code, done.stderr)
@@ -84,6 +94,14 @@ class CompareDecode(unittest.TestCase):
         for row in causal:
             self.assertEqual(set(row["peers"]), {"fa2", "cudnn", "fa3", "flashinfer"}, row["notes"])
             self.assertEqual(row["peers"]["flashinfer"]["kernel"], "flashinfer prefill")
+
+    def test_peers_that_can_read_as_many_keys_of_each_sequence_as_it_has(self):
+        self.compare("--problems", "random:7:4", script=("-c", WITH_LENGTHS))
+        rows = self.written()["rows"]
+        self.assertEqual(["seq_lens_kv" in row["problem"] for row in rows], [False, True, False, True])
+        for row in rows[1::2]:
+            self.assertEqual(set(row["peers"]), {"fa3", "flashinfer"}, row["notes"])
+            self.assertEqual(row["notes"], dict.fromkeys(("fa2", "cudnn"), "one length for all sequences"))
 
     def test_a_problem_that_fails_costs_its_row_alone(self):
         self.environment["REFUSED"] = "4096"

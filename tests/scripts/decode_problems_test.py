@@ -27,6 +27,16 @@ class Lists(unittest.TestCase):
             self.assertGreaterEqual(len({one[member] for one in problems}), least)
         self.assertGreater(max(map(decode_problems.kv_bytes, problems)), 1e9)
 
+    def test_every_second_problem_may_have_lengths(self):
+        problems = decode_problems.random_problems(5, 60, with_lengths=True)
+        differing = [one for one in problems if "seq_lens_kv" in one]
+        self.assertGreater(len(differing), 20)
+        for one in differing:
+            lengths = fatune_program.key_lengths(one)
+            self.assertEqual((len(lengths), max(lengths)), (one["batch"], one["seq_len_kv"]))
+            self.assertGreaterEqual(min(lengths), one["seq_len"])
+            self.assertEqual(decode_problems.kv_bytes(one), 4 * sum(lengths) * one["kv_heads"] * one["d_head"])
+
     def test_other_names_are_errors(self):
         for name in ("", "table:x", "random", "random:1:2:3", "table:1:2"):
             with self.assertRaisesRegex(ValueError, "neither table"):

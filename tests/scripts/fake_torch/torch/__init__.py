@@ -76,10 +76,14 @@ def randn(*shape, **_options):
     return Tensor(shape)
 
 
+def tensor(values, dtype=float32, device="cuda"):
+    one = Tensor((len(values),), dtype)
+    one.values = list(values)
+    return one
+
+
 def arange(start, end, step=1, dtype=float32, device="cuda"):
-    tensor = Tensor((len(range(start, end, step)),), dtype)
-    tensor.values = list(range(start, end, step))
-    return tensor
+    return tensor(range(start, end, step), dtype, device)
 
 
 def empty_like(tensor):
