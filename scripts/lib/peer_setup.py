@@ -7,22 +7,39 @@ import sys
 import peer_kernels
 
 
-def chosen_peers(torch, names, required, note, finders=peer_kernels.FINDERS):
-    """Returns {name: Peer} of those that are installed. Ends the program if one of `required` is not."""
-    peers, missing = peer_kernels.find_peers(torch, names, finders)
+def add_options(parser):
+    """Adds the options of every comparison."""
+    parser.add_argument("--fatune", default=str(pathlib.Path(__file__).parents[1] / "fatune"), metavar="PATH",
+                        help="the program (default: scripts/fatune, which builds it)")
+    parser.add_argument("--peers", metavar="LIST", help="some of " + ",".join(peer_kernels.FINDERS))
+    parser.add_argument("--flash4-kernels", metavar="DIR",
+                        help="times fa4's kernels that build_flash4_kernels compiled into DIR")
+    parser.add_argument("--format", choices=("table", "md"), default="table")
+
+
+def read_options(parser):
+    """Returns the options, with --peers as a list or None. Ends the program if they are wrong."""
+    options = parser.parse_args()
+    if options.peers is not None:
+        options.peers = [name for name in options.peers.split(",") if name]
+    if unknown := set(options.peers or ()) - set(peer_kernels.FINDERS):
+        parser.error(f"unknown peers {', '.join(sorted(unknown))}; known: {', '.join(peer_kernels.FINDERS)}")
+    if options.flash4_kernels and options.peers is not None and "fa4" not in options.peers:
+        parser.error("--flash4-kernels: --peers leaves fa4 out")
+    return options
+
+
+def chosen_peers(torch, options, usual, note):
+    """Returns {name: Peer} of those that are installed. Ends the program if one that was asked for is not."""
+    finders, required = dict(peer_kernels.FINDERS), options.peers or []
+    if options.flash4_kernels:
+        finders["fa4"], required = peer_kernels.finder_of_libraries(options.flash4_kernels), [*required, "fa4"]
+    peers, missing = peer_kernels.find_peers(torch, usual if options.peers is None else options.peers, finders)
     for name, reason in missing.items():
         if name in required:
             sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {name} was asked for and is not installed: {reason}")
         note(f"{name} is left out, it is not installed: {reason}")
     return peers
-
-
-def names_in(parser, text):
-    """Returns the names of peers in an option's value, or None without one. Ends the program if one is unknown."""
-    names = None if text is None else [name for name in text.split(",") if name]
-    if unknown := set(names or ()) - set(peer_kernels.FINDERS):
-        parser.error(f"unknown peers {', '.join(sorted(unknown))}; known: {', '.join(peer_kernels.FINDERS)}")
-    return names
 
 
 def arch_of_gpu(torch):
