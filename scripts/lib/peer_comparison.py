@@ -25,6 +25,14 @@ def tensors_of(torch, launch, lengths):
     return tensors
 
 
+def is_context_dead(torch):
+    try:
+        torch.cuda.synchronize()
+        return False
+    except RuntimeError:
+        return True
+
+
 def allocate_buffers(torch, launch):
     buffers = {}
     for buffer in launch["arguments"]["buffers"]:
@@ -54,6 +62,14 @@ def winner_contender(torch, driver, config, compiled, tensors):
         queue(stream)
 
     return peer_rounds.Contender(config, run, lambda: fill("before_launch"))
+
+
+class ContextEnded(Exception):
+    """A peer's kernel has ended the GPU's context: this process can measure nothing more."""
+
+    def __init__(self, peer):
+        super().__init__(f"{peer} ended the GPU's context")
+        self.peer = peer
 
 
 class Comparison:
@@ -100,6 +116,8 @@ class Comparison:
             self.peers.append(contender)
         except Exception as error:  # other projects' kernels may raise anything
             self.give_up(name, f"{type(error).__name__}: {error}", False)
+            if is_context_dead(self.torch):
+                raise ContextEnded(peer.name) from error
 
     def _add_winner(self, config, compiled):
         try:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Plants mistakes in flash_decode, one at a time. With --emulate, 'fatune emulate' must find each without a GPU, must name
-what leads to it, and must find nothing on a problem where the mistake has no effect. 'fatune check', emulated or on a
-GPU, must name the rows of those that make numbers wrong in every run.
+"""Plants mistakes in flash_decode, one at a time. With --emulate, 'fatune emulate' must find each without a GPU, must
+name what leads to it, and must find nothing on a problem where the mistake has no effect. 'fatune check', emulated or
+on a GPU, must name the rows of those that make numbers wrong in every run.
 
 Each mistake is a substitution. Where the kernel has changed, the script says which text it no longer finds.
 Needs only Python: decode_mistakes.py --fatune build/ci/bin/fatune --kernels kernels
@@ -28,8 +28,8 @@ MANY_PARTS = {"--seq": "1", "--seq-kv": "384", "--heads": "48", "--kv-heads": "2
 
 @dataclasses.dataclass
 class Mistake:
-    """What the emulator must say: the outcome wrong_result, or the kind of the first finding; and a pattern in its text.
-    file and source are relative to the family's folder."""
+    """What the emulator must say: the outcome wrong_result, or the kind of the first finding; and a pattern in its
+    text. file and source are relative to the family's folder."""
     name: str
     file: str
     old: str
@@ -68,7 +68,8 @@ MISTAKES = [
             right_on=ONE_PART),
     Mistake("no wait for a stage", "consumer.cuh", "mbarrier_wait(full, stage_.parity);", "",
             "in_flight", "multiplies .* while an asynchronous copy of thread 128", "consumer.cuh"),
-    Mistake("early release of a stage", "consumer.cuh", "step(part, at * S::kStepKeys, smem_ + Plan::query(slot), sums);",
+    Mistake("early release of a stage", "consumer.cuh",
+            "step(part, at * S::kStepKeys, smem_ + Plan::query(slot), sums);",
             "if (lane_ == 0) {\n        mbarrier_arrive(Plan::empty(full));\n      }\n      "
             "step(part, at * S::kStepKeys, smem_ + Plan::query(slot), sums);\n      stage_.advance();\n      continue;",
             "in_flight", "copies to .* which an asynchronous operation may still read", "producer.cuh",

@@ -116,8 +116,17 @@ class CompareDecode(unittest.TestCase):
         done = self.compare("--problems", "table:4", "--peers", "fa2", code=1)
         rows = self.written()["rows"]
         self.assertEqual([row["best"] is None for row in rows], [False, True, False, True])
-        self.assertIn("the GPU's context has ended, starting again", done.stderr)
+        self.assertIn("starting again: the GPU's context has ended", done.stderr)
         self.assertTrue(self.written()["complete"])
+
+    def test_a_peer_that_ends_the_context_is_left_out_of_the_problem(self):
+        self.environment |= {"FAKE_TORCH_CUDNN_ERROR": "illegal access", "FAKE_TORCH_CUDNN_ENDS_CONTEXT": "1"}
+        self.figures.write_text('{"problems": "table:2", "rows": [1, 2, 3]}', encoding="utf-8")  # of an earlier run
+        done = self.compare("--problems", "table:2", "--peers", "fa2,cudnn,fa3")
+        for row in self.written()["rows"]:
+            self.assertEqual((set(row["peers"]), row["notes"]), ({"fa2", "fa3"}, {"cudnn": "left out by --without"}))
+            self.assertIsNotNone(row["best"])
+        self.assertEqual(done.stderr.count("starting again: cudnn ended the GPU's context"), 2)
 
     def test_a_time_limit_ends_the_run_with_what_there_is(self):
         self.compare("--problems", "table:1", "--peers", "fa2")
@@ -130,7 +139,7 @@ class CompareDecode(unittest.TestCase):
         self.assertEqual(len(self.written()["rows"]), 3)
 
     def test_the_real_program_sweeps(self):
-        self.environment |= {"FATUNE_WORKER": WORKER, "FATUNE_FAKE_WORKER": "{}"}
+        self.environment |= {"FATUNE_WORKER": WORKER, "FATUNE_FAKE_WORKER": '{"us": {"parts_128": 50}}'}
         self.compare("--problems", "table:1", "--peers", "fa2", "--sweep", "--family flash_decode --space ci",
                      fatune=FATUNE)
         row, = self.written()["rows"]

@@ -3,7 +3,8 @@ content.
 
 Only launches let time pass: 0.1 ms for a kernel of the fake driver (FATUNE_LIBCUDA), 0.2 for PyTorch's flash backend,
 0.05 for cuDNN, 0.04 for FlashAttention-4's libraries, 1 for a product. FAKE_TORCH_DIFFERENCE is the difference between
-any two outputs. FAKE_TORCH_CUDNN_ERROR is cuDNN's error message.
+any two outputs. FAKE_TORCH_CUDNN_ERROR is cuDNN's error message; with FAKE_TORCH_CUDNN_ENDS_CONTEXT the context is dead
+from then on.
 """
 import contextlib
 import ctypes
@@ -22,6 +23,7 @@ _driver.fatune_fake_launches.restype = ctypes.c_longlong
 _driver.cuInit(0)
 _addresses = itertools.count(1 << 40, 1 << 32)
 _of_peers_ms = 0.0
+_is_dead = False
 _difference = float(os.environ.get("FAKE_TORCH_DIFFERENCE", "0"))
 
 
@@ -106,7 +108,7 @@ class _Event:
 
 
 def _synchronize():
-    if _driver.cuCtxSynchronize() != 0:
+    if _is_dead or _driver.cuCtxSynchronize() != 0:
         raise RuntimeError("CUDA error: the context has ended")
 
 
@@ -122,6 +124,8 @@ def _flash(q, k, v, dropout_p, is_causal, *, scale):
 
 
 def _cudnn(q, k, v, attn_bias, compute_log_sumexp, dropout_p, is_causal, *, scale):
+    global _is_dead
+    _is_dead = "FAKE_TORCH_CUDNN_ENDS_CONTEXT" in os.environ
     if error := os.environ.get("FAKE_TORCH_CUDNN_ERROR"):
         raise RuntimeError(error)
     assert not compute_log_sumexp and isinstance(is_causal, bool)
