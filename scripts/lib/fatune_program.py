@@ -9,6 +9,8 @@ OPTIONS = {"batch": "--batch", "seq_len": "--seq", "heads": "--heads", "causal":
            "kv_heads": "--kv-heads", "d_head_v": "--dhead-v", "window": "--window",
            "softmax_scale": "--softmax-scale", "lse": "--lse", "layout": "--layout"}
 OF_CONFIGURATION = ("dtype", "d_head")
+KEY_LENGTHS = "seq_lens_kv"  # of a problem whose sequences have different numbers of keys: a list as text
+MOST_CHARACTERS = 30  # of a value in a label
 
 
 class ProgramError(Exception):
@@ -36,8 +38,28 @@ def problem_label(problem):
     label = "b{batch} s{seq_len} h{heads} d{d_head} {dtype}".format(**problem) + " causal" * problem["causal"]
     named = ("batch", "seq_len", "heads", "d_head", "dtype", "causal")
     usual = usual_details(problem)
-    return label + "".join(f" {name}={value}" for name, value in problem.items()
+    return label + "".join(f" {name}={_shortened(str(value))}" for name, value in problem.items()
                            if name not in named and not is_about(value, usual.get(name)))
+
+
+def _shortened(text):
+    return text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS - 3] + "..."
+
+
+def key_lengths(problem):
+    """Returns the keys of each sequence, or None if all have as many."""
+    if not problem.get(KEY_LENGTHS):
+        return None
+    try:
+        return [int(word) for word in problem[KEY_LENGTHS].split(",")]
+    except ValueError as error:
+        raise ProgramError(f"{KEY_LENGTHS} is '{problem[KEY_LENGTHS]}': only lists are known here") from error
+
+
+def total_keys(problem):
+    """Returns the keys of all sequences together, for one head."""
+    lengths = key_lengths(problem)
+    return problem["batch"] * problem["seq_len_kv"] if lengths is None else sum(lengths)
 
 
 def is_about(value, usual):
@@ -94,3 +116,16 @@ def compile_kernel(fatune, config, problem, arch, folder):
         raise ProgramError(f"{' '.join(command)} ended with {done.returncode}: {reason}")
     return {**row, "cubin": pathlib.Path(row["cubin_file"]).read_bytes(), "device": report["device"],
             "toolchain": report["toolchain"]}
+
+
+def sweep(fatune, problem, folder, more, timeout_s):
+    """Sweeps one problem. Returns the best_configs.json that it wrote."""
+    command = [fatune, "sweep", *problem_options(problem), "--dtype", problem["dtype"].lower(), "--dhead",
+               str(problem["d_head"]), "--no-db", "--quiet", "--config-file", "none", "--out", str(folder), *more]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout_s)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ProgramError(f"{' '.join(command)}: {error}") from error
+    if done.returncode != 0:
+        raise ProgramError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}")
+    return pathlib.Path(folder) / "best_configs.json"

@@ -6,17 +6,31 @@ import peer_figures
 import peer_kernels
 import peer_rounds
 
-GREATEST_DIFFERENCE = 0.05  # of outputs: mistakes are far larger, rounding only a few ulp
+# Of outputs, absolute and relative to the greatest one: mistakes are far larger, rounding only a few ulp. Outputs of
+# many keys are small.
+GREATEST_DIFFERENCE = 0.05
 
 
-def tensors_of(torch, launch):
-    """Returns Q, K, V (normal random) and O (NaN) as (batch, positions, heads, columns)."""
+def tensors_of(torch, launch, lengths):
+    """Returns Q, K, V (normal random) and O (NaN) as (batch, positions, heads, columns); and the lengths, if any."""
     tensors = {}
     for tensor in launch["tensors"]:
+        if tensor["name"] == fatune_program.KEY_LENGTHS:
+            continue
         strided = torch.empty_strided(tensor["shape"], tensor["strides"], dtype=getattr(torch, tensor["element_type"]),
                                       device="cuda")
         tensors[tensor["name"]] = strided.fill_(float("nan")) if tensor["name"] == "o" else strided.normal_()
+    if lengths is not None:
+        tensors[fatune_program.KEY_LENGTHS] = torch.tensor(lengths, dtype=torch.int32, device="cuda")
     return tensors
+
+
+def is_context_dead(torch):
+    try:
+        torch.cuda.synchronize()
+        return False
+    except RuntimeError:
+        return True
 
 
 def allocate_buffers(torch, launch):
@@ -50,6 +64,14 @@ def winner_contender(torch, driver, config, compiled, tensors):
     return peer_rounds.Contender(config, run, lambda: fill("before_launch"))
 
 
+class ContextEnded(Exception):
+    """A peer's kernel has ended the GPU's context: this process can measure nothing more."""
+
+    def __init__(self, peer):
+        super().__init__(f"{peer} ended the GPU's context")
+        self.peer = peer
+
+
 class Comparison:
     """The contenders of one problem, and the reasons why some are not timed."""
 
@@ -64,25 +86,40 @@ class Comparison:
         self.failed |= is_ours
         self._note(f"{self.label}: {name} is not timed: {reason}")
 
-    def add_peers(self, peers, launch):
-        self._tensors = tensors_of(self.torch, launch)
-        q, k, v = (self._tensors[name] for name in "qkv")
-        scale = self.problem.get("softmax_scale", self.problem["d_head"] ** -0.5)
-        for name, peer in peers.items():
-            if reason := peer_kernels.cannot_do(peer, self.problem):
-                self.notes[name] = reason
-                continue
-            try:
-                contender = peer_rounds.Contender(name, peer.make(q, k, v, self.problem["causal"], scale),
-                                                  flop=peer.flop)
-                output = contender.launch()
-                if peer.flop is None:
-                    self._check(name, output)
-                self.peers.append(contender)
-            except Exception as error:  # other projects' kernels may raise anything
-                self.give_up(name, f"{type(error).__name__}: {error}", False)
+    def add(self, peers, kernels):
+        """Adds all contenders. kernels: {configuration: compiled kernel, or the error}"""
+        launchable = [one for one in kernels.values() if not isinstance(one, Exception)]
+        if launchable:
+            self._tensors = tensors_of(self.torch, launchable[0]["launch"],
+                                       fatune_program.key_lengths(self.problem))
+            for peer in peers.values():
+                self._add_peer(peer)
+        for config, kernel in kernels.items():
+            self._add_winner(config, kernel)
 
-    def add_winner(self, config, compiled):
+    def _add_peer(self, peer):
+        if reason := peer_kernels.cannot_do(peer, self.problem):
+            self.notes[peer.name] = reason
+            return
+        for name, make in peer.kernels_for(self.problem).items():
+            self._add_kernel_of_peer(peer, name, make)
+
+    def _add_kernel_of_peer(self, peer, name, make):
+        q, k, v = (self._tensors[tensor] for tensor in "qkv")
+        scale = self.problem.get("softmax_scale", self.problem["d_head"] ** -0.5)
+        try:
+            launch = make(q, k, v, peer_kernels.is_masked(self.problem), scale)
+            contender = peer_rounds.Contender(name, launch, flop=peer.flop, peer=peer.name)
+            output = contender.launch()
+            if peer.flop is None:
+                self._check(name, output)
+            self.peers.append(contender)
+        except Exception as error:  # other projects' kernels may raise anything
+            self.give_up(name, f"{type(error).__name__}: {error}", False)
+            if is_context_dead(self.torch):
+                raise ContextEnded(peer.name) from error
+
+    def _add_winner(self, config, compiled):
         try:
             if isinstance(compiled, fatune_program.ProgramError):
                 raise compiled
@@ -102,9 +139,10 @@ class Comparison:
         if self._reference is None:
             self._reference = (name, output.float())
             return
-        worst = (output.float() - self._reference[1]).abs().max().item()
-        if not worst < GREATEST_DIFFERENCE:
-            raise RuntimeError(f"its output is {worst} off that of {self._reference[0]}")
+        of, reference = self._reference
+        worst, greatest = ((output.float() - reference).abs().max().item(), reference.abs().max().item())
+        if not worst <= GREATEST_DIFFERENCE * min(1.0, greatest):
+            raise RuntimeError(f"its output is {worst} off that of {of}")
 
     def measure(self, timer, budget, winners):
         self._reference = None  # its memory is no longer needed
@@ -115,4 +153,10 @@ class Comparison:
         candidates = {one.name: {"family": winners[one.name]["family"], **figures[one.name]} for one in self.winners}
         return {"label": self.label, "problem": self.problem, "rounds": len(next(iter(times.values()), [])),
                 "sm_clock_mhz": clock, "best": peer_figures.best_candidate(candidates), "candidates": candidates,
-                "peers": {one.name: figures[one.name] for one in self.peers}, "notes": self.notes}
+                "peers": self._fastest_of_peers(figures), "notes": self.notes}
+
+    def _fastest_of_peers(self, figures):
+        fastest = {}
+        for one in sorted(self.peers, key=lambda one: figures[one.name]["median_ms"]):
+            fastest.setdefault(one.peer, {**figures[one.name], "kernel": one.name})
+        return {name: fastest[name] for name in dict.fromkeys(one.peer for one in self.peers)}

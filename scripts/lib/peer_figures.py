@@ -1,6 +1,11 @@
-"""Statistics and tables of contenders that were timed in rounds: pure functions."""
+"""Statistics and tables of contenders that were timed in rounds."""
+import json
 import math
+import pathlib
 import statistics
+
+FASTEST = "best"  # in place of a peer's name: the fastest of them
+LEVELS = (1.05, 1.0, 0.97)  # of ratios: on how many problems they are at least this
 
 
 def spread(times_ms):
@@ -23,10 +28,18 @@ def best_candidate(candidates):
     return max(candidates, key=lambda name: candidates[name]["tflops"]) if candidates else None
 
 
+def peer_figure(row, peer):
+    """Returns the figures of a peer, or of the fastest one, or {} without a time."""
+    timed = {name: of for name, of in row["peers"].items() if of.get("tflops")}
+    if peer == FASTEST:
+        return max(timed.values(), key=lambda of: of["tflops"], default={})
+    return timed.get(peer, {})
+
+
 def ratio(row, peer):
     """Returns how many times as fast as the peer the best candidate is, or None if one of them has no time."""
-    best, other = row["best"], row["peers"].get(peer, {})
-    return row["candidates"][best]["tflops"] / other["tflops"] if best and other.get("tflops") else None
+    best, other = row["best"], peer_figure(row, peer)
+    return row["candidates"][best]["tflops"] / other["tflops"] if best and other else None
 
 
 def summary(rows, peers):
@@ -36,8 +49,9 @@ def summary(rows, peers):
         ratios = [(value, row["label"]) for row in rows if (value := ratio(row, peer)) is not None]
         if ratios:
             mean = math.exp(statistics.fmean(math.log(value) for value, _ in ratios))
+            at_least = {f"{level:.2f}": sum(value >= level for value, _ in ratios) for level in LEVELS}
             result[peer] = {"problems": len(ratios), "geometric_mean": mean, "least": min(ratios)[0],
-                            "least_on": min(ratios)[1]}
+                            "least_on": min(ratios)[1], "at_least": at_least}
     return result
 
 
@@ -50,14 +64,33 @@ def summary_line(rows, peers):
     return "; ".join(parts)
 
 
+def number(value, digits):
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def best_figure(row):
+    return row["candidates"][row["best"]] if row["best"] else {}
+
+
+def ratio_columns(peers):
+    return [(f"/{peer}", lambda row, peer=peer: number(ratio(row, peer), 3)) for peer in peers]
+
+
+def rates(peers):
+    """Returns the columns of a table of rates: [(heading, function of a row)]."""
+    return [("fatune", lambda row: number(best_figure(row).get("tflops"), 1)),
+            *((peer, lambda row, peer=peer: number(peer_figure(row, peer).get("tflops"), 1)) for peer in peers),
+            *ratio_columns(peers)]
+
+
 class Table:
     """Rows as text in columns, or as Markdown. Each row can be printed as soon as it exists."""
 
-    def __init__(self, peers, markdown):
-        self.peers = peers
+    def __init__(self, columns, markdown):
         self._markdown = markdown
-        self._names = ["problem", "fatune", *peers, *(f"/{peer}" for peer in peers), "winner"]
-        self._widths = [44, *(max(9, len(name) + 2) for name in self._names[1:-1]), 0]
+        self._names = ["problem", *(name for name, _ in columns), "winner"]
+        self._cells = [cell for _, cell in columns]
+        self._widths = [44, *(max(9, len(name) + 2) for name, _ in columns), 0]
 
     def _line(self, cells):
         if self._markdown:
@@ -70,12 +103,12 @@ class Table:
         return head + "\n|" + "---|" * len(self._names) if self._markdown else head
 
     def row(self, row):
-        def text(value, digits):
-            return "-" if value is None else f"{value:.{digits}f}"
-
-        best = row["best"]
-        cells = [row["label"], text(row["candidates"][best]["tflops"] if best else None, 1)]
-        cells += [text(row["peers"].get(peer, {}).get("tflops"), 1) for peer in self.peers]
-        cells += [text(ratio(row, peer), 3) for peer in self.peers]
-        winner = best or "none"
+        winner = row["best"] or "none"
+        cells = [row["label"], *(cell(row) for cell in self._cells)]
         return self._line([*cells, f"`{winner}`" if self._markdown else winner])
+
+
+def write_json(file, origin, rows, peers, **more):
+    text = json.dumps({"format": "fatune.compare_peers", "format_version": 1, **origin, **more,
+                       "summary": summary(rows, peers), "rows": rows}, indent=1)
+    pathlib.Path(file).write_text(text + "\n", encoding="utf-8")

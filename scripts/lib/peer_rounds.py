@@ -20,6 +20,7 @@ class Contender:
     launch: Callable
     prepare: Callable = lambda: None  # before each launch, not timed
     flop: int | None = None  # of a launch; None: the problem's
+    peer: str | None = None  # whose kernel it is
 
 
 class Budget:

@@ -1,5 +1,6 @@
 // Tests the kernel for decoding on the CPU: every configuration of its space for tests, on shapes
 // that take different paths. Each problem has a part of the configurations (exhaustive.hpp).
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -46,16 +47,20 @@ TEST_F(EmulateDecode, MorePartsThanBlocksAreRight) {
                words("--seq 1 --seq-kv 192 --heads 48 --kv-heads 24 --batch 4 --schedules 1"));
 }
 
-/// What the tuning space keeps on a problem.
+/// What a tuning space keeps on a problem.
 class DecodeSpace : public ProgramTest {
  protected:
-  std::set<std::string> kept(const std::string& problem) {
-    std::vector<std::string> arguments{"list",   "--family", "flash_decode", "--arch",
-                                       "sm_90a", "--format", "json"};
+  json listed(const std::string& problem, const std::string& space) {
+    std::vector<std::string> arguments{"list",    "--family", "flash_decode", "--arch", "sm_90a",
+                                       "--space", space,      "--format",     "json"};
     for (const std::string& word : words(problem)) {
       arguments.push_back(word);
     }
-    const json list = fatune_json(arguments);
+    return fatune_json(arguments);
+  }
+
+  std::set<std::string> kept(const std::string& problem, const std::string& space = "tune") {
+    const json list = listed(problem, space);
     std::set<std::string> configs;
     for (const json& row : list["kept"]) {
       configs.insert(row["config"]);
@@ -75,6 +80,27 @@ TEST_F(DecodeSpace, RulesLeaveTheLikelyWinnersAndFewOthers) {
   EXPECT_LT(small.size(), 40U);
   const auto speculated = kept("--seq 8 --seq-kv 8192 --batch 8" + model);
   EXPECT_TRUE(speculated.contains("(BF16, 128, 32, 64, 2, 2): parts_4096"));
+}
+
+TEST_F(DecodeSpace, TheWideOneHasAllOfTheUsualOneAndManyMore) {
+  const std::string model = " --heads 32 --kv-heads 8 --dtype bf16";
+  std::set<std::string> rules;
+  for (const char* problem : {"--seq 1 --seq-kv 1024 --batch 1 --dhead 64",
+                              "--seq 1 --seq-kv 8192 --batch 64 --dhead 128",
+                              "--seq 8 --seq-kv 65536 --batch 8 --dhead 128 --causal",
+                              "--seq 1 --seq-kv 300000 --batch 16 --dhead 256"}) {
+    const auto usual = kept(problem + model);
+    const auto wide = kept(problem + model, "tune_wide");
+    EXPECT_TRUE(std::ranges::includes(wide, usual)) << problem;
+    EXPECT_GE(wide.size(), 3 * usual.size()) << problem;
+    EXPECT_LE(wide.size(), 600U) << problem;
+    const json list = listed(problem + model, "tune_wide");
+    for (const json& row : list["pruned"]) {
+      rules.insert(row["rule"]);
+    }
+  }
+  EXPECT_THAT(rules, ::testing::ElementsAre("nothing-under-way", "one-part-as-before", "parts-tiny",
+                                            "rows-padded", "sms-idle", "stages-unused"));
 }
 
 TEST_F(DecodeSpace, ManyRowsAreLeftToOtherFamilies) {

@@ -7,14 +7,12 @@ Needs only Python: debug_kernels.py --fatune build/ci/bin/fatune --kernels kerne
 
 import argparse
 import json
-import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 
-from sweep_tools import print_table, skip_without_gpu
+from sweep_tools import broken_copy, print_table, skip_without_gpu
 
 RIGHT = 0
 WRONG = 6
@@ -111,19 +109,6 @@ def check_right(options):
     return wrong
 
 
-def broken_family(options, folder, file, old, new):
-    """Copies flash_sm80 with one change. Returns the copy's folder."""
-    family = pathlib.Path(folder) / "flash_sm80"
-    shutil.rmtree(family, ignore_errors=True)
-    shutil.copytree(pathlib.Path(options.kernels) / "flash_sm80", family)
-    path = family / file
-    text = path.read_text(encoding="utf-8")
-    if text.count(old) != 1:
-        sys.exit(f"{file} has '{old}' {text.count(old)} times: this script is out of date")
-    path.write_text(text.replace(old, new), encoding="utf-8")
-    return str(family)
-
-
 def finding(report, expected):
     first = report["first_wrong"]
     if first is None:
@@ -139,7 +124,7 @@ def check_broken(options):
     rows = [["break", "finding", "first wrong"]]
     with tempfile.TemporaryDirectory() as folder:
         for name, config, arguments, file, old, new, expected in BREAKS:
-            family = broken_family(options, folder, file, old, new)
+            family = broken_copy(options.kernels, "flash_sm80", folder, file, old, new)
             report, _ = debug(options, config, arguments + ["--kernel-dir", family])
             rows.append([name, finding(report, expected), place_of(report)])
     print_table(rows)
@@ -149,9 +134,9 @@ def check_broken(options):
 def check_barrier(options):
     """Shows a missing barrier without judging it: its effect depends on luck. The emulator finds the race."""
     with tempfile.TemporaryDirectory() as folder:
-        family = broken_family(options, folder, "flash_forward.cu",
-                               "cp_async_wait_all();\n    }\n    __syncthreads();",
-                               "cp_async_wait_all();\n    }")
+        family = broken_copy(options.kernels, "flash_sm80", folder, "flash_forward.cu",
+                             "cp_async_wait_all();\n    }\n    __syncthreads();",
+                             "cp_async_wait_all();\n    }")
         report, _ = debug(options, LAZY, ["--kernel-dir", family])
     print("missing barrier, which is not deterministic:", place_of(report))
     if options.emulate and not report["first_finding"].startswith("race: "):

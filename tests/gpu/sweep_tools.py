@@ -1,9 +1,11 @@
-"""Shared code of these scripts: runs fatune's sweep, with only Python's standard library."""
+"""Shared code of these scripts, with only Python's standard library: sweeps, tables, broken kernels."""
 
 import argparse
 import json
 import os
+import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -62,6 +64,19 @@ def print_table(rows):
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip(), flush=True)
+
+
+def broken_copy(kernels, family, folder, file, old, new, times=1):
+    """Copies a family with one change, to text that occurs so often. Returns the copy's folder."""
+    copy = pathlib.Path(folder) / family
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(pathlib.Path(kernels) / family, copy)
+    path = copy / file
+    text = path.read_text(encoding="utf-8")
+    if text.count(old) != times:
+        sys.exit(f"{file} has '{old}' {text.count(old)} times, not {times}: this script is out of date")
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    return str(copy)
 
 
 # --- Families in which every kernel fails in its own way: tests/families/{faulty,cheats} ---

@@ -138,6 +138,11 @@ class ComparePeers(unittest.TestCase):
         self.assertIn("cudnn is not timed: RuntimeError: no engine", done.stderr)
         self.assertRegex(done.stdout.splitlines()[3], r" - +2\.000 +- ")
 
+    def test_a_peer_that_ends_the_context_ends_the_comparison(self):
+        self.environment |= {"FAKE_TORCH_CUDNN_ERROR": "illegal access", "FAKE_TORCH_CUDNN_ENDS_CONTEXT": "1"}
+        done = self.compare("--best", self.best("a.json", (problem(), SM80)), "--peers", "cudnn", code=1)
+        self.assertIn("compare_peers: cudnn ended the GPU's context", done.stderr)
+
     def test_errors_are_one_line(self):
         bad = self.folder / "bad.json"
         bad.write_text("{}", encoding="utf-8")

@@ -41,6 +41,15 @@ class Options(unittest.TestCase):
         self.assertEqual(fatune_program.problem_label({**usual, "seq_len_kv": 100, "layout": "bhsd"}),
                          "b2 s512 h4 d64 FP16 seq_len_kv=100 layout=bhsd")
 
+    def test_lengths_are_a_list(self):
+        problem = {**PROBLEM, "seq_len_kv": 900, "seq_lens_kv": ",".join(["900", *["17"] * 40])}
+        self.assertEqual(sum(fatune_program.key_lengths(problem)), 900 + 40 * 17)
+        self.assertEqual(fatune_program.total_keys({**PROBLEM, "seq_len_kv": 900}), 1800)
+        self.assertIsNone(fatune_program.key_lengths({**PROBLEM, "seq_lens_kv": ""}))
+        self.assertIn(" seq_lens_kv=900,17,17,17,17,17,17,17,17...", fatune_program.problem_label(problem))
+        with self.assertRaisesRegex(fatune_program.ProgramError, "only lists are known here"):
+            fatune_program.key_lengths({**PROBLEM, "seq_lens_kv": "uniform:1-9:0"})
+
     def test_members_are_those_of_fatunes_problems(self):
         schema = json.loads((ROOT / "configs/schema/compile.schema.json").read_text(encoding="utf-8"))
         self.assertEqual(set(fatune_program.OPTIONS), set(schema["properties"]["problem"]["properties"]))

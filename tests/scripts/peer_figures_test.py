@@ -26,21 +26,29 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(summary["x"]["geometric_mean"], 1.0)
         self.assertEqual((summary["x"]["least"], summary["x"]["least_on"], summary["x"]["problems"]), (0.5, "two", 2))
         self.assertNotIn("z", summary)
+        self.assertEqual(summary["x"]["at_least"], {"1.05": 1, "1.00": 1, "0.97": 1})
         self.assertEqual(peer_figures.summary_line(rows, ["x", "y"]),
                          "3 problems; /x of 2: geometric mean 1.000, least 0.500 (two); "
                          "/y of 1: geometric mean 0.500, least 0.500 (two)")
 
 
+    def test_the_fastest_peer_of_each_problem(self):
+        rows = [row("one", 200.0, x=100.0, y=160.0), row("two", 50.0, x=100.0), row("three", 50.0)]
+        self.assertEqual(peer_figures.ratio(rows[0], peer_figures.FASTEST), 1.25)
+        of = peer_figures.summary(rows, [peer_figures.FASTEST])[peer_figures.FASTEST]
+        self.assertEqual((of["problems"], of["least"]), (2, 0.5))
+
+
 class Tables(unittest.TestCase):
     def test_columns_line_up(self):
-        table = peer_figures.Table(["fa2"], False)
+        table = peer_figures.Table(peer_figures.rates(["fa2"]), False)
         head, line = table.header(), table.row(row("b1 s2", 123.45, fa2=100.0))
         self.assertEqual(line.split(), ["b1", "s2", "123.5", "100.0", "1.234", "(A)"])
         self.assertEqual(head.index("fa2") + len("fa2"), line.index("100.0") + len("100.0"))
         self.assertEqual(table.row(row("b1 s2", None)).split(), ["b1", "s2", "-", "-", "-", "none"])
 
     def test_markdown(self):
-        table = peer_figures.Table(["fa2"], True)
+        table = peer_figures.Table(peer_figures.rates(["fa2"]), True)
         self.assertEqual(table.header(), "| problem | fatune | fa2 | /fa2 | winner |\n|---|---|---|---|---|")
         self.assertEqual(table.row(row("b1", 1.0, fa2=2.0)), "| b1 | 1.0 | 2.0 | 0.500 | `(A)` |")
 

@@ -42,13 +42,15 @@ class Peers(unittest.TestCase):
 
     def test_problems_that_a_peer_cannot_do(self):
         fa2 = peer_kernels.find_peers(fake_torch(True), ["fa2"])[0]["fa2"]
-        aligned_at_the_end = peer_kernels.Peer("x", "1", None, True)
-        self.assertIsNone(peer_kernels.cannot_do(fa2, PROBLEM))
+        aligned_at_the_begin = peer_kernels.Peer("x", "1", None, False)
         longer = {**PROBLEM, "seq_len_kv": 100}
-        self.assertIn("causal mask", peer_kernels.cannot_do(fa2, longer))
-        self.assertIsNone(peer_kernels.cannot_do(aligned_at_the_end, longer))
-        self.assertIsNone(peer_kernels.cannot_do(fa2, {**longer, "causal": False}))
+        self.assertIsNone(peer_kernels.cannot_do(aligned_at_the_begin, PROBLEM))
+        self.assertIn("causal mask", peer_kernels.cannot_do(aligned_at_the_begin, longer))
+        self.assertIsNone(peer_kernels.cannot_do(aligned_at_the_begin, {**longer, "causal": False}))
+        self.assertIsNone(peer_kernels.cannot_do(aligned_at_the_begin, {**longer, "seq_len": 1}))
+        self.assertIsNone(peer_kernels.cannot_do(fa2, longer))
         self.assertEqual(peer_kernels.cannot_do(fa2, {**PROBLEM, "window": 8}), "no window")
+        self.assertEqual(peer_kernels.cannot_do(fa2, {**longer, "seq_lens_kv": "100"}), "one length for all sequences")
         self.assertEqual(peer_kernels.cannot_do(fa2, {**PROBLEM, "d_head_v": 32}), "one head dimension")
 
 

@@ -1,4 +1,4 @@
-"""FlashAttention-3's function as the package fa3-fwd has it, which lets time pass in the fake PyTorch."""
+"""FlashAttention-3's functions as the package fa3-fwd has it, which let time pass in the fake PyTorch."""
 import torch
 
 
@@ -7,3 +7,9 @@ def flash_attn_func(q, k, v, softmax_scale=None, causal=False, num_splits=1):
     assert q.dtype == torch.bfloat16 and softmax_scale > 0 and isinstance(causal, bool) and num_splits == 0
     torch.pass_time(0.08)
     return torch.empty_like(q)
+
+
+def flash_attn_with_kvcache(q, k, v, cache_seqlens, softmax_scale=None, causal=False, num_splits=1):
+    assert cache_seqlens.dtype == torch.int32 and cache_seqlens.shape == q.shape[:1]
+    assert max(cache_seqlens.values) <= k.shape[1]
+    return flash_attn_func(q, k, v, softmax_scale, causal, num_splits)

@@ -3,23 +3,27 @@ content.
 
 Only launches let time pass: 0.1 ms for a kernel of the fake driver (FATUNE_LIBCUDA), 0.2 for PyTorch's flash backend,
 0.05 for cuDNN, 0.04 for FlashAttention-4's libraries, 1 for a product. FAKE_TORCH_DIFFERENCE is the difference between
-any two outputs. FAKE_TORCH_CUDNN_ERROR is cuDNN's error message.
+any two outputs. FAKE_TORCH_CUDNN_ERROR is cuDNN's error message; with FAKE_TORCH_CUDNN_ENDS_CONTEXT the context is dead
+from then on.
 """
 import contextlib
 import ctypes
 import itertools
+import math
 import os
 import types
 
 __version__ = "0.0-fake"
 version = types.SimpleNamespace(cuda="13.0")
-float16, bfloat16, float32, int32, int8 = "float16", "bfloat16", "float32", "int32", "int8"
+float16, bfloat16, float32 = "float16", "bfloat16", "float32"
+int32, int8, uint8 = "int32", "int8", "uint8"
 
 _driver = ctypes.CDLL(os.environ["FATUNE_LIBCUDA"])
 _driver.fatune_fake_launches.restype = ctypes.c_longlong
 _driver.cuInit(0)
 _addresses = itertools.count(1 << 40, 1 << 32)
 _of_peers_ms = 0.0
+_is_dead = False
 _difference = float(os.environ.get("FAKE_TORCH_DIFFERENCE", "0"))
 
 
@@ -36,7 +40,16 @@ class Tensor:
     def _same(self, *_arguments):
         return self
 
-    fill_ = normal_ = zero_ = float = abs = max = __sub__ = _same
+    fill_ = normal_ = zero_ = float = abs = max = triu = __sub__ = __setitem__ = _same
+
+    def is_contiguous(self):
+        return True
+
+    def view(self, *shape):
+        assert math.prod(shape) == math.prod(self.shape), (shape, self.shape)
+        return Tensor(shape, self.dtype)
+
+    reshape = view
 
     def transpose(self, first, second):
         shape = list(self.shape)
@@ -65,6 +78,16 @@ def randn(*shape, **_options):
     return Tensor(shape)
 
 
+def tensor(values, dtype=float32, device="cuda"):
+    one = Tensor((len(values),), dtype)
+    one.values = list(values)
+    return one
+
+
+def arange(start, end, step=1, dtype=float32, device="cuda"):
+    return tensor(range(start, end, step), dtype, device)
+
+
 def empty_like(tensor):
     return Tensor(tensor.shape, tensor.dtype)
 
@@ -84,6 +107,11 @@ class _Event:
         return end.at_ms - self.at_ms
 
 
+def _synchronize():
+    if _is_dead or _driver.cuCtxSynchronize() != 0:
+        raise RuntimeError("CUDA error: the context has ended")
+
+
 def _attention(ms, q, k, v):
     pass_time(ms)
     assert q.shape[1] % k.shape[1] == 0 and k.shape == v.shape, "heads come before positions"
@@ -96,9 +124,13 @@ def _flash(q, k, v, dropout_p, is_causal, *, scale):
 
 
 def _cudnn(q, k, v, attn_bias, compute_log_sumexp, dropout_p, is_causal, *, scale):
+    global _is_dead
+    _is_dead = "FAKE_TORCH_CUDNN_ENDS_CONTEXT" in os.environ
     if error := os.environ.get("FAKE_TORCH_CUDNN_ERROR"):
         raise RuntimeError(error)
-    assert attn_bias is None and not compute_log_sumexp and isinstance(is_causal, bool)
+    assert not compute_log_sumexp and isinstance(is_causal, bool)
+    assert attn_bias is None or (not is_causal and attn_bias.shape == (q.shape[2], k.shape[2]))
+    assert not is_causal or q.shape[2] == k.shape[2], "its mask begins at the first key"
     assert dropout_p == 0.0 and scale > 0
     return _attention(0.05, q, k, v)
 
@@ -108,7 +140,7 @@ ops = types.SimpleNamespace(aten=types.SimpleNamespace(
     _scaled_dot_product_cudnn_attention=types.SimpleNamespace(default=_cudnn)))
 backends = types.SimpleNamespace(cudnn=types.SimpleNamespace(is_available=lambda: True, version=lambda: 91900))
 cuda = types.SimpleNamespace(
-    Event=_Event, is_available=lambda: True, synchronize=lambda: None, _sleep=lambda cycles: None,
+    Event=_Event, is_available=lambda: True, synchronize=_synchronize, empty_cache=lambda: None, _sleep=lambda cycles: None,
     get_device_name=lambda: "Fake H200", get_device_capability=lambda: (9, 0), clock_rate=lambda: 1755,
     get_device_properties=lambda ordinal: types.SimpleNamespace(multi_processor_count=132),
     current_stream=lambda: types.SimpleNamespace(cuda_stream=0))

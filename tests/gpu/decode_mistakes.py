@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Plants mistakes in flash_decode, one at a time. With --emulate, 'fatune emulate' must find each without a GPU, must
+name what leads to it, and must find nothing on a problem where the mistake has no effect. 'fatune check', emulated or
+on a GPU, must name the rows of those that make numbers wrong in every run.
+
+Each mistake is a substitution. Where the kernel has changed, the script says which text it no longer finds.
+Needs only Python: decode_mistakes.py --fatune build/ci/bin/fatune --kernels kernels
+"""
+
+import argparse
+import dataclasses
+import json
+import re
+import subprocess
+import sys
+import tempfile
+
+from sweep_tools import broken_copy, print_table, skip_without_gpu
+
+RIGHT = 0
+WRONG = 6
+# 330 keys are two parts of two steps, and one whose second step has 10 keys.
+CONFIG = "(FP16, 64, 8, 64, 2, 1): parts_128"
+SHAPE = {"--seq": "2", "--seq-kv": "330", "--heads": "4", "--kv-heads": "2", "--batch": "1"}
+ONE_PART = {"--seq-kv": "128"}
+MANY_PARTS = {"--seq": "1", "--seq-kv": "384", "--heads": "48", "--kv-heads": "24", "--batch": "2", "--schedules": "1"}
+
+
+@dataclasses.dataclass
+class Mistake:
+    """What the emulator must say: the outcome wrong_result, or the kind of the first finding; and a pattern in its
+    text. file and source are relative to the family's folder."""
+    name: str
+    file: str
+    old: str
+    new: str
+    kind: str
+    says: str
+    source: str = ""  # of the first finding: a pattern
+    shape: dict = dataclasses.field(default_factory=dict)  # changes of SHAPE
+    config: str = CONFIG
+    right_on: dict | None = None  # changes of SHAPE with which the mistake has no effect
+    times: int = 1  # how often `old` is in the file
+
+
+MISTAKES = [
+    Mistake("lost part", "output.cuh", "part + i < of_rows.parts", "part + i < of_rows.parts - 1",
+            "wrong_result", "values mismatch", right_on=ONE_PART),
+    Mistake("double count", "output.cuh", "+ i * between", "+ max(i - 1, 0) * between",
+            "wrong_result", "values mismatch", right_on=ONE_PART, times=2),
+    Mistake("wrong reference", "output.cuh", "(states[i].x - base)", "(states[0].x - base)",
+            "wrong_result", "values mismatch", right_on=ONE_PART),
+    Mistake("wrong head", "output.cuh", "row % work_.group", "(row + 1) % work_.group",
+            "wrong_result", r"input normal: .*\(100.00%\)", right_on={"--kv-heads": "4"}, times=2),
+    Mistake("short part", "part_schedule.cuh", "part.step + work.part_steps)", "part.step + work.part_steps - 1)",
+            "wrong_result", "input dominating_key", right_on={"--seq-kv": "64"}),
+    Mistake("keys past the end", "consumer.cuh", "first_key + S::kStepKeys <= seen_end", "first_key < seen_end",
+            "wrong_result", "input normal", right_on={"--seq-kv": "256"}),
+    Mistake("stale count of parts", "counter.cuh", "st_global_relaxed(counter, 0);", "",
+            "launch_dependent", "right in the first launch, wrong in launch 2", right_on=ONE_PART),
+    Mistake("stale next part", "producer.cuh", "*work_.next_part = 0;", "",
+            "launch_dependent", "right in the first launch, wrong in launch 2", shape=MANY_PARTS, right_on={}),
+    Mistake("no fence before counting", "counter.cuh", "__threadfence();\n      is_last", "is_last",
+            "race", "reads parts .* which thread 0 of block 0 writes, with no synchronisation", "^output.cuh",
+            right_on=ONE_PART),
+    Mistake("no fence after counting", "counter.cuh", "__threadfence();\n    }", "}",
+            "race", "reads parts .* which thread 0 of block 0 writes, with no synchronisation", "^output.cuh",
+            right_on=ONE_PART),
+    Mistake("no wait for a stage", "consumer.cuh", "mbarrier_wait(full, stage_.parity);", "",
+            "in_flight", "multiplies .* while an asynchronous copy of thread 128", "consumer.cuh"),
+    Mistake("early release of a stage", "consumer.cuh",
+            "step(part, at * S::kStepKeys, smem_ + Plan::query(slot), sums);",
+            "if (lane_ == 0) {\n        mbarrier_arrive(Plan::empty(full));\n      }\n      "
+            "step(part, at * S::kStepKeys, smem_ + Plan::query(slot), sums);\n      stage_.advance();\n      continue;",
+            "in_flight", "copies to .* which an asynchronous operation may still read", "producer.cuh",
+            config="(FP16, 64, 8, 64, 2, 1): parts_512", right_on=ONE_PART),
+    Mistake("no proxy fence before the second product", "consumer.cuh", "fence_async_proxy();", "",
+            "missing_proxy_fence", r"multiplies sP \[row 0, col 0\] .* no fence.proxy.async", "consumer.cuh"),
+    Mistake("no barrier before the second product", "consumer.cuh",
+            "named_barrier_wait(kConsumerBarrier, S::kConsumers);\n    accumulate", "accumulate",
+            "uninitialised", r"multiplies sP \[row 0, col 0\], which no thread has written", "consumer.cuh"),
+]
+
+
+def run(options, command, mistake, shape):
+    """Returns the report."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = broken_copy(options.kernels, "flash_decode", folder, mistake.file, mistake.old, mistake.new,
+                           mistake.times)
+        words = [word for pair in {**SHAPE, **shape}.items() for word in pair]
+        line = [options.fatune, *command, "--kernel-dir", copy, "--config", mistake.config, "--quiet", "--format",
+                "json", *words]
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+    if done.returncode not in (RIGHT, WRONG):
+        sys.exit(f"'{' '.join(line)}' ended with {done.returncode}: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def emulated(options, mistake, shape):
+    """Returns the kind, the text and the source of what the emulator found first."""
+    row = run(options, ["emulate"], mistake, shape)["configs"][0]
+    if not row["findings"]:
+        return row["outcome"], row["detail"] or "", ""
+    first = row["findings"][0]
+    return first["kind"], first["text"], (first["source"] or "").replace("flash_decode/", "")
+
+
+def verdict_of_emulator(options, mistake):
+    """Returns what is wrong with the emulator's answer, or "ok"; and the answer."""
+    kind, said, source = emulated(options, mistake, mistake.shape)
+    answer = f"{kind}: {said}"
+    if kind != mistake.kind:
+        return f"must be {mistake.kind}", answer
+    if not re.search(mistake.says, said):
+        return f"must say {mistake.says}", answer
+    if not re.search(mistake.source, source):
+        return f"must be at {mistake.source}, not at {source}", answer
+    if mistake.right_on is not None:
+        kind, said, _ = emulated(options, mistake, mistake.right_on)
+        if kind != "right":
+            return f"must be right on {mistake.right_on}", f"{kind}: {said}"
+    return "ok", answer
+
+
+def checked(options, mistake):
+    """Returns what 'fatune check' says first, with the wrong rows, or an empty text."""
+    shape = {name: value for name, value in mistake.shape.items() if name != "--schedules"}
+    where = ["--device", "none"] if options.emulate else ["--require-gpu"]
+    for check in run(options, ["check", "--diff", *where], mistake, shape)["checks"]:
+        if check["outcome"] != "right":
+            rows = (check["rows"] or {}).get("summary") or "no row is beyond the limit"
+            return f"{check['outcome']}: {check['detail']}; {rows}"
+    return ""
+
+
+def verdict_of_check(options, mistake):
+    """Races and stale counters may have no effect in one run on a GPU."""
+    said = checked(options, mistake)
+    if mistake.kind == "wrong_result":
+        return "ok" if re.search(r"[1-9]\d* of \d+ rows beyond the limit", said) else "MISSED", said
+    if mistake.kind == "right":
+        return "must be right" if said else "ok", said
+    return "ok", said or "not seen"
+
+
+def verdict(options, mistake):
+    if not options.emulate:
+        return verdict_of_check(options, mistake)
+    found = verdict_of_emulator(options, mistake)
+    is_number = found[0] == "ok" and mistake.kind == "wrong_result"
+    return verdict_of_check(options, mistake) if is_number else found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--fatune", required=True, help="the program")
+    parser.add_argument("--kernels", required=True, help="the folder of the kernel families")
+    parser.add_argument("--emulate", action="store_true", help="on the CPU: no GPU is needed, or used")
+    options = parser.parse_args()
+    if not options.emulate:
+        skip_without_gpu(options.fatune)
+    rows = [["mistake", "verdict", "said"]]
+    for mistake in [Mistake("none", "output.cuh", "class Output {", "class Output {", "right", ""), *MISTAKES]:
+        rows.append([mistake.name, *verdict(options, mistake)])
+    print_table(rows)
+    sys.exit(1 if any(row[1] != "ok" for row in rows[1:]) else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""Tests scripts/compare_decode as a whole, with a fake PyTorch and a fake driver.
+
+usage: compare_decode_test.py SCRIPT FATUNE LIBCUDA WORKER
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+SCRIPT, FATUNE, LIBCUDA, WORKER = sys.argv[1:5] if len(sys.argv) > 4 else ("", "", "", "")
+CONFIG = "(BF16, {d_head}, {rows}, 64, 2, 1): parts_256"
+# A program that compiles as fatune does, and whose sweeps end at once, or fail where REFUSED is an option.
+QUICK = f"""#!{sys.executable}
+import json, os, pathlib, sys
+arguments = sys.argv[1:]
+of = dict(zip(arguments, arguments[1:]))
+if arguments[0] != "sweep":
+    lengths = of.get("--seq-kv-lens")
+    os.execv({FATUNE!r}, [{FATUNE!r}, *(word for word in arguments if word not in ("--seq-kv-lens", lengths))])
+if os.environ.get("REFUSED", "nothing") in arguments:
+    sys.exit("fatune: no configuration runs")
+problem = {{"batch": int(of["--batch"]), "seq_len": int(of["--seq"]), "heads": int(of["--heads"]), "dtype": "BF16",
+           "d_head": int(of["--dhead"]), "causal": "--causal" in arguments, "seq_len_kv": int(of["--seq-kv"]),
+           "kv_heads": int(of["--kv-heads"])}}
+if "--seq-kv-lens" in of:
+    problem["seq_lens_kv"] = of["--seq-kv-lens"]
+rows = problem["seq_len"] * problem["heads"] // problem["kv_heads"]
+config = {CONFIG!r}.format(d_head=of["--dhead"], rows=8 if rows <= 8 else 64)
+winner = {{"family": "flash_decode", "config": config, "time_us": 100.0, "literature_tflops": 10.0}}
+(pathlib.Path(of["--out"]) / "best_configs.json").write_text(json.dumps(
+    {{"device": {{"name": "Fake H200"}}, "problems": [{{"problem": problem, "ranking": [winner]}}]}}))
+"""
+# Runs the script as if fatune had the option for lengths.
+WITH_LENGTHS = f"""import pathlib, runpy, sys
+sys.path.insert(0, str(pathlib.Path({SCRIPT!r}).parent / "lib"))
+import fatune_program
+fatune_program.OPTIONS["seq_lens_kv"] = "--seq-kv-lens"
+runpy.run_path({SCRIPT!r}, run_name="__main__")
+"""
+
+
+class CompareDecode(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.figures = self.folder / "figures.json"
+        self.quick = self.folder / "quick_fatune"
+        self.quick.write_text(QUICK, encoding="utf-8")
+        self.quick.chmod(0o755)
+        self.environment = {**os.environ, "FATUNE_LIBCUDA": LIBCUDA, "FATUNE_FAKE_KERNELS": "never_run",
+                            "PYTHONPATH": ":".join(str(HERE / name) for name in
+                                                   ("fake_torch", "fake_flash3", "fake_flashinfer"))}
+
+    def compare(self, *arguments, code=0, fatune=None, script=(SCRIPT,)):
+        command = [sys.executable, "-B", *script, "--fatune", str(fatune or self.quick), "--rounds", "2", "--json",
+                   str(self.figures), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=self.environment)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+        return done
+
+    def written(self):
+        return json.loads(self.figures.read_text(encoding="utf-8"))
+
+    def test_each_problem_is_swept_and_its_winner_timed_beside_the_peers(self):
+        done = self.compare("--problems", "table:2")
+        written = self.written()
+        self.assertTrue(written["complete"])
+        row = written["rows"][0]
+        times = {name: round(of["median_ms"], 6) for name, of in row["peers"].items()}
+        self.assertEqual(times, {"fa2": 0.2, "cudnn": 0.05, "fa3": 0.08, "flashinfer": 0.05})
+        self.assertEqual(row["peers"]["flashinfer"]["kernel"], "flashinfer tensor_cores")
+        best = written["summary"]["best"]
+        self.assertEqual((round(best["geometric_mean"], 3), best["at_least"]),
+                         (0.5, {"1.05": 0, "1.00": 0, "0.97": 0}))
+        self.assertEqual(written["summary"]["fa2"]["at_least"], {"1.05": 2, "1.00": 2, "0.97": 2})
+        cells = done.stdout.splitlines()[3].split()
+        self.assertEqual(cells[cells.index("100.0"):-7], ["100.0", "0.02", "200.0", "50.0", "80.0", "50.0", "2.000",
+                                                         "0.500", "0.800", "0.500", "0.500"])
+        self.assertIn("/fa2, 2 problems: geometric mean 2.000, least 2.000", done.stdout)
+        self.assertIn(">= 1.05 on 2, >= 1.00 on 2, >= 0.97 on 2", done.stdout)
+        self.assertIn("fa4 is left out, it is not installed", done.stderr)
+
+    def test_causal_queries_see_the_last_key_in_every_peer(self):
+        self.compare("--problems", "random:7:6")
+        rows = self.written()["rows"]
+        causal = [row for row in rows if row["problem"]["causal"]]
+        self.assertTrue(causal and len(causal) < len(rows))
+        for row in causal:
+            self.assertEqual(set(row["peers"]), {"fa2", "cudnn", "fa3", "flashinfer"}, row["notes"])
+            self.assertEqual(row["peers"]["flashinfer"]["kernel"], "flashinfer prefill")
+
+    def test_peers_that_can_read_as_many_keys_of_each_sequence_as_it_has(self):
+        self.compare("--problems", "random:7:4", script=("-c", WITH_LENGTHS))
+        rows = self.written()["rows"]
+        self.assertEqual(["seq_lens_kv" in row["problem"] for row in rows], [False, True, False, True])
+        for row in rows[1::2]:
+            self.assertEqual(set(row["peers"]), {"fa3", "flashinfer"}, row["notes"])
+            self.assertEqual(row["notes"], dict.fromkeys(("fa2", "cudnn"), "one length for all sequences"))
+
+    def test_a_problem_that_fails_costs_its_row_alone(self):
+        self.environment["REFUSED"] = "4096"
+        done = self.compare("--problems", "table:3", "--peers", "fa2,cudnn", code=1)
+        rows = self.written()["rows"]
+        self.assertEqual([row["best"] is None for row in rows], [False, True, False])
+        self.assertIn("ended with 1: fatune: no configuration runs", rows[1]["notes"]["failed"])
+        self.assertIn("/best, 2 problems", done.stdout)
+
+    def test_after_a_kernel_that_ends_the_context_the_script_goes_on(self):
+        self.environment["FATUNE_FAKE_KERNEL_ERROR"] = "700@8"  # in the second problem of a process
+        done = self.compare("--problems", "table:4", "--peers", "fa2", code=1)
+        rows = self.written()["rows"]
+        self.assertEqual([row["best"] is None for row in rows], [False, True, False, True])
+        self.assertIn("starting again: the GPU's context has ended", done.stderr)
+        self.assertTrue(self.written()["complete"])
+
+    def test_a_peer_that_ends_the_context_is_left_out_of_the_problem(self):
+        self.environment |= {"FAKE_TORCH_CUDNN_ERROR": "illegal access", "FAKE_TORCH_CUDNN_ENDS_CONTEXT": "1"}
+        self.figures.write_text('{"problems": "table:2", "rows": [1, 2, 3]}', encoding="utf-8")  # of an earlier run
+        done = self.compare("--problems", "table:2", "--peers", "fa2,cudnn,fa3")
+        for row in self.written()["rows"]:
+            self.assertEqual((set(row["peers"]), row["notes"]), ({"fa2", "fa3"}, {"cudnn": "left out by --without"}))
+            self.assertIsNotNone(row["best"])
+        self.assertEqual(done.stderr.count("starting again: cudnn ended the GPU's context"), 2)
+
+    def test_a_time_limit_ends_the_run_with_what_there_is(self):
+        self.compare("--problems", "table:1", "--peers", "fa2")
+        self.figures.write_text(self.figures.read_text(encoding="utf-8").replace('"table:1"', '"table:3"'),
+                                encoding="utf-8")
+        done = self.compare("--problems", "table:3", "--peers", "fa2", "--resume", "--time-limit", "1e-9")
+        self.assertIn("stopped after 1 of 3 problems: --time-limit 1e-09", done.stderr)
+        self.assertIn("/fa2, 1 problems", done.stdout)
+        self.compare("--problems", "table:3", "--peers", "fa2", "--resume")
+        self.assertEqual(len(self.written()["rows"]), 3)
+
+    def test_the_real_program_sweeps(self):
+        self.environment |= {"FATUNE_WORKER": WORKER, "FATUNE_FAKE_WORKER": '{"us": {"parts_128": 50}}'}
+        self.compare("--problems", "table:1", "--peers", "fa2", "--sweep", "--family flash_decode --space ci",
+                     fatune=FATUNE)
+        row, = self.written()["rows"]
+        self.assertEqual(row["best"], "(BF16, 128, 8, 128, 3, 1): parts_128")
+        self.assertEqual(row["problem"]["seq_len_kv"], 1024)
+
+    def test_errors_are_one_line(self):
+        for problems in ("all", "random", "random:x", "table:-1"):
+            done = self.compare("--problems", problems, code=2)
+            self.assertIn("is neither table[:COUNT] nor random:SEED[:COUNT]", done.stderr)
+        self.figures.write_text("{}", encoding="utf-8")
+        done = self.compare("--resume", code=1)
+        self.assertIn("--resume needs the file of an earlier run", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
