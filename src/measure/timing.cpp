@@ -119,11 +119,14 @@ SampleTimer::SampleTimer(const MeasurePolicy& policy, std::int64_t flush_bytes,
     : kernels_(kernels),
       stream_(stream),
       flush_buffer_(flush_bytes),
+      flush_mixed_(sizeof(std::uint32_t)),
       gate_words_(kGateWordsBytes),
       clock_mark_(sizeof(ClockMark)),
       clock_span_(sizeof(ClockSpan)),
       gate_in_use_(policy.device_gate),
-      warm_(!policy.flush_l2) {}
+      warm_(!policy.flush_l2) {
+  gpu::fill_words_async(flush_buffer_.address(), 0, flush_buffer_.bytes() / 4, stream_);
+}
 
 // Queues what comes before a sample. For a warm one, `before` follows the untimed run and replaces
 // its output; the lines that it writes are those that the run has left in the L2.
@@ -138,8 +141,9 @@ void SampleTimer::prepare(const KernelLaunch& kernel, const AroundRun& around) {
 }
 
 void SampleTimer::queue_flush() {
-  if (flush_buffer_.bytes() > 0) {
-    gpu::fill_words_async(flush_buffer_.address(), ticket_, flush_buffer_.bytes() / 4, stream_);
+  if (flushes()) {
+    const auto chunks = static_cast<unsigned long long>(flush_buffer_.bytes() / kChunkBytes);
+    kernels_.read_memory({flush_buffer_.as<void>(), chunks, flush_mixed_.as<unsigned>()}, stream_);
   }
 }
 
@@ -206,7 +210,7 @@ constexpr milliseconds kFirstWarmUp{300};  // until the clock has settled
 constexpr milliseconds kNextWarmUp{50};    // after the short pause between two passes
 
 void queue_cold_run(const KernelLaunch& kernel, const CountingParts& parts) {
-  parts.queue_flush();
+  parts.timer.queue_flush();
   kernel.queue(parts.stream);
 }
 
@@ -241,13 +245,14 @@ std::vector<RunCounts> count_here(const KernelLaunch& kernel, const CountRequest
   gpu::RangeCounters counters(parts.context, request.metrics);
   milliseconds busy = kFirstWarmUp;
   const gpu::CountedWork work{[&] { keep_busy(kernel, parts, std::exchange(busy, kNextWarmUp)); },
-                              [&] { queue_cold_run(kernel, parts); }};
+                              [&] { queue_cold_run(kernel, parts); },
+                              parts.timer.flushes() ? 2 : 1};
   return mapped(counters.count(request.runs, work),
                 [&](const std::vector<double>& values) { return named(request.metrics, values); });
 }
 
 void run_for_profiler(const KernelLaunch& kernel, const CountingParts& parts) {
-  parts.queue_flush();
+  parts.timer.queue_flush();
   kernel.queue_preparation(parts.stream);
   parts.stream.synchronize();
   const gpu::ProfiledRegion region;
