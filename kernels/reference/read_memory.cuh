@@ -13,7 +13,7 @@ __device__ __forceinline__ unsigned mixed_words(uint4 chunk) {
 // shape:   grid (any) of kReadThreads. If all words of the memory are the same, nothing is written.
 extern "C" __global__ void __launch_bounds__(kReadThreads)
     fatune_read_memory(const __grid_constant__ ReadMemoryArgs args) {
-  constexpr int kInFlight = 8;  // chunks that each thread waits for together
+  constexpr int kInFlight = 4;  // chunks that each thread waits for together
   const auto* const data = static_cast<const uint4*>(args.data);
   const GridStride loop;
   unsigned long long i = loop.first;

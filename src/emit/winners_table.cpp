@@ -58,7 +58,6 @@ std::optional<Roof> compute_roof(const RunReport& run, const ProblemReport& prob
 /// Precondition: the result has a time.
 std::optional<Roof> memory_roof(const RunReport& run, const ProblemReport& problem,
                                 const Result& result) {
-  constexpr double kBytesPerUsToGbps = 1e-3;
   const double gbps = needed_bytes(problem.problem) / ranked_us(result.outcome) * kBytesPerUsToGbps;
   const auto percent = percent_of_whole(gbps, run.device.memory_gbps);
   return percent ? std::optional(Roof{Roof::Kind::memory, *percent, 0.0}) : std::nullopt;

@@ -74,13 +74,14 @@ std::vector<std::string> matmul_source_names() {
   return {
       "reference/matmul_rate.cu",   "reference/matmul_rate_args.h", "reference/matmul_operands.cuh",
       "reference/matmul_wgmma.cuh", "reference/matmul_mma.cuh",     "reference/philox.cuh",
+      "reference/grid_stride.cuh",  "reference/read_memory.cuh",    "reference/read_memory_args.h",
       "common/ptx_convert.cuh",     "common/ptx_memory.cuh",        "common/ptx_mma.cuh",
       "common/ptx_tma.cuh",         "common/ptx_wgmma.cuh"};
 }
 
 CompileRequest matmul_request(std::shared_ptr<const SourceBundle> sources, DType dtype, Arch arch) {
   CompileRequest request = request_for(std::move(sources), "fatune_matmul_rate", dtype, arch);
-  request.label = fmt::format("dense products, {}", dtype_name(dtype));
+  request.label = fmt::format("dense products and reads, {}", dtype_name(dtype));
   return request;
 }
 

@@ -26,11 +26,11 @@ namespace fatune {
 [[nodiscard]] CompileRequest measurement_request(std::shared_ptr<const SourceBundle> sources,
                                                  const Problem& problem, Arch arch);
 
-/// Files of the kernel that multiplies as fast as the device can, listed like
+/// Files of the kernels that multiply and read memory as fast as the device can, listed like
 /// measurement_source_names().
 [[nodiscard]] std::vector<std::string> matmul_source_names();
 
-/// The request to compile for measure_matmul_rate().
+/// The request to compile for measure_matmul_rate() and measure_memory_rate().
 [[nodiscard]] CompileRequest matmul_request(std::shared_ptr<const SourceBundle> sources,
                                             DType dtype, Arch arch);
 

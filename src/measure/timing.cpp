@@ -289,11 +289,10 @@ int products_of_launch(const DeviceLimits& limits) {
   return kMatmulGroup * std::max(1, static_cast<int>(flop / kMatmulFlop / kMatmulGroup));
 }
 
-// The times of the launches after the warm-ups, sorted. All are queued before the first has ended.
-std::array<double, kLaunches> launch_times_us(const gpu::Function& kernel, int blocks,
-                                              const MatmulRateArgs& args) {
-  const gpu::Stream stream;
-  const LaunchGeometry geometry{{blocks, 1, 1}, {kMatmulThreads, 1, 1}, 0};
+// The median time of the launches after the warm-ups. All are queued before the first has ended.
+template <typename Args>
+double median_launch_us(const gpu::Function& kernel, const LaunchGeometry& geometry,
+                        const gpu::Stream& stream, const Args& args) {
   std::array<gpu::Event, kLaunches + 1> events;
   for (std::size_t i = 0; i < kWarmUps; ++i) {
     gpu::launch_with(kernel, geometry, stream, args);
@@ -309,8 +308,12 @@ std::array<double, kLaunches> launch_times_us(const gpu::Function& kernel, int b
     times_us[i] = 1e3 * gpu::elapsed_ms(events[i], events[i + 1]);
   }
   std::ranges::sort(times_us);
-  return times_us;
+  return median_of_sorted(times_us);
 }
+
+// The memory that is read, in sizes of the L2, so that the L2 serves next to nothing of it.
+constexpr std::int64_t kL2SizesOfRead = 16;
+constexpr std::int64_t kReadBlocksPerSm = 8;
 
 }  // namespace
 
@@ -319,11 +322,30 @@ MatmulRate measure_matmul_rate(const Artifact& kernel, const DeviceLimits& limit
   const GpuMonitor::Work work(monitor);
   const gpu::Module module(kernel.cubin);
   const MatmulRateArgs args{products_of_launch(limits), nullptr, nullptr, nullptr};
-  const auto times_us =
-      launch_times_us(module.function(kernel.lowered_name), limits.sm_count, args);
+  const double us =
+      median_launch_us(module.function(kernel.lowered_name),
+                       {{limits.sm_count, 1, 1}, {kMatmulThreads, 1, 1}, 0}, gpu::Stream(), args);
   const auto reading = monitor == nullptr ? std::nullopt : monitor->latest();
   const double flop = kMatmulFlop * args.products * limits.sm_count;
-  return {flop / median_of_sorted(times_us) * kFlopPerUsToTflops, reading ? reading->sm_mhz : 0.0};
+  return {flop / us * kFlopPerUsToTflops, reading ? reading->sm_mhz : 0.0};
+}
+
+std::optional<MemoryRate> measure_memory_rate(const Artifact& kernels, const DeviceLimits& limits) {
+  const std::int64_t bytes = kL2SizesOfRead * limits.l2_bytes;
+  if (bytes == 0 || bytes > limits.free_memory_bytes / 2) {
+    return std::nullopt;
+  }
+  const gpu::Module module(kernels.cubin);
+  const gpu::Stream stream;
+  const gpu::DeviceBuffer data(bytes);
+  const gpu::DeviceBuffer mixed(sizeof(unsigned));
+  gpu::fill_words_async(data.address(), 0, bytes / 4, stream);
+  const ReadMemoryArgs args{data.as<void>(), static_cast<unsigned long long>(bytes / kChunkBytes),
+                            mixed.as<unsigned>()};
+  const double us = median_launch_us(
+      module.function("fatune_read_memory"),
+      {{kReadBlocksPerSm * limits.sm_count, 1, 1}, {kReadThreads, 1, 1}, 0}, stream, args);
+  return MemoryRate{static_cast<double>(bytes) / us * kBytesPerUsToGbps};
 }
 
 }  // namespace fatune

@@ -155,4 +155,10 @@ struct CountingParts {
 [[nodiscard]] MatmulRate measure_matmul_rate(const Artifact& kernel, const DeviceLimits& limits,
                                              GpuMonitor* monitor);
 
+/// Measures the rate at which kernels read the memory of the current context's device, for some 5
+/// ms. Empty: less than twice the memory for that is free. `kernels`: as for
+/// measure_matmul_rate(). Throws gpu::DriverError.
+[[nodiscard]] std::optional<MemoryRate> measure_memory_rate(const Artifact& kernels,
+                                                            const DeviceLimits& limits);
+
 }  // namespace fatune
