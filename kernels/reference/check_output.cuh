@@ -3,16 +3,8 @@
 #define FATUNE_KERNELS_REFERENCE_CHECK_OUTPUT_CUH
 
 #include "reference/element.cuh"
+#include "reference/grid_stride.cuh"
 #include "reference/measurement_args.h"
-
-// First index and step of a loop that all threads of grid.x share.
-struct GridStride {
-  unsigned long long first, step;
-
-  __device__ __forceinline__ GridStride()
-      : first(static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x),
-        step(static_cast<unsigned long long>(gridDim.x) * blockDim.x) {}
-};
 
 // threads: whole warps, converged
 __device__ __forceinline__ void add_over_warp(unsigned long long* total, unsigned count) {

@@ -1,9 +1,10 @@
-// Multiplies matrices as fast as the device can: what attention's rate is compared with. Operands
-// stay in shared memory, so that nothing but the tensor cores and power limits it. A translation
-// unit of its own, for an element type.
+// Multiplies matrices as fast as the device can, and reads memory so (read_memory.cuh): what
+// attention's rates are compared with. Operands of products stay in shared memory, so that nothing
+// but the tensor cores and power limits them. A translation unit of its own, for an element type.
 //   FATUNE_IS_BF16   true or false
 #include "common/ptx_memory.cuh"
 #include "reference/matmul_operands.cuh"
+#include "reference/read_memory.cuh"
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 #include "reference/matmul_wgmma.cuh"

@@ -1,6 +1,6 @@
 // Everything that fatune runs on the GPU besides the kernels it tunes: inputs, references,
-// comparisons, and the gate of a timed sample. One translation unit for a (dtype, d_head,
-// d_head_v).
+// comparisons, and the flush and the gate of a timed sample. One translation unit for a (dtype,
+// d_head, d_head_v).
 //   FATUNE_IS_BF16   true or false
 //   FATUNE_HEAD_DIM  of Q and K: a multiple of 8
 //   FATUNE_HEAD_DIM_V  of V and O: a multiple of 8
@@ -8,5 +8,6 @@
 #include "reference/count_rows.cuh"
 #include "reference/device_gate.cuh"
 #include "reference/random_inputs.cuh"
+#include "reference/read_memory.cuh"
 #include "reference/reference_attention.cuh"
 #include "reference/row_values.cuh"

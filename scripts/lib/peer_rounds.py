@@ -10,7 +10,7 @@ MOST_ROUNDS = 200  # limit with a budget
 LEAST_PAUSE_CYCLES = 300_000
 MOST_PAUSE_CYCLES = 20_000_000
 CYCLES_PER_S = 2e9  # an upper bound: the pause may be longer than intended
-FLUSH_BYTES = 256 * 2**20  # more than any L2
+FLUSH_WORDS = 64 * 2**20  # 256 MiB: more than any L2
 CLOCK_READINGS = 8  # per problem
 
 
@@ -61,12 +61,12 @@ class Timer:
 
     def __init__(self, torch):
         self._torch = torch
-        self._flush = torch.empty(FLUSH_BYTES, dtype=torch.int8, device="cuda")
+        self._flush = torch.zeros(FLUSH_WORDS, dtype=torch.int32, device="cuda")
 
     def _sample(self, contender, pause):
         start, stop = (self._torch.cuda.Event(enable_timing=True) for _ in range(2))
         contender.prepare()
-        self._flush.zero_()
+        self._flush.max()  # reads: after writes, the L2 would still hold lines to be written back
         self._torch.cuda._sleep(pause)  # the host runs ahead
         start.record()
         begin = time.perf_counter()

@@ -121,10 +121,10 @@ struct MeasureOptions {
   ResultFiles files;
   std::optional<std::string> baseline;  ///< configuration that relative_percent refers to
   bool strict = false;
-  bool count_rows = false;  ///< verifications say which rows are wrong
-  bool matmul_rate = true;  ///< also measure the rate of dense matrix products
-  bool emulate = true;      ///< verify by emulation if there is no GPU
-  int counters = 0;         ///< read counters of this many of each problem's ranking; 0: none
+  bool count_rows = false;   ///< verifications say which rows are wrong
+  bool device_rates = true;  ///< also measure what products and reads reach
+  bool emulate = true;       ///< verify by emulation if there is no GPU
+  int counters = 0;          ///< read counters of this many of each problem's ranking; 0: none
   std::vector<std::string> given_for_times;  ///< the given options that only timing heeds
   std::vector<std::string> launcher;  ///< command of a tool that runs the worker; not an option
 };

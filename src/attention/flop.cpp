@@ -98,13 +98,20 @@ std::int64_t needed_input_bytes(const Problem& problem) {
   const Mask mask = mask_of(problem);
   const std::int64_t keys =
       visible_keys(mask, problem.seq_len - 1).end - visible_keys(mask, 0).first;
-  const std::int64_t of_keys =
-      tensor_bytes(problem, TensorRole::k) + tensor_bytes(problem, TensorRole::v);
-  return tensor_bytes(problem, TensorRole::q) + of_keys / problem.seq_len_kv * keys;
+  const std::int64_t bytes_of_key = problem.batch * problem.kv_heads *
+                                    (problem.d_head + problem.d_head_v) *
+                                    element_bytes(problem.dtype);
+  return tensor_bytes(problem, TensorRole::q) + bytes_of_key * keys;
+}
+
+std::int64_t needed_output_bytes(const Problem& problem) {
+  constexpr std::int64_t kLseBytes = 4;  // fp32
+  return tensor_bytes(problem, TensorRole::o) +
+         (problem.lse ? kLseBytes * output_rows(problem) : 0);
 }
 
 double needed_bytes(const Problem& problem) {
-  return static_cast<double>(needed_input_bytes(problem) + tensor_bytes(problem, TensorRole::o));
+  return static_cast<double>(needed_input_bytes(problem) + needed_output_bytes(problem));
 }
 
 }  // namespace fatune

@@ -51,11 +51,16 @@ struct KeyRange {
 /// Converts FLOP per microsecond to TFLOP/s.
 inline constexpr double kFlopPerUsToTflops = 1e-6;
 
+/// Converts bytes per microsecond to 10^9 bytes per second.
+inline constexpr double kBytesPerUsToGbps = 1e-3;
+
 // The least bytes that attention moves through device memory.
 
 /// The bytes of Q, K and V that must be read once. Keys that no query sees need not be read.
 [[nodiscard]] std::int64_t needed_input_bytes(const Problem& problem);
-/// needed_input_bytes(), and the bytes of O, which must be written once.
+/// The bytes of O, and of the log-sum-exps if they are wanted, which must be written once.
+[[nodiscard]] std::int64_t needed_output_bytes(const Problem& problem);
+/// needed_input_bytes() and needed_output_bytes().
 [[nodiscard]] double needed_bytes(const Problem& problem);
 
 }  // namespace fatune

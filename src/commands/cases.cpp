@@ -202,7 +202,7 @@ class Cases {
         run_{std::move(kernels), space_.key, {}, std::nullopt, 0},
         target_(choose_targets(options_.target, run_.kernels.tree, run_.kernels.families.all())
                     .front()) {
-    options_.matmul_rate = false;  // cases are compared with one another
+    options_.device_rates = false;  // cases are compared with one another
     const Plan plan = make_plan(family(), space_, binding_of(options_.problems));
     for (const CaseVariant& variant : set_.variants) {
       plans_.push_back(problems_of(variant, plan));

@@ -118,6 +118,19 @@ struct MatmulRate {
 FATUNE_DESCRIBED(MatmulRate, (tflops, "10^12 FLOP per second"),
                  (sm_mhz, kOrNull, "SM clock in MHz during the measurement; null: not known"))
 
+/// The measured rate at which kernels read a GPU's memory.
+struct MemoryRate {
+  double read_gb_per_s = 0.0;
+};
+FATUNE_DESCRIBED(MemoryRate, (read_gb_per_s, "10^9 bytes per second"))
+
+/// What a GPU reaches at most, as measured.
+struct DeviceRates {
+  MatmulRate matmul;
+  std::optional<MemoryRate> memory;  ///< empty: too little memory was free
+};
+FATUNE_MEMBERS(DeviceRates, matmul, memory)
+
 /// The work that one SM sustains per clock in each pipe, from configs/devices/*.json. For the
 /// nominal peak rate of the tensor cores see nominal_tensor_flop_per_clock().
 struct SmRates {

@@ -25,7 +25,7 @@ struct MeasurePolicy {
   int repeats = 64;
   double target_ci = 0.005;
   double budget_s = 0.0;
-  bool flush_l2 = true;     ///< write a buffer of twice the L2 before each sample
+  bool flush_l2 = true;     ///< read other memory before each sample, so that it finds the L2 cold
   bool device_gate = true;  ///< hold the stream until the host has queued the sample
   bool cuda_graph = false;  ///< launch as a CUDA graph of one kernel
   double confidence = 0.95;
@@ -43,7 +43,7 @@ FATUNE_DESCRIBED(
      "half-width of the median's confidence interval that a race aims for, as a fraction of the "
      "median"),
     (budget_s, kOrNull, "time limit of a race for the whole run in seconds; null: no limit"),
-    (flush_l2, "whether the L2 cache was overwritten before each sample"),
+    (flush_l2, "whether other memory was read into the L2 cache before each sample"),
     (device_gate, "whether the GPU was held until the host had queued a sample"),
     (cuda_graph, "whether kernels were launched as CUDA graphs"),
     (confidence, "confidence level of the confidence intervals"),

@@ -21,6 +21,9 @@ namespace fatune {
 
 /// The columns of a table of winners, which has a row for each problem.
 [[nodiscard]] Fields<ProblemOfRun> winner_fields();
+/// The same for people: without GB/s if the memory is the nearer limit of no winner.
+[[nodiscard]] Fields<ProblemOfRun> winner_fields_for_people(
+    const std::vector<ProblemOfRun>& problems);
 /// The fields of the configuration that is best for all problems.
 [[nodiscard]] Fields<CommonChoice> common_choice_fields();
 
@@ -33,11 +36,21 @@ namespace fatune {
 /// Sentences for people, one for each type and head dimension.
 [[nodiscard]] std::vector<std::string> choice_sentences(const RunReport& run);
 
-// A configuration's rate, by the literature's count of FLOP, compared with what its GPU can do.
+// A configuration's rates, of the literature's FLOP and of the bytes that it must move, compared
+// with what its GPU can do.
 
 /// The rate in 10^12 FLOP per second. Nothing: the result has no time.
 [[nodiscard]] std::optional<double> literature_tflops(const ProblemReport& problem,
                                                       const Result& result);
+
+/// The rate in 10^9 bytes per second, of the bytes that must be moved (needed_bytes()). Nothing:
+/// the result has no time.
+[[nodiscard]] std::optional<double> gb_per_s(const ProblemReport& problem, const Result& result);
+
+/// gb_per_s() in percent of the rate of reads, measured in the same run. Nothing: as for
+/// percent_of_matmul().
+[[nodiscard]] std::optional<double> percent_of_reads(const ProblemReport& problem,
+                                                     const Result& result);
 
 /// The rate in percent of that of dense products, measured in the same run. Nothing: that was not
 /// measured, or the result was not measured in this run.
@@ -65,9 +78,12 @@ struct Roof {
 /// is known.
 [[nodiscard]] std::optional<Roof> nearer_roof(const RunReport& run, const ProblemReport& problem,
                                               const Result& result);
+/// Whether that is the memory.
+[[nodiscard]] bool is_memory_nearer(const RunReport& run, const ProblemReport& problem,
+                                    const Result& result);
 [[nodiscard]] std::string_view roof_name(Roof::Kind kind);  ///< "compute", "memory"
 
-/// A line about the winner's rate; empty if neither percentage is known.
+/// A line about the winner's rate beside the nearer limit; empty if no percentage is known.
 [[nodiscard]] std::string roofline_text(const RunReport& run, const ProblemReport& problem);
 
 // On how many problems the winner was at least as fast as every other implementation.

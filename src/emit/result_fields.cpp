@@ -1,5 +1,6 @@
 #include "emit/run_report.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "attention/flop.hpp"
@@ -149,11 +150,13 @@ Fields<ResultRow> timing_fields() {
   };
 }
 
-/// The times as FLOP per second, in three conventions.
+/// The times as FLOP per second, in three conventions, and as bytes per second.
 Fields<ResultRow> throughput_fields() {
   return {
       {"literature_tflops", "TFLOP/s", Look{.decimals = 1, .shown = kInRanking},
        [](const ResultRow& r) { return literature_tflops(*r.problem, *r.result); }},
+      {kGbPerSField, "GB/s", Look{.shown = kInRanking},
+       [](const ResultRow& r) { return gb_per_s(*r.problem, *r.result); }},
       {"attention_tflops", "attn", Look{.decimals = 1, .shown = kForPrograms},
        [](const ResultRow& r) { return tflops(r, attention_flop(r.problem->problem)); }},
       {"total_tflops", "total", Look{.decimals = 1, .shown = kForPrograms},
@@ -164,6 +167,12 @@ Fields<ResultRow> throughput_fields() {
        [](const ResultRow& r) { return percent_of_matmul(*r.problem, *r.result); }},
       {"percent_of_peak_at_clock", "% peak", Look{.decimals = 1, .shown = kForPrograms},
        [](const ResultRow& r) { return percent_of_peak_at_clock(*r.run, *r.problem, *r.result); }},
+      {"percent_of_reads", "% reads", Look{.decimals = 1, .shown = kForPrograms},
+       [](const ResultRow& r) { return percent_of_reads(*r.problem, *r.result); }},
+      {"needed_bytes", "bytes", kProgramsOnly,
+       [](const ResultRow& r) {
+         return static_cast<std::int64_t>(needed_bytes(r.problem->problem));
+       }},
   };
 }
 
@@ -265,6 +274,10 @@ Fields<ResultRow> run_fields() {
        [](const ResultRow& r) {
          return r.problem->matmul ? std::optional(r.problem->matmul->tflops) : std::nullopt;
        }},
+      {"read_gb_per_s", "reads", kProgramsOnly,
+       [](const ResultRow& r) {
+         return r.problem->memory ? std::optional(r.problem->memory->read_gb_per_s) : std::nullopt;
+       }},
       {"device", "device", kProgramsOnly, [](const ResultRow& r) { return r.run->device.name; }},
   };
 }
@@ -272,6 +285,13 @@ Fields<ResultRow> run_fields() {
 Fields<ResultRow> result_fields() {
   return joined_fields<ResultRow>(
       {outcome_fields(), timing_fields(), throughput_fields(), resource_fields(), record_fields()});
+}
+
+Fields<ResultRow> result_fields_for_people(const std::vector<ResultRow>& rows) {
+  return with_gb_per_s_if(
+      std::ranges::any_of(
+          rows, [](const ResultRow& r) { return is_memory_nearer(*r.run, *r.problem, *r.result); }),
+      result_fields());
 }
 
 const Fields<ResultRow>& derived_result_fields() {

@@ -42,7 +42,7 @@ void append_rows(const RunReport& report, Rows& rows) {
 
 /// Leaves out the family if all rows are of the run's family, which the report's first line names.
 Fields<ResultRow> fields_for_people(const Rows& rows) {
-  Fields<ResultRow> fields = result_fields();
+  Fields<ResultRow> fields = result_fields_for_people(rows);
   if (std::ranges::all_of(rows, [](const ResultRow& row) {
         return row.result->config.family == row.run->family;
       })) {
@@ -296,7 +296,8 @@ Blocks problem_of(const RunReport& run, const ProblemReport& problem, std::size_
 Blocks winners_of(const RunReport& report) {
   Blocks blocks{block::Heading{winners_sentence(report)}};
   if (const auto problems = problems_of(report); problems.size() > 1) {
-    append(blocks, {block::Rows{table_of(winner_fields(), problems)}, block::ParagraphEnd{}});
+    append(blocks, {block::Rows{table_of(winner_fields_for_people(problems), problems)},
+                    block::ParagraphEnd{}});
   }
   for (const std::string& sentence : choice_sentences(report)) {
     append(blocks, {block::Line{sentence}, block::ParagraphEnd{}});

@@ -84,6 +84,20 @@ struct ResultRow {
 
 /// The name of the result field that only reports of several families show to people.
 inline constexpr std::string_view kFamilyField = "family";
+/// People see this rate where is_memory_nearer().
+inline constexpr std::string_view kGbPerSField = "gb_per_s";
+
+/// The fields, without GB/s unless that is needed.
+template <typename Row>
+Fields<Row> with_gb_per_s_if(bool needed, Fields<Row> fields) {
+  std::erase_if(fields,
+                [&](const Field<Row>& field) { return !needed && field.name == kGbPerSField; });
+  return fields;
+}
+
+/// The columns of these rows for people: result_fields(), without GB/s if the memory is the nearer
+/// limit of no row.
+[[nodiscard]] Fields<ResultRow> result_fields_for_people(const std::vector<ResultRow>& rows);
 
 /// The report of one run (schema: results) or of several runs (schema: runs) as JSON: all members
 /// of the report, so that it can be read back (results/results_file.hpp), and what follows from

@@ -15,9 +15,12 @@
 namespace fatune {
 namespace {
 
+bool is_of_this_run(const Result& result) {
+  return std::holds_alternative<Measured>(result.outcome) && !result.reused;
+}
+
 std::optional<double> measured_tflops(const ProblemReport& problem, const Result& result) {
-  const bool here = std::holds_alternative<Measured>(result.outcome) && !result.reused;
-  return here ? literature_tflops(problem, result) : std::nullopt;
+  return is_of_this_run(result) ? literature_tflops(problem, result) : std::nullopt;
 }
 
 std::optional<double> percent_of_whole(const std::optional<double>& part,
@@ -55,17 +58,58 @@ std::optional<Roof> compute_roof(const RunReport& run, const ProblemReport& prob
              : std::nullopt;
 }
 
-/// Precondition: the result has a time.
 std::optional<Roof> memory_roof(const RunReport& run, const ProblemReport& problem,
                                 const Result& result) {
-  constexpr double kBytesPerUsToGbps = 1e-3;
-  const double gbps = needed_bytes(problem.problem) / ranked_us(result.outcome) * kBytesPerUsToGbps;
-  const auto percent = percent_of_whole(gbps, run.device.memory_gbps);
+  const auto percent = percent_of_whole(gb_per_s(problem, result), run.device.memory_gbps);
   return percent ? std::optional(Roof{Roof::Kind::memory, *percent, 0.0}) : std::nullopt;
 }
 
 std::string clock_text(const MatmulRate& rate) {
   return rate.sm_mhz > 0.0 ? fmt::format(" at {:.0f} MHz", rate.sm_mhz) : std::string();
+}
+
+std::string bandwidth_text(double gbps) {
+  constexpr double kGbPerTb = 1000.0;
+  return gbps < kGbPerTb ? fmt::format("{:.0f} GB/s", gbps)
+                         : fmt::format("{:.2f} TB/s", gbps / kGbPerTb);
+}
+
+/// The winner's rate beside what products reached; empty if neither percentage is known.
+std::string beside_products(const RunReport& run, const ProblemReport& problem,
+                            const Result& winner) {
+  std::string text;
+  if (const auto percent = percent_of_matmul(problem, winner)) {
+    text +=
+        fmt::format(", {:.0f} % of the {:.0f} TFLOP/s that dense products reached in this run{}",
+                    *percent, problem.matmul->tflops, clock_text(*problem.matmul));
+  }
+  if (const auto percent = percent_of_peak_at_clock(run, problem, winner)) {
+    text += fmt::format(", {:.0f} % of the peak at {:.0f} MHz", *percent,
+                        problem.conditions->sm_mhz_median);
+  }
+  return text;
+}
+
+/// The winner's rate beside what the memory reached; empty for times of other runs.
+std::string beside_memory(const RunReport& run, const ProblemReport& problem,
+                          const Result& winner) {
+  std::string text;
+  if (const auto percent = percent_of_reads(problem, winner)) {
+    text += fmt::format(", {:.0f} % of the {} that reads reached in this run", *percent,
+                        bandwidth_text(problem.memory->read_gb_per_s));
+  }
+  if (const auto roof = memory_roof(run, problem, winner); roof && is_of_this_run(winner)) {
+    text += fmt::format(", {:.0f} % of the memory's {}", roof->percent,
+                        bandwidth_text(run.device.memory_gbps));
+  }
+  return text;
+}
+
+/// Of bytes if the memory is the nearer limit, else of FLOP. Precondition: the result has a time.
+std::string rate_text(const RunReport& run, const ProblemReport& problem, const Result& result) {
+  return is_memory_nearer(run, problem, result)
+             ? bandwidth_text(*gb_per_s(problem, result))
+             : fmt::format("{:.0f} TFLOP/s", *literature_tflops(problem, result));
 }
 
 struct PeerCount {
@@ -107,6 +151,9 @@ constexpr auto winner_us = [](const ProblemOfRun&, const Result& winner) -> Opti
 };
 constexpr auto rate_tflops = [](const ProblemOfRun& of, const Result& winner) {
   return literature_tflops(of.problem, winner);
+};
+constexpr auto rate_gb_per_s = [](const ProblemOfRun& of, const Result& winner) {
+  return gb_per_s(of.problem, winner);
 };
 
 /// The confidence interval of the median. Nothing for estimates, and where only the median is
@@ -179,8 +226,8 @@ std::string roof_sentence(const ProblemOfRun& of) {
   return roof->kind == Roof::Kind::compute
              ? fmt::format(", {:.0f} % of the tensor cores' peak at {:.0f} MHz", roof->percent,
                            roof->sm_mhz)
-             : fmt::format(", {:.0f} % of the memory's {:.0f} GB/s", roof->percent,
-                           of.run.device.memory_gbps);
+             : fmt::format(", {:.0f} % of the memory's {}", roof->percent,
+                           bandwidth_text(of.run.device.memory_gbps));
 }
 
 std::string doubt_text(const ProblemOfRun& of) {
@@ -200,7 +247,8 @@ std::string winner_sentence(const ProblemOfRun& of) {
   const OptionalNumber rate = rate_tflops(of, winner);
   return fmt::format("{}{}{}: {}, {:.1f} us{}{}{}{}", of.run.measured ? "" : "estimate: ", scope,
                      problem_name(of), winner.short_form, ranked_us(winner.outcome),
-                     precision_text(of), rate ? fmt::format(", {:.0f} TFLOP/s", *rate) : "",
+                     precision_text(of),
+                     rate ? ", " + rate_text(of.run, of.problem, winner) : std::string(),
                      roof_sentence(of), doubt_text(of));
 }
 
@@ -277,6 +325,18 @@ std::optional<double> literature_tflops(const ProblemReport& problem, const Resu
                   : std::nullopt;
 }
 
+std::optional<double> gb_per_s(const ProblemReport& problem, const Result& result) {
+  const double us = is_ranked(result.outcome) ? ranked_us(result.outcome) : 0.0;
+  return us > 0.0 ? std::optional(needed_bytes(problem.problem) / us * kBytesPerUsToGbps)
+                  : std::nullopt;
+}
+
+std::optional<double> percent_of_reads(const ProblemReport& problem, const Result& result) {
+  return problem.memory && is_of_this_run(result)
+             ? percent_of_whole(gb_per_s(problem, result), problem.memory->read_gb_per_s)
+             : std::nullopt;
+}
+
 std::optional<double> percent_of_matmul(const ProblemReport& problem, const Result& result) {
   return percent_of_whole(measured_tflops(problem, result), matmul_tflops(problem));
 }
@@ -296,6 +356,11 @@ std::optional<Roof> nearer_roof(const RunReport& run, const ProblemReport& probl
   return !memory || (compute && compute->percent >= memory->percent) ? compute : memory;
 }
 
+bool is_memory_nearer(const RunReport& run, const ProblemReport& problem, const Result& result) {
+  const auto roof = nearer_roof(run, problem, result);
+  return roof && roof->kind == Roof::Kind::memory;
+}
+
 std::string_view roof_name(Roof::Kind kind) {
   return kind == Roof::Kind::compute ? "compute" : "memory";
 }
@@ -305,19 +370,10 @@ std::string roofline_text(const RunReport& run, const ProblemReport& problem) {
     return {};
   }
   const Result& winner = problem.ranking.front();
-  std::string text;
-  if (const auto percent = percent_of_matmul(problem, winner)) {
-    text +=
-        fmt::format(", {:.0f} % of the {:.0f} TFLOP/s that dense products reached in this run{}",
-                    *percent, problem.matmul->tflops, clock_text(*problem.matmul));
-  }
-  if (const auto percent = percent_of_peak_at_clock(run, problem, winner)) {
-    text += fmt::format(", {:.0f} % of the peak at {:.0f} MHz", *percent,
-                        problem.conditions->sm_mhz_median);
-  }
-  return text.empty()
-             ? text
-             : fmt::format("winner: {:.0f} TFLOP/s{}\n", *literature_tflops(problem, winner), text);
+  const std::string text = is_memory_nearer(run, problem, winner)
+                               ? beside_memory(run, problem, winner)
+                               : beside_products(run, problem, winner);
+  return text.empty() ? text : fmt::format("winner: {}{}\n", rate_text(run, problem, winner), text);
 }
 
 std::string peers_sentence(const PeerStudy& study) {
@@ -370,11 +426,23 @@ Fields<ProblemOfRun> winner_fields() {
        of_winner<interval_end<&MedianInterval::high>>},
       {"precision_percent", "+- %", Look{.decimals = 2}, of_winner<precision_percent>},
       {"literature_tflops", "TFLOP/s", Look{.decimals = 1}, of_winner<rate_tflops>},
+      {kGbPerSField, "GB/s", of_winner<rate_gb_per_s>},
       {"roof_percent", "roof %", of_winner<roof_percent>},
       {"roof", "roof", of_winner<roof_text>},
       {"lead_percent", "lead %", Look{.decimals = 2}, lead_percent},
       {"tied_with", "tied", tied_with},
   };
+}
+
+Fields<ProblemOfRun> winner_fields_for_people(const std::vector<ProblemOfRun>& problems) {
+  return with_gb_per_s_if(std::ranges::any_of(problems,
+                                              [](const ProblemOfRun& of) {
+                                                const Result* const winner = winner_of(of);
+                                                return winner != nullptr &&
+                                                       is_memory_nearer(of.run, of.problem,
+                                                                        *winner);
+                                              }),
+                          winner_fields());
 }
 
 Fields<CommonChoice> common_choice_fields() {

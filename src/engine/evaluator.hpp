@@ -35,7 +35,7 @@ struct Evaluation {
   std::vector<CandidateOutcome> results;  ///< what is known about each admitted candidate
   std::optional<MeasuringSummary> summary;
   std::optional<GpuConditions> conditions;
-  std::optional<MatmulRate> matmul;
+  std::optional<DeviceRates> rates;
 };
 
 /// The terms on which a problem is raced.

@@ -134,8 +134,8 @@ DeviceLimits with_arch(DeviceLimits limits, Arch arch) {
 
 MeasuringEvaluator::MeasuringEvaluator(const MeasuringSetup& setup)
     : kernels_(setup.sources, setup.problems, setup.arch, setup.cache),
-      matmul_rates_({setup.matmul_sources, setup.arch, setup.cache}, setup.problems,
-                    [this](const Artifact& kernel) { return measurer_.matmul_rate(kernel); }),
+      rates_by_type_({setup.rates_sources, setup.arch, setup.cache}, setup.problems,
+                     [this](const Artifact& kernel) { return measurer_.device_rates(kernel); }),
       lock_(setup.uuid, setup.wait, setup.on_wait),
       measurer_(settings_for(setup), setup.policy),
       limits_(with_arch(measurer_.limits(), setup.arch)),
@@ -153,7 +153,7 @@ void MeasuringEvaluator::begin_problem(const Problem& problem, const RaceTerms& 
   log_ = &log;
   // This comes before anything of the problem is on the GPU, and while the first kernels are
   // compiled.
-  matmul_ = matmul_rates_.of(problem.dtype);
+  rates_ = rates_by_type_.of(problem.dtype);
 }
 
 /// Prepares the GPU for the problem when the first candidate needs it. Stored results do not need
@@ -190,7 +190,7 @@ std::vector<CandidateOutcome> MeasuringEvaluator::known_so_far() const {
 
 Evaluation MeasuringEvaluator::finish() {
   Evaluation evaluation = race_ ? race_->finish() : Evaluation{};
-  evaluation.matmul = matmul_;
+  evaluation.rates = rates_;
   return evaluation;
 }
 

@@ -46,8 +46,8 @@ struct MeasuringSetup {
   std::string uuid;
   Arch arch;                                    ///< architecture to compile for
   std::shared_ptr<const SourceBundle> sources;  ///< sources of the kernels that verify
-  /// Sources of the kernel that measures the rate of dense products; null: it is not measured.
-  std::shared_ptr<const SourceBundle> matmul_sources;
+  /// Sources of the kernels that measure what the GPU reaches; null: that is not measured.
+  std::shared_ptr<const SourceBundle> rates_sources;
   std::vector<Problem> problems;  ///< all problems that will be measured
   MeasurePolicy policy;
   bool count_rows = false;            ///< verifications say which rows are wrong
@@ -86,13 +86,13 @@ class MeasuringEvaluator : public Evaluator {
   ProblemRace& race();
 
   VerifyingKernels kernels_;
-  MatmulRates matmul_rates_;
+  RatesByType rates_by_type_;
   DeviceLock lock_;
   RemoteMeasurer measurer_;
   DeviceLimits limits_;
   RaceCounters counters_;
   Problem problem_;
-  std::optional<MatmulRate> matmul_;
+  std::optional<DeviceRates> rates_;
   RaceTerms terms_;
   RunLog* log_ = nullptr;
   std::unique_ptr<ProblemRace> race_;  ///< made for the problem's first candidate

@@ -397,7 +397,10 @@ void ProblemRun::finish(bool complete) {
     report_.measuring->stopped_because = StopReason::not_yet;
   }
   report_.conditions = std::move(evaluation.conditions);
-  report_.matmul = evaluation.matmul;
+  if (evaluation.rates) {
+    report_.matmul = evaluation.rates->matmul;
+    report_.memory = evaluation.rates->memory;
+  }
   report_.untried = static_cast<std::int64_t>(work_.source().untried_count());
   report_.untried_because = work_.source().untried_because();
   rank();

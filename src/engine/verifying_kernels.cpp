@@ -34,7 +34,7 @@ std::shared_ptr<const SourceBundle> read_measurement_sources(const FileTree& tre
   return read_kernel_sources(tree, measurement_source_names());
 }
 
-std::shared_ptr<const SourceBundle> read_matmul_sources(const FileTree& tree) {
+std::shared_ptr<const SourceBundle> read_rates_sources(const FileTree& tree) {
   return read_kernel_sources(tree, matmul_source_names());
 }
 
@@ -59,7 +59,7 @@ const Artifact& VerifyingKernels::of(const Problem& problem) const {
   return std::get<Artifact>(result);
 }
 
-MatmulRates::MatmulRates(const MatmulSetup& setup, const std::vector<Problem>& problems,
+RatesByType::RatesByType(const RatesSetup& setup, const std::vector<Problem>& problems,
                          Measure measure, Clock::duration lasts)
     : measure_(std::move(measure)), lasts_(lasts) {
   for (const Problem& problem : problems) {
@@ -71,29 +71,30 @@ MatmulRates::MatmulRates(const MatmulSetup& setup, const std::vector<Problem>& p
   }
 }
 
-MatmulRate MatmulRates::measured(DType dtype) const {
+DeviceRates RatesByType::measured(DType dtype) const {
   const CompileResult& result = kernels_.at(dtype).get();
   if (const std::string* log = failure_log(result)) {
-    throw Error(ExitCode::gpu_failure, "the matrix multiplication kernel does not compile",
+    throw Error(ExitCode::gpu_failure,
+                "the kernels that measure rates of products and reads do not compile",
                 "kernels/" + matmul_source_names().front(), *log);
   }
   return measure_(std::get<Artifact>(result));
 }
 
-std::optional<MatmulRate> MatmulRates::of(DType dtype) {
+std::optional<DeviceRates> RatesByType::of(DType dtype) {
   if (!kernels_.contains(dtype)) {
     return std::nullopt;
   }
   const auto known = known_.find(dtype);
   if (known != known_.end() && Clock::now() - known->second.at < lasts_) {
-    return known->second.rate;
+    return known->second.rates;
   }
   try {
-    const MatmulRate rate = measured(dtype);
-    known_.insert_or_assign(dtype, Known{rate, Clock::now()});
-    return rate;
+    const DeviceRates rates = measured(dtype);
+    known_.insert_or_assign(dtype, Known{rates, Clock::now()});
+    return rates;
   } catch (const Error& error) {
-    spdlog::warn("no rate of dense products: {}", error.what());
+    spdlog::warn("no rates of dense products and of reads: {}", error.what());
     kernels_.erase(dtype);
     return std::nullopt;
   }

@@ -25,7 +25,7 @@ namespace fatune {
 [[nodiscard]] std::shared_ptr<const SourceBundle> read_measurement_sources(const FileTree& tree);
 
 /// Reads the sources of the kernel that measures the rate of dense products.
-[[nodiscard]] std::shared_ptr<const SourceBundle> read_matmul_sources(const FileTree& tree);
+[[nodiscard]] std::shared_ptr<const SourceBundle> read_rates_sources(const FileTree& tree);
 
 /// Compiles on a separate thread. `cache` may be null. It must outlive the last copy of the result,
 /// whose destructor waits for the compiler.
@@ -59,36 +59,36 @@ class VerifyingKernels {
   std::map<Key, std::shared_future<CompileResult>> results_;
 };
 
-/// The setup for measuring rates of dense products. Without sources none are measured.
-struct MatmulSetup {
+/// The setup for measuring rates of dense products and of reads. Without sources none are measured.
+struct RatesSetup {
   std::shared_ptr<const SourceBundle> sources;
   Arch arch;
   CubinCache* cache = nullptr;  ///< may be null; must outlive the rates
 };
 
-/// The rates at which a GPU multiplies dense matrices, by element type. They are measured when a
+/// What a GPU reaches at most, by element type of the products. They are measured when a
 /// problem begins, and again for a later one, because a GPU becomes slower as it gets warm. A
 /// failure loses the rates and has no other effect.
-class MatmulRates {
+class RatesByType {
  public:
-  using Measure = std::function<MatmulRate(const Artifact&)>;
+  using Measure = std::function<DeviceRates(const Artifact&)>;
   using Clock = std::chrono::steady_clock;
 
   /// Starts to compile the kernels for the element types of these problems. `measure` may throw an
   /// Error. A rate is reused for problems that begin within `lasts` of its measurement.
-  MatmulRates(const MatmulSetup& setup, const std::vector<Problem>& problems, Measure measure,
+  RatesByType(const RatesSetup& setup, const std::vector<Problem>& problems, Measure measure,
               Clock::duration lasts = std::chrono::seconds(10));
 
-  /// The rate for an element type. Empty: none is measured, or a warning has given the reason.
-  [[nodiscard]] std::optional<MatmulRate> of(DType dtype);
+  /// The rates for an element type. Empty: none is measured, or a warning has given the reason.
+  [[nodiscard]] std::optional<DeviceRates> of(DType dtype);
 
  private:
   struct Known {
-    MatmulRate rate;
+    DeviceRates rates;
     Clock::time_point at;
   };
 
-  [[nodiscard]] MatmulRate measured(DType dtype) const;
+  [[nodiscard]] DeviceRates measured(DType dtype) const;
 
   Measure measure_;
   Clock::duration lasts_;

@@ -295,17 +295,19 @@ class RangeCounters::Session {
   [[nodiscard]] int passes() const noexcept { return passes_; }
 
   [[nodiscard]] std::vector<std::vector<double>> count(int runs, const CountedWork& work) {
-    CuptiImage counter_data = target_.counter_data(host_.names(), runs);
-    target_.configure(config_, counter_data, runs);
+    const int launches = runs * work.launches;
+    CuptiImage counter_data = target_.counter_data(host_.names(), launches);
+    target_.configure(config_, counter_data, launches);
     run_passes(runs, work);
-    const auto expected = static_cast<std::size_t>(runs);
+    const auto expected = static_cast<std::size_t>(launches);
     if (const std::size_t found = target_.decode(counter_data); found != expected) {
       throw Error(ExitCode::gpu_failure,
-                  fmt::format("CUPTI counted {} launches instead of {}", found, runs));
+                  fmt::format("CUPTI counted {} launches instead of {}", found, launches));
     }
     std::vector<std::vector<double>> values;
-    for (std::size_t run = 0; run < expected; ++run) {
-      values.push_back(host_.values(counter_data, run));
+    for (int run = 1; run <= runs; ++run) {
+      values.push_back(
+          host_.values(counter_data, static_cast<std::size_t>(run * work.launches - 1)));
     }
     return values;
   }

@@ -14,7 +14,8 @@ namespace fatune::gpu {
 /// once in every pass, and must do the same each time.
 struct CountedWork {
   std::function<void()> before_pass;  ///< runs before each pass and is not counted
-  std::function<void()> run;          ///< is counted; must launch one kernel and must not wait
+  std::function<void()> run;          ///< launches kernels; must not wait
+  int launches = 1;                   ///< how many kernels `run` launches; the last is counted
 };
 
 /// Reads hardware counters of kernels that this process launches, with CUPTI's range profiler. Each

@@ -158,7 +158,7 @@ class GpuMeasurer::ProblemState {
                                                                  const CountRequest& request,
                                                                  const gpu::Context& context) {
     return count_runs(sampler_.about_to_run(admitted_.at(id).sampled), request,
-                      {context, stream_, [this] { timer_.queue_flush(); }});
+                      {context, stream_, timer_});
   }
 
   [[nodiscard]] bool gate_in_use() const { return timer_.gate_in_use(); }

@@ -103,8 +103,9 @@ class GpuDevice : public WorkerDevice {
     return limits;
   }
   [[nodiscard]] Measurer& measurer() override { return measurer_; }
-  [[nodiscard]] MatmulRate matmul_rate(const Artifact& kernel) override {
-    return measure_matmul_rate(kernel, limits_, monitor_ ? &*monitor_ : nullptr);
+  [[nodiscard]] DeviceRates device_rates(const Artifact& kernel) override {
+    return {measure_matmul_rate(kernel, limits_, monitor_ ? &*monitor_ : nullptr),
+            measure_memory_rate(kernel, limits())};
   }
   [[nodiscard]] DebugResult run_for_debug(const DebugRequest& request) override {
     return debug_run(request, limits_);

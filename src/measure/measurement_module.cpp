@@ -35,13 +35,23 @@ CompileRequest request_for(std::shared_ptr<const SourceBundle> sources, const ch
 }  // namespace
 
 std::vector<std::string> measurement_source_names() {
-  return {"reference/measurement.cu",     "reference/check_output.cuh",
-          "reference/count_rows.cuh",     "reference/device_gate.cuh",
-          "reference/element.cuh",        "reference/extreme_inputs.h",
-          "reference/measurement_args.h", "reference/philox.cuh",
-          "reference/random_inputs.cuh",  "reference/reference_attention.cuh",
-          "reference/reference_tile.h",   "reference/row_values.cuh",
-          "common/ptx_convert.cuh",       "common/ptx_math.cuh",
+  return {"reference/measurement.cu",
+          "reference/check_output.cuh",
+          "reference/count_rows.cuh",
+          "reference/device_gate.cuh",
+          "reference/element.cuh",
+          "reference/extreme_inputs.h",
+          "reference/grid_stride.cuh",
+          "reference/read_memory.cuh",
+          "reference/read_memory_args.h",
+          "reference/measurement_args.h",
+          "reference/philox.cuh",
+          "reference/random_inputs.cuh",
+          "reference/reference_attention.cuh",
+          "reference/reference_tile.h",
+          "reference/row_values.cuh",
+          "common/ptx_convert.cuh",
+          "common/ptx_math.cuh",
           "common/ptx_system.cuh"};
 }
 
@@ -64,13 +74,14 @@ std::vector<std::string> matmul_source_names() {
   return {
       "reference/matmul_rate.cu",   "reference/matmul_rate_args.h", "reference/matmul_operands.cuh",
       "reference/matmul_wgmma.cuh", "reference/matmul_mma.cuh",     "reference/philox.cuh",
+      "reference/grid_stride.cuh",  "reference/read_memory.cuh",    "reference/read_memory_args.h",
       "common/ptx_convert.cuh",     "common/ptx_memory.cuh",        "common/ptx_mma.cuh",
       "common/ptx_tma.cuh",         "common/ptx_wgmma.cuh"};
 }
 
 CompileRequest matmul_request(std::shared_ptr<const SourceBundle> sources, DType dtype, Arch arch) {
   CompileRequest request = request_for(std::move(sources), "fatune_matmul_rate", dtype, arch);
-  request.label = fmt::format("dense products, {}", dtype_name(dtype));
+  request.label = fmt::format("dense products and reads, {}", dtype_name(dtype));
   return request;
 }
 
@@ -101,6 +112,7 @@ MeasurementModule::MeasurementModule(const Artifact& kernels)
       row_statistics_(module_.function("fatune_row_statistics")),
       greatest_norms_(module_.function("fatune_greatest_norms")),
       check_row_values_(module_.function("fatune_check_row_values")),
+      read_memory_(module_.function("fatune_read_memory")),
       device_gate_(module_.function("fatune_device_gate")),
       clock_span_(module_.function("fatune_clock_span")) {}
 
@@ -172,6 +184,10 @@ void MeasurementModule::find_greatest_norms(const NormArgs& args, const gpu::Str
 void MeasurementModule::check_row_values(const RowValueArgs& args,
                                          const gpu::Stream& stream) const {
   gpu::launch_with(check_row_values_, strided_grid(args.elements), stream, args);
+}
+
+void MeasurementModule::read_memory(const ReadMemoryArgs& args, const gpu::Stream& stream) const {
+  gpu::launch_with(read_memory_, {{kMaxBlocks, 1, 1}, {kReadThreads, 1, 1}, 0}, stream, args);
 }
 
 void MeasurementModule::hold(const GateArgs& args, const gpu::Stream& stream) const {

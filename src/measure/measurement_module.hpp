@@ -11,12 +11,13 @@
 #include "gpu/context.hpp"
 #include "gpu/module.hpp"
 #include "reference/measurement_args.h"
+#include "reference/read_memory_args.h"
 
 namespace fatune {
 
-/// Files of the kernels that make inputs, references, comparisons and the gate: paths relative to
-/// the folder kernels/, the translation unit first, then its headers. The caller reads them and
-/// makes the SourceBundle; each file's name in the bundle is its path in this list.
+/// Files of the kernels that make inputs, references, comparisons, the flush and the gate: paths
+/// relative to the folder kernels/, the translation unit first, then its headers. The caller reads
+/// them and makes the SourceBundle; each file's name in the bundle is its path in this list.
 [[nodiscard]] std::vector<std::string> measurement_source_names();
 
 /// The request to compile for Measurer::begin_problem(). It depends only on the problem's dtype and
@@ -25,11 +26,11 @@ namespace fatune {
 [[nodiscard]] CompileRequest measurement_request(std::shared_ptr<const SourceBundle> sources,
                                                  const Problem& problem, Arch arch);
 
-/// Files of the kernel that multiplies as fast as the device can, listed like
+/// Files of the kernels that multiply and read memory as fast as the device can, listed like
 /// measurement_source_names().
 [[nodiscard]] std::vector<std::string> matmul_source_names();
 
-/// The request to compile for measure_matmul_rate().
+/// The request to compile for measure_matmul_rate() and measure_memory_rate().
 [[nodiscard]] CompileRequest matmul_request(std::shared_ptr<const SourceBundle> sources,
                                             DType dtype, Arch arch);
 
@@ -59,6 +60,7 @@ class MeasurementModule {
                               const gpu::Stream& stream) const;
   void find_greatest_norms(const NormArgs& args, const gpu::Stream& stream) const;
   void check_row_values(const RowValueArgs& args, const gpu::Stream& stream) const;
+  void read_memory(const ReadMemoryArgs& args, const gpu::Stream& stream) const;
   void hold(const GateArgs& args, const gpu::Stream& stream) const;
   void read_clock_span(const ClockSpanArgs& args, const gpu::Stream& stream) const;
 
@@ -79,6 +81,7 @@ class MeasurementModule {
   gpu::Function row_statistics_;
   gpu::Function greatest_norms_;
   gpu::Function check_row_values_;
+  gpu::Function read_memory_;
   gpu::Function device_gate_;
   gpu::Function clock_span_;
 };

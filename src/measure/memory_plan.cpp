@@ -110,7 +110,7 @@ MemoryPlan plan_memory(const Problem& problem, const MeasurePolicy& policy,
                        const DeviceLimits& limits, const std::optional<Problem>& part) {
   return {plan_stage(problem), part ? plan_stage(*part) : StagePlan{},
           plan_stage(probe_problem(problem)), plan_stage(small_problem(problem)),
-          policy.flush_l2 ? 2 * limits.l2_bytes : 0};
+          policy.flush_l2 ? kL2SizesOfFlush * limits.l2_bytes : 0};
 }
 
 void check_fits(const Problem& problem, const MeasurePolicy& policy, const DeviceLimits& limits,

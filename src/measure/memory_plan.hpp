@@ -31,6 +31,10 @@ struct StagePlan {
 /// not pay.
 inline constexpr int kInputSets = 3;
 
+/// The size of the flush buffer, in sizes of the L2. Caches do not replace strictly the oldest
+/// line, so that reading as much as the L2 holds is not enough.
+inline constexpr std::int64_t kL2SizesOfFlush = 4;
+
 /// The device memory that measuring a problem takes, by purpose. Outputs and workspaces that a
 /// family adds come on top.
 struct MemoryPlan {
@@ -38,7 +42,7 @@ struct MemoryPlan {
   StagePlan part;                ///< one set of normal inputs on its part; empty: there is none
   StagePlan probe;               ///< one other kind of input on the probe problem
   StagePlan small;               ///< one kind of input on small_problem()
-  std::int64_t flush_bytes = 0;  ///< written before a cold sample: twice the L2; 0 without flush
+  std::int64_t flush_bytes = 0;  ///< read before a cold sample: 4 times the L2; 0 without flush
 
   [[nodiscard]] std::int64_t tensors_bytes() const;  ///< including the outputs other than O
   [[nodiscard]] std::int64_t reference_bytes() const;

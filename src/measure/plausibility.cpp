@@ -14,7 +14,7 @@ namespace {
 
 double bytes_through_memory(const Problem& problem, std::int64_t l2_bytes, bool flushed) {
   const std::int64_t inputs = needed_input_bytes(problem);
-  const std::int64_t output = tensor_bytes(problem, TensorRole::o);
+  const std::int64_t output = needed_output_bytes(problem);
   const std::int64_t bytes = flushed ? inputs + std::max<std::int64_t>(0, output - l2_bytes)
                                      : std::max<std::int64_t>(0, inputs + output - l2_bytes);
   return static_cast<double>(bytes);

@@ -21,8 +21,8 @@ struct LeastTime {
 /// The greater of two times: that of the problem's FLOP (two products for each pair of a query and
 /// a key that it sees) at the nominal peak of the device's tensor cores, and that of its tensors at
 /// the nominal bandwidth of the device's memory. `flushed`: samples find nothing in the L2. Then
-/// all of Q, K and V comes from memory, and as much of the output as fits may stay in the L2.
-/// Otherwise as much of all four tensors as the L2 holds may be there.
+/// all of Q, K and V that is needed comes from memory, and as much of O and the log-sum-exps as
+/// fits may stay in the L2. Otherwise as much of all tensors as the L2 holds may be there.
 [[nodiscard]] LeastTime least_time(const Problem& problem, const DeviceLimits& limits,
                                    bool flushed);
 

@@ -66,8 +66,8 @@ std::optional<Outcome> CrashJudge::judge(CandidateId id, const std::string& labe
 
 namespace {
 
-[[noreturn]] void fail_matmul(const std::string& why) {
-  throw Error(ExitCode::gpu_failure, "dense products cannot be measured: " + why);
+[[noreturn]] void fail_rates(const std::string& why) {
+  throw Error(ExitCode::gpu_failure, "the rates of products and reads cannot be measured: " + why);
 }
 
 }  // namespace
@@ -326,28 +326,28 @@ Counted RemoteMeasurer::count(CandidateId id, const CountRequest& request) {
 
 // --- Without a problem ---
 
-MatmulRate RemoteMeasurer::matmul_rate(const Artifact& kernel) {
+DeviceRates RemoteMeasurer::device_rates(const Artifact& kernel) {
   settle_ahead();
   worker_.ensure();
   Conversation& conversation = worker_.conversation();
   conversation.forget_output();
   const AddedSeconds busy = worker_.busy();
-  const Reply reply = conversation.ask(matmul_rate_message(kernel), worker_.deadlines().start());
+  const Reply reply = conversation.ask(rates_request_message(kernel), worker_.deadlines().start());
   if (const auto* death = std::get_if<Death>(&reply)) {
-    fail_matmul(outcome_summary(death->outcome));
+    fail_rates(outcome_summary(death->outcome));
   }
   const auto& message = std::get<Message>(reply);
   try {
-    if (type_of(message) == "multiplied") {
-      return read_multiplied(message);
+    if (type_of(message) == "rates") {
+      return read_rates(message);
     }
     const std::string why = type_of(message) == "failed"
                                 ? read_error(message).what()
                                 : fmt::format("an answer '{}'", type_of(message));
     conversation.drop();  // its context may be dead
-    fail_matmul(why);
+    fail_rates(why);
   } catch (const ProtocolError& error) {
-    fail_matmul(outcome_summary(conversation.nonsense(error.what())));
+    fail_rates(outcome_summary(conversation.nonsense(error.what())));
   }
 }
 

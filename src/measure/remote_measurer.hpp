@@ -69,9 +69,9 @@ class RemoteMeasurer : public Measurer {
   void retire(CandidateId id) override;
   [[nodiscard]] bool context_lost() const noexcept override { return false; }
 
-  /// Measures how fast the device multiplies dense matrices. May be called at any
-  /// time between other steps. Throws Error(gpu_failure); the worker is then replaced.
-  [[nodiscard]] MatmulRate matmul_rate(const Artifact& kernel);
+  /// Measures how fast the device multiplies dense matrices and reads its memory. May be called at
+  /// any time between other steps. Throws Error(gpu_failure); the worker is then replaced.
+  [[nodiscard]] DeviceRates device_rates(const Artifact& kernel);
 
   /// Launches a kernel once, on the request's inputs, and returns what it has written. Needs no
   /// begin_problem(), and must not be called after it.

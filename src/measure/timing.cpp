@@ -119,11 +119,14 @@ SampleTimer::SampleTimer(const MeasurePolicy& policy, std::int64_t flush_bytes,
     : kernels_(kernels),
       stream_(stream),
       flush_buffer_(flush_bytes),
+      flush_mixed_(sizeof(std::uint32_t)),
       gate_words_(kGateWordsBytes),
       clock_mark_(sizeof(ClockMark)),
       clock_span_(sizeof(ClockSpan)),
       gate_in_use_(policy.device_gate),
-      warm_(!policy.flush_l2) {}
+      warm_(!policy.flush_l2) {
+  gpu::fill_words_async(flush_buffer_.address(), 0, flush_buffer_.bytes() / 4, stream_);
+}
 
 // Queues what comes before a sample. For a warm one, `before` follows the untimed run and replaces
 // its output; the lines that it writes are those that the run has left in the L2.
@@ -138,8 +141,9 @@ void SampleTimer::prepare(const KernelLaunch& kernel, const AroundRun& around) {
 }
 
 void SampleTimer::queue_flush() {
-  if (flush_buffer_.bytes() > 0) {
-    gpu::fill_words_async(flush_buffer_.address(), ticket_, flush_buffer_.bytes() / 4, stream_);
+  if (flushes()) {
+    const auto chunks = static_cast<unsigned long long>(flush_buffer_.bytes() / kChunkBytes);
+    kernels_.read_memory({flush_buffer_.as<void>(), chunks, flush_mixed_.as<unsigned>()}, stream_);
   }
 }
 
@@ -206,7 +210,7 @@ constexpr milliseconds kFirstWarmUp{300};  // until the clock has settled
 constexpr milliseconds kNextWarmUp{50};    // after the short pause between two passes
 
 void queue_cold_run(const KernelLaunch& kernel, const CountingParts& parts) {
-  parts.queue_flush();
+  parts.timer.queue_flush();
   kernel.queue(parts.stream);
 }
 
@@ -241,13 +245,14 @@ std::vector<RunCounts> count_here(const KernelLaunch& kernel, const CountRequest
   gpu::RangeCounters counters(parts.context, request.metrics);
   milliseconds busy = kFirstWarmUp;
   const gpu::CountedWork work{[&] { keep_busy(kernel, parts, std::exchange(busy, kNextWarmUp)); },
-                              [&] { queue_cold_run(kernel, parts); }};
+                              [&] { queue_cold_run(kernel, parts); },
+                              parts.timer.flushes() ? 2 : 1};
   return mapped(counters.count(request.runs, work),
                 [&](const std::vector<double>& values) { return named(request.metrics, values); });
 }
 
 void run_for_profiler(const KernelLaunch& kernel, const CountingParts& parts) {
-  parts.queue_flush();
+  parts.timer.queue_flush();
   kernel.queue_preparation(parts.stream);
   parts.stream.synchronize();
   const gpu::ProfiledRegion region;
@@ -284,11 +289,10 @@ int products_of_launch(const DeviceLimits& limits) {
   return kMatmulGroup * std::max(1, static_cast<int>(flop / kMatmulFlop / kMatmulGroup));
 }
 
-// The times of the launches after the warm-ups, sorted. All are queued before the first has ended.
-std::array<double, kLaunches> launch_times_us(const gpu::Function& kernel, int blocks,
-                                              const MatmulRateArgs& args) {
-  const gpu::Stream stream;
-  const LaunchGeometry geometry{{blocks, 1, 1}, {kMatmulThreads, 1, 1}, 0};
+// The median time of the launches after the warm-ups. All are queued before the first has ended.
+template <typename Args>
+double median_launch_us(const gpu::Function& kernel, const LaunchGeometry& geometry,
+                        const gpu::Stream& stream, const Args& args) {
   std::array<gpu::Event, kLaunches + 1> events;
   for (std::size_t i = 0; i < kWarmUps; ++i) {
     gpu::launch_with(kernel, geometry, stream, args);
@@ -304,8 +308,12 @@ std::array<double, kLaunches> launch_times_us(const gpu::Function& kernel, int b
     times_us[i] = 1e3 * gpu::elapsed_ms(events[i], events[i + 1]);
   }
   std::ranges::sort(times_us);
-  return times_us;
+  return median_of_sorted(times_us);
 }
+
+// The memory that is read, in sizes of the L2, so that the L2 serves next to nothing of it.
+constexpr std::int64_t kL2SizesOfRead = 16;
+constexpr std::int64_t kReadBlocksPerSm = 8;
 
 }  // namespace
 
@@ -314,11 +322,30 @@ MatmulRate measure_matmul_rate(const Artifact& kernel, const DeviceLimits& limit
   const GpuMonitor::Work work(monitor);
   const gpu::Module module(kernel.cubin);
   const MatmulRateArgs args{products_of_launch(limits), nullptr, nullptr, nullptr};
-  const auto times_us =
-      launch_times_us(module.function(kernel.lowered_name), limits.sm_count, args);
+  const double us =
+      median_launch_us(module.function(kernel.lowered_name),
+                       {{limits.sm_count, 1, 1}, {kMatmulThreads, 1, 1}, 0}, gpu::Stream(), args);
   const auto reading = monitor == nullptr ? std::nullopt : monitor->latest();
   const double flop = kMatmulFlop * args.products * limits.sm_count;
-  return {flop / median_of_sorted(times_us) * kFlopPerUsToTflops, reading ? reading->sm_mhz : 0.0};
+  return {flop / us * kFlopPerUsToTflops, reading ? reading->sm_mhz : 0.0};
+}
+
+std::optional<MemoryRate> measure_memory_rate(const Artifact& kernels, const DeviceLimits& limits) {
+  const std::int64_t bytes = kL2SizesOfRead * limits.l2_bytes;
+  if (bytes == 0 || bytes > limits.free_memory_bytes / 2) {
+    return std::nullopt;
+  }
+  const gpu::Module module(kernels.cubin);
+  const gpu::Stream stream;
+  const gpu::DeviceBuffer data(bytes);
+  const gpu::DeviceBuffer mixed(sizeof(unsigned));
+  gpu::fill_words_async(data.address(), 0, bytes / 4, stream);
+  const ReadMemoryArgs args{data.as<void>(), static_cast<unsigned long long>(bytes / kChunkBytes),
+                            mixed.as<unsigned>()};
+  const double us = median_launch_us(
+      module.function("fatune_read_memory"),
+      {{kReadBlocksPerSm * limits.sm_count, 1, 1}, {kReadThreads, 1, 1}, 0}, stream, args);
+  return MemoryRate{static_cast<double>(bytes) / us * kBytesPerUsToGbps};
 }
 
 }  // namespace fatune

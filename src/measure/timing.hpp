@@ -81,12 +81,13 @@ struct TimedRun {
 
 /// Takes timed samples of kernels, one at a time, so that a caller may interleave candidates.
 ///
-/// A sample has these steps: queue what is to come before it; write the flush buffer (at least
-/// twice the L2, so that nothing of the last run is found there); hold the stream at the device
-/// gate, queue event, kernel, event, open the gate; read the SM's clocks; queue what is to come
-/// after it; wait. Because the stream is held, the device finds event, kernel and event queued, and
-/// no launch cost falls between the events. For warm samples, an untimed run of the kernel replaces
-/// the flush, so that the L2 does not hold what another candidate has left there.
+/// A sample has these steps: queue what is to come before it; read the flush buffer (several times
+/// the L2, so that neither the last run's data nor lines that must be written back are found
+/// there); hold the stream at the device gate, queue event, kernel, event, open the gate; read the
+/// SM's clocks; queue what is to come after it; wait. Because the stream is held, the device finds
+/// event, kernel and event queued, and no launch cost falls between the events. For warm samples,
+/// an untimed run of the kernel replaces the flush, so that the L2 does not hold what another
+/// candidate has left there.
 class SampleTimer {
  public:
   /// `flush_bytes`: the size of the flush buffer; 0 if samples are warm (policy). `kernels` and
@@ -100,9 +101,12 @@ class SampleTimer {
   /// without the gate, with a warning. Throws gpu::DriverError.
   [[nodiscard]] TimedRun take_sample(const KernelLaunch& kernel, const AroundRun& around = {});
 
-  /// Queues a write of the flush buffer, if there is one, so that the L2 is as cold as in samples.
+  /// Queues a read of the flush buffer, if there is one, so that the L2 is as cold as in samples.
   /// Does not wait.
   void queue_flush();
+
+  /// Whether queue_flush() launches a kernel.
+  [[nodiscard]] bool flushes() const noexcept { return flush_buffer_.bytes() > 0; }
 
   /// Whether the gate was asked for and is still in use.
   [[nodiscard]] bool gate_in_use() const noexcept { return gate_in_use_; }
@@ -118,7 +122,8 @@ class SampleTimer {
 
   const MeasurementModule& kernels_;
   const gpu::Stream& stream_;
-  gpu::DeviceBuffer flush_buffer_;
+  gpu::DeviceBuffer flush_buffer_;  // all words are the same, so that reading them writes nothing
+  gpu::DeviceBuffer flush_mixed_;
   gpu::PinnedBuffer gate_words_;  // [0]: the gate's flag, [1]: last ticket that expired
   gpu::DeviceBuffer clock_mark_;
   gpu::PinnedBuffer clock_span_;
@@ -135,7 +140,7 @@ class SampleTimer {
 struct CountingParts {
   const gpu::Context& context;
   const gpu::Stream& stream;
-  std::function<void()> queue_flush;  ///< makes the L2 cold; does not wait
+  SampleTimer& timer;  ///< flushes the L2
 };
 
 /// Reads the hardware counters of `request.runs` runs of the kernel, by metric: Measurer::count().
@@ -149,5 +154,11 @@ struct CountingParts {
 /// `kernel` must be compiled from matmul_request(); `monitor` may be null. Throws gpu::DriverError.
 [[nodiscard]] MatmulRate measure_matmul_rate(const Artifact& kernel, const DeviceLimits& limits,
                                              GpuMonitor* monitor);
+
+/// Measures the rate at which kernels read the memory of the current context's device, for some 5
+/// ms. Empty: less than twice the memory for that is free. `kernels`: as for
+/// measure_matmul_rate(). Throws gpu::DriverError.
+[[nodiscard]] std::optional<MemoryRate> measure_memory_rate(const Artifact& kernels,
+                                                            const DeviceLimits& limits);
 
 }  // namespace fatune

@@ -30,7 +30,7 @@ class Worker {
                                                          {"recheck", &Worker::recheck},
                                                          {"count", &Worker::count},
                                                          {"retire", &Worker::retire},
-                                                         {"matmul_rate", &Worker::matmul_rate},
+                                                         {"device_rates", &Worker::device_rates},
                                                          {"debug", &Worker::debug}};
     const std::string type = type_of(request);
     if (type == "shutdown") {
@@ -98,9 +98,9 @@ class Worker {
   }
 
   // After a message of failure, fatune ends the worker.
-  void matmul_rate(const Message& request) {
+  void device_rates(const Message& request) {
     try {
-      send(multiplied_message(device_->matmul_rate(read_matmul_rate(request))));
+      send(rates_message(device_->device_rates(read_rates_request(request))));
     } catch (const Error& error) {
       send(error_message("failed", error));
     }

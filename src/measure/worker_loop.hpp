@@ -24,7 +24,7 @@ class WorkerDevice {
   [[nodiscard]] virtual DeviceLimits limits() const = 0;
   [[nodiscard]] virtual Measurer& measurer() = 0;
   /// This and run_for_debug() throw gpu::DriverError.
-  [[nodiscard]] virtual MatmulRate matmul_rate(const Artifact& kernel) = 0;
+  [[nodiscard]] virtual DeviceRates device_rates(const Artifact& kernel) = 0;
   [[nodiscard]] virtual DebugResult run_for_debug(const DebugRequest& request) = 0;
 };
 

@@ -158,10 +158,10 @@ CountRequest read_count_request(const Message& message) {
   return read_message<CountRequest>(message);
 }
 
-Message matmul_rate_message(const Artifact& kernel) {
-  return message_of("matmul_rate", kernel.cubin, KernelName{kernel.lowered_name});
+Message rates_request_message(const Artifact& kernel) {
+  return message_of("device_rates", kernel.cubin, KernelName{kernel.lowered_name});
 }
-Artifact read_matmul_rate(const Message& message) { return read_code(message); }
+Artifact read_rates_request(const Message& message) { return read_code(message); }
 
 Message candidate_message(const char* type, CandidateId id) {
   return message_of(type, {}, ForCandidate{id});
@@ -176,8 +176,8 @@ Admission read_admitted(const Message& message) { return read_message<Admission>
 Message sampled_message(const OneSample& one) { return message_of("sampled", {}, one); }
 OneSample read_sampled(const Message& message) { return read_message<OneSample>(message); }
 
-Message multiplied_message(const MatmulRate& rate) { return message_of("multiplied", {}, rate); }
-MatmulRate read_multiplied(const Message& message) { return read_message<MatmulRate>(message); }
+Message rates_message(const DeviceRates& rates) { return message_of("rates", {}, rates); }
+DeviceRates read_rates(const Message& message) { return read_message<DeviceRates>(message); }
 
 Message counted_message(const Counted& counted) { return message_of("counted", {}, counted); }
 Counted read_counted(const Message& message) { return read_message<Counted>(message); }

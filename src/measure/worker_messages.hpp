@@ -47,10 +47,10 @@ FATUNE_DESCRIBED(ProblemStart, (problem), (kernels, kElsewhere), (part))
 [[nodiscard]] SampleRequest read_sample(const Message& message);
 [[nodiscard]] Message count_message(CandidateId id, const CountRequest& request);
 [[nodiscard]] CountRequest read_count_request(const Message& message);
-/// The request for RemoteMeasurer::matmul_rate(). It has the kernel in the form of a problem's
+/// The request for RemoteMeasurer::device_rates(). It has the kernel in the form of a problem's
 /// kernels, and no arguments.
-[[nodiscard]] Message matmul_rate_message(const Artifact& kernel);
-[[nodiscard]] Artifact read_matmul_rate(const Message& message);
+[[nodiscard]] Message rates_request_message(const Artifact& kernel);
+[[nodiscard]] Artifact read_rates_request(const Message& message);
 /// The requests "recheck" and "retire".
 [[nodiscard]] Message candidate_message(const char* type, CandidateId id);
 [[nodiscard]] CandidateId read_id(const Message& message);
@@ -68,8 +68,8 @@ struct OneSample {
 FATUNE_MEMBERS(OneSample, sample_us, reading, gate_in_use, deterministic, verification)
 [[nodiscard]] Message sampled_message(const OneSample& one);
 [[nodiscard]] OneSample read_sampled(const Message& message);
-[[nodiscard]] Message multiplied_message(const MatmulRate& rate);
-[[nodiscard]] MatmulRate read_multiplied(const Message& message);
+[[nodiscard]] Message rates_message(const DeviceRates& rates);
+[[nodiscard]] DeviceRates read_rates(const Message& message);
 /// The answer for counts without failure.
 [[nodiscard]] Message counted_message(const Counted& counted);
 [[nodiscard]] Counted read_counted(const Message& message);

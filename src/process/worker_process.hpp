@@ -21,7 +21,7 @@ namespace fatune {
 // The messages between fatune and its worker process: docs/worker-protocol.md.
 
 /// Incremented with every change that an older peer would not understand.
-inline constexpr int kProtocolVersion = 8;
+inline constexpr int kProtocolVersion = 9;
 
 /// One message: a JSON object whose "type" says what it is, and bytes (machine code, tensors) where
 /// JSON would be a poor container.

@@ -238,6 +238,7 @@ struct ProblemReport {
   std::optional<MeasuringSummary> measuring;
   std::optional<GpuConditions> conditions;  ///< absent: no NVML readings
   std::optional<MatmulRate> matmul;
+  std::optional<MemoryRate> memory;
   std::vector<Result> audited;
   std::vector<RuleAudit> audit;
 };
@@ -265,6 +266,10 @@ FATUNE_DESCRIBED(
     (matmul,
      "rate of dense matrix products of the problem's element type, measured on its GPU just before "
      "the problem; null: not measured"),
+    (memory,
+     "rate at which kernels read the memory of its GPU, measured just before the problem; null: "
+     "not "
+     "measured"),
     (audited,
      "pruned configurations that were tried anyway, the fastest first; they are not ranked"),
     (audit, "what each rule dropped and, with --audit or --cover, what it saved and cost"))

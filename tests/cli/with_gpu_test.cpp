@@ -56,6 +56,27 @@ TEST_F(WithGpu, TimesStandBesideWhatTheDeviceReaches) {
   EXPECT_THAT(fatune(arguments).out, HasSubstr(" % of the 856 TFLOP/s that dense products"));
 }
 
+TEST_F(WithGpu, WhereTheMemoryIsTheNearerLimitRatesAreOfBytes) {
+  const auto arguments = small_run({"--seq", "1", "--seq-kv", "4096", "--no-db", "--repeats", "3"});
+  auto as_json = arguments;
+  as_json.insert(as_json.end(), {"--format", "json"});
+  const ProcessResult result = fatune(as_json);
+  expect_ok(result);
+  expect_schema(result.out, "results");
+  const json problem = json::parse(result.out)["problems"][0];
+  const double read_gb_per_s = problem["memory"]["read_gb_per_s"];
+  EXPECT_NEAR(read_gb_per_s, 16 * 6291456 / 25.0 / 1e3, 0.1) << "16 times the L2 in 25 us";
+  const json& best = problem["ranking"][0];
+  const double bytes = 2 * 128 * (2 * 1 + 2 * 4096);
+  EXPECT_EQ(best["needed_bytes"], bytes);
+  EXPECT_NEAR(best["gb_per_s"], bytes / 100.0 / 1e3, 1e-3);
+  EXPECT_NEAR(best["percent_of_reads"], 100 * bytes / 1e5 / read_gb_per_s, 1e-3);
+  const std::string table = fatune(arguments).out;
+  EXPECT_THAT(table, HasSubstr("  GB/s  "));
+  EXPECT_THAT(table, HasSubstr("winner: 21 GB/s, 1 % of the 4.03 TB/s that reads reached in this "
+                               "run, 0 % of the memory's 4.92 TB/s"));
+}
+
 TEST_F(WithGpu, AnotherProcessOnTheGpuIsSaidOnceAndKept) {
   process_.environment["FATUNE_LIBNVML"] = FATUNE_FAKE_NVML;
   process_.environment["FATUNE_FAKE_NVML_PROCESSES"] = "self," + std::to_string(getpid());
@@ -103,7 +124,7 @@ TEST_F(WithGpu, ARateOfDenseProductsThatFailsIsANote) {
       fatune(small_run({"--seq", "128", "--no-db", "--repeats", "3", "--format", "json"}));
   expect_ok(result);
   expect_schema(result.out, "results");
-  EXPECT_THAT(result.err, HasSubstr("no rate of dense products"));
+  EXPECT_THAT(result.err, HasSubstr("no rates of dense products and of reads"));
   EXPECT_THAT(result.err, HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS"));
   const json problem = json::parse(result.out)["problems"][0];
   EXPECT_TRUE(problem["matmul"].is_null());

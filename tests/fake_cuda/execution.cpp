@@ -75,17 +75,19 @@ bool can_launch(const Launch& launch) {
 }
 
 double duration_us(const std::string& kernel) {
-  const long long us = kernel == "fatune_matmul_rate"
-                           ? integer_setting("FATUNE_FAKE_MATMUL_US", 2500)
-                           : integer_setting("FATUNE_FAKE_KERNEL_US", 100);
+  const long long us =
+      kernel == "fatune_matmul_rate"   ? integer_setting("FATUNE_FAKE_MATMUL_US", 2500)
+      : kernel == "fatune_read_memory" ? integer_setting("FATUNE_FAKE_READ_US", 25)
+                                       : integer_setting("FATUNE_FAKE_KERNEL_US", 100);
   return static_cast<double>(us);
 }
 
 /// The gate is open from the start: the host opens it only after the launch. There are no SM
-/// clocks. The rate of dense products follows from the fake's clock, whatever the products are.
+/// clocks, and there is no L2 to flush. The rates of dense products and of reads follow from
+/// the fake's clock.
 bool is_always_skipped(const std::string& kernel) {
   return kernel == "fatune_device_gate" || kernel == "fatune_clock_span" ||
-         kernel == "fatune_matmul_rate";
+         kernel == "fatune_matmul_rate" || kernel == "fatune_read_memory";
 }
 
 /// Does what the launch does. Returns the resulting state of the context.

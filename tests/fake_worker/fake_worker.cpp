@@ -245,13 +245,14 @@ class ScriptedMeasurer : public Measurer {
   void retire(CandidateId id) override { labels_.erase(id); }
   [[nodiscard]] bool context_lost() const noexcept override { return lost_; }
 
-  MatmulRate matmul_rate() {
-    const std::string what = fault("matmul_rate");
+  DeviceRates device_rates() {
+    const std::string what = fault("device_rates");
     if (what.starts_with("refuse ")) {
       throw Error(ExitCode::gpu_failure, what.substr(7));
     }
-    log_.add("multiplied");
-    return {script_.value("matmul_tflops", 800.0), script_.value("matmul_mhz", 1900.0)};
+    log_.add("rates");
+    return {{script_.value("matmul_tflops", 800.0), script_.value("matmul_mhz", 1900.0)},
+            MemoryRate{script_.value("read_gb_per_s", 3000.0)}};
   }
 
   DebugResult run_for_debug(const DebugRequest& request) {
@@ -327,7 +328,9 @@ class ScriptedDevice : public WorkerDevice {
     return limits;
   }
   [[nodiscard]] Measurer& measurer() override { return measurer_; }
-  [[nodiscard]] MatmulRate matmul_rate(const Artifact&) override { return measurer_.matmul_rate(); }
+  [[nodiscard]] DeviceRates device_rates(const Artifact&) override {
+    return measurer_.device_rates();
+  }
   [[nodiscard]] DebugResult run_for_debug(const DebugRequest& request) override {
     return measurer_.run_for_debug(request);
   }

@@ -34,7 +34,7 @@ class CountingTest : public GpuTest {
     kernels_.emplace(measurement_kernels(kProblem, arch()));
     tensors_.emplace(kProblem);
     tensors_->poison(*stream_);
-    timer_.emplace(policy_, 2 * limits().l2_bytes, *kernels_, *stream_);
+    timer_.emplace(policy_, kL2SizesOfFlush * limits().l2_bytes, *kernels_, *stream_);
   }
 
   void load(const char* source, const char* name, const std::string& spin_ns = "1",
@@ -59,8 +59,7 @@ class CountingTest : public GpuTest {
   // Skips the test, with the reason, if counters cannot be read.
   void count(const std::vector<std::string>& metrics, int runs) {
     try {
-      counted_ = count_runs(*launch_, {runs, metrics},
-                            {context(), *stream_, [this] { timer_->queue_flush(); }});
+      counted_ = count_runs(*launch_, {runs, metrics}, {context(), *stream_, *timer_});
     } catch (const gpu::DriverError&) {
       throw;
     } catch (const Error& error) {
@@ -143,7 +142,7 @@ TEST_F(CountingTest, AnUnknownMetricIsNamed) {
   }
   try {
     const auto counted = count_runs(*launch_, {1, {kDuration, "sm__no_such_thing.sum"}},
-                                    {context(), *stream_, [] {}});
+                                    {context(), *stream_, *timer_});
     FAIL() << "counted " << counted.size();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("sm__no_such_thing.sum"));

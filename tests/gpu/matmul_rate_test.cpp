@@ -59,6 +59,16 @@ TEST_P(DenseProducts, ReachAGoodPartOfThePeak) {
   EXPECT_LT(rate.tflops, 1.02 * peak_tflops);
 }
 
+TEST_P(DenseProducts, ReadsBesideThemReachAGoodPartOfTheBandwidth) {
+  DeviceLimits device = limits();
+  device.free_memory_bytes = device.total_memory_bytes;
+  const std::optional<MemoryRate> rate = measure_memory_rate(kernel(), device);
+  ASSERT_TRUE(rate);
+  RecordProperty("read_gb_per_s", std::to_string(rate->read_gb_per_s));
+  EXPECT_GT(rate->read_gb_per_s, 0.6 * device.memory_gbps);
+  EXPECT_LT(rate->read_gb_per_s, 1.02 * device.memory_gbps);
+}
+
 TEST_P(DenseProducts, CostLessThanATenthOfASecond) {
   const Artifact artifact = kernel();
   static_cast<void>(measure_matmul_rate(artifact, limits(), nullptr));

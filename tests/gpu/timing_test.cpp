@@ -65,7 +65,7 @@ class TimingTest : public GpuTest {
     MeasurePolicy policy;
     policy.flush_l2 = flush;
     policy.device_gate = gate;
-    SampleTimer timer(policy, flush ? 2 * limits().l2_bytes : 0, *kernels_, *stream_);
+    SampleTimer timer(policy, flush ? kL2SizesOfFlush * limits().l2_bytes : 0, *kernels_, *stream_);
     constexpr int kWarmup = 10;
     std::vector<double> samples_us;
     for (int i = 0; i < kWarmup + 101; ++i) {

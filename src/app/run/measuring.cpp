@@ -81,8 +81,8 @@ DeviceThread::Make make_measuring(const MeasureOptions& options, const PlannedRu
                                   const Target& target, const TargetGpu& gpu, CubinCache* cache) {
   MeasuringSetup setup = gpu_setup(target, gpu, options.target, options.output);
   setup.sources = read_measurement_sources(run.kernels.tree);
-  if (options.matmul_rate) {
-    setup.matmul_sources = read_matmul_sources(run.kernels.tree);
+  if (options.device_rates) {
+    setup.rates_sources = read_rates_sources(run.kernels.tree);
   }
   for (const ProblemPlan& plan : run.problems) {
     setup.problems.push_back(plan.problem);

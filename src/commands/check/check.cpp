@@ -90,7 +90,7 @@ MeasureOptions one_run_each(MeasureOptions options, int seed) {
   options.policy.repeats = 1;
   options.policy.seed += static_cast<std::uint64_t>(seed);
   options.store.off = true;
-  options.matmul_rate = false;
+  options.device_rates = false;
   return options;
 }
 

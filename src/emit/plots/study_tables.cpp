@@ -178,7 +178,13 @@ void leave_out_the_same(Table& table, std::size_t first_column) {
 }  // namespace
 
 Table winners_table(const StudyReport& report) {
-  return of_all_runs<ProblemOfRun>(report, winner_fields(), problems_of);
+  std::vector<ProblemOfRun> problems;
+  for (const RunReport& run : report.runs) {
+    for (const ProblemOfRun& of : problems_of(run)) {
+      problems.push_back(of);
+    }
+  }
+  return of_all_runs<ProblemOfRun>(report, winner_fields_for_people(problems), problems_of);
 }
 
 Table runs_table(const StudyReport& report) {
@@ -309,7 +315,7 @@ Table configuration_table(const StudyReport& report, const StudyRows& rows) {
   std::vector<ResultRow> results = mapped(rows.rows, [&](const StudyRow& row) {
     return ResultRow{row.run, row.problem, row.result};
   });
-  Table table = table_of(result_fields(), results);
+  Table table = table_of(result_fields_for_people(results), results);
   const std::size_t first_parameter = table.columns.size();
   append_parameters(results, table);
   leave_out_the_same(table, first_parameter);

@@ -141,7 +141,17 @@ struct Ceiling {
   std::optional<double> tflops;
 };
 
-std::vector<Ceiling> ceilings_of(const RunReport& run, const ProblemReport& problem) {
+/// What the memory's rates allow. They count where the memory is the nearer limit.
+std::vector<Ceiling> memory_ceilings(const RunReport& run, const ProblemReport& problem) {
+  const double flop_per_byte = literature_flop(problem.problem) / needed_bytes(problem.problem);
+  constexpr double kTflopsPerGflops = 1e-3;
+  const auto tflops = [&](double gbps) { return gbps * flop_per_byte * kTflopsPerGflops; };
+  return {{"memory's bandwidth", tflops(run.device.memory_gbps)},
+          {"memory's bandwidth as reads reached it",
+           problem.memory ? std::optional(tflops(problem.memory->read_gb_per_s)) : std::nullopt}};
+}
+
+std::vector<Ceiling> product_ceilings(const RunReport& run, const ProblemReport& problem) {
   const auto tflops = literature_tflops(problem, problem.ranking.front());
   const auto percent = percent_of_peak_at_clock(run, problem, problem.ranking.front());
   const double nominal =
@@ -150,6 +160,11 @@ std::vector<Ceiling> ceilings_of(const RunReport& run, const ProblemReport& prob
       {"nominal peak", nominal > 0.0 ? std::optional(nominal * kFlopPerUsToTflops) : std::nullopt},
       {kPeakAtClock, tflops && percent ? std::optional(*tflops * 100.0 / *percent) : std::nullopt},
       {"dense products", problem.matmul ? std::optional(problem.matmul->tflops) : std::nullopt}};
+}
+
+std::vector<Ceiling> ceilings_of(const RunReport& run, const ProblemReport& problem) {
+  return is_memory_nearer(run, problem, problem.ranking.front()) ? memory_ceilings(run, problem)
+                                                                 : product_ceilings(run, problem);
 }
 
 void add_ceilings(XyPlot& plot, const RunReport& run, const ProblemReport& problem,

@@ -116,6 +116,7 @@ RunReport sample_race() {
                                      {"sw_power_cap"},
                                      {{1980.0, 412.0, 55.0, 0}, {1830.0, 412.0, 60.0, 0}}};
   problem.matmul = MatmulRate{800.0, 1755.0};
+  problem.memory = MemoryRate{4000.0};
   problem.ranking[1].same_code_as = problem.ranking[0].short_form;
   problem.audited = {compiled(make_result(21, measured(80.0))),
                      compiled(make_result(22, measured(125.0)))};

@@ -40,6 +40,24 @@ TEST_F(Roofline, TheTableHasALineOfTheWinner) {
   EXPECT_THAT(render(run_document(report_), OutputFormat::markdown), HasSubstr("|\n\n" + text()));
 }
 
+// Tensors of 134 MB.
+TEST_F(Roofline, WhereTheMemoryIsNearerTheLineIsOfBytes) {
+  EXPECT_NEAR(*gb_per_s(problem(), winner()), 1342.18, 0.01);
+  EXPECT_NEAR(*percent_of_reads(problem(), winner()), 33.55, 0.01);
+  EXPECT_THAT(render(run_document(report_, 10), OutputFormat::table), Not(HasSubstr("GB/s")));
+  report_.device.memory_gbps = 2000.0;
+  EXPECT_EQ(text(),
+            "winner: 1.34 TB/s, 34 % of the 4.00 TB/s that reads reached in this run, 67 % "
+            "of the memory's 2.00 TB/s\n");
+  EXPECT_THAT(render(run_document(report_, 10), OutputFormat::table),
+              testing::AllOf(HasSubstr("  GB/s  "), HasSubstr("  1342  "), HasSubstr(text())));
+  problem().memory.reset();
+  EXPECT_FALSE(percent_of_reads(problem(), winner()));
+  EXPECT_EQ(text(), "winner: 1.34 TB/s, 67 % of the memory's 2.00 TB/s\n");
+  winner().reused = true;
+  EXPECT_EQ(text(), "");
+}
+
 TEST_F(Roofline, WhatIsNotKnownIsLeftOut) {
   problem().matmul.reset();
   EXPECT_FALSE(percent_of_matmul(problem(), winner()));

@@ -168,6 +168,7 @@ void SchemaFiles::describe_results() {
   describe_struct<GpuConditions>("conditions");
   describe_struct<GpuReading>("gpu_reading");
   describe_struct<MatmulRate>("matmul");
+  describe_struct<MemoryRate>("memory");
   describe_struct<RuleAudit>("rule_audit");
   describe_struct<Verification>("verification");
   describe_struct<ErrorStats>("error_stats");

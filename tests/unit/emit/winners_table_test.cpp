@@ -50,7 +50,8 @@ TEST_F(Winners, TheNearerRoofMayBeTheMemory) {
   const double bytes = 4.0 * 16 * 512 * 16 * 128 * 2;
   EXPECT_EQ(row_of(run_)["roof"], "memory") << "tensors of " << bytes << " bytes in 100 us";
   EXPECT_NEAR(row_of(run_)["roof_percent"].get<double>(), 100.0 * bytes / 100e-6 / 2000e9, 1e-9);
-  EXPECT_THAT(winners_sentence(run_), HasSubstr(", 67 % of the memory's 2000 GB/s"));
+  EXPECT_THAT(winners_sentence(run_), HasSubstr(", 1.34 TB/s, 67 % of the memory's 2.00 TB/s"));
+  EXPECT_NEAR(row_of(run_)["gb_per_s"].get<double>(), bytes / 100e-6 / 1e9, 1e-9);
   run_.device.memory_gbps = 20000.0;
   EXPECT_EQ(row_of(run_)["roof"], "compute");
 }

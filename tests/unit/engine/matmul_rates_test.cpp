@@ -13,50 +13,50 @@ const std::vector<Problem> kProblems{{1, 128, 1, 64, DType::fp16, false},
                                      {1, 128, 1, 64, DType::bf16, false}};
 
 /// The measured rates are 1, 2, ... TFLOP/s, in the order of measurement.
-class MatmulRatesTest : public testing::Test {
+class RatesByTypeTest : public testing::Test {
  protected:
   /// Sources that compile quickly, in place of the real ones.
-  static MatmulSetup setup(const std::string& text =
-                               "extern \"C\" __global__ void "
-                               "fatune_matmul_rate(int* x) { *x = 1; }") {
+  static RatesSetup setup(const std::string& text =
+                              "extern \"C\" __global__ void "
+                              "fatune_matmul_rate(int* x) { *x = 1; }") {
     auto bundle = std::make_shared<SourceBundle>();
     bundle->main = {matmul_source_names().front(), text};
     return {bundle, Arch{90, '\0'}, nullptr};
   }
-  MatmulRates::Measure count() {
+  RatesByType::Measure count() {
     return [this](const Artifact& kernel) {
       EXPECT_FALSE(kernel.cubin.empty());
       ++measured_;
-      return MatmulRate{static_cast<double>(measured_), 1900.0};
+      return DeviceRates{{static_cast<double>(measured_), 1900.0}, MemoryRate{3000.0}};
     };
   }
 
   int measured_ = 0;
 };
 
-TEST_F(MatmulRatesTest, AreMeasuredOnceForEachType) {
-  MatmulRates rates(setup(), kProblems, count());
-  EXPECT_EQ(rates.of(DType::fp16)->tflops, 1.0);
-  EXPECT_EQ(rates.of(DType::bf16)->tflops, 2.0);
-  EXPECT_EQ(rates.of(DType::fp16)->tflops, 1.0);
+TEST_F(RatesByTypeTest, AreMeasuredOnceForEachType) {
+  RatesByType rates(setup(), kProblems, count());
+  EXPECT_EQ(rates.of(DType::fp16)->matmul.tflops, 1.0);
+  EXPECT_EQ(rates.of(DType::bf16)->matmul.tflops, 2.0);
+  EXPECT_EQ(rates.of(DType::fp16)->matmul.tflops, 1.0);
   EXPECT_EQ(measured_, 2);
 }
 
-TEST_F(MatmulRatesTest, OldOnesAreMeasuredAnew) {
-  MatmulRates rates(setup(), kProblems, count(), MatmulRates::Clock::duration::zero());
-  EXPECT_EQ(rates.of(DType::fp16)->tflops, 1.0);
-  EXPECT_EQ(rates.of(DType::fp16)->tflops, 2.0);
+TEST_F(RatesByTypeTest, OldOnesAreMeasuredAnew) {
+  RatesByType rates(setup(), kProblems, count(), RatesByType::Clock::duration::zero());
+  EXPECT_EQ(rates.of(DType::fp16)->matmul.tflops, 1.0);
+  EXPECT_EQ(rates.of(DType::fp16)->matmul.tflops, 2.0);
 }
 
-TEST_F(MatmulRatesTest, WithoutSourcesThereAreNone) {
-  MatmulRates rates({}, kProblems, count());
+TEST_F(RatesByTypeTest, WithoutSourcesThereAreNone) {
+  RatesByType rates({}, kProblems, count());
   EXPECT_FALSE(rates.of(DType::fp16));
   EXPECT_EQ(measured_, 0);
 }
 
-TEST_F(MatmulRatesTest, WhatFailsIsNotTriedAgain) {
+TEST_F(RatesByTypeTest, WhatFailsIsNotTriedAgain) {
   int tried = 0;
-  MatmulRates rates(setup(), kProblems, [&](const Artifact&) -> MatmulRate {
+  RatesByType rates(setup(), kProblems, [&](const Artifact&) -> DeviceRates {
     ++tried;
     throw Error(ExitCode::gpu_failure, "no tensor cores");
   });
@@ -65,14 +65,14 @@ TEST_F(MatmulRatesTest, WhatFailsIsNotTriedAgain) {
   EXPECT_EQ(tried, 1);
 }
 
-TEST_F(MatmulRatesTest, AKernelThatDoesNotCompileIsNoError) {
-  MatmulRates rates(setup("this is no source"), kProblems, count());
+TEST_F(RatesByTypeTest, AKernelThatDoesNotCompileIsNoError) {
+  RatesByType rates(setup("this is no source"), kProblems, count());
   EXPECT_FALSE(rates.of(DType::fp16));
   EXPECT_EQ(measured_, 0);
 }
 
-TEST_F(MatmulRatesTest, ReadAllOfTheirSources) {
-  const auto bundle = read_matmul_sources(FileTree());
+TEST_F(RatesByTypeTest, ReadAllOfTheirSources) {
+  const auto bundle = read_rates_sources(FileTree());
   EXPECT_EQ(bundle->main.name, matmul_source_names().front());
   EXPECT_EQ(bundle->headers.size() + 1, matmul_source_names().size());
 }

@@ -105,6 +105,9 @@ template <typename T>
 T atomicAdd(T* total, T value) {
   return std::exchange(*total, *total + value);
 }
+inline unsigned atomicXor(unsigned* total, unsigned value) {
+  return std::exchange(*total, *total ^ value);
+}
 inline unsigned atomicMax(unsigned* greatest, unsigned value) {
   return std::exchange(*greatest, std::max(*greatest, value));
 }

@@ -307,6 +307,17 @@ TEST_F(GpuMeasurerTest, ASampleFasterThanTheDeviceIsImplausible) {
   EXPECT_THAT(samples.samples_us, SizeIs(0));
 }
 
+// Nothing that the kernel reads, and nothing that must be written back, is in the L2.
+TEST_F(GpuMeasurerTest, ReadsOfOtherMemoryPrecedeAColdSample) {
+  const Outcome outcome = measure();
+  ASSERT_TRUE(std::holds_alternative<Measured>(outcome)) << outcome_summary(outcome);
+  const auto gate = std::find(gpu_.launched.begin(), gpu_.launched.end(), "fatune_device_gate");
+  ASSERT_NE(gate, gpu_.launched.end());
+  EXPECT_EQ(*(gate - 1), "fatune_read_memory");
+  EXPECT_EQ(*(gate + 1), "candidate");
+  EXPECT_EQ(gpu_.count("fatune_read_memory"), gpu_.count("fatune_device_gate"));
+}
+
 // A warm sample must not find another candidate's tensors in the L2.
 TEST_F(GpuMeasurerTest, AWarmSampleFollowsAnUntimedRun) {
   const gpu::ScopedVariable duration("FATUNE_FAKE_KERNEL_US", "250");
@@ -318,6 +329,7 @@ TEST_F(GpuMeasurerTest, AWarmSampleFollowsAnUntimedRun) {
   ASSERT_NE(gate, gpu_.launched.end());
   EXPECT_EQ(*(gate - 1), "candidate");
   EXPECT_EQ(*(gate + 1), "candidate");
+  EXPECT_EQ(gpu_.count("fatune_read_memory"), 0);
 }
 
 TEST_F(GpuMeasurerTest, AsAGraphTheSameIsLaunchedAndVerified) {

@@ -88,10 +88,10 @@ TEST_F(GpuWorkerTest, ACandidateThatCrashesCostsOneWorker) {
 
 TEST_F(GpuWorkerTest, DenseProductsHaveARateAndAClock) {
   RemoteMeasurer& measurer = open();
-  EXPECT_NEAR(measurer.matmul_rate(HostGpu::matmul_kernel()).tflops, 856.0, 10.0);
+  EXPECT_NEAR(measurer.device_rates(HostGpu::matmul_kernel()).matmul.tflops, 856.0, 10.0);
   double sm_mhz = 0.0;
   for (int i = 0; i < 1000 && sm_mhz == 0.0; ++i) {  // a thread takes readings
-    sm_mhz = measurer.matmul_rate(HostGpu::matmul_kernel()).sm_mhz;
+    sm_mhz = measurer.device_rates(HostGpu::matmul_kernel()).matmul.sm_mhz;
   }
   EXPECT_EQ(sm_mhz, 1980.0);
   EXPECT_EQ(measurer.workers_started(), 1);
@@ -100,7 +100,7 @@ TEST_F(GpuWorkerTest, DenseProductsHaveARateAndAClock) {
 TEST_F(GpuWorkerTest, DenseProductsThatCrashCostOneWorker) {
   const gpu::ScopedVariable crash("FATUNE_FAKE_KERNEL_ERROR", "700@name:matmul");
   RemoteMeasurer& measurer = open();
-  EXPECT_THROW(static_cast<void>(measurer.matmul_rate(HostGpu::matmul_kernel())), Error);
+  EXPECT_THROW(static_cast<void>(measurer.device_rates(HostGpu::matmul_kernel())), Error);
   EXPECT_FALSE(measurer.admit({1}, HostGpu::make_candidate()).failure);
   EXPECT_EQ(measurer.workers_started(), 2);
 }

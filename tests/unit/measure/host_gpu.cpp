@@ -99,16 +99,16 @@ DeviceLimits HostGpu::limits() {
 }
 
 const Artifact& HostGpu::measurement_kernels() {
-  static const Artifact artifact =
-      empty_kernels({"fatune_fill_inputs", "fatune_reference_attention", "fatune_compare_output",
-                     "fatune_count_rows", "fatune_scan_output", "fatune_check_guards",
-                     "fatune_sum_inputs", "fatune_row_statistics", "fatune_greatest_norms",
-                     "fatune_check_row_values", "fatune_device_gate", "fatune_clock_span"});
+  static const Artifact artifact = empty_kernels(
+      {"fatune_fill_inputs", "fatune_reference_attention", "fatune_compare_output",
+       "fatune_count_rows", "fatune_scan_output", "fatune_check_guards", "fatune_sum_inputs",
+       "fatune_row_statistics", "fatune_greatest_norms", "fatune_check_row_values",
+       "fatune_read_memory", "fatune_device_gate", "fatune_clock_span"});
   return artifact;
 }
 
 const Artifact& HostGpu::matmul_kernel() {
-  static const Artifact artifact = empty_kernels({"fatune_matmul_rate"});
+  static const Artifact artifact = empty_kernels({"fatune_matmul_rate", "fatune_read_memory"});
   return artifact;
 }
 
@@ -159,6 +159,8 @@ void HostGpu::run(const std::string& kernel, void** arguments) {
     kernels_.greatest_norms(argument<NormArgs>(arguments, 0));
   } else if (kernel == "fatune_check_row_values") {
     kernels_.check_row_values(argument<RowValueArgs>(arguments, 0));
+  } else if (kernel == "fatune_read_memory") {
+    kernels_.read_memory(argument<ReadMemoryArgs>(arguments, 0));
   } else {
     throw std::logic_error("no such kernel on the host: " + kernel);
   }

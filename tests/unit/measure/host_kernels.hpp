@@ -4,6 +4,7 @@
 
 #include "attention/problem.hpp"
 #include "reference/measurement_args.h"
+#include "reference/read_memory_args.h"
 
 namespace fatune {
 
@@ -23,6 +24,7 @@ struct HostKernels {
   void (*row_statistics)(const RowStatisticsArgs& args);
   void (*greatest_norms)(const NormArgs& args);
   void (*check_row_values)(const RowValueArgs& args);
+  void (*read_memory)(const ReadMemoryArgs& args);
   void (*device_gate)(const GateArgs& args);
   void (*clock_span)(const ClockSpanArgs& args, unsigned blocks);
 };

@@ -18,6 +18,8 @@ class MatmulRateTest : public gpu::FakeDriverTest {
     limits.arch = {90, 'a'};
     limits.sm_count = 132;
     limits.clock_khz = 1'980'000;
+    limits.l2_bytes = 1 << 20;
+    limits.free_memory_bytes = 1 << 30;
     return limits;
   }
 
@@ -52,6 +54,21 @@ TEST_F(MatmulRateTest, ThrowsWhatTheDriverSays) {
   const gpu::Context context(0);
   EXPECT_THROW(static_cast<void>(measure_matmul_rate(HostGpu::matmul_kernel(), limits(), nullptr)),
                gpu::DriverError);
+}
+
+TEST_F(MatmulRateTest, ReadsAreOfSixteenTimesTheL2) {
+  const gpu::ScopedVariable duration("FATUNE_FAKE_READ_US", "8");
+  const gpu::Context context(0);
+  const auto rate = measure_memory_rate(HostGpu::matmul_kernel(), limits());
+  ASSERT_TRUE(rate);
+  EXPECT_NEAR(rate->read_gb_per_s, 16.0 * 1048576.0 / 8.0 / 1e3, 0.1);
+}
+
+TEST_F(MatmulRateTest, ReadsNeedTwiceTheMemoryFree) {
+  const gpu::Context context(0);
+  DeviceLimits full = limits();
+  full.free_memory_bytes = 31 << 20;
+  EXPECT_FALSE(measure_memory_rate(HostGpu::matmul_kernel(), full));
 }
 
 }  // namespace

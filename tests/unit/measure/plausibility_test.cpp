@@ -45,6 +45,22 @@ TEST(Plausibility, AShortProblemTakesItsBytes) {
   EXPECT_EQ(least_time(brief, hopper(), false).us, cold.us) << "no more than an L2 is spared";
 }
 
+TEST(Plausibility, LogSumExpsAreBytesToo) {
+  Problem brief{512, 64, 16, 128, DType::fp16, false};
+  const double without = least_time(brief, hopper(), true).us;
+  brief.lse = true;
+  EXPECT_NEAR(least_time(brief, hopper(), true).us - without, 512 * 64 * 16 * 4 / 4800e3, 1e-6);
+}
+
+TEST(Plausibility, FewQueriesTakeTheBytesOfTheKeysThatTheySee) {
+  Problem decode{8, 1, 32, 128, DType::fp16, true, 8192, 8};
+  const double all = least_time(decode, hopper(), true).us;
+  EXPECT_NEAR(all, 2.0 * 8 * 8 * 8192 * 128 * 2 / 4800e3, 0.1);
+  EXPECT_LT(least_time(decode, hopper(), false).us, all) << "a part may be in the L2";
+  decode.window = 1024;
+  EXPECT_NEAR(least_time(decode, hopper(), true).us, all / 8, 0.1);
+}
+
 TEST(Plausibility, WarmTensorsThatFitTheL2TakeNoTime) {
   Problem brief{32, 64, 16, 128, DType::fp16, false};  // tensors of 8 MiB
   DeviceLimits limits = hopper();

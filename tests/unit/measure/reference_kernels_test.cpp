@@ -736,5 +736,25 @@ TEST(ClockSpan, IsWrittenOnce) {
   EXPECT_EQ(span.ns, 0U);
 }
 
+// The lengths are shorter and longer than what the host's threads read together.
+TEST(ReadMemory, ReadsEveryWord) {
+  struct alignas(kChunkBytes) Chunk {
+    std::array<unsigned, kChunkBytes / 4> words;
+  };
+  for (const std::size_t length : {1U, 95U, 96U, 200U}) {
+    std::vector<Chunk> chunks(length);
+    unsigned expected = 5;
+    unsigned next = 0;
+    for (Chunk& chunk : chunks) {
+      for (unsigned& word : chunk.words) {
+        expected ^= word = next += 0x9e3779b9U;
+      }
+    }
+    unsigned mixed = 5;
+    host_kernels_fp16_d64().read_memory({chunks.data(), length, &mixed});
+    EXPECT_EQ(mixed, expected) << length;
+  }
+}
+
 }  // namespace
 }  // namespace fatune

@@ -441,11 +441,12 @@ TEST_F(RemoteMeasurerTest, AProgramThatIsNotThereIsNamed) {
   }
 }
 
-TEST_F(RemoteMeasurerTest, SaysHowFastDenseProductsAre) {
-  script(R"({"matmul_tflops": 812.5, "matmul_mhz": 1755})");
-  const MatmulRate rate = open().matmul_rate({});
-  EXPECT_EQ(rate.tflops, 812.5);
-  EXPECT_EQ(rate.sm_mhz, 1755.0);
+TEST_F(RemoteMeasurerTest, SaysHowFastDenseProductsAndReadsAre) {
+  script(R"({"matmul_tflops": 812.5, "matmul_mhz": 1755, "read_gb_per_s": 3100})");
+  const DeviceRates rates = open().device_rates({});
+  EXPECT_EQ(rates.matmul.tflops, 812.5);
+  EXPECT_EQ(rates.matmul.sm_mhz, 1755.0);
+  EXPECT_EQ(rates.memory.value().read_gb_per_s, 3100.0);
 }
 
 /// Dense products fail in several ways. A candidate can still be measured afterwards.
@@ -454,13 +455,13 @@ class DenseProductsFail : public RemoteMeasurerTest,
 };
 
 TEST_P(DenseProductsFail, AndCostOneWorker) {
-  script(fmt::format(R"({{"faults": [{{"at": "matmul_rate", "do": "{}"}}]}})", GetParam().first));
+  script(fmt::format(R"({{"faults": [{{"at": "device_rates", "do": "{}"}}]}})", GetParam().first));
   RemoteMeasurer& measurer = open();
   try {
-    static_cast<void>(measurer.matmul_rate({}));
+    static_cast<void>(measurer.device_rates({}));
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("dense products cannot be measured"),
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("the rates of products and reads cannot be measured"),
                                     HasSubstr(GetParam().second)));
   }
   EXPECT_EQ(median_us(measure_alone(measurer, candidate("a"))), 100.0);

@@ -26,6 +26,7 @@ ProblemReport ranked_problem() {
       StopReason::target, 30, 16, 812, 7, "(FP16, 1): fast", 0.1, 2.5, {"a round was off"}};
   report.conditions = GpuConditions{9, 1200.0, 1900.0, 1980.0, 500.5, 700.0, 71.0, {"power cap"}};
   report.matmul = MatmulRate{812.5, 1755.0};
+  report.memory = MemoryRate{3100.0};
   report.audit = {RuleAudit{"rule-1", 12, 1, 3.5, 0.25, "(FP16, 4): fast", -2.0}};
   return report;
 }
@@ -74,6 +75,7 @@ void expect_same(const ProblemReport& after, const ProblemReport& before) {
   EXPECT_EQ(record_json(after.measuring.value()), record_json(before.measuring.value()));
   EXPECT_EQ(record_json(after.conditions.value()), record_json(before.conditions.value()));
   EXPECT_EQ(record_json(after.matmul.value()), record_json(before.matmul.value()));
+  EXPECT_EQ(record_json(after.memory.value()), record_json(before.memory.value()));
   ASSERT_EQ(after.audit.size(), before.audit.size());
   EXPECT_EQ(record_json(after.audit[0]), record_json(before.audit[0]));
   expect_same(after.ranking, before.ranking);
