@@ -43,15 +43,19 @@ class Consuming {
       const unsigned full = smem_ + Plan::full_part(slot_.index);
       mbarrier_wait(full, slot_.parity);
       const Part part = read_part(memory_ + Plan::kParts + 48 * slot_.index);
+      SumsToAdd rows{{}, 0, 0};
       if (part.batch >= 0 && part.item < 0) {
         compute(part, full);
       } else if (part.batch >= 0) {
         arrive(Plan::empty(full));
-        add_item(part);
+        rows = {part, part.item, await_parts(part)};
       }
       slot_.advance();
-      if (work_.tile_items == 0) {
-        add_up_rows_before();
+      if (work_.tile_items == 0 && before_.batch >= 0) {
+        rows = {before_, 0, await_verdict()};
+      }
+      if (rows.items > 0) {
+        output_.add_parts(rows.tile, rows.item, rows.items);
       }
       if (part.batch < 0) {
         return;
@@ -61,6 +65,13 @@ class Consuming {
   }
 
  private:
+  // An item of the sums of a tile's parts.
+  struct SumsToAdd {
+    Part tile;
+    int item;
+    int items;  // of the tile; 0: nothing is to be added up
+  };
+
   // threads: of each warp, one
   __device__ __forceinline__ void arrive(unsigned barrier) const {
     if (threadIdx.x % 32 == 0) {
@@ -84,23 +95,20 @@ class Consuming {
     arrive(smem_ + Plan::stored(slot_.index));
   }
 
-  // Adds up all sums of the part before, if this block stored the last of its rows.
-  __device__ __forceinline__ void add_up_rows_before() {
-    if (before_.batch < 0) {
-      return;
-    }
+  // Returns 1 if this block stored the last part of the rows of the part before, else 0.
+  __device__ __forceinline__ int await_verdict() {
     mbarrier_wait(smem_ + Plan::judged(verdict_.index), verdict_.parity);
-    if (reinterpret_cast<const volatile int*>(memory_ + Plan::kVerdicts)[verdict_.index] != 0) {
-      output_.add_parts(before_, 0, output_.kSquares);
-    }
+    const int is_last =
+        reinterpret_cast<const volatile int*>(memory_ + Plan::kVerdicts)[verdict_.index];
     verdict_.advance();
+    return is_last;
   }
 
-  // Adds up an item of a tile's sums when all of its parts are stored. Who takes the tile's last
-  // item resets its counter.
-  __device__ __forceinline__ void add_item(const Part& part) const {
+  // Waits until all parts of the item's tile are stored, and returns the tile's items. Who takes the
+  // last item resets the tile's counter.
+  __device__ __forceinline__ int await_parts(const Part& part) const {
     if (part.parts == 1) {
-      return;
+      return 0;
     }
     int* const counter = counter_of(work_, part);
     if (threadIdx.x == 0) {
@@ -111,9 +119,7 @@ class Consuming {
     if (threadIdx.x == 0 && atomicAdd(counter, 1) == part.parts + work_.tile_items - 1) {
       st_global_relaxed(counter, 0);
     }
-    const int share = (output_.kSquares + work_.tile_items - 1) / work_.tile_items;
-    const int first = part.item * share;
-    output_.add_parts(part, first, min(share, output_.kSquares - first));
+    return work_.tile_items;
   }
 
   const Work& work_;

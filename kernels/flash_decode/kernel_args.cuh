@@ -21,7 +21,8 @@ struct Work {
   int seq_len;
   int seq_len_kv;  // the most keys of a sequence
   int kv_heads;
-  int group;         // query heads that share one head of K and V
+  int group;             // query heads that share one head of K and V
+  int group_reciprocal;  // 2^16 / group, rounded up
   int tile_queries;  // queries of a tile of rows
   int row_tiles;     // tiles of rows of one head of K and V
   int part_steps;    // steps of a part of a sequence
@@ -32,5 +33,15 @@ struct Work {
   int window;  // query i sees keys with |i - j| < window; 0: all
   float softmax_scale;
 };
+
+// Which query of a tile a row is of: row / group, exactly for rows up to 255.
+__device__ __forceinline__ int query_of(const Work& work, int row) {
+  return row * work.group_reciprocal >> 16;
+}
+
+// Quotient of numbers that are not negative.
+__device__ __forceinline__ int quotient(int number, int by) {
+  return static_cast<int>(static_cast<unsigned>(number) / static_cast<unsigned>(by));
+}
 
 #endif

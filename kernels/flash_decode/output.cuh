@@ -84,19 +84,17 @@ class Output {
     }
   }
 
-  // Adds up the sums of all parts of these rows, which must be stored: of `count` squares from
-  // `first` on. If a tile has many parts, several lanes have parts of the same square.
-  __device__ __forceinline__ void add_parts(const Part& of_rows, int first, int count) const {
-    if (kLanes > 1 && of_rows.parts > kAtOnce) {
-      add_parts<kLanes>(of_rows, first, first + count);
-    } else {
-      add_parts<1>(of_rows, first, first + count);
-    }
+  // Adds up the sums of all parts of these rows, which must be stored: item `item` of `items` of the
+  // tile's squares. If there are many parts, several lanes have parts of the same square.
+  __device__ __forceinline__ void add_parts(const Part& of_rows, int item, int items) const {
+    const int squares = Sums::squares_of(rows_of(of_rows));
+    const int share = quotient(squares + items - 1, items);
+    add_squares(of_rows, item * share, min((item + 1) * share, squares),
+                of_rows.parts > kAtOnce ? kLanes : 1);
   }
 
-  static constexpr int kSquares = Sums::kPairs * Sums::kSquares * S::kConsumers;  // of a tile
-
  private:
+  static constexpr int kSquares = Sums::kPairs * Sums::kSquares * S::kConsumers;  // of a tile
   static constexpr int kAtOnce = 8;  // parts whose sums a thread loads at the same time
   static constexpr int kLanes =
       4 * S::kConsumers > kSquares ? 4 * S::kConsumers / kSquares : 1;  // 4 for the smallest tiles
@@ -114,12 +112,17 @@ class Output {
     if (work_.lse == nullptr || !Sums::is_first(static_cast<int>(threadIdx.x))) {
       return;
     }
+    const int rows = rows_of(part);
 #pragma unroll
     for (int pair = 0; pair < Sums::kPairs; ++pair) {
       const Square at = Sums::square_at(pair, 0, static_cast<int>(threadIdx.x));
       const float4 state = sums.state(pair);
-      store_lse(part, at.rows[0], state.x, state.y);
-      store_lse(part, at.rows[1], state.z, state.w);
+      if (at.rows[0] < rows) {
+        store_lse(row_of(part, at.rows[0]), state.x, state.y);
+      }
+      if (at.rows[1] < rows) {
+        store_lse(row_of(part, at.rows[1]), state.z, state.w);
+      }
     }
   }
 
@@ -129,7 +132,7 @@ class Output {
     constexpr int kRows = S::kRows / S::kGroups;
     const int rows = rows_of(part);
     const int first = static_cast<int>(threadIdx.x) / 128 * kRows;
-#pragma unroll 4
+#pragma unroll 2
     for (int at = static_cast<int>(threadIdx.x) % 128; at < kRows * kChunks; at += 128) {
       const int row = first + at / kChunks;
       const int chunk = at % kChunks;
@@ -141,27 +144,27 @@ class Output {
     }
   }
 
-  template <int kGroups>
-  __device__ __forceinline__ void add_parts(const Part& of_rows, int first, int end) const {
-    constexpr int kAcross = 32 / kGroups;
+  // lanes: that share the parts of a square, a power of two
+  __device__ __forceinline__ void add_squares(const Part& of_rows, int first, int end,
+                                              int lanes) const {
+    const int across = 32 / lanes;
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    const int group = lane / kAcross;
     const int rows = rows_of(of_rows);
-    const float4* const parts = part_sums(of_rows, 0);
 #pragma unroll 1
-    for (int at = first + static_cast<int>(threadIdx.x) / 32 * kAcross; at < end;
-         at += S::kConsumers / kGroups) {
-      const int mine = at + lane % kAcross;
-      const int of_thread = mine / S::kConsumers;
+    for (int at = first + static_cast<int>(threadIdx.x) / 32 * across; at < end;
+         at += S::kConsumerWarps * across) {
+      const int number = at + lane % across;
+      const int index = Sums::index_of(min(number, end - 1), rows);
+      const int of_thread = index / S::kConsumers;
       const Square square = Sums::square_at(of_thread % Sums::kPairs, of_thread / Sums::kPairs,
-                                            mine % S::kConsumers);
-      const bool is_there = mine < end && square.rows[0] < rows;
+                                            index % S::kConsumers);
+      const bool is_there = number < end && square.rows[0] < rows;
       PartialSums sums = PartialSums::none();
       if (is_there) {
-        sums = sum_of_parts<kGroups>(parts, mine, square.pair, of_rows.parts, group);
+        sums = sum_of_parts(of_rows, index, square.pair, lane / across, lanes);
       }
-#pragma unroll
-      for (int distance = kAcross; distance < 32; distance *= 2) {
+#pragma unroll 1
+      for (int distance = across; distance < 32; distance *= 2) {
         PartialSums other = exchanged(sums, distance);
         const float raised[2] = {fmaxf(sums.state.x, other.state.x),
                                  fmaxf(sums.state.z, other.state.z)};
@@ -169,26 +172,27 @@ class Output {
         sums.raise(raised[0], raised[1], scale_log2_);
         sums.add(other);
       }
-      if (is_there && group == 0) {
+      if (is_there && lane < across) {
         store_square(of_rows, rows, square, sums);
       }
     }
   }
 
-  template <int kGroups>
-  __device__ __forceinline__ PartialSums sum_of_parts(const float4* parts, int square, int pair,
-                                                      int count, int group) const {
+  // Adds up a square of the parts first, first + every, and so on.
+  __device__ __forceinline__ PartialSums sum_of_parts(const Part& of_rows, int square, int pair,
+                                                      int first, int every) const {
     const long long between =
-        static_cast<long long>(work_.kv_heads) * work_.row_tiles * kPartSize * kGroups;
-    const float4* o = parts + between / kGroups * group + square;
-    const float4* state = parts + between / kGroups * group + kSquares + pair;
+        static_cast<long long>(work_.kv_heads) * work_.row_tiles * kPartSize * every;
+    const float4* const sums = part_sums(of_rows, first);
+    const float4* o = sums + square;
+    const float4* state = sums + kSquares + pair;
     PartialSums all = PartialSums::none();
 #pragma unroll 1
-    for (int part = group; part < count; part += kAtOnce * kGroups) {
+    for (int part = first; part < of_rows.parts; part += kAtOnce * every) {
       PartialSums loaded[kAtOnce];
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) {
-        loaded[i] = part + i * kGroups < count
+        loaded[i] = part + i * every < of_rows.parts
                         ? PartialSums{__ldcg(state + i * between), __ldcg(o + i * between)}
                         : PartialSums::none();
       }
@@ -228,8 +232,9 @@ class Output {
     float* lse;
   };
   __device__ __forceinline__ Row row_of(const Part& part, int row) const {
-    const int query = part.row_tile * work_.tile_queries + row / work_.group;
-    const int head = part.head * work_.group + row % work_.group;
+    const int of_tile = query_of(work_, row);
+    const int query = part.row_tile * work_.tile_queries + of_tile;
+    const int head = part.head * work_.group + row - of_tile * work_.group;
     const long long heads = static_cast<long long>(work_.kv_heads) * work_.group;
     return {work_.o + part.batch * work_.o_batch_stride +
                 static_cast<long long>(query) * work_.o_row_stride +
@@ -237,11 +242,10 @@ class Output {
             work_.lse + (part.batch * heads + head) * work_.seq_len + query};
   }
 
-  __device__ __forceinline__ void store_lse(const Part& part, int row, float reference,
-                                            float sum) const {
+  __device__ __forceinline__ void store_lse(const Row& row, float reference, float sum) const {
     constexpr float kLn2 = 0.693147180559945309417f;
-    if (work_.lse != nullptr && row < rows_of(part)) {
-      *row_of(part, row).lse = fmaf(reference, scale_log2_, lg2_approx_ftz(sum)) * kLn2;
+    if (work_.lse != nullptr) {
+      *row.lse = fmaf(reference, scale_log2_, lg2_approx_ftz(sum)) * kLn2;
     }
   }
 
@@ -258,7 +262,8 @@ class Output {
                                                  const int (&columns)[2], float reference,
                                                  float sum, float x, float y) const {
     const float factor = inverse_or_zero(sum);
-    unsigned short* const to = row_of(part, row).o;
+    const Row at = row_of(part, row);
+    unsigned short* const to = at.o;
     if constexpr (Sums::kAdjacent) {
       *reinterpret_cast<unsigned*>(to + columns[0]) =
           cvt_rn_x2<S::kIsBf16>(x * factor, y * factor);
@@ -267,7 +272,7 @@ class Output {
       to[columns[1]] = cvt_rn<S::kIsBf16>(y * factor);
     }
     if (columns[0] == 0) {
-      store_lse(part, row, reference, sum);
+      store_lse(at, reference, sum);
     }
   }
 

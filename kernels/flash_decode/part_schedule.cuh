@@ -41,7 +41,7 @@ __device__ __forceinline__ StepRange steps_of(const Work& work, int keys) {
 template <typename S>
 __device__ __forceinline__ int parts_of(const Work& work, int keys) {
   const StepRange steps = steps_of<S>(work, keys);
-  return max(1, (steps.end - steps.begin + work.part_steps - 1) / work.part_steps);
+  return max(1, quotient(steps.end - steps.begin + work.part_steps - 1, work.part_steps));
 }
 
 // threads: one warp, converged
@@ -66,7 +66,7 @@ __device__ __forceinline__ void find_sequence(const Work& work, int at, Part& pa
   if (work.seq_lens_kv == nullptr) {
     part.keys = work.seq_len_kv;
     const int parts = parts_of<S>(work, part.keys);
-    part.batch = at / parts;
+    part.batch = quotient(at, parts);
     part.index = at - part.batch * parts;
     return;
   }
@@ -97,9 +97,9 @@ template <typename S>
 __device__ __forceinline__ Part part_at(const Work& work, int number) {
   Part part;
   part.item = -1;
-  const int heads = number / work.row_tiles;
+  const int heads = quotient(number, work.row_tiles);
   part.row_tile = number - heads * work.row_tiles;
-  const int at = heads / work.kv_heads;
+  const int at = quotient(heads, work.kv_heads);
   part.head = heads - at * work.kv_heads;
   find_sequence<S>(work, at, part);
   part.parts = parts_of<S>(work, part.keys);
@@ -129,11 +129,11 @@ __device__ __forceinline__ int items_of_all(const Work& work) {
 template <typename S>
 __device__ __forceinline__ Part item_at(const Work& work, int number) {
   Part part;
-  const int tile = number / work.tile_items;
+  const int tile = quotient(number, work.tile_items);
   part.item = number - tile * work.tile_items;
-  const int rows = tile / work.kv_heads;
+  const int rows = quotient(tile, work.kv_heads);
   part.head = tile - rows * work.kv_heads;
-  part.batch = rows / work.row_tiles;
+  part.batch = quotient(rows, work.row_tiles);
   part.row_tile = rows - part.batch * work.row_tiles;
   part.keys = keys_of(work, part.batch);
   part.parts = parts_of<S>(work, part.keys);

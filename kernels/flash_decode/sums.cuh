@@ -9,6 +9,7 @@
 #include "common/ptx_math.cuh"
 #include "common/ptx_mma.cuh"
 #include "flash_decode/config.cuh"
+#include "flash_decode/kernel_args.cuh"
 #include "flash_decode/products.cuh"
 
 __device__ __forceinline__ float inverse_or_zero(float sum) {
@@ -42,6 +43,19 @@ struct ShortSums {
   __device__ __forceinline__ float4 state(int pair) const {
     return {reference[2 * pair], sum[2 * pair], reference[2 * pair + 1], sum[2 * pair + 1]};
   }
+  // Squares of the tile's first rows, and the one with this number among them, as an index into those
+  // of all threads.
+  __device__ __forceinline__ static int squares_of(int rows) {
+    return (rows + 1) / 2 * (S::kHeadDim / 2);
+  }
+  __device__ __forceinline__ static int index_of(int number, int rows) {
+    const int pairs = (rows + 1) / 2;
+    const int columns = quotient(number, pairs);
+    const int of_tile = number - columns * pairs;
+    const int thread = columns / 8 % 4 * 32 + columns % 8 * 4 + of_tile % 4;
+    return (columns / 32 * kPairs + of_tile / 4) * S::kConsumers + thread;
+  }
+
   // Writes O, divided by the rows' sums, to a tile of Q.
   __device__ __forceinline__ void stage(unsigned tile) const {
 #pragma unroll
@@ -80,6 +94,9 @@ struct TallSums {
   __device__ __forceinline__ float4 state(int) const {
     return {softmax.reference[0], softmax.sum[0], softmax.reference[1], softmax.sum[1]};
   }
+  __device__ __forceinline__ static int squares_of(int) { return kSquares * S::kConsumers; }
+  __device__ __forceinline__ static int index_of(int number, int) { return number; }
+
   __device__ __forceinline__ void stage(unsigned tile) const {
     const float inverse[2] = {inverse_or_zero(softmax.sum[0]), inverse_or_zero(softmax.sum[1])};
     const int lane = static_cast<int>(threadIdx.x) % 32;
