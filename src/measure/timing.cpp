@@ -125,7 +125,9 @@ SampleTimer::SampleTimer(const MeasurePolicy& policy, std::int64_t flush_bytes,
       clock_span_(sizeof(ClockSpan)),
       gate_in_use_(policy.device_gate),
       warm_(!policy.flush_l2) {
-  gpu::fill_words_async(flush_buffer_.address(), 0, flush_buffer_.bytes() / 4, stream_);
+  if (flushes()) {
+    gpu::fill_words_async(flush_buffer_.address(), 0, flush_buffer_.bytes() / 4, stream_);
+  }
 }
 
 // Queues what comes before a sample. For a warm one, `before` follows the untimed run and replaces

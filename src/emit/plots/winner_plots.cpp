@@ -141,7 +141,7 @@ struct Ceiling {
   std::optional<double> tflops;
 };
 
-/// What the memory's rates allow. They count where the memory is the nearer limit.
+/// What the memory's rates allow.
 std::vector<Ceiling> memory_ceilings(const RunReport& run, const ProblemReport& problem) {
   const double flop_per_byte = literature_flop(problem.problem) / needed_bytes(problem.problem);
   constexpr double kTflopsPerGflops = 1e-3;
@@ -162,21 +162,6 @@ std::vector<Ceiling> product_ceilings(const RunReport& run, const ProblemReport&
       {"dense products", problem.matmul ? std::optional(problem.matmul->tflops) : std::nullopt}};
 }
 
-std::vector<Ceiling> ceilings_of(const RunReport& run, const ProblemReport& problem) {
-  return is_memory_nearer(run, problem, problem.ranking.front()) ? memory_ceilings(run, problem)
-                                                                 : product_ceilings(run, problem);
-}
-
-void add_ceilings(XyPlot& plot, const RunReport& run, const ProblemReport& problem,
-                  const std::string& prefix) {
-  for (const Ceiling& ceiling : ceilings_of(run, problem)) {
-    if (ceiling.tflops) {
-      add_point(plot, prefix + ceiling.name, SeriesShape::rule,
-                {.x = static_cast<double>(problem.problem.seq_len), .y = *ceiling.tflops});
-    }
-  }
-}
-
 void add_winners(XyPlot& plot, const StudyReport& report, const std::string& group) {
   for (std::size_t i = 0; i < report.runs.size(); ++i) {
     const RunReport& run = report.runs[i];
@@ -193,16 +178,33 @@ void add_winners(XyPlot& plot, const StudyReport& report, const std::string& gro
   }
 }
 
-/// Adds the ceilings of the runs that `counts` accepts, on the problems of a group.
+bool is_memory_nearer(const ProblemOfRun& of) {
+  return is_memory_nearer(of.run, of.problem, of.problem.ranking.front());
+}
+
+/// Adds the ceilings of the runs that `counts` accepts, on the problems of a group: of the memory
+/// if it is the nearer limit on all of them, else of products.
 template <typename Counts>
 void add_ceilings_of_runs(XyPlot& plot, const StudyReport& report, const std::string& group,
                           std::string (*name_of)(const Problem&), const Counts& counts) {
+  std::vector<ProblemOfRun> problems;
   for (const RunReport& run : report.runs) {
-    const std::string prefix = report.runs.size() == 1 ? "" : run.device.name + ": ";
     for (const ProblemReport& problem : run.problems) {
       if (counts(run) && name_of(problem.problem) == group &&
           find_ranked(run, problem.problem) == &problem) {
-        add_ceilings(plot, run, problem, prefix);
+        problems.push_back({run, problem});
+      }
+    }
+  }
+  const bool of_memory =
+      std::ranges::all_of(problems, [](const ProblemOfRun& of) { return is_memory_nearer(of); });
+  for (const auto& [run, problem] : problems) {
+    for (const Ceiling& ceiling :
+         of_memory ? memory_ceilings(run, problem) : product_ceilings(run, problem)) {
+      const std::string prefix = report.runs.size() == 1 ? "" : run.device.name + ": ";
+      if (ceiling.tflops) {
+        add_point(plot, prefix + ceiling.name, SeriesShape::rule,
+                  {.x = static_cast<double>(problem.problem.seq_len), .y = *ceiling.tflops});
       }
     }
   }

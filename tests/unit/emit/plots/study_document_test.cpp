@@ -145,6 +145,31 @@ TEST(StudyPlots, ThroughputIsOverLengthAndOnlyWithSeveral) {
   EXPECT_DOUBLE_EQ(points[1].y, 4.0 * points[0].y);
 }
 
+// 256 and 512 FLOP per byte.
+TEST(StudyPlots, CeilingsAreOfTheMemoryIfThatIsNearerEverywhere) {
+  RunReport run = run_of({512, 1024});
+  run.device.memory_gbps = 2000.0;
+  run.device.arch = Arch{90, 'a'};
+  run.device.sm_count = 132;
+  run.device.clock_khz = 1980000;
+  run.problems[0].memory = MemoryRate{1500.0};
+  const auto ceilings = [&] {
+    const auto plots = throughput_plots(study_of(run));
+    std::vector<PlotSeries> series = drawing_of<XyPlot>(plots, "throughput-1").series;
+    std::erase_if(series, [](const PlotSeries& one) { return one.shape != SeriesShape::rule; });
+    return series;
+  };
+  const auto of_memory = ceilings();
+  ASSERT_THAT(of_memory, SizeIs(2));
+  EXPECT_EQ(of_memory[0].name, "memory's bandwidth");
+  EXPECT_DOUBLE_EQ(of_memory[0].points.at(1).y, 2000e-3 * 512);
+  EXPECT_DOUBLE_EQ(of_memory[1].points.at(0).y, 1500e-3 * 256);
+  run.device.memory_gbps = 3000.0;  // the ridge is at 357 FLOP per byte
+  const auto of_products = ceilings();
+  ASSERT_THAT(of_products, SizeIs(1));
+  EXPECT_EQ(of_products[0].name, "nominal peak");
+}
+
 TEST(StudyPlots, PeersAreBesideTheWinnersOfTheirOwnRounds) {
   StudyReport report = study_of(run_of({512, 1024}));
   report.peers.push_back({"GPU", "", "", {}});
