@@ -20,6 +20,7 @@ struct Shape {
   static constexpr int kRows = kConfig.ROWS;
   static constexpr int kStepKeys = kConfig.STEP_KEYS;
   static constexpr int kStages = kConfig.NUM_STAGES;
+  static constexpr int kBlocksPerSm = kConfig.BLOCKS_PER_SM;
 
   // Up to 64 rows are columns of the products of one warpgroup (short_consumer.cuh). More are rows,
   // 64 for each warpgroup (tall_consumer.cuh).

@@ -14,18 +14,18 @@
 #include "flash_decode/part_schedule.cuh"
 #include "flash_decode/sums.cuh"
 
-// References and sums of two rows, and a square of O, of some of the parts. The layout of `state` is
-// that of Sums::state.
+// References and sums of two rows, and two squares of O with these rows, of some of the parts. The
+// layout of `state` is that of Sums::state.
 struct PartialSums {
   float4 state;
-  float4 o;
+  float4 o[2];
 
   __device__ __forceinline__ static float base_of(float reference) {
     return reference == negative_infinity() ? 0.0f : reference;
   }
 
   __device__ __forceinline__ static PartialSums none() {
-    return {{negative_infinity(), 0.0f, negative_infinity(), 0.0f}, {0.0f, 0.0f, 0.0f, 0.0f}};
+    return {{negative_infinity(), 0.0f, negative_infinity(), 0.0f}, {{}, {}}};
   }
 
   // Makes the references these, which are not less.
@@ -33,14 +33,21 @@ struct PartialSums {
     const float a = ex2_approx_ftz((state.x - base_of(first)) * scale_log2);
     const float b = ex2_approx_ftz((state.z - base_of(second)) * scale_log2);
     state = {first, state.y * a, second, state.w * b};
-    o = {o.x * a, o.y * a, o.z * b, o.w * b};
+#pragma unroll
+    for (float4& square : o) {
+      square = {square.x * a, square.y * a, square.z * b, square.w * b};
+    }
   }
 
   // Adds sums that have the same references.
   __device__ __forceinline__ void add(const PartialSums& other) {
     state.y += other.state.y;
     state.w += other.state.w;
-    o = {o.x + other.o.x, o.y + other.o.y, o.z + other.o.z, o.w + other.o.w};
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      o[i] = {o[i].x + other.o[i].x, o[i].y + other.o[i].y, o[i].z + other.o[i].z,
+              o[i].w + other.o[i].w};
+    }
   }
 };
 
@@ -85,17 +92,19 @@ class Output {
   }
 
   // Adds up the sums of all parts of these rows, which must be stored: item `item` of `items` of the
-  // tile's squares. If there are many parts, several lanes have parts of the same square.
+  // tile's squares. If there are many parts, several lanes have parts of the same squares.
   __device__ __forceinline__ void add_parts(const Part& of_rows, int item, int items) const {
-    const int squares = Sums::squares_of(rows_of(of_rows));
-    const int share = quotient(squares + items - 1, items);
-    add_squares(of_rows, item * share, min((item + 1) * share, squares),
-                of_rows.parts > kAtOnce ? kLanes : 1);
+    const int pairs = Sums::squares_of(rows_of(of_rows)) / 2;  // of squares with the same rows
+    const int share = quotient(pairs + items - 1, items);
+    add_squares(of_rows, pairs, item * share, min((item + 1) * share, pairs),
+                of_rows.parts > kManyParts ? kLanes : 1);
   }
 
  private:
   static constexpr int kSquares = Sums::kPairs * Sums::kSquares * S::kConsumers;  // of a tile
-  static constexpr int kAtOnce = 8;  // parts whose sums a thread loads at the same time
+  // Parts whose sums a thread loads at the same time.
+  static constexpr int kAtOnce = S::kTall || S::kBlocksPerSm < 3 ? 8 : 4;
+  static constexpr int kManyParts = 8;
   static constexpr int kLanes =
       4 * S::kConsumers > kSquares ? 4 * S::kConsumers / kSquares : 1;  // 4 for the smallest tiles
 
@@ -144,8 +153,9 @@ class Output {
     }
   }
 
-  // lanes: that share the parts of a square, a power of two
-  __device__ __forceinline__ void add_squares(const Part& of_rows, int first, int end,
+  // Squares `first` to `end`, and those `half` behind them; lanes: that share the parts of a square,
+  // a power of two
+  __device__ __forceinline__ void add_squares(const Part& of_rows, int half, int first, int end,
                                               int lanes) const {
     const int across = 32 / lanes;
     const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -153,15 +163,13 @@ class Output {
 #pragma unroll 1
     for (int at = first + static_cast<int>(threadIdx.x) / 32 * across; at < end;
          at += S::kConsumerWarps * across) {
-      const int number = at + lane % across;
-      const int index = Sums::index_of(min(number, end - 1), rows);
-      const int of_thread = index / S::kConsumers;
-      const Square square = Sums::square_at(of_thread % Sums::kPairs, of_thread / Sums::kPairs,
-                                            index % S::kConsumers);
-      const bool is_there = number < end && square.rows[0] < rows;
+      const int number = min(at + lane % across, end - 1);
+      const int indices[2] = {Sums::index_of(number, rows), Sums::index_of(number + half, rows)};
+      const Square square = square_of(indices[0]);
+      const bool is_there = at + lane % across < end && square.rows[0] < rows;
       PartialSums sums = PartialSums::none();
       if (is_there) {
-        sums = sum_of_parts(of_rows, index, square.pair, lane / across, lanes);
+        sums = sum_of_parts(of_rows, indices, square.pair, lane / across, lanes);
       }
 #pragma unroll 1
       for (int distance = across; distance < 32; distance *= 2) {
@@ -173,19 +181,23 @@ class Output {
         sums.add(other);
       }
       if (is_there && lane < across) {
-        store_square(of_rows, rows, square, sums);
+        store_squares(of_rows, rows, square, square_of(indices[1]), sums);
       }
     }
   }
 
-  // Adds up a square of the parts first, first + every, and so on.
-  __device__ __forceinline__ PartialSums sum_of_parts(const Part& of_rows, int square, int pair,
-                                                      int first, int every) const {
+  __device__ __forceinline__ static Square square_of(int index) {
+    const int of_thread = index / S::kConsumers;
+    return Sums::square_at(of_thread % Sums::kPairs, of_thread / Sums::kPairs,
+                           index % S::kConsumers);
+  }
+
+  // Adds up two squares of the parts first, first + every, and so on.
+  __device__ __forceinline__ PartialSums sum_of_parts(const Part& of_rows, const int (&squares)[2],
+                                                      int pair, int first, int every) const {
     const long long between =
         static_cast<long long>(work_.kv_heads) * work_.row_tiles * kPartSize * every;
-    const float4* const sums = part_sums(of_rows, first);
-    const float4* o = sums + square;
-    const float4* state = sums + kSquares + pair;
+    const float4* sums = part_sums(of_rows, first);
     PartialSums all = PartialSums::none();
 #pragma unroll 1
     for (int part = first; part < of_rows.parts; part += kAtOnce * every) {
@@ -193,7 +205,9 @@ class Output {
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) {
         loaded[i] = part + i * every < of_rows.parts
-                        ? PartialSums{__ldcg(state + i * between), __ldcg(o + i * between)}
+                        ? PartialSums{__ldcg(sums + i * between + kSquares + pair),
+                                      {__ldcg(sums + i * between + squares[0]),
+                                       __ldcg(sums + i * between + squares[1])}}
                         : PartialSums::none();
       }
       float raised[2] = {all.state.x, all.state.z};
@@ -208,8 +222,7 @@ class Output {
         loaded[i].raise(raised[0], raised[1], scale_log2_);
         all.add(loaded[i]);
       }
-      o += kAtOnce * between;
-      state += kAtOnce * between;
+      sums += kAtOnce * between;
     }
     return all;
   }
@@ -217,7 +230,8 @@ class Output {
   __device__ __forceinline__ static PartialSums exchanged(const PartialSums& own, int distance) {
     const auto from = [distance](float x) { return __shfl_xor_sync(0xffffffffu, x, distance); };
     return {{from(own.state.x), from(own.state.y), from(own.state.z), from(own.state.w)},
-            {from(own.o.x), from(own.o.y), from(own.o.z), from(own.o.w)}};
+            {{from(own.o[0].x), from(own.o[0].y), from(own.o[0].z), from(own.o[0].w)},
+             {from(own.o[1].x), from(own.o[1].y), from(own.o[1].z), from(own.o[1].w)}}};
   }
 
   // Rows of the part's tile that are rows of Q.
@@ -249,30 +263,36 @@ class Output {
     }
   }
 
-  __device__ __forceinline__ void store_square(const Part& part, int rows, const Square& at,
-                                               const PartialSums& sums) const {
-    store_elements(part, at.rows[0], at.columns, sums.state.x, sums.state.y, sums.o.x, sums.o.y);
-    if (at.rows[1] < rows) {
-      store_elements(part, at.rows[1], at.columns, sums.state.z, sums.state.w, sums.o.z, sums.o.w);
+  __device__ __forceinline__ void store_squares(const Part& part, int rows, const Square& first,
+                                                const Square& second,
+                                                const PartialSums& sums) const {
+    const float4& a = sums.o[0];
+    const float4& b = sums.o[1];
+    const Row row = row_of(part, first.rows[0]);
+    const float factor = inverse_or_zero(sums.state.y);
+    store_elements(row.o, first.columns, a.x * factor, a.y * factor);
+    store_elements(row.o, second.columns, b.x * factor, b.y * factor);
+    if (first.columns[0] == 0) {
+      store_lse(row, sums.state.x, sums.state.y);
+    }
+    if (first.rows[1] < rows) {
+      const Row next = row_of(part, first.rows[1]);
+      const float next_factor = inverse_or_zero(sums.state.w);
+      store_elements(next.o, first.columns, a.z * next_factor, a.w * next_factor);
+      store_elements(next.o, second.columns, b.z * next_factor, b.w * next_factor);
+      if (first.columns[0] == 0) {
+        store_lse(next, sums.state.z, sums.state.w);
+      }
     }
   }
 
-  // Stores two elements of O, divided by the row's sum, and with the first column the log-sum-exp.
-  __device__ __forceinline__ void store_elements(const Part& part, int row,
-                                                 const int (&columns)[2], float reference,
-                                                 float sum, float x, float y) const {
-    const float factor = inverse_or_zero(sum);
-    const Row at = row_of(part, row);
-    unsigned short* const to = at.o;
+  __device__ __forceinline__ static void store_elements(unsigned short* row,
+                                                        const int (&columns)[2], float x, float y) {
     if constexpr (Sums::kAdjacent) {
-      *reinterpret_cast<unsigned*>(to + columns[0]) =
-          cvt_rn_x2<S::kIsBf16>(x * factor, y * factor);
+      *reinterpret_cast<unsigned*>(row + columns[0]) = cvt_rn_x2<S::kIsBf16>(x, y);
     } else {
-      to[columns[0]] = cvt_rn<S::kIsBf16>(x * factor);
-      to[columns[1]] = cvt_rn<S::kIsBf16>(y * factor);
-    }
-    if (columns[0] == 0) {
-      store_lse(at, reference, sum);
+      row[columns[0]] = cvt_rn<S::kIsBf16>(x);
+      row[columns[1]] = cvt_rn<S::kIsBf16>(y);
     }
   }
 
