@@ -51,21 +51,18 @@ void Stage::fill(std::uint64_t seed) const {
   for (const auto& [list, outputs] : further_->sets) {
     outputs.poison_with_guards(stream_);
   }
-  kernels_.fill_inputs({tensors_.view(TensorRole::q), tensors_.view(TensorRole::k),
-                        tensors_.view(TensorRole::v), seed, static_cast<int>(kind_)},
-                       tensor_elements(problem_, TensorRole::q), stream_);
+  kernels_.fill_inputs(
+      {tensors_.view(TensorRole::q), tensors_.view(TensorRole::k), tensors_.view(TensorRole::v),
+       seed, static_cast<int>(kind_), tensors_.key_lengths()},
+      tensor_elements(problem_, TensorRole::q), stream_);
 }
 
 ReferenceArgs Stage::reference_args() const {
-  return {tensors_.view(TensorRole::q),
-          tensors_.view(TensorRole::k),
-          tensors_.view(TensorRole::v),
-          references_.selection(),
-          references_.exact(),
-          references_.rounded(),
-          problem_.softmax_scale,
-          problem_.causal ? 1 : 0,
-          static_cast<int>(problem_.window)};
+  return {
+      tensors_.view(TensorRole::q), tensors_.view(TensorRole::k), tensors_.view(TensorRole::v),
+      references_.selection(),      references_.exact(),          references_.rounded(),
+      problem_.softmax_scale,       problem_.causal ? 1 : 0,      static_cast<int>(problem_.window),
+      tensors_.key_lengths()};
 }
 
 void Stage::compute_references() const {
