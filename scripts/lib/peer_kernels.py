@@ -159,6 +159,8 @@ def cannot_do(peer, problem):
         return f"no {problem['dtype']}"
     if problem.get("window", 0):
         return "no window"
+    if problem.get("seq_lens_kv"):
+        return "no lengths of keys that differ within a batch"
     if problem.get("d_head_v", problem["d_head"]) != problem["d_head"]:
         return "one head dimension"
     lengths_differ = problem.get("seq_len_kv", problem["seq_len"]) != problem["seq_len"]

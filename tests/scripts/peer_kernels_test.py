@@ -49,6 +49,8 @@ class Peers(unittest.TestCase):
         self.assertIsNone(peer_kernels.cannot_do(aligned_at_the_end, longer))
         self.assertIsNone(peer_kernels.cannot_do(fa2, {**longer, "causal": False}))
         self.assertEqual(peer_kernels.cannot_do(fa2, {**PROBLEM, "window": 8}), "no window")
+        self.assertIsNone(peer_kernels.cannot_do(fa2, {**PROBLEM, "seq_lens_kv": ""}))
+        self.assertIn("lengths of keys", peer_kernels.cannot_do(fa2, {**PROBLEM, "seq_lens_kv": "4,5"}))
         self.assertEqual(peer_kernels.cannot_do(fa2, {**PROBLEM, "d_head_v": 32}), "one head dimension")
 
 
