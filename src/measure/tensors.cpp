@@ -23,6 +23,10 @@ std::int64_t selected_rows(const Problem& problem) {
   return sampled_rows_per_head(problem) * problem.batch * problem.heads;
 }
 
+std::int64_t multiple_of(std::int64_t unit, std::int64_t bytes) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
 unsigned long long row_count(const TensorView& tensor) {
   return static_cast<unsigned long long>(tensor.batch) *
          static_cast<unsigned long long>(tensor.rows) *
@@ -115,6 +119,8 @@ Tensors::Tensors(const Problem& problem)
   }
   const std::vector<std::int64_t> lengths = kv_lengths(problem);
   lengths_.assign(lengths.begin(), lengths.end());
+  constexpr std::int64_t kSummedAtATime = 4;  // by fatune_sum_inputs, which reads 16 bytes
+  lengths_.resize(static_cast<std::size_t>(multiple_of(kSummedAtATime, std::ssize(lengths_))));
   device_lengths_ = gpu::DeviceBuffer(lengths_bytes());
 }
 
@@ -189,13 +195,17 @@ InputSumArgs Tensors::input_sum_args(InputSum* sum) const {
           sum};
 }
 
+std::optional<InputSumArgs> Tensors::length_sum_args(InputSum* sum) const {
+  const void* const lengths = key_lengths();
+  const auto elements = static_cast<unsigned long long>(lengths_bytes() / 2);  // of 16 bits
+  return lengths == nullptr ? std::nullopt
+                            : std::optional(InputSumArgs{
+                                  lengths, lengths, lengths, {elements, elements, elements}, sum});
+}
+
 namespace {
 
 constexpr std::int64_t kWord = 4;
-
-std::int64_t multiple_of(std::int64_t unit, std::int64_t bytes) {
-  return (bytes + unit - 1) / unit * unit;
-}
 
 gpu::DevicePtr address_in(const gpu::DeviceBuffer& memory) {
   return memory.address() + static_cast<gpu::DevicePtr>(kOutputGuardBytes);

@@ -87,6 +87,8 @@ class Tensors {
   [[nodiscard]] GuardArgs guard_args() const;
   /// The arguments of the kernel that sums up Q, K and V into `sum`.
   [[nodiscard]] InputSumArgs input_sum_args(InputSum* sum) const;
+  /// The arguments of the kernel that adds the lengths of keys to `sum`, if there are any.
+  [[nodiscard]] std::optional<InputSumArgs> length_sum_args(InputSum* sum) const;
 
  private:
   [[nodiscard]] std::int64_t lengths_bytes() const;
@@ -94,7 +96,7 @@ class Tensors {
   Problem problem_;
   StagePlan plan_;
   gpu::DeviceBuffer arena_;
-  std::vector<std::int32_t> lengths_;  // of keys; empty: all sequences have as many
+  std::vector<std::int32_t> lengths_;  // of keys, and padding; empty: all sequences have as many
   gpu::DeviceBuffer device_lengths_;
 };
 

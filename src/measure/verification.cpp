@@ -104,12 +104,19 @@ void Stage::poison_output(const std::vector<KernelBuffer>& buffers) const {
   }
 }
 
+void Stage::queue_input_sum(InputSum* sum) const {
+  kernels_.sum_inputs(tensors_.input_sum_args(sum), stream_);
+  if (const auto lengths = tensors_.length_sum_args(sum)) {
+    kernels_.sum_tensor(*lengths, stream_);
+  }
+}
+
 InputSum Stage::sum_inputs() const {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(InputSum));
   const gpu::DeviceBuffer on_device(kBytes);
   InputSum sum;
   gpu::fill_words_async(on_device.address(), 0, kBytes / 4, stream_);
-  kernels_.sum_inputs(tensors_.input_sum_args(on_device.as<InputSum>()), stream_);
+  queue_input_sum(on_device.as<InputSum>());
   gpu::copy_to_host_async(&sum, on_device.address(), kBytes, stream_);
   stream_.synchronize();
   return sum;
@@ -144,7 +151,7 @@ void Stage::queue_check(CheckCounts* counts) const {
   kernels_.scan_output(tensors_.view(TensorRole::o).data, tensor_elements(problem_, TensorRole::o),
                        counts, stream_);
   kernels_.check_guards(tensors_.guard_args(), Tensors::kGuardBands, counts, stream_);
-  kernels_.sum_inputs(tensors_.input_sum_args(&counts->inputs), stream_);
+  queue_input_sum(&counts->inputs);
   if (further_->current != nullptr) {
     further_->current->queue_check(further_->reference(), kernels_, stream_);
   }
