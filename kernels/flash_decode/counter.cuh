@@ -13,7 +13,9 @@ __device__ __forceinline__ Part read_part(const unsigned char* from) {
   const int4* const words = reinterpret_cast<const int4*>(from);
   const int4 place = words[0];
   const int4 steps = words[1];
-  return {place.x, place.y, place.z, place.w, steps.x, steps.y, steps.z, steps.w, words[2].x};
+  const int4 sums = words[2];
+  return {place.x, place.y, place.z, place.w, steps.x,
+          steps.y, steps.z, steps.w, sums.x,  sums.y};
 }
 
 // Tells the consumer of each part whether it was the last of its rows. Counters are 0 again after

@@ -64,7 +64,7 @@ class Output {
   // sync: out: the tile may be loaded again
   __device__ __forceinline__ void store_rows(const Part& part, const Sums& sums,
                                              unsigned tile) const {
-    sums.stage(tile);
+    sums.stage(tile, rows_of(part));
     store_lse(part, sums);
     named_barrier_wait(kStoreBarrier + threadIdx.x / 128, 128);
     copy_rows(part, tile);
@@ -103,7 +103,7 @@ class Output {
  private:
   static constexpr int kSquares = Sums::kPairs * Sums::kSquares * S::kConsumers;  // of a tile
   // Parts whose sums a thread loads at the same time.
-  static constexpr int kAtOnce = S::kTall || S::kBlocksPerSm < 3 ? 8 : 4;
+  static constexpr int kAtOnce = S::kTall || (S::kRows < 32 && S::kBlocksPerSm < 3) ? 8 : 4;
   static constexpr int kManyParts = 8;
   static constexpr int kLanes =
       4 * S::kConsumers > kSquares ? 4 * S::kConsumers / kSquares : 1;  // 4 for the smallest tiles
@@ -113,8 +113,7 @@ class Output {
   __device__ __forceinline__ float4* part_sums(const Part& of_rows, int index) const {
     const long long tiles = static_cast<long long>(work_.kv_heads) * work_.row_tiles;
     const long long tile = static_cast<long long>(of_rows.row_tile) * work_.kv_heads + of_rows.head;
-    const long long part = static_cast<long long>(of_rows.batch) * work_.most_parts + index;
-    return work_.parts + (part * tiles + tile) * kPartSize;
+    return work_.parts + ((of_rows.first + index) * tiles + tile) * kPartSize;
   }
 
   __device__ __forceinline__ void store_lse(const Part& part, const Sums& sums) const {

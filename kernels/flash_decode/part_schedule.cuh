@@ -20,6 +20,7 @@ struct Part {
   int parts;   // of the sequence
   int index;   // within the sequence
   int item;    // -1: a part to compute; else a share of the tile's sums, to be added up
+  int first;   // parts of the sequences before, for one tile of rows of one head
 };
 
 // Steps of a sequence with a key that a query sees.
@@ -44,22 +45,21 @@ __device__ __forceinline__ int parts_of(const Work& work, int keys) {
   return max(1, quotient(steps.end - steps.begin + work.part_steps - 1, work.part_steps));
 }
 
+// Parts of the first sequences, for one tile of rows of one head.
 // threads: one warp, converged
 template <typename S>
-__device__ __forceinline__ int parts_of_all(const Work& work) {
-  int parts = 0;
+__device__ __forceinline__ int parts_before(const Work& work, int sequences) {
   if (work.seq_lens_kv == nullptr) {
-    parts = parts_of<S>(work, work.seq_len_kv) * work.batch;
-  } else {
-    for (int batch = static_cast<int>(threadIdx.x % 32); batch < work.batch; batch += 32) {
-      parts += parts_of<S>(work, keys_of(work, batch));
-    }
-    parts = static_cast<int>(__reduce_add_sync(0xffffffffu, static_cast<unsigned>(parts)));
+    return parts_of<S>(work, work.seq_len_kv) * sequences;
   }
-  return parts * work.kv_heads * work.row_tiles;
+  int parts = 0;
+  for (int batch = static_cast<int>(threadIdx.x % 32); batch < sequences; batch += 32) {
+    parts += parts_of<S>(work, keys_of(work, batch));
+  }
+  return static_cast<int>(__reduce_add_sync(0xffffffffu, static_cast<unsigned>(parts)));
 }
 
-// Sets batch, keys and index of part `at`, if there were one head and one tile of rows.
+// Sets batch, keys, index and first of part `at`, if there were one head and one tile of rows.
 // threads: one warp, converged
 template <typename S>
 __device__ __forceinline__ void find_sequence(const Work& work, int at, Part& part) {
@@ -67,10 +67,12 @@ __device__ __forceinline__ void find_sequence(const Work& work, int at, Part& pa
     part.keys = work.seq_len_kv;
     const int parts = parts_of<S>(work, part.keys);
     part.batch = quotient(at, parts);
-    part.index = at - part.batch * parts;
+    part.first = part.batch * parts;
+    part.index = at - part.first;
     return;
   }
   const int lane = static_cast<int>(threadIdx.x % 32);
+  const int number = at;
   for (int first = 0;; first += 32) {
     const int mine = first + lane;
     const int my_keys = mine < work.batch ? keys_of(work, mine) : 0;
@@ -86,6 +88,7 @@ __device__ __forceinline__ void find_sequence(const Work& work, int at, Part& pa
       part.batch = first + source;
       part.keys = __shfl_sync(0xffffffffu, my_keys, source);
       part.index = at - __shfl_sync(0xffffffffu, end - my_parts, source);
+      part.first = number - part.index;
       return;
     }
     at -= __shfl_sync(0xffffffffu, end, 31);
@@ -125,7 +128,8 @@ __device__ __forceinline__ int items_of_all(const Work& work) {
   return work.tile_items * work.batch * work.row_tiles * work.kv_heads;
 }
 
-// The item with this number. threads: any
+// The item with this number.
+// threads: one warp, converged
 template <typename S>
 __device__ __forceinline__ Part item_at(const Work& work, int number) {
   Part part;
@@ -137,6 +141,7 @@ __device__ __forceinline__ Part item_at(const Work& work, int number) {
   part.row_tile = rows - part.batch * work.row_tiles;
   part.keys = keys_of(work, part.batch);
   part.parts = parts_of<S>(work, part.keys);
+  part.first = parts_before<S>(work, part.batch);
   part.index = part.step = part.end = 0;
   return part;
 }

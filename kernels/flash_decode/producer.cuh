@@ -20,7 +20,7 @@ class Producer {
 
   // threads: one warp, converged
   __device__ __forceinline__ void run() {
-    const int parts = parts_of_all<S>(work_);
+    const int parts = parts_before<S>(work_, work_.batch) * work_.kv_heads * work_.row_tiles;
     const int all = parts + items_of_all(work_);
     const bool is_first = threadIdx.x % 32 == 0;
     // Blocks that wait for parts of others may not own parts before they run: a block that cannot
@@ -75,7 +75,7 @@ class Producer {
     int4* const to = reinterpret_cast<int4*>(memory_ + Plan::kParts + 48 * slot_.index);
     to[0] = {part.batch, part.head, part.row_tile, part.keys};
     to[1] = {part.step, part.end, part.parts, part.index};
-    to[2].x = part.item;
+    to[2] = {part.item, part.first, 0, 0};
   }
 
   // Passes the part on, with the queries of its rows.

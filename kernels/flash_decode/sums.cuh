@@ -56,13 +56,20 @@ struct ShortSums {
     return (columns / 32 * kPairs + of_tile / 4) * S::kConsumers + thread;
   }
 
-  // Writes O, divided by the rows' sums, to a tile of Q.
-  __device__ __forceinline__ void stage(unsigned tile) const {
+  // Writes the first rows of O, divided by their sums, to a tile of Q, and zeros to its other rows:
+  // what other parts would leave there may not decide when references are raised.
+  __device__ __forceinline__ void stage(unsigned tile, int rows) const {
+    float inverse[S::kRefs];
+#pragma unroll
+    for (int r = 0; r < S::kRefs; ++r) {
+      inverse[r] = inverse_or_zero(sum[r]);
+    }
+    const int first_row = static_cast<int>(threadIdx.x) % 4 * 2;
 #pragma unroll
     for (int panel = 0; panel < S::kPanels; ++panel) {
       store_transposed<S>(tile + panel * SmemPlan<S>::kPanelBytesQ, [&](int i) {
         const int r = i / 4 * 2 + i % 2;
-        return o[panel][i] * inverse_or_zero(sum[r]);
+        return 8 * (r / 2) + r % 2 + first_row < rows ? o[panel][i] * inverse[r] : 0.0f;
       });
     }
   }
@@ -97,18 +104,21 @@ struct TallSums {
   __device__ __forceinline__ static int squares_of(int) { return kSquares * S::kConsumers; }
   __device__ __forceinline__ static int index_of(int number, int) { return number; }
 
-  __device__ __forceinline__ void stage(unsigned tile) const {
+  __device__ __forceinline__ void stage(unsigned tile, int rows) const {
     const float inverse[2] = {inverse_or_zero(softmax.sum[0]), inverse_or_zero(softmax.sum[1])};
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    const int row = static_cast<int>(threadIdx.x) / 32 * 16 + lane % 16;
+    const int first_row = static_cast<int>(threadIdx.x) / 32 * 16;
+    const int row = first_row + lane % 16;
+    const bool is_used[2] = {first_row + lane / 4 < rows, first_row + lane / 4 + 8 < rows};
 #pragma unroll
     for (int i = 0; i < S::kOutputs; i += 8) {
       const int chunk = i % 32 / 4 + lane / 16;
       unsigned r[4];
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        r[j] = cvt_rn_x2<S::kIsBf16>(o[i + 2 * j] * inverse[j % 2],
-                                     o[i + 2 * j + 1] * inverse[j % 2]);
+        const unsigned packed = cvt_rn_x2<S::kIsBf16>(o[i + 2 * j] * inverse[j % 2],
+                                                      o[i + 2 * j + 1] * inverse[j % 2]);
+        r[j] = is_used[j % 2] ? packed : 0;
       }
       stmatrix_x4(tile + i / 32 * SmemPlan<S>::kPanelBytesQ + row * 128 + 16 * (chunk ^ row % 8),
                   r);

@@ -29,4 +29,10 @@ __device__ __forceinline__ long long row_offset(const TensorView& tensor, long l
   return batch * tensor.batch_stride + row * tensor.row_stride + head * tensor.head_stride;
 }
 
+// How many keys a sequence has, by the arguments of filling or of the reference.
+template <typename Args>
+__device__ __forceinline__ int keys_of(const Args& args, int batch) {
+  return args.keys == nullptr ? args.k.rows : args.keys[batch];
+}
+
 #endif

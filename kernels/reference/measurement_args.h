@@ -16,13 +16,15 @@ struct TensorView {
   int columns;
 };
 
-// Heads of Q share those of K and V in groups of the same size.
+// Heads of Q share those of K and V in groups of the same size. Rows of K and V behind a sequence's
+// keys are not filled.
 struct FillInputsArgs {
   TensorView q;
   TensorView k;
   TensorView v;
   unsigned long long seed;
-  int kind;  // src/attention/input_kind.hpp
+  int kind;         // src/attention/input_kind.hpp
+  const int* keys;  // of each sequence; null where all have the rows of K
 };
 
 // The rows to be compared: for each (batch, head) the same number of positions, ascending.
@@ -32,7 +34,7 @@ struct RowSelection {
 };
 
 // Reference outputs are [batch * heads, rows_per_head, columns of V]. Query `row` stands at
-// position row + rows of K - rows of Q.
+// position row + keys of the sequence - rows of Q.
 struct ReferenceArgs {
   TensorView q;
   TensorView k;
@@ -41,8 +43,9 @@ struct ReferenceArgs {
   float* exact;   // fp32 throughout
   void* rounded;  // rounded to the element type where a 16-bit framework rounds
   float softmax_scale;
-  int causal;  // a query sees no keys after its position
-  int window;  // a query sees keys less than this far from its position; 0: all
+  int causal;       // a query sees no keys after its position
+  int window;       // a query sees keys less than this far from its position; 0: all
+  const int* keys;  // of each sequence; null where all have the rows of K
 };
 
 // Checksum of Q, K and V: sums, modulo 2^32, of their 32-bit words, each times an odd number that

@@ -35,8 +35,9 @@ __device__ __forceinline__ uint4 random_bits(const FillInputsArgs& args, RandomS
 // Which key of a (batch, head of K) is the dominating one.
 __device__ __forceinline__ int dominating_position(const FillInputsArgs& args,
                                                    unsigned long long head) {
+  const int keys = keys_of(args, static_cast<int>(head / args.k.heads));
   return static_cast<int>(
-      __umulhi(random_bits(args, kPosition, head).x, static_cast<unsigned>(args.k.rows)));
+      __umulhi(random_bits(args, kPosition, head).x, static_cast<unsigned>(keys)));
 }
 
 // +1 or -1 for four neighbouring dimensions: the direction that all queries of a head of K
@@ -103,13 +104,14 @@ __device__ __forceinline__ float4 extreme_values(const FillInputsArgs& args, Ran
                                                  const Place& at, float4 normal) {
   const unsigned long long head = key_head(args, tensor, at);
   const bool is_key = tensor == kKey;
-  if (is_key && !is_extreme_key(at.row, args.k.rows, dominating_position(args, head))) {
+  const int keys = keys_of(args, at.batch);
+  if (is_key && !is_extreme_key(at.row, keys, dominating_position(args, head))) {
     return normal;
   }
   const float length = is_key ? kExtremeScore * rsqrtf(static_cast<float>(kHeadDim)) : 1.0f;
   const auto along = [&](int dim) {
-    return length * (is_key ? extreme_key(at.row, args.k.rows, dim)
-                            : extreme_query(at.row, args.q.rows, dim));
+    return length *
+           (is_key ? extreme_key(at.row, keys, dim) : extreme_query(at.row, args.q.rows, dim));
   };
   const float4 sign = shared_direction(args, head, at.column);
   return make_float4(sign.x * along(at.column), sign.y * along(at.column + 1),
@@ -142,7 +144,7 @@ __device__ __forceinline__ float4 input_values(const FillInputsArgs& args, Rando
   }
 }
 
-// Fills Q, K and V.
+// Fills Q, K and V, except for rows behind the keys of a sequence.
 // shape:   grid (any, 3): y names the tensor
 extern "C" __global__ void fatune_fill_inputs(const __grid_constant__ FillInputsArgs args) {
   const auto tensor = static_cast<RandomStream>(blockIdx.y);
@@ -153,6 +155,9 @@ extern "C" __global__ void fatune_fill_inputs(const __grid_constant__ FillInputs
   unsigned long long group = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   for (; group < groups; group += step) {
     const Place at(view, group);
+    if (tensor != kQuery && at.row >= keys_of(args, at.batch)) {
+      continue;
+    }
     const float4 values = input_values(args, tensor, at);
     Element* const target =
         static_cast<Element*>(view.data) + row_offset(view, at.batch, at.row, at.head) + at.column;

@@ -126,6 +126,7 @@ struct Reference {
   const int lane;
   const int first_row;
   long long batch_head;
+  int keys;       // of this block's sequence
   int selected;   // rows of this block that exist
   int first_key;  // first key of the first tile that any of its rows sees
   int end_key;    // end of the keys that any of its rows sees
@@ -136,6 +137,7 @@ struct Reference {
         lane(threadIdx.x % kLanesPerRow),
         first_row(threadIdx.x / kLanesPerRow * kRowsPerThread) {
     batch_head = static_cast<long long>(blockIdx.z) * args.q.heads + blockIdx.y;
+    keys = keys_of(args, static_cast<int>(blockIdx.z));
     selected = min(kRows, args.selection.rows_per_head - static_cast<int>(blockIdx.x) * kRows);
   }
 
@@ -153,9 +155,7 @@ struct Reference {
   }
 
   // Keys [first_seen(row), end_seen(row)) are those that a query sees.
-  __device__ __forceinline__ int position_of(int row) const {
-    return row + args.k.rows - args.q.rows;
-  }
+  __device__ __forceinline__ int position_of(int row) const { return row + keys - args.q.rows; }
   __device__ __forceinline__ int first_seen(int row) const {
     return args.window > 0 ? clamped_key(position_of(row) - args.window + 1) : 0;
   }
@@ -163,12 +163,10 @@ struct Reference {
     const int position = position_of(row);
     const int end = args.causal != 0  ? position + 1
                     : args.window > 0 ? position + args.window
-                                      : args.k.rows;
+                                      : keys;
     return clamped_key(end);
   }
-  __device__ __forceinline__ int clamped_key(int key) const {
-    return max(0, min(key, args.k.rows));
-  }
+  __device__ __forceinline__ int clamped_key(int key) const { return max(0, min(key, keys)); }
 
   // threads: the block; sync: out: a CTA barrier
   __device__ __forceinline__ void load_queries() {
@@ -190,7 +188,7 @@ struct Reference {
   __device__ __forceinline__ void load_tile(const TensorView& tensor, int first) {
     __syncthreads();
     load_rows<kColumns>(shared.kv, [&](int row) -> const Element* {
-      return first + row < tensor.rows ? row_address(tensor, first + row) : nullptr;
+      return first + row < keys ? row_address(tensor, first + row) : nullptr;
     });
     __syncthreads();
   }

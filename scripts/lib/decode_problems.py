@@ -12,7 +12,6 @@ HEAD_DIMS = (128, 64)
 CAUSAL_FROM = 4  # queries
 RANDOM_HEAD_DIMS = (64, 64, 128, 128, 256)
 MOST_BYTES = 24e9  # of K and V
-MOST_ROWS = 256  # queries times heads of a group: what flash_decode is meant for
 
 
 def kv_bytes(problem):
@@ -41,7 +40,7 @@ def _random_problem(generator):
 
 
 def _is_wanted(one):
-    return kv_bytes(one) <= MOST_BYTES and one["seq_len"] * one["heads"] // one["kv_heads"] <= MOST_ROWS
+    return kv_bytes(one) <= MOST_BYTES
 
 
 def _with_lengths(one, generator):
@@ -51,16 +50,14 @@ def _with_lengths(one, generator):
     return {**one, "seq_len_kv": max(lengths), fatune_program.KEY_LENGTHS: ",".join(map(str, lengths))}
 
 
-def random_problems(seed, count, with_lengths=fatune_program.KEY_LENGTHS in fatune_program.OPTIONS):
-    """Returns problems that depend on the seed alone: the first ones are the same whatever the count.
-
-    with_lengths: every second one has lengths that differ, if it has several sequences.
-    """
+def random_problems(seed, count):
+    """Returns problems that depend on the seed alone: the first ones are the same whatever the count. Every second one
+    has lengths that differ, if it has several sequences."""
     generator, found = random.Random(seed), []
     while len(found) < count:
         one = _random_problem(generator)
         if _is_wanted(one):
-            differ = with_lengths and len(found) % 2 == 1 and one["batch"] > 1
+            differ = len(found) % 2 == 1 and one["batch"] > 1
             found.append(_with_lengths(one, generator) if differ else one)
     return found
 

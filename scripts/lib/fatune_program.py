@@ -7,7 +7,8 @@ import subprocess
 # Members of a problem, and the options that set them. Configurations have dtype and d_head themselves.
 OPTIONS = {"batch": "--batch", "seq_len": "--seq", "heads": "--heads", "causal": "--causal", "seq_len_kv": "--seq-kv",
            "kv_heads": "--kv-heads", "d_head_v": "--dhead-v", "window": "--window",
-           "softmax_scale": "--softmax-scale", "lse": "--lse", "layout": "--layout"}
+           "softmax_scale": "--softmax-scale", "lse": "--lse", "layout": "--layout",
+           "seq_lens_kv": "--seq-kv-lens"}
 OF_CONFIGURATION = ("dtype", "d_head")
 KEY_LENGTHS = "seq_lens_kv"  # of a problem whose sequences have different numbers of keys: a list as text
 MOST_CHARACTERS = 30  # of a value in a label
@@ -20,7 +21,7 @@ class ProgramError(Exception):
 def problem_options(problem):
     options = []
     for member, value in problem.items():
-        if member in OF_CONFIGURATION or value is False:
+        if member in OF_CONFIGURATION or value is False or value == "":
             continue
         if member not in OPTIONS:
             raise ProgramError(f"a problem has '{member}', which is not known here")
@@ -31,7 +32,8 @@ def problem_options(problem):
 def usual_details(problem):
     """Returns the details that a problem of these sizes has by default."""
     return {"seq_len_kv": problem["seq_len"], "kv_heads": problem["heads"], "d_head_v": problem["d_head"],
-            "window": 0, "softmax_scale": problem["d_head"] ** -0.5, "lse": False, "layout": "bshd"}
+            "window": 0, "softmax_scale": problem["d_head"] ** -0.5, "lse": False, "layout": "bshd",
+            "seq_lens_kv": ""}
 
 
 def problem_label(problem):

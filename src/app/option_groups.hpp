@@ -34,9 +34,10 @@ struct ProblemOptions {
   std::vector<std::int64_t> d_heads;
   std::vector<DType> dtypes;
   std::optional<bool> causal;         ///< absent: no
-  std::optional<std::int64_t> batch;  ///< absent: default_batch(seq_len)
-  std::optional<std::int64_t> heads;  ///< absent: kDefaultHeads
-  DetailValues details;               ///< the requested details
+  std::optional<std::int64_t> batch;  ///< absent: as many as lengths of keys are listed, if any
+  std::optional<std::int64_t> usual_batch;  ///< otherwise; absent: default_batch(seq_len)
+  std::optional<std::int64_t> heads;        ///< absent: kDefaultHeads
+  DetailValues details;                     ///< the requested details
 };
 
 /// Options that select the GPU or architecture.

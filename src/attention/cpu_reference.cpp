@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "attention/flop.hpp"
+#include "attention/kv_lengths.hpp"
 #include "attention/problem.hpp"
 #include "core/ranges.hpp"
 
@@ -120,6 +121,7 @@ class RowScores {
         k_(k),
         q_shape_(tensor_shape(problem, TensorRole::q)),
         k_shape_(tensor_shape(problem, TensorRole::k)),
+        lengths_(kv_lengths(problem)),
         rounding_(rounding) {}
 
   [[nodiscard]] double rounded(double value) const {
@@ -130,7 +132,8 @@ class RowScores {
 
   // Fills scores() and returns the keys that they belong to.
   KeyRange compute(const RowAt& at) {
-    const KeyRange keys = visible_keys(mask_of(problem_), at.row);
+    const KeyRange keys =
+        visible_keys(mask_of(problem_, lengths_[static_cast<std::size_t>(at.batch)]), at.row);
     scores_.resize(static_cast<std::size_t>(keys.size()));
     const double* const query = q_.data() + q_shape_.row_offset(at.batch, at.row, at.head);
     for (std::int64_t key = keys.first; key < keys.end; ++key) {
@@ -147,6 +150,7 @@ class RowScores {
   const Problem& problem_;
   std::span<const double> q_, k_;
   TensorShape q_shape_, k_shape_;
+  std::vector<std::int64_t> lengths_;
   Rounding rounding_;
   std::vector<double> scores_;
 };

@@ -1,7 +1,9 @@
 #include "attention/flop.hpp"
 
 #include <algorithm>
+#include <numeric>
 
+#include "attention/kv_lengths.hpp"
 #include "attention/problem.hpp"
 
 namespace fatune {
@@ -23,10 +25,21 @@ double clamped_sum(std::int64_t rows, std::int64_t shift, std::int64_t most) {
   return rising(shift) - rising(shift - most);
 }
 
+/// The sum of what `of` gives for the keys of each sequence.
+template <typename Of>
+auto sum_over_sequences(const Problem& problem, Of of) {
+  using Sum = decltype(of(problem.seq_len_kv));
+  if (problem.seq_lens_kv.empty()) {
+    return static_cast<Sum>(problem.batch) * of(problem.seq_len_kv);
+  }
+  const std::vector<std::int64_t> lengths = kv_lengths(problem);
+  return std::transform_reduce(lengths.begin(), lengths.end(), Sum{}, std::plus<>(), of);
+}
+
 }  // namespace
 
-Mask mask_of(const Problem& problem) {
-  return {problem.seq_len, problem.seq_len_kv, problem.causal, problem.window};
+Mask mask_of(const Problem& problem, std::int64_t keys) {
+  return {problem.seq_len, keys, problem.causal, problem.window};
 }
 
 KeyRange visible_keys(const Mask& mask, std::int64_t row) {
@@ -45,32 +58,41 @@ KeyRange visible_keys(const Mask& mask, std::int64_t row) {
 }
 
 std::int64_t rows_without_keys(const Problem& problem) {
-  const Mask mask = mask_of(problem);
-  std::int64_t rows = 0;
-  for (std::int64_t row = 0; row < problem.seq_len; ++row) {
-    rows += visible_keys(mask, row).size() <= 0 ? 1 : 0;
-  }
-  return rows * problem.batch * problem.heads;
-}
-
-double visible_pairs(const Problem& problem) {
-  const std::int64_t shift = problem.seq_len_kv - problem.seq_len;
-  const auto sum = [&](std::int64_t more) {
-    return clamped_sum(problem.seq_len, shift + more, problem.seq_len_kv);
+  const auto of_sequence = [&](std::int64_t keys) {
+    const Mask mask = mask_of(problem, keys);
+    std::int64_t rows = 0;
+    for (std::int64_t row = 0; row < problem.seq_len; ++row) {
+      rows += visible_keys(mask, row).size() <= 0 ? 1 : 0;
+    }
+    return rows;
   };
-  const double all = static_cast<double>(problem.seq_len) * static_cast<double>(problem.seq_len_kv);
-  const double ends = problem.causal ? sum(1) : problem.window > 0 ? sum(problem.window) : all;
-  return ends - (problem.window > 0 ? sum(1 - problem.window) : 0.0);
+  return sum_over_sequences(problem, of_sequence) * problem.heads;
 }
 
 namespace {
 
-double all_heads(const Problem& problem) {
-  return static_cast<double>(problem.batch) * static_cast<double>(problem.heads);
+double pairs_of_sequence(const Problem& problem, std::int64_t keys) {
+  const auto sum = [&](std::int64_t more) {
+    return clamped_sum(problem.seq_len, keys - problem.seq_len + more, keys);
+  };
+  const double all = static_cast<double>(problem.seq_len) * static_cast<double>(keys);
+  const double ends = problem.causal ? sum(1) : problem.window > 0 ? sum(problem.window) : all;
+  return ends - (problem.window > 0 ? sum(1 - problem.window) : 0.0);
 }
 
+}  // namespace
+
+double visible_pairs(const Problem& problem) {
+  return sum_over_sequences(problem,
+                            [&](std::int64_t keys) { return pairs_of_sequence(problem, keys); });
+}
+
+namespace {
+
+/// Pairs of all heads.
 double all_pairs(const Problem& problem) {
-  return static_cast<double>(problem.seq_len) * static_cast<double>(problem.seq_len_kv);
+  return static_cast<double>(problem.heads) * static_cast<double>(problem.seq_len) *
+         static_cast<double>(total_keys(problem));
 }
 
 double dims_of(const Problem& problem) {
@@ -80,28 +102,29 @@ double dims_of(const Problem& problem) {
 }  // namespace
 
 double needed_flop(const Problem& problem) {
-  return all_heads(problem) * 2.0 * visible_pairs(problem) * dims_of(problem);
+  return static_cast<double>(problem.heads) * 2.0 * visible_pairs(problem) * dims_of(problem);
 }
 
 double attention_flop(const Problem& problem) {
   const double pairs = all_pairs(problem);
-  return all_heads(problem) * (2.0 * pairs * dims_of(problem) + 6.0 * pairs);
+  return 2.0 * pairs * dims_of(problem) + 6.0 * pairs;
 }
 
 double literature_flop(const Problem& problem) {
-  const bool halved =
-      problem.causal && problem.window == 0 && problem.seq_len == problem.seq_len_kv;
-  return halved ? all_heads(problem) * all_pairs(problem) * dims_of(problem) : needed_flop(problem);
+  const bool halved = problem.causal && problem.window == 0 &&
+                      problem.seq_len == problem.seq_len_kv && problem.seq_lens_kv.empty();
+  return halved ? all_pairs(problem) * dims_of(problem) : needed_flop(problem);
 }
 
 std::int64_t needed_input_bytes(const Problem& problem) {
-  const Mask mask = mask_of(problem);
-  const std::int64_t keys =
-      visible_keys(mask, problem.seq_len - 1).end - visible_keys(mask, 0).first;
-  const std::int64_t bytes_of_key = problem.batch * problem.kv_heads *
-                                    (problem.d_head + problem.d_head_v) *
-                                    element_bytes(problem.dtype);
-  return tensor_bytes(problem, TensorRole::q) + bytes_of_key * keys;
+  const std::int64_t bytes_of_key =
+      problem.kv_heads * (problem.d_head + problem.d_head_v) * element_bytes(problem.dtype);
+  const auto keys_read = [&](std::int64_t keys) {
+    const Mask mask = mask_of(problem, keys);
+    return visible_keys(mask, problem.seq_len - 1).end - visible_keys(mask, 0).first;
+  };
+  return tensor_bytes(problem, TensorRole::q) +
+         bytes_of_key * sum_over_sequences(problem, keys_read);
 }
 
 std::int64_t needed_output_bytes(const Problem& problem) {

@@ -27,7 +27,8 @@ struct KeyRange {
   [[nodiscard]] bool contains(std::int64_t key) const { return key >= first && key < end; }
 };
 
-[[nodiscard]] Mask mask_of(const Problem& problem);
+/// The mask of a sequence that has `keys` keys (kv_lengths.hpp).
+[[nodiscard]] Mask mask_of(const Problem& problem, std::int64_t keys);
 
 /// The keys that a query sees: none after its own position when causal, and only keys less than
 /// `window` away from it when there is a window.
@@ -36,16 +37,18 @@ struct KeyRange {
 /// The number of rows of all heads that see no key.
 [[nodiscard]] std::int64_t rows_without_keys(const Problem& problem);
 
-/// The sum of visible_keys().size() over all rows of one (batch, head).
+/// The sum of visible_keys().size() over all rows of all sequences, of one head.
 [[nodiscard]] double visible_pairs(const Problem& problem);
 
 /// The least FLOP of attention: two products over the pairs, 2 * pairs * (d_head + d_head_v).
 [[nodiscard]] double needed_flop(const Problem& problem);
 /// A count that leaves no pair out and includes the softmax, 6 per score: batch * heads * (2 *
-/// seq_len * seq_len_kv * (d_head + d_head_v) + 6 * seq_len * seq_len_kv).
+/// seq_len * seq_len_kv * (d_head + d_head_v) + 6 * seq_len * seq_len_kv), where seq_len_kv is each
+/// sequence's own number of keys.
 [[nodiscard]] double attention_flop(const Problem& problem);
 /// The FLOP that published TFLOP/s figures use; rankings use it too. It equals needed_flop(), but
-/// counts half of all pairs if a causal problem has as many queries as keys and no window.
+/// counts half of all pairs if a causal problem has as many queries as keys and no window, and all
+/// sequences have as many keys.
 [[nodiscard]] double literature_flop(const Problem& problem);
 
 /// Converts FLOP per microsecond to TFLOP/s.
@@ -56,7 +59,8 @@ inline constexpr double kBytesPerUsToGbps = 1e-3;
 
 // The least bytes that attention moves through device memory.
 
-/// The bytes of Q, K and V that must be read once. Keys that no query sees need not be read.
+/// The bytes of Q, K and V that must be read once. Keys that no query sees need not be read, nor
+/// the room behind a sequence's keys.
 [[nodiscard]] std::int64_t needed_input_bytes(const Problem& problem);
 /// The bytes of O, and of the log-sum-exps if they are wanted, which must be written once.
 [[nodiscard]] std::int64_t needed_output_bytes(const Problem& problem);

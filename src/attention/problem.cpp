@@ -4,9 +4,12 @@
 #include <cctype>
 #include <cmath>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "attention/kv_lengths.hpp"
 #include "core/error.hpp"
 
 namespace fatune {
@@ -82,6 +85,7 @@ void check_problem(const Problem& problem) {
                             problem.kv_heads),
                 {}, "kv_heads must divide heads");
   }
+  check_kv_lengths(problem);
 }
 
 std::string describe(const Problem& problem) {
@@ -90,7 +94,10 @@ std::string describe(const Problem& problem) {
                   problem.d_head, dtype_name(problem.dtype), problem.causal ? " causal" : "");
   for (const ProblemDetail& detail : kProblemDetails) {
     if (is_unusual(detail, problem)) {
-      text += fmt::format(" {}{}", detail.label, detail_text(detail, problem));
+      const std::string value = detail_text(detail, problem);
+      text += fmt::format(
+          " {}{}", detail.label,
+          detail.kind == ProblemDetail::Kind::lengths ? short_kv_lengths(value) : value);
     }
   }
   return text;
@@ -156,11 +163,25 @@ std::int64_t tensor_bytes(const Problem& problem, TensorRole role) {
   return tensor_elements(problem, role) * element_bytes(problem.dtype);
 }
 
-Problem probe_problem(const Problem& problem) {
-  Problem probe = problem;
-  probe.batch = 1;
-  return probe;
+namespace {
+
+/// The problem with batch 1 or, if it has lengths of keys, with up to `batch` sequences, at most
+/// four, of other lengths that differ.
+Problem with_batch(Problem problem, std::int64_t batch) {
+  if (problem.seq_lens_kv.empty()) {
+    problem.batch = 1;
+    return problem;
+  }
+  const std::int64_t most = problem.seq_len_kv;
+  std::vector<std::int64_t> lengths{most, 0, (2 * most / 3) | 1, 1};
+  lengths[2] = std::min(lengths[2], most);
+  lengths.resize(static_cast<std::size_t>(std::min(batch, std::ssize(lengths))));
+  return with_kv_lengths(std::move(problem), lengths);
 }
+
+}  // namespace
+
+Problem probe_problem(const Problem& problem) { return with_batch(problem, problem.batch); }
 
 std::int64_t short_length(std::int64_t seq_len) {
   if (seq_len <= kShortLength) {
@@ -171,11 +192,11 @@ std::int64_t short_length(std::int64_t seq_len) {
 }
 
 Problem small_problem(const Problem& problem) {
+  constexpr std::int64_t kSequences = 4;
   Problem small = problem;
-  small.batch = 1;
   small.seq_len = short_length(problem.seq_len);
   small.seq_len_kv = short_length(problem.seq_len_kv);
-  return small;
+  return with_batch(std::move(small), kSequences);
 }
 
 std::optional<Problem> narrow_problem(const Problem& problem) {
@@ -197,6 +218,9 @@ std::string range_text(const ProblemDetail& detail) {
   if (detail.kind == Kind::flag) {
     return "true or false";
   }
+  if (detail.kind == Kind::lengths) {
+    return "a text";
+  }
   return fmt::format("{} from {} to {}", detail.kind == Kind::integer ? "an integer" : "a number",
                      detail.least, detail.greatest);
 }
@@ -215,7 +239,7 @@ std::optional<double> number_of(Kind kind, const DetailValue& value) {
   if (const auto* flag = std::get_if<bool>(&value)) {
     return kind == Kind::flag ? std::optional(*flag ? 1.0 : 0.0) : std::nullopt;
   }
-  if (kind == Kind::flag || kind == Kind::layout) {
+  if (kind == Kind::flag || kind == Kind::layout || kind == Kind::lengths) {
     return std::nullopt;
   }
   const auto* integer = std::get_if<std::int64_t>(&value);
@@ -242,7 +266,9 @@ Problem changed(const Problem& problem, const std::function<void(Problem&)>& cha
   change(plain);
   Problem result = usual_problem(plain);
   for (const ProblemDetail& detail : kProblemDetails) {
-    if (is_unusual(detail, problem)) {
+    if (detail.text != nullptr) {
+      result.*detail.text = problem.*detail.text;
+    } else if (is_unusual(detail, problem)) {
       detail.set(result, detail.get(problem));
     }
   }
@@ -256,6 +282,8 @@ DetailValue detail_value(const ProblemDetail& detail, const Problem& problem) {
       return value != 0.0;
     case Kind::layout:
       return std::string(layout_name(problem.layout));
+    case Kind::lengths:
+      return problem.*detail.text;
     case Kind::number:
       return value;
     case Kind::integer:
@@ -265,6 +293,10 @@ DetailValue detail_value(const ProblemDetail& detail, const Problem& problem) {
 }
 
 void set_detail(const ProblemDetail& detail, Problem& problem, const DetailValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value); text && detail.text != nullptr) {
+    problem.*detail.text = text->empty() ? *text : canonical_kv_lengths(*text);
+    return;
+  }
   const auto number = number_of(detail.kind, value);
   if (!number || !is_in_range(detail, *number)) {
     throw Error(ExitCode::usage, fmt::format("{} is not {}", detail.name, range_text(detail)));
@@ -284,6 +316,8 @@ std::string detail_text(const ProblemDetail& detail, const Problem& problem) {
       return {};
     case Kind::layout:
       return std::string(layout_name(problem.layout));
+    case Kind::lengths:
+      return problem.*detail.text;
     case Kind::number:
       return fmt::format("{}", static_cast<float>(detail.get(problem)));
     case Kind::integer:

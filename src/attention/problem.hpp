@@ -53,6 +53,9 @@ struct Problem {
   float softmax_scale = usual_softmax_scale(d_head);
   bool lse = false;  ///< the log-sum-exp of every row is wanted too
   Layout layout = Layout::bshd;
+  /// Numbers of keys that differ within the batch, as kv_lengths.hpp describes them. K and V then
+  /// have room for seq_len_kv keys of each sequence. Empty: all sequences have so many.
+  std::string seq_lens_kv = {};
 
   auto operator<=>(const Problem&) const = default;
 };
@@ -63,7 +66,7 @@ inline constexpr std::int64_t kMostHeadDim = 1024;
 /// A property of a problem other than the first six, as all code knows it that reads, shows, stores
 /// or asks for it.
 struct ProblemDetail {
-  enum class Kind { integer, number, flag, layout };
+  enum class Kind { integer, number, flag, layout, lengths };
 
   std::string_view name;    ///< what outputs and records call it
   std::string_view symbol;  ///< what expressions of families and spaces call it
@@ -71,17 +74,22 @@ struct ProblemDetail {
   std::string_view label;   ///< what describe() puts before the value
   std::string_view doc;
   Kind kind;
-  double least;     ///< the least allowed integer or number
-  double greatest;  ///< the greatest allowed integer or number
-  double (*get)(const Problem&);
-  void (*set)(Problem&, double);
+  double least;                          ///< the least allowed integer or number
+  double greatest;                       ///< the greatest allowed integer or number
+  double (*get)(const Problem&);         ///< of lengths: 1 if there are any
+  void (*set)(Problem&, double);         ///< of lengths: has no effect
+  std::string Problem::*text = nullptr;  ///< the member of a detail that is a text
 };
 
 namespace problem_detail {
 
 template <auto kMember>
 constexpr double get(const Problem& problem) {
-  return static_cast<double>(problem.*kMember);
+  if constexpr (requires { (problem.*kMember).empty(); }) {
+    return (problem.*kMember).empty() ? 0.0 : 1.0;
+  } else {
+    return static_cast<double>(problem.*kMember);
+  }
 }
 
 template <auto kMember>
@@ -89,7 +97,7 @@ constexpr void set(Problem& problem, double value) {
   using Member = std::remove_reference_t<decltype(problem.*kMember)>;
   if constexpr (std::same_as<Member, Layout>) {
     problem.*kMember = static_cast<Layout>(static_cast<int>(value));
-  } else {
+  } else if constexpr (!std::same_as<Member, std::string>) {
     problem.*kMember = static_cast<Member>(value);
   }
 }
@@ -98,8 +106,17 @@ template <auto kMember>
 constexpr ProblemDetail row(ProblemDetail::Kind kind, std::string_view name,
                             std::string_view option, std::string_view label, double least,
                             double greatest, std::string_view doc) {
-  const std::string_view symbol = kind == ProblemDetail::Kind::layout ? "layout_bhsd" : name;
-  return {name, symbol, option, label, doc, kind, least, greatest, get<kMember>, set<kMember>};
+  ProblemDetail detail{name, name,  option,   label,        doc,
+                       kind, least, greatest, get<kMember>, set<kMember>};
+  if constexpr (std::same_as<decltype(kMember), std::string Problem::*>) {
+    detail.text = kMember;
+  }
+  return detail;
+}
+
+constexpr ProblemDetail with_symbol(ProblemDetail detail, std::string_view symbol) {
+  detail.symbol = symbol;
+  return detail;
 }
 
 }  // namespace problem_detail
@@ -124,9 +141,17 @@ inline constexpr std::array kProblemDetails{
         "factor of the scores (default: 1 / sqrt(d_head))"),
     problem_detail::row<&Problem::lse>(ProblemDetail::Kind::flag, "lse", "--lse", "lse", 0, 1,
                                        "the log-sum-exp of every row is wanted too"),
-    problem_detail::row<&Problem::layout>(
-        ProblemDetail::Kind::layout, "layout", "--layout", "", 0, 1,
-        "bshd (batch, sequence, heads, d) or bhsd (batch, heads, sequence, d)")};
+    problem_detail::with_symbol(
+        problem_detail::row<&Problem::layout>(
+            ProblemDetail::Kind::layout, "layout", "--layout", "", 0, 1,
+            "bshd (batch, sequence, heads, d) or bhsd (batch, heads, sequence, d)"),
+        "layout_bhsd"),
+    problem_detail::with_symbol(
+        problem_detail::row<&Problem::seq_lens_kv>(
+            ProblemDetail::Kind::lengths, "seq_lens_kv", "--seq-kv-lens", "lens ", 0, 1,
+            "keys of each sequence, if they differ: a list (on the command line also a file of "
+            "numbers), uniform:LOW-HIGH[:SEED] or zipf:LOW-HIGH[:EXPONENT[:SEED]]"),
+        "has_seq_lens_kv")};
 
 /// Largest power of two, at most 16, that keeps batch * seq_len at most 65536 (at least 1).
 [[nodiscard]] std::int64_t default_batch(std::int64_t seq_len);
@@ -139,8 +164,8 @@ inline constexpr std::int64_t kDefaultHeads = 16;
 /// The number of query heads that share a key head. Precondition: check_problem() passes.
 [[nodiscard]] std::int64_t group_size(const Problem& problem);
 
-/// Throws Error(usage) unless all extents are positive and within 32-bit grid limits, and kv_heads
-/// divides heads.
+/// Throws Error(usage) unless all extents are positive and within 32-bit grid limits, kv_heads
+/// divides heads, and the lengths of keys are possible.
 void check_problem(const Problem& problem);
 
 /// "b16 s4096 h16 d128 FP16 causal", followed by the unusual properties ("kv8192 hkv4"). For
@@ -196,7 +221,8 @@ struct TensorShape {
 
 /// The problem on which candidates are verified with adversarial inputs. It has the same sequence
 /// length, head dimension, type, mask and number of heads, so that every tile and every iteration
-/// is the problem's, but a single batch. Machine code may depend on anything but the batch
+/// is the problem's, but a single batch; with lengths of keys, up to four sequences as in
+/// small_problem(). Machine code may depend on anything but the batch and the lengths
 /// (planner.hpp).
 [[nodiscard]] Problem probe_problem(const Problem& problem);
 
@@ -207,8 +233,9 @@ inline constexpr std::int64_t kShortLength = 256;
 /// `seq_len` itself up to 256, else 128 to 383.
 [[nodiscard]] std::int64_t short_length(std::int64_t seq_len);
 
-/// The problem with batch 1 and short_length(). It is cheap to run, and often has the same machine
-/// code.
+/// The problem with batch 1 and short_length(); with lengths of keys, a batch of four whose
+/// sequences have all keys, none, one, and a number that fills no tile. It is cheap to run, and
+/// often has the same machine code.
 [[nodiscard]] Problem small_problem(const Problem& problem);
 
 /// small_problem() with a window of a third of its keys. It exists only if the problem's own window
@@ -229,7 +256,7 @@ inline constexpr std::int64_t kShortLength = 256;
 /// were usual before are usual for the new problem.
 [[nodiscard]] Problem changed(const Problem& problem, const std::function<void(Problem&)>& change);
 
-/// An integer, a number, whether a flag is on, or the layout's name.
+/// An integer, a number, whether a flag is on, the layout's name, or canonical_kv_lengths().
 using DetailValue = std::variant<std::int64_t, double, bool, std::string>;
 
 [[nodiscard]] DetailValue detail_value(const ProblemDetail& detail, const Problem& problem);

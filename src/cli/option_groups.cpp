@@ -1,15 +1,19 @@
 #include "cli/option_groups.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "app/choice/problems.hpp"
+#include "attention/kv_lengths.hpp"
 #include "cli/typed_words.hpp"
 #include "core/environment.hpp"
 #include "core/error.hpp"
 #include "core/ranges.hpp"
+#include "core/text_parts.hpp"
+#include "data/file_tree.hpp"
 #include "report/verdict.hpp"
 
 namespace fatune {
@@ -84,6 +88,39 @@ ProblemPreset read_preset(const std::string& text) {
                   : fmt::format("did you mean '{}'? ('fatune list --presets' shows all)", guess));
 }
 
+/// The numbers of a file, as a list with commas.
+std::string listed_in(const std::filesystem::path& file) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
+  constexpr std::string_view kSeparators = ", \t\r\n";
+  const std::string text = read_disk_file(file, kMostBytes);
+  std::vector<std::string_view> numbers;
+  std::size_t end = 0;
+  for (std::size_t at = 0; (at = text.find_first_not_of(kSeparators, end)) != text.npos;) {
+    end = std::min(text.find_first_of(kSeparators, at), text.size());
+    numbers.push_back(std::string_view(text).substr(at, end - at));
+  }
+  return joined(numbers, ",");
+}
+
+/// Returns lengths of keys. Unless the text is a list or names a distribution, it names the file
+/// that lists them.
+std::string read_lengths(const std::string& text, const std::string& option) {
+  const bool is_file = text.find_first_not_of("-0123456789, ") != text.npos &&
+                       !text.starts_with("uniform:") && !text.starts_with("zipf:");
+  if (is_file && !std::filesystem::exists(text)) {
+    throw Error(ExitCode::usage, fmt::format("'{}' is no file, and no lengths of keys", text),
+                option,
+                "write a list such as 4096,17,0, uniform:LOW-HIGH[:SEED], "
+                "zipf:LOW-HIGH[:EXPONENT[:SEED]], or the name of a file of numbers");
+  }
+  try {
+    return canonical_kv_lengths(is_file ? listed_in(text) : text);
+  } catch (const Error& error) {
+    throw Error(error.code(), error.what_was_wrong(),
+                error.where().empty() ? option : error.where(), error.remedy());
+  }
+}
+
 /// Parses the option's text. Throws Error(usage) that names the option.
 DetailValue read_detail_value(const ProblemDetail& detail, const std::string& text,
                               std::int64_t most) {
@@ -94,6 +131,9 @@ DetailValue read_detail_value(const ProblemDetail& detail, const std::string& te
   }
   if (detail.kind == ProblemDetail::Kind::number) {
     return parse_number(text, option, detail.least, detail.greatest);
+  }
+  if (detail.kind == ProblemDetail::Kind::lengths) {
+    return read_lengths(text, option);
   }
   return std::string(layout_name(parse_layout(text)));
 }
@@ -175,7 +215,9 @@ void add_detail_options(CLI::App& app, ProblemOptions& problems, std::int64_t mo
           option, [ask] { ask(true); }, doc);
       continue;
     }
-    const char* const type = detail.kind == Kind::layout ? "bshd|bhsd" : "N";
+    const char* const type = detail.kind == Kind::layout    ? "bshd|bhsd"
+                             : detail.kind == Kind::lengths ? "SPEC|FILE"
+                                                            : "N";
     add_text_option(app, option, type, doc, [ask, &detail, most_keys](const std::string& text) {
       ask(read_detail_value(detail, text, most_keys));
     });

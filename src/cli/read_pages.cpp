@@ -84,7 +84,7 @@ constexpr std::array kValueKinds{
 constexpr std::string_view kKindsWithoutWords[]{
     "ADDRESS", "CONFIG",      "EXPRESSION", "FILE:LINE", "I/N",    "ID",
     "KEY",     "LINE",        "LIST",       "REV",       "METRIC", "N",
-    "NAME",    "NAME[:desc]", "PERCENT",    "SECONDS",   "TEXT"};
+    "NAME",    "NAME[:desc]", "PERCENT",    "SECONDS",   "SPEC",   "TEXT"};
 
 void add_kind(std::string_view name, ValueWords& value) {
   const auto kind = std::ranges::find(kValueKinds, name, &ValueKind::name);

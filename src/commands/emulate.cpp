@@ -73,8 +73,8 @@ EmulatedConfig emulate_config(const EmulationJob& job, const Config& config,
 /// and the seed determines the others.
 enum class EmulatedTiming { early, late, random, late_then_random };
 
-/// Options of `emulate`, which runs the PTX of configurations on the CPU. Batch and heads are set,
-/// lengths are not. If `arch` is absent, offline_target() chooses it.
+/// Options of `emulate`, which runs the PTX of configurations on the CPU. Heads are set, lengths
+/// are not. If `arch` is absent, offline_target() chooses it.
 struct EmulateOptions : OfflineOptions {
   std::optional<std::int64_t> seq_len;  ///< absent: default_problems()
   std::vector<std::string> configs;     ///< instead of a space
@@ -231,7 +231,7 @@ constexpr std::int64_t kDefaultHeads = 2;
 void add_problem_of_emulate(CLI::App& sub, EmulateOptions& options) {
   const OptionScope scope(sub, option_group::kProblem);
   ProblemOptions& problems = options.problems;
-  problems.batch = 1;
+  problems.usual_batch = 1;
   problems.heads = kDefaultHeads;
   add_preset_option(sub, problems);
   add_integer(sub, "--seq",
@@ -239,7 +239,7 @@ void add_problem_of_emulate(CLI::App& sub, EmulateOptions& options) {
               1, kMostEmulatedSeqLen, options.seq_len);
   add_binding_options(sub, problems);
   add_causal_options(sub, problems);
-  add_integer(sub, "--batch", "sequences (default: 1)", 1, kMostEmulatedHeads, *problems.batch);
+  add_integer(sub, "--batch", "sequences (default: 1)", 1, kMostEmulatedHeads, problems.batch);
   add_integer(sub, "--heads", "attention heads (default: 2)", 1, kMostEmulatedHeads,
               *problems.heads);
   add_detail_options(sub, problems, kMostEmulatedSeqLen);

@@ -216,7 +216,7 @@ class Runs {
     }
     keep_worst(std::move(all));
     if (output.inputs_changed) {
-      changed_inputs_ = fmt::format("input {}: Q, K or V was written", input.name);
+      changed_inputs_ = fmt::format("input {}: wrote into its inputs", input.name);
     }
     return right;
   }

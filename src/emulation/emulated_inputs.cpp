@@ -6,12 +6,14 @@
 
 #include "attention/cpu_reference.hpp"
 #include "attention/error_rule.hpp"
+#include "attention/kv_lengths.hpp"
 
 namespace fatune {
 namespace {
 
 // 32 bits of poison: a NaN as fp32, and each half a NaN as fp16 and bf16.
 constexpr std::array<std::uint8_t, 4> kPoisonBytes{0xa5, 0x7f, 0xa5, 0x7f};
+constexpr std::uint16_t kPoisonElement = 0x7fa5;
 
 bool is_untouched(std::span<const std::uint8_t> bytes) {
   std::size_t at = 0;
@@ -35,10 +37,10 @@ std::vector<float> compared_values(const EmulatedProblem& on, const FurtherOutpu
 // run is not the seed of a neighbouring head.
 constexpr std::uint64_t kSeedStride = 1'000'003;
 
-/// Copies a head's rows to their places in a tensor.
-void put_head(const TensorShape& shape, std::int64_t batch, std::int64_t head,
+/// Copies the first `count` rows of a head to their places in a tensor.
+void put_head(const TensorShape& shape, std::int64_t batch, std::int64_t head, std::int64_t count,
               const std::vector<std::uint16_t>& rows, std::vector<std::uint16_t>& tensor) {
-  for (std::int64_t row = 0; row < shape.rows; ++row) {
+  for (std::int64_t row = 0; row < count; ++row) {
     const auto from = rows.begin() + row * shape.columns;
     std::copy(from, from + shape.columns, tensor.begin() + shape.row_offset(batch, row, head));
   }
@@ -55,12 +57,13 @@ std::vector<std::uint16_t> take_head(const TensorShape& shape, std::int64_t batc
   return rows;
 }
 
-HeadProblem head_of(const Problem& problem) {
+/// A head of a sequence with `keys` keys. Of a sequence without keys, it has one that is not used.
+HeadProblem head_of(const Problem& problem, std::int64_t keys) {
   HeadProblem head;
   head.seq_len = problem.seq_len;
   head.d_head = problem.d_head;
   head.dtype = problem.dtype;
-  head.seq_len_kv = problem.seq_len_kv;
+  head.seq_len_kv = std::max<std::int64_t>(keys, 1);
   head.d_head_v = problem.d_head_v;
   return head;
 }
@@ -79,12 +82,15 @@ std::int64_t seeded_group(const EmulatedProblem& on, std::int64_t group) {
   return compared_group(on) == 0 ? 1 : 0;
 }
 
-/// Makes the inputs of all heads. A key head and the query heads that share it have one seed.
+/// Makes the inputs of all heads. A key head and the query heads that share it have one seed. Rows
+/// of K and V behind a sequence's end are NaN, which shows if a kernel uses them.
 HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t seed) {
   const Problem& problem = on.problem;
   const auto empty = [&](TensorRole role) {
-    return std::vector<std::uint16_t>(static_cast<std::size_t>(tensor_elements(problem, role)));
+    return std::vector<std::uint16_t>(static_cast<std::size_t>(tensor_elements(problem, role)),
+                                      kPoisonElement);
   };
+  const std::vector<std::int64_t> keys = kv_lengths(problem);
   HeadInputs all{empty(TensorRole::q), empty(TensorRole::k), empty(TensorRole::v)};
   const std::int64_t group = group_size(problem);
   std::map<std::int64_t, GroupInputs> made;
@@ -94,15 +100,17 @@ HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t
     const std::int64_t seeded = seeded_group(on, number);
     const auto [one, is_new] = made.try_emplace(seeded);
     if (is_new) {
-      one->second = make_group_inputs(head_of(problem), group, kind,
-                                      seed + static_cast<std::uint64_t>(seeded) * kSeedStride);
+      one->second =
+          make_group_inputs(head_of(problem, keys[static_cast<std::size_t>(batch)]), group, kind,
+                            seed + static_cast<std::uint64_t>(seeded) * kSeedStride);
     }
     for (std::int64_t i = 0; i < group; ++i) {
-      put_head(tensor_shape(problem, TensorRole::q), batch, head * group + i,
+      put_head(tensor_shape(problem, TensorRole::q), batch, head * group + i, problem.seq_len,
                one->second.q[static_cast<std::size_t>(i)], all.q);
     }
-    put_head(tensor_shape(problem, TensorRole::k), batch, head, one->second.k, all.k);
-    put_head(tensor_shape(problem, TensorRole::v), batch, head, one->second.v, all.v);
+    const std::int64_t rows = keys[static_cast<std::size_t>(batch)];
+    put_head(tensor_shape(problem, TensorRole::k), batch, head, rows, one->second.k, all.k);
+    put_head(tensor_shape(problem, TensorRole::v), batch, head, rows, one->second.v, all.v);
   }
   return all;
 }

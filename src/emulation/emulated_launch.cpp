@@ -14,6 +14,7 @@
 #include <fmt/ranges.h>
 
 #include "attention/head_problem.hpp"
+#include "attention/kv_lengths.hpp"
 #include "attention/problem.hpp"
 #include "core/error.hpp"
 #include "core/kernel_code.hpp"
@@ -108,6 +109,19 @@ emulate::Allocation buffer(const KernelBuffer& of) {
   return allocation;
 }
 
+/// Memory for the lengths of keys.
+emulate::Allocation key_lengths(const Problem& problem) {
+  const std::vector<std::int64_t> lengths = kv_lengths(problem);
+  const std::vector<std::int32_t> values(lengths.begin(), lengths.end());
+  emulate::Allocation allocation;
+  allocation.name = kKeyLengthsTensor;
+  allocation.bytes.resize(values.size() * sizeof(std::int32_t));
+  std::memcpy(allocation.bytes.data(), values.data(), allocation.bytes.size());
+  allocation.shape = {problem.batch};
+  allocation.element_bytes = sizeof(std::int32_t);
+  return allocation;
+}
+
 std::vector<std::uint16_t> empty_output(const Problem& problem) {
   return std::vector<std::uint16_t>(
       static_cast<std::size_t>(tensor_elements(problem, TensorRole::o)), kPoison);
@@ -121,8 +135,8 @@ emulate::Allocation empty_dump(const DumpExtents& extents, std::int64_t d_head) 
   return allocation;
 }
 
-/// The memory of one run: Q, K, V, O, intermediates, workspaces and further outputs, each with the
-/// name that the kernel's arguments use.
+/// The memory of one run: Q, K, V, O, lengths of keys, intermediates, workspaces and further
+/// outputs, each with the name that the kernel's arguments use.
 class EmulatedTensors {
  public:
   EmulatedTensors(const Problem& problem, const HeadInputs& inputs,
@@ -140,6 +154,11 @@ class EmulatedTensors {
                                emulate::GlobalMemory::Content::undefined);
     }
     addresses_ = {{"q", q_}, {"k", k_}, {"v", v_}, {"o", o_}, {kDumpTensor, dump_}};
+    if (!problem.seq_lens_kv.empty()) {
+      const emulate::Allocation lengths = key_lengths(problem);
+      lengths_ = lengths.bytes;
+      addresses_.emplace(kKeyLengthsTensor, memory_.allocate(lengths));
+    }
     for (const KernelBuffer& one : buffers) {
       addresses_[one.name] =
           one.output.empty()
@@ -180,7 +199,9 @@ class EmulatedTensors {
   [[nodiscard]] bool inputs_changed() const {
     return memory_.at(q_).bytes != bytes_of(inputs_.q) ||
            memory_.at(k_).bytes != bytes_of(inputs_.k) ||
-           memory_.at(v_).bytes != bytes_of(inputs_.v);
+           memory_.at(v_).bytes != bytes_of(inputs_.v) ||
+           (!lengths_.empty() &&
+            memory_.at(address_of(std::string(kKeyLengthsTensor))).bytes != lengths_);
   }
 
   emulate::GlobalMemory& memory() { return memory_; }
@@ -216,6 +237,7 @@ class EmulatedTensors {
   const HeadInputs& inputs_;
   emulate::GlobalMemory memory_;
   std::uint64_t q_, k_, v_, o_;
+  std::vector<std::uint8_t> lengths_;  ///< of keys; empty: all sequences have as many
   std::optional<DumpExtents> extents_;
   std::uint64_t dump_ = 0;
   std::map<std::string, std::uint64_t> addresses_;

@@ -37,7 +37,7 @@ struct EmulatedOutput {
   /// The compared part of O, as the kernel left it; NaN where it did not write.
   std::vector<std::uint16_t> output;
   std::vector<FurtherOutput> further;  ///< the outputs other than O
-  bool inputs_changed = false;         ///< the kernel changed Q, K or V
+  bool inputs_changed = false;         ///< the kernel changed Q, K, V or lengths of keys
   /// False if the blocks that ran are not those of the single head that is compared: they wrote
   /// rows of other heads, or left out rows of this one.
   bool blocks_fit = true;

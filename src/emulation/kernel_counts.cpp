@@ -191,7 +191,8 @@ double keys_per_tile(const Problem& problem, double tiles) {
   const auto seq_len = static_cast<double>(problem.seq_len);
   const double rows = seq_len * static_cast<double>(problem.batch * problem.heads) / tiles;
   // The average number of keys of one query, and half a key more for each other query of the tile.
-  return std::min(keys, visible_pairs(problem) / seq_len + (rows - 1.0) / 2.0);
+  const double queries = seq_len * static_cast<double>(problem.batch);
+  return std::min(keys, visible_pairs(problem) / queries + (rows - 1.0) / 2.0);
 }
 
 CountedWork times(const CountedWork& work, double factor) {

@@ -54,7 +54,7 @@ class SmallLaunches {
   }
 
   [[nodiscard]] std::optional<SmallLaunch> one_head() const {
-    if (small_.heads == 1 || !possible(small_)) {
+    if (small_.heads == 1 || small_.batch > 1 || !possible(small_)) {
       return std::nullopt;
     }
     SmallLaunch small = launch_of(small_);
@@ -186,10 +186,14 @@ class Emulator {
     return {artifact, *small.request.sources, config_, launch};
   }
 
-  /// Returns nothing if the problem is longer and the work of a longer launch is not known.
+  /// Returns nothing if the problem is longer and the work of a longer launch is not known, or if
+  /// sequences differ, because work grows with the lengths of all of them.
   [[nodiscard]] std::optional<CountedSamples> samples(const Artifact& artifact,
                                                       const SmallLaunch& small,
                                                       const CountedWork& work) {
+    if (!of_.problem.seq_lens_kv.empty()) {
+      return std::nullopt;
+    }
     CountedSamples samples{counted_sample(work, small.launch), std::nullopt};
     if (of_.problem.seq_len == small.launch.on.problem.seq_len &&
         of_.problem.seq_len_kv == small.launch.on.problem.seq_len_kv) {

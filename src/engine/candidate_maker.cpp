@@ -42,7 +42,8 @@ class WorkCount {
     }
     work.warpgroup_flop =
         std::min(work.tensor_flop, quantity_or(result.config, "warpgroup_flop", 0.0));
-    work.exponentials = quantity_or(result.config, "exponentials", heads * visible_pairs(problem_));
+    work.exponentials = quantity_or(result.config, "exponentials",
+                                    static_cast<double>(problem_.heads) * visible_pairs(problem_));
     work.smem_traffic_bytes = quantity_or(result.config, "smem_traffic_bytes", 0.0);
     work.device_memory_bytes = device_memory_bytes();
     work.spill_bytes = spill_bytes(result, heads, static_cast<double>(work.blocks));
@@ -66,8 +67,11 @@ class WorkCount {
     return quantity(config, name).value_or(otherwise);
   }
 
-  /// Q, K and V read once, O written once.
+  /// Q, K and V read once, O written once; of K and V with lengths, the rows that exist.
   [[nodiscard]] double device_memory_bytes() const {
+    if (!problem_.seq_lens_kv.empty()) {
+      return needed_bytes(problem_);
+    }
     double bytes = 0.0;
     for (const TensorRole role : kTensorRoles) {
       bytes += static_cast<double>(tensor_bytes(problem_, role));
@@ -122,6 +126,7 @@ LaunchGeometry spread_launch(const Family& family, const Config& config, const P
 std::optional<std::int64_t> count_tiles(const Family& family, const Config& config, Problem problem,
                                         const DeviceLimits& limits) {
   problem.seq_len_kv = 1;
+  problem.seq_lens_kv.clear();
   const auto launch = unlimited_launch(family, config, problem, limits);
   return launch ? std::optional(block_count(*launch)) : std::nullopt;
 }

@@ -171,7 +171,8 @@ bool fit_together(const Problem& part, const Problem& whole, const DeviceLimits&
 }  // namespace
 
 std::optional<Problem> part_of(const Problem& problem, const DeviceLimits& limits) {
-  const bool has_unequal_blocks = problem.causal || problem.window > 0;
+  const bool has_unequal_blocks =
+      problem.causal || problem.window > 0 || !problem.seq_lens_kv.empty();
   if (has_unequal_blocks || least_us(problem, limits) < kLeastWholeUs) {
     return std::nullopt;
   }

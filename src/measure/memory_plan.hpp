@@ -73,8 +73,8 @@ void check_fits(const Problem& problem, const MeasurePolicy& policy, const Devic
 /// machine code: the fewest batches that take half a millisecond at the device's peak, fill the
 /// device six times, and whose part_tail() spans at most 5 %. Empty if the whole takes less than
 /// 1.5 ms at the peak, if the part would be more than half of the batches, if both together take
-/// more than three quarters of the device's memory, or if a mask gives blocks unequal work. In the
-/// last case, how evenly a schedule spreads the work depends on the number of blocks.
+/// more than three quarters of the device's memory, or if a mask or lengths give blocks unequal
+/// work. In the last case, how evenly a schedule spreads the work depends on the number of blocks.
 [[nodiscard]] std::optional<Problem> part_of(const Problem& problem, const DeviceLimits& limits);
 
 /// The tail of a kernel about which nothing is known. It covers kernels whose blocks keep 128, 192

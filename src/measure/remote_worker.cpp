@@ -38,7 +38,8 @@ double positive_seconds(std::string_view text) {
 void Deadlines::begin_problem(const Problem& problem) {
   allowance_us_ = literature_flop(problem) / kSlowestFlopPerUs;
   best_us_ = 0.0;
-  probe_share_ = literature_flop(probe_problem(problem)) / literature_flop(problem);
+  // Without keys there is no FLOP.
+  probe_share_ = literature_flop(probe_problem(problem)) / std::max(1.0, literature_flop(problem));
 }
 
 void Deadlines::saw_sample(double sample_us) {

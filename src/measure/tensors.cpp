@@ -12,6 +12,7 @@
 #include "attention/cpu_reference.hpp"
 #include "attention/error_rule.hpp"
 #include "attention/flop.hpp"
+#include "attention/kv_lengths.hpp"
 #include "attention/row_sample.hpp"
 #include "measure/memory_plan.hpp"
 
@@ -20,6 +21,10 @@ namespace {
 
 std::int64_t selected_rows(const Problem& problem) {
   return sampled_rows_per_head(problem) * problem.batch * problem.heads;
+}
+
+std::int64_t multiple_of(std::int64_t unit, std::int64_t bytes) {
+  return (bytes + unit - 1) / unit * unit;
 }
 
 unsigned long long row_count(const TensorView& tensor) {
@@ -108,13 +113,33 @@ T* as_pointer(gpu::DevicePtr address) {
 }  // namespace
 
 Tensors::Tensors(const Problem& problem)
-    : problem_(problem), plan_(plan_stage(problem)), arena_(plan_.tensors_bytes()) {}
+    : problem_(problem), plan_(plan_stage(problem)), arena_(plan_.tensors_bytes()) {
+  if (problem.seq_lens_kv.empty()) {
+    return;
+  }
+  const std::vector<std::int64_t> lengths = kv_lengths(problem);
+  lengths_.assign(lengths.begin(), lengths.end());
+  constexpr std::int64_t kSummedAtATime = 4;  // by fatune_sum_inputs, which reads 16 bytes
+  lengths_.resize(static_cast<std::size_t>(multiple_of(kSummedAtATime, std::ssize(lengths_))));
+  device_lengths_ = gpu::DeviceBuffer(lengths_bytes());
+}
+
+std::int64_t Tensors::lengths_bytes() const {
+  return std::ssize(lengths_) * static_cast<std::int64_t>(sizeof(std::int32_t));
+}
+
+const int* Tensors::key_lengths() const {
+  return lengths_.empty() ? nullptr : device_lengths_.as<const int>();
+}
 
 gpu::DevicePtr Tensors::at(TensorRole role) const noexcept {
   return arena_.address() + static_cast<gpu::DevicePtr>(plan_.tensor_offset(role));
 }
 
 std::optional<gpu::DevicePtr> Tensors::find(std::string_view name) const {
+  if (name == kKeyLengthsTensor && !lengths_.empty()) {
+    return device_lengths_.address();
+  }
   constexpr std::string_view kNames = "qkvo";
   const std::size_t index = name.size() == 1 ? kNames.find(name) : std::string_view::npos;
   return index == std::string_view::npos ? std::nullopt : std::optional(at(kTensorRoles.at(index)));
@@ -122,6 +147,9 @@ std::optional<gpu::DevicePtr> Tensors::find(std::string_view name) const {
 
 void Tensors::poison(const gpu::Stream& stream) const {
   gpu::fill_words_async(arena_.address(), kPoison, arena_.bytes() / 4, stream);
+  if (!lengths_.empty()) {
+    gpu::copy_to_device_async(device_lengths_.address(), lengths_.data(), lengths_bytes(), stream);
+  }
 }
 
 void Tensors::poison_output(const gpu::Stream& stream) const {
@@ -167,13 +195,17 @@ InputSumArgs Tensors::input_sum_args(InputSum* sum) const {
           sum};
 }
 
+std::optional<InputSumArgs> Tensors::length_sum_args(InputSum* sum) const {
+  const void* const lengths = key_lengths();
+  const auto elements = static_cast<unsigned long long>(lengths_bytes() / 2);  // of 16 bits
+  return lengths == nullptr ? std::nullopt
+                            : std::optional(InputSumArgs{
+                                  lengths, lengths, lengths, {elements, elements, elements}, sum});
+}
+
 namespace {
 
 constexpr std::int64_t kWord = 4;
-
-std::int64_t multiple_of(std::int64_t unit, std::int64_t bytes) {
-  return (bytes + unit - 1) / unit * unit;
-}
 
 gpu::DevicePtr address_in(const gpu::DeviceBuffer& memory) {
   return memory.address() + static_cast<gpu::DevicePtr>(kOutputGuardBytes);

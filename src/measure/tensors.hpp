@@ -70,10 +70,14 @@ class Tensors {
   [[nodiscard]] gpu::DevicePtr v() const noexcept { return at(TensorRole::v); }
   [[nodiscard]] gpu::DevicePtr o() const noexcept { return at(TensorRole::o); }
 
-  /// The address of "q", "k", "v" or "o". Empty: another name.
+  /// The address of "q", "k", "v", "o" or, if the problem has lengths of keys, "seq_lens_kv".
+  /// Empty: another name.
   [[nodiscard]] std::optional<gpu::DevicePtr> find(std::string_view name) const;
 
-  /// Fills everything, inputs and guards included, with the poison.
+  /// Lengths of keys in device memory; null: all sequences have as many.
+  [[nodiscard]] const int* key_lengths() const;
+
+  /// Fills everything, inputs and guards included, with the poison, and writes the lengths of keys.
   void poison(const gpu::Stream& stream) const;
   /// Fills only O with the poison.
   void poison_output(const gpu::Stream& stream) const;
@@ -83,11 +87,17 @@ class Tensors {
   [[nodiscard]] GuardArgs guard_args() const;
   /// The arguments of the kernel that sums up Q, K and V into `sum`.
   [[nodiscard]] InputSumArgs input_sum_args(InputSum* sum) const;
+  /// The arguments of the kernel that adds the lengths of keys to `sum`, if there are any.
+  [[nodiscard]] std::optional<InputSumArgs> length_sum_args(InputSum* sum) const;
 
  private:
+  [[nodiscard]] std::int64_t lengths_bytes() const;
+
   Problem problem_;
   StagePlan plan_;
   gpu::DeviceBuffer arena_;
+  std::vector<std::int32_t> lengths_;  // of keys, and padding; empty: all sequences have as many
+  gpu::DeviceBuffer device_lengths_;
 };
 
 /// The size of each guard band around an output other than O.

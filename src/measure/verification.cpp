@@ -51,21 +51,18 @@ void Stage::fill(std::uint64_t seed) const {
   for (const auto& [list, outputs] : further_->sets) {
     outputs.poison_with_guards(stream_);
   }
-  kernels_.fill_inputs({tensors_.view(TensorRole::q), tensors_.view(TensorRole::k),
-                        tensors_.view(TensorRole::v), seed, static_cast<int>(kind_)},
-                       tensor_elements(problem_, TensorRole::q), stream_);
+  kernels_.fill_inputs(
+      {tensors_.view(TensorRole::q), tensors_.view(TensorRole::k), tensors_.view(TensorRole::v),
+       seed, static_cast<int>(kind_), tensors_.key_lengths()},
+      tensor_elements(problem_, TensorRole::q), stream_);
 }
 
 ReferenceArgs Stage::reference_args() const {
-  return {tensors_.view(TensorRole::q),
-          tensors_.view(TensorRole::k),
-          tensors_.view(TensorRole::v),
-          references_.selection(),
-          references_.exact(),
-          references_.rounded(),
-          problem_.softmax_scale,
-          problem_.causal ? 1 : 0,
-          static_cast<int>(problem_.window)};
+  return {
+      tensors_.view(TensorRole::q), tensors_.view(TensorRole::k), tensors_.view(TensorRole::v),
+      references_.selection(),      references_.exact(),          references_.rounded(),
+      problem_.softmax_scale,       problem_.causal ? 1 : 0,      static_cast<int>(problem_.window),
+      tensors_.key_lengths()};
 }
 
 void Stage::compute_references() const {
@@ -107,12 +104,19 @@ void Stage::poison_output(const std::vector<KernelBuffer>& buffers) const {
   }
 }
 
+void Stage::queue_input_sum(InputSum* sum) const {
+  kernels_.sum_inputs(tensors_.input_sum_args(sum), stream_);
+  if (const auto lengths = tensors_.length_sum_args(sum)) {
+    kernels_.sum_tensor(*lengths, stream_);
+  }
+}
+
 InputSum Stage::sum_inputs() const {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(InputSum));
   const gpu::DeviceBuffer on_device(kBytes);
   InputSum sum;
   gpu::fill_words_async(on_device.address(), 0, kBytes / 4, stream_);
-  kernels_.sum_inputs(tensors_.input_sum_args(on_device.as<InputSum>()), stream_);
+  queue_input_sum(on_device.as<InputSum>());
   gpu::copy_to_host_async(&sum, on_device.address(), kBytes, stream_);
   stream_.synchronize();
   return sum;
@@ -147,7 +151,7 @@ void Stage::queue_check(CheckCounts* counts) const {
   kernels_.scan_output(tensors_.view(TensorRole::o).data, tensor_elements(problem_, TensorRole::o),
                        counts, stream_);
   kernels_.check_guards(tensors_.guard_args(), Tensors::kGuardBands, counts, stream_);
-  kernels_.sum_inputs(tensors_.input_sum_args(&counts->inputs), stream_);
+  queue_input_sum(&counts->inputs);
   if (further_->current != nullptr) {
     further_->current->queue_check(further_->reference(), kernels_, stream_);
   }

@@ -101,6 +101,8 @@ class Stage {
   void compute_references() const;
   [[nodiscard]] const OutputSet& outputs(const std::vector<KernelBuffer>& buffers) const;
   void prepare_row_references() const;
+  /// Queues the checksum of Q, K, V and lengths of keys, which is added to `sum` in device memory.
+  void queue_input_sum(InputSum* sum) const;
   [[nodiscard]] InputSum sum_inputs() const;
   [[nodiscard]] CompareArgs compare_args(CheckCounts* counts) const;
 

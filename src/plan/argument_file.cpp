@@ -271,6 +271,12 @@ JsonFile standard_arguments(const JsonNode& root) {
 
 }  // namespace
 
+bool takes_key_lengths(const ArgumentRules& rules) {
+  return std::ranges::any_of(rules.steps, [&](const LaunchStep& step) {
+    return step.call == Call::address && rules.tensor_name(step.tensor) == kKeyLengthsTensor;
+  });
+}
+
 ArgumentRules read_argument_rules(const JsonNode& root, const SymbolTable& symbols) {
   TensorNames names(kProblemTensors.begin(), kProblemTensors.end());
   ArgumentRules rules;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attention/kv_lengths.hpp"
 #include "data/json_file.hpp"
 #include "plan/expression.hpp"
 
@@ -22,7 +23,8 @@ using LaunchCall = fatune_attention::detail::Call;
 // A family's "launch", "arguments", "workspace" and "outputs", with their expressions.
 
 /// The tensors of a problem that arguments may point to; others are buffers of the family.
-inline constexpr std::array<std::string_view, 5> kProblemTensors{"q", "k", "v", "o", "lse"};
+inline constexpr std::array<std::string_view, 6> kProblemTensors{"q", "k",   "v",
+                                                                 "o", "lse", kKeyLengthsTensor};
 
 /// A scalar type as family.json names it: "int32", "float", ...
 struct ScalarType {
@@ -70,6 +72,9 @@ struct ArgumentRules {
                                            : buffers.at(tensor - kProblemTensors.size()).name;
   }
 };
+
+/// Whether the kernel takes lengths of keys that differ within the batch.
+[[nodiscard]] bool takes_key_lengths(const ArgumentRules& rules);
 
 /// Reads "arguments", "workspace" and "outputs" of family.json. Without "arguments", "abi" says
 /// what they are. Throws Error(bad_file) naming the pointer of what is wrong.

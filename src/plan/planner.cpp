@@ -86,6 +86,17 @@ std::optional<Invalid> check_bound(const Family& family, const Config& config,
   return std::nullopt;
 }
 
+std::optional<Invalid> check_lengths(const Family& family, const Problem& problem) {
+  if (problem.seq_lens_kv.empty() || takes_key_lengths(family.arguments)) {
+    return std::nullopt;
+  }
+  return Invalid{
+      "lengths-of-keys",
+      fmt::format("{} takes no lengths of keys that differ within a batch: its arguments "
+                  "have no tensor '{}'",
+                  family.name, kKeyLengthsTensor)};
+}
+
 }  // namespace
 
 std::optional<Invalid> check_valid(const Family& family, const Config& config,
@@ -99,6 +110,9 @@ std::optional<Invalid> check_valid(const Family& family, const Config& config,
   }
   if (problem != nullptr) {
     if (auto invalid = check_bound(family, config, *problem)) {
+      return invalid;
+    }
+    if (auto invalid = check_lengths(family, *problem)) {
       return invalid;
     }
   }

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "attention/kv_lengths.hpp"
 #include "attention/problem.hpp"
 #include "plan/parameter.hpp"
 
@@ -17,13 +18,14 @@ struct Property {
   double (*value)(const Source&);
 };
 
-constexpr std::array<Property<Problem>, 6> kProblemProperties{{
+constexpr std::array<Property<Problem>, 7> kProblemProperties{{
     {"batch", [](const Problem& p) { return static_cast<double>(p.batch); }},
     {"seq_len", [](const Problem& p) { return static_cast<double>(p.seq_len); }},
     {"heads", [](const Problem& p) { return static_cast<double>(p.heads); }},
     {"causal", [](const Problem& p) { return p.causal ? 1.0 : 0.0; }},
     {kDTypeSymbol.data(), [](const Problem& p) { return static_cast<double>(p.dtype); }},
     {"d_head", [](const Problem& p) { return static_cast<double>(p.d_head); }},
+    {"keys_total", [](const Problem& p) { return static_cast<double>(total_keys(p)); }},
 }};
 
 /// A stride of a tensor, in elements: "q_row_stride", ...

@@ -14,11 +14,12 @@
 namespace fatune {
 
 /// Adds the symbols of a problem and a device to the names of an expression. Problem: batch,
-/// seq_len, heads, causal (0 or 1), the symbols of attention/problem.hpp, the tensors'
-/// strides in elements ("k_row_stride", also head_ and batch_, of q, k, v and o), and dtype, d_head
-/// and d_head_v unless parameters have these names. Device: arch (90 for sm_90a), sm_count,
-/// smem_per_sm_bytes, smem_per_block_optin_bytes, registers_per_sm, max_threads_per_sm. Throws
-/// std::invalid_argument if a parameter has taken one of the other names.
+/// seq_len, heads, causal (0 or 1), keys_total (of all sequences), the symbols of
+/// attention/problem.hpp, the tensors' strides in elements ("k_row_stride", also head_ and batch_,
+/// of q, k, v and o), and dtype, d_head and d_head_v unless parameters have these names. Device:
+/// arch (90 for sm_90a), sm_count, smem_per_sm_bytes, smem_per_block_optin_bytes, registers_per_sm,
+/// max_threads_per_sm. Throws std::invalid_argument if a parameter has taken one of the other
+/// names.
 void add_environment_symbols(SymbolTable& symbols);
 
 /// A value that is known once a configuration is compiled. Only launches and arguments use the

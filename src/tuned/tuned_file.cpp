@@ -49,6 +49,10 @@ class RunReader {
     if (report.ranking.empty()) {
       return skip({}, "no configuration is ranked");
     }
+    if (!row.problem.seq_lens_kv.empty()) {
+      return skip({},
+                  "its lengths of keys differ within the batch: tuned tables have no such rows");
+    }
     if (!std::holds_alternative<Measured>(report.ranking.front().outcome)) {
       return skip({}, "its times are estimates");
     }

@@ -31,7 +31,11 @@ constexpr std::array kDecodeProblems{
     "--seq 4 --seq-kv 500 --batch 1 --heads 2 --kv-heads 2 --window 30",
     "--seq 16 --seq-kv 130 --batch 1 --heads 7 --kv-heads 1 --causal",
     "--seq 30 --seq-kv 20 --batch 1 --heads 6 --kv-heads 1 --causal --lse",
-    "--seq 70 --seq-kv 190 --batch 1 --heads 2 --kv-heads 1"};
+    "--seq 70 --seq-kv 190 --batch 1 --heads 2 --kv-heads 1",
+    "--seq 1 --seq-kv-lens 257,0,1,190 --heads 4 --kv-heads 2 --lse",
+    "--seq 4 --seq-kv-lens 3,400,129 --seq-kv 450 --heads 2 --kv-heads 1 --causal --lse",
+    "--seq 3 --seq-kv-lens 300,64,0 --heads 2 --kv-heads 2 --window 70 --layout bhsd",
+    "--seq 2 --seq-kv-lens zipf:1-500 --batch 4 --heads 8 --kv-heads 1 --causal --window 30"};
 
 TEST_P(EmulateDecode, EveryConfigurationForTestsIsRight) {
   expect_right(part_of(kept("ci"), GetParam(), 2), words(kDecodeProblems.at(GetParam())));
@@ -45,6 +49,12 @@ INSTANTIATE_TEST_SUITE_P(Problems, EmulateDecode,
 TEST_F(EmulateDecode, MorePartsThanBlocksAreRight) {
   expect_right({"(FP16, 64, 8, 64, 2, 1): parts_64", "(FP16, 64, 8, 64, 2, 1): parts_256"},
                words("--seq 1 --seq-kv 192 --heads 48 --kv-heads 24 --batch 4 --schedules 1"));
+}
+
+TEST_F(EmulateDecode, MorePartsThanBlocksAreRightWhateverTheLengths) {
+  expect_right({"(FP16, 64, 8, 64, 2, 1): parts_64", "(FP16, 64, 8, 64, 2, 1): parts_256"},
+               words("--seq 1 --seq-kv-lens 192,0,1,190,64,130 --heads 48 --kv-heads 24 "
+                     "--schedules 1"));
 }
 
 /// What a tuning space keeps on a problem.

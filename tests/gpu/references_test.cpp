@@ -144,6 +144,13 @@ Case windowed() {
   return c;
 }
 
+Case with_lengths() {
+  Case c = shape(4, 5, 2, 128, DType::bf16, true, InputKind::dominating_key);
+  c.problem.seq_len_kv = 300;
+  c.problem.seq_lens_kv = "300,0,1,131";
+  return c;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Shapes, Reference,
     ::testing::Values(
@@ -155,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(
         shape(1, 300, 2, 64, DType::bf16, true, InputKind::large_logits),
         shape(1, 300, 4, 128, DType::bf16, false, InputKind::dominating_key),
         shape(1, 300, 4, 64, DType::fp16, true, InputKind::dominating_key), grouped(), shifted(),
-        windowed()),
+        windowed(), with_lengths()),
     case_name);
 
 class Inputs : public GpuTest {
@@ -167,7 +174,7 @@ class Inputs : public GpuTest {
     const Tensors tensors(kProblem);
     const std::int64_t elements = tensor_elements(kProblem, TensorRole::q);
     kernels.fill_inputs({tensors.view(TensorRole::q), tensors.view(TensorRole::k),
-                         tensors.view(TensorRole::v), 99, static_cast<int>(kind)},
+                         tensors.view(TensorRole::v), 99, static_cast<int>(kind), nullptr},
                         elements, stream);
     std::vector<std::vector<double>> all;
     for (const gpu::DevicePtr tensor : {tensors.q(), tensors.k(), tensors.v()}) {

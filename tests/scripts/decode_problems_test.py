@@ -28,7 +28,7 @@ class Lists(unittest.TestCase):
         self.assertGreater(max(map(decode_problems.kv_bytes, problems)), 1e9)
 
     def test_every_second_problem_may_have_lengths(self):
-        problems = decode_problems.random_problems(5, 60, with_lengths=True)
+        problems = decode_problems.random_problems(5, 60)
         differing = [one for one in problems if "seq_lens_kv" in one]
         self.assertGreater(len(differing), 20)
         for one in differing:

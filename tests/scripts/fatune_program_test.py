@@ -31,12 +31,15 @@ class Options(unittest.TestCase):
         self.assertEqual(fatune_program.problem_options(problem),
                          ["--batch", "2", "--seq", "512", "--heads", "4", "--causal", "--kv-heads", "2",
                           "--softmax-scale", "0.5"])
+        lengths = {"seq_lens_kv": "uniform:1-9:0"}
+        self.assertEqual(fatune_program.problem_options(lengths), ["--seq-kv-lens", "uniform:1-9:0"])
+        self.assertEqual(fatune_program.problem_options({"seq_lens_kv": ""}), [])
         self.assertEqual(fatune_program.problem_label(problem | {"lse": True}),
                          "b2 s512 h4 d64 FP16 causal kv_heads=2 lse=True softmax_scale=0.5")
 
     def test_a_label_leaves_out_what_is_usual(self):
         usual = {**PROBLEM, "seq_len_kv": 512, "kv_heads": 4, "d_head_v": 64, "window": 0,
-                 "softmax_scale": 0.1250000001, "lse": False, "layout": "bshd"}
+                 "softmax_scale": 0.1250000001, "lse": False, "layout": "bshd", "seq_lens_kv": ""}
         self.assertEqual(fatune_program.problem_label(usual), "b2 s512 h4 d64 FP16")
         self.assertEqual(fatune_program.problem_label({**usual, "seq_len_kv": 100, "layout": "bhsd"}),
                          "b2 s512 h4 d64 FP16 seq_len_kv=100 layout=bhsd")

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "app/console/console.hpp"
+#include "attention/kv_lengths.hpp"
 #include "core/error.hpp"
 #include "core/ranges.hpp"
 #include "plan/config_text.hpp"
@@ -113,16 +114,29 @@ void check_told_apart(const std::vector<FamilyPlan>& plans) {
   }
 }
 
+/// The requested lengths of keys; empty: all sequences have as many.
+std::string lengths_of(const ProblemOptions& options) {
+  const auto found = options.details.find(&find_detail("seq_lens_kv"));
+  return found == options.details.end() ? "" : std::get<std::string>(found->second);
+}
+
+std::int64_t batch_of(const ProblemOptions& options, std::int64_t seq_len) {
+  const std::string lengths = lengths_of(options);
+  const auto listed = lengths.empty() ? std::nullopt : listed_sequences(lengths);
+  const std::int64_t usual = options.usual_batch.value_or(default_batch(seq_len));
+  return options.batch.value_or(listed.value_or(usual));
+}
+
 Problem make_problem(const ProblemOptions& options, DType dtype, std::int64_t d_head,
                      std::int64_t seq_len) {
-  Problem problem{options.batch.value_or(default_batch(seq_len)),
-                  seq_len,
-                  options.heads.value_or(kDefaultHeads),
-                  d_head,
-                  dtype,
-                  options.causal.value_or(false)};
+  Problem problem{
+      batch_of(options, seq_len),    seq_len, options.heads.value_or(kDefaultHeads), d_head, dtype,
+      options.causal.value_or(false)};
   for (const auto& [detail, value] : options.details) {
     set_detail(*detail, problem, value);
+  }
+  if (!problem.seq_lens_kv.empty() && !options.details.contains(&find_detail("seq_len_kv"))) {
+    problem.seq_len_kv = std::max<std::int64_t>(1, greatest_kv_length(problem.seq_lens_kv));
   }
   check_problem(problem);
   return problem;

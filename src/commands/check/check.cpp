@@ -41,7 +41,7 @@ ProblemOptions sized(ProblemOptions problems, const CheckedSize& size) {
   const auto kv_heads = problems.details.find(&find_detail("kv_heads"));
   const bool keys_decide = size.batch == 1 && kv_heads != problems.details.end();
   problems.seq_lens = {size.seq_len};
-  problems.batch = problems.batch.value_or(size.batch);
+  problems.usual_batch = size.batch;
   problems.heads =
       problems.heads.value_or(keys_decide ? std::get<std::int64_t>(kv_heads->second) : size.heads);
   return problems;

@@ -86,6 +86,25 @@ void keep_meant(const ProblemOptions& options, FamilySet& families) {
   }
 }
 
+/// Drops the families that take no lengths of keys if the problems have such, unless none would be
+/// left.
+void keep_with_lengths(const SweepOptions& options, FamilySet& families) {
+  const auto takes = [](const Family& family) { return takes_key_lengths(family.arguments); };
+  if (!options.problems.details.contains(&find_detail("seq_lens_kv")) ||
+      std::ranges::none_of(families.all(), takes)) {
+    return;
+  }
+  for (const Family& family : families.all()) {
+    if (!takes(family)) {
+      print_note(
+          options.output,
+          fmt::format("{} is left out: it takes no lengths of keys that differ within a batch",
+                      family.name));
+    }
+  }
+  families.keep_if(takes);
+}
+
 /// Fails with the reason why no configuration is left: the space's rules, the family, or both.
 [[noreturn]] void fail_empty(const Family& family, const Space& space, const Plan& plan) {
   const std::int64_t pruned = count_dropped(plan, true);
@@ -189,6 +208,7 @@ ExitCode sweep(const SweepOptions& options) {
   if (kernels.families.several() && !names_families(options.kernels)) {
     keep_meant(options.problems, kernels.families);
     keep_runnable(options, kernels);
+    keep_with_lengths(options, kernels.families);
   }
   const std::vector<FamilyPlan> plans = plan_families(options, spaces, kernels.families);
   std::vector<ProblemPlan> problems = plan_problems(plans, options.problems);

@@ -18,6 +18,15 @@ TEST(Deadlines, VerificationIsOneRunAndFourOfTheProbe) {
   EXPECT_EQ(deadlines.verification(), deadlines.runs(5)) << "the probe is the problem";
 }
 
+TEST(Deadlines, AProblemWithoutKeysHasOnesToo) {
+  Deadlines deadlines({milliseconds(1), milliseconds(1), milliseconds(1000), 50.0});
+  Problem problem{2, 1, 1, 64, DType::fp16, false};
+  problem.seq_lens_kv = "0,0";
+  deadlines.begin_problem(problem);
+  deadlines.saw_sample(1000.0);
+  EXPECT_LT(deadlines.verification(), milliseconds(100'000));
+}
+
 TEST(Deadlines, TheBestSampleCounts) {
   Deadlines deadlines({milliseconds(1), milliseconds(1), milliseconds(1000), 50.0});
   deadlines.begin_problem({1, 128, 1, 64, DType::fp16, false});

@@ -411,6 +411,33 @@ TEST_F(GpuMeasurerTest, AWriteOverTheInputsIsAWrongResult) {
   expect_wrong("input large_logits: wrote into its inputs");
 }
 
+TEST_F(GpuMeasurerTest, AWriteOverTheLengthsOfKeysChangesTheInputs) {
+  const gpu::Context context(0);
+  const gpu::Stream stream;
+  const MeasurementModule kernels(HostGpu::measurement_kernels());
+  Problem problem = kMeasuredProblem;
+  problem.batch = 3;
+  problem.seq_lens_kv = "1,0,7";
+  const Stage stage(problem, InputKind::normal, 1, kernels, stream);
+  const gpu::DeviceBuffer counts(sizeof(CheckCounts));
+  const auto inputs_changed = [&] {
+    CheckCounts found;
+    gpu::fill_words_async(counts.address(), 0, sizeof found / 4, stream);
+    stage.queue_check(counts.as<CheckCounts>());
+    gpu::copy_to_host_async(&found, counts.address(), sizeof found, stream);
+    stream.synchronize();
+    return stage.inputs_changed(found);
+  };
+  EXPECT_FALSE(inputs_changed());
+  int* const lengths = reinterpret_cast<int*>(stage.find({}, "seq_lens_kv").value());
+  EXPECT_EQ(lengths[2], 7);
+  lengths[2] = 6;
+  EXPECT_TRUE(inputs_changed());
+  stage.restore();
+  stream.synchronize();
+  EXPECT_FALSE(inputs_changed());
+}
+
 // A kernel without the running maximum is wrong on large logits alone, where exp overflows.
 TEST_F(GpuMeasurerTest, AKernelThatFailsOnOneInputOnlyIsAWrongResult) {
   int launches = 0;

@@ -61,6 +61,9 @@ TEST(PartOfProblem, MasksThatGiveBlocksUnequalWorkHaveNone) {
   EXPECT_NE(part_batch(problem), 0);
   problem.window = 4096;
   EXPECT_EQ(part_batch(problem), 0);
+  problem.window = 0;
+  problem.seq_lens_kv = "uniform:1-8192:0";
+  EXPECT_EQ(part_batch(problem), 0) << "lengths of keys that differ";
 }
 
 TEST(PartOfProblem, OneBatchHasNone) {

@@ -15,6 +15,7 @@
 #include "attention/error_rule.hpp"
 #include "attention/flop.hpp"
 #include "attention/input_kind.hpp"
+#include "attention/kv_lengths.hpp"
 #include "attention/problem.hpp"
 #include "measure/tensors.hpp"
 #include "reference/extreme_inputs.h"
@@ -38,16 +39,25 @@ struct Inputs {
   Elements q, k, v;
 };
 
+// Empty: all sequences have seq_len_kv keys.
+std::vector<int> keys_of(const Problem& problem) {
+  const std::vector<std::int64_t> lengths = kv_lengths(problem);
+  return problem.seq_lens_kv.empty() ? std::vector<int>()
+                                     : std::vector<int>(lengths.begin(), lengths.end());
+}
+
 Inputs make_inputs(const HostKernels& kernels, const Problem& problem, InputKind kind,
                    std::uint64_t seed = 11) {
+  constexpr std::uint16_t kNan = 0x7fa5;
   const auto elements = [&](TensorRole role) {
-    return Elements(static_cast<std::size_t>(tensor_elements(problem, role)));
+    return Elements(static_cast<std::size_t>(tensor_elements(problem, role)), kNan);
   };
+  const std::vector<int> keys = keys_of(problem);
   Inputs inputs{elements(TensorRole::q), elements(TensorRole::k), elements(TensorRole::v)};
   kernels.fill_inputs({tensor_view(problem, TensorRole::q, inputs.q.data()),
                        tensor_view(problem, TensorRole::k, inputs.k.data()),
                        tensor_view(problem, TensorRole::v, inputs.v.data()), seed,
-                       static_cast<int>(kind)});
+                       static_cast<int>(kind), keys.empty() ? nullptr : keys.data()});
   return inputs;
 }
 
@@ -192,6 +202,25 @@ TEST(RandomInputs, ExtremeScoresAreOneHugeOneOrEqual) {
   }
 }
 
+// A kernel that uses keys behind a sequence's end is found by them.
+TEST(RandomInputs, RowsBehindASequencesEndAreNotFilled) {
+  const HostKernels& kernels = host_kernels_fp16_d64();
+  Problem problem = problem_of(kernels, 3, 2, 2, false);
+  problem.seq_len_kv = 70;
+  problem.seq_lens_kv = "70,0,33";
+  const TensorShape shape = tensor_shape(problem, TensorRole::k);
+  for (const InputKind kind : kInputKinds) {
+    const std::vector<double> k = values_of(make_inputs(kernels, problem, kind).k, problem.dtype);
+    for (std::int64_t batch = 0; batch < 3; ++batch) {
+      for (std::int64_t row = 0; row < shape.rows; ++row) {
+        const auto at = static_cast<std::size_t>(shape.row_offset(batch, row, 1));
+        EXPECT_EQ(std::isnan(k[at]), row >= kv_lengths(problem)[static_cast<std::size_t>(batch)])
+            << batch << " " << row;
+      }
+    }
+  }
+}
+
 TEST(RandomInputs, LargeValuesAreFinite) {
   const HostKernels& kernels = host_kernels_fp16_d64();
   const Problem problem = problem_of(kernels, 1, 256, 2, false);
@@ -228,6 +257,7 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
     kernels_ = &kernels_of(c.dtype);
     problem_ = problem_of(*kernels_, c.batch, c.seq_len, c.heads, c.causal);
     c.adjust(problem_);
+    keys_ = keys_of(problem_);
     inputs_ = make_inputs(*kernels_, problem_, c.kind);
     choose_rows();
     const std::size_t count = rows_.size() * static_cast<std::size_t>(problem_.d_head_v);
@@ -245,7 +275,8 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
             rounded_.data(),
             problem_.softmax_scale,
             problem_.causal ? 1 : 0,
-            static_cast<int>(problem_.window)};
+            static_cast<int>(problem_.window),
+            keys_.empty() ? nullptr : keys_.data()};
   }
 
   void choose_rows() {
@@ -286,6 +317,7 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
 
   const HostKernels* kernels_ = nullptr;
   Problem problem_;
+  std::vector<int> keys_;
   Inputs inputs_;
   std::size_t rows_per_head_ = 0;
   std::vector<std::int32_t> rows_;
@@ -412,7 +444,16 @@ INSTANTIATE_TEST_SUITE_P(
                       true,
                       InputKind::dominating_key,
                       {},
-                      [](Problem& p) { p.seq_len_kv = 37, p.kv_heads = 2; }}),
+                      [](Problem& p) { p.seq_len_kv = 37, p.kv_heads = 2; }},
+        ReferenceCase{"lengths",
+                      DType::bf16,
+                      4,
+                      6,
+                      2,
+                      true,
+                      InputKind::extreme_scores,
+                      {},
+                      [](Problem& p) { p.seq_len_kv = 90, p.seq_lens_kv = "0,90,1,67"; }}),
     case_name);
 
 // The fp32 arithmetic in between may change a rounding, but by no more than a few units of P and
@@ -447,6 +488,27 @@ INSTANTIATE_TEST_SUITE_P(
     Shapes, ReferenceAttention,
     ::testing::Values(
         ReferenceCase{"one_key", DType::fp16, 1, 1, 2, false, InputKind::normal, {}},
+        ReferenceCase{"lengths",
+                      DType::fp16,
+                      4,
+                      5,
+                      2,
+                      false,
+                      InputKind::dominating_key,
+                      {},
+                      [](Problem& p) { p.seq_len_kv = 150, p.seq_lens_kv = "150,0,1,67"; }},
+        ReferenceCase{"windowed_lengths",
+                      DType::bf16,
+                      3,
+                      4,
+                      2,
+                      true,
+                      InputKind::normal,
+                      {},
+                      [](Problem& p) {
+                        p.seq_len_kv = 150, p.seq_lens_kv = "2,140,99";
+                        p.window = 20, p.kv_heads = 1, p.layout = Layout::bhsd;
+                      }},
         ReferenceCase{"tiles_exactly", DType::fp16, 1, 64, 2, false, InputKind::normal, {}},
         ReferenceCase{"ragged", DType::fp16, 2, 77, 2, false, InputKind::normal, {}},
         ReferenceCase{"ragged_causal", DType::fp16, 1, 77, 2, true, InputKind::normal, {}},

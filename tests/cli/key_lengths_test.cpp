@@ -1,0 +1,158 @@
+// Tests --seq-kv-lens: numbers of keys that differ within the batch.
+#include <filesystem>
+#include <functional>
+
+#include "cli/emulated_family.hpp"
+#include "cli/program.hpp"
+
+namespace fatune::testing_cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kDecodeFolder = FATUNE_SOURCE_DIR "/kernels/flash_decode";
+const std::string kDecodeConfig = "(FP16, 64, 8, 64, 2, 1): parts_256";
+
+class KeyLengths : public ProgramTest {
+ protected:
+  ProcessResult emulate(const std::string& problem) {
+    return fatune(with({"emulate", "--family", "flash_decode"}, problem));
+  }
+
+  static std::vector<std::string> with(std::vector<std::string> arguments,
+                                       const std::string& more) {
+    for (const std::string& word : words(more)) {
+      arguments.push_back(word);
+    }
+    return arguments;
+  }
+
+  /// Measures a configuration on the fake GPU.
+  std::vector<std::string> run_of(const std::string& problem) {
+    return with({"run", "--config", kDecodeConfig, "--repeats", "2", "--warmup", "0", "-q"},
+                "--seq 1 --heads 2 --kv-heads 1 " + problem);
+  }
+
+  /// Emulates flash_decode with a changed struct of arguments.
+  json emulate_changed(const std::function<void(json&)>& change) {
+    std::filesystem::copy(kDecodeFolder, folder_ / "changed",
+                          std::filesystem::copy_options::recursive);
+    json family = json::parse(read("changed/family.json"));
+    for (json& member : family["arguments"].back()["struct"]) {
+      change(member);
+    }
+    write("changed/family.json", family.dump());
+    return fatune_json(
+        with({"emulate", "--kernel-dir", path("changed"), "--config", kDecodeConfig},
+             "--seq 1 --heads 2 --seq-kv-lens 100,0,1,65 --format json --schedules 1"),
+        ExitCode::failed_outcomes)["configs"][0];
+  }
+};
+
+TEST_F(KeyLengths, AKernelThatIgnoresThemIsFound) {
+  const json wrong = emulate_changed([](json& member) {
+    if (member["name"] == "seq_lens_kv") {
+      member["when"] = member.contains("uint64") ? "1" : "0";
+    }
+  });
+  EXPECT_EQ(wrong["outcome"], "wrong_result");
+  EXPECT_THAT(std::string(wrong["detail"]), HasSubstr("NaN"));
+}
+
+TEST_F(KeyLengths, AKernelThatReadsAnotherSequencesIsFound) {
+  const json wrong = emulate_changed([](json& member) {
+    if (member.contains("tensor") && member["tensor"] == "seq_lens_kv") {
+      member["offset_bytes"] = "4";
+    }
+  });
+  EXPECT_EQ(wrong["outcome"], "flagged") << "it also reads behind the last length";
+  EXPECT_THAT(std::string(wrong["detail"]), HasSubstr("seq_lens_kv"));
+}
+
+TEST_F(KeyLengths, AreReadFromAFile) {
+  write("lengths.txt", "100\n0\t1,\n 65\n");
+  const ProcessResult result = emulate(
+      "--dhead 64 --dtype fp16 --schedules 1 "
+      "--space ci --seq 1 --heads 1 --format csv --seq-kv-lens " +
+      path("lengths.txt"));
+  expect_ok(result);
+  EXPECT_THAT(result.out, HasSubstr("kv100 lens 100,0,1,65"));
+}
+
+TEST_F(KeyLengths, ThatAreImpossibleAreRefused) {
+  const auto refused = [&](const std::string& problem, const std::vector<std::string>& parts) {
+    expect_error(emulate("--seq 1 " + problem), ExitCode::usage, parts);
+  };
+  refused("--seq-kv-lens 4,-1", {"--seq-kv-lens", "'-1' is not an integer from 0"});
+  refused("--seq-kv-lens 4,,1", {"--seq-kv-lens", "''"});
+  refused("--seq-kv-lens uniform:9-8", {"--seq-kv-lens", "9 is greater than 8"});
+  refused("--seq-kv-lens zipf:1-8:x", {"--seq-kv-lens", "'x'"});
+  refused("--seq-kv-lens normal:1-8",
+          {"'normal:1-8' is no file, and no lengths of keys", "uniform:LOW-HIGH[:SEED]"});
+  refused("--seq-kv-lens " + path("missing.txt"), {"missing.txt' is no file"});
+  refused("--batch 3 --seq-kv-lens 4,5", {"2 lengths of keys for a batch of 3"});
+  refused("--seq-kv 8 --seq-kv-lens 4,9", {"allows 9 keys, but K and V have room for 8"});
+  write("words.txt", "4 five");
+  refused("--seq-kv-lens " + path("words.txt"), {"'five' is not an integer"});
+}
+
+TEST_F(KeyLengths, FamiliesThatDoNotTakeThemSayWhy) {
+  const ProcessResult emulated =
+      fatune({"emulate", "--config", kConfig, "--seq", "2", "--seq-kv-lens", "20,0"});
+  EXPECT_EQ(emulated.exit_code, static_cast<int>(ExitCode::nothing_ranked));
+  EXPECT_THAT(emulated.out,
+              HasSubstr("lengths-of-keys: flash_sm80 takes no lengths of keys that differ"));
+}
+
+TEST_F(KeyLengths, LeaveOutTheFamiliesThatDoNotTakeThem) {
+  const ProcessResult result =
+      fatune(with({"sweep", "--device", "none", "--no-emulate", "--no-db", "--format", "json"},
+                  "--seq 1 --dhead 64 --dtype fp16 --seq-kv-lens zipf:1-300 --batch 4"));
+  expect_ok(result);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("flash_sm80 is left out: it takes no lengths of keys"),
+                                HasSubstr("flash_sm90 is left out: it takes no lengths of keys"),
+                                Not(HasSubstr("flash_decode is left out"))));
+  expect_schema(result.out, "results");
+  const json report = json::parse(result.out);
+  EXPECT_EQ(report["family"], "flash_decode");
+  const json problem = report["problems"][0]["problem"];
+  EXPECT_EQ(problem["seq_lens_kv"], "zipf:1-300:1:0");
+  EXPECT_EQ(problem["seq_len_kv"], 300);
+}
+
+// On the fake GPU, whose emulator runs the references too.
+TEST_F(KeyLengths, AreMeasuredStoredAndReused) {
+  use_fake_gpu();
+  const std::vector<std::string> run = run_of("--lse --causal --seq-kv-lens 100,0,1,65");
+  const ProcessResult first = fatune(with(run, "--format csv"));
+  expect_ok(first);
+  EXPECT_THAT(first.out, HasSubstr("\"100,0,1,65\""));
+  EXPECT_THAT(first.out, HasSubstr("measured"));
+  EXPECT_EQ(fatune({"show", "last", "--format", "csv"}).out, first.out);
+  const json again = fatune_json(with(run, "--reuse --format json"));
+  EXPECT_EQ(again["problems"][0]["ranking"][0]["reused"], true);
+}
+
+TEST_F(KeyLengths, OfAnotherBatchAreAnotherProblem) {
+  use_gpu_that_never_runs_kernels();
+  expect_ok(fatune(run_of("--seq-kv-lens 100,7")));
+  const json other = fatune_json(with(run_of("--seq-kv-lens 7,100"), "--reuse --format json"));
+  EXPECT_EQ(other["problems"][0]["ranking"][0]["reused"], false);
+}
+
+TEST_F(KeyLengths, AreInNoTunedTable) {
+  use_gpu_that_never_runs_kernels();
+  expect_ok(fatune(with(run_of("--seq-kv-lens uniform:0-100"), "--best " + path("best.json"))));
+  const ProcessResult exported =
+      fatune({"export", "--to", "json", "--best", path("best.json"), "--out", path("out")});
+  EXPECT_NE(exported.exit_code, 0);
+  EXPECT_THAT(exported.out + exported.err, HasSubstr("lengths of keys differ within the batch"));
+  expect_error(fatune({"predict", "--seq", "1", "--seq-kv-lens", "4,5"}), ExitCode::usage,
+               {"--seq-kv-lens", "'fatune sweep' takes it"});
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli

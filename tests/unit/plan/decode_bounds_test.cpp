@@ -1,0 +1,80 @@
+// The bounds of flash_decode's family.json, which knows the sum of all lengths of keys and none of
+// them, against what kernels/flash_decode/part_schedule.cuh computes from each.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "attention/kv_lengths.hpp"
+#include "plan/config_text.hpp"
+#include "plan/planner.hpp"
+#include "unit/plan/plan_fixtures.hpp"
+
+namespace fatune {
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// The steps and parts of a sequence, for one tile of rows of one head.
+struct DecodeWork {
+  std::int64_t steps;
+  std::int64_t parts;
+};
+
+DecodeWork work_of(const Problem& problem, std::int64_t keys, std::int64_t step_keys,
+                   std::int64_t part_keys) {
+  const std::int64_t unseen = keys - problem.seq_len - problem.window + 1;
+  const std::int64_t first = problem.window > 0 ? std::max<std::int64_t>(0, unseen) / step_keys : 0;
+  const std::int64_t steps = ceil_div(keys, step_keys) - first;
+  return {steps, std::max<std::int64_t>(1, ceil_div(steps, part_keys / step_keys))};
+}
+
+TEST(KeyLengthsOfFamilies, AreTakenByThoseWithATensorForThem) {
+  EXPECT_TRUE(takes_key_lengths(load_family(FileTree{}, "flash_decode").arguments));
+  for (const char* name : {"flash_sm80", "flash_sm90"}) {
+    EXPECT_FALSE(takes_key_lengths(load_family(FileTree{}, name).arguments)) << name;
+  }
+}
+
+TEST(DecodeBounds, AreNeverExceeded) {
+  const Family family = load_family(FileTree{}, "flash_decode");
+  std::mt19937_64 random(3);
+  const auto below = [&](std::size_t end) { return static_cast<std::int64_t>(random() % end); };
+  for (int i = 0; i < 2000; ++i) {
+    const std::int64_t step_keys = 64 << below(2);
+    const std::int64_t part_keys = step_keys << below(4);
+    const Config config = parse_config(
+        family, fmt::format("(FP16, 64, 8, {}, 2, 1): parts_{}", step_keys, part_keys));
+    Problem problem{1, 1 + below(9), 4, 64, DType::fp16, true};
+    problem.kv_heads = 2;
+    problem.window = below(2) == 0 ? 0 : 1 + below(300);
+    problem.seq_len_kv = 1 + below(900);
+    std::vector<std::int64_t> lengths;
+    for (std::int64_t sequences = 1 + below(6); sequences > 0; --sequences) {
+      lengths.push_back(below(4) == 0 ? 0
+                                      : below(static_cast<std::size_t>(problem.seq_len_kv) + 1));
+    }
+    problem = with_kv_lengths(problem, lengths);
+    const auto quantity = [&](const char* name) {
+      return find_quantity(family, config, problem, fixtures::h200(), name).value();
+    };
+    std::int64_t steps = 0;
+    std::int64_t parts = 0;
+    for (const std::int64_t keys : lengths) {
+      const DecodeWork work = work_of(problem, keys, step_keys, part_keys);
+      EXPECT_LE(static_cast<double>(work.steps), quantity("kv_steps")) << describe(problem);
+      EXPECT_LE(static_cast<double>(work.parts), quantity("parts")) << describe(problem);
+      steps += work.steps;
+      parts += work.parts;
+    }
+    const double tiles = quantity("row_tiles") * 2.0;
+    EXPECT_LE(static_cast<double>(steps) * tiles, quantity("all_steps")) << describe(problem);
+    EXPECT_LE(static_cast<double>(parts) * tiles, quantity("all_parts")) << describe(problem);
+    const double most = tiles * static_cast<double>(parts + problem.batch);
+    EXPECT_TRUE(problem.window > 0 || quantity("all_parts") <= most) << describe(problem);
+  }
+}
+
+}  // namespace
+}  // namespace fatune
