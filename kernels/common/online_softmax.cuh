@@ -1,7 +1,7 @@
 // Online softmax of the 64 rows that a warpgroup has in accumulators of wgmma, fp32, base 2:
-// p = 2^(scale_log2 * (s - reference)). S is a family's Shape: kScores and kOutputs accumulators of a
-// thread, kLazyRescale, kIsBf16.
-// source:  Milakov & Gimelshein, "Online normalizer calculation for softmax" (2018); rows are
+// p = 2^(scale_log2 * (s - reference)). S is a family's Shape: kScores and kOutputs accumulators of
+// a thread, kLazyRescale, kIsBf16. source:  Milakov & Gimelshein, "Online normalizer calculation
+// for softmax" (2018); rows are
 //          rescaled lazily as in FlashAttention-4's description: see kLazyRescaleLog2.
 #ifndef FATUNE_KERNELS_COMMON_ONLINE_SOFTMAX_CUH
 #define FATUNE_KERNELS_COMMON_ONLINE_SOFTMAX_CUH

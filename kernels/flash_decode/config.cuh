@@ -22,24 +22,30 @@ struct Shape {
   static constexpr int kStages = kConfig.NUM_STAGES;
   static constexpr int kBlocksPerSm = kConfig.BLOCKS_PER_SM;
 
-  // Up to 64 rows are columns of the products of one warpgroup (short_consumer.cuh). More are rows,
+  // Up to 32 rows are columns of the products of one warpgroup (short_consumer.cuh). More are rows,
   // 64 for each warpgroup (tall_consumer.cuh).
-  static constexpr bool kTall = kRows > 64;
+  static constexpr bool kTall = kRows >= 64;
   static constexpr int kGroups = kTall ? kRows / 64 : 1;  // consumers, warpgroups
   static constexpr int kConsumers = 128 * kGroups;        // their threads
   static constexpr int kConsumerWarps = 4 * kGroups;
   // A warp loads, and a warp counts parts. Registers move between whole warpgroups only.
   static constexpr int kThreads = kConsumers + (kTall ? 128 : 64);
-  static constexpr int kConsumerRegisters = kGroups == 3 ? 160 : 240;  // of a tall consumer
-  static constexpr int kProducerRegisters = kGroups == 3 ? 32 : 24;
+  // Registers per thread of tall consumers, and of the producer's warpgroup, after setmaxnreg.
+  static constexpr int kConsumerRegisters = kGroups == 3        ? 160
+                                            : kGroups == 2      ? 240
+                                            : kBlocksPerSm == 1 ? 256
+                                                                : 216;
+  static constexpr int kProducerRegisters = kGroups == 3        ? 32
+                                            : kGroups == 2      ? 24
+                                            : kBlocksPerSm == 1 ? 56
+                                                                : 40;
   static constexpr int kSlots = 2;  // parts that the producer may be ahead
   // Of them with their Q: one, if two do not fit beside the stages.
-  static constexpr int kQueryTiles =
-      kHeadDim * (4 * kStages * kStepKeys + 4 * kRows) +
-                  (kTall ? 0 : kRows * (2 * kStepKeys + 16)) + 1024 >
-              232448
-          ? 1
-          : 2;
+  static constexpr int kQueryTiles = kHeadDim * (4 * kStages * kStepKeys + 4 * kRows) +
+                                                 (kTall ? 0 : kRows * (2 * kStepKeys + 16)) + 1024 >
+                                             232448
+                                         ? 1
+                                         : 2;
 
   static constexpr int kPanels = kHeadDim / 64;
   static constexpr int kKeyTiles = kStepKeys / 64;  // 64-row products of S^T = K Q^T
@@ -49,8 +55,10 @@ struct Shape {
   static constexpr int kRefs = kTall ? 2 : kRows / 4;  // rows that a thread has scores of
   static constexpr bool kLazyRescale = true;           // see online_softmax.cuh
 
-  static_assert((kTall || kStepKeys % 64 == 0) && kHeadDim % 64 == 0 && kRows % 8 == 0, "whole products");
+  static_assert((kTall || kStepKeys % 64 == 0) && kHeadDim % 64 == 0 && kRows % 8 == 0,
+                "whole products");
   static_assert(!kTall || kRows % 64 == 0, "a tall consumer has 64 rows");
+  static_assert(!kTall || kBlocksPerSm * kThreads <= 512, "registers for each consumer");
 };
 
 // Byte offsets in dynamic shared memory, which is aligned to 1024 bytes. All tiles consist of

@@ -104,8 +104,8 @@ class Consuming {
     return is_last;
   }
 
-  // Waits until all parts of the item's tile are stored, and returns the tile's items. Who takes the
-  // last item resets the tile's counter.
+  // Waits until all parts of the item's tile are stored, and returns the tile's items. Who takes
+  // the last item resets the tile's counter.
   __device__ __forceinline__ int await_parts(const Part& part) const {
     if (part.parts == 1) {
       return 0;

@@ -14,8 +14,7 @@ __device__ __forceinline__ Part read_part(const unsigned char* from) {
   const int4 place = words[0];
   const int4 steps = words[1];
   const int4 sums = words[2];
-  return {place.x, place.y, place.z, place.w, steps.x,
-          steps.y, steps.z, steps.w, sums.x,  sums.y};
+  return {place.x, place.y, place.z, place.w, steps.x, steps.y, steps.z, steps.w, sums.x, sums.y};
 }
 
 // Tells the consumer of each part whether it was the last of its rows. Counters are 0 again after

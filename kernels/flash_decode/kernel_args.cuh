@@ -11,9 +11,10 @@ struct Work {
   unsigned short* o;
   float* lse;              // (batch, heads, seq_len) natural logarithms; null unless wanted
   const int* seq_lens_kv;  // keys of each sequence; null where all have seq_len_kv
-  float4* parts;           // sums of parts: [parts of all sequences][row_tiles][kv_heads][ROWS * (d_head + 2) / 4]
+  float4* parts;    // sums of parts: [parts of all sequences][row_tiles][kv_heads][ROWS * (d_head +
+                    // 2) / 4]
   int* part_count;  // stored parts of each tile of rows of each head: 0 before and after the kernel
-  int* next_part;  // counter of what blocks took: 0 before and after the kernel
+  int* next_part;   // counter of what blocks took: 0 before and after the kernel
   long long o_batch_stride;  // elements
   int o_row_stride;
   int o_head_stride;
@@ -23,11 +24,11 @@ struct Work {
   int kv_heads;
   int group;             // query heads that share one head of K and V
   int group_reciprocal;  // 2^16 / group, rounded up
-  int tile_queries;  // queries of a tile of rows
-  int row_tiles;     // tiles of rows of one head of K and V
-  int part_steps;    // steps of a part of a sequence
-  int tile_items;    // into how many items, for all blocks, the adding up of a tile's sums is
-                     // divided; 0: the block that stores the last part adds them up
+  int tile_queries;      // queries of a tile of rows
+  int row_tiles;         // tiles of rows of one head of K and V
+  int part_steps;        // steps of a part of a sequence
+  int tile_items;        // into how many items, for all blocks, the adding up of a tile's sums is
+                         // divided; 0: the block that stores the last part adds them up
   int causal;
   int window;  // query i sees keys with |i - j| < window; 0: all
   float softmax_scale;

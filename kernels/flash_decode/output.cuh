@@ -1,6 +1,6 @@
 // Stores the rows of a part: O if the part has all keys, or its sums, which are added up with those
-// of the other parts, in an order that only their number decides, so that results have the same bits
-// in every run.
+// of the other parts, in an order that only their number decides, so that results have the same
+// bits in every run.
 #ifndef FATUNE_KERNELS_FLASH_DECODE_OUTPUT_CUH
 #define FATUNE_KERNELS_FLASH_DECODE_OUTPUT_CUH
 
@@ -91,8 +91,8 @@ class Output {
     }
   }
 
-  // Adds up the sums of all parts of these rows, which must be stored: item `item` of `items` of the
-  // tile's squares. If there are many parts, several lanes have parts of the same squares.
+  // Adds up the sums of all parts of these rows, which must be stored: item `item` of `items` of
+  // the tile's squares. If there are many parts, several lanes have parts of the same squares.
   __device__ __forceinline__ void add_parts(const Part& of_rows, int item, int items) const {
     const int pairs = Sums::squares_of(rows_of(of_rows)) / 2;  // of squares with the same rows
     const int share = quotient(pairs + items - 1, items);
@@ -152,8 +152,8 @@ class Output {
     }
   }
 
-  // Squares `first` to `end`, and those `half` behind them; lanes: that share the parts of a square,
-  // a power of two
+  // Squares `first` to `end`, and those `half` behind them; lanes: that share the parts of a
+  // square, a power of two
   __device__ __forceinline__ void add_squares(const Part& of_rows, int half, int first, int end,
                                               int lanes) const {
     const int across = 32 / lanes;

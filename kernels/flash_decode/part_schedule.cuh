@@ -1,9 +1,9 @@
 // Which keys of which sequence a block reads.
 //
 // A sequence is divided into parts of part_steps steps, whatever the other sequences and the number
-// of blocks, so that the bits of its output depend on nothing else. Parts are numbered (batch, part,
-// head, tile of rows), tiles of rows fastest: blocks that run at the same time read the same keys, or
-// neighbouring heads of them, and the L2 has them once.
+// of blocks, so that the bits of its output depend on nothing else. Parts are numbered (batch,
+// part, head, tile of rows), tiles of rows fastest: blocks that run at the same time read the same
+// keys, or neighbouring heads of them, and the L2 has them once.
 #ifndef FATUNE_KERNELS_FLASH_DECODE_PART_SCHEDULE_CUH
 #define FATUNE_KERNELS_FLASH_DECODE_PART_SCHEDULE_CUH
 
@@ -14,13 +14,13 @@ struct Part {
   int batch;  // -1: there are no more parts
   int head;   // of K and V
   int row_tile;
-  int keys;    // of the sequence
-  int step;    // the first, of the sequence's
-  int end;     // the step after the last one
-  int parts;   // of the sequence
-  int index;   // within the sequence
-  int item;    // -1: a part to compute; else a share of the tile's sums, to be added up
-  int first;   // parts of the sequences before, for one tile of rows of one head
+  int keys;   // of the sequence
+  int step;   // the first, of the sequence's
+  int end;    // the step after the last one
+  int parts;  // of the sequence
+  int index;  // within the sequence
+  int item;   // -1: a part to compute; else a share of the tile's sums, to be added up
+  int first;  // parts of the sequences before, for one tile of rows of one head
 };
 
 // Steps of a sequence with a key that a query sees.
@@ -120,7 +120,8 @@ __device__ __forceinline__ Part part_at(const Work& work, int number) {
 
 // The counter of stored parts of a tile of rows.
 __device__ __forceinline__ int* counter_of(const Work& work, const Part& part) {
-  return work.part_count + (part.batch * work.row_tiles + part.row_tile) * work.kv_heads + part.head;
+  return work.part_count + (part.batch * work.row_tiles + part.row_tile) * work.kv_heads +
+         part.head;
 }
 
 // Items of all tiles: shares of their sums, which blocks take when all parts are taken.

@@ -33,9 +33,10 @@ class Producer {
     while (index < all) {
       const Part part = index < parts ? part_at<S>(work_, index) : item_at<S>(work_, index - parts);
       if (is_first) {
-        announce(part);
+        pass(part);
         index = next_index(all);
         load(part);
+        slot_.advance();
       }
       index = __shfl_sync(0xffffffffu, index, 0);
     }
@@ -43,7 +44,6 @@ class Producer {
       Part none{};
       none.batch = -1;
       pass(none);
-      mbarrier_arrive(smem_ + Plan::full_part(slot_.index));
     }
   }
 
@@ -70,46 +70,55 @@ class Producer {
     return blocks + count;
   }
 
+  // Passes the part on; one that is to be computed is there when its queries are.
   __device__ __forceinline__ void pass(const Part& part) const {
-    mbarrier_wait(Plan::empty(smem_ + Plan::full_part(slot_.index)), slot_.parity ^ 1);
+    const unsigned full = smem_ + Plan::full_part(slot_.index);
+    mbarrier_wait(Plan::empty(full), slot_.parity ^ 1);
     int4* const to = reinterpret_cast<int4*>(memory_ + Plan::kParts + 48 * slot_.index);
     to[0] = {part.batch, part.head, part.row_tile, part.keys};
     to[1] = {part.step, part.end, part.parts, part.index};
     to[2] = {part.item, part.first, 0, 0};
+    if (part.batch < 0 || part.item >= 0) {
+      mbarrier_arrive(full);
+    }
   }
 
-  // Passes the part on, with the queries of its rows.
-  __device__ __forceinline__ void announce(const Part& part) {
-    pass(part);
+  __device__ __forceinline__ void load(const Part& part) {
+    if (part.item >= 0) {
+      return;
+    }
+    // If the part before has its Q in the same place, the first tiles need not wait for its end.
+    const int queries_at = S::kQueryTiles == S::kSlots
+                               ? part.step
+                               : max(part.step, min(part.step + S::kStages, part.end));
+#pragma unroll 1
+    for (int step = part.step;; ++step) {
+      if (step == queries_at) {
+        load_queries(part);
+      }
+      if (step >= part.end) {
+        return;
+      }
+      const Coordinates5 at{0, step * S::kStepKeys, 0, part.head, part.batch};
+      load_tile(smem_ + Plan::key(stage_.index), map_k_, at, smem_ + Plan::full_k(stage_.index));
+      load_tile(smem_ + Plan::value(stage_.index), map_v_, at, smem_ + Plan::full_v(stage_.index));
+      stage_.advance();
+    }
+  }
+
+  __device__ __forceinline__ void load_queries(const Part& part) const {
     if constexpr (S::kQueryTiles < S::kSlots) {
-      // The part before has its Q in the same place.
       Ring<S::kSlots> before = slot_;
       before.retreat();
       mbarrier_wait(Plan::empty(smem_ + Plan::full_part(before.index)), before.parity);
     }
     const unsigned full = smem_ + Plan::full_part(slot_.index);
     const unsigned to = smem_ + Plan::query(slot_.index);
-    if (part.item >= 0) {
-      mbarrier_arrive(full);
-      slot_.advance();
-      return;
-    }
     mbarrier_arrive_expect(full, S::kPanels * 128 * work_.tile_queries * work_.group);
 #pragma unroll
     for (int panel = 0; panel < S::kPanels; ++panel) {
       tma_load(to + panel * Plan::kPanelBytesQ, map_q_,
                {64 * panel, 0, part.row_tile * work_.tile_queries, part.head, part.batch}, full);
-    }
-    slot_.advance();
-  }
-
-  __device__ __forceinline__ void load(const Part& part) {
-#pragma unroll 1
-    for (int step = part.step; step < part.end; ++step) {
-      const Coordinates5 at{0, step * S::kStepKeys, 0, part.head, part.batch};
-      load_tile(smem_ + Plan::key(stage_.index), map_k_, at, smem_ + Plan::full_k(stage_.index));
-      load_tile(smem_ + Plan::value(stage_.index), map_v_, at, smem_ + Plan::full_v(stage_.index));
-      stage_.advance();
     }
   }
 

@@ -13,7 +13,7 @@ struct KeyRange {
 __device__ __forceinline__ KeyRange seen_keys(const Work& work, const Part& part, int row) {
   const int query = part.row_tile * work.tile_queries + query_of(work, row);
   const int position = query + part.keys - work.seq_len;
-  const int after = work.causal != 0 ? position + 1
+  const int after = work.causal != 0  ? position + 1
                     : work.window > 0 ? position + work.window
                                       : part.keys;
   return {work.window > 0 ? position - work.window + 1 : 0, min(part.keys, after)};

@@ -1,5 +1,5 @@
-// The short consumer: a warpgroup that computes attention of up to 64 packed rows with the keys of a
-// part.
+// The short consumer: a warpgroup that computes attention of up to 64 packed rows with the keys of
+// a part.
 //
 // Keys are the rows of the first product, S^T = K Q^T, and columns of V those of the second, O^T =
 // V^T P^T, so that the packed rows of Q, which are few, are the columns of both and are not padded

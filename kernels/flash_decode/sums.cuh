@@ -1,7 +1,8 @@
 // What a thread of a consumer has of a part: sums of O, and the state of its rows' softmax.
 //
 // O is in groups of four accumulators, a square of two rows and two columns. A pair is the two rows
-// of a square; all squares of a thread have one of kPairs pairs, and kSquares squares have the same.
+// of a square; all squares of a thread have one of kPairs pairs, and kSquares squares have the
+// same.
 #ifndef FATUNE_KERNELS_FLASH_DECODE_SUMS_CUH
 #define FATUNE_KERNELS_FLASH_DECODE_SUMS_CUH
 
@@ -18,7 +19,7 @@ __device__ __forceinline__ float inverse_or_zero(float sum) {
 
 // Where a square is in the tile of rows and in O.
 struct Square {
-  int pair;        // among all pairs of the tile
+  int pair;  // among all pairs of the tile
   int rows[2];
   int columns[2];
 };
@@ -43,8 +44,8 @@ struct ShortSums {
   __device__ __forceinline__ float4 state(int pair) const {
     return {reference[2 * pair], sum[2 * pair], reference[2 * pair + 1], sum[2 * pair + 1]};
   }
-  // Squares of the tile's first rows, and the one with this number among them, as an index into those
-  // of all threads.
+  // Squares of the tile's first rows, and the one with this number among them, as an index into
+  // those of all threads.
   __device__ __forceinline__ static int squares_of(int rows) {
     return (rows + 1) / 2 * (S::kHeadDim / 2);
   }
@@ -116,8 +117,8 @@ struct TallSums {
       unsigned r[4];
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        const unsigned packed = cvt_rn_x2<S::kIsBf16>(o[i + 2 * j] * inverse[j % 2],
-                                                      o[i + 2 * j + 1] * inverse[j % 2]);
+        const unsigned packed =
+            cvt_rn_x2<S::kIsBf16>(o[i + 2 * j] * inverse[j % 2], o[i + 2 * j + 1] * inverse[j % 2]);
         r[j] = is_used[j % 2] ? packed : 0;
       }
       stmatrix_x4(tile + i / 32 * SmemPlan<S>::kPanelBytesQ + row * 128 + 16 * (chunk ^ row % 8),

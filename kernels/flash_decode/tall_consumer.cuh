@@ -87,11 +87,15 @@ class TallConsumer {
   // Consumers take turns to start products, so that one computes exponentials while another has the
   // tensor cores.
   __device__ __forceinline__ void await_turn() const {
-    named_barrier_wait(kFirstTurnBarrier + group_, 256);
+    if constexpr (S::kGroups > 1) {
+      named_barrier_wait(kFirstTurnBarrier + group_, 256);
+    }
   }
   __device__ __forceinline__ void pass_turn() const {
-    const int next = group_ + 1 == S::kGroups ? 0 : group_ + 1;
-    named_barrier_arrive(kFirstTurnBarrier + next, 256);
+    if constexpr (S::kGroups > 1) {
+      const int next = group_ + 1 == S::kGroups ? 0 : group_ + 1;
+      named_barrier_arrive(kFirstTurnBarrier + next, 256);
+    }
   }
 
   // Starts S = Q K^T. out: pending

@@ -7,6 +7,7 @@
 #ifndef FATUNE_KERNELS_FLASH_SM90_CONSUMER_CUH
 #define FATUNE_KERNELS_FLASH_SM90_CONSUMER_CUH
 
+#include "common/online_softmax.cuh"
 #include "common/ptx_barrier.cuh"
 #include "common/ptx_tma.cuh"
 #include "common/ptx_wgmma.cuh"
@@ -14,7 +15,6 @@
 #include "flash_sm90/epilogue.cuh"
 #include "flash_sm90/mask.cuh"
 #include "flash_sm90/smem_plan.cuh"
-#include "common/online_softmax.cuh"
 #include "flash_sm90/split_output.cuh"
 #include "flash_sm90/tile_schedule.cuh"
 

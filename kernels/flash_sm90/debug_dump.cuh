@@ -3,8 +3,8 @@
 #ifndef FATUNE_KERNELS_FLASH_SM90_DEBUG_DUMP_CUH
 #define FATUNE_KERNELS_FLASH_SM90_DEBUG_DUMP_CUH
 
-#include "flash_sm90/config.cuh"
 #include "common/online_softmax.cuh"
+#include "flash_sm90/config.cuh"
 
 #ifndef FATUNE_DEBUG_DUMP
 

@@ -2,12 +2,12 @@
 #ifndef FATUNE_KERNELS_FLASH_SM90_EPILOGUE_CUH
 #define FATUNE_KERNELS_FLASH_SM90_EPILOGUE_CUH
 
+#include "common/online_softmax.cuh"
 #include "common/ptx_barrier.cuh"
 #include "common/ptx_math.cuh"
 #include "common/ptx_mma.cuh"
 #include "common/ptx_tma.cuh"
 #include "flash_sm90/smem_plan.cuh"
-#include "common/online_softmax.cuh"
 
 // Rounds O to 16 bits, and lays it out as a tile.
 // shape:   tile: the consumer's rows, [kPanels][64][64]; warp: index in the consumer

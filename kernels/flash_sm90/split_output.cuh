@@ -4,11 +4,11 @@
 #ifndef FATUNE_KERNELS_FLASH_SM90_SPLIT_OUTPUT_CUH
 #define FATUNE_KERNELS_FLASH_SM90_SPLIT_OUTPUT_CUH
 
+#include "common/online_softmax.cuh"
 #include "common/ptx_barrier.cuh"
 #include "common/ptx_math.cuh"
 #include "common/ptx_memory.cuh"
 #include "flash_sm90/kernel_args.cuh"
-#include "common/online_softmax.cuh"
 #include "flash_sm90/tile_schedule.cuh"
 
 // One consumer's rows of one split tile. A part in global memory is [kOutputs / 4 + 1][128] float4:

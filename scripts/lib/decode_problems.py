@@ -47,7 +47,8 @@ def _with_lengths(one, generator):
     """Returns the problem with a length of its own for each sequence. Every query sees a key."""
     least = max(one["seq_len"], one["seq_len_kv"] // 16)
     lengths = [generator.randint(least, one["seq_len_kv"]) for _ in range(one["batch"])]
-    return {**one, "seq_len_kv": max(lengths), fatune_program.KEY_LENGTHS: ",".join(map(str, lengths))}
+    lengths[generator.randrange(one["batch"])] = one["seq_len_kv"]
+    return {**one, fatune_program.KEY_LENGTHS: ",".join(map(str, lengths))}
 
 
 def random_problems(seed, count):

@@ -92,8 +92,8 @@ TEST_F(Families, AreTriedOnTheProblemsThatTheyAreMeantFor) {
                         "1",       "--heads", "4",       "--kv-heads", "1",
                         "--space", spaces,    "-q",      "--format",   "json"})["family"];
   };
-  EXPECT_EQ(families_on("64", "64,32+hopper_ci+ci"), "flash_sm80+flash_decode+flash_sm90");
-  EXPECT_EQ(families_on("65", "64,32+hopper_ci"), "flash_sm80+flash_sm90");
+  EXPECT_EQ(families_on("128", "64,32+hopper_ci+ci"), "flash_sm80+flash_decode+flash_sm90");
+  EXPECT_EQ(families_on("129", "64,32+hopper_ci"), "flash_sm80+flash_sm90");
 }
 
 TEST_F(Families, HaveAColumnInTables) {

@@ -22,6 +22,9 @@ WRONG = 6
 # 330 keys are two parts of two steps, and one whose second step has 10 keys.
 CONFIG = "(FP16, 64, 8, 64, 2, 1): parts_128"
 SHAPE = {"--seq": "2", "--seq-kv": "330", "--heads": "4", "--kv-heads": "2", "--batch": "1"}
+SHARED = CONFIG + "+shared_sums"
+TALL = "(FP16, 64, 128, 64, 3, 1): parts_512"
+LENGTHS = {"--batch": "2", "--seq-kv-lens": "330,100"}
 ONE_PART = {"--seq-kv": "128"}
 MANY_PARTS = {"--seq": "1", "--seq-kv": "384", "--heads": "48", "--kv-heads": "24", "--batch": "2", "--schedules": "1"}
 
@@ -44,41 +47,49 @@ class Mistake:
 
 
 MISTAKES = [
-    Mistake("lost part", "output.cuh", "part + i < of_rows.parts", "part + i < of_rows.parts - 1",
+    Mistake("lost part", "output.cuh", "part + i * every < of_rows.parts", "part + i * every < of_rows.parts - 1",
             "wrong_result", "values mismatch", right_on=ONE_PART),
-    Mistake("double count", "output.cuh", "+ i * between", "+ max(i - 1, 0) * between",
-            "wrong_result", "values mismatch", right_on=ONE_PART, times=2),
-    Mistake("wrong reference", "output.cuh", "(states[i].x - base)", "(states[0].x - base)",
+    Mistake("double count", "output.cuh", "sums + i * between", "sums + max(i - 1, 0) * between",
+            "wrong_result", "values mismatch", right_on=ONE_PART, times=3),
+    Mistake("wrong reference", "output.cuh", "loaded[i].raise(raised[0], raised[1],",
+            "loaded[i].raise(loaded[i].state.x, loaded[i].state.z,",
             "wrong_result", "values mismatch", right_on=ONE_PART),
-    Mistake("wrong head", "output.cuh", "row % work_.group", "(row + 1) % work_.group",
-            "wrong_result", r"input normal: .*\(100.00%\)", right_on={"--kv-heads": "4"}, times=2),
+    Mistake("wrong head", "output.cuh", "row - of_tile * work_.group", "(row + 1) % work_.group",
+            "wrong_result", r"input normal: .*\(100.00%\)", right_on={"--kv-heads": "4"}),
     Mistake("short part", "part_schedule.cuh", "part.step + work.part_steps)", "part.step + work.part_steps - 1)",
             "wrong_result", "input dominating_key", right_on={"--seq-kv": "64"}),
-    Mistake("keys past the end", "consumer.cuh", "first_key + S::kStepKeys <= seen_end", "first_key < seen_end",
+    Mistake("keys past the end", "seen_keys.cuh", "first + count > seen_keys", "first >= seen_keys",
             "wrong_result", "input normal", right_on={"--seq-kv": "256"}),
+    Mistake("length ignored", "part_schedule.cuh", "__ldg(work.seq_lens_kv + batch)", "work.seq_len_kv",
+            "out_of_bounds", "after the end of parts", shape=LENGTHS, right_on={"--batch": "2", "--seq-kv-lens": "330,330"}),
+    Mistake("tail of V", "values_end.cuh", "work.seq_lens_kv == nullptr ||", "true ||",
+            "wrong_result", "input normal", shape=LENGTHS, right_on={"--batch": "2", "--seq-kv-lens": "256,128"}),
     Mistake("stale count of parts", "counter.cuh", "st_global_relaxed(counter, 0);", "",
             "launch_dependent", "right in the first launch, wrong in launch 2", right_on=ONE_PART),
     Mistake("stale next part", "producer.cuh", "*work_.next_part = 0;", "",
-            "launch_dependent", "right in the first launch, wrong in launch 2", shape=MANY_PARTS, right_on={}),
-    Mistake("no fence before counting", "counter.cuh", "__threadfence();\n      is_last", "is_last",
+            "launch_dependent", "right in the first launch, wrong in launch 2", shape=MANY_PARTS, right_on={}, times=2),
+    Mistake("no fence before counting", "counter.cuh", "__threadfence();\n      if", "if",
             "race", "reads parts .* which thread 0 of block 0 writes, with no synchronisation", "^output.cuh",
             right_on=ONE_PART),
-    Mistake("no fence after counting", "counter.cuh", "__threadfence();\n    }", "}",
+    Mistake("no fence after counting", "counter.cuh", "__threadfence();\n      }", "}",
             "race", "reads parts .* which thread 0 of block 0 writes, with no synchronisation", "^output.cuh",
             right_on=ONE_PART),
-    Mistake("no wait for a stage", "consumer.cuh", "mbarrier_wait(full, stage_.parity);", "",
-            "in_flight", "multiplies .* while an asynchronous copy of thread 128", "consumer.cuh"),
-    Mistake("early release of a stage", "consumer.cuh",
-            "step(part, at * S::kStepKeys, smem_ + Plan::query(slot), sums);",
-            "if (lane_ == 0) {\n        mbarrier_arrive(Plan::empty(full));\n      }\n      "
-            "step(part, at * S::kStepKeys, smem_ + Plan::query(slot), sums);\n      stage_.advance();\n      continue;",
-            "in_flight", "copies to .* which an asynchronous operation may still read", "producer.cuh",
+    Mistake("no wait for parts", "consume.cuh", "ld_global_acquire(counter) < part.parts", "false",
+            "race", r"reads parts .* which thread 0 of block \d+ writes, with no synchronisation", "^output.cuh",
+            config=SHARED, right_on=ONE_PART),
+    Mistake("no wait for a tile", "short_consumer.cuh",
+            "mbarrier_wait(smem_ + Plan::full_k(stage_.index), stage_.parity);", "",
+            "in_flight", "multiplies .* while an asynchronous copy of thread 128", "short_consumer.cuh"),
+    Mistake("no wait for an empty tile", "producer.cuh", "mbarrier_wait(Plan::empty(full), stage_.parity ^ 1);", "",
+            "barrier_misuse", "the mbarrier's phase 0 waits for 0 of 1 arrivals", "producer.cuh",
             config="(FP16, 64, 8, 64, 2, 1): parts_512", right_on=ONE_PART),
-    Mistake("no proxy fence before the second product", "consumer.cuh", "fence_async_proxy();", "",
-            "missing_proxy_fence", r"multiplies sP \[row 0, col 0\] .* no fence.proxy.async", "consumer.cuh"),
-    Mistake("no barrier before the second product", "consumer.cuh",
+    Mistake("no proxy fence before the second product", "short_consumer.cuh", "fence_async_proxy();", "",
+            "missing_proxy_fence", r"multiplies sP \[row 0, col 0\] .* no fence.proxy.async", "short_consumer.cuh"),
+    Mistake("no barrier before the second product", "short_consumer.cuh",
             "named_barrier_wait(kConsumerBarrier, S::kConsumers);\n    accumulate", "accumulate",
-            "uninitialised", r"multiplies sP \[row 0, col 0\], which no thread has written", "consumer.cuh"),
+            "race", r"multiplies sP \[row 0, col 16\], which thread 32 .* writes, with no synchronisation", "short_consumer.cuh"),
+    Mistake("no wait for scores", "tall_consumer.cuh", "await_scores<1>();", "await_scores<2>();",
+            "pending_registers", "which a wgmma that no thread has waited for may still write", config=TALL, shape={"--seq": "40"}),
 ]
 
 
