@@ -2,6 +2,7 @@
 // that take different paths. Each problem has a part of the configurations (exhaustive.hpp).
 #include <algorithm>
 #include <array>
+#include <regex>
 #include <set>
 
 #include "cli/emulated_family.hpp"
@@ -38,7 +39,15 @@ constexpr std::array kDecodeProblems{
     "--seq 2 --seq-kv-lens zipf:1-500 --batch 4 --heads 8 --kv-heads 1 --causal --window 30"};
 
 TEST_P(EmulateDecode, EveryConfigurationForTestsIsRight) {
-  expect_right(part_of(kept("ci"), GetParam(), 2), words(kDecodeProblems.at(GetParam())));
+  const std::string problem = kDecodeProblems.at(GetParam());
+  std::vector<std::string> configs = kept("ci");
+  if (problem.find("--seq-kv-lens") != std::string::npos) {
+    const std::regex several_consumers(R"(^\(\w+, \d+, 128, )");  // one-consumer-for-lengths
+    std::erase_if(configs, [&](const std::string& config) {
+      return std::regex_search(config, several_consumers);
+    });
+  }
+  expect_right(part_of(configs, GetParam(), 2), words(problem));
 }
 
 INSTANTIATE_TEST_SUITE_P(Problems, EmulateDecode,

@@ -87,7 +87,7 @@ MISTAKES = [
             "missing_proxy_fence", r"multiplies sP \[row 0, col 0\] .* no fence.proxy.async", "short_consumer.cuh"),
     Mistake("no barrier before the second product", "short_consumer.cuh",
             "named_barrier_wait(kConsumerBarrier, S::kConsumers);\n    accumulate", "accumulate",
-            "race", r"multiplies sP \[row 0, col 16\], which thread 32 .* writes, with no synchronisation", "short_consumer.cuh"),
+            "race", r"multiplies sP \[row 0, col \d+\], which thread \d+ .* writes, with no synchronisation", "short_consumer.cuh"),
     Mistake("no wait for scores", "tall_consumer.cuh", "await_scores<1>();", "await_scores<2>();",
             "pending_registers", "which a wgmma that no thread has waited for may still write", config=TALL, shape={"--seq": "40"}),
 ]

@@ -61,10 +61,10 @@ TEST(Family, IsMeantForTheProblemsThatItsFileNames) {
   problem.seq_len_kv = 8192;
   problem.kv_heads = 8;
   EXPECT_TRUE(is_meant_for(decode, problem));
-  problem.seq_len = 64;
-  EXPECT_TRUE(is_meant_for(decode, problem)) << "256 packed rows";
-  problem.seq_len = 65;
-  EXPECT_FALSE(is_meant_for(decode, problem));
+  problem.seq_len = 128;
+  EXPECT_TRUE(is_meant_for(decode, problem));
+  problem.seq_len = 129;
+  EXPECT_FALSE(is_meant_for(decode, problem)) << "more than 256 packed rows";
   EXPECT_TRUE(is_meant_for(load_family(FileTree{}, "flash_sm80"), problem)) << "says nothing";
 }
 
