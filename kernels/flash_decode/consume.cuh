@@ -82,17 +82,16 @@ class Consuming {
   __device__ __forceinline__ void compute(const Part& part, unsigned full) {
     Sums sums;
     consumer_.compute(part, slot_.index, sums);
-    const unsigned empty = Plan::empty(full);
     if (part.parts == 1) {
       output_.store_rows(part, sums, smem_ + Plan::query(slot_.index));
-      __syncwarp();
-      arrive(empty);
     } else {
-      arrive(empty);
       output_.store_sums(part, sums);
-      __syncwarp();
     }
+    __syncwarp();
+    // The slot is free last. Otherwise a warp that is two parts ahead of another could count twice
+    // for the part that the other has not stored.
     arrive(smem_ + Plan::stored(slot_.index));
+    arrive(Plan::empty(full));
   }
 
   // Returns 1 if this block stored the last part of the rows of the part before, else 0.
