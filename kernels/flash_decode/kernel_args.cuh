@@ -11,8 +11,7 @@ struct Work {
   unsigned short* o;
   float* lse;              // (batch, heads, seq_len) natural logarithms; null unless wanted
   const int* seq_lens_kv;  // keys of each sequence; null where all have seq_len_kv
-  float4* parts;    // sums of parts: [parts of all sequences][row_tiles][kv_heads][ROWS * (d_head +
-                    // 2) / 4]
+  float4* parts;    // sums of parts: [parts][row_tiles][kv_heads], each as Output::part_sums says
   int* part_count;  // stored parts of each tile of rows of each head: 0 before and after the kernel
   int* next_part;   // counter of what blocks took: 0 before and after the kernel
   long long o_batch_stride;  // elements
