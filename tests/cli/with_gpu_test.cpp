@@ -20,6 +20,14 @@ class WithGpu : public ProgramTest {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
+
+  json first_problem(std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--format", "json"});
+    const ProcessResult result = fatune(arguments);
+    expect_ok(result);
+    expect_schema(result.out, "results");
+    return json::parse(result.out)["problems"][0];
+  }
 };
 
 TEST_F(WithGpu, ResultsAreMarkedAsMeasured) {
@@ -41,12 +49,7 @@ TEST_F(WithGpu, ResultsAreMarkedAsMeasured) {
 TEST_F(WithGpu, TimesStandBesideWhatTheDeviceReaches) {
   process_.environment["FATUNE_LIBNVML"] = FATUNE_FAKE_NVML;
   const auto arguments = small_run({"--seq", "4096", "--no-db"});
-  auto as_json = arguments;
-  as_json.insert(as_json.end(), {"--format", "json"});
-  const ProcessResult result = fatune(as_json);
-  expect_ok(result);
-  expect_schema(result.out, "results");
-  const json problem = json::parse(result.out)["problems"][0];
+  const json problem = first_problem(arguments);
   EXPECT_NEAR(problem["matmul"]["tflops"], 856.0, 10.0) << "2.5 ms for what the peak does in 2";
   const json& best = problem["ranking"][0];
   const double tflops = best["literature_tflops"];
@@ -58,12 +61,7 @@ TEST_F(WithGpu, TimesStandBesideWhatTheDeviceReaches) {
 
 TEST_F(WithGpu, WhereTheMemoryIsTheNearerLimitRatesAreOfBytes) {
   const auto arguments = small_run({"--seq", "1", "--seq-kv", "4096", "--no-db", "--repeats", "3"});
-  auto as_json = arguments;
-  as_json.insert(as_json.end(), {"--format", "json"});
-  const ProcessResult result = fatune(as_json);
-  expect_ok(result);
-  expect_schema(result.out, "results");
-  const json problem = json::parse(result.out)["problems"][0];
+  const json problem = first_problem(arguments);
   const double read_gb_per_s = problem["memory"]["read_gb_per_s"];
   EXPECT_NEAR(read_gb_per_s, 16 * 6291456 / 25.0 / 1e3, 0.1) << "16 times the L2 in 25 us";
   const json& best = problem["ranking"][0];
