@@ -1,6 +1,7 @@
 #include "commands/sweep/sweep.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
