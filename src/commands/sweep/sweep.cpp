@@ -1,7 +1,6 @@
 #include "commands/sweep/sweep.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -10,12 +9,14 @@
 #include <fmt/ranges.h>
 
 #include "app/choice/kernel_choice.hpp"
+#include "app/choice/plan_problems.hpp"
 #include "app/fleet/fleet_folder.hpp"
 #include "app/run/session.hpp"
 #include "app/study/study_inputs.hpp"
 #include "cli/subcommands.hpp"
 #include "core/ranges.hpp"
 #include "plan/planner.hpp"
+#include "plan/scope.hpp"
 #include "search/choose_search.hpp"
 #include "search/promising_sample.hpp"
 #include "store/open_store.hpp"
