@@ -28,7 +28,7 @@ struct Shape {
   static constexpr int kGroups = kTall ? kRows / 64 : 1;  // consumers, warpgroups
   static constexpr int kConsumers = 128 * kGroups;        // their threads
   static constexpr int kConsumerWarps = 4 * kGroups;
-  // A warp loads, and a warp counts parts. Registers move between whole warpgroups only.
+  // A warp loads, and a warp counts parts; two load the queries of tall consumers.
   static constexpr int kThreads = kConsumers + (kTall ? 128 : 64);
   // Registers per thread of tall consumers, and of the producer's warpgroup, after setmaxnreg.
   static constexpr int kConsumerRegisters = kGroups == 3        ? 160
@@ -80,7 +80,7 @@ struct SmemPlan {
   static constexpr unsigned kVerdicts =
       kParts + S::kSlots * 48;  // whether a part was the last of its rows
   static constexpr unsigned kBarriers = kVerdicts + 16;
-  static constexpr unsigned kBytes = kBarriers + 16 * (2 * S::kStages + 2 * S::kSlots);
+  static constexpr unsigned kBytes = kBarriers + 16 * (2 * S::kStages + 3 * S::kSlots);
 
   __device__ __forceinline__ static constexpr unsigned key(int stage) {
     return stage * 2 * kBytesKv;
@@ -106,8 +106,23 @@ struct SmemPlan {
     return full_part(S::kSlots + slot);
   }
   __device__ __forceinline__ static constexpr unsigned judged(int slot) { return stored(slot) + 8; }
+  // A part is there, but not its Q; of tall consumers.
+  __device__ __forceinline__ static constexpr unsigned passed(int slot) {
+    return stored(S::kSlots + slot);
+  }
   __device__ __forceinline__ static constexpr unsigned empty(unsigned full) { return full + 8; }
 };
+
+// The same value, which all threads of a warp have. The shuffle tells the compiler so, which then
+// keeps the value and what follows from it in uniform registers, as wgmma needs its descriptors.
+// threads: whole warps, converged
+template <typename T>
+__device__ __forceinline__ T warp_uniform(T value) {
+  return __shfl_sync(0xffffffffu, value, 0);
+}
+
+// Of an address that is aligned to 1024 bytes; tells the compiler so.
+inline constexpr unsigned kAligned1024 = ~1023u;
 
 // Position in a ring of buffers, with the parity of the mbarrier phase in which it is full.
 template <int kCount>
@@ -128,5 +143,11 @@ struct Ring {
     }
   }
 };
+
+// The place of the tile with this number in such a ring, where the number is warp-uniform.
+template <int kCount>
+__device__ __forceinline__ Ring<kCount> ring_at(int number) {
+  return {number % kCount, static_cast<unsigned>(number) / kCount & 1};
+}
 
 #endif

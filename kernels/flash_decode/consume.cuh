@@ -15,6 +15,14 @@
 
 inline constexpr unsigned kItemBarrier = 3;
 
+// threads: whole warps, converged
+__device__ __forceinline__ Part warp_uniform(const Part& part) {
+  return {warp_uniform(part.batch), warp_uniform(part.head),  warp_uniform(part.row_tile),
+          warp_uniform(part.keys),  warp_uniform(part.step),  warp_uniform(part.end),
+          warp_uniform(part.parts), warp_uniform(part.index), warp_uniform(part.item),
+          warp_uniform(part.first)};
+}
+
 template <typename S, bool kTall = S::kTall>
 struct ConsumerOf {
   using Type = ShortConsumer<S>;
@@ -42,7 +50,7 @@ class Consuming {
     for (;;) {
       const unsigned full = smem_ + Plan::full_part(slot_.index);
       mbarrier_wait(full, slot_.parity);
-      const Part part = read_part(memory_ + Plan::kParts + 48 * slot_.index);
+      const Part part = warp_uniform(read_part(memory_ + Plan::kParts + 48 * slot_.index));
       SumsToAdd rows{{}, 0, 0};
       if (part.batch >= 0 && part.item < 0) {
         compute(part, full);
@@ -54,8 +62,9 @@ class Consuming {
       if (work_.tile_items == 0 && before_.batch >= 0) {
         rows = {before_, 0, await_verdict()};
       }
-      if (rows.items > 0) {
-        output_.add_parts(rows.tile, rows.item, rows.items);
+      const int items = warp_uniform(rows.items);
+      if (items > 0) {
+        output_.add_parts(warp_uniform(rows.tile), warp_uniform(rows.item), items);
       }
       if (part.batch < 0) {
         return;
@@ -72,8 +81,9 @@ class Consuming {
     int items;  // of the tile; 0: nothing is to be added up
   };
 
-  // threads: of each warp, one
+  // Arrives once for each warp, when all its threads are here.
   __device__ __forceinline__ void arrive(unsigned barrier) const {
+    __syncwarp();
     if (threadIdx.x % 32 == 0) {
       mbarrier_arrive(barrier);
     }
@@ -87,7 +97,6 @@ class Consuming {
     } else {
       output_.store_sums(part, sums);
     }
-    __syncwarp();
     // The slot is free last. Otherwise a warp that is two parts ahead of another could count twice
     // for the part that the other has not stored.
     arrive(smem_ + Plan::stored(slot_.index));

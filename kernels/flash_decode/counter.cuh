@@ -9,14 +9,6 @@
 #include "flash_decode/kernel_args.cuh"
 #include "flash_decode/part_schedule.cuh"
 
-__device__ __forceinline__ Part read_part(const unsigned char* from) {
-  const int4* const words = reinterpret_cast<const int4*>(from);
-  const int4 place = words[0];
-  const int4 steps = words[1];
-  const int4 sums = words[2];
-  return {place.x, place.y, place.z, place.w, steps.x, steps.y, steps.z, steps.w, sums.x, sums.y};
-}
-
 // Tells the consumer of each part whether it was the last of its rows. Counters are 0 again after
 // the last. threads: one
 template <typename S>
@@ -29,15 +21,19 @@ __device__ __forceinline__ void count_parts(const Work& work, unsigned char* mem
     const unsigned full = smem + Plan::full_part(slot.index);
     mbarrier_wait(full, slot.parity);
     const Part part = read_part(memory + Plan::kParts + 48 * slot.index);
-    mbarrier_arrive(Plan::empty(full));
     if (part.batch < 0) {
       return;
     }
-    if (part.item >= 0) {  // behind all parts
+    // Items are behind all parts.
+    if (part.item < 0) {
+      mbarrier_wait(smem + Plan::stored(slot.index), slot.parity);
+    }
+    // Not before: `stored` could complete again, for the part after the next, before this wait.
+    mbarrier_arrive(Plan::empty(full));
+    if (part.item >= 0) {
       slot.advance();
       continue;
     }
-    mbarrier_wait(smem + Plan::stored(slot.index), slot.parity);
     bool is_last = false;
     if (part.parts > 1) {
       int* const counter = counter_of(work, part);

@@ -13,6 +13,7 @@
 #include "flash_decode/kernel_args.cuh"
 #include "flash_decode/part_schedule.cuh"
 #include "flash_decode/producer.cuh"
+#include "flash_decode/query_loader.cuh"
 
 // threads: one
 template <typename S>
@@ -25,10 +26,11 @@ __device__ __forceinline__ void initialise_barriers(unsigned smem) {
     }
   }
   for (int slot = 0; slot < S::kSlots; ++slot) {
-    mbarrier_init(smem + Plan::full_part(slot), 1);
+    mbarrier_init(smem + Plan::full_part(slot), S::kTall ? 2 : 1);
     mbarrier_init(Plan::empty(smem + Plan::full_part(slot)), S::kConsumerWarps + 1);
     mbarrier_init(smem + Plan::stored(slot), S::kConsumerWarps);
     mbarrier_init(smem + Plan::judged(slot), 1);
+    mbarrier_init(smem + Plan::passed(slot), 1);
   }
   fence_mbarrier_init();
 }
@@ -52,17 +54,18 @@ __device__ __forceinline__ void decode_parts(const TensorMap& map_q, const Tenso
                                              const TensorMap& map_v, const Work& work) {
   using Plan = SmemPlan<S>;
   extern __shared__ __align__(1024) unsigned char memory[];
-  const unsigned smem = shared_address(memory);
-  // Warp-uniform; the shuffle tells the compiler so.
-  const int warp = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0);
+  const unsigned smem = warp_uniform(shared_address(memory)) & kAligned1024;
+  const int warp = warp_uniform(static_cast<int>(threadIdx.x) / 32);
   if (threadIdx.x == S::kConsumers) {
-    prefetch_tensor_map(&map_q);
+    if constexpr (!S::kTall) {
+      prefetch_tensor_map(&map_q);
+    }
     prefetch_tensor_map(&map_k);
     prefetch_tensor_map(&map_v);
     initialise_barriers<S>(smem);
   }
-  if (warp < S::kConsumerWarps) {
-    clear_unused_rows<S>(smem, work.tile_queries * work.group);
+  if (!S::kTall && warp < S::kConsumerWarps) {
+    clear_unused_rows<S>(smem, work.tile_rows);
   }
   __syncthreads();
 
@@ -72,8 +75,12 @@ __device__ __forceinline__ void decode_parts(const TensorMap& map_q, const Tenso
     }
     if (warp == S::kConsumerWarps) {
       Producer<S>(work, &map_q, &map_k, &map_v, memory, smem).run();
-    } else if (threadIdx.x == S::kConsumers + 32) {
-      count_parts<S>(work, memory, smem);
+    } else if (warp == S::kConsumerWarps + 1) {
+      if (threadIdx.x % 32 == 0) {
+        count_parts<S>(work, memory, smem);
+      }
+    } else if constexpr (S::kTall) {
+      QueryLoader<S>(work, memory, smem, static_cast<int>(threadIdx.x) - S::kConsumers - 64).run();
     }
   } else {
     if constexpr (S::kTall) {

@@ -6,15 +6,19 @@
 
 // K and V are (64 columns, keys, panels, heads, batch), the innermost dimension first; a box is a
 // step. Q is (d_head, heads of a group, queries, heads of K and V, batch); a box is 64 columns of
-// the rows of a tile.
+// the rows of a tile, if that has up to 32.
 struct Work {
+  const unsigned short* q;
   unsigned short* o;
   float* lse;              // (batch, heads, seq_len) natural logarithms; null unless wanted
   const int* seq_lens_kv;  // keys of each sequence; null where all have seq_len_kv
   float4* parts;    // sums of parts: [parts][row_tiles][kv_heads], each as Output::part_sums says
   int* part_count;  // stored parts of each tile of rows of each head: 0 before and after the kernel
   int* next_part;   // counter of what blocks took: 0 before and after the kernel
-  long long o_batch_stride;  // elements
+  long long q_batch_stride;  // elements
+  long long o_batch_stride;
+  int q_row_stride;
+  int q_head_stride;
   int o_row_stride;
   int o_head_stride;
   int batch;
@@ -22,8 +26,8 @@ struct Work {
   int seq_len_kv;  // the most keys of a sequence
   int kv_heads;
   int group;             // query heads that share one head of K and V
-  int group_reciprocal;  // 2^16 / group, rounded up
-  int tile_queries;      // queries of a tile of rows
+  int group_reciprocal;  // 2^30 / group, rounded up
+  int tile_rows;         // packed rows of a tile; the last may have fewer
   int row_tiles;         // tiles of rows of one head of K and V
   int part_steps;        // steps of a part of a sequence
   int tile_items;        // into how many items, for all blocks, the adding up of a tile's sums is
@@ -33,9 +37,11 @@ struct Work {
   float softmax_scale;
 };
 
-// Which query of a tile a row is of: row / group, exactly for rows up to 255.
+// Packed row `row` of a head of K and V is of query row / group and of head row % group of the
+// group. The product has 2^32 / group and less than 1 / group too much, if row * group < 2^30.
 __device__ __forceinline__ int query_of(const Work& work, int row) {
-  return row * work.group_reciprocal >> 16;
+  return static_cast<int>(__umulhi(4 * static_cast<unsigned>(row),
+                                   static_cast<unsigned>(work.group_reciprocal)));
 }
 
 // Quotient of numbers that are not negative.

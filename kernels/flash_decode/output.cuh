@@ -160,16 +160,14 @@ class Output {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int rows = rows_of(of_rows);
 #pragma unroll 1
-    for (int at = first + static_cast<int>(threadIdx.x) / 32 * across; at < end;
+    for (int at = first + warp_uniform(static_cast<int>(threadIdx.x) / 32) * across; at < end;
          at += S::kConsumerWarps * across) {
       const int number = min(at + lane % across, end - 1);
       const int indices[2] = {Sums::index_of(number, rows), Sums::index_of(number + half, rows)};
       const Square square = square_of(indices[0]);
       const bool is_there = at + lane % across < end && square.rows[0] < rows;
-      PartialSums sums = PartialSums::none();
-      if (is_there) {
-        sums = sum_of_parts(of_rows, indices, square.pair, lane / across, lanes);
-      }
+      PartialSums sums = sum_of_parts(of_rows, indices, square.pair, lane / across, lanes,
+                                      is_there ? of_rows.parts : 0);
 #pragma unroll 1
       for (int distance = across; distance < 32; distance *= 2) {
         PartialSums other = exchanged(sums, distance);
@@ -191,19 +189,23 @@ class Output {
                            index % S::kConsumers);
   }
 
-  // Adds up two squares of the parts first, first + every, and so on.
+  // Adds up two squares of the parts first, first + every, and so on before `end`. The loop has the
+  // same length in all lanes: after one that has not, wgmma's operands are no longer kept in
+  // uniform registers, elsewhere in the kernel too.
   __device__ __forceinline__ PartialSums sum_of_parts(const Part& of_rows, const int (&squares)[2],
-                                                      int pair, int first, int every) const {
+                                                      int pair, int first, int every,
+                                                      int end) const {
     const long long between =
         static_cast<long long>(work_.kv_heads) * work_.row_tiles * kPartSize * every;
     const float4* sums = part_sums(of_rows, first);
     PartialSums all = PartialSums::none();
 #pragma unroll 1
-    for (int part = first; part < of_rows.parts; part += kAtOnce * every) {
+    for (int begin = 0; begin < of_rows.parts; begin += kAtOnce * every) {
+      const int part = begin + first;
       PartialSums loaded[kAtOnce];
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) {
-        loaded[i] = part + i * every < of_rows.parts
+        loaded[i] = part + i * every < end
                         ? PartialSums{__ldcg(sums + i * between + kSquares + pair),
                                       {__ldcg(sums + i * between + squares[0]),
                                        __ldcg(sums + i * between + squares[1])}}
@@ -235,8 +237,7 @@ class Output {
 
   // Rows of the part's tile that are rows of Q.
   __device__ __forceinline__ int rows_of(const Part& part) const {
-    return min(work_.tile_queries, work_.seq_len - part.row_tile * work_.tile_queries) *
-           work_.group;
+    return min(work_.tile_rows, work_.seq_len * work_.group - part.row_tile * work_.tile_rows);
   }
 
   // A row of O, and its log-sum-exp, if it is wanted.
@@ -245,9 +246,9 @@ class Output {
     float* lse;
   };
   __device__ __forceinline__ Row row_of(const Part& part, int row) const {
-    const int of_tile = query_of(work_, row);
-    const int query = part.row_tile * work_.tile_queries + of_tile;
-    const int head = part.head * work_.group + row - of_tile * work_.group;
+    const int packed = part.row_tile * work_.tile_rows + row;
+    const int query = query_of(work_, packed);
+    const int head = part.head * work_.group + packed - query * work_.group;
     const long long heads = static_cast<long long>(work_.kv_heads) * work_.group;
     return {work_.o + part.batch * work_.o_batch_stride +
                 static_cast<long long>(query) * work_.o_row_stride +

@@ -1,7 +1,7 @@
 // Which keys of which sequence a block reads.
 //
 // A sequence is divided into parts of part_steps steps, whatever the other sequences and the number
-// of blocks, so that the bits of its output depend on nothing else. Parts are numbered (batch,
+// of blocks, so that the bits of its output depend on nothing else. Parts are numbered (sequence,
 // part, head, tile of rows), tiles of rows fastest: blocks that run at the same time read the same
 // keys, or neighbouring heads of them, and the L2 has them once.
 #ifndef FATUNE_KERNELS_FLASH_DECODE_PART_SCHEDULE_CUH
@@ -20,8 +20,17 @@ struct Part {
   int parts;  // of the sequence
   int index;  // within the sequence
   int item;   // -1: a part to compute; else a share of the tile's sums, to be added up
-  int first;  // parts of the sequences before, for one tile of rows of one head
+  int first;  // parts of the sequences taken before, for one tile of rows of one head
 };
+
+// Reads a part that the producer passed on.
+__device__ __forceinline__ Part read_part(const unsigned char* from) {
+  const int4* const words = reinterpret_cast<const int4*>(from);
+  const int4 place = words[0];
+  const int4 steps = words[1];
+  const int4 sums = words[2];
+  return {place.x, place.y, place.z, place.w, steps.x, steps.y, steps.z, steps.w, sums.x, sums.y};
+}
 
 // Steps of a sequence with a key that a query sees.
 struct StepRange {
@@ -45,73 +54,119 @@ __device__ __forceinline__ int parts_of(const Work& work, int keys) {
   return max(1, quotient(steps.end - steps.begin + work.part_steps - 1, work.part_steps));
 }
 
-// Parts of the first sequences, for one tile of rows of one head.
+// Sequences of lengths that differ are taken by classes of their length, two for each doubling, the
+// longest first, so that no long one begins last. This is the class: the exponent of keys + 1 and
+// the first bit of its significand.
+__device__ __forceinline__ int length_class(int keys) {
+  return __float_as_int(static_cast<float>(keys + 1)) >> 22;
+}
+
+// Parts of the sequences that are taken before this one, for one tile of rows of one head.
 // threads: one warp, converged
 template <typename S>
-__device__ __forceinline__ int parts_before(const Work& work, int sequences) {
+__device__ __forceinline__ int parts_before(const Work& work, int batch) {
   if (work.seq_lens_kv == nullptr) {
-    return parts_of<S>(work, work.seq_len_kv) * sequences;
+    return parts_of<S>(work, work.seq_len_kv) * batch;
   }
+  const int own_class = batch < work.batch ? length_class(keys_of(work, batch)) : -1;
   int parts = 0;
-  for (int batch = static_cast<int>(threadIdx.x % 32); batch < sequences; batch += 32) {
-    parts += parts_of<S>(work, keys_of(work, batch));
+  for (int other = static_cast<int>(threadIdx.x % 32); other < work.batch; other += 32) {
+    const int keys = keys_of(work, other);
+    const int its_class = length_class(keys);
+    if (its_class > own_class || (its_class == own_class && other < batch)) {
+      parts += parts_of<S>(work, keys);
+    }
   }
   return static_cast<int>(__reduce_add_sync(0xffffffffu, static_cast<unsigned>(parts)));
 }
 
-// Sets batch, keys, index and first of part `at`, if there were one head and one tile of rows.
-// threads: one warp, converged
+// Finds the sequences of parts, the numbers of which only grow.
+// threads: one warp, converged, in all functions
 template <typename S>
-__device__ __forceinline__ void find_sequence(const Work& work, int at, Part& part) {
-  if (work.seq_lens_kv == nullptr) {
-    part.keys = work.seq_len_kv;
-    const int parts = parts_of<S>(work, part.keys);
-    part.batch = quotient(at, parts);
-    part.first = part.batch * parts;
-    part.index = at - part.first;
-    return;
+class SequenceFinder {
+ public:
+  __device__ __forceinline__ explicit SequenceFinder(const Work& work)
+      : work_(work), chunk_(work.batch) {}
+
+  // Sets batch, keys, index and first of part `at`, if there were one head and one tile of rows.
+  __device__ __forceinline__ void find(int at, Part& part) {
+    if (work_.seq_lens_kv == nullptr) {
+      part.keys = work_.seq_len_kv;
+      const int parts = parts_of<S>(work_, part.keys);
+      part.batch = quotient(at, parts);
+      part.first = part.batch * parts;
+      part.index = at - part.first;
+      return;
+    }
+    while (!find_in_chunk(at, part)) {
+    }
   }
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  const int number = at;
-  for (int first = 0;; first += 32) {
-    const int mine = first + lane;
-    const int my_keys = mine < work.batch ? keys_of(work, mine) : 0;
-    const int my_parts = mine < work.batch ? parts_of<S>(work, my_keys) : 0;
+
+ private:
+  // Looks among 32 sequences, and moves on to the next ones if the part is of none of them.
+  __device__ __forceinline__ bool find_in_chunk(int at, Part& part) {
+    if (chunk_ >= work_.batch) {
+      class_ = next_class();
+      chunk_ = 0;
+    }
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    const int mine = chunk_ + lane;
+    const int my_keys = mine < work_.batch ? keys_of(work_, mine) : 0;
+    const bool is_in_class = mine < work_.batch && length_class(my_keys) == class_;
+    const int my_parts = is_in_class ? parts_of<S>(work_, my_keys) : 0;
     int end = my_parts;
     for (int distance = 1; distance < 32; distance *= 2) {
       const int before = __shfl_up_sync(0xffffffffu, end, distance);
       end += lane >= distance ? before : 0;
     }
-    const unsigned past = __ballot_sync(0xffffffffu, at < end);
-    if (past != 0) {
-      const int source = __ffs(static_cast<int>(past)) - 1;
-      part.batch = first + source;
-      part.keys = __shfl_sync(0xffffffffu, my_keys, source);
-      part.index = at - __shfl_sync(0xffffffffu, end - my_parts, source);
-      part.first = number - part.index;
-      return;
+    const unsigned past = __ballot_sync(0xffffffffu, at - before_ < end);
+    if (past == 0) {
+      before_ += __shfl_sync(0xffffffffu, end, 31);
+      chunk_ += 32;
+      return false;
     }
-    at -= __shfl_sync(0xffffffffu, end, 31);
+    const int source = __ffs(static_cast<int>(past)) - 1;
+    part.batch = chunk_ + source;
+    part.keys = __shfl_sync(0xffffffffu, my_keys, source);
+    part.first = before_ + __shfl_sync(0xffffffffu, end - my_parts, source);
+    part.index = at - part.first;
+    return true;
   }
-}
+
+  __device__ __forceinline__ int next_class() const {
+    int next = -1;
+    for (int batch = static_cast<int>(threadIdx.x % 32); batch < work_.batch; batch += 32) {
+      const int its_class = length_class(keys_of(work_, batch));
+      next = its_class < class_ ? max(next, its_class) : next;
+    }
+    return __reduce_max_sync(0xffffffffu, next);
+  }
+
+  const Work& work_;
+  int class_ = 0x7fffffff;  // of which sequences are being looked at
+  int chunk_;               // the first of 32 sequences that are
+  int before_ = 0;          // parts of the sequences that were taken before these
+};
 
 // threads: one warp, converged
 template <typename S>
-__device__ __forceinline__ Part part_at(const Work& work, int number) {
+__device__ __forceinline__ Part part_at(const Work& work, SequenceFinder<S>& sequences,
+                                        int number) {
   Part part;
   part.item = -1;
   const int heads = quotient(number, work.row_tiles);
   part.row_tile = number - heads * work.row_tiles;
   const int at = quotient(heads, work.kv_heads);
   part.head = heads - at * work.kv_heads;
-  find_sequence<S>(work, at, part);
+  sequences.find(at, part);
   part.parts = parts_of<S>(work, part.keys);
   const StepRange steps = steps_of<S>(work, part.keys);
   part.step = steps.begin + part.index * work.part_steps;
   part.end = min(steps.end, part.step + work.part_steps);
   if (work.causal != 0) {
     // No row of the tile sees keys behind the last query's.
-    const int last_query = min(work.seq_len, (part.row_tile + 1) * work.tile_queries) - 1;
+    const int last_query =
+        query_of(work, min(work.seq_len * work.group, (part.row_tile + 1) * work.tile_rows) - 1);
     const int seen = max(0, part.keys - work.seq_len + last_query + 1);
     part.end = min(part.end, (seen + S::kStepKeys - 1) / S::kStepKeys);
   }

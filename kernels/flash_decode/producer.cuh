@@ -23,6 +23,7 @@ class Producer {
     const int parts = parts_before<S>(work_, work_.batch) * work_.kv_heads * work_.row_tiles;
     const int all = parts + items_of_all(work_);
     const bool is_first = threadIdx.x % 32 == 0;
+    SequenceFinder<S> sequences(work_);
     // Blocks that wait for parts of others may not own parts before they run: a block that cannot
     // run would keep them waiting.
     int index = work_.tile_items == 0 ? static_cast<int>(blockIdx.x)
@@ -31,7 +32,8 @@ class Producer {
     index = __shfl_sync(0xffffffffu, index, 0);
 #pragma unroll 1
     while (index < all) {
-      const Part part = index < parts ? part_at<S>(work_, index) : item_at<S>(work_, index - parts);
+      const Part part = index < parts ? part_at<S>(work_, sequences, index)
+                                        : item_at<S>(work_, index - parts);
       if (is_first) {
         pass(part);
         index = next_index(all);
@@ -70,7 +72,8 @@ class Producer {
     return blocks + count;
   }
 
-  // Passes the part on; one that is to be computed is there when its queries are.
+  // Passes the part on, to the query loader or to all. One that is to be computed is there when its
+  // queries are.
   __device__ __forceinline__ void pass(const Part& part) const {
     const unsigned full = smem_ + Plan::full_part(slot_.index);
     mbarrier_wait(Plan::empty(full), slot_.parity ^ 1);
@@ -78,7 +81,9 @@ class Producer {
     to[0] = {part.batch, part.head, part.row_tile, part.keys};
     to[1] = {part.step, part.end, part.parts, part.index};
     to[2] = {part.item, part.first, 0, 0};
-    if (part.batch < 0 || part.item >= 0) {
+    if constexpr (S::kTall) {
+      mbarrier_arrive(smem_ + Plan::passed(slot_.index));
+    } else if (part.batch < 0 || part.item >= 0) {
       mbarrier_arrive(full);
     }
   }
@@ -88,9 +93,9 @@ class Producer {
       return;
     }
     // If the part before has its Q in the same place, the first tiles need not wait for its end.
-    const int queries_at = S::kQueryTiles == S::kSlots
-                               ? part.step
-                               : max(part.step, min(part.step + S::kStages, part.end));
+    const int queries_at = S::kTall                      ? -1
+                           : S::kQueryTiles == S::kSlots ? part.step
+                                                         : max(part.step, min(part.step + S::kStages, part.end));
 #pragma unroll 1
     for (int step = part.step;; ++step) {
       if (step == queries_at) {
@@ -114,11 +119,12 @@ class Producer {
     }
     const unsigned full = smem_ + Plan::full_part(slot_.index);
     const unsigned to = smem_ + Plan::query(slot_.index);
-    mbarrier_arrive_expect(full, S::kPanels * 128 * work_.tile_queries * work_.group);
+    mbarrier_arrive_expect(full, S::kPanels * 128 * work_.tile_rows);
+    const int query = query_of(work_, part.row_tile * work_.tile_rows);
 #pragma unroll
     for (int panel = 0; panel < S::kPanels; ++panel) {
       tma_load(to + panel * Plan::kPanelBytesQ, map_q_,
-               {64 * panel, 0, part.row_tile * work_.tile_queries, part.head, part.batch}, full);
+               {64 * panel, 0, query, part.head, part.batch}, full);
     }
   }
 

@@ -11,7 +11,7 @@ struct KeyRange {
 
 // Keys that row `row` of the part's tile sees. The last query stands at the last key.
 __device__ __forceinline__ KeyRange seen_keys(const Work& work, const Part& part, int row) {
-  const int query = part.row_tile * work.tile_queries + query_of(work, row);
+  const int query = query_of(work, part.row_tile * work.tile_rows + row);
   const int position = query + part.keys - work.seq_len;
   const int after = work.causal != 0  ? position + 1
                     : work.window > 0 ? position + work.window

@@ -45,11 +45,14 @@ class ShortConsumer {
   // Computes the sums of a part; slot: of its Q.
   __device__ __forceinline__ void compute(const Part& part, int slot, Sums& sums) {
     clear(sums);
+    const unsigned sQ = warp_uniform(smem_ + Plan::query(slot));
+    const int first = warp_uniform(steps_);
+    const int end = warp_uniform(first + max(0, part.end - part.step));
 #pragma unroll 1
-    for (int at = part.step; at < part.end; ++at) {
-      step(part, at, smem_ + Plan::query(slot), sums);
-      stage_.advance();
+    for (int number = first; number < end; ++number) {
+      step(part, part.step + number - first, ring_at<S::kStages>(number), sQ, sums);
     }
+    steps_ = end;
     total(sums);
   }
 
@@ -76,11 +79,12 @@ class ShortConsumer {
     }
   }
 
-  __device__ __forceinline__ void step(const Part& part, int at, unsigned sQ, Sums& sums) {
+  __device__ __forceinline__ void step(const Part& part, int at, Ring<S::kStages> stage,
+                                       unsigned sQ, Sums& sums) {
     Scores s;
-    scores(s, sQ);
+    scores(s, sQ, stage);
     if (at + 1 == part.end) {
-      clear_values_behind<S>(work_, part, smem_, stage_);
+      clear_values_behind<S>(work_, part, smem_, stage);
     }
     mask(s, part, at * S::kStepKeys);
     bool outgrown = false;
@@ -97,12 +101,12 @@ class ShortConsumer {
     store_probabilities(s);
     fence_async_proxy();
     named_barrier_wait(kConsumerBarrier, S::kConsumers);
-    accumulate(sums);
+    accumulate(sums, stage);
   }
 
-  __device__ __forceinline__ void scores(Scores& s, unsigned sQ) const {
-    const unsigned sK = smem_ + Plan::key(stage_.index);
-    mbarrier_wait(smem_ + Plan::full_k(stage_.index), stage_.parity);
+  __device__ __forceinline__ void scores(Scores& s, unsigned sQ, Ring<S::kStages> stage) const {
+    const unsigned sK = smem_ + Plan::key(stage.index);
+    mbarrier_wait(smem_ + Plan::full_k(stage.index), stage.parity);
     wgmma_fence();
 #pragma unroll
     for (int m = 0; m < S::kKeyTiles; ++m) {
@@ -120,13 +124,13 @@ class ShortConsumer {
     for (int m = 0; m < S::kKeyTiles; ++m) {
       after_wait(s[m]);
     }
-    release(Plan::full_k(stage_.index));
+    release(Plan::full_k(stage.index));
   }
 
-  __device__ __forceinline__ void accumulate(Sums& sums) const {
-    const unsigned sV = smem_ + Plan::value(stage_.index);
+  __device__ __forceinline__ void accumulate(Sums& sums, Ring<S::kStages> stage) const {
+    const unsigned sV = smem_ + Plan::value(stage.index);
     const unsigned sP = smem_ + Plan::kP;
-    mbarrier_wait(smem_ + Plan::full_v(stage_.index), stage_.parity);
+    mbarrier_wait(smem_ + Plan::full_v(stage.index), stage.parity);
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < S::kStepKeys / 16; ++k) {
@@ -143,7 +147,7 @@ class ShortConsumer {
     for (int panel = 0; panel < S::kPanels; ++panel) {
       after_wait(sums.o[panel]);
     }
-    release(Plan::full_v(stage_.index));
+    release(Plan::full_v(stage.index));
   }
 
   // Frees a tile of K or V.
@@ -277,7 +281,7 @@ class ShortConsumer {
   const int lane_;
   const int warp_;
   const float scale_log2_;
-  Ring<S::kStages> stage_;
+  int steps_ = 0;  // of the parts before
 };
 
 #endif

@@ -28,7 +28,7 @@ class TallConsumer {
   __device__ __forceinline__ TallConsumer(const Work& work, unsigned char*, unsigned smem)
       : work_(work),
         smem_(smem),
-        group_(__shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0)),
+        group_(warp_uniform(static_cast<int>(threadIdx.x) / 128)),
         lane_(static_cast<int>(threadIdx.x) % 32),
         scale_log2_(work.softmax_scale * 1.44269504088896340736f) {
     if (group_ == S::kGroups - 1) {
@@ -50,28 +50,33 @@ class TallConsumer {
     for (int h = 0; h < 2; ++h) {
       seen_[h] = seen_keys(work_, part, row_of(h));
     }
-    const unsigned sQ = smem_ + Plan::query(slot) + group_ * (64 * 128);
-    start_scores(sQ);
-    await_scores<0>();
+    // Numbers of the first and the last tile of K, and of V, among all that the block loads.
+    const int first = warp_uniform(tiles_);
+    const int last = warp_uniform(first + part.end - part.step - 1);
+    const unsigned sQ =
+        warp_uniform(smem_ + Plan::query(slot) + group_ * (64 * 128)) & kAligned1024;
+    start_scores(sQ, first);
+    await_scores<0>(first);
     mask(part, part.step);
     softmax_step<S::kStepKeys, S>(s_, sums.softmax, scale_log2_);
     pack_probabilities<S::kStepKeys, S>(p_, s_);
 #pragma unroll 1
-    for (int step = part.step + 1; step < part.end; ++step) {
+    for (int tile = first; tile < last; ++tile) {
       await_turn();
-      start_scores(sQ);
-      start_output(sums);
+      start_scores(sQ, tile + 1);
+      start_output(sums, tile);
       pass_turn();
-      await_scores<1>();
-      mask(part, step);
+      await_scores<1>(tile + 1);
+      mask(part, part.step + tile + 1 - first);
       const Rescale rescale = softmax_step<S::kStepKeys, S>(s_, sums.softmax, scale_log2_);
-      await_output(sums);
+      await_output(sums, tile);
       rescale_output<S>(sums.o, rescale);
       pack_probabilities<S::kStepKeys, S>(p_, s_);
     }
-    clear_values_behind<S>(work_, part, smem_, v_);
-    start_output(sums);
-    await_output(sums);
+    clear_values_behind<S>(work_, part, smem_, ring_at<S::kStages>(last));
+    start_output(sums, last);
+    await_output(sums, last);
+    tiles_ = last + 1;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       sums.softmax.sum[h] = quad_sum(sums.softmax.sum[h]);
@@ -98,11 +103,12 @@ class TallConsumer {
     }
   }
 
-  // Starts S = Q K^T. out: pending
-  __device__ __forceinline__ void start_scores(unsigned sQ) {
-    mbarrier_wait(smem_ + Plan::full_k(k_.index), k_.parity);
+  // Starts S = Q K^T; tile: number of the tile of K. out: pending
+  __device__ __forceinline__ void start_scores(unsigned sQ, int tile) {
+    const Ring<S::kStages> at_k = ring_at<S::kStages>(tile);
+    mbarrier_wait(smem_ + Plan::full_k(at_k.index), at_k.parity);
     const unsigned long long q = swizzled_descriptor(sQ, 0);
-    const unsigned long long k = swizzled_descriptor(smem_ + Plan::key(k_.index), 0);
+    const unsigned long long k = swizzled_descriptor(smem_ + Plan::key(at_k.index), 0);
     wgmma_fence();
 #pragma unroll
     for (int at = 0; at < S::kHeadDim / 16; ++at) {
@@ -116,18 +122,18 @@ class TallConsumer {
 
   // Waits for the scores, and frees the tile of K.
   template <int kPending>
-  __device__ __forceinline__ void await_scores() {
+  __device__ __forceinline__ void await_scores(int tile) {
     wgmma_wait<kPending>();
     after_wait(s_);
-    release(Plan::full_k(k_.index));
-    k_.advance();
+    release(Plan::full_k(ring_at<S::kStages>(tile).index));
   }
 
-  // Starts O += P V. out: pending
-  __device__ __forceinline__ void start_output(Sums& sums) {
-    mbarrier_wait(smem_ + Plan::full_v(v_.index), v_.parity);
+  // Starts O += P V; tile: number of the tile of V. out: pending
+  __device__ __forceinline__ void start_output(Sums& sums, int tile) {
+    const Ring<S::kStages> at_v = ring_at<S::kStages>(tile);
+    mbarrier_wait(smem_ + Plan::full_v(at_v.index), at_v.parity);
     const unsigned long long v =
-        swizzled_descriptor(smem_ + Plan::value(v_.index), Plan::kPanelBytesKv);
+        swizzled_descriptor(smem_ + Plan::value(at_v.index), Plan::kPanelBytesKv);
     wgmma_fence();
 #pragma unroll
     for (int at = 0; at < S::kStepKeys / 16; ++at) {
@@ -137,11 +143,10 @@ class TallConsumer {
   }
 
   // Waits for O += P V, and frees the tile of V.
-  __device__ __forceinline__ void await_output(Sums& sums) {
+  __device__ __forceinline__ void await_output(Sums& sums, int tile) {
     wgmma_wait<0>();
     after_wait(sums.o);
-    release(Plan::full_v(v_.index));
-    v_.advance();
+    release(Plan::full_v(ring_at<S::kStages>(tile).index));
   }
 
   __device__ __forceinline__ void release(unsigned full) const {
@@ -179,8 +184,7 @@ class TallConsumer {
   const int lane_;
   const float scale_log2_;
   KeyRange seen_[2];
-  Ring<S::kStages> k_;
-  Ring<S::kStages> v_;
+  int tiles_ = 0;  // of K that the parts before had
   float s_[S::kScores];
   unsigned p_[S::kScores / 2];
 };

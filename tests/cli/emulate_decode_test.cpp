@@ -2,7 +2,6 @@
 // that take different paths. Each problem has a part of the configurations (exhaustive.hpp).
 #include <algorithm>
 #include <array>
-#include <regex>
 #include <set>
 
 #include "cli/emulated_family.hpp"
@@ -40,14 +39,7 @@ constexpr std::array kDecodeProblems{
 
 TEST_P(EmulateDecode, EveryConfigurationForTestsIsRight) {
   const std::string problem = kDecodeProblems.at(GetParam());
-  std::vector<std::string> configs = kept("ci");
-  if (problem.find("--seq-kv-lens") != std::string::npos) {
-    const std::regex several_consumers(R"(^\(\w+, \d+, 128, )");  // one-consumer-for-lengths
-    std::erase_if(configs, [&](const std::string& config) {
-      return std::regex_search(config, several_consumers);
-    });
-  }
-  expect_right(part_of(configs, GetParam(), 2), words(problem));
+  expect_right(part_of(kept("ci"), GetParam(), 2), words(problem));
 }
 
 INSTANTIATE_TEST_SUITE_P(Problems, EmulateDecode,

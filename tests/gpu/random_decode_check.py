@@ -40,8 +40,8 @@ def problem(generator):
     return [str(word) for pair in options.items() for word in pair] + flags, d_head, dtype, group
 
 
-def configurations(generator, d_head, dtype, group, has_lengths):
-    fit = [rows for rows in STAGES[d_head] if rows >= group and (rows <= 64 or not has_lengths)]
+def configurations(generator, d_head, dtype, group):
+    fit = [rows for rows in STAGES[d_head] if rows >= group or rows >= 64]
     for rows in generator.sample(fit, min(3, len(fit))):
         stages, blocks = STAGES[d_head][rows]
         shared = generator.choice(("", "+shared_sums"))
@@ -61,8 +61,7 @@ def main():
     wrong = []
     while problems < options.count and time.monotonic() < end:
         words, d_head, dtype, group = problem(generator)
-        has_lengths = "--seq-kv-lens" in words
-        chosen = [word for config in configurations(generator, d_head, dtype, group, has_lengths) for word in ("--config", config)]
+        chosen = [word for config in configurations(generator, d_head, dtype, group) for word in ("--config", config)]
         line = [options.fatune, "check", "--family", "flash_decode", "--require-gpu", "--quiet", "--format", "json",
                 *words, *chosen]
         done = subprocess.run(line, capture_output=True, text=True, check=False)
