@@ -86,7 +86,7 @@ class CompareDecode(unittest.TestCase):
         self.assertTrue(causal and len(causal) < len(rows))
         for row in causal:
             self.assertEqual(set(row["peers"]), {"fa2", "cudnn", "fa3", "flashinfer"}, row["notes"])
-            self.assertEqual(row["peers"]["flashinfer"]["kernel"], "flashinfer prefill")
+            self.assertEqual(row["peers"]["flashinfer"]["kernel"], "flashinfer prefill_fa2")
 
     def test_peers_that_can_read_as_many_keys_of_each_sequence_as_it_has(self):
         self.compare("--problems", "random:7:4")
