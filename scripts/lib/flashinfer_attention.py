@@ -5,6 +5,8 @@ import itertools
 
 PAGE_KEYS = 64
 WORKSPACE_BYTES = 512 * 2**20
+# Its own choice on Hopper does not split the keys; the other one does, and packs the heads of a group.
+PREFILL_BACKENDS = {"prefill": "auto", "prefill_fa2": "fa2"}
 
 
 def _pages_of(torch, tensor):
@@ -64,10 +66,15 @@ def kernels(torch, flashinfer, queries, lengths):
 
         return make
 
-    def prefill(q, k, v, causal, scale):
-        wrapper = flashinfer.BatchPrefillWithPagedKVCacheWrapper(workspace(q), "NHD")
-        rows = torch.arange(0, (q.shape[0] + 1) * q.shape[1], q.shape[1], dtype=torch.int32, device=q.device)
-        wrapper.plan(rows, *sizes(q, k), causal=causal, **settings(q, scale))
-        return launch_of(wrapper, q, k, v)
+    def prefill(backend):
+        def make(q, k, v, causal, scale):
+            wrapper = flashinfer.BatchPrefillWithPagedKVCacheWrapper(workspace(q), "NHD", backend=backend)
+            rows = torch.arange(0, (q.shape[0] + 1) * q.shape[1], q.shape[1], dtype=torch.int32, device=q.device)
+            wrapper.plan(rows, *sizes(q, k), causal=causal, **settings(q, scale))
+            return launch_of(wrapper, q, k, v)
 
-    return {"cuda_cores": decode(False), "tensor_cores": decode(True)} if queries == 1 else {"prefill": prefill}
+        return make
+
+    if queries == 1:
+        return {"cuda_cores": decode(False), "tensor_cores": decode(True)}
+    return {name: prefill(backend) for name, backend in PREFILL_BACKENDS.items()}

@@ -148,11 +148,29 @@ def _find_fa3(torch):
     raise ImportError("; ".join(reasons))
 
 
-def _find_fa4(_torch):
+def _flash4_for_lengths(torch, function):
+    """Returns Peer.make_for_lengths with FlashAttention-4's function for varying lengths, or None without it."""
+    if function is None:
+        return None
+
+    def make(lengths, q, k, v, causal, scale):
+        keys = torch.tensor(lengths, dtype=torch.int32, device=q.device)
+
+        def launch():
+            return _output_in(function(q, k, v, seqused_k=keys, softmax_scale=scale, causal=causal))
+
+        return launch
+
+    return make
+
+
+def _find_fa4(torch):
     module = importlib.import_module("flash_attn.cute")
     if not hasattr(module, "flash_attn_func"):
         module = importlib.import_module("flash_attn.cute.interface")
-    return _flash_attention("fa4", str(getattr(module, "__version__", "?")), module.flash_attn_func)
+    peer = _flash_attention("fa4", str(getattr(module, "__version__", "?")), module.flash_attn_func)
+    peer.make_for_lengths = _flash4_for_lengths(torch, getattr(module, "flash_attn_varlen_func", None))
+    return peer
 
 
 def _find_flashinfer(torch):
@@ -170,7 +188,7 @@ def finder_of_libraries(folder):
         import flash4_kernels
 
         kernels = flash4_kernels.Folder(folder, torch)
-        return Peer("fa4", kernels.version, kernels.make, True)
+        return Peer("fa4", kernels.version, kernels.make, True, make_for_lengths=kernels.make_for_lengths)
 
     return find
 

@@ -26,19 +26,25 @@ class Compiled:
     def export_to_c(self, path, function):
         with open(path, "w", encoding="utf-8") as file:
             print(*self.what, function, "Cuda compilation tools, release 13.4, V13.4.59", file=file)
-def flash_attn_func(q, k, v, causal):
+def flash_attn_func(q, k, v, causal, *more):
     assert os.environ["CUTE_DSL_ARCH"] == "sm_90a"
     assert q.shape[3] <= 256, "not supported on SM90"
-    _flash_attn_fwd.compile_cache.cache[q.shape, causal] = Compiled(q.dtype, q.shape[2] // k.shape[2], causal)
+    _flash_attn_fwd.compile_cache.cache[q.shape, causal] = Compiled(q.dtype, q.shape[2] // k.shape[2], causal, *more)
+def flash_attn_varlen_func(q, k, v, seqused_k, causal):
+    assert seqused_k.shape == (q.shape[0],) and seqused_k.dtype == "int"
+    flash_attn_func(q, k, v, causal, "lengths")
 _flash_attn_fwd = types.SimpleNamespace(compile_cache=types.SimpleNamespace(cache={}))
 """
 TORCH = """
 import types
-float16, bfloat16 = "half", "brain"
+float16, bfloat16, int32 = "half", "brain", "int"
 def empty(*shape, dtype, device):
     return types.SimpleNamespace(shape=shape, dtype=dtype)
 """
-LINKER = '#!/bin/sh\n[ "$1 $2" = "-shared -o" ] && cat "$4" >"$3" && echo "$@" >>"$3"\n'
+LINKER = r'''#!/bin/sh
+[ "$1 $2" = "-shared -o" ] || exit 4
+case "$*" in *" -x c - "*) cat >"$3" ;; *) cat "$4" >"$3" ;; esac && echo "$@" >>"$3"
+'''
 PACKAGES = {
     "torch/__init__.py": TORCH, "torch/_subclasses/__init__.py": "", "tvm_ffi.py": "",
     "torch/_subclasses/fake_tensor.py": "from contextlib import nullcontext as FakeTensorMode\n",
@@ -80,12 +86,27 @@ class BuildFlash4Kernels(unittest.TestCase):
         self.assertEqual(versions, {"flash-attn-4": "4.0.0b36", "nvidia-cutlass-dsl": "9", "ptxas": "13.4.59"})
         self.assertIn("written for nvidia-cutlass-dsl 4.8.1, and 9 is installed", done.stderr)
 
+    def test_kernels_for_lengths_are_built_beside_the_others(self):
+        done = self.build("--d-head", "256", "--dtype", "bfloat16", "--lengths")
+        kernels = {f"d256_bfloat16_{mask}_group1{lengths}.so" for mask in ("full", "causal")
+                   for lengths in ("", "_lengths")}
+        self.assertEqual({pathlib.Path(line).name for line in done.stdout.splitlines()}, kernels)
+        library = (self.folder / "d256_bfloat16_causal_group1_lengths.so").read_text(encoding="utf-8")
+        self.assertTrue(library.startswith("brain 1 True lengths flash4_forward"), library)
+
+    def test_a_small_runtime_takes_the_place_of_the_shared_one(self):
+        self.build("--small-runtime", "/cuda/libcudart.so.13")
+        runtime = (self.folder / "libdsl.so").read_text(encoding="utf-8")
+        self.assertIn("CuteDSLRT_TVMFFISetRaisedCudaError(", runtime)
+        self.assertRegex(runtime, r"whole-archive \S*/cute/libcuda_dialect_runtime_static.a .*/cuda/libcudart.so.13\n")
+
     def test_eight_kernels_are_built_where_nothing_is_said(self):
         self.assertEqual(len(self.build().stdout.splitlines()), 8)
 
     def test_errors_are_one_line(self):
         self.assertIn("not supported on SM90", self.build("--d-head", "512", code=1).stderr)
         self.assertIn("at least 1", self.build("--group", "0", code=2).stderr)
+        self.assertIn("unknown: float8; known: float16, bfloat16", self.build("--dtype", "float8", code=2).stderr)
         (self.packages / "cc").write_text("#!/bin/sh\nexit 3\n", encoding="utf-8")
         self.assertIn("exit status 3", self.build(code=1).stderr)
         (self.packages / "flash_attn_4-4.0.0b36.dist-info/METADATA").unlink()

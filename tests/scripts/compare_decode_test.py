@@ -86,7 +86,7 @@ class CompareDecode(unittest.TestCase):
         self.assertTrue(causal and len(causal) < len(rows))
         for row in causal:
             self.assertEqual(set(row["peers"]), {"fa2", "cudnn", "fa3", "flashinfer"}, row["notes"])
-            self.assertEqual(row["peers"]["flashinfer"]["kernel"], "flashinfer prefill")
+            self.assertEqual(row["peers"]["flashinfer"]["kernel"], "flashinfer prefill_fa2")
 
     def test_peers_that_can_read_as_many_keys_of_each_sequence_as_it_has(self):
         self.compare("--problems", "random:7:4")
@@ -95,6 +95,22 @@ class CompareDecode(unittest.TestCase):
         for row in rows[1::2]:
             self.assertEqual(set(row["peers"]), {"fa3", "flashinfer"}, row["notes"])
             self.assertEqual(row["notes"], dict.fromkeys(("fa2", "cudnn"), "one length for all sequences"))
+
+    def test_lengths_that_differ_need_kernels_of_their_own_among_those_compiled_ahead_of_time(self):
+        kernels = self.folder / "kernels"
+        kernels.mkdir()
+        (kernels / "versions.json").write_text('{"flash-attn-4": "4.0"}', encoding="utf-8")
+        for number, reason in ((0, "no .*_lengths.so.* --lengths"), (1, None)):
+            self.compare("--problems", "random:7:2", "--flash4-kernels", str(kernels))
+            lengths = self.written()["rows"][1]
+            self.assertIn("seq_lens_kv", lengths["problem"])
+            self.assertEqual("fa4" in lengths["peers"], number == 1, lengths["notes"])
+            if reason:
+                self.assertRegex(lengths["notes"]["fa4"], reason)
+            one = lengths["problem"]
+            name = (f"d{one['d_head']}_bfloat16_{'causal' if one['causal'] else 'full'}_"
+                    f"group{one['heads'] // one['kv_heads']}_lengths.so")
+            (kernels / name).write_text("", encoding="utf-8")
 
     def test_a_problem_that_fails_costs_its_row_alone(self):
         self.environment["REFUSED"] = "4096"

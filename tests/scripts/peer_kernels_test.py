@@ -35,6 +35,21 @@ class Peers(unittest.TestCase):
         self.assertEqual(peer_kernels.cannot_do(peer_kernels.Peer("x", "1", None, True, dtypes=("BF16",)), PROBLEM),
                          "no FP16")
 
+    def test_flash_attention_4_takes_lengths_where_it_has_a_function_for_them(self):
+        plain = types.SimpleNamespace(flash_attn_func=lambda q, *_rest, **_settings: (q, None))
+        package = types.ModuleType("flash_attn")
+        torch = fake_torch(True)
+        torch.int32, torch.tensor = "int32", lambda values, dtype, device: (values, dtype, device)
+        q = types.SimpleNamespace(device="cuda")
+        with unittest.mock.patch.dict(sys.modules, {"flash_attn": package, "flash_attn.cute": plain}):
+            fa4 = peer_kernels.find_peers(torch, ["fa4"])[0]["fa4"]
+            self.assertEqual(fa4.make(q, "k", "v", True, 1.0)(), q)
+            self.assertIn("one length", peer_kernels.cannot_do(fa4, {**PROBLEM, "seq_lens_kv": "100"}))
+            plain.flash_attn_varlen_func = lambda *tensors, **settings: (settings["seqused_k"], None)
+            fa4 = peer_kernels.find_peers(torch, ["fa4"])[0]["fa4"]
+        self.assertIsNone(peer_kernels.cannot_do(fa4, {**PROBLEM, "seq_lens_kv": "100"}))
+        self.assertEqual(fa4.make_for_lengths([100], q, "k", "v", True, 1.0)(), ([100], "int32", "cuda"))
+
     def test_a_dense_product_is_timed_only_where_it_is_asked_for(self):
         self.assertNotIn("gemm", peer_kernels.DEFAULT_PEERS)
         gemm = peer_kernels.find_peers(fake_torch(True), ["gemm"])[0]["gemm"]

@@ -30,10 +30,9 @@ class BatchDecodeWithPagedKVCacheWrapper(_Wrapper):
 
 
 class BatchPrefillWithPagedKVCacheWrapper(_Wrapper):
-    _ms = 0.3
-
-    def __init__(self, workspace, kv_layout):
+    def __init__(self, workspace, kv_layout, backend):
         assert kv_layout == "NHD"
+        self._ms = {"auto": 0.3, "fa2": 0.2}[backend]
 
     def plan(self, rows, *sizes, causal, **settings):
         assert isinstance(causal, bool) and rows.values[0] == 0

@@ -1,0 +1,89 @@
+"""Tests scripts/build_flashinfer_modules with fake packages.
+
+usage: build_flashinfer_modules_test.py SCRIPT
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPT = sys.argv[1] if len(sys.argv) > 1 else ""
+JIT = """
+def build_jit_specs(specifications, skip_prebuilt):
+    assert not skip_prebuilt
+    for one in specifications:
+        if one.d_head > 256:
+            raise RuntimeError("Ninja build failed")
+        one.jit_library_path.write_text(" ".join(one.sources), encoding="utf-8")
+"""
+ATTENTION = """
+import os
+import pathlib
+import types
+def specification(backend, *kind):
+    assert kind[:4] == ("brain",) * 3 + ("int",) and kind[4] == kind[5] and kind[6:9] == (0, False, False)
+    assert os.environ["FLASHINFER_CUDA_ARCH_LIST"] == "9.0a"
+    name = f"{backend}_{kind[4]}"
+    sources = [f"{name}_paged_mask_{mask}.cu" for mask in range(4)] + [f"{name}_ragged_mask_0.cu", f"{name}.cu"]
+    return types.SimpleNamespace(name=name, d_head=kind[4], sources=sources,
+                                 jit_library_path=pathlib.Path(os.environ["BUILT"]) / (name + ".so"))
+def gen_batch_decode_module(*kind):
+    return specification("decode", *kind)
+def gen_batch_prefill_module(backend, *kind):
+    return specification(backend, *kind)
+"""
+PACKAGES = {
+    "torch.py": 'bfloat16, int32 = "brain", "int"\n', "flashinfer/__init__.py": '__version__ = "0.8"\n',
+    "flashinfer/jit/__init__.py": JIT, "flashinfer/jit/attention/__init__.py": ATTENTION,
+    "flashinfer/jit/attention/modules.py":
+    "from . import gen_batch_prefill_module as _gen_batch_prefill_primary_module\n",
+    "flashinfer/large.py": "", "flashinfer/data/csrc/batch_decode.jinja": "", "flashinfer/data/csrc/other.cu": ""}
+
+
+class BuildFlashInferModules(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.packages, self.folder = pathlib.Path(scratch.name) / "packages", pathlib.Path(scratch.name) / "tree"
+        for name, text in PACKAGES.items():
+            path = self.packages / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+    def build(self, *options, code=0):
+        command = [sys.executable, "-B", SCRIPT, str(self.folder), *options]
+        environment = {**os.environ, "PYTHONPATH": str(self.packages), "BUILT": str(self.packages)}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+        return done
+
+    def test_the_tree_has_what_is_imported_and_the_modules(self):
+        done = self.build("--d-head", "64,128")
+        files = {str(file.relative_to(self.folder / "flashinfer")) for file in self.folder.rglob("*") if file.is_file()}
+        modules = {f"data/aot/{kind}_{d_head}/{kind}_{d_head}.so" for kind in ("decode", "fa2", "fa3")
+                   for d_head in (64, 128)}
+        self.assertEqual(files, modules | {"__init__.py", "jit/__init__.py", "jit/attention/__init__.py",
+                                           "jit/attention/modules.py", "data/csrc/batch_decode.jinja"})
+        self.assertEqual(len(done.stdout.splitlines()), len(modules))
+        module = self.folder / "flashinfer" / "data" / "aot" / "fa2_64" / "fa2_64.so"
+        self.assertEqual(module.read_text(encoding="utf-8"), "fa2_64_paged_mask_0.cu fa2_64_paged_mask_1.cu fa2_64.cu")
+        self.assertIn("written for 0.7.2, and 0.8 is installed", done.stderr)
+
+    def test_backends_can_be_left_out(self):
+        self.build("--d-head", "256", "--backend", "fa2")
+        modules = {file.name for file in (self.folder / "flashinfer" / "data" / "aot").iterdir()}
+        self.assertEqual(modules, {"decode_256", "fa2_256"})
+
+    def test_errors_are_one_line(self):
+        self.assertIn("Ninja build failed", self.build("--d-head", "512", code=1).stderr)
+        self.assertIn("at least 1", self.build("--d-head", "0", code=2).stderr)
+        self.assertIn("fa2 and fa3", self.build("--backend", "fa4", code=2).stderr)
+        (self.packages / "flashinfer" / "jit" / "attention" / "modules.py").unlink()
+        self.assertIn("flashinfer.jit.attention.modules", self.build(code=1).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
