@@ -32,11 +32,11 @@ struct Shape {
   static constexpr int kThreads = kConsumers + (kTall ? 128 : 64);
   // Registers per thread of tall consumers, and of the producer's warpgroup, after setmaxnreg.
   static constexpr int kConsumerRegisters = kGroups == 3        ? 160
-                                            : kGroups == 2      ? 240
+                                            : kGroups == 2      ? 232
                                             : kBlocksPerSm == 1 ? 256
                                                                 : 216;
   static constexpr int kProducerRegisters = kGroups == 3        ? 32
-                                            : kGroups == 2      ? 24
+                                            : kGroups == 2      ? 40
                                             : kBlocksPerSm == 1 ? 56
                                                                 : 40;
   static constexpr int kSlots = 2;  // parts that the producer may be ahead
@@ -109,6 +109,10 @@ struct SmemPlan {
   // A part is there, but not its Q; of tall consumers.
   __device__ __forceinline__ static constexpr unsigned passed(int slot) {
     return stored(S::kSlots + slot);
+  }
+  // A tile of Q may be loaded again; of tall consumers.
+  __device__ __forceinline__ static constexpr unsigned free_query(int tile) {
+    return passed(tile) + 8;
   }
   __device__ __forceinline__ static constexpr unsigned empty(unsigned full) { return full + 8; }
 };

@@ -31,6 +31,7 @@ __device__ __forceinline__ void initialise_barriers(unsigned smem) {
     mbarrier_init(smem + Plan::stored(slot), S::kConsumerWarps);
     mbarrier_init(smem + Plan::judged(slot), 1);
     mbarrier_init(smem + Plan::passed(slot), 1);
+    mbarrier_init(smem + Plan::free_query(slot), S::kConsumerWarps);
   }
   fence_mbarrier_init();
 }

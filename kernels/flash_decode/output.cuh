@@ -51,7 +51,7 @@ struct PartialSums {
   }
 };
 
-inline constexpr unsigned kStoreBarrier = 8;  // one for each consumer
+inline constexpr unsigned kStoreBarrier = 8;
 
 template <typename S, typename Sums>
 class Output {
@@ -60,15 +60,19 @@ class Output {
       : work_(work), scale_log2_(work.softmax_scale * 1.44269504088896340736f) {}
 
   // threads: all consumers, converged, in all functions
-  // Stores the rows of a part that has all keys. tile: its tile of Q, which is no longer needed.
-  // sync: out: the tile may be loaded again
+  // Stores the rows of a part that has all keys. tile: its tile of Q, through which the rows of a
+  // short consumer go. sync: out: the tile may be loaded again
   __device__ __forceinline__ void store_rows(const Part& part, const Sums& sums,
                                              unsigned tile) const {
-    sums.stage(tile, rows_of(part));
     store_lse(part, sums);
-    named_barrier_wait(kStoreBarrier + threadIdx.x / 128, 128);
-    copy_rows(part, tile);
-    fence_async_proxy();
+    if constexpr (S::kTall) {
+      store_own_rows(part, sums);
+    } else {
+      sums.stage(tile, rows_of(part));
+      named_barrier_wait(kStoreBarrier, S::kConsumers);
+      copy_rows(part, tile);
+      fence_async_proxy();
+    }
   }
 
   __device__ __forceinline__ void store_sums(const Part& part, const Sums& sums) const {
@@ -134,15 +138,32 @@ class Output {
     }
   }
 
-  // Copies a warpgroup's rows of the tile, 16 bytes of a thread at a time.
+  // Stores the rows that a tall consumer's threads have, 16 bytes at a time.
+  __device__ __forceinline__ void store_own_rows(const Part& part, const Sums& sums) const {
+    const Square at = Sums::square_at(0, 0, static_cast<int>(threadIdx.x));
+    const float4 state = sums.state(0);
+    const float factors[2] = {inverse_or_zero(state.y), inverse_or_zero(state.w)};
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const bool is_there = at.rows[h] < rows_of(part);
+      uint4* const to = reinterpret_cast<uint4*>(row_of(part, at.rows[h]).o) + threadIdx.x % 4;
+#pragma unroll
+      for (int block = 0; block < S::kHeadDim / 32; ++block) {
+        const uint4 columns = sums.eight_columns(h, block, factors[h]);
+        if (is_there) {
+          to[4 * block] = columns;
+        }
+      }
+    }
+  }
+
+  // Copies the rows of the tile, 16 bytes of a thread at a time.
   __device__ __forceinline__ void copy_rows(const Part& part, unsigned tile) const {
     constexpr int kChunks = S::kHeadDim / 8;  // of a row
-    constexpr int kRows = S::kRows / S::kGroups;
     const int rows = rows_of(part);
-    const int first = static_cast<int>(threadIdx.x) / 128 * kRows;
 #pragma unroll 2
-    for (int at = static_cast<int>(threadIdx.x) % 128; at < kRows * kChunks; at += 128) {
-      const int row = first + at / kChunks;
+    for (int at = static_cast<int>(threadIdx.x); at < S::kRows * kChunks; at += S::kConsumers) {
+      const int row = at / kChunks;
       const int chunk = at % kChunks;
       if (row < rows) {
         const unsigned from = tile + chunk / 8 * SmemPlan<S>::kPanelBytesQ + row * 128;

@@ -27,7 +27,7 @@ class Producer {
     // Blocks that wait for parts of others may not own parts before they run: a block that cannot
     // run would keep them waiting.
     int index = work_.tile_items == 0 ? static_cast<int>(blockIdx.x)
-                : is_first            ? next_index(all)
+                : is_first            ? next_index(take_next(all), all)
                                       : 0;
     index = __shfl_sync(0xffffffffu, index, 0);
 #pragma unroll 1
@@ -36,8 +36,9 @@ class Producer {
                                         : item_at<S>(work_, index - parts);
       if (is_first) {
         pass(part);
-        index = next_index(all);
+        const int taken = take_next(all);
         load(part);
+        index = next_index(taken, all);
         slot_.advance();
       }
       index = __shfl_sync(0xffffffffu, index, 0);
@@ -52,24 +53,25 @@ class Producer {
  private:
   // threads: one, in all functions
 
-  // Takes the next part or item from the counter. The block that takes the last one resets it.
-  __device__ __forceinline__ int next_index(int all) const {
+  // Takes the next part or item from the counter, if it may be needed. What is returned is passed to
+  // next_index, later: the counter takes long to answer.
+  __device__ __forceinline__ int take_next(int all) const {
+    const bool has_own = work_.tile_items == 0;
+    return has_own && all <= static_cast<int>(gridDim.x) ? 0 : atomicAdd(work_.next_part, 1);
+  }
+
+  // The number of the part or item that was taken. The block that takes the last one resets the
+  // counter.
+  __device__ __forceinline__ int next_index(int taken, int all) const {
     const int blocks = static_cast<int>(gridDim.x);
-    if (work_.tile_items > 0) {
-      const int count = atomicAdd(work_.next_part, 1);
-      if (count == all + blocks - 1) {
-        *work_.next_part = 0;
-      }
-      return count;
-    }
-    if (all <= blocks) {
+    const bool has_own = work_.tile_items == 0;
+    if (has_own && all <= blocks) {
       return all;
     }
-    const int count = atomicAdd(work_.next_part, 1);
-    if (count == all - 1) {
+    if (taken == (has_own ? all - 1 : all + blocks - 1)) {
       *work_.next_part = 0;
     }
-    return blocks + count;
+    return has_own ? blocks + taken : taken;
   }
 
   // Passes the part on, to the query loader or to all. One that is to be computed is there when its

@@ -23,13 +23,15 @@ class QueryLoader {
 
   __device__ __forceinline__ void run() const {
     Ring<S::kSlots> slot;
+    Ring<S::kQueryTiles> tile;
 #pragma unroll 1
     for (;;) {
       mbarrier_wait(smem_ + Plan::passed(slot.index), slot.parity);
       const Part part = read_part(memory_ + Plan::kParts + 48 * slot.index);
       if (part.batch >= 0 && part.item < 0) {
-        await_tile(slot);
-        load(part, smem_ + Plan::query(slot.index));
+        mbarrier_wait(smem_ + Plan::free_query(tile.index), tile.parity ^ 1);
+        load(part, smem_ + Plan::query(tile.index));
+        tile.advance();
       }
       __syncwarp();
       if (thread_ % 32 == 0) {
@@ -45,14 +47,6 @@ class QueryLoader {
  private:
   static constexpr int kChunks = S::kHeadDim / 8;  // of 16 bytes, of a row
   static constexpr int kRowsAtOnce = 64 / kChunks;
-
-  // Waits until the part before no longer needs its tile, if it has the same.
-  __device__ __forceinline__ void await_tile(Ring<S::kSlots> slot) const {
-    if constexpr (S::kQueryTiles < S::kSlots) {
-      slot.retreat();
-      mbarrier_wait(Plan::empty(smem_ + Plan::full_part(slot.index)), slot.parity);
-    }
-  }
 
   // Rows that no query fills become 0. sync: out: wgmma may read the tile
   __device__ __forceinline__ void load(const Part& part, unsigned tile) const {

@@ -105,25 +105,21 @@ struct TallSums {
   __device__ __forceinline__ static int squares_of(int) { return kSquares * S::kConsumers; }
   __device__ __forceinline__ static int index_of(int number, int) { return number; }
 
-  __device__ __forceinline__ void stage(unsigned tile, int rows) const {
-    const float inverse[2] = {inverse_or_zero(softmax.sum[0]), inverse_or_zero(softmax.sum[1])};
+  // Eight neighbouring columns of O, times `factor`, of row h of the thread's two: those of square
+  // 4 * block + lane % 4. The lanes of a quad have two columns of each square, and exchange them.
+  __device__ __forceinline__ uint4 eight_columns(int h, int block, float factor) const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    const int first_row = static_cast<int>(threadIdx.x) / 32 * 16;
-    const int row = first_row + lane % 16;
-    const bool is_used[2] = {first_row + lane / 4 < rows, first_row + lane / 4 + 8 < rows};
+    unsigned r[4];
 #pragma unroll
-    for (int i = 0; i < S::kOutputs; i += 8) {
-      const int chunk = i % 32 / 4 + lane / 16;
-      unsigned r[4];
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const unsigned packed =
-            cvt_rn_x2<S::kIsBf16>(o[i + 2 * j] * inverse[j % 2], o[i + 2 * j + 1] * inverse[j % 2]);
-        r[j] = is_used[j % 2] ? packed : 0;
-      }
-      stmatrix_x4(tile + i / 32 * SmemPlan<S>::kPanelBytesQ + row * 128 + 16 * (chunk ^ row % 8),
-                  r);
+    for (int j = 0; j < 4; ++j) {
+      const float* const from = o + 4 * (4 * block + j) + 2 * h;
+      r[j] = cvt_rn_x2<S::kIsBf16>(from[0] * factor, from[1] * factor);
     }
+    exchange(r[0], r[1], 1, (lane & 1) != 0);
+    exchange(r[2], r[3], 1, (lane & 1) != 0);
+    exchange(r[0], r[2], 2, (lane & 2) != 0);
+    exchange(r[1], r[3], 2, (lane & 2) != 0);
+    return {r[0], r[1], r[2], r[3]};
   }
   __device__ __forceinline__ static bool is_first(int thread) { return thread % 4 == 0; }
 
@@ -133,6 +129,14 @@ struct TallSums {
     const int row = 16 * warp + in_warp;
     const int column = 8 * square + thread % 4 * 2;
     return {8 * warp + in_warp, {row, row + 8}, {column, column + 1}};
+  }
+
+ private:
+  // A lane keeps one word, and gets the same one of the lane at `distance`, which keeps the other.
+  __device__ __forceinline__ static void exchange(unsigned& low, unsigned& high, int distance,
+                                                  bool keeps_high) {
+    const unsigned other = __shfl_xor_sync(0xffffffffu, keeps_high ? low : high, distance);
+    (keeps_high ? low : high) = other;
   }
 };
 

@@ -44,6 +44,7 @@ class TallConsumer {
       sums.o[i] = 0.0f;
     }
     if (part.step >= part.end) {
+      release_query(slot);
       return;
     }
 #pragma unroll
@@ -73,6 +74,7 @@ class TallConsumer {
       rescale_output<S>(sums.o, rescale);
       pack_probabilities<S::kStepKeys, S>(p_, s_);
     }
+    release_query(slot);
     clear_values_behind<S>(work_, part, smem_, ring_at<S::kStages>(last));
     start_output(sums, last);
     await_output(sums, last);
@@ -152,6 +154,13 @@ class TallConsumer {
   __device__ __forceinline__ void release(unsigned full) const {
     if (lane_ == 0) {
       mbarrier_arrive(smem_ + Plan::empty(full));
+    }
+  }
+
+  // Frees the tile of Q of the part in this slot.
+  __device__ __forceinline__ void release_query(int slot) const {
+    if (lane_ == 0) {
+      mbarrier_arrive(smem_ + Plan::free_query(slot % S::kQueryTiles));
     }
   }
 
