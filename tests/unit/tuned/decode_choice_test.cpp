@@ -2,8 +2,10 @@
 // ships for more queries.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
+#include "data/json_file.hpp"
 #include "plan/planner.hpp"
 #include "results/results_file.hpp"
 #include "tuned/tuned_choice.hpp"
@@ -136,6 +138,55 @@ TEST_F(DecodeChoice, HasDefaultsOfItsOwn) {
   };
   EXPECT_EQ(chosen_family({16, 512, 16, 128, DType::bf16, false}), "flash_sm90");
   EXPECT_EQ(chosen_family(decoding(1, 1, 4096, 32, 8)), "flash_decode");
+}
+
+/// The problems that scripts/tune_decode sweeps, of BF16 and d_head 128.
+std::vector<Problem> swept_problems() {
+  const JsonFile file = load_json(FileTree(), "configs/sweeps/decode.json", "sweeps");
+  std::vector<Problem> problems;
+  for (const auto& sweep : file.root().raw().at("sweeps")) {
+    for (const std::int64_t queries : sweep.at("queries")) {
+      problems.push_back(decoding(sweep.at("batch"), queries, sweep.at("keys"), sweep.at("heads"),
+                                  sweep.at("kv_heads")));
+    }
+  }
+  return problems;
+}
+
+TEST(DecodeSweeps, HaveANeighbourOfEachProblemInTheirRange) {
+  RunReport run;
+  run.device.name = "GPU";
+  run.device.arch = {90, 'a'};
+  run.device.sm_count = 132;
+  for (const Problem& problem : swept_problems()) {
+    run.problems.push_back(ranked(problem, {"8, 128, 2, 1): parts_256"}));
+  }
+  const FamilySet families{{load_family(FileTree(), "flash_decode")}};
+  const SourceHashes unknown{{"flash_decode", {}}};
+  TunedTable table;
+  add_tuned(run, "a run", {families, unknown}, table);
+  finish_table(table);
+  std::mt19937 engine(6);
+  const auto log_uniform = [&](double low, double high) {
+    return std::llround(
+        std::exp2(std::uniform_real_distribution<double>(std::log2(low), std::log2(high))(engine)));
+  };
+  const WhyNot anything = [](const Config&, const Problem&, const DeviceLimits&) {
+    return std::optional<std::string>();
+  };
+  for (int i = 0; i < 1000; ++i) {
+    const std::int64_t kv_heads = log_uniform(1, 16);
+    const std::int64_t group = log_uniform(1, 16);
+    const std::int64_t queries = log_uniform(1, 128.0 / static_cast<double>(group));
+    Problem problem = decoding(log_uniform(1, 256), queries, log_uniform(512, 131072),
+                               kv_heads * group, kv_heads);
+    constexpr std::int64_t kMostBytes = 20'000'000'000;
+    if (problem.batch * kv_heads * problem.seq_len_kv * 4 * problem.d_head > kMostBytes ||
+        queries * 16 > problem.seq_len_kv || problem.batch * problem.heads * queries < 6) {
+      continue;
+    }
+    EXPECT_EQ(choose_tuned(table, problem, run.device, anything).untuned, "") << describe(problem);
+  }
 }
 
 }  // namespace
