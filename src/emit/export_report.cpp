@@ -62,8 +62,9 @@ std::vector<ExportDefault> defaults_of(const ExportReport& report) {
 /// A row for each step that made a choice, and one for all together.
 std::vector<StepRegrets> regrets_of(const ExportReport& report) {
   std::vector<StepRegrets> rows;
-  for (const ChoiceStep step : {ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket,
-                                ChoiceStep::same_arch, ChoiceStep::fallback, ChoiceStep::refused}) {
+  for (const ChoiceStep step :
+       {ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket, ChoiceStep::same_arch,
+        ChoiceStep::nearest, ChoiceStep::fallback, ChoiceStep::refused}) {
     const RegretSummary regrets = summarize_regrets(report.left_out, step);
     if (regrets.problems > 0) {
       rows.push_back({std::string(choice_step_name(step)), regrets});
@@ -313,6 +314,7 @@ Fields<ExportDefault> export_default_fields() {
       {"d_head", "d_head", [](const D& d) { return d.chosen.d_head; }},
       {"d_head_v", "d_head_v", [](const D& d) { return d.chosen.d_head_v; }},
       {"causal", "causal", [](const D& d) { return d.chosen.causal; }},
+      {"few_queries", "few queries", [](const D& d) { return d.chosen.few_queries; }},
       {"config", "config", [](const D& d) { return d.chosen.short_form; }},
       {"family", "family", [](const D& d) { return d.chosen.config.family; }},
       {"source_hash", "source", [](const D& d) { return hash_of(d.report, d.chosen.config); }},

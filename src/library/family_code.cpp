@@ -131,9 +131,7 @@ std::vector<Problem> with_other_lengths(const Problem& tuned) {
 bool serves(const TunedTable& table, const TunedProblem& row, const Config& config) {
   return row.find(config) != row.times.end() ||
          std::ranges::any_of(table.defaults, [&](const DefaultConfig& known) {
-           return known.config == config && known.gpu == row.gpu &&
-                  known.causal == row.problem.causal && known.dtype == row.problem.dtype &&
-                  known.d_head == row.problem.d_head && known.d_head_v == row.problem.d_head_v;
+           return known.config == config && is_default_of(known, row);
          });
 }
 

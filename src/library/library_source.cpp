@@ -165,8 +165,9 @@ std::string rows_code(const runtime::Table& table) {
 std::string defaults_code(const runtime::Table& table) {
   std::string rows;
   for (const auto& known : items_of(table.defaults)) {
-    rows += fmt::format("    {{{}, {}, {}, {}, {}, {}}},\n", known.gpu, dtype_code(known.dtype),
-                        known.d_head, known.d_head_v, flag(known.causal), known.configuration);
+    rows += fmt::format("    {{{}, {}, {}, {}, {}, {}, {}}},\n", known.gpu, dtype_code(known.dtype),
+                        known.d_head, known.d_head_v, flag(known.causal), flag(known.few_queries),
+                        known.configuration);
   }
   return array("Default", "kDefaults", rows);
 }

@@ -78,6 +78,8 @@ enum class Step : int {
   neighbour_bucket,  ///< a problem of a neighbouring bucket was tuned on this GPU
   same_arch,         ///< one of the same or a neighbouring bucket was tuned on another GPU of this
                      ///< architecture
+  nearest,           ///< none of these, but one for the same type, head dimensions, and few queries
+                     ///< or more, on a GPU of this architecture
   fallback,          ///< no such problem was tuned: the default
   refused,           ///< no kernel is eligible
 };
@@ -86,7 +88,7 @@ enum class Step : int {
 /// problems (docs/export.md of fatune).
 struct Untuned {
   const char* property = "";  ///< "queries"; empty: the problem is in the range that was tuned
-  char text[160] = {};        ///< "queries: 1; tuned: 512 to 16384"
+  char text[160] = {};        ///< "queries: 300; tuned: 512 to 16384"
 
   explicit operator bool() const { return *property != '\0'; }
 };

@@ -16,34 +16,64 @@ bool is_this(const TunedGpu& a, const TunedGpu& b) {
   return a.arch == b.arch && a.sm_count == b.sm_count && std::strcmp(a.name, b.name) == 0;
 }
 
-/// The step of a neighbouring row that was tuned on this GPU.
-Step step_on_this_gpu(const Wanted& row, const Wanted& wanted, const Distance& distance) {
+/// The parts of a kind that kernels are built for. Masks, which come behind, often are arguments.
+constexpr std::size_t kKernelParts = 4;
+
+/// Returns how many of the parts of two kinds behind the first kKernelParts differ; -1: one of
+/// those first parts does.
+int differing_masks(const Kind& a, const Kind& b) {
+  if (!std::equal(a.begin(), a.begin() + kKernelParts, b.begin())) {
+    return -1;
+  }
+  int count = 0;
+  for (std::size_t i = kKernelParts; i < a.size(); ++i) {
+    count += a[i] != b[i] ? 1 : 0;
+  }
+  return count;
+}
+
+/// The step of a neighbouring row.
+Step step_of_neighbour(const Wanted& row, const Wanted& wanted, const NearRow& near) {
+  if (near.other_gpu) {
+    return Step::same_arch;
+  }
   if (same_work(row, wanted)) {
     return Step::exact;
   }
-  return distance.buckets == 0 ? Step::same_bucket : Step::neighbour_bucket;
+  return near.distance.buckets == 0 ? Step::same_bucket : Step::neighbour_bucket;
 }
 
+/// A problem on a GPU, with what it is compared by.
+struct Place {
+  const Wanted& wanted;
+  const TunedGpu& gpu;
+  Kind kind = kind_of(wanted.problem);
+  bool few_queries = has_few_queries(wanted.problem);
+  Coordinates coordinates = coordinates_of(wanted, gpu.sm_count);
+};
+
 /// Returns nothing if the row says nothing about the problem.
-std::optional<NearRow> near_row(const Table& table, int index, const Wanted& wanted,
-                                const Coordinates& coordinates, const TunedGpu& gpu) {
+std::optional<NearRow> near_row(const Table& table, int index, const Place& place) {
   const Row& row = table.rows[index];
   const TunedGpu& row_gpu = table.gpus[row.gpu];
-  if (row_gpu.arch != gpu.arch || !same_kind(row.problem, wanted.problem)) {
+  const int masks =
+      row_gpu.arch == place.gpu.arch ? differing_masks(kind_of(row.problem), place.kind) : -1;
+  if (masks < 0) {
     return std::nullopt;
   }
   const Wanted tuned{row.problem, row.layout_bhsd};
-  const auto distance = neighbour_distance(coordinates_of(tuned, row_gpu.sm_count), coordinates);
-  if (!distance) {
-    return std::nullopt;
+  const Nearness found =
+      nearness(coordinates_of(tuned, row_gpu.sm_count), place.coordinates, place.few_queries);
+  NearRow near{Step::nearest, found.distance, !is_this(row_gpu, place.gpu), index};
+  near.distance.buckets += masks;
+  if (masks == 0 && found.neighbours) {
+    near.step = step_of_neighbour(tuned, place.wanted, near);
   }
-  return NearRow{
-      is_this(row_gpu, gpu) ? step_on_this_gpu(tuned, wanted, *distance) : Step::same_arch,
-      *distance, index};
+  return near;
 }
 
 auto key_of(const DefaultPlace& place) {
-  return std::tie(place.other_gpu, place.differences, place.index);
+  return std::tie(place.other_queries, place.other_gpu, place.differences, place.index);
 }
 
 DefaultPlace place_of(const Table& table, int index, const Problem& problem, const TunedGpu& gpu) {
@@ -53,13 +83,47 @@ DefaultPlace place_of(const Table& table, int index, const Problem& problem, con
   const int differences = int{known.causal != problem.causal} + int{known.dtype != problem.dtype} +
                           int{known.d_head != problem.d_head} +
                           int{known.d_head_v != problem.d_head_v};
-  return {other_gpu, differences, index};
+  return {known.few_queries != has_few_queries(problem), other_gpu, differences, index};
+}
+
+/// The keys that one of few queries sees.
+std::int64_t keys_seen(const Problem& problem) {
+  const bool is_cut = problem.window > 0 && problem.window < problem.seq_len_kv;
+  return is_cut ? std::min(problem.seq_len_kv, problem.window + problem.seq_len - 1)
+                : problem.seq_len_kv;
+}
+
+/// The place of the packed rows among Coordinates.
+constexpr std::size_t kRows = 0;
+constexpr std::int64_t kLeastRows = 8;
+
+Coordinates coordinates_of_few(const Wanted& wanted, int sm_count) {
+  const Problem& problem = wanted.problem;
+  const std::int64_t rows = problem.seq_len * (problem.heads / problem.kv_heads);
+  const double keys = octaves(keys_seen(problem));
+  return {std::ceil(octaves(std::max(rows, kLeastRows))),
+          keys,
+          octaves(problem.batch * problem.kv_heads) + keys - octaves(sm_count),
+          0.0,
+          0.0,
+          problem.lse ? 1.0 : 0.0,
+          wanted.layout_bhsd ? 1.0 : 0.0};
 }
 
 }  // namespace
 
+bool has_few_queries(const Problem& problem) {
+  constexpr std::int64_t kMostQueries = 128;
+  constexpr std::int64_t kLeastKeysOfEach = 8;
+  return problem.seq_len <= kMostQueries &&
+         problem.seq_len * kLeastKeysOfEach <= keys_seen(problem);
+}
+
 Coordinates coordinates_of(const Wanted& wanted, int sm_count) {
   const Problem& problem = wanted.problem;
+  if (has_few_queries(problem)) {
+    return coordinates_of_few(wanted, sm_count);
+  }
   return {octaves(problem.seq_len),
           octaves(problem.seq_len_kv),
           octaves(problem.batch * problem.heads) - octaves(sm_count),
@@ -78,8 +142,13 @@ Buckets buckets_of(const Coordinates& coordinates) {
 }
 
 Kind kind_of(const Problem& problem) {
-  return {static_cast<int>(problem.dtype), problem.d_head, problem.d_head_v, problem.causal ? 1 : 0,
-          problem.window > 0 ? 1 : 0};
+  const bool few = has_few_queries(problem);
+  return {static_cast<int>(problem.dtype),
+          problem.d_head,
+          problem.d_head_v,
+          few ? 1 : 0,
+          problem.causal && !few ? 1 : 0,
+          problem.window > 0 && !few ? 1 : 0};
 }
 
 bool same_kind(const Problem& a, const Problem& b) { return kind_of(a) == kind_of(b); }
@@ -102,30 +171,34 @@ bool operator<(const Distance& a, const Distance& b) {
 }
 
 bool operator<(const NearRow& a, const NearRow& b) {
-  return std::tie(a.step, a.distance, a.row) < std::tie(b.step, b.distance, b.row);
+  return std::tie(a.step, a.distance, a.other_gpu, a.row) <
+         std::tie(b.step, b.distance, b.other_gpu, b.row);
 }
 
-std::optional<Distance> neighbour_distance(const Coordinates& a, const Coordinates& b) {
-  const Buckets bucket_of_a = buckets_of(a);
-  const Buckets bucket_of_b = buckets_of(b);
-  Distance distance;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const int steps = std::abs(bucket_of_a[i] - bucket_of_b[i]);
-    if (steps > 1) {
-      return std::nullopt;
-    }
-    distance.buckets += steps;
-    distance.octaves += std::abs(a[i] - b[i]);
+/// Octaves are multiples of its reciprocal, so that equal distances do not differ by rounding.
+constexpr double kPrecision = 1 << 20;
+
+Nearness nearness(const Coordinates& row, const Coordinates& wanted, bool few_queries) {
+  const Buckets of_row = buckets_of(row);
+  const Buckets of_wanted = buckets_of(wanted);
+  Nearness found;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const int more = of_row[i] - of_wanted[i];
+    const int apart = few_queries && i == kRows && more < 0 ? -2 * more : std::abs(more);
+    found.neighbours = found.neighbours && apart <= 1;
+    found.distance.buckets += apart;
+    found.distance.octaves += std::abs(row[i] - wanted[i]);
   }
-  return distance;
+  found.distance.octaves = std::round(found.distance.octaves * kPrecision) / kPrecision;
+  return found;
 }
 
 std::optional<NearRow> next_near_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu,
                                      const NearRow* last) {
-  const Coordinates coordinates = coordinates_of(wanted, gpu.sm_count);
+  const Place place{wanted, gpu};
   std::optional<NearRow> next;
   for (int index = 0; index < table.rows.count; ++index) {
-    const auto near = near_row(table, index, wanted, coordinates, gpu);
+    const auto near = near_row(table, index, place);
     if (near && (last == nullptr || *last < *near) && (!next || *near < *next)) {
       next = near;
     }
@@ -160,6 +233,8 @@ const char* step_name(Step step) {
       return "neighbouring bucket";
     case Step::same_arch:
       return "same architecture";
+    case Step::nearest:
+      return "nearest";
     case Step::fallback:
       return "default";
     case Step::refused:
@@ -174,7 +249,8 @@ namespace fatune_attention::detail {
 namespace {
 
 /// The names of kind_of(), in its order.
-constexpr const char* kKinds[] = {"element type", "d_head", "d_head_v", "mask", "window"};
+constexpr const char* kKinds[] = {"element type", "d_head", "d_head_v",
+                                  "queries",      "mask",   "window"};
 
 /// A number of a problem on a GPU, of which rows span a range.
 struct Number {
@@ -184,15 +260,23 @@ struct Number {
 
 double number(std::int64_t value) { return static_cast<double>(value); }
 
+/// With few queries, a window counts as the number of keys that it leaves.
+std::int64_t keys_counted(const Problem& problem) {
+  return has_few_queries(problem) ? keys_seen(problem) : problem.seq_len_kv;
+}
+std::int64_t window_counted(const Problem& problem) {
+  return has_few_queries(problem) ? 1 : std::max<std::int64_t>(problem.window, 1);
+}
+
 constexpr Number kNumbers[] = {
     {"queries", [](const Problem& p, int) { return number(p.seq_len); }},
-    {"keys", [](const Problem& p, int) { return number(p.seq_len_kv); }},
+    {"keys", [](const Problem& p, int) { return number(keys_counted(p)); }},
     {"keys / queries",
-     [](const Problem& p, int) { return number(p.seq_len_kv) / number(p.seq_len); }},
+     [](const Problem& p, int) { return number(keys_counted(p)) / number(p.seq_len); }},
     {"batch x heads x queries / SMs",
      [](const Problem& p, int sms) { return number(p.batch * p.heads * p.seq_len) / sms; }},
     {"heads / kv_heads", [](const Problem& p, int) { return number(p.heads / p.kv_heads); }},
-    {"window", [](const Problem& p, int) { return number(std::max<std::int64_t>(p.window, 1)); }}};
+    {"window", [](const Problem& p, int) { return number(window_counted(p)); }}};
 
 /// Writes a text into an Untuned, and cuts off what does not fit.
 class Writer {
@@ -228,9 +312,12 @@ void add_kind(Writer& writer, std::size_t part, std::int64_t value) {
       writer.add(value == static_cast<int>(DType::fp16) ? "FP16" : "BF16");
       break;
     case 3:
-      writer.add(value != 0 ? "causal" : "full");
+      writer.add(value != 0 ? "few for their keys" : "many for their keys");
       break;
     case 4:
+      writer.add(value != 0 ? "causal" : "full");
+      break;
+    case 5:
       writer.add(value != 0 ? "some" : "none");
       break;
     default:
@@ -322,7 +409,7 @@ Untuned untuned_number(const Number& number, const Candidates& rows, const Probl
   return least == most ? writer.made() : writer.add(" to ").add(most).made();
 }
 
-/// For a problem within the range that has only a default.
+/// For a problem within the range for which no row near it made the choice.
 Untuned untuned_together(bool has_near_row) {
   Writer writer("all numbers together");
   return writer
@@ -353,9 +440,11 @@ Untuned untuned(const Table& table, const Wanted& wanted, const TunedGpu& gpu, S
       return found;
     }
   }
-  return step == Step::fallback
-             ? untuned_together(next_near_row(table, wanted, gpu, nullptr).has_value())
-             : Untuned{};
+  if (step < Step::nearest) {
+    return {};
+  }
+  const auto near = next_near_row(table, wanted, gpu, nullptr);
+  return untuned_together(near && near->step < Step::nearest);
 }
 
 }  // namespace fatune_attention::detail

@@ -16,19 +16,29 @@ struct Wanted {
   bool layout_bhsd;
 };
 
+/// Whether a problem has few queries for its keys, as decoding has: at most 128, each of which sees
+/// at least 8 keys for every query. The time of such a problem is that of reading K and V.
+bool has_few_queries(const Problem& problem);
+
 /// The position of a problem on a GPU among other problems of its kind, in octaves: the base-2
 /// logarithms of the lengths of queries and keys, of batch * heads / SMs, of the number of query
 /// heads that share a key head, and of the window (0 without one); then 0 or 1 for lse and for
 /// layout bhsd. A bucket is the nearest integer. For example, bucket 12 holds the lengths from 2897
 /// to 5792.
+///
+/// With few queries, the heads of a group are read together, masks hide next to nothing, and the
+/// keys that an SM reads decide how they are divided. The first coordinates are then those of the
+/// packed rows (queries * heads that share a key head, as the next power of two, at least 8), of
+/// the keys that a query sees, and of batch * kv_heads * these keys / SMs; the next two are 0.
 using Coordinates = std::array<double, 7>;
 using Buckets = std::array<int, 7>;
 Coordinates coordinates_of(const Wanted& wanted, int sm_count);
 Buckets buckets_of(const Coordinates& coordinates);
 
 /// What problems that differ only in their coordinates have in common: element type, d_head,
-/// d_head_v, whether they are causal, whether they have a window.
-using Kind = std::array<std::int64_t, 5>;
+/// d_head_v, whether they have few queries; unless they do, whether they are causal, and whether
+/// they have a window.
+using Kind = std::array<std::int64_t, 6>;
 Kind kind_of(const Problem& problem);
 bool same_kind(const Problem& a, const Problem& b);
 
@@ -44,25 +54,34 @@ struct Distance {
 bool operator==(const Distance& a, const Distance& b);
 bool operator<(const Distance& a, const Distance& b);
 
-/// Returns nothing unless the problems are neighbours: at most one bucket apart in each coordinate.
-std::optional<Distance> neighbour_distance(const Coordinates& a, const Coordinates& b);
+/// The distance of a problem from a row of its kind, and whether they are neighbours: at most one
+/// bucket apart in each coordinate. With few queries, a row of half as many packed rows counts as
+/// two buckets apart, because its kernels would read K and V twice.
+struct Nearness {
+  Distance distance;
+  bool neighbours = true;
+};
+Nearness nearness(const Coordinates& row, const Coordinates& wanted, bool few_queries);
 
-/// A row of the table that is near a problem on a GPU.
+/// A row of the table that says something about a problem on a GPU.
 struct NearRow {
   Step step = Step::refused;
   Distance distance;
+  bool other_gpu = false;
   int row = -1;
 };
-bool operator<(const NearRow& a, const NearRow& b);  ///< by step, distance, place in the table
+bool operator<(const NearRow& a, const NearRow& b);  ///< by the members in order
 
 /// Returns the nearest row after `last`, or the nearest of all if `last` is null.
 std::optional<NearRow> next_near_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu,
                                      const NearRow* last);
 
-/// The place of a default in the order in which defaults are tried. Defaults of this GPU come
-/// before those of its architecture, and these before those of other architectures. Among these,
-/// defaults that differ least in mask, type and head dimensions come first.
+/// The place of a default in the order in which defaults are tried. Defaults for few queries, or
+/// for more, as the problem has them, come first; of these, defaults of this GPU before those of
+/// its architecture, and these before those of other architectures. Among these, defaults that
+/// differ least in mask, type and head dimensions come first.
 struct DefaultPlace {
+  bool other_queries = false;
   int other_gpu = 0;
   int differences = 0;
   int index = -1;

@@ -81,6 +81,7 @@ struct Default {
   std::int64_t d_head;
   std::int64_t d_head_v;
   bool causal;
+  bool few_queries;  ///< for decoding (has_few_queries() of choose.hpp); false: for more queries
   int configuration;
 };
 

@@ -78,7 +78,8 @@ std::vector<NearRow> near_rows(const TunedTable& table, const Problem& problem,
     return runtime::next_near_row(runtime_table.table(), wanted, runtime_gpu(model), last);
   };
   std::vector<NearRow> rows;
-  for (auto near = next(nullptr); near; near = next(&rows.back())) {
+  for (auto near = next(nullptr); near && near->step < ChoiceStep::nearest;
+       near = next(&rows.back())) {
     rows.push_back(*near);
   }
   return rows;

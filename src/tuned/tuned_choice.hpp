@@ -21,7 +21,8 @@ using fatune_attention::detail::Buckets;
 using fatune_attention::detail::buckets_of;
 using fatune_attention::detail::Coordinates;
 using fatune_attention::detail::Distance;
-using fatune_attention::detail::neighbour_distance;
+using fatune_attention::detail::Nearness;
+using fatune_attention::detail::nearness;
 
 inline constexpr std::array<std::string_view, 7> kBucketNames{
     "queries", "keys", "heads_per_sm", "group", "window", "lse", "layout_bhsd"};
@@ -32,9 +33,9 @@ inline constexpr std::array<std::string_view, 7> kBucketNames{
 using ChoiceStep = fatune_attention::Step;
 [[nodiscard]] std::string_view choice_step_name(ChoiceStep step);  ///< "exact", "same bucket", ...
 
-/// A row of TunedTable::problems that is relevant to a problem on a device.
+/// A row of TunedTable::problems that says something about a problem on a device.
 using fatune_attention::detail::NearRow;
-/// The relevant rows, nearest first: by step, distance, and place in the table.
+/// The problem itself and its neighbours, nearest first: by step, distance, and place in the table.
 [[nodiscard]] std::vector<NearRow> near_rows(const TunedTable& table, const Problem& problem,
                                              const DeviceLimits& device);
 

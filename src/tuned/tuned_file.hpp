@@ -15,6 +15,9 @@ namespace fatune {
 
 /// Folder of the winners that fatune ships: best_configs.json of each GPU, by file_name_part().
 inline constexpr const char* kShippedWinners = "configs/tuned/";
+/// The same for problems of few queries, which scripts/tune_decode measures: choices are made from
+/// both. What is compared with peers, drawn and verified without being named is in the first alone.
+inline constexpr const char* kShippedDecoding = "configs/tuned_decode/";
 
 /// The available kernel families and the hashes of their sources.
 struct KernelsAtHand {

@@ -32,11 +32,17 @@ bool clash(const TunedProblem& a, const TunedProblem& b) {
 }
 
 /// The properties of problems for which defaults are chosen.
-using DefaultKey = std::tuple<GpuModel, DType, std::int64_t, std::int64_t, bool>;
+using DefaultKey = std::tuple<GpuModel, DType, std::int64_t, std::int64_t, bool, bool>;
 
 DefaultKey default_key(const TunedProblem& row) {
   const Problem& problem = row.problem;
-  return {row.gpu, problem.dtype, problem.d_head, problem.d_head_v, problem.causal};
+  return {row.gpu,        problem.dtype,
+          problem.d_head, problem.d_head_v,
+          problem.causal, fatune_attention::detail::has_few_queries(runtime_problem(problem))};
+}
+
+DefaultKey default_key(const DefaultConfig& known) {
+  return {known.gpu, known.dtype, known.d_head, known.d_head_v, known.causal, known.few_queries};
 }
 
 using Rows = std::vector<const TunedProblem*>;
@@ -90,6 +96,7 @@ DefaultConfig default_of(const Standing& best, const Rows& rows) {
           .d_head = row.problem.d_head,
           .d_head_v = row.problem.d_head_v,
           .causal = row.problem.causal,
+          .few_queries = std::get<5>(default_key(row)),
           .config = best.time->config,
           .short_form = best.time->short_form,
           .problems = rows.size(),
@@ -119,6 +126,10 @@ GpuModel model_of(const DeviceLimits& limits) {
 }
 
 bool same_work(const Problem& a, const Problem& b) { return without_scale(a) == without_scale(b); }
+
+bool is_default_of(const DefaultConfig& known, const TunedProblem& row) {
+  return default_key(known) == default_key(row);
+}
 
 void finish_table(TunedTable& table) {
   std::ranges::sort(table.problems, before);
@@ -150,7 +161,8 @@ runtime::RowConfig row_config(const TunedTime& time, int configuration) {
 runtime::Default runtime_default(const DefaultConfig& known, int gpu, int configuration) {
   return {gpu,          static_cast<fatune_attention::DType>(known.dtype),
           known.d_head, known.d_head_v,
-          known.causal, configuration};
+          known.causal, known.few_queries,
+          configuration};
 }
 
 }  // namespace

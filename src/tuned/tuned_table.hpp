@@ -73,10 +73,11 @@ struct DefaultConfig {
   std::int64_t d_head = 0;
   std::int64_t d_head_v = 0;
   bool causal = false;
+  bool few_queries = false;  ///< fatune_attention::detail::has_few_queries()
   Config config;
   std::string short_form;
-  std::size_t problems = 0;           ///< tuned problems of this type, head dimension and mask
-  std::size_t measured_on = 0;        ///< of these, those on which it has a time
+  std::size_t problems = 0;     ///< tuned problems of this type, head dimensions, mask and queries
+  std::size_t measured_on = 0;  ///< of these, those on which it has a time
   double mean_regret_percent = 0.0;   ///< by which it is slower on those: geometric mean
   double worst_regret_percent = 0.0;  ///< the greatest on those
 };
@@ -94,14 +95,17 @@ struct TunedTable {
 [[nodiscard]] bool same_work(const Problem& a, const Problem& b);
 
 /// Sorts the rows. Of several rows for the same work on the same GPU, keeps the one with the
-/// fastest winner. Chooses the defaults: for each GPU, type, head dimensions, mask and family, the
-/// configuration that is measured on the most rows; of several, the one with the least geometric
-/// mean of its times over the winners', then the least worst regret, then the first in
-/// configuration order.
+/// fastest winner. Chooses the defaults: for each GPU, type, head dimensions, mask, few queries or
+/// more, and family, the configuration that is measured on the most rows; of several, the one with
+/// the least geometric mean of its times over the winners', then the least worst regret, then the
+/// first in configuration order.
 void finish_table(TunedTable& table);
 
 /// The table as if that row had not been tuned.
 [[nodiscard]] TunedTable without_row(const TunedTable& table, std::size_t row);
+
+/// Whether a default was chosen for problems such as the row's, among others.
+[[nodiscard]] bool is_default_of(const DefaultConfig& known, const TunedProblem& row);
 
 /// A problem as exported libraries represent it.
 [[nodiscard]] fatune_attention::Problem runtime_problem(const Problem& problem);

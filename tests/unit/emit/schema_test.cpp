@@ -139,10 +139,11 @@ TEST(OutputSchemas, AnEmulationWithAndWithoutFindings) {
 
 TEST(OutputSchemas, TheTunedResultsThatAreShippedFollowThem) {
   const FileTree tree;
-  const auto paths = tree.list("configs/tuned/");
-  ASSERT_FALSE(paths.empty());
-  for (const std::string& path : paths) {
-    EXPECT_NO_THROW((void)load_json(tree, path, "results")) << path;
+  ASSERT_FALSE(tree.list("configs/tuned/").empty());
+  for (const char* folder : {"configs/tuned/", "configs/tuned_decode/"}) {
+    for (const std::string& path : tree.list(folder)) {
+      EXPECT_NO_THROW((void)load_json(tree, path, "results")) << path;
+    }
   }
 }
 

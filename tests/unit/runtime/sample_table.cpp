@@ -123,8 +123,8 @@ constexpr Problem kTuned{DType::bf16, 4, 16, 16, 4096, 4096, 128, 128, true, 0, 
 
 const Row kRows[] = {{0, kTuned, false, kRowConfigs, 3}};
 
-constexpr Default kDefaults[] = {{0, DType::bf16, 128, 128, true, kTma},
-                                 {0, DType::bf16, 128, 128, true, kPlain}};
+constexpr Default kDefaults[] = {{0, DType::bf16, 128, 128, true, false, kTma},
+                                 {0, DType::bf16, 128, 128, true, false, kPlain}};
 
 }  // namespace
 

@@ -108,7 +108,24 @@ TEST_F(TunedRange, IsThatOfTheArchitecture) {
             "GPU architecture: compute capability 10.0; nothing was tuned on it");
 }
 
-TEST_F(TunedRange, ExcludesDefaults) {
+TEST_F(TunedRange, OfFewQueriesIsTheirOwn) {
+  Problem decoding = tuned_problem(1);
+  decoding.seq_len_kv = 1000;
+  EXPECT_EQ(untuned_text(decoding), "queries: few for their keys; tuned: many for their keys");
+  add(decoding);
+  EXPECT_EQ(untuned_text(decoding), "");
+  decoding.causal = true;
+  EXPECT_EQ(untuned_text(decoding), "") << "a mask hides nothing from one query";
+  decoding.seq_len_kv = 5000;
+  EXPECT_EQ(untuned_text(decoding), "keys: 5000; tuned: 1000");
+  decoding.window = 1000;
+  EXPECT_EQ(untuned_text(decoding), "") << "a query sees as many keys as were tuned";
+  decoding.heads = 64;
+  EXPECT_EQ(untuned_text(decoding), "batch x heads x queries / SMs: 0.51; tuned: 0.13");
+}
+
+TEST_F(TunedRange, ExcludesDefaultsAndWhatIsNotNear) {
+  EXPECT_NE(untuned_text(tuned_problem(), kGpus[0], Step::nearest), "");
   EXPECT_THAT(untuned_text(tuned_problem(), kGpus[0], Step::fallback),
               testing::HasSubstr("no configuration of a tuned problem near it is eligible"));
   Problem few_heads = tuned_problem(8000);

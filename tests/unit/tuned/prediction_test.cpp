@@ -69,7 +69,7 @@ TEST(LeaveOneOut, ChoosesAsIfTheRowHadNotBeenTuned) {
   EXPECT_EQ(all[1].choice.short_form, "c1") << "512 and 2048 are as near; the first is taken";
   EXPECT_NEAR(*all[1].regret_percent, 20.0, 1e-9);
   EXPECT_TRUE(all[2].is_winner);
-  EXPECT_EQ(all[3].choice.step, ChoiceStep::fallback);
+  EXPECT_EQ(all[3].choice.step, ChoiceStep::nearest);
   EXPECT_FALSE(all[3].regret_percent) << "c2 has no time on it";
 }
 
@@ -82,7 +82,7 @@ TEST(LeaveOneOut, IsSummarisedOverWhatIsKnown) {
   EXPECT_NEAR(*summary.median_percent, 5.0, 1e-9);
   EXPECT_NEAR(*summary.worst_percent, 20.0, 1e-9);
   EXPECT_EQ(summarize_regrets(all, ChoiceStep::neighbour_bucket).problems, 3U);
-  EXPECT_FALSE(summarize_regrets(all, ChoiceStep::fallback).median_percent);
+  EXPECT_FALSE(summarize_regrets(all, ChoiceStep::nearest).median_percent);
 }
 
 TEST(LeaveOneOut, CountsWhatCannotBeToldApartFromTheWinner) {

@@ -46,10 +46,39 @@ TEST(TunedChoice, PrefersANeighbourOnThisGpuToTheSameOnAnother) {
   EXPECT_EQ(on_c.short_form, "c2");
 }
 
+TEST(TunedChoice, TakesTheNearestFarFromAllRowsAndThatOfItsMaskBefore) {
+  const TunedTable table =
+      samples::table({row(problem(512), {{1, 1.0}}), row(problem(512, 16, true), {{2, 1.0}}),
+                      row(problem(4096), {{3, 1.0}})});
+  const TunedChoice far = choose(table, problem(65536));
+  EXPECT_EQ(far.step, ChoiceStep::nearest);
+  EXPECT_EQ(far.short_form, "c3");
+  EXPECT_EQ(choose(table, problem(128, 1, true)).short_form, "c2");
+  EXPECT_EQ(choose(table, problem(512, 1, true)).step, ChoiceStep::nearest);
+  Problem window = problem(4096);
+  window.window = 1000;
+  EXPECT_EQ(choose(table, window).step, ChoiceStep::nearest);
+  EXPECT_EQ(choose(table, window).short_form, "c3");
+  EXPECT_NE(choose(table, window).untuned, "");
+}
+
+TEST(TunedChoice, TakesTheNearestOfAllGpusAndOfEquallyNearOnesThatOfThisGpu) {
+  const TunedTable table =
+      samples::table({row(problem(512), {{1, 1.0}}), row(problem(1024), {{2, 1.0}}, gpu("GPU B")),
+                      row(problem(512), {{3, 1.0}}, gpu("GPU B"))});
+  const TunedChoice choice = choose(table, problem(8192), gpu());
+  EXPECT_EQ(choice.step, ChoiceStep::nearest);
+  EXPECT_EQ(choice.short_form, "c2");
+  EXPECT_EQ(choose(table, problem(64), gpu()).short_form, "c1");
+  EXPECT_EQ(choose(table, problem(64), gpu("GPU B")).short_form, "c3");
+}
+
 TEST(TunedChoice, FallsBackToTheDefaultOfItsMask) {
   const TunedTable table =
       samples::table({row(problem(512), {{1, 1.0}}), row(problem(512, 16, true), {{2, 1.0}})});
-  const TunedChoice choice = choose(table, problem(65536, 16, true));
+  Problem other = problem(512, 16, true);
+  other.d_head_v = 128;
+  const TunedChoice choice = choose(table, other);
   EXPECT_EQ(choice.step, ChoiceStep::fallback);
   EXPECT_EQ(choice.short_form, "c2");
   EXPECT_FALSE(choice.row);
@@ -157,7 +186,24 @@ struct Reference {
     return std::nullopt;
   }
 
+  static std::int64_t keys_seen(const Problem& p) {
+    return p.window == 0 ? p.seq_len_kv : std::min(p.seq_len_kv, p.window + p.seq_len - 1);
+  }
+  static bool is_few(const Problem& p) { return p.seq_len <= 128 && p.seq_len * 8 <= keys_seen(p); }
+  static double packed_rows(const Problem& p) {
+    double rows = 8.0;
+    while (rows < double(p.seq_len * p.heads / p.kv_heads)) {
+      rows *= 2.0;
+    }
+    return rows;
+  }
+
   static std::vector<double> extents(const Problem& p, int sms) {
+    if (is_few(p)) {
+      return {packed_rows(p), double(keys_seen(p)),
+              double(p.batch * p.kv_heads * keys_seen(p)) / sms, p.lse ? 2.0 : 1.0,
+              p.layout == Layout::bhsd ? 2.0 : 1.0};
+    }
     return {double(p.seq_len),
             double(p.seq_len_kv),
             double(p.batch * p.heads) / sms,
@@ -167,17 +213,30 @@ struct Reference {
             p.layout == Layout::bhsd ? 2.0 : 1.0};
   }
 
-  /// The distance in buckets and in octaves. The first is negative if they are not neighbours.
+  int masks_apart(const Problem& p) const {
+    return is_few(p)
+               ? 0
+               : int(p.causal != wanted.causal) + int((p.window == 0) != (wanted.window == 0));
+  }
+  /// The buckets of each extent between a row and the problem.
+  std::vector<int> steps_apart(const TunedProblem& tuned) const {
+    const auto a = extents(tuned.problem, tuned.gpu.sm_count);
+    const auto b = extents(wanted, device.sm_count);
+    std::vector<int> steps;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      steps.push_back(std::abs(nearest_power(a[i]) - nearest_power(b[i])));
+    }
+    steps[0] *= is_few(wanted) && a[0] < b[0] ? 2 : 1;
+    return steps;
+  }
+
   std::pair<int, double> distance(const TunedProblem& tuned) const {
     const auto a = extents(tuned.problem, tuned.gpu.sm_count);
     const auto b = extents(wanted, device.sm_count);
-    std::pair<int, double> sum{0, 0.0};
+    const std::vector<int> steps = steps_apart(tuned);
+    std::pair<int, double> sum{masks_apart(tuned.problem), 0.0};
     for (std::size_t i = 0; i < a.size(); ++i) {
-      const int steps = std::abs(nearest_power(a[i]) - nearest_power(b[i]));
-      if (steps > 1) {
-        return {-1, 0.0};
-      }
-      sum.first += steps;
+      sum.first += steps[i];
       sum.second += std::abs(std::log2(a[i]) - std::log2(b[i]));
     }
     return sum;
@@ -185,10 +244,13 @@ struct Reference {
 
   ChoiceStep step(const TunedProblem& tuned) const {
     const Problem& p = tuned.problem;
-    const bool alike = p.dtype == wanted.dtype && p.d_head == wanted.d_head &&
-                       p.causal == wanted.causal && (p.window == 0) == (wanted.window == 0);
-    if (!alike || tuned.gpu.arch != device.arch || distance(tuned).first < 0) {
+    const bool alike =
+        p.dtype == wanted.dtype && p.d_head == wanted.d_head && is_few(p) == is_few(wanted);
+    if (!alike || tuned.gpu.arch != device.arch) {
       return ChoiceStep::refused;
+    }
+    if (masks_apart(p) > 0 || std::ranges::max(steps_apart(tuned)) > 1) {
+      return ChoiceStep::nearest;
     }
     if (tuned.gpu.name != device.name) {
       return ChoiceStep::same_arch;
@@ -198,27 +260,57 @@ struct Reference {
                                         : ChoiceStep::neighbour_bucket;
   }
 
-  std::optional<TunedChoice> of_step(ChoiceStep which) const {
-    const TunedProblem* best = nullptr;
-    for (const TunedProblem& tuned : table.problems) {
-      if (step(tuned) != which || !best_eligible(tuned)) {
-        continue;
+  struct Candidate {
+    const TunedProblem* row;
+    ChoiceStep step;
+    std::pair<int, double> distance;
+    bool other_gpu;
+
+    [[nodiscard]] bool is_nearer_than(const Candidate& other) const {
+      if (distance.first != other.distance.first) {
+        return distance.first < other.distance.first;
       }
-      const bool nearer = best == nullptr || distance(tuned).first < distance(*best).first ||
-                          (distance(tuned).first == distance(*best).first &&
-                           distance(tuned).second < distance(*best).second - 1e-9);
-      best = nearer ? &tuned : best;
+      if (std::abs(distance.second - other.distance.second) > 1e-5) {
+        return distance.second < other.distance.second;
+      }
+      return !other_gpu && other.other_gpu;
+    }
+  };
+
+  /// The rows that say something about the problem and have an eligible configuration.
+  std::vector<Candidate> candidates() const {
+    std::vector<Candidate> all;
+    for (const TunedProblem& tuned : table.problems) {
+      const ChoiceStep by = step(tuned);
+      if (by != ChoiceStep::refused && best_eligible(tuned)) {
+        all.push_back({&tuned, by, distance(tuned), tuned.gpu.name != device.name});
+      }
+    }
+    return all;
+  }
+
+  std::optional<TunedChoice> of_step(ChoiceStep which, const std::vector<Candidate>& all) const {
+    const Candidate* best = nullptr;
+    for (const Candidate& one : all) {
+      if (one.step == which && (best == nullptr || one.is_nearer_than(*best))) {
+        best = &one;
+      }
     }
     if (best == nullptr) {
       return std::nullopt;
     }
     return TunedChoice{which,
                        {},
-                       (*best_eligible(*best))->short_form,
-                       static_cast<std::size_t>(best - table.problems.data())};
+                       (*best_eligible(*best->row))->short_form,
+                       static_cast<std::size_t>(best->row - table.problems.data())};
   }
 
   std::optional<TunedChoice> of_defaults() const {
+    const auto of_queries = of_defaults(is_few(wanted));
+    return of_queries ? of_queries : of_defaults(!is_few(wanted));
+  }
+
+  std::optional<TunedChoice> of_defaults(bool few_queries) const {
     for (int gpu_differs = 0; gpu_differs < 3; ++gpu_differs) {
       for (int differences = 0; differences < 5; ++differences) {
         for (const DefaultConfig& known : table.defaults) {
@@ -227,7 +319,7 @@ struct Reference {
                                                               : 0;
           const int others = int(known.causal != wanted.causal) + int(known.dtype != wanted.dtype) +
                              2 * int(known.d_head != wanted.d_head);
-          if (strange == gpu_differs && others == differences &&
+          if (known.few_queries == few_queries && strange == gpu_differs && others == differences &&
               !odd_rule(known.config, wanted, device)) {
             return TunedChoice{ChoiceStep::fallback,
                                {},
@@ -242,9 +334,11 @@ struct Reference {
   }
 
   TunedChoice choice() const {
-    for (const ChoiceStep which : {ChoiceStep::exact, ChoiceStep::same_bucket,
-                                   ChoiceStep::neighbour_bucket, ChoiceStep::same_arch}) {
-      if (const auto found = of_step(which)) {
+    const std::vector<Candidate> all = candidates();
+    for (const ChoiceStep which :
+         {ChoiceStep::exact, ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket,
+          ChoiceStep::same_arch, ChoiceStep::nearest}) {
+      if (const auto found = of_step(which, all)) {
         return *found;
       }
     }
@@ -269,7 +363,7 @@ TEST(TunedChoice, IsTheReferencesForTenThousandProblems) {
   }
   for (const ChoiceStep step :
        {ChoiceStep::exact, ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket,
-        ChoiceStep::same_arch, ChoiceStep::fallback}) {
+        ChoiceStep::same_arch, ChoiceStep::nearest, ChoiceStep::fallback}) {
     EXPECT_GT(steps[step], 50) << choice_step_name(step);
   }
 }
@@ -309,7 +403,8 @@ TEST(Buckets, OfHeadsCountThoseForEachSm) {
 TEST(Buckets, AreNeighboursUnlessAnyIsMoreThanOneApart) {
   const Coordinates at_1024 = coordinates_of(samples::problem(1024), 100);
   const auto distance = [&](const Problem& other) {
-    return neighbour_distance(at_1024, coordinates_of(other, 100));
+    const Nearness found = nearness(at_1024, coordinates_of(other, 100), false);
+    return found.neighbours ? std::optional(found.distance) : std::nullopt;
   };
   EXPECT_EQ(distance(samples::problem(1024)), Distance{});
   EXPECT_EQ(distance(samples::problem(1025))->buckets, 0);

@@ -1,0 +1,95 @@
+"""Tests scripts/tune_decode with a program that writes made-up winners in place of fatune."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts/tune_decode"
+
+PROGRAM = """#!/usr/bin/env python3
+import json, sys
+option = dict(zip(sys.argv[2::], sys.argv[3::]))
+if option["--batch"] == "13":
+    sys.exit("no luck")
+result = {"config": "c", "samples_us": [1.0], "verification": {"method": "gpu", "inputs": [1, 2]}}
+problem = {"problem": {"keys": int(option["--seq-kv"]), "budget": option["--budget"]}, "ranking": [result] * 5,
+           "failures": [{}], "more_ranked": 4, "more_failed": None, "measuring": {}, "audited": [], "audit": [],
+           "conditions": {"timeline": [1]}}
+run = {"wall_s": 1.5, "busy_s": 1.0, "source_hashes": {option["--family"]: "abc"}, "complete": True,
+       "started_at": "2026", "toolchain": {"nvrtc": option["--seq"]},
+       "device": {"name": "GPU", "uuid": "1", "free_memory_bytes": 7}, "policy": {"budget_s": 1.5},
+       "problems": [problem], "summary": {"winners": [{"winner": "c"}]}}
+json.dump(run, open(option["--best"], "w"))
+"""
+
+
+def sweep(**members):
+    return {"family": "flash_decode", "dtype": ["FP16", "BF16"], "d_head": [64], "batch": 1, "heads": 8, "kv_heads": 2,
+            "keys": 512, "queries": [1, 8], **members}
+
+
+class TuneDecode(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.program = self.folder / "program"
+        self.program.write_text(PROGRAM, encoding="utf-8")
+        self.program.chmod(0o755)
+
+    def run_script(self, *arguments, code=0):
+        done = subprocess.run([sys.executable, str(SCRIPT), *map(str, arguments)], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stderr
+
+    def tune(self, sweeps, *arguments, code=0):
+        file = self.folder / "sweeps.json"
+        file.write_text(json.dumps({"sweeps": sweeps}), encoding="utf-8")
+        return self.run_script("--fatune", self.program, "--sweeps", file, "--out", self.folder / "out", *arguments,
+                               code=code)
+
+    def merge(self, code=0):
+        said = self.run_script("--merge", self.folder / "out", "--into", self.folder / "merged.json", code=code)
+        return said if code else json.loads((self.folder / "merged.json").read_text(encoding="utf-8"))
+
+    def test_winners_are_merged_without_what_choices_do_not_need(self):
+        self.tune([sweep(), sweep(keys=4096)])
+        merged = self.merge()
+        self.assertEqual([one["problem"] for one in merged["problems"]],
+                         [{"keys": 512, "budget": "6"}, {"keys": 4096, "budget": "6"}])
+        first = merged["problems"][0]
+        self.assertEqual((len(first["ranking"]), first["more_ranked"], first["more_failed"]), (3, 6, 1))
+        self.assertEqual(first["ranking"][0],
+                         {"config": "c", "samples_us": None, "verification": {"method": "gpu", "inputs": []}})
+        self.assertEqual((merged["wall_s"], len(merged["summary"]["winners"])), (3.0, 2))
+
+    def test_a_sweep_that_fails_costs_itself_alone_and_is_tried_again(self):
+        said = self.tune([sweep(batch=13), sweep()], code=1)
+        self.assertIn("ended with 1: no luck", said)
+        self.assertEqual(len(self.merge()["problems"]), 1)
+        said = self.tune([sweep(batch=2), sweep()])
+        self.assertIn("1 of 2", said)
+        self.assertNotIn("2 of 2", said)
+        self.assertEqual(len(self.merge()["problems"]), 2)
+
+    def test_it_may_begin_later_and_end_earlier(self):
+        self.assertIn("stopped before sweep 2 of 2", self.tune([sweep(), sweep()], "--from", 2, "--time-limit", 0))
+
+    def test_a_merged_file_can_be_merged_again(self):
+        self.tune([sweep(), sweep(keys=4096)])
+        merged = self.merge()
+        for file in (self.folder / "out").iterdir():
+            file.unlink()
+        (self.folder / "merged.json").rename(self.folder / "out/before.json")
+        self.assertEqual(self.merge(), merged)
+
+    def test_results_of_different_builds_are_refused(self):
+        self.tune([sweep(), sweep(queries=[1])])
+        self.assertIn("'toolchain' differs between the sweeps", self.merge(code=1))
+
+
+if __name__ == "__main__":
+    unittest.main()
