@@ -81,7 +81,7 @@ void expect_as_fatune(const Case& one, const Inputs& inputs) {
   const std::vector<double> o = cpu_attention(same, q, k, v);
   const std::vector<double> lse = cpu_log_sum_exp(same, q, k);
   const fatune_attention::Tensors tensors = strides_of(one);
-  const Reference reference(p, tensors, inputs);
+  const Reference reference(p, tensors, inputs, key_lengths(p));
   for (std::int64_t i = 0; i < fatune::output_rows(same); ++i) {
     const RowPlace at{i / p.seq_len / p.heads, i / p.seq_len % p.heads, i % p.seq_len};
     const ReferenceRow row = reference.row(at);

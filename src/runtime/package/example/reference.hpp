@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "attention.hpp"
@@ -110,14 +111,16 @@ inline std::int64_t index_of(const fatune_attention::Tensor& tensor, const RowPl
 }
 
 /// The number of keys of each sequence. If a problem's sequences differ, these are two thirds of
-/// what K and V have room for, all of it, none, one, and again.
-inline std::vector<std::int32_t> key_lengths(const fatune_attention::Problem& problem) {
+/// what K and V have room for, all of it, none, one, and again, beginning with the `first` of
+/// these.
+inline std::vector<std::int32_t> key_lengths(const fatune_attention::Problem& problem,
+                                             std::size_t first = 0) {
   const auto most = static_cast<std::int32_t>(problem.seq_len_kv);
   std::vector<std::int32_t> lengths(static_cast<std::size_t>(problem.batch), most);
   if (problem.has_seq_lens_kv) {
     const std::int32_t some[] = {(2 * most + 2) / 3, most, 0, 1};
     for (std::size_t i = 0; i < lengths.size(); ++i) {
-      lengths[i] = some[i % 4];
+      lengths[i] = some[(i + first) % 4];
     }
   }
   return lengths;
@@ -161,8 +164,8 @@ struct Inputs {
 class Reference {
  public:
   Reference(const fatune_attention::Problem& problem, const fatune_attention::Tensors& tensors,
-            const Inputs& inputs)
-      : problem_(problem), tensors_(tensors), inputs_(inputs), lengths_(key_lengths(problem)) {}
+            const Inputs& inputs, std::vector<std::int32_t> lengths)
+      : problem_(problem), tensors_(tensors), inputs_(inputs), lengths_(std::move(lengths)) {}
 
   ReferenceRow row(const RowPlace& at) const {
     const auto width = static_cast<std::size_t>(problem_.d_head_v);

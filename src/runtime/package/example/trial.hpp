@@ -167,7 +167,7 @@ class Trial {
     tensors_.lse = static_cast<float*>(lse_.data());
     if (one.problem.has_seq_lens_kv) {
       tensors_.seq_lens_kv = static_cast<const std::int32_t*>(lengths_.data());
-      lengths_.fill(key_lengths(one.problem), stream);
+      set_lengths(0);
     }
     q_.fill(inputs.q.bits(), stream);
     k_.fill(inputs.k.bits(), stream);
@@ -178,6 +178,12 @@ class Trial {
   }
 
   const fatune_attention::Tensors& tensors() const { return tensors_; }
+
+  /// Gives the sequences other lengths, if they differ, without another launch or another tensor.
+  void set_lengths(std::size_t first) {
+    first_length_ = first;
+    lengths_.fill(key_lengths(case_.problem, first), stream_);
+  }
 
   /// Overwrites the output, so that its later contents must come from a later launch.
   void poison() {
@@ -244,7 +250,8 @@ class Trial {
   void compare(const RowPlace& at, const std::vector<std::uint16_t>& o,
                const std::vector<float>& lse, Verdict& verdict) const {
     const fatune_attention::Problem& problem = case_.problem;
-    const ReferenceRow expected = Reference(problem, tensors_, inputs_).row(at);
+    const ReferenceRow expected =
+        Reference(problem, tensors_, inputs_, key_lengths(problem, first_length_)).row(at);
     const std::string where = "batch " + std::to_string(at.batch) + ", head " +
                               std::to_string(at.head) + ", row " + std::to_string(at.row);
     const auto first = static_cast<std::size_t>(index_of(tensors_.o, at));
@@ -287,6 +294,7 @@ class Trial {
   DeviceMemory o_;
   DeviceMemory lse_;
   DeviceMemory lengths_;
+  std::size_t first_length_ = 0;
   std::optional<DeviceMemory> workspace_;
 };
 
