@@ -197,6 +197,12 @@ void check_kv_lengths(const Problem& problem) {
   }
 }
 
+Problem with_unknown_kv_lengths(Problem problem) {
+  problem.seq_lens_kv =
+      canonical_kv_lengths(fmt::format("{0}:{1}-{1}", kUniform, problem.seq_len_kv));
+  return problem;
+}
+
 Problem with_kv_lengths(Problem problem, const std::vector<std::int64_t>& lengths) {
   problem.batch = std::ssize(lengths);
   problem.seq_lens_kv = fmt::format("{}", fmt::join(lengths, ","));

@@ -42,6 +42,10 @@ inline constexpr std::string_view kKeyLengthsTensor = "seq_lens_kv";
 /// Throws Error(usage) unless there is a length for each sequence, and room for the longest.
 void check_kv_lengths(const Problem& problem);
 
+/// Returns the problem as a caller plans it that knows no length, but that none exceeds seq_len_kv:
+/// it has lengths, and each is seq_len_kv. Exported libraries plan launches so.
+[[nodiscard]] Problem with_unknown_kv_lengths(Problem problem);
+
 /// Returns the problem with these lengths, and a batch of as many sequences.
 [[nodiscard]] Problem with_kv_lengths(Problem problem, const std::vector<std::int64_t>& lengths);
 

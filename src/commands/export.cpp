@@ -234,7 +234,7 @@ struct Wanted {
 Wanted wanted_kernels(const TunedTable& table, const Family& family, const Config& config) {
   Wanted wanted{{config, {}}, {}};
   std::map<std::vector<double>, KernelCase> by_key;
-  for (const KernelCase& one : kernel_cases(table, config)) {
+  for (const KernelCase& one : kernel_cases(table, family, config)) {
     if (!check_valid(family, config, &one.problem, one.device)) {
       by_key.emplace(kernel_key(family, config, one.problem, *one.device), one);
     }

@@ -69,12 +69,6 @@ ChosenDevice device_for(const PredictOptions& options, const KernelSet& kernels,
 /// Predicts which configuration would be chosen for problems, tuned or not, and how good it is
 /// likely to be.
 ExitCode predict_choices(const PredictOptions& options) {
-  if (options.problems.details.contains(&find_detail("seq_lens_kv"))) {
-    throw Error(ExitCode::usage, "tuned tables have no problems whose sequences differ in length",
-                "--seq-kv-lens",
-                "leave it out, for sequences of --seq-kv keys, or measure it: "
-                "'fatune sweep' takes it");
-  }
   const KernelSet kernels = choose_families(options.kernels);
   const ExportReport known =
       judge_tuned(load_tuned(options.tuned, kernels.families), kernels.families);

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "attention/kv_lengths.hpp"
 #include "core/text_parts.hpp"
 #include "core/visible_text.hpp"
 #include "plan/expression.hpp"
@@ -137,7 +138,8 @@ bool serves(const TunedTable& table, const TunedProblem& row, const Config& conf
 
 }  // namespace
 
-std::vector<KernelCase> kernel_cases(const TunedTable& table, const Config& config) {
+std::vector<KernelCase> kernel_cases(const TunedTable& table, const Family& family,
+                                     const Config& config) {
   std::vector<KernelCase> cases;
   for (const TunedProblem& row : table.problems) {
     if (!serves(table, row, config)) {
@@ -147,6 +149,9 @@ std::vector<KernelCase> kernel_cases(const TunedTable& table, const Config& conf
       for (const bool lse : {row.problem.lse, !row.problem.lse}) {
         problem.lse = lse;
         cases.push_back({problem, &table.gpus.at(row.gpu)});
+        if (takes_key_lengths(family.arguments)) {
+          cases.push_back({with_unknown_kv_lengths(problem), &table.gpus.at(row.gpu)});
+        }
       }
     }
   }
@@ -241,6 +246,11 @@ std::string function(const std::string& head, Body& body) {
 
 std::string refusal_function(const Family& family) {
   Body body(family);
+  if (!takes_key_lengths(family.arguments)) {
+    body.open("if (f.has_seq_lens_kv != 0.0) {");
+    body.add("return \"its kernels take no lengths of keys\";");
+    body.close();
+  }
   for (std::size_t i = 0; i < family.parameters.size(); ++i) {
     if (const Parameter& parameter = family.parameters[i]; parameter.binds) {
       const char* property = *parameter.binds == ProblemProperty::dtype ? "dtype" : "d_head";

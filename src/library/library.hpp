@@ -94,10 +94,12 @@ struct KernelCase {
 };
 
 /// The cases that a configuration's machine code is built for: the tuned problems that have its
-/// time or whose default it is, and variants of each with other lengths of keys (that tiles divide,
-/// and one less), with as many or half as many queries, and with and without log-sum-exps. Many of
-/// them have the same machine code: kernel_key() tells which.
-[[nodiscard]] std::vector<KernelCase> kernel_cases(const TunedTable& table, const Config& config);
+/// time or whose default it is, and variants of each with other numbers of keys (that tiles divide,
+/// and one less), with as many or half as many queries, with and without log-sum-exps, and with
+/// lengths of keys that differ if the family takes them. Many of them have the same machine code:
+/// kernel_key() tells which.
+[[nodiscard]] std::vector<KernelCase> kernel_cases(const TunedTable& table, const Family& family,
+                                                   const Config& config);
 
 /// Makes a C++ string literal. Quotes, backslashes and bytes that do not print are escaped.
 [[nodiscard]] std::string cpp_string(std::string_view text);

@@ -51,6 +51,16 @@ bool is_aligned(const void* address, std::uint64_t alignment) {
   return reinterpret_cast<std::uint64_t>(address) % alignment == 0;
 }
 
+const char* fault_of_lengths(const Problem& problem, const std::int32_t* lengths) {
+  if (problem.has_seq_lens_kv) {
+    return lengths != nullptr && is_aligned(lengths, alignof(std::int32_t))
+               ? nullptr
+               : "seq_lens_kv is null or misaligned, but the problem has lengths of keys";
+  }
+  return lengths == nullptr ? nullptr
+                            : "seq_lens_kv is given, but has_seq_lens_kv of the problem is false";
+}
+
 }  // namespace
 
 const char* fault_of(const Problem& problem) {
@@ -92,7 +102,7 @@ const char* fault_of_addresses(const Problem& problem, const Tensors& tensors) {
   if (problem.lse && (tensors.lse == nullptr || !is_aligned(tensors.lse, alignof(float)))) {
     return "lse is null or misaligned, but the problem requests it";
   }
-  return nullptr;
+  return fault_of_lengths(problem, tensors.seq_lens_kv);
 }
 
 const char* fault_of(const Problem& problem, const Tensors& tensors) {

@@ -29,6 +29,10 @@ struct Problem {
   std::int64_t window = 0;     ///< 0: none
   float softmax_scale = 0.0F;  ///< 0: 1 / sqrt(d_head)
   bool lse = false;            ///< also compute the log-sum-exp of every row
+  /// Sequences have different numbers of keys, which Tensors::seq_lens_kv says. K and V then have
+  /// room for seq_len_kv keys of each sequence, and all that is said above holds for each sequence
+  /// with its own number.
+  bool has_seq_lens_kv = false;
 };
 
 /// A tensor (batch, heads, rows, d) of 16-bit elements in device memory, with any strides. The
@@ -57,6 +61,10 @@ struct Tensors {
   Tensor v;
   Tensor o;
   float* lse = nullptr;  ///< (batch, heads, seq_len), contiguous; for Problem::lse
+  /// (batch), contiguous, in device memory; for Problem::has_seq_lens_kv. The kernel reads it, the
+  /// host never does: a captured graph computes with what it holds at the replay. No length may be
+  /// less than 0 or more than Problem::seq_len_kv; nothing checks this.
+  const std::int32_t* seq_lens_kv = nullptr;
 };
 
 /// The GPU that a kernel is chosen for.
@@ -102,7 +110,8 @@ struct Selection {
   const char* config = "";  ///< in short form
   const char* reason = "";  ///< why it is refused; else empty
   double tuned_us = 0.0;    ///< the time measured for the row; 0 without a row
-  /// How much slower it is than the row's winner. Not a number: unknown, as for what is untuned.
+  /// How much slower it is than the row's winner. Not a number: unknown, as for what is untuned,
+  /// and for lengths of keys that differ, which no row has.
   double regret_percent = std::numeric_limits<double>::quiet_NaN();
   Untuned untuned;  ///< if it is true, nothing says that the kernel is a good one
   std::size_t workspace_bytes = 0;

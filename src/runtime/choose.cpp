@@ -157,7 +157,8 @@ bool same_work(const Wanted& a, const Wanted& b) {
   const auto key = [](const Wanted& of) {
     const Problem& p = of.problem;
     return std::make_tuple(p.dtype, p.batch, p.heads, p.kv_heads, p.seq_len, p.seq_len_kv, p.d_head,
-                           p.d_head_v, p.causal, p.window, p.lse, of.layout_bhsd);
+                           p.d_head_v, p.causal, p.window, p.lse, of.layout_bhsd,
+                           p.has_seq_lens_kv);
   };
   return key(a) == key(b);
 }

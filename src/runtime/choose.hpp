@@ -43,7 +43,8 @@ Kind kind_of(const Problem& problem);
 bool same_kind(const Problem& a, const Problem& b);
 
 /// Whether two problems are the same for a kernel's time. The softmax scale, which is an argument,
-/// does not count.
+/// does not count. Only this tells a problem whose lengths of keys differ from the one in which
+/// each sequence has seq_len_kv keys: rows have no lengths, so a choice for lengths is never exact.
 bool same_work(const Wanted& a, const Wanted& b);
 
 /// The distance between two problems. The octaves decide between equal numbers of buckets.

@@ -78,6 +78,7 @@ void add_problem(const Problem& problem, Facts& facts) {
   facts.dtype = static_cast<double>(problem.dtype);
   facts.d_head = number(problem.d_head);
   facts.seq_len_kv = number(problem.seq_len_kv);
+  facts.has_seq_lens_kv = problem.has_seq_lens_kv ? 1.0 : 0.0;
   facts.keys_total = number(product(problem.batch, problem.seq_len_kv));
   facts.kv_heads = number(problem.kv_heads);
   facts.d_head_v = number(problem.d_head_v);

@@ -10,7 +10,8 @@ namespace fatune_attention::detail {
 class LaunchBuilder;
 
 /// The values that a family's expressions may name, under the names that they have there. See
-/// docs/bring-your-own-kernel.md. Strides are in elements.
+/// docs/bring-your-own-kernel.md. Strides are in elements. `keys_total` is the most that sequences
+/// can have, since nothing here depends on the lengths' values.
 struct Facts {
   double batch = 0, seq_len = 0, heads = 0, causal = 0, dtype = 0, d_head = 0;
   double seq_len_kv = 0, kv_heads = 0, d_head_v = 0, window = 0, softmax_scale = 0, lse = 0;

@@ -98,15 +98,32 @@ std::int64_t bits_of(float value) {
 MemoKey memo_key(const Problem& problem, const Tensors& tensors, int device_ordinal) {
   const Problem& p = problem;
   const Tensors& t = tensors;
-  return {p.batch,          p.heads,        p.kv_heads,
-          p.seq_len,        p.seq_len_kv,   p.d_head,
-          p.d_head_v,       p.window,       static_cast<std::int64_t>(p.dtype),
-          p.causal,         p.lse,          bits_of(p.softmax_scale),
-          device_ordinal,   t.q.row_stride, t.q.head_stride,
-          t.q.batch_stride, t.k.row_stride, t.k.head_stride,
-          t.k.batch_stride, t.v.row_stride, t.v.head_stride,
-          t.v.batch_stride, t.o.row_stride, t.o.head_stride,
-          t.o.batch_stride};
+  return {p.batch,
+          p.heads,
+          p.kv_heads,
+          p.seq_len,
+          p.seq_len_kv,
+          p.d_head,
+          p.d_head_v,
+          p.window,
+          static_cast<std::int64_t>(p.dtype),
+          p.causal,
+          p.lse,
+          bits_of(p.softmax_scale),
+          device_ordinal,
+          t.q.row_stride,
+          t.q.head_stride,
+          t.q.batch_stride,
+          t.k.row_stride,
+          t.k.head_stride,
+          t.k.batch_stride,
+          t.v.row_stride,
+          t.v.head_stride,
+          t.v.batch_stride,
+          t.o.row_stride,
+          t.o.head_stride,
+          t.o.batch_stride,
+          p.has_seq_lens_kv};
 }
 
 const Selection* SelectionMemo::find(const MemoKey& key) const {
@@ -160,7 +177,8 @@ struct Questions {
   }
 };
 
-Selection selection_of(const Choice& choice, const Answer& answer, const Untuned& untuned) {
+Selection selection_of(const Choice& choice, const Answer& answer, const Untuned& untuned,
+                       bool has_lengths) {
   Selection selection;
   selection.untuned = untuned;
   selection.step = choice.step;
@@ -172,7 +190,7 @@ Selection selection_of(const Choice& choice, const Answer& answer, const Untuned
   if (choice.row >= 0) {
     const RowConfig& tuned = kTable.rows[choice.row].configs[choice.place];
     selection.tuned_us = tuned.time_us;
-    if (!untuned) {
+    if (!untuned && !has_lengths) {
       selection.regret_percent = tuned.regret_percent;
     }
   }
@@ -189,7 +207,8 @@ Selection selection_for(const Problem& problem, const Request& request) {
       choose(kTable, wanted, gpu, [&](int configuration) { return questions(configuration); });
   return choice.configuration < 0
              ? refused(questions.first_refusal)
-             : selection_of(choice, questions.last, untuned(kTable, wanted, gpu, choice.step));
+             : selection_of(choice, questions.last, untuned(kTable, wanted, gpu, choice.step),
+                            problem.has_seq_lens_kv);
 }
 
 }  // namespace detail

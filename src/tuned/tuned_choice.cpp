@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "attention/kv_lengths.hpp"
 #include "core/error.hpp"
 #include "core/statistics.hpp"
 #include "plan/planner.hpp"
@@ -25,7 +26,9 @@ namespace runtime = fatune_attention::detail;
 class Eligibility {
  public:
   Eligibility(const Problem& problem, const DeviceLimits& device, const WhyNot& why_not)
-      : problem_(problem), device_(device), why_not_(why_not) {}
+      : problem_(problem.seq_lens_kv.empty() ? problem : with_unknown_kv_lengths(problem)),
+        device_(device),
+        why_not_(why_not) {}
 
   [[nodiscard]] bool takes(const Config& config) {
     const auto reason = why_not_(config, problem_, device_);
@@ -39,7 +42,7 @@ class Eligibility {
   }
 
  private:
-  const Problem& problem_;
+  const Problem problem_;
   const DeviceLimits& device_;
   const WhyNot& why_not_;
   std::string first_reason_;
@@ -203,8 +206,8 @@ ExpectedRegret regret_left_out(const std::vector<LeftOut>& left_out, ChoiceStep 
 }
 
 ExpectedRegret expected_regret(const TunedTable& table, const std::vector<LeftOut>& left_out,
-                               const TunedChoice& choice) {
-  if (!choice.untuned.empty()) {
+                               const TunedChoice& choice, bool has_lengths) {
+  if (!choice.untuned.empty() || has_lengths) {
     return {};
   }
   if (choice.step == ChoiceStep::exact) {
@@ -224,7 +227,8 @@ Prediction predict(const TunedTable& table, const std::vector<LeftOut>& left_out
         {near,
          regret_on(table.problems[static_cast<std::size_t>(near.row)], prediction.choice.config)});
   }
-  prediction.regret = expected_regret(table, left_out, prediction.choice);
+  prediction.regret =
+      expected_regret(table, left_out, prediction.choice, !problem.seq_lens_kv.empty());
   return prediction;
 }
 

@@ -57,7 +57,9 @@ using WhyNot =
     std::function<std::optional<std::string>(const Config&, const Problem&, const DeviceLimits&)>;
 
 /// The configuration that an exported library chooses for a problem on a device
-/// (runtime/choose.hpp). Precondition: check_problem() passes.
+/// (runtime/choose.hpp). A problem with lengths of keys has the rows of the same problem in which
+/// each sequence has seq_len_kv keys; why_not is asked about with_unknown_kv_lengths() of it.
+/// Precondition: check_problem() passes.
 [[nodiscard]] TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
                                        const DeviceLimits& device, const WhyNot& why_not);
 
@@ -103,7 +105,8 @@ struct Neighbour {
 /// The likely regret of a choice. An exact choice has its own regret. Any other choice for a
 /// problem in the range that was tuned has the regrets of the tuned problems for which the same
 /// step made the choice when they were left out in turn. If none is known, those of the next less
-/// sure step are used. Outside that range nothing is known.
+/// sure step are used. Outside that range nothing is known, nor for a problem with lengths of keys,
+/// which no row has.
 struct ExpectedRegret {
   std::optional<double> typical_percent;  ///< median; absent: unknown
   std::optional<double> worst_percent;

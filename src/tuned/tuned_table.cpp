@@ -181,6 +181,7 @@ fatune_attention::Problem runtime_problem(const Problem& problem) {
   made.window = problem.window;
   made.softmax_scale = problem.softmax_scale;
   made.lse = problem.lse;
+  made.has_seq_lens_kv = !problem.seq_lens_kv.empty();
   return made;
 }
 

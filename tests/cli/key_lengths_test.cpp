@@ -150,8 +150,26 @@ TEST_F(KeyLengths, AreInNoTunedTable) {
       fatune({"export", "--to", "json", "--best", path("best.json"), "--out", path("out")});
   EXPECT_NE(exported.exit_code, 0);
   EXPECT_THAT(exported.out + exported.err, HasSubstr("lengths of keys differ within the batch"));
-  expect_error(fatune({"predict", "--seq", "1", "--seq-kv-lens", "4,5"}), ExitCode::usage,
-               {"--seq-kv-lens", "'fatune sweep' takes it"});
+}
+
+TEST_F(KeyLengths, HaveTheRowOfAsManyKeysAsThereIsRoomFor) {
+  use_gpu_that_never_runs_kernels();
+  expect_ok(fatune(with(run_of("--seq-kv 200 --batch 2"), "--best " + path("best.json"))));
+  const auto predict = [&](const std::string& lengths) {
+    return fatune_json(with({"predict", "--best", path("best.json"), "--format", "json"},
+                            "--seq 1 --heads 2 --kv-heads 1 --dhead 64 --dtype fp16 --batch 2 "
+                            "--seq-kv 200" +
+                                lengths))["predictions"][0];
+  };
+  EXPECT_EQ(predict("")["step"], "exact");
+  const json with_lengths = predict(" --seq-kv-lens 4,5");
+  EXPECT_EQ(with_lengths["step"], "same bucket");
+  EXPECT_EQ(with_lengths["config"], kDecodeConfig);
+  EXPECT_EQ(with_lengths["expected_regret_percent"], nullptr);
+  // No family of what fatune ships winners of takes lengths.
+  const ProcessResult refused = fatune({"predict", "--seq", "1", "--seq-kv-lens", "4,5"});
+  EXPECT_EQ(refused.exit_code, static_cast<int>(ExitCode::nothing_ranked));
+  EXPECT_THAT(refused.out, HasSubstr("takes no lengths of keys"));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 namespace fatune::testing_cli {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 /// The first problem that fatune ships winners of.
@@ -32,6 +33,15 @@ class LibraryExport : public ProgramTest {
   ProcessResult tool(const std::vector<std::string>& command) {
     return run_process(command, process_);
   }
+
+  /// Runs a library's `verify --tiny` on the fake GPU, whose kernels compute the right results.
+  ProcessResult verify(const std::string& folder) {
+    std::filesystem::create_symlink(FATUNE_FAKE_CUDA, path("libcuda.so.1"));
+    ProcessOptions with_gpu = process_;
+    with_gpu.environment["LD_LIBRARY_PATH"] = path(".");
+    with_gpu.environment["FATUNE_FAKE_NAME"] = "NVIDIA H200";
+    return run_process({path(folder + "/build/verify"), "--tiny"}, with_gpu);
+  }
 };
 
 TEST_F(LibraryExport, IsBuiltAndSelectsTheSameAgain) {
@@ -43,14 +53,9 @@ TEST_F(LibraryExport, IsBuiltAndSelectsTheSameAgain) {
   expect_ok(selected);
   EXPECT_EQ(tool({path("attention/build/verify"), "--select", "10000"}).out, selected.out);
   EXPECT_THAT(selected.out, HasSubstr("step=exact"));
-  // On the fake GPU, its kernels compute the right results.
-  std::filesystem::create_symlink(FATUNE_FAKE_CUDA, path("libcuda.so.1"));
-  ProcessOptions with_gpu = process_;
-  with_gpu.environment["LD_LIBRARY_PATH"] = path(".");
-  with_gpu.environment["FATUNE_FAKE_NAME"] = "NVIDIA H200";
-  const ProcessResult verified = run_process({path("attention/build/verify"), "--tiny"}, with_gpu);
+  const ProcessResult verified = verify("attention");
   expect_ok(verified);
-  EXPECT_THAT(verified.out, HasSubstr("8 right, 0 wrong, 9 refused"));
+  EXPECT_THAT(verified.out, HasSubstr("8 right, 0 wrong, 12 refused"));
   // The package is found, and a program linked to it runs.
   expect_ok(
       tool({FATUNE_CMAKE, "--install", path("attention/build"), "--prefix", path("installed")}));
@@ -63,6 +68,39 @@ TEST_F(LibraryExport, IsBuiltAndSelectsTheSameAgain) {
         "int main() { return fatune_attention::contents().rows == 1 ? 0 : 1; }\n");
   build(path("user"), {"-DCMAKE_PREFIX_PATH=" + path("installed")});
   expect_ok(tool({path("user/build/user")}));
+}
+
+/// Exports what one configuration for decoding gave on the fake GPU, builds it, and has it decode.
+TEST_F(LibraryExport, Decodes) {
+  use_fake_gpu();
+  expect_ok(fatune({"run",
+                    "--config",
+                    "(FP16, 64, 8, 64, 2, 1): parts_256",
+                    "--seq",
+                    "1",
+                    "--seq-kv",
+                    "300",
+                    "--batch",
+                    "2",
+                    "--heads",
+                    "2",
+                    "--kv-heads",
+                    "1",
+                    "--repeats",
+                    "2",
+                    "--warmup",
+                    "0",
+                    "-q",
+                    "--best",
+                    path("best.json")}));
+  expect_ok(
+      fatune({"export", "--best", path("best.json"), "--to", "cpp", "--out", path("decode")}));
+  build(path("decode"));
+  const ProcessResult verified = verify("decode");
+  expect_ok(verified);
+  EXPECT_THAT(verified.out, ContainsRegex("b4 s1 [^\n]* lens [^\n]* right "));
+  EXPECT_THAT(verified.out, ContainsRegex("b4 s5 [^\n]* causal lens lse [^\n]* right "));
+  EXPECT_THAT(verified.out, HasSubstr(" 0 wrong"));
 }
 
 TEST_F(LibraryExport, IsPartOfThePyTorchPackage) {

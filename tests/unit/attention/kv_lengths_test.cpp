@@ -109,6 +109,18 @@ TEST(KvLengths, AnyTextIsKeptAndGivesLengthsWithinItsBounds) {
   }
 }
 
+TEST(KvLengths, ThatAreUnknownAreAsLongAsThereIsRoom) {
+  Problem problem = with_lengths(3, "zipf:1-900");
+  problem.seq_len_kv = 1000;
+  for (const std::string& text : {std::string(), problem.seq_lens_kv}) {
+    problem.seq_lens_kv = text;
+    const Problem unknown = with_unknown_kv_lengths(problem);
+    EXPECT_THAT(kv_lengths(unknown), ElementsAre(1000, 1000, 1000));
+    EXPECT_EQ(canonical_kv_lengths(unknown.seq_lens_kv), unknown.seq_lens_kv);
+    EXPECT_NO_THROW(check_problem(unknown));
+  }
+}
+
 TEST(KvLengths, MustFitTheProblem) {
   Problem problem = with_lengths(2, "7,9");
   EXPECT_NO_THROW(check_problem(problem));

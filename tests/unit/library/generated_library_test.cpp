@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace runtime = fatune_attention::detail;
 
-constexpr std::uint64_t kQ = 0x10000000;  // K, V, O and LSE follow
+constexpr std::uint64_t kQ = 0x10000000;  // K, V, O, LSE and the lengths follow
 constexpr std::uint64_t kTensorBytes = 0x1000000;
 constexpr std::uint64_t kWorkspace = 0x70000000;
 
@@ -54,6 +54,9 @@ fatune_attention::Tensors tensors_of(const Problem& problem) {
                shape.head_stride, shape.row_stride};
   }
   tensors.lse = reinterpret_cast<float*>(kQ + 4 * kTensorBytes);
+  if (!problem.seq_lens_kv.empty()) {
+    tensors.seq_lens_kv = reinterpret_cast<const std::int32_t*>(kQ + 5 * kTensorBytes);
+  }
   return tensors;
 }
 
@@ -220,6 +223,7 @@ TEST_F(GeneratedLibrary, RefusesAndLaunchesAsTheFamiliesSay) {
   const DeviceLimits device = samples::h200();
   std::mt19937 engine(5);
   int launched = 0;
+  int with_lengths = 0;
   for (int i = 0; i < 10000; ++i) {
     const Problem problem = samples::any_problem(engine);
     const runtime::Facts f = facts(problem, device);
@@ -232,16 +236,19 @@ TEST_F(GeneratedLibrary, RefusesAndLaunchesAsTheFamiliesSay) {
     if (!is_valid) {
       continue;
     }
-    runtime::LaunchBuilder builder({{kQ, kQ + kTensorBytes, kQ + 2 * kTensorBytes,
-                                     kQ + 3 * kTensorBytes, kQ + 4 * kTensorBytes},
-                                    kWorkspace},
-                                   encode);
+    runtime::LaunchBuilder builder(
+        {{kQ, kQ + kTensorBytes, kQ + 2 * kTensorBytes, kQ + 3 * kTensorBytes,
+          kQ + 4 * kTensorBytes, kQ + 5 * kTensorBytes},
+         kWorkspace},
+        encode);
     made.launch(f, builder);
     expect_same_launch(family, launch_geometry(family, config, problem, device), builder);
     ASSERT_FALSE(HasFailure()) << made.name << ' ' << describe(problem);
     ++launched;
+    with_lengths += problem.seq_lens_kv.empty() ? 0 : 1;
   }
   EXPECT_GT(launched, 500);
+  EXPECT_GT(with_lengths, 20);
 }
 
 /// Says why a configuration cannot be used: its family refuses it, or its machine code was not
@@ -280,7 +287,8 @@ TEST_F(GeneratedLibrary, SelectsWhatTheTableSays) {
     ASSERT_EQ(selection.step, choice.step) << describe(problem) << ' ' << selection.reason;
     ASSERT_EQ(selection.config, choice.short_form) << describe(problem);
     ASSERT_EQ(selection.untuned.text, choice.untuned) << describe(problem);
-    ASSERT_EQ(std::isnan(selection.regret_percent), !choice.row || !choice.untuned.empty());
+    ASSERT_EQ(std::isnan(selection.regret_percent),
+              !choice.row || !choice.untuned.empty() || !problem.seq_lens_kv.empty());
     untuned += choice.untuned.empty() ? 0 : 1;
     if (selection.configuration >= 0) {
       ASSERT_FALSE(why_not(choice.config, problem, device));

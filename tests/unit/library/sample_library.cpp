@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 
+#include "attention/kv_lengths.hpp"
 #include "attention/problem.hpp"
 #include "compile/compiler.hpp"
 #include "data/device_file.hpp"
@@ -67,7 +68,8 @@ Artifact fake_artifact(const CompileRequest& request) {
 
 FamilySet library_families() {
   std::vector<Family> families;
-  for (const char* name : {"flash_sm80", "flash_sm90", "toy_attention", "tma_toy"}) {
+  for (const char* name :
+       {"flash_sm80", "flash_sm90", "flash_decode", "toy_attention", "tma_toy"}) {
     families.push_back(load_family(tree(), name));
   }
   return FamilySet(std::move(families));
@@ -100,7 +102,7 @@ Library library_of(const FamilySet& families, const TunedTable& table) {
   for (const Config* config : runtime_table.configs()) {
     const Family& family = families.of(*config);
     std::map<std::vector<double>, std::size_t> by_key;
-    for (const KernelCase& one : kernel_cases(table, *config)) {
+    for (const KernelCase& one : kernel_cases(table, family, *config)) {
       const CompileRequest request =
           compile_request(family, *config, one.problem, one.device->arch, *one.device);
       const auto [known, is_new] = codes.try_emplace(artifact_key(request), library.codes.size());
@@ -131,6 +133,9 @@ Problem any_problem(std::mt19937& engine) {
   problem.kv_heads = problem.heads >> below(3);
   problem.window = below(6) == 0 ? 1 + below(300) : 0;
   problem.lse = below(3) == 0;
+  if (below(4) == 0) {
+    problem = with_unknown_kv_lengths(problem);
+  }
   // Strides of tensors with one row are the same in both layouts.
   problem.layout = below(4) == 0 && problem.seq_len > 1 ? Layout::bhsd : Layout::bshd;
   return problem;

@@ -23,7 +23,8 @@ namespace fatune::samples {
 /// arguments must outlive the library.
 [[nodiscard]] Library library_of(const FamilySet& families, const TunedTable& table);
 
-/// A random problem of any kind that kernels take, including ragged lengths and grouped heads.
+/// A random problem of any kind that kernels take, including ragged lengths, grouped heads, and
+/// lengths of keys as exported libraries know them.
 [[nodiscard]] Problem any_problem(std::mt19937& engine);
 
 }  // namespace fatune::samples

@@ -95,6 +95,19 @@ TEST(ArgumentChecks, LetStridesAlongOneElementBeAnything) {
   EXPECT_NE(fault_of(problem, tensors), nullptr);
 }
 
+TEST(ArgumentChecks, WantLengthsWhereTheProblemHasThem) {
+  Problem problem = tuned_problem();
+  Tensors tensors = tensors_of(problem);
+  tensors.seq_lens_kv = reinterpret_cast<std::int32_t*>(0x1004);
+  EXPECT_THAT(fault_of(problem, tensors), HasSubstr("has_seq_lens_kv of the problem is false"));
+  problem.has_seq_lens_kv = true;
+  EXPECT_THAT(fault_of(problem, tensors), IsNull());
+  tensors.seq_lens_kv = reinterpret_cast<std::int32_t*>(0x1002);
+  EXPECT_THAT(fault_of(problem, tensors), HasSubstr("seq_lens_kv is null or misaligned"));
+  tensors.seq_lens_kv = nullptr;
+  EXPECT_THAT(fault_of(problem, tensors), HasSubstr("seq_lens_kv is null or misaligned"));
+}
+
 TEST(ArgumentChecks, WantLseWhereTheProblemDoes) {
   Problem problem = tuned_problem();
   problem.lse = true;

@@ -128,6 +128,22 @@ TEST_F(Forward, LaunchesAnotherKernelForAnotherProblem) {
   EXPECT_EQ(seen().kernel, "tma_kernel");
 }
 
+TEST_F(Forward, GivesTheKernelTheLengthsItself) {
+  ASSERT_TRUE(forward());
+  EXPECT_EQ(seen().work.seq_lens_kv, nullptr);
+  const std::size_t bytes = workspace_bytes(problem_, tensors_);
+  problem_.has_seq_lens_kv = true;
+  EXPECT_EQ(workspace_bytes(problem_, tensors_), bytes);
+  EXPECT_EQ(forward().status, Status::invalid_argument) << "there are no lengths";
+  // Lengths in device memory, which the host must not read.
+  for (const std::uintptr_t address : {0x70000000U, 0x70000010U}) {
+    tensors_.seq_lens_kv = reinterpret_cast<const std::int32_t*>(address);
+    ASSERT_TRUE(forward());
+    EXPECT_EQ(seen().kernel, "tma_kernel");
+    EXPECT_EQ(seen().work.seq_lens_kv, tensors_.seq_lens_kv);
+  }
+}
+
 TEST_F(Forward, FillsTheWorkspace) {
   space_.fill(0xaa);
   ASSERT_TRUE(forward());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "attention/cpu_reference.hpp"
+#include "attention/kv_lengths.hpp"
 #include "attention/problem.hpp"
 #include "runtime/package/example/cases.hpp"
 #include "runtime/package/example/reference.hpp"
@@ -50,6 +51,10 @@ fatune::Problem same_problem(const Problem& p, Layout layout) {
   same.kv_heads = p.kv_heads;
   same.d_head_v = p.d_head_v;
   same.window = p.window;
+  if (p.has_seq_lens_kv) {
+    const std::vector<std::int32_t> lengths = key_lengths(p);
+    same = with_kv_lengths(same, {lengths.begin(), lengths.end()});
+  }
   if (p.softmax_scale > 0.0F) {
     same.softmax_scale = p.softmax_scale;
   }
@@ -76,7 +81,7 @@ void expect_as_fatune(const Case& one, const Inputs& inputs) {
   const std::vector<double> o = cpu_attention(same, q, k, v);
   const std::vector<double> lse = cpu_log_sum_exp(same, q, k);
   const fatune_attention::Tensors tensors = strides_of(one);
-  const Reference reference(p, tensors, inputs);
+  const Reference reference(p, tensors, inputs, key_lengths(p));
   for (std::int64_t i = 0; i < fatune::output_rows(same); ++i) {
     const RowPlace at{i / p.seq_len / p.heads, i / p.seq_len % p.heads, i % p.seq_len};
     const ReferenceRow row = reference.row(at);
@@ -97,7 +102,7 @@ TEST(ExampleReference, ComputesWhatFatunesDoes) {
                       Elements(like.dtype, 1.0, 3)};
   int compared = 0;
   for (Case one : small_cases(like)) {
-    one.problem.batch = 1;
+    one.problem.batch = one.problem.has_seq_lens_kv ? 5 : 1;
     one.problem.heads = one.problem.heads / one.problem.kv_heads * 2;
     one.problem.kv_heads = 2;
     one.problem.seq_len = std::min<std::int64_t>(one.problem.seq_len, 120);

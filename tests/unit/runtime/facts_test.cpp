@@ -78,6 +78,21 @@ TEST(Facts, HaveTheProblemAndTheDevice) {
   EXPECT_EQ(facts.resident_blocks_per_sm, 1);
 }
 
+TEST(Facts, HaveTheMostKeysThatLengthsAllow) {
+  Problem problem = unlike_problem();
+  const Facts without = facts_of(problem, usual_tensors(problem), fake_h200());
+  EXPECT_EQ(without.has_seq_lens_kv, 0);
+  EXPECT_EQ(without.keys_total, 20000);
+  problem.has_seq_lens_kv = true;
+  const std::int32_t lengths[] = {7, 0, 5000, 1};
+  Tensors tensors = usual_tensors(problem);
+  tensors.seq_lens_kv = lengths;
+  const Facts facts = facts_of(problem, tensors, fake_h200());
+  EXPECT_EQ(facts.has_seq_lens_kv, 1);
+  EXPECT_EQ(facts.keys_total, 20000);
+  EXPECT_EQ(facts.k_batch_stride, without.k_batch_stride);
+}
+
 TEST(Facts, ScaleScoresAsFatuneDoes) {
   Problem problem = tuned_problem();
   for (const std::int64_t d_head : {1, 64, 80, 128, 1024}) {

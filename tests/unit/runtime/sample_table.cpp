@@ -37,7 +37,9 @@ const char* only_128(const Facts& facts) {
   return facts.d_head == 128 ? nullptr : "the kernel is for d_head 128";
 }
 
-const char* nothing_refused(const Facts&) { return nullptr; }
+const char* lengths_refused(const Facts& facts) {
+  return facts.has_seq_lens_kv == 0.0 ? nullptr : "its kernels take no lengths of keys";
+}
 
 int tma_code(const Facts&) { return 0; }
 int plain_code(const Facts& facts) { return facts.arch >= 90 ? 1 : facts.arch >= 80 ? 2 : -1; }
@@ -80,6 +82,11 @@ void launch_tma(const Facts& facts, LaunchBuilder& builder) {
   builder.add(Call::address, {0}, buffer(1));
   builder.add(Call::int32, {facts.seq_len});
   builder.add(Call::float32, {facts.softmax_scale});
+  if (facts.has_seq_lens_kv != 0.0) {
+    builder.add(Call::address, {0}, Operand::seq_lens_kv);
+  } else {
+    builder.add(Call::uint64, {0});
+  }
   builder.add(Call::end_struct);
   builder.add(Call::end_argument);
 }
@@ -111,8 +118,8 @@ void launch_greedy(const Facts& facts, LaunchBuilder& builder) {
 
 constexpr Configuration kConfigurations[] = {
     {"(tma)", "toy", 90, true, false, only_128, tma_code, launch_tma},
-    {"(plain)", "toy", 80, false, true, nothing_refused, plain_code, launch_plain},
-    {"(greedy)", "toy", 80, false, false, nothing_refused, plain_code, launch_greedy}};
+    {"(plain)", "toy", 80, false, true, lengths_refused, plain_code, launch_plain},
+    {"(greedy)", "toy", 80, false, false, lengths_refused, plain_code, launch_greedy}};
 
 constexpr TunedGpu kGpus[] = {{"Fake H200", 90, 132}};
 

@@ -6,7 +6,7 @@ namespace fatune_attention {
 
 // A library of three configurations, for tests. See sample_table.cpp.
 
-inline constexpr int kTma = 0;     ///< sm_90a; any strides; a cluster, a map, a workspace
+inline constexpr int kTma = 0;     ///< sm_90a; any strides; lengths; a cluster, a map, a workspace
 inline constexpr int kPlain = 1;   ///< sm_80 and newer; contiguous tensors; standard arguments
 inline constexpr int kGreedy = 2;  ///< like kPlain, but needs more shared memory than an H200 has
 
@@ -16,6 +16,7 @@ struct TmaWork {
   void* parts;
   int seq_len;
   float scale;
+  const std::int32_t* seq_lens_kv;
 };
 
 /// The problem that is tuned for an H200. kGreedy is its winner, followed by kTma and kPlain.

@@ -90,6 +90,21 @@ TEST(Selection, SaysNothingOfTheRegretOutsideTheTunedRange) {
   EXPECT_EQ(select(problem, fake_h200()).regret_percent, 10.0);
 }
 
+TEST(Selection, OfLengthsIsThatOfAsManyKeysAsThereIsRoomFor) {
+  Problem problem = tuned_problem();
+  problem.has_seq_lens_kv = true;
+  const Selection selection = select(problem, fake_h200());
+  EXPECT_EQ(selection.configuration, kTma);
+  EXPECT_EQ(selection.row, 0);
+  EXPECT_EQ(selection.step, Step::same_bucket) << "no row has lengths";
+  EXPECT_FALSE(selection.untuned);
+  EXPECT_TRUE(std::isnan(selection.regret_percent));
+  problem.d_head = problem.d_head_v = 64;
+  EXPECT_EQ(select(problem, fake_h200()).step, Step::refused);
+  problem.has_seq_lens_kv = false;
+  EXPECT_EQ(select(problem, fake_h200()).configuration, kPlain);
+}
+
 TEST(Selection, PassesOverKernelsThatTakeContiguousTensorsAlone) {
   Problem problem = tuned_problem();
   problem.d_head = problem.d_head_v = 64;

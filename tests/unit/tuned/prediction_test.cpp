@@ -54,6 +54,18 @@ TEST(Prediction, HasNoRegretOutsideTheTunedRange) {
   EXPECT_FALSE(beside.regret.typical_percent);
 }
 
+TEST(Prediction, OfLengthsIsThatOfAsManyKeysAsThereIsRoomForWithoutARegret) {
+  Problem lengths = problem(512);
+  lengths.seq_lens_kv = "uniform:1-100:0";
+  const Prediction chosen = predict_for(lengths);
+  EXPECT_EQ(chosen.choice.short_form, "c1");
+  EXPECT_EQ(chosen.choice.step, ChoiceStep::same_bucket) << "no row has lengths";
+  EXPECT_EQ(chosen.choice.untuned, "");
+  EXPECT_EQ(chosen.neighbours.size(), 2U);
+  EXPECT_FALSE(chosen.regret.typical_percent);
+  EXPECT_EQ(chosen.regret.known, 0U);
+}
+
 /// If 512 is left out, 1024 is its neighbour, and so on. 16384 has no neighbour.
 TunedTable four_lengths() {
   return samples::table(

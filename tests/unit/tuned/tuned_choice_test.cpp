@@ -8,6 +8,7 @@
 #include <random>
 #include <tuple>
 
+#include "attention/kv_lengths.hpp"
 #include "tuned/tuned_table.hpp"
 #include "unit/tuned/table_samples.hpp"
 
@@ -103,6 +104,22 @@ TEST(TunedChoice, PassesOverWhatIsNotEligible) {
   EXPECT_EQ(without(2).step, ChoiceStep::neighbour_bucket);
   EXPECT_EQ(without(3).step, ChoiceStep::refused);
   EXPECT_EQ(without(3).refusal, "no 1");
+}
+
+TEST(TunedChoice, IsAskedAboutLengthsAsAnExportedLibraryKnowsThem) {
+  const TunedTable table =
+      samples::table({row(problem(512), {{1, 1.0}, {2, 2.0}}), row(problem(1024), {{3, 1.0}})});
+  Problem wanted = problem(512);
+  wanted.seq_lens_kv = "zipf:1-512:1:0";
+  std::vector<Problem> asked;
+  const TunedChoice choice = choose_tuned(
+      table, wanted, gpu(), [&](const Config& config, const Problem& about, const DeviceLimits&) {
+        asked.push_back(about);
+        return config.values[0] == 1 ? std::optional<std::string>("takes none") : std::nullopt;
+      });
+  EXPECT_EQ(choice.short_form, "c2");
+  EXPECT_EQ(asked.size(), 2U);
+  EXPECT_EQ(asked.front(), with_unknown_kv_lengths(wanted));
 }
 
 TEST(TunedChoice, IsRefusedByAnEmptyTable) {

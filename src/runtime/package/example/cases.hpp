@@ -61,6 +61,7 @@ inline std::string text_of(const Case& one) {
   text += p.dtype == fatune_attention::DType::bf16 ? " bf16" : " fp16";
   text += p.causal ? " causal" : "";
   text += p.window > 0 ? " w" + number(p.window) : "";
+  text += p.has_seq_lens_kv ? " lens" : "";
   text += p.lse ? " lse" : "";
   return text + (one.layout == Layout::bhsd     ? " bhsd"
                  : one.layout == Layout::padded ? " padded"
@@ -104,6 +105,13 @@ inline std::vector<Case> small_cases(const fatune_attention::Problem& like) {
   add(Layout::bshd, [](Problem& p) { p.seq_len = 77, p.seq_len_kv = 1001, p.causal = true; });
   add(Layout::bshd, [](Problem& p) { p.seq_len = 300, p.seq_len_kv = 100, p.causal = true; });
   add(Layout::bshd, [](Problem& p) { p.seq_len = 1, p.seq_len_kv = 5000; });
+  for (const Layout layout : {Layout::bshd, Layout::bhsd}) {
+    add(layout, [](Problem& p) { p.batch = 4, p.seq_len = 1, p.has_seq_lens_kv = true; });
+  }
+  add(Layout::padded, [](Problem& p) {
+    p.batch = 4, p.heads = 8, p.seq_len = 5, p.seq_len_kv = 3000;
+    p.causal = p.lse = p.has_seq_lens_kv = true;
+  });
   add(Layout::bshd, [](Problem& p) { p.lse = true; });
   add(Layout::bshd, [](Problem& p) { p.seq_len_kv = 200, p.causal = p.lse = true; });
   add(Layout::bshd, [](Problem& p) { p.window = 100; });
@@ -116,7 +124,7 @@ inline std::vector<Case> small_cases(const fatune_attention::Problem& like) {
 /// Reduces a case to as little work as possible, and keeps what is special about it.
 inline Case tiny(Case one) {
   fatune_attention::Problem& p = one.problem;
-  p.batch = 1;
+  p.batch = p.has_seq_lens_kv ? p.batch : 1;
   p.heads /= p.kv_heads;
   p.kv_heads = 1;
   p.seq_len = std::min<std::int64_t>(p.seq_len, 130);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "attention.hpp"
@@ -109,15 +110,32 @@ inline std::int64_t index_of(const fatune_attention::Tensor& tensor, const RowPl
   return at.batch * tensor.batch_stride + at.head * tensor.head_stride + at.row * tensor.row_stride;
 }
 
+/// The number of keys of each sequence. If a problem's sequences differ, these are two thirds of
+/// what K and V have room for, all of it, none, one, and again, beginning with the `first` of
+/// these.
+inline std::vector<std::int32_t> key_lengths(const fatune_attention::Problem& problem,
+                                             std::size_t first = 0) {
+  const auto most = static_cast<std::int32_t>(problem.seq_len_kv);
+  std::vector<std::int32_t> lengths(static_cast<std::size_t>(problem.batch), most);
+  if (problem.has_seq_lens_kv) {
+    const std::int32_t some[] = {(2 * most + 2) / 3, most, 0, 1};
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      lengths[i] = some[(i + first) % 4];
+    }
+  }
+  return lengths;
+}
+
 struct KeyRange {
   std::int64_t first;
   std::int64_t end;
 };
 
-/// The keys that a query sees.
-inline KeyRange visible_keys(const fatune_attention::Problem& problem, std::int64_t row) {
-  const std::int64_t position = row + problem.seq_len_kv - problem.seq_len;
-  KeyRange keys{0, problem.seq_len_kv};
+/// The keys that a query of a sequence with `length` keys sees.
+inline KeyRange visible_keys(const fatune_attention::Problem& problem, std::int64_t length,
+                             std::int64_t row) {
+  const std::int64_t position = row + length - problem.seq_len;
+  KeyRange keys{0, length};
   if (problem.window > 0) {
     keys = {std::max<std::int64_t>(0, position - problem.window + 1),
             std::min(keys.end, position + problem.window)};
@@ -146,13 +164,14 @@ struct Inputs {
 class Reference {
  public:
   Reference(const fatune_attention::Problem& problem, const fatune_attention::Tensors& tensors,
-            const Inputs& inputs)
-      : problem_(problem), tensors_(tensors), inputs_(inputs) {}
+            const Inputs& inputs, std::vector<std::int32_t> lengths)
+      : problem_(problem), tensors_(tensors), inputs_(inputs), lengths_(std::move(lengths)) {}
 
   ReferenceRow row(const RowPlace& at) const {
     const auto width = static_cast<std::size_t>(problem_.d_head_v);
     ReferenceRow result{std::vector<double>(width), std::vector<double>(width)};
-    const KeyRange keys = visible_keys(problem_, at.row);
+    const std::int64_t length = lengths_[static_cast<std::size_t>(at.batch)];
+    const KeyRange keys = visible_keys(problem_, length, at.row);
     if (keys.first < keys.end) {
       weigh(at, keys, scores(at, keys), result);
     }
@@ -216,6 +235,7 @@ class Reference {
   const fatune_attention::Problem& problem_;
   const fatune_attention::Tensors& tensors_;
   const Inputs& inputs_;
+  std::vector<std::int32_t> lengths_;
 };
 
 }  // namespace example

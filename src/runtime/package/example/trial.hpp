@@ -96,8 +96,9 @@ class DeviceMemory {
     call("cuMemsetD8Async", address_, byte, bytes_, stream);
   }
   /// Fills the memory with repetitions of the pattern.
-  void fill(const std::vector<std::uint16_t>& pattern, void* stream) {
-    const std::size_t period = pattern.size() * sizeof(std::uint16_t);
+  template <typename Item>
+  void fill(const std::vector<Item>& pattern, void* stream) {
+    const std::size_t period = pattern.size() * sizeof(Item);
     for (std::size_t at = 0; at < bytes_; at += period) {
       const std::size_t part = bytes_ - at < period ? bytes_ - at : period;
       call("cuMemcpyHtoDAsync_v2", address_ + at, static_cast<const void*>(pattern.data()), part,
@@ -157,12 +158,17 @@ class Trial {
         k_(bytes_of(1)),
         v_(bytes_of(2)),
         o_(bytes_of(3)),
-        lse_(sizeof(float) * static_cast<std::size_t>(output_rows())) {
+        lse_(sizeof(float) * static_cast<std::size_t>(output_rows())),
+        lengths_(sizeof(std::int32_t) * static_cast<std::size_t>(one.problem.batch)) {
     tensors_.q.data = q_.data();
     tensors_.k.data = k_.data();
     tensors_.v.data = v_.data();
     tensors_.o.data = o_.data();
     tensors_.lse = static_cast<float*>(lse_.data());
+    if (one.problem.has_seq_lens_kv) {
+      tensors_.seq_lens_kv = static_cast<const std::int32_t*>(lengths_.data());
+      set_lengths(0);
+    }
     q_.fill(inputs.q.bits(), stream);
     k_.fill(inputs.k.bits(), stream);
     v_.fill(inputs.v.bits(), stream);
@@ -172,6 +178,12 @@ class Trial {
   }
 
   const fatune_attention::Tensors& tensors() const { return tensors_; }
+
+  /// Gives the sequences other lengths, if they differ, without another launch or another tensor.
+  void set_lengths(std::size_t first) {
+    first_length_ = first;
+    lengths_.fill(key_lengths(case_.problem, first), stream_);
+  }
 
   /// Overwrites the output, so that its later contents must come from a later launch.
   void poison() {
@@ -238,7 +250,8 @@ class Trial {
   void compare(const RowPlace& at, const std::vector<std::uint16_t>& o,
                const std::vector<float>& lse, Verdict& verdict) const {
     const fatune_attention::Problem& problem = case_.problem;
-    const ReferenceRow expected = Reference(problem, tensors_, inputs_).row(at);
+    const ReferenceRow expected =
+        Reference(problem, tensors_, inputs_, key_lengths(problem, first_length_)).row(at);
     const std::string where = "batch " + std::to_string(at.batch) + ", head " +
                               std::to_string(at.head) + ", row " + std::to_string(at.row);
     const auto first = static_cast<std::size_t>(index_of(tensors_.o, at));
@@ -280,6 +293,8 @@ class Trial {
   DeviceMemory v_;
   DeviceMemory o_;
   DeviceMemory lse_;
+  DeviceMemory lengths_;
+  std::size_t first_length_ = 0;
   std::optional<DeviceMemory> workspace_;
 };
 

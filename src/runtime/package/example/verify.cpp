@@ -153,7 +153,8 @@ int count_wrong_in_threads(const std::vector<Case>& cases, int device) {
   return sum;
 }
 
-/// Captures a launch into a graph, and launches the graph twice.
+/// Captures a launch into a graph, and launches the graph twice, the second time with other lengths
+/// of keys if they differ.
 bool is_right_in_graph(const Case& one, void* stream) {
   Trial trial(one, inputs_of(one.problem.dtype), stream);
   if (!load(one.problem, trial.tensors())) {
@@ -167,7 +168,8 @@ bool is_right_in_graph(const Case& one, void* stream) {
   call("cuStreamEndCapture", stream, &graph);
   call("cuGraphInstantiateWithFlags", &executable, graph, 0ULL);
   bool right = static_cast<bool>(captured);
-  for (int i = 0; i < 2; ++i) {
+  for (const std::size_t first : {0U, 1U}) {
+    trial.set_lengths(first);
     trial.poison();
     call("cuGraphLaunch", executable, stream);
     right = trial.check().fault.empty() && right;

@@ -33,6 +33,15 @@ void check_shapes(const TorchTensor& q, const TorchTensor& k, const TorchTensor&
                   "the heads of key must divide those of query");
 }
 
+void check_lengths(const TorchTensor& lengths, const TorchTensor& q) {
+  STD_TORCH_CHECK(lengths.dim() == 1 && lengths.size(0) == q.size(0),
+                  "seq_lens_kv must have one dimension, with a length for each sequence");
+  STD_TORCH_CHECK(dtype_of(lengths) == aoti_torch_dtype_int32(), "seq_lens_kv must be int32");
+  STD_TORCH_CHECK(lengths.is_cuda() && lengths.get_device_index() == q.get_device_index(),
+                  "seq_lens_kv and query must be on one CUDA device");
+  STD_TORCH_CHECK(lengths.size(0) == 1 || lengths.stride(0) == 1, "seq_lens_kv must be contiguous");
+}
+
 TorchTensor empty_strided(const std::int64_t* sizes, const std::int64_t* strides, int dimensions,
                           std::int32_t dtype, std::int32_t device_index) {
   AtenTensorHandle handle = nullptr;
@@ -64,6 +73,9 @@ void check_operands(const Call& call) {
   check_like_query(call.k, call.q, "key");
   check_like_query(call.v, call.q, "value");
   check_shapes(call.q, call.k, call.v);
+  if (call.seq_lens_kv) {
+    check_lengths(*call.seq_lens_kv, call.q);
+  }
 }
 
 const char* refusal(const Call& call) {
@@ -90,10 +102,11 @@ Problem problem_of(const Call& call) {
   problem.seq_len_kv = call.k.size(2);
   problem.d_head = call.q.size(3);
   problem.d_head_v = call.v.size(3);
-  problem.causal = call.causal;
+  problem.causal = call.causal && problem.seq_len > 1;  // a single query is at the last key
   problem.window = call.window;
   problem.softmax_scale = static_cast<float>(call.scale.value_or(0.0));
   problem.lse = call.lse;
+  problem.has_seq_lens_kv = call.seq_lens_kv.has_value();
   return problem;
 }
 
@@ -130,6 +143,9 @@ Tensors tensors_of(const Call& call, const TorchTensor& o, const TorchTensor* ls
   tensors.v = view_of(call.v);
   tensors.o = view_of(o);
   tensors.lse = lse == nullptr ? nullptr : static_cast<float*>(lse->data_ptr());
+  if (call.seq_lens_kv) {
+    tensors.seq_lens_kv = static_cast<const std::int32_t*>(call.seq_lens_kv->data_ptr());
+  }
   return tensors;
 }
 

@@ -23,10 +23,13 @@ struct Call {
   std::optional<double> scale;  ///< nullopt: 1 / sqrt(d)
   bool lse;
   bool allow_untuned;  ///< run a kernel even if no tuned problem is like the call
+  /// (batch) of int32: the numbers of keys, as Problem::has_seq_lens_kv describes them.
+  const std::optional<TorchTensor>& seq_lens_kv;
 };
 
 /// Throws std::runtime_error unless the operands have four dimensions, fit each other, and are on
-/// one CUDA device.
+/// one CUDA device, with the lengths of keys, of which there is one for each sequence. The lengths'
+/// values are not looked at.
 void check_operands(const Call& call);
 
 /// Returns why the library cannot be asked for the call although PyTorch's own attention can, or

@@ -59,7 +59,7 @@ std::optional<Fallback> launch(const Call& call, const TorchTensor& o, const Tor
 
 /// Calls an operator that Python implements: PyTorch's own attention. It leaves its results at the
 /// start of the stack, which has room for kFallbackArguments.
-constexpr std::size_t kFallbackArguments = 8;
+constexpr std::size_t kFallbackArguments = 9;
 void call_fallback(const char* name, const Call& call, const Fallback& why, StableIValue* stack) {
   stack[0] = from(call.q);
   stack[1] = from(call.k);
@@ -67,8 +67,9 @@ void call_fallback(const char* name, const Call& call, const Fallback& why, Stab
   stack[3] = from(call.causal);
   stack[4] = from(call.window);
   stack[5] = from(call.scale);
-  stack[6] = from(why.reason);
-  stack[7] = from(why.kind);
+  stack[6] = from(call.seq_lens_kv);
+  stack[7] = from(why.reason);
+  stack[8] = from(why.kind);
   STD_TORCH_CHECK(torch_call_dispatcher(name, "", stack, TORCH_ABI_VERSION) == TORCH_SUCCESS,
                   "PyTorch's own attention failed; its message is on standard error");
 }
@@ -76,8 +77,9 @@ void call_fallback(const char* name, const Call& call, const Fallback& why, Stab
 #define FATUNE_OPERATOR(name) C10_STRINGIZE(FATUNE_TORCH_NAMESPACE) "::" name
 
 TorchTensor forward(const TorchTensor& q, const TorchTensor& k, const TorchTensor& v, bool causal,
-                    std::int64_t window, std::optional<double> scale, bool allow_untuned) {
-  const Call call{q, k, v, causal, window, scale, false, allow_untuned};
+                    std::int64_t window, std::optional<double> scale, bool allow_untuned,
+                    const std::optional<TorchTensor>& seq_lens_kv) {
+  const Call call{q, k, v, causal, window, scale, false, allow_untuned, seq_lens_kv};
   check_operands(call);
   const DeviceGuard guard(q.get_device_index());
   TorchTensor o = empty_output(call);
@@ -93,8 +95,9 @@ TorchTensor forward(const TorchTensor& q, const TorchTensor& k, const TorchTenso
 std::tuple<TorchTensor, TorchTensor> forward_lse(const TorchTensor& q, const TorchTensor& k,
                                                  const TorchTensor& v, bool causal,
                                                  std::int64_t window, std::optional<double> scale,
-                                                 bool allow_untuned) {
-  const Call call{q, k, v, causal, window, scale, true, allow_untuned};
+                                                 bool allow_untuned,
+                                                 const std::optional<TorchTensor>& seq_lens_kv) {
+  const Call call{q, k, v, causal, window, scale, true, allow_untuned, seq_lens_kv};
   check_operands(call);
   const DeviceGuard guard(q.get_device_index());
   TorchTensor o = empty_output(call);
@@ -123,8 +126,8 @@ Selection selection_of(const Call& call, Device& device) {
 /// Returns lines "name=value" with the members of Selection.
 std::string explain(const TorchTensor& q, const TorchTensor& k, const TorchTensor& v, bool causal,
                     std::int64_t window, std::optional<double> scale, bool allow_untuned,
-                    bool lse) {
-  const Call call{q, k, v, causal, window, scale, lse, allow_untuned};
+                    const std::optional<TorchTensor>& seq_lens_kv, bool lse) {
+  const Call call{q, k, v, causal, window, scale, lse, allow_untuned, seq_lens_kv};
   check_operands(call);
   const DeviceGuard guard(q.get_device_index());
   Device device;
@@ -142,14 +145,16 @@ std::string explain(const TorchTensor& q, const TorchTensor& k, const TorchTenso
 
 #define FATUNE_OPERANDS \
   "Tensor q, Tensor k, Tensor v, bool causal=False, int window=0, float? scale=None"
-#define FATUNE_ARGUMENTS FATUNE_OPERANDS ", bool allow_untuned=False"
+#define FATUNE_LENGTHS ", Tensor? seq_lens_kv=None"
+#define FATUNE_ARGUMENTS FATUNE_OPERANDS ", bool allow_untuned=False" FATUNE_LENGTHS
+#define FATUNE_FALLBACK FATUNE_OPERANDS FATUNE_LENGTHS ", str reason=\"\", str kind=\"\""
 
 STABLE_TORCH_LIBRARY(FATUNE_TORCH_NAMESPACE, m) {
   m.def("forward(" FATUNE_ARGUMENTS ") -> Tensor");
   m.def("forward_lse(" FATUNE_ARGUMENTS ") -> (Tensor, Tensor)");
   m.def("explain(" FATUNE_ARGUMENTS ", bool lse=False) -> str");
-  m.def("fallback(" FATUNE_OPERANDS ", str reason=\"\", str kind=\"\") -> Tensor");
-  m.def("fallback_lse(" FATUNE_OPERANDS ", str reason=\"\", str kind=\"\") -> (Tensor, Tensor)");
+  m.def("fallback(" FATUNE_FALLBACK ") -> Tensor");
+  m.def("fallback_lse(" FATUNE_FALLBACK ") -> (Tensor, Tensor)");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(FATUNE_TORCH_NAMESPACE, CUDA, m) {

@@ -5,7 +5,9 @@ The kernels compute the forward pass only. Where gradients are needed, PyTorch's
 """
 from ._explain import Explanation, explain
 from ._flash import flash_attn_func
+from ._kvcache import flash_attn_with_kvcache
 from ._operators import allow_untuned
 from ._sdpa import scaled_dot_product_attention
 
-__all__ = ["Explanation", "allow_untuned", "explain", "flash_attn_func", "scaled_dot_product_attention"]
+__all__ = ["Explanation", "allow_untuned", "explain", "flash_attn_func", "flash_attn_with_kvcache",
+           "scaled_dot_product_attention"]

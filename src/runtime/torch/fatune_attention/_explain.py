@@ -1,9 +1,10 @@
 """Explains which kernel a call would run."""
 from typing import NamedTuple
 
-from . import _flash, _operators, _sdpa
+from . import _flash, _kvcache, _operators, _sdpa
 
-_CALLS = {_sdpa.scaled_dot_product_attention: _sdpa.operator_call, _flash.flash_attn_func: _flash.operator_call}
+_CALLS = {_sdpa.scaled_dot_product_attention: _sdpa.operator_call, _flash.flash_attn_func: _flash.operator_call,
+          _kvcache.flash_attn_with_kvcache: _kvcache.operator_call}
 
 
 class Explanation(NamedTuple):
@@ -32,4 +33,5 @@ def explain(q, k, v, *arguments, like=_sdpa.scaled_dot_product_attention, **opti
     reason, call = _CALLS[like](q, k, v, *arguments, **options)
     if reason is not None:
         return Explanation("refused", reason=reason)
-    return _parse(_operators.explain(*call, options.get("return_attn_probs", False)))
+    lse = options.get("return_attn_probs", False) or options.get("return_softmax_lse", False)
+    return _parse(_operators.explain(*call, lse=lse))

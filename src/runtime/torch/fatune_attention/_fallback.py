@@ -30,17 +30,25 @@ def empty_output(q, v):
     return q.new_empty_strided(sizes, strides)
 
 
-def visible_keys(rows, keys, left, right, device):
-    """Returns a mask (rows, keys). The last query is aligned with the last key. A query sees `left` keys before itself
-    and `right` after; None: all."""
-    position = torch.arange(rows, device=device)[:, None] + (keys - rows)
-    distance = torch.arange(keys, device=device)[None, :] - position
-    seen = torch.ones_like(distance, dtype=torch.bool)
+def visible_keys(rows, keys, left, right, device, lengths=None):
+    """Returns a mask (rows, keys), or with the lengths of sequences (batch, 1, rows, keys). The last query is aligned
+    with the last key of its sequence. A query sees `left` keys before itself and `right` after; None: all."""
+    end = keys if lengths is None else lengths.reshape(-1, 1, 1, 1)
+    key = torch.arange(keys, device=device)
+    distance = key - (torch.arange(rows, device=device)[:, None] + (end - rows))
+    seen = (key < end).expand_as(distance)
     if left is not None:
-        seen &= distance >= -left
+        seen = seen & (distance >= -left)
     if right is not None:
-        seen &= distance <= right
+        seen = seen & (distance <= right)
     return seen
+
+
+def without_rest(lengths, *tensors):
+    """Returns the tensors (batch, heads, keys, d) with zeros behind each sequence's last key, where there may be
+    anything: even a weight of 0 makes NaN of a NaN."""
+    key = torch.arange(tensors[0].size(2), device=lengths.device)[:, None]
+    return [tensor.masked_fill(key >= lengths.reshape(-1, 1, 1, 1), 0.0) for tensor in tensors]
 
 
 def masked_attention(q, k, v, mask, scale, bias=None, dropout_p=0.0):
@@ -56,19 +64,21 @@ def _range(causal, window):
     return left, 0 if causal else left
 
 
-def _attention(q, k, v, causal, window, scale):
+def _attention(q, k, v, causal, window, scale, lengths=None):
     rows, keys = q.size(2), k.size(2)
-    if window > 0 or (causal and rows != keys):
-        mask = visible_keys(rows, keys, *_range(causal, window), q.device)
+    causal = causal and rows > 1  # a single query is at the last key
+    if window > 0 or (causal and rows != keys) or lengths is not None:
+        mask = visible_keys(rows, keys, *_range(causal, window), q.device, lengths)
+        k, v = (k, v) if lengths is None else without_rest(lengths, k, v)
         return masked_attention(q, k, v, mask, scale)
     return scaled_dot_product_attention(q, k, v, is_causal=causal, scale=scale, enable_gqa=q.size(1) != k.size(1))
 
 
-def attention(q, k, v, causal=False, window=0, scale=None, reason="", kind=""):
+def attention(q, k, v, causal=False, window=0, scale=None, seq_lens_kv=None, reason="", kind=""):
     """Computes the operator `forward`."""
     warn_once(reason, kind)
     with torch.autocast(q.device.type, enabled=False):
-        o = _attention(q, k, v, causal, window, scale)
+        o = _attention(q, k, v, causal, window, scale, seq_lens_kv)
     expected = empty_output(q, v)
     return o if o.stride() == expected.stride() else expected.copy_(o)
 
@@ -80,9 +90,10 @@ def _lse_of_sequence(q, k, mask, scale):
     return scores.masked_fill(~mask, float("-inf")).logsumexp(-1)
 
 
-def attention_lse(q, k, v, causal=False, window=0, scale=None, reason="", kind=""):
+def attention_lse(q, k, v, causal=False, window=0, scale=None, seq_lens_kv=None, reason="", kind=""):
     """Computes the operator `forward_lse`."""
-    mask = visible_keys(q.size(2), k.size(2), *_range(causal, window), q.device)
+    mask = visible_keys(q.size(2), k.size(2), *_range(causal, window), q.device, seq_lens_kv)
     factor = q.size(3) ** -0.5 if scale is None else scale
-    lse = [_lse_of_sequence(*one, mask, factor) for one in zip(q, k)]
-    return attention(q, k, v, causal, window, scale, reason, kind), torch.stack(lse)
+    masks = mask.expand(q.size(0), 1, *mask.shape[-2:])
+    lse = [_lse_of_sequence(*one, factor) for one in zip(q, k, masks)]
+    return attention(q, k, v, causal, window, scale, seq_lens_kv, reason, kind), torch.stack(lse)

@@ -2,12 +2,12 @@
 import torch
 
 from . import _operators
-from ._fallback import masked_attention, visible_keys, warn_once
+from ._fallback import masked_attention, visible_keys, warn_once, without_rest
 from ._operators import forward, forward_lse
 from ._sdpa import tensors_refusal
 
 
-def _kernel_mask(causal, window_size):
+def kernel_mask(causal, window_size):
     """Returns the mask as the operators' (causal, window), or None if they have no such mask."""
     left, right = window_size
     if causal or right == 0:
@@ -20,7 +20,7 @@ def _kernel_mask(causal, window_size):
 def operator_call(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0,
                   alibi_slopes=None, deterministic=False, return_attn_probs=False):
     """Returns why the operators are not called, or None, and their arguments. The parameters are flash_attn_func's."""
-    mask = _kernel_mask(causal, window_size)
+    mask = kernel_mask(causal, window_size)
     operands = (q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2))
     if softcap != 0.0:
         reason = "softcap is not 0"
@@ -40,10 +40,13 @@ def _alibi(slopes, rows, keys):
     return -slopes.reshape(-1, slopes.size(-1), 1, 1) * distance
 
 
-def _by_pytorch(q, k, v, dropout_p, scale, causal, window_size, alibi_slopes):
+def by_pytorch(q, k, v, dropout_p, scale, causal, window_size, alibi_slopes=None, lengths=None):
+    """Computes attention of tensors (batch, heads, rows, d) with flash-attn's masks. `lengths` are those of the
+    sequences' keys, if they differ."""
     left, right = (None if one < 0 else one for one in window_size)
     rows, keys = q.size(2), k.size(2)
-    mask = visible_keys(rows, keys, left, 0 if causal else right, q.device)
+    mask = visible_keys(rows, keys, left, 0 if causal else right, q.device, lengths)
+    k, v = (k, v) if lengths is None else without_rest(lengths, k, v)
     bias = None if alibi_slopes is None else _alibi(alibi_slopes, rows, keys)
     return masked_attention(q, k, v, mask, scale, bias, dropout_p)
 
@@ -66,6 +69,6 @@ def flash_attn_func(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, wi
         return o.transpose(1, 2), lse, None
     if reason is None:
         return forward(*call).transpose(1, 2)
-    o = _by_pytorch(*call[:3], dropout_p, softmax_scale, causal, window_size, alibi_slopes)
+    o = by_pytorch(*call[:3], dropout_p, softmax_scale, causal, window_size, alibi_slopes)
     warn_once(reason)
     return o.transpose(1, 2).contiguous()

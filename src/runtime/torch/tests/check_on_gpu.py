@@ -16,9 +16,11 @@ import warnings
 
 import torch
 from torch.nn.functional import scaled_dot_product_attention as pytorch_attention
+import decoding
 from random_problems import DTYPES, Problem, errors, exact, operands, random_problems
 
-from fatune_attention import allow_untuned, explain, flash_attn_func, scaled_dot_product_attention
+from fatune_attention import (_fallback, allow_untuned, explain, flash_attn_func, flash_attn_with_kvcache,
+                              scaled_dot_product_attention)
 
 OPERATORS = torch.ops.fatune_attention
 TABLE = pathlib.Path(__file__).resolve().parents[1] / "library" / "table.json"
@@ -38,7 +40,7 @@ def require(right, *what):
 
 
 def step_of(problem, q, k, v, lse=False):
-    text = OPERATORS.explain(q, k, v, *problem.arguments(), lse)
+    text = OPERATORS.explain(q, k, v, *problem.arguments(), lse=lse)
     return dict(line.split("=", 1) for line in text.splitlines())["step"]
 
 
@@ -112,19 +114,20 @@ def check_refusals(options):
 
 
 def check_untuned(options):
-    """Checks that PyTorch computes what no tuned problem is like, such as decoding, until kernels are allowed to."""
-    call = operands(Problem(4, 32, 8, 1, 300, 128, 128, torch.bfloat16, False))
+    """Checks that PyTorch computes what no tuned problem is like, such as one row in all, until kernels are allowed
+    to."""
+    call = operands(Problem(1, 1, 1, 1, 300, 128, 128, torch.bfloat16, False))
     allow_untuned(False)
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             for keys in (300, 299):
                 q, k, v = call[0], call[1][:, :, :keys], call[2][:, :, :keys]
-                o = scaled_dot_product_attention(q, k, v, enable_gqa=True)
-                require(torch.equal(o, pytorch_attention(q, k, v, enable_gqa=True)), "differs from PyTorch's")
+                o = scaled_dot_product_attention(q, k, v)
+                require(torch.equal(o, pytorch_attention(q, k, v)), "differs from PyTorch's")
         said = [str(one.message) for one in caught if "no tuned problem" in str(one.message)]
         require(len(said) == 1, "not one warning:", said)
-        require(explain(q, k, v, enable_gqa=True).untuned, "explain does not say so")
+        require(explain(q, k, v).untuned, "explain does not say so")
     finally:
         allow_untuned()
     return said[0]
@@ -143,6 +146,14 @@ def check_errors(options):
             except Exception as error:
                 raised.append(type(error))
         require(raised[0] is raised[1] and raised[0] is not None, "raised", raised, "for", [x.shape for x in call])
+    lengths = torch.ones(2, dtype=torch.int32, device="cuda")
+    for wrong in (lengths.long(), lengths[:1], lengths.cpu(), lengths[:, None]):
+        try:
+            OPERATORS.forward(q, k, v, seq_lens_kv=wrong)
+        except RuntimeError as error:
+            require("seq_lens_kv" in str(error), error)
+        else:
+            raise Wrong(f"lengths {wrong} were taken")
     return "as PyTorch"
 
 
@@ -151,7 +162,11 @@ def check_opcheck(options):
     for problem in problems:
         for operator in (OPERATORS.forward.default, OPERATORS.forward_lse.default):
             torch.library.opcheck(operator, (*operands(problem), *problem.arguments()), atol=2e-2, rtol=2e-2)
-    return f"{len(problems)} problems"
+    problem = Problem(3, 8, 2, 2, 200, 128, 128, torch.bfloat16, True)
+    lengths = torch.tensor([200, 0, 77], dtype=torch.int32, device="cuda")
+    for operator in (OPERATORS.forward.default, OPERATORS.forward_lse.default):
+        torch.library.opcheck(operator, (*operands(problem), *problem.arguments(), lengths), atol=2e-2, rtol=2e-2)
+    return f"{len(problems)} problems, and one with lengths of keys"
 
 
 def check_compile(options):
@@ -184,6 +199,79 @@ def check_graph(options):
             graph.replay()
             require(torch.equal(o, OPERATORS.forward(q, k, v, *problem.arguments())), problem, "differs in a graph")
     return "12 problems captured and replayed"
+
+
+def tuned_kinds(options):
+    """The element types and head dimensions of the table's problems."""
+    rows = json.loads(options.table.read_text())["rows"] if options.table.exists() else []
+    return sorted({(DTYPES[row["problem"]["dtype"]], row["problem"]["d_head"]) for row in rows}, key=str) or [
+        (torch.bfloat16, 128)]
+
+
+def decode(problem, q, k, v, lengths):
+    return flash_attn_with_kvcache(q, k, v, cache_seqlens=lengths, return_softmax_lse=True, **decoding.options(problem))
+
+
+def check_decode(options):
+    """Checks caches of sequences that differ in length, with NaN behind each sequence's last key."""
+    problems = decoding.random_decoding(max(1, options.count // 4), options.seed, tuned_kinds(options))
+    steps = []
+    for seed, problem in enumerate(problems):
+        q, k, v = decoding.caches(problem, seed)
+        lengths = decoding.random_lengths(problem, seed)
+        decoding.poison(lengths, k, v)
+        results = decode(problem, q, k, v, lengths.cuda())
+        fault = decoding.fault(problem, lengths, *results, q, k, v)
+        require(fault is None, problem, fault)
+        steps.append(explain(q, k, v, cache_seqlens=lengths.cuda(), return_softmax_lse=True,
+                             like=flash_attn_with_kvcache, **decoding.options(problem)).step)
+        least = int(lengths.min())
+        if least > 0:
+            for one, same in zip(decode(problem, q, k, v, least),
+                                 decode(problem, q, k, v, torch.full_like(lengths, least).cuda())):
+                torch.testing.assert_close(one, same, atol=2e-2, rtol=2e-2)
+    return f"{len(steps)} problems; steps { {step: steps.count(step) for step in sorted(set(steps))} }"
+
+
+def check_decode_graph(options):
+    """Checks that a captured call computes with the lengths and caches that its tensors hold at the replay."""
+    problems = decoding.random_decoding(10, options.seed + 1, tuned_kinds(options))
+    for problem in problems:
+        q, k, v = decoding.caches(problem, 1)
+        lengths = decoding.random_lengths(problem, 1).cuda()
+        decode(problem, q, k, v, lengths)
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            results = decode(problem, q, k, v, lengths)
+        for seed in range(2, 7):
+            new = decoding.random_lengths(problem, seed)
+            for one, other in zip((q, k, v), decoding.caches(problem, seed)):
+                one.copy_(other)
+            decoding.poison(new, k, v)
+            lengths.copy_(new)
+            graph.replay()
+            fault = decoding.fault(problem, new, *results, q, k, v)
+            require(fault is None, problem, "in a graph:", fault)
+    return f"{len(problems)} problems captured, and replayed with 5 sets of lengths each"
+
+
+def check_decode_host(options):
+    """Checks that lengths take no more of the host's time than a call without them."""
+    dtype, d_head = tuned_kinds(options)[0]
+    problem = Problem(4, 8, 2, 1, 256, d_head, d_head, dtype, False)
+    q, k, v = decoding.caches(problem, 1)
+    lengths = torch.full((4,), 200, dtype=torch.int32, device="cuda")
+    call = [one.transpose(1, 2) for one in (q, k, v)]
+    chosen = explain(q, k, v, cache_seqlens=lengths, like=flash_attn_with_kvcache)
+    calls = {"flash_attn_with_kvcache": lambda: flash_attn_with_kvcache(q, k, v, cache_seqlens=lengths),
+             "operator with lengths": lambda: OPERATORS.forward.default(*call, False, 0, None, True, lengths),
+             "operator without": lambda: OPERATORS.forward.default(*call, False, 0, None, True),
+             "PyTorch's without": lambda: pytorch_attention(*call, enable_gqa=True)}
+    times = {name: host_us(call) for name, call in calls.items()}
+    text = ", ".join(f"{name} {us:.2f} us" for name, us in times.items())
+    require(chosen.step == "refused" or times["operator with lengths"] < 1.2 * times["operator without"], text)
+    return f"{text}; {chosen.config or chosen.reason}"
 
 
 def results_on(stream, problems, sink):
@@ -304,7 +392,7 @@ def time_row(problem, flush, fatune):
     for _ in range(3):
         promised.append(fatune_us(fatune, problem, chosen.config) if fatune else chosen.tuned_us)
         times = cold_us([lambda: OPERATORS.forward(q, k, v, *problem.arguments()),
-                         lambda: pytorch_attention(q, k, v, is_causal=problem.causal)], flush, 20)
+                         lambda: _fallback._attention(q, k, v, *problem.mask())], flush, 20)
         own.append(times[0])
         pytorchs.append(times[1])
     return [statistics.median(times) for times in (promised, own, pytorchs)]

@@ -8,7 +8,8 @@ from torch.nn.functional import scaled_dot_product_attention as pytorch_attentio
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import fatune_attention
-from fatune_attention import _fallback, explain, flash_attn_func, scaled_dot_product_attention
+from fatune_attention import (_fallback, explain, flash_attn_func, flash_attn_with_kvcache,
+                              scaled_dot_product_attention)
 
 OPERATORS = torch.ops.fatune_attention
 CPU = "fatune_attention: the tensors are not on a CUDA device; PyTorch's own attention is used"
@@ -140,7 +141,7 @@ class FlashAttn(TestCase):
                 self.check_kernel_mask(causal, window_size)
 
     def check_kernel_mask(self, causal, window_size):
-        mask = fatune_attention._flash._kernel_mask(causal, window_size)
+        mask = fatune_attention._flash.kernel_mask(causal, window_size)
         if mask is None:
             self.assertEqual((causal, window_size), (False, (3, 1)))
             return
@@ -148,6 +149,64 @@ class FlashAttn(TestCase):
         expected = _fallback.visible_keys(5, 7, left, 0 if causal else right, "cpu")
         actual = _fallback.visible_keys(5, 7, *_fallback._range(*mask), "cpu")
         self.assertTrue(torch.equal(actual, expected), (causal, window_size))
+
+
+LENGTHS = [6, 0, 9, 1]
+
+
+def cached(rows=3, lengths=LENGTHS, keys=9):
+    """q, the caches and the lengths for flash_attn_with_kvcache, with NaN behind each sequence's last key."""
+    q, k, v = (one.transpose(1, 2) for one in tensors((4, 2), (rows, keys), heads_inside=True, batch=len(lengths)))
+    for sequence, length in enumerate(lengths):
+        k[sequence, length:] = v[sequence, length:] = float("nan")
+    return q, k, v, torch.tensor(lengths, dtype=torch.int32)
+
+
+def each_alone(q, k, v, lengths, **options):
+    """O (batch, rows, heads, d) and the log-sum-exps of reference(), one sequence after the other."""
+    results = [reference(*(one[i:i + 1, :end].transpose(1, 2) for one, end in ((q, None), (k, length), (v, length))),
+                         **options) for i, length in enumerate(lengths.tolist())]
+    return torch.cat([o for o, _ in results]).transpose(1, 2), torch.cat([lse for _, lse in results])
+
+
+class KvCache(TestCase):
+    def check(self, rows, expected_options, **options):
+        call = cached(rows)
+        o = flash_attn_with_kvcache(*call[:3], cache_seqlens=call[3], **options)
+        self.assertTrue(o.is_contiguous())
+        self.assert_close(o, each_alone(*call, **expected_options)[0])
+
+    def test_masks(self):
+        for rows in (1, 3):
+            self.check(rows, {})
+            self.check(rows, {"scale": 0.3}, softmax_scale=0.3)
+            self.check(rows, {"right": 0}, causal=True)
+            self.check(rows, {"left": 1, "right": 0}, causal=True, window_size=(1, 4))
+            self.check(rows, {"left": 2, "right": 2}, window_size=(2, 2))
+            self.check(rows, {"left": 3, "right": 1}, window_size=(3, 1))
+
+    def test_one_length_for_all(self):
+        for length in (0, 4, None):
+            q, k, v, lengths = cached(lengths=[9 if length is None else length] * 3)
+            for causal in (False, True):
+                o = flash_attn_with_kvcache(q, k, v, cache_seqlens=length, causal=causal)
+                self.assert_close(o, each_alone(q, k, v, lengths, right=0 if causal else None)[0])
+
+    def test_what_nothing_computes_is_refused(self):
+        q, k, v, lengths = cached()
+        for options in ({"k": k, "v": v}, {"rotary_cos": q, "rotary_sin": q}, {"cache_batch_idx": lengths},
+                        {"cache_leftpad": lengths}, {"block_table": lengths}, {"softcap": 30.0},
+                        {"rotary_interleaved": False}, {"alibi_slopes": q}, {"num_splits": 2}):
+            with self.assertRaisesRegex(NotImplementedError, next(iter(options))):
+                flash_attn_with_kvcache(q, k, v, cache_seqlens=lengths, **options)
+        with self.assertRaisesRegex(NotImplementedError, "return_softmax_lse"):
+            flash_attn_with_kvcache(q, k, v, cache_seqlens=lengths, return_softmax_lse=True)
+
+    def test_wrong_lengths_are_refused(self):
+        q, k, v, lengths = cached()
+        for wrong in (lengths.long(), lengths[:2], lengths[:, None], 10, -1):
+            with self.assertRaisesRegex(ValueError, "cache_seqlens"):
+                flash_attn_with_kvcache(q, k, v, cache_seqlens=wrong)
 
 
 CALLS = [dict(heads=heads, rows=rows, heads_inside=inside) for heads in ((4, 4), (4, 2), (3, 1))
@@ -184,6 +243,19 @@ class Operators(TestCase):
             for operator in (OPERATORS.forward.default, OPERATORS.forward_lse.default):
                 torch.library.opcheck(operator, (*tensors(**call), True, 2, 0.3))
 
+    def test_lengths_of_keys(self):
+        q, k, v, lengths = cached()
+        call = [one.transpose(1, 2) for one in (q, k, v)]
+        for causal, window in MASKS:
+            left = window - 1 if window else None
+            expected, expected_lse = each_alone(q, k, v, lengths, left=left, right=0 if causal else left)
+            o, lse = OPERATORS.forward_lse(*call, causal, window, seq_lens_kv=lengths)
+            self.assert_close(o.transpose(1, 2), expected)
+            self.assert_close(lse, expected_lse)
+            self.assertTrue(torch.equal(OPERATORS.forward(*call, causal, window, seq_lens_kv=lengths), o))
+        for operator in (OPERATORS.forward.default, OPERATORS.forward_lse.default):
+            torch.library.opcheck(operator, (*(one.nan_to_num() for one in call), True, 0, 0.3, False, lengths))
+
     def test_other_columns_in_values(self):
         q, k, v = tensors(d=(16, 8), heads_inside=True)
         torch.library.opcheck(OPERATORS.forward.default, (q, k, v))
@@ -206,6 +278,11 @@ class Compile(TestCase):
 
     def test_what_falls_back_in_flash_attn_func(self):
         self.check(lambda q, k, v: flash_attn_func(q, k, v, causal=True) * 2, *tensors())
+
+    def test_what_falls_back_in_flash_attn_with_kvcache(self):
+        q, k, v, lengths = cached()
+        self.check(lambda *call: flash_attn_with_kvcache(*call[:3], cache_seqlens=call[3], causal=True) * 2,
+                   q, k, v, lengths)
 
     def test_the_operator(self):
         self.check(lambda q, k, v: OPERATORS.forward(q, k, v, True) * 2, *tensors())
@@ -236,18 +313,33 @@ class FakeCuda(TestCase):
     def fakes(self, **call):
         return [one.to("cuda") for one in tensors(dtype=torch.float16, **call)]
 
-    def check_runs_the_operator(self, function, operator):
+    def check_runs_the_operator(self, function, operator, **call):
         with FakeTensorMode(), CalledOperators() as called:
-            function(*self.fakes())
+            function(*self.fakes(**call))
         self.assertIn(operator, called.names)
 
     def test_what_the_operators_take_goes_to_them(self):
         operator = "fatune_attention.forward.default"
         self.check_runs_the_operator(scaled_dot_product_attention, operator)
         self.check_runs_the_operator(lambda *call: scaled_dot_product_attention(*call, is_causal=True), operator)
+        self.check_runs_the_operator(lambda *call: scaled_dot_product_attention(*call, enable_gqa=True), operator,
+                                     heads=(4, 2), rows=(1, 6))
         self.check_runs_the_operator(lambda *call: flash_attn_func(*call, causal=True), operator)
         self.check_runs_the_operator(lambda *call: flash_attn_func(*call, return_attn_probs=True)[1],
                                      "fatune_attention.forward_lse.default")
+
+    def test_lengths_go_to_the_operators(self):
+        for lengths, count in ((None, 0), (4, 0), (torch.tensor(LENGTHS, dtype=torch.int32), 1)):
+            with FakeTensorMode(allow_non_fake_inputs=True), CalledOperators() as called:
+                q, k, v = (one.to("cuda", torch.float16) for one in cached()[:3])
+                given = lengths.to("cuda") if count else lengths
+                o = flash_attn_with_kvcache(q, k, v, cache_seqlens=given)
+                lse = flash_attn_with_kvcache(q, k, v, cache_seqlens=given, return_softmax_lse=True)[1]
+            self.assertEqual((o.shape, lse.shape), (q.shape, (4, 4, 3)))
+            for operator in ("forward", "forward_lse"):
+                arguments = called.arguments[called.names.index(f"fatune_attention.{operator}.default")]
+                self.assertEqual(len(arguments) == 8 and arguments[7] is given, bool(count))
+                self.assertEqual(arguments[1].size(2), 4 if isinstance(lengths, int) else 9)
 
     def test_untuned_calls_may_be_allowed(self):
         for allowed in (False, True):
@@ -280,6 +372,8 @@ class FakeCuda(TestCase):
             q, k, v = self.fakes(rows=(5, 7))
             self.assertIn("is_causal", explain(q, k, v, is_causal=True).reason)
             self.assertIn("alibi", explain(q, k, v, alibi_slopes=q, like=flash_attn_func).reason)
+            self.assertIn("window_size",
+                          explain(q, k, v, window_size=(3, 1), cache_seqlens=2, like=flash_attn_with_kvcache).reason)
             self.assertIn("gradients", explain(q.requires_grad_(), k, v).reason)
 
 

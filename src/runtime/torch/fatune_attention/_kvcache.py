@@ -1,0 +1,88 @@
+"""flash-attn's flash_attn_with_kvcache, computed by a tuned kernel where one is eligible."""
+import torch
+
+from . import _operators
+from ._fallback import warn_once
+from ._flash import by_pytorch, kernel_mask
+from ._operators import forward, forward_lse
+from ._sdpa import tensors_refusal
+
+
+def _refuse_unsupported(**given):
+    """Raises NotImplementedError for arguments of flash-attn's function that change what nothing here computes."""
+    for name, value in given.items():
+        if value is not None:
+            raise NotImplementedError(
+                f"flash_attn_with_kvcache: {name} is not supported: leave it at its default. Keys and values of new "
+                "positions must be in the cache, rotated, before the call")
+
+
+def _check_lengths(lengths, q):
+    if lengths.dtype != torch.int32 or lengths.device != q.device:
+        raise ValueError(f"flash_attn_with_kvcache: cache_seqlens must be int32 on {q.device}, "
+                         f"not {lengths.dtype} on {lengths.device}")
+    if lengths.dim() != 1 or lengths.size(0) != q.size(0):
+        raise ValueError(f"flash_attn_with_kvcache: cache_seqlens must have a length for each of the {q.size(0)} "
+                         f"sequences, not the shape {tuple(lengths.shape)}")
+
+
+def _cached(q, k_cache, v_cache, cache_seqlens):
+    """Returns the keys and values that count, and the lengths of sequences if they are in a tensor. Its values are
+    never read here, so that a CUDA graph takes what it holds at the replay."""
+    if cache_seqlens is None:
+        return k_cache, v_cache, None
+    if isinstance(cache_seqlens, torch.Tensor):
+        _check_lengths(cache_seqlens, q)
+        return k_cache, v_cache, cache_seqlens
+    if not 0 <= cache_seqlens <= k_cache.size(1):
+        raise ValueError(f"flash_attn_with_kvcache: cache_seqlens is {cache_seqlens}, but the cache has room for "
+                         f"{k_cache.size(1)} keys")
+    return k_cache[:, :cache_seqlens], v_cache[:, :cache_seqlens], None
+
+
+def operator_call(q, k_cache, v_cache, *, cache_seqlens=None, softmax_scale=None, causal=False, window_size=(-1, -1),
+                  return_softmax_lse=False):
+    """Returns why the operators are not called, or None, and their arguments. The parameters are those of
+    flash_attn_with_kvcache that it computes."""
+    mask = kernel_mask(causal, window_size)
+    keys, values, lengths = _cached(q, k_cache, v_cache, cache_seqlens)
+    operands = (q.transpose(1, 2), keys.transpose(1, 2), values.transpose(1, 2))
+    if mask is None:
+        reason = "the kernels have no mask for this window_size"
+    else:
+        reason = tensors_refusal(*operands, 0.0, True)
+    return reason, (*operands, *(mask or (False, 0)), softmax_scale, _operators.untuned_is_allowed, lengths)
+
+
+def flash_attn_with_kvcache(q, k_cache, v_cache, k=None, v=None, rotary_cos=None, rotary_sin=None, cache_seqlens=None,
+                            cache_batch_idx=None, cache_leftpad=None, block_table=None, softmax_scale=None,
+                            causal=False, window_size=(-1, -1), softcap=0.0, rotary_interleaved=True,
+                            alibi_slopes=None, num_splits=0, return_softmax_lse=False):
+    """flash_attn.flash_attn_with_kvcache. q is (batch, queries, heads, d), and so is the result; the caches are
+    (batch, keys, kv_heads, d).
+
+    `cache_seqlens` says how many keys of the cache count: all, if it is None; an int, for all sequences; or a tensor
+    (batch) of int32 on the GPU, one for each sequence. The host never reads the tensor, so a captured CUDA graph
+    computes with what it holds at the replay. No length may exceed the cache; nothing checks this. The last query is
+    aligned with the last key that counts. What lies behind it has no influence, not even NaN.
+
+    With `return_softmax_lse` the result is (o, log-sum-exps (batch, heads, queries)). A kernel is used, or PyTorch's
+    own attention, as in flash_attn_func. Arguments for appending keys, rotating, paged caches, alibi_slopes, softcap
+    and num_splits raise NotImplementedError unless they have their defaults.
+    """
+    _refuse_unsupported(k=k, v=v, rotary_cos=rotary_cos, rotary_sin=rotary_sin, cache_batch_idx=cache_batch_idx,
+                        cache_leftpad=cache_leftpad, block_table=block_table, softcap=softcap or None,
+                        rotary_interleaved=None if rotary_interleaved else False, alibi_slopes=alibi_slopes,
+                        num_splits=num_splits or None)
+    reason, call = operator_call(q, k_cache, v_cache, cache_seqlens=cache_seqlens, softmax_scale=softmax_scale,
+                                 causal=causal, window_size=window_size)
+    if reason is None and return_softmax_lse:
+        o, lse = forward_lse(*call)
+        return o.transpose(1, 2), lse
+    if reason is None:
+        return forward(*call).transpose(1, 2)
+    if return_softmax_lse:
+        raise NotImplementedError(f"flash_attn_with_kvcache: return_softmax_lse, but {reason}")
+    o = by_pytorch(*call[:3], 0.0, softmax_scale, causal, window_size, lengths=call[-1])
+    warn_once(reason)
+    return o.transpose(1, 2).contiguous()
