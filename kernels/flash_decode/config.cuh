@@ -110,7 +110,7 @@ struct SmemPlan {
   __device__ __forceinline__ static constexpr unsigned passed(int slot) {
     return stored(S::kSlots + slot);
   }
-  // A tile of Q may be loaded again; of tall consumers.
+  // A tile of Q may be loaded again.
   __device__ __forceinline__ static constexpr unsigned free_query(int tile) {
     return passed(tile) + 8;
   }

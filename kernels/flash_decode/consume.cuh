@@ -97,6 +97,9 @@ class Consuming {
     } else {
       output_.store_sums(part, sums);
     }
+    if constexpr (!S::kTall) {  // a tall consumer frees its Q earlier
+      arrive(smem_ + Plan::free_query(slot_.index % S::kQueryTiles));
+    }
     // The slot is free last. Otherwise a warp that is two parts ahead of another could count twice
     // for the part that the other has not stored.
     arrive(smem_ + Plan::stored(slot_.index));

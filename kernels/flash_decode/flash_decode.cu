@@ -17,7 +17,7 @@
 
 // threads: one
 template <typename S>
-__device__ __forceinline__ void initialise_barriers(unsigned smem) {
+__device__ __forceinline__ void initialise_barriers(const Work& work, unsigned smem) {
   using Plan = SmemPlan<S>;
   for (int stage = 0; stage < S::kStages; ++stage) {
     for (const unsigned full : {smem + Plan::full_k(stage), smem + Plan::full_v(stage)}) {
@@ -26,7 +26,7 @@ __device__ __forceinline__ void initialise_barriers(unsigned smem) {
     }
   }
   for (int slot = 0; slot < S::kSlots; ++slot) {
-    mbarrier_init(smem + Plan::full_part(slot), S::kTall ? 2 : 1);
+    mbarrier_init(smem + Plan::full_part(slot), work.box_rows == 0 ? 2 : 1);
     mbarrier_init(Plan::empty(smem + Plan::full_part(slot)), S::kConsumerWarps + 1);
     mbarrier_init(smem + Plan::stored(slot), S::kConsumerWarps);
     mbarrier_init(smem + Plan::judged(slot), 1);
@@ -58,15 +58,13 @@ __device__ __forceinline__ void decode_parts(const TensorMap& map_q, const Tenso
   const unsigned smem = warp_uniform(shared_address(memory)) & kAligned1024;
   const int warp = warp_uniform(static_cast<int>(threadIdx.x) / 32);
   if (threadIdx.x == S::kConsumers) {
-    if constexpr (!S::kTall) {
-      prefetch_tensor_map(&map_q);
-    }
+    prefetch_tensor_map(&map_q);
     prefetch_tensor_map(&map_k);
     prefetch_tensor_map(&map_v);
-    initialise_barriers<S>(smem);
+    initialise_barriers<S>(work, smem);
   }
-  if (!S::kTall && warp < S::kConsumerWarps) {
-    clear_unused_rows<S>(smem, work.tile_rows);
+  if (warp < S::kConsumerWarps && work.box_rows > 0) {
+    clear_unused_rows<S>(smem, work.box_rows);
   }
   __syncthreads();
 
@@ -80,7 +78,7 @@ __device__ __forceinline__ void decode_parts(const TensorMap& map_q, const Tenso
       if (threadIdx.x % 32 == 0) {
         count_parts<S>(work, memory, smem);
       }
-    } else if constexpr (S::kTall) {
+    } else if (S::kTall && work.box_rows == 0) {
       QueryLoader<S>(work, memory, smem, static_cast<int>(threadIdx.x) - S::kConsumers - 64).run();
     }
   } else {

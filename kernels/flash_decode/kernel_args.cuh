@@ -6,7 +6,7 @@
 
 // K and V are (64 columns, keys, panels, heads, batch), the innermost dimension first; a box is a
 // step. Q is (d_head, heads of a group, queries, heads of K and V, batch); a box is 64 columns of
-// the rows of a tile, if that has up to 32.
+// the rows of a tile, if that begins and ends with a query.
 struct Work {
   const unsigned short* q;
   unsigned short* o;
@@ -28,7 +28,9 @@ struct Work {
   int group;             // query heads that share one head of K and V
   int group_reciprocal;  // 2^30 / group, rounded up
   int tile_rows;         // packed rows of a tile; the last may have fewer
+  int box_rows;          // rows of a box of Q; 0: tiles begin within the heads of a query
   int row_tiles;         // tiles of rows of one head of K and V
+  int parts_each;        // parts of each sequence, if all have the same length
   int part_steps;        // steps of a part of a sequence
   int tile_items;        // into how many items, for all blocks, the adding up of a tile's sums is
                          // divided; 0: the block that stores the last part adds them up
@@ -40,13 +42,14 @@ struct Work {
 // Packed row `row` of a head of K and V is of query row / group and of head row % group of the
 // group. The product has 2^32 / group and less than 1 / group too much, if row * group < 2^30.
 __device__ __forceinline__ int query_of(const Work& work, int row) {
-  return static_cast<int>(__umulhi(4 * static_cast<unsigned>(row),
-                                   static_cast<unsigned>(work.group_reciprocal)));
+  return static_cast<int>(
+      __umulhi(4 * static_cast<unsigned>(row), static_cast<unsigned>(work.group_reciprocal)));
 }
 
-// Quotient of numbers that are not negative.
+// Quotient of numbers that are not negative. Many divisors are 1, and a division takes long.
 __device__ __forceinline__ int quotient(int number, int by) {
-  return static_cast<int>(static_cast<unsigned>(number) / static_cast<unsigned>(by));
+  return by == 1 ? number
+                 : static_cast<int>(static_cast<unsigned>(number) / static_cast<unsigned>(by));
 }
 
 #endif

@@ -50,6 +50,9 @@ __device__ __forceinline__ StepRange steps_of(const Work& work, int keys) {
 // Parts of a sequence, for one tile of rows of one head; one if there are no keys.
 template <typename S>
 __device__ __forceinline__ int parts_of(const Work& work, int keys) {
+  if (work.seq_lens_kv == nullptr) {
+    return work.parts_each;
+  }
   const StepRange steps = steps_of<S>(work, keys);
   return max(1, quotient(steps.end - steps.begin + work.part_steps - 1, work.part_steps));
 }
@@ -66,10 +69,11 @@ __device__ __forceinline__ int length_class(int keys) {
 template <typename S>
 __device__ __forceinline__ int parts_before(const Work& work, int batch) {
   if (work.seq_lens_kv == nullptr) {
-    return parts_of<S>(work, work.seq_len_kv) * batch;
+    return work.parts_each * batch;
   }
-  const int own_class = batch < work.batch ? length_class(keys_of(work, batch)) : -1;
+  const int own_class = length_class(keys_of(work, batch));
   int parts = 0;
+#pragma unroll 1
   for (int other = static_cast<int>(threadIdx.x % 32); other < work.batch; other += 32) {
     const int keys = keys_of(work, other);
     const int its_class = length_class(keys);
@@ -80,72 +84,110 @@ __device__ __forceinline__ int parts_before(const Work& work, int batch) {
   return static_cast<int>(__reduce_add_sync(0xffffffffu, static_cast<unsigned>(parts)));
 }
 
-// Finds the sequences of parts, the numbers of which only grow.
+// Finds the sequences of parts, the numbers of which only grow. Each lane has one of 32 sequences.
 // threads: one warp, converged, in all functions
 template <typename S>
 class SequenceFinder {
  public:
   __device__ __forceinline__ explicit SequenceFinder(const Work& work)
-      : work_(work), chunk_(work.batch) {}
+      : work_(work), lane_(static_cast<int>(threadIdx.x % 32)) {
+    if (work.seq_lens_kv != nullptr) {
+      take_chunk(0);
+      class_ = next_class();
+    }
+  }
+
+  // Parts of all sequences, for one tile of rows of one head. Not after find().
+  __device__ __forceinline__ int parts() const {
+    if (work_.seq_lens_kv == nullptr) {
+      return work_.parts_each * work_.batch;
+    }
+    int sum = parts_;
+#pragma unroll 1
+    for (int batch = lane_ + 32; batch < work_.batch; batch += 32) {
+      sum += parts_of<S>(work_, keys_of(work_, batch));
+    }
+    return static_cast<int>(__reduce_add_sync(0xffffffffu, static_cast<unsigned>(sum)));
+  }
 
   // Sets batch, keys, index and first of part `at`, if there were one head and one tile of rows.
   __device__ __forceinline__ void find(int at, Part& part) {
     if (work_.seq_lens_kv == nullptr) {
       part.keys = work_.seq_len_kv;
-      const int parts = parts_of<S>(work_, part.keys);
-      part.batch = quotient(at, parts);
-      part.first = part.batch * parts;
+      part.batch = quotient(at, work_.parts_each);
+      part.first = part.batch * work_.parts_each;
       part.index = at - part.first;
       return;
     }
+#pragma unroll 1
     while (!find_in_chunk(at, part)) {
+      move_on();
     }
   }
 
  private:
-  // Looks among 32 sequences, and moves on to the next ones if the part is of none of them.
+  __device__ __forceinline__ void take_chunk(int first) {
+    chunk_ = first;
+    const bool is_there = first + lane_ < work_.batch;
+    keys_ = is_there ? keys_of(work_, first + lane_) : 0;
+    parts_ = is_there ? parts_of<S>(work_, keys_) : 0;
+    its_class_ = is_there ? length_class(keys_) : -1;
+  }
+
+  // If the part is of none of the chunk's sequences of this class, adds their parts to before_.
   __device__ __forceinline__ bool find_in_chunk(int at, Part& part) {
-    if (chunk_ >= work_.batch) {
-      class_ = next_class();
-      chunk_ = 0;
-    }
-    const int lane = static_cast<int>(threadIdx.x % 32);
-    const int mine = chunk_ + lane;
-    const int my_keys = mine < work_.batch ? keys_of(work_, mine) : 0;
-    const bool is_in_class = mine < work_.batch && length_class(my_keys) == class_;
-    const int my_parts = is_in_class ? parts_of<S>(work_, my_keys) : 0;
-    int end = my_parts;
+    const int own = its_class_ == class_ ? parts_ : 0;
+    int end = own;
+#pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) {
       const int before = __shfl_up_sync(0xffffffffu, end, distance);
-      end += lane >= distance ? before : 0;
+      end += lane_ >= distance ? before : 0;
     }
     const unsigned past = __ballot_sync(0xffffffffu, at - before_ < end);
     if (past == 0) {
       before_ += __shfl_sync(0xffffffffu, end, 31);
-      chunk_ += 32;
       return false;
     }
     const int source = __ffs(static_cast<int>(past)) - 1;
     part.batch = chunk_ + source;
-    part.keys = __shfl_sync(0xffffffffu, my_keys, source);
-    part.first = before_ + __shfl_sync(0xffffffffu, end - my_parts, source);
+    part.keys = __shfl_sync(0xffffffffu, keys_, source);
+    part.first = before_ + __shfl_sync(0xffffffffu, end - own, source);
     part.index = at - part.first;
     return true;
   }
 
+  // To the next sequences of this class, or to the next class.
+  __device__ __forceinline__ void move_on() {
+    if (chunk_ + 32 < work_.batch) {
+      take_chunk(chunk_ + 32);
+      return;
+    }
+    class_ = next_class();
+    if (work_.batch > 32) {
+      take_chunk(0);
+    }
+  }
+
   __device__ __forceinline__ int next_class() const {
-    int next = -1;
-    for (int batch = static_cast<int>(threadIdx.x % 32); batch < work_.batch; batch += 32) {
-      const int its_class = length_class(keys_of(work_, batch));
-      next = its_class < class_ ? max(next, its_class) : next;
+    int next = its_class_ < class_ ? its_class_ : -1;
+    if (work_.batch > 32) {
+#pragma unroll 1
+      for (int batch = lane_; batch < work_.batch; batch += 32) {
+        const int its_class = length_class(keys_of(work_, batch));
+        next = its_class < class_ ? max(next, its_class) : next;
+      }
     }
     return __reduce_max_sync(0xffffffffu, next);
   }
 
   const Work& work_;
-  int class_ = 0x7fffffff;  // of which sequences are being looked at
-  int chunk_;               // the first of 32 sequences that are
-  int before_ = 0;          // parts of the sequences that were taken before these
+  const int lane_;
+  int class_ = 0x7fffffff;  // of which sequences are being taken
+  int chunk_ = 0;           // the first of the 32 sequences
+  int keys_ = 0;            // of the lane's sequence
+  int parts_ = 0;
+  int its_class_ = -1;
+  int before_ = 0;  // parts of the sequences that were taken before these
 };
 
 // threads: one warp, converged

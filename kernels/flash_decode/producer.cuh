@@ -20,10 +20,10 @@ class Producer {
 
   // threads: one warp, converged
   __device__ __forceinline__ void run() {
-    const int parts = parts_before<S>(work_, work_.batch) * work_.kv_heads * work_.row_tiles;
+    SequenceFinder<S> sequences(work_);
+    const int parts = sequences.parts() * work_.kv_heads * work_.row_tiles;
     const int all = parts + items_of_all(work_);
     const bool is_first = threadIdx.x % 32 == 0;
-    SequenceFinder<S> sequences(work_);
     // Blocks that wait for parts of others may not own parts before they run: a block that cannot
     // run would keep them waiting.
     int index = work_.tile_items == 0 ? static_cast<int>(blockIdx.x)
@@ -32,8 +32,8 @@ class Producer {
     index = __shfl_sync(0xffffffffu, index, 0);
 #pragma unroll 1
     while (index < all) {
-      const Part part = index < parts ? part_at<S>(work_, sequences, index)
-                                        : item_at<S>(work_, index - parts);
+      const Part part =
+          index < parts ? part_at<S>(work_, sequences, index) : item_at<S>(work_, index - parts);
       if (is_first) {
         pass(part);
         const int taken = take_next(all);
@@ -53,8 +53,8 @@ class Producer {
  private:
   // threads: one, in all functions
 
-  // Takes the next part or item from the counter, if it may be needed. What is returned is passed to
-  // next_index, later: the counter takes long to answer.
+  // Takes the next part or item from the counter, if it may be needed. What is returned is passed
+  // to next_index, later: the counter takes long to answer.
   __device__ __forceinline__ int take_next(int all) const {
     const bool has_own = work_.tile_items == 0;
     return has_own && all <= static_cast<int>(gridDim.x) ? 0 : atomicAdd(work_.next_part, 1);
@@ -83,7 +83,7 @@ class Producer {
     to[0] = {part.batch, part.head, part.row_tile, part.keys};
     to[1] = {part.step, part.end, part.parts, part.index};
     to[2] = {part.item, part.first, 0, 0};
-    if constexpr (S::kTall) {
+    if (S::kTall && work_.box_rows == 0) {
       mbarrier_arrive(smem_ + Plan::passed(slot_.index));
     } else if (part.batch < 0 || part.item >= 0) {
       mbarrier_arrive(full);
@@ -94,10 +94,7 @@ class Producer {
     if (part.item >= 0) {
       return;
     }
-    // If the part before has its Q in the same place, the first tiles need not wait for its end.
-    const int queries_at = S::kTall                      ? -1
-                           : S::kQueryTiles == S::kSlots ? part.step
-                                                         : max(part.step, min(part.step + S::kStages, part.end));
+    const int queries_at = queries_before(part);
 #pragma unroll 1
     for (int step = part.step;; ++step) {
       if (step == queries_at) {
@@ -113,15 +110,22 @@ class Producer {
     }
   }
 
-  __device__ __forceinline__ void load_queries(const Part& part) const {
-    if constexpr (S::kQueryTiles < S::kSlots) {
-      Ring<S::kSlots> before = slot_;
-      before.retreat();
-      mbarrier_wait(Plan::empty(smem_ + Plan::full_part(before.index)), before.parity);
+  // Before which step's tiles the producer loads the part's Q; -1: the query loader does.
+  __device__ __forceinline__ int queries_before(const Part& part) const {
+    if (work_.box_rows == 0) {
+      return -1;
     }
+    // If the part before has its Q in the same place, the first tiles need not wait for its end.
+    const bool is_free = S::kQueryTiles == S::kSlots || (query_.index == 0 && query_.parity == 0);
+    return is_free ? part.step : max(part.step, min(part.step + S::kStages, part.end));
+  }
+
+  __device__ __forceinline__ void load_queries(const Part& part) {
+    const unsigned to = smem_ + Plan::query(query_.index);
+    mbarrier_wait(smem_ + Plan::free_query(query_.index), query_.parity ^ 1);
+    query_.advance();
     const unsigned full = smem_ + Plan::full_part(slot_.index);
-    const unsigned to = smem_ + Plan::query(slot_.index);
-    mbarrier_arrive_expect(full, S::kPanels * 128 * work_.tile_rows);
+    mbarrier_arrive_expect(full, S::kPanels * 128 * work_.box_rows);
     const int query = query_of(work_, part.row_tile * work_.tile_rows);
 #pragma unroll
     for (int panel = 0; panel < S::kPanels; ++panel) {
@@ -149,6 +153,7 @@ class Producer {
   unsigned char* const memory_;
   const unsigned smem_;
   Ring<S::kSlots> slot_;
+  Ring<S::kQueryTiles> query_;
   Ring<S::kStages> stage_;
 };
 

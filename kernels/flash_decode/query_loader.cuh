@@ -1,6 +1,6 @@
 // The query loader of tall consumers: two warps that bring the rows of parts' tiles of Q into
-// shared memory. A tile may begin and end within the heads of a query, so that no box of a tensor
-// map has its rows.
+// shared memory, one by one, if tiles begin and end within the heads of a query, so that no box of
+// a tensor map has their rows. Otherwise the producer loads Q.
 #ifndef FATUNE_KERNELS_FLASH_DECODE_QUERY_LOADER_CUH
 #define FATUNE_KERNELS_FLASH_DECODE_QUERY_LOADER_CUH
 
@@ -53,9 +53,9 @@ class QueryLoader {
     const int first = part.row_tile * work_.tile_rows;
     const int rows = min(work_.tile_rows, work_.seq_len * work_.group - first);
     const int chunk = thread_ % kChunks;
-    const unsigned short* const from = work_.q + part.batch * work_.q_batch_stride +
-                                       static_cast<long long>(part.head * work_.group) *
-                                           work_.q_head_stride + 8 * chunk;
+    const unsigned short* const from =
+        work_.q + part.batch * work_.q_batch_stride +
+        static_cast<long long>(part.head * work_.group) * work_.q_head_stride + 8 * chunk;
     const unsigned to = tile + chunk / 8 * Plan::kPanelBytesQ;
 #pragma unroll 2
     for (int row = thread_ / kChunks; row < S::kRows; row += kRowsAtOnce) {
