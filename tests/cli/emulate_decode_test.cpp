@@ -93,7 +93,7 @@ TEST_F(DecodeSpace, RulesLeaveTheLikelyWinnersAndFewOthers) {
   EXPECT_TRUE(speculated.contains("(BF16, 128, 32, 64, 2, 2): parts_4096"));
   const auto many_rows = kept("--seq 64 --seq-kv 8192 --batch 8" + model);
   EXPECT_TRUE(many_rows.contains("(BF16, 128, 128, 128, 3, 1): parts_8192"));
-  EXPECT_LT(many_rows.size(), 30U);
+  EXPECT_LT(many_rows.size(), 40U);
 }
 
 TEST_F(DecodeSpace, TheWideOneHasAllOfTheUsualOneAndManyMore) {

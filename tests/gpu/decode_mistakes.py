@@ -47,14 +47,14 @@ class Mistake:
 
 
 MISTAKES = [
-    Mistake("lost part", "output.cuh", "part + i * every < of_rows.parts", "part + i * every < of_rows.parts - 1",
+    Mistake("lost part", "output.cuh", "part + i * every < end", "part + i * every < end - 1",
             "wrong_result", "values mismatch", right_on=ONE_PART),
     Mistake("double count", "output.cuh", "sums + i * between", "sums + max(i - 1, 0) * between",
             "wrong_result", "values mismatch", right_on=ONE_PART, times=3),
     Mistake("wrong reference", "output.cuh", "loaded[i].raise(raised[0], raised[1],",
             "loaded[i].raise(loaded[i].state.x, loaded[i].state.z,",
             "wrong_result", "values mismatch", right_on=ONE_PART),
-    Mistake("wrong head", "output.cuh", "row - of_tile * work_.group", "(row + 1) % work_.group",
+    Mistake("wrong head", "output.cuh", "packed - query * work_.group", "(packed + 1) % work_.group",
             "wrong_result", r"input normal: .*\(100.00%\)", right_on={"--kv-heads": "4"}),
     Mistake("short part", "part_schedule.cuh", "part.step + work.part_steps)", "part.step + work.part_steps - 1)",
             "wrong_result", "input dominating_key", right_on={"--seq-kv": "64"}),
@@ -67,7 +67,7 @@ MISTAKES = [
     Mistake("stale count of parts", "counter.cuh", "st_global_relaxed(counter, 0);", "",
             "launch_dependent", "right in the first launch, wrong in launch 2", right_on=ONE_PART),
     Mistake("stale next part", "producer.cuh", "*work_.next_part = 0;", "",
-            "launch_dependent", "right in the first launch, wrong in launch 2", shape=MANY_PARTS, right_on={}, times=2),
+            "launch_dependent", "right in the first launch, wrong in launch 2", shape=MANY_PARTS, right_on={}),
     Mistake("no fence before counting", "counter.cuh", "__threadfence();\n      if", "if",
             "race", "reads parts .* which thread 0 of block 0 writes, with no synchronisation", "^output.cuh",
             right_on=ONE_PART),
@@ -78,7 +78,7 @@ MISTAKES = [
             "race", r"reads parts .* which thread 0 of block \d+ writes, with no synchronisation", "^output.cuh",
             config=SHARED, right_on=ONE_PART),
     Mistake("no wait for a tile", "short_consumer.cuh",
-            "mbarrier_wait(smem_ + Plan::full_k(stage_.index), stage_.parity);", "",
+            "mbarrier_wait(smem_ + Plan::full_k(stage.index), stage.parity);", "",
             "in_flight", "multiplies .* while an asynchronous copy of thread 128", "short_consumer.cuh"),
     Mistake("no wait for an empty tile", "producer.cuh", "mbarrier_wait(Plan::empty(full), stage_.parity ^ 1);", "",
             "barrier_misuse", "the mbarrier's phase 0 waits for 0 of 1 arrivals", "producer.cuh",
@@ -88,7 +88,7 @@ MISTAKES = [
     Mistake("no barrier before the second product", "short_consumer.cuh",
             "named_barrier_wait(kConsumerBarrier, S::kConsumers);\n    accumulate", "accumulate",
             "race", r"multiplies sP \[row 0, col \d+\], which thread \d+ .* writes, with no synchronisation", "short_consumer.cuh"),
-    Mistake("no wait for scores", "tall_consumer.cuh", "await_scores<1>();", "await_scores<2>();",
+    Mistake("no wait for scores", "tall_consumer.cuh", "await_scores<1>(", "await_scores<2>(",
             "pending_registers", "which a wgmma that no thread has waited for may still write", config=TALL, shape={"--seq": "40"}),
 ]
 
