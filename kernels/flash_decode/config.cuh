@@ -40,7 +40,7 @@ struct Shape {
                                             : kBlocksPerSm == 1 ? 56
                                                                 : 40;
   static constexpr int kSlots = 2;  // parts that the producer may be ahead
-  // Of them with their Q: one, if two do not fit beside the stages.
+  // How many of these parts have their Q: one, if two tiles do not fit beside the stages.
   static constexpr int kQueryTiles = kHeadDim * (4 * kStages * kStepKeys + 4 * kRows) +
                                                  (kTall ? 0 : kRows * (2 * kStepKeys + 16)) + 1024 >
                                              232448
@@ -106,7 +106,7 @@ struct SmemPlan {
     return full_part(S::kSlots + slot);
   }
   __device__ __forceinline__ static constexpr unsigned judged(int slot) { return stored(slot) + 8; }
-  // A part is there, but not its Q; of tall consumers.
+  // A part is there, but not its Q: the query loader of tall consumers waits for this.
   __device__ __forceinline__ static constexpr unsigned passed(int slot) {
     return stored(S::kSlots + slot);
   }
@@ -117,15 +117,15 @@ struct SmemPlan {
   __device__ __forceinline__ static constexpr unsigned empty(unsigned full) { return full + 8; }
 };
 
-// The same value, which all threads of a warp have. The shuffle tells the compiler so, which then
-// keeps the value and what follows from it in uniform registers, as wgmma needs its descriptors.
+// Returns the value, which all threads of a warp have. The shuffle tells the compiler so. It then
+// keeps the value and what follows from it in uniform registers, where wgmma needs its descriptors.
 // threads: whole warps, converged
 template <typename T>
 __device__ __forceinline__ T warp_uniform(T value) {
   return __shfl_sync(0xffffffffu, value, 0);
 }
 
-// Of an address that is aligned to 1024 bytes; tells the compiler so.
+// The bits of an address that is aligned to 1024 bytes. The mask tells the compiler that it is.
 inline constexpr unsigned kAligned1024 = ~1023u;
 
 // Position in a ring of buffers, with the parity of the mbarrier phase in which it is full.
@@ -148,7 +148,7 @@ struct Ring {
   }
 };
 
-// The place of the tile with this number in such a ring, where the number is warp-uniform.
+// Returns the place in such a ring of the tile with this number, which is warp-uniform.
 template <int kCount>
 __device__ __forceinline__ Ring<kCount> ring_at(int number) {
   return {number % kCount, static_cast<unsigned>(number) / kCount & 1};

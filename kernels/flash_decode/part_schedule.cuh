@@ -156,7 +156,7 @@ class SequenceFinder {
     return true;
   }
 
-  // To the next sequences of this class, or to the next class.
+  // Moves on to the next sequences of this class, or to the next class.
   __device__ __forceinline__ void move_on() {
     if (chunk_ + 32 < work_.batch) {
       take_chunk(chunk_ + 32);

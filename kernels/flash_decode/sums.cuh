@@ -24,7 +24,8 @@ struct Square {
   int columns[2];
 };
 
-// Of the short consumer: O^T is computed, so that neighbouring accumulators are of different rows.
+// What a short consumer has: O^T is computed, so that neighbouring accumulators are of different
+// rows.
 template <typename S>
 struct ShortSums {
   static constexpr int kPairs = S::kRefs / 2;
@@ -86,7 +87,7 @@ struct ShortSums {
   }
 };
 
-// Of a tall consumer.
+// What a tall consumer has.
 template <typename S>
 struct TallSums {
   static constexpr int kPairs = 1;
