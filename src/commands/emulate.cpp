@@ -69,9 +69,9 @@ EmulatedConfig emulate_config(const EmulationJob& job, const Config& config,
       .value();
 }
 
-/// When asynchronous copies happen in the emulator. late_then_random: the first schedule is late,
-/// and the seed determines the others.
-enum class EmulatedTiming { early, late, random, late_then_random };
+/// When asynchronous copies happen in the emulator, and whether a warp lags. late_then_random: the
+/// first schedule is late, and the seed determines the others.
+enum class EmulatedTiming { early, late, random, lagging, late_then_random };
 
 /// Options of `emulate`, which runs the PTX of configurations on the CPU. Heads are set, lengths
 /// are not. If `arch` is absent, offline_target() chooses it.
@@ -88,9 +88,22 @@ struct EmulateOptions : OfflineOptions {
 
 using emulate::Timing;
 
+/// In each schedule another warp lags.
+std::vector<NamedSchedule> lagging_schedules(std::uint64_t first_warp, std::int64_t count) {
+  std::vector<NamedSchedule> schedules;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::uint64_t warp = first_warp + static_cast<std::uint64_t>(i);
+    schedules.push_back({fmt::format("lagging {}", warp), {Timing::lagging, warp}});
+  }
+  return schedules;
+}
+
 /// Early and late timing have one schedule each, whatever number the options ask for.
 std::vector<NamedSchedule> schedules_of(const EmulateOptions& options) {
   std::vector<NamedSchedule> schedules;
+  if (options.timing == EmulatedTiming::lagging) {
+    return lagging_schedules(options.seed, options.schedules);
+  }
   if (options.timing == EmulatedTiming::early) {
     return {{"early", {Timing::early, options.seed}}};
   }
@@ -251,18 +264,21 @@ void add_schedule_options(CLI::App& sub, EmulateOptions& options) {
               kMostSchedules, options.schedules);
   add_integer(sub, "--seed", "seed of inputs and schedules (default: 1)", 0,
               std::numeric_limits<std::int64_t>::max() - kMostSchedules, options.seed);
-  add_value(sub, "--timing", "early|late|random",
-            "when asynchronous copies happen (default: once late, "
-            "then random)",
-            options.timing, [](const std::string& text) {
-              constexpr std::array<std::string_view, 3> kTimings{"early", "late", "random"};
-              const auto* const found = std::ranges::find(kTimings, text);
-              if (found == kTimings.end()) {
-                throw Error(ExitCode::usage, fmt::format("'{}' is not a timing", text), "--timing",
-                            "choose early, late or random");
-              }
-              return static_cast<EmulatedTiming>(found - kTimings.begin());
-            });
+  add_value(
+      sub, "--timing", "early|late|random|lagging",
+      "when asynchronous copies happen (default: once late, "
+      "then random); lagging: late, and in each schedule another warp of each block, "
+      "from the one with --seed's number on, goes "
+      "on only when nothing else can",
+      options.timing, [](const std::string& text) {
+        constexpr std::array<std::string_view, 4> kTimings{"early", "late", "random", "lagging"};
+        const auto* const found = std::ranges::find(kTimings, text);
+        if (found == kTimings.end()) {
+          throw Error(ExitCode::usage, fmt::format("'{}' is not a timing", text), "--timing",
+                      "choose early, late, random or lagging");
+        }
+        return static_cast<EmulatedTiming>(found - kTimings.begin());
+      });
   add_value(sub, "--check", "CHECK,...",
             "what counts as a mistake besides wrong numbers: mem, init, race, sync, deadlock, "
             "trap, schedules, launches, several, or all (the default)",

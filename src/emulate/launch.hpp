@@ -20,6 +20,10 @@ enum class Timing : std::uint8_t {
   early,   ///< a copy reads and writes when it is issued; warps take turns
   late,    ///< a copy happens only when it is waited for
   random,  ///< both at random, from the seed
+  /// As late, but one warp of each block executes a single instruction whenever nothing else can
+  /// happen: the one with the seed's number, modulo the warps of a block. A block's only warp does
+  /// not lag.
+  lagging,
 };
 
 struct Schedule {

@@ -26,6 +26,10 @@ SHARED = CONFIG + "+shared_sums"
 TALL = "(FP16, 64, 128, 64, 3, 1): parts_512"
 LENGTHS = {"--batch": "2", "--seq-kv-lens": "330,100"}
 ONE_PART = {"--seq-kv": "128"}
+# Blocks have four parts, so that slots for parts are used again.
+SHARED_STEPS = "(FP16, 64, 8, 64, 2, 1): parts_128+shared_sums"
+SLOTS_IN_TURN = {"--seq": "1", "--seq-kv": "960", "--heads": "60", "--kv-heads": "60", "--batch": "1"}
+COUNTER_LAGS = {"--timing": "lagging", "--seed": "5", "--schedules": "1"}
 MANY_PARTS = {"--seq": "1", "--seq-kv": "384", "--heads": "48", "--kv-heads": "24", "--batch": "2", "--schedules": "1"}
 
 
@@ -88,6 +92,18 @@ MISTAKES = [
     Mistake("no barrier before the second product", "short_consumer.cuh",
             "named_barrier_wait(kConsumerBarrier, S::kConsumers);\n    accumulate", "accumulate",
             "race", r"multiplies sP \[row 0, col \d+\], which thread \d+ .* writes, with no synchronisation", "short_consumer.cuh"),
+    Mistake("part freed before it is stored", "counter.cuh",
+            """if (part.item < 0) {
+      mbarrier_wait(smem + Plan::stored(slot.index), slot.parity);
+    }
+    // Not before: `stored` could complete again, for the part after the next, before this wait.
+    mbarrier_arrive(Plan::empty(full));""",
+            """mbarrier_arrive(Plan::empty(full));
+    if (part.item < 0) {
+      mbarrier_wait(smem + Plan::stored(slot.index), slot.parity);
+    }""",
+            "divergent_barrier", "no warp can go on", "consume.cuh", config=SHARED_STEPS,
+            shape={**SLOTS_IN_TURN, **COUNTER_LAGS}, right_on={**SLOTS_IN_TURN, **COUNTER_LAGS, "--seq-kv": "128"}),
     Mistake("no wait for scores", "tall_consumer.cuh", "await_scores<1>(", "await_scores<2>(",
             "pending_registers", "which a wgmma that no thread has waited for may still write", config=TALL, shape={"--seq": "40"}),
 ]
@@ -135,7 +151,7 @@ def verdict_of_emulator(options, mistake):
 
 def checked(options, mistake):
     """Returns what 'fatune check' says first, with the wrong rows, or an empty text."""
-    shape = {name: value for name, value in mistake.shape.items() if name != "--schedules"}
+    shape = {name: value for name, value in mistake.shape.items() if name not in COUNTER_LAGS}
     where = ["--device", "none"] if options.emulate else ["--require-gpu"]
     for check in run(options, ["check", "--diff", *where], mistake, shape)["checks"]:
         if check["outcome"] != "right":

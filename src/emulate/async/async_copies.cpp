@@ -72,6 +72,7 @@ bool lands_at_issue(Execution& x) {
     case Timing::early:
       return true;
     case Timing::late:
+    case Timing::lagging:
       return false;
     case Timing::random:
       break;

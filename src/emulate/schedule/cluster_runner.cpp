@@ -71,10 +71,19 @@ ClusterRunner::Turn ClusterRunner::take_turn() {
   if (const Choice choice = choose(); choice.warp != nullptr) {
     return run_chosen(choice);
   }
-  if (go_on()) {
+  if (land_next()) {
+    return Turn::went_on;
+  }
+  if (const Choice choice = choose_from(0, false, true); choice.warp != nullptr) {
+    return run_chosen(choice);
+  }
+  if (give_up_polling()) {
     return Turn::went_on;
   }
   if (const Choice choice = choose_from(++spinning_turn_, true); choice.warp != nullptr) {
+    return run_chosen(choice);
+  }
+  if (const Choice choice = choose_from(0, true, true); choice.warp != nullptr) {
     return run_chosen(choice);
   }
   if (x_.any_alive()) {
@@ -122,7 +131,7 @@ bool ClusterRunner::all_spin() const {
       x_.warps, [&](const Warp& warp) { return std::ranges::any_of(warp.groups, goes_on); });
 }
 
-bool ClusterRunner::go_on() { return land_next_bulk(x_) || arrive_next(x_) || give_up_polling(); }
+bool ClusterRunner::land_next() { return land_next_bulk(x_) || arrive_next(x_); }
 
 bool ClusterRunner::give_up_polling() {
   vain_polls_ = x_.progress == last_progress_ ? vain_polls_ : 0;
@@ -151,10 +160,23 @@ ClusterRunner::Choice ClusterRunner::choose() {
   return choose_from(first, spinning_too);
 }
 
-ClusterRunner::Choice ClusterRunner::choose_from(std::size_t first, bool spinning_too) {
+bool ClusterRunner::lags(const Warp& warp) const {
+  if (x_.setup.schedule.timing != Timing::lagging) {
+    return false;
+  }
+  const std::size_t of_block = x_.warps.size() / x_.blocks.size();
+  const auto index = static_cast<std::size_t>(&warp - x_.warps.data());
+  return of_block > 1 && index % of_block == x_.setup.schedule.seed % of_block;
+}
+
+ClusterRunner::Choice ClusterRunner::choose_from(std::size_t first, bool spinning_too,
+                                                 bool lagging) {
   const std::size_t count = x_.warps.size();
   for (std::size_t i = 0; i < count; ++i) {
     Warp& warp = x_.warps[(first % count + i) % count];
+    if (lags(warp) != lagging) {
+      continue;
+    }
     resume_pollers(warp);
     merge_groups(warp);
     const std::size_t group = choose_group(warp, spinning_too);
@@ -214,10 +236,15 @@ void ClusterRunner::merge_groups(Warp& warp) {
   }
 }
 
+int ClusterRunner::longest_turn(const Warp& warp, const Group& group) {
+  if (x_.setup.schedule.timing == Timing::random) {
+    return 1 + static_cast<int>(x_.random() % kLongestTurn);
+  }
+  return lags(warp) && !group.spins ? 1 : kLongestTurn;  // a poll in vain ends a turn, too
+}
+
 void ClusterRunner::run_group(Warp& warp, std::size_t index) {
-  int budget = x_.setup.schedule.timing == Timing::random
-                   ? 1 + static_cast<int>(x_.random() % kLongestTurn)
-                   : kLongestTurn;
+  int budget = longest_turn(warp, warp.groups[index]);
   x_.turn_ends = false;
   warp.groups[index].spins = false;
   while (budget-- > 0 && execute(warp, index)) {

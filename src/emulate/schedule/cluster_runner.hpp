@@ -49,12 +49,16 @@ class ClusterRunner {
 
   /// Chooses a runnable group. The result is empty if none is left that does not spin.
   [[nodiscard]] Choice choose();
-  /// Chooses a group, from warp `first` on.
-  [[nodiscard]] Choice choose_from(std::size_t first, bool spinning_too);
+  /// Chooses a group, from warp `first` on, of those that lag or of the others.
+  [[nodiscard]] Choice choose_from(std::size_t first, bool spinning_too, bool lagging = false);
+  /// True if the schedule keeps this warp behind all others.
+  [[nodiscard]] bool lags(const Warp& warp) const;
   [[nodiscard]] static std::size_t choose_group(const Warp& warp, bool spinning_too);
   [[nodiscard]] Turn run_chosen(const Choice& choice);
   /// True if every runnable group spins.
   [[nodiscard]] bool all_spin() const;
+  /// The most instructions that a group may execute in a turn.
+  [[nodiscard]] int longest_turn(const Warp& warp, const Group& group);
   void run_group(Warp& warp, std::size_t index);
   /// The next instruction of a group, and the lanes that its guard lets execute it.
   [[nodiscard]] Step step_of(Warp& warp, const Group& group) const {
@@ -76,9 +80,8 @@ class ClusterRunner {
   /// True if the group need not wait, or has waited long enough.
   [[nodiscard]] bool polled(const Step& step, Group& group);
   void resume_pollers(Warp& warp);
-  /// Lets an asynchronous operation happen, or polls give up, when nothing else can make progress.
-  /// Returns false if neither is left.
-  [[nodiscard]] bool go_on();
+  /// Lets an asynchronous operation happen. Returns false if none is left that may.
+  [[nodiscard]] bool land_next();
   [[nodiscard]] bool give_up_polling();
   /// Lets lanes that a guard excludes from a collective instruction continue without it.
   static void split_inactive(const Step& step, std::size_t index);

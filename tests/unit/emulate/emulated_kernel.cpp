@@ -102,7 +102,7 @@ std::vector<Schedule> all_schedules() {
 }
 
 std::string name_of(const Schedule& schedule) {
-  constexpr std::array<const char*, 3> kNames{"early", "late", "random"};
+  constexpr std::array<const char*, 4> kNames{"early", "late", "random", "lagging"};
   return fmt::format("{} {}", kNames.at(static_cast<std::size_t>(schedule.timing)), schedule.seed);
 }
 

@@ -49,7 +49,10 @@ void expect_found(const std::string& text, const std::string& kind, const std::s
 }
 
 void expect_clean(const std::string& text, Trial trial) {
-  for (const Schedule& schedule : all_schedules()) {
+  std::vector<Schedule> schedules = all_schedules();
+  schedules.push_back({Timing::lagging, 0});
+  schedules.push_back({Timing::lagging, 1});
+  for (const Schedule& schedule : schedules) {
     trial.schedule = schedule;
     const Emulated done = emulate(text, trial);
     EXPECT_THAT(done.findings(), IsEmpty()) << name_of(schedule);
