@@ -166,8 +166,19 @@ TEST_F(KeyLengths, HaveTheRowOfAsManyKeysAsThereIsRoomFor) {
   EXPECT_EQ(with_lengths["step"], "same bucket");
   EXPECT_EQ(with_lengths["config"], kDecodeConfig);
   EXPECT_EQ(with_lengths["expected_regret_percent"], nullptr);
-  // No family of what fatune ships winners of takes lengths.
-  const ProcessResult refused = fatune({"predict", "--seq", "1", "--seq-kv-lens", "4,5"});
+}
+
+TEST_F(KeyLengths, HaveTheFamiliesOfTheTableThatTakeThem) {
+  const std::vector<std::string> predict =
+      with({"predict", "--format", "json"},
+           "--gpu h100 --seq 1 --heads 32 --kv-heads 8 --dtype bf16 --seq-kv 4096 --batch 2 "
+           "--seq-kv-lens 4000,5");
+  const json chosen = fatune_json(predict)["predictions"][0];
+  EXPECT_EQ(chosen["family"], "flash_decode");
+  EXPECT_EQ(chosen["step"], "same bucket");
+  const ProcessResult refused =
+      fatune({"predict", "--seq", "1", "--seq-kv-lens", "4,5", "--best",
+              std::string(FATUNE_SOURCE_DIR) + "/configs/tuned/nvidia-h200.json"});
   EXPECT_EQ(refused.exit_code, static_cast<int>(ExitCode::nothing_ranked));
   EXPECT_THAT(refused.out, HasSubstr("takes no lengths of keys"));
 }
