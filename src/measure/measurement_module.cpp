@@ -92,7 +92,13 @@ constexpr std::int64_t kBlockThreads = 256;
 constexpr std::int64_t kMaxBlocks = 1056;
 constexpr std::int64_t kInputTensors = 3;  // Q, K, V
 
-// A grid with a block per 256 items, but at most kMaxBlocks, and `y` independent parts.
+std::uint64_t element_count(const TensorView& tensor) {
+  return static_cast<std::uint64_t>(tensor.batch) * static_cast<std::uint64_t>(tensor.rows) *
+         static_cast<std::uint64_t>(tensor.heads) * static_cast<std::uint64_t>(tensor.columns);
+}
+
+// A grid with a block per 256 items, but at most kMaxBlocks, and `y` independent parts. `items` are
+// those of the greatest part: Q may be tiny where K and V are large.
 LaunchGeometry strided_grid(std::uint64_t items, std::int64_t y = 1) {
   const auto blocks = static_cast<std::int64_t>((items + kBlockThreads - 1) / kBlockThreads);
   return {{std::clamp<std::int64_t>(blocks, 1, kMaxBlocks), y, 1}, {kBlockThreads, 1, 1}, 0};
@@ -116,11 +122,10 @@ MeasurementModule::MeasurementModule(const Artifact& kernels)
       device_gate_(module_.function("fatune_device_gate")),
       clock_span_(module_.function("fatune_clock_span")) {}
 
-void MeasurementModule::fill_inputs(const FillInputsArgs& args, std::int64_t elements,
-                                    const gpu::Stream& stream) const {
-  gpu::launch_with(fill_inputs_,
-                   strided_grid(static_cast<std::uint64_t>(elements / 4), kInputTensors), stream,
-                   args);
+void MeasurementModule::fill_inputs(const FillInputsArgs& args, const gpu::Stream& stream) const {
+  const std::uint64_t most =
+      std::max({element_count(args.q), element_count(args.k), element_count(args.v)});
+  gpu::launch_with(fill_inputs_, strided_grid(most / 4, kInputTensors), stream, args);
 }
 
 // Launches a block for each tile of selected rows, which is how the reference kernel works.
@@ -164,7 +169,8 @@ void MeasurementModule::check_guards(const GuardArgs& args, std::int64_t bands, 
 }
 
 void MeasurementModule::sum_inputs(const InputSumArgs& args, const gpu::Stream& stream) const {
-  gpu::launch_with(sum_inputs_, strided_grid(args.elements[0] / 8, kInputTensors), stream, args);
+  const std::uint64_t most = *std::ranges::max_element(args.elements);
+  gpu::launch_with(sum_inputs_, strided_grid(most / 8, kInputTensors), stream, args);
 }
 
 void MeasurementModule::sum_tensor(const InputSumArgs& args, const gpu::Stream& stream) const {
@@ -178,7 +184,8 @@ void MeasurementModule::compute_row_statistics(const RowStatisticsArgs& args,
 }
 
 void MeasurementModule::find_greatest_norms(const NormArgs& args, const gpu::Stream& stream) const {
-  gpu::launch_with(greatest_norms_, strided_grid(args.rows[0], 2), stream, args);
+  const std::uint64_t most = *std::ranges::max_element(args.rows);
+  gpu::launch_with(greatest_norms_, strided_grid(most, 2), stream, args);
 }
 
 void MeasurementModule::check_row_values(const RowValueArgs& args,

@@ -41,9 +41,7 @@ class MeasurementModule {
   /// `kernels` must be compiled from measurement_request().
   explicit MeasurementModule(const Artifact& kernels);
 
-  /// `elements`: the approximate number of elements of a tensor.
-  void fill_inputs(const FillInputsArgs& args, std::int64_t elements,
-                   const gpu::Stream& stream) const;
+  void fill_inputs(const FillInputsArgs& args, const gpu::Stream& stream) const;
   void compute_references(const ReferenceArgs& args, const Problem& problem,
                           const gpu::Stream& stream) const;
   void compare_output(const CompareArgs& args, const gpu::Stream& stream) const;

@@ -167,7 +167,7 @@ bool RemoteMeasurer::is_ahead(CandidateId id, const SampleRequest& request) cons
 
 std::optional<Death> RemoteMeasurer::tell(CandidateId id, const SampleRequest& request) {
   Conversation& conversation = worker_.conversation();
-  const auto within = worker_.deadlines().runs(1);
+  const auto within = worker_.deadlines().sample();
   std::optional<Death> death;
   if (!is_ahead(id, request)) {
     death = conversation.tell(sample_message(id, request), within);
@@ -187,7 +187,7 @@ void RemoteMeasurer::settle_ahead() {
     return;
   }
   Conversation& conversation = worker_.conversation();
-  const auto answer = conversation.read_reply(conversation.await(worker_.deadlines().runs(1)),
+  const auto answer = conversation.read_reply(conversation.await(worker_.deadlines().sample()),
                                               "sampled", read_sampled);
   const auto* failure = std::get_if<Outcome>(&answer);
   if (failure != nullptr && worker_.runs()) {
@@ -218,7 +218,7 @@ std::optional<Outcome> RemoteMeasurer::take_samples(CandidateId id, int discarde
   if (auto known = verified_ahead_.extract(id)) {
     samples.verification = std::move(known.mapped());
   }
-  Reply reply = conversation.await(worker_.deadlines().runs(1));
+  Reply reply = conversation.await(worker_.deadlines().sample());
   for (int taken = 1;; ++taken) {
     auto answer = conversation.read_reply(std::move(reply), "sampled", read_sampled);
     if (auto* failure = std::get_if<Outcome>(&answer)) {
@@ -238,7 +238,7 @@ std::optional<Outcome> RemoteMeasurer::take_samples(CandidateId id, int discarde
     if (taken == request.count) {
       return std::nullopt;
     }
-    reply = conversation.await(worker_.deadlines().runs(1));
+    reply = conversation.await(worker_.deadlines().sample());
   }
 }
 
@@ -279,7 +279,7 @@ std::optional<Outcome> RemoteMeasurer::recheck_once(CandidateId id) {
   const AddedSeconds busy = worker_.busy();
   Conversation& conversation = worker_.conversation();
   const auto answer = conversation.read_reply(
-      conversation.ask(candidate_message("recheck", id), worker_.deadlines().runs(1)), "done",
+      conversation.ask(candidate_message("recheck", id), worker_.deadlines().sample()), "done",
       [](const Message&) { return true; });
   const auto* failure = std::get_if<Outcome>(&answer);
   return failure == nullptr ? std::nullopt : std::optional(*failure);
@@ -352,8 +352,8 @@ DeviceRates RemoteMeasurer::device_rates(const Artifact& kernel) {
 }
 
 DebugResult RemoteMeasurer::run_for_debug(const DebugRequest& request) {
-  worker_.deadlines().begin_problem(request.problem);
   worker_.ensure();
+  worker_.deadlines().begin_problem(request.problem, worker_.limits().sm_count);
   Conversation& conversation = worker_.conversation();
   conversation.forget_output();
   return conversation.read_reply(

@@ -1,6 +1,7 @@
 #include "measure/remote_worker.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <string_view>
 #include <utility>
@@ -11,11 +12,13 @@
 #include "attention/flop.hpp"
 #include "attention/input_kind.hpp"
 #include "attention/problem.hpp"
+#include "attention/row_sample.hpp"
 #include "core/environment.hpp"
 #include "core/error.hpp"
 #include "core/text_parts.hpp"
 #include "measure/memory_plan.hpp"
 #include "measure/worker_messages.hpp"
+#include "reference/reference_tile.h"
 
 namespace fatune {
 namespace {
@@ -33,9 +36,32 @@ double positive_seconds(std::string_view text) {
   return seconds;
 }
 
+// The FLOP of one block of the reference kernel, which computes the scores twice and both outputs,
+// always for whole tiles. Masks are not considered: this is the most.
+double reference_flop_of_block(const Problem& problem) {
+  constexpr double kFlopPerMultiplication = 2.0 * 2.0;  // each is done twice
+  const auto padded = [](std::int64_t head_dim) {
+    return reference_row_stride(static_cast<int>(head_dim)) - 4;
+  };
+  const auto tiles =
+      static_cast<double>((problem.seq_len_kv + kReferenceKeys - 1) / kReferenceKeys);
+  return tiles * kReferenceKeys * kReferenceRows * kFlopPerMultiplication *
+         (padded(problem.d_head) + padded(problem.d_head_v));
+}
+
+// The number of blocks that one SM computes: their rows are few where the keys are many.
+double reference_blocks_of_sm(const Problem& problem, int sm_count) {
+  const std::int64_t of_head =
+      (sampled_rows_per_head(problem) + kReferenceRows - 1) / kReferenceRows;
+  const auto blocks = static_cast<double>(of_head * problem.heads * problem.batch);
+  return std::ceil(blocks / std::max(1, sm_count));
+}
+
 }  // namespace
 
-void Deadlines::begin_problem(const Problem& problem) {
+void Deadlines::begin_problem(const Problem& problem, int sm_count) {
+  reference_us_ = reference_blocks_of_sm(problem, sm_count) * reference_flop_of_block(problem) /
+                  settings_.reference_flop_per_us;
   allowance_us_ = literature_flop(problem) / kSlowestFlopPerUs;
   best_us_ = 0.0;
   // Without keys there is no FLOP.
@@ -52,10 +78,16 @@ std::chrono::milliseconds Deadlines::within(double runs) const {
   return settings_.floor + std::chrono::ceil<std::chrono::milliseconds>(allowed);
 }
 
+std::chrono::milliseconds Deadlines::references() const {
+  static_assert(kProbeKinds.size() < kReferencesAtOnce);
+  const std::chrono::duration<double, std::micro> allowed(kReferencesAtOnce * reference_us_);
+  return std::chrono::ceil<std::chrono::milliseconds>(allowed);
+}
+
 std::chrono::milliseconds Deadlines::runs(int count) const { return within(std::max(1, count)); }
 
 std::chrono::milliseconds Deadlines::verification() const {
-  return within(1.0 + static_cast<double>(kProbeKinds.size()) * probe_share_);
+  return references() + within(1.0 + static_cast<double>(kProbeKinds.size()) * probe_share_);
 }
 
 std::chrono::milliseconds Deadlines::counting(int runs) const {
@@ -65,8 +97,9 @@ std::chrono::milliseconds Deadlines::counting(int runs) const {
 
 DeadlineSettings under_tool(const DeadlineSettings& settings) {
   constexpr int kTimes = 20;
-  return {settings.start * kTimes, settings.problem * kTimes, settings.floor * kTimes,
-          settings.times_best * kTimes, settings.counting * kTimes};
+  return {settings.start * kTimes,    settings.problem * kTimes,
+          settings.floor * kTimes,    settings.times_best * kTimes,
+          settings.counting * kTimes, settings.reference_flop_per_us / kTimes};
 }
 
 DeadlineSettings deadline_settings_from_environment() {
@@ -317,7 +350,7 @@ double RemoteWorker::part_share() const {
 }
 
 void RemoteWorker::begin_problem(ProblemStart start) {
-  deadlines_.begin_problem(start.problem);
+  deadlines_.begin_problem(start.problem, limits().sm_count);
   problem_ = std::move(start);
   try {
     if (runs()) {

@@ -13,6 +13,7 @@
 #include "attention/problem.hpp"
 #include "core/device_limits.hpp"
 #include "core/outcome.hpp"
+#include "measure/memory_plan.hpp"
 #include "measure/worker_messages.hpp"
 #include "process/worker_process.hpp"
 
@@ -25,27 +26,46 @@ struct DeadlineSettings {
   std::chrono::milliseconds floor{5'000};      ///< the least deadline for measuring
   double times_best = 50.0;  ///< a run may take this many times the best sample so far
   std::chrono::milliseconds counting{60'000};  ///< limit for preparing counters and a warm chip
+  /// The least rate at which an SM computes references. One of an H100 exceeds 0.1 TFLOP/s: with 8
+  /// heads of 128 and one query, a million keys take 3.2 s in all for at least five references
+  /// (2026-11-26).
+  double reference_flop_per_us = 0.03e6;
 };
 
 /// How long each step of measuring may take before the watchdog calls it hung. A deadline consists
 /// of a floor for all but the kernel (loading, comparing with references, a busy host) and, for
 /// each run of the kernel, a multiple of the best sample of the problem. Before there is a sample,
 /// each run may take as long as the problem takes at half a TFLOP/s, which any tensor-core kernel
-/// exceeds a hundredfold.
+/// exceeds a hundredfold. Steps that may have to compute references get time for that too: one
+/// block computes a row of them from first to last key, however few rows there are.
 class Deadlines {
  public:
   explicit Deadlines(DeadlineSettings settings) : settings_(settings) {}
 
-  void begin_problem(const Problem& problem);
+  /// `sm_count`: that of the device; below 1 it counts as 1.
+  void begin_problem(const Problem& problem, int sm_count);
   void saw_sample(double sample_us);
 
   [[nodiscard]] std::chrono::milliseconds start() const { return settings_.start; }
-  [[nodiscard]] std::chrono::milliseconds problem() const { return settings_.problem; }
+  [[nodiscard]] std::chrono::milliseconds problem() const {
+    return settings_.problem + references();
+  }
+  /// The time for the references that one request may need: those of kReferencesAtOnce kinds or
+  /// sets of inputs, on a device whose SMs are as slow as the settings say.
+  [[nodiscard]] std::chrono::milliseconds references() const;
   [[nodiscard]] std::chrono::milliseconds runs(int count) const;
+  /// The deadline for one sample, or for checking one again. The first run of a candidate on a set
+  /// of inputs may need references.
+  [[nodiscard]] std::chrono::milliseconds sample() const { return runs(1) + references(); }
   /// The deadline for `runs` runs under hardware counters, each of them in many passes.
   [[nodiscard]] std::chrono::milliseconds counting(int runs) const;
-  /// The deadline for one run on the problem, and one on its probe problem for each kind of input.
+  /// The deadline for one run on the problem, and one on its probe problem for each kind of input,
+  /// with the references for them.
   [[nodiscard]] std::chrono::milliseconds verification() const;
+
+  /// A problem begins with the sets of inputs on itself and on its part. That is more than the
+  /// kinds of input that an admission may have to make.
+  static constexpr int kReferencesAtOnce = 2 * kInputSets;
 
  private:
   [[nodiscard]] std::chrono::milliseconds within(double runs) const;
@@ -54,6 +74,7 @@ class Deadlines {
   double allowance_us_ = 0.0;  // one run's allowance
   double best_us_ = 0.0;       // 0: none yet
   double probe_share_ = 1.0;   // work of a run on the probe problem over one on the problem
+  double reference_us_ = 0.0;  // the allowance for the references of one set of inputs
 };
 
 /// Deadlines for a worker that runs under a profiler or a sanitizer, where kernels may take a

@@ -54,7 +54,7 @@ void Stage::fill(std::uint64_t seed) const {
   kernels_.fill_inputs(
       {tensors_.view(TensorRole::q), tensors_.view(TensorRole::k), tensors_.view(TensorRole::v),
        seed, static_cast<int>(kind_), tensors_.key_lengths()},
-      tensor_elements(problem_, TensorRole::q), stream_);
+      stream_);
 }
 
 ReferenceArgs Stage::reference_args() const {

@@ -6,6 +6,10 @@
 #include <ostream>
 
 #include "core/error.hpp"
+#include "gpu/context.hpp"
+#include "measure/tensors.hpp"
+#include "unit/gpu/fake_driver.hpp"
+#include "unit/measure/host_gpu.hpp"
 #include "unit/measure/kernel_sources.hpp"
 
 namespace fatune {
@@ -64,6 +68,52 @@ TEST(MeasurementRequest, DependsOnTypeAndHeadDimensionOnly) {
             defines({1, 64, 2, 128, DType::bf16, false}));
   EXPECT_NE(defines({1, 64, 2, 128, DType::fp16, false}),
             defines({1, 64, 2, 64, DType::fp16, false}));
+}
+
+// Eight queries see four million keys.
+class GridsOfFewQueries : public gpu::FakeDriverTest {
+ protected:
+  static constexpr unsigned kWholeGpu = 1000;  // blocks
+  static constexpr unsigned long long kQueries = 8;
+  static constexpr unsigned long long kKeys = 4'000'000;
+  static constexpr unsigned long long kHeadDim = 128;
+
+  static Problem problem() {
+    Problem problem{1, 1, kQueries, kHeadDim, DType::bf16, false};
+    problem.kv_heads = 1;
+    problem.seq_len_kv = kKeys;
+    return problem;
+  }
+
+  struct Device {
+    gpu::Context context{0};
+    gpu::Stream stream;
+    MeasurementModule kernels{HostGpu::measurement_kernels()};
+  };
+};
+
+TEST_F(GridsOfFewQueries, FillKeysWithTheWholeGpu) {
+  const Device device;
+  const auto view = [](TensorRole role) { return tensor_view(problem(), role, nullptr); };
+  device.kernels.fill_inputs(
+      {view(TensorRole::q), view(TensorRole::k), view(TensorRole::v), 1, 0, {}}, device.stream);
+  EXPECT_GT(gpu::FakeDriver::grid()[0], kWholeGpu);
+  EXPECT_EQ(gpu::FakeDriver::grid()[1], 3U);
+}
+
+TEST_F(GridsOfFewQueries, SumKeysWithTheWholeGpu) {
+  const Device device;
+  device.kernels.sum_inputs(
+      {{}, {}, {}, {kQueries * kHeadDim, kKeys * kHeadDim, kKeys * kHeadDim}, {}}, device.stream);
+  EXPECT_GT(gpu::FakeDriver::grid()[0], kWholeGpu);
+  EXPECT_EQ(gpu::FakeDriver::grid()[1], 3U);
+}
+
+TEST_F(GridsOfFewQueries, FindNormsOfKeysWithTheWholeGpu) {
+  const Device device;
+  device.kernels.find_greatest_norms({{}, {}, {kQueries, kKeys}, {}}, device.stream);
+  EXPECT_GT(gpu::FakeDriver::grid()[0], kWholeGpu);
+  EXPECT_EQ(gpu::FakeDriver::grid()[1], 2U);
 }
 
 }  // namespace
