@@ -60,6 +60,15 @@ TEST_F(Emulate, ARightKernelIsRightAndSaysThatNothingWasTimed) {
                                 HasSubstr("schedules late, random 2"), HasSubstr("all 1 right")));
 }
 
+TEST_F(Emulate, WarpsLagInTurnFromTheSeedOn) {
+  const ProcessResult result =
+      fatune({"emulate", "--kernel-dir", kBroken, "--seq", "64", "--timing", "lagging", "--seed",
+              "3", "--config", "(FP16, 64, 64, 32, none): async+eager+opt_softmax"});
+  expect_ok(result);
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("schedules lagging 3, lagging 4"), HasSubstr("all 1 right")));
+}
+
 TEST_F(Emulate, AMissingBarrierIsARaceAtItsSourceLine) {
   const json config = broken("missing_barrier", ExitCode::failed_outcomes);
   EXPECT_EQ(config["outcome"], "flagged");
@@ -308,7 +317,7 @@ TEST_F(Emulate, JsonFollowsItsSchema) {
 
 TEST_F(Emulate, WhatIsAskedForMustMakeSense) {
   expect_error(fatune({"emulate", "--timing", "never"}), ExitCode::usage,
-               {"'never' is not a timing", "early, late or random"});
+               {"'never' is not a timing", "early, late, random or lagging"});
   expect_error(fatune({"emulate", "--seq", "5000"}), ExitCode::usage, {"--seq", "4096"});
 }
 
