@@ -43,9 +43,8 @@ double reference_flop_of_block(const Problem& problem) {
   const auto padded = [](std::int64_t head_dim) {
     return reference_row_stride(static_cast<int>(head_dim)) - 4;
   };
-  const auto tiles =
-      static_cast<double>((problem.seq_len_kv + kReferenceKeys - 1) / kReferenceKeys);
-  return tiles * kReferenceKeys * kReferenceRows * kFlopPerMultiplication *
+  const std::int64_t tiles = (problem.seq_len_kv + kReferenceKeys - 1) / kReferenceKeys;
+  return static_cast<double>(tiles) * kReferenceKeys * kReferenceRows * kFlopPerMultiplication *
          (padded(problem.d_head) + padded(problem.d_head_v));
 }
 
