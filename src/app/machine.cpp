@@ -1,12 +1,10 @@
 #include "app/machine.hpp"
 
-#include <stdlib.h>
 #include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
-#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -17,7 +15,6 @@
 #include <spdlog/spdlog.h>
 
 #include "core/environment.hpp"
-#include "core/error.hpp"
 #include "core/ranges.hpp"
 #include "core/text_parts.hpp"
 #include "core/visible_text.hpp"
@@ -107,24 +104,6 @@ std::string process_text(int pid) {
 }
 
 }  // namespace
-
-namespace fs = std::filesystem;
-
-ScratchFolder::ScratchFolder() {
-  const std::string place = environment_variable("TMPDIR").value_or("/tmp");
-  std::string pattern = place + "/fatune-XXXXXX";
-  if (::mkdtemp(pattern.data()) == nullptr) {
-    throw Error(ExitCode::io,
-                fmt::format("cannot make a temporary folder: {}", std::strerror(errno)), place,
-                "make it, or set TMPDIR to a folder that can be written");
-  }
-  path_ = pattern;
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
 
 CounterAccess counter_access(std::string_view module_parameters, bool is_root) {
   if (module_parameters.empty()) {

@@ -1,26 +1,11 @@
 #pragma once
 
-#include <filesystem>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace fatune {
-
-/// A new folder among the system's temporary files. The destructor removes it with its content.
-class ScratchFolder {
- public:
-  /// Throws Error(io) if it cannot be made.
-  ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder();
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// The users who may read the GPU's performance counters.
 enum class CounterAccess {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "app/version.hpp"
+#include "app/version_report.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/read_pages.hpp"
 #include "cli/subcommands.hpp"

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "app/machine.hpp"
 #include "app/run/compiling.hpp"
 #include "cli/subcommands.hpp"
 #include "compile/cubin_cache.hpp"
+#include "core/scratch_folder.hpp"
 #include "data/file_tree.hpp"
 #include "emit/files.hpp"
 #include "emit/list_reports.hpp"

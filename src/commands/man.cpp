@@ -1,10 +1,10 @@
 #include <map>
 #include <string>
 
-#include "app/version.hpp"
 #include "cli/read_pages.hpp"
 #include "cli/subcommands.hpp"
 #include "compile/compiler_processes.hpp"
+#include "core/version.hpp"
 #include "data/file_tree.hpp"
 #include "emit/files.hpp"
 #include "manual/command_page.hpp"

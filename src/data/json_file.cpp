@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
-#include "core/outcome.hpp"
 
 namespace fatune {
 namespace {
@@ -205,23 +204,6 @@ JsonFile load_json_from_disk(const FileTree& tree, const std::filesystem::path& 
   json value = parse_json(read_disk_file(path, kMostOutputBytes), path.string());
   check_schema(value, tree, schema_of_format(value, schemas, path.string()), path.string());
   return {std::move(value), path.string()};
-}
-
-double read_kernel_time(const JsonNode& node, double us_per_unit) {
-  const double us = node.number() * us_per_unit;
-  if (!is_kernel_time(us)) {
-    node.fail(not_a_kernel_time(us), kernel_times());
-  }
-  return node.number();
-}
-
-double read_duration(const JsonNode& node, double us_per_unit) {
-  const double us = node.number() * us_per_unit;
-  if (!(us >= 0.0 && us <= kMostKernelUs)) {
-    node.fail(fmt::format("{} us is not a duration", us),
-              fmt::format("durations are from 0 to {} us", kMostKernelUs));
-  }
-  return node.number();
 }
 
 }  // namespace fatune

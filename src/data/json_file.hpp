@@ -88,11 +88,4 @@ class JsonFile {
 [[nodiscard]] JsonFile load_json_from_disk(const FileTree& tree, const std::filesystem::path& path,
                                            std::span<const std::string_view> schemas);
 
-/// Reads the time of a kernel, in the file's unit. Error(bad_file), with the node's place, if it is
-/// none (core/outcome.hpp).
-[[nodiscard]] double read_kernel_time(const JsonNode& node, double us_per_unit = 1.0);
-
-/// Reads how long something else took, such as compiling: likewise, but 0 is allowed.
-[[nodiscard]] double read_duration(const JsonNode& node, double us_per_unit);
-
 }  // namespace fatune

@@ -8,10 +8,10 @@
 #include <spdlog/spdlog.h>
 
 #include "compile/cubin_cache.hpp"
-#include "core/build_identity.hpp"
 #include "core/error.hpp"
 #include "core/sha256.hpp"
 #include "core/task_pool.hpp"
+#include "core/version.hpp"
 #include "emulation/findings.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/config_text.hpp"

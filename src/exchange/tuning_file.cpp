@@ -11,6 +11,26 @@
 namespace fatune {
 namespace {
 
+/// Reads the time of a kernel, in the file's unit. Error(bad_file), with the node's place, if it is
+/// none (core/outcome.hpp).
+double read_kernel_time(const JsonNode& node, double us_per_unit) {
+  const double us = node.number() * us_per_unit;
+  if (!is_kernel_time(us)) {
+    node.fail(not_a_kernel_time(us), kernel_times());
+  }
+  return node.number();
+}
+
+/// Reads how long something else took, such as compiling: likewise, but 0 is allowed.
+double read_duration(const JsonNode& node, double us_per_unit) {
+  const double us = node.number() * us_per_unit;
+  if (!(us >= 0.0 && us <= kMostKernelUs)) {
+    node.fail(fmt::format("{} us is not a duration", us),
+              fmt::format("durations are from 0 to {} us", kMostKernelUs));
+  }
+  return node.number();
+}
+
 constexpr const char* kT4Version = "1.0.0";
 constexpr const char* kTime = "time";
 

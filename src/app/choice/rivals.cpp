@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "app/machine.hpp"
 #include "core/error.hpp"
+#include "core/scratch_folder.hpp"
 #include "plan/config_text.hpp"
 #include "process/find_tool.hpp"
 #include "process/run_program.hpp"

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "app/version.hpp"
 #include "compile/compiler.hpp"
 #include "core/error.hpp"
+#include "core/version.hpp"
 #include "data/device_file.hpp"
 #include "gpu/devices.hpp"
 #include "gpu/driver.hpp"

@@ -5,8 +5,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "app/machine.hpp"
 #include "core/members.hpp"
+#include "core/scratch_folder.hpp"
 #include "core/sha256.hpp"
 #include "data/file_tree.hpp"
 #include "data/json_file.hpp"

@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "app/version.hpp"
 #include "core/error.hpp"
 #include "core/ranges.hpp"
 #include "core/text_parts.hpp"
+#include "core/version.hpp"
 #include "data/json_file.hpp"
 #include "rank/ranking.hpp"
 #include "results/results_file.hpp"

@@ -7,12 +7,12 @@
 #include <fmt/ranges.h>
 
 #include "app/console/progress.hpp"
-#include "app/machine.hpp"
 #include "app/run/compiling.hpp"
 #include "app/run/session.hpp"
 #include "attention/error_rule.hpp"
 #include "commands/check/check.hpp"
 #include "core/error.hpp"
+#include "core/scratch_folder.hpp"
 #include "core/task_pool.hpp"
 #include "data/file_tree.hpp"
 #include "emulation/findings.hpp"

@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 
 #include "app/choice/plan_problems.hpp"
-#include "app/machine.hpp"
 #include "app/study/study_inputs.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/profile/profile.hpp"
 #include "core/environment.hpp"
 #include "core/error.hpp"
 #include "core/ranges.hpp"
+#include "core/scratch_folder.hpp"
 #include "counters/counter_fields.hpp"
 #include "emit/document/document.hpp"
 #include "emit/files.hpp"

@@ -1,5 +1,5 @@
-#include "app/machine.hpp"
 #include "commands/sass/sass_code.hpp"
+#include "core/scratch_folder.hpp"
 #include "emit/files.hpp"
 #include "emit/sass_reports.hpp"
 #include "process/find_tool.hpp"

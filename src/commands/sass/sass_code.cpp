@@ -13,12 +13,12 @@
 #include <spdlog/spdlog.h>
 
 #include "app/choice/plan_problems.hpp"
-#include "app/machine.hpp"
 #include "app/run/compiling.hpp"
 #include "app/study/study_inputs.hpp"
 #include "compile/compiler.hpp"
 #include "compile/cubin_cache.hpp"
 #include "core/ranges.hpp"
+#include "core/scratch_folder.hpp"
 #include "core/task_pool.hpp"
 #include "emit/files.hpp"
 #include "engine/interrupt.hpp"

@@ -7,12 +7,12 @@
 
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
-#include "app/machine.hpp"
 #include "app/run/compiling.hpp"
 #include "app/study/study_inputs.hpp"
 #include "commands/sass/sass_code.hpp"
 #include "compile/compiler.hpp"
 #include "core/ranges.hpp"
+#include "core/scratch_folder.hpp"
 #include "core/source_line.hpp"
 #include "core/text_parts.hpp"
 #include "emit/sass_reports.hpp"

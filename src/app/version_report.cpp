@@ -1,14 +1,12 @@
-#include "app/version.hpp"
+#include "app/version_report.hpp"
 
 #include <fmt/format.h>
 
+#include "core/version.hpp"
 #include "gpu/nvml.hpp"
 #include "gpu/nvrtc.hpp"
 
 namespace fatune {
-
-std::string_view version() { return FATUNE_VERSION; }
-std::string_view version_date() { return FATUNE_VERSION_DATE; }
 
 std::string version_report() {
   const std::string& driver = gpu::driver_release();

@@ -12,7 +12,8 @@ namespace fatune {
 /// or "unknown" outside a git checkout.
 [[nodiscard]] std::string_view build_commit();
 
-/// The facts for a bug report, one per line: the version, commit, build type, NVRTC, driver.
-[[nodiscard]] std::string version_report();
+/// The hexadecimal build ID that the linker gave to this program. It differs for different code,
+/// and is the same in every copy of the program. Empty: it was linked without one.
+[[nodiscard]] std::string build_identity();
 
 }  // namespace fatune

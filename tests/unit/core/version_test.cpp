@@ -1,4 +1,4 @@
-#include "core/build_identity.hpp"
+#include "core/version.hpp"
 
 #include <gmock/gmock.h>
 

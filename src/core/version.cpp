@@ -1,4 +1,4 @@
-#include "core/build_identity.hpp"
+#include "core/version.hpp"
 
 #include <link.h>
 
@@ -56,6 +56,9 @@ int visit_program(dl_phdr_info* program, std::size_t, void* found) {
 }
 
 }  // namespace
+
+std::string_view version() { return FATUNE_VERSION; }
+std::string_view version_date() { return FATUNE_VERSION_DATE; }
 
 std::string build_identity() {
   std::string id;
