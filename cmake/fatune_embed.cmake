@@ -1,7 +1,7 @@
 # fatune_embed(OUT_VAR ROOT FILES...)
 #
 # Embeds files in the program: writes an assembler file that includes each of them with .incbin, and a table of (path
-# relative to ROOT, first byte, size) that src/data/file_tree.cpp reads. A file outside ROOT is given as NAME=FILE.
+# relative to ROOT, first byte, size) that src/base/file_tree.cpp reads. A file outside ROOT is given as NAME=FILE.
 # No file is copied or re-encoded, and a changed file rebuilds only the assembler object.
 function(fatune_embed out_var root)
   set(asm "${CMAKE_CURRENT_BINARY_DIR}/embedded_files.S")

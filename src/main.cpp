@@ -6,12 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "base/descriptor.hpp"
+#include "base/error.hpp"
+#include "base/visible_text.hpp"
 #include "cli/command_line.hpp"
 #include "commands/commands.hpp"
-#include "compile/compiler_processes.hpp"
-#include "core/error.hpp"
-#include "core/visible_text.hpp"
-#include "process/descriptor.hpp"
+#include "gpu/compiler_processes.hpp"
 
 namespace {
 

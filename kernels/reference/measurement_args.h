@@ -23,7 +23,7 @@ struct FillInputsArgs {
   TensorView k;
   TensorView v;
   unsigned long long seed;
-  int kind;         // src/attention/input_kind.hpp
+  int kind;         // src/model/input_kind.hpp
   const int* keys;  // of each sequence; null where all have the rows of K
 };
 
@@ -127,7 +127,7 @@ struct RowValueArgs {
   const float* values;  // [batch * heads, rows]
   unsigned long long elements;
   int rows;  // rows per head
-  int what;  // src/attention/cpu_reference.hpp
+  int what;  // src/model/cpu_reference.hpp
   RowSelection selection;
   unsigned long long selected;  // rows
   const RowSoftmax* reference;

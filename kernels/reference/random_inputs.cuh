@@ -7,7 +7,7 @@
 #include "reference/measurement_args.h"
 #include "reference/philox.cuh"
 
-// src/attention/input_kind.hpp has the same values.
+// src/model/input_kind.hpp has the same values.
 enum InputKind : int {
   kNormal = 0,
   kLargeLogits = 1,

@@ -7,14 +7,14 @@
 
 #include <fmt/format.h>
 
-#include "app/version_report.hpp"
+#include "base/environment.hpp"
+#include "base/text_parts.hpp"
+#include "cli/command_page.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/read_pages.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/typed_words.hpp"
-#include "core/environment.hpp"
-#include "core/text_parts.hpp"
-#include "manual/command_page.hpp"
+#include "engine/version_report.hpp"
 
 namespace fatune {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 
 namespace fatune {
 

@@ -9,12 +9,12 @@
 #include <fmt/ranges.h>
 #include <toml++/toml.h>
 
+#include "base/environment.hpp"
+#include "base/ranges.hpp"
+#include "base/visible_text.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/read_pages.hpp"
 #include "cli/typed_words.hpp"
-#include "core/environment.hpp"
-#include "core/ranges.hpp"
-#include "core/visible_text.hpp"
 
 namespace fatune {
 namespace {

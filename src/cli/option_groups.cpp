@@ -6,15 +6,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/choice/problems.hpp"
-#include "attention/kv_lengths.hpp"
+#include "base/environment.hpp"
+#include "base/error.hpp"
+#include "base/file_tree.hpp"
+#include "base/ranges.hpp"
+#include "base/text_parts.hpp"
 #include "cli/typed_words.hpp"
-#include "core/environment.hpp"
-#include "core/error.hpp"
-#include "core/ranges.hpp"
-#include "core/text_parts.hpp"
-#include "data/file_tree.hpp"
-#include "report/verdict.hpp"
+#include "engine/choice/problems.hpp"
+#include "model/kv_lengths.hpp"
+#include "model/verdict.hpp"
 
 namespace fatune {
 namespace {

@@ -11,9 +11,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "app/option_groups.hpp"
-#include "attention/problem.hpp"
-#include "manual/command_page.hpp"
+#include "cli/command_page.hpp"
+#include "model/options.hpp"
+#include "model/problem.hpp"
 
 namespace fatune {
 

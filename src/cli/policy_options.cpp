@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "cli/option_groups.hpp"
-#include "core/error.hpp"
 
 namespace fatune {
 namespace {

@@ -10,14 +10,14 @@
 #include <string_view>
 #include <vector>
 
-#include "app/choice/problems.hpp"
-#include "attention/input_kind.hpp"
-#include "core/ranges.hpp"
-#include "core/sanitizer.hpp"
-#include "core/text_parts.hpp"
-#include "data/file_tree.hpp"
-#include "report/emulation.hpp"
-#include "tuned/tuned_file.hpp"
+#include "base/file_tree.hpp"
+#include "base/ranges.hpp"
+#include "base/text_parts.hpp"
+#include "choose/tuned_file.hpp"
+#include "engine/choice/problems.hpp"
+#include "model/emulation.hpp"
+#include "model/input_kind.hpp"
+#include "model/sanitizer.hpp"
 
 namespace fatune {
 namespace {

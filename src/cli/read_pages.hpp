@@ -4,7 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "manual/command_page.hpp"
+#include "cli/command_page.hpp"
 
 namespace fatune {
 

@@ -8,11 +8,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include "app/console/console.hpp"
-#include "app/option_groups.hpp"
+#include "base/error.hpp"
 #include "cli/command_line.hpp"
 #include "cli/option_groups.hpp"
-#include "core/error.hpp"
+#include "model/options.hpp"
+#include "print/console.hpp"
 
 namespace fatune {
 

@@ -11,7 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 
 namespace fatune {
 

@@ -35,7 +35,8 @@ namespace fatune {
   X(worker)
 // clang-format on
 
-// Each is in the file of its name, in its own folder, or in the file of a related command.
+// Each is in the folder of its name, or in that of a related command: merge in cluster, show in
+// history, devices in doctor, completion and worker in man.
 #define FATUNE_DECLARE(name) void add_##name##_command(const Subcommands& all);
 FATUNE_SUBCOMMANDS(FATUNE_DECLARE)
 #undef FATUNE_DECLARE

@@ -8,15 +8,15 @@
 
 #include <fmt/format.h>
 
-#include "attention/flop.hpp"
-#include "attention/problem.hpp"
-#include "compile/cubin_elf.hpp"
-#include "core/error.hpp"
-#include "core/outcome.hpp"
+#include "base/error.hpp"
+#include "gpu/cubin_elf.hpp"
+#include "model/flop.hpp"
+#include "model/outcome.hpp"
+#include "model/problem.hpp"
 #include "plan/config_text.hpp"
 #include "plan/estimate_rule.hpp"
 #include "plan/planner.hpp"
-#include "rank/estimate.hpp"
+#include "race/estimate.hpp"
 
 namespace fatune {
 namespace {

@@ -9,16 +9,16 @@
 #include <variant>
 #include <vector>
 
-#include "attention/problem.hpp"
-#include "core/config.hpp"
-#include "core/device_limits.hpp"
-#include "core/kernel_code.hpp"
-#include "core/outcome.hpp"
-#include "engine/problem_plan.hpp"
+#include "model/config.hpp"
+#include "model/device_limits.hpp"
+#include "model/emulation.hpp"
+#include "model/kernel_code.hpp"
+#include "model/outcome.hpp"
+#include "model/problem.hpp"
+#include "model/report.hpp"
 #include "plan/family.hpp"
-#include "report/emulation.hpp"
-#include "report/report.hpp"
-#include "search/candidate_source.hpp"
+#include "plan/problem_plan.hpp"
+#include "race/candidate_source.hpp"
 
 namespace fatune {
 

@@ -7,16 +7,16 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "compile/cubin_cache.hpp"
-#include "core/error.hpp"
-#include "core/sha256.hpp"
-#include "core/task_pool.hpp"
-#include "core/version.hpp"
-#include "emulation/findings.hpp"
+#include "base/error.hpp"
+#include "base/sha256.hpp"
+#include "base/task_pool.hpp"
+#include "base/version.hpp"
 #include "engine/interrupt.hpp"
+#include "gpu/cubin_cache.hpp"
+#include "model/record_reader.hpp"
+#include "model/record_writer.hpp"
 #include "plan/config_text.hpp"
-#include "record/record_reader.hpp"
-#include "record/record_writer.hpp"
+#include "proof/findings.hpp"
 
 namespace fatune {
 

@@ -9,15 +9,15 @@
 #include <optional>
 #include <string>
 
-#include "attention/problem.hpp"
-#include "compile/cubin_cache.hpp"
-#include "core/config.hpp"
-#include "core/device_limits.hpp"
-#include "core/kernel_code.hpp"
-#include "core/outcome.hpp"
-#include "core/task_pool.hpp"
-#include "emulation/small_emulation.hpp"
+#include "base/task_pool.hpp"
+#include "gpu/cubin_cache.hpp"
+#include "model/config.hpp"
+#include "model/device_limits.hpp"
+#include "model/kernel_code.hpp"
+#include "model/outcome.hpp"
+#include "model/problem.hpp"
 #include "plan/family.hpp"
+#include "proof/small_emulation.hpp"
 
 namespace fatune {
 

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <utility>
 
-#include "core/statistics.hpp"
 #include "engine/candidate_maker.hpp"
-#include "rank/estimate.hpp"
+#include "model/statistics.hpp"
+#include "race/estimate.hpp"
 
 namespace fatune {
 namespace {

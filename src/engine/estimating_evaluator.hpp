@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "core/device_limits.hpp"
 #include "engine/emulating_verifier.hpp"
 #include "engine/evaluator.hpp"
+#include "model/device_limits.hpp"
 #include "plan/family.hpp"
 
 namespace fatune {

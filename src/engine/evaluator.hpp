@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "attention/problem.hpp"
-#include "core/candidate_list.hpp"
-#include "core/device_limits.hpp"
-#include "core/journal_event.hpp"
-#include "core/outcome.hpp"
-#include "core/statistics.hpp"
 #include "engine/run_log.hpp"
 #include "measure/measurer.hpp"
-#include "report/report.hpp"
+#include "model/candidate_list.hpp"
+#include "model/device_limits.hpp"
+#include "model/journal_event.hpp"
+#include "model/outcome.hpp"
+#include "model/problem.hpp"
+#include "model/report.hpp"
+#include "model/statistics.hpp"
 
 namespace fatune {
 

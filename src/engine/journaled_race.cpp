@@ -6,8 +6,8 @@
 
 #include <spdlog/spdlog.h>
 
-#include "core/ranges.hpp"
-#include "core/statistics.hpp"
+#include "base/ranges.hpp"
+#include "model/statistics.hpp"
 
 namespace fatune {
 namespace {

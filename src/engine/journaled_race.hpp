@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "core/candidate_list.hpp"
-#include "core/device_limits.hpp"
-#include "core/journal_event.hpp"
 #include "engine/evaluator.hpp"
 #include "engine/run_log.hpp"
 #include "measure/measurer.hpp"
+#include "model/candidate_list.hpp"
+#include "model/device_limits.hpp"
+#include "model/journal_event.hpp"
+#include "model/report.hpp"
 #include "race/race.hpp"
 #include "race/race_state.hpp"
-#include "report/report.hpp"
 
 namespace fatune {
 

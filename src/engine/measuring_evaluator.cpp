@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "core/environment.hpp"
-#include "core/error.hpp"
+#include "base/environment.hpp"
+#include "base/error.hpp"
 #include "engine/interrupt.hpp"
 #include "engine/problem_race.hpp"
 #include "measure/memory_plan.hpp"

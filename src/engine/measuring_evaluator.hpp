@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "compile/cubin_cache.hpp"
-#include "core/kernel_code.hpp"
+#include "base/descriptor.hpp"
 #include "engine/evaluator.hpp"
 #include "engine/problem_race.hpp"
 #include "engine/verifying_kernels.hpp"
+#include "gpu/cubin_cache.hpp"
 #include "measure/remote_measurer.hpp"
-#include "process/descriptor.hpp"
+#include "model/kernel_code.hpp"
 
 namespace fatune {
 

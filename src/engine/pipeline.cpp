@@ -8,9 +8,9 @@
 #include <numeric>
 #include <utility>
 
-#include "attention/flop.hpp"
-#include "compile/compiler_processes.hpp"
 #include "engine/problem_run.hpp"
+#include "gpu/compiler_processes.hpp"
+#include "model/flop.hpp"
 
 namespace fatune {
 

@@ -11,16 +11,16 @@
 #include <thread>
 #include <vector>
 
-#include "compile/compiler.hpp"
-#include "core/config.hpp"
-#include "core/device_limits.hpp"
 #include "engine/evaluator.hpp"
-#include "engine/problem_plan.hpp"
 #include "engine/problem_work.hpp"
 #include "engine/run_log.hpp"
+#include "gpu/compiler.hpp"
+#include "model/config.hpp"
+#include "model/device_limits.hpp"
+#include "model/report.hpp"
 #include "plan/family.hpp"
-#include "report/report.hpp"
-#include "search/candidate_source.hpp"
+#include "plan/problem_plan.hpp"
+#include "race/candidate_source.hpp"
 
 namespace fatune {
 

@@ -5,8 +5,8 @@
 
 #include <spdlog/spdlog.h>
 
-#include "core/error.hpp"
-#include "counters/counter_fields.hpp"
+#include "base/error.hpp"
+#include "inspect/counters/counter_fields.hpp"
 
 namespace fatune {
 namespace {

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "core/device_limits.hpp"
-#include "core/outcome.hpp"
-#include "counters/counter_fields.hpp"
 #include "engine/evaluator.hpp"
 #include "engine/journaled_race.hpp"
 #include "engine/run_log.hpp"
+#include "inspect/counters/counter_fields.hpp"
 #include "measure/measurer.hpp"
+#include "model/device_limits.hpp"
+#include "model/outcome.hpp"
 
 namespace fatune {
 

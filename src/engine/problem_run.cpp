@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "compile/cubin_elf.hpp"
-#include "core/ranges.hpp"
+#include "base/ranges.hpp"
 #include "engine/candidate_maker.hpp"
 #include "engine/interrupt.hpp"
+#include "gpu/cubin_elf.hpp"
 #include "measure/memory_plan.hpp"
-#include "rank/ranking.hpp"
+#include "race/ranking.hpp"
 
 namespace fatune {
 namespace {

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/device_limits.hpp"
 #include "engine/evaluator.hpp"
 #include "engine/problem_work.hpp"
 #include "engine/run_log.hpp"
+#include "model/device_limits.hpp"
 
 namespace fatune {
 
@@ -22,7 +22,7 @@ struct ProblemRunParts {
   Evaluator& evaluator;
   RunLog& log;
   RunObserver& observer;
-  std::optional<Config> baseline;  ///< the one that relative_percent refers to (rank/ranking.hpp)
+  std::optional<Config> baseline;  ///< the one that relative_percent refers to (race/ranking.hpp)
   std::optional<double> budget_s;  ///< this problem's budget
 };
 

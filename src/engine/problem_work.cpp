@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/ranges.hpp"
+#include "base/ranges.hpp"
 #include "measure/memory_plan.hpp"
 #include "plan/family.hpp"
 #include "plan/parameter.hpp"

@@ -14,16 +14,16 @@
 #include <utility>
 #include <vector>
 
-#include "compile/compiler.hpp"
-#include "core/candidate_list.hpp"
-#include "core/device_limits.hpp"
-#include "core/task_pool.hpp"
-#include "core/tile_schedule.hpp"
+#include "base/task_pool.hpp"
 #include "engine/candidate_maker.hpp"
-#include "engine/problem_plan.hpp"
+#include "gpu/compiler.hpp"
+#include "model/candidate_list.hpp"
+#include "model/device_limits.hpp"
+#include "model/report.hpp"
+#include "model/tile_schedule.hpp"
 #include "plan/family.hpp"
-#include "report/report.hpp"
-#include "search/candidate_source.hpp"
+#include "plan/problem_plan.hpp"
+#include "race/candidate_source.hpp"
 
 namespace fatune {
 

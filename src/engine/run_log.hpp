@@ -3,11 +3,11 @@
 #include <optional>
 #include <vector>
 
-#include "attention/problem.hpp"
-#include "core/journal_event.hpp"
-#include "core/kernel_code.hpp"
-#include "core/outcome.hpp"
-#include "report/report.hpp"
+#include "model/journal_event.hpp"
+#include "model/kernel_code.hpp"
+#include "model/outcome.hpp"
+#include "model/problem.hpp"
+#include "model/report.hpp"
 
 namespace fatune {
 

@@ -7,7 +7,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 #include "measure/measurement_module.hpp"
 
 namespace fatune {

@@ -10,12 +10,12 @@
 #include <tuple>
 #include <vector>
 
-#include "attention/problem.hpp"
-#include "compile/compiler.hpp"
-#include "compile/cubin_cache.hpp"
-#include "core/device_limits.hpp"
-#include "core/kernel_code.hpp"
-#include "data/file_tree.hpp"
+#include "base/file_tree.hpp"
+#include "gpu/compiler.hpp"
+#include "gpu/cubin_cache.hpp"
+#include "model/device_limits.hpp"
+#include "model/kernel_code.hpp"
+#include "model/problem.hpp"
 
 namespace fatune {
 

@@ -14,7 +14,7 @@
 
 #include <string>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 
 #define FATUNE_CUPTI_FUNCTIONS(X)                 \
   X(cuptiGetResultString)                         \

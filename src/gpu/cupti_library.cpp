@@ -6,9 +6,9 @@
 #include <array>
 #include <string>
 
-#include "core/cuda_installation.hpp"
-#include "core/environment.hpp"
-#include "core/error.hpp"
+#include "base/cuda_installation.hpp"
+#include "base/environment.hpp"
+#include "base/error.hpp"
 #include "gpu/cupti_api.hpp"
 #include "gpu/nvrtc.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "core/environment.hpp"
+#include "base/environment.hpp"
 #include "gpu/cuda_api.hpp"
 #include "gpu/nvrtc.hpp"
 

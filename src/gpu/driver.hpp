@@ -3,7 +3,7 @@
 #include <source_location>
 #include <string>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 
 /// RAII over the CUDA driver API and NVRTC. No policy. Only this folder's .cpp files see cuda.h.
 namespace fatune::gpu {

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/kernel_code.hpp"
 #include "gpu/cuda_api.hpp"
 #include "gpu/driver.hpp"
+#include "model/kernel_code.hpp"
 
 namespace fatune::gpu {
 namespace {

@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "core/kernel_code.hpp"
 #include "gpu/context.hpp"
+#include "model/kernel_code.hpp"
 
 namespace fatune::gpu {
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "core/cuda_installation.hpp"
-#include "core/environment.hpp"
+#include "base/cuda_installation.hpp"
+#include "base/environment.hpp"
 
 namespace fatune::gpu {
 namespace {

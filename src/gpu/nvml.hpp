@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/device_limits.hpp"
+#include "model/device_limits.hpp"
 
 namespace fatune::gpu {
 

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "core/cuda_installation.hpp"
-#include "core/environment.hpp"
+#include "base/cuda_installation.hpp"
+#include "base/environment.hpp"
 
 namespace fatune::gpu {
 namespace {

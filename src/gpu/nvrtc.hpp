@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/kernel_code.hpp"
+#include "base/error.hpp"
 #include "gpu/context.hpp"
+#include "model/kernel_code.hpp"
 
 namespace fatune::gpu {
 
@@ -26,7 +26,7 @@ struct NvrtcStatus {
 };
 
 /// Loads NVRTC at the first call of the process and returns the outcome. Never throws. The library
-/// is that of cuda_installation() (core/cuda_installation.hpp), or the file that the environment
+/// is that of cuda_installation() (base/cuda_installation.hpp), or the file that the environment
 /// variable FATUNE_NVRTC names. Everything below throws Error(bad_file) if NVRTC cannot be used.
 [[nodiscard]] const NvrtcStatus& probe_nvrtc();
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 #include "gpu/cupti_api.hpp"
 
 namespace fatune::gpu {

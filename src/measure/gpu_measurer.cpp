@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "attention/problem.hpp"
-#include "core/error.hpp"
+#include "base/error.hpp"
 #include "gpu/profiler.hpp"
 #include "measure/loaded_kernel.hpp"
 #include "measure/measurement_module.hpp"
@@ -18,7 +17,8 @@
 #include "measure/timing.hpp"
 #include "measure/verification.hpp"
 #include "measure/watched_sampler.hpp"
-#include "record/record_json.hpp"
+#include "model/problem.hpp"
+#include "model/record_json.hpp"
 
 namespace fatune {
 namespace {

@@ -4,12 +4,12 @@
 #include <memory>
 #include <optional>
 
-#include "core/device_limits.hpp"
-#include "core/measure_policy.hpp"
 #include "gpu/context.hpp"
 #include "gpu/driver.hpp"
 #include "measure/measurer.hpp"
 #include "measure/timing.hpp"
+#include "model/device_limits.hpp"
+#include "model/measure_policy.hpp"
 
 namespace fatune {
 

@@ -8,7 +8,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "attention/head_problem.hpp"
+#include "base/worker_process.hpp"
 #include "gpu/context.hpp"
 #include "gpu/devices.hpp"
 #include "gpu/nvml.hpp"
@@ -17,7 +17,7 @@
 #include "measure/tensors.hpp"
 #include "measure/timing.hpp"
 #include "measure/worker_loop.hpp"
-#include "process/worker_process.hpp"
+#include "model/head_problem.hpp"
 
 namespace fatune {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 #include "gpu/module.hpp"
 #include "gpu/profiler.hpp"
 

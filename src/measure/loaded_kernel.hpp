@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "core/device_limits.hpp"
-#include "core/kernel_code.hpp"
-#include "core/outcome.hpp"
 #include "gpu/context.hpp"
 #include "gpu/driver.hpp"
 #include "gpu/module.hpp"
+#include "model/device_limits.hpp"
+#include "model/kernel_code.hpp"
+#include "model/outcome.hpp"
 
 namespace fatune {
 

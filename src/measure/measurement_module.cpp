@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 #include "reference/reference_tile.h"
 
 namespace fatune {

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "attention/problem.hpp"
-#include "core/device_limits.hpp"
-#include "core/kernel_code.hpp"
 #include "gpu/context.hpp"
 #include "gpu/module.hpp"
+#include "model/device_limits.hpp"
+#include "model/kernel_code.hpp"
+#include "model/problem.hpp"
 #include "reference/measurement_args.h"
 #include "reference/read_memory_args.h"
 

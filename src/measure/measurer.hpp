@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "attention/problem.hpp"
-#include "core/candidate_list.hpp"
-#include "core/device_limits.hpp"
-#include "core/kernel_code.hpp"
-#include "core/measure_policy.hpp"
-#include "core/members.hpp"
-#include "core/outcome.hpp"
-#include "core/tile_schedule.hpp"
+#include "base/members.hpp"
+#include "model/candidate_list.hpp"
+#include "model/device_limits.hpp"
+#include "model/kernel_code.hpp"
+#include "model/measure_policy.hpp"
+#include "model/outcome.hpp"
+#include "model/problem.hpp"
+#include "model/tile_schedule.hpp"
 
 // The lists of members are those of the worker's messages (docs/worker-protocol.md).
 namespace fatune {
@@ -26,7 +26,7 @@ struct CandidateKernel {
   std::shared_ptr<const Artifact> artifact;
   LaunchGeometry geometry;
   LaunchGeometry probe_geometry;  ///< the launch on probe_problem(problem)
-  std::string family = {};        ///< part of the names that profilers show (attention/problem.hpp)
+  std::string family = {};        ///< part of the names that profilers show (model/problem.hpp)
   bool kept_in_race = false;      ///< ProblemPlan::kept_in_race is this one
   /// Whether it is launched many times in a row before it is admitted (RepeatedLaunches).
   bool is_repeated = false;

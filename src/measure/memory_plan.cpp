@@ -8,14 +8,14 @@
 
 #include <fmt/format.h>
 
-#include "attention/head_problem.hpp"
-#include "attention/input_kind.hpp"
-#include "attention/problem.hpp"
-#include "attention/row_sample.hpp"
-#include "core/error.hpp"
-#include "core/measure_policy.hpp"
+#include "base/error.hpp"
 #include "measure/plausibility.hpp"
 #include "measure/tensors.hpp"
+#include "model/head_problem.hpp"
+#include "model/input_kind.hpp"
+#include "model/measure_policy.hpp"
+#include "model/problem.hpp"
+#include "model/row_sample.hpp"
 
 namespace fatune {
 namespace {

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "attention/problem.hpp"
-#include "core/device_limits.hpp"
-#include "core/measure_policy.hpp"
-#include "core/tile_schedule.hpp"
+#include "model/device_limits.hpp"
+#include "model/measure_policy.hpp"
+#include "model/problem.hpp"
+#include "model/tile_schedule.hpp"
 
 namespace fatune {
 

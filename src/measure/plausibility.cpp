@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "attention/flop.hpp"
-#include "attention/problem.hpp"
-#include "core/device_limits.hpp"
-#include "core/outcome.hpp"
+#include "model/device_limits.hpp"
+#include "model/flop.hpp"
+#include "model/outcome.hpp"
+#include "model/problem.hpp"
 
 namespace fatune {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "attention/problem.hpp"
-#include "core/device_limits.hpp"
-#include "core/outcome.hpp"
 #include "measure/memory_plan.hpp"
+#include "model/device_limits.hpp"
+#include "model/outcome.hpp"
+#include "model/problem.hpp"
 
 namespace fatune {
 

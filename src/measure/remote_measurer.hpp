@@ -5,12 +5,12 @@
 #include <optional>
 #include <string>
 
-#include "core/candidate_list.hpp"
-#include "core/device_limits.hpp"
-#include "core/outcome.hpp"
 #include "measure/measurer.hpp"
 #include "measure/remote_worker.hpp"
 #include "measure/worker_messages.hpp"
+#include "model/candidate_list.hpp"
+#include "model/device_limits.hpp"
+#include "model/outcome.hpp"
 
 namespace fatune {
 

@@ -9,15 +9,15 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "attention/flop.hpp"
-#include "attention/input_kind.hpp"
-#include "attention/problem.hpp"
-#include "attention/row_sample.hpp"
-#include "core/environment.hpp"
-#include "core/error.hpp"
-#include "core/text_parts.hpp"
+#include "base/environment.hpp"
+#include "base/error.hpp"
+#include "base/text_parts.hpp"
 #include "measure/memory_plan.hpp"
 #include "measure/worker_messages.hpp"
+#include "model/flop.hpp"
+#include "model/input_kind.hpp"
+#include "model/problem.hpp"
+#include "model/row_sample.hpp"
 #include "reference/reference_tile.h"
 
 namespace fatune {

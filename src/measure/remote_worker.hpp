@@ -10,12 +10,12 @@
 #include <variant>
 #include <vector>
 
-#include "attention/problem.hpp"
-#include "core/device_limits.hpp"
-#include "core/outcome.hpp"
+#include "base/worker_process.hpp"
 #include "measure/memory_plan.hpp"
 #include "measure/worker_messages.hpp"
-#include "process/worker_process.hpp"
+#include "model/device_limits.hpp"
+#include "model/outcome.hpp"
+#include "model/problem.hpp"
 
 namespace fatune {
 

@@ -9,12 +9,12 @@
 
 #include <fmt/format.h>
 
-#include "attention/cpu_reference.hpp"
-#include "attention/error_rule.hpp"
-#include "attention/flop.hpp"
-#include "attention/kv_lengths.hpp"
-#include "attention/row_sample.hpp"
 #include "measure/memory_plan.hpp"
+#include "model/cpu_reference.hpp"
+#include "model/error_rule.hpp"
+#include "model/flop.hpp"
+#include "model/kv_lengths.hpp"
+#include "model/row_sample.hpp"
 
 namespace fatune {
 namespace {

@@ -6,13 +6,13 @@
 #include <string_view>
 #include <vector>
 
-#include "attention/cpu_reference.hpp"
-#include "attention/problem.hpp"
-#include "core/kernel_code.hpp"
-#include "core/outcome.hpp"
 #include "gpu/context.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/memory_plan.hpp"
+#include "model/cpu_reference.hpp"
+#include "model/kernel_code.hpp"
+#include "model/outcome.hpp"
+#include "model/problem.hpp"
 #include "reference/measurement_args.h"
 
 namespace fatune {

@@ -9,15 +9,15 @@
 
 #include <spdlog/spdlog.h>
 
-#include "attention/flop.hpp"
-#include "core/device_limits.hpp"
-#include "core/ranges.hpp"
-#include "core/statistics.hpp"
+#include "base/ranges.hpp"
 #include "gpu/context.hpp"
 #include "gpu/module.hpp"
 #include "gpu/profiler.hpp"
 #include "gpu/range_counters.hpp"
 #include "measure/plausibility.hpp"
+#include "model/device_limits.hpp"
+#include "model/flop.hpp"
+#include "model/statistics.hpp"
 #include "reference/matmul_rate_args.h"
 
 namespace fatune {

@@ -12,14 +12,14 @@
 #include <thread>
 #include <vector>
 
-#include "core/device_limits.hpp"
-#include "core/kernel_code.hpp"
-#include "core/measure_policy.hpp"
-#include "core/outcome.hpp"
 #include "gpu/context.hpp"
 #include "measure/loaded_kernel.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/measurer.hpp"
+#include "model/device_limits.hpp"
+#include "model/kernel_code.hpp"
+#include "model/measure_policy.hpp"
+#include "model/outcome.hpp"
 
 namespace fatune {
 

@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
-#include "attention/error_rule.hpp"
-#include "attention/problem.hpp"
-#include "attention/row_sample.hpp"
 #include "gpu/context.hpp"
 #include "measure/memory_plan.hpp"
+#include "model/error_rule.hpp"
+#include "model/problem.hpp"
+#include "model/row_sample.hpp"
 
 namespace fatune {
 

@@ -12,14 +12,14 @@
 #include <utility>
 #include <vector>
 
-#include "attention/input_kind.hpp"
-#include "attention/problem.hpp"
-#include "attention/row_sample.hpp"
-#include "core/outcome.hpp"
 #include "gpu/context.hpp"
 #include "measure/loaded_kernel.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/tensors.hpp"
+#include "model/input_kind.hpp"
+#include "model/outcome.hpp"
+#include "model/problem.hpp"
+#include "model/row_sample.hpp"
 #include "reference/measurement_args.h"
 
 namespace fatune {

@@ -7,13 +7,13 @@
 #include <set>
 #include <utility>
 
-#include "core/outcome.hpp"
 #include "gpu/context.hpp"
 #include "measure/loaded_kernel.hpp"
 #include "measure/measurer.hpp"
 #include "measure/plausibility.hpp"
 #include "measure/timing.hpp"
 #include "measure/verification.hpp"
+#include "model/outcome.hpp"
 
 namespace fatune {
 

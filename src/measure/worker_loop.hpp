@@ -3,12 +3,12 @@
 #include <functional>
 #include <memory>
 
-#include "attention/head_problem.hpp"
-#include "core/device_limits.hpp"
-#include "core/kernel_code.hpp"
+#include "base/worker_process.hpp"
 #include "measure/measurer.hpp"
 #include "measure/worker_messages.hpp"
-#include "process/worker_process.hpp"
+#include "model/device_limits.hpp"
+#include "model/head_problem.hpp"
+#include "model/kernel_code.hpp"
 
 namespace fatune {
 

@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "attention/problem.hpp"
-#include "core/members.hpp"
-#include "record/record_reader.hpp"
-#include "record/record_writer.hpp"
+#include "base/members.hpp"
+#include "model/problem.hpp"
+#include "model/record_reader.hpp"
+#include "model/record_writer.hpp"
 
 namespace fatune {
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "attention/head_problem.hpp"
-#include "core/device_limits.hpp"
-#include "core/error.hpp"
+#include "base/error.hpp"
+#include "base/worker_process.hpp"
 #include "measure/measurer.hpp"
-#include "process/worker_process.hpp"
+#include "model/device_limits.hpp"
+#include "model/head_problem.hpp"
 
 // Functions that make and read the messages of docs/worker-protocol.md. A message has the members
 // of a struct, from its list; machine code is its data. Reading throws ProtocolError if a member is

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/kernel_code.hpp"
-#include "core/ranges.hpp"
+#include "base/ranges.hpp"
+#include "model/kernel_code.hpp"
 #include "plan/argument_rules.hpp"
 #include "plan/reason.hpp"
 #include "runtime/launch_builder.hpp"

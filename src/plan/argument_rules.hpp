@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "attention/kv_lengths.hpp"
-#include "data/json_file.hpp"
+#include "base/json_file.hpp"
+#include "model/kv_lengths.hpp"
 #include "plan/expression.hpp"
 
 namespace fatune_attention::detail {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/text_parts.hpp"
+#include "base/text_parts.hpp"
 #include "plan/text_cursor.hpp"
 
 namespace fatune {

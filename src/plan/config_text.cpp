@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/error.hpp"
-#include "core/text_parts.hpp"
+#include "base/error.hpp"
+#include "base/text_parts.hpp"
 #include "plan/planner.hpp"
 #include "plan/text_cursor.hpp"
 

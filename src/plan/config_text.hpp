@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/config.hpp"
+#include "model/config.hpp"
 #include "plan/family.hpp"
 
 namespace fatune {

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 #include "plan/scope.hpp"
 
 namespace fatune {

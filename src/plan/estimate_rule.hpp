@@ -3,10 +3,10 @@
 #include <optional>
 #include <string>
 
-#include "attention/problem.hpp"
-#include "core/device_limits.hpp"
-#include "core/tile_schedule.hpp"
-#include "data/json_file.hpp"
+#include "base/json_file.hpp"
+#include "model/device_limits.hpp"
+#include "model/problem.hpp"
+#include "model/tile_schedule.hpp"
 #include "plan/family.hpp"
 
 namespace fatune {

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/error.hpp"
-#include "core/text_parts.hpp"
-#include "core/visible_text.hpp"
+#include "base/error.hpp"
+#include "base/text_parts.hpp"
+#include "base/visible_text.hpp"
 #include "plan/parameter.hpp"
 #include "plan/text_cursor.hpp"
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 #include "plan/expression_tree.hpp"
 
 namespace fatune {

@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "core/error.hpp"
-#include "core/text_parts.hpp"
-#include "core/visible_text.hpp"
+#include "base/error.hpp"
+#include "base/text_parts.hpp"
+#include "base/visible_text.hpp"
 #include "plan/text_cursor.hpp"
 #include "runtime/expression_math.hpp"
 

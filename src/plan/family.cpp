@@ -1,4 +1,5 @@
 #include "plan/family.hpp"
+#include "base/sha256.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -9,9 +10,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/error.hpp"
-#include "core/ranges.hpp"
-#include "core/text_parts.hpp"
+#include "base/error.hpp"
+#include "base/ranges.hpp"
+#include "base/text_parts.hpp"
 #include "plan/config_text.hpp"
 #include "plan/expression.hpp"
 #include "plan/text_cursor.hpp"
@@ -304,6 +305,30 @@ ShortForm read_short_form(const JsonNode& form, const std::vector<Parameter>& pa
   }
   places.check_complete(form);
   return result;
+}
+
+namespace {
+
+std::string source_hash(const Family& family) {
+  Sha256 hash;
+  for (const auto& item : family.sources.items) {
+    const SourceBundle& sources = *item.value;
+    hash.update_file(sources.main.name, sources.main.text);
+    for (const SourceFile& file : sources.headers) {
+      hash.update_file(file.name, file.text);
+    }
+  }
+  return hash.finish_hex();
+}
+
+}  // namespace
+
+SourceHashes source_hashes(const FamilySet& families) {
+  SourceHashes hashes;
+  for (const Family& family : families.all()) {
+    hashes[family.name] = source_hash(family);
+  }
+  return hashes;
 }
 
 }  // namespace fatune

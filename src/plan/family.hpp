@@ -9,13 +9,13 @@
 #include <variant>
 #include <vector>
 
-#include "attention/head_problem.hpp"
-#include "core/config.hpp"
-#include "core/device_limits.hpp"
-#include "core/kernel_code.hpp"
-#include "core/tile_schedule.hpp"
-#include "data/file_tree.hpp"
-#include "data/json_file.hpp"
+#include "base/file_tree.hpp"
+#include "base/json_file.hpp"
+#include "model/config.hpp"
+#include "model/device_limits.hpp"
+#include "model/head_problem.hpp"
+#include "model/kernel_code.hpp"
+#include "model/tile_schedule.hpp"
 #include "plan/argument_rules.hpp"
 #include "plan/expression.hpp"
 #include "plan/parameter.hpp"
@@ -75,7 +75,7 @@ struct DebugRule {
   Expression reference_slack_log2;
 };
 
-/// One item of a family's "shared_tensors": the members of core/shared_tensor.hpp as expressions.
+/// One item of a family's "shared_tensors": the members of model/shared_tensor.hpp as expressions.
 struct SharedTensorRule {
   std::string where;  ///< file and pointer, for messages
   std::string name;
@@ -230,5 +230,8 @@ class FamilySet {
 /// Reads "/short_form". Every parameter must be in exactly one place, and the form unambiguous.
 [[nodiscard]] ShortForm read_short_form(const JsonNode& form,
                                         const std::vector<Parameter>& parameters);
+
+/// Returns the SHA-256 of each family's sources and headers, with their names.
+[[nodiscard]] SourceHashes source_hashes(const FamilySet& families);
 
 }  // namespace fatune

@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/environment.hpp"
-#include "core/error.hpp"
-#include "core/ranges.hpp"
-#include "core/sha256.hpp"
-#include "data/json_file.hpp"
+#include "base/environment.hpp"
+#include "base/error.hpp"
+#include "base/json_file.hpp"
+#include "base/ranges.hpp"
+#include "base/sha256.hpp"
 #include "plan/estimate_rule.hpp"
 #include "plan/expression.hpp"
 #include "plan/family.hpp"

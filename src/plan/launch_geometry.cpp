@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "attention/cpu_reference.hpp"
-#include "attention/head_problem.hpp"
-#include "core/error.hpp"
-#include "core/kernel_code.hpp"
-#include "core/ranges.hpp"
+#include "base/error.hpp"
+#include "base/ranges.hpp"
+#include "model/cpu_reference.hpp"
+#include "model/head_problem.hpp"
+#include "model/kernel_code.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 #include "plan/scope.hpp"

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/error.hpp"
-#include "core/text_parts.hpp"
+#include "base/error.hpp"
+#include "base/text_parts.hpp"
 
 namespace fatune {
 namespace {

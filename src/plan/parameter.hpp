@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "attention/problem.hpp"
-#include "core/config.hpp"
+#include "model/config.hpp"
+#include "model/problem.hpp"
 
 namespace fatune {
 

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "core/ranges.hpp"
-#include "core/reservoir.hpp"
+#include "base/ranges.hpp"
+#include "base/reservoir.hpp"
 #include "plan/scope.hpp"
 
 namespace fatune {

@@ -5,13 +5,13 @@
 #include <string_view>
 #include <vector>
 
-#include "attention/head_problem.hpp"
-#include "attention/problem.hpp"
-#include "core/config.hpp"
-#include "core/device_limits.hpp"
-#include "core/kernel_code.hpp"
-#include "core/outcome.hpp"
-#include "core/shared_tensor.hpp"
+#include "model/config.hpp"
+#include "model/device_limits.hpp"
+#include "model/head_problem.hpp"
+#include "model/kernel_code.hpp"
+#include "model/outcome.hpp"
+#include "model/problem.hpp"
+#include "model/shared_tensor.hpp"
 #include "plan/family.hpp"
 #include "plan/space.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "attention/problem.hpp"
-#include "data/json_file.hpp"
+#include "base/json_file.hpp"
+#include "model/problem.hpp"
 
 namespace fatune {
 

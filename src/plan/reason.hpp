@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "core/error.hpp"
-#include "core/text_parts.hpp"
-#include "data/json_file.hpp"
+#include "base/error.hpp"
+#include "base/json_file.hpp"
+#include "base/text_parts.hpp"
 #include "plan/expression.hpp"
 #include "plan/parameter.hpp"
 

@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "attention/kv_lengths.hpp"
-#include "attention/problem.hpp"
+#include "model/kv_lengths.hpp"
+#include "model/problem.hpp"
 #include "plan/parameter.hpp"
 
 namespace fatune {

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "attention/problem.hpp"
-#include "core/config.hpp"
-#include "core/device_limits.hpp"
-#include "data/json_file.hpp"
+#include "base/json_file.hpp"
+#include "model/config.hpp"
+#include "model/device_limits.hpp"
+#include "model/problem.hpp"
 #include "plan/expression.hpp"
 #include "plan/family.hpp"
 
@@ -15,7 +15,7 @@ namespace fatune {
 
 /// Adds the symbols of a problem and a device to the names of an expression. Problem: batch,
 /// seq_len, heads, causal (0 or 1), keys_total (of all sequences), the symbols of
-/// attention/problem.hpp, the tensors' strides in elements ("k_row_stride", also head_ and batch_,
+/// model/problem.hpp, the tensors' strides in elements ("k_row_stride", also head_ and batch_,
 /// of q, k, v and o), and dtype, d_head and d_head_v unless parameters have these names. Device:
 /// arch (90 for sm_90a), sm_count, smem_per_sm_bytes, smem_per_block_optin_bytes, registers_per_sm,
 /// max_threads_per_sm. Throws std::invalid_argument if a parameter has taken one of the other

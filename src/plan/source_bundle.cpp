@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "core/text_parts.hpp"
+#include "base/text_parts.hpp"
 
 namespace fatune {
 namespace {

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/kernel_code.hpp"
-#include "data/file_tree.hpp"
-#include "data/json_file.hpp"
+#include "base/file_tree.hpp"
+#include "base/json_file.hpp"
+#include "model/kernel_code.hpp"
 
 namespace fatune {
 

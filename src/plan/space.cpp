@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/error.hpp"
-#include "core/ranges.hpp"
-#include "core/text_parts.hpp"
-#include "data/json_file.hpp"
+#include "base/error.hpp"
+#include "base/json_file.hpp"
+#include "base/ranges.hpp"
+#include "base/text_parts.hpp"
 #include "plan/config_text.hpp"
 #include "plan/text_cursor.hpp"
 

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "attention/problem.hpp"
-#include "core/config.hpp"
-#include "data/file_tree.hpp"
-#include "data/json_file.hpp"
+#include "base/file_tree.hpp"
+#include "base/json_file.hpp"
+#include "model/config.hpp"
+#include "model/problem.hpp"
 #include "plan/config_set.hpp"
 #include "plan/expression.hpp"
 #include "plan/family.hpp"

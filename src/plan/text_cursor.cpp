@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/visible_text.hpp"
+#include "base/visible_text.hpp"
 
 namespace fatune {
 namespace {

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "core/measure_policy.hpp"
-#include "core/ranges.hpp"
-#include "core/statistics.hpp"
+#include "base/ranges.hpp"
+#include "model/measure_policy.hpp"
+#include "model/statistics.hpp"
 #include "race/raced_candidate.hpp"
 
 namespace fatune {
@@ -77,7 +77,7 @@ bool is_beaten(const RacedCandidate& candidate, const RacePolicy& policy) {
          candidate.evidence.stake() * policy.false_elimination >= 1.0;
 }
 
-std::optional<double> median_of(const Series& series) {
+std::optional<double> median_us_of(const Series& series) {
   return series.empty() ? std::nullopt : std::optional(series.median_us());
 }
 
@@ -147,7 +147,7 @@ void choose_leader(RaceState& state) {
       look([](const RacedCandidate& candidate) { return leading_us(candidate, kLeastToLead); }) ||
       look([](const RacedCandidate& candidate) { return leading_us(candidate, 1); }) ||
       look([](const RacedCandidate& candidate) { return candidate.admission_us; }) ||
-      look([](const RacedCandidate& candidate) { return median_of(candidate.part); }));
+      look([](const RacedCandidate& candidate) { return median_us_of(candidate.part); }));
 }
 
 bool reinstate_opponents_of(CandidateId withdrawn, RaceState& state) {

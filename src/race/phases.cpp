@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "core/ranges.hpp"
+#include "base/ranges.hpp"
 #include "race/raced_candidate.hpp"
 
 namespace fatune {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/measure_policy.hpp"
+#include "model/measure_policy.hpp"
 
 namespace fatune {
 

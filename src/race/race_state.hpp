@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "core/candidate_list.hpp"
-#include "core/measure_policy.hpp"
-#include "core/outcome.hpp"
-#include "core/statistics.hpp"
+#include "model/candidate_list.hpp"
+#include "model/measure_policy.hpp"
+#include "model/outcome.hpp"
+#include "model/statistics.hpp"
 #include "race/race_policy.hpp"
 #include "race/raced_candidate.hpp"
 #include "race/round_course.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "core/statistics.hpp"
+#include "model/statistics.hpp"
 
 namespace fatune {
 namespace {

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "core/candidate_list.hpp"
-#include "core/statistics.hpp"
-#include "core/tile_schedule.hpp"
+#include "model/candidate_list.hpp"
+#include "model/statistics.hpp"
+#include "model/tile_schedule.hpp"
 #include "race/race_policy.hpp"
 
 namespace fatune {

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "core/ranges.hpp"
-#include "core/statistics.hpp"
+#include "base/ranges.hpp"
+#include "model/statistics.hpp"
 
 namespace fatune {
 
@@ -64,11 +64,6 @@ namespace {
 constexpr std::size_t kWindow = 9;
 constexpr std::size_t kLeastKnown = 5;
 constexpr std::size_t kLeastEnd = 3;
-
-double median_of(std::vector<double> samples_us) {
-  std::ranges::sort(samples_us);
-  return median_of_sorted(samples_us);
-}
 
 }  // namespace
 

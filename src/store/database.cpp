@@ -16,8 +16,8 @@
 #include <SQLiteCpp/Column.h>
 #include <fmt/format.h>
 
-#include "core/error.hpp"
-#include "core/visible_text.hpp"
+#include "base/error.hpp"
+#include "base/visible_text.hpp"
 
 namespace fatune {
 namespace {

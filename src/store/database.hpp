@@ -13,7 +13,7 @@
 #include <SQLiteCpp/Exception.h>
 #include <SQLiteCpp/Statement.h>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 
 // SQLiteCpp with this program's errors. Every failure throws an Error that names the file: bad_file
 // if its content is at fault, io if it cannot be read, written or locked.

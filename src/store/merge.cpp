@@ -12,7 +12,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 #include "store/open_store.hpp"
 #include "store/run_reader.hpp"
 #include "store/stored_result.hpp"

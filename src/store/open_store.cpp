@@ -13,10 +13,10 @@
 
 #include <fmt/format.h>
 
-#include "core/environment.hpp"
-#include "core/error.hpp"
-#include "core/ranges.hpp"
-#include "core/text_parts.hpp"
+#include "base/environment.hpp"
+#include "base/error.hpp"
+#include "base/ranges.hpp"
+#include "base/text_parts.hpp"
 
 namespace fatune {
 namespace {

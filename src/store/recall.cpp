@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "core/error.hpp"
-#include "core/outcome.hpp"
+#include "base/error.hpp"
+#include "model/outcome.hpp"
 #include "store/stored_result.hpp"
 
 namespace fatune {

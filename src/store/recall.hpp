@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "attention/problem.hpp"
-#include "core/journal_event.hpp"
-#include "core/kernel_code.hpp"
-#include "core/outcome.hpp"
+#include "model/journal_event.hpp"
+#include "model/kernel_code.hpp"
+#include "model/outcome.hpp"
+#include "model/problem.hpp"
 #include "store/database.hpp"
 #include "store/run_reader.hpp"
 #include "store/run_writer.hpp"

@@ -12,9 +12,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "attention/flop.hpp"
-#include "core/error.hpp"
-#include "core/ranges.hpp"
+#include "base/error.hpp"
+#include "base/ranges.hpp"
+#include "model/flop.hpp"
 #include "store/stored_result.hpp"
 
 namespace fatune {

@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
-#include "attention/problem.hpp"
-#include "core/config.hpp"
-#include "report/emulation.hpp"
-#include "report/report.hpp"
+#include "model/config.hpp"
+#include "model/emulation.hpp"
+#include "model/problem.hpp"
+#include "model/report.hpp"
 #include "store/database.hpp"
 
 namespace fatune {

@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "core/config.hpp"
-#include "core/kernel_code.hpp"
-#include "report/report.hpp"
+#include "model/config.hpp"
+#include "model/kernel_code.hpp"
+#include "model/report.hpp"
 #include "store/database.hpp"
 
 namespace fatune {

@@ -2,7 +2,7 @@
 
 #include <variant>
 
-#include "core/outcome.hpp"
+#include "model/outcome.hpp"
 
 namespace fatune {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "core/kernel_code.hpp"
-#include "record/record_json.hpp"
-#include "report/report.hpp"
+#include "model/kernel_code.hpp"
+#include "model/record_json.hpp"
+#include "model/report.hpp"
 #include "store/database.hpp"
 
 // Values are stored in the database's columns as the text of their records.

@@ -1,7 +1,7 @@
 // Tests `fatune cases` with scripted times on the fake driver, and without a GPU.
 #include "cli/program.hpp"
 
-#include "data/file_tree.hpp"
+#include "base/file_tree.hpp"
 
 namespace fatune::testing_cli {
 namespace {

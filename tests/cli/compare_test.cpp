@@ -6,10 +6,10 @@
 
 #include <pugixml.hpp>
 
+#include "base/ranges.hpp"
+#include "base/visible_text.hpp"
 #include "cli/hostile_texts.hpp"
 #include "cli/program.hpp"
-#include "core/ranges.hpp"
-#include "core/visible_text.hpp"
 
 namespace fatune::testing_cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <regex>
 #include <sstream>
 
-#include "core/text_parts.hpp"
+#include "base/text_parts.hpp"
 
 namespace fatune::testing_cli {
 namespace {

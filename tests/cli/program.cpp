@@ -6,8 +6,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "data/file_tree.hpp"
-#include "data/json_file.hpp"
+#include "base/file_tree.hpp"
+#include "base/json_file.hpp"
 
 namespace fatune::testing_cli {
 namespace {

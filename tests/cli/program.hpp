@@ -8,8 +8,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "base/error.hpp"
 #include "cli/process.hpp"
-#include "core/error.hpp"
 #include "golden_file.hpp"
 
 namespace fatune::testing_cli {

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/error.hpp"
 #include "conformance/emulated_kernels.hpp"
 #include "conformance/operand_values.hpp"
 #include "conformance/recording.hpp"
 #include "conformance/results.hpp"
-#include "core/error.hpp"
 
 namespace fatune::conformance {
 namespace {

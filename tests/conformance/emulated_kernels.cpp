@@ -7,9 +7,9 @@
 
 #include "conformance/kernel_text.hpp"
 #include "conformance/results.hpp"
-#include "emulate/launch.hpp"
-#include "emulate/program.hpp"
-#include "ptx/parse_ptx.hpp"
+#include "emulator/launch.hpp"
+#include "emulator/program.hpp"
+#include "emulator/ptx/parse_ptx.hpp"
 
 namespace fatune::conformance {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "conformance/case.hpp"
-#include "ptx/parse_ptx.hpp"
+#include "emulator/ptx/parse_ptx.hpp"
 
 namespace fatune::conformance {
 

@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/error.hpp"
 #include "conformance/emulated_kernels.hpp"
 #include "conformance/kernel_text.hpp"
 #include "conformance/operand_values.hpp"
 #include "conformance/recording.hpp"
 #include "conformance/results.hpp"
-#include "core/error.hpp"
 #include "gpu/context.hpp"
 #include "gpu/devices.hpp"
 #include "gpu/driver.hpp"

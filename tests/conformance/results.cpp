@@ -9,7 +9,7 @@
 
 #include "conformance/bounds.hpp"
 #include "conformance/kernel_text.hpp"
-#include "emulate/values/floats.hpp"
+#include "emulator/values/floats.hpp"
 
 namespace fatune::conformance {
 namespace {

@@ -3,10 +3,10 @@
 #include <regex>
 #include <stdexcept>
 
-#include "emulate/decode/names.hpp"
-#include "emulate/program.hpp"
+#include "emulator/decode/names.hpp"
+#include "emulator/program.hpp"
+#include "emulator/ptx/parse_ptx.hpp"
 #include "fake_cuda/module.hpp"
-#include "ptx/parse_ptx.hpp"
 
 namespace fake_cuda {
 namespace {

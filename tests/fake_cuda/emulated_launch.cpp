@@ -6,7 +6,7 @@
 #include <iterator>
 #include <mutex>
 
-#include "emulate/launch.hpp"
+#include "emulator/launch.hpp"
 #include "fake_cuda/state.hpp"
 
 namespace fake_cuda {

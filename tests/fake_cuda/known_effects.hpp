@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "emulate/launch.hpp"
+#include "emulator/launch.hpp"
 
 namespace fake_cuda {
 

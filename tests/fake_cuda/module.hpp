@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "emulate/program.hpp"
+#include "emulator/program.hpp"
+#include "emulator/ptx/parse_ptx.hpp"
 #include "fake_cuda/known_effects.hpp"
-#include "ptx/parse_ptx.hpp"
 
 namespace fake_cuda {
 

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "core/kernel_code.hpp"
-#include "emulate/memory/tensor_map.hpp"
+#include "emulator/memory/tensor_map.hpp"
 #include "fake_cuda/script.hpp"
 #include "fake_cuda/state.hpp"
+#include "model/kernel_code.hpp"
 
 #if !defined(FAKE_CUDA_OLD) && CUDA_VERSION >= 12000
 

@@ -16,10 +16,10 @@
 
 #include <fmt/format.h>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
+#include "base/worker_process.hpp"
 #include "measure/memory_plan.hpp"
 #include "measure/worker_loop.hpp"
-#include "process/worker_process.hpp"
 
 namespace fatune {
 namespace {

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include "core/error.hpp"
-#include "data/device_file.hpp"
+#include "base/error.hpp"
+#include "model/device_file.hpp"
 #include "plan/expression.hpp"
 #include "plan/planner.hpp"
-#include "unit/data/temp_folder.hpp"
+#include "unit/base/temp_folder.hpp"
 
 namespace {
 

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.hpp"
-#include "emulate/launch.hpp"
-#include "emulate/memory/tensor_map.hpp"
-#include "emulate/program.hpp"
-#include "ptx/parse_ptx.hpp"
+#include "base/error.hpp"
+#include "emulator/launch.hpp"
+#include "emulator/memory/tensor_map.hpp"
+#include "emulator/program.hpp"
+#include "emulator/ptx/parse_ptx.hpp"
 #include "ptx_mutator.hpp"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* bytes, std::size_t size, std::size_t most);

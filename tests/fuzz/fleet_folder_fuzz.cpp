@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <string_view>
 
-#include "app/fleet/fleet_folder.hpp"
-#include "core/error.hpp"
-#include "unit/data/temp_folder.hpp"
+#include "base/error.hpp"
+#include "store/fleet_folder.hpp"
+#include "unit/base/temp_folder.hpp"
 
 namespace {
 

@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "core/error.hpp"
-#include "counters/counter_fields.hpp"
-#include "counters/ncu.hpp"
-#include "counters/profiler_tables.hpp"
+#include "base/error.hpp"
+#include "inspect/counters/counter_fields.hpp"
+#include "inspect/counters/ncu.hpp"
+#include "inspect/counters/profiler_tables.hpp"
 
 namespace {
 

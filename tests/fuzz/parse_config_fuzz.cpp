@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 

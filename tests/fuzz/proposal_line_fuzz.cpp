@@ -6,9 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/error.hpp"
 #include "commands/evaluate/lines.hpp"
-#include "core/error.hpp"
-#include "data/device_file.hpp"
+#include "model/device_file.hpp"
 #include "plan/planner.hpp"
 
 namespace {

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.hpp"
-#include "ptx/data_flow.hpp"
-#include "ptx/parse_ptx.hpp"
+#include "base/error.hpp"
+#include "emulator/ptx/data_flow.hpp"
+#include "emulator/ptx/parse_ptx.hpp"
 
 namespace {
 

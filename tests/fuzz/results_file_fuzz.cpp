@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "core/error.hpp"
-#include "emit/run_report.hpp"
-#include "results/results_file.hpp"
+#include "base/error.hpp"
+#include "print/run_report.hpp"
+#include "store/results_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);

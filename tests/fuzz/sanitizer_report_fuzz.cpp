@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "sanitizer/sanitizer_report.hpp"
+#include "inspect/sanitizer_report.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace fatune;

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.hpp"
-#include "sass/listing.hpp"
-#include "sass/listing_text.hpp"
-#include "sass/profile.hpp"
+#include "base/error.hpp"
+#include "inspect/sass/listing.hpp"
+#include "inspect/sass/listing_text.hpp"
+#include "inspect/sass/profile.hpp"
 
 namespace {
 

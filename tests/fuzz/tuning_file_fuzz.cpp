@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "core/error.hpp"
-#include "data/device_file.hpp"
-#include "exchange/run_parts.hpp"
-#include "exchange/tuning_file.hpp"
+#include "base/error.hpp"
+#include "model/device_file.hpp"
+#include "store/run_parts.hpp"
+#include "store/tuning_file.hpp"
 
 namespace {
 

@@ -6,15 +6,15 @@
 #include <cstdio>
 #include <optional>
 
-#include "core/error.hpp"
-#include "core/statistics.hpp"
+#include "base/error.hpp"
 #include "gpu/driver.hpp"
 #include "gpu/gpu_test.hpp"
 #include "gpu/test_kernels.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/tensors.hpp"
 #include "measure/timing.hpp"
-#include "unit/attention/standard_arguments.hpp"
+#include "model/statistics.hpp"
+#include "unit/model/standard_arguments.hpp"
 
 namespace fatune {
 namespace {

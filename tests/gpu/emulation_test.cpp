@@ -7,17 +7,17 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "attention/cpu_reference.hpp"
 #include "common/attention_args.h"
-#include "compile/compiler.hpp"
-#include "emulate/program.hpp"
-#include "emulation/emulated_inputs.hpp"
-#include "emulation/emulated_launch.hpp"
+#include "emulator/program.hpp"
+#include "emulator/ptx/parse_ptx.hpp"
+#include "gpu/compiler.hpp"
 #include "gpu/context.hpp"
 #include "gpu/gpu_test.hpp"
 #include "gpu/module.hpp"
+#include "model/cpu_reference.hpp"
 #include "plan/planner.hpp"
-#include "ptx/parse_ptx.hpp"
+#include "proof/emulated_inputs.hpp"
+#include "proof/emulated_launch.hpp"
 #include "unit/plan/plan_fixtures.hpp"
 
 namespace fatune {

@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "attention/problem.hpp"
-#include "core/statistics.hpp"
 #include "gpu/gpu_test.hpp"
 #include "measure/gpu_measurer.hpp"
-#include "unit/attention/standard_arguments.hpp"
+#include "model/problem.hpp"
+#include "model/statistics.hpp"
 #include "unit/measure/measure_alone.hpp"
+#include "unit/model/standard_arguments.hpp"
 
 namespace fatune {
 namespace {

@@ -4,10 +4,10 @@
 #include <map>
 #include <utility>
 
-#include "attention/cpu_reference.hpp"
 #include "gpu/devices.hpp"
 #include "gpu/driver.hpp"
 #include "measure/measurement_module.hpp"
+#include "model/cpu_reference.hpp"
 #include "unit/measure/kernel_sources.hpp"
 
 namespace fatune {

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "attention/problem.hpp"
-#include "core/device_limits.hpp"
-#include "core/kernel_code.hpp"
 #include "gpu/context.hpp"
 #include "measure/measurer.hpp"
-#include "report/report.hpp"
+#include "model/device_limits.hpp"
+#include "model/kernel_code.hpp"
+#include "model/problem.hpp"
+#include "model/report.hpp"
 #include "unit/measure/print_problem.hpp"
 
 namespace fatune {

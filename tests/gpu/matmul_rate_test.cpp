@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include "core/device_limits.hpp"
 #include "gpu/gpu_test.hpp"
 #include "gpu/module.hpp"
 #include "measure/measurement_module.hpp"
+#include "model/device_limits.hpp"
 #include "reference/matmul_rate_args.h"
 #include "unit/kernels/matmul_sums.hpp"
 #include "unit/measure/kernel_sources.hpp"

@@ -9,14 +9,14 @@
 #include <optional>
 #include <vector>
 
-#include "attention/cpu_reference.hpp"
-#include "attention/error_rule.hpp"
-#include "attention/problem.hpp"
-#include "attention/row_sample.hpp"
 #include "gpu/gpu_test.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/memory_plan.hpp"
 #include "measure/verification.hpp"
+#include "model/cpu_reference.hpp"
+#include "model/error_rule.hpp"
+#include "model/problem.hpp"
+#include "model/row_sample.hpp"
 
 namespace fatune {
 namespace {

@@ -10,7 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include "core/statistics.hpp"
 #include "gpu/gpu_test.hpp"
 #include "gpu/nvml.hpp"
 #include "gpu/test_kernels.hpp"
@@ -18,7 +17,8 @@
 #include "measure/measurement_module.hpp"
 #include "measure/tensors.hpp"
 #include "measure/timing.hpp"
-#include "unit/attention/standard_arguments.hpp"
+#include "model/statistics.hpp"
+#include "unit/model/standard_arguments.hpp"
 
 namespace fatune {
 namespace {

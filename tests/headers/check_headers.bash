@@ -29,7 +29,7 @@ base() {
   if [[ -n $fork && $fork != "$(git rev-parse HEAD)" ]]; then echo "$fork"; else git rev-parse --verify HEAD^; fi
 }
 
-# changed: prints the headers of src that differ from that commit, as they are included: "core/config.hpp".
+# changed: prints the headers of src that differ from that commit, as they are included: "model/config.hpp".
 changed() {
   local from
   from=$(base) || return 0

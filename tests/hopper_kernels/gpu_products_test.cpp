@@ -14,7 +14,7 @@
 #include "gpu/driver.hpp"
 #include "gpu/module.hpp"
 #include "hopper_kernels/product_kernel.hpp"
-#include "unit/emulate/emulated_kernel.hpp"
+#include "unit/emulator/emulated_kernel.hpp"
 
 namespace fatune::hopper {
 namespace {

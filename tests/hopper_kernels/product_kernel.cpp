@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "emulate/values/floats.hpp"
+#include "emulator/values/floats.hpp"
 
 namespace fatune::hopper {
 namespace {

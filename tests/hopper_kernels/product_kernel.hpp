@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "emulate/memory/tensor_map.hpp"
+#include "emulator/memory/tensor_map.hpp"
 
 // A kernel of one warpgroup: TMA brings A and B into shared memory, wgmma multiplies them. It runs
 // on the emulator and on a GPU.

@@ -38,7 +38,7 @@ class Layout(unittest.TestCase):
         self.assertEqual(cuda_driver.LaunchConfig.attribute_count.offset, 48)
 
     def test_names_are_those_that_fatune_has(self):
-        header = (ROOT / "src/core/kernel_code.hpp").read_text(encoding="utf-8")
+        header = (ROOT / "src/model/kernel_code.hpp").read_text(encoding="utf-8")
         lists = {name: re.findall(r'"(\w+)"', text)
                  for name, text in re.findall(r"std::string_view, \d+> (k\w+)\{([^}]*)\}", header)}
         self.assertEqual(list(lists.values()), list(cuda_driver.TENSOR_MAP_NAMES.values()))

@@ -15,11 +15,11 @@ ROOMS = ("core", "attention", "report", "record", "process")
 
 # File, and pairs of what stands there and what is added after it.
 ADDITIONS = {
-    "report/report.hpp": (
+    "model/report.hpp": (
         ("  std::int64_t proposal = 0;\n", "  int dummy_count = 0;\n"),
         ('     "place of the configuration among those proposed for the problem; null: not known"),\n',
          '    (dummy_count, "a dummy"),\n')),
-    "attention/problem.hpp": (
+    "model/problem.hpp": (
         ("  bool lse = false;  ///< the log-sum-exp of every row is wanted too\n", "  std::int64_t dummy_size = 0;\n"),
         ("inline constexpr std::array kProblemDetails{\n",
          '    problem_detail::row<&Problem::dummy_size>(ProblemDetail::Kind::integer, "dummy_size", "--dummy-size",\n'
@@ -33,7 +33,7 @@ CHECKS = """
 #include <algorithm>
 #include <cassert>
 #include "measure/worker_messages.hpp"
-#include "record/record_json.hpp"
+#include "model/record_json.hpp"
 
 using namespace fatune;
 

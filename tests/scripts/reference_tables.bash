@@ -1,4 +1,4 @@
-# Tests docs/reference.md: its table of exit codes has the numbers of src/core/error.hpp, and its table of
+# Tests docs/reference.md: its table of exit codes has the numbers of src/base/error.hpp, and its table of
 # environment variables has exactly the variables that the program and scripts/ read. Names that the kernels use as well
 # are macros, not variables.
 set -euo pipefail
@@ -12,9 +12,9 @@ read_somewhere() {
 }
 bad=0
 numbers() { grep -oE "$1" "$2" | grep -oE '[0-9]+' | sort -n; }
-diff <(numbers '^  [a-z_]+ = [0-9]+' src/core/error.hpp) \
+diff <(numbers '^  [a-z_]+ = [0-9]+' src/base/error.hpp) \
   <(sed -n '/^## Exit codes/,/^## /p' docs/reference.md | numbers '^\| [0-9]+ ' /dev/stdin) ||
-  { echo "FAILED: the exit codes in docs/reference.md are not those of src/core/error.hpp"; bad=1; }
+  { echo "FAILED: the exit codes in docs/reference.md are not those of src/base/error.hpp"; bad=1; }
 
 is_macro() { grep -rqw -- "$1" kernels; }
 

@@ -4,13 +4,13 @@
 
 #include <fmt/format.h>
 
-#include "app/choice/plan_problems.hpp"
-#include "app/run/compiling.hpp"
-#include "attention/error_rule.hpp"
+#include "base/ranges.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/check/check.hpp"
-#include "core/ranges.hpp"
+#include "engine/choice/plan_problems.hpp"
+#include "engine/compiling.hpp"
 #include "engine/interrupt.hpp"
+#include "model/error_rule.hpp"
 #include "plan/planner.hpp"
 
 namespace fatune {

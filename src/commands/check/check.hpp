@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "app/choice/kernel_choice.hpp"
-#include "app/option_groups.hpp"
-#include "app/run/session.hpp"
-#include "compile/cubin_cache.hpp"
-#include "core/sanitizer.hpp"
-#include "emit/verification_reports.hpp"
+#include "engine/choice/kernel_choice.hpp"
+#include "engine/session.hpp"
+#include "gpu/cubin_cache.hpp"
+#include "model/options.hpp"
+#include "model/sanitizer.hpp"
+#include "print/verification_reports.hpp"
 
 namespace fatune {
 

@@ -6,22 +6,22 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/console/progress.hpp"
-#include "app/run/compiling.hpp"
-#include "app/run/session.hpp"
-#include "attention/error_rule.hpp"
+#include "base/error.hpp"
+#include "base/file_tree.hpp"
+#include "base/find_tool.hpp"
+#include "base/scratch_folder.hpp"
+#include "base/task_pool.hpp"
 #include "commands/check/check.hpp"
-#include "core/error.hpp"
-#include "core/scratch_folder.hpp"
-#include "core/task_pool.hpp"
-#include "data/file_tree.hpp"
-#include "emulation/findings.hpp"
-#include "emulation/small_emulation.hpp"
 #include "engine/candidate_maker.hpp"
+#include "engine/compiling.hpp"
 #include "engine/interrupt.hpp"
+#include "engine/progress.hpp"
+#include "engine/session.hpp"
+#include "inspect/sanitizer_report.hpp"
+#include "model/error_rule.hpp"
 #include "plan/config_text.hpp"
-#include "process/find_tool.hpp"
-#include "sanitizer/sanitizer_report.hpp"
+#include "proof/findings.hpp"
+#include "proof/small_emulation.hpp"
 
 namespace fatune {
 namespace {

@@ -5,16 +5,16 @@
 
 #include <fmt/format.h>
 
-#include "app/choice/plan_problems.hpp"
-#include "app/run/session.hpp"
-#include "attention/problem.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/evaluate/lines.hpp"
+#include "engine/choice/plan_problems.hpp"
 #include "engine/interrupt.hpp"
+#include "engine/session.hpp"
+#include "model/problem.hpp"
 #include "plan/config_text.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"
-#include "search/candidate_source.hpp"
+#include "race/candidate_source.hpp"
 
 namespace fatune {
 namespace {

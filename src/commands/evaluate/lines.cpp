@@ -10,11 +10,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "core/error.hpp"
-#include "emit/document/document.hpp"
+#include "base/error.hpp"
+#include "model/record_json.hpp"
 #include "plan/config_text.hpp"
 #include "plan/text_cursor.hpp"
-#include "record/record_json.hpp"
+#include "print/document/document.hpp"
 
 namespace fatune {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "attention/problem.hpp"
-#include "core/config.hpp"
-#include "core/outcome.hpp"
+#include "model/config.hpp"
+#include "model/outcome.hpp"
+#include "model/problem.hpp"
 #include "plan/family.hpp"
 
 namespace fatune {

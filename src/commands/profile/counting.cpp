@@ -6,13 +6,13 @@
 
 #include <fmt/format.h>
 
-#include "app/machine.hpp"
-#include "core/error.hpp"
-#include "counters/ncu.hpp"
-#include "data/file_tree.hpp"
-#include "emit/files.hpp"
-#include "process/find_tool.hpp"
-#include "process/run_program.hpp"
+#include "base/error.hpp"
+#include "base/file_tree.hpp"
+#include "base/find_tool.hpp"
+#include "base/run_program.hpp"
+#include "gpu/machine.hpp"
+#include "inspect/counters/ncu.hpp"
+#include "print/files.hpp"
 
 namespace fatune {
 namespace {

@@ -4,19 +4,19 @@
 
 #include <fmt/format.h>
 
-#include "app/choice/plan_problems.hpp"
-#include "app/study/study_inputs.hpp"
+#include "base/environment.hpp"
+#include "base/error.hpp"
+#include "base/ranges.hpp"
+#include "base/scratch_folder.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/profile/profile.hpp"
-#include "core/environment.hpp"
-#include "core/error.hpp"
-#include "core/ranges.hpp"
-#include "core/scratch_folder.hpp"
-#include "counters/counter_fields.hpp"
-#include "emit/document/document.hpp"
-#include "emit/files.hpp"
+#include "engine/choice/plan_problems.hpp"
+#include "inspect/counters/counter_fields.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
+#include "print/document/document.hpp"
+#include "print/files.hpp"
+#include "store/study_inputs.hpp"
 
 namespace fatune {
 namespace {

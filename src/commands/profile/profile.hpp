@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "app/choice/kernel_choice.hpp"
-#include "app/option_groups.hpp"
-#include "attention/problem.hpp"
-#include "core/config.hpp"
-#include "core/device_limits.hpp"
-#include "counters/counter_fields.hpp"
-#include "counters/profiler_tables.hpp"
-#include "emit/list_reports.hpp"
+#include "engine/choice/kernel_choice.hpp"
 #include "engine/measuring_evaluator.hpp"
+#include "inspect/counters/counter_fields.hpp"
+#include "inspect/counters/profiler_tables.hpp"
+#include "model/config.hpp"
+#include "model/device_limits.hpp"
+#include "model/options.hpp"
+#include "model/problem.hpp"
 #include "plan/family.hpp"
+#include "print/list_reports.hpp"
 
 namespace fatune {
 

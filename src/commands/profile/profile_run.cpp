@@ -4,22 +4,22 @@
 
 #include <fmt/format.h>
 
-#include "app/console/console.hpp"
-#include "app/run/compiling.hpp"
-#include "app/run/session.hpp"
-#include "attention/problem.hpp"
+#include "base/error.hpp"
+#include "base/find_tool.hpp"
+#include "base/ranges.hpp"
+#include "base/run_program.hpp"
 #include "commands/profile/profile.hpp"
-#include "core/error.hpp"
-#include "core/outcome.hpp"
-#include "core/ranges.hpp"
-#include "counters/counter_fields.hpp"
 #include "engine/candidate_maker.hpp"
+#include "engine/compiling.hpp"
 #include "engine/interrupt.hpp"
+#include "engine/session.hpp"
 #include "engine/verifying_kernels.hpp"
+#include "inspect/counters/counter_fields.hpp"
+#include "model/outcome.hpp"
+#include "model/problem.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "process/find_tool.hpp"
-#include "process/run_program.hpp"
+#include "print/console.hpp"
 
 namespace fatune {
 namespace {

@@ -1,10 +1,10 @@
+#include "base/find_tool.hpp"
+#include "base/run_program.hpp"
+#include "base/scratch_folder.hpp"
 #include "commands/sass/sass_code.hpp"
-#include "core/scratch_folder.hpp"
-#include "emit/files.hpp"
-#include "emit/sass_reports.hpp"
-#include "process/find_tool.hpp"
-#include "process/run_program.hpp"
-#include "sass/listing_text.hpp"
+#include "inspect/sass/listing_text.hpp"
+#include "print/files.hpp"
+#include "print/sass_reports.hpp"
 
 namespace fatune {
 namespace {

@@ -12,20 +12,20 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "app/choice/plan_problems.hpp"
-#include "app/run/compiling.hpp"
-#include "app/study/study_inputs.hpp"
-#include "compile/compiler.hpp"
-#include "compile/cubin_cache.hpp"
-#include "core/ranges.hpp"
-#include "core/scratch_folder.hpp"
-#include "core/task_pool.hpp"
-#include "emit/files.hpp"
+#include "base/find_tool.hpp"
+#include "base/ranges.hpp"
+#include "base/run_program.hpp"
+#include "base/scratch_folder.hpp"
+#include "base/task_pool.hpp"
+#include "engine/choice/plan_problems.hpp"
+#include "engine/compiling.hpp"
 #include "engine/interrupt.hpp"
+#include "gpu/compiler.hpp"
+#include "gpu/cubin_cache.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "process/find_tool.hpp"
-#include "process/run_program.hpp"
+#include "print/files.hpp"
+#include "store/study_inputs.hpp"
 
 namespace fatune {
 namespace {

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "app/choice/kernel_choice.hpp"
-#include "attention/problem.hpp"
+#include "base/file_tree.hpp"
 #include "cli/subcommands.hpp"
-#include "core/device_limits.hpp"
-#include "core/kernel_code.hpp"
-#include "data/file_tree.hpp"
-#include "sass/listing.hpp"
+#include "engine/choice/kernel_choice.hpp"
+#include "inspect/sass/listing.hpp"
+#include "model/device_limits.hpp"
+#include "model/kernel_code.hpp"
+#include "model/problem.hpp"
 
 // Options that the subcommands of `sass` share.
 namespace fatune {

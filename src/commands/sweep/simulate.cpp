@@ -5,16 +5,16 @@
 #include <utility>
 #include <vector>
 
-#include "app/choice/kernel_choice.hpp"
-#include "app/console/console.hpp"
-#include "app/study/study_inputs.hpp"
-#include "data/device_file.hpp"
-#include "emit/list_reports.hpp"
 #include "engine/candidate_maker.hpp"
+#include "engine/choice/kernel_choice.hpp"
 #include "engine/problem_work.hpp"
+#include "model/device_file.hpp"
 #include "plan/config_text.hpp"
-#include "search/choose_search.hpp"
-#include "search/simulate.hpp"
+#include "print/console.hpp"
+#include "print/list_reports.hpp"
+#include "race/choose_search.hpp"
+#include "race/simulate.hpp"
+#include "store/study_inputs.hpp"
 
 namespace fatune {
 namespace {

@@ -8,18 +8,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/choice/kernel_choice.hpp"
-#include "app/choice/plan_problems.hpp"
-#include "app/fleet/fleet_folder.hpp"
-#include "app/run/session.hpp"
-#include "app/study/study_inputs.hpp"
+#include "base/ranges.hpp"
 #include "cli/subcommands.hpp"
-#include "core/ranges.hpp"
+#include "engine/choice/kernel_choice.hpp"
+#include "engine/choice/plan_problems.hpp"
+#include "engine/session.hpp"
 #include "plan/planner.hpp"
 #include "plan/scope.hpp"
-#include "search/choose_search.hpp"
-#include "search/promising_sample.hpp"
+#include "race/choose_search.hpp"
+#include "race/promising_sample.hpp"
+#include "store/fleet_folder.hpp"
 #include "store/open_store.hpp"
+#include "store/study_inputs.hpp"
 
 namespace fatune {
 namespace {

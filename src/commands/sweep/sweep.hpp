@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <optional>
 
-#include "app/choice/problems.hpp"
-#include "app/option_groups.hpp"
-#include "core/error.hpp"
+#include "base/error.hpp"
+#include "engine/choice/problems.hpp"
+#include "model/options.hpp"
 
 namespace fatune {
 

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 
 namespace fatune {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/statistics.hpp"
+#include "model/statistics.hpp"
 
 namespace fatune {
 namespace {

@@ -1,7 +1,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 #include "engine/verifying_kernels.hpp"
 #include "measure/measurement_module.hpp"
 

@@ -1,5 +1,5 @@
 #include "engine/pipeline.hpp"
-#include "search/point_source.hpp"
+#include "race/point_source.hpp"
 
 #include <gmock/gmock.h>
 

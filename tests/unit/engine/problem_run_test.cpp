@@ -1,5 +1,5 @@
 #include "engine/problem_run.hpp"
-#include "search/point_source.hpp"
+#include "race/point_source.hpp"
 
 #include <gmock/gmock.h>
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 #include "engine/evaluator.hpp"
 #include "engine/interrupt.hpp"
 

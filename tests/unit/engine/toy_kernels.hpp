@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/choice/kernel_choice.hpp"
+#include "engine/choice/kernel_choice.hpp"
 
 namespace fatune {
 

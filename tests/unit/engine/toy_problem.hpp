@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "app/choice/kernel_choice.hpp"
-#include "compile/compiler.hpp"
-#include "data/device_file.hpp"
-#include "engine/problem_plan.hpp"
+#include "engine/choice/kernel_choice.hpp"
+#include "gpu/compiler.hpp"
+#include "model/device_file.hpp"
+#include "plan/problem_plan.hpp"
 #include "unit/engine/toy_kernels.hpp"
 
 namespace fatune {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "unit/compile/requests.hpp"
+#include "unit/gpu/requests.hpp"
 
 namespace fatune {
 namespace {

@@ -1,10 +1,10 @@
 
 #include <gtest/gtest.h>
 
-#include "attention/flop.hpp"
-#include "core/device_limits.hpp"
-#include "data/device_file.hpp"
 #include "engine/candidate_maker.hpp"
+#include "model/device_file.hpp"
+#include "model/device_limits.hpp"
+#include "model/flop.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 

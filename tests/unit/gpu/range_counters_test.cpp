@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 #include "gpu/module.hpp"
 #include "gpu/nvrtc.hpp"
 #include "unit/gpu/fake_driver.hpp"

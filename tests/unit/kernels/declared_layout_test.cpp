@@ -13,10 +13,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "compile/compiler.hpp"
-#include "core/shared_tensor.hpp"
-#include "data/device_file.hpp"
-#include "data/file_tree.hpp"
+#include "base/file_tree.hpp"
+#include "gpu/compiler.hpp"
+#include "model/device_file.hpp"
+#include "model/shared_tensor.hpp"
 #include "plan/config_text.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"

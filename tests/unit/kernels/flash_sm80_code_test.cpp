@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "compile/compiler.hpp"
-#include "data/device_file.hpp"
-#include "data/file_tree.hpp"
+#include "base/file_tree.hpp"
+#include "gpu/compiler.hpp"
+#include "model/device_file.hpp"
 #include "plan/config_text.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"

@@ -18,20 +18,20 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "attention/cpu_reference.hpp"
-#include "attention/problem.hpp"
-#include "compile/compiler.hpp"
-#include "core/kernel_code.hpp"
-#include "data/device_file.hpp"
-#include "data/file_tree.hpp"
-#include "emulate/launch.hpp"
-#include "emulate/program.hpp"
+#include "base/file_tree.hpp"
+#include "emulator/launch.hpp"
+#include "emulator/program.hpp"
+#include "emulator/ptx/parse_ptx.hpp"
 #include "exhaustive.hpp"
+#include "gpu/compiler.hpp"
+#include "model/cpu_reference.hpp"
+#include "model/device_file.hpp"
+#include "model/kernel_code.hpp"
+#include "model/problem.hpp"
 #include "plan/config_text.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"
 #include "plan/space.hpp"
-#include "ptx/parse_ptx.hpp"
 
 namespace fatune {
 namespace {

@@ -11,12 +11,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "compile/compiler.hpp"
-#include "compile/cubin_elf.hpp"
-#include "data/device_file.hpp"
-#include "data/file_tree.hpp"
+#include "base/file_tree.hpp"
 #include "exhaustive.hpp"
 #include "golden_file.hpp"
+#include "gpu/compiler.hpp"
+#include "gpu/cubin_elf.hpp"
+#include "model/device_file.hpp"
 #include "plan/config_text.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"

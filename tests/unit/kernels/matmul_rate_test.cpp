@@ -10,12 +10,12 @@
 
 #include <gtest/gtest.h>
 
-#include "attention/cpu_reference.hpp"
-#include "compile/compiler.hpp"
-#include "emulate/launch.hpp"
-#include "emulate/program.hpp"
+#include "emulator/launch.hpp"
+#include "emulator/program.hpp"
+#include "emulator/ptx/parse_ptx.hpp"
+#include "gpu/compiler.hpp"
 #include "measure/measurement_module.hpp"
-#include "ptx/parse_ptx.hpp"
+#include "model/cpu_reference.hpp"
 #include "reference/matmul_rate_args.h"
 #include "unit/kernels/matmul_sums.hpp"
 #include "unit/measure/kernel_sources.hpp"

@@ -24,9 +24,9 @@
 
 #include <gtest/gtest.h>
 
-#include "core/shared_tensor.hpp"
-#include "data/device_file.hpp"
-#include "data/file_tree.hpp"
+#include "base/file_tree.hpp"
+#include "model/device_file.hpp"
+#include "model/shared_tensor.hpp"
 #include "plan/config_text.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 #include "measure/gpu_measurer.hpp"
 #include "unit/gpu/fake_driver.hpp"
 #include "unit/measure/host_gpu.hpp"

@@ -12,11 +12,11 @@
 #include <optional>
 #include <set>
 
-#include "attention/cpu_reference.hpp"
-#include "attention/problem.hpp"
-#include "core/error.hpp"
+#include "base/error.hpp"
 #include "measure/memory_plan.hpp"
 #include "measure/verification.hpp"
+#include "model/cpu_reference.hpp"
+#include "model/problem.hpp"
 #include "unit/gpu/fake_driver.hpp"
 #include "unit/measure/host_gpu.hpp"
 #include "unit/measure/measure_alone.hpp"

@@ -8,12 +8,12 @@
 #include <stdexcept>
 #include <utility>
 
-#include "attention/cpu_reference.hpp"
-#include "attention/problem.hpp"
 #include "measure/tensors.hpp"
-#include "unit/attention/standard_arguments.hpp"
+#include "model/cpu_reference.hpp"
+#include "model/problem.hpp"
 #include "unit/gpu/fake_driver.hpp"
 #include "unit/measure/kernel_sources.hpp"
+#include "unit/model/standard_arguments.hpp"
 
 namespace fatune {
 namespace {

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "attention/problem.hpp"
 #include "common/attention_args.h"
-#include "core/device_limits.hpp"
-#include "core/kernel_code.hpp"
 #include "measure/measurer.hpp"
+#include "model/device_limits.hpp"
+#include "model/kernel_code.hpp"
+#include "model/problem.hpp"
 #include "unit/measure/host_kernels.hpp"
 
 namespace fatune {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "attention/problem.hpp"
+#include "model/problem.hpp"
 #include "reference/measurement_args.h"
 #include "reference/read_memory_args.h"
 

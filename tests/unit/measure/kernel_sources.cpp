@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "compile/compiler.hpp"
+#include "gpu/compiler.hpp"
 #include "measure/measurement_module.hpp"
 
 namespace fatune {

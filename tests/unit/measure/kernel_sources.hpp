@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/kernel_code.hpp"
+#include "model/kernel_code.hpp"
 
 namespace fatune {
 

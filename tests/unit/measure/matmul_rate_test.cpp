@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "core/device_limits.hpp"
 #include "gpu/context.hpp"
 #include "gpu/driver.hpp"
+#include "model/device_limits.hpp"
 #include "unit/gpu/fake_driver.hpp"
 #include "unit/measure/host_gpu.hpp"
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "core/statistics.hpp"
 #include "measure/measurer.hpp"
+#include "model/statistics.hpp"
 
 namespace fatune {
 

@@ -5,7 +5,7 @@
 
 #include <ostream>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 #include "gpu/context.hpp"
 #include "measure/tensors.hpp"
 #include "unit/gpu/fake_driver.hpp"

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "attention/input_kind.hpp"
 #include "measure/gpu_measurer.hpp"
+#include "model/input_kind.hpp"
 #include "unit/gpu/fake_driver.hpp"
 #include "unit/measure/host_gpu.hpp"
 #include "unit/measure/measure_alone.hpp"

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/measure_policy.hpp"
 #include "measure/plausibility.hpp"
+#include "model/measure_policy.hpp"
 
 namespace fatune {
 namespace {

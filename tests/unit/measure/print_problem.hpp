@@ -2,7 +2,7 @@
 
 #include <ostream>
 
-#include "attention/problem.hpp"
+#include "model/problem.hpp"
 
 namespace fatune {
 

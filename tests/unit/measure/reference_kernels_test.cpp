@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "attention/cpu_reference.hpp"
-#include "attention/error_rule.hpp"
-#include "attention/flop.hpp"
-#include "attention/input_kind.hpp"
-#include "attention/kv_lengths.hpp"
-#include "attention/problem.hpp"
 #include "measure/tensors.hpp"
+#include "model/cpu_reference.hpp"
+#include "model/error_rule.hpp"
+#include "model/flop.hpp"
+#include "model/input_kind.hpp"
+#include "model/kv_lengths.hpp"
+#include "model/problem.hpp"
 #include "reference/extreme_inputs.h"
 #include "unit/measure/host_kernels.hpp"
 

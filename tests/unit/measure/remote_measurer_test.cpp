@@ -12,8 +12,8 @@
 #include <thread>
 #include <utility>
 
-#include "core/error.hpp"
-#include "unit/data/temp_folder.hpp"
+#include "base/error.hpp"
+#include "unit/base/temp_folder.hpp"
 #include "unit/gpu/fake_driver.hpp"
 #include "unit/measure/measure_alone.hpp"
 

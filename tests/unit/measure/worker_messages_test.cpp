@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "attention/problem.hpp"
-#include "unit/attention/standard_arguments.hpp"
+#include "model/problem.hpp"
+#include "unit/model/standard_arguments.hpp"
 
 namespace fatune {
 namespace {

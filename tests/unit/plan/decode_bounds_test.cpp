@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "attention/kv_lengths.hpp"
+#include "model/kv_lengths.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 #include "unit/plan/plan_fixtures.hpp"

@@ -7,7 +7,7 @@
 #include <locale>
 #include <thread>
 
-#include "unit/data/throws_error.hpp"
+#include "unit/base/throws_error.hpp"
 
 namespace fatune {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 #include "plan/scope.hpp"

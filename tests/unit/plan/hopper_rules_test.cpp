@@ -6,7 +6,7 @@
 
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "results/results_file.hpp"
+#include "store/results_file.hpp"
 #include "unit/plan/plan_fixtures.hpp"
 
 namespace fatune {

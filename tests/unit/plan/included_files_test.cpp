@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "plan/family.hpp"
-#include "unit/data/temp_folder.hpp"
+#include "unit/base/temp_folder.hpp"
 #include "unit/plan/plan_fixtures.hpp"
 
 namespace fatune {

@@ -6,7 +6,7 @@
 #include <ctime>
 
 #include "plan/planner.hpp"
-#include "unit/attention/standard_arguments.hpp"
+#include "unit/model/standard_arguments.hpp"
 #include "unit/plan/plan_fixtures.hpp"
 
 namespace fatune {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "attention/flop.hpp"
+#include "model/flop.hpp"
 #include "plan/planner.hpp"
 #include "unit/plan/plan_fixtures.hpp"
 

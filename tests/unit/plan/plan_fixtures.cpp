@@ -2,10 +2,10 @@
 
 #include <fstream>
 
-#include "data/device_file.hpp"
-#include "data/json_file.hpp"
+#include "base/json_file.hpp"
+#include "model/device_file.hpp"
 #include "plan/config_text.hpp"
-#include "unit/data/temp_folder.hpp"
+#include "unit/base/temp_folder.hpp"
 
 namespace fatune::fixtures {
 

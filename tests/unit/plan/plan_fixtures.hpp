@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "core/device_limits.hpp"
-#include "data/file_tree.hpp"
+#include "base/file_tree.hpp"
+#include "model/device_limits.hpp"
 #include "plan/family.hpp"
-#include "unit/data/throws_error.hpp"
+#include "unit/base/throws_error.hpp"
 
 namespace fatune::fixtures {
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "plan/config_text.hpp"
-#include "unit/data/temp_folder.hpp"
+#include "unit/base/temp_folder.hpp"
 #include "unit/plan/plan_fixtures.hpp"
 
 namespace fatune {

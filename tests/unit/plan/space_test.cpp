@@ -4,7 +4,7 @@
 
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "unit/data/temp_folder.hpp"
+#include "unit/base/temp_folder.hpp"
 #include "unit/plan/plan_fixtures.hpp"
 
 namespace fatune {

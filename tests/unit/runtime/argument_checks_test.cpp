@@ -6,7 +6,7 @@
 #include <cmath>
 #include <functional>
 
-#include "attention/problem.hpp"
+#include "model/problem.hpp"
 #include "runtime/facts.hpp"
 #include "unit/runtime/sample_table.hpp"
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "attention/cpu_reference.hpp"
-#include "attention/kv_lengths.hpp"
-#include "attention/problem.hpp"
+#include "model/cpu_reference.hpp"
+#include "model/kv_lengths.hpp"
+#include "model/problem.hpp"
 #include "runtime/package/example/cases.hpp"
 #include "runtime/package/example/reference.hpp"
 #include "runtime/package/example/sha256.hpp"

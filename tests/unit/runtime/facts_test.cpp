@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "attention/problem.hpp"
+#include "model/problem.hpp"
 #include "unit/runtime/sample_table.hpp"
 
 namespace fatune_attention::detail {

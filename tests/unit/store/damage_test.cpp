@@ -2,7 +2,7 @@
 #include <fstream>
 #include <random>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 #include "store/recall.hpp"
 #include "store/run_reader.hpp"
 #include "unit/store/run_samples.hpp"

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <tuple>
 
-#include "record/record_json.hpp"
+#include "model/record_json.hpp"
 #include "unit/store/run_samples.hpp"
 #include "unit/store/store_folder.hpp"
 

@@ -11,7 +11,7 @@
 #include <random>
 #include <thread>
 
-#include "record/record_json.hpp"
+#include "model/record_json.hpp"
 #include "store/recall.hpp"
 #include "store/run_reader.hpp"
 #include "unit/store/run_samples.hpp"

@@ -1,5 +1,5 @@
 // A problem that an interrupted run has finished is recalled as a whole.
-#include "record/record_json.hpp"
+#include "model/record_json.hpp"
 #include "store/recall.hpp"
 #include "unit/store/run_samples.hpp"
 #include "unit/store/store_folder.hpp"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "report/report.hpp"
+#include "model/report.hpp"
 #include "store/run_writer.hpp"
 
 namespace fatune {

@@ -1,8 +1,8 @@
 // Written data is read back unchanged.
 #include "store/run_reader.hpp"
 
-#include "core/error.hpp"
-#include "record/record_json.hpp"
+#include "base/error.hpp"
+#include "model/record_json.hpp"
 #include "unit/store/run_samples.hpp"
 #include "unit/store/store_folder.hpp"
 

@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 #include "store/open_store.hpp"
 
 namespace fatune {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <thread>
 
-#include "core/error.hpp"
+#include "base/error.hpp"
 
 namespace fatune {
 namespace {

@@ -1,0 +1,235 @@
+#include "choose/tuned_choice.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "choose/tuned_table.hpp"
+#include "model/kv_lengths.hpp"
+#include "model/statistics.hpp"
+#include "plan/planner.hpp"
+#include "runtime/choose.hpp"
+
+namespace fatune {
+
+Coordinates coordinates_of(const Problem& problem, int sm_count) {
+  return fatune_attention::detail::coordinates_of(
+      {runtime_problem(problem), problem.layout == Layout::bhsd}, sm_count);
+}
+
+namespace {
+
+namespace runtime = fatune_attention::detail;
+
+/// Asks why_not, and keeps the first reason why a configuration is not eligible.
+class Eligibility {
+ public:
+  Eligibility(const Problem& problem, const DeviceLimits& device, const WhyNot& why_not)
+      : problem_(problem.seq_lens_kv.empty() ? problem : with_unknown_kv_lengths(problem)),
+        device_(device),
+        why_not_(why_not) {}
+
+  [[nodiscard]] bool takes(const Config& config) {
+    const auto reason = why_not_(config, problem_, device_);
+    if (reason && first_reason_.empty()) {
+      first_reason_ = *reason;
+    }
+    return !reason;
+  }
+  [[nodiscard]] std::string refusal() const {
+    return first_reason_.empty() ? "the table is empty" : first_reason_;
+  }
+
+ private:
+  const Problem problem_;
+  const DeviceLimits& device_;
+  const WhyNot& why_not_;
+  std::string first_reason_;
+};
+
+TunedChoice of_row(const TunedTable& table, const runtime::Choice& choice) {
+  const auto row = static_cast<std::size_t>(choice.row);
+  const TunedTime& time = table.problems[row].times[static_cast<std::size_t>(choice.place)];
+  return {choice.step, time.config, time.short_form, row, {}, choice.distance};
+}
+
+TunedChoice of_default(const TunedTable& table, const runtime::Choice& choice) {
+  const auto index = static_cast<std::size_t>(choice.fallback);
+  const DefaultConfig& known = table.defaults[index];
+  return {choice.step, known.config, known.short_form, {}, index};
+}
+
+TunedChoice choice_of(const TunedTable& table, const runtime::Choice& choice) {
+  if (choice.row >= 0) {
+    return of_row(table, choice);
+  }
+  return choice.fallback >= 0 ? of_default(table, choice) : TunedChoice{};
+}
+
+}  // namespace
+
+std::string_view choice_step_name(ChoiceStep step) { return fatune_attention::step_name(step); }
+
+std::vector<NearRow> near_rows(const TunedTable& table, const Problem& problem,
+                               const DeviceLimits& device) {
+  const RuntimeTable runtime_table(table);
+  const GpuModel model = model_of(device);
+  const fatune_attention::Problem asked = runtime_problem(problem);
+  const runtime::Wanted wanted{asked, problem.layout == Layout::bhsd};
+  const auto next = [&](const NearRow* last) {
+    return runtime::next_near_row(runtime_table.table(), wanted, runtime_gpu(model), last);
+  };
+  std::vector<NearRow> rows;
+  for (auto near = next(nullptr); near && near->step < ChoiceStep::nearest;
+       near = next(&rows.back())) {
+    rows.push_back(*near);
+  }
+  return rows;
+}
+
+TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
+                         const DeviceLimits& device, const WhyNot& why_not) {
+  const RuntimeTable runtime_table(table);
+  const GpuModel model = model_of(device);
+  const fatune_attention::Problem asked = runtime_problem(problem);
+  const runtime::Wanted wanted{asked, problem.layout == Layout::bhsd};
+  Eligibility eligibility(problem, device, why_not);
+  const runtime::Choice choice =
+      runtime::choose(runtime_table.table(), wanted, runtime_gpu(model), [&](int configuration) {
+        return eligibility.takes(*runtime_table.configs()[static_cast<std::size_t>(configuration)]);
+      });
+  TunedChoice chosen = choice_of(table, choice);
+  if (chosen.step == ChoiceStep::refused) {
+    chosen.refusal = eligibility.refusal();
+  }
+  chosen.untuned = untuned(runtime_table.table(), wanted, runtime_gpu(model), choice.step).text;
+  return chosen;
+}
+
+namespace {
+
+std::optional<std::string> why_not_launched(const Family& family, const Config& config,
+                                            const Problem& problem, const DeviceLimits& device) {
+  if (const auto invalid = check_valid(family, config, &problem, &device)) {
+    return invalid->reason;
+  }
+  if (const auto unlaunchable = check_limits(family, config, problem, device)) {
+    return unlaunchable->limit;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+WhyNot families_say(const FamilySet& families) {
+  return [&families](const Config& config, const Problem& problem,
+                     const DeviceLimits& device) -> std::optional<std::string> {
+    const Family& family = families.of(config);
+    try {
+      return why_not_launched(family, config, problem, device);
+    } catch (const Error& error) {
+      return "the problem is too large for it: " + error.what_was_wrong();
+    }
+  };
+}
+
+namespace {
+
+LeftOut leave_out(const TunedTable& table, std::size_t row, const WhyNot& why_not) {
+  const TunedProblem& tuned = table.problems[row];
+  LeftOut left{
+      row, choose_tuned(without_row(table, row), tuned.problem, table.gpus.at(tuned.gpu), why_not)};
+  const auto time = tuned.find(left.choice.config);
+  if (time != tuned.times.end()) {
+    left.is_winner = time == tuned.times.begin();
+    left.ties_with_winner = time->tie_group == tuned.times.front().tie_group;
+    left.regret_percent = time->regret_percent;
+  }
+  return left;
+}
+
+}  // namespace
+
+std::vector<LeftOut> leave_one_out(const TunedTable& table, const WhyNot& why_not) {
+  std::vector<LeftOut> all;
+  for (std::size_t row = 0; row < table.problems.size(); ++row) {
+    all.push_back(leave_out(table, row, why_not));
+  }
+  return all;
+}
+
+RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out) {
+  RegretSummary summary;
+  std::vector<double> regrets;
+  for (const LeftOut& left : left_out) {
+    ++summary.problems;
+    summary.refused += left.choice.step == ChoiceStep::refused ? 1U : 0U;
+    summary.winners += left.is_winner ? 1U : 0U;
+    summary.ties += left.ties_with_winner ? 1U : 0U;
+    if (left.regret_percent) {
+      regrets.push_back(*left.regret_percent);
+    }
+  }
+  summary.known = regrets.size();
+  if (!regrets.empty()) {
+    std::ranges::sort(regrets);
+    summary.median_percent = median_of_sorted(regrets);
+    summary.worst_percent = regrets.back();
+  }
+  return summary;
+}
+
+RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out, ChoiceStep step) {
+  std::vector<LeftOut> of_step;
+  std::ranges::copy_if(left_out, std::back_inserter(of_step),
+                       [&](const LeftOut& left) { return left.choice.step == step; });
+  return summarize_regrets(of_step);
+}
+
+namespace {
+
+std::optional<double> regret_on(const TunedProblem& row, const Config& config) {
+  const auto time = row.find(config);
+  return time == row.times.end() ? std::nullopt : std::optional(time->regret_percent);
+}
+
+ExpectedRegret regret_left_out(const std::vector<LeftOut>& left_out, ChoiceStep step) {
+  for (const ChoiceStep surely :
+       {ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket, ChoiceStep::same_arch}) {
+    const RegretSummary regrets = summarize_regrets(left_out, surely);
+    if (surely >= step && regrets.known > 0) {
+      return {regrets.median_percent, regrets.worst_percent, regrets.known};
+    }
+  }
+  return {};
+}
+
+ExpectedRegret expected_regret(const TunedTable& table, const std::vector<LeftOut>& left_out,
+                               const TunedChoice& choice, bool has_lengths) {
+  if (!choice.untuned.empty() || has_lengths) {
+    return {};
+  }
+  if (choice.step == ChoiceStep::exact) {
+    const auto regret = regret_on(table.problems[*choice.row], choice.config);
+    return {regret, regret, 1};
+  }
+  return regret_left_out(left_out, choice.step);
+}
+
+}  // namespace
+
+Prediction predict(const TunedTable& table, const std::vector<LeftOut>& left_out,
+                   const Problem& problem, const DeviceLimits& device, const WhyNot& why_not) {
+  Prediction prediction{problem, choose_tuned(table, problem, device, why_not), {}, {}};
+  for (const NearRow& near : near_rows(table, problem, device)) {
+    prediction.neighbours.push_back(
+        {near,
+         regret_on(table.problems[static_cast<std::size_t>(near.row)], prediction.choice.config)});
+  }
+  prediction.regret =
+      expected_regret(table, left_out, prediction.choice, !problem.seq_lens_kv.empty());
+  return prediction;
+}
+
+}  // namespace fatune

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "choose/tuned_table.hpp"
+#include "model/config.hpp"
+#include "model/device_limits.hpp"
+#include "model/problem.hpp"
+#include "plan/family.hpp"
+#include "runtime/choose.hpp"
+
+namespace fatune {
+
+using fatune_attention::detail::Buckets;
+using fatune_attention::detail::buckets_of;
+using fatune_attention::detail::Coordinates;
+using fatune_attention::detail::Distance;
+using fatune_attention::detail::Nearness;
+using fatune_attention::detail::nearness;
+
+inline constexpr std::array<std::string_view, 7> kBucketNames{
+    "queries", "keys", "heads_per_sm", "group", "window", "lse", "layout_bhsd"};
+
+/// See runtime/choose.hpp. Precondition: check_problem() passes, sm_count > 0.
+[[nodiscard]] Coordinates coordinates_of(const Problem& problem, int sm_count);
+
+using ChoiceStep = fatune_attention::Step;
+[[nodiscard]] std::string_view choice_step_name(ChoiceStep step);  ///< "exact", "same bucket", ...
+
+/// A row of TunedTable::problems that says something about a problem on a device.
+using fatune_attention::detail::NearRow;
+/// The problem itself and its neighbours, nearest first: by step, distance, and place in the table.
+[[nodiscard]] std::vector<NearRow> near_rows(const TunedTable& table, const Problem& problem,
+                                             const DeviceLimits& device);
+
+struct TunedChoice {
+  ChoiceStep step = ChoiceStep::refused;
+  Config config;
+  std::string short_form;            ///< empty: refused
+  std::optional<std::size_t> row{};  ///< index of TunedTable::problems; absent: default, or refused
+  std::optional<std::size_t> fallback{};  ///< index of TunedTable::defaults
+  Distance distance{};                    ///< from the row
+  std::string refusal{};                  ///< why none is eligible; else empty
+  /// What is unlike all tuned problems (runtime/choose.hpp); empty: the problem is in the
+  /// range that was tuned, or refused.
+  std::string untuned{};
+};
+
+/// Returns why a configuration cannot be used for a problem on a device, or nothing if it can.
+using WhyNot =
+    std::function<std::optional<std::string>(const Config&, const Problem&, const DeviceLimits&)>;
+
+/// The configuration that an exported library chooses for a problem on a device
+/// (runtime/choose.hpp). A problem with lengths of keys has the rows of the same problem in which
+/// each sequence has seq_len_kv keys; why_not is asked about with_unknown_kv_lengths() of it.
+/// Precondition: check_problem() passes.
+[[nodiscard]] TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
+                                       const DeviceLimits& device, const WhyNot& why_not);
+
+/// Returns a check by the families' own rules: values that the kernel knows, its rules of validity
+/// for the problem and the device, and the device's limits. A problem on which an expression fails,
+/// such as one that is too large for the arguments, is refused. `families` must outlive the result.
+[[nodiscard]] WhyNot families_say(const FamilySet& families);
+
+/// The choice for a tuned problem if it had not been tuned.
+struct LeftOut {
+  std::size_t row = 0;   ///< index of TunedTable::problems
+  TunedChoice choice{};  ///< its indices are those of the table without the row
+  bool is_winner = false;
+  bool ties_with_winner = false;  ///< it cannot be told apart from the winner, or is it
+  /// The percentage by which it is slower than the winner. Absent: its time on this problem is not
+  /// known.
+  std::optional<double> regret_percent{};
+};
+[[nodiscard]] std::vector<LeftOut> leave_one_out(const TunedTable& table, const WhyNot& why_not);
+
+struct RegretSummary {
+  std::size_t problems = 0;
+  std::size_t refused = 0;                 ///< of these, those for which nothing was eligible
+  std::size_t winners = 0;                 ///< those for which the winner was chosen
+  std::size_t ties = 0;                    ///< those for which it, or one tied with it, was chosen
+  std::size_t known = 0;                   ///< those whose regret is known
+  std::optional<double> median_percent{};  ///< of the known ones; absent: none is
+  std::optional<double> worst_percent{};
+};
+[[nodiscard]] RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out);
+/// Summarizes only the choices made by this step.
+[[nodiscard]] RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out,
+                                              ChoiceStep step);
+
+/// A tuned problem near the one that is predicted for.
+struct Neighbour {
+  NearRow near;
+  /// The percentage by which the chosen configuration is slower than the winner here; absent:
+  /// unknown.
+  std::optional<double> regret_percent;
+};
+
+/// The likely regret of a choice. An exact choice has its own regret. Any other choice for a
+/// problem in the range that was tuned has the regrets of the tuned problems for which the same
+/// step made the choice when they were left out in turn. If none is known, those of the next less
+/// sure step are used. Outside that range nothing is known, nor for a problem with lengths of keys,
+/// which no row has.
+struct ExpectedRegret {
+  std::optional<double> typical_percent;  ///< median; absent: unknown
+  std::optional<double> worst_percent;
+  std::size_t known = 0;  ///< number of regrets that these were computed from
+};
+
+/// The choice for a problem, and how good it is likely to be.
+struct Prediction {
+  Problem problem;
+  TunedChoice choice;
+  std::vector<Neighbour> neighbours;  ///< nearest first
+  ExpectedRegret regret;
+};
+
+/// `left_out`: leave_one_out() of the table.
+[[nodiscard]] Prediction predict(const TunedTable& table, const std::vector<LeftOut>& left_out,
+                                 const Problem& problem, const DeviceLimits& device,
+                                 const WhyNot& why_not);
+
+}  // namespace fatune

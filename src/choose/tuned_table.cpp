@@ -1,0 +1,224 @@
+#include "choose/tuned_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+#include "base/ranges.hpp"
+
+namespace fatune {
+namespace {
+
+Problem without_scale(Problem problem) {
+  problem.softmax_scale = usual_softmax_scale(problem.d_head);
+  return problem;
+}
+
+double winner_us(const TunedProblem& row) { return row.times.front().time_us; }
+
+bool before(const TunedProblem& a, const TunedProblem& b) {
+  const auto key = [](const TunedProblem& row) {
+    const Problem& p = row.problem;
+    return std::tuple(row.gpu, p.dtype, p.d_head, p.causal, p.seq_len, without_scale(p),
+                      winner_us(row), row.origin);
+  };
+  return key(a) < key(b);
+}
+
+bool clash(const TunedProblem& a, const TunedProblem& b) {
+  return a.gpu == b.gpu && same_work(a.problem, b.problem);
+}
+
+/// The properties of problems for which defaults are chosen.
+using DefaultKey = std::tuple<GpuModel, DType, std::int64_t, std::int64_t, bool, bool>;
+
+DefaultKey default_key(const TunedProblem& row) {
+  const Problem& problem = row.problem;
+  return {row.gpu,        problem.dtype,
+          problem.d_head, problem.d_head_v,
+          problem.causal, fatune_attention::detail::has_few_queries(runtime_problem(problem))};
+}
+
+DefaultKey default_key(const DefaultConfig& known) {
+  return {known.gpu, known.dtype, known.d_head, known.d_head_v, known.causal, known.few_queries};
+}
+
+using Rows = std::vector<const TunedProblem*>;
+
+/// The times of one configuration on a group of rows.
+struct Standing {
+  const TunedTime* time = nullptr;
+  std::size_t rows = 0;
+  double log_slowdowns = 0.0;  ///< their sum
+  double worst_percent = 0.0;
+
+  void add(const TunedTime& measured) {
+    time = &measured;
+    ++rows;
+    log_slowdowns += std::log1p(measured.regret_percent / 100.0);
+    worst_percent = std::max(worst_percent, measured.regret_percent);
+  }
+  [[nodiscard]] double mean_log() const { return log_slowdowns / static_cast<double>(rows); }
+};
+
+bool is_better(const Standing& a, const Standing& b) {
+  const auto key = [](const Standing& standing) {
+    return std::tuple(-static_cast<double>(standing.rows), standing.mean_log(),
+                      standing.worst_percent);
+  };
+  return key(a) < key(b);
+}
+
+/// The best configuration of each family, by the family's name.
+std::map<std::string, Standing> best_of_families(const Rows& rows) {
+  std::map<Config, Standing> standings;
+  for (const TunedProblem* row : rows) {
+    for (const TunedTime& time : row->times) {
+      standings[time.config].add(time);
+    }
+  }
+  std::map<std::string, Standing> best;
+  for (const auto& [config, standing] : standings) {
+    const auto [known, is_new] = best.try_emplace(config.family, standing);
+    if (!is_new && is_better(standing, known->second)) {
+      known->second = standing;
+    }
+  }
+  return best;
+}
+
+DefaultConfig default_of(const Standing& best, const Rows& rows) {
+  const TunedProblem& row = *rows.front();
+  return {.gpu = row.gpu,
+          .dtype = row.problem.dtype,
+          .d_head = row.problem.d_head,
+          .d_head_v = row.problem.d_head_v,
+          .causal = row.problem.causal,
+          .few_queries = std::get<5>(default_key(row)),
+          .config = best.time->config,
+          .short_form = best.time->short_form,
+          .problems = rows.size(),
+          .measured_on = best.rows,
+          .mean_regret_percent = 100.0 * std::expm1(best.mean_log()),
+          .worst_regret_percent = best.worst_percent};
+}
+
+std::vector<DefaultConfig> choose_defaults(const std::vector<TunedProblem>& problems) {
+  std::map<DefaultKey, Rows> groups;
+  for (const TunedProblem& row : problems) {
+    groups[default_key(row)].push_back(&row);
+  }
+  std::vector<DefaultConfig> defaults;
+  for (const auto& [key, rows] : groups) {
+    for (const auto& [family, best] : best_of_families(rows)) {
+      defaults.push_back(default_of(best, rows));
+    }
+  }
+  return defaults;
+}
+
+}  // namespace
+
+GpuModel model_of(const DeviceLimits& limits) {
+  return {limits.name, limits.arch, limits.sm_count};
+}
+
+bool same_work(const Problem& a, const Problem& b) { return without_scale(a) == without_scale(b); }
+
+bool is_default_of(const DefaultConfig& known, const TunedProblem& row) {
+  return default_key(known) == default_key(row);
+}
+
+void finish_table(TunedTable& table) {
+  std::ranges::sort(table.problems, before);
+  auto& rows = table.problems;
+  rows.erase(std::unique(rows.begin(), rows.end(), clash), rows.end());
+  table.defaults = choose_defaults(table.problems);
+}
+
+TunedTable without_row(const TunedTable& table, std::size_t row) {
+  TunedTable rest = table;
+  rest.problems.erase(rest.problems.begin() + static_cast<std::ptrdiff_t>(row));
+  rest.defaults = choose_defaults(rest.problems);
+  return rest;
+}
+
+namespace {
+
+namespace runtime = fatune_attention::detail;
+
+template <typename Item>
+runtime::List<Item> list_of(const std::vector<Item>& items) {
+  return {items.data(), static_cast<int>(items.size())};
+}
+
+runtime::RowConfig row_config(const TunedTime& time, int configuration) {
+  return {configuration, time.time_us, time.regret_percent};
+}
+
+runtime::Default runtime_default(const DefaultConfig& known, int gpu, int configuration) {
+  return {gpu,          static_cast<fatune_attention::DType>(known.dtype),
+          known.d_head, known.d_head_v,
+          known.causal, known.few_queries,
+          configuration};
+}
+
+}  // namespace
+
+fatune_attention::Problem runtime_problem(const Problem& problem) {
+  fatune_attention::Problem made;
+  made.dtype = static_cast<fatune_attention::DType>(problem.dtype);
+  made.batch = problem.batch;
+  made.heads = problem.heads;
+  made.kv_heads = problem.kv_heads;
+  made.seq_len = problem.seq_len;
+  made.seq_len_kv = problem.seq_len_kv;
+  made.d_head = problem.d_head;
+  made.d_head_v = problem.d_head_v;
+  made.causal = problem.causal;
+  made.window = problem.window;
+  made.softmax_scale = problem.softmax_scale;
+  made.lse = problem.lse;
+  made.has_seq_lens_kv = !problem.seq_lens_kv.empty();
+  return made;
+}
+
+runtime::TunedGpu runtime_gpu(const GpuModel& model) {
+  return {model.name.c_str(), model.arch.sm, model.sm_count};
+}
+
+RuntimeTable::RuntimeTable(const TunedTable& table) {
+  std::map<GpuModel, int> gpu_indices;
+  for (const auto& [model, limits] : table.gpus) {
+    gpu_indices.emplace(model, static_cast<int>(gpus_.size()));
+    gpus_.push_back(runtime_gpu(model));
+  }
+  for (const TunedProblem& row : table.problems) {
+    add_row(row, gpu_indices.at(row.gpu));
+  }
+  for (const DefaultConfig& known : table.defaults) {
+    defaults_.push_back(runtime_default(known, gpu_indices.at(known.gpu), index_of(known.config)));
+  }
+  table_.gpus = list_of(gpus_);
+  table_.rows = list_of(rows_);
+  table_.defaults = list_of(defaults_);
+}
+
+void RuntimeTable::add_row(const TunedProblem& row, int gpu) {
+  const auto& configs = row_configs_.emplace_back(mapped(
+      row.times, [&](const TunedTime& time) { return row_config(time, index_of(time.config)); }));
+  rows_.push_back({gpu, runtime_problem(row.problem), row.problem.layout == Layout::bhsd,
+                   configs.data(), static_cast<int>(configs.size())});
+}
+
+int RuntimeTable::index_of(const Config& config) {
+  const auto [known, is_new] = indices_.try_emplace(config, static_cast<int>(configs_.size()));
+  if (is_new) {
+    configs_.push_back(&known->first);
+  }
+  return known->second;
+}
+
+}  // namespace fatune

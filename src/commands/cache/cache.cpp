@@ -1,0 +1,212 @@
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "base/file_tree.hpp"
+#include "base/scratch_folder.hpp"
+#include "cli/subcommands.hpp"
+#include "engine/compiling.hpp"
+#include "gpu/cubin_cache.hpp"
+#include "print/files.hpp"
+#include "print/list_reports.hpp"
+#include "store/database.hpp"
+
+namespace fatune {
+namespace {
+
+/// Counts of the artifacts written to a bundle or read from it.
+struct BundleCounts {
+  std::int64_t artifacts = 0;  ///< how many the bundle has
+  std::int64_t added = 0;      ///< how many were new to the cache
+  std::int64_t known = 0;      ///< the cache had them already
+  std::int64_t damaged = 0;    ///< skipped: its checksum or its key is wrong
+};
+
+constexpr std::int64_t kBundleId = 0x46415443;  // "FATC"; PRAGMA application_id
+constexpr std::size_t kMostBundleBytes = std::size_t{1} << 34;
+constexpr std::chrono::milliseconds kNoWait{0};
+
+/// Whether the text is a SHA-256 in hexadecimal. Other texts could name files anywhere.
+bool is_key(std::string_view text) {
+  constexpr std::size_t kDigits = 64;
+  return text.size() == kDigits &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+BundleCounts write_bundle(CubinCache& cache, Database& bundle) {
+  bundle.execute(fmt::format(
+      "PRAGMA application_id = {}; PRAGMA user_version = 1; "
+      "CREATE TABLE artifacts (key TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID",
+      kBundleId));
+  BundleCounts counts;
+  Transaction transaction(bundle);
+  Statement insert = bundle.prepare("INSERT INTO artifacts VALUES (?, ?)");
+  for (const std::string& key : cache.keys("")) {
+    const auto artifact = cache.find(key);
+    if (artifact) {
+      insert.bind(key, encode_entry(*artifact)).run();
+    }
+    ++(artifact ? counts.artifacts : counts.damaged);
+  }
+  transaction.commit();
+  return counts;
+}
+
+Database open_bundle(const std::filesystem::path& file) {
+  Database bundle(file, Database::Mode::existing, kNoWait);
+  if (bundle.value("PRAGMA application_id") != kBundleId ||
+      bundle.value("PRAGMA user_version") != 1) {
+    throw Error(ExitCode::bad_file, "this is not a bundle of compiled kernels", file.string(),
+                "'fatune cache export' makes one");
+  }
+  return bundle;
+}
+
+[[noreturn]] void fail_cache(const CubinCache& cache, const std::string& reason,
+                             const std::string& remedy) {
+  throw Error(ExitCode::io, reason, cache.settings().folder.string(), remedy);
+}
+
+void add(const Artifact& artifact, CubinCache& cache, BundleCounts& counts) {
+  const std::string failure = cache.try_store(artifact);
+  if (!failure.empty()) {
+    fail_cache(cache, fmt::format("{}; {} kernels were added before", failure, counts.added),
+               "free some space, or name another folder with --cache-dir; importing the file again "
+               "adds what is missing");
+  }
+  ++counts.added;
+}
+
+/// Writes the cache's artifacts to one SQLite file, in the order of their keys, so that the same
+/// cache gives the same bytes. Damaged artifacts are skipped. Throws Error(io) if the file cannot
+/// be written, or if the cache may have artifacts of another user.
+BundleCounts export_bundle(CubinCache& cache, const std::filesystem::path& file) {
+  if (const std::string reason = cache.folder().why_unsafe(); !reason.empty()) {
+    fail_cache(cache, reason, "export a cache of your own");
+  }
+  check_output_file(file);
+  const ScratchFolder scratch;  // local, because SQLite cannot write to every file system
+  const auto local = scratch.path() / "bundle";
+  BundleCounts counts;
+  {
+    Database bundle(local, Database::Mode::create, kNoWait);
+    counts = write_bundle(cache, bundle);
+  }
+  write_output_file(file, read_disk_file(local, kMostBundleBytes));
+  return counts;
+}
+
+/// Adds a bundle's artifacts to the cache after checking the checksum and the key of each. Throws
+/// Error(bad_file) if the file is not a bundle, and Error(io) if the cache cannot be written, which
+/// says how many artifacts were added before.
+BundleCounts import_bundle(const std::filesystem::path& file, CubinCache& cache) {
+  if (const std::string reason = cache.why_unwritable(); !reason.empty()) {
+    fail_cache(cache, reason, "name another folder with --cache-dir");
+  }
+  Database bundle = open_bundle(file);
+  const std::vector<std::string> known = cache.keys("");
+  BundleCounts counts;
+  Statement row = bundle.prepare("SELECT key, entry FROM artifacts");
+  while (row.step()) {
+    ++counts.artifacts;
+    const std::string key = row.text(0);
+    const auto artifact = is_key(key) ? decode_entry(row.text(1), key) : std::nullopt;
+    if (!artifact) {
+      ++counts.damaged;
+    } else if (std::ranges::binary_search(known, key)) {
+      ++counts.known;
+    } else {
+      add(*artifact, cache, counts);
+    }
+  }
+  return counts;
+}
+
+struct CacheExportOptions {
+  std::filesystem::path file;
+  CompileSettings compile;
+  OutputOptions output;
+};
+
+struct CacheImportOptions {
+  std::vector<std::filesystem::path> files;
+  CompileSettings compile;
+  OutputOptions output;
+};
+
+BundleRow bundle_row(const std::filesystem::path& file, const BundleCounts& counts) {
+  return {file.string(), counts.artifacts, counts.added, counts.known, counts.damaged};
+}
+
+std::unique_ptr<CubinCache> open_needed_cache(const CompileSettings& settings) {
+  std::unique_ptr<CubinCache> cache = open_cache(settings);
+  if (cache == nullptr) {
+    throw Error(ExitCode::io, "there is no cache of compiled kernels", {},
+                "name its folder with --cache-dir");
+  }
+  return cache;
+}
+
+/// Writes the compiled kernels of the cache to one file.
+ExitCode cache_export(const CacheExportOptions& options) {
+  const std::unique_ptr<CubinCache> cache = open_needed_cache(options.compile);
+  print_document(bundle_document({bundle_row(options.file, export_bundle(*cache, options.file))}),
+                 options.output);
+  return ExitCode::ok;
+}
+
+/// Adds the compiled kernels of such files to the cache. Returns ExitCode::bad_file if some were
+/// damaged.
+ExitCode cache_import(const CacheImportOptions& options) {
+  const std::unique_ptr<CubinCache> cache = open_needed_cache(options.compile);
+  std::vector<BundleRow> rows;
+  std::int64_t damaged = 0;
+  for (const auto& file : options.files) {
+    rows.push_back(bundle_row(file, import_bundle(file, *cache)));
+    damaged += rows.back().damaged;
+  }
+  print_document(bundle_document(rows), options.output);
+  return damaged > 0 ? ExitCode::bad_file : ExitCode::ok;
+}
+
+template <typename Options>
+void add_cache_options(CLI::App& app, Options& options) {
+  add_path_option(app, "--cache-dir", "DIR",
+                  "cache of compiled kernels (default: $XDG_CACHE_HOME/fatune)",
+                  options.compile.cache_dir);
+  add_output_options(app, options.output);
+}
+
+void add_export_command_of_cache(const Subcommands& all) {
+  const auto [sub, options] =
+      add_subcommand(all, "export", "Write the compiled kernels to one file", cache_export);
+  add_path_option(sub, "FILE", "FILE", "file to write", options.file)->required();
+  add_cache_options(sub, options);
+  sub.footer("Examples:\n  fatune cache export cubins-3.db");
+}
+
+void add_import_command_of_cache(const Subcommands& all) {
+  const auto [sub, options] =
+      add_subcommand(all, "import", "Add the compiled kernels of exported files", cache_import);
+  add_paths(sub, "FILE", "FILE", "files written by 'fatune cache export'", options.files)
+      ->required();
+  add_cache_options(sub, options);
+  sub.footer("Examples:\n  fatune cache import cubins-1.db cubins-2.db");
+}
+
+}  // namespace
+
+void add_cache_command(const Subcommands& all) {
+  CLI::App* const sub =
+      all.parent.add_subcommand("cache", "Copy compiled kernels to other machines");
+  sub->require_subcommand(1);
+  const Subcommands inner = within(all, *sub);
+  add_export_command_of_cache(inner);
+  add_import_command_of_cache(inner);
+  sub->footer(R"(Examples:
+  fatune cache export cubins-3.db
+  fatune cache import cubins-1.db cubins-2.db)");
+}
+
+}  // namespace fatune

@@ -1,0 +1,468 @@
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/ranges.hpp"
+#include "base/text_parts.hpp"
+#include "base/worker_process.hpp"
+#include "cli/subcommands.hpp"
+#include "engine/choice/plan_problems.hpp"
+#include "engine/compiling.hpp"
+#include "engine/measuring_evaluator.hpp"
+#include "engine/progress.hpp"
+#include "engine/session.hpp"
+#include "gpu/compiler.hpp"
+#include "inspect/counters/csv.hpp"
+#include "measure/remote_measurer.hpp"
+#include "model/config.hpp"
+#include "model/cpu_reference.hpp"
+#include "model/device_limits.hpp"
+#include "model/head_problem.hpp"
+#include "model/input_kind.hpp"
+#include "model/options.hpp"
+#include "plan/config_text.hpp"
+#include "plan/family.hpp"
+#include "plan/planner.hpp"
+#include "print/document/document.hpp"
+#include "print/files.hpp"
+#include "print/verification_reports.hpp"
+#include "proof/compare_steps.hpp"
+#include "proof/emulated_launch.hpp"
+#include "proof/findings.hpp"
+
+namespace fatune {
+namespace {
+
+/// A kernel whose intermediates are requested.
+struct DebuggedKernel {
+  const Family& family;
+  const Config& config;
+  const HeadProblem& head;
+  const HeadInputs& inputs;
+  const DeviceLimits& limits;
+  const CompileSettings& settings;
+};
+
+/// The result of an emulated run. Outcome: the kernel cannot be launched.
+using EmulatedDebugResult = std::variant<EmulatedDebug, NotEmulated, Outcome>;
+
+/// The content of the files that `debug` writes to a folder in addition to debug.json: q.npy, k.npy
+/// and v.npy, and for every intermediate <tensor>_float64.npy, <tensor>_16bit.npy and
+/// <tensor>_kernel.npy, laid out as StepValues.
+struct DebugFiles {
+  const HeadProblem& head;
+  const HeadInputs& inputs;
+  const Comparison& comparison;
+  const std::optional<KernelValues>& kernel;
+};
+
+inline constexpr const char* kDebugJson = "debug.json";
+
+/// The size of a problem's intermediates.
+DumpExtents extents_of(const HeadProblem& head) {
+  return {head.rows(), head.keys(), head.kv_tiles()};
+}
+
+CompileRequest request_for(const DebuggedKernel& kernel) {
+  const auto make_request = kernel.family.debug ? dump_request : compile_request;
+  return make_request(kernel.family, kernel.config, kernel.head.problem(), kernel.limits.arch,
+                      kernel.limits);
+}
+
+std::optional<DumpExtents> dump_of(const DebuggedKernel& kernel) {
+  return kernel.family.debug ? std::optional(extents_of(kernel.head)) : std::nullopt;
+}
+
+LaunchGeometry launch_of(const DebuggedKernel& kernel, const ResourceFacts* facts) {
+  LaunchGeometry launch =
+      launch_geometry(kernel.family, kernel.config, kernel.head.problem(), kernel.limits, facts);
+  if (const auto dump = dump_of(kernel)) {
+    add_dump(*dump, launch.arguments);
+  }
+  return launch;
+}
+
+/// Compiles the kernel, with its intermediates if the family declares any, and runs it once in a
+/// worker process. Throws Error(bad_file) if it does not compile, Error(gpu_busy) and
+/// Error(gpu_failure).
+DebugResult run_kernel(const DebuggedKernel& kernel, const MeasuringSetup& gpu) {
+  if (const auto beyond =
+          check_limits(kernel.family, kernel.config, kernel.head.problem(), kernel.limits)) {
+    return Outcome{*beyond};
+  }
+  DebugRequest request;
+  request.label = short_form(kernel.family, kernel.config);
+  request.problem = kernel.head.problem();
+  const auto cache = open_cache(kernel.settings);
+  request.artifact = artifact_of(compile(request_for(kernel), cache.get()), request.label);
+  request.geometry = launch_of(kernel, &request.artifact.facts);
+  request.dump = dump_of(kernel);
+  request.q = kernel.inputs.q;
+  request.k = kernel.inputs.k;
+  request.v = kernel.inputs.v;
+  const DeviceLock lock(gpu.uuid, gpu.wait, gpu.on_wait);
+  RemoteMeasurer worker(worker_settings(gpu.device_ordinal), MeasurePolicy{});
+  return worker.run_for_debug(request);
+}
+
+/// Compiles the kernel to PTX in the same way, and runs it once on the CPU. Needs no GPU. Throws
+/// Error(bad_file) if it does not compile.
+EmulatedDebugResult emulate_kernel_for_debug(const DebuggedKernel& kernel) {
+  const auto& [family, config, head, inputs, limits, settings] = kernel;
+  const Problem problem = head.problem();
+  if (const auto beyond = check_limits(family, config, problem, limits)) {
+    return Outcome{*beyond};
+  }
+  const std::string label = short_form(family, config);
+  const auto cache = open_cache(settings);
+  const CompileRequest request = request_for(kernel);
+  const Artifact artifact =
+      artifact_of(compile_to_ptx(with_line_info(request), cache.get()), label);
+  EmulatedLaunch launch;
+  launch.on.problem = problem;
+  launch.geometry = launch_of(kernel, nullptr);
+  launch.shared_tensors = shared_tensors(family, config, problem, limits);
+  auto result = emulate_for_debug(
+      {label, artifact, *request.sources, std::move(launch), dump_of(kernel), inputs});
+  return std::visit([](auto shown) -> EmulatedDebugResult { return shown; }, std::move(result));
+}
+
+namespace fs = std::filesystem;
+
+std::string file_name(StepTensor tensor, const char* source) {
+  std::string name(enum_name(tensor));
+  std::ranges::transform(name, name.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name + "_" + source + ".npy";
+}
+
+void write_input(const fs::path& path, const HeadProblem& head,
+                 const std::vector<std::uint16_t>& elements) {
+  std::vector<double> values(elements.size());
+  std::ranges::transform(elements, values.begin(),
+                         [&](std::uint16_t bits) { return element_value(bits, head.dtype); });
+  write_output_file(path, npy_float32({head.seq_len, head.d_head}, values));
+}
+
+void write_tensor(const fs::path& folder, const DebugFiles& files, StepTensor tensor) {
+  const std::vector<std::int64_t> shape = tensor_shape(files.head, tensor);
+  write_output_file(folder / file_name(tensor, "float64"),
+                    npy_float64(shape, files.comparison.float64.of(tensor)));
+  write_output_file(folder / file_name(tensor, "16bit"),
+                    npy_float32(shape, files.comparison.sixteen_bit.of(tensor)));
+  const bool shown = files.kernel && (files.kernel->has_steps || tensor == StepTensor::output);
+  if (shown) {
+    write_output_file(folder / file_name(tensor, "kernel"),
+                      npy_float32(shape, files.kernel->values.of(tensor)));
+  }
+}
+
+/// Writes the files and the report, each whole or not at all. Throws Error(io) that names the file.
+void write_debug_files(const fs::path& folder, const DebugFiles& files,
+                       const std::string& report_json) {
+  write_input(folder / "q.npy", files.head, files.inputs.q);
+  write_input(folder / "k.npy", files.head, files.inputs.k);
+  write_input(folder / "v.npy", files.head, files.inputs.v);
+  for (const StepTensor tensor : kStepTensors) {
+    write_tensor(folder, files, tensor);
+  }
+  write_tensor(folder, files, StepTensor::output);
+  write_output_file(folder / kDebugJson, report_json);
+}
+
+/// Options of `debug`, which compares one configuration's intermediates with those of the algorithm
+/// on the CPU.
+struct DebugOptions {
+  std::string config;  ///< short form or kernel name
+  KernelOptions kernels;
+  /// The length, in blocks of query rows or in positions. Neither is given: default_problems(), the
+  /// whole one with 4 blocks.
+  std::optional<std::int64_t> seq_blocks;
+  std::optional<std::int64_t> seq_len;
+  ProblemOptions problems;  ///< its batch and its heads are ignored
+  InputKind init = InputKind::normal;
+  std::uint64_t seed = 1;
+  bool emulate = true;  ///< run the PTX on the CPU if there is no GPU
+  TargetOptions target;
+  CompileSettings compile;
+  OutputOptions output;
+  std::optional<std::filesystem::path> out_dir;
+};
+
+void check_size(const HeadProblem& head) {
+  const std::int64_t bytes = 4 * extents_of(head).values(head.d_head);
+  if (bytes > static_cast<std::int64_t>(kMaxBlobBytes)) {
+    throw Error(ExitCode::too_large,
+                fmt::format("the intermediates of {} keys are {} MiB; at most {} MiB can be shown",
+                            head.seq_len, bytes >> 20, kMaxBlobBytes >> 20),
+                "--seq-blocks", "use a shorter sequence: a wrong step shows there too");
+  }
+}
+
+ProblemOptions one_head_of(ProblemOptions problems) {
+  problems.batch = 1;
+  problems.heads = 1;
+  problems.details.erase(&find_detail("kv_heads"));
+  return problems;
+}
+
+/// Throws Error(usage) for a problem with details, because the steps on the CPU have none. A window
+/// as long as the sequence does not count as one.
+void check_shown(Problem problem) {
+  problem.window = problem.window < problem.seq_len ? problem.window : 0;
+  for (const ProblemDetail& detail : kProblemDetails) {
+    if (is_unusual(detail, problem)) {
+      throw Error(ExitCode::usage,
+                  fmt::format("debug cannot show the steps of a problem with {} {}", detail.name,
+                              detail_text(detail, problem)),
+                  "--preset", "leave it out, or choose another");
+    }
+  }
+}
+
+HeadProblem head_of(const Problem& problem, const BlockTiles& tiles) {
+  check_shown(problem);
+  const HeadProblem head{problem.seq_len, problem.d_head, problem.dtype, problem.causal, tiles};
+  check_size(head);
+  return head;
+}
+
+/// Returns a configuration's problems of one head, tiled as the family declares, or as BlockTiles
+/// by default: the one of the given length, or default_problems(). Throws Error(too_large) if the
+/// intermediates of one are more than a worker can send.
+std::vector<HeadProblem> head_problems(const Family& family, const Config& config,
+                                       const DebugOptions& options, const DeviceLimits& limits) {
+  constexpr std::int64_t kBlocks = 4;
+  const BlockTiles tiles = block_tiles(family, config).value_or(BlockTiles{});
+  ProblemOptions whole = one_head_of(options.problems);
+  whole.seq_lens = {
+      options.seq_len.value_or(options.seq_blocks.value_or(kBlocks) * tiles.query_rows)};
+  ProblemOptions ragged = whole;
+  ragged.seq_lens = {kRaggedSeqLen};
+  const bool named = options.seq_len || options.seq_blocks;
+  return mapped(named ? std::vector{problem_for(family, config, whole, whole.seq_lens.front())}
+                      : default_problems(family, config, whole, ragged, limits),
+                [&](const Problem& problem) { return head_of(problem, tiles); });
+}
+
+/// One configuration on one problem, on its way from options to a report.
+class Debugging {
+ public:
+  Debugging(const DebugOptions& options, const Family& family, const Config& config,
+            const HeadProblem& head)
+      : options_(options),
+        family_(family),
+        config_(config),
+        head_(head),
+        inputs_(make_head_inputs(head_, options.init, options.seed)) {
+    report_.family = family.name;
+    report_.config = short_form(family, config);
+    report_.head = head_;
+    report_.declares_steps = family.debug.has_value();
+    report_.init = input_kind_name(options.init);
+    report_.seed = options.seed;
+  }
+
+  void run_on(const Target& target) {
+    report_.why_not_measured = target.why_not_measured;
+    if (target.measured()) {
+      run_on_gpu(target);
+    } else if (options_.emulate) {
+      emulate(target);
+    }
+  }
+
+  void compare() {
+    comparison_ = compare_steps(head_, inputs_, kernel_);
+    report_.checks = comparison_.checks;
+    if (const StepCheck* const first = first_wrong(comparison_.checks)) {
+      report_.likely_cause =
+          likely_cause(head_, inputs_, kernel_.value().values, comparison_, *first);
+    }
+  }
+
+  void write_files(const std::filesystem::path& folder) const {
+    write_debug_files(folder, {head_, inputs_, comparison_, kernel_},
+                      render(debug_document(report_), OutputFormat::json));
+  }
+
+  void set_also_right(std::vector<std::string> problems) {
+    report_.also_right = std::move(problems);
+  }
+  [[nodiscard]] const DebugReport& report() const { return report_; }
+
+ private:
+  [[nodiscard]] DebuggedKernel kernel_for(const Target& target) const {
+    return {family_, config_, head_, inputs_, target.limits, options_.compile};
+  }
+
+  void run_on_gpu(const Target& target) {
+    report_.device = target.limits.name;
+    const DebugResult result =
+        run_kernel(kernel_for(target),
+                   gpu_setup(target, target.gpus.front(), options_.target, options_.output));
+    if (const auto* outcome = std::get_if<Outcome>(&result)) {
+      fail(*outcome);
+    } else {
+      take(std::get<DebugRun>(result));
+    }
+  }
+
+  void emulate(const Target& target) {
+    const EmulatedDebugResult result = emulate_kernel_for_debug(kernel_for(target));
+    if (const auto* outcome = std::get_if<Outcome>(&result)) {
+      fail(*outcome);
+    } else if (const auto* not_emulated = std::get_if<NotEmulated>(&result)) {
+      report_.why_not_emulated = not_emulated->why;
+    } else {
+      take(std::get<EmulatedDebug>(result));
+    }
+  }
+
+  void fail(const Outcome& outcome) {
+    report_.failure = DebugFailure{outcome_kind(outcome), outcome_summary(outcome)};
+  }
+
+  void take(const DebugRun& run) { kernel_ = read_kernel_values(head_, run.output, run.dump); }
+
+  void take(const EmulatedDebug& shown) {
+    report_.emulated = true;
+    report_.findings_count = static_cast<std::int64_t>(shown.findings.size());
+    if (!shown.findings.empty()) {
+      report_.first_finding = findings_summary(shown.findings, shown.groups);
+    }
+    if (shown.finished) {
+      take(shown.run);
+    } else {
+      report_.failure = DebugFailure{OutcomeKind::flagged, report_.first_finding};
+    }
+  }
+
+  const DebugOptions& options_;
+  const Family& family_;
+  const Config& config_;
+  HeadProblem head_;
+  HeadInputs inputs_;
+  std::optional<KernelValues> kernel_;
+  Comparison comparison_;
+  DebugReport report_;
+};
+
+/// Runs the kernel on each problem until it is not right. Returns that one, or the first if all are
+/// right.
+std::unique_ptr<Debugging> debug_on(const std::vector<HeadProblem>& heads,
+                                    const DebugOptions& options, const Family& family,
+                                    const Config& config, const Target& target,
+                                    Progress& progress) {
+  std::unique_ptr<Debugging> first;
+  std::vector<std::string> right;
+  for (const HeadProblem& head : heads) {
+    progress.begin_problem(head.problem());
+    auto next = std::make_unique<Debugging>(options, family, config, head);
+    next->run_on(target);
+    next->compare();
+    progress.step();
+    if (!is_right(next->report())) {
+      next->set_also_right(std::move(right));
+      return next;
+    }
+    right.push_back(describe(head.problem()));
+    first = first ? std::move(first) : std::move(next);
+  }
+  right.erase(right.begin());  // the report is about it
+  first->set_also_right(std::move(right));
+  return first;
+}
+
+/// Finds the first step of the algorithm at which a configuration's kernel leaves the tolerance.
+ExitCode debug(const DebugOptions& options) {
+  const KernelSet kernels = choose_kernels(options.kernels, {options.config});
+  const Family& family = kernels.family();
+  const Config config = parse_configs(kernels.families, {options.config}, options.problems).front();
+  const Target target =
+      choose_targets(options.target, kernels.tree, kernels.families.all()).front();
+  const std::vector<HeadProblem> heads = head_problems(family, config, options, target.limits);
+  if (options.out_dir) {
+    check_output_file(*options.out_dir / kDebugJson);
+  }
+  if (!target.measured() && options.emulate) {
+    print_note(options.output, fmt::format("NOT RUN ON A GPU: {}; emulating on the CPU, for {}",
+                                           target.why_not_measured, arch_name(target.limits.arch)));
+  }
+  Progress progress(options.output, heads.size());
+  const auto debugging = debug_on(heads, options, family, config, target, progress);
+  progress.finish();
+  if (options.out_dir) {
+    debugging->write_files(*options.out_dir);
+  }
+  print_document(debug_document(debugging->report()), options.output);
+  return is_right(debugging->report()) || has_not_run(debugging->report())
+             ? ExitCode::ok
+             : ExitCode::failed_outcomes;
+}
+
+constexpr std::int64_t kMostBlocks = 1024;
+constexpr std::int64_t kMostDebuggedSeqLen = 65536;
+
+std::string init_footer() {
+  return "Kinds of input:\n" + joined(kInputKindTexts, "", [&](const InputKindText& kind) {
+           return fmt::format("  {:<13} {}\n", kind.name, kind.doc);
+         });
+}
+
+void add_problem_of_debug(CLI::App& sub, DebugOptions& options) {
+  const OptionScope scope(sub, option_group::kProblem);
+  add_integer(sub, "--seq-blocks",
+              fmt::format("sequence length in blocks of query rows (default: 4, and then {} rows, "
+                          "full and causal)",
+                          kRaggedSeqLen),
+              1, kMostBlocks, options.seq_blocks);
+  add_integer(sub, "--seq", "sequence length, in place of --seq-blocks", 1, kMostDebuggedSeqLen,
+              options.seq_len)
+      ->excludes("--seq-blocks");
+  add_preset_option(sub, options.problems);
+  add_causal_options(sub, options.problems);
+  add_value(sub, "--init", "KIND", "how Q, K and V are filled: see below (default: normal)",
+            options.init, parse_input_kind);
+  add_integer(sub, "--seed", "seed of the random inputs (default: 1)", 0,
+              std::numeric_limits<std::int64_t>::max(), options.seed);
+}
+
+}  // namespace
+
+void add_debug_command(const Subcommands& all) {
+  const auto [sub, options] =
+      add_subcommand(all, "debug", "Find the first step at which a kernel goes wrong", debug);
+  sub.add_option("--config", options.config,
+                 "configuration, in short form or as a profiler prints the kernel")
+      ->type_name("CONFIG")
+      ->required()
+      ->group(option_group::kKernels);
+  add_problem_of_debug(sub, options);
+  add_path_option(sub, "--out", "DIR",
+                  "write every intermediate (.npy) and debug.json into this folder",
+                  options.out_dir)
+      ->group(option_group::kOutput);
+  add_kernel_options(sub, options.kernels, SpaceOption::no);
+  add_target_options(sub, options.target);
+  add_cache_options(sub, options.compile);
+  add_emulate_option(sub, options.emulate);
+  add_output_options(sub, options.output);
+  sub.footer(init_footer() + R"(
+Exit code 6: something is wrong. Without a GPU the kernel's PTX is run on the CPU.
+
+Examples:
+  fatune debug --config "(FP16,128,64,64,4):async+load_2_2_2_tiles"
+  fatune debug --init large_logits --seq 300 --causal --out wrong \
+    --config "(FP16,128,64,64,4):async+eager+swizzled+load_2_2_2_tiles")");
+}
+
+}  // namespace fatune

@@ -1,0 +1,298 @@
+#include <exception>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "base/ranges.hpp"
+#include "cli/subcommands.hpp"
+#include "engine/choice/kernel_choice.hpp"
+#include "engine/compiling.hpp"
+#include "gpu/compiler.hpp"
+#include "gpu/devices.hpp"
+#include "gpu/driver.hpp"
+#include "gpu/machine.hpp"
+#include "gpu/nvml.hpp"
+#include "gpu/nvrtc.hpp"
+#include "plan/space.hpp"
+#include "print/list_reports.hpp"
+#include "store/open_store.hpp"
+#include "store/run_reader.hpp"
+
+namespace fatune {
+namespace {
+
+CompileRequest probe_request() {
+  auto sources = std::make_shared<SourceBundle>();
+  sources->main = {"doctor.cu", "extern \"C\" __global__ void doctor(int* p) { *p = 1; }\n"};
+  CompileRequest request;
+  request.label = "doctor";
+  request.sources = std::move(sources);
+  request.entry_point = "doctor";
+  request.arch = Arch{80, '\0'};
+  return request;
+}
+
+Check fine(const std::string& subject, std::string what) {
+  return {subject, Health::fine, std::move(what), {}};
+}
+
+Check limited(const std::string& subject, std::string why, std::string remedy) {
+  return {subject, Health::limited, std::move(why), std::move(remedy)};
+}
+
+std::string sm_list(const std::vector<int>& sms) { return fmt::format("{}", fmt::join(sms, ", ")); }
+
+Check check_family(const std::string& name) {
+  KernelOptions options;
+  options.family = name;
+  const KernelSet kernels = choose_kernels(options);
+  std::size_t spaces = 0;
+  for (const SpaceInfo& space : list_spaces(kernels.tree, kernels.family())) {
+    static_cast<void>(load_space(kernels.tree, kernels.family(), space.key));
+    ++spaces;
+  }
+  return fine("kernel family " + name,
+              fmt::format("{} parameters, {} spaces", kernels.family().parameters.size(), spaces));
+}
+
+std::string cache_contents(const CubinCache& cache) {
+  const CacheContents kernels = cache.contents();
+  const CacheContents verdicts = cache.folder().contents(CacheKind::verdict);
+  return fmt::format("{}: {} kernels, {} verdicts of emulation, {:.1f} of {} MiB",
+                     cache.settings().folder.string(), kernels.entries, verdicts.entries,
+                     static_cast<double>(kernels.bytes + verdicts.bytes) / (1 << 20),
+                     cache.settings().cap_bytes >> 20);
+}
+
+std::vector<Check> check_driver(const CompileSettings&) {
+  const gpu::DriverStatus& driver = gpu::probe_driver();
+  if (!driver.usable()) {
+    return {limited("CUDA driver", driver.problem + "; sweep and run can only estimate",
+                    driver.remedy)};
+  }
+  return {fine("CUDA driver", fmt::format("{}, CUDA {}", driver.library, driver.version_text()))};
+}
+
+std::vector<Check> check_gpus(const CompileSettings&) {
+  if (!gpu::probe_driver().usable()) {
+    return {};
+  }
+  std::vector<Check> checks;
+  for (const gpu::Device& device : gpu::list_devices()) {
+    const std::string subject = fmt::format("GPU {} {}", device.ordinal, device.limits.name);
+    checks.push_back(device.usable() ? fine(subject, arch_name(device.limits.arch))
+                                     : limited(subject, device.unusable_because, device.remedy));
+  }
+  return checks;
+}
+
+/// Finds NVRTC, and compiles a small kernel.
+std::vector<Check> check_nvrtc(const CompileSettings&) {
+  const gpu::NvrtcStatus& nvrtc = gpu::probe_nvrtc();
+  if (!nvrtc.usable()) {
+    return {{"NVRTC", Health::broken, nvrtc.problem, nvrtc.remedy}};
+  }
+  const std::string version = gpu::nvrtc_version_text();
+  const CompileResult result = compile(probe_request());
+  if (const auto failed = failure_of(result)) {
+    return {
+        {"NVRTC", Health::broken,
+         fmt::format("version {} does not compile: {}", version, outcome_summary(*failed)),
+         "libnvrtc-builtins of the same version must be in the same folder as " + nvrtc.library}};
+  }
+  return {fine("NVRTC", fmt::format("version {} compiles, for sm {}: {}", version,
+                                    sm_list(gpu::nvrtc_supported_sms()), nvrtc.library))};
+}
+
+/// Loads every built-in family and space.
+std::vector<Check> check_kernels(const CompileSettings&) {
+  std::vector<Check> checks;
+  for (const std::string& name : family_names(FileTree())) {
+    try {
+      checks.push_back(check_family(name));
+    } catch (const Error& error) {
+      checks.push_back({"kernel family " + name, Health::broken, error.what(),
+                        "the program's own files are damaged: build it again"});
+    }
+  }
+  return checks;
+}
+
+std::vector<Check> check_cache(const CompileSettings& settings) {
+  const std::string subject = "cubin cache";
+  if (settings.no_cache) {
+    return {limited(subject, "switched off (--no-cache)", {})};
+  }
+  if (!settings.cache_dir && cache_settings_from_environment().folder.empty()) {
+    return {limited(subject, "there is none, and every run compiles everything", kNoCacheFolder)};
+  }
+  const auto cache = open_cache(settings);
+  const std::string why = cache->why_unwritable();
+  if (!why.empty()) {
+    return {limited(subject,
+                    fmt::format("{} cannot be used ({}): every run compiles everything",
+                                cache->settings().folder.string(), why),
+                    "choose another folder with --cache-dir or XDG_CACHE_HOME")};
+  }
+  return {fine(subject, cache_contents(*cache))};
+}
+
+/// Checks whether the database of measurements can be opened.
+std::vector<Check> check_store(const CompileSettings&) {
+  const std::string subject = "database of measurements";
+  const auto path = default_store_path();
+  if (!path) {
+    return {limited(subject, "its location is not known: neither XDG_DATA_HOME nor HOME is set",
+                    "name a file with --db, or use --no-db")};
+  }
+  std::error_code ignored;
+  if (!std::filesystem::exists(*path, ignored)) {
+    return {
+        fine(subject, fmt::format("none yet; the first measurement creates {}", path->string()))};
+  }
+  try {
+    Database database = open_store(*path, Database::Mode::existing);
+    const std::string runs =
+        fmt::format("{}: {} runs", path->string(), list_runs(database).runs.size());
+    return {database.can_be_written()
+                ? fine(subject, runs)
+                : limited(subject,
+                          runs + "; it, or its folder, may only be read: sweep and run measure but "
+                                 "store nothing",
+                          "choose another file with --db")};
+  } catch (const Error& error) {
+    return {limited(subject,
+                    fmt::format("{}; sweep and run measure but store nothing", error.what()),
+                    "choose another file with --db, or move this one away")};
+  }
+}
+
+/// Checks that NVML reads the clocks, power and temperature of each usable GPU.
+std::vector<Check> check_readings(const CompileSettings&) {
+  if (!gpu::probe_driver().usable()) {
+    return {};
+  }
+  std::vector<Check> checks;
+  for (const gpu::Device& device : gpu::list_devices()) {
+    if (!device.usable()) {
+      continue;
+    }
+    const std::string subject = fmt::format("clocks of GPU {}", device.ordinal);
+    const gpu::Nvml nvml(device.limits.uuid);
+    const auto reading = nvml.available() ? nvml.read() : std::nullopt;
+    checks.push_back(
+        reading ? fine(subject, fmt::format("{:.0f} MHz, {:.0f} W, {:.0f} C", reading->sm_mhz,
+                                            reading->power_w, reading->temperature_c))
+                : limited(subject, fmt::format("NVML reports nothing: {}", nvml.problem()),
+                          "measuring works; results do not say what the clocks were"));
+  }
+  return checks;
+}
+
+/// Checks whether this user may read hardware performance counters.
+std::vector<Check> check_counters(const CompileSettings&) {
+  const std::string subject = "performance counters";
+  const CounterAccess access = counter_access();
+  if (access == CounterAccess::unknown) {
+    return {limited(subject, "no NVIDIA kernel module is loaded", "only profiling needs them")};
+  }
+  if (access == CounterAccess::admins_only) {
+    return {limited(subject, "only an administrator may read them",
+                    "for ncu, load the module with NVreg_RestrictProfilingToAdminUsers=0; timing "
+                    "does not need them")};
+  }
+  return {fine(subject, "this user may read them")};
+}
+
+/// Turns an unexpected exception of a check into a finding, so that others are not lost.
+template <typename CheckFunction>
+std::vector<Check> guarded(CheckFunction check, const CompileSettings& settings) {
+  try {
+    return check(settings);
+  } catch (const std::exception& error) {
+    return {{"check", Health::broken, error.what(), {}}};
+  }
+}
+
+/// Checks what fatune needs of this machine, with one or more checks for each subject. `broken`: no
+/// command can do its job. `limited`: measuring, or something smaller, is not available.
+std::vector<Check> run_checks(const CompileSettings& settings) {
+  std::vector<Check> checks;
+  for (const auto check : {check_driver, check_gpus, check_nvrtc, check_kernels, check_cache,
+                           check_store, check_readings, check_counters}) {
+    const std::vector<Check> found = guarded(check, settings);
+    checks.insert(checks.end(), found.begin(), found.end());
+  }
+  return checks;
+}
+
+struct DoctorOptions {
+  CompileSettings compile;
+  OutputOptions output;
+};
+
+/// Checks whether what fatune needs of this machine is there and works.
+ExitCode doctor(const DoctorOptions& options) {
+  const std::vector<Check> checks = run_checks(options.compile);
+  print_document(doctor_document(checks), options.output);
+  const bool broken = is_among(Health::broken, checks, &Check::health);
+  return broken ? ExitCode::internal : ExitCode::ok;
+}
+
+struct DevicesOptions {
+  OutputOptions output;
+};
+
+ListedDevice listed(const gpu::Device& device) {
+  std::string why = device.unusable_because;
+  if (!device.usable() && !device.remedy.empty()) {
+    why += " (" + device.remedy + ")";
+  }
+  return {device.ordinal, device.limits, std::move(why)};
+}
+
+DeviceReport make_report() {
+  const gpu::DriverStatus& driver = gpu::probe_driver();
+  DeviceReport report;
+  if (!driver.usable()) {
+    report.driver = driver.problem;
+    report.remedy = driver.remedy;
+    return report;
+  }
+  const std::string& release = gpu::driver_release();
+  report.driver = (release.empty() ? "" : release + ", ") + "CUDA " + driver.version_text();
+  for (const gpu::Device& device : gpu::list_devices()) {
+    report.devices.push_back(listed(device));
+  }
+  return report;
+}
+
+/// Prints the GPUs of this machine.
+ExitCode devices(const DevicesOptions& options) {
+  print_document(device_document(make_report()), options.output);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_doctor_command(const Subcommands& all) {
+  const auto [sub, options] =
+      add_subcommand(all, "doctor", "Check driver, NVRTC, kernels, cache and permissions", doctor);
+  add_cache_options(sub, options.compile);
+  add_output_options(sub, options.output);
+  sub.footer(R"(Exit code 0 unless something that every command needs is broken.
+Examples:
+  fatune doctor
+  fatune doctor --format json)");
+}
+
+void add_devices_command(const Subcommands& all) {
+  const auto [sub, options] = add_subcommand(
+      all, "devices", "Show the GPUs, their limits, and why one is unusable", devices);
+  add_output_options(sub, options.output);
+  sub.footer(R"(Examples:
+  fatune devices
+  fatune devices --format json)");
+}
+
+}  // namespace fatune

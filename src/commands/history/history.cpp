@@ -1,0 +1,86 @@
+#include "cli/subcommands.hpp"
+#include "print/list_reports.hpp"
+#include "print/run_report.hpp"
+#include "store/study_inputs.hpp"
+
+namespace fatune {
+namespace {
+
+struct HistoryOptions {
+  std::optional<std::filesystem::path> db_file;
+  OutputOptions output;
+};
+
+/// Lists the stored runs.
+ExitCode history(const HistoryOptions& options) {
+  const std::vector<RunSummary> runs = stored_runs(options.db_file);
+  print_document(history_document(runs), options.output);
+  return ExitCode::ok;
+}
+
+struct ShowOptions {
+  std::optional<std::filesystem::path> db_file;
+  std::string input;  ///< a stored run, or a file that a run has written: see load_runs()
+  bool plot = false;  ///< print the main figures too
+  OutputOptions output;
+};
+
+Document document_of(const std::vector<RunReport>& runs, std::size_t top) {
+  return runs.size() == 1 ? run_document(runs.front(), top, known_peers(runs.front().device))
+                          : runs_document(runs, top);
+}
+
+/// Prints a stored run, or the runs of a file, as their command printed them.
+ExitCode show(const ShowOptions& options) {
+  const InputRuns input = load_runs(options.input, options.db_file);
+  if (input.has_winners_only) {
+    print_note(options.output, input.name + ": the file has only the first few of each ranking");
+  }
+  Document document = document_of(input.runs, rows_shown(options.output));
+  if (options.plot) {
+    document.for_people = [&runs = input.runs, table = document.for_people] {
+      Blocks blocks = table();
+      for (const RunReport& run : runs) {
+        append(blocks, main_plots(run));
+      }
+      return blocks;
+    };
+  }
+  print_document(document, options.output);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_history_command(const Subcommands& all) {
+  const auto [sub, options] = add_subcommand(all, "history", "List the stored runs", history);
+  add_db_option(sub, options.db_file);
+  add_output_options(sub, options.output);
+  add_view_options(sub, options.output.view);
+  sub.footer(R"(Examples:
+  fatune history
+  fatune history --columns run,started_at,best_tflops --sort best_tflops:desc
+  fatune history --db lab.db --format json)");
+}
+
+void add_show_command(const Subcommands& all) {
+  const auto [sub, options] = add_subcommand(all, "show", "Print a run again, in any format", show);
+  sub.add_option("RUN", options.input,
+                 "number from 'fatune history', last, or a results.json or best_configs.json")
+      ->type_name("N|last|FILE")
+      ->required();
+  add_db_option(sub, options.db_file);
+  sub.add_flag("--plot", options.plot, "also draw the main figures, in tables and Markdown");
+  add_output_options(sub, options.output);
+  add_view_options(sub, options.output.view);
+  add_top_option(sub, options.output);
+  sub.footer(R"(Examples:
+  fatune show last
+  fatune show 12 --top 0
+  fatune show last --plot
+  fatune show results/results.json
+  fatune show last --filter "registers_per_thread <= 128 && B_r == 128"
+  fatune show 12 --format csv)");
+}
+
+}  // namespace fatune

@@ -1,0 +1,180 @@
+#include "inspect/counters/csv.hpp"
+
+#include <csv.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/ranges.hpp"
+#include "base/text_parts.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr std::size_t kMostCsvBytes = std::size_t{256} << 20;
+
+/// The rows that libcsv has read so far. Its callbacks are C: an exception is kept until they have
+/// returned.
+struct Reading {
+  std::vector<CsvRow> rows;
+  CsvRow row;
+  bool out_of_memory = false;
+
+  template <typename Work>
+  void guard(Work work) noexcept {
+    try {
+      work();
+    } catch (const std::bad_alloc&) {
+      out_of_memory = true;
+    }
+  }
+};
+
+void add_cell(void* text, std::size_t bytes, void* reading) {
+  auto& state = *static_cast<Reading*>(reading);
+  state.guard([&] { state.row.emplace_back(static_cast<const char*>(text), bytes); });
+}
+
+void end_row(int, void* reading) {
+  auto& state = *static_cast<Reading*>(reading);
+  state.guard([&] {
+    state.rows.push_back(std::move(state.row));
+    state.row.clear();
+  });
+}
+
+[[noreturn]] void fail(const std::string& what, const std::string& source, std::size_t row) {
+  throw Error(ExitCode::bad_file, "not comma-separated values: " + what,
+              fmt::format("{}, row {}", source, row + 1));
+}
+
+constexpr std::string_view kDigits = "0123456789";
+
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+/// Whether commas are exactly where they group the digits before `end` by three.
+bool is_grouped(std::string_view text, std::size_t end) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if ((text[i] == ',') != (i < end && (end - i) % 4 == 0)) {
+      return false;
+    }
+  }
+  return !text.starts_with("0,");
+}
+
+struct Scale {
+  std::string_view text;
+  double factor;
+};
+
+constexpr std::array<Scale, 6> kMultiples{
+    {{"", 1.0}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}}};
+constexpr std::array<Scale, 4> kFractionsOfSeconds{
+    {{"", 1.0}, {"m", 1e-3}, {"u", 1e-6}, {"n", 1e-9}}};
+
+/// The unit in seconds; nothing if it is not a unit of time.
+std::optional<double> seconds(std::string_view unit) {
+  for (const Scale& scale : kFractionsOfSeconds) {
+    for (const char* const name : {"s", "sec", "second"}) {
+      if (unit == std::string(scale.text) + name) {
+        return scale.factor;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// The factor of a unit of bytes or hertz; other units are not scaled.
+double amount(std::string_view unit) {
+  for (const Scale& scale : kMultiples) {
+    for (const char* const name : {"byte", "hz"}) {
+      if (unit == std::string(scale.text) + name) {
+        return scale.factor;
+      }
+    }
+  }
+  return 1.0;
+}
+
+}  // namespace
+
+std::vector<CsvRow> read_csv(std::string_view text, const std::string& source) {
+  Reading reading;
+  if (text.size() > kMostCsvBytes) {
+    fail("more than 256 MiB", source, 0);
+  }
+  if (text.find('\0') != std::string_view::npos) {
+    fail("a NUL byte", source, 0);
+  }
+  csv_parser parser{};
+  if (::csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
+    throw std::bad_alloc();
+  }
+  const std::unique_ptr<csv_parser, void (*)(csv_parser*)> owner(&parser, &::csv_free);
+  const std::size_t read =
+      ::csv_parse(&parser, text.data(), text.size(), add_cell, end_row, &reading);
+  if (reading.out_of_memory || ::csv_error(&parser) == CSV_ENOMEM) {
+    throw std::bad_alloc();
+  }
+  if (read != text.size()) {
+    fail(::csv_strerror(::csv_error(&parser)), source, reading.rows.size());
+  }
+  if (::csv_fini(&parser, add_cell, end_row, &reading) != 0) {
+    fail("a quoted cell does not end", source, reading.rows.size());
+  }
+  return std::move(reading.rows);
+}
+
+std::optional<double> read_number(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  text.remove_prefix(negative || text.starts_with('+') ? 1 : 0);
+  const std::size_t end = std::min(text.find_first_of(".eE"), text.size());
+  if (text.find_first_of(kDigits) != 0 || (text.find(',') != text.npos && !is_grouped(text, end))) {
+    return std::nullopt;
+  }
+  std::string plain(text);
+  std::erase(plain, ',');
+  const auto value = whole_number<double>(plain);
+  if (!value || !std::isfinite(*value)) {
+    return std::nullopt;
+  }
+  return negative ? -*value : *value;
+}
+
+bool is_of_other_locale(std::string_view text) {
+  constexpr std::array<std::string_view, 6> kGroupers{".", " ", "\u00a0", "\u202f", "'", "\u2019"};
+  text.remove_prefix(text.starts_with('-') ? 1 : 0);
+  const std::size_t first = std::min(text.find_first_not_of(kDigits), text.size());
+  const std::size_t second = std::min(text.find_first_of(kDigits, first), text.size());
+  const std::string_view rest = text.substr(second);
+  const std::size_t length = std::min(rest.find_first_not_of(kDigits), rest.size());
+  if (first == 0 || length == 0 || std::ranges::any_of(text, is_letter)) {
+    return false;
+  }
+  const std::string_view separator = text.substr(first, second - first);
+  return separator == ","
+             ? length == rest.size() && !read_number(text)
+             : first <= 3 && length == 3 && text.front() != '0' && is_among(separator, kGroupers);
+}
+
+double base_unit_factor(std::string_view unit) {
+  constexpr double kNsPerSecond = 1e9;
+  const std::size_t slash = unit.find('/');
+  if (slash == std::string_view::npos) {
+    const auto time = seconds(unit);
+    return time ? *time * kNsPerSecond : amount(unit);
+  }
+  const std::string_view per = unit.substr(slash + 1);
+  return amount(unit.substr(0, slash)) / seconds(per).value_or(amount(per));
+}
+
+}  // namespace fatune

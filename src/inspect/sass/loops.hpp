@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "inspect/sass/control_flow.hpp"
+#include "inspect/sass/listing.hpp"
+
+namespace fatune {
+
+/// A natural loop: a header that dominates all its blocks, and the blocks on all paths back to the
+/// header.
+struct Loop {
+  std::size_t header = 0;             ///< block
+  std::vector<std::size_t> blocks;    ///< ascending, inner loops' included
+  std::vector<std::size_t> latches;   ///< blocks that jump back to the header
+  std::optional<std::size_t> parent;  ///< index of the loop around it
+  int depth = 1;                      ///< 1: not within another loop
+};
+
+struct LoopForest {
+  std::vector<Loop> loops;                            ///< ordered by address of the header
+  std::vector<std::optional<std::size_t>> innermost;  ///< each block's innermost loop
+  /// The number of edges back to a block that does not dominate their source. They close cycles
+  /// with several entries, which are not natural loops.
+  std::size_t irreducible_edges = 0;
+};
+
+/// Throws Error(bad_file) for more loops than any kernel has.
+[[nodiscard]] LoopForest find_loops(const ControlFlow& flow);
+
+/// The loop that the kernel spends its time in, as far as the code tells: the one with the most
+/// tensor instructions outside of its inner loops. Of equals it is the innermost (a persistent
+/// kernel has the first step of each tile in the outer loop). Without tensor instructions it is the
+/// one with the most instructions. Nothing without loops.
+[[nodiscard]] std::optional<std::size_t> main_loop(const SassFunction& function,
+                                                   const ControlFlow& flow,
+                                                   const LoopForest& forest);
+
+/// The loop in which a producer warp loads the steps' data. Of the loops with bulk copies to shared
+/// memory that have no other such loop within them, it is the one with the most copies; of equals
+/// the first. `main` and the loops around it are excluded. Nothing without such a loop. A loop that
+/// a warp executes once for each value of a register that must be uniform counts as straight-line
+/// code.
+[[nodiscard]] std::optional<std::size_t> producer_loop(const SassFunction& function,
+                                                       const ControlFlow& flow,
+                                                       const LoopForest& forest,
+                                                       std::optional<std::size_t> main);
+/// The number of bulk copies to shared memory in the loop, loops within it included. One
+/// instruction starts each.
+[[nodiscard]] std::size_t count_bulk_loads(const SassFunction& function, const ControlFlow& flow,
+                                           const Loop& loop);
+
+/// True if every iteration executes the block.
+[[nodiscard]] bool always_executed(const ControlFlow& flow, const Loop& loop, std::size_t block);
+
+/// The place of an instruction with respect to the main loop.
+enum class LoopPlace {
+  outside,
+  always,       ///< every iteration runs it
+  conditional,  ///< an iteration may skip it
+};
+[[nodiscard]] std::string_view place_name(LoopPlace place);  ///< "", "loop", "conditional"
+
+/// The place of each block. `loop`: null if there is no main loop.
+[[nodiscard]] std::vector<LoopPlace> block_places(const ControlFlow& flow, const Loop* loop);
+
+/// The place of each instruction. Precondition: the function has instructions.
+[[nodiscard]] std::vector<LoopPlace> loop_places(const SassFunction& function);
+
+}  // namespace fatune

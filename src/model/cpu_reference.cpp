@@ -1,0 +1,294 @@
+#include "model/cpu_reference.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+
+#include "base/ranges.hpp"
+#include "model/flop.hpp"
+#include "model/kv_lengths.hpp"
+#include "model/problem.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr double kNone = -std::numeric_limits<double>::infinity();
+
+// Counts one value. Both arguments are logarithms.
+void count_value(double value, double reference, ErrorStats& stats) {
+  const bool no_logarithm = !(value < -kNone);
+  stats.not_finite += no_logarithm || (value == kNone && reference != kNone) ? 1 : 0;
+  if (no_logarithm || value == kNone || reference == kNone) {
+    stats.mismatched += value == reference ? 0 : 1;
+    return;
+  }
+  const double error = std::abs(value - reference);
+  stats.max_abs_error = std::max(stats.max_abs_error, error);
+  stats.mismatched += error <= stats.limit ? 0 : 1;
+}
+
+}  // namespace
+
+double RowStatistics::of(RowValue what) const {
+  return what == RowValue::maximum ? maximum
+         : what == RowValue::sum   ? log_of_sum
+                                   : maximum + log_of_sum;
+}
+
+double as_logarithm(RowValue what, double value) {
+  return what == RowValue::sum ? std::log(value) : value;
+}
+
+ErrorStats compare_row_values(const std::string& output, RowValue what,
+                              std::span<const float> values,
+                              std::span<const RowStatistics> reference, double limit) {
+  ErrorStats stats;
+  stats.output = output;
+  stats.limit = limit;
+  stats.elements = static_cast<std::int64_t>(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    count_value(as_logarithm(what, static_cast<double>(values[i])), reference[i].of(what), stats);
+  }
+  return stats;
+}
+
+double greatest_norm(std::span<const double> elements, std::int64_t columns) {
+  double greatest = 0.0;
+  for (std::size_t i = 0; i < elements.size(); i += static_cast<std::size_t>(columns)) {
+    const auto row = elements.subspan(i, static_cast<std::size_t>(columns));
+    greatest = std::max(greatest, std::inner_product(row.begin(), row.end(), row.begin(), 0.0));
+  }
+  return std::sqrt(greatest);
+}
+
+namespace {
+
+// An IEEE-like 16-bit format: bits of the fraction, exponent of the smallest normal number, and the
+// largest exponent.
+struct ElementFormat {
+  int fraction_bits;
+  int min_exponent;
+  int max_exponent;
+};
+
+constexpr ElementFormat kFp16{10, -14, 15};
+constexpr ElementFormat kBf16{7, -126, 127};
+
+constexpr ElementFormat format_of(DType dtype) { return dtype == DType::fp16 ? kFp16 : kBf16; }
+
+std::uint16_t to_bits(bool negative, int biased_exponent, std::int64_t fraction,
+                      int fraction_bits) {
+  return static_cast<std::uint16_t>((negative ? 0x8000 : 0) + (biased_exponent << fraction_bits) +
+                                    fraction);
+}
+
+// These functions read and write a double's exponent field directly. std::ldexp and std::ilogb take
+// several times as long, and a reference rounds millions of numbers.
+constexpr int kDoubleFractionBits = std::numeric_limits<double>::digits - 1;
+constexpr int kDoubleExponentBias = std::numeric_limits<double>::max_exponent - 1;
+
+// Returns 2^power, which must be a normal number.
+constexpr double power_of_two(int power) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(power + kDoubleExponentBias)
+                               << kDoubleFractionBits);
+}
+
+// The exponent of a normal number. Any smaller number gives less than every normal exponent.
+constexpr int exponent_of(double value) {
+  const std::uint64_t magnitude = std::bit_cast<std::uint64_t>(value) << 1 >> 1;
+  return static_cast<int>(magnitude >> kDoubleFractionBits) - kDoubleExponentBias;
+}
+
+enum class Rounding { none, to_elements };
+
+struct RowAt {
+  std::int64_t batch;
+  std::int64_t head;
+  std::int64_t row;
+};
+
+// Scores of one query row against the keys it sees, and the softmax over them.
+class RowScores {
+ public:
+  RowScores(const Problem& problem, std::span<const double> q, std::span<const double> k,
+            Rounding rounding)
+      : problem_(problem),
+        q_(q),
+        k_(k),
+        q_shape_(tensor_shape(problem, TensorRole::q)),
+        k_shape_(tensor_shape(problem, TensorRole::k)),
+        lengths_(kv_lengths(problem)),
+        rounding_(rounding) {}
+
+  [[nodiscard]] double rounded(double value) const {
+    return rounding_ == Rounding::none
+               ? value
+               : element_value(round_to_element(value, problem_.dtype), problem_.dtype);
+  }
+
+  // Fills scores() and returns the keys that they belong to.
+  KeyRange compute(const RowAt& at) {
+    const KeyRange keys =
+        visible_keys(mask_of(problem_, lengths_[static_cast<std::size_t>(at.batch)]), at.row);
+    scores_.resize(static_cast<std::size_t>(keys.size()));
+    const double* const query = q_.data() + q_shape_.row_offset(at.batch, at.row, at.head);
+    for (std::int64_t key = keys.first; key < keys.end; ++key) {
+      const double* const from =
+          k_.data() + k_shape_.row_offset(at.batch, key, at.head / group_size(problem_));
+      const double dot = std::inner_product(query, query + problem_.d_head, from, 0.0);
+      scores_[static_cast<std::size_t>(key - keys.first)] = rounded(problem_.softmax_scale * dot);
+    }
+    return keys;
+  }
+  [[nodiscard]] const std::vector<double>& scores() const { return scores_; }
+
+ private:
+  const Problem& problem_;
+  std::span<const double> q_, k_;
+  TensorShape q_shape_, k_shape_;
+  std::vector<std::int64_t> lengths_;
+  Rounding rounding_;
+  std::vector<double> scores_;
+};
+
+struct SoftmaxSum {
+  double greatest;
+  double sum;  // the sum of exp(score - greatest)
+};
+
+SoftmaxSum softmax_sum(const std::vector<double>& scores) {
+  const double greatest = *std::ranges::max_element(scores);
+  double sum = 0.0;
+  for (const double score : scores) {
+    sum += std::exp(score - greatest);
+  }
+  return {greatest, sum};
+}
+
+template <typename Use>
+void for_each_row(const Problem& problem, Use use) {
+  for (std::int64_t batch = 0; batch < problem.batch; ++batch) {
+    for (std::int64_t head = 0; head < problem.heads; ++head) {
+      for (std::int64_t row = 0; row < problem.seq_len; ++row) {
+        use(RowAt{batch, head, row});
+      }
+    }
+  }
+}
+
+// O += weight * V, where `v` is the row of V.
+void add_scaled(std::span<double> out, double weight, const double* v) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] += weight * v[i];
+  }
+}
+
+std::vector<double> attention(const Problem& problem, std::span<const double> q,
+                              std::span<const double> k, std::span<const double> v,
+                              Rounding rounding) {
+  const TensorShape v_shape = tensor_shape(problem, TensorRole::v);
+  const TensorShape o_shape = tensor_shape(problem, TensorRole::o);
+  RowScores row(problem, q, k, rounding);
+  std::vector<double> all(static_cast<std::size_t>(o_shape.elements()));
+  for_each_row(problem, [&](const RowAt& at) {
+    const KeyRange keys = row.compute(at);
+    if (keys.size() == 0) {
+      return;
+    }
+    const auto [greatest, sum] = softmax_sum(row.scores());
+    const auto first = static_cast<std::size_t>(o_shape.row_offset(at.batch, at.row, at.head));
+    const std::span out = std::span(all).subspan(first, static_cast<std::size_t>(problem.d_head_v));
+    for (std::int64_t key = keys.first; key < keys.end; ++key) {
+      const double score = row.scores()[static_cast<std::size_t>(key - keys.first)];
+      add_scaled(out, row.rounded(std::exp(score - greatest) / sum),
+                 v.data() + v_shape.row_offset(at.batch, key, at.head / group_size(problem)));
+    }
+    std::ranges::transform(out, out.begin(), [&](double o) { return row.rounded(o); });
+  });
+  return all;
+}
+
+}  // namespace
+
+double element_value(std::uint16_t bits, DType dtype) {
+  const ElementFormat format = format_of(dtype);
+  const int exponent_mask = (1 << (15 - format.fraction_bits)) - 1;
+  const int exponent = (bits & 0x7fff) >> format.fraction_bits;
+  const int fraction = bits & ((1 << format.fraction_bits) - 1);
+  const double sign = (bits & 0x8000) != 0 ? -1.0 : 1.0;
+  if (exponent == exponent_mask) {
+    return fraction == 0 ? sign * std::numeric_limits<double>::infinity()
+                         : std::numeric_limits<double>::quiet_NaN();
+  }
+  const int hidden_bit = exponent == 0 ? 0 : 1 << format.fraction_bits;
+  const int power = std::max(exponent, 1) - 1 + format.min_exponent - format.fraction_bits;
+  return sign * (hidden_bit + fraction) * power_of_two(power);
+}
+
+std::uint16_t round_to_element(double value, DType dtype) {
+  const ElementFormat format = format_of(dtype);
+  const bool negative = std::signbit(value);
+  const int infinite_exponent = format.max_exponent - format.min_exponent + 2;
+  if (std::isnan(value)) {
+    return 0x7fff;
+  }
+  if (value == 0.0 || std::isinf(value)) {
+    return to_bits(negative, value == 0.0 ? 0 : infinite_exponent, 0, format.fraction_bits);
+  }
+  const int exponent = std::max(exponent_of(value), format.min_exponent);
+  // The value in units of the last place. nearbyint rounds ties to even, and may carry into the
+  // exponent.
+  const double units =
+      std::nearbyint(std::abs(value) * power_of_two(format.fraction_bits - exponent));
+  if (exponent > format.max_exponent || units * power_of_two(exponent - format.fraction_bits) >=
+                                            power_of_two(format.max_exponent + 1)) {
+    return to_bits(negative, infinite_exponent, 0, format.fraction_bits);
+  }
+  // The exponent field and the fraction form one number. The units include the hidden bit, so they
+  // are added to an exponent field that is one less. A carry then needs no special case, and
+  // subnormal numbers get field 0.
+  return to_bits(negative, exponent - format.min_exponent, static_cast<std::int64_t>(units),
+                 format.fraction_bits);
+}
+
+std::vector<double> cpu_attention(const Problem& problem, std::span<const double> q,
+                                  std::span<const double> k, std::span<const double> v) {
+  return attention(problem, q, k, v, Rounding::none);
+}
+
+std::vector<double> cpu_rounded_attention(const Problem& problem, std::span<const double> q,
+                                          std::span<const double> k, std::span<const double> v) {
+  return attention(problem, q, k, v, Rounding::to_elements);
+}
+
+std::vector<RowStatistics> cpu_row_statistics(const Problem& problem, std::span<const double> q,
+                                              std::span<const double> k) {
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  RowScores row(problem, q, k, Rounding::none);
+  std::vector<RowStatistics> all;
+  for_each_row(problem, [&](const RowAt& at) {
+    if (row.compute(at).size() == 0) {
+      all.push_back({kNone, kNone});
+      return;
+    }
+    const auto [greatest, sum] = softmax_sum(row.scores());
+    all.push_back({greatest, std::log(sum)});
+  });
+  return all;
+}
+
+std::vector<double> cpu_log_sum_exp(const Problem& problem, std::span<const double> q,
+                                    std::span<const double> k) {
+  return mapped(cpu_row_statistics(problem, q, k),
+                [](const RowStatistics& row) { return row.of(RowValue::log_sum_exp); });
+}
+
+std::vector<double> element_values(std::span<const std::uint16_t> elements, DType dtype) {
+  return mapped(elements, [dtype](std::uint16_t bits) { return element_value(bits, dtype); });
+}
+
+}  // namespace fatune

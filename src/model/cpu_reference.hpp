@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/enum_names.hpp"
+#include "model/outcome.hpp"
+#include "model/problem.hpp"
+
+namespace fatune {
+
+/// The outputs that a kernel may write in addition to O: an fp32 number for each row of scores s =
+/// softmax_scale * q.k. The enumerators' values are passed to kernels/reference/row_values.cuh.
+enum class RowValue : int {
+  log_sum_exp = 0,  ///< ln(sum of exp(s))
+  maximum = 1,      ///< the greatest s
+  sum = 2           ///< sum of exp(s - maximum)
+};
+
+/// The names that families use.
+template <>
+inline constexpr EnumNames<3> kEnumNames<RowValue>{"row value", {"lse", "row_max", "row_sum"}};
+
+/// The statistics of one row. Both are minus infinity in a row that sees no key.
+struct RowStatistics {
+  double maximum = 0.0;
+  double log_of_sum = 0.0;  ///< ln(sum of exp(s - maximum))
+
+  [[nodiscard]] double of(RowValue what) const;  ///< a sum is returned as its logarithm
+};
+
+/// Row values are compared as logarithms. Returns the logarithm of a sum, and other values
+/// unchanged.
+[[nodiscard]] double as_logarithm(RowValue what, double value);
+
+/// Compares an output of row values with the reference on the CPU, as row_values.cuh does on a GPU.
+/// A value must be minus infinity (a sum 0) exactly where the reference is.
+/// shape: values, reference: (batch, heads, seq_len); limit: row_value_limit()
+[[nodiscard]] ErrorStats compare_row_values(const std::string& output, RowValue what,
+                                            std::span<const float> values,
+                                            std::span<const RowStatistics> reference, double limit);
+
+/// The greatest Euclidean norm of the rows of a tensor, whatever its layout.
+[[nodiscard]] double greatest_norm(std::span<const double> elements, std::int64_t columns);
+
+/// The value of a 16-bit element: `bits` as fp16 or bf16.
+[[nodiscard]] double element_value(std::uint16_t bits, DType dtype);
+
+/// Returns the nearest 16-bit element, ties to even. Overflow gives infinity, as with a GPU's
+/// cvt.rn.
+[[nodiscard]] std::uint16_t round_to_element(double value, DType dtype);
+
+/// Attention forward in float64, straight from the formula: O = softmax(softmax_scale * Q K^T) V,
+/// over the keys that each query sees (flop.hpp). A row that sees no key is 0.
+/// shape:  q, k, v and the result: as tensor_shape() says
+/// Cost: batch * heads * seq_len * seq_len_kv * d_head on one core, so only for tests and
+/// debugging.
+[[nodiscard]] std::vector<double> cpu_attention(const Problem& problem, std::span<const double> q,
+                                                std::span<const double> k,
+                                                std::span<const double> v);
+
+/// Attention with scores, probabilities and the result rounded to the problem's element type, as in
+/// a framework that runs the operations one by one. Sums are float64, where a framework has fp32.
+[[nodiscard]] std::vector<double> cpu_rounded_attention(const Problem& problem,
+                                                        std::span<const double> q,
+                                                        std::span<const double> k,
+                                                        std::span<const double> v);
+
+/// Maximum and sum of every row's softmax_scale * q.k over the keys that it sees, in float64.
+/// shape:  result (batch, heads, seq_len)
+[[nodiscard]] std::vector<RowStatistics> cpu_row_statistics(const Problem& problem,
+                                                            std::span<const double> q,
+                                                            std::span<const double> k);
+/// The log-sum-exp of every row, from cpu_row_statistics().
+[[nodiscard]] std::vector<double> cpu_log_sum_exp(const Problem& problem, std::span<const double> q,
+                                                  std::span<const double> k);
+
+/// Converts elements to numbers.
+[[nodiscard]] std::vector<double> element_values(std::span<const std::uint16_t> elements,
+                                                 DType dtype);
+
+}  // namespace fatune

@@ -1,0 +1,203 @@
+#include "model/device_limits.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <regex>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text_parts.hpp"
+
+namespace fatune {
+
+Arch parse_arch(std::string_view text) {
+  static const std::regex pattern(R"((?:sm_)?(\d{1,2})\.?(\d)([a]?))");
+  std::match_results<std::string_view::const_iterator> match;
+  if (!std::regex_match(text.begin(), text.end(), match, pattern)) {
+    throw Error(ExitCode::usage, fmt::format("'{}' is not a GPU architecture", text), {},
+                "write it as sm_80, sm_86, sm_89, sm_90a, sm_100a, ...");
+  }
+  const Arch arch{std::stoi(match[1].str()) * 10 + std::stoi(match[2].str()),
+                  match[3].length() == 0 ? '\0' : 'a'};
+  if (arch.sm < kOldestArch.sm) {
+    throw Error(ExitCode::usage, fmt::format("{} is older than sm_80", arch_name(arch)), {},
+                "fatune's kernels need compute capability 8.0 or newer");
+  }
+  if (arch.suffix != '\0' && arch.sm < kFirstSuffixSm) {
+    throw Error(
+        ExitCode::usage, fmt::format("there is no architecture {}", arch_name(arch)), {},
+        fmt::format("write sm_{}; names with an 'a' begin with sm_{}a", arch.sm, kFirstSuffixSm));
+  }
+  return arch;
+}
+
+bool provides(Arch arch, Arch least) {
+  return least.suffix == '\0' ? arch.sm >= least.sm : arch == least;
+}
+
+namespace {
+
+std::string with_number(std::string_view kind, Arch arch) {
+  return arch.suffix == '\0' ? fmt::format("{}_{}", kind, arch.sm)
+                             : fmt::format("{}_{}{}", kind, arch.sm, arch.suffix);
+}
+
+}  // namespace
+
+std::string arch_name(Arch arch) { return with_number("sm", arch); }
+
+std::string virtual_arch_name(Arch arch) { return with_number("compute", arch); }
+
+namespace {
+
+constexpr std::int64_t round_up(std::int64_t value, std::int64_t granule) {
+  return (value + granule - 1) / granule * granule;
+}
+
+}  // namespace
+
+int blocks_per_sm(const DeviceLimits& limits, int threads_per_block, int registers_per_thread,
+                  std::int64_t smem_bytes) {
+  constexpr int kWarp = 32;
+  constexpr int kRegisterGranule = 256;
+  constexpr int kSubpartitions = 4;
+  constexpr int kSmemGranule = 128;
+  if (threads_per_block < 1 || threads_per_block > limits.max_threads_per_block ||
+      smem_bytes > limits.smem_per_block_optin_bytes) {
+    return 0;
+  }
+  const int warps = (threads_per_block + kWarp - 1) / kWarp;
+  const std::int64_t registers_per_warp = round_up(
+      static_cast<std::int64_t>(std::max(registers_per_thread, 1)) * kWarp, kRegisterGranule);
+  const std::int64_t warps_per_subpartition =
+      limits.registers_per_sm / kSubpartitions / registers_per_warp;
+  const std::int64_t by_registers = warps_per_subpartition * kSubpartitions / warps;
+  const std::int64_t smem_per_block =
+      round_up(smem_bytes + limits.smem_reserved_per_block_bytes, kSmemGranule);
+  const std::int64_t by_smem = limits.smem_per_sm_bytes / smem_per_block;
+  const std::int64_t by_threads = limits.max_threads_per_sm / (warps * kWarp);
+  return static_cast<int>(std::min(
+      {by_registers, by_smem, by_threads, static_cast<std::int64_t>(limits.max_blocks_per_sm)}));
+}
+
+std::string file_name_part(std::string_view device_name) {
+  std::string part;
+  for (const char c : device_name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    part += plain ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : '-';
+  }
+  return part;
+}
+
+std::optional<DeviceLimits> find_device(const std::vector<DeviceLimits>& devices,
+                                        std::string_view wanted, const std::string& where) {
+  const std::string part = file_name_part(wanted);
+  std::vector<DeviceLimits> found;
+  for (const DeviceLimits& device : devices) {
+    const std::string name = file_name_part(device.name);
+    if (name == part) {
+      return device;
+    }
+    if (name.find(part) != std::string::npos) {
+      found.push_back(device);
+    }
+  }
+  if (found.size() > 1) {
+    throw Error(ExitCode::usage, fmt::format("'{}' is a part of several names", wanted), where,
+                "name one of: " + joined(found, ", ", &DeviceLimits::name));
+  }
+  return found.empty() ? std::nullopt : std::optional(found.front());
+}
+
+std::optional<DeviceLimits> nearest_device(const std::vector<DeviceLimits>& devices,
+                                           const DeviceLimits& device) {
+  std::optional<DeviceLimits> nearest;
+  const auto distance = [&](const DeviceLimits& other) {
+    return std::abs(other.sm_count - device.sm_count);
+  };
+  for (const DeviceLimits& other : devices) {
+    if (other.arch.sm == device.arch.sm && (!nearest || distance(other) < distance(*nearest))) {
+      nearest = other;
+    }
+  }
+  return nearest;
+}
+
+std::optional<double> nominal_tensor_flop_per_clock(Arch arch) {
+  switch (arch.sm) {
+    case 80:
+    case 87:
+      return 2048.0;
+    case 86:
+    case 89:
+    case 120:
+    case 121:
+      return 1024.0;
+    case 90:
+      return 4096.0;
+    case 100:
+    case 103:
+      return 8192.0;
+    default:
+      return std::nullopt;
+  }
+}
+
+double peak_tensor_flop_per_clock(Arch arch) {
+  constexpr double kGreatest = 8192.0;
+  return nominal_tensor_flop_per_clock(arch).value_or(kGreatest);
+}
+
+double peak_tensor_flop_per_us(const DeviceLimits& limits) {
+  return peak_tensor_flop_per_clock(limits.arch) * limits.sm_count * (limits.clock_khz / 1e3);
+}
+
+namespace {
+
+struct ClockLimit {
+  std::uint32_t bit;
+  const char* name;
+  bool throttles;
+};
+
+// source: nvml.h, nvmlClocksEventReason*
+constexpr ClockLimit kClockLimits[] = {{0x001, "gpu_idle", false},
+                                       {0x002, "applications_clocks_setting", false},
+                                       {0x004, "sw_power_cap", false},
+                                       {0x008, "hw_slowdown", true},
+                                       {0x010, "sync_boost", true},
+                                       {0x020, "sw_thermal_slowdown", true},
+                                       {0x040, "hw_thermal_slowdown", true},
+                                       {0x080, "hw_power_brake_slowdown", true},
+                                       {0x100, "display_clock_setting", false}};
+
+}  // namespace
+
+bool is_throttled(const GpuReading& reading) {
+  std::uint32_t others = reading.clock_limits;
+  for (const ClockLimit& limit : kClockLimits) {
+    others &= limit.throttles ? ~0U : ~limit.bit;
+  }
+  return others != 0;
+}
+
+std::vector<std::string> clock_limit_names(std::uint32_t clock_limits) {
+  std::vector<std::string> names;
+  for (const ClockLimit& limit : kClockLimits) {
+    if ((clock_limits & limit.bit) != 0) {
+      names.emplace_back(limit.name);
+      clock_limits &= ~limit.bit;
+    }
+  }
+  for (std::uint32_t bit = 1; clock_limits != 0; bit <<= 1U) {
+    if ((clock_limits & bit) != 0) {
+      names.push_back(fmt::format("{:#x}", bit));
+      clock_limits &= ~bit;
+    }
+  }
+  return names;
+}
+
+}  // namespace fatune

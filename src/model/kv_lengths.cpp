@@ -1,0 +1,212 @@
+#include "model/kv_lengths.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.hpp"
+#include "base/sha256.hpp"
+#include "base/text_parts.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr std::string_view kUniform = "uniform";
+constexpr std::string_view kZipf = "zipf";
+constexpr std::uint64_t kMostExponent = 16;
+
+/// The generator of a "uniform:" or "zipf:".
+struct Distribution {
+  std::string_view name;
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  std::uint64_t exponent = 1;  ///< of zipf
+  std::uint64_t seed = 0;
+};
+
+[[noreturn]] void refuse(std::string_view text, const std::string& why) {
+  constexpr std::size_t kMostShown = 60;
+  throw Error(ExitCode::usage,
+              fmt::format("'{}{}' is no list or distribution of lengths: {}",
+                          text.substr(0, kMostShown), text.size() > kMostShown ? "..." : "", why),
+              {},
+              "write a list such as 4096,17,0, uniform:LOW-HIGH[:SEED] or "
+              "zipf:LOW-HIGH[:EXPONENT[:SEED]]");
+}
+
+std::uint64_t read_number(std::string_view whole, std::string_view text, std::uint64_t most) {
+  const auto value = whole_number<std::uint64_t>(trim(text));
+  if (!value || *value > most) {
+    refuse(whole, fmt::format("'{}' is not an integer from 0 to {}", text, most));
+  }
+  return *value;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (bool more = true; more;) {
+    more = text.find(separator) != std::string_view::npos;
+    parts.push_back(take_until(text, separator));
+  }
+  return parts;
+}
+
+bool is_distribution(std::string_view text) { return text.find(':') != std::string_view::npos; }
+
+Distribution read_distribution(std::string_view text) {
+  const std::vector<std::string_view> parts = split(text, ':');
+  Distribution made{.name = trim(parts[0])};
+  const bool is_zipf = made.name == kZipf;
+  if (!is_zipf && made.name != kUniform) {
+    refuse(text, fmt::format("there is no '{}'", made.name));
+  }
+  if (parts.size() > (is_zipf ? 4U : 3U)) {
+    refuse(text, "it has too many parts");
+  }
+  std::string_view high = parts[1];
+  made.low = read_number(text, take_until(high, '-'), kMostSeqLen);
+  made.high = read_number(text, high, kMostSeqLen);
+  if (made.low > made.high) {
+    refuse(text, fmt::format("{} is greater than {}", made.low, made.high));
+  }
+  if (is_zipf && parts.size() > 2) {
+    made.exponent = read_number(text, parts[2], kMostExponent);
+  }
+  if (const std::size_t seed = is_zipf ? 3 : 2; parts.size() > seed) {
+    made.seed = read_number(text, parts[seed], UINT64_MAX);
+  }
+  return made;
+}
+
+std::vector<std::int64_t> read_list(std::string_view text) {
+  std::vector<std::int64_t> lengths;
+  for (const std::string_view part : split(text, ',')) {
+    lengths.push_back(static_cast<std::int64_t>(read_number(text, part, kMostSeqLen)));
+  }
+  return lengths;
+}
+
+/// The output number `index` of the generator splitmix64 (Steele, Lea and Flood, 2014).
+std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index) {
+  std::uint64_t bits = seed + (index + 1) * 0x9e3779b97f4a7c15U;
+  bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9U;
+  bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebU;
+  return bits ^ (bits >> 31U);
+}
+
+std::int64_t uniform_length(const Distribution& of, std::uint64_t sequence) {
+  const std::uint64_t count = of.high - of.low + 1;
+  return static_cast<std::int64_t>(of.low +
+                                   ((random_bits(of.seed, sequence) >> 32U) * count >> 32U));
+}
+
+std::int64_t zipf_length(const Distribution& of, std::uint64_t rank) {
+  std::uint64_t length = of.high;
+  for (std::uint64_t i = 0; i < of.exponent; ++i) {
+    length /= rank;  // rounding down again and again equals rounding down once
+  }
+  return static_cast<std::int64_t>(std::max(of.low, length));
+}
+
+std::vector<std::int64_t> drawn(const Distribution& of, std::int64_t batch) {
+  std::vector<std::uint64_t> sequences(static_cast<std::size_t>(batch));
+  std::iota(sequences.begin(), sequences.end(), std::uint64_t{0});
+  std::vector<std::int64_t> lengths(sequences.size());
+  if (of.name == kUniform) {
+    std::ranges::transform(sequences, lengths.begin(),
+                           [&](std::uint64_t sequence) { return uniform_length(of, sequence); });
+    return lengths;
+  }
+  std::ranges::sort(sequences, {}, [&](std::uint64_t sequence) {
+    return std::pair(random_bits(of.seed, sequence), sequence);
+  });
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    lengths[sequences[i]] = zipf_length(of, i + 1);
+  }
+  return lengths;
+}
+
+}  // namespace
+
+std::string canonical_kv_lengths(std::string_view text) {
+  if (!is_distribution(text)) {
+    return fmt::format("{}", fmt::join(read_list(text), ","));
+  }
+  const Distribution of = read_distribution(text);
+  const std::string exponent = of.name == kZipf ? fmt::format(":{}", of.exponent) : "";
+  return fmt::format("{}:{}-{}{}:{}", of.name, of.low, of.high, exponent, of.seed);
+}
+
+std::optional<std::int64_t> listed_sequences(std::string_view text) {
+  return is_distribution(text) ? std::nullopt
+                               : std::optional<std::int64_t>(std::ranges::count(text, ',') + 1);
+}
+
+std::int64_t greatest_kv_length(std::string_view text) {
+  return is_distribution(text) ? static_cast<std::int64_t>(read_distribution(text).high)
+                               : std::ranges::max(read_list(text));
+}
+
+std::string short_kv_lengths(const std::string& text) {
+  constexpr std::size_t kMostCharacters = 40;
+  constexpr std::size_t kHashDigits = 8;
+  return text.size() <= kMostCharacters
+             ? text
+             : fmt::format("{} listed {}", listed_sequences(text).value_or(0),
+                           sha256_hex(text).substr(0, kHashDigits));
+}
+
+std::vector<std::int64_t> kv_lengths(const Problem& problem) {
+  constexpr std::int64_t kMostSequences = 65535;  // check_problem() allows no more
+  const std::int64_t batch = std::clamp<std::int64_t>(problem.batch, 0, kMostSequences);
+  const std::string& text = problem.seq_lens_kv;
+  if (text.empty()) {
+    return std::vector<std::int64_t>(static_cast<std::size_t>(batch), problem.seq_len_kv);
+  }
+  return is_distribution(text) ? drawn(read_distribution(text), batch) : read_list(text);
+}
+
+std::int64_t total_keys(const Problem& problem) {
+  if (problem.seq_lens_kv.empty()) {
+    return problem.batch * problem.seq_len_kv;
+  }
+  const std::vector<std::int64_t> lengths = kv_lengths(problem);
+  return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+}
+
+void check_kv_lengths(const Problem& problem) {
+  const std::string& text = problem.seq_lens_kv;
+  if (text.empty()) {
+    return;
+  }
+  const std::int64_t listed = listed_sequences(text).value_or(problem.batch);
+  if (listed != problem.batch) {
+    throw Error(
+        ExitCode::usage,
+        fmt::format("there are {} lengths of keys for a batch of {}", listed, problem.batch), {},
+        "seq_lens_kv lists one for each sequence");
+  }
+  if (const std::int64_t greatest = greatest_kv_length(text); greatest > problem.seq_len_kv) {
+    throw Error(ExitCode::usage,
+                fmt::format("seq_lens_kv allows {} keys, but K and V have room for {}", greatest,
+                            problem.seq_len_kv),
+                {}, "seq_len_kv must be at least the greatest length");
+  }
+}
+
+Problem with_unknown_kv_lengths(Problem problem) {
+  problem.seq_lens_kv =
+      canonical_kv_lengths(fmt::format("{0}:{1}-{1}", kUniform, problem.seq_len_kv));
+  return problem;
+}
+
+Problem with_kv_lengths(Problem problem, const std::vector<std::int64_t>& lengths) {
+  problem.batch = std::ssize(lengths);
+  problem.seq_lens_kv = fmt::format("{}", fmt::join(lengths, ","));
+  return problem;
+}
+
+}  // namespace fatune

@@ -1,0 +1,338 @@
+#include "model/problem.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "model/kv_lengths.hpp"
+
+namespace fatune {
+namespace {
+
+void check_range(std::int64_t value, std::string_view name, std::int64_t least,
+                 std::int64_t greatest) {
+  if (value < least || value > greatest) {
+    throw Error(ExitCode::usage, fmt::format("{} is {}", name, value), {},
+                fmt::format("it must be an integer from {} to {}", least, greatest));
+  }
+}
+
+}  // namespace
+
+std::string_view dtype_name(DType dtype) { return dtype == DType::fp16 ? "FP16" : "BF16"; }
+
+DType parse_dtype(std::string_view text) {
+  std::string upper(text);
+  std::ranges::transform(upper, upper.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  if (upper == "FP16") {
+    return DType::fp16;
+  }
+  if (upper == "BF16") {
+    return DType::bf16;
+  }
+  throw Error(ExitCode::usage, fmt::format("unknown dtype '{}'", text), {},
+              "use fp16 or bf16 (any case)");
+}
+
+std::string_view layout_name(Layout layout) { return layout == Layout::bshd ? "bshd" : "bhsd"; }
+
+Layout parse_layout(std::string_view text) {
+  for (const Layout layout : {Layout::bshd, Layout::bhsd}) {
+    if (text == layout_name(layout)) {
+      return layout;
+    }
+  }
+  throw Error(ExitCode::usage, fmt::format("unknown layout '{}'", text), {},
+              "use bshd (batch, sequence, heads, d) or bhsd (batch, heads, sequence, d)");
+}
+
+float usual_softmax_scale(std::int64_t d_head) {
+  return 1.0F / std::sqrt(static_cast<float>(std::max<std::int64_t>(d_head, 1)));
+}
+
+std::int64_t default_batch(std::int64_t seq_len) {
+  constexpr std::int64_t kMaxTokens = 65536;
+  std::int64_t batch = 16;
+  while (batch > 1 && batch * seq_len > kMaxTokens) {
+    batch /= 2;
+  }
+  return batch;
+}
+
+std::int64_t output_rows(const Problem& problem) {
+  return problem.batch * problem.heads * problem.seq_len;
+}
+
+std::int64_t group_size(const Problem& problem) { return problem.heads / problem.kv_heads; }
+
+void check_problem(const Problem& problem) {
+  constexpr std::int64_t kGridYZ = 65535;  // CUDA's limit for gridDim.y and gridDim.z
+  check_range(problem.seq_len, "seq_len", 1, kMostSeqLen);
+  check_range(problem.d_head, "d_head", 1, kMostHeadDim);
+  check_range(problem.heads, "heads", 1, kGridYZ);
+  check_range(problem.batch, "batch", 1, kGridYZ);
+  check_details(problem);
+  if (problem.heads % problem.kv_heads != 0) {
+    throw Error(ExitCode::usage,
+                fmt::format("{} heads of queries cannot share {} heads of keys", problem.heads,
+                            problem.kv_heads),
+                {}, "kv_heads must divide heads");
+  }
+  check_kv_lengths(problem);
+}
+
+std::string describe(const Problem& problem) {
+  std::string text =
+      fmt::format("b{} s{} h{} d{} {}{}", problem.batch, problem.seq_len, problem.heads,
+                  problem.d_head, dtype_name(problem.dtype), problem.causal ? " causal" : "");
+  for (const ProblemDetail& detail : kProblemDetails) {
+    if (is_unusual(detail, problem)) {
+      const std::string value = detail_text(detail, problem);
+      text += fmt::format(
+          " {}{}", detail.label,
+          detail.kind == ProblemDetail::Kind::lengths ? short_kv_lengths(value) : value);
+    }
+  }
+  return text;
+}
+
+std::string option_text(const Problem& problem) {
+  std::string text = fmt::format("--seq {} --batch {} --heads {} --dhead {} --dtype {}{}",
+                                 problem.seq_len, problem.batch, problem.heads, problem.d_head,
+                                 dtype_name(problem.dtype), problem.causal ? " --causal" : "");
+  for (const ProblemDetail& detail : kProblemDetails) {
+    if (is_unusual(detail, problem)) {
+      const std::string value = detail_text(detail, problem);
+      text += fmt::format(" {}{}{}", detail.option, value.empty() ? "" : " ", value);
+    }
+  }
+  return text;
+}
+
+std::string file_name_part(const Problem& problem) {
+  std::string name = describe(problem);
+  std::ranges::replace(name, ' ', '_');
+  return name;
+}
+
+namespace {
+
+std::string range_name(const char* kind, const std::string& family, const Problem& problem) {
+  return fmt::format("{}_{}_B{}_H{}_N{}_D{}", kind, family, problem.batch, problem.heads,
+                     problem.seq_len, problem.d_head);
+}
+
+}  // namespace
+
+std::string bench_range_name(const std::string& family, const Problem& problem) {
+  return range_name("bench", family, problem);
+}
+
+std::string attention_range_name(const std::string& family, const Problem& problem,
+                                 const std::string& config) {
+  return fmt::format("{} {}", range_name("attention", family, problem), config);
+}
+
+TensorShape tensor_shape(const Problem& problem, TensorRole role) {
+  const bool of_keys = role == TensorRole::k || role == TensorRole::v;
+  TensorShape shape;
+  shape.batch = problem.batch;
+  shape.rows = of_keys ? problem.seq_len_kv : problem.seq_len;
+  shape.heads = of_keys ? problem.kv_heads : problem.heads;
+  shape.columns =
+      role == TensorRole::q || role == TensorRole::k ? problem.d_head : problem.d_head_v;
+  shape.batch_stride = shape.rows * shape.heads * shape.columns;
+  const bool heads_inside = problem.layout == Layout::bshd;
+  shape.row_stride = heads_inside ? shape.heads * shape.columns : shape.columns;
+  shape.head_stride = heads_inside ? shape.columns : shape.rows * shape.columns;
+  return shape;
+}
+
+std::int64_t tensor_elements(const Problem& problem, TensorRole role) {
+  return tensor_shape(problem, role).elements();
+}
+
+std::int64_t tensor_bytes(const Problem& problem, TensorRole role) {
+  return tensor_elements(problem, role) * element_bytes(problem.dtype);
+}
+
+namespace {
+
+/// The problem with batch 1 or, if it has lengths of keys, with up to `batch` sequences, at most
+/// four, of other lengths that differ.
+Problem with_batch(Problem problem, std::int64_t batch) {
+  if (problem.seq_lens_kv.empty()) {
+    problem.batch = 1;
+    return problem;
+  }
+  const std::int64_t most = problem.seq_len_kv;
+  std::vector<std::int64_t> lengths{most, 0, (2 * most / 3) | 1, 1};
+  lengths[2] = std::min(lengths[2], most);
+  lengths.resize(static_cast<std::size_t>(std::min(batch, std::ssize(lengths))));
+  return with_kv_lengths(std::move(problem), lengths);
+}
+
+}  // namespace
+
+Problem probe_problem(const Problem& problem) { return with_batch(problem, problem.batch); }
+
+std::int64_t short_length(std::int64_t seq_len) {
+  if (seq_len <= kShortLength) {
+    return seq_len;
+  }
+  const std::int64_t rest = seq_len % kShortLength;
+  return rest < kShortLength / 2 ? kShortLength + rest : rest;
+}
+
+Problem small_problem(const Problem& problem) {
+  constexpr std::int64_t kSequences = 4;
+  Problem small = problem;
+  small.seq_len = short_length(problem.seq_len);
+  small.seq_len_kv = short_length(problem.seq_len_kv);
+  return with_batch(std::move(small), kSequences);
+}
+
+std::optional<Problem> narrow_problem(const Problem& problem) {
+  constexpr std::int64_t kPart = 3;  // a third of 256 keys is ragged for every tile
+  Problem small = small_problem(problem);
+  const auto longest = [](const Problem& of) { return std::max(of.seq_len, of.seq_len_kv); };
+  if (problem.window >= longest(problem) || problem.window < longest(small)) {
+    return std::nullopt;
+  }
+  small.window = (small.seq_len_kv + kPart - 1) / kPart;
+  return small;
+}
+
+namespace {
+
+using Kind = ProblemDetail::Kind;
+
+std::string range_text(const ProblemDetail& detail) {
+  if (detail.kind == Kind::flag) {
+    return "true or false";
+  }
+  if (detail.kind == Kind::lengths) {
+    return "a text";
+  }
+  return fmt::format("{} from {} to {}", detail.kind == Kind::integer ? "an integer" : "a number",
+                     detail.least, detail.greatest);
+}
+
+bool is_in_range(const ProblemDetail& detail, double value) {
+  return value >= detail.least && value <= detail.greatest &&
+         (detail.kind != Kind::integer || value == std::floor(value));
+}
+
+/// The value as the table holds it; nothing if it is of another kind.
+std::optional<double> number_of(Kind kind, const DetailValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    return kind == Kind::layout ? std::optional(static_cast<double>(parse_layout(*text)))
+                                : std::nullopt;
+  }
+  if (const auto* flag = std::get_if<bool>(&value)) {
+    return kind == Kind::flag ? std::optional(*flag ? 1.0 : 0.0) : std::nullopt;
+  }
+  if (kind == Kind::flag || kind == Kind::layout || kind == Kind::lengths) {
+    return std::nullopt;
+  }
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
+}
+
+}  // namespace
+
+const ProblemDetail& find_detail(std::string_view name) {
+  return *std::ranges::find(kProblemDetails, name, &ProblemDetail::name);
+}
+
+Problem usual_problem(const Problem& problem) {
+  return {problem.batch,  problem.seq_len, problem.heads,
+          problem.d_head, problem.dtype,   problem.causal};
+}
+
+bool is_unusual(const ProblemDetail& detail, const Problem& problem) {
+  return detail.get(problem) != detail.get(usual_problem(problem));
+}
+
+Problem changed(const Problem& problem, const std::function<void(Problem&)>& change) {
+  Problem plain = problem;
+  change(plain);
+  Problem result = usual_problem(plain);
+  for (const ProblemDetail& detail : kProblemDetails) {
+    if (detail.text != nullptr) {
+      result.*detail.text = problem.*detail.text;
+    } else if (is_unusual(detail, problem)) {
+      detail.set(result, detail.get(problem));
+    }
+  }
+  return result;
+}
+
+DetailValue detail_value(const ProblemDetail& detail, const Problem& problem) {
+  const double value = detail.get(problem);
+  switch (detail.kind) {
+    case Kind::flag:
+      return value != 0.0;
+    case Kind::layout:
+      return std::string(layout_name(problem.layout));
+    case Kind::lengths:
+      return problem.*detail.text;
+    case Kind::number:
+      return value;
+    case Kind::integer:
+      break;
+  }
+  return static_cast<std::int64_t>(value);
+}
+
+void set_detail(const ProblemDetail& detail, Problem& problem, const DetailValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value); text && detail.text != nullptr) {
+    problem.*detail.text = text->empty() ? *text : canonical_kv_lengths(*text);
+    return;
+  }
+  const auto number = number_of(detail.kind, value);
+  if (!number || !is_in_range(detail, *number)) {
+    throw Error(ExitCode::usage, fmt::format("{} is not {}", detail.name, range_text(detail)));
+  }
+  detail.set(problem, *number);
+}
+
+DetailValue held_value(const ProblemDetail& detail, const DetailValue& value) {
+  Problem holder;
+  set_detail(detail, holder, value);
+  return detail_value(detail, holder);
+}
+
+std::string detail_text(const ProblemDetail& detail, const Problem& problem) {
+  switch (detail.kind) {
+    case Kind::flag:
+      return {};
+    case Kind::layout:
+      return std::string(layout_name(problem.layout));
+    case Kind::lengths:
+      return problem.*detail.text;
+    case Kind::number:
+      return fmt::format("{}", static_cast<float>(detail.get(problem)));
+    case Kind::integer:
+      break;
+  }
+  return fmt::format("{:.0f}", detail.get(problem));
+}
+
+void check_details(const Problem& problem) {
+  for (const ProblemDetail& detail : kProblemDetails) {
+    if (!is_in_range(detail, detail.get(problem))) {
+      throw Error(ExitCode::usage, fmt::format("{} is {}", detail.name, detail.get(problem)), {},
+                  "it must be " + range_text(detail));
+    }
+  }
+}
+
+}  // namespace fatune

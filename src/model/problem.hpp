@@ -1,0 +1,291 @@
+#pragma once
+
+#include <array>
+#include <compare>
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+#include "base/enum_names.hpp"
+
+namespace fatune {
+
+/// Element type of Q, K, V and O. The codes are those of PyTorch's
+/// c10::ScalarType.
+enum class DType : int { fp16 = 5, bf16 = 15 };
+
+[[nodiscard]] std::string_view dtype_name(DType dtype);  ///< "FP16", "BF16"
+[[nodiscard]] DType parse_dtype(std::string_view text);  ///< any case; throws Error(usage)
+[[nodiscard]] constexpr std::int64_t element_bytes(DType) { return 2; }
+
+/// How tensors lie in memory: (batch, sequence, heads, d) or (batch, heads, sequence, d).
+enum class Layout : int { bshd = 0, bhsd = 1 };
+
+[[nodiscard]] std::string_view layout_name(Layout layout);  ///< "bshd", "bhsd"
+[[nodiscard]] Layout parse_layout(std::string_view text);   ///< throws Error(usage)
+
+/// 1 / sqrt(d_head), the usual scale of scores.
+[[nodiscard]] float usual_softmax_scale(std::int64_t d_head);
+
+/// Attention forward: O = softmax(softmax_scale * Q K^T [mask]) V for every (batch, head).
+///
+/// The first six members describe a plain problem. The others usually have the values of their
+/// initialisers, and have a row each in kProblemDetails below. Initialisers run once: code that
+/// sets seq_len, heads or d_head later uses changed(), which updates the rest.
+struct Problem {
+  std::int64_t batch = 0;
+  std::int64_t seq_len = 0;  ///< queries per sequence
+  std::int64_t heads = 0;    ///< query heads
+  std::int64_t d_head = 0;   ///< elements of a row of Q and K
+  DType dtype = DType::fp16;
+  bool causal = false;  ///< a query sees no keys after its own position (flop.hpp)
+
+  std::int64_t seq_len_kv = seq_len;  ///< keys per sequence
+  std::int64_t kv_heads = heads;      ///< divides heads: heads / kv_heads query heads share one
+  std::int64_t d_head_v = d_head;     ///< elements of a row of V and O
+  std::int64_t window = 0;            ///< a query sees keys less than this far away; 0: all
+  float softmax_scale = usual_softmax_scale(d_head);
+  bool lse = false;  ///< the log-sum-exp of every row is wanted too
+  Layout layout = Layout::bshd;
+  /// Numbers of keys that differ within the batch, as kv_lengths.hpp describes them. K and V then
+  /// have room for seq_len_kv keys of each sequence. Empty: all sequences have so many.
+  std::string seq_lens_kv = {};
+
+  auto operator<=>(const Problem&) const = default;
+};
+
+inline constexpr std::int64_t kMostSeqLen = std::int64_t{1} << 24;
+inline constexpr std::int64_t kMostHeadDim = 1024;
+
+/// A property of a problem other than the first six, as all code knows it that reads, shows, stores
+/// or asks for it.
+struct ProblemDetail {
+  enum class Kind { integer, number, flag, layout, lengths };
+
+  std::string_view name;    ///< what outputs and records call it
+  std::string_view symbol;  ///< what expressions of families and spaces call it
+  std::string_view option;  ///< its option on the command line
+  std::string_view label;   ///< what describe() puts before the value
+  std::string_view doc;
+  Kind kind;
+  double least;                          ///< the least allowed integer or number
+  double greatest;                       ///< the greatest allowed integer or number
+  double (*get)(const Problem&);         ///< of lengths: 1 if there are any
+  void (*set)(Problem&, double);         ///< of lengths: has no effect
+  std::string Problem::*text = nullptr;  ///< the member of a detail that is a text
+};
+
+namespace problem_detail {
+
+template <auto kMember>
+constexpr double get(const Problem& problem) {
+  if constexpr (requires { (problem.*kMember).empty(); }) {
+    return (problem.*kMember).empty() ? 0.0 : 1.0;
+  } else {
+    return static_cast<double>(problem.*kMember);
+  }
+}
+
+template <auto kMember>
+constexpr void set(Problem& problem, double value) {
+  using Member = std::remove_reference_t<decltype(problem.*kMember)>;
+  if constexpr (std::same_as<Member, Layout>) {
+    problem.*kMember = static_cast<Layout>(static_cast<int>(value));
+  } else if constexpr (!std::same_as<Member, std::string>) {
+    problem.*kMember = static_cast<Member>(value);
+  }
+}
+
+template <auto kMember>
+constexpr ProblemDetail row(ProblemDetail::Kind kind, std::string_view name,
+                            std::string_view option, std::string_view label, double least,
+                            double greatest, std::string_view doc) {
+  ProblemDetail detail{name, name,  option,   label,        doc,
+                       kind, least, greatest, get<kMember>, set<kMember>};
+  if constexpr (std::same_as<decltype(kMember), std::string Problem::*>) {
+    detail.text = kMember;
+  }
+  return detail;
+}
+
+constexpr ProblemDetail with_symbol(ProblemDetail detail, std::string_view symbol) {
+  detail.symbol = symbol;
+  return detail;
+}
+
+}  // namespace problem_detail
+
+/// A row for each of these properties. Integers are exact as double: none is greater than 2^53.
+inline constexpr std::array kProblemDetails{
+    problem_detail::row<&Problem::seq_len_kv>(ProblemDetail::Kind::integer, "seq_len_kv",
+                                              "--seq-kv", "kv", 1, static_cast<double>(kMostSeqLen),
+                                              "keys of a sequence (default: as many as queries)"),
+    problem_detail::row<&Problem::kv_heads>(
+        ProblemDetail::Kind::integer, "kv_heads", "--kv-heads", "hkv", 1, 65535,
+        "heads of keys and values, which groups of heads share (default: one each)"),
+    problem_detail::row<&Problem::d_head_v>(ProblemDetail::Kind::integer, "d_head_v", "--dhead-v",
+                                            "dv", 1, static_cast<double>(kMostHeadDim),
+                                            "head dimension of V and O (default: that of Q and K)"),
+    problem_detail::row<&Problem::window>(
+        ProblemDetail::Kind::integer, "window", "--window", "w", 0,
+        static_cast<double>(kMostSeqLen),
+        "a query sees keys less than this far from its position (default: 0, all)"),
+    problem_detail::row<&Problem::softmax_scale>(
+        ProblemDetail::Kind::number, "softmax_scale", "--softmax-scale", "scale", 1e-6, 1e6,
+        "factor of the scores (default: 1 / sqrt(d_head))"),
+    problem_detail::row<&Problem::lse>(ProblemDetail::Kind::flag, "lse", "--lse", "lse", 0, 1,
+                                       "the log-sum-exp of every row is wanted too"),
+    problem_detail::with_symbol(
+        problem_detail::row<&Problem::layout>(
+            ProblemDetail::Kind::layout, "layout", "--layout", "", 0, 1,
+            "bshd (batch, sequence, heads, d) or bhsd (batch, heads, sequence, d)"),
+        "layout_bhsd"),
+    problem_detail::with_symbol(
+        problem_detail::row<&Problem::seq_lens_kv>(
+            ProblemDetail::Kind::lengths, "seq_lens_kv", "--seq-kv-lens", "lens ", 0, 1,
+            "keys of each sequence, if they differ: a list (on the command line also a file of "
+            "numbers), uniform:LOW-HIGH[:SEED] or zipf:LOW-HIGH[:EXPONENT[:SEED]]"),
+        "has_seq_lens_kv")};
+
+/// Largest power of two, at most 16, that keeps batch * seq_len at most 65536 (at least 1).
+[[nodiscard]] std::int64_t default_batch(std::int64_t seq_len);
+
+inline constexpr std::int64_t kDefaultHeads = 16;
+
+/// Rows of the output: batch * heads * seq_len.
+[[nodiscard]] std::int64_t output_rows(const Problem& problem);
+
+/// The number of query heads that share a key head. Precondition: check_problem() passes.
+[[nodiscard]] std::int64_t group_size(const Problem& problem);
+
+/// Throws Error(usage) unless all extents are positive and within 32-bit grid limits, kv_heads
+/// divides heads, and the lengths of keys are possible.
+void check_problem(const Problem& problem);
+
+/// "b16 s4096 h16 d128 FP16 causal", followed by the unusual properties ("kv8192 hkv4"). For
+/// people. The form is stable and used in logs and file names.
+[[nodiscard]] std::string describe(const Problem& problem);
+/// The options of the command line that name the problem: "--seq 4096 --batch 16 --heads 16 ...".
+[[nodiscard]] std::string option_text(const Problem& problem);
+/// describe() as part of a file's name: "b16_s4096_h16_d128_FP16_causal".
+[[nodiscard]] std::string file_name_part(const Problem& problem);
+
+// The names of a run's NVTX ranges, which profilers show (docs/counters.md).
+
+/// The range around all measurements of a family's kernels on a problem:
+/// "bench_flash_sm80_B16_H16_N4096_D128".
+[[nodiscard]] std::string bench_range_name(const std::string& family, const Problem& problem);
+/// The range around each launch, with the configuration's short form:
+/// "attention_flash_sm90_B16_H16_N4096_D128 (ws, FP16, ...): lazy+...".
+[[nodiscard]] std::string attention_range_name(const std::string& family, const Problem& problem,
+                                               const std::string& config);
+
+enum class TensorRole { q, k, v, o };
+
+inline constexpr std::array kTensorRoles{TensorRole::q, TensorRole::k, TensorRole::v,
+                                         TensorRole::o};
+
+template <>
+inline constexpr EnumNames<4> kEnumNames<TensorRole>{"tensor", {"Q", "K", "V", "O"}};
+
+/// The extents of a tensor, and where its elements lie. Strides are in elements; columns are
+/// adjacent.
+struct TensorShape {
+  std::int64_t batch = 0;
+  std::int64_t rows = 0;  ///< positions of the sequence
+  std::int64_t heads = 0;
+  std::int64_t columns = 0;
+  std::int64_t batch_stride = 0;
+  std::int64_t row_stride = 0;
+  std::int64_t head_stride = 0;
+
+  [[nodiscard]] std::int64_t elements() const { return batch * rows * heads * columns; }
+  /// The index of the first element of a row.
+  [[nodiscard]] std::int64_t row_offset(std::int64_t in_batch, std::int64_t row,
+                                        std::int64_t head) const {
+    return in_batch * batch_stride + row * row_stride + head * head_stride;
+  }
+};
+
+/// The shape of the contiguous tensor, in the problem's layout.
+[[nodiscard]] TensorShape tensor_shape(const Problem& problem, TensorRole role);
+
+[[nodiscard]] std::int64_t tensor_elements(const Problem& problem, TensorRole role);
+[[nodiscard]] std::int64_t tensor_bytes(const Problem& problem, TensorRole role);
+
+/// The problem on which candidates are verified with adversarial inputs. It has the same sequence
+/// length, head dimension, type, mask and number of heads, so that every tile and every iteration
+/// is the problem's, but a single batch; with lengths of keys, up to four sequences as in
+/// small_problem(). Machine code may depend on anything but the batch and the lengths
+/// (planner.hpp).
+[[nodiscard]] Problem probe_problem(const Problem& problem);
+
+/// Enough for several steps of the usual key tiles, and for a second query block.
+inline constexpr std::int64_t kShortLength = 256;
+
+/// A short length with the same remainder as `seq_len` for every tile height that divides 256:
+/// `seq_len` itself up to 256, else 128 to 383.
+[[nodiscard]] std::int64_t short_length(std::int64_t seq_len);
+
+/// The problem with batch 1 and short_length(); with lengths of keys, a batch of four whose
+/// sequences have all keys, none, one, and a number that fills no tile. It is cheap to run, and
+/// often has the same machine code.
+[[nodiscard]] Problem small_problem(const Problem& problem);
+
+/// small_problem() with a window of a third of its keys. It exists only if the problem's own window
+/// masks some of the problem's keys, but none of the small problem's; otherwise returns nothing. A
+/// family that compiles the window in has different machine code for it.
+[[nodiscard]] std::optional<Problem> narrow_problem(const Problem& problem);
+
+// What code that reads, shows, stores or asks for the properties in kProblemDetails needs.
+
+/// Precondition: a detail has this name.
+[[nodiscard]] const ProblemDetail& find_detail(std::string_view name);
+
+/// The problem with the same first six properties and usual details.
+[[nodiscard]] Problem usual_problem(const Problem& problem);
+[[nodiscard]] bool is_unusual(const ProblemDetail& detail, const Problem& problem);
+
+/// Returns the problem after `change`, which may set any of the first six properties. Details that
+/// were usual before are usual for the new problem.
+[[nodiscard]] Problem changed(const Problem& problem, const std::function<void(Problem&)>& change);
+
+/// An integer, a number, whether a flag is on, the layout's name, or canonical_kv_lengths().
+using DetailValue = std::variant<std::int64_t, double, bool, std::string>;
+
+[[nodiscard]] DetailValue detail_value(const ProblemDetail& detail, const Problem& problem);
+/// Throws Error(usage) for a value of another kind or out of range. An integer is a number too.
+void set_detail(const ProblemDetail& detail, Problem& problem, const DetailValue& value);
+
+/// The value as a problem holds it, in the detail's own kind: what detail_value() returns after
+/// set_detail(). Throws as set_detail() does.
+[[nodiscard]] DetailValue held_value(const ProblemDetail& detail, const DetailValue& value);
+
+/// Values for some of the details, in the table's order.
+using DetailValues = std::map<const ProblemDetail*, DetailValue>;
+
+/// "8192", "0.125", "bhsd"; empty for a flag.
+[[nodiscard]] std::string detail_text(const ProblemDetail& detail, const Problem& problem);
+
+/// Throws Error(usage) for a value out of range.
+void check_details(const Problem& problem);
+
+/// The attention of a published model: a problem without batch and lengths.
+struct ProblemPreset {
+  std::string name;
+  std::int64_t heads = 0;
+  std::int64_t d_head = 0;
+  DType dtype = DType::fp16;
+  bool causal = false;
+  DetailValues details;
+  std::string note;    ///< what a problem cannot say about the model; may be empty
+  std::string source;  ///< where the model's publisher states the values
+};
+
+}  // namespace fatune

@@ -1,0 +1,443 @@
+#include "print/export_report.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/ranges.hpp"
+#include "base/visible_text.hpp"
+#include "choose/tuned_choice.hpp"
+#include "model/record_json.hpp"
+
+namespace fatune {
+namespace {
+
+/// The most alternatives that are exported with a row. A reader takes one if the winner is not
+/// eligible.
+constexpr std::size_t kAlternatives = 4;
+
+const TunedTime& winner_of(const ExportRow& row) { return row.tuned.times.front(); }
+
+std::string hash_of(const ExportReport& report, const Config& config) {
+  return report.source_hashes.at(config.family);
+}
+
+const auto left_out_regret = [](const ExportRow& row) { return row.left_out.regret_percent; };
+
+Json json_buckets(const TunedProblem& tuned) {
+  const Buckets buckets = buckets_of(coordinates_of(tuned.problem, tuned.gpu.sm_count));
+  Json json = Json::object();
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    json[std::string(kBucketNames.at(i))] = buckets.at(i);
+  }
+  return json;
+}
+
+Json json_alternatives(const std::vector<TunedTime>& times) {
+  const auto end =
+      times.begin() + static_cast<std::ptrdiff_t>(std::min(times.size(), kAlternatives + 1));
+  return json_rows(tuned_time_fields(), std::vector(times.begin() + 1, end));
+}
+
+Json json_export_row(const ExportRow& row) {
+  Json json = json_object(export_row_fields(), row);
+  json["problem"] = record_json(row.tuned.problem);
+  json["buckets"] = json_buckets(row.tuned);
+  json["alternatives"] = json_alternatives(row.tuned.times);
+  return json;
+}
+
+std::vector<ExportRow> rows_of(const ExportReport& report) {
+  return mapped(report.left_out, [&](const LeftOut& left_out) {
+    return ExportRow{report, report.table.problems[left_out.row], left_out};
+  });
+}
+
+std::vector<ExportDefault> defaults_of(const ExportReport& report) {
+  return mapped(report.table.defaults, [&](const DefaultConfig& chosen) {
+    return ExportDefault{report, chosen};
+  });
+}
+
+/// A row for each step that made a choice, and one for all together.
+std::vector<StepRegrets> regrets_of(const ExportReport& report) {
+  std::vector<StepRegrets> rows;
+  for (const ChoiceStep step :
+       {ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket, ChoiceStep::same_arch,
+        ChoiceStep::nearest, ChoiceStep::fallback, ChoiceStep::refused}) {
+    const RegretSummary regrets = summarize_regrets(report.left_out, step);
+    if (regrets.problems > 0) {
+      rows.push_back({std::string(choice_step_name(step)), regrets});
+    }
+  }
+  rows.push_back({"all", summarize_regrets(report.left_out)});
+  return rows;
+}
+
+Json json_families(const ExportReport& report) {
+  Json families = Json::array();
+  for (const auto& [family, hash] : report.source_hashes) {
+    families.push_back({{"family", family}, {"source_hash", hash}});
+  }
+  return families;
+}
+
+Json json_gpus(const TunedTable& table) {
+  return json_list(table.gpus, [](const auto& gpu) { return record_json(gpu.second); });
+}
+
+Json json_cover(const Cover& cover) {
+  return {{"percent", cover.percent},
+          {"exact", cover.exact},
+          {"winners", cover.winners},
+          {"configs", json_rows(covering_config_fields(), cover.configs)}};
+}
+
+Json export_object(const ExportReport& report) {
+  Json json = json_head("export");
+  json["fatune"] = report.fatune_version;
+  json["origins"] = json_rows(tuned_origin_fields(), report.table.origins);
+  json["families"] = json_families(report);
+  json["gpus"] = json_gpus(report.table);
+  json["rows"] = json_list(rows_of(report), json_export_row);
+  json["defaults"] = json_rows(export_default_fields(), defaults_of(report));
+  json["skipped"] = json_rows(skipped_result_fields(), report.table.skipped);
+  json["cover"] = report.cover ? json_cover(*report.cover) : Json(nullptr);
+  json["left_out"] = json_rows(step_regret_fields(), regrets_of(report));
+  return json;
+}
+
+Blocks cover_blocks(const Cover& cover) {
+  return {block::Text{"\n"}, block::Heading{cover_text(cover)},
+          block::Rows{table_of(covering_config_fields(), cover.configs)}};
+}
+
+std::string gpu_text(const GpuModel& gpu) {
+  return fmt::format("{} ({}, {} SMs)", gpu.name, arch_name(gpu.arch), gpu.sm_count);
+}
+
+Blocks skipped_blocks(const TunedTable& table) {
+  if (table.skipped.empty()) {
+    return {};
+  }
+  return {block::Text{"\n"}, block::Heading{"skipped"},
+          block::Rows{table_of(skipped_result_fields(), table.skipped)}};
+}
+
+Blocks blocks_of(const ExportReport& report) {
+  Blocks blocks;
+  for (const auto& [gpu, limits] : report.table.gpus) {
+    blocks.push_back(block::Line{gpu_text(gpu)});
+  }
+  append(blocks, {block::Text{"\n"}, block::Rows{table_of(export_row_fields(), rows_of(report))}});
+  if (report.cover) {
+    append(blocks, cover_blocks(*report.cover));
+  }
+  append(blocks, {block::Text{"\n"}, block::Heading{"each problem left out in turn"},
+                  block::Rows{table_of(step_regret_fields(), regrets_of(report))}});
+  append(blocks, skipped_blocks(report.table));
+  return blocks;
+}
+
+const auto chosen_hash = [](const PredictionRow& row) {
+  const TunedChoice& choice = row.prediction.choice;
+  return choice.step == ChoiceStep::refused
+             ? std::nullopt
+             : std::optional(row.report.known.source_hashes.at(choice.config.family));
+};
+
+/// The tuned problem that the choice was taken from; null if there is none.
+const TunedProblem* row_of(const PredictionRow& row) {
+  const auto& index = row.prediction.choice.row;
+  return index ? &row.report.known.table.problems[*index] : nullptr;
+}
+
+std::vector<NeighbourRow> neighbours_of(const PredictionRow& row) {
+  return mapped(row.prediction.neighbours, [&](const Neighbour& neighbour) {
+    return NeighbourRow{row.report.known.table, neighbour};
+  });
+}
+
+const TunedProblem& tuned(const NeighbourRow& row) {
+  return row.table.problems[static_cast<std::size_t>(row.neighbour.near.row)];
+}
+
+Json json_neighbour(const NeighbourRow& row) {
+  Json json = json_object(neighbour_fields(), row);
+  json["problem"] = record_json(tuned(row).problem);
+  return json;
+}
+
+Json json_prediction(const PredictionRow& row) {
+  Json json = json_object(prediction_fields(), row);
+  json["problem"] = record_json(row.prediction.problem);
+  json["neighbours"] = json_list(neighbours_of(row), json_neighbour);
+  return json;
+}
+
+std::vector<PredictionRow> rows_of(const PredictReport& report) {
+  return mapped(report.predictions, [&](const Prediction& prediction) {
+    return PredictionRow{report, prediction};
+  });
+}
+
+/// The tuned GPU in place of a device on which nothing was tuned.
+std::optional<std::string> near_gpu(const PredictReport& report) {
+  const auto& gpus = report.known.table.gpus;
+  if (gpus.contains(model_of(report.device))) {
+    return std::nullopt;
+  }
+  const auto near =
+      nearest_device(mapped(gpus, [](const auto& gpu) { return gpu.second; }), report.device);
+  return near ? std::optional(near->name) : std::nullopt;
+}
+
+Json predict_object(const PredictReport& report) {
+  Json json = json_head("predict");
+  json["device"] = record_json(report.device);
+  json["why_device"] = json_or_null(report.why_device);
+  json["near_gpu"] = json_or_null(near_gpu(report));
+  json["predictions"] = json_list(rows_of(report), json_prediction);
+  return json;
+}
+
+Blocks device_lines(const PredictReport& report) {
+  Blocks blocks{block::Line{"for " + report.device.name +
+                            (report.why_device.empty() ? "" : ": " + report.why_device)}};
+  if (const auto near = near_gpu(report)) {
+    blocks.push_back(block::Line{fmt::format(
+        "nothing was tuned on it; choices are from {}, the nearest GPU of its architecture",
+        *near)});
+  }
+  blocks.push_back(block::Text{"\n"});
+  return blocks;
+}
+
+std::optional<std::string> measuring_command(const PredictionRow& row) {
+  return row.prediction.choice.untuned.empty()
+             ? std::nullopt
+             : std::optional("fatune sweep " + option_text(row.prediction.problem));
+}
+
+/// Says of each problem outside the tuned range why, and how to measure it.
+Blocks untuned_blocks(const PredictReport& report) {
+  Blocks blocks;
+  for (const PredictionRow& row : rows_of(report)) {
+    if (const auto command = measuring_command(row)) {
+      append(blocks,
+             {block::Text{"\n"},
+              block::Warning{describe(row.prediction.problem) + ": no tuned problem is like it"},
+              block::Verbatim{fmt::format("  {}\n  the configuration may be far from the fastest; "
+                                          "to measure:\n  {}\n",
+                                          visible_line(row.prediction.choice.untuned), *command)}});
+    }
+  }
+  return blocks;
+}
+
+Blocks blocks_of(const PredictReport& report) {
+  Blocks blocks = device_lines(report);
+  blocks.push_back(block::Rows{table_of(prediction_fields(), rows_of(report))});
+  append(blocks, untuned_blocks(report));
+  for (const PredictionRow& row : rows_of(report)) {
+    if (!row.prediction.neighbours.empty()) {
+      append(blocks,
+             {block::Text{"\n"}, block::Heading{"tuned beside " + describe(row.prediction.problem)},
+              block::Rows{table_of(neighbour_fields(), neighbours_of(row))}});
+    }
+  }
+  return blocks;
+}
+
+}  // namespace
+
+Fields<TunedOrigin> tuned_origin_fields() {
+  using O = TunedOrigin;
+  return {
+      {"name", "name", &O::name},
+      {"started_at", "started", &O::started_at},
+      {"fatune", "fatune", &O::fatune_version},
+      {"nvrtc", "NVRTC", or_none<&O::nvrtc_version>},
+      {"driver", "driver", or_none<&O::driver>},
+      {"complete", "complete", &O::complete},
+  };
+}
+
+Fields<TunedTime> tuned_time_fields() {
+  using T = TunedTime;
+  return {
+      {"config", "config", &T::short_form},
+      {"family", "family", [](const T& t) { return t.config.family; }},
+      {"time_us", "us", Look{.decimals = 1}, &T::time_us},
+      {"regret_percent", "regret %", Look{.decimals = 2}, &T::regret_percent},
+      {"tie_group", "tie", &T::tie_group},
+      {"verified", "verified", or_none<&T::verified>},
+      {"sources_recorded", "sources", kProgramsOnly, &T::sources_recorded},
+  };
+}
+
+Fields<ExportRow> export_row_fields() {
+  using R = ExportRow;
+  return {
+      {"problem", "problem", kWraps, [](const R& r) { return describe(r.tuned.problem); }},
+      {"gpu", "gpu", [](const R& r) { return r.tuned.gpu.name; }},
+      {"arch", "arch", kProgramsOnly, [](const R& r) { return arch_name(r.tuned.gpu.arch); }},
+      {"sm_count", "SMs", kProgramsOnly, [](const R& r) { return r.tuned.gpu.sm_count; }},
+      {"config", "config", kWraps, [](const R& r) { return winner_of(r).short_form; }},
+      {"family", "family", kProgramsOnly, [](const R& r) { return winner_of(r).config.family; }},
+      {"source_hash", "source", kProgramsOnly,
+       [](const R& r) { return hash_of(r.report, winner_of(r).config); }},
+      {"time_us", "us", Look{.decimals = 1}, [](const R& r) { return winner_of(r).time_us; }},
+      {"regret_percent", "regret %", Look{.decimals = 2},
+       [](const R& r) { return winner_of(r).regret_percent; }},
+      {"tie_group", "tie", kProgramsOnly, [](const R& r) { return winner_of(r).tie_group; }},
+      {"verified", "verified", kProgramsOnly,
+       [](const R& r) { return text_or_none(winner_of(r).verified); }},
+      {"sources_recorded", "sources", kProgramsOnly,
+       [](const R& r) { return winner_of(r).sources_recorded; }},
+      {"origin", "origin", kProgramsOnly, [](const R& r) { return r.tuned.origin; }},
+      {"left_out_step", "without it",
+       [](const R& r) { return choice_step_name(r.left_out.choice.step); }},
+      {"left_out_config", "chosen", kWraps,
+       [](const R& r) { return text_or_none(r.left_out.choice.short_form); }},
+      {"left_out_regret_percent", "its regret %", Look{.decimals = 2}, left_out_regret},
+  };
+}
+
+Fields<ExportDefault> export_default_fields() {
+  using D = ExportDefault;
+  return {
+      {"gpu", "gpu", [](const D& d) { return d.chosen.gpu.name; }},
+      {"arch", "arch", [](const D& d) { return arch_name(d.chosen.gpu.arch); }},
+      {"sm_count", "SMs", [](const D& d) { return d.chosen.gpu.sm_count; }},
+      {"dtype", "dtype", [](const D& d) { return dtype_name(d.chosen.dtype); }},
+      {"d_head", "d_head", [](const D& d) { return d.chosen.d_head; }},
+      {"d_head_v", "d_head_v", [](const D& d) { return d.chosen.d_head_v; }},
+      {"causal", "causal", [](const D& d) { return d.chosen.causal; }},
+      {"few_queries", "few queries", [](const D& d) { return d.chosen.few_queries; }},
+      {"config", "config", [](const D& d) { return d.chosen.short_form; }},
+      {"family", "family", [](const D& d) { return d.chosen.config.family; }},
+      {"source_hash", "source", [](const D& d) { return hash_of(d.report, d.chosen.config); }},
+      {"problems", "problems", [](const D& d) { return d.chosen.problems; }},
+      {"measured_on", "measured on", [](const D& d) { return d.chosen.measured_on; }},
+      {"mean_regret_percent", "mean %", Look{.decimals = 2},
+       [](const D& d) { return d.chosen.mean_regret_percent; }},
+      {"worst_regret_percent", "worst %", Look{.decimals = 2},
+       [](const D& d) { return d.chosen.worst_regret_percent; }},
+  };
+}
+
+Fields<StepRegrets> step_regret_fields() {
+  using S = StepRegrets;
+  return {
+      {"step", "chosen by", &S::step},
+      {"problems", "problems", [](const S& s) { return s.regrets.problems; }},
+      {"winners", "winner", [](const S& s) { return s.regrets.winners; }},
+      {"ties", "or tied", [](const S& s) { return s.regrets.ties; }},
+      {"known", "regret known", [](const S& s) { return s.regrets.known; }},
+      {"median_percent", "median %", Look{.decimals = 2},
+       [](const S& s) { return s.regrets.median_percent; }},
+      {"worst_percent", "worst %", Look{.decimals = 2},
+       [](const S& s) { return s.regrets.worst_percent; }},
+  };
+}
+
+Fields<SkippedResult> skipped_result_fields() {
+  using S = SkippedResult;
+  return {
+      {"origin", "origin", &S::origin},
+      {"problem", "problem", &S::problem},
+      {"config", "config", kWraps, or_none<&S::config>},
+      {"reason", "reason", kWraps, &S::reason},
+  };
+}
+
+Fields<CoveringConfig> covering_config_fields() {
+  using C = CoveringConfig;
+  return {
+      {"config", "config", kWraps, &C::short_form},
+      {"family", "family", [](const C& c) { return c.config.family; }},
+      {"problems", "problems", &C::problems},
+      {"mean_regret_percent", "mean %", Look{.decimals = 2}, &C::mean_regret_percent},
+      {"worst_regret_percent", "worst %", Look{.decimals = 2}, &C::worst_regret_percent},
+  };
+}
+
+Document export_document(const ExportReport& report) {
+  return {[&] { return blocks_of(report); },
+          [&] { return table_of(export_row_fields(), rows_of(report)); },
+          [&] { return export_object(report); }};
+}
+
+std::string export_json(const ExportReport& report) { return json_text(export_object(report)); }
+
+std::string cover_text(const Cover& cover) {
+  return fmt::format(
+      "{} instead of {} winning configurations: one is within {:g} % on every problem; {}",
+      cover.configs.size(), cover.winners, cover.percent,
+      cover.exact ? "by the times that are known, no smaller set is as good"
+                  : "a greedy choice, a smaller set may be as good");
+}
+
+Document cover_document(const Cover& cover) {
+  return {[&] { return cover_blocks(cover); },
+          [&] { return table_of(covering_config_fields(), cover.configs); },
+          [&] { return json_cover(cover); }};
+}
+
+Fields<PredictionRow> prediction_fields() {
+  using P = PredictionRow;
+  return {
+      {"problem", "problem", kWraps, [](const P& p) { return describe(p.prediction.problem); }},
+      {"step", "chosen by", [](const P& p) { return choice_step_name(p.prediction.choice.step); }},
+      {"config", "config", kWraps,
+       [](const P& p) { return text_or_none(p.prediction.choice.short_form); }},
+      {"family", "family", kProgramsOnly,
+       [](const P& p) { return text_or_none(p.prediction.choice.config.family); }},
+      {"source_hash", "source", kProgramsOnly, chosen_hash},
+      {"tuned_on", "tuned on", kWraps,
+       [](const P& p) {
+         const TunedProblem* const row = row_of(p);
+         return row == nullptr ? std::nullopt : std::optional(describe(row->problem));
+       }},
+      {"tuned_on_gpu", "of", kProgramsOnly,
+       [](const P& p) {
+         const TunedProblem* const row = row_of(p);
+         return row == nullptr ? std::nullopt : std::optional(row->gpu.name);
+       }},
+      {"expected_regret_percent", "expected %", Look{.decimals = 2},
+       [](const P& p) { return p.prediction.regret.typical_percent; }},
+      {"worst_regret_percent", "worst %", Look{.decimals = 2},
+       [](const P& p) { return p.prediction.regret.worst_percent; }},
+      {"regrets_known", "of", [](const P& p) { return p.prediction.regret.known; }},
+      {"untuned", "untuned", kProgramsOnly,
+       [](const P& p) { return text_or_none(p.prediction.choice.untuned); }},
+      {"measure_with", "measure with", kProgramsOnly, measuring_command},
+      {"reason", "reason", kWraps,
+       [](const P& p) { return text_or_none(p.prediction.choice.refusal); }},
+  };
+}
+
+Fields<NeighbourRow> neighbour_fields() {
+  using N = NeighbourRow;
+  return {
+      {"problem", "problem", kWraps, [](const N& n) { return describe(tuned(n).problem); }},
+      {"gpu", "gpu", [](const N& n) { return tuned(n).gpu.name; }},
+      {"buckets_apart", "buckets", [](const N& n) { return n.neighbour.near.distance.buckets; }},
+      {"octaves_apart", "octaves", Look{.decimals = 2},
+       [](const N& n) { return n.neighbour.near.distance.octaves; }},
+      {"winner", "winner", kWraps, [](const N& n) { return tuned(n).times.front().short_form; }},
+      {"time_us", "us", Look{.decimals = 1},
+       [](const N& n) { return tuned(n).times.front().time_us; }},
+      {"regret_percent", "regret %", Look{.decimals = 2},
+       [](const N& n) { return n.neighbour.regret_percent; }},
+  };
+}
+
+Document predict_document(const PredictReport& report) {
+  return {[&] { return blocks_of(report); },
+          [&] { return table_of(prediction_fields(), rows_of(report)); },
+          [&] { return predict_object(report); }};
+}
+
+}  // namespace fatune

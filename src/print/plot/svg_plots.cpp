@@ -1,0 +1,331 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "base/ranges.hpp"
+#include "base/text_parts.hpp"
+#include "base/visible_text.hpp"
+#include "print/plot/scale.hpp"
+#include "print/plot/svg_frame.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr double kCellHeight = 22.0;
+
+/// Heat maps treat both axes as axes of categories, whatever their scale.
+Scale category_scale(Axis axis) {
+  axis.scale = AxisScale::category;
+  return Scale(axis, {});
+}
+
+double widest_text(const std::vector<HeatCell>& cells, const std::optional<double>& middle) {
+  double widest = 0.0;
+  for (const HeatCell& cell : cells) {
+    widest = std::max(widest, text_width(visible_text(heat_text(cell, middle)), kTickSize));
+  }
+  return widest;
+}
+
+/// The width of a column of a plot that is `width` wide and has `room` for its columns. A column
+/// has room for the texts, unless they would make the plot more than twice as wide (on a narrow
+/// page more than a fifth wider), and takes more if there is room.
+double column_width(double room, double width, std::size_t columns, double widest) {
+  constexpr double kMost = 96.0;
+  constexpr double kLeast = 10.0;
+  const auto count = static_cast<double>(std::max<std::size_t>(columns, 1));
+  const double needed = widest + 2.0 * kLabelGap;
+  const double fitting = std::clamp(room / count, kLeast, kMost);
+  const double more = width < kSvgWidth ? width / 5.0 : width;
+  return needed * count <= room + more ? std::max(fitting, needed) : fitting;
+}
+
+std::string cell_element(const HeatCell& cell, const Area& area, std::string_view colour,
+                         const std::string& text) {
+  return fmt::format(
+             "<rect class=\"cell {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\">{}</rect>",
+             colour, svg_number(area.left), svg_number(area.top), svg_number(area.width()),
+             svg_number(area.height()), title_element(cell.label)) +
+         (text_width(text, kTickSize) <= area.width()
+              ? text_element({.x = (area.left + area.right) / 2.0,
+                              .y = area.bottom - 7.0,
+                              .css_class = "value",
+                              .anchor = TextEnd::middle,
+                              .room = area.width()},
+                             text)
+              : "") +
+         "\n";
+}
+
+struct HeatFrame {
+  Area area;
+  double column = 0.0;
+
+  [[nodiscard]] Area cell(const HeatCell& cell) const {
+    const double left = area.left + column * static_cast<double>(cell.column);
+    const double top = area.top + kCellHeight * static_cast<double>(cell.row);
+    return {left, top, left + column, top + kCellHeight};
+  }
+};
+
+HeatFrame frame_of(const HeatMap& plot, const std::vector<HeatCell>& cells, double top,
+                   double width) {
+  const Scale y = category_scale(plot.y);
+  const double left = left_labels_width(y.ticks(), AxisScale::category, width) + 2.0 * kLabelGap;
+  const double column = column_width(width - left - kLabelGap, width, plot.x.categories.size(),
+                                     widest_text(cells, plot.middle));
+  return {{left, top, left + column * static_cast<double>(plot.x.categories.size()),
+           top + kCellHeight * static_cast<double>(plot.y.categories.size())},
+          column};
+}
+
+std::string heat_legend(const HeatMap& plot, const HeatScale& scale, double width, double& top) {
+  const double bar_width = width < kSvgWidth ? 80.0 : 170.0;
+  const auto end = [](double value) { return fmt::format("{:.3g}", value); };
+  const std::string least = end(scale.least());
+  const double begin = text_width(least, kTextSize) + kLabelGap;
+  const std::string bar = fmt::format(
+      "{}<g transform=\"translate({} 0)\">{}</g>{}",
+      text_element(
+          {.x = 0.0, .y = 4.0, .css_class = "legend", .font_size = kTextSize, .room = begin},
+          least),
+      svg_number(begin), colour_bar(plot.middle ? "d" : "h", kHeatColours, bar_width),
+      text_element({.x = begin + bar_width + kLabelGap,
+                    .y = 4.0,
+                    .css_class = "legend",
+                    .font_size = kTextSize,
+                    .room = width},
+                   end(scale.greatest())));
+  const double sample =
+      begin + bar_width + kLabelGap + text_width(end(scale.greatest()), kTextSize);
+  std::string elements = legend(
+      {{plot.value_title, bar, sample + kLabelGap, width - sample - 2.0 * kLabelGap}}, width, top);
+  top += kLabelGap;
+  return elements;
+}
+
+std::string axis_titles(const HeatMap& plot, const Area& area, double top, double width,
+                        double& bottom) {
+  std::string elements = text_element({.x = 0.0,
+                                       .y = top - kLabelGap,
+                                       .css_class = "axis-title",
+                                       .font_size = kTextSize,
+                                       .room = width},
+                                      plot.y.title);
+  bottom += plot.x.title.empty() ? 0.0 : kTitleRow;
+  return elements + title_below(plot.x.title, area, bottom - kLabelGap);
+}
+
+constexpr double kAxisHeight = 300.0;
+constexpr double kBelow = 18.0;  // the distance from an axis's end to the place of missing values
+constexpr double kLeftMargin = 24.0;
+constexpr double kLastLabels = 64.0;    // room beside the last axis
+constexpr double kLeastBetween = 56.0;  // least distance between axes
+constexpr double kMostBetween = 90.0;   // limit for long names
+
+using Line = ParallelPlot::Line;
+
+struct ParallelAxis {
+  double x = 0.0;
+  Scale scale;
+  AxisScale kind;
+};
+
+struct ParallelFrame {
+  std::vector<ParallelAxis> axes;
+  double between = 0.0;  ///< distance between axes
+  double top = 0.0;
+  double bottom = 0.0;
+};
+
+std::optional<double> value_at(const Line& line, std::size_t axis) {
+  return axis < line.values.size() ? line.values[axis] : std::nullopt;
+}
+
+std::vector<double> values_of(const ParallelPlot& plot, std::size_t axis) {
+  std::vector<double> values;
+  for (const Line& line : plot.lines) {
+    if (const std::optional<double> value = value_at(line, axis)) {
+      values.push_back(*value);
+    }
+  }
+  return values;
+}
+
+/// The least distance between axes that leaves room for the names of categories, up to a limit.
+double least_between(const ParallelPlot& plot) {
+  double widest = kLeastBetween;
+  for (const Axis& axis : plot.axes) {
+    for (const std::string& name : axis.categories) {
+      widest = std::max(widest, text_width(name, kTickSize) + 2.0 * kLabelGap);
+    }
+  }
+  return std::min(widest, kMostBetween);
+}
+
+ParallelFrame frame_of(const ParallelPlot& plot, double top) {
+  constexpr std::size_t kTicks = 6;
+  const auto gaps = static_cast<double>(std::max<std::size_t>(plot.axes.size(), 2) - 1);
+  ParallelFrame frame{{}, (kSvgWidth - kLeftMargin - kLastLabels) / gaps, top, top + kAxisHeight};
+  frame.between = std::max(frame.between, least_between(plot));
+  for (std::size_t i = 0; i < plot.axes.size(); ++i) {
+    // Whole units keep paths short and let scripts find the axes' positions in them.
+    const double x = std::round(kLeftMargin + frame.between * static_cast<double>(i));
+    frame.axes.push_back(
+        {x, Scale(plot.axes[i], values_of(plot, i), {.from_zero = false, .most_ticks = kTicks}),
+         plot.axes[i].scale});
+  }
+  return frame;
+}
+
+/// The width of the plot, with room for the labels beside the last axis.
+double width_of_parallel(const ParallelFrame& frame) {
+  const double last = frame.axes.empty() ? 0.0 : frame.axes.back().x;
+  return std::max(kSvgWidth, last + std::clamp(frame.between, kLastLabels, kMostBetween));
+}
+
+std::optional<double> part_at(const ParallelFrame& frame, const Line& line, std::size_t axis) {
+  const std::optional<double> value = value_at(line, axis);
+  return value ? frame.axes[axis].scale.part_of(*value) : std::nullopt;
+}
+
+std::string line_element(const Line& line, const ParallelFrame& frame) {
+  const Area area{0.0, frame.top, 0.0, frame.bottom};
+  std::string path;
+  for (std::size_t i = 0; i < frame.axes.size(); ++i) {
+    const std::optional<double> part = part_at(frame, line, i);
+    const double y = part ? y_at(area, *part, frame.axes[i].kind) : frame.bottom + kBelow;
+    path += fmt::format("{}{},{}", path.empty() ? 'M' : 'L', svg_number(frame.axes[i].x),
+                        svg_number(y));
+  }
+  return fmt::format("<path class=\"line{}\"{} d=\"{}\"", shade_class(line.shade),
+                     row_attribute(line.row), path) +
+         (line.label.empty() ? "/>\n" : fmt::format(">{}</path>\n", title_element(line.label)));
+}
+
+/// Draws the best lines last, on top of the others.
+std::string lines_of(const ParallelPlot& plot, const ParallelFrame& frame) {
+  std::vector<std::size_t> order(plot.lines.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::greater<>{}, [&](std::size_t i) {
+    return colour_number(plot.lines[i].shade, kShades);
+  });
+  return joined(order, "", [&](const std::size_t i) { return line_element(plot.lines[i], frame); });
+}
+
+bool has_missing(const ParallelPlot& plot, const ParallelFrame& frame) {
+  return std::ranges::any_of(plot.lines, [&](const Line& line) {
+    for (std::size_t i = 0; i < frame.axes.size(); ++i) {
+      if (!part_at(frame, line, i)) {
+        return true;
+      }
+    }
+    return false;
+  });
+}
+
+/// Labels beside the axis, on top of the lines.
+std::string tick_labels(const ParallelAxis& axis, const ParallelFrame& frame, bool missing) {
+  const Area area{0.0, frame.top, 0.0, frame.bottom};
+  const auto label = [&](double y, const std::string& text) {
+    return text_element(
+        {.x = axis.x + kLabelGap,
+         .y = y + kHalfLetter,
+         .css_class = "tick halo",
+         .room = std::min(frame.between, width_of_parallel(frame) - axis.x) - kLabelGap},
+        text);
+  };
+  std::string elements;
+  for (const Tick& tick : axis.scale.ticks()) {
+    elements += label(y_at(area, axis.scale.nearest_part_of(tick.value).value_or(0.0), axis.kind),
+                      tick.label);
+  }
+  return elements + (missing ? label(frame.bottom + kBelow, "none") : "");
+}
+
+std::string tick_lines(const ParallelAxis& axis, const ParallelFrame& frame) {
+  const Area area{0.0, frame.top, 0.0, frame.bottom};
+  std::string path =
+      fmt::format("M{},{}V{}", svg_number(axis.x), svg_number(frame.top), svg_number(frame.bottom));
+  for (const Tick& tick : axis.scale.ticks()) {
+    path += fmt::format(
+        "M{},{}h6", svg_number(axis.x - 3.0),
+        svg_number(y_at(area, axis.scale.nearest_part_of(tick.value).value_or(0.0), axis.kind)));
+  }
+  return fmt::format("<path class=\"axis-line\" d=\"{}\"/>\n", path);
+}
+
+/// Titles that do not fit side by side alternate between two heights.
+std::string axis_element(const ParallelPlot& plot, const ParallelFrame& frame, std::size_t i,
+                         bool two_heights, bool missing) {
+  const ParallelAxis& axis = frame.axes[i];
+  const bool raised = two_heights && i % 2 == 1;
+  const double room = std::min(frame.between * (two_heights ? 2.0 : 1.0) - kLabelGap,
+                               width_of_parallel(frame) - axis.x + kLabelGap);
+  return fmt::format(
+             "<g class=\"axis\" data-name=\"{}\" data-x=\"{}\" data-top=\"{}\" "
+             "data-bottom=\"{}\">\n",
+             markup(visible_text(plot.axes[i].title, kMostOfTitle)), svg_number(axis.x),
+             svg_number(frame.top), svg_number(frame.bottom)) +
+         tick_lines(axis, frame) + tick_labels(axis, frame, missing) +
+         text_element({.x = axis.x - kLabelGap,
+                       .y = frame.top - 12.0 - (raised ? kTitleRow : 0.0),
+                       .css_class = "axis-title",
+                       .font_size = kTextSize,
+                       .room = room},
+                      plot.axes[i].title) +
+         "</g>\n";
+}
+
+bool titles_need_two_heights(const ParallelPlot& plot, double between) {
+  return std::ranges::any_of(plot.axes, [&](const Axis& axis) {
+    return text_width(axis.title, kTextSize) > between - kLabelGap;
+  });
+}
+
+}  // namespace
+
+SvgDrawing svg_heat(const HeatMap& plot, double top, double width) {
+  const std::vector<HeatCell> cells = drawable_cells(plot);
+  SvgDrawing drawing;
+  drawing.empty = cells.empty();
+  const HeatScale scale(mapped(cells, &HeatCell::value), plot.middle);
+  drawing.elements = heat_legend(plot, scale, width, top);
+  top += plot.y.title.empty() ? kLabelGap : kTitleRow + kLabelGap;
+  const HeatFrame frame = frame_of(plot, cells, top, width);
+  const Scale x = category_scale(plot.x);
+  const Scale y = category_scale(plot.y);
+  drawing.elements += left_labels(frame.area, y.ticks(), y, AxisScale::category) +
+                      bottom_labels(frame.area, x, AxisScale::category, drawing.bottom);
+  for (const HeatCell& cell : cells) {
+    const std::size_t number = colour_number(scale.part_of(cell.value), kHeatColours);
+    drawing.elements +=
+        cell_element(cell, frame.cell(cell), fmt::format("{}{}", plot.middle ? 'd' : 'h', number),
+                     heat_text(cell, plot.middle));
+  }
+  drawing.elements += axis_titles(plot, frame.area, top - kLabelGap, width, drawing.bottom);
+  drawing.width = std::max(width, frame.area.right + kLabelGap);
+  return drawing;
+}
+
+SvgDrawing svg_parallel(const ParallelPlot& plot, double top) {
+  SvgDrawing drawing;
+  drawing.empty = plot.axes.empty() || plot.lines.empty();
+  drawing.elements = legend({shade_entry()}, kSvgWidth, top);
+  const double between = frame_of(plot, top).between;
+  const bool two_heights = titles_need_two_heights(plot, between);
+  const ParallelFrame frame =
+      frame_of(plot, top + kTitleRow + 14.0 + (two_heights ? kTitleRow : 0.0));
+  const bool missing = has_missing(plot, frame);
+  drawing.elements += lines_of(plot, frame);
+  for (std::size_t i = 0; i < frame.axes.size(); ++i) {
+    drawing.elements += axis_element(plot, frame, i, two_heights, missing);
+  }
+  drawing.width = width_of_parallel(frame);
+  drawing.bottom = frame.bottom + (missing ? kBelow : 0.0) + 10.0;
+  return drawing;
+}
+
+}  // namespace fatune

@@ -1,0 +1,227 @@
+#include "proof/emulated_inputs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "model/cpu_reference.hpp"
+#include "model/error_rule.hpp"
+#include "model/kv_lengths.hpp"
+
+namespace fatune {
+namespace {
+
+// 32 bits of poison: a NaN as fp32, and each half a NaN as fp16 and bf16.
+constexpr std::array<std::uint8_t, 4> kPoisonBytes{0xa5, 0x7f, 0xa5, 0x7f};
+constexpr std::uint16_t kPoisonElement = 0x7fa5;
+
+bool is_untouched(std::span<const std::uint8_t> bytes) {
+  std::size_t at = 0;
+  return std::ranges::all_of(bytes, [&](std::uint8_t byte) {
+    return byte == kPoisonBytes.at(at++ % kPoisonBytes.size());
+  });
+}
+
+/// Returns the values of the compared part.
+std::vector<float> compared_values(const EmulatedProblem& on, const FurtherOutput& output) {
+  std::vector<float> values(output.bytes.size() / sizeof(float));
+  std::memcpy(values.data(), output.bytes.data(), values.size() * sizeof(float));
+  if (!on.only_head) {
+    return values;
+  }
+  const auto first = values.begin() + *on.only_head * on.problem.seq_len;
+  return {first, first + on.problem.seq_len};
+}
+
+// The difference between the seeds of neighbouring heads. It is large, so that the next seed of a
+// run is not the seed of a neighbouring head.
+constexpr std::uint64_t kSeedStride = 1'000'003;
+
+/// Copies the first `count` rows of a head to their places in a tensor.
+void put_head(const TensorShape& shape, std::int64_t batch, std::int64_t head, std::int64_t count,
+              const std::vector<std::uint16_t>& rows, std::vector<std::uint16_t>& tensor) {
+  for (std::int64_t row = 0; row < count; ++row) {
+    const auto from = rows.begin() + row * shape.columns;
+    std::copy(from, from + shape.columns, tensor.begin() + shape.row_offset(batch, row, head));
+  }
+}
+
+/// Returns a head's rows, one after the other, whatever the layout of the tensor.
+std::vector<std::uint16_t> take_head(const TensorShape& shape, std::int64_t batch,
+                                     std::int64_t head, const std::vector<std::uint16_t>& tensor) {
+  std::vector<std::uint16_t> rows;
+  for (std::int64_t row = 0; row < shape.rows; ++row) {
+    const auto from = tensor.begin() + shape.row_offset(batch, row, head);
+    rows.insert(rows.end(), from, from + shape.columns);
+  }
+  return rows;
+}
+
+/// A head of a sequence with `keys` keys. Of a sequence without keys, it has one that is not used.
+HeadProblem head_of(const Problem& problem, std::int64_t keys) {
+  HeadProblem head;
+  head.seq_len = problem.seq_len;
+  head.d_head = problem.d_head;
+  head.dtype = problem.dtype;
+  head.seq_len_kv = std::max<std::int64_t>(keys, 1);
+  head.d_head_v = problem.d_head_v;
+  return head;
+}
+
+std::int64_t compared_group(const EmulatedProblem& on) {
+  return *on.only_head / group_size(on.problem);
+}
+
+/// Returns the group whose seed a group uses. If only one head is compared, all groups other than
+/// its own use one seed, so their inputs are made once. The seed differs from that of the compared
+/// group, so a kernel that reads a wrong head is found.
+std::int64_t seeded_group(const EmulatedProblem& on, std::int64_t group) {
+  if (!on.only_head || group == compared_group(on)) {
+    return group;
+  }
+  return compared_group(on) == 0 ? 1 : 0;
+}
+
+/// Makes the inputs of all heads. A key head and the query heads that share it have one seed. Rows
+/// of K and V behind a sequence's end are NaN, which shows if a kernel uses them.
+HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t seed) {
+  const Problem& problem = on.problem;
+  const auto empty = [&](TensorRole role) {
+    return std::vector<std::uint16_t>(static_cast<std::size_t>(tensor_elements(problem, role)),
+                                      kPoisonElement);
+  };
+  const std::vector<std::int64_t> keys = kv_lengths(problem);
+  HeadInputs all{empty(TensorRole::q), empty(TensorRole::k), empty(TensorRole::v)};
+  const std::int64_t group = group_size(problem);
+  std::map<std::int64_t, GroupInputs> made;
+  for (std::int64_t number = 0; number < problem.batch * problem.kv_heads; ++number) {
+    const std::int64_t batch = number / problem.kv_heads;
+    const std::int64_t head = number % problem.kv_heads;
+    const std::int64_t seeded = seeded_group(on, number);
+    const auto [one, is_new] = made.try_emplace(seeded);
+    if (is_new) {
+      one->second =
+          make_group_inputs(head_of(problem, keys[static_cast<std::size_t>(batch)]), group, kind,
+                            seed + static_cast<std::uint64_t>(seeded) * kSeedStride);
+    }
+    for (std::int64_t i = 0; i < group; ++i) {
+      put_head(tensor_shape(problem, TensorRole::q), batch, head * group + i, problem.seq_len,
+               one->second.q[static_cast<std::size_t>(i)], all.q);
+    }
+    const std::int64_t rows = keys[static_cast<std::size_t>(batch)];
+    put_head(tensor_shape(problem, TensorRole::k), batch, head, rows, one->second.k, all.k);
+    put_head(tensor_shape(problem, TensorRole::v), batch, head, rows, one->second.v, all.v);
+  }
+  return all;
+}
+
+std::vector<double> compared_numbers(const EmulatedProblem& on, TensorRole role,
+                                     const std::vector<std::uint16_t>& elements) {
+  return element_values(compared_elements(on, role, elements), on.problem.dtype);
+}
+
+RowReference make_row_reference(const EmulatedProblem& on, const HeadInputs& tensors) {
+  const std::vector<double> q = compared_numbers(on, TensorRole::q, tensors.q);
+  const std::vector<double> k = compared_numbers(on, TensorRole::k, tensors.k);
+  const Problem part = compared_part(on);
+  return {cpu_row_statistics(part, q, k),
+          row_value_limit(part, greatest_norm(q, part.d_head) * greatest_norm(k, part.d_head))};
+}
+
+EmulatedInput make_input(const EmulatedProblem& on, InputKind kind, std::uint64_t seed) {
+  EmulatedInput input;
+  input.name = input_kind_name(kind);
+  input.tensors = make_tensors(on, kind, seed);
+  const std::vector<double> q = compared_numbers(on, TensorRole::q, input.tensors.q);
+  const std::vector<double> k = compared_numbers(on, TensorRole::k, input.tensors.k);
+  const std::vector<double> v = compared_numbers(on, TensorRole::v, input.tensors.v);
+  const Problem part = compared_part(on);
+  input.exact = cpu_attention(part, q, k, v);
+  input.rounded = cpu_rounded_attention(part, q, k, v);
+  return input;
+}
+
+}  // namespace
+
+emulate::Allocation poisoned_output(const KernelBuffer& output) {
+  emulate::Allocation allocation;
+  allocation.name = output.name;
+  allocation.bytes.resize(static_cast<std::size_t>(output.bytes));
+  for (std::size_t i = 0; i < allocation.bytes.size(); ++i) {
+    allocation.bytes[i] = kPoisonBytes.at(i % kPoisonBytes.size());
+  }
+  allocation.shape = output.shape;
+  allocation.element_bytes = output.bytes / output.elements();
+  return allocation;
+}
+
+FurtherOutput further_output(const KernelBuffer& output, const emulate::Allocation& left) {
+  return {output.name, find_enum<RowValue>(output.output), left.element_bytes, left.bytes};
+}
+
+ErrorStats compare_further(const std::string& input, const EmulatedProblem& on,
+                           const FurtherOutput& output, const RowReference* reference) {
+  ErrorStats stats;
+  if (output.what) {
+    stats = compare_row_values(output.name, *output.what, compared_values(on, output),
+                               reference->rows, reference->limit);
+  } else if (is_untouched(output.bytes)) {
+    stats.not_finite = output.elements();
+  }
+  stats.input = input;
+  stats.output = output.name;
+  return stats;
+}
+
+std::int64_t count_different(const FurtherOutput& a, const FurtherOutput& b) {
+  std::int64_t different = 0;
+  const auto step = static_cast<std::size_t>(a.element_bytes);
+  for (std::size_t i = 0; i < a.bytes.size(); i += step) {
+    different += std::memcmp(&a.bytes[i], &b.bytes[i], step) != 0 ? 1 : 0;
+  }
+  return different;
+}
+
+std::vector<std::uint16_t> compared_elements(const EmulatedProblem& of, TensorRole role,
+                                             const std::vector<std::uint16_t>& elements) {
+  if (!of.only_head) {
+    return elements;
+  }
+  const bool of_keys = role == TensorRole::k || role == TensorRole::v;
+  return take_head(tensor_shape(of.problem, role), 0, of_keys ? compared_group(of) : *of.only_head,
+                   elements);
+}
+
+const std::vector<EmulatedInput>& EmulatedInputs::of(const EmulatedProblem& problem) {
+  const std::lock_guard lock(mutex_);
+  std::vector<EmulatedInput>& inputs = inputs_[problem];
+  if (inputs.empty()) {
+    for (const InputKind kind : kInputKinds) {
+      inputs.push_back(make_input(problem, kind, seed_));
+    }
+  }
+  return inputs;
+}
+
+const std::vector<RowReference>& EmulatedInputs::row_references(const EmulatedProblem& problem) {
+  const std::vector<EmulatedInput>& inputs = of(problem);
+  const std::lock_guard lock(mutex_);
+  std::vector<RowReference>& rows = rows_[problem];
+  if (rows.empty()) {
+    for (const EmulatedInput& input : inputs) {
+      rows.push_back(make_row_reference(problem, input.tensors));
+    }
+  }
+  return rows;
+}
+
+const HeadInputs& EmulatedInputs::random_tensors(const Problem& problem) {
+  const std::lock_guard lock(mutex_);
+  const auto [tensors, is_new] = tensors_.try_emplace(problem);
+  if (is_new) {
+    tensors->second = make_tensors({problem, {}}, kInputKinds.front(), seed_);
+  }
+  return tensors->second;
+}
+
+}  // namespace fatune

@@ -1,0 +1,402 @@
+#include "proof/emulated_launch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.hpp"
+#include "base/ranges.hpp"
+#include "emulator/memory/tensor_map.hpp"
+#include "model/head_problem.hpp"
+#include "model/kernel_code.hpp"
+#include "model/kv_lengths.hpp"
+#include "model/problem.hpp"
+#include "proof/findings.hpp"
+
+namespace fatune {
+namespace {
+
+// A NaN in both element types.
+constexpr std::uint16_t kPoison = 0x7fa5;
+// The most warp instructions of a block. The slow toy family takes some millions for the longest
+// sequence that can be requested.
+constexpr std::uint64_t kMostWarpInstructions = std::uint64_t{1} << 24;
+
+std::vector<std::uint8_t> bytes_of(const std::vector<std::uint16_t>& elements) {
+  std::vector<std::uint8_t> bytes(elements.size() * sizeof(std::uint16_t));
+  std::memcpy(bytes.data(), elements.data(), bytes.size());
+  return bytes;
+}
+
+/// Returns the extents in memory order. Findings name an element by its indices in that order.
+std::vector<std::int64_t> shape_in_memory(const Problem& problem, TensorRole role) {
+  const TensorShape of = tensor_shape(problem, role);
+  return problem.layout == Layout::bshd
+             ? std::vector<std::int64_t>{of.batch, of.rows, of.heads, of.columns}
+             : std::vector<std::int64_t>{of.batch, of.heads, of.rows, of.columns};
+}
+
+emulate::Allocation tensor(TensorRole role, const Problem& problem,
+                           const std::vector<std::uint16_t>& elements) {
+  emulate::Allocation allocation;
+  allocation.name = enum_name(role);
+  allocation.bytes = bytes_of(elements);
+  allocation.shape = shape_in_memory(problem, role);
+  allocation.element_bytes = element_bytes(problem.dtype);
+  return allocation;
+}
+
+std::array<std::uint32_t, 3> extents(const std::array<std::int64_t, 3>& of) {
+  return {static_cast<std::uint32_t>(of[0]), static_cast<std::uint32_t>(of[1]),
+          static_cast<std::uint32_t>(of[2])};
+}
+
+emulate::TensorMap emulated_map(const TensorMapPiece& piece, std::uint64_t address) {
+  emulate::TensorMap map;
+  const std::size_t type = index_of_name(kTensorMapElementTypes, piece.element_type);
+  map.element_bytes = static_cast<std::uint32_t>(kTensorMapElementBytes.at(type));
+  map.rank = static_cast<std::uint32_t>(piece.sizes.size());
+  map.address = address;
+  for (std::size_t i = 0; i < piece.sizes.size(); ++i) {
+    map.sizes.at(i) = static_cast<std::uint64_t>(piece.sizes[i]);
+    map.strides.at(i) =
+        i == 0 ? map.element_bytes : static_cast<std::uint64_t>(piece.strides_bytes.at(i - 1));
+    map.box.at(i) = static_cast<std::uint32_t>(piece.box.at(i));
+    map.steps.at(i) = static_cast<std::uint32_t>(piece.element_strides.at(i));
+  }
+  map.fills_nan = piece.oob_fill != "none";
+  map.swizzle = static_cast<emulate::Swizzle>(index_of_name(kTensorMapSwizzles, piece.swizzle));
+  return map;
+}
+
+[[noreturn]] void refuse(const TensorMapPiece& piece, const std::string& why) {
+  throw Error(ExitCode::bad_file, fmt::format("a tensor map of {}: {}", piece.tensor, why),
+              "the kernel's arguments");
+}
+
+TensorMapBytes encode(const TensorMapPiece& piece, std::uint64_t address) {
+  constexpr std::size_t kSwizzles = 4;
+  constexpr std::array<std::string_view, 3> kConverting{"float32_ftz", "tfloat32", "tfloat32_ftz"};
+  if (piece.interleave != "none" || index_of_name(kTensorMapSwizzles, piece.swizzle) >= kSwizzles) {
+    refuse(piece, "interleaving and swizzles other than 32b, 64b and 128b are not emulated");
+  }
+  if (is_among(piece.element_type, kConverting)) {
+    refuse(piece, fmt::format("copies that convert to {} are not emulated", piece.element_type));
+  }
+  try {
+    return emulate::encode_tensor_map(emulated_map(piece, address));
+  } catch (const std::invalid_argument& error) {
+    refuse(piece, fmt::format("it is refused: {}", error.what()));
+  }
+}
+
+emulate::Allocation buffer(const KernelBuffer& of) {
+  emulate::Allocation allocation;
+  allocation.name = of.name;
+  allocation.bytes.resize(static_cast<std::size_t>(of.bytes));
+  for (std::size_t i = 0; of.word != 0 && i < allocation.bytes.size(); ++i) {
+    allocation.bytes[i] = static_cast<std::uint8_t>(of.word >> (8 * (i % sizeof of.word)));
+  }
+  return allocation;
+}
+
+/// Memory for the lengths of keys.
+emulate::Allocation key_lengths(const Problem& problem) {
+  const std::vector<std::int64_t> lengths = kv_lengths(problem);
+  const std::vector<std::int32_t> values(lengths.begin(), lengths.end());
+  emulate::Allocation allocation;
+  allocation.name = kKeyLengthsTensor;
+  allocation.bytes.resize(values.size() * sizeof(std::int32_t));
+  std::memcpy(allocation.bytes.data(), values.data(), allocation.bytes.size());
+  allocation.shape = {problem.batch};
+  allocation.element_bytes = sizeof(std::int32_t);
+  return allocation;
+}
+
+std::vector<std::uint16_t> empty_output(const Problem& problem) {
+  return std::vector<std::uint16_t>(
+      static_cast<std::size_t>(tensor_elements(problem, TensorRole::o)), kPoison);
+}
+
+emulate::Allocation empty_dump(const DumpExtents& extents, std::int64_t d_head) {
+  emulate::Allocation allocation;
+  allocation.name = "dump";
+  allocation.bytes = bytes_of(
+      std::vector<std::uint16_t>(static_cast<std::size_t>(extents.values(d_head)) * 2, kPoison));
+  return allocation;
+}
+
+/// The memory of one run: Q, K, V, O, lengths of keys, intermediates, workspaces and further
+/// outputs, each with the name that the kernel's arguments use.
+class EmulatedTensors {
+ public:
+  EmulatedTensors(const Problem& problem, const HeadInputs& inputs,
+                  const std::optional<DumpExtents>& dump, const std::vector<KernelBuffer>& buffers,
+                  const KeptWorkspaces& kept)
+      : inputs_(inputs),
+        q_(memory_.allocate(tensor(TensorRole::q, problem, inputs.q))),
+        k_(memory_.allocate(tensor(TensorRole::k, problem, inputs.k))),
+        v_(memory_.allocate(tensor(TensorRole::v, problem, inputs.v))),
+        o_(memory_.allocate(tensor(TensorRole::o, problem, empty_output(problem)),
+                            emulate::GlobalMemory::Content::undefined)),
+        extents_(dump) {
+    if (dump) {
+      dump_ = memory_.allocate(empty_dump(*dump, problem.d_head),
+                               emulate::GlobalMemory::Content::undefined);
+    }
+    addresses_ = {{"q", q_}, {"k", k_}, {"v", v_}, {"o", o_}, {kDumpTensor, dump_}};
+    if (!problem.seq_lens_kv.empty()) {
+      const emulate::Allocation lengths = key_lengths(problem);
+      lengths_ = lengths.bytes;
+      addresses_.emplace(kKeyLengthsTensor, memory_.allocate(lengths));
+    }
+    for (const KernelBuffer& one : buffers) {
+      addresses_[one.name] =
+          one.output.empty()
+              ? memory_.allocate(workspace(one, kept))
+              : memory_.allocate(poisoned_output(one), emulate::GlobalMemory::Content::undefined);
+    }
+  }
+
+  [[nodiscard]] std::vector<FurtherOutput> further(const std::vector<KernelBuffer>& buffers) const {
+    std::vector<FurtherOutput> outputs;
+    for (const KernelBuffer& one : buffers) {
+      if (!one.output.empty()) {
+        outputs.push_back(further_output(one, memory_.at(addresses_.at(one.name))));
+      }
+    }
+    return outputs;
+  }
+
+  [[nodiscard]] KeptWorkspaces kept() const {
+    KeptWorkspaces kept;
+    for (const auto& [name, bytes] : allocated_) {
+      kept[name] = memory_.at(addresses_.at(name)).bytes;
+    }
+    return kept;
+  }
+  [[nodiscard]] const KeptWorkspaces& allocated() const { return allocated_; }
+
+  [[nodiscard]] std::vector<std::uint8_t> parameters(const KernelArguments& arguments) const {
+    return pack_arguments(arguments,
+                          {[this](const std::string& name) { return address_of(name); }, &encode});
+  }
+
+  [[nodiscard]] std::vector<std::uint16_t> output() const { return elements_at<std::uint16_t>(o_); }
+  [[nodiscard]] std::vector<float> dump() const {
+    return extents_ ? elements_at<float>(dump_) : std::vector<float>{};
+  }
+
+  [[nodiscard]] bool inputs_changed() const {
+    return memory_.at(q_).bytes != bytes_of(inputs_.q) ||
+           memory_.at(k_).bytes != bytes_of(inputs_.k) ||
+           memory_.at(v_).bytes != bytes_of(inputs_.v) ||
+           (!lengths_.empty() &&
+            memory_.at(address_of(std::string(kKeyLengthsTensor))).bytes != lengths_);
+  }
+
+  emulate::GlobalMemory& memory() { return memory_; }
+
+ private:
+  emulate::Allocation workspace(const KernelBuffer& one, const KeptWorkspaces& kept) {
+    emulate::Allocation allocation = buffer(one);
+    if (one.clear == "never") {
+      allocated_[one.name] = allocation.bytes;
+      const auto left = kept.find(one.name);
+      allocation.bytes = left == kept.end() ? allocation.bytes : left->second;
+    }
+    return allocation;
+  }
+
+  [[nodiscard]] std::uint64_t address_of(const std::string& name) const {
+    const auto found = addresses_.find(name);
+    if (found == addresses_.end()) {
+      throw Error(ExitCode::bad_file, fmt::format("there is no tensor '{}' here", name),
+                  "the kernel's arguments");
+    }
+    return found->second;
+  }
+
+  template <typename Element>
+  [[nodiscard]] std::vector<Element> elements_at(std::uint64_t address) const {
+    const std::vector<std::uint8_t>& bytes = memory_.at(address).bytes;
+    std::vector<Element> elements(bytes.size() / sizeof(Element));
+    std::memcpy(elements.data(), bytes.data(), bytes.size());
+    return elements;
+  }
+
+  const HeadInputs& inputs_;
+  emulate::GlobalMemory memory_;
+  std::uint64_t q_, k_, v_, o_;
+  std::vector<std::uint8_t> lengths_;  ///< of keys; empty: all sequences have as many
+  std::optional<DumpExtents> extents_;
+  std::uint64_t dump_ = 0;
+  std::map<std::string, std::uint64_t> addresses_;
+  KeptWorkspaces allocated_;  ///< the contents at allocation
+};
+
+/// Returns whether any element of a row was written.
+bool is_written(std::span<const std::uint16_t> row) {
+  return std::ranges::any_of(row, [](std::uint16_t element) { return element != kPoison; });
+}
+
+/// Returns whether a run wrote to every row of the compared head and to no other head.
+bool wrote_that_head(const EmulatedProblem& on, std::span<const std::uint16_t> output) {
+  const TensorShape shape = tensor_shape(on.problem, TensorRole::o);
+  for (std::int64_t head = 0; head < shape.heads; ++head) {
+    for (std::int64_t row = 0; row < shape.rows; ++row) {
+      const auto first = static_cast<std::size_t>(shape.row_offset(0, row, head));
+      const auto columns = static_cast<std::size_t>(shape.columns);
+      if (is_written(output.subspan(first, columns)) != (head == *on.only_head)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// Returns the cluster that the kernel is compiled for, or else that of the launch. Throws
+/// Error(bad_file) if the driver would refuse the launch.
+std::array<std::uint32_t, 3> cluster_of(const emulate::Program& program,
+                                        const LaunchGeometry& geometry) {
+  const std::array<std::uint32_t, 3> asked_for = extents(geometry.cluster);
+  const std::array<std::uint32_t, 3> cluster = program.cluster.value_or(asked_for);
+  if (asked_for != cluster && asked_for != std::array<std::uint32_t, 3>{1, 1, 1}) {
+    throw Error(ExitCode::bad_file,
+                fmt::format("it is compiled for clusters of {} blocks, but launched with {}",
+                            fmt::join(cluster, " x "), fmt::join(asked_for, " x ")),
+                program.kernel);
+  }
+  for (std::size_t i = 0; i < cluster.size(); ++i) {
+    if (geometry.grid[i] % cluster[i] != 0) {
+      throw Error(ExitCode::bad_file,
+                  fmt::format("clusters of {} blocks do not divide a grid of {}",
+                              fmt::join(cluster, " x "), fmt::join(geometry.grid, " x ")),
+                  program.kernel);
+    }
+  }
+  return cluster;
+}
+
+/// Throws if the launch has more blocks, or needs more memory, than can be emulated.
+void check_size(const emulate::Program& program, const LaunchGeometry& geometry) {
+  constexpr double kMostBlocks = 1U << 22U;
+  constexpr double kMostBytes = 1U << 30U;
+  const auto product = [](const std::array<std::int64_t, 3>& extent) {
+    return static_cast<double>(extent[0]) * static_cast<double>(extent[1]) *
+           static_cast<double>(extent[2]);
+  };
+  const auto check = [&](double value, double most, const char* what) {
+    if (value > most) {
+      throw Error(ExitCode::too_large, fmt::format("the launch has {:.0f} {}", value, what),
+                  program.kernel, fmt::format("at most {:.0f} are emulated", most));
+    }
+  };
+  check(product(geometry.grid), kMostBlocks, "blocks");
+  double buffers = 0.0;
+  for (const KernelBuffer& buffer : geometry.arguments.buffers) {
+    buffers += static_cast<double>(buffer.bytes);
+  }
+  check(buffers, kMostBytes, "bytes in its workspaces and outputs");
+  const std::array<std::uint32_t, 3> cluster = cluster_of(program, geometry);
+  const double threads = product(geometry.block) * product({cluster[0], cluster[1], cluster[2]});
+  check(threads * (program.local_bytes + program.register_bytes / double{emulate::kLanes}),
+        kMostBytes, "bytes in registers and local memory of a cluster");
+}
+
+std::variant<EmulatedDebug, NotEmulated> run(const EmulatedKernel& kernel,
+                                             const EmulatedDebugCase& of) {
+  EmulatedRun once;
+  once.dump = of.dump;
+  EmulatedOutput output = run_naming_ends(kernel.program, of.launch, of.inputs, once);
+  if (!output.result.limit.empty() && output.result.findings.empty()) {
+    return NotEmulated{output.result.limit};
+  }
+  EmulatedDebug shown{
+      {std::move(output.output), std::move(output.dump)}, output.result.finished, {}, {}};
+  for (const emulate::Finding& finding : output.result.findings.all()) {
+    shown.findings.push_back(located(kernel, finding));
+  }
+  shown.groups = group_findings(shown.findings);
+  return shown;
+}
+
+}  // namespace
+
+EmulatedOutput run_naming_ends(const emulate::Program& program, const EmulatedLaunch& launch,
+                               const HeadInputs& inputs, EmulatedRun& run) {
+  EmulatedOutput output = run_emulated(program, launch, inputs, run);
+  const auto& findings = output.result.findings.all();
+  const bool has_race = std::ranges::any_of(findings, [](const emulate::Finding& finding) {
+    return emulate::has_two_ends(finding.kind);
+  });
+  if (run.checks.both_ends || !has_race) {
+    return output;
+  }
+  run.checks.both_ends = true;
+  return run_emulated(program, launch, inputs, run);
+}
+
+EmulatedOutput run_emulated(const emulate::Program& program, const EmulatedLaunch& launch,
+                            const HeadInputs& inputs, const EmulatedRun& run) {
+  const KernelArguments& arguments = launch.geometry.arguments;
+  check_size(program, launch.geometry);
+  EmulatedTensors tensors(launch.on.problem, inputs, run.dump, arguments.buffers, run.kept);
+  const std::vector<std::uint8_t> parameters = tensors.parameters(arguments);
+  emulate::LaunchSetup setup;
+  setup.grid = extents(launch.geometry.grid);
+  setup.block = extents(launch.geometry.block);
+  setup.cluster = cluster_of(program, launch.geometry);
+  setup.resident_blocks = launch.resident_blocks;
+  setup.dynamic_smem_bytes = static_cast<std::uint32_t>(launch.geometry.dynamic_smem_bytes);
+  setup.parameters = parameters;
+  setup.schedule = run.schedule;
+  setup.checks = run.checks;
+  setup.most_warp_instructions = kMostWarpInstructions;
+  setup.stopped = run.stopped;
+  setup.name_shared = [&launch](std::uint32_t offset) {
+    return name_byte(launch.shared_tensors, offset);
+  };
+  if (launch.on.only_head) {
+    setup.chosen = [&launch](std::uint32_t block) {
+      return launch.blocks.contains(block, launch.geometry);
+    };
+  }
+  EmulatedOutput output;
+  put_state(program, run.state.empty() ? loaded_state(program) : run.state, tensors.memory());
+  output.result = run_kernel(program, tensors.memory(), setup);
+  output.state = state_in(program, tensors.memory());
+  output.kept = tensors.kept();
+  output.kept_changed = output.kept != tensors.allocated();
+  const std::vector<std::uint16_t> whole = tensors.output();
+  output.output = compared_elements(launch.on, TensorRole::o, whole);
+  output.blocks_fit = !launch.on.only_head || wrote_that_head(launch.on, whole);
+  output.further = tensors.further(arguments.buffers);
+  output.inputs_changed = tensors.inputs_changed();
+  output.dump = tensors.dump();
+  return output;
+}
+
+std::variant<EmulatedDebug, NotEmulated> emulate_for_debug(const EmulatedDebugCase& of) {
+  const std::int64_t keys = of.launch.on.problem.seq_len;
+  if (keys > kMostEmulatedKeys) {
+    return NotEmulated{
+        fmt::format("{} keys are more than the {} that are emulated", keys, kMostEmulatedKeys)};
+  }
+  try {
+    return run(read_kernel(of.artifact, of.sources, of.config, of.launch.geometry.arguments), of);
+  } catch (const Error& error) {
+    return NotEmulated{error.what()};
+  }
+}
+
+}  // namespace fatune

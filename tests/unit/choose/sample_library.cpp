@@ -1,0 +1,144 @@
+#include "unit/choose/sample_library.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+
+#include "base/file_tree.hpp"
+#include "choose/library.hpp"
+#include "choose/tuned_table.hpp"
+#include "gpu/compiler.hpp"
+#include "model/device_file.hpp"
+#include "model/kv_lengths.hpp"
+#include "model/problem.hpp"
+#include "plan/config_text.hpp"
+#include "plan/planner.hpp"
+
+namespace fatune::samples {
+namespace {
+
+constexpr std::size_t kConfigsOfFamily = 6;
+
+FileTree tree() {
+  FileTree files;
+  files.overlay_kernels(FATUNE_SOURCE_DIR "/tests/families/toy_attention");
+  files.overlay_kernels(FATUNE_SOURCE_DIR "/tests/families/tma_toy");
+  return files;
+}
+
+/// Some configurations, spread over the whole of the family's default space.
+std::vector<Config> some_configs(const Family& family) {
+  const std::vector<Config> kept =
+      make_plan(family, load_space(tree(), family, family.default_space)).kept;
+  std::vector<Config> some;
+  const std::size_t step = kept.size() / kConfigsOfFamily + 1;
+  for (std::size_t i = 0; i < kept.size(); i += step) {
+    some.push_back(kept[i]);
+  }
+  return some;
+}
+
+/// A problem that fits the configuration's bound values.
+Problem problem_of(const Family& family, const Config& config, std::int64_t seq_len) {
+  Problem problem{2, seq_len, 8, 64, DType::fp16, false};
+  for (std::size_t i = 0; i < family.parameters.size(); ++i) {
+    if (family.parameters[i].binds == ProblemProperty::dtype) {
+      problem.dtype = static_cast<DType>(config.values[i]);
+    } else if (family.parameters[i].binds == ProblemProperty::d_head) {
+      problem.d_head = problem.d_head_v = config.values[i];
+    }
+  }
+  return usual_problem(problem);
+}
+
+TunedProblem row_of(const Family& family, const Config& config, const Problem& problem) {
+  return {model_of(h200()), problem, {{config, short_form(family, config), 10.0, 0.0, 1, "gpu"}}};
+}
+
+Artifact fake_artifact(const CompileRequest& request) {
+  Artifact artifact;
+  artifact.lowered_name = "kernel \"" + request.entry_point + '"';
+  const std::string key = artifact_key(request);
+  artifact.cubin.assign(key.begin(), key.end());
+  return artifact;
+}
+
+}  // namespace
+
+FamilySet library_families() {
+  std::vector<Family> families;
+  for (const char* name :
+       {"flash_sm80", "flash_sm90", "flash_decode", "toy_attention", "tma_toy"}) {
+    families.push_back(load_family(tree(), name));
+  }
+  return FamilySet(std::move(families));
+}
+
+DeviceLimits h200() {
+  DeviceLimits limits = load_device_limits(FileTree(), Arch{90, 'a'});
+  limits.name = "NVIDIA H200";
+  return limits;
+}
+
+TunedTable library_table(const FamilySet& families) {
+  TunedTable table;
+  table.gpus.emplace(model_of(h200()), h200());
+  std::int64_t seq_len = 512;
+  for (const Family& family : families.all()) {
+    for (const Config& config : some_configs(family)) {
+      table.problems.push_back(row_of(family, config, problem_of(family, config, seq_len)));
+      seq_len += 512;  // different lengths: each row is kept
+    }
+  }
+  finish_table(table);
+  return table;
+}
+
+Library library_of(const FamilySet& families, const TunedTable& table) {
+  Library library{families, table, {}, {}};
+  const RuntimeTable runtime_table(table);
+  std::map<std::string, std::size_t> codes;
+  for (const Config* config : runtime_table.configs()) {
+    const Family& family = families.of(*config);
+    std::map<std::vector<double>, std::size_t> by_key;
+    for (const KernelCase& one : kernel_cases(table, family, *config)) {
+      const CompileRequest request =
+          compile_request(family, *config, one.problem, one.device->arch, *one.device);
+      const auto [known, is_new] = codes.try_emplace(artifact_key(request), library.codes.size());
+      if (is_new) {
+        library.codes.push_back({std::make_shared<const Artifact>(fake_artifact(request)),
+                                 known->first, one.device->arch});
+      }
+      by_key.emplace(kernel_key(family, *config, one.problem, *one.device), known->second);
+    }
+    LibraryConfig& made = library.configs.emplace_back(LibraryConfig{*config, {}});
+    for (const auto& [key, code] : by_key) {
+      made.kernels.push_back({key, code});
+    }
+  }
+  return library;
+}
+
+Problem any_problem(std::mt19937& engine) {
+  const auto below = [&](std::int64_t end) {
+    return std::uniform_int_distribution<std::int64_t>(0, end - 1)(engine);
+  };
+  constexpr std::array<std::int64_t, 12> kLengths{1,    17,   64,   128,  500,  512,
+                                                  1000, 1024, 2048, 2560, 4160, 16384};
+  Problem problem{1 + below(20),  kLengths.at(static_cast<std::size_t>(below(12))), 8 << below(2),
+                  64 << below(3), below(2) == 0 ? DType::fp16 : DType::bf16,        below(2) == 0};
+  problem.seq_len_kv =
+      below(3) == 0 ? kLengths.at(static_cast<std::size_t>(below(12))) : problem.seq_len;
+  problem.kv_heads = problem.heads >> below(3);
+  problem.window = below(6) == 0 ? 1 + below(300) : 0;
+  problem.lse = below(3) == 0;
+  if (below(4) == 0) {
+    problem = with_unknown_kv_lengths(problem);
+  }
+  // Strides of tensors with one row are the same in both layouts.
+  problem.layout = below(4) == 0 && problem.seq_len > 1 ? Layout::bhsd : Layout::bshd;
+  return problem;
+}
+
+}  // namespace fatune::samples

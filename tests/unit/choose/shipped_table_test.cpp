@@ -1,0 +1,86 @@
+// The choice among the winners that fatune ships, with the families' own rules.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "choose/tuned_choice.hpp"
+#include "choose/tuned_file.hpp"
+#include "model/device_file.hpp"
+#include "model/problem.hpp"
+#include "plan/planner.hpp"
+#include "store/results_file.hpp"
+
+namespace fatune {
+namespace {
+
+class ShippedTable : public testing::Test {
+ protected:
+  ShippedTable() {
+    const SourceHashes unknown{{"flash_sm80", {}}, {"flash_sm90", {}}};
+    const std::string path = "configs/tuned/nvidia-h200.json";
+    for (const RunReport& run : read_results_text(tree_.read(path), path)) {
+      add_tuned(run, path, {families_, unknown}, table_);
+    }
+    finish_table(table_);
+  }
+
+  const FileTree tree_;
+  const FamilySet families_{{load_family(tree_, "flash_sm80"), load_family(tree_, "flash_sm90")}};
+  const WhyNot why_not_ = families_say(families_);
+  TunedTable table_;
+};
+
+TEST_F(ShippedTable, IsReadWhole) {
+  EXPECT_GE(table_.problems.size(), 72U);
+  EXPECT_TRUE(table_.skipped.empty());
+}
+
+TEST_F(ShippedTable, ChoosesOnlyWhatIsEligibleAndTheSameAgain) {
+  std::mt19937 engine(7);
+  const auto below = [&](std::int64_t end) {
+    return std::uniform_int_distribution<std::int64_t>(0, end - 1)(engine);
+  };
+  const DeviceLimits& h200 = table_.gpus.begin()->second;
+  std::size_t chosen = 0;
+  for (int i = 0; i < 500; ++i) {
+    Problem problem{1 + below(32),
+                    1 + below(20000),
+                    8 << below(3),
+                    64 << below(3),
+                    below(2) == 0 ? DType::fp16 : DType::bf16,
+                    below(2) == 0};
+    problem.kv_heads = 8 >> below(3);
+    problem.d_head_v = below(8) == 0 ? 32 : problem.d_head;
+    const TunedChoice choice = choose_tuned(table_, problem, h200, why_not_);
+    EXPECT_EQ(choose_tuned(table_, problem, h200, why_not_).short_form, choice.short_form);
+    if (choice.step == ChoiceStep::refused) {
+      EXPECT_NE(problem.d_head_v, problem.d_head) << choice.refusal;
+      continue;
+    }
+    ++chosen;
+    const Family& family = families_.of(choice.config);
+    EXPECT_FALSE(check_valid(family, choice.config, &problem, &h200));
+    EXPECT_FALSE(check_limits(family, choice.config, problem, h200));
+  }
+  EXPECT_GT(chosen, 300U);
+}
+
+TEST_F(ShippedTable, RefusesAnotherArchitectureWithTheReason) {
+  const DeviceLimits ampere = load_device_limits(tree_, {80, '\0'});
+  const TunedChoice choice =
+      choose_tuned(table_, {16, 4096, 16, 128, DType::fp16, false}, ampere, why_not_);
+  EXPECT_EQ(choice.step, ChoiceStep::refused);
+  EXPECT_EQ(choice.refusal, "flash_sm90 needs sm_90a, the device is sm_80");
+}
+
+TEST_F(ShippedTable, HasSmallRegretsWhenRowsAreLeftOut) {
+  const RegretSummary summary = summarize_regrets(leave_one_out(table_, why_not_));
+  EXPECT_EQ(summary.refused, 0U);
+  EXPECT_GT(summary.known, summary.problems / 2);
+  EXPECT_LT(summary.median_percent.value_or(100.0), 1.0);
+  RecordProperty("known", std::to_string(summary.known));
+  RecordProperty("worst", std::to_string(summary.worst_percent.value_or(0.0)));
+}
+
+}  // namespace
+}  // namespace fatune

@@ -1,0 +1,163 @@
+#include "emulator/values/matrix_product.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "emulator/values/floats.hpp"
+
+namespace fatune::emulate {
+namespace {
+
+/// Computes c + the sum of a[k] b[k], in row 0 and column 0 of the matrices.
+float sum_of(const std::vector<std::array<float, 2>>& products, float c,
+             Accumulator type = Accumulator::f32) {
+  std::array<std::uint16_t, FactorsA::kCount> a_bits{};
+  std::array<std::uint16_t, FactorsB::kCount> b_bits{};
+  for (std::size_t k = 0; k < products.size(); ++k) {
+    a_bits[k] = to_half(products[k][0]);
+    b_bits[k * kProductColumns] = to_half(products[k][1]);
+  }
+  FactorsA a;
+  FactorsB b;
+  set_factors(Factor::f16, a_bits, a);
+  set_factors(Factor::f16, b_bits, b);
+  Accumulators all{};
+  all[0] = c;
+  multiply_add(type, a, b, all);
+  return all[0];
+}
+
+std::vector<std::array<float, 2>> sixteen(float a, float b) { return {16, {a, b}}; }
+
+TEST(MatrixProduct, CutsOffWhatStandsBehindTheLastBitOfTheSum) {
+  constexpr float kFactor = 0x1p-13F;
+  EXPECT_EQ(sum_of(sixteen(kFactor, 0x1p-12F), 1.0F), 1.0F + 0x1p-21F);  // 16 x 2^-25
+  EXPECT_EQ(sum_of(sixteen(kFactor, 0x1p-13F), 1.0F), 1.0F);             // 16 x 2^-26: all cut off
+  EXPECT_EQ(sum_of(sixteen(kFactor, 0x1.8p-12F), 1.0F), 1.0F + 0x1p-21F);
+}
+
+TEST(MatrixProduct, AlignsProductsThatAreNotNormalised) {
+  // 1.5 x 1.5 = 2.25 keeps the exponent 0, so 2^-25 still counts.
+  const float sum = sum_of({{1.5F, 1.5F}, {-1.5F, 1.5F}, {0x1p-13F, 0x1p-12F}}, 0.0F);
+  EXPECT_EQ(sum, 0x1p-25F);
+  EXPECT_EQ(sum_of({{2.0F, 1.0F}, {-2.0F, 1.0F}, {0x1p-13F, 0x1p-12F}}, 0.0F), 0.0F);
+}
+
+TEST(MatrixProduct, ResultsAreCutOffTowardZero) {
+  EXPECT_EQ(sum_of({{0x1p-12F, 0x1.8p-12F}}, 1.0F), 1.0F);
+  EXPECT_EQ(sum_of({{0x1p-12F, -0x1.8p-12F}}, -1.0F), -1.0F);
+  EXPECT_EQ(sum_of({{1.0F, -0x1p-24F}}, 1.0F), 1.0F - 0x1p-24F);
+}
+
+TEST(MatrixProduct, HalvesAreRoundedToNearestEven) {
+  EXPECT_EQ(sum_of({{1.0F, 0x1p-11F}}, 1.0F, Accumulator::f16), 1.0F);
+  EXPECT_EQ(sum_of({{1.0F, 0x1p-11F}, {0x1p-12F, 0x1p-10F}}, 1.0F, Accumulator::f16),
+            1.0F + 0x1p-10F);
+  EXPECT_EQ(sum_of({{1.0F, 0x1.8p-10F}}, 1.0F, Accumulator::f16), 1.0F + 0x1p-9F);
+  EXPECT_EQ(sum_of({{256.0F, 256.0F}}, 0.0F, Accumulator::f16),
+            std::numeric_limits<float>::infinity());
+}
+
+TEST(MatrixProduct, SpecialValues) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(sum_of({{kInfinity, 2.0F}}, 1.0F), kInfinity);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(sum_of({{kInfinity, 0.0F}}, 1.0F)), 0x7fffffffU);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(sum_of({{kInfinity, 1.0F}}, -kInfinity)), 0x7fffffffU);
+  EXPECT_FALSE(std::signbit(sum_of({{-1.0F, 0.0F}}, -0.0F)));
+  EXPECT_EQ(sum_of({{0.0F, 1.0F}}, 0x1p-140F), 0x1p-140F);
+  EXPECT_EQ(sum_of({}, std::numeric_limits<float>::max()), std::numeric_limits<float>::max());
+}
+
+/// Draws bits of numbers between 2^-spread and 2^spread, and with a wide spread also any pattern.
+class AnyBits {
+ public:
+  AnyBits(Factor type, int spread) : type_(type), spread_(spread) {}
+
+  std::uint32_t factor() {
+    const double value = number();
+    switch (type_) {
+      case Factor::f16:
+        return any(to_half(static_cast<float>(value)), 0xffff);
+      case Factor::bf16:
+        return any(to_bfloat(static_cast<float>(value)), 0xffff);
+      case Factor::tf32:
+        break;
+    }
+    return any(std::bit_cast<std::uint32_t>(static_cast<float>(value)), 0xffffffff);
+  }
+  float accumulator(Accumulator type) {
+    const float value = std::bit_cast<float>(
+        any(std::bit_cast<std::uint32_t>(static_cast<float>(number())), 0xffffffff));
+    return type == Accumulator::f16 ? from_half(to_half(value)) : value;
+  }
+
+ private:
+  double number() {
+    const double magnitude = std::ldexp(1.0 + uniform_(random_),
+                                        static_cast<int>((uniform_(random_) * 2 - 1) * spread_));
+    return uniform_(random_) < 0.1 ? 0.0 : uniform_(random_) < 0.5 ? -magnitude : magnitude;
+  }
+  std::uint32_t any(std::uint32_t bits, std::uint32_t mask) {
+    return spread_ > 200 && uniform_(random_) < 0.01 ? static_cast<std::uint32_t>(random_()) & mask
+                                                     : bits;
+  }
+
+  Factor type_;
+  int spread_;
+  std::mt19937_64 random_{7};
+  std::uniform_real_distribution<double> uniform_;
+};
+
+template <std::size_t kRows, std::size_t kColumns>
+Factors<kRows, kColumns> any_factors(AnyBits& bits, Factor type) {
+  constexpr std::size_t kCount = kRows * kColumns;
+  std::array<std::uint32_t, kCount> words;
+  std::generate(words.begin(), words.end(), [&] { return bits.factor(); });
+  std::array<std::uint16_t, kCount> halves;
+  std::transform(words.begin(), words.end(), halves.begin(),
+                 [](std::uint32_t word) { return static_cast<std::uint16_t>(word); });
+  Factors<kRows, kColumns> factors;
+  type == Factor::tf32 ? set_factors(words, factors) : set_factors(type, halves, factors);
+  return factors;
+}
+
+/// Expects the vectorised sums to equal those of the rule, bit for bit in every element.
+void compare_with_rule(Factor factor, Accumulator type, int spread) {
+  AnyBits bits(factor, spread);
+  for (int trial = 0; trial < 200; ++trial) {
+    const auto a = any_factors<kProductRows, kProductDepth>(bits, factor);
+    const auto b = any_factors<kProductDepth, kProductColumns>(bits, factor);
+    Accumulators c;
+    std::generate(c.begin(), c.end(),
+                  [&] { return trial % 3 == 0 ? 0.0F : bits.accumulator(type); });
+    Accumulators results = c;
+    multiply_add(type, a, b, results);
+    for (std::size_t i = 0; i < c.size(); ++i) {
+      const float expected =
+          multiply_add_one(type, a, i / kProductColumns, b, i % kProductColumns, c[i]);
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(results[i]), std::bit_cast<std::uint32_t>(expected))
+          << "trial " << trial << ", element " << i << ", spread " << spread;
+    }
+  }
+}
+
+TEST(MatrixProduct, VectorsGiveWhatTheRuleSays) {
+  for (const Factor factor : {Factor::f16, Factor::bf16, Factor::tf32}) {
+    for (const int spread : {2, 14, 40, 130, 300}) {
+      compare_with_rule(factor, Accumulator::f32, spread);
+    }
+  }
+  for (const int spread : {2, 14, 30}) {
+    compare_with_rule(Factor::f16, Accumulator::f16, spread);
+  }
+}
+
+}  // namespace
+}  // namespace fatune::emulate

@@ -1,0 +1,86 @@
+#include "proof/emulated_inputs.hpp"
+
+#include <gmock/gmock.h>
+
+#include <set>
+#include <utility>
+
+#include "model/cpu_reference.hpp"
+
+namespace fatune {
+namespace {
+
+using testing::ElementsAre;
+
+const Problem kTwoHeads{1, 3, 2, 1, DType::fp16, false};
+
+TEST(ComparedElements, AreThoseOfTheHead) {
+  const std::vector<std::uint16_t> elements{10, 20, 11, 21, 12, 22};
+  EXPECT_THAT(compared_elements({kTwoHeads, 0}, TensorRole::o, elements), ElementsAre(10, 11, 12));
+  EXPECT_THAT(compared_elements({kTwoHeads, 1}, TensorRole::o, elements), ElementsAre(20, 21, 22));
+  EXPECT_EQ(compared_elements({kTwoHeads, {}}, TensorRole::o, elements), elements);
+  EXPECT_EQ(compared_part({kTwoHeads, 1}).heads, 1);
+}
+
+TEST(EmulatedInputs, AHeadsReferenceIsThatPartOfTheWholesReference) {
+  const Problem problem{1, 5, 3, 8, DType::bf16, true};
+  EmulatedInputs inputs(7);
+  const EmulatedInput& whole = inputs.of({problem, {}}).at(0);
+  const EmulatedInput& head = inputs.of({problem, 2}).at(0);
+  for (const auto& [role, tensor] : {std::pair{TensorRole::q, &HeadInputs::q},
+                                     {TensorRole::k, &HeadInputs::k},
+                                     {TensorRole::v, &HeadInputs::v}}) {
+    EXPECT_EQ(compared_elements({problem, 2}, role, head.tensors.*tensor),
+              compared_elements({problem, 2}, role, whole.tensors.*tensor));
+  }
+  ASSERT_EQ(head.exact.size(), 5U * 8U);
+  for (std::size_t position = 0; position < 5; ++position) {
+    for (std::size_t column = 0; column < 8; ++column) {
+      const std::size_t at = (position * 3 + 2) * 8 + column;
+      EXPECT_EQ(head.exact[position * 8 + column], whole.exact[at]);
+      EXPECT_EQ(head.rounded[position * 8 + column], whole.rounded[at]);
+    }
+  }
+}
+
+TEST(EmulatedInputs, EachHeadHasInputsOfItsOwn) {
+  const Problem problem{2, 4, 3, 8, DType::fp16, false};
+  EmulatedInputs inputs(7);
+  std::set<std::vector<std::uint16_t>> heads;
+  for (const EmulatedInput& input : inputs.of({problem, {}})) {
+    for (std::size_t number = 0; number < 6; ++number) {
+      std::vector<std::uint16_t> head;
+      for (std::size_t position = 0; position < 4; ++position) {
+        const std::size_t row = (number / 3 * 4 + position) * 3 + number % 3;
+        const auto first = input.tensors.q.begin() + static_cast<std::ptrdiff_t>(row * 8);
+        head.insert(head.end(), first, first + 8);
+      }
+      heads.insert(head);
+    }
+  }
+  EXPECT_EQ(heads.size(), kInputKinds.size() * 6);
+}
+
+TEST(EmulatedInputs, HeadsThatAreNotComparedAreAlikeAndDifferFromTheOneThatIs) {
+  Problem problem{1, 5, 8, 8, DType::bf16, false};
+  problem.kv_heads = 4;
+  EmulatedInputs inputs(7);
+  for (const auto& [compared, other] : {std::pair{0, 7}, {7, 0}}) {
+    for (const EmulatedInput& input : inputs.of({problem, compared})) {
+      const auto keys = [&](std::int64_t head) {
+        return compared_elements({problem, head}, TensorRole::k, input.tensors.k);
+      };
+      EXPECT_NE(keys(compared), keys(other)) << input.name;
+      EXPECT_EQ(keys(2), keys(4)) << input.name;
+    }
+  }
+}
+
+TEST(EmulatedInputs, AreMadeOnce) {
+  EmulatedInputs inputs(1);
+  EXPECT_EQ(&inputs.of({kTwoHeads, 1}), &inputs.of({kTwoHeads, 1}));
+  EXPECT_NE(&inputs.of({kTwoHeads, 1}), &inputs.of({kTwoHeads, {}}));
+}
+
+}  // namespace
+}  // namespace fatune

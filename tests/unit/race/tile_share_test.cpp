@@ -1,0 +1,85 @@
+#include "race/estimate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace fatune {
+namespace {
+
+constexpr double kTileClocks = 1.0;
+constexpr double kStepClocks = 10.0;
+
+/// Tiles of 4, 3, 2 and 1 steps of each head, as under a causal mask.
+TileSchedule causal(TileOrder order, std::int64_t sms, std::int64_t heads,
+                    std::int64_t section_heads) {
+  return {order, sms, heads, section_heads, {4.0, 3.0, 2.0, 1.0}, 1.0};
+}
+
+TileShare share(const TileSchedule& schedule) {
+  return busiest_share(schedule, kTileClocks, kStepClocks);
+}
+
+TEST(TileShare, EvenlySharedTilesMayBeFractions) {
+  const TileShare even = share(causal(TileOrder::even, 3, 1, 1));
+  EXPECT_DOUBLE_EQ(even.tiles, 4.0 / 3.0);
+  EXPECT_DOUBLE_EQ(even.steps, 10.0 / 3.0);
+}
+
+TEST(TileShare, EqualTilesFillWholeWaves) {
+  for (const TileOrder order : {TileOrder::in_turn, TileOrder::when_free, TileOrder::one_ahead}) {
+    const TileShare equal = share({order, 4, 9, 1, {5.0}, 1.0});
+    EXPECT_DOUBLE_EQ(equal.tiles, 3.0) << static_cast<int>(order);
+    EXPECT_DOUBLE_EQ(equal.steps, 15.0) << static_cast<int>(order);
+  }
+}
+
+TEST(TileShare, InTurnTheFirstSmHasTheLongestTiles) {
+  // 4 4 3 3 2 2 1 1
+  EXPECT_DOUBLE_EQ(share(causal(TileOrder::in_turn, 4, 2, 2)).steps, 4.0 + 2.0);
+  // 4 3 2 1, 4 3 2 1
+  EXPECT_DOUBLE_EQ(share(causal(TileOrder::in_turn, 4, 2, 1)).steps, 4.0 + 4.0);
+}
+
+TEST(TileShare, AFreeSmTakesTheNextTile) {
+  EXPECT_DOUBLE_EQ(share(causal(TileOrder::when_free, 4, 2, 2)).steps, 5.0);
+  EXPECT_DOUBLE_EQ(share(causal(TileOrder::when_free, 2, 1, 1)).steps, 5.0);
+}
+
+TEST(TileShare, ATileThatIsTakenAheadWaitsForAnother) {
+  // The SM with the tile of 9 steps has taken one of 4, for which the other would be free sooner.
+  const std::vector<double> rows{9.0, 1.0, 4.0, 4.0};
+  const TileSchedule ahead{TileOrder::one_ahead, 2, 1, 1, rows, 1.0};
+  TileSchedule free = ahead;
+  free.order = TileOrder::when_free;
+  EXPECT_DOUBLE_EQ(share(free).steps, 9.0);
+  EXPECT_DOUBLE_EQ(share(ahead).steps, 13.0);
+}
+
+TEST(TileShare, TheTimeOfATileDecidesWhichSmIsBusiest) {
+  const TileSchedule schedule{TileOrder::in_turn, 2, 1, 1, {5.0, 2.0, 0.0, 2.0, 0.0, 0.0}, 1.0};
+  EXPECT_DOUBLE_EQ(busiest_share(schedule, 0.0, 1.0).steps, 5.0);
+  EXPECT_DOUBLE_EQ(busiest_share(schedule, 100.0, 1.0).tiles, 3.0);
+}
+
+TEST(TileShare, MoreSmsThanTilesHaveOneEach) {
+  EXPECT_DOUBLE_EQ(share(causal(TileOrder::when_free, 132, 2, 1)).steps, 4.0);
+  EXPECT_DOUBLE_EQ(share(causal(TileOrder::in_turn, 132, 2, 1)).tiles, 1.0);
+}
+
+TEST(TileShare, OfManyTilesTheFirstAreSharedEvenly) {
+  std::vector<double> rows(1000);
+  std::iota(rows.rbegin(), rows.rend(), 1.0);
+  const TileSchedule schedule{TileOrder::when_free, 10, 10, 10, rows, 1.0};
+  EXPECT_NEAR(share(schedule).steps, 500500.0, 50.0);
+  EXPECT_NEAR(share(schedule).tiles, 1000.0, 1.0);
+}
+
+TEST(TileShare, RowsThatStandForOthersCountAsOften) {
+  const TileShare many = share({TileOrder::in_turn, 10, 3, 1, {4.0, 2.0}, 50.0});
+  EXPECT_DOUBLE_EQ(many.tiles, 30.0);
+  EXPECT_DOUBLE_EQ(many.steps, 90.0);
+}
+
+}  // namespace
+}  // namespace fatune
