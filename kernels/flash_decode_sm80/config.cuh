@@ -40,8 +40,8 @@ struct Shape {
   // Registers that a thread may have if as many blocks as meant share an SM.
   static constexpr int kRegisters = 65536 / (kThreads * kConfig.BLOCKS_PER_SM);
   // Q stays in registers where they suffice; else each step reads it from shared memory.
-  static constexpr bool kKeepsQuery = 3 * kHeadDim / 4 + kScores + 72 <=
-                                      (kRegisters < 255 ? kRegisters : 255);
+  static constexpr bool kKeepsQuery =
+      3 * kHeadDim / 4 + 3 * kScores / 2 + 72 <= (kRegisters < 255 ? kRegisters : 255);
 
   static_assert(kRows % 16 == 0 && kWarps % kRowWarps == 0, "16 rows for each warp");
   static_assert(kWarpKeys % 16 == 0, "whole products");

@@ -20,7 +20,8 @@ class Loads {
         work_(work),
         smem_(smem),
         row_(static_cast<int>(threadIdx.x) / S::kChunks),
-        chunk_(static_cast<int>(threadIdx.x) % S::kChunks) {}
+        chunk_(static_cast<int>(threadIdx.x) % S::kChunks),
+        offset_(chunk_offset<S>(row_, chunk_)) {}
 
   // Begins with a part: starts to load its Q. number: of the part among the block's
   __device__ __forceinline__ void begin(const Part& part, int number) {
@@ -54,9 +55,14 @@ class Loads {
 
  private:
   static constexpr int kRowsAtOnce = S::kThreads / S::kChunks;
-  static constexpr int kKeyPasses = S::kStepKeys / kRowsAtOnce;
   static constexpr int kQueryPasses = (S::kRows + kRowsAtOnce - 1) / kRowsAtOnce;
   static_assert(S::kStepKeys % kRowsAtOnce == 0, "whole passes");
+
+  // Byte offset of the thread's chunk of row row_ + first, where first is a multiple of
+  // kRowsAtOnce, a power of two, and so has none of row_'s bits.
+  __device__ __forceinline__ unsigned offset_of(int first) const {
+    return (offset_ ^ (16 * (first & 7))) + first * S::kRowBytes;
+  }
 
   // Copies a tile of K or V. from: the thread's chunk of its first row. With kGuarded, rows behind
   // the sequence's end become zeros, and are not read.
@@ -64,16 +70,14 @@ class Loads {
   __device__ __forceinline__ void load_tile(unsigned tile, const unsigned short* from,
                                             int stride) const {
 #pragma unroll
-    for (int pass = 0; pass < kKeyPasses; ++pass) {
-      const int row = pass * kRowsAtOnce;
-      const unsigned to = tile + chunk_offset<S>(row_ + row, chunk_);
-      const unsigned short* const chunk = from + static_cast<long long>(row) * stride;
+    for (int row = 0; row < S::kStepKeys; row += kRowsAtOnce) {
       if constexpr (kGuarded) {
         const bool is_there = key_ + row < keys_;
-        cp_async_16_or_zero(to, is_there ? chunk : kv_.k, is_there);
+        cp_async_16_or_zero(tile + offset_of(row), is_there ? from : kv_.k, is_there);
       } else {
-        cp_async_16(to, chunk);
+        cp_async_16(tile + offset_of(row), from);
       }
+      from += static_cast<long long>(stride) * kRowsAtOnce;
     }
   }
 
@@ -91,7 +95,7 @@ class Loads {
       const int query = query_of(work_, packed);
       const int head = packed - query * work_.group;
       if (S::kRows % kRowsAtOnce == 0 || row < S::kRows) {
-        cp_async_16_or_zero(tile + chunk_offset<S>(row, chunk_),
+        cp_async_16_or_zero(tile + offset_of(pass * kRowsAtOnce),
                             from + static_cast<long long>(query) * work_.q_row_stride +
                                 static_cast<long long>(head) * work_.q_head_stride,
                             row < rows);
@@ -102,11 +106,12 @@ class Loads {
   const KeysAndValues& kv_;
   const Work& work_;
   const unsigned smem_;
-  const int row_;
+  const int row_;  // the first
   const int chunk_;
-  int steps_ = 0;  // that are left
-  int key_ = 0;    // of the thread's first row of the next step
-  int keys_ = 0;   // of the sequence
+  const unsigned offset_;              // of that chunk in a tile
+  int steps_ = 0;                      // that are left
+  int key_ = 0;                        // of the thread's first row of the next step
+  int keys_ = 0;                       // of the sequence
   const unsigned short* k_ = nullptr;  // that row of K, at the thread's chunk
   const unsigned short* v_ = nullptr;
 };

@@ -50,8 +50,7 @@ class Output {
   // Adds up the warps' sums of a part. Stores O if the part has all keys, else the sums.
   // stage: whose memory no copy is on its way to
   // sync: in: nothing; out: the stage may be used again after a barrier
-  __device__ __forceinline__ void store(const Part& part, WarpAttention<S>& warp,
-                                        int stage) const {
+  __device__ __forceinline__ void store(const Part& part, WarpAttention<S>& warp, int stage) const {
     float* const sums = reinterpret_cast<float*>(memory_ + Plan::key(stage));
     const int rows = rows_of(part);
     warp.total();
@@ -89,7 +88,7 @@ class Output {
   static constexpr int kRowFours = S::kHeadDim / 4;
   static constexpr int kPartFours = S::kRows * kRowFours + S::kRows / 2;
   // Parts whose sums a thread loads at the same time.
-  static constexpr int kAtOnce = S::kRegisters < 160 ? 4 : 8;
+  static constexpr int kAtOnce = S::kRegisters < 200 ? 4 : 8;
   static constexpr int kManyParts = 8;
   static constexpr int kLanes = 8;
 
@@ -133,7 +132,7 @@ class Output {
   // Where the eight columns `eight` of a row are among a warp's sums. The order changes from row to
   // row, so that the rows that lanes have at the same time are in other banks.
   __device__ __forceinline__ static int place_of(int key_warp, int row, int eight) {
-    return (key_warp * S::kRows + row) * S::kHeadDim + 8 * (eight ^ (row & 3));
+    return (key_warp * S::kRows + row) * S::kHeadDim + eight / 4 * 32 + 8 * (eight % 4 ^ row % 4);
   }
 
   __device__ __forceinline__ void store_sums_of_warp(const WarpAttention<S>& warp, float* sums,
@@ -142,8 +141,8 @@ class Output {
     for (int h = 0; h < 2; ++h) {
       const int row = warp.row_of(h);
       if (row < rows) {
-        const float factor = ex2_approx_ftz(
-            (warp.softmax().reference[h] - reference_of_warps(row)) * scale_log2_);
+        const float factor =
+            ex2_approx_ftz((warp.softmax().reference[h] - reference_of_warps(row)) * scale_log2_);
 #pragma unroll
         for (int tile = 0; tile < S::kHeadDim / 8; ++tile) {
           const float2 o = warp.columns(h, tile);
@@ -261,9 +260,8 @@ class Output {
                                static_cast<long long>(query) * work_.o_row_stride +
                                static_cast<long long>(head) * work_.o_head_stride + 4 * four;
     const float factor = sums.row.sum > 0.0f ? __frcp_rn(sums.row.sum) : 0.0f;
-    *reinterpret_cast<uint2*>(to) = {
-        cvt_rn_x2<S::kIsBf16>(sums.o.x * factor, sums.o.y * factor),
-        cvt_rn_x2<S::kIsBf16>(sums.o.z * factor, sums.o.w * factor)};
+    *reinterpret_cast<uint2*>(to) = {cvt_rn_x2<S::kIsBf16>(sums.o.x * factor, sums.o.y * factor),
+                                     cvt_rn_x2<S::kIsBf16>(sums.o.z * factor, sums.o.w * factor)};
     if (work_.lse != nullptr && four == 0) {
       const long long heads = static_cast<long long>(work_.kv_heads) * work_.group;
       work_.lse[(part.batch * heads + head) * work_.seq_len + query] =

@@ -31,8 +31,8 @@ class WarpAttention {
         right_lane_(column_major_lane<S>(lane_)),
         scale_log2_(work.softmax_scale * 1.44269504088896340736f) {}
 
-  // Begins with a part, of which nothing is loaded yet. All state is set, so that the compiler keeps
-  // none from part to part.
+  // Begins with a part, of which nothing is loaded yet. All state is set, so that the compiler
+  // keeps none from part to part.
   __device__ __forceinline__ void begin(const Part& part) {
     softmax_ = {{kNothingSeen, kNothingSeen}, {0.0f, 0.0f}};
 #pragma unroll
@@ -86,9 +86,7 @@ class WarpAttention {
   __device__ __forceinline__ int row_warp() const { return warp_ % S::kRowWarps; }
   __device__ __forceinline__ int key_warp() const { return warp_ / S::kRowWarps; }
   // The tile's row of elements 2 * h and 2 * h + 1 of each four.
-  __device__ __forceinline__ int row_of(int h) const {
-    return 16 * row_warp() + lane_ / 4 + 8 * h;
-  }
+  __device__ __forceinline__ int row_of(int h) const { return 16 * row_warp() + lane_ / 4 + 8 * h; }
   __device__ __forceinline__ int lane() const { return lane_; }
 
   __device__ __forceinline__ const SoftmaxState& softmax() const { return softmax_; }
