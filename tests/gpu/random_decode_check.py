@@ -46,14 +46,15 @@ def problem(generator):
 
 
 def configurations(generator, family, d_head, dtype, group):
-    shared = generator.choice(("", "+shared_sums"))
     if family == "flash_decode_sm80":
         for shape in generator.sample(SM80[d_head], min(3, len(SM80[d_head]))):
+            shared = generator.choice(("", "+shared_sums"))
             yield f"({dtype}, {d_head}, {shape}): parts_{generator.choice(PART_KEYS[1:])}{shared}"
         return
     fit = [rows for rows in STAGES[d_head] if rows >= group or rows >= 64]
     for rows in generator.sample(fit, min(3, len(fit))):
         stages, blocks = STAGES[d_head][rows]
+        shared = generator.choice(("", "+shared_sums"))
         yield f"({dtype}, {d_head}, {rows}, 64, {stages}, {blocks}): parts_{generator.choice(PART_KEYS)}{shared}"
 
 

@@ -41,8 +41,8 @@ TEST(KeyLengthsOfFamilies, AreTakenByThoseWithATensorForThem) {
 }
 
 /// shape: of a configuration, with {} for STEP_KEYS and PART_KEYS
-void expect_bounds(const char* name, const char* shape) {
-  const Family family = load_family(FileTree{}, name);
+void expect_bounds(const char* family_name, const char* shape) {
+  const Family family = load_family(FileTree{}, family_name);
   std::mt19937_64 random(3);
   const auto below = [&](std::size_t end) { return static_cast<std::int64_t>(random() % end); };
   for (int i = 0; i < 2000; ++i) {
