@@ -32,7 +32,8 @@ class DecodeBlock {
         output_(work, memory),
         counts_(work, reinterpret_cast<int*>(memory + Plan::kVerdict)) {}
 
-  // Turns without a part fill the stages before the first one, and count the last one.
+  // Computes the block's parts, and adds up its items. Turns without a part fill the stages before
+  // the first one, and count the last one.
   __device__ __forceinline__ void run() {
     Part part{};
     part.batch = -1;
@@ -73,6 +74,8 @@ class DecodeBlock {
     return has_keys(before) && before.parts > 1;
   }
 
+  // Computes the steps of a part. In the first turn, it counts the part before, whose sums all
+  // threads have stored by then.
   __device__ __forceinline__ void take_turns(const Part& part, int turns) {
     const int steps = steps_of_part(part);
     attention_.begin(part);
@@ -146,7 +149,7 @@ class DecodeBlock {
   int number_ = -1;        // of the part that is computed, among the block's
   int loaded_ = -1;        // of the part that is loaded
   int turns_to_load_ = 1;  // of that part; one turn passes before the first part is known
-  int stage_ = 0;          // of the turn
+  int stage_ = 0;          // of the step that the turn computes
 };
 
 #ifdef FATUNE_ROWS

@@ -1,5 +1,6 @@
 // Tests the kernels for decoding on random small problems, on the CPU. The exhaustive run has ten
 // times as many.
+#include <algorithm>
 #include <array>
 #include <random>
 
