@@ -1,5 +1,5 @@
-// Tests the kernel for decoding on the CPU: every configuration of its space for tests, on shapes
-// that take different paths. Each problem has a part of the configurations (exhaustive.hpp).
+// Tests the kernels for decoding on the CPU: every configuration of their spaces for tests, on
+// shapes that take different paths. Each problem has a part of the configurations (exhaustive.hpp).
 #include <algorithm>
 #include <array>
 #include <set>
@@ -15,6 +15,11 @@ using nlohmann::json;
 class EmulateDecode : public EmulatedFamily, public testing::WithParamInterface<std::size_t> {
  protected:
   EmulateDecode() : EmulatedFamily("flash_decode") {}
+};
+
+class EmulateDecodeSm80 : public EmulatedFamily, public testing::WithParamInterface<std::size_t> {
+ protected:
+  EmulateDecodeSm80() : EmulatedFamily("flash_decode_sm80") {}
 };
 
 // One part and several, whole and ragged steps; one tile of rows and several, groups that fill them
@@ -45,6 +50,32 @@ TEST_P(EmulateDecode, EveryConfigurationForTestsIsRight) {
 INSTANTIATE_TEST_SUITE_P(Problems, EmulateDecode,
                          testing::Range(std::size_t{0}, kDecodeProblems.size()),
                          [](const auto& test) { return name_of(kDecodeProblems.at(test.param)); });
+
+TEST_P(EmulateDecodeSm80, EveryConfigurationForTestsIsRight) {
+  const std::string problem = kDecodeProblems.at(GetParam()) + std::string(" --arch sm_80");
+  expect_right(part_of(kept("ci"), GetParam(), 4), words(problem));
+}
+
+INSTANTIATE_TEST_SUITE_P(Problems, EmulateDecodeSm80,
+                         testing::Range(std::size_t{0}, kDecodeProblems.size()),
+                         [](const auto& test) { return name_of(kDecodeProblems.at(test.param)); });
+
+// Tiles of 16 rows begin and end within the 40 heads of a query.
+TEST_F(EmulateDecodeSm80, GroupsOfMoreHeadsThanRowsAreRight) {
+  expect_right({"(BF16, 64, 16, 64, 3, 4, 2): parts_64", "(FP16, 64, 32, 64, 2, 4, 1): parts_128"},
+               words("--seq 3 --seq-kv 150 --heads 40 --kv-heads 1 --causal --lse --arch sm_80"));
+}
+
+// Blocks take further parts from the counter, and some have fewer steps than there are stages.
+TEST_F(EmulateDecodeSm80, MorePartsThanBlocksAreRight) {
+  for (const char* timing : {"random", "lagging"}) {
+    expect_right({"(FP16, 64, 16, 64, 2, 4, 1): parts_64", "(FP16, 64, 16, 32, 4, 2, 1): parts_64",
+                  "(FP16, 64, 16, 64, 3, 4, 1): parts_64+shared_sums"},
+                 words("--seq 1 --seq-kv-lens 192,0,1,190,64,130 --heads 36 --kv-heads 18 "
+                       "--schedules 1 --arch sm_80"),
+                 timing);
+  }
+}
 
 // Blocks take further parts from the counter, and some parts are all of a sequence.
 TEST_F(EmulateDecode, MorePartsThanBlocksAreRight) {

@@ -1,5 +1,6 @@
-// Tests the kernel for decoding on random small problems, on the CPU. The exhaustive run has ten
+// Tests the kernels for decoding on random small problems, on the CPU. The exhaustive run has ten
 // times as many.
+#include <algorithm>
 #include <array>
 #include <random>
 
@@ -12,18 +13,27 @@ namespace {
 /// One of the kernels that all problems share: what is compiled.
 struct DecodeKernel {
   const char* tuple;
-  int rows;
+  int most_heads;  // of a group
   int step_keys;
 };
 
-constexpr std::array kKernels{DecodeKernel{"(FP16, 64, 8, 64, 2, 2)", 8, 64},
-                              DecodeKernel{"(BF16, 64, 16, 64, 3, 1)", 16, 64},
-                              DecodeKernel{"(BF16, 64, 32, 128, 2, 1)", 32, 128},
-                              DecodeKernel{"(BF16, 128, 8, 128, 2, 1)", 8, 128},
-                              DecodeKernel{"(FP16, 128, 16, 64, 2, 2)", 16, 64},
-                              DecodeKernel{"(BF16, 128, 64, 64, 2, 1)", 64, 64},
-                              DecodeKernel{"(FP16, 256, 16, 64, 1, 1)", 16, 64},
-                              DecodeKernel{"(BF16, 256, 32, 64, 2, 1)", 32, 64}};
+constexpr std::array kHopperKernels{DecodeKernel{"(FP16, 64, 8, 64, 2, 2)", 8, 64},
+                                    DecodeKernel{"(BF16, 64, 16, 64, 3, 1)", 16, 64},
+                                    DecodeKernel{"(BF16, 64, 32, 128, 2, 1)", 16, 128},
+                                    DecodeKernel{"(BF16, 128, 8, 128, 2, 1)", 8, 128},
+                                    DecodeKernel{"(FP16, 128, 16, 64, 2, 2)", 16, 64},
+                                    DecodeKernel{"(BF16, 128, 64, 64, 2, 1)", 16, 64},
+                                    DecodeKernel{"(FP16, 256, 16, 64, 1, 1)", 16, 64},
+                                    DecodeKernel{"(BF16, 256, 32, 64, 2, 1)", 16, 64}};
+
+// Tiles of these begin and end within the heads of a query.
+constexpr std::array kSm80Kernels{DecodeKernel{"(FP16, 64, 16, 32, 4, 2, 2)", 32, 32},
+                                  DecodeKernel{"(BF16, 64, 16, 64, 3, 4, 2)", 32, 64},
+                                  DecodeKernel{"(FP16, 64, 64, 128, 2, 8, 1)", 32, 128},
+                                  DecodeKernel{"(BF16, 128, 16, 64, 2, 4, 2)", 32, 64},
+                                  DecodeKernel{"(FP16, 128, 32, 64, 2, 4, 1)", 32, 64},
+                                  DecodeKernel{"(BF16, 128, 64, 64, 2, 4, 1)", 32, 64},
+                                  DecodeKernel{"(FP16, 256, 16, 32, 2, 2, 1)", 32, 32}};
 
 /// Draws numbers that are the same on every machine.
 class Draw {
@@ -56,11 +66,12 @@ std::string mask(Draw& draw) {
 }
 
 /// Up to eleven parts, some of which have one step; groups that fill the rows and that do not.
-RandomDecode random_decode(std::uint32_t seed) {
+template <typename Kernels>
+RandomDecode random_decode(const Kernels& kernels, std::uint32_t seed) {
   Draw draw(seed);
-  const DecodeKernel kernel = draw.one_of(kKernels);
-  const int part_keys = kernel.step_keys * (draw.one_in(3) ? 4 : draw.number(1, 2));
-  const int group = draw.number(1, std::min(16, kernel.rows));
+  const DecodeKernel kernel = draw.one_of(kernels);
+  const int part_keys = std::max(64, kernel.step_keys * (draw.one_in(3) ? 4 : draw.number(1, 2)));
+  const int group = draw.number(1, kernel.most_heads);
   const int kv_heads = draw.number(1, 2);
   std::string problem = "--heads " + std::to_string(group * kv_heads);
   problem += " --kv-heads " + std::to_string(kv_heads);
@@ -76,19 +87,35 @@ RandomDecode random_decode(std::uint32_t seed) {
 class EmulateRandomDecode : public EmulatedFamily,
                             public testing::WithParamInterface<std::uint32_t> {
  protected:
-  EmulateRandomDecode() : EmulatedFamily("flash_decode") {}
+  explicit EmulateRandomDecode(const char* family = "flash_decode") : EmulatedFamily(family) {}
+
+  template <typename Kernels>
+  void expect_right_on_random(const Kernels& kernels, const std::string& arch) {
+    const std::uint32_t count = is_exhaustive() ? 100 : 10;
+    for (std::uint32_t seed = 0; seed < count; ++seed) {
+      const RandomDecode drawn = random_decode(kernels, GetParam() * 1000 + seed);
+      SCOPED_TRACE(drawn.config + " " + drawn.problem);
+      expect_right({drawn.config}, words(drawn.problem + " --arch " + arch));
+    }
+  }
+};
+
+class EmulateRandomDecodeSm80 : public EmulateRandomDecode {
+ protected:
+  EmulateRandomDecodeSm80() : EmulateRandomDecode("flash_decode_sm80") {}
 };
 
 TEST_P(EmulateRandomDecode, IsRightWithoutFindings) {
-  const std::uint32_t count = is_exhaustive() ? 100 : 10;
-  for (std::uint32_t seed = 0; seed < count; ++seed) {
-    const RandomDecode drawn = random_decode(GetParam() * 1000 + seed);
-    SCOPED_TRACE(drawn.config + " " + drawn.problem);
-    expect_right({drawn.config}, words(drawn.problem));
-  }
+  expect_right_on_random(kHopperKernels, "sm_90a");
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, EmulateRandomDecode, testing::Range(0U, 6U));
+
+TEST_P(EmulateRandomDecodeSm80, IsRightWithoutFindings) {
+  expect_right_on_random(kSm80Kernels, "sm_80");
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, EmulateRandomDecodeSm80, testing::Range(0U, 4U));
 
 }  // namespace
 }  // namespace fatune::testing_cli

@@ -38,9 +38,9 @@ class EmulatedFamily : public ProgramTest {
   }
 
   void expect_right(const std::vector<std::string>& configs,
-                    const std::vector<std::string>& problem) {
+                    const std::vector<std::string>& problem, const std::string& timing = "random") {
     std::vector<std::string> arguments{"emulate", "--family", family_, "--format",
-                                       "json",    "--timing", "random"};
+                                       "json",    "--timing", timing};
     for (const std::string& config : configs) {
       arguments.insert(arguments.end(), {"--config", config});
     }

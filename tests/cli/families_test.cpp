@@ -84,7 +84,7 @@ TEST_F(Families, AreRacedInOneRankingWhereTheDeviceRunsThem) {
   EXPECT_EQ(std::count(families.begin(), families.end(), "flash_sm80"), 8);
 }
 
-// flash_decode's file says for which problems it is meant.
+// The files of flash_decode and flash_decode_sm80 say for which problems they are meant.
 TEST_F(Families, AreTriedOnTheProblemsThatTheyAreMeantFor) {
   const auto families_on = [&](const char* seq_len, const char* spaces) {
     return fatune_json({"sweep",   "--seq",   seq_len,   "--seq-kv",   "256",
@@ -92,7 +92,8 @@ TEST_F(Families, AreTriedOnTheProblemsThatTheyAreMeantFor) {
                         "1",       "--heads", "4",       "--kv-heads", "1",
                         "--space", spaces,    "-q",      "--format",   "json"})["family"];
   };
-  EXPECT_EQ(families_on("128", "64,32+hopper_ci+ci"), "flash_sm80+flash_decode+flash_sm90");
+  EXPECT_EQ(families_on("128", "64,32+hopper_ci+ci"),
+            "flash_sm80+flash_decode+flash_decode_sm80+flash_sm90");
   EXPECT_EQ(families_on("129", "64,32+hopper_ci"), "flash_sm80+flash_sm90");
 }
 

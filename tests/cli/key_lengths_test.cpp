@@ -117,7 +117,7 @@ TEST_F(KeyLengths, LeaveOutTheFamiliesThatDoNotTakeThem) {
                                 Not(HasSubstr("flash_decode is left out"))));
   expect_schema(result.out, "results");
   const json report = json::parse(result.out);
-  EXPECT_EQ(report["family"], "flash_decode");
+  EXPECT_EQ(report["family"], "flash_decode+flash_decode_sm80");
   const json problem = report["problems"][0]["problem"];
   EXPECT_EQ(problem["seq_lens_kv"], "zipf:1-300:1:0");
   EXPECT_EQ(problem["seq_len_kv"], 300);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plants mistakes in flash_decode, one at a time. With --emulate, 'fatune emulate' must find each without a GPU, must
+"""Plants mistakes in flash_decode and flash_decode_sm80, one at a time. With --emulate, 'fatune emulate' must find each without a GPU, must
 name what leads to it, and must find nothing on a problem where the mistake has no effect. 'fatune check', emulated or
 on a GPU, must name the rows of those that make numbers wrong in every run.
 
@@ -30,6 +30,10 @@ ONE_PART = {"--seq-kv": "128"}
 SHARED_STEPS = "(FP16, 64, 8, 64, 2, 1): parts_128+shared_sums"
 SLOTS_IN_TURN = {"--seq": "1", "--seq-kv": "960", "--heads": "60", "--kv-heads": "60", "--batch": "1"}
 COUNTER_LAGS = {"--timing": "lagging", "--seed": "5", "--schedules": "1"}
+SM80 = "(FP16, 64, 16, 64, 3, 4, 1): parts_128"
+SM80_SHARED = SM80 + "+shared_sums"
+# Q is not kept in registers.
+SM80_QUERY_STAYS = "(FP16, 256, 16, 64, 2, 4, 1): parts_64"
 MANY_PARTS = {"--seq": "1", "--seq-kv": "384", "--heads": "48", "--kv-heads": "24", "--batch": "2", "--schedules": "1"}
 
 
@@ -46,6 +50,7 @@ class Mistake:
     source: str = ""  # of the first finding: a pattern
     shape: dict = dataclasses.field(default_factory=dict)  # changes of SHAPE
     config: str = CONFIG
+    family: str = "flash_decode"
     right_on: dict | None = None  # changes of SHAPE with which the mistake has no effect
     times: int = 1  # how often `old` is in the file
 
@@ -109,10 +114,49 @@ MISTAKES = [
 ]
 
 
+def sm80(*arguments, config=SM80, **more):
+    return Mistake(*arguments, config=config, family="flash_decode_sm80", **more)
+
+
+MISTAKES_SM80 = [
+    sm80("no wait for a stage", "flash_decode_sm80.cu", "wait_group<S::kStages - 2>", "wait_group<S::kStages - 1>",
+         "in_flight", r"reads sQ .* while an asynchronous copy", "warp_attention.cuh"),
+    sm80("no barrier before a stage", "flash_decode_sm80.cu", "2>();\n      __syncthreads();", "2>();",
+         "uninitialised", "which no thread has written", "part_schedule.cuh"),
+    sm80("a stage loaded too early", "flash_decode_sm80.cu", "load_step(stage_before())", "load_step(stage_)",
+         "uninitialised", r"reads sK stage 0 \[row \d+, col 0\]", "warp_attention.cuh"),
+    sm80("one tile of Q", "config.cuh", "kQ + number % 2 * kBytesQ", "kQ",
+         "in_flight", r"reads sQ .* while an asynchronous copy", "warp_attention.cuh",
+         config=SM80_QUERY_STAYS, shape=MANY_PARTS),
+    sm80("keys of another warp", "warp_attention.cuh", "own = key_warp() * S::kWarpKeys", "own = 0",
+         "wrong_result", "values mismatch"),
+    sm80("keys past the end", "loads.cuh", "is_there = key_ + row < keys_", "is_there = true",
+         "wrong_result", "input normal", shape=LENGTHS, right_on={"--batch": "2", "--seq-kv-lens": "256,128"}),
+    sm80("reference of one warp", "output.cuh", "reference_of_warps(row)) *", "warp.softmax().reference[h]) *",
+         "wrong_result", "values mismatch", right_on={"--seq-kv": "16"}),
+    sm80("sums over keys that are read", "output.cuh", "store_states(warp);\n    __syncthreads();", "store_states(warp);",
+         "race", "with no synchronisation in between", "^output.cuh"),
+    sm80("sums not waited for", "output.cuh", "sums, rows);\n    __syncthreads();", "sums, rows);",
+         "race", "with no synchronisation in between", "^output.cuh"),
+    sm80("lost part", "output.cuh", "part + i * every < of_rows.parts", "part + i * every < of_rows.parts - 1",
+         "wrong_result", "values mismatch", right_on=ONE_PART),
+    sm80("stale count of parts", "part_counts.cuh", "st_global_relaxed(counter_of(work_, part), 0);", "",
+         "launch_dependent", "right in the first launch, wrong in launch 2", right_on=ONE_PART),
+    sm80("stale next part", "part_queue.cuh", "*work_.next_part = 0;", "",
+         "launch_dependent", "right in the first launch, wrong in launch 2", shape=MANY_PARTS, right_on={}),
+    sm80("no fence before counting", "part_counts.cuh", "__threadfence();\n    return", "return",
+         "race", "reads parts .* with no synchronisation", "^output.cuh", right_on=ONE_PART),
+    sm80("no fence after counting", "part_counts.cuh", "__threadfence();\n    *verdict_", "*verdict_",
+         "race", "reads parts .* with no synchronisation", "^output.cuh", right_on=ONE_PART),
+    sm80("no wait for parts", "part_counts.cuh", "ld_global_acquire(counter) < part.parts", "false",
+         "race", "reads parts .* with no synchronisation", "^output.cuh", config=SM80_SHARED, right_on=ONE_PART),
+]
+
+
 def run(options, command, mistake, shape):
     """Returns the report."""
     with tempfile.TemporaryDirectory() as folder:
-        copy = broken_copy(options.kernels, "flash_decode", folder, mistake.file, mistake.old, mistake.new,
+        copy = broken_copy(options.kernels, mistake.family, folder, mistake.file, mistake.old, mistake.new,
                            mistake.times)
         words = [word for pair in {**SHAPE, **shape}.items() for word in pair]
         line = [options.fatune, *command, "--kernel-dir", copy, "--config", mistake.config, "--quiet", "--format",
@@ -129,7 +173,7 @@ def emulated(options, mistake, shape):
     if not row["findings"]:
         return row["outcome"], row["detail"] or "", ""
     first = row["findings"][0]
-    return first["kind"], first["text"], (first["source"] or "").replace("flash_decode/", "")
+    return first["kind"], first["text"], (first["source"] or "").replace(f"{mistake.family}/", "")
 
 
 def verdict_of_emulator(options, mistake):
@@ -187,7 +231,8 @@ def main():
     if not options.emulate:
         skip_without_gpu(options.fatune)
     rows = [["mistake", "verdict", "said"]]
-    for mistake in [Mistake("none", "output.cuh", "class Output {", "class Output {", "right", ""), *MISTAKES]:
+    nothing = ("none", "output.cuh", "class Output {", "class Output {", "right", "")
+    for mistake in [Mistake(*nothing), *MISTAKES, sm80(*nothing), *MISTAKES_SM80]:
         rows.append([mistake.name, *verdict(options, mistake)])
     print_table(rows)
     sys.exit(1 if any(row[1] != "ok" for row in rows[1:]) else 0)

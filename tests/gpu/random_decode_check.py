@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks flash_decode on the GPU on random problems, each with three configurations: lengths, masks, groups, layouts.
+"""Checks flash_decode, or flash_decode_sm80, on the GPU on random problems, each with three configurations: lengths,
+masks, groups, layouts.
 
 The problems depend on the seed alone. Needs only Python:
 random_decode_check.py --fatune build/ci/bin/fatune --count 500 --time-limit 400
@@ -19,6 +20,10 @@ GROUPS = (1, 1, 2, 3, 4, 5, 7, 8, 12, 16)
 STAGES = {64: {8: (4, 3), 16: (3, 3), 32: (4, 2), 64: (3, 2), 128: (6, 1), 192: (4, 1)},
           128: {8: (3, 2), 16: (2, 3), 32: (4, 1), 64: (4, 1), 128: (4, 1), 192: (3, 1)},
           256: {8: (2, 1), 16: (1, 2), 32: (2, 1), 64: (2, 1), 128: (2, 1)}}
+# Tuples of flash_decode_sm80 without the type: they fit every device of compute capability 8.0 and newer.
+SM80 = {64: ("16, 32, 4, 2, 2", "16, 64, 2, 4, 2", "32, 64, 3, 4, 1", "64, 64, 4, 4, 1", "64, 128, 2, 8, 1"),
+        128: ("16, 32, 3, 2, 1", "16, 64, 2, 4, 1", "32, 64, 2, 4, 1", "64, 64, 2, 4, 1"),
+        256: ("16, 32, 2, 2, 1",)}
 PART_KEYS = (64, 128, 256, 1024, 8192)
 
 
@@ -40,7 +45,12 @@ def problem(generator):
     return [str(word) for pair in options.items() for word in pair] + flags, d_head, dtype, group
 
 
-def configurations(generator, d_head, dtype, group):
+def configurations(generator, family, d_head, dtype, group):
+    if family == "flash_decode_sm80":
+        for shape in generator.sample(SM80[d_head], min(3, len(SM80[d_head]))):
+            shared = generator.choice(("", "+shared_sums"))
+            yield f"({dtype}, {d_head}, {shape}): parts_{generator.choice(PART_KEYS[1:])}{shared}"
+        return
     fit = [rows for rows in STAGES[d_head] if rows >= group or rows >= 64]
     for rows in generator.sample(fit, min(3, len(fit))):
         stages, blocks = STAGES[d_head][rows]
@@ -51,6 +61,7 @@ def configurations(generator, d_head, dtype, group):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--fatune", required=True, help="the program")
+    parser.add_argument("--family", choices=("flash_decode", "flash_decode_sm80"), default="flash_decode")
     parser.add_argument("--count", type=int, default=40, help="problems")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--time-limit", type=float, default=1e9, metavar="SECONDS")
@@ -61,8 +72,9 @@ def main():
     wrong = []
     while problems < options.count and time.monotonic() < end:
         words, d_head, dtype, group = problem(generator)
-        chosen = [word for config in configurations(generator, d_head, dtype, group) for word in ("--config", config)]
-        line = [options.fatune, "check", "--family", "flash_decode", "--require-gpu", "--quiet", "--format", "json",
+        chosen = [word for config in configurations(generator, options.family, d_head, dtype, group)
+                  for word in ("--config", config)]
+        line = [options.fatune, "check", "--family", options.family, "--require-gpu", "--quiet", "--format", "json",
                 *words, *chosen]
         done = subprocess.run(line, capture_output=True, text=True, check=False)
         problems += 1

@@ -68,8 +68,8 @@ Artifact fake_artifact(const CompileRequest& request) {
 
 FamilySet library_families() {
   std::vector<Family> families;
-  for (const char* name :
-       {"flash_sm80", "flash_sm90", "flash_decode", "toy_attention", "tma_toy"}) {
+  for (const char* name : {"flash_sm80", "flash_sm90", "flash_decode", "flash_decode_sm80",
+                           "toy_attention", "tma_toy"}) {
     families.push_back(load_family(tree(), name));
   }
   return FamilySet(std::move(families));

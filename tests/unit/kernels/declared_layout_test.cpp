@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <random>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
 #include "base/file_tree.hpp"
@@ -98,24 +100,32 @@ std::vector<std::int64_t> member_offsets(const KernelArgument& argument) {
   return offsets;
 }
 
-/// Asserts the places of the members of Work, the only struct among the arguments.
-std::string work_asserts(const DeclaredFamily& of, const Config& config, const Problem& problem) {
+/// Asserts the places of a struct's members. index: of the struct among those of the arguments
+std::string struct_asserts(const DeclaredFamily& of, const Config& config, const Problem& problem,
+                           std::string_view type, std::ptrdiff_t index) {
   const LaunchGeometry launch = of.launch(config, problem);
-  const auto work = std::ranges::find_if(
-      launch.arguments.list, [](const KernelArgument& one) { return one.scalars.size() > 1; });
-  const std::vector<std::string> names = member_names(of, config, problem, work->pointer);
-  const std::vector<std::int64_t> offsets = member_offsets(*work);
+  auto structs = launch.arguments.list | std::views::filter([](const KernelArgument& one) {
+                   return one.scalars.size() > 1;
+                 });
+  const KernelArgument& argument = *std::ranges::next(structs.begin(), index);
+  const std::vector<std::string> names = member_names(of, config, problem, argument.pointer);
+  const std::vector<std::int64_t> offsets = member_offsets(argument);
   EXPECT_EQ(names.size(), offsets.size());
   // NVRTC has no <cstddef>; __INTADDR__ is the operator that its front end has for this.
   std::string code = fmt::format(
       "#define offsetof(type, member) __INTADDR__(&((type*)0)->member)\n"
-      "static_assert(sizeof(Work) == {}, \"the size of Work\");\n",
-      work->bytes);
+      "static_assert(sizeof({0}) == {1}, \"the size of {0}\");\n",
+      type, argument.bytes);
   for (std::size_t i = 0; i < names.size(); ++i) {
-    code += fmt::format("static_assert(offsetof(Work, {0}) == {1}, \"the offset of {0}\");\n",
+    code += fmt::format("static_assert(offsetof({0}, {1}) == {2}, \"the offset of {1}\");\n", type,
                         names[i], offsets[i]);
   }
   return code;
+}
+
+/// Asserts the places of the members of Work, the first struct among the arguments.
+std::string work_asserts(const DeclaredFamily& of, const Config& config, const Problem& problem) {
+  return struct_asserts(of, config, problem, "Work", 0);
 }
 
 constexpr const char* kWorkHeader = "#include \"flash_sm90/kernel_args.cuh\"\n";
@@ -160,6 +170,16 @@ TEST(DeclaredStruct, WorkOfDecodingHasItsMembersWhereTheKernelReadsThem) {
                                         work_asserts(decode, config, problem)),
               "");
   }
+}
+
+TEST(DeclaredStruct, DecodingOnOlderDevicesHasTheMembersOfBothStructsThere) {
+  const DeclaredFamily decode("flash_decode_sm80");
+  const Config config = parse_config(decode.family, "(FP16, 128, 16, 64, 3, 4, 1): parts_256");
+  EXPECT_EQ(decode.log_of(config,
+                          "#include \"flash_decode_sm80/kernel_args.cuh\"\n" +
+                              work_asserts(decode, config, kDeclaredProblem) +
+                              struct_asserts(decode, config, kDeclaredProblem, "KeysAndValues", 1)),
+            "");
 }
 
 TEST(DeclaredStruct, TestsFamiliesHaveTheirMembersThereToo) {
@@ -280,6 +300,35 @@ TEST(DeclaredSharedMemory, OfDecodingIsTheKernels) {
   std::string code = "#include \"flash_decode/config.cuh\"\n";
   for (std::size_t i = 0; i < configs.size(); ++i) {
     code += decode_asserts(decode, configs[i], i);
+  }
+  EXPECT_EQ(decode.log_of(configs.front(), code), "");
+}
+
+/// Asserts the facts of one configuration of flash_decode_sm80, in a namespace of its own.
+std::string decode_sm80_asserts(const DeclaredFamily& of, const Config& config, std::size_t index) {
+  const Problem problem = of.problem_of(config);
+  const auto tensors = shared_tensors(of.family, config, problem, of.limits);
+  const auto quantity = [&](const char* name) {
+    return find_quantity(of.family, config, problem, of.limits, name).value();
+  };
+  const std::vector<std::int64_t> values(config.values.begin(), config.values.begin() + 7);
+  return fmt::format(
+      "namespace n{} {{\nusing S = Shape<FlashDecodeConfig{{{}}}>;\nusing P = SmemPlan<S>;\n"
+      "static_assert(P::kBytes == {}, \"smem_bytes\");\n"
+      "static_assert(S::kThreads == {}, \"threads\");\n"
+      "static_assert(S::kKeyWarps == {}, \"key_warps\");\n{}{}{}}}\n",
+      index, fmt::join(values, ", "), quantity("smem_bytes"), quantity("threads"),
+      quantity("key_warps"), tensor_asserts(tensors.at(0), "P::key({})", "0"),
+      tensor_asserts(tensors.at(1), "P::value({})", "0"),
+      tensor_asserts(tensors.at(2), "P::query({})", "0"));
+}
+
+TEST(DeclaredSharedMemory, OfDecodingOnOlderDevicesIsTheKernels) {
+  const DeclaredFamily decode("flash_decode_sm80");
+  const std::vector<Config> configs = shared_configs(decode);
+  std::string code = "#include \"flash_decode_sm80/config.cuh\"\n";
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    code += decode_sm80_asserts(decode, configs[i], i);
   }
   EXPECT_EQ(decode.log_of(configs.front(), code), "");
 }

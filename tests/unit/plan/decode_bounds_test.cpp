@@ -1,5 +1,6 @@
-// The bounds of flash_decode's family.json, which knows the sum of all lengths of keys and none of
-// them, against what kernels/flash_decode/part_schedule.cuh computes from each.
+// The bounds in the family.json of flash_decode and of flash_decode_sm80, which know the sum of all
+// lengths of keys and none of them, against what kernels/flash_decode/part_schedule.cuh computes
+// from each.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,21 +32,24 @@ DecodeWork work_of(const Problem& problem, std::int64_t keys, std::int64_t step_
 }
 
 TEST(KeyLengthsOfFamilies, AreTakenByThoseWithATensorForThem) {
-  EXPECT_TRUE(takes_key_lengths(load_family(FileTree{}, "flash_decode").arguments));
+  for (const char* name : {"flash_decode", "flash_decode_sm80"}) {
+    EXPECT_TRUE(takes_key_lengths(load_family(FileTree{}, name).arguments)) << name;
+  }
   for (const char* name : {"flash_sm80", "flash_sm90"}) {
     EXPECT_FALSE(takes_key_lengths(load_family(FileTree{}, name).arguments)) << name;
   }
 }
 
-TEST(DecodeBounds, AreNeverExceeded) {
-  const Family family = load_family(FileTree{}, "flash_decode");
+/// shape: of a configuration, with {} for STEP_KEYS and PART_KEYS
+void expect_bounds(const char* family_name, const char* shape) {
+  const Family family = load_family(FileTree{}, family_name);
   std::mt19937_64 random(3);
   const auto below = [&](std::size_t end) { return static_cast<std::int64_t>(random() % end); };
   for (int i = 0; i < 2000; ++i) {
     const std::int64_t step_keys = 64 << below(2);
     const std::int64_t part_keys = step_keys << below(4);
-    const Config config = parse_config(
-        family, fmt::format("(FP16, 64, 8, {}, 2, 1): parts_{}", step_keys, part_keys));
+    const Config config =
+        parse_config(family, fmt::format(fmt::runtime(shape), step_keys, part_keys));
     Problem problem{1, 1 + below(9), 4, 64, DType::fp16, true};
     problem.kv_heads = 2;
     problem.window = below(2) == 0 ? 0 : 1 + below(300);
@@ -74,6 +78,14 @@ TEST(DecodeBounds, AreNeverExceeded) {
     const double most = tiles * static_cast<double>(parts + problem.batch);
     EXPECT_TRUE(problem.window > 0 || quantity("all_parts") <= most) << describe(problem);
   }
+}
+
+TEST(DecodeBounds, AreNeverExceeded) {
+  expect_bounds("flash_decode", "(FP16, 64, 8, {}, 2, 1): parts_{}");
+}
+
+TEST(DecodeBounds, AreNeverExceededOnOlderDevicesEither) {
+  expect_bounds("flash_decode_sm80", "(FP16, 64, 16, {}, 2, 4, 1): parts_{}");
 }
 
 }  // namespace

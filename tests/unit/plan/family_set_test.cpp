@@ -56,15 +56,18 @@ TEST(FamilySet, ReadsConfigurationsOfEachFamilyInEveryForm) {
 }
 
 TEST(Family, IsMeantForTheProblemsThatItsFileNames) {
-  const Family decode = load_family(FileTree{}, "flash_decode");
   Problem problem{64, 1, 32, 128, DType::bf16};
   problem.seq_len_kv = 8192;
   problem.kv_heads = 8;
-  EXPECT_TRUE(is_meant_for(decode, problem));
-  problem.seq_len = 128;
-  EXPECT_TRUE(is_meant_for(decode, problem));
-  problem.seq_len = 129;
-  EXPECT_FALSE(is_meant_for(decode, problem)) << "more than 256 packed rows";
+  for (const char* name : {"flash_decode", "flash_decode_sm80"}) {
+    const Family decode = load_family(FileTree{}, name);
+    problem.seq_len = 1;
+    EXPECT_TRUE(is_meant_for(decode, problem)) << name;
+    problem.seq_len = 128;
+    EXPECT_TRUE(is_meant_for(decode, problem)) << name;
+    problem.seq_len = 129;
+    EXPECT_FALSE(is_meant_for(decode, problem)) << name << ": more than 256 packed rows";
+  }
   EXPECT_TRUE(is_meant_for(load_family(FileTree{}, "flash_sm80"), problem)) << "says nothing";
 }
 
