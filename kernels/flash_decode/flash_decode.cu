@@ -10,6 +10,7 @@
 #include "flash_decode/config.cuh"
 #include "flash_decode/consume.cuh"
 #include "flash_decode/counter.cuh"
+#include "flash_decode/debug_dump.cuh"
 #include "flash_decode/kernel_args.cuh"
 #include "flash_decode/part_schedule.cuh"
 #include "flash_decode/producer.cuh"
@@ -99,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(Config::kThreads, FATUNE_BLOCKS_PER
     flash_decode_kernel(const __grid_constant__ TensorMap map_q,
                         const __grid_constant__ TensorMap map_k,
                         const __grid_constant__ TensorMap map_v,
-                        const __grid_constant__ Work work) {
-  decode_parts<Config>(map_q, map_k, map_v, work);
+                        const __grid_constant__ Work work FATUNE_DUMP_PARAMETER) {
+  decode_parts<Config>(map_q, map_k, map_v, FATUNE_DUMPED(work));
 }
 #endif

@@ -13,6 +13,7 @@
 #include "common/ptx_memory.cuh"
 #include "common/ptx_tma.cuh"
 #include "flash_decode/config.cuh"
+#include "flash_decode/debug_dump.cuh"
 #include "flash_decode/kernel_args.cuh"
 #include "flash_decode/part_schedule.cuh"
 #include "flash_decode/products.cuh"
@@ -81,12 +82,14 @@ class ShortConsumer {
 
   __device__ __forceinline__ void step(const Part& part, int at, Ring<S::kStages> stage,
                                        unsigned sQ, Sums& sums) {
+    const StepDump<S, Sums> dump(work_, part, at);
     Scores s;
     scores(s, sQ, stage);
     if (at + 1 == part.end) {
       clear_values_behind<S>(work_, part, smem_, stage);
     }
     mask(s, part, at * S::kStepKeys);
+    dump.scores(s);
     bool outgrown = false;
     const float slack = kLazyRescaleLog2 / scale_log2_;
 #pragma unroll
@@ -101,7 +104,9 @@ class ShortConsumer {
     store_probabilities(s);
     fence_async_proxy();
     named_barrier_wait(kConsumerBarrier, S::kConsumers);
+    dump.softmax(sums, smem_ + Plan::kP, [&](Sums& of_row) { total(of_row); });
     accumulate(sums, stage);
+    dump.output(sums);
   }
 
   __device__ __forceinline__ void scores(Scores& s, unsigned sQ, Ring<S::kStages> stage) const {

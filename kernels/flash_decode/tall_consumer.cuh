@@ -10,6 +10,7 @@
 #include "common/ptx_tma.cuh"
 #include "common/ptx_wgmma.cuh"
 #include "flash_decode/config.cuh"
+#include "flash_decode/debug_dump.cuh"
 #include "flash_decode/kernel_args.cuh"
 #include "flash_decode/part_schedule.cuh"
 #include "flash_decode/seen_keys.cuh"
@@ -60,7 +61,7 @@ class TallConsumer {
     await_scores<0>(first);
     mask(part, part.step);
     softmax_step<S::kStepKeys, S>(s_, sums.softmax, scale_log2_);
-    pack_probabilities<S::kStepKeys, S>(p_, s_);
+    pack(sums, part, part.step);
 #pragma unroll 1
     for (int tile = first; tile < last; ++tile) {
       await_turn();
@@ -71,18 +72,17 @@ class TallConsumer {
       mask(part, part.step + tile + 1 - first);
       const Rescale rescale = softmax_step<S::kStepKeys, S>(s_, sums.softmax, scale_log2_);
       await_output(sums, tile);
+      dump(part, part.step + tile - first).output(sums);
       rescale_output<S>(sums.o, rescale);
-      pack_probabilities<S::kStepKeys, S>(p_, s_);
+      pack(sums, part, part.step + tile + 1 - first);
     }
     release_query(slot);
     clear_values_behind<S>(work_, part, smem_, ring_at<S::kStages>(last));
     start_output(sums, last);
     await_output(sums, last);
+    dump(part, part.end - 1).output(sums);
     tiles_ = last + 1;
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      sums.softmax.sum[h] = quad_sum(sums.softmax.sum[h]);
-    }
+    total(sums);
   }
 
   // The tile's row of element h of the state.
@@ -164,12 +164,21 @@ class TallConsumer {
     }
   }
 
+  __device__ __forceinline__ StepDump<S, Sums> dump(const Part& part, int step) const {
+    return {work_, part, step};
+  }
+
   // Sets scores of keys that a row does not see to minus infinity.
   __device__ __forceinline__ void mask(const Part& part, int step) {
     const int first_key = step * S::kStepKeys;
-    if (!needs_mask(work_, part, first_key, S::kStepKeys)) {
-      return;
+    if (needs_mask(work_, part, first_key, S::kStepKeys)) {
+      mask_from(first_key);
     }
+    dump(part, step).scores(s_);
+  }
+
+  // As mask(), of the step with these keys.
+  __device__ __forceinline__ void mask_from(int first_key) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const int begin = seen_[h].begin - first_key - lane_ % 4 * 2;
@@ -184,6 +193,20 @@ class TallConsumer {
           }
         }
       }
+    }
+  }
+
+  // Makes the step's scores, which are probabilities now, the operand of the second product.
+  __device__ __forceinline__ void pack(const Sums& sums, const Part& part, int step) {
+    pack_probabilities<S::kStepKeys, S>(p_, s_);
+    dump(part, step).softmax(sums, p_, [](Sums& of_row) { total(of_row); });
+  }
+
+  // Adds up the sums of the lanes that have other keys of the same rows.
+  __device__ __forceinline__ static void total(Sums& sums) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      sums.softmax.sum[h] = quad_sum(sums.softmax.sum[h]);
     }
   }
 

@@ -16,15 +16,21 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 
 std::int64_t HeadProblem::q_blocks() const { return ceil_div(seq_len, tiles.query_rows); }
 
-std::int64_t HeadProblem::kv_tiles() const { return ceil_div(seq_len, tiles.keys_per_step); }
+std::int64_t HeadProblem::kv_tiles() const { return ceil_div(seq_len_kv, tiles.keys_per_step); }
 
 std::int64_t HeadProblem::steps(std::int64_t q_block) const {
   const std::int64_t end = std::min((q_block + 1) * tiles.query_rows, seq_len);
-  return causal ? ceil_div(end, tiles.keys_per_step) : kv_tiles();
+  return causal ? ceil_div(end + seq_len_kv - seq_len, tiles.keys_per_step) : kv_tiles();
 }
 
 std::int64_t HeadProblem::tile_of(std::int64_t q_block, std::int64_t step) const {
   return tiles.order == StepOrder::last_to_first ? steps(q_block) - 1 - step : step;
+}
+
+bool HeadProblem::begins_part(std::int64_t q_block, std::int64_t step) const {
+  return step == 0 ||
+         (tiles.steps_per_part > 0 && tile_of(q_block, step) / tiles.steps_per_part !=
+                                          tile_of(q_block, step - 1) / tiles.steps_per_part);
 }
 
 double HeadProblem::scale_log2() const {

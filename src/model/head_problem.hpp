@@ -24,12 +24,15 @@ struct BlockTiles {
   StepOrder order = StepOrder::first_to_last;
   /// How far M may lag behind a row's greatest score, in powers of two.
   double reference_slack_log2 = 0.0;
+  /// Tiles of keys of a part. M, L and O begin anew with each part, and parts are combined at the
+  /// end. 0: all tiles are one part.
+  std::int64_t steps_per_part = 0;
 };
 
 /// Attention of one (batch, head), and how a kernel cuts it: into blocks of query rows, each of
 /// which goes through tiles of keys, one tile a step. Rows and keys are positions in their
-/// sequences; both are padded to whole tiles. Intermediates (src/proof) exist only if both
-/// sequences have the same length and both head dimensions are equal.
+/// sequences; both are padded to whole tiles. The last query stands at the last key. Intermediates
+/// (src/proof) exist only if every query sees a key and both head dimensions are equal.
 struct HeadProblem {
   std::int64_t seq_len = 0;
   std::int64_t d_head = 0;
@@ -47,14 +50,18 @@ struct HeadProblem {
   /// The steps of a block. A causal block skips the tiles that none of its queries sees.
   [[nodiscard]] std::int64_t steps(std::int64_t q_block) const;
   [[nodiscard]] std::int64_t tile_of(std::int64_t q_block, std::int64_t step) const;
+  /// Whether a step is the first of its part.
+  [[nodiscard]] bool begins_part(std::int64_t q_block, std::int64_t step) const;
   [[nodiscard]] bool is_masked(std::int64_t row, std::int64_t key) const {
-    return key >= seq_len || (causal && key > row);
+    return key >= seq_len_kv || (causal && key > row + seq_len_kv - seq_len);
   }
   /// log2(e) times the usual softmax scale. A product of Q and K times this is an exponent of two.
   [[nodiscard]] double scale_log2() const;
 
   /// The head as a problem of batch 1 with one head.
-  [[nodiscard]] Problem problem() const { return {1, seq_len, 1, d_head, dtype, causal}; }
+  [[nodiscard]] Problem problem() const {
+    return {1, seq_len, 1, d_head, dtype, causal, seq_len_kv};
+  }
 };
 
 /// Extents of the intermediates that a kernel writes (kernels/common/attention_dump.h).
@@ -76,8 +83,8 @@ struct DebugRequest {
   Artifact artifact;  ///< its name, and machine code or, for the emulator, PTX
   LaunchGeometry geometry;
   std::optional<DumpExtents> dump;  ///< present: the arguments have it too (add_dump())
-  std::vector<std::uint16_t> q;     ///< [seq_len, d_head] elements, like k and v
-  std::vector<std::uint16_t> k;
+  std::vector<std::uint16_t> q;     ///< [seq_len, d_head] elements
+  std::vector<std::uint16_t> k;     ///< [seq_len_kv, d_head] elements, like v
   std::vector<std::uint16_t> v;
 };
 FATUNE_DESCRIBED(DebugRequest, (label), (problem), (artifact, kElsewhere), (geometry), (dump),

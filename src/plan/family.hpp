@@ -73,6 +73,9 @@ struct DebugRule {
   Expression keys_per_step;
   StepOrder order = StepOrder::first_to_last;
   Expression reference_slack_log2;
+  std::optional<Expression> steps_per_part;  ///< absent: all keys are one part
+  std::optional<Expression> queries;         ///< of the usual problem; absent: some blocks
+  std::optional<Expression> keys;            ///< of every usual problem; absent: as many as queries
 };
 
 /// One item of a family's "shared_tensors": the members of model/shared_tensor.hpp as expressions.

@@ -236,12 +236,19 @@ std::optional<DebugRule> read_debug(const JsonNode& root, const SymbolTable& sym
   if (!node) {
     return std::nullopt;
   }
+  const auto optional = [&](const char* name) {
+    const auto found = node->find(name);
+    return found ? std::optional(of_parameters(*found, symbols)) : std::nullopt;
+  };
   return DebugRule{read_identifier(node->at("define")),
                    of_parameters(node->at("query_rows"), symbols),
                    of_parameters(node->at("keys_per_step"), symbols),
                    node->at("step_order").text() == "last_to_first" ? StepOrder::last_to_first
                                                                     : StepOrder::first_to_last,
-                   of_parameters(node->at("reference_slack_log2"), symbols)};
+                   of_parameters(node->at("reference_slack_log2"), symbols),
+                   optional("steps_per_part"),
+                   optional("queries"),
+                   optional("keys")};
 }
 
 std::optional<KernelNameForm> read_kernel_name(const JsonNode& root) {

@@ -270,16 +270,22 @@ namespace {
   throw Error(ExitCode::bad_file, what, fmt::format("{}: {}", family.file, pointer));
 }
 
-// The extent of a tile, in rows or keys.
-std::int64_t tile_extent(const Family& family, const Expression& value,
-                         const std::vector<double>& scope, const char* name) {
-  constexpr std::int64_t kMaxTile = 65536;
+// An extent of tiles or of problems for debugging, in rows, keys or steps.
+std::int64_t debug_extent(const Family& family, const Expression& value,
+                          const std::vector<double>& scope, const char* name) {
+  constexpr std::int64_t kMost = 65536;
   const std::int64_t extent = value.integer(scope);
-  if (extent < 1 || extent > kMaxTile) {
+  if (extent < 1 || extent > kMost) {
     fail_at(family, std::string("/debug/") + name,
-            fmt::format("\"{}\" gives {}, outside 1 to {}", value.text(), extent, kMaxTile));
+            fmt::format("\"{}\" gives {}, outside 1 to {}", value.text(), extent, kMost));
   }
   return extent;
+}
+
+std::optional<std::int64_t> debug_extent(const Family& family,
+                                         const std::optional<Expression>& value,
+                                         const std::vector<double>& scope, const char* name) {
+  return value ? std::optional(debug_extent(family, *value, scope, name)) : std::nullopt;
 }
 
 void add_parameter_defines(const Family& family, const std::string& prefix, const Config& config,
@@ -354,9 +360,19 @@ std::optional<BlockTiles> block_tiles(const Family& family, const Config& config
             fmt::format("\"{}\" gives {}; M never exceeds the greatest score",
                         rule.reference_slack_log2.text(), slack));
   }
-  return BlockTiles{tile_extent(family, rule.query_rows, scope, "query_rows"),
-                    tile_extent(family, rule.keys_per_step, scope, "keys_per_step"), rule.order,
-                    slack};
+  return BlockTiles{debug_extent(family, rule.query_rows, scope, "query_rows"),
+                    debug_extent(family, rule.keys_per_step, scope, "keys_per_step"), rule.order,
+                    slack,
+                    debug_extent(family, rule.steps_per_part, scope, "steps_per_part").value_or(0)};
+}
+
+DebugLengths debug_lengths(const Family& family, const Config& config) {
+  if (!family.debug) {
+    return {};
+  }
+  const std::vector<double> scope = make_scope(family, config, nullptr, nullptr);
+  return {debug_extent(family, family.debug->queries, scope, "queries"),
+          debug_extent(family, family.debug->keys, scope, "keys")};
 }
 
 }  // namespace fatune

@@ -103,6 +103,14 @@ inline constexpr const char* kUnderstoodValues = "understood-values";
 /// Error(bad_file) if an expression gives an impossible extent.
 [[nodiscard]] std::optional<BlockTiles> block_tiles(const Family& family, const Config& config);
 
+/// The lengths of the problem on which a kernel shows its intermediates, if no option names them.
+struct DebugLengths {
+  std::optional<std::int64_t> queries;
+  std::optional<std::int64_t> keys;  ///< also of a problem whose number of queries is named
+};
+/// What the family declares of them. Throws Error(bad_file) as block_tiles().
+[[nodiscard]] DebugLengths debug_lengths(const Family& family, const Config& config);
+
 /// How to launch a configuration on a problem. `facts` are those of the machine code; without them
 /// the symbol resident_blocks_per_sm is 1. Throws Error(bad_file) if an expression of the family
 /// gives an impossible grid, block or argument; TooLargeProblem where the problem is the cause.

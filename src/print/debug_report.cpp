@@ -95,12 +95,16 @@ std::string order_text(const HeadProblem& head) {
 
 std::string headline(const DebugReport& report) {
   const HeadProblem& head = report.head;
-  return fmt::format("{} on {}, init {}, seed {}\n{} blocks of {} queries; a step is {} keys, {}\n",
-                     visible_line(report.config), describe(head.problem()),
-                     visible_line(report.init), report.seed, head.q_blocks(), head.tiles.query_rows,
-                     head.tiles.keys_per_step,
-                     head.tiles.order == StepOrder::last_to_first ? "from the last to the first"
-                                                                  : "from the first to the last");
+  const std::string parts = head.tiles.steps_per_part == 0
+                                ? ""
+                                : fmt::format("; a part is {} steps", head.tiles.steps_per_part);
+  return fmt::format(
+      "{} on {}, init {}, seed {}\n{} blocks of {} queries; a step is {} keys, {}{}\n",
+      visible_line(report.config), describe(head.problem()), visible_line(report.init), report.seed,
+      head.q_blocks(), head.tiles.query_rows, head.tiles.keys_per_step,
+      head.tiles.order == StepOrder::last_to_first ? "from the last to the first"
+                                                   : "from the first to the last",
+      parts);
 }
 
 bool shows_steps(const DebugReport& report) {
@@ -203,6 +207,7 @@ Json json_debug(const DebugReport& report) {
                {"keys_per_step", tiles.keys_per_step},
                {"step_order", order_text(report.head)},
                {"reference_slack_log2", tiles.reference_slack_log2},
+               {"steps_per_part", tiles.steps_per_part},
                {"also_right", report.also_right},
                {"declares_steps", report.declares_steps},
                {"measured", report.why_not_measured.empty() && !report.failure},

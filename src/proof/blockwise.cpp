@@ -119,22 +119,55 @@ class RowWalk {
 
   StepValues walk() {
     for (std::int64_t row = 0; row < head_.seq_len; ++row) {
-      begin(row);
+      row_ = row;
+      whole_ = none();
       const std::int64_t q_block = row / head_.tiles.query_rows;
       for (std::int64_t step = 0; step < head_.steps(q_block); ++step) {
+        if (head_.begins_part(q_block, step)) {
+          end_part();
+        }
         take_step(head_.tile_of(q_block, step));
       }
+      end_part();
       finish();
     }
     return std::move(values_);
   }
 
  private:
-  void begin(std::int64_t row) {
-    row_ = row;
-    m_ = static_cast<Number>(kMinusInfinity);
-    l_ = 0;
-    o_.assign(static_cast<std::size_t>(head_.d_head), Number{0});
+  // What a row has of some keys.
+  struct Sums {
+    Number m{}, l{};
+    std::vector<Number> o;
+
+    // Makes M `raised`, and L and O relative to it.
+    void raise(Number raised) {
+      const Number factor = std::exp2(m - base_of(raised));
+      m = raised;
+      l *= factor;
+      for (Number& of_column : o) {
+        of_column *= factor;
+      }
+    }
+  };
+
+  static Number base_of(Number m) {
+    return m == static_cast<Number>(kMinusInfinity) ? Number{0} : m;
+  }
+
+  [[nodiscard]] Sums none() const {
+    return {static_cast<Number>(kMinusInfinity), Number{0},
+            std::vector<Number>(static_cast<std::size_t>(head_.d_head), Number{0})};
+  }
+
+  // Adds the part to the whole.
+  void end_part() {
+    const Number greatest = std::max(whole_.m, part_.m);
+    whole_.raise(greatest);
+    part_.raise(greatest);
+    whole_.l += part_.l;
+    std::ranges::transform(whole_.o, part_.o, whole_.o.begin(), std::plus<>());
+    part_ = none();
   }
 
   [[nodiscard]] double element(const std::vector<double>& tensor, std::int64_t row,
@@ -157,28 +190,20 @@ class RowWalk {
     return static_cast<std::size_t>(row_ * head_.keys() + key);
   }
 
-  // Sets M for this tile, and rescales L and O to it.
-  void raise(std::int64_t tile, Number greatest) {
-    const std::size_t at = row_index(head_, tile, row_);
-    const Number raised =
-        references_.empty() ? std::max(m_, greatest) : static_cast<Number>(references_[at]);
-    base_ = raised == static_cast<Number>(kMinusInfinity) ? Number{0} : raised;
-    const Number factor = std::exp2(m_ - base_);
-    m_ = raised;
-    l_ *= factor;
-    for (Number& o : o_) {
-      o *= factor;
-    }
+  // The M of this tile.
+  [[nodiscard]] Number reference(std::int64_t tile, Number greatest) const {
+    return references_.empty() ? std::max(part_.m, greatest)
+                               : static_cast<Number>(references_[row_index(head_, tile, row_)]);
   }
 
   void add_key(std::int64_t key, Number p) {
     const Number rounded = rules_.to_element(p);
     values_.p[score_index(key)] = static_cast<double>(rounded);
-    l_ += p;
+    part_.l += p;
     // A masked key may have no row in V. (Its P is 0, unless the reference is NaN.)
     const std::int64_t dims = rounded == 0 || head_.is_masked(row_, key) ? 0 : head_.d_head;
     for (std::int64_t i = 0; i < dims; ++i) {
-      Number& o = o_[static_cast<std::size_t>(i)];
+      Number& o = part_.o[static_cast<std::size_t>(i)];
       o = Rules::add(o, static_cast<double>(rounded) * element(v_, key, i));
     }
   }
@@ -190,24 +215,25 @@ class RowWalk {
       scores_.push_back(score(first + i));
       values_.s[score_index(first + i)] = static_cast<double>(scores_.back());
     }
-    raise(tile, *std::ranges::max_element(scores_));
+    part_.raise(reference(tile, *std::ranges::max_element(scores_)));
     for (std::int64_t i = 0; i < head_.tiles.keys_per_step; ++i) {
-      add_key(first + i, std::exp2(scores_[static_cast<std::size_t>(i)] - base_));
+      add_key(first + i, std::exp2(scores_[static_cast<std::size_t>(i)] - base_of(part_.m)));
     }
     keep(row_index(head_, tile, row_));
   }
 
   void keep(std::size_t at) {
-    values_.m[at] = static_cast<double>(m_);
-    values_.l[at] = static_cast<double>(l_);
-    std::transform(o_.begin(), o_.end(),
+    values_.m[at] = static_cast<double>(part_.m);
+    values_.l[at] = static_cast<double>(part_.l);
+    std::transform(part_.o.begin(), part_.o.end(),
                    values_.o.begin() + static_cast<std::ptrdiff_t>(at) * head_.d_head,
                    [](Number o) { return static_cast<double>(o); });
   }
 
   void finish() {
-    std::transform(o_.begin(), o_.end(), values_.output.begin() + row_ * head_.d_head,
-                   [this](Number o) { return static_cast<double>(rules_.to_element(o / l_)); });
+    std::transform(
+        whole_.o.begin(), whole_.o.end(), values_.output.begin() + row_ * head_.d_head,
+        [this](Number o) { return static_cast<double>(rules_.to_element(o / whole_.l)); });
   }
 
   const HeadProblem& head_;
@@ -217,8 +243,7 @@ class RowWalk {
   std::span<const double> references_;
   StepValues values_;
   std::int64_t row_ = 0;
-  Number m_{}, l_{}, base_{};
-  std::vector<Number> o_;
+  Sums part_{none()}, whole_{};
   std::vector<Number> scores_;
 };
 

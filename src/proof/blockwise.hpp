@@ -13,7 +13,7 @@
 namespace fatune {
 
 /// The tensors of the block-wise algorithm, in the order in which a step computes them. `output` is
-/// O / L, computed once at the end.
+/// O / L, computed once at the end from all parts of the keys.
 enum class StepTensor { s, m, p, l, o, output };
 
 inline constexpr std::array kStepTensors{StepTensor::s, StepTensor::m, StepTensor::p, StepTensor::l,
@@ -83,6 +83,9 @@ enum class Arithmetic {
 ///
 ///   M' = max(M, S), or the M of `references`      P = 2^(S - M')     (0 while M' is -infinity)
 ///   L  = L 2^(M - M') + sum of P                  O = O 2^(M - M') + P V
+///
+/// Each part of the keys begins with M = -infinity, L = 0 and O = 0. With the M, L and O that the
+/// parts end with, the output is the sum of O 2^(M - max M) over that of L 2^(M - max M).
 ///
 /// shape: references: [kv_tiles, rows], the M of each step; empty: M is the greatest score so far
 [[nodiscard]] StepValues compute_blockwise(const HeadProblem& head, const HeadInputs& inputs,

@@ -1,6 +1,9 @@
 #include "proof/compare_steps.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -36,8 +39,7 @@ class Detective {
       case StepTensor::output:
         break;
     }
-    return shows_steps() ? "the division by L, the rounding or the store of O; every step is right"
-                         : "";
+    return shows_steps() ? explain_output() : "";
   }
 
  private:
@@ -55,7 +57,7 @@ class Detective {
     return kernel_.m[row_index(head_, *first_.kv_tile, value().row)];
   }
   [[nodiscard]] bool has_risen() const {
-    return *first_.step > 0 && std::isfinite(reference_before()) &&
+    return !head_.begins_part(first_.q_block, *first_.step) && std::isfinite(reference_before()) &&
            reference_now() > reference_before();
   }
   [[nodiscard]] std::string rise() const {
@@ -97,7 +99,7 @@ class Detective {
     const StepWindow window = step_window(head_, StepTensor::p, first_.q_block, *first_.step);
     for (std::int64_t i = 0; i < window.columns; ++i) {
       const std::int64_t key = window.first_column + i;
-      if (key < head_.seq_len) {
+      if (key < head_.seq_len_kv) {
         const std::uint16_t v = inputs_.v[static_cast<std::size_t>(key) * d + column];
         o += kernel_.p[window.index(value().row - window.first_row, i)] *
              element_value(v, head_.dtype);
@@ -114,6 +116,79 @@ class Detective {
     }
     return "S, M, P and L are right, and M did not rise: the product P V, the tile of V (copy, "
            "swizzle, order of its parts), or a missing barrier before it";
+  }
+
+  // What a row has of the keys of one part.
+  struct Part {
+    std::int64_t number = 0;
+    std::size_t at = 0;  // row_index() of its last step
+    double weight = 0.0;
+  };
+
+  // The parts of the wrong row, as the kernel computed them.
+  [[nodiscard]] std::vector<Part> parts() const {
+    std::vector<Part> parts;
+    double greatest = -std::numeric_limits<double>::infinity();
+    const std::int64_t steps = head_.steps(first_.q_block);
+    for (std::int64_t step = 0; step < steps; ++step) {
+      if (step + 1 == steps || head_.begins_part(first_.q_block, step + 1)) {
+        const std::int64_t tile = head_.tile_of(first_.q_block, step);
+        const std::int64_t number = tile / std::max<std::int64_t>(head_.tiles.steps_per_part, 1);
+        parts.push_back({number, row_index(head_, tile, value().row)});
+        greatest = std::max(greatest, kernel_.m[parts.back().at]);
+      }
+    }
+    for (Part& part : parts) {
+      part.weight = std::exp2(kernel_.m[part.at] - greatest);
+    }
+    return parts;
+  }
+
+  // Whether the wrong row is what these parts give together.
+  [[nodiscard]] bool is_of(const std::vector<Part>& parts) const {
+    const auto d = static_cast<std::size_t>(head_.d_head);
+    double l = 0.0;
+    for (const Part& part : parts) {
+      l += part.weight * kernel_.l[part.at];
+    }
+    for (std::size_t column = 0; column < d; ++column) {
+      double o = 0.0;
+      for (const Part& part : parts) {
+        o += part.weight * kernel_.o[part.at * d + column];
+      }
+      const double output = kernel_.output[static_cast<std::size_t>(value().row) * d + column];
+      if (!(std::abs(o / l - output) <= first_.limit)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // The mistake in combining parts that gives the kernel's row; empty: none that is known.
+  [[nodiscard]] std::string mistake_in(const std::vector<Part>& parts) const {
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      std::vector<Part> others = parts;
+      others[i].weight = 0.0;
+      if (is_of(others)) {
+        return fmt::format("it is the row without part {}", parts[i].number);
+      }
+    }
+    std::vector<Part> alike = parts;
+    for (Part& part : alike) {
+      part.weight = 1.0;
+    }
+    return is_of(alike) ? "it is the row that parts give if their M is ignored" : "";
+  }
+
+  [[nodiscard]] std::string explain_output() const {
+    const std::vector<Part> all = parts();
+    if (all.size() < 2) {
+      return "the division by L, the rounding or the store of O; every step is right";
+    }
+    const std::string mistake = mistake_in(all);
+    return "every step is right: " +
+           (mistake.empty() ? "the combination of the parts, the division by L, or the store of O"
+                            : "the combination of the parts, and " + mistake);
   }
 
   const HeadProblem& head_;

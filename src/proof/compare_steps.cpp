@@ -26,7 +26,7 @@ constexpr double kScoreUlps = 4.0;
 
 std::vector<double> row_norms(const std::vector<std::uint16_t>& elements, const HeadProblem& head) {
   std::vector<double> norms;
-  for (std::int64_t row = 0; row < head.seq_len; ++row) {
+  for (std::int64_t row = 0; row < std::ssize(elements) / head.d_head; ++row) {
     double sum = 0.0;
     for (std::int64_t i = 0; i < head.d_head; ++i) {
       const double x =
@@ -82,7 +82,11 @@ class StepLimits {
         sixteen_bit_(sixteen_bit),
         q_norms_(row_norms(inputs.q, head)),
         k_norms_(row_norms(inputs.k, head)),
-        greatest_v_(greatest_magnitude(inputs.v, head.dtype)) {}
+        greatest_v_(greatest_magnitude(inputs.v, head.dtype)) {
+    for (std::int64_t q_block = 0; q_block < head.q_blocks(); ++q_block) {
+      steps_.push_back(steps_of(q_block));
+    }
+  }
 
   /// Returns the limit of a tensor in a step. `step` is ignored for the output.
   [[nodiscard]] double limit(StepTensor tensor, std::int64_t q_block, std::int64_t step) const {
@@ -128,13 +132,30 @@ class StepLimits {
            kScoreUlps * kFp32Ulp * head_.scale_log2() * partial_sum;
   }
 
-  // M is one of the scores so far, so their greatest limit applies.
-  [[nodiscard]] double reference_limit(std::int64_t q_block, std::int64_t step) const {
-    double limit = 0.0;
-    for (std::int64_t seen = 0; seen <= step; ++seen) {
-      limit = std::max(limit, score_limit(q_block, seen));
+  // The steps of a part up to and with one of them.
+  struct StepsSoFar {
+    std::int64_t count = 0;
+    double score_limit = 0.0;  // the greatest of them
+  };
+
+  [[nodiscard]] std::vector<StepsSoFar> steps_of(std::int64_t q_block) const {
+    std::vector<StepsSoFar> steps;
+    StepsSoFar so_far;
+    for (std::int64_t step = 0; step < head_.steps(q_block); ++step) {
+      so_far = head_.begins_part(q_block, step) ? StepsSoFar{} : so_far;
+      so_far = {so_far.count + 1, std::max(so_far.score_limit, score_limit(q_block, step))};
+      steps.push_back(so_far);
     }
-    return limit;
+    return steps;
+  }
+
+  [[nodiscard]] const StepsSoFar& so_far(std::int64_t q_block, std::int64_t step) const {
+    return steps_[static_cast<std::size_t>(q_block)][static_cast<std::size_t>(step)];
+  }
+
+  // M is one of the part's scores so far, so their greatest limit applies.
+  [[nodiscard]] double reference_limit(std::int64_t q_block, std::int64_t step) const {
+    return so_far(q_block, step).score_limit;
   }
 
   // The relative error of 2^(S - M). S, M and the approximate instruction contribute to it.
@@ -144,7 +165,7 @@ class StepLimits {
 
   // The relative error of a sum of exponentials that each step may have rescaled.
   [[nodiscard]] double sum_error(std::int64_t q_block, std::int64_t step) const {
-    const auto steps = static_cast<double>(step + 1);
+    const auto steps = static_cast<double>(so_far(q_block, step).count);
     const auto addends = steps * static_cast<double>(head_.tiles.keys_per_step);
     return (steps + 1) * exponential_error(q_block, step) + addends * kFp32Ulp / 2;
   }
@@ -165,6 +186,7 @@ class StepLimits {
   const StepValues& sixteen_bit_;
   std::vector<double> q_norms_, k_norms_;  // Euclidean norm of each row
   double greatest_v_ = 0.0;
+  std::vector<std::vector<StepsSoFar>> steps_;  // of each block
 };
 
 class Comparer {
@@ -176,8 +198,10 @@ class Comparer {
   [[nodiscard]] std::vector<StepCheck> checks() {
     std::vector<StepCheck> checks;
     for (std::int64_t q_block = 0; q_block < head_.q_blocks(); ++q_block) {
-      greatest_.assign(static_cast<std::size_t>(head_.rows()), -kInfinity);
       for (std::int64_t step = 0; step < head_.steps(q_block); ++step) {
+        if (head_.begins_part(q_block, step)) {
+          greatest_.assign(static_cast<std::size_t>(head_.rows()), -kInfinity);
+        }
         note_scores(q_block, step);
         for (const StepTensor tensor : kStepTensors) {
           checks.push_back(check(tensor, q_block, step));
@@ -191,7 +215,7 @@ class Comparer {
   }
 
  private:
-  // Updates the greatest score so far of each row.
+  // Updates the greatest score of each row so far, among those of the part.
   void note_scores(std::int64_t q_block, std::int64_t step) {
     const StepWindow window = step_window(head_, StepTensor::s, q_block, step);
     for (std::int64_t row = 0; row < window.rows; ++row) {
@@ -258,7 +282,7 @@ class Comparer {
                                          std::int64_t step) const {
     const double greatest = greatest_[static_cast<std::size_t>(row)];
     double least = greatest - head_.tiles.reference_slack_log2;
-    if (step > 0) {
+    if (!head_.begins_part(q_block, step)) {
       const double before =
           kernel_->values.m[row_index(head_, head_.tile_of(q_block, step - 1), row)];
       least = before > least ? std::min(before, greatest) : least;

@@ -14,7 +14,7 @@ namespace fatune {
 
 /// A wrong value that the kernel wrote.
 struct WrongValue {
-  std::int64_t row = 0;     ///< position of the query in the sequence
+  std::int64_t row = 0;     ///< the query, counted from the first
   std::int64_t column = 0;  ///< S and P: the key; O and output: the dimension; M and L: 0
   double kernel = 0.0;
   double float64 = 0.0;  ///< M: the allowed value nearest to the kernel's
@@ -51,8 +51,9 @@ struct Comparison {
 
 /// Computes the algorithm on the CPU and compares. A kernel's M may lag behind the greatest score
 /// (BlockTiles::reference_slack_log2), and P, L and O are relative to it. M is therefore checked by
-/// itself: it must lie between the greatest score minus the slack and the greatest score, and never
-/// fall. P, L and O are compared with an algorithm that uses the kernel's M.
+/// itself: it must lie between the greatest score minus the slack and the greatest score of its
+/// part, and never fall within it. P, L and O are compared with an algorithm that uses the kernel's
+/// M.
 [[nodiscard]] Comparison compare_steps(const HeadProblem& head, const HeadInputs& inputs,
                                        const std::optional<KernelValues>& kernel);
 

@@ -387,10 +387,11 @@ EmulatedOutput run_emulated(const emulate::Program& program, const EmulatedLaunc
 }
 
 std::variant<EmulatedDebug, NotEmulated> emulate_for_debug(const EmulatedDebugCase& of) {
-  const std::int64_t keys = of.launch.on.problem.seq_len;
-  if (keys > kMostEmulatedKeys) {
+  const Problem& problem = of.launch.on.problem;
+  if (problem.seq_len * problem.seq_len_kv > kMostEmulatedScores) {
     return NotEmulated{
-        fmt::format("{} keys are more than the {} that are emulated", keys, kMostEmulatedKeys)};
+        fmt::format("{} queries times {} keys are more than the {} that are emulated",
+                    problem.seq_len, problem.seq_len_kv, kMostEmulatedScores)};
   }
   try {
     return run(read_kernel(of.artifact, of.sources, of.config, of.launch.geometry.arguments), of);

@@ -84,8 +84,8 @@ struct NotEmulated {
   std::string why;
 };
 
-/// The longest sequence that is emulated. Time and intermediates grow with its square.
-inline constexpr std::int64_t kMostEmulatedKeys = 2048;
+/// The most queries times keys that are emulated. Time and intermediates grow with them.
+inline constexpr std::int64_t kMostEmulatedScores = std::int64_t{2048} * 2048;
 
 /// Runs the kernel once, with asynchronous copies as late as possible, under all checks.
 [[nodiscard]] std::variant<EmulatedDebug, NotEmulated> emulate_for_debug(

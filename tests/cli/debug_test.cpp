@@ -153,6 +153,14 @@ TEST_F(DebugCommand, WithoutGpuAndEmulationShowsTheCpusValuesAndSaysSo) {
   EXPECT_EQ(report["checks"][0]["verdict"], "not compared");
 }
 
+TEST_F(DebugCommand, QueriesMayBeFewerThanKeys) {
+  const json report = fatune_json({"debug", "--config", kConfig, "--seq", "30", "--seq-kv", "165",
+                                   "--causal", "--format", "json"});
+  EXPECT_EQ(report["verdict"], "right");
+  EXPECT_EQ(report["problem"]["seq_len_kv"], 165);
+  EXPECT_EQ(report["checks"].size(), 5U * 6 + 1);
+}
+
 TEST_F(DebugCommand, WithoutAGpuThatIsRequiredItFails) {
   expect_error(fatune(debug({"--require-gpu"})), ExitCode::no_gpu, {"a GPU is required"});
 }
@@ -182,6 +190,8 @@ TEST_F(DebugCommand, OptionsThatMakeNoSenseAreRefused) {
   expect_error(fatune({"debug", "--config", kConfig, "--seq", "0"}), ExitCode::usage, {"--seq"});
   expect_error(fatune({"debug"}), ExitCode::usage, {"--config"});
   expect_error(fatune(debug({"--seq", "100"})), ExitCode::usage, {"--seq"});
+  expect_error(fatune(debug({"--causal", "--seq-kv", "100"})), ExitCode::usage,
+               {"--seq-kv", "128 queries and 100 keys", "at least as many keys as queries"});
   expect_error(fatune({"debug", "--config", kConfig, "--seq", "8192"}), ExitCode::too_large,
                {"MiB", "use a shorter sequence"});
 }

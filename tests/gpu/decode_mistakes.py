@@ -95,7 +95,7 @@ MISTAKES = [
     Mistake("no proxy fence before the second product", "short_consumer.cuh", "fence_async_proxy();", "",
             "missing_proxy_fence", r"multiplies sP \[row 0, col 0\] .* no fence.proxy.async", "short_consumer.cuh"),
     Mistake("no barrier before the second product", "short_consumer.cuh",
-            "named_barrier_wait(kConsumerBarrier, S::kConsumers);\n    accumulate", "accumulate",
+            "named_barrier_wait(kConsumerBarrier, S::kConsumers);\n    dump.softmax", "dump.softmax",
             "race", r"multiplies sP \[row 0, col \d+\], which thread \d+ .* writes, with no synchronisation", "short_consumer.cuh"),
     Mistake("part freed before it is stored", "counter.cuh",
             """if (part.item < 0) {

@@ -146,10 +146,11 @@ std::string file_name(StepTensor tensor, const char* source) {
 
 void write_input(const fs::path& path, const HeadProblem& head,
                  const std::vector<std::uint16_t>& elements) {
+  const std::int64_t rows = std::ssize(elements) / head.d_head;
   std::vector<double> values(elements.size());
   std::ranges::transform(elements, values.begin(),
                          [&](std::uint16_t bits) { return element_value(bits, head.dtype); });
-  write_output_file(path, npy_float32({head.seq_len, head.d_head}, values));
+  write_output_file(path, npy_float32({rows, head.d_head}, values));
 }
 
 void write_tensor(const fs::path& folder, const DebugFiles& files, StepTensor tensor) {
@@ -183,11 +184,12 @@ void write_debug_files(const fs::path& folder, const DebugFiles& files,
 struct DebugOptions {
   std::string config;  ///< short form or kernel name
   KernelOptions kernels;
-  /// The length, in blocks of query rows or in positions. Neither is given: default_problems(), the
-  /// whole one with 4 blocks.
+  /// The number of queries, in blocks of query rows or as such. Neither is given:
+  /// default_problems(), the whole one with what the family declares, or 4 blocks.
   std::optional<std::int64_t> seq_blocks;
   std::optional<std::int64_t> seq_len;
-  ProblemOptions problems;  ///< its batch and its heads are ignored
+  std::optional<std::int64_t> seq_len_kv;  ///< absent: what the family declares, or the preset's
+  ProblemOptions problems;                 ///< its batch and its heads are ignored
   InputKind init = InputKind::normal;
   std::uint64_t seed = 1;
   bool emulate = true;  ///< run the PTX on the CPU if there is no GPU
@@ -200,10 +202,12 @@ struct DebugOptions {
 void check_size(const HeadProblem& head) {
   const std::int64_t bytes = 4 * extents_of(head).values(head.d_head);
   if (bytes > static_cast<std::int64_t>(kMaxBlobBytes)) {
-    throw Error(ExitCode::too_large,
-                fmt::format("the intermediates of {} keys are {} MiB; at most {} MiB can be shown",
-                            head.seq_len, bytes >> 20, kMaxBlobBytes >> 20),
-                "--seq-blocks", "use a shorter sequence: a wrong step shows there too");
+    throw Error(
+        ExitCode::too_large,
+        fmt::format("the intermediates of {} queries and {} keys are {} MiB; at most {} MiB "
+                    "can be shown",
+                    head.seq_len, head.seq_len_kv, bytes >> 20, kMaxBlobBytes >> 20),
+        "--seq-blocks", "use a shorter sequence: a wrong step shows there too");
   }
 }
 
@@ -214,10 +218,19 @@ ProblemOptions one_head_of(ProblemOptions problems) {
   return problems;
 }
 
-/// Throws Error(usage) for a problem with details, because the steps on the CPU have none. A window
-/// as long as the sequence does not count as one.
+/// Throws Error(usage) for a problem with details other than a number of keys, because the steps on
+/// the CPU have none, and if a query sees no key. A window as long as the sequence does not count.
 void check_shown(Problem problem) {
-  problem.window = problem.window < problem.seq_len ? problem.window : 0;
+  if (problem.causal && problem.seq_len > problem.seq_len_kv) {
+    throw Error(ExitCode::usage,
+                fmt::format("debug cannot show queries without keys: a causal mask with {} queries "
+                            "and {} keys leaves some none",
+                            problem.seq_len, problem.seq_len_kv),
+                "--seq-kv", "name at least as many keys as queries");
+  }
+  const bool is_hiding = problem.window < std::max(problem.seq_len, problem.seq_len_kv);
+  problem.window = is_hiding ? problem.window : 0;
+  problem.seq_len_kv = problem.seq_len;
   for (const ProblemDetail& detail : kProblemDetails) {
     if (is_unusual(detail, problem)) {
       throw Error(ExitCode::usage,
@@ -230,9 +243,33 @@ void check_shown(Problem problem) {
 
 HeadProblem head_of(const Problem& problem, const BlockTiles& tiles) {
   check_shown(problem);
-  const HeadProblem head{problem.seq_len, problem.d_head, problem.dtype, problem.causal, tiles};
+  const HeadProblem head{problem.seq_len, problem.d_head, problem.dtype,
+                         problem.causal,  tiles,          problem.seq_len_kv};
   check_size(head);
   return head;
+}
+
+/// The queries of the first problem.
+std::int64_t first_queries(const DebugOptions& options, const BlockTiles& tiles,
+                           const DebugLengths& usual) {
+  constexpr std::int64_t kBlocks = 4;
+  const auto in_blocks = [&](std::int64_t blocks) { return blocks * tiles.query_rows; };
+  return options.seq_len      ? *options.seq_len
+         : options.seq_blocks ? in_blocks(*options.seq_blocks)
+                              : usual.queries.value_or(in_blocks(kBlocks));
+}
+
+/// The options with this number of queries, and with the named number of keys or the usual one,
+/// which is at least that of queries.
+ProblemOptions with_lengths(const DebugOptions& options, const DebugLengths& usual,
+                            std::int64_t queries) {
+  ProblemOptions problems = one_head_of(options.problems);
+  problems.seq_lens = {queries};
+  if (options.seq_len_kv || usual.keys) {
+    problems.details[&find_detail("seq_len_kv")] =
+        options.seq_len_kv ? *options.seq_len_kv : std::max(*usual.keys, queries);
+  }
+  return problems;
 }
 
 /// Returns a configuration's problems of one head, tiled as the family declares, or as BlockTiles
@@ -240,15 +277,14 @@ HeadProblem head_of(const Problem& problem, const BlockTiles& tiles) {
 /// intermediates of one are more than a worker can send.
 std::vector<HeadProblem> head_problems(const Family& family, const Config& config,
                                        const DebugOptions& options, const DeviceLimits& limits) {
-  constexpr std::int64_t kBlocks = 4;
   const BlockTiles tiles = block_tiles(family, config).value_or(BlockTiles{});
-  ProblemOptions whole = one_head_of(options.problems);
-  whole.seq_lens = {
-      options.seq_len.value_or(options.seq_blocks.value_or(kBlocks) * tiles.query_rows)};
-  ProblemOptions ragged = whole;
-  ragged.seq_lens = {kRaggedSeqLen};
+  const DebugLengths usual = debug_lengths(family, config);
+  const std::int64_t queries = first_queries(options, tiles, usual);
+  const ProblemOptions whole = with_lengths(options, usual, queries);
+  const ProblemOptions ragged = with_lengths(
+      options, usual, std::min(kRaggedSeqLen, options.seq_len_kv.value_or(kRaggedSeqLen)));
   const bool named = options.seq_len || options.seq_blocks;
-  return mapped(named ? std::vector{problem_for(family, config, whole, whole.seq_lens.front())}
+  return mapped(named ? std::vector{problem_for(family, config, whole, queries)}
                       : default_problems(family, config, whole, ragged, limits),
                 [&](const Problem& problem) { return head_of(problem, tiles); });
 }
@@ -420,14 +456,17 @@ std::string init_footer() {
 
 void add_problem_of_debug(CLI::App& sub, DebugOptions& options) {
   const OptionScope scope(sub, option_group::kProblem);
-  add_integer(sub, "--seq-blocks",
-              fmt::format("sequence length in blocks of query rows (default: 4, and then {} rows, "
-                          "full and causal)",
-                          kRaggedSeqLen),
-              1, kMostBlocks, options.seq_blocks);
-  add_integer(sub, "--seq", "sequence length, in place of --seq-blocks", 1, kMostDebuggedSeqLen,
+  add_integer(
+      sub, "--seq-blocks",
+      fmt::format("queries in blocks of query rows (default: 4, or one query of a family for "
+                  "decoding, and then {} queries, full and causal)",
+                  kRaggedSeqLen),
+      1, kMostBlocks, options.seq_blocks);
+  add_integer(sub, "--seq", "queries, in place of --seq-blocks", 1, kMostDebuggedSeqLen,
               options.seq_len)
       ->excludes("--seq-blocks");
+  add_integer(sub, "--seq-kv", "keys (default: as many as queries, or what the family declares)", 1,
+              kMostDebuggedSeqLen, options.seq_len_kv);
   add_preset_option(sub, options.problems);
   add_causal_options(sub, options.problems);
   add_value(sub, "--init", "KIND", "how Q, K and V are filled: see below (default: normal)",

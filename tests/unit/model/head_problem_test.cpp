@@ -35,5 +35,34 @@ TEST(HeadProblem, MasksWhatComesLaterAndWhatIsNotThere) {
   EXPECT_TRUE(head.is_masked(110, 100));
 }
 
+// Queries 0 to 39 stand at positions 60 to 99.
+HeadProblem causal_decoding() {
+  return {40, 64, DType::fp16, true, {32, 16, StepOrder::first_to_last, 0.0, 3}, 100};
+}
+
+TEST(HeadProblem, TheLastQueryStandsAtTheLastKey) {
+  const HeadProblem head = causal_decoding();
+  EXPECT_EQ(head.rows(), 64);
+  EXPECT_EQ(head.keys(), 112);
+  EXPECT_EQ(head.steps(0), 6) << "queries 0 to 31, positions 60 to 91";
+  EXPECT_EQ(head.steps(1), 7);
+  EXPECT_FALSE(head.is_masked(5, 65));
+  EXPECT_TRUE(head.is_masked(5, 66));
+  EXPECT_TRUE(head.is_masked(39, 100));
+  EXPECT_EQ(head.problem().seq_len_kv, 100);
+}
+
+TEST(HeadProblem, PartsBeginAfterSoManyTiles) {
+  std::vector<std::int64_t> begins;
+  const HeadProblem head = causal_decoding();
+  for (std::int64_t step = 0; step < head.steps(1); ++step) {
+    if (head.begins_part(1, step)) {
+      begins.push_back(step);
+    }
+  }
+  EXPECT_EQ(begins, (std::vector<std::int64_t>{0, 3, 6}));
+  EXPECT_FALSE(causal_head(StepOrder::first_to_last).begins_part(3, 6)) << "all are one part";
+}
+
 }  // namespace
 }  // namespace fatune

@@ -113,6 +113,17 @@ TEST(Family, TheDumpIsADefineMore) {
   EXPECT_EQ(dump.defines.size(), plain.defines.size() + 1);
   EXPECT_EQ(dump.defines.back(), std::pair(std::string("TOY_DUMP"), std::string("1")));
   EXPECT_EQ(block_tiles(family, config)->query_rows, 32);
+  EXPECT_EQ(block_tiles(family, config)->steps_per_part, 0) << "all keys are one part";
+  EXPECT_FALSE(debug_lengths(family, config).queries);
+  EXPECT_FALSE(debug_lengths(family, config).keys);
+}
+
+TEST(Family, ADumpMayHavePartsAndUsualLengths) {
+  const Family family = load_family(FileTree(), "flash_decode");
+  const Config config = parse_config(family, "(FP16, 128, 8, 80, 2, 1): parts_256");
+  EXPECT_EQ(block_tiles(family, config)->steps_per_part, 4);
+  EXPECT_EQ(debug_lengths(family, config).queries, 1);
+  EXPECT_EQ(debug_lengths(family, config).keys, 2 * 4 * 80 + 101);
 }
 
 TEST(Family, ImpossibleTilesOfADumpAreNamed) {
@@ -124,6 +135,10 @@ TEST(Family, ImpossibleTilesOfADumpAreNamed) {
   file["debug"] = toy_debug("BLOCK_ROWS", "-1");
   fixtures::expect_error([&] { (void)block_tiles(fixtures::load_changed(file), config); },
                          ExitCode::bad_file, {"/debug/reference_slack_log2", "never exceeds"});
+  file["debug"] = toy_debug("BLOCK_ROWS", "0");
+  file["debug"]["keys"] = "0";
+  fixtures::expect_error([&] { (void)debug_lengths(fixtures::load_changed(file), config); },
+                         ExitCode::bad_file, {"/debug/keys", "gives 0"});
   file["debug"] = toy_debug("seq_len", "0");
   fixtures::expect_error([&] { (void)fixtures::load_changed(file); }, ExitCode::bad_file,
                          {": /debug/query_rows", "seq_len"});

@@ -37,13 +37,18 @@ double greatest_difference(const std::vector<double>& a, const std::vector<doubl
   return greatest;
 }
 
-using Case = std::tuple<InputKind, bool, std::int64_t, StepOrder>;
+struct Extents {
+  std::int64_t queries, keys, steps_per_part;
+};
+
+using Case = std::tuple<InputKind, bool, Extents, StepOrder>;
 
 class Blockwise : public testing::TestWithParam<Case> {
  protected:
   static HeadProblem head(DType dtype = DType::fp16) {
-    const auto [kind, causal, seq_len, order] = GetParam();
-    return {seq_len, 32, dtype, causal, {32, 16, order, 0.0}};
+    const auto [kind, causal, extents, order] = GetParam();
+    const BlockTiles tiles{32, 16, order, 0.0, extents.steps_per_part};
+    return {extents.queries, 32, dtype, causal, tiles, extents.keys};
   }
   static HeadInputs inputs(const HeadProblem& head) {
     return make_head_inputs(head, std::get<InputKind>(GetParam()), 7);
@@ -68,7 +73,7 @@ TEST_P(Blockwise, SixteenBitEndsNearIt) {
 }
 
 // Recomputes each row and step from the scores alone.
-TEST_P(Blockwise, EveryStepIsTheSumOverTheKeysSoFar) {
+TEST_P(Blockwise, EveryStepIsTheSumOverThePartsKeysSoFar) {
   const HeadProblem h = head();
   const HeadInputs in = inputs(h);
   const std::vector<double> v = values_of(in.v, h.dtype);
@@ -78,6 +83,9 @@ TEST_P(Blockwise, EveryStepIsTheSumOverTheKeysSoFar) {
     std::vector<std::int64_t> seen;
     for (std::int64_t step = 0; step < h.steps(block); ++step) {
       const std::int64_t tile = h.tile_of(block, step);
+      if (h.begins_part(block, step)) {
+        seen.clear();
+      }
       for (std::int64_t i = 0; i < h.tiles.keys_per_step; ++i) {
         seen.push_back(tile * h.tiles.keys_per_step + i);
       }
@@ -118,9 +126,10 @@ TEST_P(Blockwise, ALaggingReferenceChangesNothingInTheEnd) {
 }
 
 std::string case_name(const testing::TestParamInfo<Case>& tested) {
-  const auto [kind, causal, seq_len, order] = tested.param;
+  const auto [kind, causal, extents, order] = tested.param;
   return std::string(input_kind_name(kind)) + (causal ? "_causal_" : "_") +
-         std::to_string(seq_len) + (order == StepOrder::last_to_first ? "_back" : "_forth");
+         std::to_string(extents.queries) + "_of_" + std::to_string(extents.keys) +
+         (order == StepOrder::last_to_first ? "_back" : "_forth");
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -128,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(testing::Values(InputKind::normal, InputKind::range, InputKind::onehot,
                                      InputKind::identity, InputKind::constant,
                                      InputKind::large_logits),
-                     testing::Bool(), testing::Values(77),
+                     testing::Bool(), testing::Values(Extents{77, 77, 0}, Extents{9, 100, 2}),
                      testing::Values(StepOrder::first_to_last, StepOrder::last_to_first)),
     case_name);
 

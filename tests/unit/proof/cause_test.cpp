@@ -19,6 +19,22 @@ std::string cause_of(Fault fault, InputKind kind, bool causal = false, bool has_
   return likely_cause(head, inputs, kernel.values, comparison, *first_wrong(comparison.checks));
 }
 
+std::string cause_in_parts(Fault fault) {
+  const BlockTiles tiles{8, 16, StepOrder::first_to_last, 0.0, 3};
+  const HeadProblem head{8, 64, DType::fp16, false, tiles, 100};
+  const HeadInputs inputs = make_head_inputs(head, InputKind::normal, 3);
+  const KernelValues kernel = fixtures::simulate_kernel(head, inputs, fault);
+  const Comparison comparison = compare_steps(head, inputs, kernel);
+  return likely_cause(head, inputs, kernel.values, comparison, *first_wrong(comparison.checks));
+}
+
+TEST(LikelyCause, NamesTheCombinationOfParts) {
+  EXPECT_THAT(cause_in_parts(Fault::left_out_part), HasSubstr("it is the row without part 1"));
+  EXPECT_THAT(cause_in_parts(Fault::parts_added_alike), HasSubstr("if their M is ignored"));
+  EXPECT_THAT(cause_in_parts(Fault::no_division),
+              HasSubstr("the combination of the parts, the division by L, or the store of O"));
+}
+
 TEST(LikelyCause, NamesTheMaskAndTheFirstKey) {
   EXPECT_THAT(cause_of(Fault::mask_off_by_one, InputKind::normal, true),
               HasSubstr("the mask: it lets through the score of key 16 for query 15"));

@@ -26,6 +26,11 @@ HeadProblem small_head(bool causal = false, double slack = 0.0, DType dtype = DT
   return {64, 64, dtype, causal, {32, 16, StepOrder::last_to_first, slack}};
 }
 
+// Two blocks of 8 queries and a ragged one against 100 keys: parts of 48, 48 and 4.
+HeadProblem decoding_head(bool causal = false, double slack = 0.0, DType dtype = DType::fp16) {
+  return {20, 64, dtype, causal, {8, 16, StepOrder::first_to_last, slack, 3}, 100};
+}
+
 struct Compared {
   HeadInputs inputs;
   Comparison comparison;
@@ -59,6 +64,44 @@ TEST(CompareSteps, ARightKernelIsRight) {
       }
     }
   }
+}
+
+TEST(CompareSteps, ARightKernelThatCombinesPartsIsRight) {
+  for (const InputKindText& init : kInputKindTexts) {
+    for (const double slack : {0.0, 8.0}) {
+      for (const bool causal : {false, true}) {
+        const HeadProblem head = decoding_head(causal, slack, DType::bf16);
+        const Comparison comparison = compare(head, init.kind).comparison;
+        EXPECT_EQ(describe(first_wrong(comparison.checks)), "nothing")
+            << init.name << " slack " << slack << " causal " << causal;
+      }
+    }
+  }
+}
+
+TEST(CompareSteps, AWrongCombinationOfPartsIsInTheOutputAlone) {
+  for (const Fault fault : {Fault::left_out_part, Fault::parts_added_alike}) {
+    const Comparison comparison = compare(decoding_head(), InputKind::normal, fault).comparison;
+    const StepCheck* const first = first_wrong(comparison.checks);
+    ASSERT_NE(first, nullptr);
+    EXPECT_EQ(first->tensor, StepTensor::output) << describe(first);
+    EXPECT_EQ(first->q_block, 0);
+  }
+}
+
+TEST(CompareSteps, MOfAPartIsItsOwn) {
+  const HeadProblem head = decoding_head();
+  const HeadInputs inputs = make_head_inputs(head, InputKind::range, 3);
+  KernelValues kernel = simulate_kernel(head, inputs);
+  const double before = kernel.values.m[row_index(head, 2, 0)];
+  double& first_of_part = kernel.values.m[row_index(head, 3, 0)];
+  ASSERT_LT(first_of_part, before) << "the greatest scores are the first keys'";
+  first_of_part = before;
+  const Comparison comparison = compare_steps(head, inputs, kernel);
+  const StepCheck* const first = first_wrong(comparison.checks);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->tensor, StepTensor::m) << describe(first);
+  EXPECT_EQ(first->step, 3);
 }
 
 TEST(CompareSteps, HasEveryTensorOfEveryStepOnce) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "model/cpu_reference.hpp"
 
@@ -18,21 +19,48 @@ class Simulation {
 
   KernelValues run() {
     for (row_ = 0; row_ < head_.seq_len; ++row_) {
-      m_ = kMinusInfinity;
-      l_ = 0.0F;
-      o_.assign(static_cast<std::size_t>(head_.d_head), 0.0F);
+      sums_ = none();
+      parts_.clear();
       const std::int64_t block = row_ / head_.tiles.query_rows;
       for (std::int64_t step = 0; step < head_.steps(block); ++step) {
+        if (step > 0 && head_.begins_part(block, step)) {
+          parts_.push_back(std::exchange(sums_, none()));
+        }
         if (fault_ != Fault::left_out_step || step != 1) {
           take(head_.tile_of(block, step), step + 1 == head_.steps(block));
         }
       }
+      add_parts();
       store();
     }
     return kernel_;
   }
 
  private:
+  // What a row has of some keys.
+  struct Sums {
+    float m, l;
+    std::vector<float> o;
+  };
+  [[nodiscard]] Sums none() const {
+    return {kMinusInfinity, 0.0F, std::vector<float>(static_cast<std::size_t>(head_.d_head), 0.0F)};
+  }
+
+  // Adds the sums of all parts to those of the last.
+  void add_parts() {
+    for (const Sums& part : parts_) {
+      const bool is_left_out = fault_ == Fault::left_out_part && &part == &parts_[1];
+      const float greatest = std::max(sums_.m, part.m);
+      const bool alike = fault_ == Fault::parts_added_alike;
+      const float own = alike ? 1.0F : std::exp2(sums_.m - greatest);
+      const float others = is_left_out ? 0.0F : alike ? 1.0F : std::exp2(part.m - greatest);
+      sums_.l = own * sums_.l + others * part.l;
+      std::ranges::transform(sums_.o, part.o, sums_.o.begin(),
+                             [&](float a, float b) { return own * a + others * b; });
+      sums_.m = greatest;
+    }
+  }
+
   [[nodiscard]] float at(const std::vector<std::uint16_t>& tensor, std::int64_t row,
                          std::int64_t i) const {
     return static_cast<float>(
@@ -44,7 +72,8 @@ class Simulation {
 
   [[nodiscard]] bool hidden(std::int64_t key) const {
     const std::int64_t ahead = fault_ == Fault::mask_off_by_one ? 1 : 0;
-    return key >= head_.seq_len || (head_.causal && key > row_ + ahead);
+    return key >= head_.seq_len_kv ||
+           (head_.causal && key > row_ + head_.seq_len_kv - head_.seq_len + ahead);
   }
 
   [[nodiscard]] float score(std::int64_t key) const {
@@ -63,13 +92,13 @@ class Simulation {
   }
 
   void raise(float greatest) {
-    if (!(greatest > m_ + static_cast<float>(head_.tiles.reference_slack_log2))) {
+    if (!(greatest > sums_.m + static_cast<float>(head_.tiles.reference_slack_log2))) {
       return;
     }
-    const float factor = fault_ == Fault::no_rescale ? 1.0F : std::exp2(m_ - greatest);
-    m_ = greatest;
-    l_ *= factor;
-    for (float& o : o_) {
+    const float factor = fault_ == Fault::no_rescale ? 1.0F : std::exp2(sums_.m - greatest);
+    sums_.m = greatest;
+    sums_.l *= factor;
+    for (float& o : sums_.o) {
       o *= fault_ == Fault::no_output_rescale ? 1.0F : factor;
     }
   }
@@ -87,10 +116,11 @@ class Simulation {
       kernel_.values.s[score_index(first + i)] = static_cast<double>(scores.back());
     }
     raise(*std::max_element(scores.begin(), scores.end()));
-    const float base = m_ == kMinusInfinity || (last && fault_ == Fault::no_exponent_base) ? 0 : m_;
+    const float base =
+        sums_.m == kMinusInfinity || (last && fault_ == Fault::no_exponent_base) ? 0 : sums_.m;
     for (std::int64_t i = 0; i < head_.tiles.keys_per_step; ++i) {
       const float p = std::exp2(scores[static_cast<std::size_t>(i)] - base);
-      l_ += p;
+      sums_.l += p;
       kernel_.values.p[score_index(first + i)] = static_cast<double>(rounded(p));
       add(rounded(p), key_of_v(first, i));
     }
@@ -98,8 +128,8 @@ class Simulation {
   }
 
   void add(float p, std::int64_t key) {
-    for (std::int64_t i = 0; key < head_.seq_len && i < head_.d_head; ++i) {
-      o_[static_cast<std::size_t>(i)] += p * at(inputs_.v, key, i);
+    for (std::int64_t i = 0; key < head_.seq_len_kv && i < head_.d_head; ++i) {
+      sums_.o[static_cast<std::size_t>(i)] += p * at(inputs_.v, key, i);
     }
   }
 
@@ -108,16 +138,18 @@ class Simulation {
   }
 
   void keep(std::size_t index) {
-    kernel_.values.m[index] = static_cast<double>(m_) + (fault_ == Fault::m_too_high ? 1.0 : 0.0);
-    kernel_.values.l[index] = static_cast<double>(l_);
-    std::copy(o_.begin(), o_.end(),
+    kernel_.values.m[index] =
+        static_cast<double>(sums_.m) + (fault_ == Fault::m_too_high ? 1.0 : 0.0);
+    kernel_.values.l[index] = static_cast<double>(sums_.l);
+    std::copy(sums_.o.begin(), sums_.o.end(),
               kernel_.values.o.begin() + static_cast<std::ptrdiff_t>(index) * head_.d_head);
   }
 
   void store() {
-    for (std::size_t i = 0; i < o_.size(); ++i) {
-      kernel_.values.output[static_cast<std::size_t>(row_) * o_.size() + i] =
-          static_cast<double>(rounded(fault_ == Fault::no_division ? o_[i] : o_[i] / l_));
+    for (std::size_t i = 0; i < sums_.o.size(); ++i) {
+      kernel_.values.output[static_cast<std::size_t>(row_) * sums_.o.size() + i] =
+          static_cast<double>(
+              rounded(fault_ == Fault::no_division ? sums_.o[i] : sums_.o[i] / sums_.l));
     }
   }
 
@@ -126,9 +158,8 @@ class Simulation {
   Fault fault_;
   KernelValues kernel_;
   std::int64_t row_ = 0;
-  float m_ = 0.0F;
-  float l_ = 0.0F;
-  std::vector<float> o_;
+  Sums sums_{};              // of the part so far
+  std::vector<Sums> parts_;  // of the parts before
 };
 
 }  // namespace

@@ -16,6 +16,8 @@ enum class Fault {
   no_exponent_base,   ///< P of the last step is relative to 0
   m_too_high,         ///< M exceeds every score
   left_out_step,      ///< step 1 is skipped
+  left_out_part,      ///< part 1 is not added to the others
+  parts_added_alike,  ///< parts are added as if they had the same M
   no_division,        ///< O is stored without the division by L
 };
 
