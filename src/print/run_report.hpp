@@ -179,9 +179,4 @@ struct FailureGroup {
 /// best_configs.json: results.json with the winner and the next four of each problem alone.
 [[nodiscard]] std::string best_configs_json(const RunReport& report);
 
-/// The columns of the cases, without the parameters to show.
-[[nodiscard]] Fields<CaseResult> case_fields();
-
-[[nodiscard]] Document cases_document(const CasesReport& report);
-
 }  // namespace fatune

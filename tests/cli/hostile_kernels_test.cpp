@@ -108,7 +108,7 @@ class EndlessEmulation : public HostileKernel,
 TEST_P(EndlessEmulation, HearsAnInterruptAtOnce) {
   make_family("", "for (volatile int i = 0; i < 30000;) { i = i + 1; }\n");
   std::vector<std::string> arguments{FATUNE_PROGRAM};
-  for (const std::string& word : command(GetParam().front(), "512")) {
+  for (const std::string& word : command(GetParam().front(), "1024")) {
     arguments.push_back(word);
   }
   arguments.insert(arguments.end(), GetParam().begin() + 1, GetParam().end());

@@ -6,10 +6,10 @@
 #include "base/file_tree.hpp"
 #include "base/scratch_folder.hpp"
 #include "cli/subcommands.hpp"
+#include "commands/cache/cache_report.hpp"
 #include "engine/compiling.hpp"
 #include "gpu/cubin_cache.hpp"
 #include "print/files.hpp"
-#include "print/list_reports.hpp"
 #include "store/database.hpp"
 
 namespace fatune {

@@ -11,6 +11,7 @@
 #include "base/json_file.hpp"
 #include "base/ranges.hpp"
 #include "cli/subcommands.hpp"
+#include "commands/cases/cases_report.hpp"
 #include "engine/choice/plan_problems.hpp"
 #include "engine/compiling.hpp"
 #include "engine/interrupt.hpp"

@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
+#include "commands/check/check_report.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/session.hpp"
 #include "gpu/cubin_cache.hpp"
 #include "model/options.hpp"
 #include "model/sanitizer.hpp"
-#include "print/verification_reports.hpp"
 
 namespace fatune {
 

@@ -4,6 +4,7 @@
 
 #include "base/ranges.hpp"
 #include "cli/subcommands.hpp"
+#include "commands/compile/compile_report.hpp"
 #include "engine/candidate_maker.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/choice/plan_problems.hpp"
@@ -15,7 +16,6 @@
 #include "plan/family.hpp"
 #include "plan/planner.hpp"
 #include "print/files.hpp"
-#include "print/plan_report.hpp"
 
 namespace fatune {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "base/ranges.hpp"
 #include "cli/subcommands.hpp"
+#include "commands/doctor/doctor_report.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/compiling.hpp"
 #include "gpu/compiler.hpp"
@@ -14,7 +15,6 @@
 #include "gpu/nvml.hpp"
 #include "gpu/nvrtc.hpp"
 #include "plan/space.hpp"
-#include "print/list_reports.hpp"
 #include "store/open_store.hpp"
 #include "store/run_reader.hpp"
 

@@ -8,6 +8,7 @@
 #include "base/ranges.hpp"
 #include "base/task_pool.hpp"
 #include "cli/subcommands.hpp"
+#include "commands/emulate/emulate_report.hpp"
 #include "engine/candidate_maker.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/choice/plan_problems.hpp"
@@ -22,7 +23,6 @@
 #include "plan/config_text.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"
-#include "print/verification_reports.hpp"
 #include "proof/emulate_kernel.hpp"
 #include "proof/emulated_problem.hpp"
 

@@ -1,5 +1,5 @@
 #include "cli/subcommands.hpp"
-#include "print/list_reports.hpp"
+#include "commands/history/history_report.hpp"
 #include "print/run_report.hpp"
 #include "store/study_inputs.hpp"
 

@@ -4,11 +4,11 @@
 
 #include "base/json_file.hpp"
 #include "cli/subcommands.hpp"
+#include "commands/import/import_report.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/choice/plan_problems.hpp"
 #include "model/device_file.hpp"
 #include "model/output_format.hpp"
-#include "print/list_reports.hpp"
 #include "store/open_store.hpp"
 #include "store/run_parts.hpp"
 #include "store/run_writer.hpp"

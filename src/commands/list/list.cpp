@@ -1,14 +1,13 @@
 #include <algorithm>
 
 #include "cli/subcommands.hpp"
+#include "commands/list/list_report.hpp"
 #include "engine/candidate_maker.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/choice/plan_problems.hpp"
 #include "model/device_file.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "print/list_reports.hpp"
-#include "print/plan_report.hpp"
 
 namespace fatune {
 namespace {

@@ -277,7 +277,7 @@ void complete_report(const ProfileOptions& options, const ProfilePlan& plan, con
   compare_durations(plan.baseline ? std::optional(baseline_text(plan)) : std::nullopt, report);
 }
 
-ExitCode count(const ProfileOptions& options, const ProfilePlan& plan) {
+ExitCode count_launches(const ProfileOptions& options, const ProfilePlan& plan) {
   const Target target = gpu_target(options, plan.kernels);
   const std::optional<Ncu> ncu =
       options.reader == CounterReader::ncu ? std::optional(find_profiler()) : std::nullopt;
@@ -343,7 +343,7 @@ ExitCode profile(const ProfileOptions& options) {
   if (options.script_dir) {
     return write_scripts(options, plan);
   }
-  return options.timeline ? record_timeline(options, plan) : count(options, plan);
+  return options.timeline ? record_timeline(options, plan) : count_launches(options, plan);
 }
 
 CounterReader parse_reader(const std::string& text) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "commands/profile/profile_report.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/measuring_evaluator.hpp"
 #include "inspect/counters/counter_fields.hpp"
@@ -16,7 +17,6 @@
 #include "model/options.hpp"
 #include "model/problem.hpp"
 #include "plan/family.hpp"
-#include "print/list_reports.hpp"
 
 namespace fatune {
 

@@ -2,9 +2,9 @@
 #include "base/run_program.hpp"
 #include "base/scratch_folder.hpp"
 #include "commands/sass/sass_code.hpp"
+#include "commands/sass/sass_reports.hpp"
 #include "inspect/sass/listing_text.hpp"
 #include "print/files.hpp"
-#include "print/sass_reports.hpp"
 
 namespace fatune {
 namespace {

@@ -10,6 +10,7 @@
 #include "base/source_line.hpp"
 #include "base/text_parts.hpp"
 #include "commands/sass/sass_code.hpp"
+#include "commands/sass/sass_reports.hpp"
 #include "emulator/ptx/parse_ptx.hpp"
 #include "emulator/ptx/source_places.hpp"
 #include "engine/choice/kernel_choice.hpp"
@@ -22,7 +23,6 @@
 #include "inspect/sass/profile.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "print/sass_reports.hpp"
 #include "store/study_inputs.hpp"
 
 namespace fatune {

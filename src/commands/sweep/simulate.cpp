@@ -5,13 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "commands/sweep/simulation_report.hpp"
 #include "engine/candidate_maker.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/problem_work.hpp"
 #include "model/device_file.hpp"
 #include "plan/config_text.hpp"
 #include "print/console.hpp"
-#include "print/list_reports.hpp"
 #include "race/choose_search.hpp"
 #include "race/simulate.hpp"
 #include "store/study_inputs.hpp"

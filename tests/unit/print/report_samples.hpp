@@ -1,7 +1,8 @@
 #pragma once
 
+#include "commands/compile/compile_report.hpp"
+#include "commands/list/list_report.hpp"
 #include "model/report.hpp"
-#include "print/plan_report.hpp"
 
 namespace fatune {
 

@@ -5,12 +5,10 @@
 #include <sstream>
 
 #include "base/visible_text.hpp"
+#include "commands/sass/sass_reports.hpp"
 #include "print/comparisons.hpp"
 #include "print/export_report.hpp"
-#include "print/list_reports.hpp"
 #include "print/run_report.hpp"
-#include "print/sass_reports.hpp"
-#include "print/verification_reports.hpp"
 
 namespace fatune {
 namespace {

@@ -1,5 +1,5 @@
 #include "base/ranges.hpp"
-#include "print/sass_reports.hpp"
+#include "commands/sass/sass_reports.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "print/list_reports.hpp"
+#include "commands/profile/profile_report.hpp"
 
 #include <algorithm>
 
@@ -10,6 +10,9 @@
 
 namespace fatune {
 namespace {
+
+template <auto kMember>
+const auto of_item = [](const TimelineRow& row) { return row.item.*kMember; };
 
 template <auto kMember>
 const auto of_problem = [](const ProfiledConfig& row) {
@@ -206,6 +209,28 @@ Json json_profile(const ProfileReport& report) {
 }
 
 }  // namespace
+
+Fields<TimelineRow> timeline_fields() {
+  using Item = TimelineItem;
+  return {
+      {"problem", "problem", kWraps, [](const TimelineRow& row) { return describe(row.problem); }},
+      {"kind", "kind", [](const TimelineRow& row) { return row.is_range ? "range" : "kernel"; }},
+      {"instances", "n", of_item<&Item::instances>},
+      {"total_us", "total us", Look{.decimals = 1}, of_item<&Item::total_us>},
+      {"mean_us", "mean", Look{.decimals = 1}, of_item<&Item::mean_us>},
+      {"median_us", "median", Look{.decimals = 1}, of_item<&Item::median_us>},
+      {"least_us", "least", Look{.decimals = 1}, of_item<&Item::least_us>},
+      {"greatest_us", "greatest", Look{.decimals = 1}, of_item<&Item::greatest_us>},
+      {"name", "name", kWraps, of_item<&Item::name>},
+      {"report", "report", kProgramsOnly, &TimelineRow::report},
+  };
+}
+
+Document timeline_document(const TimelineReport& report) {
+  return rows_document("timeline", "rows", timeline_fields(), report.rows,
+                       {.members = {{"complete", report.coverage.complete}},
+                        .below = incomplete_text(report.coverage)});
+}
 
 Fields<ProfiledConfig> profiled_config_fields() {
   return joined_fields<ProfiledConfig>({plain_problem_fields_of_profiles(),

@@ -5,10 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "model/kernel_code.hpp"
-#include "model/outcome.hpp"
-#include "model/report.hpp"
+#include "model/problem.hpp"
 #include "print/document/document.hpp"
+#include "print/document/table.hpp"
 
 namespace fatune {
 
@@ -55,44 +54,8 @@ struct PlanReport {
 /// (configs/schema/list.schema.json) always holds "kept" and "pruned".
 [[nodiscard]] Document plan_document(const PlanReport& report, bool with_dropped);
 
-/// One configuration that `compile` handled.
-struct CompiledConfig {
-  std::string short_form;
-  OutcomeKind status = OutcomeKind::stopped;
-  std::string detail;                  ///< the reason in one line; empty: none
-  std::string log;                     ///< NVRTC's
-  std::optional<ResourceFacts> facts;  ///< absent unless compiled
-  std::int64_t dynamic_smem_bytes = 0;
-  int threads_per_block = 0;
-  int blocks_per_sm = 0;
-  double compile_ms = 0.0;
-  bool from_cache = false;
-  std::string artifact_key;
-  std::string symbol;       ///< the kernel's name in the module; empty unless compiled
-  Problem problem;          ///< the report's, with this configuration's dtype and d_head
-  LaunchGeometry geometry;  ///< the launch on that problem
-  std::string cubin_file;   ///< the file written; empty: none
-  std::string ptx_file;
-};
+[[nodiscard]] Fields<ProblemPreset> preset_fields();
 
-struct CompileReport {
-  std::string space;
-  std::string family;
-  Problem problem;  ///< its constants were compiled in; dtype and d_head are each configuration's
-  DeviceLimits device;
-  Toolchain toolchain;
-  double wall_s = 0.0;
-  Coverage coverage;  ///< how many configurations were compiled
-  std::vector<CompiledConfig> configs;
-};
-
-[[nodiscard]] Fields<CompiledConfig> compile_fields();
-
-/// JSON follows configs/schema/compile.schema.json. Nothing in it was run: measured is false.
-[[nodiscard]] Document compile_document(const CompileReport& report);
-
-/// Everything that another program needs to launch the kernel: the record of the launch
-/// (model/record_json.hpp), and in "tensors" the q, k, v and o that its arguments refer to.
-[[nodiscard]] Json json_launch(const Problem& problem, const LaunchGeometry& geometry);
+[[nodiscard]] Document presets_document(const std::vector<ProblemPreset>& presets);
 
 }  // namespace fatune

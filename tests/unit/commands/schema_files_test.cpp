@@ -10,17 +10,27 @@
 #include <map>
 #include <string>
 
+#include "commands/cache/cache_report.hpp"
+#include "commands/cases/cases_report.hpp"
+#include "commands/check/check_report.hpp"
+#include "commands/cluster/cluster_report.hpp"
+#include "commands/compile/compile_report.hpp"
+#include "commands/debug/debug_report.hpp"
+#include "commands/emulate/emulate_report.hpp"
+#include "commands/export/export_report.hpp"
+#include "commands/history/history_report.hpp"
+#include "commands/import/import_report.hpp"
+#include "commands/list/list_report.hpp"
+#include "commands/profile/profile_report.hpp"
+#include "commands/sass/sass_reports.hpp"
+#include "commands/sweep/simulation_report.hpp"
 #include "golden_file.hpp"
 #include "model/problem.hpp"
 #include "model/record_json.hpp"
 #include "print/comparisons.hpp"
 #include "print/export_report.hpp"
-#include "print/list_reports.hpp"
-#include "print/plan_report.hpp"
 #include "print/run_report.hpp"
-#include "print/sass_reports.hpp"
-#include "print/verification_reports.hpp"
-#include "unit/print/schema_text.hpp"
+#include "unit/commands/schema_text.hpp"
 
 namespace fatune {
 namespace {

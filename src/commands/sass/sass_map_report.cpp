@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "base/visible_text.hpp"
+#include "commands/sass/sass_reports.hpp"
 #include "inspect/sass/listing_text.hpp"
 #include "print/document/document.hpp"
-#include "print/sass_reports.hpp"
 
 namespace fatune {
 namespace {

@@ -6,12 +6,20 @@
 #include <gmock/gmock.h>
 
 #include "base/text_parts.hpp"
+#include "commands/cases/cases_report.hpp"
+#include "commands/check/check_report.hpp"
+#include "commands/compile/compile_report.hpp"
+#include "commands/debug/debug_report.hpp"
+#include "commands/doctor/doctor_report.hpp"
+#include "commands/emulate/emulate_report.hpp"
+#include "commands/history/history_report.hpp"
+#include "commands/list/list_report.hpp"
+#include "commands/profile/profile_report.hpp"
 #include "print/document/document.hpp"
 #include "print/export_report.hpp"
 #include "print/figures/plots.hpp"
-#include "print/list_reports.hpp"
 #include "print/run_report.hpp"
-#include "unit/print/every_text.hpp"
+#include "unit/commands/every_text.hpp"
 #include "unit/print/report_samples.hpp"
 
 namespace fatune {

@@ -1,3 +1,5 @@
+#include "commands/cases/cases_report.hpp"
+
 #include "base/text_parts.hpp"
 #include "print/run_report.hpp"
 

@@ -1,4 +1,4 @@
-#include "print/verification_reports.hpp"
+#include "commands/check/check_report.hpp"
 
 #include <algorithm>
 

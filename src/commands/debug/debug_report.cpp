@@ -1,4 +1,4 @@
-#include "print/verification_reports.hpp"
+#include "commands/debug/debug_report.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "unit/print/schema_text.hpp"
+#include "unit/commands/schema_text.hpp"
 
 namespace fatune {
 namespace {

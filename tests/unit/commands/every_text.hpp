@@ -11,12 +11,16 @@
 #include <vector>
 
 #include "choose/tuned_file.hpp"
+#include "commands/check/check_report.hpp"
+#include "commands/compile/compile_report.hpp"
+#include "commands/debug/debug_report.hpp"
+#include "commands/doctor/doctor_report.hpp"
+#include "commands/emulate/emulate_report.hpp"
+#include "commands/list/list_report.hpp"
+#include "commands/profile/profile_report.hpp"
 #include "model/emulation.hpp"
 #include "model/members.hpp"
 #include "print/export_report.hpp"
-#include "print/list_reports.hpp"
-#include "print/plan_report.hpp"
-#include "print/verification_reports.hpp"
 
 // Visits every text of a report. A report that gains a member does not compile until its list here
 // or in model/members.hpp has it.
