@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/ranges.hpp"
+#include "model/outcome.hpp"
 
 namespace fatune {
 namespace {

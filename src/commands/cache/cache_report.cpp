@@ -1,6 +1,5 @@
 #include "commands/cache/cache_report.hpp"
 
-
 namespace fatune {
 
 Fields<BundleRow> bundle_fields() {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-
 namespace fatune {
 
 Fields<ShardRow> missing_shard_fields() {

@@ -1,6 +1,5 @@
 #include "commands/export/export_report.hpp"
 
-
 namespace fatune {
 
 Fields<ExportedFile> exported_file_fields() {

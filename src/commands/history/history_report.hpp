@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "model/emulation.hpp"
 #include "print/document/document.hpp"
 #include "print/document/table.hpp"
 

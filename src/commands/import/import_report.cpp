@@ -1,6 +1,5 @@
 #include "commands/import/import_report.hpp"
 
-
 namespace fatune {
 
 Fields<ImportedRun> imported_run_fields() {

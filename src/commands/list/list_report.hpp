@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/config.hpp"
 #include "model/problem.hpp"
 #include "print/document/document.hpp"
 #include "print/document/table.hpp"
