@@ -283,10 +283,13 @@ std::vector<HeadProblem> head_problems(const Family& family, const Config& confi
   const ProblemOptions whole = with_lengths(options, usual, queries);
   const ProblemOptions ragged = with_lengths(
       options, usual, std::min(kRaggedSeqLen, options.seq_len_kv.value_or(kRaggedSeqLen)));
-  const bool named = options.seq_len || options.seq_blocks;
-  return mapped(named ? std::vector{problem_for(family, config, whole, queries)}
-                      : default_problems(family, config, whole, ragged, limits),
-                [&](const Problem& problem) { return head_of(problem, tiles); });
+  std::vector<Problem> problems;
+  if (options.seq_len || options.seq_blocks) {
+    problems.push_back(problem_for(family, config, whole, queries));
+  } else {
+    problems = default_problems(family, config, whole, ragged, limits);
+  }
+  return mapped(problems, [&](const Problem& problem) { return head_of(problem, tiles); });
 }
 
 /// One configuration on one problem, on its way from options to a report.

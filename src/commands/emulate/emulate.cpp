@@ -86,14 +86,14 @@ struct EmulateOptions : OfflineOptions {
   bool strict = false;
 };
 
-using emulate::Timing;
+using ScheduleTiming = emulate::Timing;
 
 /// In each schedule another warp lags.
 std::vector<NamedSchedule> lagging_schedules(std::uint64_t first_warp, std::int64_t count) {
   std::vector<NamedSchedule> schedules;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::uint64_t warp = first_warp + static_cast<std::uint64_t>(i);
-    schedules.push_back({fmt::format("lagging {}", warp), {Timing::lagging, warp}});
+    schedules.push_back({fmt::format("lagging {}", warp), {ScheduleTiming::lagging, warp}});
   }
   return schedules;
 }
@@ -105,10 +105,10 @@ std::vector<NamedSchedule> schedules_of(const EmulateOptions& options) {
     return lagging_schedules(options.seed, options.schedules);
   }
   if (options.timing == EmulatedTiming::early) {
-    return {{"early", {Timing::early, options.seed}}};
+    return {{"early", {ScheduleTiming::early, options.seed}}};
   }
   if (options.timing != EmulatedTiming::random) {
-    schedules.push_back({"late", {Timing::late, options.seed}});
+    schedules.push_back({"late", {ScheduleTiming::late, options.seed}});
   }
   const auto wanted = static_cast<std::size_t>(options.schedules);
   while (options.timing != EmulatedTiming::late && schedules.size() < wanted) {
