@@ -116,7 +116,7 @@ class Producer {
       return -1;
     }
     // If the part before has its Q in the same place, the first tiles need not wait for its end.
-    const bool is_free = S::kQueryTiles == S::kSlots || (query_.index == 0 && query_.parity == 0);
+    const bool is_free = S::kQueryTiles == S::kSlots || !has_loaded_queries_;
     return is_free ? part.step : max(part.step, min(part.step + S::kStages, part.end));
   }
 
@@ -124,6 +124,7 @@ class Producer {
     const unsigned to = smem_ + Plan::query(query_.index);
     mbarrier_wait(smem_ + Plan::free_query(query_.index), query_.parity ^ 1);
     query_.advance();
+    has_loaded_queries_ = true;
     const unsigned full = smem_ + Plan::full_part(slot_.index);
     mbarrier_arrive_expect(full, S::kPanels * 128 * work_.box_rows);
     const int query = query_of(work_, part.row_tile * work_.tile_rows);
@@ -154,6 +155,7 @@ class Producer {
   const unsigned smem_;
   Ring<S::kSlots> slot_;
   Ring<S::kQueryTiles> query_;
+  bool has_loaded_queries_ = false;
   Ring<S::kStages> stage_;
 };
 
