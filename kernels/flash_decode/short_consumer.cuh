@@ -46,14 +46,16 @@ class ShortConsumer {
   // Computes the sums of a part; slot: of its Q.
   __device__ __forceinline__ void compute(const Part& part, int slot, Sums& sums) {
     clear(sums);
-    const unsigned sQ = warp_uniform(smem_ + Plan::query(slot));
-    const int first = warp_uniform(steps_);
-    const int end = warp_uniform(first + max(0, part.end - part.step));
+    const unsigned sQ = warp_uniform(smem_ + Plan::query(slot)) & kAligned1024;
+    const int first = warp_uniform(part.step);
+    const int end = warp_uniform(part.end);
+    Ring<S::kStages> stage = ring_at<S::kStages>(warp_uniform(steps_));
 #pragma unroll 1
-    for (int number = first; number < end; ++number) {
-      step(part, part.step + number - first, ring_at<S::kStages>(number), sQ, sums);
+    for (int at = first; at < end; ++at) {
+      step(part, at, stage, sQ, sums);
+      stage.advance();
     }
-    steps_ = end;
+    steps_ += max(0, end - first);
     total(sums);
   }
 
@@ -110,17 +112,18 @@ class ShortConsumer {
   }
 
   __device__ __forceinline__ void scores(Scores& s, unsigned sQ, Ring<S::kStages> stage) const {
-    const unsigned sK = smem_ + Plan::key(stage.index);
     mbarrier_wait(smem_ + Plan::full_k(stage.index), stage.parity);
+    const unsigned long long k = swizzled_descriptor(smem_ + Plan::key(stage.index), 0);
+    const unsigned long long q = swizzled_descriptor(sQ, 0);
     wgmma_fence();
 #pragma unroll
     for (int m = 0; m < S::kKeyTiles; ++m) {
 #pragma unroll
-      for (int k = 0; k < S::kHeadDim / 16; ++k) {
-        const int panel = k / 4;
+      for (int at = 0; at < S::kHeadDim / 16; ++at) {
+        const int within = at % 4 * (32 / 16);  // 16 columns are 32 bytes
         product<S::kIsBf16, S::kRows, false>(
-            s[m], swizzled_descriptor(sK + panel * Plan::kPanelBytesKv + m * 8192 + k % 4 * 32, 0),
-            swizzled_descriptor(sQ + panel * Plan::kPanelBytesQ + k % 4 * 32, 0), k > 0 ? 1 : 0);
+            s[m], k + at / 4 * (Plan::kPanelBytesKv / 16) + m * (8192 / 16) + within,
+            q + at / 4 * (Plan::kPanelBytesQ / 16) + within, at > 0 ? 1 : 0);
       }
     }
     wgmma_commit();
@@ -133,17 +136,17 @@ class ShortConsumer {
   }
 
   __device__ __forceinline__ void accumulate(Sums& sums, Ring<S::kStages> stage) const {
-    const unsigned sV = smem_ + Plan::value(stage.index);
-    const unsigned sP = smem_ + Plan::kP;
     mbarrier_wait(smem_ + Plan::full_v(stage.index), stage.parity);
+    const unsigned long long v = swizzled_descriptor(smem_ + Plan::value(stage.index), 0);
+    const unsigned long long p = swizzled_descriptor(smem_ + Plan::kP, 0);
     wgmma_fence();
 #pragma unroll
-    for (int k = 0; k < S::kStepKeys / 16; ++k) {
+    for (int at = 0; at < S::kStepKeys / 16; ++at) {
 #pragma unroll
       for (int panel = 0; panel < S::kPanels; ++panel) {
         product<S::kIsBf16, S::kRows, true>(
-            sums.o[panel], swizzled_descriptor(sV + panel * Plan::kPanelBytesKv + k * 2048, 0),
-            swizzled_descriptor(sP + k / 4 * Plan::kPanelBytesQ + k % 4 * 32, 0), 1);
+            sums.o[panel], v + panel * (Plan::kPanelBytesKv / 16) + at * (2048 / 16),
+            p + at / 4 * (Plan::kPanelBytesQ / 16) + at % 4 * (32 / 16), 1);
       }
     }
     wgmma_commit();
