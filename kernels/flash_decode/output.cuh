@@ -226,11 +226,11 @@ class Output {
       PartialSums loaded[kAtOnce];
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) {
-        loaded[i] = part + i * every < end
-                        ? PartialSums{__ldcg(sums + i * between + kSquares + pair),
-                                      {__ldcg(sums + i * between + squares[0]),
-                                       __ldcg(sums + i * between + squares[1])}}
-                        : PartialSums::none();
+        const bool is_there = part + i * every < end;
+        loaded[i] = {load_if(is_there, sums + (kSquares + pair), negative_infinity()),
+                     {load_if(is_there, sums + squares[0], 0.0f),
+                      load_if(is_there, sums + squares[1], 0.0f)}};
+        sums += between;
       }
       float raised[2] = {all.state.x, all.state.z};
 #pragma unroll
@@ -244,9 +244,23 @@ class Output {
         loaded[i].raise(raised[0], raised[1], scale_log2_);
         all.add(loaded[i]);
       }
-      sums += kAtOnce * between;
     }
     return all;
+  }
+
+  // Returns the four numbers, or if they are not there {otherwise, 0, otherwise, 0}. The predicate
+  // is of the load alone: with one of the addresses too, they would take registers from the whole
+  // kernel.
+  __device__ __forceinline__ static float4 load_if(bool is_there, const float4* from,
+                                                   float otherwise) {
+    float4 v{otherwise, 0.0f, otherwise, 0.0f};
+    asm volatile(
+        "{\n\t.reg .pred there;\n\tsetp.ne.u32 there, %5, 0;\n\t"
+        "@there ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];\n\t}"
+        : "+f"(v.x), "+f"(v.y), "+f"(v.z), "+f"(v.w)
+        : "l"(from), "r"(static_cast<unsigned>(is_there))
+        : "memory");
+    return v;
   }
 
   __device__ __forceinline__ static PartialSums exchanged(const PartialSums& own, int distance) {
