@@ -14,7 +14,7 @@
 #include "flash_decode/products.cuh"
 
 __device__ __forceinline__ float inverse_or_zero(float sum) {
-  return sum > 0.0f ? __frcp_rn(sum) : 0.0f;
+  return sum > 0.0f ? 1.0f / sum : 0.0f;
 }
 
 // Where a square is in the tile of rows and in O.
