@@ -52,36 +52,46 @@ class TallConsumer {
     for (int h = 0; h < 2; ++h) {
       seen_[h] = seen_keys(work_, part, row_of(h));
     }
-    // Numbers of the first and the last tile of K, and of V, among all that the block loads.
-    const int first = warp_uniform(tiles_);
-    const int last = warp_uniform(first + part.end - part.step - 1);
     const unsigned sQ =
         warp_uniform(smem_ + Plan::query(slot) + group_ * (64 * 128)) & kAligned1024;
-    start_scores(sQ, first);
-    await_scores<0>(first);
-    mask(part, part.step);
-    softmax_step<S::kStepKeys, S>(s_, sums.softmax, scale_log2_);
-    pack(sums, part, part.step);
+    const int first = warp_uniform(part.step);
+    const int end = warp_uniform(part.end);
+    Ring<S::kStages> at_k = ring_at<S::kStages>(warp_uniform(tiles_));
+    Ring<S::kStages> at_v = at_k;
+    Scores s;
+    Probabilities p;  // of the step before
+    // The first step has no step before. It takes the same way as the others, so that its
+    // instructions are in the caches once they come.
 #pragma unroll 1
-    for (int tile = first; tile < last; ++tile) {
+    for (int step = first; step < end; ++step) {
+      const bool is_first = step == first;
       await_turn();
-      start_scores(sQ, tile + 1);
-      start_output(sums, tile);
-      pass_turn();
-      await_scores<1>(tile + 1);
-      mask(part, part.step + tile + 1 - first);
-      const Rescale rescale = softmax_step<S::kStepKeys, S>(s_, sums.softmax, scale_log2_);
-      await_output(sums, tile);
-      dump(part, part.step + tile - first).output(sums);
-      rescale_output<S>(sums.o, rescale);
-      pack(sums, part, part.step + tile + 1 - first);
+      start_scores(s, sQ, at_k);
+      if (is_first) {
+        pass_turn();
+        wgmma_wait<0>();
+      } else {
+        start_output(sums, p, at_v);
+        pass_turn();
+      }
+      await_scores(s, at_k);
+      mask(s, part, step);
+      const Rescale rescale = softmax_step<S::kStepKeys, S>(s, sums.softmax, scale_log2_);
+      if (!is_first) {
+        await_output(sums, at_v);
+        dump(part, step - 1).output(sums);
+        rescale_output<S>(sums.o, rescale);
+      }
+      pack(p, s, sums, part, step);
+      at_v = at_k;
+      at_k.advance();
     }
     release_query(slot);
-    clear_values_behind<S>(work_, part, smem_, ring_at<S::kStages>(last));
-    start_output(sums, last);
-    await_output(sums, last);
-    dump(part, part.end - 1).output(sums);
-    tiles_ = last + 1;
+    clear_values_behind<S>(work_, part, smem_, at_v);
+    start_output(sums, p, at_v);
+    await_output(sums, at_v);
+    dump(part, end - 1).output(sums);
+    tiles_ += end - first;
     total(sums);
   }
 
@@ -91,6 +101,9 @@ class TallConsumer {
   }
 
  private:
+  using Scores = float[S::kScores];
+  using Probabilities = unsigned[S::kScores / 2];
+
   // Consumers take turns to start products, so that one computes exponentials while another has the
   // tensor cores.
   __device__ __forceinline__ void await_turn() const {
@@ -106,8 +119,8 @@ class TallConsumer {
   }
 
   // Starts S = Q K^T; tile: number of the tile of K. out: pending
-  __device__ __forceinline__ void start_scores(unsigned sQ, int tile) {
-    const Ring<S::kStages> at_k = ring_at<S::kStages>(tile);
+  __device__ __forceinline__ void start_scores(Scores& s, unsigned sQ,
+                                               const Ring<S::kStages>& at_k) const {
     mbarrier_wait(smem_ + Plan::full_k(at_k.index), at_k.parity);
     const unsigned long long q = swizzled_descriptor(sQ, 0);
     const unsigned long long k = swizzled_descriptor(smem_ + Plan::key(at_k.index), 0);
@@ -115,40 +128,39 @@ class TallConsumer {
 #pragma unroll
     for (int at = 0; at < S::kHeadDim / 16; ++at) {
       const int within = at % 4 * (32 / 16);  // 16 columns are 32 bytes
-      wgmma_shared<S::kIsBf16, S::kStepKeys>(s_, q + at / 4 * (Plan::kPanelBytesQ / 16) + within,
+      wgmma_shared<S::kIsBf16, S::kStepKeys>(s, q + at / 4 * (Plan::kPanelBytesQ / 16) + within,
                                              k + at / 4 * (Plan::kPanelBytesKv / 16) + within,
                                              at > 0 ? 1 : 0);
     }
     wgmma_commit();
   }
 
-  // Waits for the scores, and frees the tile of K.
-  template <int kPending>
-  __device__ __forceinline__ void await_scores(int tile) {
-    wgmma_wait<kPending>();
-    after_wait(s_);
-    release(Plan::full_k(ring_at<S::kStages>(tile).index));
+  // Waits for the scores, with O += P V still pending, and frees the tile of K.
+  __device__ __forceinline__ void await_scores(Scores& s, const Ring<S::kStages>& at_k) const {
+    wgmma_wait<1>();
+    after_wait(s);
+    release(Plan::full_k(at_k.index));
   }
 
   // Starts O += P V; tile: number of the tile of V. out: pending
-  __device__ __forceinline__ void start_output(Sums& sums, int tile) {
-    const Ring<S::kStages> at_v = ring_at<S::kStages>(tile);
+  __device__ __forceinline__ void start_output(Sums& sums, const Probabilities& p,
+                                               const Ring<S::kStages>& at_v) const {
     mbarrier_wait(smem_ + Plan::full_v(at_v.index), at_v.parity);
     const unsigned long long v =
         swizzled_descriptor(smem_ + Plan::value(at_v.index), Plan::kPanelBytesKv);
     wgmma_fence();
 #pragma unroll
     for (int at = 0; at < S::kStepKeys / 16; ++at) {
-      wgmma_registers<S::kIsBf16, S::kHeadDim>(sums.o, p_ + 4 * at, v + at * (16 * 128 / 16), 1);
+      wgmma_registers<S::kIsBf16, S::kHeadDim>(sums.o, p + 4 * at, v + at * (16 * 128 / 16), 1);
     }
     wgmma_commit();
   }
 
   // Waits for O += P V, and frees the tile of V.
-  __device__ __forceinline__ void await_output(Sums& sums, int tile) {
+  __device__ __forceinline__ void await_output(Sums& sums, const Ring<S::kStages>& at_v) const {
     wgmma_wait<0>();
     after_wait(sums.o);
-    release(Plan::full_v(ring_at<S::kStages>(tile).index));
+    release(Plan::full_v(at_v.index));
   }
 
   __device__ __forceinline__ void release(unsigned full) const {
@@ -169,16 +181,16 @@ class TallConsumer {
   }
 
   // Sets scores of keys that a row does not see to minus infinity.
-  __device__ __forceinline__ void mask(const Part& part, int step) {
+  __device__ __forceinline__ void mask(Scores& s, const Part& part, int step) const {
     const int first_key = step * S::kStepKeys;
     if (needs_mask(work_, part, first_key, S::kStepKeys)) {
-      mask_from(first_key);
+      mask_from(s, first_key);
     }
-    dump(part, step).scores(s_);
+    dump(part, step).scores(s);
   }
 
   // As mask(), of the step with these keys.
-  __device__ __forceinline__ void mask_from(int first_key) {
+  __device__ __forceinline__ void mask_from(Scores& s, int first_key) const {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const int begin = seen_[h].begin - first_key - lane_ % 4 * 2;
@@ -189,7 +201,7 @@ class TallConsumer {
         for (int j = 0; j < 2; ++j) {
           const int column = 2 * i - 4 * h + j;
           if (column < begin || column >= end) {
-            s_[i + j] = negative_infinity();
+            s[i + j] = negative_infinity();
           }
         }
       }
@@ -197,9 +209,10 @@ class TallConsumer {
   }
 
   // Makes the step's scores, which are probabilities now, the operand of the second product.
-  __device__ __forceinline__ void pack(const Sums& sums, const Part& part, int step) {
-    pack_probabilities<S::kStepKeys, S>(p_, s_);
-    dump(part, step).softmax(sums, p_, [](Sums& of_row) { total(of_row); });
+  __device__ __forceinline__ void pack(Probabilities& p, Scores& s, const Sums& sums,
+                                       const Part& part, int step) const {
+    pack_probabilities<S::kStepKeys, S>(p, s);
+    dump(part, step).softmax(sums, p, [](Sums& of_row) { total(of_row); });
   }
 
   // Adds up the sums of the lanes that have other keys of the same rows.
@@ -217,8 +230,6 @@ class TallConsumer {
   const float scale_log2_;
   KeyRange seen_[2];
   int tiles_ = 0;  // of K that the parts before had
-  float s_[S::kScores];
-  unsigned p_[S::kScores / 2];
 };
 
 #endif

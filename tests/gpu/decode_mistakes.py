@@ -109,7 +109,7 @@ MISTAKES = [
     }""",
             "divergent_barrier", "no warp can go on", "consume.cuh", config=SHARED_STEPS,
             shape={**SLOTS_IN_TURN, **COUNTER_LAGS}, right_on={**SLOTS_IN_TURN, **COUNTER_LAGS, "--seq-kv": "128"}),
-    Mistake("no wait for scores", "tall_consumer.cuh", "await_scores<1>(", "await_scores<2>(",
+    Mistake("no wait for scores", "tall_consumer.cuh", "wgmma_wait<1>();", "wgmma_wait<2>();",
             "pending_registers", "which a wgmma that no thread has waited for may still write", config=TALL, shape={"--seq": "40"}),
 ]
 
