@@ -39,7 +39,8 @@ class ShortConsumer {
         thread_(static_cast<int>(threadIdx.x)),
         lane_(thread_ % 32),
         warp_(thread_ / 32),
-        scale_log2_(work.softmax_scale * 1.44269504088896340736f) {}
+        scale_log2_(work.softmax_scale * 1.44269504088896340736f),
+        slack_(kLazyRescaleLog2 / scale_log2_) {}
 
   // threads: the warpgroup, converged, in all functions
 
@@ -77,7 +78,7 @@ class ShortConsumer {
     }
 #pragma unroll
     for (int r = 0; r < S::kRefs; ++r) {
-      sums.reference[r] = negative_infinity();
+      sums.reference[r] = kNothingSeen;
       sums.sum[r] = 0.0f;
     }
   }
@@ -93,10 +94,9 @@ class ShortConsumer {
     mask(s, part, at * S::kStepKeys);
     dump.scores(s);
     bool outgrown = false;
-    const float slack = kLazyRescaleLog2 / scale_log2_;
 #pragma unroll
     for (int r = 0; r < S::kRefs; ++r) {
-      outgrown |= greatest(s, r) > sums.reference[r] + slack;
+      outgrown |= greatest(s, r) > sums.reference[r] + slack_;
     }
     // After this barrier, all warps have finished the product before, which read P.
     if (named_barrier_any(kConsumerBarrier, S::kConsumers, outgrown)) {
@@ -167,10 +167,13 @@ class ShortConsumer {
 
   // Greatest score of the thread's row r among its keys.
   __device__ __forceinline__ static float greatest(const Scores& s, int r) {
-    float value = negative_infinity();
+    const auto of_tile = [&](int m) {
+      return fmaxf(s[m][r / 2 * 4 + r % 2], s[m][r / 2 * 4 + 2 + r % 2]);
+    };
+    float value = of_tile(0);
 #pragma unroll
-    for (int m = 0; m < S::kKeyTiles; ++m) {
-      value = fmaxf(value, fmaxf(s[m][r / 2 * 4 + r % 2], s[m][r / 2 * 4 + 2 + r % 2]));
+    for (int m = 1; m < S::kKeyTiles; ++m) {
+      value = fmaxf(value, of_tile(m));
     }
     return value;
   }
@@ -212,7 +215,7 @@ class ShortConsumer {
       for (int warp = 0; warp < 4; ++warp) {
         raised = fmaxf(raised, statistics_[warp * S::kRows + row_of(r)]);
       }
-      const float factor = ex2_approx_ftz((sums.reference[r] - finite(raised)) * scale_log2_);
+      const float factor = ex2_approx_ftz((sums.reference[r] - raised) * scale_log2_);
       sums.reference[r] = raised;
       sums.sum[r] *= factor;
 #pragma unroll
@@ -223,14 +226,10 @@ class ShortConsumer {
     }
   }
 
-  __device__ __forceinline__ static float finite(float reference) {
-    return reference == negative_infinity() ? 0.0f : reference;
-  }
-
   __device__ __forceinline__ void exponentiate(Scores& s, Sums& sums) const {
 #pragma unroll
     for (int r = 0; r < S::kRefs; ++r) {
-      const float shift = -finite(sums.reference[r]) * scale_log2_;
+      const float shift = -sums.reference[r] * scale_log2_;
 #pragma unroll
       for (int m = 0; m < S::kKeyTiles; ++m) {
 #pragma unroll
@@ -289,7 +288,8 @@ class ShortConsumer {
   const int lane_;
   const int warp_;
   const float scale_log2_;
-  int steps_ = 0;  // of the parts before
+  const float slack_;  // by how much scores may exceed their row's reference
+  int steps_ = 0;      // of the parts before
 };
 
 #endif
