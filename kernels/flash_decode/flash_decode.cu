@@ -41,7 +41,9 @@ __device__ __forceinline__ void initialise_barriers(const Work& work, unsigned s
 template <typename S>
 __device__ __forceinline__ void clear_unused_rows(unsigned smem, int rows) {
   using Plan = SmemPlan<S>;
+#pragma unroll 1
   for (int panel = 0; panel < S::kQueryTiles * S::kPanels; ++panel) {
+#pragma unroll 1
     for (int at = rows * 8 + static_cast<int>(threadIdx.x); at < S::kRows * 8;
          at += S::kConsumers) {
       st_shared_16(smem + Plan::kQ + panel * Plan::kPanelBytesQ + 16 * at, make_uint4(0, 0, 0, 0));

@@ -25,7 +25,9 @@ __device__ __forceinline__ void clear_values_behind(const Work& work, const Part
   }
   mbarrier_wait(smem + Plan::full_v(at.index), at.parity);
   const unsigned values = smem + Plan::value(at.index);
+#pragma unroll 1
   for (int panel = 0; panel < S::kPanels; ++panel) {
+#pragma unroll 1
     for (int line = max(keys, 0) * 8 + static_cast<int>(threadIdx.x); line < S::kStepKeys * 8;
          line += S::kConsumers) {
       st_shared_16(values + panel * Plan::kPanelBytesKv + 16 * line, make_uint4(0, 0, 0, 0));
