@@ -51,6 +51,8 @@ class Producer {
   }
 
  private:
+  static constexpr unsigned kToFullV = Plan::full_v(0) - Plan::full_k(0);
+
   // threads: one, in all functions
 
   // Takes the next part or item from the counter, if it may be needed. What is returned is passed
@@ -104,8 +106,12 @@ class Producer {
         return;
       }
       const Coordinates5 at{0, step * S::kStepKeys, 0, part.head, part.batch};
-      load_tile(smem_ + Plan::key(stage_.index), map_k_, at, smem_ + Plan::full_k(stage_.index));
-      load_tile(smem_ + Plan::value(stage_.index), map_v_, at, smem_ + Plan::full_v(stage_.index));
+      // One copy of the code for both, which is the first that a block needs.
+#pragma unroll 1
+      for (int v = 0; v < 2; ++v) {
+        load_tile(smem_ + Plan::key(stage_.index) + v * Plan::kBytesKv, v == 0 ? map_k_ : map_v_,
+                  at, smem_ + Plan::full_k(stage_.index) + v * kToFullV);
+      }
       stage_.advance();
     }
   }
