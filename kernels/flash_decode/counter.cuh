@@ -9,6 +9,10 @@
 #include "flash_decode/kernel_args.cuh"
 #include "flash_decode/part_schedule.cuh"
 
+// Makes what happened before this thread's next count visible to all threads of the GPU that see
+// the count, or the other way round. __threadfence() also waits for one order of all fences.
+__device__ __forceinline__ void fence_counts() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+
 // Tells the consumer of each part whether it was the last of its rows. Counters are 0 again after
 // the last. threads: one
 template <typename S>
@@ -37,15 +41,15 @@ __device__ __forceinline__ void count_parts(const Work& work, unsigned char* mem
     bool is_last = false;
     if (part.parts > 1) {
       int* const counter = counter_of(work, part);
-      __threadfence();
+      fence_counts();
       if (work.tile_items > 0) {
         atomicAdd(counter, 1);
       } else {
         is_last = atomicAdd(counter, 1) == part.parts - 1;
         if (is_last) {
           st_global_relaxed(counter, 0);
+          fence_counts();
         }
-        __threadfence();
       }
     }
     reinterpret_cast<volatile int*>(memory + Plan::kVerdicts)[slot.index] = is_last ? 1 : 0;
