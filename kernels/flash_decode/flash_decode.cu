@@ -52,6 +52,8 @@ __device__ __forceinline__ void clear_unused_rows(unsigned smem, int rows) {
   fence_async_proxy();
 }
 
+inline constexpr unsigned kStartBarrier = 0;
+
 // The kernel: what one block does.
 template <typename S>
 __device__ __forceinline__ void decode_parts(const TensorMap& map_q, const TensorMap& map_k,
@@ -60,23 +62,29 @@ __device__ __forceinline__ void decode_parts(const TensorMap& map_q, const Tenso
   extern __shared__ __align__(1024) unsigned char memory[];
   const unsigned smem = warp_uniform(shared_address(memory)) & kAligned1024;
   const int warp = warp_uniform(static_cast<int>(threadIdx.x) / 32);
-  if (threadIdx.x == S::kConsumers) {
-    prefetch_tensor_map(&map_q);
-    prefetch_tensor_map(&map_k);
-    prefetch_tensor_map(&map_v);
-    initialise_barriers<S>(work, smem);
+  Producer<S> producer(work, &map_q, &map_k, &map_v, memory, smem);
+  int taken = 0;
+  if (warp == S::kConsumerWarps) {
+    taken = producer.begin();
+    if (threadIdx.x == S::kConsumers) {
+      initialise_barriers<S>(work, smem);
+    }
+    __syncwarp();
+    // The producer has what it needs for its first loads, and waits for no other warp.
+    named_barrier_arrive(kStartBarrier, S::kThreads);
+  } else {
+    if (warp < S::kConsumerWarps && work.box_rows > 0) {
+      clear_unused_rows<S>(smem, work.box_rows);
+    }
+    named_barrier_wait(kStartBarrier, S::kThreads);
   }
-  if (warp < S::kConsumerWarps && work.box_rows > 0) {
-    clear_unused_rows<S>(smem, work.box_rows);
-  }
-  __syncthreads();
 
   if (warp >= S::kConsumerWarps) {
     if constexpr (S::kTall) {
       registers_give<S::kProducerRegisters>();
     }
     if (warp == S::kConsumerWarps) {
-      Producer<S>(work, &map_q, &map_k, &map_v, memory, smem).run();
+      producer.run(taken);
     } else if (warp == S::kConsumerWarps + 1) {
       if (threadIdx.x % 32 == 0) {
         count_parts<S>(work, memory, smem);

@@ -7,6 +7,7 @@
 #ifndef FATUNE_KERNELS_FLASH_DECODE_PART_SCHEDULE_CUH
 #define FATUNE_KERNELS_FLASH_DECODE_PART_SCHEDULE_CUH
 
+#include "common/ptx_tma.cuh"
 #include "flash_decode/kernel_args.cuh"
 
 // What the producer tells the consumer of a part.
@@ -30,6 +31,14 @@ __device__ __forceinline__ Part read_part(const unsigned char* from) {
   const int4 steps = words[1];
   const int4 sums = words[2];
   return {place.x, place.y, place.z, place.w, steps.x, steps.y, steps.z, steps.w, sums.x, sums.y};
+}
+
+// Brings the lengths of up to 1024 sequences into the L2, all at once. threads: one warp
+__device__ __forceinline__ void prefetch_lengths(const Work& work) {
+  const int first = static_cast<int>(threadIdx.x) % 32 * 32;
+  if (work.seq_lens_kv != nullptr && first < work.batch) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(work.seq_lens_kv + first));
+  }
 }
 
 // Steps of a sequence with a key that a query sees.
@@ -84,30 +93,50 @@ __device__ __forceinline__ int parts_before(const Work& work, int batch) {
   return static_cast<int>(__reduce_add_sync(0xffffffffu, static_cast<unsigned>(parts)));
 }
 
-// Finds the sequences of parts, the numbers of which only grow. Each lane has one of 32 sequences.
+// Sum of the lanes' values up to this lane's.
+// threads: one warp, converged
+__device__ __forceinline__ int sum_to_lane(int value) {
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const int before = __shfl_up_sync(0xffffffffu, value, distance);
+    value += static_cast<int>(threadIdx.x % 32) >= distance ? before : 0;
+  }
+  return value;
+}
+
+// Finds the sequences of parts, the numbers of which only grow. Each lane has one of 32 sequences
+// and two of the 64 classes.
 // threads: one warp, converged, in all functions
 template <typename S>
 class SequenceFinder {
  public:
-  __device__ __forceinline__ explicit SequenceFinder(const Work& work)
+  // Counts the parts of each class. scratch: 64 integers of shared memory, for this function alone
+  __device__ __forceinline__ SequenceFinder(const Work& work, int* scratch)
       : work_(work), lane_(static_cast<int>(threadIdx.x % 32)) {
-    if (work.seq_lens_kv != nullptr) {
-      take_chunk(0);
-      class_ = next_class();
+    if (work.seq_lens_kv == nullptr) {
+      return;
     }
+    scratch[lane_] = 0;
+    scratch[lane_ + 32] = 0;
+    __syncwarp();
+#pragma unroll 1
+    for (int batch = lane_; batch < work.batch; batch += 32) {
+      const int keys = keys_of(work, batch);
+      atomicAdd(scratch + kLongestClass - length_class(keys), parts_of<S>(work, keys));
+    }
+    __syncwarp();
+    const int longer = scratch[2 * lane_];
+    const int both = longer + scratch[2 * lane_ + 1];
+    end_ = sum_to_lane(both);
+    middle_ = end_ - both + longer;
+    fence_async_proxy();
+    __syncwarp();
   }
 
-  // Parts of all sequences, for one tile of rows of one head. Not after find().
+  // Parts of all sequences, for one tile of rows of one head.
   __device__ __forceinline__ int parts() const {
-    if (work_.seq_lens_kv == nullptr) {
-      return work_.parts_each * work_.batch;
-    }
-    int sum = parts_;
-#pragma unroll 1
-    for (int batch = lane_ + 32; batch < work_.batch; batch += 32) {
-      sum += parts_of<S>(work_, keys_of(work_, batch));
-    }
-    return static_cast<int>(__reduce_add_sync(0xffffffffu, static_cast<unsigned>(sum)));
+    return work_.seq_lens_kv == nullptr ? work_.parts_each * work_.batch
+                                        : __shfl_sync(0xffffffffu, end_, 31);
   }
 
   // Sets batch, keys, index and first of part `at`, if there were one head and one tile of rows.
@@ -119,30 +148,40 @@ class SequenceFinder {
       part.index = at - part.first;
       return;
     }
+    if (at >= class_end_) {
+      take_class(at);
+    }
 #pragma unroll 1
     while (!find_in_chunk(at, part)) {
-      move_on();
+      take_chunk(chunk_ + 32);
     }
   }
 
  private:
+  static constexpr int kLongestClass = 317;  // of 2^31 keys
+
+  // Takes the class that has part `at`, from its first sequence on.
+  __device__ __forceinline__ void take_class(int at) {
+    const int source = __ffs(static_cast<int>(__ballot_sync(0xffffffffu, at < end_))) - 1;
+    const int middle = __shfl_sync(0xffffffffu, middle_, source);
+    const int before = source == 0 ? 0 : __shfl_sync(0xffffffffu, end_, source - 1);
+    const bool is_shorter = at >= middle;
+    class_ = kLongestClass - 2 * source - (is_shorter ? 1 : 0);
+    before_ = is_shorter ? middle : before;
+    class_end_ = is_shorter ? __shfl_sync(0xffffffffu, end_, source) : middle;
+    take_chunk(0);
+  }
+
   __device__ __forceinline__ void take_chunk(int first) {
     chunk_ = first;
     const bool is_there = first + lane_ < work_.batch;
     keys_ = is_there ? keys_of(work_, first + lane_) : 0;
-    parts_ = is_there ? parts_of<S>(work_, keys_) : 0;
-    its_class_ = is_there ? length_class(keys_) : -1;
+    parts_ = is_there && length_class(keys_) == class_ ? parts_of<S>(work_, keys_) : 0;
   }
 
   // If the part is of none of the chunk's sequences of this class, adds their parts to before_.
   __device__ __forceinline__ bool find_in_chunk(int at, Part& part) {
-    const int own = its_class_ == class_ ? parts_ : 0;
-    int end = own;
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-      const int before = __shfl_up_sync(0xffffffffu, end, distance);
-      end += lane_ >= distance ? before : 0;
-    }
+    const int end = sum_to_lane(parts_);
     const unsigned past = __ballot_sync(0xffffffffu, at - before_ < end);
     if (past == 0) {
       before_ += __shfl_sync(0xffffffffu, end, 31);
@@ -151,43 +190,21 @@ class SequenceFinder {
     const int source = __ffs(static_cast<int>(past)) - 1;
     part.batch = chunk_ + source;
     part.keys = __shfl_sync(0xffffffffu, keys_, source);
-    part.first = before_ + __shfl_sync(0xffffffffu, end - own, source);
+    part.first = before_ + __shfl_sync(0xffffffffu, end - parts_, source);
     part.index = at - part.first;
     return true;
   }
 
-  // Moves on to the next sequences of this class, or to the next class.
-  __device__ __forceinline__ void move_on() {
-    if (chunk_ + 32 < work_.batch) {
-      take_chunk(chunk_ + 32);
-      return;
-    }
-    class_ = next_class();
-    if (work_.batch > 32) {
-      take_chunk(0);
-    }
-  }
-
-  __device__ __forceinline__ int next_class() const {
-    int next = its_class_ < class_ ? its_class_ : -1;
-    if (work_.batch > 32) {
-#pragma unroll 1
-      for (int batch = lane_; batch < work_.batch; batch += 32) {
-        const int its_class = length_class(keys_of(work_, batch));
-        next = its_class < class_ ? max(next, its_class) : next;
-      }
-    }
-    return __reduce_max_sync(0xffffffffu, next);
-  }
-
   const Work& work_;
   const int lane_;
-  int class_ = 0x7fffffff;  // of which sequences are being taken
-  int chunk_ = 0;           // the first of the 32 sequences
-  int keys_ = 0;            // of the lane's sequence
-  int parts_ = 0;
-  int its_class_ = -1;
-  int before_ = 0;  // parts of the sequences that were taken before these
+  int end_ = 0;        // parts of the lane's classes and of all longer ones
+  int middle_ = 0;     // without those of the lane's second class
+  int class_ = 0;      // of which sequences are being taken
+  int class_end_ = 0;  // parts of this class and of all longer ones
+  int chunk_ = 0;      // the first of the 32 sequences
+  int keys_ = 0;       // of the lane's sequence
+  int parts_ = 0;      // of the lane's sequence, if it is of the class
+  int before_ = 0;     // parts of the sequences that were taken before these
 };
 
 // threads: one warp, converged

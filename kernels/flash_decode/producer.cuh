@@ -18,16 +18,34 @@ class Producer {
                                       unsigned char* memory, unsigned smem)
       : work_(work), map_q_(map_q), map_k_(map_k), map_v_(map_v), memory_(memory), smem_(smem) {}
 
+  // Asks for what memory takes long to give, before the barriers are initialised. Returns what the
+  // counter had, in the first lane, if the first part is taken from it.
   // threads: one warp, converged
-  __device__ __forceinline__ void run() {
-    SequenceFinder<S> sequences(work_);
+  __device__ __forceinline__ int begin() const {
+    prefetch_lengths(work_);
+    int taken = 0;
+    if (threadIdx.x % 32 == 0) {
+      if (work_.tile_items != 0) {
+        taken = atomicAdd(work_.next_part, 1);
+      }
+      prefetch_tensor_map(map_q_);
+      prefetch_tensor_map(map_k_);
+      prefetch_tensor_map(map_v_);
+    }
+    return taken;
+  }
+
+  // taken: what begin() returned. threads: one warp, converged
+  __device__ __forceinline__ void run(int taken) {
+    // The first load overwrites the scratch memory.
+    SequenceFinder<S> sequences(work_, reinterpret_cast<int*>(memory_ + Plan::key(0)));
     const int parts = sequences.parts() * work_.kv_heads * work_.row_tiles;
     const int all = parts + items_of_all(work_);
     const bool is_first = threadIdx.x % 32 == 0;
     // Blocks that wait for parts of others may not own parts before they run: a block that cannot
     // run would keep them waiting.
     int index = work_.tile_items == 0 ? static_cast<int>(blockIdx.x)
-                : is_first            ? next_index(take_next(all), all)
+                : is_first            ? next_index(taken, all)
                                       : 0;
     index = __shfl_sync(0xffffffffu, index, 0);
 #pragma unroll 1
@@ -36,9 +54,9 @@ class Producer {
           index < parts ? part_at<S>(work_, sequences, index) : item_at<S>(work_, index - parts);
       if (is_first) {
         pass(part);
-        const int taken = take_next(all);
+        const int next = take_next(all);
         load(part);
-        index = next_index(taken, all);
+        index = next_index(next, all);
         slot_.advance();
       }
       index = __shfl_sync(0xffffffffu, index, 0);
