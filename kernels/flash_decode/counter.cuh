@@ -9,8 +9,8 @@
 #include "flash_decode/kernel_args.cuh"
 #include "flash_decode/part_schedule.cuh"
 
-// Makes what happened before this thread's next count visible to all threads of the GPU that see
-// the count, or the other way round. __threadfence() also waits for one order of all fences.
+// Orders this thread's accesses before the fence before those behind it, for all threads of the
+// GPU. __threadfence() also has a place in one order of all such fences, which takes longer.
 __device__ __forceinline__ void fence_counts() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
 // Tells the consumer of each part whether it was the last of its rows. Counters are 0 again after
