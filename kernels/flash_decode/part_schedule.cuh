@@ -7,7 +7,6 @@
 #ifndef FATUNE_KERNELS_FLASH_DECODE_PART_SCHEDULE_CUH
 #define FATUNE_KERNELS_FLASH_DECODE_PART_SCHEDULE_CUH
 
-#include "common/ptx_tma.cuh"
 #include "flash_decode/kernel_args.cuh"
 
 // What the producer tells the consumer of a part.
@@ -110,33 +109,29 @@ __device__ __forceinline__ int sum_to_lane(int value) {
 template <typename S>
 class SequenceFinder {
  public:
-  // Counts the parts of each class. scratch: 64 integers of shared memory, for this function alone
-  __device__ __forceinline__ SequenceFinder(const Work& work, int* scratch)
-      : work_(work), lane_(static_cast<int>(threadIdx.x % 32)) {
-    if (work.seq_lens_kv == nullptr) {
-      return;
+  __device__ __forceinline__ explicit SequenceFinder(const Work& work)
+      : work_(work), lane_(static_cast<int>(threadIdx.x % 32)) {}
+
+  // Counts the parts of each class, before find(). Returns those of all sequences, for one tile of
+  // rows of one head. scratch: 64 integers of shared memory, which are free again afterwards
+  __device__ __forceinline__ int count_parts(int* scratch) {
+    if (work_.seq_lens_kv == nullptr) {
+      return work_.parts_each * work_.batch;
     }
     scratch[lane_] = 0;
     scratch[lane_ + 32] = 0;
     __syncwarp();
 #pragma unroll 1
-    for (int batch = lane_; batch < work.batch; batch += 32) {
-      const int keys = keys_of(work, batch);
-      atomicAdd(scratch + kLongestClass - length_class(keys), parts_of<S>(work, keys));
+    for (int batch = lane_; batch < work_.batch; batch += 32) {
+      const int keys = keys_of(work_, batch);
+      atomicAdd(scratch + kLongestClass - length_class(keys), parts_of<S>(work_, keys));
     }
     __syncwarp();
     const int longer = scratch[2 * lane_];
     const int both = longer + scratch[2 * lane_ + 1];
     end_ = sum_to_lane(both);
     middle_ = end_ - both + longer;
-    fence_async_proxy();
-    __syncwarp();
-  }
-
-  // Parts of all sequences, for one tile of rows of one head.
-  __device__ __forceinline__ int parts() const {
-    return work_.seq_lens_kv == nullptr ? work_.parts_each * work_.batch
-                                        : __shfl_sync(0xffffffffu, end_, 31);
+    return __shfl_sync(0xffffffffu, end_, 31);
   }
 
   // Sets batch, keys, index and first of part `at`, if there were one head and one tile of rows.

@@ -37,9 +37,13 @@ class Producer {
 
   // taken: what begin() returned. threads: one warp, converged
   __device__ __forceinline__ void run(int taken) {
-    // The first load overwrites the scratch memory.
-    SequenceFinder<S> sequences(work_, reinterpret_cast<int*>(memory_ + Plan::key(0)));
-    const int parts = sequences.parts() * work_.kv_heads * work_.row_tiles;
+    SequenceFinder<S> sequences(work_);
+    const int parts = sequences.count_parts(reinterpret_cast<int*>(memory_ + Plan::key(0))) *
+                      work_.kv_heads * work_.row_tiles;
+    if (work_.seq_lens_kv != nullptr) {
+      fence_async_proxy();  // the first load overwrites what was counted there
+      __syncwarp();
+    }
     const int all = parts + items_of_all(work_);
     const bool is_first = threadIdx.x % 32 == 0;
     // Blocks that wait for parts of others may not own parts before they run: a block that cannot

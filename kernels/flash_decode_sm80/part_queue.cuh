@@ -15,14 +15,17 @@ class PartQueue {
  public:
   using Plan = SmemPlan<S>;
 
-  // threads: the block, converged
+  // Counts in the memory of the first stage. threads: the block, converged
   __device__ __forceinline__ PartQueue(const Work& work, unsigned char* memory)
       : work_(work), memory_(memory), sequences_(work) {
-    parts_ = sequences_.parts() * work.kv_heads * work.row_tiles;
-    all_ = parts_ + items_of_all(work);
-    is_wanted_ = true;
     if (!has_own()) {
       take_next();
+    }
+    if (threadIdx.x < 32) {
+      prefetch_lengths(work);
+      parts_ = sequences_.count_parts(reinterpret_cast<int*>(memory + Plan::key(0))) *
+               work.kv_heads * work.row_tiles;
+      all_ = parts_ + items_of_all(work);
     }
   }
 
@@ -99,11 +102,11 @@ class PartQueue {
   const Work& work_;
   unsigned char* const memory_;
   SequenceFinder<S> sequences_;
-  int parts_ = 0;      // of the problem
-  int all_ = 0;        // parts and items
+  int parts_ = 0;      // of the problem; the first warp knows it
+  int all_ = 0;        // parts and items; the first warp knows it
   int taken_ = 0;      // what the counter said
   int published_ = 0;  // parts of this block
-  bool is_wanted_ = false;
+  bool is_wanted_ = true;
 };
 
 #endif
