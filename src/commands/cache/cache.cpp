@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "base/descriptor.hpp"
 #include "base/file_tree.hpp"
-#include "base/scratch_folder.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/cache/cache_report.hpp"
 #include "engine/compiling.hpp"
