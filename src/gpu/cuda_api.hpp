@@ -19,40 +19,23 @@ extern "C" CUresult CUDAAPI cuEventElapsedTime(float* ms, CUevent start, CUevent
 extern "C" CUresult CUDAAPI cuProfilerStart();
 extern "C" CUresult CUDAAPI cuProfilerStop();
 
-// Optional functions. They are null if the driver is older than the function; a list is empty if
-// the toolkit is older than its functions.
-#define FATUNE_GRAPH_FUNCTIONS(X) \
-  X(cuGraphCreate)                \
-  X(cuGraphAddKernelNode)         \
-  X(cuGraphInstantiateWithFlags)  \
-  X(cuGraphLaunch)                \
-  X(cuGraphExecDestroy)           \
-  X(cuGraphDestroy)
-
-#if CUDA_VERSION >= 11080
-#define FATUNE_LAUNCH_FUNCTIONS(X) \
-  X(cuLaunchKernelEx)              \
-  X(cuGraphKernelNodeSetAttribute)
-#else
-#define FATUNE_LAUNCH_FUNCTIONS(X)
-#endif
-
-#if CUDA_VERSION >= 12000
-#define FATUNE_TENSOR_MAP_FUNCTIONS(X) X(cuTensorMapEncodeTiled)
-#else
-#define FATUNE_TENSOR_MAP_FUNCTIONS(X)
-#endif
-
 #if CUDA_VERSION >= 12040
 #define FATUNE_LOAD_FUNCTIONS(X) X(cuFuncLoad)
 #else
 #define FATUNE_LOAD_FUNCTIONS(X)
 #endif
 
+// These are null if the driver is older than the function.
 #define FATUNE_OPTIONAL_DRIVER_FUNCTIONS(X) \
-  FATUNE_GRAPH_FUNCTIONS(X)                 \
-  FATUNE_LAUNCH_FUNCTIONS(X)                \
-  FATUNE_TENSOR_MAP_FUNCTIONS(X)            \
+  X(cuGraphCreate)                          \
+  X(cuGraphAddKernelNode)                   \
+  X(cuGraphInstantiateWithFlags)            \
+  X(cuGraphLaunch)                          \
+  X(cuGraphExecDestroy)                     \
+  X(cuGraphDestroy)                         \
+  X(cuLaunchKernelEx)                       \
+  X(cuGraphKernelNodeSetAttribute)          \
+  X(cuTensorMapEncodeTiled)                 \
   FATUNE_LOAD_FUNCTIONS(X)
 
 #define FATUNE_DRIVER_FUNCTIONS(X)               \
@@ -75,7 +58,6 @@ extern "C" CUresult CUDAAPI cuProfilerStop();
   X(cuMemHostAlloc)                              \
   X(cuMemFreeHost)                               \
   X(cuMemHostGetDevicePointer)                   \
-  X(cuMemsetD8Async)                             \
   X(cuMemsetD32Async)                            \
   X(cuMemcpyHtoDAsync)                           \
   X(cuMemcpyDtoHAsync)                           \
