@@ -1,7 +1,6 @@
 #include "emulator/execution.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include <fmt/format.h>
@@ -113,6 +112,15 @@ Warp make_warp(const Program& program, const LaunchSetup& setup, const Place& pl
   return warp;
 }
 
+/// The number of lanes in these masks of the warps.
+std::uint32_t lanes_in(std::span<const Warp> warps, Mask Warp::*mask) {
+  std::uint32_t count = 0;
+  for (const Warp& warp : warps) {
+    count += static_cast<std::uint32_t>(std::popcount(warp.*mask));
+  }
+  return count;
+}
+
 }  // namespace
 
 std::uint32_t cluster_count(const LaunchSetup& setup) { return volume(clusters_of(setup)); }
@@ -154,11 +162,7 @@ Execution::Execution(const Program& the_program, GlobalMemory& the_global,
 }
 
 std::uint32_t Execution::threads_alive(const Block& block) {
-  std::uint32_t count = 0;
-  for (const Warp& warp : warps_of(block)) {
-    count += static_cast<std::uint32_t>(std::popcount(warp.alive));
-  }
-  return count;
+  return lanes_in(warps_of(block), &Warp::alive);
 }
 
 void Execution::complete_cluster_barrier() {
@@ -176,11 +180,7 @@ void Execution::complete_cluster_barrier() {
 }
 
 std::uint32_t Execution::arrived_at_cluster() const {
-  std::uint32_t count = 0;
-  for (const Warp& warp : warps) {
-    count += static_cast<std::uint32_t>(std::popcount(warp.cluster_arrived));
-  }
-  return count;
+  return lanes_in(warps, &Warp::cluster_arrived);
 }
 
 void Execution::end_at_limit(std::string_view what, std::uint64_t limit) {

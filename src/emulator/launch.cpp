@@ -1,14 +1,13 @@
 #include "emulator/launch.hpp"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <random>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/ranges.hpp"
 #include "emulator/execution.hpp"
 #include "emulator/schedule/cluster_runner.hpp"
 
@@ -218,28 +217,18 @@ void FindingLog::add(Finding finding) {
 }
 
 ModuleState loaded_state(const Program& program) {
-  ModuleState state;
-  for (const ModuleVariable& variable : program.variables) {
-    state.push_back(variable.bytes);
-  }
-  return state;
+  return mapped(program.variables, &ModuleVariable::bytes);
 }
 
 ModuleState state_in(const Program& program, const GlobalMemory& memory) {
-  ModuleState state;
-  for (const ModuleVariable& variable : program.variables) {
-    state.push_back(memory.at(variable.address).bytes);
-  }
-  return state;
+  return mapped(program.variables,
+                [&](const ModuleVariable& variable) { return memory.at(variable.address).bytes; });
 }
 
 void put_state(const Program& program, const ModuleState& state, GlobalMemory& memory) {
   for (std::size_t i = 0; i < program.variables.size(); ++i) {
-    Allocation allocation;
-    allocation.name = program.variables[i].name;
-    allocation.address = program.variables[i].address;
-    allocation.bytes = state[i];
-    memory.place(std::move(allocation));
+    const ModuleVariable& variable = program.variables[i];
+    memory.place({.name = variable.name, .address = variable.address, .bytes = state[i]});
   }
 }
 

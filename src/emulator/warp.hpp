@@ -62,7 +62,7 @@ struct BulkCopy {
   std::uint64_t global = 0;  ///< the address of a copy without a box
   std::uint32_t shared = 0;  ///< shared::cta address; of a move: of its source
   std::uint32_t bytes = 0;   ///< what each block receives
-  std::optional<Box> box;
+  std::optional<Box> box{};
   std::uint32_t blocks = 0;       ///< load, move: bit r selects the block of rank r
   std::uint32_t destination = 0;  ///< move: address in that block
   std::uint32_t mbarrier = 0;     ///< load, move: offset in those blocks' shared memory

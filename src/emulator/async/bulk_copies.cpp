@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "emulator/memory/bank_conflicts.hpp"
 #include "emulator/memory/memory_access.hpp"
 
 namespace fatune::emulate {
