@@ -81,7 +81,10 @@ const char* fault_of(const Problem& problem) {
   return first_fault(checks);
 }
 
-const char* fault_of_strides(const Problem& problem, const Tensors& tensors) {
+const char* fault_of_shape(const Problem& problem, const Tensors& tensors) {
+  if (const char* fault = fault_of(problem)) {
+    return fault;
+  }
   for (const ShapedTensor& shaped : shaped_tensors(problem, tensors)) {
     if (const char* fault = fault_of_tensor(shaped)) {
       return fault;
@@ -90,7 +93,10 @@ const char* fault_of_strides(const Problem& problem, const Tensors& tensors) {
   return nullptr;
 }
 
-const char* fault_of_addresses(const Problem& problem, const Tensors& tensors) {
+const char* fault_of(const Problem& problem, const Tensors& tensors) {
+  if (const char* fault = fault_of_shape(problem, tensors)) {
+    return fault;
+  }
   for (const ShapedTensor& shaped : shaped_tensors(problem, tensors)) {
     if (shaped.tensor->data == nullptr) {
       return "a tensor is null";
@@ -103,12 +109,6 @@ const char* fault_of_addresses(const Problem& problem, const Tensors& tensors) {
     return "lse is null or misaligned, but the problem requests it";
   }
   return fault_of_lengths(problem, tensors.seq_lens_kv);
-}
-
-const char* fault_of(const Problem& problem, const Tensors& tensors) {
-  const char* fault = fault_of(problem);
-  fault = fault != nullptr ? fault : fault_of_strides(problem, tensors);
-  return fault != nullptr ? fault : fault_of_addresses(problem, tensors);
 }
 
 }  // namespace fatune_attention::detail

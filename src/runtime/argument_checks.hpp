@@ -12,11 +12,8 @@ inline constexpr float kMostScale = 1e6F;
 
 const char* fault_of(const Problem& problem);
 
-/// Checks the strides, but not the addresses. Precondition: the problem is valid.
-const char* fault_of_strides(const Problem& problem, const Tensors& tensors);
-
-/// Precondition: the problem is valid.
-const char* fault_of_addresses(const Problem& problem, const Tensors& tensors);
+/// Checks the problem and the strides, but not the addresses.
+const char* fault_of_shape(const Problem& problem, const Tensors& tensors);
 
 /// Checks the problem, the strides and the addresses.
 const char* fault_of(const Problem& problem, const Tensors& tensors);
