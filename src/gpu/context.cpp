@@ -28,14 +28,6 @@ void* create_event() {
   return event;
 }
 
-bool finished(CUresult result, const char* call) {
-  if (result == CUDA_ERROR_NOT_READY) {
-    return false;
-  }
-  check(result, call);
-  return true;
-}
-
 std::size_t checked_size(std::int64_t size) {
   if (size < 0) {
     throw Error(ExitCode::internal, fmt::format("a negative memory size: {}", size));
@@ -107,8 +99,6 @@ void Stream::synchronize() const {
   check(api().cuStreamSynchronize(raw(*this)), "cuStreamSynchronize");
 }
 
-bool Stream::done() const { return finished(api().cuStreamQuery(raw(*this)), "cuStreamQuery"); }
-
 Event::Event() : event_(create_event()) {}
 
 void Event::record(const Stream& stream) const {
@@ -118,8 +108,6 @@ void Event::record(const Stream& stream) const {
 void Event::synchronize() const {
   check(api().cuEventSynchronize(raw(*this)), "cuEventSynchronize");
 }
-
-bool Event::done() const { return finished(api().cuEventQuery(raw(*this)), "cuEventQuery"); }
 
 double elapsed_ms(const Event& start, const Event& stop) {
   float ms = 0.0F;

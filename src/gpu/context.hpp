@@ -69,8 +69,7 @@ class Stream {
  public:
   Stream();
 
-  void synchronize() const;         ///< throws the error of work that failed on it
-  [[nodiscard]] bool done() const;  ///< whether all queued work has finished; does not wait
+  void synchronize() const;  ///< throws the error of work that failed on it
   [[nodiscard]] void* get() const noexcept { return stream_.get(); }
 
  private:
@@ -84,7 +83,6 @@ class Event {
 
   void record(const Stream& stream) const;
   void synchronize() const;
-  [[nodiscard]] bool done() const;
   [[nodiscard]] void* get() const noexcept { return event_.get(); }
 
  private:

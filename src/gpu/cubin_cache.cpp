@@ -15,6 +15,7 @@
 #include "base/descriptor.hpp"
 #include "base/environment.hpp"
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/sha256.hpp"
 #include "base/text_parts.hpp"
 
@@ -109,24 +110,12 @@ std::vector<EntryFile> list_files(const fs::path& folder, std::string_view suffi
   return files;
 }
 
-/// Lists the entries of all kinds.
-std::vector<EntryFile> list_entries(const fs::path& folder) {
-  std::vector<EntryFile> files = list_files(folder, suffix_of(CacheKind::artifact));
-  std::ranges::move(list_files(folder, suffix_of(CacheKind::verdict)), std::back_inserter(files));
-  return files;
-}
-
 std::int64_t total_bytes(const std::vector<EntryFile>& files) {
   std::int64_t total = 0;
   for (const EntryFile& file : files) {
     total += file.bytes;
   }
   return total;
-}
-
-bool remove_quietly(const fs::path& path) {
-  std::error_code ignored;
-  return fs::remove(path, ignored);
 }
 
 /// Reads `bytes` bytes. Nothing if there are fewer.
@@ -327,7 +316,8 @@ void CacheFolder::keep_under_cap(std::int64_t added_bytes) {
     return;
   }
   remove_stale_temporaries(settings_.folder);
-  std::vector<EntryFile> files = list_entries(settings_.folder);
+  std::vector<EntryFile> files = list_files(settings_.folder, suffix_of(CacheKind::artifact));
+  append(files, list_files(settings_.folder, suffix_of(CacheKind::verdict)));
   std::ranges::sort(files, {}, [](const EntryFile& file) {  // what is never read goes first
     return std::pair(file.bytes <= kMostEntryBytes, file.last_used);
   });
@@ -338,7 +328,8 @@ void CacheFolder::keep_under_cap(std::int64_t added_bytes) {
     if (estimated_bytes_ <= target_bytes) {
       break;
     }
-    remove_quietly(file.path);
+    std::error_code ignored;
+    fs::remove(file.path, ignored);
     estimated_bytes_ -= file.bytes;
   }
 }
@@ -368,16 +359,6 @@ std::string CacheFolder::why_unwritable() const {
     failure = written ? "" : system_failure("write to", settings_.folder);
   }
   return failure;
-}
-
-std::int64_t CacheFolder::clear() {
-  std::int64_t removed = 0;
-  for (const EntryFile& file : list_entries(settings_.folder)) {
-    removed += remove_quietly(file.path) ? 1 : 0;
-  }
-  const std::lock_guard lock(eviction_);
-  estimated_bytes_ = -1;
-  return removed;
 }
 
 std::optional<Artifact> CubinCache::find(const std::string& key, bool need_ptx) {

@@ -80,7 +80,6 @@ class CacheFolder {
   /// Returns why the folder's entries may be somebody else's code, and what mends that; empty if
   /// they are this user's, or root's.
   [[nodiscard]] std::string why_unsafe() const;
-  std::int64_t clear();  ///< removes every entry (nothing else) and returns how many
 
  private:
   [[nodiscard]] std::filesystem::path entry_path(CacheKind kind, const std::string& key) const;

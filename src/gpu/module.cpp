@@ -190,14 +190,6 @@ void Function::allow_large_clusters() const {
   set_attribute(*this, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
 }
 
-int Function::max_blocks_per_sm(int threads_per_block, std::int64_t dynamic_smem_bytes) const {
-  int blocks = 0;
-  check(api().cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, raw(*this), threads_per_block,
-                                                          narrow(dynamic_smem_bytes, kSmemText)),
-        "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-  return blocks;
-}
-
 Module::Module(std::span<const char> cubin) : module_(load_module(cubin)) {}
 
 Function Module::function(const std::string& lowered_name) const {

@@ -28,7 +28,6 @@ class Function {
   void allow_dynamic_smem(std::int64_t bytes, std::int64_t carveout_percent = -1) const;
   /// Allows clusters of more than 8 blocks.
   void allow_large_clusters() const;
-  [[nodiscard]] int max_blocks_per_sm(int threads_per_block, std::int64_t dynamic_smem_bytes) const;
   [[nodiscard]] void* get() const noexcept { return function_; }
 
  private:

@@ -287,8 +287,6 @@ class RangeCounters::Session {
         passes_(host_.pass_count(config_)),
         target_(cupti_, raw(context)) {}
 
-  [[nodiscard]] int passes() const noexcept { return passes_; }
-
   [[nodiscard]] std::vector<std::vector<double>> count(int runs, const CountedWork& work) {
     const int launches = runs * work.launches;
     CuptiImage counter_data = target_.counter_data(host_.names(), launches);
@@ -358,7 +356,6 @@ class RangeCounters::Session {
                 "fatune was built with a CUDA toolkit whose CUPTI has no range profiler", {},
                 "build it with a toolkit of 12.6 or newer that has CUPTI's headers");
   }
-  [[nodiscard]] int passes() const noexcept { return 0; }
   [[nodiscard]] std::vector<std::vector<double>> count(int, const CountedWork&) { return {}; }
 };
 
@@ -368,8 +365,6 @@ RangeCounters::RangeCounters(const Context& context, std::vector<std::string> me
     : session_(std::make_unique<Session>(context, std::move(metrics))) {}
 
 RangeCounters::~RangeCounters() = default;
-
-int RangeCounters::passes() const noexcept { return session_->passes(); }
 
 std::vector<std::vector<double>> RangeCounters::count(int runs, const CountedWork& work) {
   return session_->count(runs, work);

@@ -271,16 +271,6 @@ TEST_F(CubinCacheTest, MakesItsFolderForThisUserAlone) {
   EXPECT_TRUE(CubinCache({path() / "new"}).find(key_of(1)));
 }
 
-TEST_F(CubinCacheTest, ClearsItsEntriesAndNothingElse) {
-  overwrite(path() / "notes.txt", "mine");
-  CubinCache cache({path()});
-  cache.store(artifact_of(1));
-  cache.store(artifact_of(2));
-  EXPECT_EQ(cache.clear(), 2);
-  EXPECT_EQ(cache.contents().entries, 0);
-  EXPECT_TRUE(fs::exists(path() / "notes.txt"));
-}
-
 /// A file stands in place of the folder, because root could write to any folder.
 TEST_F(CubinCacheTest, WorksWithoutAFolderAfterOneWarning) {
   overwrite(path() / "file", "in the way");
@@ -290,7 +280,6 @@ TEST_F(CubinCacheTest, WorksWithoutAFolderAfterOneWarning) {
   cache.store(artifact_of(2));
   EXPECT_FALSE(cache.find(key_of(1)));
   EXPECT_EQ(cache.contents().entries, 0);
-  EXPECT_EQ(cache.clear(), 0);
   EXPECT_THAT(cache.why_unwritable(), HasSubstr("cannot create folder"));
   EXPECT_TRUE(std::holds_alternative<Artifact>(compile(small_request(), &cache)));
   EXPECT_THAT(log.text(), HasSubstr("the cubin cache cannot be used"));
