@@ -99,12 +99,11 @@ Warp make_warp(const Program& program, const LaunchSetup& setup, const Place& pl
   warp.block = place.rank;
   warp.agent = place.rank * static_cast<Agent>(warps_of_block(setup)) + static_cast<Agent>(index);
   const std::uint32_t threads = volume(setup.block) - static_cast<std::uint32_t>(index * kLanes);
-  warp.threads = threads >= kLanes ? kAllLanes : (Mask{1} << threads) - 1;
-  warp.alive = warp.threads;
+  warp.alive = threads >= kLanes ? kAllLanes : (Mask{1} << threads) - 1;
   warp.registers = LaneStorage(program.register_bytes);
   warp.predicates.resize(program.predicates);
   warp.watched.resize(program.watched_names.size());
-  warp.groups.push_back({0, warp.threads, Group::State::runnable, 0});
+  warp.groups.push_back({0, warp.alive, Group::State::runnable, 0});
   warp.local.resize(std::size_t{program.local_bytes} * kLanes);
   warp.clock.seen.set(warp.agent, 1);
   warp.registers_of_thread = registers_of_thread(volume(setup.block));
@@ -133,16 +132,14 @@ std::uint32_t first_block(const LaunchSetup& setup, std::uint32_t cluster) {
   return block_at(setup, cluster, 0);
 }
 
-Execution::Execution(const Program& the_program, GlobalMemory& the_global,
-                     const LaunchSetup& the_setup, LaunchResult& the_result,
-                     LaunchState& the_launch, std::uint32_t the_cluster)
-    : program(the_program),
-      global(the_global),
-      setup(the_setup),
-      result(the_result),
+Execution::Execution(LaunchState& the_launch, std::uint32_t the_cluster)
+    : program(the_launch.program),
+      global(the_launch.global),
+      setup(the_launch.setup),
+      result(the_launch.result),
       launch(the_launch),
       cluster(the_cluster),
-      random(the_setup.schedule.seed * 0x9e3779b97f4a7c15U + the_cluster) {
+      random(setup.schedule.seed * 0x9e3779b97f4a7c15U + the_cluster) {
   const std::uint32_t ranks = volume(setup.cluster);
   const int warps_each = warps_of_block(setup);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {

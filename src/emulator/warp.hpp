@@ -152,8 +152,7 @@ struct Warp {
   int index = 0;          ///< the warp's place in its block
   std::size_t block = 0;  ///< the block's rank in its cluster
   Agent agent = 0;
-  Mask alive = 0;    ///< lanes that have not ended
-  Mask threads = 0;  ///< lanes that exist: the block's last warp may have fewer
+  Mask alive = 0;  ///< lanes that have not ended; the block's last warp may have fewer than 32
   LaneStorage registers;
   std::vector<Mask> predicates;
   std::vector<Group> groups;

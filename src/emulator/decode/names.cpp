@@ -215,8 +215,7 @@ std::optional<std::uint64_t> literal_bits(std::string_view text, ScalarType type
                     : integer;
   }
   const auto value = whole_number<double>(text);
-  return value && text.find('.') != std::string_view::npos ? float_bits(*value, type)
-                                                           : std::nullopt;
+  return value && contains(text, ".") ? float_bits(*value, type) : std::nullopt;
 }
 
 }  // namespace fatune::emulate

@@ -101,8 +101,7 @@ std::vector<std::string> names_between(std::string_view header) {
 /// Returns nothing for a kernel, and for a function that passes registers.
 std::optional<Signature> signature_of(const PtxFunction& function) {
   const std::string_view header = function.header;
-  if (header.find(".reg") != std::string_view::npos ||
-      header.find(".func") == std::string_view::npos) {
+  if (contains(header, ".reg") || !contains(header, ".func")) {
     return std::nullopt;
   }
   Signature signature;
