@@ -1,6 +1,5 @@
 #include "attention.hpp"
 
-#include "argument_checks.hpp"
 #include "driver.hpp"
 #include "facts.hpp"
 #include "launch.hpp"

@@ -321,8 +321,6 @@ Kind kind_of(const Problem& problem) {
           problem.window > 0 && !few ? 1 : 0};
 }
 
-bool same_kind(const Problem& a, const Problem& b) { return kind_of(a) == kind_of(b); }
-
 bool same_work(const Wanted& a, const Wanted& b) {
   const auto key = [](const Wanted& of) {
     const Problem& p = of.problem;
@@ -331,10 +329,6 @@ bool same_work(const Wanted& a, const Wanted& b) {
                            p.has_seq_lens_kv);
   };
   return key(a) == key(b);
-}
-
-bool operator==(const Distance& a, const Distance& b) {
-  return a.buckets == b.buckets && a.octaves == b.octaves;
 }
 
 bool operator<(const Distance& a, const Distance& b) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "argument_checks.hpp"
 #include "choose.hpp"
 #include "facts.hpp"
 #include "launch_builder.hpp"
