@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/text_parts.hpp"
 
 namespace fatune::emulate {
