@@ -8,35 +8,11 @@
 
 namespace fatune {
 
-// Where NVIDIA's toolkits and Python packages are installed. The folders that are returned need not
-// exist.
+// Where NVIDIA's toolkits, Python packages and tools are on this machine.
 
-/// The entries of a folder, sorted by name with numbers by size (cuda-12.9 before cuda-13.0). Empty
-/// if the folder cannot be read.
-[[nodiscard]] std::vector<std::filesystem::path> sorted_entries(
-    const std::filesystem::path& folder);
-
-/// The system's toolkits: /usr/local/cuda, then /usr/local/cuda-*, the newest first.
+/// The system's toolkits, which need not exist: /usr/local/cuda, then /usr/local/cuda-*, the newest
+/// first.
 [[nodiscard]] std::vector<std::filesystem::path> system_toolkits();
-
-/// The toolkits that the user chose: CUDA_HOME and CUDA_PATH, if they are set.
-[[nodiscard]] std::vector<std::filesystem::path> chosen_toolkits();
-
-/// The prefix that this program is installed under: /venv for /venv/bin/fatune.
-[[nodiscard]] std::optional<std::filesystem::path> program_prefix();
-
-/// The prefixes that Python packages are installed under: the virtual environment's, ~/.local,
-/// /usr/local, /usr.
-[[nodiscard]] std::vector<std::filesystem::path> python_prefixes();
-
-/// The folders below `prefix` that Python packages are in, whether they exist or not:
-/// <prefix>/lib/python3.*/site-packages, and the folder of `pip install --target <prefix>`.
-[[nodiscard]] std::vector<std::filesystem::path> python_packages(
-    const std::filesystem::path& prefix);
-
-/// The folders of NVIDIA's Python packages below `prefix`.
-[[nodiscard]] std::vector<std::filesystem::path> nvidia_packages(
-    const std::filesystem::path& prefix);
 
 /// The release of NVIDIA's kernel driver ("580.159.04"), from the text of its module
 /// (/proc/driver/nvidia/version); empty if there is no driver.
@@ -69,5 +45,14 @@ struct CudaInstallation {
 /// The installation chosen on this machine; nothing if there is no NVRTC. Each process searches
 /// once.
 [[nodiscard]] const std::optional<CudaInstallation>& cuda_installation();
+
+/// The first executable file of that name ("ncu"), also for programs that are not NVIDIA's; nothing
+/// if there is none. Searched are: the path that the variable FATUNE_NCU has, and then nothing
+/// else; the folders of PATH; bin/ of CUDA_HOME, CUDA_PATH and /usr/local/cuda*, newest first; what
+/// scripts/setup has unpacked beside the program; NVIDIA's PyPI packages beside the program, and in
+/// the Python folders of the virtual environment, the user and the system; for the profilers, the
+/// folders of their own packages (/opt/nvidia/nsight-compute/*, newest first). Error(bad_file) if
+/// the variable's file is not executable.
+[[nodiscard]] std::optional<std::filesystem::path> find_tool(std::string_view name);
 
 }  // namespace fatune

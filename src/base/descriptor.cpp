@@ -1,17 +1,21 @@
 #include "base/descriptor.hpp"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/random.h>
-#include <unistd.h>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <system_error>
-#include <utility>
 
 #include <fmt/format.h>
+
+#include "base/environment.hpp"
+#include "base/error.hpp"
 
 namespace fatune {
 namespace {
@@ -24,24 +28,6 @@ struct StandardStream {
 // The order matters: an opened file gets the lowest free number.
 constexpr std::array<StandardStream, 3> kStreams{
     {{STDIN_FILENO, O_RDONLY}, {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}}};
-
-}  // namespace
-
-void secure_standard_streams() {
-  for (const StandardStream& stream : kStreams) {
-    if (::fcntl(stream.number, F_GETFD) < 0) {
-      static_cast<void>(::open("/dev/null", stream.flags));
-    }
-  }
-  std::signal(SIGPIPE, SIG_IGN);
-}
-
-void end_by_broken_pipe() {
-  std::signal(SIGPIPE, SIG_DFL);
-  std::raise(SIGPIPE);
-}
-
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -65,6 +51,20 @@ bool is_temporary(const std::string& name) {
 }
 
 }  // namespace
+
+void secure_standard_streams() {
+  for (const StandardStream& stream : kStreams) {
+    if (::fcntl(stream.number, F_GETFD) < 0) {
+      static_cast<void>(::open("/dev/null", stream.flags));
+    }
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+void end_by_broken_pipe() {
+  std::signal(SIGPIPE, SIG_DFL);
+  std::raise(SIGPIPE);
+}
 
 TemporaryFile::TemporaryFile(fs::path target, mode_t mode) : target_(std::move(target)) {
   const std::string name = random_name();
@@ -108,6 +108,22 @@ void remove_stale_temporaries(const fs::path& folder) {
       fs::remove(it->path(), gone);
     }
   }
+}
+
+ScratchFolder::ScratchFolder() {
+  const std::string place = environment_variable("TMPDIR").value_or("/tmp");
+  std::string pattern = place + "/fatune-XXXXXX";
+  if (::mkdtemp(pattern.data()) == nullptr) {
+    throw Error(ExitCode::io,
+                fmt::format("cannot make a temporary folder: {}", std::strerror(errno)), place,
+                "make it, or set TMPDIR to a folder that can be written");
+  }
+  path_ = pattern;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
 }
 
 }  // namespace fatune

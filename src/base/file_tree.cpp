@@ -1,6 +1,5 @@
 #include "base/file_tree.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <set>
@@ -12,6 +11,7 @@
 #include "base/cuda_installation.hpp"
 #include "base/error.hpp"
 #include "base/json_file.hpp"
+#include "base/ranges.hpp"
 
 namespace fatune {
 
@@ -47,8 +47,7 @@ constexpr int kMaxFolderDepth = 8;
 /// Returns null if there is no such file.
 const EmbeddedFile* find_embedded(std::string_view path) {
   const auto files = embedded_files();
-  const auto found = std::ranges::find(files, path, &EmbeddedFile::path);
-  return found == files.end() ? nullptr : &*found;
+  return find_in(files, path, &EmbeddedFile::path);
 }
 
 bool is_hidden(std::string_view path, const std::vector<std::string>& replaced) {
@@ -206,18 +205,15 @@ void FileTree::overlay_kernels(const fs::path& dir) {
   }
 }
 
-bool FileTree::is_users(std::string_view path) const {
-  return overlay_.find(path) != overlay_.end();
-}
+bool FileTree::is_users(std::string_view path) const { return overlay_.contains(path); }
 
 bool FileTree::contains(std::string_view path) const {
-  return overlay_.find(path) != overlay_.end() ||
-         (!is_hidden(path, replaced_) && find_embedded(path) != nullptr);
+  return is_users(path) || (!is_hidden(path, replaced_) && find_embedded(path) != nullptr);
 }
 
 std::string FileTree::read(std::string_view path) const {
-  if (const auto found = overlay_.find(path); found != overlay_.end()) {
-    return read_overlay(found->second);
+  if (const fs::path* const file = value_at(overlay_, path)) {
+    return read_overlay(*file);
   }
   const EmbeddedFile* file = is_hidden(path, replaced_) ? nullptr : find_embedded(path);
   if (file == nullptr) {
@@ -243,24 +239,13 @@ std::vector<std::string> FileTree::list(std::string_view prefix) const {
 }
 
 std::string FileTree::origin(std::string_view path) const {
-  const auto found = overlay_.find(path);
-  return found != overlay_.end() ? found->second.string() : "<built in>/" + std::string(path);
+  const fs::path* const file = value_at(overlay_, path);
+  return file != nullptr ? file->string() : "<built in>/" + std::string(path);
 }
-
-namespace {
-
-namespace fs = std::filesystem;
-
-bool is_folder(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_directory(path, ignored);
-}
-
-}  // namespace
 
 IncludePaths::IncludePaths(const std::vector<fs::path>& folders) {
   for (const fs::path& folder : folders) {
-    if (!is_folder(folder)) {
+    if (std::error_code ignored; !fs::is_directory(folder, ignored)) {
       throw Error(ExitCode::usage, "is not a folder", folder.string(),
                   "--include names a folder with headers");
     }

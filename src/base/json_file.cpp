@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -64,6 +63,26 @@ class StructureCheck {
   std::string origin_;
   std::vector<std::set<std::string>> keys_;
 };
+
+JsonFile checked(std::string_view text, const FileTree& tree, const std::string& origin,
+                 std::string_view schema) {
+  json value = parse_json(text, origin);
+  check_schema(value, tree, schema, origin);
+  return {std::move(value), origin};
+}
+
+std::string_view schema_of_format(const json& value, std::span<const std::string_view> schemas,
+                                  const std::string& origin) {
+  const auto format = value.find("format");
+  const auto schema = std::ranges::find_if(schemas, [&](std::string_view known) {
+    return format != value.end() && *format == fmt::format("fatune.{}", known);
+  });
+  if (schema == schemas.end()) {
+    fail_syntax(origin, "its \"format\" is not one of those that fatune reads",
+                fmt::format("give a file of {}", fmt::join(schemas, ", ")));
+  }
+  return *schema;
+}
 
 }  // namespace
 
@@ -165,30 +184,6 @@ bool JsonNode::boolean() const {
   require(value_->is_boolean(), "true or false");
   return value_->get<bool>();
 }
-
-namespace {
-
-JsonFile checked(std::string_view text, const FileTree& tree, const std::string& origin,
-                 std::string_view schema) {
-  json value = parse_json(text, origin);
-  check_schema(value, tree, schema, origin);
-  return {std::move(value), origin};
-}
-
-std::string_view schema_of_format(const json& value, std::span<const std::string_view> schemas,
-                                  const std::string& origin) {
-  const auto format = value.find("format");
-  const auto schema = std::ranges::find_if(schemas, [&](std::string_view known) {
-    return format != value.end() && *format == fmt::format("fatune.{}", known);
-  });
-  if (schema == schemas.end()) {
-    fail_syntax(origin, "its \"format\" is not one of those that fatune reads",
-                fmt::format("give a file of {}", fmt::join(schemas, ", ")));
-  }
-  return *schema;
-}
-
-}  // namespace
 
 JsonFile load_json(const FileTree& tree, std::string_view path, std::string_view schema) {
   return checked(tree.read(path), tree, tree.origin(path), schema);

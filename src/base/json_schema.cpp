@@ -81,8 +81,7 @@ const json& schema_at(const json& root, const json::json_pointer& pointer) {
 }
 
 std::string description_of(const json& schema) {
-  const auto found = schema.find("description");
-  return found == schema.end() ? "" : found->get<std::string>();
+  return schema.value("description", std::string());
 }
 
 std::string allowed_values(const json& schema) {

@@ -16,6 +16,34 @@ template <typename Value, std::ranges::range Values, typename Projection = std::
   return std::ranges::find(values, value, projection) != std::ranges::end(values);
 }
 
+/// The first of `values` that equals `value` after `projection`; null: none.
+template <typename Values, typename Value, typename Projection = std::identity>
+[[nodiscard]] constexpr auto* find_in(Values&& values, const Value& value,
+                                      Projection projection = {}) {
+  const auto found = std::ranges::find(values, value, projection);
+  return found == std::ranges::end(values) ? nullptr : &*found;
+}
+
+/// The value that a map has for a key; null: none.
+template <typename Map, typename Key>
+[[nodiscard]] auto* value_at(Map& map, const Key& key) {
+  const auto found = map.find(key);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+/// Adds all items to the end of a vector.
+template <typename Value, typename Items>
+void append(std::vector<Value>& to, const Items& items) {
+  to.insert(to.end(), std::begin(items), std::end(items));
+}
+
+/// Sorts a vector and removes what is there twice.
+template <typename Value>
+void sort_unique(std::vector<Value>& values) {
+  std::ranges::sort(values);
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
 /// Returns what `make`, a function or a member, gives for each item.
 template <typename Items, typename Make>
 [[nodiscard]] auto mapped(const Items& items, Make make) {

@@ -11,14 +11,13 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <optional>
 #include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 
 namespace fatune {
 namespace {
@@ -39,9 +38,17 @@ Descriptor moved_up(int number) {
   return high;
 }
 
-class FileActions {
+Ends moved_up(const std::array<int, 2>& numbers) {
+  Descriptor theirs(numbers[1]);
+  Descriptor ours = moved_up(numbers[0]);
+  return {std::move(ours), moved_up(theirs.release())};
+}
+
+/// How a program is started: with its wires, in a process group of its own, and with the signals
+/// that it expects: this process ignores broken pipes, and may block signals that end it.
+class SpawnSetup {
  public:
-  FileActions(const std::vector<Wire>& wires, const std::filesystem::path& folder) {
+  SpawnSetup(const std::vector<Wire>& wires, const std::filesystem::path& folder) {
     ::posix_spawn_file_actions_init(&actions_);
     if (!folder.empty()) {
       ::posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
@@ -50,39 +57,27 @@ class FileActions {
     for (const Wire& wire : wires) {
       ::posix_spawn_file_actions_adddup2(&actions_, wire.from, wire.to);
     }
-  }
-  FileActions(const FileActions&) = delete;
-  FileActions& operator=(const FileActions&) = delete;
-  ~FileActions() { ::posix_spawn_file_actions_destroy(&actions_); }
-  [[nodiscard]] const posix_spawn_file_actions_t* get() const { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-};
-
-/// Gives a program its own process group, and the signals that it expects: this process ignores
-/// broken pipes, and may block signals that end it.
-class OwnGroup {
- public:
-  OwnGroup() {
     ::posix_spawnattr_init(&attributes_);
     ::posix_spawnattr_setflags(
         &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     ::posix_spawnattr_setpgroup(&attributes_, 0);
-    sigset_t defaults;
-    ::sigemptyset(&defaults);
-    ::sigaddset(&defaults, SIGPIPE);
-    ::posix_spawnattr_setsigdefault(&attributes_, &defaults);
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::posix_spawnattr_setsigmask(&attributes_, &none);
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    ::posix_spawnattr_setsigmask(&attributes_, &signals);
+    ::sigaddset(&signals, SIGPIPE);
+    ::posix_spawnattr_setsigdefault(&attributes_, &signals);
   }
-  OwnGroup(const OwnGroup&) = delete;
-  OwnGroup& operator=(const OwnGroup&) = delete;
-  ~OwnGroup() { ::posix_spawnattr_destroy(&attributes_); }
-  [[nodiscard]] const posix_spawnattr_t* get() const { return &attributes_; }
+  SpawnSetup(const SpawnSetup&) = delete;
+  SpawnSetup& operator=(const SpawnSetup&) = delete;
+  ~SpawnSetup() {
+    ::posix_spawn_file_actions_destroy(&actions_);
+    ::posix_spawnattr_destroy(&attributes_);
+  }
+  [[nodiscard]] const posix_spawn_file_actions_t* actions() const { return &actions_; }
+  [[nodiscard]] const posix_spawnattr_t* attributes() const { return &attributes_; }
 
  private:
+  posix_spawn_file_actions_t actions_{};
   posix_spawnattr_t attributes_{};
 };
 
@@ -109,69 +104,6 @@ std::vector<std::string> environment_with(std::vector<std::string> variables) {
   }
   return variables;
 }
-
-}  // namespace
-
-Ends open_pipe() {
-  std::array<int, 2> numbers{-1, -1};
-  if (::pipe2(numbers.data(), O_CLOEXEC) != 0) {
-    fail(errno, "pipe2");
-  }
-  Descriptor theirs(numbers[1]);
-  Descriptor ours = moved_up(numbers[0]);
-  return {std::move(ours), moved_up(theirs.release())};
-}
-
-Ends open_socket() {
-  std::array<int, 2> numbers{-1, -1};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, numbers.data()) != 0) {
-    fail(errno, "socketpair");
-  }
-  Descriptor theirs(numbers[1]);
-  Descriptor ours = moved_up(numbers[0]);
-  return {std::move(ours), moved_up(theirs.release())};
-}
-
-pid_t spawn_program(const std::string& program, std::vector<std::string> arguments,
-                    const std::vector<Wire>& wires, const Surroundings& surroundings) {
-  const FileActions actions(wires, surroundings.folder);
-  const OwnGroup group;
-  std::vector<std::string> environment = environment_with(surroundings.variables);
-  pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, program.c_str(), actions.get(), group.get(),
-                                  pointers_to(arguments).data(), pointers_to(environment).data());
-  if (error != 0) {
-    fail(error, "posix_spawn");
-  }
-  return pid;
-}
-
-// Polls, because only the parent of a process can wait for it and no portable wait has a deadline.
-// The pause is short compared with starting a program.
-std::optional<int> wait_for(pid_t pid, std::chrono::milliseconds timeout) {
-  constexpr std::chrono::milliseconds kPause{2};
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
-  for (;;) {
-    int status = 0;
-    const pid_t ended = ::waitpid(pid, &status, WNOHANG);
-    if (ended == pid) {
-      return status;
-    }
-    if ((ended < 0 && errno != EINTR) || std::chrono::steady_clock::now() >= deadline) {
-      return std::nullopt;
-    }
-    std::this_thread::sleep_for(kPause);
-  }
-}
-
-std::string describe_status(int status) {
-  if (WIFSIGNALED(status)) {
-    return fmt::format("signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
-  }
-  return fmt::format("exit status {}", WEXITSTATUS(status));
-}
-
-namespace {
 
 using Clock = std::chrono::steady_clock;
 
@@ -238,7 +170,7 @@ class Run {
     Ends out = open_pipe();
     Ends err = open_pipe();
     std::vector<std::string> all{std::filesystem::path(program).filename().string()};
-    all.insert(all.end(), arguments.begin(), arguments.end());
+    append(all, arguments);
     child_.emplace(spawn_program(program, std::move(all),
                                  {{out.theirs.get(), 1}, {err.theirs.get(), 2}}, surroundings));
     out_.end = std::move(out.ours);
@@ -296,6 +228,60 @@ class Run {
 };
 
 }  // namespace
+
+Ends open_pipe() {
+  std::array<int, 2> numbers{-1, -1};
+  if (::pipe2(numbers.data(), O_CLOEXEC) != 0) {
+    fail(errno, "pipe2");
+  }
+  return moved_up(numbers);
+}
+
+Ends open_socket() {
+  std::array<int, 2> numbers{-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, numbers.data()) != 0) {
+    fail(errno, "socketpair");
+  }
+  return moved_up(numbers);
+}
+
+pid_t spawn_program(const std::string& program, std::vector<std::string> arguments,
+                    const std::vector<Wire>& wires, const Surroundings& surroundings) {
+  const SpawnSetup setup(wires, surroundings.folder);
+  std::vector<std::string> environment = environment_with(surroundings.variables);
+  pid_t pid = -1;
+  const int error = ::posix_spawn(&pid, program.c_str(), setup.actions(), setup.attributes(),
+                                  pointers_to(arguments).data(), pointers_to(environment).data());
+  if (error != 0) {
+    fail(error, "posix_spawn");
+  }
+  return pid;
+}
+
+// Polls, because only the parent of a process can wait for it and no portable wait has a deadline.
+// The pause is short compared with starting a program.
+std::optional<int> wait_for(pid_t pid, std::chrono::milliseconds timeout) {
+  constexpr std::chrono::milliseconds kPause{2};
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  for (;;) {
+    int status = 0;
+    const pid_t ended = ::waitpid(pid, &status, WNOHANG);
+    if (ended == pid) {
+      return status;
+    }
+    if ((ended < 0 && errno != EINTR) || std::chrono::steady_clock::now() >= deadline) {
+      return std::nullopt;
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+std::string describe_status(int status) {
+  if (WIFSIGNALED(status)) {
+    return fmt::format("signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+  }
+  return fmt::format("exit status {}", WEXITSTATUS(status));
+}
 
 ProgramOutput run_program(const std::string& program, const std::vector<std::string>& arguments,
                           const RunLimits& limits, const Surroundings& surroundings) {

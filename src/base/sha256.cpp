@@ -31,12 +31,6 @@ void Sha256::update_file(std::string_view name, std::string_view text) {
 
 std::string Sha256::finish_hex() { return fmt::format("{:02x}", fmt::join(digest(), "")); }
 
-std::string Sha256::finish_base64() {
-  std::array<char, BASE64_ENCODE_RAW_LENGTH(SHA256_DIGEST_SIZE)> text{};
-  base64_encode_raw(text.data(), SHA256_DIGEST_SIZE, digest().data());
-  return {text.data(), text.size()};
-}
-
 std::string sha256_hex(std::string_view bytes) {
   Sha256 hash;
   hash.update(bytes);
@@ -46,7 +40,9 @@ std::string sha256_hex(std::string_view bytes) {
 std::string sha256_base64(std::string_view bytes) {
   Sha256 hash;
   hash.update(bytes);
-  return hash.finish_base64();
+  std::array<char, BASE64_ENCODE_RAW_LENGTH(SHA256_DIGEST_SIZE)> text{};
+  base64_encode_raw(text.data(), SHA256_DIGEST_SIZE, hash.digest().data());
+  return {text.data(), text.size()};
 }
 
 }  // namespace fatune

@@ -19,17 +19,15 @@ class Sha256 {
   void update_file(std::string_view name, std::string_view text);
   /// Ends the message; returns 64 lower-case hex digits. Call once.
   [[nodiscard]] std::string finish_hex();
-  /// Ends the message; returns the hash as 44 characters of base64, the form in which a content
-  /// security policy names scripts.
-  [[nodiscard]] std::string finish_base64();
+  /// Ends the message. Call once.
+  [[nodiscard]] std::array<std::uint8_t, SHA256_DIGEST_SIZE> digest();
 
  private:
-  std::array<std::uint8_t, SHA256_DIGEST_SIZE> digest();
-
   sha256_ctx context_{};
 };
 
 [[nodiscard]] std::string sha256_hex(std::string_view bytes);
+/// The hash as 44 characters of base64, the form in which a content security policy names scripts.
 [[nodiscard]] std::string sha256_base64(std::string_view bytes);
 
 }  // namespace fatune

@@ -7,6 +7,10 @@
 #include <variant>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "base/text_parts.hpp"
+
 namespace fatune {
 
 /// A line of source code, counted from 1.
@@ -22,9 +26,14 @@ struct SourceLine {
 using SourceChain = std::vector<SourceLine>;
 
 /// "softmax.cuh:40 < flash_forward.cu:123"
-[[nodiscard]] std::string chain_text(const SourceChain& chain);
+[[nodiscard]] inline std::string chain_text(const SourceChain& chain) {
+  return joined(chain, " < ",
+                [](const SourceLine& line) { return fmt::format("{}:{}", line.file, line.line); });
+}
 /// The text of the chain; "PTX line 12" where the source is not known.
-[[nodiscard]] std::string place_text(const SourceChain& chain, std::int64_t ptx_line);
+[[nodiscard]] inline std::string place_text(const SourceChain& chain, std::int64_t ptx_line) {
+  return chain.empty() ? fmt::format("PTX line {}", ptx_line) : chain_text(chain);
+}
 
 struct PtxLine {
   std::int64_t line = 0;

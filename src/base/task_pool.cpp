@@ -5,7 +5,6 @@
 #include <fstream>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include <sched.h>
@@ -74,8 +73,8 @@ namespace {
 
 int cores_of_affinity() {
   constexpr std::size_t kMostCores = 1 << 16;
-  for (std::size_t cores = CPU_SETSIZE; cores <= kMostCores;
-       cores *= 2) {  // too small a set is refused
+  // Too small a set is refused.
+  for (std::size_t cores = CPU_SETSIZE; cores <= kMostCores; cores *= 2) {
     cpu_set_t* const set = CPU_ALLOC(cores);
     const std::size_t bytes = CPU_ALLOC_SIZE(cores);
     const int count = sched_getaffinity(0, bytes, set) == 0 ? CPU_COUNT_S(bytes, set) : 0;

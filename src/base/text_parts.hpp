@@ -18,6 +18,10 @@ inline constexpr std::string_view kBlanks = " \t\r";
 /// Removes blanks from both ends.
 [[nodiscard]] std::string_view trim(std::string_view text);
 
+[[nodiscard]] constexpr bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
 /// Takes the text before `separator`, and the separator, off the front of `text`.
 std::string_view take_until(std::string_view& text, char separator);
 

@@ -2,8 +2,8 @@
 
 #include <utf8proc.h>
 #include <algorithm>
+#include <array>
 #include <cctype>
-#include <cstdint>
 
 #include <fmt/format.h>
 
@@ -49,82 +49,11 @@ bool is_ascii_control(char c) {
   return byte < 0x20U || byte == 0x7FU;
 }
 
-}  // namespace
-
-std::string visible_text(std::string_view text) {
-  std::string shown;
-  shown.reserve(text.size());
-  while (!text.empty()) {
-    const CodePoint first = first_code_point(text);
-    shown += is_invisible(first.value) ? kReplacement : text.substr(0, first.bytes);
-    text.remove_prefix(first.bytes);
-  }
-  return shown;
-}
-
-std::string visible_lines(std::string_view text) {
-  std::string shown;
-  for (std::size_t end = 0; end != std::string_view::npos;) {
-    end = text.find_first_of("\n\t");
-    shown += visible_text(text.substr(0, end));
-    shown += end == std::string_view::npos ? std::string_view() : text.substr(end, 1);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  return shown;
-}
-
-std::string visible_line(std::string_view text) {
-  std::string line(text);
-  std::ranges::replace_if(line, is_ascii_control, ' ');
-  return visible_text(line);
-}
-
-std::string visible_json(std::string_view json) {
-  constexpr unsigned char kFirst = 0x7F;  // below it, JSON has only line breaks outside of strings
-  std::string shown;
-  shown.reserve(json.size());
-  while (!json.empty()) {
-    const auto plain =
-        std::ranges::find_if(json, [](char c) { return static_cast<unsigned char>(c) >= kFirst; });
-    const auto length = static_cast<std::size_t>(plain - json.begin());
-    shown += json.substr(0, length);
-    json.remove_prefix(length);
-    if (!json.empty()) {
-      const CodePoint first = first_code_point(json);
-      shown += is_invisible(first.value) ? json_escape(first.value)
-                                         : std::string(json.substr(0, first.bytes));
-      json.remove_prefix(first.bytes);
-    }
-  }
-  return shown;
-}
-
-std::string visible_text(std::string_view text, std::size_t most) {
-  return shortened(visible_text(text), most);
-}
-
-namespace {
-
 void append_escaped(std::string& escaped, char c) {
-  switch (c) {
-    case '&':
-      escaped += "&amp;";
-      break;
-    case '<':
-      escaped += "&lt;";
-      break;
-    case '>':
-      escaped += "&gt;";
-      break;
-    case '"':
-      escaped += "&quot;";
-      break;
-    case '\'':
-      escaped += "&#39;";
-      break;
-    default:
-      escaped += c;
-  }
+  constexpr std::string_view kMarks = "&<>\"'";
+  constexpr std::array<std::string_view, 5> kEntities{"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+  const std::size_t mark = kMarks.find(c);
+  escaped += mark == kMarks.npos ? std::string_view(&c, 1) : kEntities[mark];
 }
 
 void append_markdown(std::string& escaped, char c) {
@@ -163,44 +92,6 @@ std::size_t longest_run(std::string_view text, char of) {
   }
   return longest;
 }
-
-}  // namespace
-
-std::string markdown(std::string_view text) {
-  std::string escaped;
-  for (const char c : visible_line(text)) {
-    append_markdown(escaped, c);
-  }
-  return escaped;
-}
-
-std::string markdown_lines(std::string_view lines) {
-  std::string escaped;
-  while (!lines.empty()) {
-    const bool ends = lines.find('\n') != std::string_view::npos;
-    const std::string_view line = take_until(lines, '\n');
-    const std::size_t mark = block_mark(line);
-    escaped += markdown(line.substr(0, mark)) + (mark < line.size() ? "\\" : "");
-    escaped += markdown(line.substr(mark)) + (ends ? "\n" : "");
-  }
-  return escaped;
-}
-
-std::string markdown_code(std::string_view lines) {
-  constexpr std::size_t kShortest = 3;
-  const std::string fence(std::max(kShortest, longest_run(lines, '`') + 1), '`');
-  return fence + "\n" + visible_lines(lines) + fence + "\n";
-}
-
-std::string markup(std::string_view text) {
-  std::string escaped;
-  for (const char c : visible_text(text)) {
-    append_escaped(escaped, c);
-  }
-  return escaped;
-}
-
-namespace {
 
 constexpr std::string_view kLeftOut = "...";
 
@@ -280,6 +171,92 @@ std::string wrapped_line(std::string_view line, std::size_t columns) {
 }
 
 }  // namespace
+
+std::string visible_text(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    const CodePoint first = first_code_point(text);
+    shown += is_invisible(first.value) ? kReplacement : text.substr(0, first.bytes);
+    text.remove_prefix(first.bytes);
+  }
+  return shown;
+}
+
+std::string visible_lines(std::string_view text) {
+  std::string shown;
+  for (std::size_t end = 0; end != std::string_view::npos;) {
+    end = text.find_first_of("\n\t");
+    shown += visible_text(text.substr(0, end));
+    shown += end == std::string_view::npos ? std::string_view() : text.substr(end, 1);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return shown;
+}
+
+std::string visible_line(std::string_view text) {
+  std::string line(text);
+  std::ranges::replace_if(line, is_ascii_control, ' ');
+  return visible_text(line);
+}
+
+std::string visible_json(std::string_view json) {
+  constexpr unsigned char kFirst = 0x7F;  // below it, JSON has only line breaks outside of strings
+  std::string shown;
+  shown.reserve(json.size());
+  while (!json.empty()) {
+    const auto plain =
+        std::ranges::find_if(json, [](char c) { return static_cast<unsigned char>(c) >= kFirst; });
+    const auto length = static_cast<std::size_t>(plain - json.begin());
+    shown += json.substr(0, length);
+    json.remove_prefix(length);
+    if (!json.empty()) {
+      const CodePoint first = first_code_point(json);
+      shown += is_invisible(first.value) ? json_escape(first.value)
+                                         : std::string(json.substr(0, first.bytes));
+      json.remove_prefix(first.bytes);
+    }
+  }
+  return shown;
+}
+
+std::string visible_text(std::string_view text, std::size_t most) {
+  return shortened(visible_text(text), most);
+}
+
+std::string markdown(std::string_view text) {
+  std::string escaped;
+  for (const char c : visible_line(text)) {
+    append_markdown(escaped, c);
+  }
+  return escaped;
+}
+
+std::string markdown_lines(std::string_view lines) {
+  std::string escaped;
+  while (!lines.empty()) {
+    const bool ends = lines.find('\n') != std::string_view::npos;
+    const std::string_view line = take_until(lines, '\n');
+    const std::size_t mark = block_mark(line);
+    escaped += markdown(line.substr(0, mark)) + (mark < line.size() ? "\\" : "");
+    escaped += markdown(line.substr(mark)) + (ends ? "\n" : "");
+  }
+  return escaped;
+}
+
+std::string markdown_code(std::string_view lines) {
+  constexpr std::size_t kShortest = 3;
+  const std::string fence(std::max(kShortest, longest_run(lines, '`') + 1), '`');
+  return fence + "\n" + visible_lines(lines) + fence + "\n";
+}
+
+std::string markup(std::string_view text) {
+  std::string escaped;
+  for (const char c : visible_text(text)) {
+    append_escaped(escaped, c);
+  }
+  return escaped;
+}
 
 CodePoint first_code_point(std::string_view text) {
   utf8proc_int32_t value = 0;

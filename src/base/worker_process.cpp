@@ -9,35 +9,22 @@
 #include <unistd.h>
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstring>
-#include <optional>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/run_program.hpp"
 
 namespace fatune {
 namespace {
 
 constexpr std::array<char, 4> kMagic{'F', 'T', 'N', '1'};
-
-void put_size(std::vector<char>& bytes, std::size_t size) {
-  for (int shift = 0; shift < 32; shift += 8) {
-    bytes.push_back(static_cast<char>((size >> shift) & 0xff));
-  }
-}
-
-std::uint32_t get_size(const char* bytes) {
-  std::uint32_t size = 0;
-  for (int i = 3; i >= 0; --i) {
-    size = size << 8 | static_cast<unsigned char>(bytes[i]);
-  }
-  return size;
-}
 
 void check_size(std::size_t bytes, std::size_t most, const char* what) {
   if (bytes > most) {
@@ -46,74 +33,25 @@ void check_size(std::size_t bytes, std::size_t most, const char* what) {
   }
 }
 
-struct FrameSizes {
-  std::size_t json_bytes;
-  std::size_t blob_bytes;
+/// The beginning of a frame, as its bytes are in the stream.
+struct FrameHeader {
+  std::array<char, 4> magic = kMagic;
+  std::uint32_t json_bytes = 0;
+  std::uint32_t blob_bytes = 0;
 };
+static_assert(sizeof(FrameHeader) == kFrameHeaderBytes);
+static_assert(std::endian::native == std::endian::little);
 
-FrameSizes read_header(const char* bytes) {
-  if (!std::equal(kMagic.begin(), kMagic.end(), bytes)) {
+FrameHeader read_header(const char* bytes) {
+  FrameHeader header;
+  std::memcpy(&header, bytes, sizeof header);
+  if (header.magic != kMagic) {
     throw ProtocolError("bytes that are not a message");
   }
-  const FrameSizes sizes{get_size(bytes + 4), get_size(bytes + 8)};
-  check_size(sizes.json_bytes, kMaxJsonBytes, "JSON");
-  check_size(sizes.blob_bytes, kMaxBlobBytes, "data");
-  return sizes;
+  check_size(header.json_bytes, kMaxJsonBytes, "JSON");
+  check_size(header.blob_bytes, kMaxBlobBytes, "data");
+  return header;
 }
-
-}  // namespace
-
-std::vector<char> encode(const Message& message) {
-  const std::string json =
-      message.body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  check_size(json.size(), kMaxJsonBytes, "JSON");
-  check_size(message.blob.size(), kMaxBlobBytes, "data");
-  std::vector<char> bytes(kMagic.begin(), kMagic.end());
-  bytes.reserve(kFrameHeaderBytes + json.size() + message.blob.size());
-  put_size(bytes, json.size());
-  put_size(bytes, message.blob.size());
-  bytes.insert(bytes.end(), json.begin(), json.end());
-  bytes.insert(bytes.end(), message.blob.begin(), message.blob.end());
-  return bytes;
-}
-
-void FrameDecoder::feed(std::span<const char> bytes) {
-  buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(read_));
-  read_ = 0;
-  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
-}
-
-std::optional<Message> FrameDecoder::next() {
-  const char* const frame = buffer_.data() + read_;
-  const std::size_t available = buffer_.size() - read_;
-  if (available < kFrameHeaderBytes) {
-    return std::nullopt;
-  }
-  const FrameSizes sizes = read_header(frame);
-  const std::size_t total = kFrameHeaderBytes + sizes.json_bytes + sizes.blob_bytes;
-  if (available < total) {
-    return std::nullopt;
-  }
-  const char* const json = frame + kFrameHeaderBytes;
-  const char* const blob = json + sizes.json_bytes;
-  Message message{nlohmann::json::parse(json, blob, nullptr, false),
-                  {blob, blob + sizes.blob_bytes}};
-  if (!message.body.is_object()) {
-    throw ProtocolError("a message whose body is not a JSON object");
-  }
-  read_ += total;
-  return message;
-}
-
-std::string type_of(const Message& message) {
-  const auto type = message.body.find("type");
-  if (type == message.body.end() || !type->is_string()) {
-    throw ProtocolError("a message without a type");
-  }
-  return type->get<std::string>();
-}
-
-namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{64} << 10;
 
@@ -136,7 +74,84 @@ bool peer_has_gone(int error) { return error == EPIPE || error == ECONNRESET; }
   throw ProtocolError(fmt::format("{}: {}", call, std::strerror(errno)));
 }
 
+constexpr std::size_t kKeptOutputBytes = 1000;
+// The driver takes some time to tear a context down. After this timeout the process is left behind.
+constexpr std::chrono::seconds kReapTimeout{20};
+
+[[noreturn]] void cannot_start(const std::string& program, const std::system_error& error) {
+  throw Error(ExitCode::gpu_failure,
+              fmt::format("the worker process cannot be started: {}", error.code().message()),
+              program);
+}
+
+pid_t spawn_worker(const WorkerCommand& command, int socket, int output) {
+  const bool alone = command.launcher.empty();
+  std::vector<std::string> words = command.launcher;
+  words.push_back(alone ? "fatune" : command.program);
+  words.push_back(command.role);
+  return spawn_program(
+      alone ? command.program : command.launcher.front(), std::move(words),
+      {{output, STDOUT_FILENO}, {output, STDERR_FILENO}, {socket, kWorkerDescriptor}});
+}
+
+WorkerEnd end_of(int status) {
+  const bool killed =
+      WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM);
+  return {describe_status(status), killed};
+}
+
 }  // namespace
+
+std::vector<char> encode(const Message& message) {
+  const std::string json =
+      message.body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  check_size(json.size(), kMaxJsonBytes, "JSON");
+  check_size(message.blob.size(), kMaxBlobBytes, "data");
+  const FrameHeader header{kMagic, static_cast<std::uint32_t>(json.size()),
+                           static_cast<std::uint32_t>(message.blob.size())};
+  std::vector<char> bytes(sizeof header);
+  bytes.reserve(sizeof header + json.size() + message.blob.size());
+  std::memcpy(bytes.data(), &header, sizeof header);
+  append(bytes, json);
+  append(bytes, message.blob);
+  return bytes;
+}
+
+void FrameDecoder::feed(std::span<const char> bytes) {
+  buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(read_));
+  read_ = 0;
+  append(buffer_, bytes);
+}
+
+std::optional<Message> FrameDecoder::next() {
+  const char* const frame = buffer_.data() + read_;
+  const std::size_t available = buffer_.size() - read_;
+  if (available < kFrameHeaderBytes) {
+    return std::nullopt;
+  }
+  const FrameHeader sizes = read_header(frame);
+  const std::size_t total = kFrameHeaderBytes + std::size_t{sizes.json_bytes} + sizes.blob_bytes;
+  if (available < total) {
+    return std::nullopt;
+  }
+  const char* const json = frame + kFrameHeaderBytes;
+  const char* const blob = json + sizes.json_bytes;
+  Message message{nlohmann::json::parse(json, blob, nullptr, false),
+                  {blob, blob + sizes.blob_bytes}};
+  if (!message.body.is_object()) {
+    throw ProtocolError("a message whose body is not a JSON object");
+  }
+  read_ += total;
+  return message;
+}
+
+std::string type_of(const Message& message) {
+  const auto type = message.body.find("type");
+  if (type == message.body.end() || !type->is_string()) {
+    throw ProtocolError("a message without a type");
+  }
+  return type->get<std::string>();
+}
 
 // Waits for the socket. Returns false if the deadline has passed with nothing to do. A companion
 // that can always be read does not extend it.
@@ -203,36 +218,6 @@ Exchange Channel::receive(Message& message, Clock::time_point deadline) {
     }
   }
 }
-
-namespace {
-
-constexpr std::size_t kKeptOutputBytes = 1000;
-// The driver takes some time to tear a context down. After this timeout the process is left behind.
-constexpr std::chrono::seconds kReapTimeout{20};
-
-[[noreturn]] void cannot_start(const std::string& program, const std::system_error& error) {
-  throw Error(ExitCode::gpu_failure,
-              fmt::format("the worker process cannot be started: {}", error.code().message()),
-              program);
-}
-
-pid_t spawn_worker(const WorkerCommand& command, int socket, int output) {
-  const bool alone = command.launcher.empty();
-  std::vector<std::string> words = command.launcher;
-  words.push_back(alone ? "fatune" : command.program);
-  words.push_back(command.role);
-  return spawn_program(
-      alone ? command.program : command.launcher.front(), std::move(words),
-      {{output, STDOUT_FILENO}, {output, STDERR_FILENO}, {socket, kWorkerDescriptor}});
-}
-
-WorkerEnd end_of(int status) {
-  const bool killed =
-      WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM);
-  return {describe_status(status), killed};
-}
-
-}  // namespace
 
 void check_worker_connection() {
   struct stat status {};

@@ -1,7 +1,6 @@
 #include "emulator/execution.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include <fmt/format.h>
@@ -100,17 +99,25 @@ Warp make_warp(const Program& program, const LaunchSetup& setup, const Place& pl
   warp.block = place.rank;
   warp.agent = place.rank * static_cast<Agent>(warps_of_block(setup)) + static_cast<Agent>(index);
   const std::uint32_t threads = volume(setup.block) - static_cast<std::uint32_t>(index * kLanes);
-  warp.threads = threads >= kLanes ? kAllLanes : (Mask{1} << threads) - 1;
-  warp.alive = warp.threads;
+  warp.alive = threads >= kLanes ? kAllLanes : (Mask{1} << threads) - 1;
   warp.registers = LaneStorage(program.register_bytes);
   warp.predicates.resize(program.predicates);
   warp.watched.resize(program.watched_names.size());
-  warp.groups.push_back({0, warp.threads, Group::State::runnable, 0});
+  warp.groups.push_back({0, warp.alive, Group::State::runnable, 0});
   warp.local.resize(std::size_t{program.local_bytes} * kLanes);
   warp.clock.seen.set(warp.agent, 1);
   warp.registers_of_thread = registers_of_thread(volume(setup.block));
   fill_special_registers(program, setup, place, warp);
   return warp;
+}
+
+/// The number of lanes in these masks of the warps.
+std::uint32_t lanes_in(std::span<const Warp> warps, Mask Warp::*mask) {
+  std::uint32_t count = 0;
+  for (const Warp& warp : warps) {
+    count += static_cast<std::uint32_t>(std::popcount(warp.*mask));
+  }
+  return count;
 }
 
 }  // namespace
@@ -125,16 +132,14 @@ std::uint32_t first_block(const LaunchSetup& setup, std::uint32_t cluster) {
   return block_at(setup, cluster, 0);
 }
 
-Execution::Execution(const Program& the_program, GlobalMemory& the_global,
-                     const LaunchSetup& the_setup, LaunchResult& the_result,
-                     LaunchState& the_launch, std::uint32_t the_cluster)
-    : program(the_program),
-      global(the_global),
-      setup(the_setup),
-      result(the_result),
+Execution::Execution(LaunchState& the_launch, std::uint32_t the_cluster)
+    : program(the_launch.program),
+      global(the_launch.global),
+      setup(the_launch.setup),
+      result(the_launch.result),
       launch(the_launch),
       cluster(the_cluster),
-      random(the_setup.schedule.seed * 0x9e3779b97f4a7c15U + the_cluster) {
+      random(setup.schedule.seed * 0x9e3779b97f4a7c15U + the_cluster) {
   const std::uint32_t ranks = volume(setup.cluster);
   const int warps_each = warps_of_block(setup);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -154,11 +159,7 @@ Execution::Execution(const Program& the_program, GlobalMemory& the_global,
 }
 
 std::uint32_t Execution::threads_alive(const Block& block) {
-  std::uint32_t count = 0;
-  for (const Warp& warp : warps_of(block)) {
-    count += static_cast<std::uint32_t>(std::popcount(warp.alive));
-  }
-  return count;
+  return lanes_in(warps_of(block), &Warp::alive);
 }
 
 void Execution::complete_cluster_barrier() {
@@ -176,11 +177,7 @@ void Execution::complete_cluster_barrier() {
 }
 
 std::uint32_t Execution::arrived_at_cluster() const {
-  std::uint32_t count = 0;
-  for (const Warp& warp : warps) {
-    count += static_cast<std::uint32_t>(std::popcount(warp.cluster_arrived));
-  }
-  return count;
+  return lanes_in(warps, &Warp::cluster_arrived);
 }
 
 void Execution::end_at_limit(std::string_view what, std::uint64_t limit) {

@@ -65,10 +65,14 @@ struct Block {
 /// The linear index in the grid of a cluster's first block.
 [[nodiscard]] std::uint32_t first_block(const LaunchSetup& setup, std::uint32_t cluster);
 
-/// The state that the clusters of a launch share.
+/// A launch, with the state that its clusters share.
 struct LaunchState {
-  GlobalShadow shadow;
-  GlobalLocations locations;
+  const Program& program;
+  GlobalMemory& global;
+  const LaunchSetup& setup;
+  LaunchResult& result;
+  GlobalShadow shadow{};
+  GlobalLocations locations{};
   /// Counts events that may let a polling thread continue: writes, and any other progress.
   std::uint64_t changes = 0;
   std::uint64_t executed = 0;  ///< warp instructions
@@ -78,8 +82,7 @@ struct LaunchState {
 /// The state of a running cluster (of one block if there are no clusters). Handlers work on it.
 class Execution {
  public:
-  Execution(const Program& program, GlobalMemory& global, const LaunchSetup& setup,
-            LaunchResult& result, LaunchState& launch, std::uint32_t cluster);
+  Execution(LaunchState& launch, std::uint32_t cluster);
 
   const Program& program;
   GlobalMemory& global;

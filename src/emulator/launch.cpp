@@ -1,14 +1,13 @@
 #include "emulator/launch.hpp"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <random>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/ranges.hpp"
 #include "emulator/execution.hpp"
 #include "emulator/schedule/cluster_runner.hpp"
 
@@ -58,16 +57,12 @@ std::size_t room_of(const LaunchSetup& setup) {
 /// far as the setup has room: a new one may do what they poll for.
 class ResidentClusters {
  public:
-  ResidentClusters(const Program& program, GlobalMemory& memory, const LaunchSetup& setup,
-                   LaunchResult& result)
-      : program_(program),
-        memory_(memory),
-        setup_(setup),
-        result_(result),
-        clusters_(cluster_count(setup)),
-        room_(room_of(setup)),
-        random_(setup.schedule.seed) {
-    state_.shadow.keep_ends(setup.checks.both_ends);
+  explicit ResidentClusters(LaunchState launch)
+      : state_(std::move(launch)),
+        clusters_(cluster_count(setup_)),
+        room_(room_of(setup_)),
+        random_(setup_.schedule.seed) {
+    state_.shadow.keep_ends(setup_.checks.both_ends);
   }
 
   /// Returns false if a finding or the setup's `stopped` has ended the launch.
@@ -97,9 +92,8 @@ class ResidentClusters {
 
  private:
   struct Resident {
-    Resident(const Program& program, GlobalMemory& memory, const LaunchSetup& setup,
-             LaunchResult& result, LaunchState& launch, std::uint32_t cluster)
-        : execution(program, memory, setup, result, launch, cluster), runner(execution) {}
+    Resident(LaunchState& launch, std::uint32_t cluster)
+        : execution(launch, cluster), runner(execution) {}
 
     Execution execution;
     ClusterRunner runner;
@@ -117,8 +111,7 @@ class ResidentClusters {
     if (next_ == clusters_ || residents_.size() == room_) {
       return false;
     }
-    residents_.push_back(
-        std::make_unique<Resident>(program_, memory_, setup_, result_, state_, next_++));
+    residents_.push_back(std::make_unique<Resident>(state_, next_++));
     current_ = residents_.size() - 1;
     Execution& begun = residents_.back()->execution;
     if (residents_.size() * begun.thread_bytes() > setup_.limits.resident_bytes) {
@@ -169,11 +162,8 @@ class ResidentClusters {
                                             residents_.size()));
   }
 
-  const Program& program_;
-  GlobalMemory& memory_;
-  const LaunchSetup& setup_;
-  LaunchResult& result_;
   LaunchState state_;
+  const LaunchSetup& setup_ = state_.setup;
   std::vector<std::unique_ptr<Resident>> residents_;
   std::size_t current_ = 0;
   std::uint64_t stay_ends_ = 0;  ///< the current cluster's turn, in warp instructions
@@ -218,28 +208,18 @@ void FindingLog::add(Finding finding) {
 }
 
 ModuleState loaded_state(const Program& program) {
-  ModuleState state;
-  for (const ModuleVariable& variable : program.variables) {
-    state.push_back(variable.bytes);
-  }
-  return state;
+  return mapped(program.variables, &ModuleVariable::bytes);
 }
 
 ModuleState state_in(const Program& program, const GlobalMemory& memory) {
-  ModuleState state;
-  for (const ModuleVariable& variable : program.variables) {
-    state.push_back(memory.at(variable.address).bytes);
-  }
-  return state;
+  return mapped(program.variables,
+                [&](const ModuleVariable& variable) { return memory.at(variable.address).bytes; });
 }
 
 void put_state(const Program& program, const ModuleState& state, GlobalMemory& memory) {
   for (std::size_t i = 0; i < program.variables.size(); ++i) {
-    Allocation allocation;
-    allocation.name = program.variables[i].name;
-    allocation.address = program.variables[i].address;
-    allocation.bytes = state[i];
-    memory.place(std::move(allocation));
+    const ModuleVariable& variable = program.variables[i];
+    memory.place({.name = variable.name, .address = variable.address, .bytes = state[i]});
   }
 }
 
@@ -247,7 +227,7 @@ LaunchResult run_kernel(const Program& program, GlobalMemory& memory, const Laun
   LaunchResult result;
   result.counts.resize(program.instructions.size());
   put_state(program, loaded_state(program), memory);
-  result.finished = ResidentClusters(program, memory, setup, result).run();
+  result.finished = ResidentClusters({program, memory, setup, result}).run();
   return result;
 }
 

@@ -62,7 +62,7 @@ struct BulkCopy {
   std::uint64_t global = 0;  ///< the address of a copy without a box
   std::uint32_t shared = 0;  ///< shared::cta address; of a move: of its source
   std::uint32_t bytes = 0;   ///< what each block receives
-  std::optional<Box> box;
+  std::optional<Box> box{};
   std::uint32_t blocks = 0;       ///< load, move: bit r selects the block of rank r
   std::uint32_t destination = 0;  ///< move: address in that block
   std::uint32_t mbarrier = 0;     ///< load, move: offset in those blocks' shared memory
@@ -152,8 +152,7 @@ struct Warp {
   int index = 0;          ///< the warp's place in its block
   std::size_t block = 0;  ///< the block's rank in its cluster
   Agent agent = 0;
-  Mask alive = 0;    ///< lanes that have not ended
-  Mask threads = 0;  ///< lanes that exist: the block's last warp may have fewer
+  Mask alive = 0;  ///< lanes that have not ended; the block's last warp may have fewer than 32
   LaneStorage registers;
   std::vector<Mask> predicates;
   std::vector<Group> groups;

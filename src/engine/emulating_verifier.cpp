@@ -69,7 +69,7 @@ EmulatingVerifier::EmulatingVerifier(const FamilySet& families, DeviceLimits lim
       limits_(std::move(limits)),
       setup_(setup),
       inputs_(setup.seed),
-      kept_(setup.cache == nullptr || build_identity().empty() ? nullptr : &setup.cache->folder()),
+      kept_(setup.cache == nullptr || build_identity().empty() ? nullptr : setup.cache),
       pool_(setup.jobs) {
   settings_.schedules = small_schedules(setup.seed);
   settings_.count_work = true;

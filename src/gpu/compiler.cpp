@@ -1,10 +1,8 @@
 #include "gpu/compiler.hpp"
 
 #include <atomic>
-#include <exception>
 #include <map>
 #include <mutex>
-#include <string>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,11 +25,6 @@ void add_field(Sha256& hash, std::string_view text) {
   hash.update(text);
 }
 
-void add_file(Sha256& hash, const SourceFile& file) {
-  add_field(hash, file.name);
-  add_field(hash, file.text);
-}
-
 std::vector<std::string> options_of(const CompileRequest& request, CompileOutput output) {
   std::vector<std::string> options;
   if (output == CompileOutput::ptx) {
@@ -47,7 +40,7 @@ std::vector<std::string> options_of(const CompileRequest& request, CompileOutput
   for (const auto& [name, value] : request.defines) {
     options.push_back(fmt::format("--define-macro={}={}", name, value));
   }
-  options.insert(options.end(), request.options.begin(), request.options.end());
+  append(options, request.options);
   return options;
 }
 
@@ -61,17 +54,13 @@ std::string key_of(const CompileRequest& request, CompileOutput output) {
     add_field(hash, option);
   }
   add_field(hash, "sources");
-  add_file(hash, request.sources->main);
+  add_field(hash, request.sources->main.name);
+  add_field(hash, request.sources->main.text);
   for (const SourceFile& header : request.sources->headers) {
-    add_file(hash, header);
+    add_field(hash, header.name);
+    add_field(hash, header.text);
   }
   return hash.finish_hex();
-}
-
-CompileResult compile_now(const CompileRequest& request, CompileOutput output,
-                          const std::string& key) {
-  return compile_apart({request.sources, options_of(request, output), request.entry_point,
-                        request.entry_is_template, output, key});
 }
 
 CompileResult compile_through_cache(const CompileRequest& request, CubinCache* cache,
@@ -82,7 +71,9 @@ CompileResult compile_through_cache(const CompileRequest& request, CubinCache* c
       return std::move(*cached);
     }
   }
-  CompileResult result = compile_now(request, output, key);
+  CompileResult result =
+      compile_apart({request.sources, options_of(request, output), request.entry_point,
+                     request.entry_is_template, output, key});
   if (auto* artifact = std::get_if<Artifact>(&result)) {
     spdlog::debug("compiled {} for {} in {:.0f} ms", request.label, arch_name(request.arch),
                   artifact->compile_ms);
@@ -92,46 +83,6 @@ CompileResult compile_through_cache(const CompileRequest& request, CubinCache* c
   }
   return result;
 }
-
-CompileResult compile_or_say_why(const CompileRequest& request, CubinCache* cache,
-                                 CompileOutput output) {
-  try {
-    return compile_through_cache(request, cache, output);
-  } catch (const std::exception& error) {
-    return CompileFailed{error.what()};
-  }
-}
-
-}  // namespace
-
-CompileResult compile(const CompileRequest& request, CubinCache* cache, bool keep_ptx) {
-  return compile_or_say_why(request, cache,
-                            keep_ptx ? CompileOutput::cubin_and_ptx : CompileOutput::cubin);
-}
-
-CompileResult compile_to_ptx(const CompileRequest& request, CubinCache* cache) {
-  return compile_or_say_why(request, cache, CompileOutput::ptx);
-}
-
-CompileRequest with_line_info(CompileRequest request) {
-  request.options.emplace_back("--generate-line-info");
-  return request;
-}
-
-std::string artifact_key(const CompileRequest& request) {
-  return key_of(request, CompileOutput::cubin);
-}
-
-void check_arch_supported(Arch arch) {
-  const std::vector<int> sms = gpu::nvrtc_supported_sms();
-  if (!is_among(arch.sm, sms)) {
-    throw Error(ExitCode::usage,
-                fmt::format("{} does not compile for {}", toolchain_name(), arch_name(arch)), {},
-                fmt::format("it compiles for sm_{}", fmt::join(sms, ", sm_")));
-  }
-}
-
-namespace {
 
 /// Indices of requests with the same key.
 using Group = std::vector<std::size_t>;
@@ -152,13 +103,36 @@ std::vector<Group> group_by_key(const std::vector<CompileRequest>& requests) {
 
 }  // namespace
 
+CompileResult compile(const CompileRequest& request, CubinCache* cache, bool keep_ptx) {
+  const CompileOutput output = keep_ptx ? CompileOutput::cubin_and_ptx : CompileOutput::cubin;
+  return guarded([&] { return compile_through_cache(request, cache, output); });
+}
+
+CompileResult compile_to_ptx(const CompileRequest& request, CubinCache* cache) {
+  return guarded([&] { return compile_through_cache(request, cache, CompileOutput::ptx); });
+}
+
+CompileRequest with_line_info(CompileRequest request) {
+  request.options.emplace_back("--generate-line-info");
+  return request;
+}
+
+std::string artifact_key(const CompileRequest& request) {
+  return key_of(request, CompileOutput::cubin);
+}
+
+void check_arch_supported(Arch arch) {
+  const std::vector<int> sms = gpu::nvrtc_supported_sms();
+  if (!is_among(arch.sm, sms)) {
+    throw Error(ExitCode::usage,
+                fmt::format("{} does not compile for {}", toolchain_name(), arch_name(arch)), {},
+                fmt::format("it compiles for sm_{}", fmt::join(sms, ", sm_")));
+  }
+}
+
 std::shared_ptr<const CompileResult> compile_guarded(const CompileFunction& compile_one,
                                                      const CompileRequest& request) {
-  try {
-    return std::make_shared<const CompileResult>(compile_one(request));
-  } catch (const std::exception& error) {
-    return std::make_shared<const CompileResult>(CompileFailed{error.what()});
-  }
+  return std::make_shared<const CompileResult>(guarded([&] { return compile_one(request); }));
 }
 
 void compile_each(const std::vector<CompileRequest>& requests, const CompileFunction& compile_one,

@@ -7,15 +7,13 @@
 #include <unistd.h>
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <exception>
-#include <string_view>
 #include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "base/worker_process.hpp"
+#include "base/ranges.hpp"
+#include "base/text_parts.hpp"
 #include "gpu/cubin_cache.hpp"
 #include "gpu/nvrtc.hpp"
 
@@ -28,13 +26,9 @@ constexpr const char* kJob = "compile";
 constexpr const char* kArtifact = "artifact";
 constexpr const char* kFailed = "failed";
 
-void append(std::string_view text, std::vector<char>& blob) {
-  blob.insert(blob.end(), text.begin(), text.end());
-}
-
 /// Texts go to the blob, because they need not be valid UTF-8.
 json put_file(const SourceFile& file, std::vector<char>& blob) {
-  append(file.text, blob);
+  append(blob, file.text);
   return {{"name", file.name}, {"bytes", file.text.size()}};
 }
 
@@ -74,57 +68,6 @@ CompileJob read_job(const Message& message) {
   message.body.at("key").get_to(job.key);
   return job;
 }
-
-}  // namespace
-
-Message message_of(const CompileJob& job) {
-  Message message;
-  message.body = {{"type", kJob},
-                  {"main", put_file(job.sources->main, message.blob)},
-                  {"headers", json::array()},
-                  {"options", job.options},
-                  {"entry_point", job.entry_point},
-                  {"entry_is_template", job.entry_is_template},
-                  {"output", static_cast<int>(job.output)},
-                  {"key", job.key}};
-  for (const SourceFile& header : job.sources->headers) {
-    message.body["headers"].push_back(put_file(header, message.blob));
-  }
-  return message;
-}
-
-CompileJob job_of(const Message& message) {
-  if (type_of(message) != kJob) {
-    throw ProtocolError("a message that is no job for a compiler");
-  }
-  try {
-    return read_job(message);
-  } catch (const json::exception& error) {
-    throw ProtocolError(error.what());
-  }
-}
-
-Message message_of(const CompileResult& result) {
-  const auto* const failed = std::get_if<CompileFailed>(&result);
-  Message message;
-  message.body["type"] = failed != nullptr ? kFailed : kArtifact;
-  append(failed != nullptr ? failed->log : encode_entry(std::get<Artifact>(result)), message.blob);
-  return message;
-}
-
-CompileResult result_of(const Message& message, const std::string& key) {
-  const std::string_view blob(message.blob.data(), message.blob.size());
-  if (type_of(message) == kFailed) {
-    return CompileFailed{std::string(blob)};
-  }
-  if (auto artifact = decode_entry(blob, key)) {
-    artifact->from_cache = false;
-    return *std::move(artifact);
-  }
-  throw ProtocolError("a message that is no result of a compiler");
-}
-
-namespace {
 
 /// Lowers the limit for good.
 void lower_limit(__rlimit_resource_t resource, rlim_t most) {
@@ -205,32 +148,6 @@ void end_with_parent() {
   }).detach();
 }
 
-CompileResult compile_or_say_why(const Message& message) {
-  try {
-    return compile_here(job_of(message));
-  } catch (const std::exception& error) {
-    return CompileFailed{error.what()};
-  }
-}
-
-}  // namespace
-
-void run_compile_worker() {
-  check_worker_connection();
-  static_cast<void>(gpu::probe_nvrtc());  // loads its libraries
-  end_with_parent();
-  shut_in();
-  limit_memory();
-  Channel channel{Descriptor(kWorkerDescriptor)};
-  for (Message message; channel.receive(message) == Exchange::done;) {
-    if (channel.send(message_of(compile_or_say_why(message))) != Exchange::done) {
-      return;
-    }
-  }
-}
-
-namespace {
-
 constexpr const char* kOutOfMemory = "it needs more memory than it may use, which is 4 GiB or less";
 
 CompilerCrashed crash(const std::string& reason, const WorkerProcess& process) {
@@ -239,19 +156,15 @@ CompilerCrashed crash(const std::string& reason, const WorkerProcess& process) {
   return {reason, last_words.empty() ? what : fmt::format("{}\n{}", what, last_words)};
 }
 
-bool mentions(std::string_view text, std::string_view words) {
-  return text.find(words) != std::string_view::npos;
-}
-
 /// The compiler's own words, in its log or on its standard error.
 bool is_out_of_memory(std::string_view text) {
-  return mentions(text, "catastrophic error: out of memory") ||
-         mentions(text, "LLVM ERROR: out of memory") || mentions(text, "std::bad_alloc") ||
-         mentions(text, "Memory allocation failure");
+  return contains(text, "catastrophic error: out of memory") ||
+         contains(text, "LLVM ERROR: out of memory") || contains(text, "std::bad_alloc") ||
+         contains(text, "Memory allocation failure");
 }
 
 std::string with_limit(const std::string& how, const std::string& last_words) {
-  if (mentions(last_words, kStackIsFull)) {
+  if (contains(last_words, kStackIsFull)) {
     return fmt::format("{}: it needs more than {} MiB of stack", how, kMostStackBytes >> 20);
   }
   return is_out_of_memory(last_words) ? fmt::format("{}: {}", how, kOutOfMemory) : how;
@@ -261,6 +174,68 @@ std::string with_limit(const std::string& how, const std::string& last_words) {
 CompilerProcesses* processes = nullptr;
 
 }  // namespace
+
+Message message_of(const CompileJob& job) {
+  Message message;
+  message.body = {{"type", kJob},
+                  {"main", put_file(job.sources->main, message.blob)},
+                  {"headers", json::array()},
+                  {"options", job.options},
+                  {"entry_point", job.entry_point},
+                  {"entry_is_template", job.entry_is_template},
+                  {"output", static_cast<int>(job.output)},
+                  {"key", job.key}};
+  for (const SourceFile& header : job.sources->headers) {
+    message.body["headers"].push_back(put_file(header, message.blob));
+  }
+  return message;
+}
+
+CompileJob job_of(const Message& message) {
+  if (type_of(message) != kJob) {
+    throw ProtocolError("a message that is no job for a compiler");
+  }
+  try {
+    return read_job(message);
+  } catch (const json::exception& error) {
+    throw ProtocolError(error.what());
+  }
+}
+
+Message message_of(const CompileResult& result) {
+  const auto* const failed = std::get_if<CompileFailed>(&result);
+  Message message;
+  message.body["type"] = failed != nullptr ? kFailed : kArtifact;
+  append(message.blob, failed != nullptr ? failed->log : encode_entry(std::get<Artifact>(result)));
+  return message;
+}
+
+CompileResult result_of(const Message& message, const std::string& key) {
+  const std::string_view blob(message.blob.data(), message.blob.size());
+  if (type_of(message) == kFailed) {
+    return CompileFailed{std::string(blob)};
+  }
+  if (auto artifact = decode_entry(blob, key)) {
+    artifact->from_cache = false;
+    return *std::move(artifact);
+  }
+  throw ProtocolError("a message that is no result of a compiler");
+}
+
+void run_compile_worker() {
+  check_worker_connection();
+  static_cast<void>(gpu::probe_nvrtc());  // loads its libraries
+  end_with_parent();
+  shut_in();
+  limit_memory();
+  Channel channel{Descriptor(kWorkerDescriptor)};
+  for (Message message; channel.receive(message) == Exchange::done;) {
+    const CompileResult result = guarded([&] { return compile_here(job_of(message)); });
+    if (channel.send(message_of(result)) != Exchange::done) {
+      return;
+    }
+  }
+}
 
 std::unique_ptr<WorkerProcess> CompilerProcesses::take_idle() {
   const std::lock_guard lock(mutex_);

@@ -28,12 +28,33 @@ void* create_event() {
   return event;
 }
 
-bool finished(CUresult result, const char* call) {
-  if (result == CUDA_ERROR_NOT_READY) {
-    return false;
+std::size_t checked_size(std::int64_t size) {
+  if (size < 0) {
+    throw Error(ExitCode::internal, fmt::format("a negative memory size: {}", size));
   }
-  check(result, call);
-  return true;
+  return static_cast<std::size_t>(size);
+}
+
+DevicePtr allocate_device(std::int64_t bytes) {
+  CUdeviceptr address = 0;
+  if (bytes != 0) {
+    check(api().cuMemAlloc(&address, checked_size(bytes)), "cuMemAlloc");
+  }
+  return address;
+}
+
+void* allocate_host(std::int64_t bytes) {
+  void* address = nullptr;
+  check(api().cuMemHostAlloc(&address, checked_size(bytes),
+                             CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
+        "cuMemHostAlloc");
+  return address;
+}
+
+DevicePtr mapped_address(void* host) {
+  CUdeviceptr address = 0;
+  check(api().cuMemHostGetDevicePointer(&address, host, 0), "cuMemHostGetDevicePointer");
+  return address;
 }
 
 }  // namespace
@@ -78,8 +99,6 @@ void Stream::synchronize() const {
   check(api().cuStreamSynchronize(raw(*this)), "cuStreamSynchronize");
 }
 
-bool Stream::done() const { return finished(api().cuStreamQuery(raw(*this)), "cuStreamQuery"); }
-
 Event::Event() : event_(create_event()) {}
 
 void Event::record(const Stream& stream) const {
@@ -90,46 +109,11 @@ void Event::synchronize() const {
   check(api().cuEventSynchronize(raw(*this)), "cuEventSynchronize");
 }
 
-bool Event::done() const { return finished(api().cuEventQuery(raw(*this)), "cuEventQuery"); }
-
 double elapsed_ms(const Event& start, const Event& stop) {
   float ms = 0.0F;
   check(api().cuEventElapsedTime(&ms, raw(start), raw(stop)), "cuEventElapsedTime");
   return static_cast<double>(ms);
 }
-
-namespace {
-
-std::size_t checked_size(std::int64_t size) {
-  if (size < 0) {
-    throw Error(ExitCode::internal, fmt::format("a negative memory size: {}", size));
-  }
-  return static_cast<std::size_t>(size);
-}
-
-DevicePtr allocate_device(std::int64_t bytes) {
-  CUdeviceptr address = 0;
-  if (bytes != 0) {
-    check(api().cuMemAlloc(&address, checked_size(bytes)), "cuMemAlloc");
-  }
-  return address;
-}
-
-void* allocate_host(std::int64_t bytes) {
-  void* address = nullptr;
-  check(api().cuMemHostAlloc(&address, checked_size(bytes),
-                             CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
-        "cuMemHostAlloc");
-  return address;
-}
-
-DevicePtr mapped_address(void* host) {
-  CUdeviceptr address = 0;
-  check(api().cuMemHostGetDevicePointer(&address, host, 0), "cuMemHostGetDevicePointer");
-  return address;
-}
-
-}  // namespace
 
 void free_device_memory(DevicePtr address) noexcept {
   log_failed_release(api().cuMemFree(address), "cuMemFree");
@@ -144,11 +128,6 @@ DeviceBuffer::DeviceBuffer(std::int64_t bytes) : address_(allocate_device(bytes)
 PinnedBuffer::PinnedBuffer(std::int64_t bytes)
     : host_(allocate_host(bytes)), address_(mapped_address(host_.get())), bytes_(bytes) {
   std::memset(host_.get(), 0, checked_size(bytes));
-}
-
-void fill_bytes_async(DevicePtr target, std::uint8_t value, std::int64_t bytes,
-                      const Stream& stream) {
-  check(api().cuMemsetD8Async(target, value, checked_size(bytes), raw(stream)), "cuMemsetD8Async");
 }
 
 void fill_words_async(DevicePtr target, std::uint32_t value, std::int64_t words,

@@ -69,8 +69,7 @@ class Stream {
  public:
   Stream();
 
-  void synchronize() const;         ///< throws the error of work that failed on it
-  [[nodiscard]] bool done() const;  ///< whether all queued work has finished; does not wait
+  void synchronize() const;  ///< throws the error of work that failed on it
   [[nodiscard]] void* get() const noexcept { return stream_.get(); }
 
  private:
@@ -84,7 +83,6 @@ class Event {
 
   void record(const Stream& stream) const;
   void synchronize() const;
-  [[nodiscard]] bool done() const;
   [[nodiscard]] void* get() const noexcept { return event_.get(); }
 
  private:
@@ -143,7 +141,6 @@ class PinnedBuffer {
 // These functions queue work on the stream. Sizes are in bytes, or in 32-bit words for
 // fill_words_async(). The host memory of a copy must outlive the copy, which is asynchronous only
 // if the memory is pinned.
-void fill_bytes_async(DevicePtr target, std::uint8_t value, std::int64_t bytes, const Stream&);
 void fill_words_async(DevicePtr target, std::uint32_t value, std::int64_t words, const Stream&);
 void copy_to_device_async(DevicePtr target, const void* source, std::int64_t bytes, const Stream&);
 void copy_to_host_async(void* target, DevicePtr source, std::int64_t bytes, const Stream&);

@@ -5,10 +5,8 @@
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <system_error>
-#include <utility>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -17,10 +15,13 @@
 #include "base/descriptor.hpp"
 #include "base/environment.hpp"
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/sha256.hpp"
 #include "base/text_parts.hpp"
 
 namespace fatune {
+
+namespace fs = std::filesystem;
 
 FATUNE_DESCRIBED(Artifact, (lowered_name), (cubin, kElsewhere), (ptx, kElsewhere), (facts), (log),
                  (toolchain), (compile_ms), (from_cache, kElsewhere), (key))
@@ -81,53 +82,6 @@ std::optional<Artifact> decode_payload(std::string_view payload, const std::stri
   return artifact;
 }
 
-}  // namespace
-
-std::string with_checksum(std::string_view magic, std::string_view payload) {
-  return fmt::format("{}{}\n{}", magic, sha256_hex(payload), payload);
-}
-
-std::optional<std::string_view> checked_payload(std::string_view magic, std::string_view bytes) {
-  constexpr std::size_t kDigits = 64;
-  if (!bytes.starts_with(magic)) {
-    return std::nullopt;
-  }
-  bytes.remove_prefix(magic.size());
-  const auto digits = take(bytes, kDigits);
-  const auto newline = take(bytes, 1);
-  if (!digits || newline != "\n" || sha256_hex(bytes) != *digits) {
-    return std::nullopt;
-  }
-  return bytes;
-}
-
-std::string encode_entry(const Artifact& artifact) {
-  // A source path in the log may be in any encoding, but JSON is UTF-8.
-  nlohmann::json fields = artifact;
-  fields["cubin_bytes"] = artifact.cubin.size();
-  fields["ptx_bytes"] = artifact.ptx.size();
-  std::string payload =
-      fields.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  payload.append(artifact.cubin.data(), artifact.cubin.size());
-  payload += artifact.ptx;
-  return with_checksum(kMagic, payload);
-}
-
-std::optional<Artifact> decode_entry(std::string_view bytes, const std::string& key) {
-  const auto payload = checked_payload(kMagic, bytes);
-  if (!payload) {
-    return std::nullopt;
-  }
-  try {
-    return decode_payload(*payload, key);
-  } catch (const nlohmann::json::exception&) {
-    return std::nullopt;  // intact, but written with other fields
-  }
-}
-
-namespace fs = std::filesystem;
-namespace {
-
 constexpr std::int64_t kMostEntryBytes = std::int64_t{1} << 28;
 
 struct EntryFile {
@@ -156,25 +110,12 @@ std::vector<EntryFile> list_files(const fs::path& folder, std::string_view suffi
   return files;
 }
 
-/// Lists the entries of all kinds.
-std::vector<EntryFile> list_entries(const fs::path& folder) {
-  std::vector<EntryFile> files = list_files(folder, suffix_of(CacheKind::artifact));
-  const std::vector<EntryFile> verdicts = list_files(folder, suffix_of(CacheKind::verdict));
-  files.insert(files.end(), verdicts.begin(), verdicts.end());
-  return files;
-}
-
 std::int64_t total_bytes(const std::vector<EntryFile>& files) {
   std::int64_t total = 0;
   for (const EntryFile& file : files) {
     total += file.bytes;
   }
   return total;
-}
-
-bool remove_quietly(const fs::path& path) {
-  std::error_code ignored;
-  return fs::remove(path, ignored);
 }
 
 /// Reads `bytes` bytes. Nothing if there are fewer.
@@ -247,6 +188,48 @@ std::int64_t parse_mebibytes(std::string_view text) {
 
 }  // namespace
 
+std::string with_checksum(std::string_view magic, std::string_view payload) {
+  return fmt::format("{}{}\n{}", magic, sha256_hex(payload), payload);
+}
+
+std::optional<std::string_view> checked_payload(std::string_view magic, std::string_view bytes) {
+  constexpr std::size_t kDigits = 64;
+  if (!bytes.starts_with(magic)) {
+    return std::nullopt;
+  }
+  bytes.remove_prefix(magic.size());
+  const auto digits = take(bytes, kDigits);
+  const auto newline = take(bytes, 1);
+  if (!digits || newline != "\n" || sha256_hex(bytes) != *digits) {
+    return std::nullopt;
+  }
+  return bytes;
+}
+
+std::string encode_entry(const Artifact& artifact) {
+  // A source path in the log may be in any encoding, but JSON is UTF-8.
+  nlohmann::json fields = artifact;
+  fields["cubin_bytes"] = artifact.cubin.size();
+  fields["ptx_bytes"] = artifact.ptx.size();
+  std::string payload =
+      fields.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  payload.append(artifact.cubin.data(), artifact.cubin.size());
+  payload += artifact.ptx;
+  return with_checksum(kMagic, payload);
+}
+
+std::optional<Artifact> decode_entry(std::string_view bytes, const std::string& key) {
+  const auto payload = checked_payload(kMagic, bytes);
+  if (!payload) {
+    return std::nullopt;
+  }
+  try {
+    return decode_payload(*payload, key);
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;  // intact, but written with other fields
+  }
+}
+
 CacheSettings cache_settings_from_environment() {
   CacheSettings settings;
   if (const auto folder = xdg_folder("XDG_CACHE_HOME", ".cache")) {
@@ -257,8 +240,6 @@ CacheSettings cache_settings_from_environment() {
   }
   return settings;
 }
-
-CacheFolder::CacheFolder(CacheSettings settings) : settings_(std::move(settings)) {}
 
 fs::path CacheFolder::entry_path(CacheKind kind, const std::string& key) const {
   return settings_.folder / (key + std::string(suffix_of(kind)));
@@ -276,6 +257,11 @@ std::string CacheFolder::why_unsafe() const {
                            folder, why, shell_word(folder));
 }
 
+std::string CacheFolder::make_folder() const {
+  const std::string failure = create_folder(settings_.folder);
+  return failure.empty() ? why_unsafe() : failure;
+}
+
 bool CacheFolder::may_use() {
   const std::string why = why_unsafe();
   if (!why.empty()) {
@@ -288,28 +274,21 @@ std::optional<std::string> CacheFolder::read(CacheKind kind, const std::string& 
   return may_use() ? read_entry(entry_path(kind, key)) : std::nullopt;
 }
 
-bool CacheFolder::contains(CacheKind kind, const std::string& key) const {
+bool CacheFolder::contains(const std::string& key, CacheKind kind) const {
   std::error_code ignored;
   return fs::exists(entry_path(kind, key), ignored) && why_unsafe().empty();
 }
 
-bool CacheFolder::write(CacheKind kind, const std::string& key, const std::string& bytes) {
-  if (!writable_) {
-    return false;
-  }
-  const std::string failure = try_write(kind, key, bytes);
+void CacheFolder::write(CacheKind kind, const std::string& key, const std::string& bytes) {
+  const std::string failure = writable_ ? try_write(kind, key, bytes) : "";
   if (!failure.empty()) {
     give_up(failure);
   }
-  return failure.empty();
 }
 
 std::string CacheFolder::try_write(CacheKind kind, const std::string& key,
                                    const std::string& bytes) {
-  std::string failure = create_folder(settings_.folder);
-  if (failure.empty()) {
-    failure = why_unsafe();
-  }
+  std::string failure = make_folder();
   if (failure.empty()) {
     failure = publish(entry_path(kind, key), bytes);
   }
@@ -337,7 +316,8 @@ void CacheFolder::keep_under_cap(std::int64_t added_bytes) {
     return;
   }
   remove_stale_temporaries(settings_.folder);
-  std::vector<EntryFile> files = list_entries(settings_.folder);
+  std::vector<EntryFile> files = list_files(settings_.folder, suffix_of(CacheKind::artifact));
+  append(files, list_files(settings_.folder, suffix_of(CacheKind::verdict)));
   std::ranges::sort(files, {}, [](const EntryFile& file) {  // what is never read goes first
     return std::pair(file.bytes <= kMostEntryBytes, file.last_used);
   });
@@ -348,7 +328,8 @@ void CacheFolder::keep_under_cap(std::int64_t added_bytes) {
     if (estimated_bytes_ <= target_bytes) {
       break;
     }
-    evicted_ += remove_quietly(file.path) ? 1 : 0;
+    std::error_code ignored;
+    fs::remove(file.path, ignored);
     estimated_bytes_ -= file.bytes;
   }
 }
@@ -358,7 +339,7 @@ CacheContents CacheFolder::contents(CacheKind kind) const {
   return {static_cast<std::int64_t>(files.size()), total_bytes(files)};
 }
 
-std::vector<std::string> CacheFolder::keys(CacheKind kind, std::string_view prefix) const {
+std::vector<std::string> CacheFolder::keys(std::string_view prefix, CacheKind kind) const {
   std::vector<std::string> keys;
   for (const EntryFile& file : list_files(settings_.folder, suffix_of(kind))) {
     const std::string key = file.path.stem().string();
@@ -371,10 +352,7 @@ std::vector<std::string> CacheFolder::keys(CacheKind kind, std::string_view pref
 }
 
 std::string CacheFolder::why_unwritable() const {
-  std::string failure = create_folder(settings_.folder);
-  if (failure.empty()) {
-    failure = why_unsafe();
-  }
+  std::string failure = make_folder();
   if (failure.empty()) {
     TemporaryFile probe(settings_.folder / "probe", 0600);
     const bool written = probe.is_open() && probe.write("probe");
@@ -383,45 +361,21 @@ std::string CacheFolder::why_unwritable() const {
   return failure;
 }
 
-std::int64_t CacheFolder::clear() {
-  std::int64_t removed = 0;
-  for (const EntryFile& file : list_entries(settings_.folder)) {
-    removed += remove_quietly(file.path) ? 1 : 0;
-  }
-  const std::lock_guard lock(eviction_);
-  estimated_bytes_ = -1;
-  return removed;
-}
-
-CubinCache::CubinCache(CacheSettings settings) : folder_(std::move(settings)) {}
-
 std::optional<Artifact> CubinCache::find(const std::string& key, bool need_ptx) {
-  std::optional<Artifact> artifact;
-  if (const auto bytes = folder_.read(CacheKind::artifact, key)) {
-    artifact = decode_entry(*bytes, key);
-    if (!artifact) {
-      ++damaged_;
-      spdlog::debug("cache entry {} is damaged: compiling again", key);
-    }
+  const auto bytes = read(CacheKind::artifact, key);
+  std::optional<Artifact> artifact = bytes ? decode_entry(*bytes, key) : std::nullopt;
+  if (bytes && !artifact) {
+    spdlog::debug("cache entry {} is damaged: compiling again", key);
   }
-  if (!artifact || (need_ptx && artifact->ptx.empty())) {
-    ++misses_;
-    return std::nullopt;
-  }
-  ++hits_;
-  return artifact;
+  return need_ptx && artifact && artifact->ptx.empty() ? std::nullopt : artifact;
 }
 
 void CubinCache::store(const Artifact& artifact) {
-  stored_ += folder_.write(CacheKind::artifact, artifact.key, encode_entry(artifact)) ? 1 : 0;
+  write(CacheKind::artifact, artifact.key, encode_entry(artifact));
 }
 
 std::string CubinCache::try_store(const Artifact& artifact) {
-  return folder_.try_write(CacheKind::artifact, artifact.key, encode_entry(artifact));
-}
-
-CacheStats CubinCache::stats() const {
-  return {hits_, misses_, damaged_, stored_, folder_.evicted()};
+  return try_write(CacheKind::artifact, artifact.key, encode_entry(artifact));
 }
 
 }  // namespace fatune

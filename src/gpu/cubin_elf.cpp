@@ -6,13 +6,12 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/sha256.hpp"
 
 namespace fatune {
@@ -35,46 +34,6 @@ ElfSection read_section(Elf* elf, std::size_t index, std::size_t names) {
   const auto* bytes = static_cast<const char*>(data->d_buf);
   return {name, static_cast<std::int64_t>(header->sh_size), {bytes, bytes ? data->d_size : 0}};
 }
-
-}  // namespace
-
-std::vector<ElfSection> read_elf_sections(std::span<const char> file) {
-  [[maybe_unused]] static const unsigned version = elf_version(EV_CURRENT);
-  // libelf takes memory that it may write, and writes only on elf_update().
-  const std::unique_ptr<Elf, decltype(&elf_end)> elf(
-      elf_memory(const_cast<char*>(file.data()), file.size()), elf_end);
-  std::size_t count = 0;
-  std::size_t names = 0;
-  if (elf64_getehdr(elf.get()) == nullptr || elf_getshdrnum(elf.get(), &count) != 0 ||
-      elf_getshdrstrndx(elf.get(), &names) != 0) {
-    malformed();
-  }
-  if (count == 0) {  // libelf counts none in a table that lies outside the file
-    malformed("it has no sections");
-  }
-  std::vector<ElfSection> sections;
-  for (std::size_t index = 0; index < count; ++index) {
-    sections.push_back(read_section(elf.get(), index, names));
-  }
-  return sections;
-}
-
-std::vector<std::string> code_names(const std::vector<ElfSection>& sections) {
-  std::vector<std::string> names;
-  for (const ElfSection& section : sections) {
-    if (section.name.starts_with(kCodePrefix)) {
-      names.push_back(section.name.substr(kCodePrefix.size()));
-    }
-  }
-  return names;
-}
-
-std::int64_t section_bytes(const std::vector<ElfSection>& sections, std::string_view name) {
-  const auto found = std::ranges::find(sections, name, &ElfSection::name);
-  return found == sections.end() ? 0 : found->bytes;
-}
-
-namespace {
 
 bool is_executed(const ElfSection& section) {
   constexpr std::array<std::string_view, 6> kPrefixes{".text.",    ".nv.constant", ".nv.shared",
@@ -101,18 +60,6 @@ std::string hash_sections(const std::vector<ElfSection>& sections, const std::st
   }
   return hash.finish_hex();
 }
-
-}  // namespace
-
-std::string machine_code_hash(const Artifact& artifact) {
-  try {
-    return hash_sections(read_elf_sections(artifact.cubin), artifact.lowered_name);
-  } catch (const Error&) {
-    return sha256_hex(artifact.key + std::string(artifact.cubin.begin(), artifact.cubin.end()));
-  }
-}
-
-namespace {
 
 // The beginning of an entry of .nv.info: its format, its attribute, and the size of its value in
 // bytes. In formats other than kSizedValue the third field is the value itself.
@@ -159,14 +106,6 @@ std::map<std::uint16_t, std::int64_t> read_info(std::span<const char> info) {
   return sizes;
 }
 
-std::vector<std::int64_t> sizes_of(const KernelArguments& arguments) {
-  std::vector<std::int64_t> sizes;
-  for (const KernelArgument& argument : arguments.list) {
-    sizes.push_back(argument.bytes);
-  }
-  return sizes;
-}
-
 std::string sizes_text(const std::vector<std::int64_t>& sizes) {
   return sizes.empty() ? "no arguments"
                        : fmt::format("{} of {} bytes", sizes.size(), fmt::join(sizes, ", "));
@@ -174,18 +113,56 @@ std::string sizes_text(const std::vector<std::int64_t>& sizes) {
 
 }  // namespace
 
+std::vector<ElfSection> read_elf_sections(std::span<const char> file) {
+  [[maybe_unused]] static const unsigned version = elf_version(EV_CURRENT);
+  // libelf takes memory that it may write, and writes only on elf_update().
+  const std::unique_ptr<Elf, decltype(&elf_end)> elf(
+      elf_memory(const_cast<char*>(file.data()), file.size()), elf_end);
+  std::size_t count = 0;
+  std::size_t names = 0;
+  if (elf64_getehdr(elf.get()) == nullptr || elf_getshdrnum(elf.get(), &count) != 0 ||
+      elf_getshdrstrndx(elf.get(), &names) != 0) {
+    malformed();
+  }
+  if (count == 0) {  // libelf counts none in a table that lies outside the file
+    malformed("it has no sections");
+  }
+  std::vector<ElfSection> sections;
+  for (std::size_t index = 0; index < count; ++index) {
+    sections.push_back(read_section(elf.get(), index, names));
+  }
+  return sections;
+}
+
+std::vector<std::string> code_names(const std::vector<ElfSection>& sections) {
+  std::vector<std::string> names;
+  for (const ElfSection& section : sections) {
+    if (section.name.starts_with(kCodePrefix)) {
+      names.push_back(section.name.substr(kCodePrefix.size()));
+    }
+  }
+  return names;
+}
+
+std::int64_t section_bytes(const std::vector<ElfSection>& sections, std::string_view name) {
+  const ElfSection* const found = find_in(sections, name, &ElfSection::name);
+  return found == nullptr ? 0 : found->bytes;
+}
+
+std::string machine_code_hash(const Artifact& artifact) {
+  try {
+    return hash_sections(read_elf_sections(artifact.cubin), artifact.lowered_name);
+  } catch (const Error&) {
+    return sha256_hex(artifact.key + std::string(artifact.cubin.begin(), artifact.cubin.end()));
+  }
+}
+
 std::optional<std::vector<std::int64_t>> parameter_sizes(std::span<const char> cubin,
                                                          const std::string& lowered_name) {
   try {
-    for (const ElfSection& section : read_elf_sections(cubin)) {
-      if (section.name != ".nv.info." + lowered_name) {
-        continue;
-      }
-      std::vector<std::int64_t> sizes;
-      for (const auto& [ordinal, bytes] : read_info(section.contents)) {
-        sizes.push_back(bytes);
-      }
-      return sizes;
+    const std::vector<ElfSection> sections = read_elf_sections(cubin);
+    if (const auto* info = find_in(sections, ".nv.info." + lowered_name, &ElfSection::name)) {
+      return mapped(read_info(info->contents), [](const auto& size) { return size.second; });
     }
   } catch (const Error&) {
     return std::nullopt;
@@ -196,7 +173,7 @@ std::optional<std::vector<std::int64_t>> parameter_sizes(std::span<const char> c
 std::optional<std::string> argument_mismatch(const Artifact& artifact,
                                              const KernelArguments& arguments) {
   const auto taken = parameter_sizes(artifact.cubin, artifact.lowered_name);
-  const std::vector<std::int64_t> passed = sizes_of(arguments);
+  const std::vector<std::int64_t> passed = mapped(arguments.list, &KernelArgument::bytes);
   if (!taken || *taken == passed) {
     return std::nullopt;
   }

@@ -19,84 +19,63 @@ extern "C" CUresult CUDAAPI cuEventElapsedTime(float* ms, CUevent start, CUevent
 extern "C" CUresult CUDAAPI cuProfilerStart();
 extern "C" CUresult CUDAAPI cuProfilerStop();
 
-// Optional functions. They are null if the driver is older than the function; a list is empty if
-// the toolkit is older than its functions.
-#define FATUNE_GRAPH_FUNCTIONS(X) \
-  X(cuGraphCreate)                \
-  X(cuGraphAddKernelNode)         \
-  X(cuGraphInstantiateWithFlags)  \
-  X(cuGraphLaunch)                \
-  X(cuGraphExecDestroy)           \
-  X(cuGraphDestroy)
-
-#if CUDA_VERSION >= 11080
-#define FATUNE_LAUNCH_FUNCTIONS(X) \
-  X(cuLaunchKernelEx)              \
-  X(cuGraphKernelNodeSetAttribute)
-#else
-#define FATUNE_LAUNCH_FUNCTIONS(X)
-#endif
-
-#if CUDA_VERSION >= 12000
-#define FATUNE_TENSOR_MAP_FUNCTIONS(X) X(cuTensorMapEncodeTiled)
-#else
-#define FATUNE_TENSOR_MAP_FUNCTIONS(X)
-#endif
-
 #if CUDA_VERSION >= 12040
 #define FATUNE_LOAD_FUNCTIONS(X) X(cuFuncLoad)
 #else
 #define FATUNE_LOAD_FUNCTIONS(X)
 #endif
 
+// These are null if the driver is older than the function.
 #define FATUNE_OPTIONAL_DRIVER_FUNCTIONS(X) \
-  FATUNE_GRAPH_FUNCTIONS(X)                 \
-  FATUNE_LAUNCH_FUNCTIONS(X)                \
-  FATUNE_TENSOR_MAP_FUNCTIONS(X)            \
+  X(cuGraphCreate)                          \
+  X(cuGraphAddKernelNode)                   \
+  X(cuGraphInstantiateWithFlags)            \
+  X(cuGraphLaunch)                          \
+  X(cuGraphExecDestroy)                     \
+  X(cuGraphDestroy)                         \
+  X(cuLaunchKernelEx)                       \
+  X(cuGraphKernelNodeSetAttribute)          \
+  X(cuTensorMapEncodeTiled)                 \
   FATUNE_LOAD_FUNCTIONS(X)
 
-#define FATUNE_DRIVER_FUNCTIONS(X)               \
-  X(cuInit)                                      \
-  X(cuDriverGetVersion)                          \
-  X(cuGetErrorName)                              \
-  X(cuGetErrorString)                            \
-  X(cuDeviceGetCount)                            \
-  X(cuDeviceGetName)                             \
-  X(cuDeviceGetUuid)                             \
-  X(cuDeviceTotalMem)                            \
-  X(cuDeviceGetAttribute)                        \
-  X(cuDevicePrimaryCtxRetain)                    \
-  X(cuDevicePrimaryCtxRelease)                   \
-  X(cuCtxSetCurrent)                             \
-  X(cuCtxSynchronize)                            \
-  X(cuMemGetInfo)                                \
-  X(cuMemAlloc)                                  \
-  X(cuMemFree)                                   \
-  X(cuMemHostAlloc)                              \
-  X(cuMemFreeHost)                               \
-  X(cuMemHostGetDevicePointer)                   \
-  X(cuMemsetD8Async)                             \
-  X(cuMemsetD32Async)                            \
-  X(cuMemcpyHtoDAsync)                           \
-  X(cuMemcpyDtoHAsync)                           \
-  X(cuStreamCreate)                              \
-  X(cuStreamDestroy)                             \
-  X(cuStreamSynchronize)                         \
-  X(cuStreamQuery)                               \
-  X(cuEventCreate)                               \
-  X(cuEventDestroy)                              \
-  X(cuEventRecord)                               \
-  X(cuEventSynchronize)                          \
-  X(cuEventQuery)                                \
-  X(cuEventElapsedTime)                          \
-  X(cuModuleLoadData)                            \
-  X(cuModuleUnload)                              \
-  X(cuModuleGetFunction)                         \
-  X(cuFuncGetAttribute)                          \
-  X(cuFuncSetAttribute)                          \
-  X(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
-  X(cuProfilerStart)                             \
-  X(cuProfilerStop)                              \
+#define FATUNE_DRIVER_FUNCTIONS(X) \
+  X(cuInit)                        \
+  X(cuDriverGetVersion)            \
+  X(cuGetErrorName)                \
+  X(cuGetErrorString)              \
+  X(cuDeviceGetCount)              \
+  X(cuDeviceGetName)               \
+  X(cuDeviceGetUuid)               \
+  X(cuDeviceTotalMem)              \
+  X(cuDeviceGetAttribute)          \
+  X(cuDevicePrimaryCtxRetain)      \
+  X(cuDevicePrimaryCtxRelease)     \
+  X(cuCtxSetCurrent)               \
+  X(cuCtxSynchronize)              \
+  X(cuMemGetInfo)                  \
+  X(cuMemAlloc)                    \
+  X(cuMemFree)                     \
+  X(cuMemHostAlloc)                \
+  X(cuMemFreeHost)                 \
+  X(cuMemHostGetDevicePointer)     \
+  X(cuMemsetD32Async)              \
+  X(cuMemcpyHtoDAsync)             \
+  X(cuMemcpyDtoHAsync)             \
+  X(cuStreamCreate)                \
+  X(cuStreamDestroy)               \
+  X(cuStreamSynchronize)           \
+  X(cuEventCreate)                 \
+  X(cuEventDestroy)                \
+  X(cuEventRecord)                 \
+  X(cuEventSynchronize)            \
+  X(cuEventElapsedTime)            \
+  X(cuModuleLoadData)              \
+  X(cuModuleUnload)                \
+  X(cuModuleGetFunction)           \
+  X(cuFuncGetAttribute)            \
+  X(cuFuncSetAttribute)            \
+  X(cuProfilerStart)               \
+  X(cuProfilerStop)                \
   X(cuLaunchKernel)
 
 namespace fatune::gpu {

@@ -1,15 +1,14 @@
 #include "gpu/range_counters.hpp"
 
-#include <dlfcn.h>
-#include <fmt/format.h>
-
 #include <array>
-#include <string>
+
+#include <fmt/format.h>
 
 #include "base/cuda_installation.hpp"
 #include "base/environment.hpp"
 #include "base/error.hpp"
 #include "gpu/cupti_api.hpp"
+#include "gpu/library.hpp"
 #include "gpu/nvrtc.hpp"
 
 namespace fatune::gpu {
@@ -74,16 +73,12 @@ void* open_library(const fs::path& file) {
   return dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-std::string loader_says() {
-  const char* const reason = dlerror();
-  return reason == nullptr ? "there is no such file" : reason;
-}
-
 void* open_chosen(const std::string& file) {
   void* const library = open_library(file);
   if (library == nullptr) {
     throw Error(ExitCode::gpu_failure,
-                fmt::format("CUPTI cannot be loaded from '{}': {}", file, loader_says()),
+                fmt::format("CUPTI cannot be loaded from '{}': {}", file,
+                            loader_says("there is no such file")),
                 kCuptiVariable, "set it to a libcupti.so, or unset it");
   }
   return library;
@@ -99,14 +94,6 @@ void* open_first(std::string& file) {
   }
   throw Error(ExitCode::gpu_failure, "CUPTI, which reads hardware counters, was not found", {},
               kRemedy);
-}
-
-template <typename Function>
-void find(void* library, const char* name, Function& function, std::string& missing) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function == nullptr && missing.empty()) {
-    missing = name;
-  }
 }
 
 bool needs_permission(CUptiResult result) {
@@ -133,7 +120,7 @@ CuptiApi load_cupti() {
   api.library = chosen.value_or("");
   void* const library = chosen ? open_chosen(api.library) : open_first(api.library);
   std::string missing;
-#define FATUNE_FIND(name) find(library, #name, api.name, missing);
+#define FATUNE_FIND(name) find_function(library, #name, api.name, missing);
   FATUNE_CUPTI_FUNCTIONS(FATUNE_FIND)
 #undef FATUNE_FIND
   if (!missing.empty()) {

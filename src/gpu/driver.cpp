@@ -1,12 +1,14 @@
 #include "gpu/driver.hpp"
 
-#include <dlfcn.h>
+#include <array>
+#include <ranges>
+#include <string_view>
+
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <string_view>
-
 #include "base/environment.hpp"
+#include "base/ranges.hpp"
 #include "gpu/cuda_api.hpp"
 #include "gpu/nvrtc.hpp"
 
@@ -25,8 +27,7 @@ std::string version_text(int cuda_version) {
   return fmt::format("{}.{}", cuda_version / 1000, cuda_version % 1000 / 10);
 }
 
-void fail(DriverStatus& status, DriverState state, std::string problem, std::string remedy) {
-  status.state = state;
+void fail(DriverStatus& status, std::string problem, std::string remedy) {
   status.problem = std::move(problem);
   status.remedy = std::move(remedy);
 }
@@ -43,31 +44,21 @@ void* open_library(DriverStatus& status) {
   status.library = chosen.value_or(kDefaultDriver);
   void* library = dlopen(status.library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    const char* reason = dlerror();
-    fail(status, DriverState::no_library,
-         fmt::format("the CUDA driver library cannot be loaded: {}",
-                     reason == nullptr ? status.library : reason),
+    fail(status,
+         fmt::format("the CUDA driver library cannot be loaded: {}", loader_says(status.library)),
          library_remedy(chosen.has_value()));
   }
   return library;
-}
-
-template <typename Function>
-void find_function(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
 }
 
 /// Fills `api`. Returns the name of the first required function that the library lacks; empty if it
 /// has all.
 std::string find_functions(void* library, DriverApi& api) {
   std::string missing;
+  std::string ignored;
 #define FATUNE_TEXT(name) #name
-#define FATUNE_FIND(name)                              \
-  find_function(library, FATUNE_TEXT(name), api.name); \
-  if (api.name == nullptr && missing.empty()) {        \
-    missing = FATUNE_TEXT(name);                       \
-  }
-#define FATUNE_FIND_OPTIONAL(name) find_function(library, FATUNE_TEXT(name), api.name);
+#define FATUNE_FIND(name) find_function(library, FATUNE_TEXT(name), api.name, missing);
+#define FATUNE_FIND_OPTIONAL(name) find_function(library, FATUNE_TEXT(name), api.name, ignored);
   FATUNE_DRIVER_FUNCTIONS(FATUNE_FIND)
   FATUNE_OPTIONAL_DRIVER_FUNCTIONS(FATUNE_FIND_OPTIONAL)
 #undef FATUNE_FIND_OPTIONAL
@@ -94,7 +85,7 @@ bool new_enough(const DriverApi& api, const std::string& missing, DriverStatus& 
       version_text(lowest_cuda_version()));
   const std::string found = status.cuda_version == 0 ? std::string("of unknown version")
                                                      : "for CUDA " + status.version_text();
-  fail(status, DriverState::too_old,
+  fail(status,
        fmt::format("the driver is {}, too old for machine code of CUDA {}{}", found,
                    version_text(lowest_cuda_version()),
                    missing.empty() ? "" : ": it has no " + missing),
@@ -126,12 +117,10 @@ constexpr InitRemedy kInitRemedies[] = {
 };
 
 std::string init_remedy(CUresult result) {
-  for (const InitRemedy& known : kInitRemedies) {
-    if (known.result == result) {
-      return known.text;
-    }
-  }
-  return "check that nvidia-smi works and that /dev/nvidia-uvm exists (nvidia-modprobe -u)";
+  const InitRemedy* const known = find_in(kInitRemedies, result, &InitRemedy::result);
+  return known != nullptr
+             ? known->text
+             : "check that nvidia-smi works and that /dev/nvidia-uvm exists (nvidia-modprobe -u)";
 }
 
 std::string error_name(const DriverApi& api, CUresult result) {
@@ -159,14 +148,13 @@ void initialise(const DriverApi& api, DriverStatus& status) {
     result = CUDA_ERROR_NO_DEVICE;
   }
   if (result == CUDA_SUCCESS) {
-    status.state = DriverState::ok;
     return;
   }
   status.error_name = error_name(api, result);
   if (result == CUDA_ERROR_NO_DEVICE) {
-    fail(status, DriverState::no_device, "the driver sees no GPU", init_remedy(result));
+    fail(status, "the driver sees no GPU", init_remedy(result));
   } else {
-    fail(status, DriverState::init_failed,
+    fail(status,
          fmt::format("the driver does not start: {} failed with {} ({})", call, status.error_name,
                      error_text(api, result)),
          init_remedy(result));
@@ -192,23 +180,19 @@ const Driver& the_driver() {
 }
 
 bool kills_context(CUresult result) {
-  switch (result) {
-    case CUDA_ERROR_ILLEGAL_ADDRESS:
-    case CUDA_ERROR_LAUNCH_TIMEOUT:
-    case CUDA_ERROR_ASSERT:
-    case CUDA_ERROR_HARDWARE_STACK_ERROR:
-    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
-    case CUDA_ERROR_MISALIGNED_ADDRESS:
-    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
-    case CUDA_ERROR_INVALID_PC:
-    case CUDA_ERROR_LAUNCH_FAILED:
-    case CUDA_ERROR_ECC_UNCORRECTABLE:
-    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
-    case CUDA_ERROR_UNKNOWN:
-      return true;
-    default:
-      return false;
-  }
+  constexpr CUresult kDeadly[] = {CUDA_ERROR_ILLEGAL_ADDRESS,
+                                  CUDA_ERROR_LAUNCH_TIMEOUT,
+                                  CUDA_ERROR_ASSERT,
+                                  CUDA_ERROR_HARDWARE_STACK_ERROR,
+                                  CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                                  CUDA_ERROR_MISALIGNED_ADDRESS,
+                                  CUDA_ERROR_INVALID_ADDRESS_SPACE,
+                                  CUDA_ERROR_INVALID_PC,
+                                  CUDA_ERROR_LAUNCH_FAILED,
+                                  CUDA_ERROR_ECC_UNCORRECTABLE,
+                                  CUDA_ERROR_CONTEXT_IS_DESTROYED,
+                                  CUDA_ERROR_UNKNOWN};
+  return is_among(result, kDeadly);
 }
 
 std::string describe(int result, const std::string& call) {
@@ -226,6 +210,104 @@ std::string remedy_of_driver_error(int result) {
   return kills_context(static_cast<CUresult>(result))
              ? "the GPU context is lost; only a new process can use the GPU again"
              : "";
+}
+
+constexpr int kLowestSm = 80;  // cp.async and bf16 mma
+
+int attribute(int device, CUdevice_attribute which) {
+  int value = 0;
+  check(api().cuDeviceGetAttribute(&value, which, device), "cuDeviceGetAttribute");
+  return value;
+}
+
+std::string device_name(int device) {
+  std::array<char, 256> name{};
+  check(api().cuDeviceGetName(name.data(), static_cast<int>(name.size()), device),
+        "cuDeviceGetName");
+  return name.data();
+}
+
+/// The UUID as nvidia-smi prints it: 8-4-4-4-12 hexadecimal digits.
+std::string device_uuid(int device) {
+  CUuuid uuid{};
+  check(api().cuDeviceGetUuid(&uuid, device), "cuDeviceGetUuid");
+  std::string text = "GPU-";
+  for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) {
+      text += '-';
+    }
+    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
+  }
+  return text;
+}
+
+Arch device_arch(int device) {
+  const int sm = 10 * attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+                 attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  return {sm, sm >= kFirstSuffixSm ? 'a' : '\0'};
+}
+
+std::int64_t total_memory_bytes(int device) {
+  std::size_t bytes = 0;
+  check(api().cuDeviceTotalMem(&bytes, device), "cuDeviceTotalMem");
+  return static_cast<std::int64_t>(bytes);
+}
+
+/// The peak bandwidth: two transfers per memory clock over the whole bus.
+double memory_gbps(int device) {
+  const double clock_khz = attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+  const double bus_bits = attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+  return 2.0 * clock_khz * 1e3 * bus_bits / 8.0 / 1e9;
+}
+
+DeviceLimits read_limits(int device) {
+  DeviceLimits limits;
+  limits.name = device_name(device);
+  limits.uuid = device_uuid(device);
+  limits.arch = device_arch(device);
+  limits.sm_count = attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  limits.max_threads_per_block = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  limits.max_threads_per_sm = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+  limits.max_blocks_per_sm = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+  limits.registers_per_sm = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
+  limits.registers_per_block = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK);
+  limits.smem_per_block_optin_bytes =
+      attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  limits.smem_per_sm_bytes =
+      attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+  limits.smem_reserved_per_block_bytes =
+      attribute(device, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+  limits.l2_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+  limits.total_memory_bytes = total_memory_bytes(device);
+  limits.clock_khz = attribute(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+  limits.memory_gbps = memory_gbps(device);
+  return limits;
+}
+
+void judge(Device& device) {
+  if (device.limits.arch.sm < kLowestSm) {
+    device.unusable_because = fmt::format("compute capability {}.{} is below 8.0",
+                                          device.limits.arch.sm / 10, device.limits.arch.sm % 10);
+    device.remedy = "use a GPU of the Ampere generation or newer";
+  } else if (attribute(device.ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE) ==
+             CU_COMPUTEMODE_PROHIBITED) {
+    device.unusable_because = "its compute mode is prohibited: no process may use it";
+    device.remedy =
+        fmt::format("ask the administrator to run nvidia-smi -i {} -c DEFAULT", device.limits.uuid);
+  }
+}
+
+Device read_device(int ordinal) {
+  Device device;
+  device.ordinal = ordinal;
+  device.limits = read_limits(ordinal);
+  judge(device);
+  return device;
+}
+
+int device_count() {
+  static_cast<void>(api());
+  return probe_driver().device_count;
 }
 
 }  // namespace
@@ -268,6 +350,19 @@ void log_failed_release(CUresult result, const char* call) noexcept {
   }
   const bool expected = kills_context(result) || result == CUDA_ERROR_DEINITIALIZED;
   spdlog::log(expected ? spdlog::level::debug : spdlog::level::warn, "{}", describe(result, call));
+}
+
+std::vector<Device> list_devices() {
+  return mapped(std::views::iota(0, device_count()), read_device);
+}
+
+Device describe_device(int ordinal) {
+  const int count = device_count();
+  if (ordinal < 0 || ordinal >= count) {
+    throw Error(ExitCode::usage, fmt::format("there is no GPU {}", ordinal), {},
+                fmt::format("this machine has GPU 0 to {}; fatune devices lists them", count - 1));
+  }
+  return read_device(ordinal);
 }
 
 }  // namespace fatune::gpu

@@ -42,26 +42,24 @@ std::optional<std::string> set_variable(const char* name) {
 bool is_preloaded_tool(std::string libraries) {
   std::ranges::transform(libraries, libraries.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::ranges::any_of(
-      kPreloaded, [&](std::string_view part) { return libraries.find(part) != std::string::npos; });
+  return std::ranges::any_of(kPreloaded,
+                             [&](std::string_view part) { return contains(libraries, part); });
 }
 
 std::vector<std::string> tools_around() {
   std::vector<std::string> found;
+  const auto add = [&](const char* what, const char* name, auto disturbs) {
+    if (const auto value = set_variable(name); value && disturbs(*value)) {
+      found.push_back(fmt::format("{}: {}={}", what, name, visible_text(*value)));
+    }
+  };
+  const auto always = [](const std::string&) { return true; };
   for (const char* name : kInjections) {
-    if (const auto value = set_variable(name)) {
-      found.push_back(fmt::format("a tool runs inside fatune: {}={}", name, visible_text(*value)));
-    }
+    add("a tool runs inside fatune", name, always);
   }
-  if (const auto libraries = set_variable("LD_PRELOAD");
-      libraries && is_preloaded_tool(*libraries)) {
-    found.push_back(
-        fmt::format("a tool runs inside fatune: LD_PRELOAD={}", visible_text(*libraries)));
-  }
+  add("a tool runs inside fatune", "LD_PRELOAD", is_preloaded_tool);
   for (const char* name : kSlowSettings) {
-    if (const auto value = set_variable(name)) {
-      found.push_back(fmt::format("launches wait: {}={}", name, visible_text(*value)));
-    }
+    add("launches wait", name, always);
   }
   return found;
 }

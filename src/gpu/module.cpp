@@ -11,7 +11,6 @@
 
 #include "gpu/cuda_api.hpp"
 #include "gpu/driver.hpp"
-#include "model/kernel_code.hpp"
 
 namespace fatune::gpu {
 namespace {
@@ -39,8 +38,6 @@ void set_extents(const LaunchGeometry& geometry, Params& params) {
   params.blockDimZ = narrow(geometry.block[2], "block.z");
   params.sharedMemBytes = narrow(geometry.dynamic_smem_bytes, kSmemText);
 }
-
-#if CUDA_VERSION >= 11080
 
 /// The launch attributes that the geometry needs, which its extents do not cover. Empty: an
 /// ordinary launch suffices. Throws Error(gpu_failure) if there are any and the driver is too old
@@ -73,8 +70,6 @@ std::vector<CUlaunchAttribute> launch_attributes(const LaunchGeometry& geometry)
   return attributes;
 }
 
-#endif
-
 void* load_module(std::span<const char> cubin) {
   CUmodule module = nullptr;
   check(api().cuModuleLoadData(&module, cubin.data()), "cuModuleLoadData");
@@ -102,65 +97,9 @@ void set_attribute(const Function& function, CUfunction_attribute which, std::in
         "cuFuncSetAttribute");
 }
 
-}  // namespace
-
-void unload_module(void* module) noexcept {
-  log_failed_release(api().cuModuleUnload(static_cast<CUmodule>(module)), "cuModuleUnload");
-}
-
-FunctionAttributes Function::attributes() const {
-  FunctionAttributes attributes;
-  attributes.max_threads_per_block = attribute(*this, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-  attributes.registers_per_thread = attribute(*this, CU_FUNC_ATTRIBUTE_NUM_REGS);
-  attributes.static_smem_bytes = attribute(*this, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
-  attributes.local_bytes = attribute(*this, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
-  attributes.constant_bytes = attribute(*this, CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES);
-  attributes.max_dynamic_smem_bytes =
-      attribute(*this, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
-  attributes.binary_version = attribute(*this, CU_FUNC_ATTRIBUTE_BINARY_VERSION);
-  return attributes;
-}
-
-void Function::allow_dynamic_smem(std::int64_t bytes, std::int64_t carveout_percent) const {
-  set_attribute(*this, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, narrow(bytes, kSmemText));
-  set_attribute(
-      *this, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
-      carveout_percent < 0 ? std::int64_t{CU_SHAREDMEM_CARVEOUT_MAX_SHARED} : carveout_percent);
-}
-
-void Function::allow_large_clusters() const {
-#if CUDA_VERSION >= 11080
-  set_attribute(*this, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
-#endif
-}
-
-int Function::max_blocks_per_sm(int threads_per_block, std::int64_t dynamic_smem_bytes) const {
-  int blocks = 0;
-  check(api().cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, raw(*this), threads_per_block,
-                                                          narrow(dynamic_smem_bytes, kSmemText)),
-        "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-  return blocks;
-}
-
-Module::Module(std::span<const char> cubin) : module_(load_module(cubin)) {}
-
-Function Module::function(const std::string& lowered_name) const {
-  CUfunction function = nullptr;
-  check(api().cuModuleGetFunction(&function, static_cast<CUmodule>(module_.get()),
-                                  lowered_name.c_str()),
-        "cuModuleGetFunction");
-  load_code(function);
-  return Function(function);
-}
-
-namespace {
-
 /// Launches a kernel that needs launch attributes. Returns false if an ordinary launch suffices.
-bool launch_with_attributes([[maybe_unused]] const Function& function,
-                            [[maybe_unused]] const LaunchGeometry& geometry,
-                            [[maybe_unused]] const Stream& stream,
-                            [[maybe_unused]] std::span<void*> arguments) {
-#if CUDA_VERSION >= 11080
+bool launch_with_attributes(const Function& function, const LaunchGeometry& geometry,
+                            const Stream& stream, std::span<void*> arguments) {
   std::vector<CUlaunchAttribute> attributes = launch_attributes(geometry);
   if (attributes.empty()) {
     return false;
@@ -173,29 +112,7 @@ bool launch_with_attributes([[maybe_unused]] const Function& function,
   check(api().cuLaunchKernelEx(&config, raw(function), arguments.data(), nullptr),
         "cuLaunchKernelEx");
   return true;
-#else
-  return false;
-#endif
 }
-
-}  // namespace
-
-void launch(const Function& function, const LaunchGeometry& geometry, const Stream& stream,
-            std::span<void*> arguments) {
-  if (launch_with_attributes(function, geometry, stream, arguments)) {
-    return;
-  }
-  const auto& grid = geometry.grid;
-  const auto& block = geometry.block;
-  check(api().cuLaunchKernel(raw(function), narrow(grid[0], "grid.x"), narrow(grid[1], "grid.y"),
-                             narrow(grid[2], "grid.z"), narrow(block[0], "block.x"),
-                             narrow(block[1], "block.y"), narrow(block[2], "block.z"),
-                             narrow(geometry.dynamic_smem_bytes, kSmemText), raw(stream),
-                             arguments.data(), nullptr),
-        "cuLaunchKernel");
-}
-
-namespace {
 
 CUDA_KERNEL_NODE_PARAMS node_params(const Function& function, const LaunchGeometry& geometry,
                                     std::span<void*> arguments) {
@@ -206,71 +123,11 @@ CUDA_KERNEL_NODE_PARAMS node_params(const Function& function, const LaunchGeomet
   return params;
 }
 
-void add_attributes([[maybe_unused]] CUgraphNode node,
-                    [[maybe_unused]] const LaunchGeometry& geometry) {
-#if CUDA_VERSION >= 11080
-  for (const CUlaunchAttribute& attribute : launch_attributes(geometry)) {
-    check(api().cuGraphKernelNodeSetAttribute(node, attribute.id, &attribute.value),
-          "cuGraphKernelNodeSetAttribute");
-  }
-#endif
-}
-
 void* create_graph() {
   CUgraph graph = nullptr;
   check(api().cuGraphCreate(&graph, 0), "cuGraphCreate");
   return graph;
 }
-
-}  // namespace
-
-void destroy_graph(void* graph) noexcept {
-  log_failed_release(api().cuGraphDestroy(static_cast<CUgraph>(graph)), "cuGraphDestroy");
-}
-
-void destroy_executable_graph(void* graph) noexcept {
-  log_failed_release(api().cuGraphExecDestroy(static_cast<CUgraphExec>(graph)),
-                     "cuGraphExecDestroy");
-}
-
-bool has_graphs() {
-  const DriverApi& driver = api();
-  return driver.cuGraphCreate != nullptr && driver.cuGraphAddKernelNode != nullptr &&
-         driver.cuGraphInstantiateWithFlags != nullptr && driver.cuGraphLaunch != nullptr &&
-         driver.cuGraphExecDestroy != nullptr && driver.cuGraphDestroy != nullptr;
-}
-
-KernelGraph::KernelGraph(const Function& function, const LaunchGeometry& geometry,
-                         std::span<void*> arguments)
-    : graph_(create_graph()) {
-  const CUDA_KERNEL_NODE_PARAMS params = node_params(function, geometry, arguments);
-  auto* const graph = static_cast<CUgraph>(graph_.get());
-  CUgraphNode node = nullptr;
-  check(api().cuGraphAddKernelNode(&node, graph, nullptr, 0, &params), "cuGraphAddKernelNode");
-  add_attributes(node, geometry);
-  CUgraphExec executable = nullptr;
-  check(api().cuGraphInstantiateWithFlags(&executable, graph, 0), "cuGraphInstantiateWithFlags");
-  executable_ = Handle<void*, destroy_executable_graph>(executable);
-}
-
-void KernelGraph::launch(const Stream& stream) const {
-  check(api().cuGraphLaunch(static_cast<CUgraphExec>(executable_.get()), raw(stream)),
-        "cuGraphLaunch");
-}
-
-std::string describe(const TensorMapPiece& map, DevicePtr address) {
-  return fmt::format(
-      "{} of {} at {:#x}, {}: sizes {}, strides {} bytes, box {}, element strides {}, swizzle {}, "
-      "interleave {}, l2_promotion {}, oob_fill {}",
-      kTensorMapCall, map.tensor, address, map.element_type, fmt::join(map.sizes, " x "),
-      fmt::join(map.strides_bytes, ", "), fmt::join(map.box, " x "),
-      fmt::join(map.element_strides, ", "), map.swizzle, map.interleave, map.l2_promotion,
-      map.oob_fill);
-}
-
-#if CUDA_VERSION >= 12000
-
-namespace {
 
 constexpr std::size_t kMostDimensions = 5;
 
@@ -312,6 +169,100 @@ CUresult encode(const TensorMapPiece& map, DevicePtr address, CUtensorMap& to) {
 
 }  // namespace
 
+void unload_module(void* module) noexcept {
+  log_failed_release(api().cuModuleUnload(static_cast<CUmodule>(module)), "cuModuleUnload");
+}
+
+FunctionAttributes Function::attributes() const {
+  return {attribute(*this, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+          attribute(*this, CU_FUNC_ATTRIBUTE_NUM_REGS),
+          attribute(*this, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)};
+}
+
+void Function::allow_dynamic_smem(std::int64_t bytes, std::int64_t carveout_percent) const {
+  set_attribute(*this, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, narrow(bytes, kSmemText));
+  set_attribute(
+      *this, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+      carveout_percent < 0 ? std::int64_t{CU_SHAREDMEM_CARVEOUT_MAX_SHARED} : carveout_percent);
+}
+
+void Function::allow_large_clusters() const {
+  set_attribute(*this, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+}
+
+Module::Module(std::span<const char> cubin) : module_(load_module(cubin)) {}
+
+Function Module::function(const std::string& lowered_name) const {
+  CUfunction function = nullptr;
+  check(api().cuModuleGetFunction(&function, static_cast<CUmodule>(module_.get()),
+                                  lowered_name.c_str()),
+        "cuModuleGetFunction");
+  load_code(function);
+  return Function(function);
+}
+
+void launch(const Function& function, const LaunchGeometry& geometry, const Stream& stream,
+            std::span<void*> arguments) {
+  if (launch_with_attributes(function, geometry, stream, arguments)) {
+    return;
+  }
+  const auto& grid = geometry.grid;
+  const auto& block = geometry.block;
+  check(api().cuLaunchKernel(raw(function), narrow(grid[0], "grid.x"), narrow(grid[1], "grid.y"),
+                             narrow(grid[2], "grid.z"), narrow(block[0], "block.x"),
+                             narrow(block[1], "block.y"), narrow(block[2], "block.z"),
+                             narrow(geometry.dynamic_smem_bytes, kSmemText), raw(stream),
+                             arguments.data(), nullptr),
+        "cuLaunchKernel");
+}
+
+void destroy_graph(void* graph) noexcept {
+  log_failed_release(api().cuGraphDestroy(static_cast<CUgraph>(graph)), "cuGraphDestroy");
+}
+
+void destroy_executable_graph(void* graph) noexcept {
+  log_failed_release(api().cuGraphExecDestroy(static_cast<CUgraphExec>(graph)),
+                     "cuGraphExecDestroy");
+}
+
+bool has_graphs() {
+  const DriverApi& driver = api();
+  return driver.cuGraphCreate != nullptr && driver.cuGraphAddKernelNode != nullptr &&
+         driver.cuGraphInstantiateWithFlags != nullptr && driver.cuGraphLaunch != nullptr &&
+         driver.cuGraphExecDestroy != nullptr && driver.cuGraphDestroy != nullptr;
+}
+
+KernelGraph::KernelGraph(const Function& function, const LaunchGeometry& geometry,
+                         std::span<void*> arguments)
+    : graph_(create_graph()) {
+  const CUDA_KERNEL_NODE_PARAMS params = node_params(function, geometry, arguments);
+  auto* const graph = static_cast<CUgraph>(graph_.get());
+  CUgraphNode node = nullptr;
+  check(api().cuGraphAddKernelNode(&node, graph, nullptr, 0, &params), "cuGraphAddKernelNode");
+  for (const CUlaunchAttribute& attribute : launch_attributes(geometry)) {
+    check(api().cuGraphKernelNodeSetAttribute(node, attribute.id, &attribute.value),
+          "cuGraphKernelNodeSetAttribute");
+  }
+  CUgraphExec executable = nullptr;
+  check(api().cuGraphInstantiateWithFlags(&executable, graph, 0), "cuGraphInstantiateWithFlags");
+  executable_ = Handle<void*, destroy_executable_graph>(executable);
+}
+
+void KernelGraph::launch(const Stream& stream) const {
+  check(api().cuGraphLaunch(static_cast<CUgraphExec>(executable_.get()), raw(stream)),
+        "cuGraphLaunch");
+}
+
+std::string describe(const TensorMapPiece& map, DevicePtr address) {
+  return fmt::format(
+      "{} of {} at {:#x}, {}: sizes {}, strides {} bytes, box {}, element strides {}, swizzle {}, "
+      "interleave {}, l2_promotion {}, oob_fill {}",
+      kTensorMapCall, map.tensor, address, map.element_type, fmt::join(map.sizes, " x "),
+      fmt::join(map.strides_bytes, ", "), fmt::join(map.box, " x "),
+      fmt::join(map.element_strides, ", "), map.swizzle, map.interleave, map.l2_promotion,
+      map.oob_fill);
+}
+
 TensorMapBytes encode_tensor_map(const TensorMapPiece& map, DevicePtr address) {
   if (api().cuTensorMapEncodeTiled == nullptr) {
     throw Error(ExitCode::gpu_failure, "the driver does not support tensor maps", {},
@@ -326,14 +277,5 @@ TensorMapBytes encode_tensor_map(const TensorMapPiece& map, DevicePtr address) {
   std::memcpy(bytes.data(), &encoded, sizeof encoded);
   return bytes;
 }
-
-#else
-
-TensorMapBytes encode_tensor_map(const TensorMapPiece& map, DevicePtr address) {
-  throw Error(ExitCode::gpu_failure, "fatune was built without tensor maps", describe(map, address),
-              "build it with CUDA 12 or newer");
-}
-
-#endif
 
 }  // namespace fatune::gpu

@@ -16,10 +16,6 @@ struct FunctionAttributes {
   int max_threads_per_block = 0;
   int registers_per_thread = 0;
   std::int64_t static_smem_bytes = 0;
-  std::int64_t local_bytes = 0;  ///< local memory of each thread
-  std::int64_t constant_bytes = 0;
-  std::int64_t max_dynamic_smem_bytes = 0;
-  int binary_version = 0;  ///< 10 * major + minor of the machine code
 };
 
 /// A kernel of a loaded module; lives as long as the module. Throws DriverError.
@@ -32,7 +28,6 @@ class Function {
   void allow_dynamic_smem(std::int64_t bytes, std::int64_t carveout_percent = -1) const;
   /// Allows clusters of more than 8 blocks.
   void allow_large_clusters() const;
-  [[nodiscard]] int max_blocks_per_sm(int threads_per_block, std::int64_t dynamic_smem_bytes) const;
   [[nodiscard]] void* get() const noexcept { return function_; }
 
  private:

@@ -1,12 +1,12 @@
 #include "gpu/nvml.hpp"
 
-#include <dlfcn.h>
 #include <array>
 
 #include <fmt/format.h>
 
 #include "base/cuda_installation.hpp"
 #include "base/environment.hpp"
+#include "gpu/library.hpp"
 
 namespace fatune::gpu {
 namespace {
@@ -66,14 +66,14 @@ struct Nvml::Library {
 
   template <typename Function>
   void find(const char* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(handle, name));
+    std::string ignored;
+    find_function(handle, name, function, ignored);
   }
 
   // Starts NVML. Returns the reason for a failure; empty on success.
   [[nodiscard]] std::string start() {
     if (handle == nullptr) {
-      const char* const reason = dlerror();
-      return reason == nullptr ? "the library cannot be loaded" : reason;
+      return loader_says("the library cannot be loaded");
     }
     if (init == nullptr || shutdown == nullptr || by_uuid == nullptr || clock == nullptr) {
       return "the library lacks functions";
@@ -161,18 +161,11 @@ std::vector<int> Nvml::compute_processes() const {
   return pids;
 }
 
-namespace {
-
-std::string find_release() {
-  const std::string release =
-      environment_variable("FATUNE_LIBNVML") ? std::string() : module_driver_release();
-  return release.empty() ? nvml_driver_release() : release;
-}
-
-}  // namespace
-
 const std::string& driver_release() {
-  static const std::string release = find_release();
+  static const std::string release = [] {
+    const auto of_module = environment_variable(kNvmlVariable) ? "" : module_driver_release();
+    return of_module.empty() ? nvml_driver_release() : of_module;
+  }();
   return release;
 }
 

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <nvrtc.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 
 #include "base/cuda_installation.hpp"
 #include "base/environment.hpp"
+#include "base/ranges.hpp"
 
 namespace fatune::gpu {
 namespace {
@@ -46,20 +46,12 @@ constexpr const char* kNvrtcRemedy =
 
 struct Nvrtc {
   NvrtcApi api;
-  NvrtcStatus status;
+  LibraryStatus status;
 };
 
 std::string nvrtc_file() {
   const auto& found = cuda_installation();
   return environment_variable(kNvrtcVariable).value_or(found ? found->nvrtc.string() : "");
-}
-
-template <typename Function>
-void find_in_nvrtc(void* library, const char* name, Function& function, NvrtcStatus& status) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function == nullptr && status.problem.empty()) {
-    status.problem = fmt::format("{} has no {}", status.library, name);
-  }
 }
 
 /// The file that defines NVRTC's functions. The file that FATUNE_NVRTC names may only forward to
@@ -84,7 +76,7 @@ void load_builtins(const NvrtcApi& api, const std::string& nvrtc) {
   }
 }
 
-void* open_nvrtc(NvrtcStatus& status) {
+void* open_nvrtc(LibraryStatus& status) {
   status.library = nvrtc_file();
   if (status.library.empty()) {
     status.problem = "NVRTC, which compiles kernels, was not found";
@@ -92,20 +84,20 @@ void* open_nvrtc(NvrtcStatus& status) {
   }
   void* const library = dlopen(status.library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    const char* const reason = dlerror();
-    status.problem = fmt::format("NVRTC cannot be loaded: {}",
-                                 reason == nullptr ? status.library : std::string(reason));
+    status.problem = fmt::format("NVRTC cannot be loaded: {}", loader_says(status.library));
   }
   return library;
 }
 
 Nvrtc load_nvrtc() {
   Nvrtc loaded;
-  NvrtcStatus& status = loaded.status;
+  LibraryStatus& status = loaded.status;
   if (void* const library = open_nvrtc(status)) {
-#define FATUNE_FIND(name) find_in_nvrtc(library, #name, loaded.api.name, status);
+    std::string missing;
+#define FATUNE_FIND(name) find_function(library, #name, loaded.api.name, missing);
     FATUNE_NVRTC_FUNCTIONS(FATUNE_FIND)
 #undef FATUNE_FIND
+    status.problem = missing.empty() ? "" : fmt::format("{} has no {}", status.library, missing);
   }
   if (status.usable()) {
     status.library = file_of(loaded.api);
@@ -152,20 +144,11 @@ void check(nvrtcResult result, const char* call) {
   }
 }
 
-std::vector<const char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<const char*> result(texts.size());
-  std::transform(texts.begin(), texts.end(), result.begin(),
-                 [](const std::string& text) { return text.c_str(); });
-  return result;
-}
-
 void* create_program(const SourceBundle& sources) {
-  std::vector<const char*> texts;
-  std::vector<const char*> names;
-  for (const SourceFile& header : sources.headers) {
-    texts.push_back(header.text.c_str());
-    names.push_back(header.name.c_str());
-  }
+  const auto texts =
+      mapped(sources.headers, [](const auto& header) { return header.text.c_str(); });
+  const auto names =
+      mapped(sources.headers, [](const auto& header) { return header.name.c_str(); });
   nvrtcProgram program = nullptr;
   check(nvrtc().nvrtcCreateProgram(&program, sources.main.text.c_str(), sources.main.name.c_str(),
                                    static_cast<int>(names.size()), texts.data(), names.data()),
@@ -193,7 +176,7 @@ std::string without_terminator(std::string text) {
 
 }  // namespace
 
-const NvrtcStatus& probe_nvrtc() { return the_nvrtc().status; }
+const LibraryStatus& probe_nvrtc() { return the_nvrtc().status; }
 
 NvrtcError::NvrtcError(int result, const std::string& call, const std::string& log)
     : Error(ExitCode::internal, describe(result, call, log), {}, remedy_of_nvrtc_error(result)) {}
@@ -233,7 +216,7 @@ void Program::add_name_expression(const std::string& expression) {
 }
 
 bool Program::compile(const std::vector<std::string>& options) {
-  const std::vector<const char*> texts = pointers(options);
+  const std::vector<const char*> texts = mapped(options, &std::string::c_str);
   const nvrtcResult result =
       nvrtc().nvrtcCompileProgram(raw(program_), static_cast<int>(texts.size()), texts.data());
   if (result != NVRTC_SUCCESS && result != NVRTC_ERROR_COMPILATION) {

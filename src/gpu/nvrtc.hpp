@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "gpu/context.hpp"
+#include "gpu/library.hpp"
 #include "model/kernel_code.hpp"
 
 namespace fatune::gpu {
@@ -16,19 +17,10 @@ class NvrtcError : public Error {
   NvrtcError(int result, const std::string& call, const std::string& log = {});
 };
 
-/// NVRTC on this machine, and the remedy when it cannot be used.
-struct NvrtcStatus {
-  std::string library;  ///< the file that was opened, or tried; empty when none was found
-  std::string problem;  ///< one sentence; empty when it can be used
-  std::string remedy;   ///< what to do about it; empty when it can be used
-
-  [[nodiscard]] bool usable() const noexcept { return problem.empty(); }
-};
-
 /// Loads NVRTC at the first call of the process and returns the outcome. Never throws. The library
 /// is that of cuda_installation() (base/cuda_installation.hpp), or the file that the environment
 /// variable FATUNE_NVRTC names. Everything below throws Error(bad_file) if NVRTC cannot be used.
-[[nodiscard]] const NvrtcStatus& probe_nvrtc();
+[[nodiscard]] const LibraryStatus& probe_nvrtc();
 
 struct NvrtcVersion {
   int major = 0;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -61,9 +60,8 @@ std::optional<AssemblerNote> read_note(std::string_view line, const std::string&
     return std::nullopt;
   }
   std::string_view text = trim(line.substr(line.find(") ") + 2));
-  const bool is_about_products = std::ranges::any_of(kSubjects, [&](std::string_view subject) {
-    return text.find(subject) != std::string_view::npos;
-  });
+  const bool is_about_products = std::ranges::any_of(
+      kSubjects, [&](std::string_view subject) { return contains(text, subject); });
   const bool loses_speed = text.starts_with(kLoss);
   text.remove_prefix(loses_speed ? kLoss.size() : 0);
   const NamedFunction note = split_function(text);
@@ -73,21 +71,6 @@ std::optional<AssemblerNote> read_note(std::string_view line, const std::string&
   }
   return AssemblerNote{std::string(code), std::string(note.text), loses_speed};
 }
-
-}  // namespace
-
-std::vector<AssemblerNote> read_assembler_notes(std::string_view log, const std::string& kernel,
-                                                std::span<const std::string> kernels) {
-  std::vector<AssemblerNote> notes;
-  while (!log.empty()) {
-    if (auto note = read_note(take_until(log, '\n'), kernel, kernels)) {
-      notes.push_back(*std::move(note));
-    }
-  }
-  return notes;
-}
-
-namespace {
 
 // ptxas -v writes for each kernel
 //   ptxas info    : Compiling entry function 'NAME' for 'sm_90a'
@@ -133,11 +116,11 @@ std::optional<ResourceFacts> read_report(std::string_view log, const std::string
   bool in_properties = false;
   while (!log.empty()) {
     const std::string_view line = take_until(log, '\n');
-    if (line.find("Compiling entry function '") != std::string_view::npos) {
-      in_entry = line.find(entry_line) != std::string_view::npos;
-    } else if (line.find("Function properties for ") != std::string_view::npos) {
+    if (contains(line, "Compiling entry function '")) {
+      in_entry = contains(line, entry_line);
+    } else if (contains(line, "Function properties for ")) {
       in_properties = line.ends_with(properties_line);
-    } else if (in_properties && line.find("bytes stack frame") != std::string_view::npos) {
+    } else if (in_properties && contains(line, "bytes stack frame")) {
       read_stack_line(line, facts);
       in_properties = false;
     } else if (in_entry && read_usage_line(line, facts)) {
@@ -146,31 +129,6 @@ std::optional<ResourceFacts> read_report(std::string_view log, const std::string
   }
   return std::nullopt;
 }
-
-}  // namespace
-
-ResourceFacts read_resource_facts(std::string_view log, std::span<const char> cubin,
-                                  const std::string& lowered_name) {
-  const std::vector<ElfSection> sections = read_elf_sections(cubin);
-  const std::vector<std::string> names = code_names(sections);
-  if (!is_among(lowered_name, names)) {
-    throw Error(ExitCode::internal,
-                fmt::format("the module has no kernel '{}'; it has: {}", lowered_name,
-                            names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))),
-                {}, "is the entry point a __global__ function, and extern \"C\" or a template?");
-  }
-  std::optional<ResourceFacts> facts = read_report(log, lowered_name);
-  if (!facts) {
-    throw Error(ExitCode::internal,
-                fmt::format("the compiler's report does not mention kernel '{}'", lowered_name));
-  }
-  facts->notes = read_assembler_notes(log, lowered_name, names);
-  facts->code_bytes = section_bytes(sections, ".text." + lowered_name);
-  facts->constant_bytes = section_bytes(sections, ".nv.constant0." + lowered_name);
-  return *facts;
-}
-
-namespace {
 
 /// A name that a host compiler's headers define and NVRTC does not, and what to write instead.
 struct MissingName {
@@ -236,22 +194,69 @@ std::string_view without_descriptors(std::string_view line) {
 
 std::string hint_for(std::string_view line) {
   const std::string_view quoted = between(line, "\"", "\"");
-  if (line.find("open source file") != std::string_view::npos) {
-    const bool is_standard = std::ranges::count(kStandardHeaders, quoted) > 0;
-    return std::string(is_standard ? kLibraryHint : kHeaderHint);
+  if (contains(line, "open source file")) {
+    return std::string(is_among(quoted, kStandardHeaders) ? kLibraryHint : kHeaderHint);
   }
-  if (line.find("is undefined") != std::string_view::npos) {
-    const auto* const missing = std::ranges::find(kMissingNames, quoted, &MissingName::name);
-    return missing == kMissingNames.end()
-               ? std::string()
-               : fmt::format("NVRTC has no standard headers: {}", missing->instead);
+  if (contains(line, "is undefined")) {
+    const auto* const missing = find_in(kMissingNames, quoted, &MissingName::name);
+    return missing == nullptr ? std::string()
+                              : fmt::format("NVRTC has no standard headers: {}", missing->instead);
   }
   return line.find("namespace \"std\" has no member") != std::string_view::npos
              ? std::string(kLibraryHint)
              : std::string();
 }
 
+Artifact make_artifact(const gpu::Program& program, const CompileJob& job) {
+  Artifact artifact;
+  artifact.key = job.key;
+  artifact.log = program.log();
+  artifact.lowered_name =
+      job.entry_is_template ? program.lowered_name(job.entry_point) : job.entry_point;
+  if (job.output != CompileOutput::ptx) {
+    artifact.cubin = program.cubin();
+    artifact.facts = read_resource_facts(artifact.log, artifact.cubin, artifact.lowered_name);
+  }
+  if (job.output != CompileOutput::cubin) {
+    artifact.ptx = program.ptx();
+  }
+  artifact.toolchain = toolchain_name();
+  return artifact;
+}
+
 }  // namespace
+
+std::vector<AssemblerNote> read_assembler_notes(std::string_view log, const std::string& kernel,
+                                                std::span<const std::string> kernels) {
+  std::vector<AssemblerNote> notes;
+  while (!log.empty()) {
+    if (auto note = read_note(take_until(log, '\n'), kernel, kernels)) {
+      notes.push_back(*std::move(note));
+    }
+  }
+  return notes;
+}
+
+ResourceFacts read_resource_facts(std::string_view log, std::span<const char> cubin,
+                                  const std::string& lowered_name) {
+  const std::vector<ElfSection> sections = read_elf_sections(cubin);
+  const std::vector<std::string> names = code_names(sections);
+  if (!is_among(lowered_name, names)) {
+    throw Error(ExitCode::internal,
+                fmt::format("the module has no kernel '{}'; it has: {}", lowered_name,
+                            names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))),
+                {}, "is the entry point a __global__ function, and extern \"C\" or a template?");
+  }
+  std::optional<ResourceFacts> facts = read_report(log, lowered_name);
+  if (!facts) {
+    throw Error(ExitCode::internal,
+                fmt::format("the compiler's report does not mention kernel '{}'", lowered_name));
+  }
+  facts->notes = read_assembler_notes(log, lowered_name, names);
+  facts->code_bytes = section_bytes(sections, ".text." + lowered_name);
+  facts->constant_bytes = section_bytes(sections, ".nv.constant0." + lowered_name);
+  return *facts;
+}
 
 std::string with_hints(std::string_view log) {
   std::string hinted;
@@ -266,54 +271,22 @@ std::string with_hints(std::string_view log) {
   return hinted;
 }
 
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double ms_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-std::string lowered_entry(const gpu::Program& program, const CompileJob& job) {
-  return job.entry_is_template ? program.lowered_name(job.entry_point) : job.entry_point;
-}
-
-Artifact make_artifact(const gpu::Program& program, const CompileJob& job) {
-  Artifact artifact;
-  artifact.key = job.key;
-  artifact.log = program.log();
-  artifact.lowered_name = lowered_entry(program, job);
-  if (job.output != CompileOutput::ptx) {
-    artifact.cubin = program.cubin();
-    artifact.facts = read_resource_facts(artifact.log, artifact.cubin, artifact.lowered_name);
-  }
-  if (job.output != CompileOutput::cubin) {
-    artifact.ptx = program.ptx();
-  }
-  artifact.toolchain = toolchain_name();
-  return artifact;
-}
-
-}  // namespace
-
 std::optional<Outcome> failure_of(const CompileResult& result) {
-  if (const auto* failed = std::get_if<CompileFailed>(&result)) {
-    return *failed;
-  }
+  const auto* const failed = std::get_if<CompileFailed>(&result);
   const auto* const crashed = std::get_if<CompilerCrashed>(&result);
-  return crashed == nullptr ? std::nullopt : std::optional<Outcome>(*crashed);
+  return failed != nullptr    ? std::optional<Outcome>(*failed)
+         : crashed != nullptr ? std::optional<Outcome>(*crashed)
+                              : std::nullopt;
 }
 
 const std::string* failure_log(const CompileResult& result) {
-  if (const auto* failed = std::get_if<CompileFailed>(&result)) {
-    return &failed->log;
-  }
+  const auto* const failed = std::get_if<CompileFailed>(&result);
   const auto* const crashed = std::get_if<CompilerCrashed>(&result);
-  return crashed == nullptr ? nullptr : &crashed->log;
+  return failed != nullptr ? &failed->log : crashed != nullptr ? &crashed->log : nullptr;
 }
 
 CompileResult compile_here(const CompileJob& job) {
-  const Clock::time_point start = Clock::now();
+  const auto start = std::chrono::steady_clock::now();
   gpu::Program program(*job.sources);
   if (job.entry_is_template) {
     program.add_name_expression(job.entry_point);
@@ -322,7 +295,8 @@ CompileResult compile_here(const CompileJob& job) {
     return CompileFailed{with_hints(program.log())};
   }
   Artifact artifact = make_artifact(program, job);
-  artifact.compile_ms = ms_since(start);
+  artifact.compile_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return artifact;
 }
 

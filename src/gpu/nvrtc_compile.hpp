@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,6 +34,16 @@ namespace fatune {
 [[nodiscard]] std::string with_hints(std::string_view log);
 
 using CompileResult = std::variant<Artifact, CompileFailed, CompilerCrashed>;
+
+/// What `compile` returns; if it throws, a failure that says why.
+template <typename Compile>
+[[nodiscard]] CompileResult guarded(const Compile& compile) {
+  try {
+    return compile();
+  } catch (const std::exception& error) {
+    return CompileFailed{error.what()};
+  }
+}
 
 /// How a compilation without an artifact ended; nothing if there is one.
 [[nodiscard]] std::optional<Outcome> failure_of(const CompileResult& result);

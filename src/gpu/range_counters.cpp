@@ -1,14 +1,13 @@
 #include "gpu/range_counters.hpp"
 
 #include <cstdint>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "gpu/cupti_api.hpp"
 
 namespace fatune::gpu {
@@ -26,16 +25,16 @@ class CuptiHost {
   /// `cupti` and `names` must outlive this.
   CuptiHost(const CuptiApi& cupti, std::string chip, CuptiImage availability,
             const std::vector<std::string>& names)
-      : cupti_(cupti), chip_(std::move(chip)), availability_(std::move(availability)) {
+      : cupti_(cupti),
+        chip_(std::move(chip)),
+        availability_(std::move(availability)),
+        names_(mapped(names, &std::string::c_str)) {
     FATUNE_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize, params);
     params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
     params.pChipName = chip_.c_str();
     params.pCounterAvailabilityImage = availability_.data();
     FATUNE_CUPTI(cupti_, cuptiProfilerHostInitialize, params);
     object_ = params.pHostObject;
-    for (const std::string& name : names) {
-      names_.push_back(name.c_str());
-    }
   }
 
   CuptiHost(const CuptiHost&) = delete;
@@ -151,15 +150,11 @@ std::string hindrance(const CUpti_Profiler_DeviceSupported_Params& support) {
   return "CUPTI does not say why";
 }
 
-void initialise(const CuptiApi& cupti) {
-  FATUNE_CUPTI_PARAMS(CUpti_Profiler_Initialize, params);
-  FATUNE_CUPTI(cupti, cuptiProfilerInitialize, params);
-}
-
 /// Throws Error(gpu_failure), with the reason, if the counters of this device cannot be read at
 /// all. Also initialises CUPTI.
 void check_counters_supported(const CuptiApi& cupti, int device_ordinal) {
-  initialise(cupti);
+  FATUNE_CUPTI_PARAMS(CUpti_Profiler_Initialize, initialisation);
+  FATUNE_CUPTI(cupti, cuptiProfilerInitialize, initialisation);
   FATUNE_CUPTI_PARAMS(CUpti_Profiler_DeviceSupported, params);
   params.cuDevice = device_ordinal;
   params.api = CUPTI_PROFILER_RANGE_PROFILING;
@@ -292,8 +287,6 @@ class RangeCounters::Session {
         passes_(host_.pass_count(config_)),
         target_(cupti_, raw(context)) {}
 
-  [[nodiscard]] int passes() const noexcept { return passes_; }
-
   [[nodiscard]] std::vector<std::vector<double>> count(int runs, const CountedWork& work) {
     const int launches = runs * work.launches;
     CuptiImage counter_data = target_.counter_data(host_.names(), launches);
@@ -363,7 +356,6 @@ class RangeCounters::Session {
                 "fatune was built with a CUDA toolkit whose CUPTI has no range profiler", {},
                 "build it with a toolkit of 12.6 or newer that has CUPTI's headers");
   }
-  [[nodiscard]] int passes() const noexcept { return 0; }
   [[nodiscard]] std::vector<std::vector<double>> count(int, const CountedWork&) { return {}; }
 };
 
@@ -373,8 +365,6 @@ RangeCounters::RangeCounters(const Context& context, std::vector<std::string> me
     : session_(std::make_unique<Session>(context, std::move(metrics))) {}
 
 RangeCounters::~RangeCounters() = default;
-
-int RangeCounters::passes() const noexcept { return session_->passes(); }
 
 std::vector<std::vector<double>> RangeCounters::count(int runs, const CountedWork& work) {
   return session_->count(runs, work);

@@ -34,9 +34,6 @@ class RangeCounters {
   RangeCounters& operator=(const RangeCounters&) = delete;
   ~RangeCounters();
 
-  /// The number of times that the work is run to get one value of each metric.
-  [[nodiscard]] int passes() const noexcept;
-
   /// Counts `runs` consecutive runs. Returns the metrics by run and then in the order of the names,
   /// in base units (ns, bytes, cycles, percent). In each pass `work.before_pass` is called once,
   /// then `work.run` `runs` times. Throws what the constructor throws, and what the work throws.

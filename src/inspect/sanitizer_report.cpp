@@ -5,12 +5,11 @@
 #include <charconv>
 #include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/ranges.hpp"
 #include "base/text_parts.hpp"
 
 namespace fatune {
@@ -89,10 +88,6 @@ constexpr std::array<Kind, 14> kKinds{{{"Race reported between", "race"},
                                        {"couldn't find exit code", ""},
                                        {"No attachable process", ""}}};
 constexpr std::string_view kOther = "other";
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 std::string_view without_full_stop(std::string_view text) {
   return trim(text.substr(0, text.find_last_not_of(" \t\r.") + 1));
@@ -323,9 +318,7 @@ std::vector<std::string> sanitizer_words(const SanitizerCommand& command) {
 SanitizerReport parse_sanitizer_report(std::string_view text) {
   Reader reader;
   while (!text.empty()) {
-    const std::string_view line = before(text, "\n");
-    reader.read(line);
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    reader.read(take_until(text, '\n'));
   }
   return reader.finish();
 }
@@ -338,7 +331,7 @@ void merge(const SanitizerReport& more, SanitizerReport& report) {
   report.errors += more.errors;
   report.warnings += more.warnings;
   report.complete = report.complete && more.complete;
-  report.problems.insert(report.problems.end(), more.problems.begin(), more.problems.end());
+  append(report.problems, more.problems);
 }
 
 }  // namespace fatune

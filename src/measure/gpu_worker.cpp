@@ -10,7 +10,7 @@
 
 #include "base/worker_process.hpp"
 #include "gpu/context.hpp"
-#include "gpu/devices.hpp"
+#include "gpu/driver.hpp"
 #include "gpu/nvml.hpp"
 #include "measure/gpu_measurer.hpp"
 #include "measure/loaded_kernel.hpp"

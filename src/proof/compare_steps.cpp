@@ -4,13 +4,11 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <span>
 #include <stdexcept>
 #include <tuple>
 
 #include "model/cpu_reference.hpp"
 #include "model/error_rule.hpp"
-#include "proof/blockwise.hpp"
 
 namespace fatune {
 namespace {
@@ -70,8 +68,7 @@ double greatest_of(const StepWindow& window, Value value) {
 ///
 /// Each tensor, block and step has a limit. It is twice the greatest error of the emulated 16-bit
 /// algorithm (as model/error_rule.hpp has it for O), plus an allowance for sums that the kernel
-/// forms in another order than the emulation. limits.cpp explains each allowance. All values are
-/// relative to the same M.
+/// forms in another order than the emulation. All values are relative to the same M.
 class StepLimits {
  public:
   /// `head`, `float64` and `sixteen_bit` must outlive this object.
@@ -128,7 +125,7 @@ class StepLimits {
     const double partial_sum =
         greatest_in(q_norms_, q_block * head_.tiles.query_rows, head_.tiles.query_rows) *
         greatest_in(k_norms_, key, head_.tiles.keys_per_step);
-    return twice_error(StepTensor::s, q_block, step) +
+    return 2 * emulated_error(StepTensor::s, q_block, step) +
            kScoreUlps * kFp32Ulp * head_.scale_log2() * partial_sum;
   }
 
@@ -174,11 +171,6 @@ class StepLimits {
     const std::vector<double>& exact = float64_.of(tensor);
     return greatest_of(step_window(head_, tensor, q_block, step),
                        [&](std::size_t i) { return exact[i]; });
-  }
-
-  [[nodiscard]] double twice_error(StepTensor tensor, std::int64_t q_block,
-                                   std::int64_t step) const {
-    return 2 * emulated_error(tensor, q_block, step);
   }
 
   const HeadProblem& head_;

@@ -1,16 +1,98 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "model/head_problem.hpp"
 #include "model/input_kind.hpp"
-#include "proof/blockwise.hpp"
 
 namespace fatune {
+
+/// The tensors of the block-wise algorithm, in the order in which a step computes them. `output` is
+/// O / L, computed once at the end from all parts of the keys.
+enum class StepTensor { s, m, p, l, o, output };
+
+inline constexpr std::array kStepTensors{StepTensor::s, StepTensor::m, StepTensor::p, StepTensor::l,
+                                         StepTensor::o};
+
+template <>
+inline constexpr EnumNames<6> kEnumNames<StepTensor>{"tensor", {"S", "M", "P", "L", "O", "output"}};
+
+/// All intermediates of one head, as kernels/common/attention_dump.h lays them out. A value is NaN
+/// where nothing was computed: in tiles that a causal block does not visit, or that a kernel did
+/// not write.
+struct StepValues {
+  std::vector<double> s;       ///< [rows, keys]
+  std::vector<double> p;       ///< [rows, keys]
+  std::vector<double> m;       ///< [kv_tiles, rows]
+  std::vector<double> l;       ///< [kv_tiles, rows]
+  std::vector<double> o;       ///< [kv_tiles, rows, d_head]
+  std::vector<double> output;  ///< [seq_len, d_head]
+
+  [[nodiscard]] const std::vector<double>& of(StepTensor tensor) const;
+  [[nodiscard]] std::vector<double>& of(StepTensor tensor);
+};
+
+/// The extents of a tensor (see StepValues).
+[[nodiscard]] std::vector<std::int64_t> tensor_shape(const HeadProblem& head, StepTensor tensor);
+
+/// Returns tensors of the right size, filled with NaN.
+[[nodiscard]] StepValues empty_values(const HeadProblem& head);
+
+/// The part of a tensor that one step of one block computes: `rows` rows of `columns` adjacent
+/// values. It does not include rows past the end of the sequence.
+struct StepWindow {
+  std::size_t first = 0;       ///< index of the first value
+  std::size_t row_stride = 0;  ///< the distance from one row to the next
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t first_row = 0;     ///< position in the sequence
+  std::int64_t first_column = 0;  ///< S and P: the first key; else 0
+
+  [[nodiscard]] std::size_t index(std::int64_t row, std::int64_t column) const {
+    return first + static_cast<std::size_t>(row) * row_stride + static_cast<std::size_t>(column);
+  }
+};
+
+/// Returns the part that a step computes. `step` is ignored for the output.
+[[nodiscard]] StepWindow step_window(const HeadProblem& head, StepTensor tensor,
+                                     std::int64_t q_block, std::int64_t step);
+
+/// The index of a row's value in M and L.
+[[nodiscard]] inline std::size_t row_index(const HeadProblem& head, std::int64_t tile,
+                                           std::int64_t row) {
+  return static_cast<std::size_t>(tile * head.rows() + row);
+}
+
+/// The arithmetic of the algorithm.
+enum class Arithmetic {
+  float64,
+  /// Rounds like a kernel with 16-bit inputs. Products are exact. Sums are fp32 and truncated after
+  /// every product (tensor cores truncate too, less often). Softmax is fp32. P is rounded to 16
+  /// bits before P V, and O once at the end.
+  /// source: Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores" (2021)
+  sixteen_bit,
+};
+
+/// Runs the block-wise algorithm and keeps every intermediate. With S the scores of the tile, each
+/// step computes:
+///
+///   M' = max(M, S), or the M of `references`      P = 2^(S - M')     (0 while M' is -infinity)
+///   L  = L 2^(M - M') + sum of P                  O = O 2^(M - M') + P V
+///
+/// Each part of the keys begins with M = -infinity, L = 0 and O = 0. With the M, L and O that the
+/// parts end with, the output is the sum of O 2^(M - max M) over that of L 2^(M - max M).
+///
+/// shape: references: [kv_tiles, rows], the M of each step; empty: M is the greatest score so far
+[[nodiscard]] StepValues compute_blockwise(const HeadProblem& head, const HeadInputs& inputs,
+                                           Arithmetic arithmetic,
+                                           std::span<const double> references = {});
 
 /// A wrong value that the kernel wrote.
 struct WrongValue {

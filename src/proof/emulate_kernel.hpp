@@ -9,7 +9,6 @@
 #include "model/emulation.hpp"
 #include "model/kernel_code.hpp"
 #include "proof/emulated_inputs.hpp"
-#include "proof/emulated_problem.hpp"
 
 namespace fatune {
 

@@ -1,12 +1,15 @@
 #include "proof/emulated_inputs.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <utility>
 
-#include "model/cpu_reference.hpp"
+#include <fmt/format.h>
+
+#include "base/ranges.hpp"
 #include "model/error_rule.hpp"
 #include "model/kv_lengths.hpp"
+#include "plan/planner.hpp"
 
 namespace fatune {
 namespace {
@@ -141,18 +144,24 @@ EmulatedInput make_input(const EmulatedProblem& on, InputKind kind, std::uint64_
   return input;
 }
 
+std::uint32_t most_resident_blocks(const LaunchGeometry& launch, const DeviceLimits& limits) {
+  constexpr int kNotKnown = 0;  // registers per thread
+  const auto threads = static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);
+  const int of_sm = blocks_per_sm(limits, threads, kNotKnown, launch.dynamic_smem_bytes);
+  return static_cast<std::uint32_t>(std::max(1, of_sm) * std::max(1, limits.sm_count));
+}
+
 }  // namespace
 
 emulate::Allocation poisoned_output(const KernelBuffer& output) {
-  emulate::Allocation allocation;
-  allocation.name = output.name;
-  allocation.bytes.resize(static_cast<std::size_t>(output.bytes));
-  for (std::size_t i = 0; i < allocation.bytes.size(); ++i) {
-    allocation.bytes[i] = kPoisonBytes.at(i % kPoisonBytes.size());
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(output.bytes));
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = kPoisonBytes.at(i % kPoisonBytes.size());
   }
-  allocation.shape = output.shape;
-  allocation.element_bytes = output.bytes / output.elements();
-  return allocation;
+  return {.name = output.name,
+          .bytes = std::move(bytes),
+          .shape = output.shape,
+          .element_bytes = output.bytes / output.elements()};
 }
 
 FurtherOutput further_output(const KernelBuffer& output, const emulate::Allocation& left) {
@@ -196,9 +205,7 @@ const std::vector<EmulatedInput>& EmulatedInputs::of(const EmulatedProblem& prob
   const std::lock_guard lock(mutex_);
   std::vector<EmulatedInput>& inputs = inputs_[problem];
   if (inputs.empty()) {
-    for (const InputKind kind : kInputKinds) {
-      inputs.push_back(make_input(problem, kind, seed_));
-    }
+    inputs = mapped(kInputKinds, [&](InputKind kind) { return make_input(problem, kind, seed_); });
   }
   return inputs;
 }
@@ -208,9 +215,9 @@ const std::vector<RowReference>& EmulatedInputs::row_references(const EmulatedPr
   const std::lock_guard lock(mutex_);
   std::vector<RowReference>& rows = rows_[problem];
   if (rows.empty()) {
-    for (const EmulatedInput& input : inputs) {
-      rows.push_back(make_row_reference(problem, input.tensors));
-    }
+    rows = mapped(inputs, [&](const EmulatedInput& input) {
+      return make_row_reference(problem, input.tensors);
+    });
   }
   return rows;
 }
@@ -222,6 +229,29 @@ const HeadInputs& EmulatedInputs::random_tensors(const Problem& problem) {
     tensors->second = make_tensors({problem, {}}, kInputKinds.front(), seed_);
   }
   return tensors->second;
+}
+
+Problem compared_part(const EmulatedProblem& of) {
+  Problem part = of.problem;
+  if (of.only_head) {
+    part.heads = part.kv_heads = 1;
+  }
+  return part;
+}
+
+std::string describe(const EmulatedProblem& problem) {
+  const std::string whole = describe(problem.problem);
+  return problem.only_head ? fmt::format("{}, head {} alone", whole, *problem.only_head) : whole;
+}
+
+EmulatedLaunch planned_launch(const Family& family, const Config& config, const Problem& problem,
+                              const DeviceLimits& limits) {
+  EmulatedLaunch launch;
+  launch.on.problem = problem;
+  launch.geometry = launch_geometry(family, config, problem, limits);
+  launch.shared_tensors = shared_tensors(family, config, problem, limits);
+  launch.resident_blocks = most_resident_blocks(launch.geometry, limits);
+  return launch;
 }
 
 }  // namespace fatune

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <map>
 #include <span>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -16,7 +14,6 @@
 #include "base/error.hpp"
 #include "base/ranges.hpp"
 #include "emulator/memory/tensor_map.hpp"
-#include "model/head_problem.hpp"
 #include "model/kernel_code.hpp"
 #include "model/kv_lengths.hpp"
 #include "model/problem.hpp"
@@ -31,8 +28,9 @@ constexpr std::uint16_t kPoison = 0x7fa5;
 // sequence that can be requested.
 constexpr std::uint64_t kMostWarpInstructions = std::uint64_t{1} << 24;
 
-std::vector<std::uint8_t> bytes_of(const std::vector<std::uint16_t>& elements) {
-  std::vector<std::uint8_t> bytes(elements.size() * sizeof(std::uint16_t));
+template <typename Element>
+std::vector<std::uint8_t> bytes_of(const std::vector<Element>& elements) {
+  std::vector<std::uint8_t> bytes(elements.size() * sizeof(Element));
   std::memcpy(bytes.data(), elements.data(), bytes.size());
   return bytes;
 }
@@ -47,12 +45,10 @@ std::vector<std::int64_t> shape_in_memory(const Problem& problem, TensorRole rol
 
 emulate::Allocation tensor(TensorRole role, const Problem& problem,
                            const std::vector<std::uint16_t>& elements) {
-  emulate::Allocation allocation;
-  allocation.name = enum_name(role);
-  allocation.bytes = bytes_of(elements);
-  allocation.shape = shape_in_memory(problem, role);
-  allocation.element_bytes = element_bytes(problem.dtype);
-  return allocation;
+  return {.name = std::string(enum_name(role)),
+          .bytes = bytes_of(elements),
+          .shape = shape_in_memory(problem, role),
+          .element_bytes = element_bytes(problem.dtype)};
 }
 
 std::array<std::uint32_t, 3> extents(const std::array<std::int64_t, 3>& of) {
@@ -100,26 +96,20 @@ TensorMapBytes encode(const TensorMapPiece& piece, std::uint64_t address) {
 }
 
 emulate::Allocation buffer(const KernelBuffer& of) {
-  emulate::Allocation allocation;
-  allocation.name = of.name;
-  allocation.bytes.resize(static_cast<std::size_t>(of.bytes));
-  for (std::size_t i = 0; of.word != 0 && i < allocation.bytes.size(); ++i) {
-    allocation.bytes[i] = static_cast<std::uint8_t>(of.word >> (8 * (i % sizeof of.word)));
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(of.bytes));
+  for (std::size_t i = 0; of.word != 0 && i < bytes.size(); ++i) {
+    bytes[i] = static_cast<std::uint8_t>(of.word >> (8 * (i % sizeof of.word)));
   }
-  return allocation;
+  return {.name = of.name, .bytes = std::move(bytes)};
 }
 
 /// Memory for the lengths of keys.
 emulate::Allocation key_lengths(const Problem& problem) {
   const std::vector<std::int64_t> lengths = kv_lengths(problem);
-  const std::vector<std::int32_t> values(lengths.begin(), lengths.end());
-  emulate::Allocation allocation;
-  allocation.name = kKeyLengthsTensor;
-  allocation.bytes.resize(values.size() * sizeof(std::int32_t));
-  std::memcpy(allocation.bytes.data(), values.data(), allocation.bytes.size());
-  allocation.shape = {problem.batch};
-  allocation.element_bytes = sizeof(std::int32_t);
-  return allocation;
+  return {.name = std::string(kKeyLengthsTensor),
+          .bytes = bytes_of(std::vector<std::int32_t>(lengths.begin(), lengths.end())),
+          .shape = {problem.batch},
+          .element_bytes = sizeof(std::int32_t)};
 }
 
 std::vector<std::uint16_t> empty_output(const Problem& problem) {
@@ -128,11 +118,8 @@ std::vector<std::uint16_t> empty_output(const Problem& problem) {
 }
 
 emulate::Allocation empty_dump(const DumpExtents& extents, std::int64_t d_head) {
-  emulate::Allocation allocation;
-  allocation.name = "dump";
-  allocation.bytes = bytes_of(
-      std::vector<std::uint16_t>(static_cast<std::size_t>(extents.values(d_head)) * 2, kPoison));
-  return allocation;
+  const auto elements = static_cast<std::size_t>(extents.values(d_head)) * 2;
+  return {.name = "dump", .bytes = bytes_of(std::vector<std::uint16_t>(elements, kPoison))};
 }
 
 /// The memory of one run: Q, K, V, O, lengths of keys, intermediates, workspaces and further
@@ -211,19 +198,19 @@ class EmulatedTensors {
     emulate::Allocation allocation = buffer(one);
     if (one.clear == "never") {
       allocated_[one.name] = allocation.bytes;
-      const auto left = kept.find(one.name);
-      allocation.bytes = left == kept.end() ? allocation.bytes : left->second;
+      const auto* const left = value_at(kept, one.name);
+      allocation.bytes = left == nullptr ? allocation.bytes : *left;
     }
     return allocation;
   }
 
   [[nodiscard]] std::uint64_t address_of(const std::string& name) const {
-    const auto found = addresses_.find(name);
-    if (found == addresses_.end()) {
+    const std::uint64_t* const found = value_at(addresses_, name);
+    if (found == nullptr) {
       throw Error(ExitCode::bad_file, fmt::format("there is no tensor '{}' here", name),
                   "the kernel's arguments");
     }
-    return found->second;
+    return *found;
   }
 
   template <typename Element>
@@ -323,9 +310,9 @@ std::variant<EmulatedDebug, NotEmulated> run(const EmulatedKernel& kernel,
   }
   EmulatedDebug shown{
       {std::move(output.output), std::move(output.dump)}, output.result.finished, {}, {}};
-  for (const emulate::Finding& finding : output.result.findings.all()) {
-    shown.findings.push_back(located(kernel, finding));
-  }
+  shown.findings = mapped(output.result.findings.all(), [&](const emulate::Finding& finding) {
+    return located(kernel, finding);
+  });
   shown.groups = group_findings(shown.findings);
   return shown;
 }

@@ -13,9 +13,7 @@
 #include "model/emulation.hpp"
 #include "model/head_problem.hpp"
 #include "model/input_kind.hpp"
-#include "model/shared_tensor.hpp"
 #include "proof/emulated_inputs.hpp"
-#include "proof/emulated_problem.hpp"
 
 namespace fatune {
 

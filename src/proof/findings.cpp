@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/ranges.hpp"
-#include "emulator/program.hpp"
-#include "emulator/ptx/parse_ptx.hpp"
 
 namespace fatune {
 namespace {
@@ -100,8 +97,8 @@ class RaceCauses {
  private:
   template <typename Key>
   static std::optional<Cause> in(const std::map<Key, Cause>& causes, const Key& key) {
-    const auto found = causes.find(key);
-    return found == causes.end() ? std::nullopt : std::optional(found->second);
+    const Cause* const found = value_at(causes, key);
+    return found == nullptr ? std::nullopt : std::optional(*found);
   }
 
   std::map<std::int64_t, Cause> by_instruction_;  ///< PTX line of the later access
@@ -132,8 +129,7 @@ EmulatedKernel read_kernel(const Artifact& artifact, const SourceBundle& sources
   kernel.source = lines_of_files(sources);
   use_include_names(kernel.source, kernel.module.places);
   kernel.program = emulate::decode_program(kernel.module, artifact.lowered_name, name);
-  kernel.function =
-      &*std::ranges::find(kernel.module.functions, artifact.lowered_name, &PtxFunction::name);
+  kernel.function = find_in(kernel.module.functions, artifact.lowered_name, &PtxFunction::name);
   const auto bytes = static_cast<std::size_t>(argument_offsets(arguments.list).back());
   if (kernel.program.parameter_bytes != bytes) {
     throw Error(ExitCode::bad_file,

@@ -71,11 +71,10 @@ class Lines {
   }
 
   [[nodiscard]] std::vector<EmulatedLine> with_text(const SourceLines& source) const {
-    std::vector<EmulatedLine> lines;
-    for (const auto& [at, counts] : lines_) {
-      lines.push_back({at, text_of(at, source), counts.own, counts.inlined});
-    }
-    return lines;
+    return mapped(lines_, [&](const auto& line) {
+      const auto& [at, counts] = line;
+      return EmulatedLine{at, text_of(at, source), counts.own, counts.inlined};
+    });
   }
 
  private:

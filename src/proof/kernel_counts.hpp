@@ -8,11 +8,9 @@
 #include "emulator/launch.hpp"
 #include "emulator/program.hpp"
 #include "emulator/ptx/parse_ptx.hpp"
-#include "emulator/ptx/source_places.hpp"
 #include "model/emulation.hpp"
-#include "model/kernel_code.hpp"
 #include "model/problem.hpp"
-#include "proof/emulated_problem.hpp"
+#include "proof/emulated_inputs.hpp"
 
 namespace fatune {
 

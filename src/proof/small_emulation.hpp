@@ -12,7 +12,7 @@
 #include "model/problem.hpp"
 #include "plan/family.hpp"
 #include "proof/emulate_kernel.hpp"
-#include "proof/emulated_problem.hpp"
+#include "proof/emulated_inputs.hpp"
 #include "proof/kernel_counts.hpp"
 
 namespace fatune {

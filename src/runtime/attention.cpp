@@ -1,6 +1,5 @@
 #include "attention.hpp"
 
-#include "argument_checks.hpp"
 #include "driver.hpp"
 #include "facts.hpp"
 #include "launch.hpp"
@@ -82,17 +81,12 @@ Result load(const Problem& problem, const Tensors& tensors, const Chosen& chosen
   return found ? load_code(kernel) : found;
 }
 
-/// Checks the problem and the strides: everything that a selection depends on.
-Result check_shape(const Problem& problem, const Tensors& tensors) {
-  const char* fault = fault_of(problem);
-  fault = fault != nullptr ? fault : fault_of_strides(problem, tensors);
-  return fault == nullptr ? Result{} : Result{Status::invalid_argument, fault};
-}
-
-/// As choose_here(), for arguments that may be wrong.
+/// As choose_here(), for arguments that may be wrong. Checks the problem and the strides:
+/// everything that a selection depends on.
 Result choose_checked(const Problem& problem, const Tensors& tensors, Chosen& chosen) {
-  const Result right = check_shape(problem, tensors);
-  return right ? choose_here(problem, tensors, chosen) : right;
+  const char* const fault = fault_of_shape(problem, tensors);
+  return fault == nullptr ? choose_here(problem, tensors, chosen)
+                          : Result{Status::invalid_argument, fault};
 }
 
 }  // namespace
@@ -144,23 +138,10 @@ Contents contents() {
 }
 
 const char* status_name(Status status) {
-  switch (status) {
-    case Status::ok:
-      return "ok";
-    case Status::invalid_argument:
-      return "invalid argument";
-    case Status::unsupported:
-      return "unsupported";
-    case Status::workspace_too_small:
-      return "workspace too small";
-    case Status::no_driver:
-      return "no driver";
-    case Status::no_context:
-      return "no context";
-    case Status::driver_error:
-      break;
-  }
-  return "driver error";
+  constexpr const char* kNames[] = {
+      "ok",        "invalid argument", "unsupported", "workspace too small",
+      "no driver", "no context",       "driver error"};
+  return kNames[static_cast<int>(status)];
 }
 
 }  // namespace fatune_attention

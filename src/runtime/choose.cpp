@@ -110,145 +110,6 @@ Coordinates coordinates_of_few(const Wanted& wanted, int sm_count) {
           wanted.layout_bhsd ? 1.0 : 0.0};
 }
 
-}  // namespace
-
-bool has_few_queries(const Problem& problem) {
-  constexpr std::int64_t kMostQueries = 128;
-  constexpr std::int64_t kLeastKeysOfEach = 8;
-  return problem.seq_len <= kMostQueries &&
-         problem.seq_len * kLeastKeysOfEach <= keys_seen(problem);
-}
-
-Coordinates coordinates_of(const Wanted& wanted, int sm_count) {
-  const Problem& problem = wanted.problem;
-  if (has_few_queries(problem)) {
-    return coordinates_of_few(wanted, sm_count);
-  }
-  return {octaves(problem.seq_len),
-          octaves(problem.seq_len_kv),
-          octaves(problem.batch * problem.heads) - octaves(sm_count),
-          octaves(problem.heads / problem.kv_heads),
-          problem.window > 0 ? octaves(problem.window) : 0.0,
-          problem.lse ? 1.0 : 0.0,
-          wanted.layout_bhsd ? 1.0 : 0.0};
-}
-
-Buckets buckets_of(const Coordinates& coordinates) {
-  Buckets buckets{};
-  for (std::size_t i = 0; i < buckets.size(); ++i) {
-    buckets[i] = static_cast<int>(std::lround(coordinates[i]));
-  }
-  return buckets;
-}
-
-Kind kind_of(const Problem& problem) {
-  const bool few = has_few_queries(problem);
-  return {static_cast<int>(problem.dtype),
-          problem.d_head,
-          problem.d_head_v,
-          few ? 1 : 0,
-          problem.causal && !few ? 1 : 0,
-          problem.window > 0 && !few ? 1 : 0};
-}
-
-bool same_kind(const Problem& a, const Problem& b) { return kind_of(a) == kind_of(b); }
-
-bool same_work(const Wanted& a, const Wanted& b) {
-  const auto key = [](const Wanted& of) {
-    const Problem& p = of.problem;
-    return std::make_tuple(p.dtype, p.batch, p.heads, p.kv_heads, p.seq_len, p.seq_len_kv, p.d_head,
-                           p.d_head_v, p.causal, p.window, p.lse, of.layout_bhsd,
-                           p.has_seq_lens_kv);
-  };
-  return key(a) == key(b);
-}
-
-bool operator==(const Distance& a, const Distance& b) {
-  return a.buckets == b.buckets && a.octaves == b.octaves;
-}
-
-bool operator<(const Distance& a, const Distance& b) {
-  return std::tie(a.buckets, a.octaves) < std::tie(b.buckets, b.octaves);
-}
-
-bool operator<(const NearRow& a, const NearRow& b) {
-  return std::tie(a.step, a.distance, a.other_gpu, a.row) <
-         std::tie(b.step, b.distance, b.other_gpu, b.row);
-}
-
-/// Octaves are multiples of its reciprocal, so that equal distances do not differ by rounding.
-constexpr double kPrecision = 1 << 20;
-
-Nearness nearness(const Coordinates& row, const Coordinates& wanted, bool few_queries) {
-  const Buckets of_row = buckets_of(row);
-  const Buckets of_wanted = buckets_of(wanted);
-  Nearness found;
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    const int more = of_row[i] - of_wanted[i];
-    const int apart = few_queries && i == kRows && more < 0 ? -2 * more : std::abs(more);
-    found.neighbours = found.neighbours && apart <= 1;
-    found.distance.buckets += apart;
-    found.distance.octaves += std::abs(row[i] - wanted[i]);
-  }
-  found.distance.octaves = std::round(found.distance.octaves * kPrecision) / kPrecision;
-  return found;
-}
-
-std::optional<NearRow> next_near_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu,
-                                     const NearRow* last) {
-  const Place place{wanted, gpu};
-  std::optional<NearRow> next;
-  for (int index = 0; index < table.rows.count; ++index) {
-    const auto near = near_row(table, index, place);
-    if (near && (last == nullptr || *last < *near) && (!next || *near < *next)) {
-      next = near;
-    }
-  }
-  return next;
-}
-
-std::optional<DefaultPlace> next_default(const Table& table, const Problem& problem,
-                                         const TunedGpu& gpu, const DefaultPlace* last) {
-  std::optional<DefaultPlace> next;
-  for (int index = 0; index < table.defaults.count; ++index) {
-    const DefaultPlace place = place_of(table, index, problem, gpu);
-    const bool is_behind = last == nullptr || key_of(*last) < key_of(place);
-    if (is_behind && (!next || key_of(place) < key_of(*next))) {
-      next = place;
-    }
-  }
-  return next;
-}
-
-}  // namespace fatune_attention::detail
-
-namespace fatune_attention {
-
-const char* step_name(Step step) {
-  switch (step) {
-    case Step::exact:
-      return "exact";
-    case Step::same_bucket:
-      return "same bucket";
-    case Step::neighbour_bucket:
-      return "neighbouring bucket";
-    case Step::same_arch:
-      return "same architecture";
-    case Step::nearest:
-      return "nearest";
-    case Step::fallback:
-      return "default";
-    case Step::refused:
-      break;
-  }
-  return "refused";
-}
-
-}  // namespace fatune_attention
-
-namespace fatune_attention::detail {
-namespace {
-
 /// The names of kind_of(), in its order.
 constexpr const char* kKinds[] = {"element type", "d_head", "d_head_v",
                                   "queries",      "mask",   "window"};
@@ -421,6 +282,108 @@ Untuned untuned_together(bool has_near_row) {
 
 }  // namespace
 
+bool has_few_queries(const Problem& problem) {
+  constexpr std::int64_t kMostQueries = 128;
+  constexpr std::int64_t kLeastKeysOfEach = 8;
+  return problem.seq_len <= kMostQueries &&
+         problem.seq_len * kLeastKeysOfEach <= keys_seen(problem);
+}
+
+Coordinates coordinates_of(const Wanted& wanted, int sm_count) {
+  const Problem& problem = wanted.problem;
+  if (has_few_queries(problem)) {
+    return coordinates_of_few(wanted, sm_count);
+  }
+  return {octaves(problem.seq_len),
+          octaves(problem.seq_len_kv),
+          octaves(problem.batch * problem.heads) - octaves(sm_count),
+          octaves(problem.heads / problem.kv_heads),
+          problem.window > 0 ? octaves(problem.window) : 0.0,
+          problem.lse ? 1.0 : 0.0,
+          wanted.layout_bhsd ? 1.0 : 0.0};
+}
+
+Buckets buckets_of(const Coordinates& coordinates) {
+  Buckets buckets{};
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    buckets[i] = static_cast<int>(std::lround(coordinates[i]));
+  }
+  return buckets;
+}
+
+Kind kind_of(const Problem& problem) {
+  const bool few = has_few_queries(problem);
+  return {static_cast<int>(problem.dtype),
+          problem.d_head,
+          problem.d_head_v,
+          few ? 1 : 0,
+          problem.causal && !few ? 1 : 0,
+          problem.window > 0 && !few ? 1 : 0};
+}
+
+bool same_work(const Wanted& a, const Wanted& b) {
+  const auto key = [](const Wanted& of) {
+    const Problem& p = of.problem;
+    return std::make_tuple(p.dtype, p.batch, p.heads, p.kv_heads, p.seq_len, p.seq_len_kv, p.d_head,
+                           p.d_head_v, p.causal, p.window, p.lse, of.layout_bhsd,
+                           p.has_seq_lens_kv);
+  };
+  return key(a) == key(b);
+}
+
+bool operator<(const Distance& a, const Distance& b) {
+  return std::tie(a.buckets, a.octaves) < std::tie(b.buckets, b.octaves);
+}
+
+bool operator<(const NearRow& a, const NearRow& b) {
+  return std::tie(a.step, a.distance, a.other_gpu, a.row) <
+         std::tie(b.step, b.distance, b.other_gpu, b.row);
+}
+
+/// Octaves are multiples of its reciprocal, so that equal distances do not differ by rounding.
+constexpr double kPrecision = 1 << 20;
+
+Nearness nearness(const Coordinates& row, const Coordinates& wanted, bool few_queries) {
+  const Buckets of_row = buckets_of(row);
+  const Buckets of_wanted = buckets_of(wanted);
+  Nearness found;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const int more = of_row[i] - of_wanted[i];
+    const int apart = few_queries && i == kRows && more < 0 ? -2 * more : std::abs(more);
+    found.neighbours = found.neighbours && apart <= 1;
+    found.distance.buckets += apart;
+    found.distance.octaves += std::abs(row[i] - wanted[i]);
+  }
+  found.distance.octaves = std::round(found.distance.octaves * kPrecision) / kPrecision;
+  return found;
+}
+
+std::optional<NearRow> next_near_row(const Table& table, const Wanted& wanted, const TunedGpu& gpu,
+                                     const NearRow* last) {
+  const Place place{wanted, gpu};
+  std::optional<NearRow> next;
+  for (int index = 0; index < table.rows.count; ++index) {
+    const auto near = near_row(table, index, place);
+    if (near && (last == nullptr || *last < *near) && (!next || *near < *next)) {
+      next = near;
+    }
+  }
+  return next;
+}
+
+std::optional<DefaultPlace> next_default(const Table& table, const Problem& problem,
+                                         const TunedGpu& gpu, const DefaultPlace* last) {
+  std::optional<DefaultPlace> next;
+  for (int index = 0; index < table.defaults.count; ++index) {
+    const DefaultPlace place = place_of(table, index, problem, gpu);
+    const bool is_behind = last == nullptr || key_of(*last) < key_of(place);
+    if (is_behind && (!next || key_of(place) < key_of(*next))) {
+      next = place;
+    }
+  }
+  return next;
+}
+
 Untuned untuned(const Table& table, const Wanted& wanted, const TunedGpu& gpu, Step step) {
   if (step == Step::exact || step == Step::refused) {
     return {};
@@ -449,3 +412,14 @@ Untuned untuned(const Table& table, const Wanted& wanted, const TunedGpu& gpu, S
 }
 
 }  // namespace fatune_attention::detail
+
+namespace fatune_attention {
+
+const char* step_name(Step step) {
+  constexpr const char* kNames[] = {
+      "exact",   "same bucket", "neighbouring bucket", "same architecture", "nearest",
+      "default", "refused"};
+  return kNames[static_cast<int>(step)];
+}
+
+}  // namespace fatune_attention

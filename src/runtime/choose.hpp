@@ -40,7 +40,6 @@ Buckets buckets_of(const Coordinates& coordinates);
 /// they have a window.
 using Kind = std::array<std::int64_t, 6>;
 Kind kind_of(const Problem& problem);
-bool same_kind(const Problem& a, const Problem& b);
 
 /// Whether two problems are the same for a kernel's time. The softmax scale, which is an argument,
 /// does not count. Only this tells a problem whose lengths of keys differ from the one in which
@@ -52,7 +51,6 @@ struct Distance {
   int buckets = 0;
   double octaves = 0.0;
 };
-bool operator==(const Distance& a, const Distance& b);
 bool operator<(const Distance& a, const Distance& b);
 
 /// The distance of a problem from a row of its kind, and whether they are neighbours: at most one

@@ -61,33 +61,6 @@ const char* error_name(int error) {
   return is_known ? name : "an error that the driver has no name for";
 }
 
-}  // namespace
-
-const Driver& driver() {
-  static const Driver loaded = load_driver();
-  return loaded;
-}
-
-void* driver_function(const char* name) {
-  return library() == nullptr ? nullptr : dlsym(library(), name);
-}
-
-Result result_of(int error) {
-  switch (error) {
-    case cuda::kSuccess:
-      return {};
-    case cuda::kNotInitialized:
-    case cuda::kInvalidContext:
-      return kNoContext;
-    case cuda::kNoBinaryForGpu:
-      return kOtherArchitecture;
-    default:
-      return {Status::driver_error, error_name(error)};
-  }
-}
-
-namespace {
-
 struct KnownDevice {
   std::atomic<bool> is_known{false};
   Device facts;
@@ -144,6 +117,29 @@ Result learn(int ordinal, KnownDevice& device) {
 }
 
 }  // namespace
+
+const Driver& driver() {
+  static const Driver loaded = load_driver();
+  return loaded;
+}
+
+void* driver_function(const char* name) {
+  return library() == nullptr ? nullptr : dlsym(library(), name);
+}
+
+Result result_of(int error) {
+  switch (error) {
+    case cuda::kSuccess:
+      return {};
+    case cuda::kNotInitialized:
+    case cuda::kInvalidContext:
+      return kNoContext;
+    case cuda::kNoBinaryForGpu:
+      return kOtherArchitecture;
+    default:
+      return {Status::driver_error, error_name(error)};
+  }
+}
 
 Result find_current_device(CurrentDevice& current) {
   if (!driver().status) {

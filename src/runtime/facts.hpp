@@ -1,7 +1,7 @@
 #pragma once
 
-// The values on which the expressions of a family are evaluated, the extents of a problem's
-// tensors, and how their strides are read.
+// The extents of a problem's tensors and how their strides are read, checks of a caller's
+// arguments, and the values on which the expressions of a family are evaluated.
 
 #include <array>
 
@@ -44,6 +44,21 @@ bool is_layout_bhsd(const std::array<ShapedTensor, 4>& tensors);
 Tensor with_plain_strides(const ShapedTensor& shaped, bool layout_bhsd);
 
 bool is_contiguous(const ShapedTensor& shaped, bool layout_bhsd);
+
+// Checks of a caller's arguments. Each function returns what is wrong, or null if nothing is.
+
+inline constexpr std::int64_t kMostSeqLen = std::int64_t{1} << 24;
+inline constexpr std::int64_t kMostHeadDim = 1024;
+inline constexpr std::int64_t kMostHeads = 65535;  ///< also the limit of batch
+inline constexpr float kMostScale = 1e6F;
+
+const char* fault_of(const Problem& problem);
+
+/// Checks the problem and the strides, but not the addresses.
+const char* fault_of_shape(const Problem& problem, const Tensors& tensors);
+
+/// Checks the problem, the strides and the addresses.
+const char* fault_of(const Problem& problem, const Tensors& tensors);
 
 /// Precondition: the problem and the strides are valid.
 Facts facts_of(const Problem& problem, const Tensors& tensors, const Device& device);

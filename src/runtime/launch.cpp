@@ -82,30 +82,6 @@ Result set_up(const MachineCode& code, const CurrentDevice& on, const LaunchShap
   return result;
 }
 
-}  // namespace
-
-Result prepare_kernel(int index, const CurrentDevice& on, const LaunchShape& shape, void*& handle) {
-  if (loaded_kernels() == nullptr) {
-    return {Status::driver_error, "there is no memory for the kernels' handles"};
-  }
-  LoadedKernel& kernel = loaded_kernels()[index];
-  Result result;
-  if (kernel.settings[on.ordinal].load(std::memory_order_acquire) != settings_of(shape)) {
-    result = set_up(kTable.kernels[index], on, shape, kernel);
-  }
-  handle = kernel.handle.load(std::memory_order_acquire);
-  return result;
-}
-
-Result load_code(void* handle) {
-  void* function = nullptr;
-  const Result result = result_of(driver().cuKernelGetFunction(&function, handle));
-  return result && driver().cuFuncLoad != nullptr ? result_of(driver().cuFuncLoad(function))
-                                                  : result;
-}
-
-namespace {
-
 template <typename Number, std::size_t kCount>
 struct Numbers {
   Number items[kCount] = {};
@@ -175,6 +151,26 @@ Result launch_kernel(void* kernel, const LaunchShape& shape, ArgumentLayout& arg
 }
 
 }  // namespace
+
+Result prepare_kernel(int index, const CurrentDevice& on, const LaunchShape& shape, void*& handle) {
+  if (loaded_kernels() == nullptr) {
+    return {Status::driver_error, "there is no memory for the kernels' handles"};
+  }
+  LoadedKernel& kernel = loaded_kernels()[index];
+  Result result;
+  if (kernel.settings[on.ordinal].load(std::memory_order_acquire) != settings_of(shape)) {
+    result = set_up(kTable.kernels[index], on, shape, kernel);
+  }
+  handle = kernel.handle.load(std::memory_order_acquire);
+  return result;
+}
+
+Result load_code(void* handle) {
+  void* function = nullptr;
+  const Result result = result_of(driver().cuKernelGetFunction(&function, handle));
+  return result && driver().cuFuncLoad != nullptr ? result_of(driver().cuFuncLoad(function))
+                                                  : result;
+}
 
 const char* encode_by_driver(const TensorMap& map, std::uint64_t address, void* bytes) {
   const int rank = map.dimensions;

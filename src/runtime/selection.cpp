@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "argument_checks.hpp"
 #include "choose.hpp"
 #include "facts.hpp"
 #include "launch_builder.hpp"
@@ -57,6 +56,55 @@ const char* fault_before_launch(const Configuration& configuration, const Reques
   return configuration.refusal(request.facts);
 }
 
+std::int64_t bits_of(float value) {
+  std::int32_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+Selection refused(const char* reason) {
+  Selection selection;
+  selection.reason = reason;
+  return selection;
+}
+
+/// Asks about one configuration after another. `last` is the answer for the one that is taken.
+struct Questions {
+  const Request& request;
+  Answer last = {};
+  const char* first_refusal = "the library has no configurations";
+  bool has_refused = false;
+
+  bool operator()(int configuration) {
+    last = ask(configuration, request);
+    if (last.refusal != nullptr && !has_refused) {
+      first_refusal = last.refusal;
+      has_refused = true;
+    }
+    return last.refusal == nullptr;
+  }
+};
+
+Selection selection_of(const Choice& choice, const Answer& answer, const Untuned& untuned,
+                       bool has_lengths) {
+  Selection selection;
+  selection.untuned = untuned;
+  selection.step = choice.step;
+  selection.configuration = choice.configuration;
+  selection.kernel = answer.kernel;
+  selection.row = choice.row;
+  selection.config = kTable.configurations[choice.configuration].name;
+  selection.workspace_bytes = answer.workspace_bytes;
+  if (choice.row >= 0) {
+    const RowConfig& tuned = kTable.rows[choice.row].configs[choice.place];
+    selection.tuned_us = tuned.time_us;
+    if (!untuned && !has_lengths) {
+      selection.regret_percent = tuned.regret_percent;
+    }
+  }
+  return selection;
+}
+
 }  // namespace
 
 Request request_for(const Problem& problem, const Tensors& tensors, const Device& device) {
@@ -84,16 +132,6 @@ Answer ask(int configuration, const Request& request) {
   }
   return {kernel, builder.buffers().bytes(), nullptr};
 }
-
-namespace {
-
-std::int64_t bits_of(float value) {
-  std::int32_t bits = 0;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
-}  // namespace
 
 MemoKey memo_key(const Problem& problem, const Tensors& tensors, int device_ordinal) {
   const Problem& p = problem;
@@ -148,57 +186,6 @@ SelectionMemo& selection_memo() {
   return memo;
 }
 
-}  // namespace fatune_attention::detail
-
-namespace fatune_attention {
-namespace detail {
-namespace {
-
-Selection refused(const char* reason) {
-  Selection selection;
-  selection.reason = reason;
-  return selection;
-}
-
-/// Asks about one configuration after another. `last` is the answer for the one that is taken.
-struct Questions {
-  const Request& request;
-  Answer last = {};
-  const char* first_refusal = "the library has no configurations";
-  bool has_refused = false;
-
-  bool operator()(int configuration) {
-    last = ask(configuration, request);
-    if (last.refusal != nullptr && !has_refused) {
-      first_refusal = last.refusal;
-      has_refused = true;
-    }
-    return last.refusal == nullptr;
-  }
-};
-
-Selection selection_of(const Choice& choice, const Answer& answer, const Untuned& untuned,
-                       bool has_lengths) {
-  Selection selection;
-  selection.untuned = untuned;
-  selection.step = choice.step;
-  selection.configuration = choice.configuration;
-  selection.kernel = answer.kernel;
-  selection.row = choice.row;
-  selection.config = kTable.configurations[choice.configuration].name;
-  selection.workspace_bytes = answer.workspace_bytes;
-  if (choice.row >= 0) {
-    const RowConfig& tuned = kTable.rows[choice.row].configs[choice.place];
-    selection.tuned_us = tuned.time_us;
-    if (!untuned && !has_lengths) {
-      selection.regret_percent = tuned.regret_percent;
-    }
-  }
-  return selection;
-}
-
-}  // namespace
-
 Selection selection_for(const Problem& problem, const Request& request) {
   const TunedGpu gpu{request.device->name, request.device->arch, request.device->sm_count};
   Questions questions{request};
@@ -211,17 +198,16 @@ Selection selection_for(const Problem& problem, const Request& request) {
                             problem.has_seq_lens_kv);
 }
 
-}  // namespace detail
+}  // namespace fatune_attention::detail
+
+namespace fatune_attention {
 
 Selection select(const Problem& problem, const Device& device) {
   return select(problem, detail::usual_tensors(problem), device);
 }
 
 Selection select(const Problem& problem, const Tensors& tensors, const Device& device) {
-  if (const char* fault = detail::fault_of(problem)) {
-    return detail::refused(fault);
-  }
-  if (const char* fault = detail::fault_of_strides(problem, tensors)) {
+  if (const char* fault = detail::fault_of_shape(problem, tensors)) {
     return detail::refused(fault);
   }
   return detail::selection_for(problem, detail::request_for(problem, tensors, device));

@@ -5,10 +5,10 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/descriptor.hpp"
 #include "base/file_tree.hpp"
 #include "base/json_file.hpp"
 #include "base/members.hpp"
-#include "base/scratch_folder.hpp"
 #include "base/sha256.hpp"
 #include "print/document/document.hpp"
 #include "print/files.hpp"

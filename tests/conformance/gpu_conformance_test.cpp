@@ -14,7 +14,6 @@
 #include "conformance/recording.hpp"
 #include "conformance/results.hpp"
 #include "gpu/context.hpp"
-#include "gpu/devices.hpp"
 #include "gpu/driver.hpp"
 #include "gpu/module.hpp"
 
@@ -51,7 +50,7 @@ std::vector<std::uint64_t> run_on_gpu(const gpu::Module& module, std::size_t ind
   const gpu::DeviceBuffer in(static_cast<std::int64_t>(input.size()));
   const gpu::DeviceBuffer out(static_cast<std::int64_t>(output.size()));
   gpu::copy_to_device_async(in.address(), input.data(), in.bytes(), stream);
-  gpu::fill_bytes_async(out.address(), 0, out.bytes(), stream);
+  gpu::fill_words_async(out.address(), 0, out.bytes() / 4, stream);
   LaunchGeometry geometry;
   geometry.grid = {kTuples / kThreadsPerBlock, 1, 1};
   geometry.block = {kThreadsPerBlock, 1, 1};

@@ -4,7 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "gpu/devices.hpp"
 #include "gpu/driver.hpp"
 #include "measure/measurement_module.hpp"
 #include "model/cpu_reference.hpp"

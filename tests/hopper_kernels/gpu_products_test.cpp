@@ -10,7 +10,6 @@
 #include <gtest/gtest.h>
 
 #include "gpu/context.hpp"
-#include "gpu/devices.hpp"
 #include "gpu/driver.hpp"
 #include "gpu/module.hpp"
 #include "hopper_kernels/product_kernel.hpp"
@@ -82,7 +81,7 @@ std::vector<std::uint32_t> sums_of_gpu(const ProductCase& c) {
   const std::vector<std::uint8_t> data = product_data(c);
   std::memcpy(input.data() + kDataA, data.data(), data.size());
   gpu::copy_to_device_async(in.address(), input.data(), in.bytes(), stream);
-  gpu::fill_bytes_async(out.address(), 0xff, out.bytes(), stream);
+  gpu::fill_words_async(out.address(), 0xffffffff, out.bytes() / 4, stream);
   LaunchGeometry geometry;
   geometry.grid = {1, 1, 1};
   geometry.block = {kThreads, 1, 1};

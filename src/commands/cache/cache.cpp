@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "base/descriptor.hpp"
 #include "base/file_tree.hpp"
-#include "base/scratch_folder.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/cache/cache_report.hpp"
 #include "engine/compiling.hpp"
@@ -82,7 +82,7 @@ void add(const Artifact& artifact, CubinCache& cache, BundleCounts& counts) {
 /// cache gives the same bytes. Damaged artifacts are skipped. Throws Error(io) if the file cannot
 /// be written, or if the cache may have artifacts of another user.
 BundleCounts export_bundle(CubinCache& cache, const std::filesystem::path& file) {
-  if (const std::string reason = cache.folder().why_unsafe(); !reason.empty()) {
+  if (const std::string reason = cache.why_unsafe(); !reason.empty()) {
     fail_cache(cache, reason, "export a cache of your own");
   }
   check_output_file(file);

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/cuda_installation.hpp"
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/file_tree.hpp"
-#include "base/find_tool.hpp"
-#include "base/scratch_folder.hpp"
 #include "base/task_pool.hpp"
 #include "commands/check/check.hpp"
 #include "engine/candidate_maker.hpp"
@@ -298,7 +298,7 @@ bool check_by_emulation(const MeasureOptions& options, int seeds, const PlannedR
 }
 
 std::string sanitizer_program() {
-  const auto tool = find_compute_sanitizer();
+  const auto tool = find_tool("compute-sanitizer");
   if (!tool) {
     throw Error(ExitCode::bad_file, "compute-sanitizer, which --sanitizer needs, is not installed",
                 {},

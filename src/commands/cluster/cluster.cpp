@@ -12,9 +12,9 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "base/cuda_installation.hpp"
 #include "base/environment.hpp"
 #include "base/error.hpp"
-#include "base/find_tool.hpp"
 #include "base/ranges.hpp"
 #include "base/run_program.hpp"
 #include "base/text_parts.hpp"
@@ -235,7 +235,7 @@ SbatchSettings complete(SbatchSettings settings) {
 
 /// Gives a script to Slurm, and returns the job's number.
 std::string submit_job(std::vector<std::string> arguments) {
-  const auto sbatch = find_tool("sbatch", tool_places("FATUNE_SBATCH"));
+  const auto sbatch = find_tool("sbatch");
   if (!sbatch) {
     throw Error(ExitCode::bad_file, "sbatch, Slurm's command, is not installed here", {},
                 "go to a node that has it, or name its path in FATUNE_SBATCH");

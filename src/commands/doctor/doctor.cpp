@@ -9,7 +9,6 @@
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/compiling.hpp"
 #include "gpu/compiler.hpp"
-#include "gpu/devices.hpp"
 #include "gpu/driver.hpp"
 #include "gpu/machine.hpp"
 #include "gpu/nvml.hpp"
@@ -57,7 +56,7 @@ Check check_family(const std::string& name) {
 
 std::string cache_contents(const CubinCache& cache) {
   const CacheContents kernels = cache.contents();
-  const CacheContents verdicts = cache.folder().contents(CacheKind::verdict);
+  const CacheContents verdicts = cache.contents(CacheKind::verdict);
   return fmt::format("{}: {} kernels, {} verdicts of emulation, {:.1f} of {} MiB",
                      cache.settings().folder.string(), kernels.entries, verdicts.entries,
                      static_cast<double>(kernels.bytes + verdicts.bytes) / (1 << 20),
@@ -88,7 +87,7 @@ std::vector<Check> check_gpus(const CompileSettings&) {
 
 /// Finds NVRTC, and compiles a small kernel.
 std::vector<Check> check_nvrtc(const CompileSettings&) {
-  const gpu::NvrtcStatus& nvrtc = gpu::probe_nvrtc();
+  const gpu::LibraryStatus& nvrtc = gpu::probe_nvrtc();
   if (!nvrtc.usable()) {
     return {{"NVRTC", Health::broken, nvrtc.problem, nvrtc.remedy}};
   }

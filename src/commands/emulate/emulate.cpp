@@ -24,7 +24,7 @@
 #include "plan/family.hpp"
 #include "plan/planner.hpp"
 #include "proof/emulate_kernel.hpp"
-#include "proof/emulated_problem.hpp"
+#include "proof/emulated_inputs.hpp"
 
 namespace fatune {
 namespace {

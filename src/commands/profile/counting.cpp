@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "base/cuda_installation.hpp"
 #include "base/error.hpp"
 #include "base/file_tree.hpp"
-#include "base/find_tool.hpp"
 #include "base/run_program.hpp"
 #include "gpu/machine.hpp"
 #include "inspect/counters/ncu.hpp"
@@ -163,7 +163,7 @@ std::vector<CountedCase> count_with_cupti(const MeasuringSetup& setup, const Cou
 }
 
 Ncu find_profiler() {
-  const auto program = find_ncu();
+  const auto program = find_tool("ncu");
   if (!program) {
     throw Error(
         ExitCode::bad_file, "ncu, NVIDIA's Nsight Compute, is not installed", {},
@@ -207,7 +207,7 @@ std::vector<ProfiledLaunch> read_profile(const fs::path& file) {
   if (file.extension() != ".ncu-rep") {
     return read_ncu_csv(read_disk_file(file, kMostBytes), file.string());
   }
-  const auto program = find_ncu();
+  const auto program = find_tool("ncu");
   if (!program) {
     throw Error(ExitCode::bad_file, "ncu, which reads such a report, is not installed",
                 file.string(),

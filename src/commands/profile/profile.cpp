@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "base/descriptor.hpp"
 #include "base/environment.hpp"
 #include "base/error.hpp"
 #include "base/ranges.hpp"
-#include "base/scratch_folder.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/profile/profile.hpp"
 #include "engine/choice/plan_problems.hpp"

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/cuda_installation.hpp"
 #include "base/error.hpp"
-#include "base/find_tool.hpp"
 #include "base/ranges.hpp"
 #include "base/run_program.hpp"
 #include "commands/profile/profile.hpp"
@@ -244,7 +244,7 @@ class ProblemWalk {
 };
 
 std::string installed_nsys() {
-  const auto nsys = find_nsys();
+  const auto nsys = find_tool("nsys");
   if (!nsys) {
     throw Error(ExitCode::bad_file, "nsys, NVIDIA's Nsight Systems, is not installed", {},
                 "install the package nsight-systems, or give its path in FATUNE_NSYS");

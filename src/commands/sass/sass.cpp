@@ -1,6 +1,6 @@
-#include "base/find_tool.hpp"
+#include "base/cuda_installation.hpp"
+#include "base/descriptor.hpp"
 #include "base/run_program.hpp"
-#include "base/scratch_folder.hpp"
 #include "commands/sass/sass_code.hpp"
 #include "commands/sass/sass_reports.hpp"
 #include "inspect/sass/listing_text.hpp"
@@ -45,7 +45,7 @@ SassReport report_of(const SassCode& code) {
 
 /// Returns the graph as SVG, drawn by Graphviz. Throws Error(bad_file) if that is not installed.
 std::string drawn(const std::string& graph) {
-  const auto dot = find_dot();
+  const auto dot = find_tool("dot");
   if (!dot) {
     throw Error(ExitCode::bad_file, "dot, which draws the graph, is not installed", "--format svg",
                 "run 'apt-get install graphviz', set its path in FATUNE_DOT, or use --format dot");

@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "base/find_tool.hpp"
+#include "base/cuda_installation.hpp"
+#include "base/descriptor.hpp"
 #include "base/ranges.hpp"
 #include "base/run_program.hpp"
-#include "base/scratch_folder.hpp"
 #include "base/task_pool.hpp"
 #include "engine/choice/plan_problems.hpp"
 #include "engine/compiling.hpp"
@@ -185,7 +185,7 @@ constexpr Elf64_Half kCudaMachine = 190;                     // EM_CUDA
 constexpr std::string_view kFatbinary = "\x50\xed\x55\xba";  // NVIDIA's fatbinary.h
 
 std::string cuobjdump(const fs::path& file) {
-  const auto tool = find_cuobjdump();
+  const auto tool = find_tool("cuobjdump");
   if (!tool) {
     throw Error(
         ExitCode::bad_file, "cuobjdump, which takes cubins out of other files, is not installed",
@@ -342,7 +342,7 @@ SassCase sass_case(const CodeOptions& options, const CodeSource& source) {
 }
 
 std::string nvdisasm() {
-  const auto tool = find_nvdisasm();
+  const auto tool = find_tool("nvdisasm");
   if (!tool) {
     throw Error(
         ExitCode::bad_file, "nvdisasm, which reads machine code, is not installed", {},

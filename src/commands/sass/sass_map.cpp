@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/descriptor.hpp"
 #include "base/ranges.hpp"
-#include "base/scratch_folder.hpp"
 #include "base/source_line.hpp"
 #include "base/text_parts.hpp"
 #include "commands/sass/sass_code.hpp"

@@ -68,16 +68,8 @@ void end_copies(Execution& x, Warp& warp, Mask lanes, std::uint32_t pending) {
 }  // namespace
 
 bool lands_at_issue(Execution& x) {
-  switch (x.setup.schedule.timing) {
-    case Timing::early:
-      return true;
-    case Timing::late:
-    case Timing::lagging:
-      return false;
-    case Timing::random:
-      break;
-  }
-  return x.random() % 2 == 0;
+  const Timing timing = x.setup.schedule.timing;
+  return timing == Timing::random ? x.random() % 2 == 0 : timing == Timing::early;
 }
 
 void land(Execution& x, Warp& warp, AsyncCopy& copy) {

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "emulator/memory/bank_conflicts.hpp"
 #include "emulator/memory/memory_access.hpp"
 
 namespace fatune::emulate {
@@ -194,13 +193,6 @@ void land(Execution& x, BulkCopy& copy) {
   for_each_destination(x, copy, [&](Block& block) { complete(x, copy, block); });
 }
 
-/// Removes loads and moves that have landed. Stores must still be waited for.
-void forget_landed(Execution& x) {
-  std::erase_if(x.bulk, [](const BulkCopy& copy) {
-    return copy.landed && copy.kind != BulkCopy::Kind::store;
-  });
-}
-
 void count(Execution& x, const BulkCopy& copy) {
   InstructionCounts& counts = actor_of(x, copy).counts();
   counts.bytes += copy.bytes;
@@ -266,7 +258,9 @@ void land_some_bulk(Execution& x) {
       land(x, copy);
     }
   }
-  forget_landed(x);
+  std::erase_if(x.bulk, [](const BulkCopy& copy) {  // stores must still be waited for
+    return copy.landed && copy.kind != BulkCopy::Kind::store;
+  });
 }
 
 void await_bulk_groups(Execution& x, Warp& warp, Mask lanes, std::uint32_t pending) {

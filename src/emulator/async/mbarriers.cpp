@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/ranges.hpp"
+
 namespace fatune::emulate {
 
 Mbarrier::Mbarrier(Agent agent, std::uint32_t count, Epoch initialiser, std::uint32_t base)
@@ -76,10 +78,7 @@ std::string Mbarrier::describe() const {
   return fmt::format("phase {} waits for {} of {} arrivals{}", phase_, pending_, expected_, bytes);
 }
 
-Mbarrier* Mbarriers::find(std::uint32_t offset) {
-  const auto found = live_.find(offset);
-  return found == live_.end() ? nullptr : &found->second;
-}
+Mbarrier* Mbarriers::find(std::uint32_t offset) { return value_at(live_, offset); }
 
 const Mbarrier* Mbarriers::overlapping(std::uint32_t offset, std::uint32_t bytes) const {
   const auto after = live_.lower_bound(offset + bytes);
@@ -101,10 +100,9 @@ bool Mbarriers::init(std::uint32_t offset, std::uint32_t count, Epoch initialise
 }
 
 void Mbarriers::invalidate(std::uint32_t offset) {
-  const auto found = live_.find(offset);
-  if (found != live_.end()) {
-    past_[offset].clock = found->second.epoch().clock();
-    live_.erase(found);
+  if (const Mbarrier* const found = find(offset)) {
+    past_[offset].clock = found->epoch().clock();
+    live_.erase(offset);
   }
 }
 

@@ -11,7 +11,6 @@
 #include "emulator/async/copies.hpp"
 #include "emulator/async/warpgroup_checks.hpp"
 #include "emulator/memory/memory_access.hpp"
-#include "emulator/values/matrix_product.hpp"
 
 namespace fatune::emulate {
 namespace {

@@ -1,14 +1,11 @@
 #include "emulator/decode/names.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/text_parts.hpp"
-#include "emulator/decode/scalar_type.hpp"
 #include "emulator/memory/memory_access.hpp"
 
 namespace fatune::emulate {

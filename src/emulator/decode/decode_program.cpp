@@ -1,26 +1,24 @@
 #include "emulator/program.hpp"
 
-#include <algorithm>
 #include <map>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "emulator/async/warpgroup_products.hpp"
 #include "emulator/decode/decoder.hpp"
 #include "emulator/decode/names.hpp"
 #include "emulator/operations/operations.hpp"
-#include "emulator/ptx/inline_calls.hpp"
 
 namespace fatune::emulate {
 namespace {
 
 const PtxFunction& find_kernel(const PtxModule& module, const std::string& kernel,
                                const std::string& origin) {
-  const auto found = std::ranges::find(module.functions, kernel, &PtxFunction::name);
-  if (found == module.functions.end()) {
+  const PtxFunction* const found = find_in(module.functions, kernel, &PtxFunction::name);
+  if (found == nullptr) {
     throw Error(ExitCode::usage, fmt::format("there is no kernel '{}'", kernel), origin);
   }
   return *found;
@@ -96,8 +94,7 @@ class ProgramBuilder {
     decoder.result.leader = !statement.labels.empty();
     program_.instructions.push_back(decoder.result);
     first_operands_.push_back(program_.operand_pool.size());
-    program_.operand_pool.insert(program_.operand_pool.end(), decoder.result_operands.begin(),
-                                 decoder.result_operands.end());
+    append(program_.operand_pool, decoder.result_operands);
   }
 
   static void add_guard(const PtxStatement& statement, Decoder& decoder) {
@@ -213,11 +210,7 @@ Program decode_program(const PtxModule& module, const std::string& kernel,
 }
 
 std::vector<std::string_view> covered_opcodes() {
-  std::vector<std::string_view> names;
-  for (const auto& [name, operation] : operations_by_name()) {
-    names.push_back(name);
-  }
-  return names;
+  return mapped(operations_by_name(), &Operations::value_type::first);
 }
 
 }  // namespace fatune::emulate

@@ -1,13 +1,12 @@
 #include "emulator/decode/decoder.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/text_parts.hpp"
-#include "emulator/decode/scalar_type.hpp"
 
 namespace fatune::emulate {
 namespace {
@@ -187,11 +186,8 @@ Decoder& Decoder::asks(std::size_t index) {
 }
 
 std::vector<Operand> Decoder::values_named(std::string_view all, ScalarType type) const {
-  std::vector<Operand> operands;
-  for (const std::string& text : split_operands(without(all, '{', '}'))) {
-    operands.push_back(value_of(text, type));
-  }
-  return operands;
+  return mapped(split_operands(without(all, '{', '}')),
+                [&](const std::string& text) { return value_of(text, type); });
 }
 
 bool Decoder::is_wide(std::size_t index) const {
@@ -244,24 +240,21 @@ AddressOperand Decoder::address_named(std::string_view all) const {
 }
 
 std::vector<std::int32_t> Decoder::branch_targets(std::size_t index) const {
-  std::vector<std::int32_t> targets;
-  for (const std::string& label : names.branch_targets(operand(index))) {
-    targets.push_back(names.find_label(label));
-    if (targets.back() < 0) {
-      malformed(fmt::format("there is no label '{}'", label));
-    }
-  }
-  if (targets.empty()) {
+  const std::vector<std::string> labels = names.branch_targets(operand(index));
+  if (labels.empty()) {
     malformed(fmt::format("there is no list of targets '{}'", operand(index)));
   }
-  return targets;
+  return mapped(labels, [&](const std::string& label) { return position_of(label); });
 }
 
-void Decoder::branch_target(std::size_t index) {
-  result.target = names.find_label(operand(index));
-  if (result.target < 0) {
-    malformed(fmt::format("there is no label '{}'", operand(index)));
+void Decoder::branch_target(std::size_t index) { result.target = position_of(operand(index)); }
+
+std::int32_t Decoder::position_of(const std::string& label) const {
+  const std::int32_t position = names.find_label(label);
+  if (position < 0) {
+    malformed(fmt::format("there is no label '{}'", label));
   }
+  return position;
 }
 
 MemoryOrder order_of(const Decoder& d) {

@@ -147,6 +147,7 @@ class Decoder {
  private:
   [[nodiscard]] Operand value_of(std::string_view text, ScalarType type) const;
   [[nodiscard]] Operand register_named(std::string_view name, ScalarType type) const;
+  [[nodiscard]] std::int32_t position_of(const std::string& label) const;
 
   std::string opcode_;
   std::vector<std::string_view> parts_;

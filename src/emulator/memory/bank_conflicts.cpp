@@ -1,4 +1,4 @@
-#include "emulator/memory/bank_conflicts.hpp"
+#include "emulator/memory/memory_access.hpp"
 
 #include <algorithm>
 #include <bit>

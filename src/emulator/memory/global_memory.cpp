@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/ranges.hpp"
+
 namespace fatune::emulate {
 namespace {
 
@@ -118,8 +120,8 @@ std::string GlobalMemory::describe(std::uint64_t address) const {
 }
 
 const Allocation& GlobalMemory::at(std::uint64_t address) const {
-  const auto found = std::ranges::find(allocations_, address, &Allocation::address);
-  if (found == allocations_.end()) {
+  const Allocation* const found = find_in(allocations_, address, &Allocation::address);
+  if (found == nullptr) {
     throw std::logic_error("no allocation begins there");
   }
   return *found;

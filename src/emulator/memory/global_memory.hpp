@@ -15,9 +15,9 @@ namespace fatune::emulate {
 struct Allocation {
   std::string name;  ///< "Q"
   std::uint64_t address = 0;
-  std::vector<std::uint8_t> bytes;
-  std::vector<std::uint8_t> initialised;  ///< 1 for each byte that was written; empty: all were
-  std::vector<std::int64_t> shape;        ///< lengths in elements, outermost first; may be empty
+  std::vector<std::uint8_t> bytes{};
+  std::vector<std::uint8_t> initialised{};  ///< 1 for each byte that was written; empty: all were
+  std::vector<std::int64_t> shape{};        ///< lengths in elements, outermost first; may be empty
   std::int64_t element_bytes = 1;
 
   [[nodiscard]] std::uint64_t end() const { return address + bytes.size(); }

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
+
+#include "emulator/memory/clocks.hpp"
 
 namespace fatune::emulate {
 namespace {
@@ -56,18 +59,11 @@ std::string describe(const Execution& x, const SharedFault& fault, const char* d
 }
 
 FindingKind kind_of(SharedFault::Kind kind) {
-  switch (kind) {
-    case SharedFault::Kind::uninitialised:
-      return FindingKind::uninitialised;
-    case SharedFault::Kind::in_flight:
-    case SharedFault::Kind::being_read:
-      return FindingKind::in_flight;
-    case SharedFault::Kind::unfenced:
-      return FindingKind::missing_proxy_fence;
-    case SharedFault::Kind::race:
-      break;
-  }
-  return FindingKind::race;
+  using Kind = SharedFault::Kind;
+  return kind == Kind::uninitialised                           ? FindingKind::uninitialised
+         : kind == Kind::in_flight || kind == Kind::being_read ? FindingKind::in_flight
+         : kind == Kind::unfenced                              ? FindingKind::missing_proxy_fence
+                                                               : FindingKind::race;
 }
 
 /// Resolves a generic address to its space and the address in that space. Generic addresses reach
@@ -196,6 +192,29 @@ std::uint8_t* writable_bytes(const Actor& by, const Access& access, bool reads) 
     default:
       return check_global(by, access, reads);
   }
+}
+
+/// The location at a global address. Knowledge that another cluster has left there is identified by
+/// that cluster's number.
+StrongLocation& global_location(Execution& x, std::uint64_t address) {
+  const auto [found, is_new] = x.launch.locations.try_emplace(address);
+  StrongLocation& location = found->second;
+  if (!is_new && location.cluster != x.cluster) {
+    location.accessed.change_cluster(location.cluster, x.cluster);
+    location.released.change_cluster(location.cluster, x.cluster);
+  }
+  location.cluster = x.cluster;
+  return location;
+}
+
+StrongLocation& location_of(Execution& x, const Warp& warp, const Access& access) {
+  const Space space =
+      access.space == Space::generic ? space_of_generic(access.address) : access.space;
+  if (space != Space::shared && space != Space::shared_cluster) {
+    return global_location(x, access.address);
+  }
+  const ClusterAddress address = cluster_address_of(warp, access.address);
+  return x.strong_locations[{address.rank, address.own}];
 }
 
 }  // namespace
@@ -333,6 +352,60 @@ void report_misuse(const Actor& by, const MbarrierFault& fault) {
     by.report(FindingKind::barrier_misuse, [&] { return fault; });
     by.x.end_by_trap();
   }
+}
+
+StrongAccess::StrongAccess(const Step& step, const Access& access, MemoryOrder order)
+    : warp_(step.warp), order_(order) {
+  if (!step.x.setup.checks.race) {
+    return;
+  }
+  location_ = &location_of(step.x, warp_, access);
+  // Another lane of this warp may just have accessed the location. This access is later than that.
+  if (location_->accessed.of(warp_.agent) == warp_.clock.seen.of(warp_.agent)) {
+    warp_.advance();
+  }
+  known_ = warp_.clock.seen;
+  own_ = known_.of(warp_.agent);
+  warp_.clock.seen.join(location_->accessed);
+}
+
+StrongAccess::~StrongAccess() {
+  if (location_ != nullptr) {
+    warp_.clock.seen = std::move(known_);
+    location_->accessed.set(warp_.agent, own_);
+  }
+}
+
+void StrongAccess::reads() {
+  if (location_ == nullptr) {
+    return;
+  }
+  warp_.fences.acquired.join(location_->released);
+  if (order_.acquires) {
+    known_.join(location_->released.seen);
+    warp_.clock.fenced.join(location_->released.fenced);
+  }
+}
+
+void StrongAccess::writes() {
+  if (location_ == nullptr) {
+    return;
+  }
+  location_->released.join(warp_.fences.released);
+  location_->released.seen.join(warp_.clock.published);
+  if (order_.releases) {
+    location_->released.seen.join(known_);
+    location_->released.fenced.join(warp_.clock.fenced);
+    // Later accesses of this warp have not been passed on.
+    known_.set(warp_.agent, own_ + 1);
+  }
+}
+
+void order_by_fence(Warp& warp) {
+  warp.clock.join(warp.fences.acquired);
+  warp.clock.published.join(warp.clock.seen);
+  warp.fences.released.join(warp.clock);
+  warp.advance();
 }
 
 }  // namespace fatune::emulate

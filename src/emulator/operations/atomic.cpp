@@ -132,20 +132,12 @@ void update_memory(const Step& step) {
 
 bool is_allowed(Update update, ScalarType type) {
   const bool bits = type == b32 || type == b64;
-  switch (update) {
-    case Update::add:
-      return !bits && type != b16;
-    case Update::min:
-    case Update::max:
-      return is_integer(type) && size_of(type) >= 4;
-    case Update::compare:
-      return bits || type == b16;
-    case Update::increment:
-    case Update::decrement:
-      return type == u32;
-    default:
-      return bits;
-  }
+  const auto one_of = [&](auto... updates) { return ((update == updates) || ...); };
+  return one_of(Update::add)                            ? !bits && type != b16
+         : one_of(Update::min, Update::max)             ? is_integer(type) && size_of(type) >= 4
+         : one_of(Update::compare)                      ? bits || type == b16
+         : one_of(Update::increment, Update::decrement) ? type == u32
+                                                        : bits;
 }
 
 AtomicShape atomic_shape_of(const Decoder& d) {

@@ -141,21 +141,11 @@ void set_predicates(const Step& step) {
 
 /// The value of `type` that `set` writes where the comparison holds: all ones, or 1.0.
 std::uint32_t truth(ScalarType type) {
-  switch (type) {
-    case f32:
-      return 0x3f800000U;
-    case f16:
-    case f16x2:
-      return 0x3c00U;
-    case bf16:
-    case bf16x2:
-      return 0x3f80U;
-    case u16:
-    case s16:
-      return 0xffffU;
-    default:
-      return ~0U;
-  }
+  return type == f32                      ? 0x3f800000U
+         : type == f16 || type == f16x2   ? 0x3c00U
+         : type == bf16 || type == bf16x2 ? 0x3f80U
+         : type == u16 || type == s16     ? 0xffffU
+                                          : ~0U;
 }
 
 /// Operands: to, a, b, and the predicate if there is one.

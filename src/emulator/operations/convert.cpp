@@ -81,16 +81,10 @@ double float_in(std::uint64_t bits, ScalarType type, bool flushes) {
 }
 
 double integral(double value, Rounding rounding) {
-  switch (rounding) {
-    case Rounding::zero:
-      return std::trunc(value);
-    case Rounding::down:
-      return std::floor(value);
-    case Rounding::up:
-      return std::ceil(value);
-    default:
-      return std::nearbyint(value);
-  }
+  return rounding == Rounding::zero   ? std::trunc(value)
+         : rounding == Rounding::down ? std::floor(value)
+         : rounding == Rounding::up   ? std::ceil(value)
+                                      : std::nearbyint(value);
 }
 
 /// Values out of range become the nearest one in range. A NaN becomes 0, or only the highest bit

@@ -1,13 +1,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "emulator/async/copies.hpp"
-#include "emulator/memory/bank_conflicts.hpp"
 #include "emulator/memory/memory_access.hpp"
 #include "emulator/operations/operations.hpp"
 
@@ -113,18 +111,18 @@ constexpr std::uint32_t kBulkUnit = 16;
 constexpr std::uint64_t kMostBoxBytes = 1 << 20;
 
 BulkCopy new_copy(const Actor& by, BulkCopy::Kind kind) {
-  BulkCopy copy;
-  copy.kind = kind;
-  copy.instruction = static_cast<std::uint32_t>(by.index());
-  copy.warp = by.warp.agent;
-  copy.lane = by.lane;
-  copy.group = by.warp.bulk_committed[static_cast<std::size_t>(by.lane)];
-  return copy;
+  return {.kind = kind,
+          .instruction = static_cast<std::uint32_t>(by.index()),
+          .warp = by.warp.agent,
+          .lane = by.lane,
+          .group = by.warp.bulk_committed[static_cast<std::size_t>(by.lane)]};
 }
 
 /// Reports a finding. Returns false.
-bool malformed(const Actor& by, const std::string& text) {
-  by.report(FindingKind::out_of_bounds, [&] { return text; });
+template <typename... Values>
+bool malformed(const Actor& by, fmt::format_string<const Values&...> text,
+               const Values&... values) {
+  by.report(FindingKind::out_of_bounds, [&] { return fmt::format(text, values...); });
   return false;
 }
 
@@ -134,9 +132,8 @@ bool malformed(const Actor& by, const std::string& text) {
 bool set_mbarrier(const Actor& by, std::uint64_t address, BulkCopy& copy) {
   const auto [rank, own] = cluster_address_of(by.warp, address);
   if ((by.instruction.variant & kMulticast) == 0 && !copy.goes_to(rank)) {
-    return malformed(
-        by,
-        fmt::format("the mbarrier belongs to block rank {}, to which the copy does not go", rank));
+    return malformed(by, "the mbarrier belongs to block rank {}, to which the copy does not go",
+                     rank);
   }
   for (const Block& block : by.x.blocks) {
     if (!copy.goes_to(block.rank)) {
@@ -155,7 +152,7 @@ bool set_mbarrier(const Actor& by, std::uint64_t address, BulkCopy& copy) {
 /// Sets the block of the destination.
 bool set_block(const Actor& by, std::uint64_t rank, BulkCopy& copy) {
   if (rank >= by.x.blocks.size()) {
-    return malformed(by, fmt::format("block rank {} of a cluster of {}", rank, by.x.blocks.size()));
+    return malformed(by, "block rank {} of a cluster of {}", rank, by.x.blocks.size());
   }
   copy.blocks = 1U << rank;
   return true;
@@ -169,8 +166,7 @@ bool set_blocks(const Actor& by, const ClusterAddress& to, std::size_t mask, Bul
   }
   copy.blocks = by.word(mask) & 0xffffU;
   if (copy.blocks == 0 || (std::uint64_t{copy.blocks} >> by.x.blocks.size()) != 0) {
-    return malformed(
-        by, fmt::format("blocks {:#x} of a cluster of {}", copy.blocks, by.x.blocks.size()));
+    return malformed(by, "blocks {:#x} of a cluster of {}", copy.blocks, by.x.blocks.size());
   }
   return true;
 }
@@ -181,9 +177,8 @@ bool set_source(const Actor& by, std::uint64_t address, BulkCopy& copy) {
   const ClusterAddress from = cluster_address_of(by.warp, address);
   copy.shared = from.own;
   if (from.rank != by.warp.block) {
-    return malformed(by,
-                     fmt::format("copies from shared address {:#x}, which is not the block's own",
-                                 shared_part(address)));
+    return malformed(by, "copies from shared address {:#x}, which is not the block's own",
+                     shared_part(address));
   }
   return true;
 }
@@ -220,16 +215,14 @@ bool read_box(const Actor& by, BulkCopy& copy) {
   const std::optional<TensorMap> map = decode_tensor_map(bytes);
   const std::uint32_t rank = by.instruction.variant & 0xffU;
   if (!map || map->rank != rank) {
-    return malformed(by,
-                     fmt::format("there is no tensor map of {} dimensions at this address", rank));
+    return malformed(by, "there is no tensor map of {} dimensions at this address", rank);
   }
   BulkCopy::Box box{*map, {}};
   for (std::size_t i = 0; i < rank; ++i) {
     box.corner[i] = static_cast<std::int32_t>(by.word(4 + i));
   }
   if (map->box_bytes() > kMostBoxBytes) {
-    return malformed(
-        by, fmt::format("a box of {} bytes, more than any shared memory has", map->box_bytes()));
+    return malformed(by, "a box of {} bytes, more than any shared memory has", map->box_bytes());
   }
   copy.bytes = static_cast<std::uint32_t>(map->box_bytes());
   copy.box = box;
@@ -241,10 +234,9 @@ bool read_box(const Actor& by, BulkCopy& copy) {
 bool set_bytes(const Actor& by, BulkCopy& copy) {
   copy.bytes = by.word(4);
   if (copy.bytes % kBulkUnit != 0 || copy.global % kBulkUnit != 0) {
-    return malformed(
-        by,
-        fmt::format("a bulk copy of {} bytes, global address {:#x}: both must be multiples of {}",
-                    copy.bytes, copy.global, kBulkUnit));
+    return malformed(by,
+                     "a bulk copy of {} bytes, global address {:#x}: both must be multiples of {}",
+                     copy.bytes, copy.global, kBulkUnit);
   }
   return copy.bytes > 0;
 }

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "base/text_parts.hpp"
-#include "emulator/memory/bank_conflicts.hpp"
 #include "emulator/memory/memory_access.hpp"
 #include "emulator/operations/operations.hpp"
 #include "emulator/values/matrix_product.hpp"

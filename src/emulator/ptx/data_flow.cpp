@@ -41,13 +41,12 @@ bool leaves(const PtxStatement& statement) {
 std::vector<std::size_t> targets(const PtxStatement& statement, const Labels& labels) {
   std::vector<std::size_t> found;
   if (is(statement, "brx")) {
-    for (const auto& [label, index] : labels) {
-      found.push_back(index);
-    }
-  } else if (is(statement, "bra")) {
+    return mapped(labels, &Labels::value_type::second);
+  }
+  if (is(statement, "bra")) {
     for (const std::string& name : statement.names) {
-      if (const auto label = labels.find(name); label != labels.end()) {
-        found.push_back(label->second);
+      if (const std::size_t* const label = value_at(labels, name)) {
+        found.push_back(*label);
       }
     }
   }
@@ -137,7 +136,7 @@ class Writers {
         return;
       }
     }
-    open.insert(open.end(), here.predecessors.begin(), here.predecessors.end());
+    append(open, here.predecessors);
   }
 
   const PtxFunction& function_;
@@ -259,11 +258,7 @@ std::vector<SliceStep> feeding_statements(const PtxFunction& function,
     }
     front = std::move(next);
   }
-  std::vector<SliceStep> steps;
-  for (const auto& [index, away] : found) {
-    steps.push_back({index, away});
-  }
-  return steps;
+  return mapped(found, [](const auto& step) { return SliceStep{step.first, step.second}; });
 }
 
 std::vector<UndefinedRead> find_undefined_reads(const PtxFunction& function) {

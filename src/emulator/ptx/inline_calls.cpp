@@ -1,11 +1,7 @@
-#include "emulator/ptx/inline_calls.hpp"
+#include "emulator/ptx/parse_ptx.hpp"
 
-#include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -44,11 +40,15 @@ std::string renamed(std::string_view text, const Renames& names) {
       result += text[at++];
       continue;
     }
-    const auto found = names.find(text.substr(at, end - at));
-    result += found == names.end() ? text.substr(at, end - at) : std::string_view(found->second);
+    const std::string* const other = value_at(names, text.substr(at, end - at));
+    result += other == nullptr ? text.substr(at, end - at) : std::string_view(*other);
     at = end;
   }
   return result;
+}
+
+std::vector<std::string> all_renamed(const std::vector<std::string>& texts, const Renames& names) {
+  return mapped(texts, [&](const std::string& text) { return renamed(text, names); });
 }
 
 /// The name in a declaration: "x" in ".param .align 8 .b8 x[16]".
@@ -101,8 +101,7 @@ std::vector<std::string> names_between(std::string_view header) {
 /// Returns nothing for a kernel, and for a function that passes registers.
 std::optional<Signature> signature_of(const PtxFunction& function) {
   const std::string_view header = function.header;
-  if (header.find(".reg") != std::string_view::npos ||
-      header.find(".func") == std::string_view::npos) {
+  if (contains(header, ".reg") || !contains(header, ".func")) {
     return std::nullopt;
   }
   Signature signature;
@@ -147,9 +146,8 @@ class Inliner {
     PtxFunction& to = result_.function;
     copy.registers = to.registers.size();
     require(copy.registers + function.registers.size() <= kMostRegisters);
-    to.registers.insert(to.registers.end(), function.registers.begin(), function.registers.end());
-    to.register_types.insert(to.register_types.end(), function.register_types.begin(),
-                             function.register_types.end());
+    append(to.registers, function.registers);
+    append(to.register_types, function.register_types);
     for (const std::string& text : function.declarations) {
       const std::string declaration = renamed(text, copy.names);
       if (declared_.insert(function.name + declaration).second) {
@@ -157,18 +155,13 @@ class Inliner {
       }
     }
     for (const auto& [name, labels] : function.branch_targets) {
-      std::vector<std::string>& targets = to.branch_targets[renamed(name, copy.names)];
-      for (const std::string& label : labels) {
-        targets.push_back(renamed(label, copy.names));
-      }
+      append(to.branch_targets[renamed(name, copy.names)], all_renamed(labels, copy.names));
     }
     for (std::size_t i = 0; i < function.statements.size(); ++i) {
       origin_ = stack_.size() == 1 ? i : origin_;
       add_statement(function.statements[i], copy);
     }
-    for (const std::string& label : function.end_labels) {
-      labels_.push_back(renamed(label, copy.names));
-    }
+    append(labels_, all_renamed(function.end_labels, copy.names));
   }
 
   void add_statement(const PtxStatement& original, const Copy& copy) {
@@ -179,9 +172,7 @@ class Inliner {
       }
     }
     for (auto* const texts : {&statement.labels, &statement.operands, &statement.names}) {
-      for (std::string& text : *texts) {
-        text = renamed(text, copy.names);
-      }
+      *texts = all_renamed(*texts, copy.names);
     }
     const std::optional<Call> call = call_of(statement);
     const PtxFunction* const callee = call ? find(call->callee) : nullptr;
@@ -212,7 +203,7 @@ class Inliner {
     for (std::size_t i = 0; i < call.arguments.size(); ++i) {
       copy.names[signature->parameters[i]] = call.arguments[i];
     }
-    labels_.insert(labels_.end(), statement.labels.begin(), statement.labels.end());
+    append(labels_, statement.labels);
     if (!statement.guard.empty()) {
       push(skip(statement, copy.end));
     }
@@ -246,8 +237,7 @@ class Inliner {
       names[name] = name + suffix;
     }
     for (const std::string& text : callee.declarations) {
-      if (text.starts_with(".param")) {
-        const std::string name = declared_name(text);
+      if (const std::string name = declared_name(text); text.starts_with(".param")) {
         names[name] = name + suffix;
       }
     }
@@ -255,8 +245,8 @@ class Inliner {
 
   /// Returns null if the function is not defined here or is already being inlined.
   [[nodiscard]] const PtxFunction* find(const std::string& name) const {
-    const auto found = std::ranges::find(module_.functions, name, &PtxFunction::name);
-    return found == module_.functions.end() || is_among(&*found, stack_) ? nullptr : &*found;
+    const PtxFunction* const found = find_in(module_.functions, name, &PtxFunction::name);
+    return is_among(found, stack_) ? nullptr : found;
   }
 
   void require(bool fits) const {

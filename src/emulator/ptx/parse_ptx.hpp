@@ -51,4 +51,16 @@ struct PtxModule {
 /// scopes do not close, or the input is not text.
 [[nodiscard]] PtxModule parse_ptx(std::string_view text, const std::string& origin);
 
+struct InlinedFunction {
+  PtxFunction function;
+  /// For each statement, the index of the statement of the original function that it is, or is part
+  /// of.
+  std::vector<std::size_t> statements;
+};
+
+/// Replaces calls in a function by the statements of the called functions, to any depth. A call
+/// stays if it is recursive, is of a function that the module does not define, goes through a
+/// pointer, or passes registers. Throws Error(bad_file) if the result would be too long.
+[[nodiscard]] InlinedFunction inline_calls(const PtxModule& module, const PtxFunction& function);
+
 }  // namespace fatune

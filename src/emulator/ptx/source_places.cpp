@@ -1,7 +1,5 @@
 #include "emulator/ptx/source_places.hpp"
 
-#include <string_view>
-
 #include "base/text_parts.hpp"
 
 namespace fatune {

@@ -1,7 +1,5 @@
 #include "emulator/values/floats.hpp"
 
-#include <algorithm>
-
 namespace fatune::emulate {
 namespace {
 

@@ -1,11 +1,6 @@
 #include "emulator/values/matrix_product.hpp"
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
-
-#include "emulator/values/floats.hpp"
 
 // Functions with this attribute are compiled twice. The version is chosen when the program starts:
 // most machines have wide vectors. With the thread sanitizer, there is one version: the choice

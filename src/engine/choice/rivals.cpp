@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "base/cuda_installation.hpp"
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "base/find_tool.hpp"
 #include "base/run_program.hpp"
-#include "base/scratch_folder.hpp"
 #include "plan/config_text.hpp"
 
 namespace fatune {
@@ -35,9 +35,8 @@ fs::path kernel_folder(const KernelOptions& options, const std::string& revision
               "in the repository with --kernel-dir");
 }
 
-/// Finds a program. The environment variable `variable` may name another one.
-std::string program(const std::string& name, const std::string& variable) {
-  const auto found = find_tool(name, tool_places(variable));
+std::string program(const std::string& name) {
+  const auto found = find_tool(name);
   if (!found) {
     throw Error(ExitCode::usage, fmt::format("there is no program '{}'", name), kSourceOption,
                 "install it, or name a folder");
@@ -62,13 +61,12 @@ std::string commit_of(const std::string& git, const fs::path& folder, const std:
 
 /// Unpacks the folder of kernels, as it was at a revision, into `to`.
 void unpack_revision(const fs::path& folder, const std::string& revision, const fs::path& to) {
-  const std::string git = program("git", "FATUNE_GIT");
+  const std::string git = program("git");
   const std::string archive = (to / "kernels.tar").string();
   const std::string commit = commit_of(git, folder, revision);
   static_cast<void>(run_program(
       git, {"-C", folder.string(), "archive", "--format=tar", "--output=" + archive, commit}));
-  static_cast<void>(
-      run_program(program("tar", "FATUNE_TAR"), {"-x", "-f", archive, "-C", to.string()}));
+  static_cast<void>(run_program(program("tar"), {"-x", "-f", archive, "-C", to.string()}));
   fs::remove(archive);
 }
 

@@ -10,7 +10,6 @@
 #include "base/error.hpp"
 #include "base/version.hpp"
 #include "gpu/compiler.hpp"
-#include "gpu/devices.hpp"
 #include "gpu/driver.hpp"
 #include "gpu/nvml.hpp"
 #include "gpu/nvrtc.hpp"

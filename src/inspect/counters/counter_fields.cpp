@@ -5,7 +5,6 @@
 #include <cmath>
 #include <set>
 #include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -24,19 +23,25 @@ struct FieldRow {
   unsigned sets = kAttention;
 };
 
-CounterField direct(const char* name, const char* unit, const char* title, const char* metric,
-                    double scale, const char* doc) {
-  return {name, unit, title, doc, {metric}, {}, scale};
+FieldRow direct(unsigned sets, const char* name, const char* unit, const char* title,
+                const char* metric, double scale, const char* doc) {
+  return {{name, unit, title, doc, {metric}, {}, scale}, sets};
 }
 
 /// A count, which needs no decimals.
-CounterField whole(CounterField field) {
-  field.decimals = 0;
-  return field;
+FieldRow whole(FieldRow row) {
+  row.field.decimals = 0;
+  return row;
 }
 
-CounterField percent(const char* name, const char* title, const char* metric, const char* doc) {
-  return direct(name, "%", title, metric, 1.0, doc);
+FieldRow percent(unsigned sets, const char* name, const char* title, const char* metric,
+                 const char* doc) {
+  return direct(sets, name, "%", title, metric, 1.0, doc);
+}
+
+FieldRow quotient(unsigned sets, const char* name, const char* title, const char* numerator,
+                  const char* denominator, double scale, const char* doc) {
+  return {{name, "%", title, doc, {numerator}, {denominator}, scale}, sets};
 }
 
 FieldRow stall(const std::string& reason, const std::string& doc, int least_arch = 80) {
@@ -53,98 +58,73 @@ FieldRow stall(const std::string& reason, const std::string& doc, int least_arch
 
 std::vector<FieldRow> standard_rows() {
   return {
-      {direct("duration_us", "us", "us", "gpu__time_duration.sum", 1e-3,
-              "from the kernel's start to its end on the GPU"),
-       kAll},
-      {whole(direct("elapsed_cycles", "cycles", "cycles", "sm__cycles_elapsed.max", 1.0,
-                    "clock cycles of the multiprocessor with the greatest count")),
-       kAll},
-      {whole(direct("registers_per_thread", "registers", "regs", kRegistersMetric, 1.0,
-                    "registers that the compiler gave each thread")),
-       kAll},
-      {percent("l2_hit_rate_percent", "L2 hit %", "lts__t_sector_hit_rate.pct",
-               "share of the L2 cache's sector look-ups that hit"),
-       kAll},
-      {percent(
-           "l1_hit_rate_percent", "L1 hit %", "l1tex__t_sector_hit_rate.pct",
-           "share of the L1 cache's sector look-ups that hit; cp.async that bypasses L1 misses"),
-       kStandard | kAttention},
-      {direct("dram_gb_per_s", "GB/s", "DRAM GB/s", "dram__bytes.sum.per_second", 1e-9,
-              "DRAM traffic, both ways"),
-       kAll},
-      {percent("memory_busy_percent", "mem busy %",
-               "gpu__compute_memory_access_throughput.avg.pct_of_peak_sustained_elapsed",
-               "how busy the busiest unit inside the memory system was"),
-       kStandard | kAttention},
-      {percent("memory_bandwidth_percent", "mem bw %",
-               "gpu__compute_memory_request_throughput.avg.pct_of_peak_sustained_elapsed",
-               "how busy the busiest link between the units of the memory system was"),
-       kStandard | kAttention},
-      {percent("memory_pipes_percent", "mem pipes %",
-               "sm__memory_throughput.avg.pct_of_peak_sustained_elapsed",
-               "how busy the multiprocessors' pipes for memory instructions were"),
-       kStandard | kAttention},
+      direct(kAll, "duration_us", "us", "us", "gpu__time_duration.sum", 1e-3,
+             "from the kernel's start to its end on the GPU"),
+      whole(direct(kAll, "elapsed_cycles", "cycles", "cycles", "sm__cycles_elapsed.max", 1.0,
+                   "clock cycles of the multiprocessor with the greatest count")),
+      whole(direct(kAll, "registers_per_thread", "registers", "regs", kRegistersMetric, 1.0,
+                   "registers that the compiler gave each thread")),
+      percent(kAll, "l2_hit_rate_percent", "L2 hit %", "lts__t_sector_hit_rate.pct",
+              "share of the L2 cache's sector look-ups that hit"),
+      percent(kStandard | kAttention, "l1_hit_rate_percent", "L1 hit %",
+              "l1tex__t_sector_hit_rate.pct",
+              "share of the L1 cache's sector look-ups that hit; cp.async that bypasses L1 misses"),
+      direct(kAll, "dram_gb_per_s", "GB/s", "DRAM GB/s", "dram__bytes.sum.per_second", 1e-9,
+             "DRAM traffic, both ways"),
+      percent(kStandard | kAttention, "memory_busy_percent", "mem busy %",
+              "gpu__compute_memory_access_throughput.avg.pct_of_peak_sustained_elapsed",
+              "how busy the busiest unit inside the memory system was"),
+      percent(kStandard | kAttention, "memory_bandwidth_percent", "mem bw %",
+              "gpu__compute_memory_request_throughput.avg.pct_of_peak_sustained_elapsed",
+              "how busy the busiest link between the units of the memory system was"),
+      percent(kStandard | kAttention, "memory_pipes_percent", "mem pipes %",
+              "sm__memory_throughput.avg.pct_of_peak_sustained_elapsed",
+              "how busy the multiprocessors' pipes for memory instructions were"),
   };
 }
 
 /// Bytes that threads requested, per byte of the 32-byte sectors that were moved for them.
-CounterField efficiency(const char* name, const char* title, const std::vector<std::string>& ops,
-                        const char* doc) {
+FieldRow efficiency(const char* name, const char* title, const std::vector<std::string>& ops,
+                    const char* doc) {
   CounterField field{name, "%", title, doc, {}, {}, 100.0 / 32.0};
   for (const std::string& op : ops) {
     field.numerator.push_back(fmt::format("smsp__sass_data_bytes_mem_global_op_{}.sum", op));
     field.denominator.push_back(
         fmt::format("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_{}.sum", op));
   }
-  return field;
+  return {std::move(field), kAttention};
 }
 
 std::vector<FieldRow> attention_rows() {
   return {
-      {direct("dram_mb", "MB", "DRAM MB", "dram__bytes.sum", 1e-6, "DRAM traffic, both ways"),
-       kAttention | kCore},
-      {percent("tensor_pipe_percent", "tensor %",
-               "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
-               "share of the cycles in which the tensor cores worked"),
-       kAttention | kCore},
-      {whole(direct("bank_conflicts", "", "bank conflicts",
-                    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", 1.0,
-                    "shared-memory wavefronts that conflicts between banks added")),
-       kAttention | kCore},
-      {CounterField{"bank_conflict_percent",
-                    "%",
-                    "conflict %",
-                    "share of the shared-memory wavefronts that conflicts added",
-                    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"},
-                    {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"},
-                    100.0},
-       kAttention | kCore},
-      {efficiency("global_load_efficiency_percent", "load eff %", {"ld", "ldgsts"},
-                  "bytes that loads and cp.async requested, per byte moved; not TMA"),
-       kAttention},
-      {efficiency("global_store_efficiency_percent", "store eff %", {"st"},
-                  "bytes that stores wrote, per byte moved; not TMA"),
-       kAttention},
-      {percent("issue_slot_percent", "issue %",
-               "smsp__issue_active.avg.pct_of_peak_sustained_active",
-               "share of a scheduler's active cycles in which it issued an instruction"),
-       kAttention},
-      {percent("instruction_throughput_percent", "inst %",
-               "sm__inst_executed.avg.pct_of_peak_sustained_elapsed",
-               "instructions executed, relative to the most that the multiprocessors can execute"),
-       kAttention},
-      {CounterField{"warp_execution_efficiency_percent",
-                    "%",
-                    "warp eff %",
-                    "share of a warp's 32 threads that take part in its instructions",
-                    {"smsp__thread_inst_executed.sum"},
-                    {"smsp__inst_executed.sum"},
-                    100.0 / 32.0},
-       kAttention},
-      {percent("achieved_occupancy_percent", "occupancy %",
-               "sm__warps_active.avg.pct_of_peak_sustained_active",
-               "warps in flight on an active multiprocessor, relative to the most that it holds"),
-       kAttention},
+      direct(kAttention | kCore, "dram_mb", "MB", "DRAM MB", "dram__bytes.sum", 1e-6,
+             "DRAM traffic, both ways"),
+      percent(kAttention | kCore, "tensor_pipe_percent", "tensor %",
+              "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
+              "share of the cycles in which the tensor cores worked"),
+      whole(direct(kAttention | kCore, "bank_conflicts", "", "bank conflicts",
+                   "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", 1.0,
+                   "shared-memory wavefronts that conflicts between banks added")),
+      quotient(kAttention | kCore, "bank_conflict_percent", "conflict %",
+               "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
+               "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 100.0,
+               "share of the shared-memory wavefronts that conflicts added"),
+      efficiency("global_load_efficiency_percent", "load eff %", {"ld", "ldgsts"},
+                 "bytes that loads and cp.async requested, per byte moved; not TMA"),
+      efficiency("global_store_efficiency_percent", "store eff %", {"st"},
+                 "bytes that stores wrote, per byte moved; not TMA"),
+      percent(kAttention, "issue_slot_percent", "issue %",
+              "smsp__issue_active.avg.pct_of_peak_sustained_active",
+              "share of a scheduler's active cycles in which it issued an instruction"),
+      percent(kAttention, "instruction_throughput_percent", "inst %",
+              "sm__inst_executed.avg.pct_of_peak_sustained_elapsed",
+              "instructions executed, relative to the most that the multiprocessors can execute"),
+      quotient(kAttention, "warp_execution_efficiency_percent", "warp eff %",
+               "smsp__thread_inst_executed.sum", "smsp__inst_executed.sum", 100.0 / 32.0,
+               "share of a warp's 32 threads that take part in its instructions"),
+      percent(kAttention, "achieved_occupancy_percent", "occupancy %",
+              "sm__warps_active.avg.pct_of_peak_sustained_active",
+              "warps in flight on an active multiprocessor, relative to the most that it holds"),
   };
 }
 
@@ -176,7 +156,7 @@ const std::vector<FieldRow>& counter_field_table() {
   static const std::vector<FieldRow> rows = [] {
     std::vector<FieldRow> all = standard_rows();
     for (auto&& more : {attention_rows(), stall_rows()}) {
-      all.insert(all.end(), more.begin(), more.end());
+      append(all, more);
     }
     return all;
   }();
@@ -214,8 +194,7 @@ bool is_raw_metric(std::string_view name) {
 }
 
 std::vector<CounterField> chosen(const std::string& name) {
-  const auto* const set = std::ranges::find(kSets, name, &NamedSet::name);
-  if (set != kSets.end()) {
+  if (const NamedSet* const set = find_in(kSets, name, &NamedSet::name)) {
     return counter_fields(set->set);
   }
   for (const FieldRow& row : counter_field_table()) {
@@ -232,11 +211,11 @@ std::vector<CounterField> chosen(const std::string& name) {
 std::optional<double> sum_of(const std::vector<std::string>& metrics, const RawCounters& raw) {
   double sum = 0.0;
   for (const std::string& metric : metrics) {
-    const auto value = raw.find(metric);
-    if (value == raw.end()) {
+    const double* const value = value_at(raw, metric);
+    if (value == nullptr) {
       return std::nullopt;
     }
-    sum += value->second;
+    sum += *value;
   }
   return sum;
 }

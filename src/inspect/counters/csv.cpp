@@ -6,10 +6,10 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <initializer_list>
 #include <memory>
 #include <new>
-#include <optional>
-#include <string>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -72,7 +72,7 @@ bool is_grouped(std::string_view text, std::size_t end) {
 }
 
 struct Scale {
-  std::string_view text;
+  std::string_view prefix;
   double factor;
 };
 
@@ -81,11 +81,12 @@ constexpr std::array<Scale, 6> kMultiples{
 constexpr std::array<Scale, 4> kFractionsOfSeconds{
     {{"", 1.0}, {"m", 1e-3}, {"u", 1e-6}, {"n", 1e-9}}};
 
-/// The unit in seconds; nothing if it is not a unit of time.
-std::optional<double> seconds(std::string_view unit) {
-  for (const Scale& scale : kFractionsOfSeconds) {
-    for (const char* const name : {"s", "sec", "second"}) {
-      if (unit == std::string(scale.text) + name) {
+/// The factor of a unit that is one of `names` after a prefix; nothing if it is not.
+std::optional<double> scale_of(std::string_view unit, std::span<const Scale> scales,
+                               std::initializer_list<const char*> names) {
+  for (const Scale& scale : scales) {
+    for (const char* const name : names) {
+      if (unit == std::string(scale.prefix) + name) {
         return scale.factor;
       }
     }
@@ -93,16 +94,14 @@ std::optional<double> seconds(std::string_view unit) {
   return std::nullopt;
 }
 
+/// The unit in seconds; nothing if it is not a unit of time.
+std::optional<double> seconds(std::string_view unit) {
+  return scale_of(unit, kFractionsOfSeconds, {"s", "sec", "second"});
+}
+
 /// The factor of a unit of bytes or hertz; other units are not scaled.
 double amount(std::string_view unit) {
-  for (const Scale& scale : kMultiples) {
-    for (const char* const name : {"byte", "hz"}) {
-      if (unit == std::string(scale.text) + name) {
-        return scale.factor;
-      }
-    }
-  }
-  return 1.0;
+  return scale_of(unit, kMultiples, {"byte", "hz"}).value_or(1.0);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ std::vector<std::string> ncu_text_arguments(const std::string& report) {
 namespace {
 
 struct Cause {
-  std::string_view sign;  ///< text in the messages, in lower case
+  std::string_view signs;  ///< texts in the messages, in lower case and separated by '|'
   ExitCode code;
   std::string_view what;
   std::string_view remedy;  ///< empty: counter_permission_remedy()
@@ -54,28 +54,18 @@ struct Cause {
 
 constexpr std::string_view kUnknownRemedy =
     "'ncu --query-metrics' lists what it knows; choose others with --metrics";
-constexpr std::string_view kUnsupportedRemedy =
-    "'fatune devices' lists the GPUs; a newer Nsight Compute may know this one";
-constexpr std::string_view kBusyRemedy =
-    "only one program at a time can read them: end the other profiler, or DCGM's profiling ('dcgmi "
-    "profile --pause')";
 
 // The order matters: earlier rows are causes of later ones.
-constexpr std::array<Cause, 15> kCauses{{
-    {"err_nvgpuctrperm", ExitCode::gpu_failure,
-     "there is no permission to read the GPU's performance counters", ""},
-    {"insufficient privileges", ExitCode::gpu_failure,
+constexpr std::array<Cause, 10> kCauses{{
+    {"err_nvgpuctrperm|insufficient privileges", ExitCode::gpu_failure,
      "there is no permission to read the GPU's performance counters", ""},
     {"driver resource was unavailable", ExitCode::gpu_busy,
-     "another program holds the GPU's performance counters", kBusyRemedy},
-    {"not supported on device", ExitCode::no_gpu, "Nsight Compute does not support this GPU",
-     kUnsupportedRemedy},
-    {"no supported device", ExitCode::no_gpu, "Nsight Compute does not support this GPU",
-     kUnsupportedRemedy},
-    {"is not supported on this device", ExitCode::no_gpu,
-     "Nsight Compute does not support this GPU", kUnsupportedRemedy},
-    {"unsupported gpu", ExitCode::no_gpu, "Nsight Compute does not support this GPU",
-     kUnsupportedRemedy},
+     "another program holds the GPU's performance counters",
+     "only one program at a time can read them: end the other profiler, or DCGM's profiling "
+     "('dcgmi profile --pause')"},
+    {"not supported on device|no supported device|is not supported on this device|unsupported gpu",
+     ExitCode::no_gpu, "Nsight Compute does not support this GPU",
+     "'fatune devices' lists the GPUs; a newer Nsight Compute may know this one"},
     {"librarynotloaded", ExitCode::gpu_failure,
      "Nsight Compute cannot use the driver's profiling library",
      "install the driver's complete package (libcuda and libnvidia-ml alone are not enough), "
@@ -83,9 +73,8 @@ constexpr std::array<Cause, 15> kCauses{{
     {"cuda driver version is insufficient", ExitCode::gpu_failure,
      "the driver is too old for this Nsight Compute",
      "install a newer driver, or an older Nsight Compute and name it in FATUNE_NCU"},
-    {"failed to find metric", ExitCode::usage, "Nsight Compute does not know a metric",
-     kUnknownRemedy},
-    {"metric not found", ExitCode::usage, "Nsight Compute does not know a metric", kUnknownRemedy},
+    {"failed to find metric|metric not found", ExitCode::usage,
+     "Nsight Compute does not know a metric", kUnknownRemedy},
     {"failed to find section", ExitCode::usage, "Nsight Compute does not know a section",
      kUnknownRemedy},
     {"no metrics to collect found", ExitCode::usage, "Nsight Compute knows none of these metrics",
@@ -96,6 +85,14 @@ constexpr std::array<Cause, 15> kCauses{{
     {"no kernels were profiled", ExitCode::gpu_failure, "Nsight Compute saw no launch to profile",
      "its messages say more; a profiler of another version may work (FATUNE_NCU)"},
 }};
+
+bool has_any(std::string_view text, std::string_view signs) {
+  bool found = false;
+  while (!signs.empty()) {
+    found = contains(text, take_until(signs, '|')) || found;
+  }
+  return found;
+}
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -128,7 +125,7 @@ Error ncu_failure(std::string_view messages, const std::string& where) {
   const std::string text = lower(messages);
   const std::string said = shortened(errors_in(messages));
   for (const Cause& cause : kCauses) {
-    if (text.find(cause.sign) != std::string::npos) {
+    if (has_any(text, cause.signs)) {
       const std::string remedy =
           cause.remedy.empty() ? counter_permission_remedy() : std::string(cause.remedy);
       return {cause.code, std::string(cause.what), where,
@@ -139,9 +136,7 @@ Error ncu_failure(std::string_view messages, const std::string& where) {
           said.empty() ? "it wrote no message" : "its messages: " + said};
 }
 
-bool has_ncu_errors(std::string_view messages) {
-  return messages.find("==ERROR==") != std::string_view::npos;
-}
+bool has_ncu_errors(std::string_view messages) { return contains(messages, "==ERROR=="); }
 
 std::string counter_permission_remedy() {
   return "run as root, or have an administrator allow all users: 'options nvidia "

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/text_parts.hpp"
 #include "inspect/counters/csv.hpp"
 
@@ -206,8 +207,7 @@ std::string_view table_of(std::string_view text) {
   while (!text.empty()) {
     const std::string_view table = text;
     const std::string_view line = take_until(text, '\n');
-    if (line.find("Instances") != std::string_view::npos &&
-        line.find("Total Time") != std::string_view::npos) {
+    if (contains(line, "Instances") && contains(line, "Total Time")) {
       return table;
     }
   }
@@ -245,9 +245,8 @@ class SummaryReader {
   /// The column with the first of these headings that exists: versions differ.
   [[nodiscard]] std::size_t column(std::initializer_list<std::string_view> headings) const {
     for (const std::string_view heading : headings) {
-      const auto found = std::ranges::find(header_, heading);
-      if (found != header_.end()) {
-        return static_cast<std::size_t>(found - header_.begin());
+      if (const auto found = fatune::column(header_, heading)) {
+        return *found;
       }
     }
     fail(fmt::format("the table has no column '{}'", *headings.begin()));
@@ -273,12 +272,9 @@ class SummaryReader {
 std::vector<ProfiledLaunch> read_ncu_csv(std::string_view text, const std::string& source,
                                          bool is_c_locale) {
   const std::vector<CsvRow> rows = read_csv(table_of(text, source), source);
-  const Launches launches = Table(rows, source).launches();
-  std::vector<ProfiledLaunch> profiled;
-  for (const auto& [id, launch] : launches) {
-    profiled.push_back(with_values(launch, source, is_c_locale));
-  }
-  return profiled;
+  return mapped(Table(rows, source).launches(), [&](const auto& launch) {
+    return with_values(launch.second, source, is_c_locale);
+  });
 }
 
 std::vector<TimelineItem> read_nsys_summary(std::string_view text, const std::string& source) {

@@ -4,9 +4,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <string>
 #include <tuple>
-#include <vector>
 
 #include "model/statistics.hpp"
 

@@ -1,7 +1,6 @@
 #include "inspect/sass/listing_text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
 #include <optional>
@@ -12,9 +11,7 @@
 #include <dtl/dtl.hpp>
 
 #include "base/error.hpp"
-#include "inspect/sass/control_flow.hpp"
 #include "inspect/sass/loops.hpp"
-#include "inspect/sass/opcode_class.hpp"
 
 namespace fatune {
 namespace {

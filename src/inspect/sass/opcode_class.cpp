@@ -1,6 +1,5 @@
 #include "inspect/sass/opcode_class.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <unordered_map>
 

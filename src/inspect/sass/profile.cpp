@@ -8,8 +8,6 @@
 #include <utility>
 
 #include "base/ranges.hpp"
-#include "inspect/sass/control_flow.hpp"
-#include "inspect/sass/loops.hpp"
 
 namespace fatune {
 namespace {
@@ -99,19 +97,15 @@ auto heat(const LineCount& count) {
                     count.with_inlined.total);
 }
 
-std::vector<LineCount> hottest_first(std::map<SourceLine, LineCount>&& counts) {
-  std::vector<LineCount> lines;
-  for (auto& [line, count] : counts) {
-    lines.push_back(std::move(count));
-  }
+std::vector<LineCount> hottest_first(const std::map<SourceLine, LineCount>& counts) {
+  auto lines = mapped(counts, [](const auto& count) { return count.second; });
   std::ranges::stable_sort(lines, std::ranges::greater(), heat);
   return lines;
 }
 
 /// Removes repeated lines. A recursive function may be inlined into itself.
 SourceChain distinct(SourceChain chain) {
-  std::ranges::sort(chain);
-  chain.erase(std::unique(chain.begin(), chain.end()), chain.end());
+  sort_unique(chain);
   return chain;
 }
 
@@ -158,17 +152,14 @@ std::vector<std::string> unknown_opcodes(const SassProfile& profile) {
       names.push_back(opcode.mnemonic.substr(0, opcode.mnemonic.find('.')));
     }
   }
-  std::ranges::sort(names);
-  names.erase(std::unique(names.begin(), names.end()), names.end());
+  sort_unique(names);
   return names;
 }
 
 std::vector<CountChange> class_changes(const SassProfile& a, const SassProfile& b) {
-  std::vector<CountChange> changes;
-  for (const OpcodeClassText& text : opcode_classes()) {
-    changes.push_back(change(std::string(text.name), a.of(text.which), b.of(text.which)));
-  }
-  return greatest_first(std::move(changes));
+  return greatest_first(mapped(opcode_classes(), [&](const OpcodeClassText& text) {
+    return change(std::string(text.name), a.of(text.which), b.of(text.which));
+  }));
 }
 
 std::vector<CountChange> opcode_changes(const SassProfile& a, const SassProfile& b) {
@@ -179,11 +170,9 @@ std::vector<CountChange> opcode_changes(const SassProfile& a, const SassProfile&
   for (const OpcodeCount& opcode : b.opcodes) {
     counts[opcode.mnemonic].second = opcode.count;
   }
-  std::vector<CountChange> changes;
-  for (const auto& [mnemonic, both] : counts) {
-    changes.push_back(change(mnemonic, both.first, both.second));
-  }
-  return greatest_first(std::move(changes));
+  return greatest_first(mapped(counts, [](const auto& one) {
+    return change(one.first, one.second.first, one.second.second);
+  }));
 }
 
 LineCounts count_lines(const Listing& listing, const SassFunction& function) {
@@ -207,7 +196,7 @@ LineCounts count_lines(const Listing& listing, const SassFunction& function) {
     add(own.own, places[i]);
     add(own.classes.at(static_cast<std::size_t>(class_of(instruction))), places[i]);
   }
-  counts.lines = hottest_first(std::move(lines));
+  counts.lines = hottest_first(lines);
   return counts;
 }
 

@@ -1,4 +1,4 @@
-#include "base/find_tool.hpp"
+#include "base/cuda_installation.hpp"
 
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ class FindTool : public testing::Test {
     for (const auto& [name, value] : saved_) {
       ::setenv(name.c_str(), value.c_str(), 1);
     }
-    ::unsetenv("FATUNE_TEST_TOOL");
+    ::unsetenv("FATUNE_MADE_UP");
     fs::remove_all(folder_);
   }
   FindTool(const FindTool&) = delete;
@@ -45,9 +45,7 @@ class FindTool : public testing::Test {
     fs::permissions(path, executable ? fs::perms::owner_all : fs::perms::owner_read);
     return path;
   }
-  static std::optional<fs::path> found() {
-    return find_tool("made-up", tool_places("FATUNE_TEST_TOOL"));
-  }
+  static std::optional<fs::path> found() { return find_tool("made-up"); }
 
   fs::path folder_;
   std::vector<std::pair<std::string, std::string>> saved_;
@@ -63,7 +61,7 @@ TEST_F(FindTool, TheVariableComesFirstThenThePathThenTheToolkits) {
   ::setenv("PATH", ("/nonexistent::" + (folder_ / "path").string()).c_str(), 1);
   EXPECT_EQ(found(), in_path);
   const fs::path chosen = make("other-name");
-  ::setenv("FATUNE_TEST_TOOL", chosen.c_str(), 1);
+  ::setenv("FATUNE_MADE_UP", chosen.c_str(), 1);
   EXPECT_EQ(found(), chosen);
 }
 
@@ -86,7 +84,7 @@ TEST_F(FindTool, WhatIsNotExecutableDoesNotCount) {
 
 TEST_F(FindTool, AChoiceThatCannotBeRunIsAnErrorThatNamesIt) {
   const fs::path chosen = make("plain", false);
-  ::setenv("FATUNE_TEST_TOOL", chosen.c_str(), 1);
+  ::setenv("FATUNE_MADE_UP", chosen.c_str(), 1);
   try {
     (void)found();
     FAIL();
@@ -94,11 +92,6 @@ TEST_F(FindTool, AChoiceThatCannotBeRunIsAnErrorThatNamesIt) {
     EXPECT_EQ(error.code(), ExitCode::bad_file);
     EXPECT_EQ(error.where(), chosen.string());
   }
-}
-
-TEST(ToolPlaces, HaveTheSystemsToolkit) {
-  const auto folders = tool_places("FATUNE_TEST_TOOL").folders;
-  EXPECT_THAT(folders, testing::Contains(fs::path("/usr/local/cuda/bin")));
 }
 
 }  // namespace

@@ -55,11 +55,6 @@ TEST_F(CubinCacheTest, FindsWhatWasStored) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->cubin, artifact_of(1).cubin);
   EXPECT_TRUE(found->from_cache);
-  const CacheStats stats = cache.stats();
-  EXPECT_EQ(stats.hits, 1);
-  EXPECT_EQ(stats.misses, 1);
-  EXPECT_EQ(stats.stored, 1);
-  EXPECT_EQ(stats.damaged, 0);
 }
 
 TEST_F(CubinCacheTest, IsSharedByProcessesThroughTheFolder) {
@@ -97,7 +92,6 @@ TEST_F(CubinCacheTest, ReplacesADamagedEntry) {
     cache.store(artifact_of(1));
     EXPECT_TRUE(cache.find(key_of(1)));
   }
-  EXPECT_EQ(cache.stats().damaged, 3);
 }
 
 TEST_F(CubinCacheTest, ReplacesATruncatedEntry) {
@@ -105,7 +99,6 @@ TEST_F(CubinCacheTest, ReplacesATruncatedEntry) {
   cache.store(artifact_of(1));
   fs::resize_file(entry(1), fs::file_size(entry(1)) - 1);
   EXPECT_FALSE(cache.find(key_of(1)));
-  EXPECT_EQ(cache.stats().damaged, 1);
 }
 
 TEST_F(CubinCacheTest, CompilesAgainWhatWasDamaged) {
@@ -149,7 +142,6 @@ TEST_F(CubinCacheTest, DropsWhatWasNotUsedForLongest) {
   EXPECT_TRUE(cache.find(key_of(1)));
   EXPECT_FALSE(cache.find(key_of(2)));
   EXPECT_TRUE(cache.find(key_of(4)));
-  EXPECT_GT(cache.stats().evicted, 0);
   EXPECT_LE(cache.contents().bytes, 35'000);
 }
 
@@ -234,8 +226,10 @@ TEST_F(CubinCacheTest, DoesNotTakeMemoryForAHugeEntry) {
   cache.store(artifact_of(2));
   overwrite(entry(1), "sparse");
   fs::resize_file(entry(1), std::uintmax_t{40} << 30);
+  const CapturedLog log;
+  spdlog::default_logger()->set_level(spdlog::level::debug);
   EXPECT_FALSE(cache.find(key_of(1)));
-  EXPECT_EQ(cache.stats().damaged, 0) << "it was read";
+  EXPECT_EQ(log.text().find("damaged"), std::string::npos) << "it was read";
   CubinCache({path()}).store(artifact_of(3));
   EXPECT_FALSE(fs::exists(entry(1)));
   EXPECT_TRUE(cache.find(key_of(2))) << "the huge entry goes first";
@@ -248,7 +242,7 @@ void expect_refused(const fs::path& folder, const std::string& why) {
   EXPECT_FALSE(cache.find(key_of(1)));
   EXPECT_FALSE(cache.contains(key_of(1)));
   cache.store(artifact_of(2));
-  EXPECT_EQ(cache.stats().stored, 0);
+  EXPECT_FALSE(fs::exists(folder / (key_of(2) + ".artifact")));
   EXPECT_THAT(cache.why_unwritable(), HasSubstr(why));
   EXPECT_THAT(log.text(), HasSubstr(why));
   EXPECT_EQ(log.text().find("cannot be used"), log.text().rfind("cannot be used"));
@@ -277,16 +271,6 @@ TEST_F(CubinCacheTest, MakesItsFolderForThisUserAlone) {
   EXPECT_TRUE(CubinCache({path() / "new"}).find(key_of(1)));
 }
 
-TEST_F(CubinCacheTest, ClearsItsEntriesAndNothingElse) {
-  overwrite(path() / "notes.txt", "mine");
-  CubinCache cache({path()});
-  cache.store(artifact_of(1));
-  cache.store(artifact_of(2));
-  EXPECT_EQ(cache.clear(), 2);
-  EXPECT_EQ(cache.contents().entries, 0);
-  EXPECT_TRUE(fs::exists(path() / "notes.txt"));
-}
-
 /// A file stands in place of the folder, because root could write to any folder.
 TEST_F(CubinCacheTest, WorksWithoutAFolderAfterOneWarning) {
   overwrite(path() / "file", "in the way");
@@ -296,7 +280,6 @@ TEST_F(CubinCacheTest, WorksWithoutAFolderAfterOneWarning) {
   cache.store(artifact_of(2));
   EXPECT_FALSE(cache.find(key_of(1)));
   EXPECT_EQ(cache.contents().entries, 0);
-  EXPECT_EQ(cache.clear(), 0);
   EXPECT_THAT(cache.why_unwritable(), HasSubstr("cannot create folder"));
   EXPECT_TRUE(std::holds_alternative<Artifact>(compile(small_request(), &cache)));
   EXPECT_THAT(log.text(), HasSubstr("the cubin cache cannot be used"));
@@ -323,16 +306,16 @@ TEST_F(CubinCacheTest, IsWholeForReadersBesideWriters) {
   for (int round = 0; round < 60; ++round) {
     EXPECT_TRUE(cache.find(key_of(1)));
   }
-  writers.clear();
-  EXPECT_EQ(cache.stats().damaged, 0);
 }
 
 [[noreturn]] void store_many_and_exit(const fs::path& folder) {
   CubinCache cache({folder});
   for (int i = 0; i < 50; ++i) {
-    cache.store(artifact_of(i % 5, 20'000));
+    if (!cache.try_store(artifact_of(i % 5, 20'000)).empty()) {
+      _exit(1);
+    }
   }
-  _exit(cache.stats().stored == 50 ? 0 : 1);
+  _exit(0);
 }
 
 TEST_F(CubinCacheTest, IsPublishedToBySeveralProcesses) {

@@ -1,4 +1,4 @@
-#include "gpu/devices.hpp"
+#include "gpu/driver.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "proof/blockwise.hpp"
+#include "proof/compare_steps.hpp"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,6 @@
 #include <gmock/gmock.h>
 
 #include "model/cpu_reference.hpp"
-#include "proof/blockwise.hpp"
 #include "unit/proof/simulated_kernel.hpp"
 
 namespace fatune {

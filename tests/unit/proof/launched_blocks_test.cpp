@@ -7,8 +7,8 @@
 #include "emulator/program.hpp"
 #include "emulator/ptx/parse_ptx.hpp"
 #include "gpu/compiler.hpp"
+#include "proof/emulated_inputs.hpp"
 #include "proof/emulated_launch.hpp"
-#include "proof/emulated_problem.hpp"
 #include "unit/plan/plan_fixtures.hpp"
 
 // The number of blocks of a launch that are resident at a time, and which of them form a cluster.

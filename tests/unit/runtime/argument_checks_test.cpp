@@ -1,4 +1,4 @@
-#include "runtime/argument_checks.hpp"
+#include "runtime/facts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,6 @@
 #include <functional>
 
 #include "model/problem.hpp"
-#include "runtime/facts.hpp"
 #include "unit/runtime/sample_table.hpp"
 
 namespace fatune_attention::detail {

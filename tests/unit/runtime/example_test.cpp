@@ -37,7 +37,7 @@ TEST(ExampleElements, AreThoseOfTheType) {
 
 TEST(ExampleSha256, GivesTheKnownHashes) {
   const auto hash_of = [](const std::string& text) {
-    return Sha256::of(reinterpret_cast<const unsigned char*>(text.data()), text.size());
+    return sha256_of(reinterpret_cast<const unsigned char*>(text.data()), text.size());
   };
   EXPECT_EQ(hash_of(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(hash_of("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

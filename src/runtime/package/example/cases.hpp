@@ -20,15 +20,14 @@ namespace example {
 enum class Layout { bshd, bhsd, padded };
 
 struct Case {
-  fatune_attention::Problem problem;
+  Problem problem;
   Layout layout = Layout::bshd;
 };
 
 /// The strides of one tensor. Padded rows, heads and sequences have a few elements between them.
-inline fatune_attention::Tensor strides_of(const fatune_attention::detail::Extents& extents,
-                                           Layout layout) {
+inline Tensor strides_of(const detail::Extents& extents, Layout layout) {
   if (layout != Layout::padded) {
-    return fatune_attention::detail::contiguous_tensor(extents, layout == Layout::bhsd);
+    return detail::contiguous_tensor(extents, layout == Layout::bhsd);
   }
   const std::int64_t head_stride = extents.d + 8;
   const std::int64_t row_stride = extents.heads * head_stride + 16;
@@ -36,16 +35,16 @@ inline fatune_attention::Tensor strides_of(const fatune_attention::detail::Exten
 }
 
 /// The strides of a problem's tensors, without addresses.
-inline fatune_attention::Tensors strides_of(const Case& one) {
-  const auto [q, k, v, o] = fatune_attention::detail::extents_of(one.problem);
+inline Tensors strides_of(const Case& one) {
+  const auto [q, k, v, o] = detail::extents_of(one.problem);
   return {strides_of(q, one.layout), strides_of(k, one.layout), strides_of(v, one.layout),
           strides_of(o, one.layout), nullptr};
 }
 
 /// The number of elements from the first element of a tensor to its last, gaps included.
-inline std::size_t elements_of(const fatune_attention::detail::ShapedTensor& shaped) {
+inline std::size_t elements_of(const detail::ShapedTensor& shaped) {
   const auto& [batch, heads, rows, d] = shaped.extents;
-  const fatune_attention::Tensor& tensor = *shaped.tensor;
+  const Tensor& tensor = *shaped.tensor;
   return static_cast<std::size_t>((batch - 1) * tensor.batch_stride +
                                   (heads - 1) * tensor.head_stride +
                                   (rows - 1) * tensor.row_stride + d);
@@ -53,12 +52,12 @@ inline std::size_t elements_of(const fatune_attention::detail::ShapedTensor& sha
 
 /// "b4 s4096 kv4096 h16/16 d128/128 bf16 causal".
 inline std::string text_of(const Case& one) {
-  const fatune_attention::Problem& p = one.problem;
+  const Problem& p = one.problem;
   const auto number = [](std::int64_t value) { return std::to_string(value); };
   std::string text = "b" + number(p.batch) + " s" + number(p.seq_len) + " kv" +
                      number(p.seq_len_kv) + " h" + number(p.heads) + "/" + number(p.kv_heads) +
                      " d" + number(p.d_head) + "/" + number(p.d_head_v);
-  text += p.dtype == fatune_attention::DType::bf16 ? " bf16" : " fp16";
+  text += p.dtype == DType::bf16 ? " bf16" : " fp16";
   text += p.causal ? " causal" : "";
   text += p.window > 0 ? " w" + number(p.window) : "";
   text += p.has_seq_lens_kv ? " lens" : "";
@@ -70,7 +69,7 @@ inline std::string text_of(const Case& one) {
 
 /// Every `step`-th problem that the library was tuned for.
 inline std::vector<Case> tuned_cases(int step) {
-  const auto& rows = fatune_attention::detail::kTable.rows;
+  const auto& rows = detail::kTable.rows;
   std::vector<Case> cases;
   for (int i = 0; i < rows.count; i += step) {
     cases.push_back({rows[i].problem, rows[i].layout_bhsd ? Layout::bhsd : Layout::bshd});
@@ -79,8 +78,8 @@ inline std::vector<Case> tuned_cases(int step) {
 }
 
 /// Small problems with the type and head dimensions of `like`.
-inline std::vector<Case> small_cases(const fatune_attention::Problem& like) {
-  fatune_attention::Problem plain = like;
+inline std::vector<Case> small_cases(const Problem& like) {
+  Problem plain = like;
   plain.batch = 2;
   plain.heads = plain.kv_heads = 2;
   plain.seq_len = plain.seq_len_kv = 333;
@@ -89,11 +88,10 @@ inline std::vector<Case> small_cases(const fatune_attention::Problem& like) {
   plain.lse = false;
   std::vector<Case> cases;
   const auto add = [&](Layout layout, auto change) {
-    fatune_attention::Problem problem = plain;
+    Problem problem = plain;
     change(problem);
     cases.push_back({problem, layout});
   };
-  using Problem = fatune_attention::Problem;
   add(Layout::bshd, [](Problem&) {});
   add(Layout::bhsd, [](Problem&) {});
   add(Layout::padded, [](Problem&) {});
@@ -123,7 +121,7 @@ inline std::vector<Case> small_cases(const fatune_attention::Problem& like) {
 
 /// Reduces a case to as little work as possible, and keeps what is special about it.
 inline Case tiny(Case one) {
-  fatune_attention::Problem& p = one.problem;
+  Problem& p = one.problem;
   p.batch = p.has_seq_lens_kv ? p.batch : 1;
   p.heads /= p.kv_heads;
   p.kv_heads = 1;
@@ -134,11 +132,11 @@ inline Case tiny(Case one) {
 
 /// Small problems for each combination of type and head dimensions that the library was tuned for.
 inline std::vector<Case> small_cases() {
-  const auto& rows = fatune_attention::detail::kTable.rows;
-  std::set<std::tuple<fatune_attention::DType, std::int64_t, std::int64_t>> seen;
+  const auto& rows = detail::kTable.rows;
+  std::set<std::tuple<DType, std::int64_t, std::int64_t>> seen;
   std::vector<Case> cases;
   for (int i = 0; i < rows.count; ++i) {
-    const fatune_attention::Problem& problem = rows[i].problem;
+    const Problem& problem = rows[i].problem;
     if (seen.insert({problem.dtype, problem.d_head, problem.d_head_v}).second) {
       for (const Case& one : small_cases(problem)) {
         cases.push_back(one);
@@ -152,7 +150,7 @@ inline const char* layout_name(Layout layout) { return layout == Layout::bhsd ? 
 
 /// A problem like a tuned one, one with round numbers, or an arbitrary one.
 inline Case random_case(std::uint64_t& seed) {
-  const auto& rows = fatune_attention::detail::kTable.rows;
+  const auto& rows = detail::kTable.rows;
   const auto one_of = [&seed](std::initializer_list<std::int64_t> values) {
     const auto last = static_cast<std::int64_t>(values.size()) - 1;
     return values.begin()[random_between(seed, 0, last)];
@@ -161,12 +159,12 @@ inline Case random_case(std::uint64_t& seed) {
     const std::int64_t power = std::int64_t{1} << random_between(seed, 0, 14);
     return one_of({power, power, random_between(seed, 1, 20'000)});
   };
-  fatune_attention::Problem p;
+  Problem p;
   if (rows.count > 0) {
     p = rows[static_cast<int>(random_between(seed, 0, rows.count - 1))].problem;
   }
   if (rows.count == 0 || one_of({0, 0, 1}) == 1) {
-    p.dtype = one_of({0, 1}) == 0 ? fatune_attention::DType::fp16 : fatune_attention::DType::bf16;
+    p.dtype = one_of({0, 1}) == 0 ? DType::fp16 : DType::bf16;
     p.d_head = one_of({32, 64, 80, 96, 128, 192, 256});
     p.d_head_v = one_of({p.d_head, p.d_head, 64, 128});
     p.causal = one_of({0, 1}) == 1;
@@ -184,12 +182,11 @@ inline Case random_case(std::uint64_t& seed) {
 }
 
 /// Prints a line for each selection: the problem, how the choice was made, and what was chosen.
-inline void print_selections(int count, std::uint64_t seed,
-                             const fatune_attention::Device& device) {
+inline void print_selections(int count, std::uint64_t seed, const Device& device) {
   for (int i = 0; i < count; ++i) {
     const Case one = random_case(seed);
-    const fatune_attention::Problem& p = one.problem;
-    const fatune_attention::Selection chosen = select(p, strides_of(one), device);
+    const Problem& p = one.problem;
+    const Selection chosen = select(p, strides_of(one), device);
     std::printf(
         "batch=%lld heads=%lld kv_heads=%lld seq_len=%lld seq_len_kv=%lld d_head=%lld "
         "d_head_v=%lld dtype=%s causal=%d window=%lld lse=%d layout=%s row=%d kernel=%d "
@@ -197,8 +194,7 @@ inline void print_selections(int count, std::uint64_t seed,
         static_cast<long long>(p.batch), static_cast<long long>(p.heads),
         static_cast<long long>(p.kv_heads), static_cast<long long>(p.seq_len),
         static_cast<long long>(p.seq_len_kv), static_cast<long long>(p.d_head),
-        static_cast<long long>(p.d_head_v),
-        p.dtype == fatune_attention::DType::bf16 ? "bf16" : "fp16", int{p.causal},
+        static_cast<long long>(p.d_head_v), p.dtype == DType::bf16 ? "bf16" : "fp16", int{p.causal},
         static_cast<long long>(p.window), int{p.lse}, layout_name(one.layout), chosen.row,
         chosen.kernel, step_name(chosen.step), chosen.config);
   }

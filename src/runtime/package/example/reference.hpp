@@ -15,6 +15,8 @@
 
 namespace example {
 
+using namespace fatune_attention;
+
 /// The next number of a random sequence (splitmix64).
 inline std::uint64_t next_random(std::uint64_t& state) {
   std::uint64_t z = state += 0x9e3779b97f4a7c15;
@@ -47,19 +49,17 @@ inline double decode_fp16(std::uint16_t bits) {
                        : sign * std::ldexp(1024.0 + fraction, exponent - 25);
 }
 
-inline double decode(fatune_attention::DType dtype, std::uint16_t bits) {
-  return dtype == fatune_attention::DType::bf16 ? decode_bf16(bits) : decode_fp16(bits);
+inline double decode(DType dtype, std::uint16_t bits) {
+  return dtype == DType::bf16 ? decode_bf16(bits) : decode_fp16(bits);
 }
 
 /// The distance from 1 to the next number.
-inline double epsilon(fatune_attention::DType dtype) {
-  return dtype == fatune_attention::DType::bf16 ? 0x1p-7 : 0x1p-10;
-}
+inline double epsilon(DType dtype) { return dtype == DType::bf16 ? 0x1p-7 : 0x1p-10; }
 
 /// Encodes a multiple of 1/128 from -1 to 1, times a small power of two. Both types represent it
 /// exactly.
-inline std::uint16_t encode(fatune_attention::DType dtype, double value) {
-  if (dtype == fatune_attention::DType::bf16) {
+inline std::uint16_t encode(DType dtype, double value) {
+  if (dtype == DType::bf16) {
     const auto narrow = static_cast<float>(value);
     std::uint32_t bits = 0;
     std::memcpy(&bits, &narrow, sizeof bits);
@@ -79,7 +79,7 @@ class Elements {
   static constexpr std::size_t kPeriod = 1'000'003;
   static constexpr std::size_t kMostRow = 1024;
 
-  Elements(fatune_attention::DType dtype, double most, std::uint64_t seed) : bits_(kPeriod) {
+  Elements(DType dtype, double most, std::uint64_t seed) : bits_(kPeriod) {
     for (std::uint16_t& bits : bits_) {
       bits = encode(dtype, most * static_cast<double>(random_between(seed, -128, 128)) / 128.0);
     }
@@ -106,15 +106,14 @@ struct RowPlace {
 };
 
 /// The index of a row's first element.
-inline std::int64_t index_of(const fatune_attention::Tensor& tensor, const RowPlace& at) {
+inline std::int64_t index_of(const Tensor& tensor, const RowPlace& at) {
   return at.batch * tensor.batch_stride + at.head * tensor.head_stride + at.row * tensor.row_stride;
 }
 
 /// The number of keys of each sequence. If a problem's sequences differ, these are two thirds of
 /// what K and V have room for, all of it, none, one, and again, beginning with the `first` of
 /// these.
-inline std::vector<std::int32_t> key_lengths(const fatune_attention::Problem& problem,
-                                             std::size_t first = 0) {
+inline std::vector<std::int32_t> key_lengths(const Problem& problem, std::size_t first = 0) {
   const auto most = static_cast<std::int32_t>(problem.seq_len_kv);
   std::vector<std::int32_t> lengths(static_cast<std::size_t>(problem.batch), most);
   if (problem.has_seq_lens_kv) {
@@ -132,8 +131,7 @@ struct KeyRange {
 };
 
 /// The keys that a query of a sequence with `length` keys sees.
-inline KeyRange visible_keys(const fatune_attention::Problem& problem, std::int64_t length,
-                             std::int64_t row) {
+inline KeyRange visible_keys(const Problem& problem, std::int64_t length, std::int64_t row) {
   const std::int64_t position = row + length - problem.seq_len;
   KeyRange keys{0, length};
   if (problem.window > 0) {
@@ -163,8 +161,8 @@ struct Inputs {
 
 class Reference {
  public:
-  Reference(const fatune_attention::Problem& problem, const fatune_attention::Tensors& tensors,
-            const Inputs& inputs, std::vector<std::int32_t> lengths)
+  Reference(const Problem& problem, const Tensors& tensors, const Inputs& inputs,
+            std::vector<std::int32_t> lengths)
       : problem_(problem), tensors_(tensors), inputs_(inputs), lengths_(std::move(lengths)) {}
 
   ReferenceRow row(const RowPlace& at) const {
@@ -232,8 +230,8 @@ class Reference {
     return {at.batch, at.head / (problem_.heads / problem_.kv_heads), key};
   }
 
-  const fatune_attention::Problem& problem_;
-  const fatune_attention::Tensors& tensors_;
+  const Problem& problem_;
+  const Tensors& tensors_;
   const Inputs& inputs_;
   std::vector<std::int32_t> lengths_;
 };

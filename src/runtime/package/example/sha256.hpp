@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace example {
 
@@ -19,86 +20,62 @@ inline constexpr std::array<std::uint32_t, 64> kSha256Constants{
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-class Sha256 {
- public:
-  /// Returns the hash in hexadecimal.
-  static std::string of(const unsigned char* bytes, std::size_t count) {
-    Sha256 hash;
-    for (std::size_t i = 0; i < count; ++i) {
-      hash.add(bytes[i]);
-    }
-    hash.finish(std::uint64_t{count} * 8);
-    return hash.text();
+using Sha256State = std::array<std::uint32_t, 8>;
+
+inline std::uint32_t rotated(std::uint32_t x, int by) { return (x >> by) | (x << (32 - by)); }
+
+/// The message schedule of a block of 64 bytes.
+inline std::array<std::uint32_t, 64> sha256_schedule(const unsigned char* block) {
+  std::array<std::uint32_t, 64> w{};
+  for (std::size_t i = 0; i < 64; ++i) {
+    w[i / 4] = (w[i / 4] << 8) | block[i];
   }
-
- private:
-  using Words = std::array<std::uint32_t, 8>;
-
-  static std::uint32_t rotated(std::uint32_t x, int by) { return (x >> by) | (x << (32 - by)); }
-
-  void add(unsigned char byte) {
-    block_[filled_++] = byte;
-    if (filled_ == block_.size()) {
-      mix();
-      filled_ = 0;
-    }
+  for (std::size_t i = 16; i < w.size(); ++i) {
+    const std::uint32_t a = w[i - 15];
+    const std::uint32_t b = w[i - 2];
+    w[i] = w[i - 16] + (rotated(a, 7) ^ rotated(a, 18) ^ (a >> 3)) + w[i - 7] +
+           (rotated(b, 17) ^ rotated(b, 19) ^ (b >> 10));
   }
+  return w;
+}
 
-  void finish(std::uint64_t bits) {
-    add(0x80);
-    while (filled_ != 56) {
-      add(0);
-    }
-    for (int shift = 56; shift >= 0; shift -= 8) {
-      add(static_cast<unsigned char>(bits >> shift));
-    }
+inline void mix_sha256(const unsigned char* block, Sha256State& state) {
+  const std::array<std::uint32_t, 64> w = sha256_schedule(block);
+  Sha256State s = state;
+  for (std::size_t i = 0; i < w.size(); ++i) {
+    const std::uint32_t e = s[4];
+    const std::uint32_t a = s[0];
+    const std::uint32_t one = s[7] + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) +
+                              ((e & s[5]) ^ (~e & s[6])) + kSha256Constants[i] + w[i];
+    const std::uint32_t two = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) +
+                              ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
+    s = {one + two, a, s[1], s[2], s[3] + one, e, s[5], s[6]};
   }
-
-  std::array<std::uint32_t, 64> schedule() const {
-    std::array<std::uint32_t, 64> w{};
-    for (std::size_t i = 0; i < block_.size(); ++i) {
-      w[i / 4] = (w[i / 4] << 8) | block_[i];
-    }
-    for (std::size_t i = 16; i < w.size(); ++i) {
-      const std::uint32_t a = w[i - 15];
-      const std::uint32_t b = w[i - 2];
-      w[i] = w[i - 16] + (rotated(a, 7) ^ rotated(a, 18) ^ (a >> 3)) + w[i - 7] +
-             (rotated(b, 17) ^ rotated(b, 19) ^ (b >> 10));
-    }
-    return w;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    state[i] += s[i];
   }
+}
 
-  void mix() {
-    const std::array<std::uint32_t, 64> w = schedule();
-    Words s = state_;
-    for (std::size_t i = 0; i < w.size(); ++i) {
-      const std::uint32_t e = s[4];
-      const std::uint32_t a = s[0];
-      const std::uint32_t one = s[7] + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) +
-                                ((e & s[5]) ^ (~e & s[6])) + kSha256Constants[i] + w[i];
-      const std::uint32_t two = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) +
-                                ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
-      s = {one + two, a, s[1], s[2], s[3] + one, e, s[5], s[6]};
-    }
-    for (std::size_t i = 0; i < s.size(); ++i) {
-      state_[i] += s[i];
+/// Returns the hash in hexadecimal.
+inline std::string sha256_of(const unsigned char* bytes, std::size_t count) {
+  std::vector<unsigned char> padded(bytes, bytes + count);
+  padded.push_back(0x80);
+  padded.resize((count + 8) / 64 * 64 + 56);
+  for (int shift = 56; shift >= 0; shift -= 8) {
+    padded.push_back(static_cast<unsigned char>(std::uint64_t{count} * 8 >> shift));
+  }
+  Sha256State state{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                    0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  for (std::size_t at = 0; at < padded.size(); at += 64) {
+    mix_sha256(padded.data() + at, state);
+  }
+  std::string hex;
+  for (const std::uint32_t word : state) {
+    for (int shift = 28; shift >= 0; shift -= 4) {
+      hex += "0123456789abcdef"[(word >> shift) & 0xf];
     }
   }
-
-  std::string text() const {
-    std::string hex;
-    for (const std::uint32_t word : state_) {
-      for (int shift = 28; shift >= 0; shift -= 4) {
-        hex += "0123456789abcdef"[(word >> shift) & 0xf];
-      }
-    }
-    return hex;
-  }
-
-  Words state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-               0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  std::array<unsigned char, 64> block_{};
-  std::size_t filled_ = 0;
-};
+  return hex;
+}
 
 }  // namespace example

@@ -26,15 +26,13 @@ inline constexpr int kNoGpu = 2;
   std::exit(code);
 }
 
-inline bool has_function(const char* name) {
-  return fatune_attention::detail::driver_function(name) != nullptr;
-}
+inline bool has_function(const char* name) { return detail::driver_function(name) != nullptr; }
 
 /// Returns the CUresult. The parameters' types must be exactly those of the function.
 template <typename... Parameters>
 int try_call(const char* name, Parameters... parameters) {
   using Function = int (*)(Parameters...);
-  const auto function = reinterpret_cast<Function>(fatune_attention::detail::driver_function(name));
+  const auto function = reinterpret_cast<Function>(detail::driver_function(name));
   return function == nullptr ? -1 : function(parameters...);
 }
 
@@ -42,14 +40,13 @@ int try_call(const char* name, Parameters... parameters) {
 template <typename... Parameters>
 void call(const char* name, Parameters... parameters) {
   if (const int error = try_call(name, parameters...); error != 0) {
-    end_program(kWrong,
-                std::string(name) + ": " + fatune_attention::detail::result_of(error).reason);
+    end_program(kWrong, std::string(name) + ": " + detail::result_of(error).reason);
   }
 }
 
 /// Makes the GPU's context current in the calling thread. Ends the program if there is no GPU.
 inline void use_gpu(int ordinal) {
-  const fatune_attention::Result driver = fatune_attention::detail::driver().status;
+  const Result driver = detail::driver().status;
   if (!driver) {
     end_program(kNoGpu, driver.reason);
   }
@@ -121,15 +118,15 @@ class DeviceMemory {
 
 inline constexpr std::uint8_t kPoison = 0xff;  // repeated: NaN in all types
 
-inline Inputs random_inputs(fatune_attention::DType dtype) {
+inline Inputs random_inputs(DType dtype) {
   return {Elements(dtype, 4.0, 1), Elements(dtype, 1.0, 2), Elements(dtype, 1.0, 3)};
 }
 
 /// The contents of the examples' tensors.
-inline const Inputs& inputs_of(fatune_attention::DType dtype) {
-  static const Inputs fp16 = random_inputs(fatune_attention::DType::fp16);
-  static const Inputs bf16 = random_inputs(fatune_attention::DType::bf16);
-  return dtype == fatune_attention::DType::bf16 ? bf16 : fp16;
+inline const Inputs& inputs_of(DType dtype) {
+  static const Inputs fp16 = random_inputs(DType::fp16);
+  static const Inputs bf16 = random_inputs(DType::bf16);
+  return dtype == DType::bf16 ? bf16 : fp16;
 }
 
 struct Verdict {
@@ -177,7 +174,7 @@ class Trial {
     workspace_->fill(kPoison, stream);
   }
 
-  const fatune_attention::Tensors& tensors() const { return tensors_; }
+  const Tensors& tensors() const { return tensors_; }
 
   /// Gives the sequences other lengths, if they differ, without another launch or another tensor.
   void set_lengths(std::size_t first) {
@@ -192,7 +189,7 @@ class Trial {
   }
 
   /// `is_clean`: the workspace is as an earlier launch left it.
-  fatune_attention::Result launch(bool is_clean) const {
+  Result launch(bool is_clean) const {
     return attention_forward(case_.problem, tensors_,
                              {workspace_->data(), workspace_->bytes(), is_clean}, stream_);
   }
@@ -213,8 +210,7 @@ class Trial {
 
  private:
   std::size_t bytes_of(std::size_t tensor) const {
-    return 2 *
-           elements_of(fatune_attention::detail::shaped_tensors(case_.problem, tensors_)[tensor]);
+    return 2 * elements_of(detail::shaped_tensors(case_.problem, tensors_)[tensor]);
   }
 
   std::int64_t output_rows() const {
@@ -249,7 +245,7 @@ class Trial {
 
   void compare(const RowPlace& at, const std::vector<std::uint16_t>& o,
                const std::vector<float>& lse, Verdict& verdict) const {
-    const fatune_attention::Problem& problem = case_.problem;
+    const Problem& problem = case_.problem;
     const ReferenceRow expected =
         Reference(problem, tensors_, inputs_, key_lengths(problem, first_length_)).row(at);
     const std::string where = "batch " + std::to_string(at.batch) + ", head " +
@@ -285,7 +281,7 @@ class Trial {
   }
 
   const Case& case_;
-  fatune_attention::Tensors tensors_;
+  Tensors tensors_;
   const Inputs& inputs_;
   void* stream_;
   DeviceMemory q_;
@@ -300,8 +296,7 @@ class Trial {
 
 /// Launches the case twice, the second time with the workspace that the first launch left.
 /// `result`: of the last launch.
-inline Verdict verify(const Case& one, const Inputs& inputs, void* stream,
-                      fatune_attention::Result& result) {
+inline Verdict verify(const Case& one, const Inputs& inputs, void* stream, Result& result) {
   Trial trial(one, inputs, stream);
   Verdict verdict;
   for (const bool is_clean : {false, true}) {

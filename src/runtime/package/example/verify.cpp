@@ -79,7 +79,7 @@ int count_wrong_hashes() {
   const auto& kernels = detail::kTable.kernels;
   int wrong = 0;
   for (int i = 0; i < kernels.count; ++i) {
-    const bool right = Sha256::of(kernels[i].cubin, kernels[i].bytes) == kernels[i].sha256;
+    const bool right = sha256_of(kernels[i].cubin, kernels[i].bytes) == kernels[i].sha256;
     wrong += right ? 0 : 1;
   }
   std::printf("%d of %d kernels have the machine code that was exported\n", kernels.count - wrong,

@@ -1,4 +1,4 @@
-#include "emulator/decode/scalar_type.hpp"
+#include "emulator/decode/names.hpp"
 
 #include <bit>
 

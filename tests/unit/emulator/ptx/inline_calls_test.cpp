@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
-#include "emulator/ptx/inline_calls.hpp"
 #include "emulator/ptx/parse_ptx.hpp"
 
 namespace fatune {

@@ -1,9 +1,8 @@
-#include "inspect/sass/control_flow.hpp"
+#include "inspect/sass/loops.hpp"
 
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
-#include "inspect/sass/loops.hpp"
 #include "unit/inspect/sass/listings.hpp"
 
 namespace fatune {
