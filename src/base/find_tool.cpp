@@ -84,6 +84,14 @@ std::optional<fs::path> find_tool(const std::string& name, const ToolPlaces& pla
   return std::nullopt;
 }
 
+std::string needed_tool(const std::optional<fs::path>& found, const std::string& what,
+                        const std::string& where, const std::string& remedy) {
+  if (!found) {
+    throw Error(ExitCode::bad_file, what + " is not installed", where, remedy);
+  }
+  return found->string();
+}
+
 std::optional<fs::path> find_nvdisasm() {
   return find_tool("nvdisasm", tool_places("FATUNE_NVDISASM"));
 }

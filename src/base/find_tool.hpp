@@ -24,6 +24,12 @@ struct ToolPlaces {
 [[nodiscard]] std::optional<std::filesystem::path> find_tool(const std::string& name,
                                                              const ToolPlaces& places);
 
+/// The path of what was found. Throws Error(bad_file) if nothing was: `what` says which tool is not
+/// installed, and what for.
+[[nodiscard]] std::string needed_tool(const std::optional<std::filesystem::path>& found,
+                                      const std::string& what, const std::string& where,
+                                      const std::string& remedy);
+
 /// The tool that disassembles machine code: FATUNE_NVDISASM, else nvdisasm in its usual places.
 [[nodiscard]] std::optional<std::filesystem::path> find_nvdisasm();
 /// The tool that finds races and stray accesses: FATUNE_COMPUTE_SANITIZER, else compute-sanitizer

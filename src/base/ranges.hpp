@@ -5,6 +5,7 @@
 #include <iterator>
 #include <ranges>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace fatune {
@@ -14,6 +15,14 @@ template <typename Value, std::ranges::range Values, typename Projection = std::
 [[nodiscard]] constexpr bool is_among(const Value& value, const Values& values,
                                       Projection projection = {}) {
   return std::ranges::find(values, value, projection) != std::ranges::end(values);
+}
+
+/// Appends the value unless it is among them.
+template <typename Value>
+void append_new(std::vector<Value>& values, std::type_identity_t<Value> value) {
+  if (!is_among(value, values)) {
+    values.push_back(std::move(value));
+  }
 }
 
 /// Returns what `make`, a function or a member, gives for each item.

@@ -1,4 +1,4 @@
-#include "cli/read_pages.hpp"
+#include "cli/typed_words.hpp"
 
 #include <algorithm>
 #include <array>
