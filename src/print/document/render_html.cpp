@@ -78,7 +78,6 @@ bool has_text(const Table& table, std::size_t column) {
                              [column](const auto& row) { return is_text(row[column]); });
 }
 
-/// Writes one table as HTML.
 class HtmlTable {
  public:
   explicit HtmlTable(const block::Rows& rows)

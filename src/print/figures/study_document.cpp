@@ -1,4 +1,5 @@
 #include "base/ranges.hpp"
+#include "base/text_parts.hpp"
 #include "print/figures/plots.hpp"
 
 #include <cctype>
@@ -293,13 +294,9 @@ Blocks method_section(const StudyReport& report) {
   Blocks blocks{block::Heading{
       fmt::format("How it was {}, and how to repeat it", measured ? "measured" : "estimated")}};
   add_table(blocks, method_table(report));
-  std::string commands;
-  for (const RunReport& run : report.runs) {
-    commands += run.command_line + "\n";
-  }
-  for (const PeerStudy& peers : report.peers) {
-    commands += peers.command_line + "\n";
-  }
+  const auto command_of = [](const auto& one) { return one.command_line + "\n"; };
+  const std::string commands =
+      joined(report.runs, "", command_of) + joined(report.peers, "", command_of);
   append(blocks, {block::Text{"The commands, and the one that made this report:\n"},
                   block::Verbatim{commands + report.command + "\n"}});
   return blocks;
@@ -312,14 +309,10 @@ PageHead study_head(const StudyReport& report) {
   std::string lead;
   for (std::size_t i = 0; i < report.runs.size(); ++i) {
     const RunReport& run = report.runs[i];
-    if (!is_among(run.device.name, devices)) {
-      devices.push_back(run.device.name);
-    }
+    append_new(devices, run.device.name);
     lead += (report.runs.size() == 1 ? "" : report.names[i] + ": ") + winners_sentence(run) + ". ";
   }
-  for (const PeerStudy& peers : report.peers) {
-    lead += peers_sentence(peers);
-  }
+  lead += joined(report.peers, "", peers_sentence);
   const std::string runs =
       report.runs.size() == 1 ? report.names.front() : fmt::format("{} runs", report.runs.size());
   return {fmt::format("fatune: {} on {}", runs, fmt::join(devices, ", ")), as_sentence(lead),

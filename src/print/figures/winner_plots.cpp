@@ -13,14 +13,22 @@
 namespace fatune {
 namespace {
 
+/// The first report of that problem in which something is ranked; null if there is none. Cover
+/// races do not count.
+const ProblemReport* find_ranked(const RunReport& run, const Problem& problem) {
+  const auto found = std::ranges::find_if(run.problems, [&](const ProblemReport& report) {
+    return report.problem == problem && !report.ranking.empty() && !is_cover_race(report);
+  });
+  return found == run.problems.end() ? nullptr : &*found;
+}
+
 /// A map of lengths by groups of problems, without cells.
 HeatMap empty_map(const StudyReport& report, std::string value_title) {
   HeatMap map{{"sequence length", AxisScale::category},
               {"", AxisScale::category, groups_of(report.runs, group_name)},
               std::move(value_title)};
-  for (const std::int64_t length : lengths_of(report.runs)) {
-    map.x.categories.push_back(std::to_string(length));
-  }
+  map.x.categories = mapped(lengths_of(report.runs),
+                            [](const std::int64_t length) { return std::to_string(length); });
   return map;
 }
 
@@ -274,9 +282,7 @@ void add_peers(XyPlot& plot, const PeerProblem& timed) {
 std::vector<std::string> devices_of(const std::vector<PeerStudy>& studies) {
   std::vector<std::string> devices;
   for (const PeerStudy& study : studies) {
-    if (!is_among(study.device, devices)) {
-      devices.push_back(study.device);
-    }
+    append_new(devices, study.device);
   }
   return devices;
 }
@@ -341,20 +347,10 @@ std::vector<std::string> groups_of(const std::vector<RunReport>& runs,
   std::vector<std::string> groups;
   for (const RunReport& run : runs) {
     for (const ProblemReport& problem : run.problems) {
-      if (std::string name = name_of(problem.problem);
-          std::ranges::find(groups, name) == groups.end()) {
-        groups.push_back(std::move(name));
-      }
+      append_new(groups, name_of(problem.problem));
     }
   }
   return groups;
-}
-
-const ProblemReport* find_ranked(const RunReport& run, const Problem& problem) {
-  const auto found = std::ranges::find_if(run.problems, [&](const ProblemReport& report) {
-    return report.problem == problem && !report.ranking.empty() && !is_cover_race(report);
-  });
-  return found == run.problems.end() ? nullptr : &*found;
 }
 
 std::vector<Plot> winner_maps(const StudyReport& report) {

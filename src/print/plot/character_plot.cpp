@@ -1,4 +1,4 @@
-#include "print/plot/character_plot.hpp"
+#include "print/plot/plot.hpp"
 
 #include <algorithm>
 #include <array>
@@ -266,7 +266,6 @@ std::string mark_of(const XyPlot& plot, std::size_t series) {
   return std::string(1, kLetters[number % kLetters.size()]);
 }
 
-/// Draws an interval along x.
 void draw_interval(const PlotPoint& point, const PartPlace& part, const CharacterFrame& frame,
                    CharacterCanvas& canvas) {
   if (frame.y_kind != AxisScale::category || !point.low || !point.high) {
@@ -338,7 +337,6 @@ std::string legend_of_characters(const XyPlot& plot, bool several, std::size_t c
   return lines + (line.empty() ? "" : line + "\n");
 }
 
-/// The axis' title below the middle of the axis.
 std::string x_title_line(const XyPlot& plot, const CharacterFrame& frame, std::size_t columns) {
   const std::string title = visible_text(plot.x.title, columns);
   const std::size_t width = width_of(title);
