@@ -22,7 +22,6 @@ struct DebugFailure {
   std::string detail;
 };
 
-/// The comparison of one configuration's intermediates.
 struct DebugReport {
   std::string family;
   std::string config;  ///< short form
@@ -51,7 +50,6 @@ struct DebugReport {
 /// Markdown have a line for each step and, if something is wrong, the first place where it is.
 [[nodiscard]] Document debug_document(const DebugReport& report);
 
-/// The columns of the list of checks.
 [[nodiscard]] Fields<StepCheck> step_check_fields();
 
 }  // namespace fatune

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/ranges.hpp"
 #include "base/scratch_folder.hpp"
+#include "base/text_parts.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/profile/profile.hpp"
 #include "engine/choice/plan_problems.hpp"
@@ -61,10 +62,9 @@ ProfilePlan plan_of_options(const ProfileOptions& options) {
   const std::vector<ProblemPlan> problems = plan_problems({{&family, configs}}, options.problems);
   say_left_out(options.problems, problems, options.output);
   for (const ProblemPlan& problem : problems) {
-    ProfileProblem& added = plan.problems.emplace_back(ProfileProblem{problem.problem, {}});
-    for (const Config& config : problem.configs) {
-      added.cases.push_back({config, std::nullopt});
-    }
+    plan.problems.push_back({problem.problem, mapped(problem.configs, [](const Config& config) {
+                               return ProfileCase{config, std::nullopt};
+                             })});
   }
   return plan;
 }
@@ -140,13 +140,12 @@ fs::path write_script(const fs::path& file, const std::string& text) {
 }
 
 std::string run_all(const std::vector<fs::path>& scripts) {
-  std::string text =
-      "#!/usr/bin/env bash\n# Runs every script beside it, one after another.\nset -euo pipefail\n"
-      "here=\"$(cd -P -- \"$(dirname -- \"${BASH_SOURCE[0]}\")\" && pwd)\"\n";
-  for (const fs::path& one : scripts) {
-    text += fmt::format("\"$here\"/{} \"$@\"\n", one.filename().string());
-  }
-  return text;
+  return "#!/usr/bin/env bash\n# Runs every script beside it, one after another.\nset -euo "
+         "pipefail\n"
+         "here=\"$(cd -P -- \"$(dirname -- \"${BASH_SOURCE[0]}\")\" && pwd)\"\n" +
+         joined(scripts, "", [](const fs::path& one) {
+           return fmt::format("\"$here\"/{} \"$@\"\n", one.filename().string());
+         });
 }
 
 /// Plans the configurations of the options, on their problems. For a stored run, plans the first of
@@ -201,8 +200,6 @@ std::vector<fs::path> write_profile_scripts(const ProfileOptions& options, const
   scripts.push_back(write_script(folder / "all.sh", run_all(scripts)));
   return scripts;
 }
-
-namespace fs = std::filesystem;
 
 std::string source_of(const ProfileOptions& options) {
   if (options.with_run) {
@@ -322,11 +319,8 @@ ExitCode record_timeline(const ProfileOptions& options, const ProfilePlan& plan)
 }
 
 ExitCode write_scripts(const ProfileOptions& options, const ProfilePlan& plan) {
-  std::string list;
-  for (const fs::path& script : write_profile_scripts(options, plan, *options.script_dir)) {
-    list += script.string() + "\n";
-  }
-  print_text(list);
+  print_text(joined(write_profile_scripts(options, plan, *options.script_dir), "",
+                    [](const fs::path& script) { return script.string() + "\n"; }));
   return ExitCode::ok;
 }
 
@@ -364,7 +358,6 @@ void read_metrics(const std::string& text, ProfileOptions& options) {
   }
 }
 
-/// Adds the options that choose what is profiled.
 void add_subject_options(CLI::App& app, ProfileOptions& options) {
   const OptionScope scope(app, option_group::kKernels);
   add_configs_option(app, options.configs, "configuration, in place of a space; repeatable");
@@ -383,7 +376,6 @@ void add_subject_options(CLI::App& app, ProfileOptions& options) {
   add_problem_options(app, options.problems);
 }
 
-/// Adds the options that choose how it is profiled.
 void add_counting_options(CLI::App& app, ProfileOptions& options) {
   const OptionScope scope(app, option_group::kMeasuring);
   add_text_option(app, "--metrics", "standard|attention|core|full|METRIC,...",

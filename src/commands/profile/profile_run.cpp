@@ -1,28 +1,254 @@
+#include "commands/profile/profile.hpp"
+
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/file_tree.hpp"
 #include "base/find_tool.hpp"
 #include "base/ranges.hpp"
 #include "base/run_program.hpp"
-#include "commands/profile/profile.hpp"
 #include "engine/candidate_maker.hpp"
 #include "engine/compiling.hpp"
 #include "engine/interrupt.hpp"
 #include "engine/session.hpp"
 #include "engine/verifying_kernels.hpp"
+#include "gpu/machine.hpp"
 #include "inspect/counters/counter_fields.hpp"
+#include "inspect/counters/ncu.hpp"
 #include "model/outcome.hpp"
 #include "model/problem.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 #include "print/console.hpp"
+#include "print/files.hpp"
 
 namespace fatune {
 namespace {
+
+namespace fs = std::filesystem;
+
+/// A configuration that is ready to be counted.
+struct CountCase {
+  CandidateKernel kernel;
+  std::function<bool(const std::string&)> is_kernel;  ///< whether a profiler's name is its kernel's
+};
+
+struct CountedCase {
+  std::vector<RawCounters> runs;
+  std::optional<Outcome> failure;
+};
+
+struct CountPlan {
+  int runs = 1;
+  std::vector<CounterField> fields;
+  bool all_sections = false;  ///< all sections of a profiler's report, whatever the fields
+};
+
+/// Called before each configuration. If it returns false, counting ends without the others.
+using BeforeCase = std::function<bool(const CandidateKernel&)>;
+
+struct Attempt {
+  std::vector<CountedCase> cases;  ///< they have no values: the tool has them
+  bool whole = false;              ///< no worker died, so nothing is lost
+};
+
+/// Runs the cases with a tool in front of the worker (setup.launcher), each run in a profiler range
+/// of its own. On return, the tool has ended and written its report. Throws as CountingSession.
+Attempt run_under_tool(const MeasuringSetup& setup, const CountPlan& plan,
+                       const std::vector<CountCase>& cases, const BeforeCase& before) {
+  CountingSession session(setup);
+  Attempt attempt;
+  for (const CountCase& one : cases) {
+    if (!before(one.kernel)) {
+      break;
+    }
+    attempt.cases.push_back({{}, session.count(one.kernel, {plan.runs, {}}).failure});
+  }
+  attempt.whole = session.whole();
+  return attempt;
+}
+
+/// Counts through CUPTI in the worker. Returns one result for each case, or fewer if `before` ended
+/// it. Throws as CountingSession.
+std::vector<CountedCase> count_with_cupti(const MeasuringSetup& setup, const CountPlan& plan,
+                                          const std::vector<CountCase>& cases,
+                                          const BeforeCase& before) {
+  const CountRequest request{plan.runs, hardware_metrics(plan.fields, setup.arch.sm)};
+  CountingSession session(setup);
+  std::vector<CountedCase> results;
+  for (const CountCase& one : cases) {
+    if (!before(one.kernel)) {
+      break;
+    }
+    Counted counted = session.count(one.kernel, request);
+    for (RawCounters& run : counted.runs) {
+      run[kRegistersMetric] = one.kernel.artifact->facts.registers_per_thread;
+    }
+    results.push_back({std::move(counted.runs), std::move(counted.failure)});
+  }
+  return results;
+}
+
+/// Runs ncu in the C locale, because its tables depend on the locale.
+std::string run_ncu(const std::string& program, const std::vector<std::string>& arguments) {
+  return run_program(program, arguments, {}, {{}, {"LC_ALL=C"}}).out;
+}
+
+std::string messages_in(const fs::path& log) {
+  std::error_code ignored;
+  return fs::exists(log, ignored) ? read_disk_file(log) : std::string{};
+}
+
+/// The files of one run of the profiler.
+struct Session {
+  fs::path report;
+  fs::path log;
+
+  explicit Session(const fs::path& folder, const std::string& stem)
+      : report(folder / (stem + ".ncu-rep")), log(folder / (stem + ".log")) {
+    std::error_code ignored;
+    fs::remove(report, ignored);
+    fs::remove(log, ignored);
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() {
+    std::error_code ignored;
+    fs::remove(log, ignored);
+  }
+};
+
+NcuProfile profile_of(const Session& session, const CountPlan& plan, Arch arch) {
+  NcuProfile profile;
+  profile.report = session.report.string();
+  profile.log = session.log.string();
+  profile.metrics = raw_metrics(plan.fields, arch.sm);
+  profile.set = plan.all_sections ? "full" : "basic";
+  profile.sections = {"MemoryWorkloadAnalysis"};
+  return profile;
+}
+
+std::size_t launches_expected(const Attempt& attempt, int runs) {
+  return std::accumulate(attempt.cases.begin(), attempt.cases.end(), std::size_t{0},
+                         [runs](std::size_t sum, const CountedCase& one) {
+                           return sum + (one.failure ? 0U : static_cast<std::size_t>(runs));
+                         });
+}
+
+[[noreturn]] void fail_other_launches(const std::string& what, const fs::path& report) {
+  throw Error(ExitCode::gpu_failure, "the profile is not that of the requested launches: " + what,
+              report.string(), "profile with fewer configurations, or report it as a bug");
+}
+
+/// Assigns the report's launches to the cases. They are in the order in which they were counted.
+void deal_out(const std::vector<ProfiledLaunch>& launches, const std::vector<CountCase>& cases,
+              int runs, const fs::path& report, Attempt& attempt) {
+  const std::size_t expected = launches_expected(attempt, runs);
+  if (launches.size() != expected) {
+    fail_other_launches(fmt::format("{} launches instead of {}", launches.size(), expected),
+                        report);
+  }
+  auto next = launches.begin();
+  for (std::size_t i = 0; i < attempt.cases.size(); ++i) {
+    for (int run = 0; !attempt.cases[i].failure && run < runs; ++run, ++next) {
+      if (!cases[i].is_kernel(next->kernel_name)) {
+        fail_other_launches(
+            fmt::format("launch {} is of '{}' instead of '{}'", next - launches.begin(),
+                        next->kernel_name, cases[i].kernel.label),
+            report);
+      }
+      attempt.cases[i].runs.push_back(next->counters);
+    }
+  }
+}
+
+/// Profiles some cases in one run of the profiler.
+Attempt profile_cases(const Ncu& ncu, MeasuringSetup& setup, const CountPlan& plan,
+                      const std::vector<CountCase>& cases, const fs::path& folder,
+                      const std::string& stem, const BeforeCase& before) {
+  const Session session(folder, stem);
+  setup.launcher = ncu_profile_arguments(profile_of(session, plan, setup.arch));
+  setup.launcher.insert(setup.launcher.begin(), ncu.program);
+  Attempt attempt;
+  try {
+    attempt = run_under_tool(setup, plan, cases, before);
+  } catch (const Error&) {
+    if (const std::string messages = messages_in(session.log); has_ncu_errors(messages)) {
+      throw ncu_failure(messages, ncu.program);
+    }
+    throw;
+  }
+  if (launches_expected(attempt, plan.runs) == 0 || (!attempt.whole && cases.size() > 1)) {
+    return attempt;
+  }
+  if (!fs::exists(session.report)) {
+    throw ncu_failure(messages_in(session.log), ncu.program);
+  }
+  const std::string table = run_ncu(ncu.program, ncu_table_arguments(session.report.string()));
+  deal_out(read_ncu_csv(table, session.report.string(), true), cases, plan.runs, session.report,
+           attempt);
+  return attempt;
+}
+
+void write_text(const Ncu& ncu, const fs::path& report) {
+  if (fs::exists(report)) {
+    write_output_file(fs::path(report).replace_extension(".txt"),
+                      run_ncu(ncu.program, ncu_text_arguments(report.string())));
+  }
+}
+
+/// The files of a problem's report.
+struct NcuFiles {
+  std::filesystem::path folder;
+  std::string stem;        ///< "b16_s4096_h16_d128_FP16"
+  bool with_text = false;  ///< a report for people (.txt) beside the raw one (.ncu-rep)
+};
+
+/// Counts with Nsight Compute in front of the worker. It profiles only the counted launches, and
+/// leaves its report in `files`. If a configuration kills the worker, which loses what was counted,
+/// all are counted again, each in its own run: reports <stem>_1, <stem>_2, ... Returns one result
+/// for each case, or fewer if `before` ended it. Throws Error with the reason that the profiler
+/// gives (ncu_messages.hpp).
+std::vector<CountedCase> count_with_ncu(const Ncu& ncu, MeasuringSetup setup, const CountPlan& plan,
+                                        const std::vector<CountCase>& cases, const NcuFiles& files,
+                                        const BeforeCase& before) {
+  Attempt all = profile_cases(ncu, setup, plan, cases, files.folder, files.stem, before);
+  std::vector<std::string> stems{files.stem};
+  if (!all.whole && cases.size() > 1) {
+    stems.clear();
+    all.cases.clear();
+    for (const CountCase& one : cases) {
+      stems.push_back(fmt::format("{}_{}", files.stem, stems.size() + 1));
+      Attempt alone = profile_cases(ncu, setup, plan, {one}, files.folder, stems.back(), before);
+      if (alone.cases.empty()) {
+        break;
+      }
+      all.cases.push_back(std::move(alone.cases.front()));
+    }
+  }
+  for (const std::string& stem : files.with_text ? stems : std::vector<std::string>{}) {
+    write_text(ncu, files.folder / (stem + ".ncu-rep"));
+  }
+  return std::move(all.cases);
+}
+
+/// Reads a report, made on any machine: a .ncu-rep, which ncu prints, or what ncu printed of one.
+std::vector<ProfiledLaunch> read_profile(const fs::path& file) {
+  constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+  if (file.extension() != ".ncu-rep") {
+    return read_ncu_csv(read_disk_file(file, kMostBytes), file.string());
+  }
+  const std::string program =
+      needed_tool(find_ncu(), "ncu, which reads such a report,", file.string(),
+                  "on a machine with it: ncu --import FILE --csv --page raw > FILE.csv");
+  return read_ncu_csv(run_ncu(program, ncu_table_arguments(file.string())), file.string(), true);
+}
 
 /// Whether a profiler's name of a kernel is that of this configuration's kernel.
 bool is_kernel_of(const Family& family, const Config& config, const std::string& name) {
@@ -54,8 +280,6 @@ std::string config_of(const Family& family, const std::string& kernel_name) {
     return kernel_name;
   }
 }
-
-namespace fs = std::filesystem;
 
 /// The metrics to count: the requested figures, and the duration, from which others are computed.
 CountPlan count_plan(const ProfileOptions& options) {
@@ -119,7 +343,6 @@ class ProblemProfile {
     }
   }
 
-  /// The configurations that can be counted.
   [[nodiscard]] const std::vector<CountCase>& cases() const { return cases_; }
 
   /// Returns the rows without those of uncounted cases. `counted`: results of the first cases.
@@ -243,15 +466,6 @@ class ProblemWalk {
   std::size_t number_ = 0;
 };
 
-std::string installed_nsys() {
-  const auto nsys = find_nsys();
-  if (!nsys) {
-    throw Error(ExitCode::bad_file, "nsys, NVIDIA's Nsight Systems, is not installed", {},
-                "install the package nsight-systems, or give its path in FATUNE_NSYS");
-  }
-  return nsys->string();
-}
-
 /// Adds the report's summary of kernels, or of ranges.
 void add_summary(const std::string& nsys, const std::string& report, const Problem& problem,
                  bool ranges, std::vector<TimelineRow>& rows) {
@@ -267,6 +481,20 @@ void add_summary(const std::string& nsys, const std::string& report, const Probl
 }
 
 }  // namespace
+
+Ncu find_profiler() {
+  const std::string program =
+      needed_tool(find_ncu(), "ncu, NVIDIA's Nsight Compute,", {},
+                  "it comes with the CUDA toolkit, or as a package of its own (nsight-compute); or "
+                  "give its path in FATUNE_NCU; '--backend cupti' works without it, and '--script "
+                  "DIR' writes scripts for another machine");
+  if (counter_access() == CounterAccess::admins_only) {
+    throw Error(ExitCode::gpu_failure,
+                "there is no permission to read the GPU's performance counters",
+                "/proc/driver/nvidia/params", counter_permission_remedy());
+  }
+  return {program, ncu_version(run_ncu(program, {"--version"}))};
+}
 
 ProfileReport import_profile(const std::filesystem::path& file, const Family& family,
                              const std::vector<CounterField>& fields) {
@@ -315,7 +543,9 @@ ProfileReport run_profile(const ProfileOptions& options, const ProfilePlan& plan
 
 TimelineReport run_timeline(const ProfileOptions& options, const ProfilePlan& plan,
                             const Target& target, const fs::path& reports) {
-  const std::string nsys = installed_nsys();
+  const std::string nsys =
+      needed_tool(find_nsys(), "nsys, NVIDIA's Nsight Systems,", {},
+                  "install the package nsight-systems, or give its path in FATUNE_NSYS");
   const InterruptWatch watch;
   TimelineReport timeline;
   const auto count = [&](MeasuringSetup setup, const auto& cases, const std::string& stem,

@@ -103,7 +103,6 @@ std::string command_of(const ReportOptions& options) {
   return command;
 }
 
-/// Writes stored runs and results files as one HTML file, or its figures as SVG.
 ExitCode report(const ReportOptions& options) {
   check_options(options);
   const fs::path page = options.out.value_or(kPage);

@@ -179,21 +179,16 @@ enum class CodeFileKind {
   text,       ///< anything else
 };
 
-namespace fs = std::filesystem;
-
 constexpr Elf64_Half kCudaMachine = 190;                     // EM_CUDA
 constexpr std::string_view kFatbinary = "\x50\xed\x55\xba";  // NVIDIA's fatbinary.h
 
 std::string cuobjdump(const fs::path& file) {
-  const auto tool = find_cuobjdump();
-  if (!tool) {
-    throw Error(
-        ExitCode::bad_file, "cuobjdump, which takes cubins out of other files, is not installed",
-        file.string(),
-        "scripts/setup --tools, 'pip install nvidia-cuda-cuobjdump' and CUDA toolkits install "
-        "it; or set its path in FATUNE_CUOBJDUMP");
-  }
-  return fs::absolute(*tool).string();
+  return fs::absolute(needed_tool(find_cuobjdump(),
+                                  "cuobjdump, which takes cubins out of other files,",
+                                  file.string(),
+                                  "scripts/setup --tools, 'pip install nvidia-cuda-cuobjdump' and "
+                                  "CUDA toolkits install it; or set its path in FATUNE_CUOBJDUMP"))
+      .string();
 }
 
 /// Returns "sm_90a" for "a.out.2.sm_90a.cubin", which is how cuobjdump names extracted cubins.
@@ -213,14 +208,6 @@ std::map<std::string, std::vector<fs::path>> by_arch(const fs::path& folder) {
     std::ranges::sort(paths);
   }
   return cubins;
-}
-
-std::string names_of(const std::map<std::string, std::vector<fs::path>>& cubins) {
-  std::string names;
-  for (const auto& [arch, paths] : cubins) {
-    names += (names.empty() ? "" : ", ") + arch;
-  }
-  return names;
 }
 
 /// Determines the kind by the first bytes of the file.
@@ -257,12 +244,11 @@ std::vector<fs::path> embedded_cubins(const fs::path& file, std::optional<Arch> 
     throw Error(ExitCode::usage,
                 arch ? fmt::format("the file has no machine code for {}", arch_name(*arch))
                      : fmt::format("{} architectures to choose from", cubins.size()),
-                file.string(), fmt::format("choose with --arch: {}", names_of(cubins)));
+                file.string(),
+                fmt::format("choose with --arch: {}", fmt::join(std::views::keys(cubins), ", ")));
   }
   return found->second;
 }
-
-namespace fs = std::filesystem;
 
 constexpr std::size_t kMostFileBytes = std::size_t{256} << 20;
 
@@ -328,6 +314,17 @@ Listing file_listing(const fs::path& file, const CodeOptions& options) {
   return parse_listing(bytes, file.string());
 }
 
+/// Loads the machine code of a file: a cubin, the output of nvdisasm for one, or a file that
+/// cuobjdump takes cubins from (an executable, a library, an object file, a fatbinary). The
+/// options' architecture and function select one of these. Throws as load_code().
+SassCode load_code_file(const fs::path& file, const CodeOptions& options) {
+  SassCode code;
+  code.source = file.string();
+  code.listing = file_listing(file, options);
+  code.function = choose_function(code.listing, options.function, code.source);
+  return code;
+}
+
 }  // namespace
 
 std::string SassCase::name() const { return short_form(kernels.family(), config); }
@@ -342,14 +339,9 @@ SassCase sass_case(const CodeOptions& options, const CodeSource& source) {
 }
 
 std::string nvdisasm() {
-  const auto tool = find_nvdisasm();
-  if (!tool) {
-    throw Error(
-        ExitCode::bad_file, "nvdisasm, which reads machine code, is not installed", {},
-        "scripts/setup --tools, 'pip install nvidia-cuda-nvdisasm' and CUDA toolkits install "
-        "it; or set its path in FATUNE_NVDISASM");
-  }
-  return tool->string();
+  return needed_tool(find_nvdisasm(), "nvdisasm, which reads machine code,", {},
+                     "scripts/setup --tools, 'pip install nvidia-cuda-nvdisasm' and CUDA toolkits "
+                     "install it; or set its path in FATUNE_NVDISASM");
 }
 
 Listing disassemble(const std::string& tool, const std::filesystem::path& cubin,
@@ -433,14 +425,6 @@ std::vector<std::optional<SassCode>> compile_code(const FamilySet& families,
     }
   });
   return codes;
-}
-
-SassCode load_code_file(const fs::path& file, const CodeOptions& options) {
-  SassCode code;
-  code.source = file.string();
-  code.listing = file_listing(file, options);
-  code.function = choose_function(code.listing, options.function, code.source);
-  return code;
 }
 
 }  // namespace fatune

@@ -38,14 +38,10 @@ struct CodeOptions : OfflineOptions {
   std::string function;  ///< empty: the only kernel
 };
 
-/// Adds the options that choose how a configuration is compiled.
 void add_compile_options(CLI::App& app, CodeOptions& options);
 /// Adds --config, --run and --rank, which choose what is compiled. Call it after
 /// add_compile_options().
 void add_case_options(CLI::App& app, CodeOptions& options);
-/// Adds the options above, --cubin and --artifact, which choose the machine code, and --function.
-void add_code_options(CLI::App& app, CodeOptions& options);
-void add_function_option(CLI::App& app, CodeOptions& options);
 
 void add_sass_map_command(const Subcommands& all);
 void add_sass_why_command(const Subcommands& all);
@@ -95,12 +91,6 @@ struct SassCode {
     const FamilySet& families, const std::vector<Config>& configs,
     const std::vector<Problem>& problems, const DeviceLimits& limits,
     const CompileSettings& settings);
-
-/// Loads the machine code of a file: a cubin, the output of nvdisasm for one, or a file that
-/// cuobjdump takes cubins from (an executable, a library, an object file, a fatbinary). The
-/// options' architecture and function select one of these. Throws as load_code().
-[[nodiscard]] SassCode load_code_file(const std::filesystem::path& file,
-                                      const CodeOptions& options);
 
 /// Returns the path of nvdisasm. Throws Error(bad_file), with how to get it, if there is none.
 [[nodiscard]] std::string nvdisasm();

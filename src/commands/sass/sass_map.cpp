@@ -145,7 +145,6 @@ MapSelection select(const MappedCode& mapped, const SassMapOptions& options,
   return selection;
 }
 
-/// Maps source lines to the PTX and the machine code that they became.
 ExitCode sass_map(const SassMapOptions& options) {
   const MappedCode mapped = load_mapped_code(options, named_source(options));
   if (options.ptx_text) {
@@ -183,7 +182,6 @@ MapTarget read_source_target(const std::string& text) {
                     parse_integer(text.substr(colon + 1), "--source", 1, kLastLine)};
 }
 
-/// Parses a line number such as "70".
 MapTarget read_ptx_target(const std::string& text) {
   return PtxLine{parse_integer(text, "--ptx", 1, kLastLine)};
 }
@@ -325,11 +323,7 @@ std::vector<WorkSample> distinct_samples(const FamilySet& families,
         WorkSample{one.what.config, named_values(families.of(one.what.config), one.what.config),
                    one.counts});
   }
-  std::vector<WorkSample> list;
-  for (auto& [config, sample] : samples) {
-    list.push_back(std::move(sample));
-  }
-  return list;
+  return mapped(samples, [](const auto& one) { return one.second; });
 }
 
 /// Computes the correlations of each problem. Families are kept apart, because their instructions
@@ -346,14 +340,12 @@ std::vector<WhyProblem> correlate(const std::vector<CaseCounts>& all, bool sever
       times_us.push_back(*one.what.time_us);
     }
   }
-  std::vector<WhyProblem> list;
-  for (const auto& [name, both] : problems) {
-    list.push_back({name, time_correlations(both.first, both.second, confidence)});
-  }
-  return list;
+  return mapped(problems, [&](const auto& one) {
+    const auto& [counts, times_us] = one.second;
+    return WhyProblem{one.first, time_correlations(counts, times_us, confidence)};
+  });
 }
 
-/// Shows the effect of parameters on the machine code, and its correlation with measured times.
 ExitCode sass_why(const SassWhyOptions& options) {
   std::optional<RunReport> run;
   if (options.with_run) {

@@ -58,53 +58,56 @@ std::vector<std::string> notes_on_space(const SweepOptions& options,
   return notes;
 }
 
+/// Drops the families that `keeps` rejects, unless none would be left. `why`: what is said of each;
+/// empty: nothing.
+template <typename Keeps, typename Why>
+void keep_if_any(const OutputOptions& output, FamilySet& families, const Keeps& keeps,
+                 const Why& why) {
+  if (std::ranges::none_of(families.all(), keeps)) {
+    return;
+  }
+  for (const Family& family : families.all()) {
+    if (const std::string reason = why(family); !keeps(family) && !reason.empty()) {
+      print_note(output, fmt::format("{} is left out: {}", family.name, reason));
+    }
+  }
+  families.keep_if(keeps);
+}
+
 /// Drops the families that none of the devices can run, unless none would be left.
 void keep_runnable(const SweepOptions& options, KernelSet& kernels) {
   const std::vector<Target> targets =
       choose_targets(options.target, kernels.tree, kernels.families.all());
-  const auto runs = [&](const Family& family) { return can_run(family, targets); };
-  const std::vector<Family>& all = kernels.families.all();
-  if (std::ranges::none_of(all, runs)) {
-    return;
-  }
-  for (const Family& family : all) {
-    if (!runs(family) && options.kernels.family == kEveryFamily) {
-      print_note(options.output, fmt::format("{} is left out: it needs {}", family.name,
-                                             arch_name(family.min_arch)));
-    }
-  }
-  kernels.families.keep_if(runs);
+  keep_if_any(
+      options.output, kernels.families,
+      [&](const Family& family) { return can_run(family, targets); },
+      [&](const Family& family) {
+        return options.kernels.family == kEveryFamily ? "it needs " + arch_name(family.min_arch)
+                                                      : std::string();
+      });
 }
 
 /// Drops the families that are meant for none of the problems, unless none would be left.
-void keep_meant(const ProblemOptions& options, FamilySet& families) {
-  const std::vector<Problem> problems = named_problems(options);
-  const auto is_meant = [&](const Family& family) {
-    return std::ranges::any_of(
-        problems, [&](const Problem& problem) { return is_meant_for(family, problem); });
-  };
-  if (std::ranges::any_of(families.all(), is_meant)) {
-    families.keep_if(is_meant);
-  }
+void keep_meant(const SweepOptions& options, FamilySet& families) {
+  const std::vector<Problem> problems = named_problems(options.problems);
+  keep_if_any(
+      options.output, families,
+      [&](const Family& family) {
+        return std::ranges::any_of(
+            problems, [&](const Problem& problem) { return is_meant_for(family, problem); });
+      },
+      [](const Family&) { return ""; });
 }
 
 /// Drops the families that take no lengths of keys if the problems have such, unless none would be
 /// left.
 void keep_with_lengths(const SweepOptions& options, FamilySet& families) {
-  const auto takes = [](const Family& family) { return takes_key_lengths(family.arguments); };
-  if (!options.problems.details.contains(&find_detail("seq_lens_kv")) ||
-      std::ranges::none_of(families.all(), takes)) {
-    return;
+  if (options.problems.details.contains(&find_detail("seq_lens_kv"))) {
+    keep_if_any(
+        options.output, families,
+        [](const Family& family) { return takes_key_lengths(family.arguments); },
+        [](const Family&) { return "it takes no lengths of keys that differ within a batch"; });
   }
-  for (const Family& family : families.all()) {
-    if (!takes(family)) {
-      print_note(
-          options.output,
-          fmt::format("{} is left out: it takes no lengths of keys that differ within a batch",
-                      family.name));
-    }
-  }
-  families.keep_if(takes);
 }
 
 /// Fails with the reason why no configuration is left: the space's rules, the family, or both.
@@ -208,7 +211,7 @@ ExitCode sweep(const SweepOptions& options) {
   const FamilySpaces spaces = choose_spaces(kernels, options.kernels);
   std::vector<std::string> notes = notes_on_space(options, meant, kernels);
   if (kernels.families.several() && !names_families(options.kernels)) {
-    keep_meant(options.problems, kernels.families);
+    keep_meant(options, kernels.families);
     keep_runnable(options, kernels);
     keep_with_lengths(options, kernels.families);
   }

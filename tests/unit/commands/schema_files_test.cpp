@@ -10,20 +10,14 @@
 #include <map>
 #include <string>
 
-#include "commands/cache/cache_report.hpp"
-#include "commands/cases/cases_report.hpp"
 #include "commands/check/check_report.hpp"
-#include "commands/cluster/cluster_report.hpp"
-#include "commands/compile/compile_report.hpp"
+#include "commands/compile/compile.hpp"
 #include "commands/debug/debug_report.hpp"
 #include "commands/emulate/emulate_report.hpp"
-#include "commands/export/export_report.hpp"
-#include "commands/history/history_report.hpp"
-#include "commands/import/import_report.hpp"
-#include "commands/list/list_report.hpp"
+#include "commands/list/list.hpp"
 #include "commands/profile/profile_report.hpp"
+#include "commands/row_reports.hpp"
 #include "commands/sass/sass_reports.hpp"
-#include "commands/sweep/simulation_report.hpp"
 #include "golden_file.hpp"
 #include "model/problem.hpp"
 #include "model/record_json.hpp"
