@@ -1,4 +1,4 @@
-#include "commands/profile/profile_report.hpp"
+#include "commands/profile/profile.hpp"
 
 #include <algorithm>
 

@@ -404,24 +404,22 @@ const CodeSource& named_source(const CodeOptions& options) {
 }
 
 std::vector<std::optional<SassCode>> compile_code(const FamilySet& families,
-                                                  const std::vector<Config>& configs,
-                                                  const std::vector<Problem>& problems,
+                                                  const std::vector<TimedCase>& cases,
                                                   const DeviceLimits& limits,
                                                   const CompileSettings& settings) {
   const std::string tool = nvdisasm();
-  std::vector<CompileRequest> requests;
-  for (std::size_t i = 0; i < configs.size(); ++i) {
-    requests.push_back(
-        compile_request(families.of(configs[i]), configs[i], problems.at(i), limits.arch, limits));
-  }
+  const auto requests = mapped(cases, [&](const TimedCase& one) {
+    return compile_request(families.of(one.config), one.config, one.problem, limits.arch, limits);
+  });
   const auto results = compile_all(requests, settings, open_cache(settings).get());
   const ScratchFolder scratch;
-  std::vector<std::optional<SassCode>> codes(configs.size());
-  for_each_index(configs.size(), job_count(settings), [&](std::size_t i) {
+  std::vector<std::optional<SassCode>> codes(cases.size());
+  for_each_index(cases.size(), job_count(settings), [&](std::size_t i) {
     const auto* artifact = std::get_if<Artifact>(results[i].get());
     if (artifact != nullptr && !InterruptWatch::interrupted()) {
+      const Config& config = cases[i].config;
       codes[i] = disassemble_artifact(tool, scratch.path(), *artifact,
-                                      short_form(families.of(configs[i]), configs[i]));
+                                      short_form(families.of(config), config));
     }
   });
   return codes;

@@ -86,11 +86,19 @@ struct SassCode {
 /// Returns the source that the options name. Throws Error(usage) if they name none.
 [[nodiscard]] const CodeSource& named_source(const CodeOptions& options);
 
-/// Returns the code of the configurations, in order. Absent: not compiled, or interrupted.
-[[nodiscard]] std::vector<std::optional<SassCode>> compile_code(
-    const FamilySet& families, const std::vector<Config>& configs,
-    const std::vector<Problem>& problems, const DeviceLimits& limits,
-    const CompileSettings& settings);
+/// A configuration to compile for a problem, with the time that a run measured.
+struct TimedCase {
+  Config config;
+  Problem problem;
+  std::optional<double> time_us;  ///< absent: nothing was measured
+  std::string artifact_key;       ///< names the code that the run measured; empty: there is no run
+};
+
+/// Returns the code of the cases, in order. Absent: not compiled, or interrupted.
+[[nodiscard]] std::vector<std::optional<SassCode>> compile_code(const FamilySet& families,
+                                                                const std::vector<TimedCase>& cases,
+                                                                const DeviceLimits& limits,
+                                                                const CompileSettings& settings);
 
 /// Returns the path of nvdisasm. Throws Error(bad_file), with how to get it, if there is none.
 [[nodiscard]] std::string nvdisasm();

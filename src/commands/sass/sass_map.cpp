@@ -240,28 +240,20 @@ struct SassWhyOptions : OfflineOptions {
   std::optional<std::int64_t> run;  ///< absent: the run that began last
 };
 
-/// A configuration to compile for a problem, with the time that a run measured.
-struct Case {
-  Config config;
-  Problem problem;
-  std::optional<double> time_us;  ///< absent: nothing was measured
-  std::string artifact_key;       ///< names the code that the run measured; empty: there is no run
-};
-
 struct CaseCounts {
-  Case what;
+  TimedCase what;
   WorkCounts counts;
 };
 
-std::vector<Case> cases_of_space(const SassWhyOptions& options, const KernelSet& kernels,
-                                 SassWhyReport& report) {
+std::vector<TimedCase> cases_of_space(const SassWhyOptions& options, const KernelSet& kernels,
+                                      SassWhyReport& report) {
   const Family& family = kernels.family();
   const Space space = choose_space(kernels, options.kernels);
   report.space = space.key;
   const std::int64_t seq_len = first_seq_len(options.problems);
   return mapped(
       make_plan(family, space, binding_of(options.problems)).kept, [&](const Config& config) {
-        return Case{config, problem_for(family, config, options.problems, seq_len), {}, {}};
+        return TimedCase{config, problem_for(family, config, options.problems, seq_len), {}, {}};
       });
 }
 
@@ -273,8 +265,8 @@ std::optional<double> measured_us(const Outcome& outcome) {
 }
 
 /// Returns every ranked configuration of a run that is of these families, once for each problem.
-std::vector<Case> cases_of_run(const RunReport& run, const FamilySet& families) {
-  std::vector<Case> cases;
+std::vector<TimedCase> cases_of_run(const RunReport& run, const FamilySet& families) {
+  std::vector<TimedCase> cases;
   for (const ProblemReport& problem : run.problems) {
     for (const Result& result : problem.ranking) {
       if (families.find(result.config.family) != nullptr) {
@@ -286,16 +278,10 @@ std::vector<Case> cases_of_run(const RunReport& run, const FamilySet& families) 
   return cases;
 }
 
-std::vector<CaseCounts> count_all(const FamilySet& families, const std::vector<Case>& cases,
+std::vector<CaseCounts> count_all(const FamilySet& families, const std::vector<TimedCase>& cases,
                                   const DeviceLimits& limits, const CompileSettings& settings,
                                   SassWhyReport& report) {
-  std::vector<Config> configs;
-  std::vector<Problem> problems;
-  for (const Case& one : cases) {
-    configs.push_back(one.config);
-    problems.push_back(one.problem);
-  }
-  const auto codes = compile_code(families, configs, problems, limits, settings);
+  const auto codes = compile_code(families, cases, limits, settings);
   std::vector<CaseCounts> counted;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const auto counts = codes[i]
@@ -357,7 +343,7 @@ ExitCode sass_why(const SassWhyOptions& options) {
   SassWhyReport report;
   report.family = families.names();
   report.run = options.run;
-  std::vector<Case> cases;
+  std::vector<TimedCase> cases;
   DeviceLimits limits;
   if (run) {
     report.space = run->space;

@@ -257,10 +257,6 @@ Blocks races_section(const StudyReport& report) {
   return blocks_of(std::move(section));
 }
 
-Blocks conditions_section(const StudyReport& report) {
-  return blocks_of({.heading = "The GPU during the run", .plots = condition_plots(report)});
-}
-
 Blocks failures_section(const StudyReport& report) {
   return blocks_of({.heading = "What is not in the rankings",
                     .text =
@@ -280,13 +276,6 @@ Blocks rules_section(const StudyReport& report) {
     add_table(blocks, audit_table(report));
   }
   return blocks;
-}
-
-Blocks code_section(const StudyReport& report) {
-  return blocks_of({.heading = "Machine code and time",
-                    .plots = code_plots(report),
-                    .open = kOpenRankings,
-                    .rest = "problems"});
 }
 
 Blocks method_section(const StudyReport& report) {
@@ -321,15 +310,17 @@ PageHead study_head(const StudyReport& report) {
 
 Blocks study_blocks(const StudyReport& report) {
   const StudyRows rows = study_rows(report.runs, report.most_rows);
-  Blocks blocks;
-  for (Blocks section :
-       {winners_section(report), throughput_section(report), rankings_section(report),
-        parameters_section(report), configurations_section(report, rows),
-        resources_section(report, rows), races_section(report), conditions_section(report),
-        failures_section(report), rules_section(report), code_section(report),
-        method_section(report)}) {
-    append(blocks, std::move(section));
-  }
+  Blocks blocks = joined_blocks(
+      {winners_section(report), throughput_section(report), rankings_section(report),
+       parameters_section(report), configurations_section(report, rows),
+       resources_section(report, rows), races_section(report),
+       blocks_of({.heading = "The GPU during the run", .plots = condition_plots(report)}),
+       failures_section(report), rules_section(report),
+       blocks_of({.heading = "Machine code and time",
+                  .plots = code_plots(report),
+                  .open = kOpenRankings,
+                  .rest = "problems"}),
+       method_section(report)});
   name_figures(blocks, report.command);
   return blocks;
 }

@@ -17,7 +17,7 @@
 #include "commands/doctor/doctor.hpp"
 #include "commands/emulate/emulate_report.hpp"
 #include "commands/list/list.hpp"
-#include "commands/profile/profile_report.hpp"
+#include "commands/profile/profile.hpp"
 #include "model/emulation.hpp"
 #include "model/members.hpp"
 #include "print/export_report.hpp"

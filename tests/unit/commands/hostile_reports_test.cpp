@@ -12,7 +12,7 @@
 #include "commands/doctor/doctor.hpp"
 #include "commands/emulate/emulate_report.hpp"
 #include "commands/list/list.hpp"
-#include "commands/profile/profile_report.hpp"
+#include "commands/profile/profile.hpp"
 #include "commands/row_reports.hpp"
 #include "print/document/document.hpp"
 #include "print/export_report.hpp"

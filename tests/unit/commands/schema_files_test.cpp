@@ -15,7 +15,7 @@
 #include "commands/debug/debug_report.hpp"
 #include "commands/emulate/emulate_report.hpp"
 #include "commands/list/list.hpp"
-#include "commands/profile/profile_report.hpp"
+#include "commands/profile/profile.hpp"
 #include "commands/row_reports.hpp"
 #include "commands/sass/sass_reports.hpp"
 #include "golden_file.hpp"
