@@ -38,10 +38,8 @@ bool wants_colour(bool is_terminal) {
   if (environment_variable("NO_COLOR")) {
     return false;
   }
-  if (environment_variable("CLICOLOR_FORCE").value_or("0") != "0") {
-    return true;
-  }
-  return is_terminal && environment_variable("CLICOLOR").value_or("1") != "0";
+  return environment_variable("CLICOLOR_FORCE").value_or("0") != "0" ||
+         (is_terminal && environment_variable("CLICOLOR").value_or("1") != "0");
 }
 
 /// Parses a number of columns. 0: the text is not one.

@@ -150,10 +150,6 @@ std::vector<const OptionPage*> common_options(const CommandPage& page) {
   return common;
 }
 
-bool takes_word(const OptionPage& option) {
-  return !option.value.empty() && !option.value_may_be_absent;
-}
-
 std::string line(const std::string& word, const std::string& description) {
   return description.empty() ? word + "\n" : fmt::format("{}\t{}\n", word, description);
 }
@@ -225,7 +221,8 @@ class TypedLine {
     if (option == page_->options.end()) {
       return;
     }
-    option_ = takes_word(*option) && name_end == word.npos ? &*option : nullptr;
+    const bool takes_word = !option->value.empty() && !option->value_may_be_absent;
+    option_ = takes_word && name_end == word.npos ? &*option : nullptr;
     used_up_.insert(used_up_.end(), option->excludes.begin(), option->excludes.end());
     if (!option->repeatable) {
       used_up_.insert(used_up_.end(), option->names.begin(), option->names.end());

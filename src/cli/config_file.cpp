@@ -88,8 +88,6 @@ struct Setting {
   const toml::node* value;
 };
 
-bool is_flag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
-
 std::string name_of(const CLI::Option& option) { return option.get_lnames().front(); }
 
 std::vector<std::string> configurable_names(const CLI::App& app) {
@@ -260,7 +258,7 @@ class FileReader {
       }
       return;
     }
-    if (is_flag(*setting.option)) {
+    if (setting.option->get_items_expected_max() == 0) {
       fail(*setting.value, fmt::format("'{}' must be true or false", name_of(*setting.option)),
            fmt::format("write {} = true", name_of(*setting.option)));
     }

@@ -248,14 +248,21 @@ std::vector<std::string> given_for_times(const CLI::App& app) {
   return given;
 }
 
-void check_not_empty(std::string_view part, std::string_view list, const std::string& option,
-                     const std::string& remedy) {
-  if (part.empty()) {
-    throw Error(ExitCode::usage,
-                list.empty() ? "the list is empty"
-                             : fmt::format("the list '{}' has an empty element", list),
-                option, remedy);
+/// The different values of a list's elements. `remedy`: for an empty element.
+template <typename Parse>
+auto parse_list(std::string_view list, const std::string& option, const std::string& remedy,
+                const Parse& parse) {
+  std::vector<decltype(parse(list))> values;
+  for (const std::string_view part : split_at_commas(list)) {
+    if (part.empty()) {
+      throw Error(ExitCode::usage,
+                  list.empty() ? "the list is empty"
+                               : fmt::format("the list '{}' has an empty element", list),
+                  option, remedy);
+    }
+    append_new(values, parse(part));
   }
+  return values;
 }
 
 }  // namespace
@@ -309,23 +316,16 @@ double parse_number(std::string_view text, const std::string& option, double lea
 
 std::vector<std::int64_t> parse_integer_list(std::string_view text, const std::string& option,
                                              std::int64_t least, std::int64_t greatest) {
-  std::vector<std::int64_t> values;
-  for (const std::string_view part : split_at_commas(text)) {
-    check_not_empty(part, text, option,
-                    least > 0 ? "give positive integers, as in 512,1024"
-                              : fmt::format("give integers from {}, as in 0,2", least));
-    append_new(values, parse_integer(part, option, least, greatest));
-  }
-  return values;
+  return parse_list(
+      text, option,
+      least > 0 ? "give positive integers, as in 512,1024"
+                : fmt::format("give integers from {}, as in 0,2", least),
+      [&](std::string_view part) { return parse_integer(part, option, least, greatest); });
 }
 
 std::vector<DType> parse_dtype_list(std::string_view text, const std::string& option) {
-  std::vector<DType> values;
-  for (const std::string_view part : split_at_commas(text)) {
-    check_not_empty(part, text, option, "give fp16, bf16 or fp16,bf16");
-    append_new(values, parse_dtype(part));
-  }
-  return values;
+  return parse_list(text, option, "give fp16, bf16 or fp16,bf16",
+                    [](std::string_view part) { return parse_dtype(part); });
 }
 
 std::filesystem::path read_path(const std::string& text, const std::string& option) {

@@ -189,13 +189,6 @@ std::optional<std::string> near_gpu(const PredictReport& report) {
   return near ? std::optional(near->name) : std::nullopt;
 }
 
-Json predict_object(const PredictReport& report) {
-  return json_document("predict", {{"device", record_json(report.device)},
-                                   {"why_device", json_or_null(report.why_device)},
-                                   {"near_gpu", json_or_null(near_gpu(report))},
-                                   {"predictions", json_list(rows_of(report), json_prediction)}});
-}
-
 Blocks device_lines(const PredictReport& report) {
   Blocks blocks{block::Line{"for " + report.device.name +
                             (report.why_device.empty() ? "" : ": " + report.why_device)}};
@@ -419,7 +412,13 @@ Fields<NeighbourRow> neighbour_fields() {
 Document predict_document(const PredictReport& report) {
   return {[&] { return blocks_of(report); },
           [&] { return table_of(prediction_fields(), rows_of(report)); },
-          [&] { return predict_object(report); }};
+          [&] {
+            return json_document("predict",
+                                 {{"device", record_json(report.device)},
+                                  {"why_device", json_or_null(report.why_device)},
+                                  {"near_gpu", json_or_null(near_gpu(report))},
+                                  {"predictions", json_list(rows_of(report), json_prediction)}});
+          }};
 }
 
 }  // namespace fatune

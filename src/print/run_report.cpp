@@ -47,8 +47,6 @@ Fields<ResultRow> fields_for_people(const Rows& rows) {
   return fields;
 }
 
-std::vector<const Result*> results_of(const Rows& rows) { return mapped(rows, &ResultRow::result); }
-
 std::string device_line(const RunReport& report) {
   const DeviceLimits& device = report.device;
   const std::string space = report.space.empty() ? "" : ", space " + report.space;
@@ -377,7 +375,7 @@ Table table_of_results(const Rows& rows) {
       table_of(joined_fields<ResultRow>({problem_fields(), result_fields(), run_fields()}), rows);
   if (!rows.empty()) {
     append_parameters(rows, table);
-    append_counters(results_of(rows), table);
+    append_counters(mapped(rows, &ResultRow::result), table);
   }
   return table;
 }

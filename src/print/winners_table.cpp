@@ -87,10 +87,6 @@ std::string_view roof_name(const Roof& roof) {
   return roof.kind == Roof::Kind::compute ? "compute" : "memory";
 }
 
-std::string clock_text(const MatmulRate& rate) {
-  return rate.sm_mhz > 0.0 ? fmt::format(" at {:.0f} MHz", rate.sm_mhz) : std::string();
-}
-
 std::string bandwidth_text(double gbps) {
   constexpr double kGbPerTb = 1000.0;
   return gbps < kGbPerTb ? fmt::format("{:.0f} GB/s", gbps)
@@ -102,9 +98,10 @@ std::string beside_products(const RunReport& run, const ProblemReport& problem,
                             const Result& winner) {
   std::string text;
   if (const auto percent = percent_of_matmul(problem, winner)) {
-    text +=
-        fmt::format(", {:.0f} % of the {:.0f} TFLOP/s that dense products reached in this run{}",
-                    *percent, problem.matmul->tflops, clock_text(*problem.matmul));
+    const MatmulRate& rate = *problem.matmul;
+    text += fmt::format(", {:.0f} % of the {:.0f} TFLOP/s that dense products reached in this run",
+                        *percent, rate.tflops);
+    text += rate.sm_mhz > 0.0 ? fmt::format(" at {:.0f} MHz", rate.sm_mhz) : "";
   }
   if (const auto percent = percent_of_peak_at_clock(run, problem, winner)) {
     text += fmt::format(", {:.0f} % of the peak at {:.0f} MHz", *percent,

@@ -206,18 +206,15 @@ std::vector<Planned> planned_configs(const PlannedRun& run) {
   return all;
 }
 
-std::string as_against(const EmulatedAccess& other) {
-  return fmt::format("{} by thread {} in block {} at {}", other.access, other.thread, other.block,
-                     place_text(other.source, other.ptx_line));
-}
-
 SanitizerFinding as_finding(const EmulatedFinding& finding) {
   SanitizerFinding said;
   said.kind = finding.kind;
   said.what = finding.text;
   said.place = place_text(finding.source, finding.ptx_line);
-  if (finding.other) {
-    said.against.push_back(as_against(*finding.other));
+  if (const auto& other = finding.other) {
+    said.against.push_back(fmt::format("{} by thread {} in block {} at {}", other->access,
+                                       other->thread, other->block,
+                                       place_text(other->source, other->ptx_line)));
   }
   if (finding.block != EmulatedFinding::kNobody) {
     said.thread = fmt::format("{}", finding.thread);
@@ -450,10 +447,9 @@ std::size_t count_checks(const PlannedRun& run, const CheckOptions& options, boo
 }
 
 ExitCode exit_code_of(const std::vector<CheckedInput>& rows, bool complete) {
-  if (!complete) {
-    return ExitCode::interrupted;
-  }
-  return are_right(rows) ? ExitCode::ok : ExitCode::failed_outcomes;
+  return !complete         ? ExitCode::interrupted
+         : are_right(rows) ? ExitCode::ok
+                           : ExitCode::failed_outcomes;
 }
 
 /// Requires a GPU for sanitizers and without emulation, because emulation replaces only the
@@ -495,19 +491,17 @@ ExitCode check(const CheckOptions& options) {
 
 constexpr std::int64_t kMostSeeds = 10000;
 
-void add_tools(const std::vector<std::string>& texts, CheckOptions& options) {
-  for (const std::string& text : texts) {
-    for (const SanitizerTool tool : parse_sanitizer_tools(text)) {
-      append_new(options.sanitizers, tool);
-    }
-  }
-}
-
 void add_checking_options(CLI::App& app, CheckOptions& options) {
   const OptionScope scope(app, option_group::kMeasuring);
   app.add_option_function<std::vector<std::string>>(
          "--sanitizer",
-         [&options](const std::vector<std::string>& texts) { add_tools(texts, options); },
+         [&options](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) {
+             for (const SanitizerTool tool : parse_sanitizer_tools(text)) {
+               append_new(options.sanitizers, tool);
+             }
+           }
+         },
          "run under NVIDIA's compute-sanitizer too: memcheck, racecheck, synccheck, initcheck, "
          "several, or all; repeatable; without --seq, on the small problem")
       ->type_name("TOOL,...")

@@ -186,12 +186,6 @@ Json json_check(const CheckedInput& row) {
   return json;
 }
 
-Json json_checks(const std::vector<CheckedInput>& rows, const Coverage& coverage) {
-  return json_document("check", {{"measured", false},
-                                 {"complete", coverage.complete},
-                                 {"checks", json_list(rows, json_check)}});
-}
-
 std::string headline(const std::vector<CheckedInput>& rows) {
   return std::ranges::any_of(rows, is_emulated)
              ? "EMULATED on the CPU, not run on a GPU (docs/emulate.md): problems are small ones "
@@ -265,7 +259,11 @@ Document check_document(const std::vector<CheckedInput>& rows, const Coverage& c
           [&rows, with_rows] {
             return with_rows ? checked_row_table(rows) : table_of(checked_input_fields(), rows);
           },
-          [&rows, coverage] { return json_checks(rows, coverage); }};
+          [&rows, coverage] {
+            return json_document("check", {{"measured", false},
+                                           {"complete", coverage.complete},
+                                           {"checks", json_list(rows, json_check)}});
+          }};
 }
 
 }  // namespace fatune

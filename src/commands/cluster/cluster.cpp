@@ -51,12 +51,6 @@ Fields<MergedStore> merged_store_fields() {
 
 namespace {
 
-void warn_of_damage(const MergedStore& store) {
-  for (const std::int64_t run : store.damaged) {
-    spdlog::warn("run {} of {} is damaged, and left out", run, store.file.string());
-  }
-}
-
 /// A shard without problems leaves a store without runs; a copy that failed leaves an empty file.
 void say_if_empty(const MergedStore& store, const OutputOptions& output) {
   std::error_code ignored;
@@ -70,7 +64,9 @@ void say_if_empty(const MergedStore& store, const OutputOptions& output) {
 /// Warns about damaged runs that were left out, and prints the result for each store.
 void print_merged(const std::vector<MergedStore>& stores, const OutputOptions& output) {
   for (const MergedStore& store : stores) {
-    warn_of_damage(store);
+    for (const std::int64_t run : store.damaged) {
+      spdlog::warn("run {} of {} is damaged, and left out", run, store.file.string());
+    }
     say_if_empty(store, output);
   }
   print_document(rows_document("merge", "stores", merged_store_fields(), stores), output);
@@ -221,12 +217,6 @@ constexpr const char* kArrayFile = "array.sbatch";
 constexpr const char* kMergeFile = "merge.sbatch";
 constexpr const char* kReportFile = "report.sbatch";
 
-/// Returns a name that no other fleet has, even in the same folder.
-std::string new_name(const fs::path& folder) {
-  return fmt::format("{}-{:%Y%m%d%H%M%S}", folder.filename().string(),
-                     fmt::gmtime(std::time(nullptr)));
-}
-
 fs::path absolute_folder(const fs::path& folder) {
   const fs::path whole = fs::absolute(folder).lexically_normal();
   return whole.has_filename() ? whole : whole.parent_path();
@@ -237,7 +227,9 @@ SbatchSettings complete(SbatchSettings settings) {
   settings.program = fs::read_symlink("/proc/self/exe");
   settings.start = fs::current_path();
   settings.folder = absolute_folder(settings.folder);
-  settings.plan.name = new_name(settings.folder);
+  settings.plan.name =  // no other fleet has it, even in the same folder
+      fmt::format("{}-{:%Y%m%d%H%M%S}", settings.folder.filename().string(),
+                  fmt::gmtime(std::time(nullptr)));
   for (fs::path& bundle : settings.bundles) {
     bundle = fs::absolute(bundle);
   }

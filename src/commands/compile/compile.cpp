@@ -48,16 +48,12 @@ std::string as_part(std::string define, const std::string& value) {
   return "." + define + (value == "1" ? "" : "-" + value);
 }
 
-bool is_of_family(const Family& family, const std::string& define) {
-  return is_among(define, family.defines, &Define::name);
-}
-
 /// Returns the request's constants as a text. The parameters' defines are left out, because the
 /// short form has them.
 std::string constants_of(const Family& family, const CompileRequest& request) {
   std::string text;
   for (const auto& [name, value] : request.defines) {
-    if (value != "0" && is_of_family(family, name)) {
+    if (value != "0" && is_among(name, family.defines, &Define::name)) {
       text += as_part(name, value);
     }
   }

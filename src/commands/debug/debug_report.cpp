@@ -89,10 +89,6 @@ std::vector<StepRow> step_rows(const DebugReport& report) {
   return rows;
 }
 
-std::string order_text(const HeadProblem& head) {
-  return head.tiles.order == StepOrder::last_to_first ? "last_to_first" : "first_to_last";
-}
-
 std::string headline(const DebugReport& report) {
   const HeadProblem& head = report.head;
   const std::string parts = head.tiles.steps_per_part == 0
@@ -206,7 +202,7 @@ Json json_debug(const DebugReport& report) {
        {"seed", report.seed},
        {"query_rows", tiles.query_rows},
        {"keys_per_step", tiles.keys_per_step},
-       {"step_order", order_text(report.head)},
+       {"step_order", tiles.order == StepOrder::last_to_first ? "last_to_first" : "first_to_last"},
        {"reference_slack_log2", tiles.reference_slack_log2},
        {"steps_per_part", tiles.steps_per_part},
        {"also_right", report.also_right},

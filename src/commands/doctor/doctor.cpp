@@ -57,8 +57,6 @@ Check limited(const std::string& subject, std::string why, std::string remedy) {
   return {subject, Health::limited, std::move(why), std::move(remedy)};
 }
 
-std::string sm_list(const std::vector<int>& sms) { return fmt::format("{}", fmt::join(sms, ", ")); }
-
 Check check_family(const std::string& name) {
   KernelOptions options;
   options.family = name;
@@ -118,7 +116,7 @@ std::vector<Check> check_nvrtc(const CompileSettings&) {
          "libnvrtc-builtins of the same version must be in the same folder as " + nvrtc.library}};
   }
   return {fine("NVRTC", fmt::format("version {} compiles, for sm {}: {}", version,
-                                    sm_list(gpu::nvrtc_supported_sms()), nvrtc.library))};
+                                    fmt::join(gpu::nvrtc_supported_sms(), ", "), nvrtc.library))};
 }
 
 /// Loads every built-in family and space.
@@ -290,13 +288,6 @@ Blocks blocks_of(const DeviceReport& report) {
   return blocks;
 }
 
-Json json_devices(const DeviceReport& report) {
-  return json_document("devices",
-                       {{"driver", report.driver},
-                        {"remedy", report.remedy.empty() ? Json(nullptr) : Json(report.remedy)},
-                        {"devices", json_list(report.devices, json_device)}});
-}
-
 std::string_view health_name(Health health) {
   static constexpr std::array<std::string_view, 3> kNames{"fine", "limited", "broken"};
   return kNames.at(static_cast<std::size_t>(health));
@@ -387,7 +378,12 @@ ExitCode devices(const DevicesOptions& options) {
 
 Document device_document(const DeviceReport& report) {
   return {[&] { return blocks_of(report); }, [&] { return records_of(report); },
-          [&] { return json_devices(report); }};
+          [&] {
+            return json_document(
+                "devices", {{"driver", report.driver},
+                            {"remedy", report.remedy.empty() ? Json(nullptr) : Json(report.remedy)},
+                            {"devices", json_list(report.devices, json_device)}});
+          }};
 }
 
 void add_doctor_command(const Subcommands& all) {

@@ -29,17 +29,15 @@ struct ShowOptions {
   OutputOptions output;
 };
 
-Document document_of(const std::vector<RunReport>& runs, std::size_t top) {
-  return runs.size() == 1 ? run_document(runs.front(), top, known_peers(runs.front().device))
-                          : runs_document(runs, top);
-}
-
 ExitCode show(const ShowOptions& options) {
   const InputRuns input = load_runs(options.input, options.db_file);
   if (input.has_winners_only) {
     print_note(options.output, input.name + ": the file has only the first few of each ranking");
   }
-  Document document = document_of(input.runs, rows_shown(options.output));
+  const std::size_t top = rows_shown(options.output);
+  Document document = input.runs.size() == 1 ? run_document(input.runs.front(), top,
+                                                            known_peers(input.runs.front().device))
+                                             : runs_document(input.runs, top);
   if (options.plot) {
     document.for_people = [&runs = input.runs, table = document.for_people] {
       Blocks blocks = table();

@@ -22,10 +22,6 @@
 namespace fatune {
 namespace {
 
-bool is_listed(const Problem& problem, const std::vector<ProfileProblem>& listed) {
-  return is_among(problem, listed, &ProfileProblem::problem);
-}
-
 std::vector<ProfileCase> first_of(const ProblemReport& report, const FamilySet& families, int top) {
   std::vector<ProfileCase> cases;
   for (const Result& result : report.ranking) {
@@ -44,7 +40,7 @@ ProfilePlan plan_of_run(const ProfileOptions& options) {
   for (const ProblemReport& report : run.problems) {
     std::vector<ProfileCase> cases = first_of(report, plan.kernels.families, options.top);
     if (!cases.empty() && is_asked_for(report.problem, options.problems) &&
-        !is_listed(report.problem, plan.problems)) {
+        !is_among(report.problem, plan.problems, &ProfileProblem::problem)) {
       plan.problems.push_back({report.problem, std::move(cases)});
     }
   }
@@ -238,10 +234,6 @@ void write_files(const fs::path& folder, const ProfileReport& report) {
   write_output_file(folder / "profile.csv", render(profile_document(report), OutputFormat::csv));
 }
 
-bool any_profiled(const ProfileReport& report) {
-  return is_among(OutcomeKind::profiled, report.rows, &ProfiledConfig::outcome);
-}
-
 bool has_duration(const ProfileReport& report, const Problem& problem, const std::string& config) {
   return std::ranges::any_of(report.rows, [&](const ProfiledConfig& row) {
     return row.problem == problem && row.config == config && row.duration_us;
@@ -288,10 +280,10 @@ ExitCode count_launches(const ProfileOptions& options, const ProfilePlan& plan) 
     note_missing_baseline(options, plan, report);
   }
   print_document(profile_document(report), options.output);
-  if (!report.coverage.complete) {
-    return ExitCode::interrupted;
-  }
-  return any_profiled(report) ? ExitCode::ok : ExitCode::nothing_ranked;
+  const bool any = is_among(OutcomeKind::profiled, report.rows, &ProfiledConfig::outcome);
+  return !report.coverage.complete ? ExitCode::interrupted
+         : any                     ? ExitCode::ok
+                                   : ExitCode::nothing_ranked;
 }
 
 ExitCode show_imported(const ProfileOptions& options) {
@@ -334,10 +326,9 @@ ExitCode profile(const ProfileOptions& options) {
     return show_imported(options);
   }
   const ProfilePlan plan = plan_profile(options);
-  if (options.script_dir) {
-    return write_scripts(options, plan);
-  }
-  return options.timeline ? record_timeline(options, plan) : count_launches(options, plan);
+  return options.script_dir ? write_scripts(options, plan)
+         : options.timeline ? record_timeline(options, plan)
+                            : count_launches(options, plan);
 }
 
 CounterReader parse_reader(const std::string& text) {

@@ -414,57 +414,38 @@ class ProblemProfile {
   std::vector<CountCase> cases_;
 };
 
-/// Goes through the plan's problems: compiles and announces each, and lets `count` do the rest.
-class ProblemWalk {
- public:
-  ProblemWalk(const ProfileOptions& options, const ProfilePlan& plan, const Target& target)
-      : options_(options),
-        plan_(plan),
-        limits_(target.limits),
-        cache_(open_cache(options.compile)),
-        setup_(gpu_setup(target, target.gpus.front(), options.target, options.output)),
-        total_(count_cases(plan)) {
-    setup_.sources = read_measurement_sources(plan.kernels.tree);
-    setup_.cache = cache_.get();
-  }
-
-  /// `count`: (setup, cases, stem, before) -> results of the cases.
-  template <typename Count>
-  std::vector<ProfiledConfig> walk(const std::vector<CounterField>& fields, Count count) {
-    std::vector<ProfiledConfig> rows;
-    for (const ProfileProblem& problem : plan_.problems) {
-      ProblemProfile profile(options_.compile, plan_.kernels.families, limits_, problem);
-      profile.compile(cache_.get());
-      setup_.problems = {problem.problem};
-      std::vector<CountedCase> counted;
-      if (!profile.cases().empty() && !InterruptWatch::interrupted()) {
-        counted = count(setup_, profile.cases(), file_name_part(problem.problem),
-                        [&](const CandidateKernel& one) { return announce(problem.problem, one); });
-      }
-      for (ProfiledConfig& row : profile.finish(counted, fields)) {
-        rows.push_back(std::move(row));
-      }
+/// Compiles and announces the plan's problems one by one, and lets `count` do the rest: (setup,
+/// cases, stem, before) -> results of the cases.
+template <typename Count>
+std::vector<ProfiledConfig> profile_problems(const ProfileOptions& options, const ProfilePlan& plan,
+                                             const Target& target,
+                                             const std::vector<CounterField>& fields,
+                                             const Count& count) {
+  const auto cache = open_cache(options.compile);
+  MeasuringSetup setup = gpu_setup(target, target.gpus.front(), options.target, options.output);
+  setup.sources = read_measurement_sources(plan.kernels.tree);
+  setup.cache = cache.get();
+  const std::size_t total = count_cases(plan);
+  std::size_t number = 0;
+  std::vector<ProfiledConfig> rows;
+  for (const ProfileProblem& problem : plan.problems) {
+    ProblemProfile profile(options.compile, plan.kernels.families, target.limits, problem);
+    profile.compile(cache.get());
+    setup.problems = {problem.problem};
+    const auto announce = [&](const CandidateKernel& kernel) {
+      number = std::min(number + 1, total);
+      print_note(options.output, fmt::format("[{}/{}] {}, {}", number, total,
+                                             describe(problem.problem), kernel.label));
+      return !InterruptWatch::interrupted();
+    };
+    std::vector<CountedCase> counted;
+    if (!profile.cases().empty() && !InterruptWatch::interrupted()) {
+      counted = count(setup, profile.cases(), file_name_part(problem.problem), announce);
     }
-    return rows;
+    std::ranges::move(profile.finish(counted, fields), std::back_inserter(rows));
   }
-
- private:
-  /// Returns false if the user has interrupted the work.
-  bool announce(const Problem& problem, const CandidateKernel& kernel) {
-    number_ = std::min(number_ + 1, total_);
-    print_note(options_.output,
-               fmt::format("[{}/{}] {}, {}", number_, total_, describe(problem), kernel.label));
-    return !InterruptWatch::interrupted();
-  }
-
-  const ProfileOptions& options_;
-  const ProfilePlan& plan_;
-  const DeviceLimits& limits_;
-  std::unique_ptr<CubinCache> cache_;
-  MeasuringSetup setup_;
-  std::size_t total_;
-  std::size_t number_ = 0;
-};
+  return rows;
+}
 
 /// Adds the report's summary of kernels, or of ranges.
 void add_summary(const std::string& nsys, const std::string& report, const Problem& problem,
@@ -529,14 +510,13 @@ ProfileReport run_profile(const ProfileOptions& options, const ProfilePlan& plan
   const CountPlan counting = count_plan(options);
   ProfileReport report;
   report.fields = choose_counter_fields(options.metrics);
-  report.rows =
-      ProblemWalk(options, plan, target)
-          .walk(counting.fields, [&](const MeasuringSetup& setup, const auto& cases,
-                                     const std::string& stem, const auto& before) {
-            return ncu ? count_with_ncu(*ncu, setup, counting, cases,
-                                        {reports, stem, options.out_dir.has_value()}, before)
-                       : count_with_cupti(setup, counting, cases, before);
-          });
+  const auto count = [&](const MeasuringSetup& setup, const auto& cases, const std::string& stem,
+                         const auto& before) {
+    return ncu ? count_with_ncu(*ncu, setup, counting, cases,
+                                {reports, stem, options.out_dir.has_value()}, before)
+               : count_with_cupti(setup, counting, cases, before);
+  };
+  report.rows = profile_problems(options, plan, target, counting.fields, count);
   report.coverage = coverage_of(plan, report.rows);
   return report;
 }
@@ -559,7 +539,7 @@ TimelineReport run_timeline(const ProfileOptions& options, const ProfilePlan& pl
     add_summary(nsys, report, setup.problems.front(), true, timeline.rows);
     return counted;
   };
-  timeline.coverage = coverage_of(plan, ProblemWalk(options, plan, target).walk({}, count));
+  timeline.coverage = coverage_of(plan, profile_problems(options, plan, target, {}, count));
   return timeline;
 }
 

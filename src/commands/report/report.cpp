@@ -54,13 +54,11 @@ void deliver(const ReportOptions& options, const fs::path& out, const std::strin
              fmt::format("{}: {} KB", out.string(), bytes.size() / kBytesPerKb + 1));
 }
 
-std::string ids_of(const std::vector<Plot>& plots) { return joined(plots, ", ", &Plot::id); }
-
 const Plot& find_plot(const std::vector<Plot>& plots, const std::string& id) {
   const auto found = std::ranges::find(plots, id, &Plot::id);
   if (found == plots.end()) {
     throw Error(ExitCode::usage, fmt::format("the report has no figure '{}'", id), "--plot",
-                "name one of " + ids_of(plots));
+                "name one of " + joined(plots, ", ", &Plot::id));
   }
   return *found;
 }

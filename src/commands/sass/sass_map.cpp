@@ -82,10 +82,8 @@ struct SassMapOptions : CodeOptions {
 std::string text_of(const MappedCode& mapped, const SourceLine& line) {
   const auto file = mapped.files.find(line.file);
   const auto index = static_cast<std::size_t>(line.line - 1);
-  if (file == mapped.files.end() || index >= file->second.size()) {
-    return {};
-  }
-  return std::string(trim(file->second[index]));
+  const bool known = file != mapped.files.end() && index < file->second.size();
+  return known ? std::string(trim(file->second[index])) : std::string();
 }
 
 std::vector<MapLineRow> line_rows(const MappedCode& mapped, const LineCounts& counts) {
@@ -182,10 +180,6 @@ MapTarget read_source_target(const std::string& text) {
                     parse_integer(text.substr(colon + 1), "--source", 1, kLastLine)};
 }
 
-MapTarget read_ptx_target(const std::string& text) {
-  return PtxLine{parse_integer(text, "--ptx", 1, kLastLine)};
-}
-
 /// Parses an address such as "0x22d0", as listings print it. The 0x is optional.
 MapTarget read_sass_target(const std::string& text) {
   constexpr std::string_view kPrefix = "0x";
@@ -212,7 +206,10 @@ void add_map_options(CLI::App& sub, SassMapOptions& options) {
   const OptionScope scope(sub, option_group::kOutput);
   add_target_option(sub, options, "--source", "FILE:LINE",
                     "a line of the source, e.g. softmax.cuh:40", read_source_target);
-  add_target_option(sub, options, "--ptx", "LINE", "a line of the PTX", read_ptx_target);
+  add_target_option(sub, options, "--ptx", "LINE", "a line of the PTX",
+                    [](const std::string& text) -> MapTarget {
+                      return PtxLine{parse_integer(text, "--ptx", 1, kLastLine)};
+                    });
   add_target_option(sub, options, "--sass", "ADDRESS", "a machine instruction, e.g. 0x22d0",
                     read_sass_target);
   options.depth = kDefaultSteps;
@@ -368,10 +365,9 @@ ExitCode sass_why(const SassWhyOptions& options) {
   report.effects = parameter_effects(samples);
   report.problems = correlate(counted, families.several(), report.confidence);
   print_document(sass_why_document(report, rows_shown(options.output)), options.output);
-  if (!report.coverage.complete) {
-    return ExitCode::interrupted;
-  }
-  return report.samples.empty() ? ExitCode::nothing_ranked : ExitCode::ok;
+  return !report.coverage.complete ? ExitCode::interrupted
+         : report.samples.empty()  ? ExitCode::nothing_ranked
+                                   : ExitCode::ok;
 }
 
 }  // namespace

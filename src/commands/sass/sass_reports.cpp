@@ -300,25 +300,24 @@ Json json_sample(const Sample& sample) {
   return {{"config", sample.short_form}, {"per_mflop", std::move(counts)}};
 }
 
-Json json_why_problem(const WhyProblem& problem) {
-  return {{"problem", problem.problem},
-          {"correlations", json_rows(correlation_fields(), problem.correlations)}};
-}
-
 Json json_why(const SassWhyReport& report) {
-  return json_document("sass_why",
-                       {{"complete", report.coverage.complete},
-                        {"family", report.family},
-                        {"space", report.space},
-                        {"target", report.target},
-                        {"run", report.run ? Json(*report.run) : Json()},
-                        {"device", report.device.empty() ? Json() : Json(report.device)},
-                        {"confidence", json_value(report.confidence)},
-                        {"left_out", report.left_out},
-                        {"other_code", report.other_code},
-                        {"configs", json_list(report.samples, json_sample)},
-                        {"effects", json_rows(effect_fields(), report.effects)},
-                        {"problems", json_list(report.problems, json_why_problem)}});
+  return json_document(
+      "sass_why", {{"complete", report.coverage.complete},
+                   {"family", report.family},
+                   {"space", report.space},
+                   {"target", report.target},
+                   {"run", report.run ? Json(*report.run) : Json()},
+                   {"device", report.device.empty() ? Json() : Json(report.device)},
+                   {"confidence", json_value(report.confidence)},
+                   {"left_out", report.left_out},
+                   {"other_code", report.other_code},
+                   {"configs", json_list(report.samples, json_sample)},
+                   {"effects", json_rows(effect_fields(), report.effects)},
+                   {"problems", json_list(report.problems, [](const WhyProblem& problem) -> Json {
+                      return {
+                          {"problem", problem.problem},
+                          {"correlations", json_rows(correlation_fields(), problem.correlations)}};
+                    })}});
 }
 
 Blocks headline(const SassWhyReport& report) {

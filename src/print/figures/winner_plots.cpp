@@ -45,16 +45,13 @@ HeatCell cell_for(const HeatMap& map, const Problem& problem) {
   return cell;
 }
 
-/// Whether the cell is taken. Problems that differ only in what the map does not show (batch) share
-/// a cell, and the first gets it.
-bool is_taken(const HeatMap& map, const HeatCell& cell) {
-  return std::ranges::any_of(map.cells, [&](const HeatCell& other) {
+/// Adds the cell unless it is taken. Problems that differ only in what the map does not show
+/// (batch) share a cell, and the first gets it.
+void add_cell(HeatMap& map, HeatCell cell) {
+  const bool taken = std::ranges::any_of(map.cells, [&](const HeatCell& other) {
     return other.column == cell.column && other.row == cell.row;
   });
-}
-
-void add_cell(HeatMap& map, HeatCell cell) {
-  if (!is_taken(map, cell)) {
+  if (!taken) {
     map.cells.push_back(std::move(cell));
   }
 }
@@ -139,8 +136,6 @@ void add_point(XyPlot& plot, const std::string& name, SeriesShape shape, PlotPoi
   }
 }
 
-std::string mask_name(const Problem& problem) { return problem.causal ? "causal" : "full"; }
-
 constexpr const char* kPeakAtClock = "peak at the clock of the samples";
 
 /// An upper limit of the rate while a problem was measured.
@@ -177,7 +172,7 @@ void add_winners(XyPlot& plot, const StudyReport& report, const std::string& gro
     for (const ProblemReport& problem : run.problems) {
       if (group_name_without_mask(problem.problem) == group &&
           find_ranked(run, problem.problem) == &problem) {
-        add_point(plot, prefix + mask_name(problem.problem), SeriesShape::line,
+        add_point(plot, prefix + (problem.problem.causal ? "causal" : "full"), SeriesShape::line,
                   {.x = static_cast<double>(problem.problem.seq_len),
                    .y = *literature_tflops(problem, problem.ranking.front()),
                    .label = describe(problem.problem) + ": " + problem.ranking.front().short_form});

@@ -111,10 +111,7 @@ class CharacterCanvas {
     std::uint8_t dots = 0;
   };
   [[nodiscard]] static std::string shown(const Cell& cell) {
-    if (cell.character) {
-      return *cell.character;
-    }
-    return cell.dots == 0 ? " " : braille(cell.dots);
+    return cell.character.value_or(cell.dots == 0 ? " " : braille(cell.dots));
   }
 
   std::size_t columns_;

@@ -167,10 +167,6 @@ AxisRange ends_of(const Axis& axis, const std::vector<double>& values, bool from
   return {least && one_end ? *least : wide.least, greatest && one_end ? *greatest : wide.greatest};
 }
 
-AxisRange category_ends(const Axis& axis) {
-  return {-0.5, static_cast<double>(std::max<std::size_t>(axis.categories.size(), 1)) - 0.5};
-}
-
 std::vector<Tick> category_ticks(const Axis& axis) {
   std::vector<Tick> ticks;
   for (const std::string& name : axis.categories) {
@@ -456,8 +452,8 @@ std::vector<Tick> ticks_within(const AxisRange& range, AxisScale scale, const Ti
 Scale::Scale(const Axis& axis, const std::vector<double>& values, const ScaleWishes& wishes)
     : scale_(axis.scale) {
   if (scale_ == AxisScale::category) {
-    range_ = category_ends(axis);
     ticks_ = category_ticks(axis);
+    range_ = {-0.5, static_cast<double>(std::max<std::size_t>(ticks_.size(), 1)) - 0.5};
     return;
   }
   const TickWishes ticks{wishes.most_ticks, are_whole(values)};
