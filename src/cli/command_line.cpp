@@ -1,9 +1,6 @@
 #include "cli/command_line.hpp"
 
 #include <unistd.h>
-#include <algorithm>
-#include <span>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -1,12 +1,8 @@
 #include "cli/command_page.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <regex>
 #include <stdexcept>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,9 +1,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <algorithm>
-#include <array>
 #include <numeric>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,22 +1,12 @@
 #include "cli/option_groups.hpp"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <limits>
-#include <memory>
-#include <optional>
-#include <string>
-#include <system_error>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/environment.hpp"
-#include "base/error.hpp"
 #include "base/file_tree.hpp"
 #include "base/ranges.hpp"
 #include "base/text_parts.hpp"

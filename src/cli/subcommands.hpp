@@ -1,17 +1,8 @@
 #pragma once
 
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include <CLI/CLI.hpp>
-
 #include "base/error.hpp"
 #include "cli/command_line.hpp"
 #include "cli/option_groups.hpp"
-#include "model/options.hpp"
 #include "print/console.hpp"
 
 namespace fatune {

@@ -1,9 +1,5 @@
 #include "print/comparisons.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <map>
 #include <sstream>
 
 #include <fmt/format.h>

@@ -1,13 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "model/report.hpp"
 #include "model/verdict.hpp"
 #include "print/document/document.hpp"

@@ -1,12 +1,9 @@
 #include "print/export_report.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "base/ranges.hpp"
 #include "base/visible_text.hpp"
-#include "choose/tuned_choice.hpp"
 #include "model/record_json.hpp"
 
 namespace fatune {

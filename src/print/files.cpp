@@ -6,8 +6,6 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <optional>
-#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,14 +1,11 @@
 #include "print/run_report.hpp"
 
-#include <algorithm>
 #include <cctype>
-#include <map>
 #include <set>
 
 #include "base/ranges.hpp"
 #include "inspect/counters/counter_fields.hpp"
 #include "model/flop.hpp"
-#include "model/problem.hpp"
 #include "model/record_json.hpp"
 #include "print/comparisons.hpp"
 

@@ -1,9 +1,5 @@
 #include "print/run_report.hpp"
 
-#include <array>
-#include <map>
-#include <span>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,13 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "model/emulation.hpp"
 #include "model/outcome.hpp"
 #include "model/problem.hpp"

@@ -1,6 +1,5 @@
 #include "print/comparisons.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>

@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <chrono>
-
 #include <fmt/format.h>
 
 #include "base/file_tree.hpp"

@@ -1,12 +1,6 @@
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/error.hpp"
 #include "base/file_tree.hpp"
 #include "base/json_file.hpp"
 #include "base/ranges.hpp"
@@ -21,7 +15,6 @@
 #include "model/config.hpp"
 #include "model/emulation.hpp"
 #include "model/flop.hpp"
-#include "model/options.hpp"
 #include "model/outcome.hpp"
 #include "model/record_json.hpp"
 #include "plan/family.hpp"

@@ -1,11 +1,5 @@
 #include "commands/check/check_report.hpp"
 
-#include <algorithm>
-#include <filesystem>
-#include <iterator>
-#include <limits>
-#include <utility>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,6 +1,5 @@
 #include "commands/check/check_report.hpp"
 
-#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
@@ -8,7 +7,6 @@
 
 #include "base/ranges.hpp"
 #include "model/row_sample.hpp"
-#include "print/document/document.hpp"
 #include "print/run_report.hpp"
 
 namespace fatune {

@@ -1,12 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "model/outcome.hpp"
 #include "model/problem.hpp"
 #include "model/report.hpp"

@@ -1,11 +1,4 @@
-#include <algorithm>
 #include <ctime>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <system_error>
-#include <utility>
-#include <vector>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -13,7 +6,6 @@
 #include <spdlog/spdlog.h>
 
 #include "base/environment.hpp"
-#include "base/error.hpp"
 #include "base/find_tool.hpp"
 #include "base/ranges.hpp"
 #include "base/run_program.hpp"

@@ -1,7 +1,4 @@
-#include <algorithm>
 #include <cctype>
-#include <chrono>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -15,7 +12,6 @@
 #include "engine/interrupt.hpp"
 #include "engine/progress.hpp"
 #include "gpu/compiler.hpp"
-#include "model/kernel_code.hpp"
 #include "model/record_json.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"

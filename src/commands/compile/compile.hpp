@@ -1,10 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "model/kernel_code.hpp"
 #include "model/outcome.hpp"
 #include "model/report.hpp"

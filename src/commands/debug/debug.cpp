@@ -1,12 +1,4 @@
-#include <algorithm>
 #include <cctype>
-#include <filesystem>
-#include <limits>
-#include <optional>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -25,16 +17,11 @@
 #include "measure/remote_measurer.hpp"
 #include "model/config.hpp"
 #include "model/cpu_reference.hpp"
-#include "model/device_limits.hpp"
-#include "model/head_problem.hpp"
 #include "model/input_kind.hpp"
-#include "model/options.hpp"
 #include "plan/config_text.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"
-#include "print/document/document.hpp"
 #include "print/files.hpp"
-#include "proof/compare_steps.hpp"
 #include "proof/emulated_launch.hpp"
 #include "proof/findings.hpp"
 

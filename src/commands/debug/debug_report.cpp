@@ -1,8 +1,5 @@
 #include "commands/debug/debug_report.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,7 +1,4 @@
-#include <array>
 #include <exception>
-#include <string_view>
-#include <system_error>
 
 #include <fmt/format.h>
 

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "model/device_limits.hpp"
 #include "print/document/document.hpp"
 #include "print/document/table.hpp"

@@ -1,8 +1,3 @@
-#include <algorithm>
-#include <iterator>
-#include <limits>
-#include <variant>
-
 #include <fmt/format.h>
 
 #include "base/ranges.hpp"
@@ -18,8 +13,6 @@
 #include "gpu/compiler.hpp"
 #include "gpu/cubin_cache.hpp"
 #include "model/config.hpp"
-#include "model/device_limits.hpp"
-#include "model/emulation.hpp"
 #include "plan/config_text.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"

@@ -1,7 +1,5 @@
 #include "commands/emulate/emulate_report.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,8 +1,5 @@
 #include <unistd.h>
 
-#include <map>
-#include <set>
-
 #include <fmt/format.h>
 
 #include "cli/subcommands.hpp"
@@ -10,9 +7,7 @@
 #include "engine/choice/plan_problems.hpp"
 #include "engine/interrupt.hpp"
 #include "engine/session.hpp"
-#include "model/problem.hpp"
 #include "plan/config_text.hpp"
-#include "plan/family.hpp"
 #include "plan/planner.hpp"
 #include "race/candidate_source.hpp"
 

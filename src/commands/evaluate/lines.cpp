@@ -2,10 +2,7 @@
 
 #include <poll.h>
 #include <unistd.h>
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,19 +1,8 @@
-#include <algorithm>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <map>
-#include <optional>
-#include <set>
-#include <string>
-#include <system_error>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/descriptor.hpp"
-#include "base/error.hpp"
 #include "base/ranges.hpp"
 #include "base/sha256.hpp"
 #include "choose/library.hpp"
@@ -25,7 +14,6 @@
 #include "engine/compiling.hpp"
 #include "engine/session.hpp"
 #include "gpu/compiler.hpp"
-#include "model/options.hpp"
 #include "model/output_format.hpp"
 #include "model/report.hpp"
 #include "model/statistics.hpp"
@@ -33,7 +21,6 @@
 #include "plan/family.hpp"
 #include "plan/planner.hpp"
 #include "plan/scope.hpp"
-#include "print/console.hpp"
 #include "print/document/document.hpp"
 #include "print/export_report.hpp"
 #include "print/files.hpp"

@@ -1,7 +1,3 @@
-#include <algorithm>
-#include <iterator>
-#include <utility>
-
 #include "base/json_file.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/row_reports.hpp"

@@ -1,10 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "model/config.hpp"
 #include "model/problem.hpp"
 #include "print/document/document.hpp"

@@ -1,9 +1,5 @@
-#include <map>
-#include <string>
-
 #include "base/file_tree.hpp"
 #include "base/version.hpp"
-#include "cli/command_page.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/typed_words.hpp"
 #include "gpu/compiler_processes.hpp"

@@ -1,21 +1,14 @@
-#include <algorithm>
-#include <map>
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "base/environment.hpp"
-#include "base/error.hpp"
 #include "base/ranges.hpp"
 #include "base/scratch_folder.hpp"
 #include "base/text_parts.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/profile/profile.hpp"
 #include "engine/choice/plan_problems.hpp"
-#include "inspect/counters/counter_fields.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "print/document/document.hpp"
 #include "print/files.hpp"
 #include "store/study_inputs.hpp"
 

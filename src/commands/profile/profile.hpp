@@ -1,13 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/measuring_evaluator.hpp"
 #include "inspect/counters/counter_fields.hpp"

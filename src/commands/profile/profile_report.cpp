@@ -1,7 +1,5 @@
 #include "commands/profile/profile.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "base/ranges.hpp"

@@ -1,10 +1,6 @@
 #include "commands/profile/profile.hpp"
 
-#include <algorithm>
-#include <map>
 #include <numeric>
-#include <system_error>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,10 +15,7 @@
 #include "engine/session.hpp"
 #include "engine/verifying_kernels.hpp"
 #include "gpu/machine.hpp"
-#include "inspect/counters/counter_fields.hpp"
 #include "inspect/counters/ncu.hpp"
-#include "model/outcome.hpp"
-#include "model/problem.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 #include "print/console.hpp"

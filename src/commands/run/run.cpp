@@ -1,6 +1,3 @@
-#include <map>
-#include <utility>
-
 #include "cli/subcommands.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/choice/plan_problems.hpp"

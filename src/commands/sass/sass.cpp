@@ -3,7 +3,6 @@
 #include "base/scratch_folder.hpp"
 #include "commands/sass/sass_code.hpp"
 #include "commands/sass/sass_reports.hpp"
-#include "inspect/sass/listing_text.hpp"
 #include "print/files.hpp"
 
 namespace fatune {

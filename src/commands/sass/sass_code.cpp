@@ -1,13 +1,7 @@
 #include "commands/sass/sass_code.hpp"
 
 #include <elf.h>
-#include <algorithm>
-#include <atomic>
 #include <cstring>
-#include <map>
-#include <string_view>
-#include <system_error>
-#include <utility>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>

@@ -1,17 +1,11 @@
 #pragma once
 
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "base/file_tree.hpp"
 #include "cli/subcommands.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "inspect/sass/listing.hpp"
 #include "model/device_limits.hpp"
 #include "model/kernel_code.hpp"
-#include "model/problem.hpp"
 
 // Options that the subcommands of `sass` share.
 namespace fatune {

@@ -1,8 +1,3 @@
-#include <algorithm>
-#include <limits>
-#include <map>
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "base/ranges.hpp"
@@ -11,16 +6,12 @@
 #include "base/text_parts.hpp"
 #include "commands/sass/sass_code.hpp"
 #include "commands/sass/sass_reports.hpp"
-#include "emulator/ptx/parse_ptx.hpp"
 #include "emulator/ptx/source_places.hpp"
-#include "engine/choice/kernel_choice.hpp"
 #include "engine/choice/plan_problems.hpp"
 #include "engine/compiling.hpp"
 #include "engine/interrupt.hpp"
 #include "gpu/compiler.hpp"
 #include "inspect/sass/line_map.hpp"
-#include "inspect/sass/listing_text.hpp"
-#include "inspect/sass/profile.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 #include "store/study_inputs.hpp"

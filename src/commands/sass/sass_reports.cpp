@@ -1,15 +1,9 @@
 #include "commands/sass/sass_reports.hpp"
 
-#include <algorithm>
-#include <array>
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "base/ranges.hpp"
 #include "base/visible_text.hpp"
-#include "inspect/sass/listing_text.hpp"
-#include "print/document/document.hpp"
 
 namespace fatune {
 namespace {

@@ -1,11 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "emulator/ptx/parse_ptx.hpp"
 #include "inspect/sass/attribution.hpp"
 #include "inspect/sass/listing_text.hpp"

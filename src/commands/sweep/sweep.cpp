@@ -1,17 +1,8 @@
-#include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <limits>
-#include <map>
-#include <optional>
-#include <set>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/error.hpp"
 #include "base/ranges.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/row_reports.hpp"
@@ -23,11 +14,9 @@
 #include "engine/session.hpp"
 #include "model/device_file.hpp"
 #include "model/emulation.hpp"
-#include "model/options.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 #include "plan/scope.hpp"
-#include "print/console.hpp"
 #include "print/run_report.hpp"
 #include "race/choose_search.hpp"
 #include "race/promising_sample.hpp"

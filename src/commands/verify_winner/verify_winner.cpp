@@ -1,6 +1,3 @@
-#include <system_error>
-#include <utility>
-
 #include "base/ranges.hpp"
 #include "cli/subcommands.hpp"
 #include "engine/choice/plan_problems.hpp"

@@ -1,15 +1,11 @@
 #include "print/document/document.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <iterator>
 
 #include <fmt/format.h>
 
 #include "base/text_parts.hpp"
 #include "base/visible_text.hpp"
-#include "print/plot/plot.hpp"
 
 namespace fatune {
 namespace {

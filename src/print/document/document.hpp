@@ -1,13 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <functional>
-#include <initializer_list>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
-
 #include "model/output_format.hpp"
 #include "print/document/table.hpp"
 #include "print/plot/plot.hpp"

@@ -1,13 +1,11 @@
 #include "print/document/table.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/ranges.hpp"
 #include "base/text_parts.hpp"
 #include "base/visible_text.hpp"
 

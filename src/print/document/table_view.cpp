@@ -1,12 +1,8 @@
 #include "print/document/document.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
-#include <span>
-#include <utility>
 
 #include <fmt/format.h>
 

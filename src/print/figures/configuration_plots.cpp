@@ -1,7 +1,4 @@
-#include <algorithm>
-#include <map>
 #include <set>
-#include <span>
 
 #include <fmt/format.h>
 
@@ -9,10 +6,8 @@
 #include "base/text_parts.hpp"
 #include "model/device_limits.hpp"
 #include "model/flop.hpp"
-#include "print/document/table.hpp"
 #include "print/figures/plots.hpp"
 #include "print/run_report.hpp"
-#include "race/study_rows.hpp"
 
 namespace fatune {
 namespace {

@@ -1,11 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "model/report.hpp"
 #include "print/document/document.hpp"
 #include "print/document/table.hpp"

@@ -4,7 +4,6 @@
 
 #include <cctype>
 #include <limits>
-#include <map>
 
 #include <fmt/format.h>
 

@@ -1,9 +1,3 @@
-#include <algorithm>
-#include <cmath>
-#include <initializer_list>
-#include <map>
-#include <utility>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,14 +1,7 @@
 #include "print/plot/plot.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdint>
-#include <functional>
 #include <map>
-#include <optional>
-#include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 #include "base/ranges.hpp"

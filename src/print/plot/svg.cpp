@@ -2,7 +2,6 @@
 #include "print/plot/plot.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 

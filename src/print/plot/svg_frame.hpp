@@ -1,10 +1,6 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "print/plot/plot.hpp"
 #include "print/plot/scale.hpp"

@@ -1,9 +1,6 @@
 #include "print/plot/svg_frame.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <functional>
 #include <numeric>
 
 #include <fmt/format.h>
