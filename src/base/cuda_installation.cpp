@@ -309,4 +309,12 @@ std::optional<fs::path> find_tool(std::string_view name) {
   return std::nullopt;
 }
 
+std::string needed_tool(const std::optional<fs::path>& found, const std::string& what,
+                        const std::string& where, const std::string& remedy) {
+  if (!found) {
+    throw Error(ExitCode::bad_file, what + " is not installed", where, remedy);
+  }
+  return found->string();
+}
+
 }  // namespace fatune

@@ -55,4 +55,10 @@ struct CudaInstallation {
 /// the variable's file is not executable.
 [[nodiscard]] std::optional<std::filesystem::path> find_tool(std::string_view name);
 
+/// The path of what was found. Throws Error(bad_file) if nothing was: `what` says which tool is not
+/// installed, and what for.
+[[nodiscard]] std::string needed_tool(const std::optional<std::filesystem::path>& found,
+                                      const std::string& what, const std::string& where,
+                                      const std::string& remedy);
+
 }  // namespace fatune

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <ranges>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace fatune {
@@ -42,6 +43,14 @@ template <typename Value>
 void sort_unique(std::vector<Value>& values) {
   std::ranges::sort(values);
   values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+/// Appends the value unless it is among them.
+template <typename Value>
+void append_new(std::vector<Value>& values, std::type_identity_t<Value> value) {
+  if (!is_among(value, values)) {
+    values.push_back(std::move(value));
+  }
 }
 
 /// Returns what `make`, a function or a member, gives for each item.

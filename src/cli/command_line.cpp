@@ -1,9 +1,6 @@
 #include "cli/command_line.hpp"
 
 #include <unistd.h>
-#include <algorithm>
-#include <span>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,7 +8,6 @@
 #include "base/text_parts.hpp"
 #include "cli/command_page.hpp"
 #include "cli/option_groups.hpp"
-#include "cli/read_pages.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/typed_words.hpp"
 #include "engine/version_report.hpp"
@@ -39,10 +35,8 @@ bool wants_colour(bool is_terminal) {
   if (environment_variable("NO_COLOR")) {
     return false;
   }
-  if (environment_variable("CLICOLOR_FORCE").value_or("0") != "0") {
-    return true;
-  }
-  return is_terminal && environment_variable("CLICOLOR").value_or("1") != "0";
+  return environment_variable("CLICOLOR_FORCE").value_or("0") != "0" ||
+         (is_terminal && environment_variable("CLICOLOR").value_or("1") != "0");
 }
 
 /// Parses a number of columns. 0: the text is not one.
@@ -57,6 +51,17 @@ Command print_command(std::string text) {
     print_result(text);
     return ExitCode::ok;
   };
+}
+
+/// Adds --color and --config-file. Call it after a command's own options were added.
+void add_global_options(CLI::App& app, GlobalOptions& options) {
+  add_color_option(app, options);
+  const OptionScope scope(app, option_group::kGeneral);
+  app.get_option("--help")->group(option_group::kGeneral);
+  app.get_option("--help-all")->group(option_group::kGeneral);
+  app.add_option(kConfigFileOption,
+                 "defaults of options (default: fatune.toml here or in a folder above)")
+      ->type_name("FILE|none");
 }
 
 void add_global_options_everywhere(CLI::App& app, GlobalOptions& global) {
@@ -200,17 +205,20 @@ Command with_places(Command command, const ConfiguredWords& configured) {
   };
 }
 
-}  // namespace
-
-void add_global_options(CLI::App& app, GlobalOptions& options) {
-  add_color_option(app, options);
-  const OptionScope scope(app, option_group::kGeneral);
-  app.get_option("--help")->group(option_group::kGeneral);
-  app.get_option("--help-all")->group(option_group::kGeneral);
-  app.add_option(kConfigFileOption,
-                 "defaults of options (default: fatune.toml here or in a folder above)")
-      ->type_name("FILE|none");
+/// Returns the capabilities of the standard streams. Colour is on for a terminal that is not
+/// "dumb", unless NO_COLOR (any non-empty value), CLICOLOR_FORCE or CLICOLOR say otherwise. The
+/// progress line is live if standard error is such a terminal. The width of standard output is what
+/// its terminal reports, else COLUMNS.
+OutputOptions terminal_defaults() {
+  OutputOptions output;
+  output.colour = wants_colour(is_capable_terminal(STDOUT_FILENO));
+  output.live_progress = is_capable_terminal(STDERR_FILENO);
+  output.columns_variable = number_of_columns(environment_variable("COLUMNS").value_or(""));
+  output.columns = terminal_columns(STDOUT_FILENO, output.columns_variable);
+  return output;
 }
+
+}  // namespace
 
 void settle(const GlobalOptions& global, OutputOptions& output) {
   output.colour = global.colour.value_or(output.colour);
@@ -220,15 +228,6 @@ void settle(const GlobalOptions& global, OutputOptions& output) {
 std::string config_file_note(const GlobalOptions& global) {
   return global.config_file.empty() ? std::string()
                                     : "defaults are from " + global.config_file.string() + "\n";
-}
-
-OutputOptions terminal_defaults() {
-  OutputOptions output;
-  output.colour = wants_colour(is_capable_terminal(STDOUT_FILENO));
-  output.live_progress = is_capable_terminal(STDERR_FILENO);
-  output.columns_variable = number_of_columns(environment_variable("COLUMNS").value_or(""));
-  output.columns = terminal_columns(STDOUT_FILENO, output.columns_variable);
-  return output;
 }
 
 std::string quoted_command_line(const std::vector<std::string>& words) {

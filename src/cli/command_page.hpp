@@ -111,9 +111,6 @@ struct GroupOfOptions {
 /// Throws std::logic_error for an option of a group that is not in kOptionGroups.
 [[nodiscard]] std::vector<GroupOfOptions> grouped_options(const CommandPage& page);
 
-/// The command's common options. Throws std::logic_error for a name that it does not have.
-[[nodiscard]] std::vector<const OptionPage*> common_options(const CommandPage& page);
-
 /// How much of a command with many options its help describes.
 enum class HelpExtent {
   common,  ///< its common options; the others are only named

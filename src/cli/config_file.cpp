@@ -1,9 +1,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <algorithm>
-#include <array>
 #include <numeric>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,11 +10,17 @@
 #include "base/ranges.hpp"
 #include "base/visible_text.hpp"
 #include "cli/option_groups.hpp"
-#include "cli/read_pages.hpp"
 #include "cli/typed_words.hpp"
 
 namespace fatune {
 namespace {
+
+/// The commands and options that a command line selects, before it is parsed.
+struct TypedWords {
+  std::vector<const CLI::App*> commands;  ///< the program, its command, that command's own
+  std::size_t behind_command = 0;         ///< the number of words up to the last command
+  std::set<const CLI::Option*> options;   ///< the given options, of any of the commands
+};
 
 /// Returns the option of any of the commands that a word names: "--seq", "--seq=512", "-q".
 const CLI::Option* named_option(const std::vector<const CLI::App*>& commands,
@@ -31,6 +34,24 @@ const CLI::Option* named_option(const std::vector<const CLI::App*>& commands,
     }
   }
   return nullptr;
+}
+
+TypedWords read_typed_words(const CLI::App& program, const std::vector<std::string>& words) {
+  TypedWords typed{{&program}, 0, {}};
+  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+    if (words[i].starts_with('-')) {
+      const CLI::Option* const option = named_option(typed.commands, words[i]);
+      if (option != nullptr) {
+        typed.options.insert(option);
+        const bool joined = words[i].find('=') != std::string::npos;
+        i += !joined && option->get_items_expected_min() > 0 ? 1U : 0U;
+      }
+    } else if (const CLI::App* next = find_command(*typed.commands.back(), words[i])) {
+      typed.commands.push_back(next);
+      typed.behind_command = i + 1;
+    }
+  }
+  return typed;
 }
 
 /// Levenshtein distance: insertions, deletions and replacements that turn one into the other.
@@ -63,8 +84,6 @@ struct Setting {
   const CLI::Option* option;
   const toml::node* value;
 };
-
-bool is_flag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
 
 std::string name_of(const CLI::Option& option) { return option.get_lnames().front(); }
 
@@ -187,9 +206,7 @@ class FileReader {
 
   static void append_names(const CLI::App& app, std::vector<std::string>& all) {
     for (std::string& name : configurable_names(app)) {
-      if (!is_among(name, all)) {
-        all.push_back(std::move(name));
-      }
+      append_new(all, std::move(name));
     }
     for (const std::string& command : visible_commands(app)) {
       append_names(*find_command(app, command), all);
@@ -238,7 +255,7 @@ class FileReader {
       }
       return;
     }
-    if (is_flag(*setting.option)) {
+    if (setting.option->get_items_expected_max() == 0) {
       fail(*setting.value, fmt::format("'{}' must be true or false", name_of(*setting.option)),
            fmt::format("write {} = true", name_of(*setting.option)));
     }
@@ -311,6 +328,20 @@ void check_owner(const fs::path& file) {
   }
 }
 
+/// Returns fatune.toml in `folder`, or in the nearest folder above it, up to `home` or the root.
+/// Nothing: there is none.
+std::optional<fs::path> find_config_file(const fs::path& folder, const fs::path& home) {
+  for (fs::path at = folder;; at = at.parent_path()) {
+    std::error_code ignored;
+    if (fs::is_regular_file(at / kFileName, ignored)) {
+      return at / kFileName;
+    }
+    if (at == home || at == at.parent_path()) {
+      return std::nullopt;
+    }
+  }
+}
+
 std::optional<fs::path> nearest_file() {
   std::error_code no_folder;
   const fs::path here = fs::current_path(no_folder);
@@ -370,24 +401,6 @@ const CLI::Option* find_option(const CLI::App& app, const std::string& name) {
   return nullptr;
 }
 
-TypedWords read_typed_words(const CLI::App& program, const std::vector<std::string>& words) {
-  TypedWords typed{{&program}, 0, {}};
-  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
-    if (words[i].starts_with('-')) {
-      const CLI::Option* const option = named_option(typed.commands, words[i]);
-      if (option != nullptr) {
-        typed.options.insert(option);
-        const bool joined = words[i].find('=') != std::string::npos;
-        i += !joined && option->get_items_expected_min() > 0 ? 1U : 0U;
-      }
-    } else if (const CLI::App* next = find_command(*typed.commands.back(), words[i])) {
-      typed.commands.push_back(next);
-      typed.behind_command = i + 1;
-    }
-  }
-  return typed;
-}
-
 std::optional<std::string> typed_value(const std::vector<std::string>& words,
                                        const std::string& option) {
   for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
@@ -417,18 +430,6 @@ std::string closest_word(std::string_view typed, const std::vector<std::string>&
   });
   const bool close = nearest != words.end() && edit_distance(typed, *nearest) <= kFarthest;
   return close ? *nearest : std::string();
-}
-
-std::optional<fs::path> find_config_file(const fs::path& folder, const fs::path& home) {
-  for (fs::path at = folder;; at = at.parent_path()) {
-    std::error_code ignored;
-    if (fs::is_regular_file(at / kFileName, ignored)) {
-      return at / kFileName;
-    }
-    if (at == home || at == at.parent_path()) {
-      return std::nullopt;
-    }
-  }
 }
 
 ConfiguredWords add_config_file(const CLI::App& program, std::vector<std::string> words) {

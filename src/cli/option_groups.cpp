@@ -1,13 +1,12 @@
 #include "cli/option_groups.hpp"
 
-#include <algorithm>
-#include <filesystem>
+#include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/environment.hpp"
-#include "base/error.hpp"
 #include "base/file_tree.hpp"
 #include "base/ranges.hpp"
 #include "base/text_parts.hpp"
@@ -138,7 +137,231 @@ DetailValue read_detail_value(const ProblemDetail& detail, const std::string& te
   return std::string(layout_name(parse_layout(text)));
 }
 
+constexpr int kExhaustiveWarmup = 10;
+
+/// The options that were given; the others follow from the strategy.
+struct GivenPolicy {
+  std::optional<Strategy> strategy;
+  std::optional<int> warmup;
+  std::optional<int> repeats;
+  bool parts = true;
+};
+
+/// Sets the policy. Without --strategy, --repeats selects the exhaustive strategy, because only
+/// that one takes a fixed number of samples of each configuration.
+void settle(const GivenPolicy& given, Strategy otherwise, MeasurePolicy& policy) {
+  if (given.repeats && given.strategy == Strategy::race) {
+    throw Error(ExitCode::usage, "a race takes as many samples as it needs", "--repeats",
+                "leave it out, or choose --strategy exhaustive");
+  }
+  policy.strategy = given.strategy.value_or(given.repeats ? Strategy::exhaustive : otherwise);
+  policy.parts = given.parts && policy.strategy == Strategy::race;
+  policy.repeats = given.repeats.value_or(policy.repeats);
+  policy.warmup =
+      given.warmup.value_or(policy.strategy == Strategy::exhaustive ? kExhaustiveWarmup : 0);
+}
+
+bool read_parts(const std::string& text) {
+  if (text != "auto" && text != "off") {
+    throw Error(ExitCode::usage, "there is no mode '" + text + "'", "--parts",
+                "auto races on a part of a problem first when a launch is long, off never does");
+  }
+  return text == "auto";
+}
+
+void add_strategy_options(CLI::App& app, GivenPolicy& given, MeasurePolicy& policy,
+                          Strategy otherwise) {
+  constexpr double kMostSeconds = 1e9;
+  constexpr double kPercent = 100.0;
+  add_value(
+      app, "--strategy", "race|exhaustive",
+      "give samples to configurations that can still win, or the same number to each (default: " +
+          std::string(enum_name(otherwise)) + ")",
+      given.strategy, [](const std::string& text) {
+        return parse_enum<Strategy>(text, ExitCode::usage, "--strategy",
+                                    "strategies are race and exhaustive");
+      });
+  add_integer(app, "--repeats",
+              "samples per configuration; implies --strategy exhaustive (default there: 64)", 1,
+              kMostSamples, given.repeats);
+  add_integer(app, "--warmup",
+              "samples of each configuration that are discarded first (default: 10; in a race 0)",
+              0, kMostSamples, given.warmup);
+  add_number(app, "--budget", "SECONDS", "end the races after this time (default: no limit)", 1e-3,
+             kMostSeconds, policy.budget_s);
+  add_number(app, "--target-ci", "PERCENT",
+             "end a race when the winner's interval is within this of its median (default: 0.5)",
+             1e-3, 50.0, policy.target_ci, kPercent);
+  add_value(app, "--parts", "auto|off",
+            "race on a part of the problem first when a launch is long (default: auto)",
+            given.parts, read_parts);
+  add_number(app, "--confidence", "PERCENT", "confidence of the reported intervals (default: 95)",
+             50.0, 99.9, policy.confidence, kPercent);
+}
+
+void read_l2(const std::string& text, MeasurePolicy& policy) {
+  if (text != "cold" && text != "warm") {
+    throw Error(ExitCode::usage, "there is no L2 mode '" + text + "'", "--l2",
+                "modes are cold (flushed before each sample) and warm");
+  }
+  policy.flush_l2 = text == "cold";
+}
+
+void add_sample_options(CLI::App& app, MeasurePolicy& policy) {
+  auto* l2 =
+      add_text_option(app, "--l2", "cold|warm", "L2 cache before each sample (default: cold)",
+                      [&](const std::string& text) { read_l2(text, policy); });
+  app.add_flag_callback(
+         "--no-flush", [&] { policy.flush_l2 = false; }, "the same as --l2 warm")
+      ->excludes(l2);
+  app.add_flag("--graph", policy.cuda_graph, "launch as a CUDA graph of one kernel");
+  app.add_flag_callback(
+      "--no-gate", [&] { policy.device_gate = false; },
+      "do not hold the GPU until the host has queued a sample");
+  add_integer(app, "--seed", "seed of the random inputs and the order of the samples (default: 1)",
+              0, std::numeric_limits<std::int64_t>::max(), policy.seed);
+}
+
+/// Returns the names of the given options that only a run which times something heeds.
+std::vector<std::string> given_for_times(const CLI::App& app) {
+  constexpr std::array kForTimes{
+      "--strategy",   "--repeats", "--warmup",   "--budget", "--target-ci", "--parts",
+      "--confidence", "--l2",      "--no-flush", "--graph",  "--no-gate",   "--no-wait",
+      "--fresh",      "--reuse",   "--audit",    "--runs",   "--counters"};
+  std::vector<std::string> given;
+  for (const char* const name : kForTimes) {
+    const CLI::Option* const option = app.get_option_no_throw(name);
+    if (option != nullptr && option->count() > 0) {
+      given.emplace_back(name);
+    }
+  }
+  return given;
+}
+
+/// The different values of a list's elements. `remedy`: for an empty element.
+template <typename Parse>
+auto parse_list(std::string_view list, const std::string& option, const std::string& remedy,
+                const Parse& parse) {
+  std::vector<decltype(parse(list))> values;
+  for (const std::string_view part : split_at_commas(list)) {
+    if (part.empty()) {
+      throw Error(ExitCode::usage,
+                  list.empty() ? "the list is empty"
+                               : fmt::format("the list '{}' has an empty element", list),
+                  option, remedy);
+    }
+    append_new(values, parse(part));
+  }
+  return values;
+}
+
 }  // namespace
+
+std::vector<std::string_view> split_at_commas(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    parts.push_back(trim(text.substr(0, comma)));
+    if (comma == std::string_view::npos) {
+      return parts;
+    }
+    text.remove_prefix(comma + 1);
+  }
+}
+
+std::int64_t parse_integer(std::string_view text, const std::string& option, std::int64_t least,
+                           std::int64_t greatest) {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, value);
+  const bool is_whole = read.ec == std::errc() && read.ptr == end;
+  const bool overflows = read.ec == std::errc::result_out_of_range && read.ptr == end;
+  if (!is_whole || value < least || value > greatest) {
+    throw Error(ExitCode::usage,
+                is_whole || overflows ? fmt::format("{} is out of range", text)
+                                      : fmt::format("'{}' is not an integer", text),
+                option, fmt::format("give an integer from {} to {}", least, greatest));
+  }
+  return value;
+}
+
+std::optional<std::int64_t> parse_run(std::string_view text, const std::string& option) {
+  return text == "last" ? std::nullopt
+                        : std::optional(parse_integer(text, option, 1,
+                                                      std::numeric_limits<std::int64_t>::max()));
+}
+
+double parse_number(std::string_view text, const std::string& option, double least,
+                    double greatest) {
+  const auto value = whole_number<double>(text);
+  const bool is_number = value && std::isfinite(*value);
+  if (!is_number || *value < least || *value > greatest) {
+    throw Error(ExitCode::usage,
+                is_number ? fmt::format("{} is out of range", text)
+                          : fmt::format("'{}' is not a number", text),
+                option, fmt::format("give a number from {} to {}", least, greatest));
+  }
+  return *value;
+}
+
+std::vector<std::int64_t> parse_integer_list(std::string_view text, const std::string& option,
+                                             std::int64_t least, std::int64_t greatest) {
+  return parse_list(
+      text, option,
+      least > 0 ? "give positive integers, as in 512,1024"
+                : fmt::format("give integers from {}, as in 0,2", least),
+      [&](std::string_view part) { return parse_integer(part, option, least, greatest); });
+}
+
+std::vector<DType> parse_dtype_list(std::string_view text, const std::string& option) {
+  return parse_list(text, option, "give fp16, bf16 or fp16,bf16",
+                    [](std::string_view part) { return parse_dtype(part); });
+}
+
+std::filesystem::path read_path(const std::string& text, const std::string& option) {
+  if (text.empty()) {
+    throw Error(ExitCode::usage, "an empty name is neither a file nor a folder", option,
+                "name one; is a shell variable not set?");
+  }
+  return text;
+}
+
+CLI::Option* add_paths(CLI::App& app, const std::string& name, const char* type,
+                       const std::string& doc, std::vector<std::filesystem::path>& paths) {
+  return app
+      .add_option_function<std::vector<std::string>>(
+          name,
+          [name, &paths](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) {
+              paths.push_back(read_path(text, name));
+            }
+          },
+          doc)
+      ->type_name(type)
+      ->allow_extra_args(!name.starts_with('-'));
+}
+
+void add_counters_option(CLI::App& app, int& counters) {
+  const OptionScope scope(app, option_group::kMeasuring);
+  constexpr const char* kDefaultCount = "8";
+  add_integer(app, "--counters",
+              "also read hardware counters of the first N of each ranking, after its samples "
+              "(without a number: 8)",
+              1, kMostSamples, counters)
+      ->expected(0, 1)
+      ->default_str(kDefaultCount);
+}
+
+void add_policy_options(CLI::App& app, MeasureOptions& options, Strategy otherwise) {
+  const OptionScope scope(app, option_group::kMeasuring);
+  auto given = std::make_shared<GivenPolicy>();
+  add_strategy_options(app, *given, options.policy, otherwise);
+  add_sample_options(app, options.policy);
+  app.parse_complete_callback([given, otherwise, &app, &options] {
+    settle(*given, otherwise, options.policy);
+    options.given_for_times = given_for_times(app);
+  });
+}
 
 void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space,
                         FamilyOption families) {

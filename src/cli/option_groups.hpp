@@ -1,14 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <vector>
-
 #include <CLI/CLI.hpp>
 
 #include "cli/command_page.hpp"
@@ -167,15 +158,10 @@ CLI::Option* add_configs_option(CLI::App& app, std::vector<std::string>& configs
 /// --no-flush, --graph, --no-gate and --seed. `otherwise`: the strategy if the command line does
 /// not select one.
 void add_policy_options(CLI::App& app, MeasureOptions& options, Strategy otherwise);
-/// Adds --counters.
 void add_counters_option(CLI::App& app, int& counters);
-/// Adds --cover. `help`: its help text.
 void add_cover_option(CLI::App& app, const char* help, std::optional<double>& percent);
-/// Adds --tolerance, of verdicts.
 void add_tolerance_option(CLI::App& app, std::optional<double>& percent);
-/// Adds --junit, of verdicts.
 void add_junit_option(CLI::App& app, std::optional<std::filesystem::path>& file);
-/// Adds --db.
 void add_db_option(CLI::App& app, std::optional<std::filesystem::path>& file);
 /// Adds --best, --run and --db, which select the tuned problems.
 void add_tuned_options(CLI::App& app, TunedOptions& tuned);

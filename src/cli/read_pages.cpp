@@ -1,14 +1,6 @@
-#include "cli/read_pages.hpp"
+#include "cli/typed_words.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cctype>
-#include <filesystem>
-#include <set>
-#include <span>
-#include <stdexcept>
-#include <string_view>
-#include <vector>
 
 #include "base/file_tree.hpp"
 #include "base/ranges.hpp"

@@ -1,29 +1,25 @@
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <set>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
+#include "cli/command_page.hpp"
 
+// What the parser accepts, as plain data, and what a command line gives of it.
 namespace fatune {
 
-/// The commands and options that a command line selects, before it is parsed.
-struct TypedWords {
-  std::vector<const CLI::App*> commands;  ///< the program, its command, that command's own
-  std::size_t behind_command = 0;         ///< the number of words up to the last command
-  std::set<const CLI::Option*> options;   ///< the given options, of any of the commands
-};
+/// Returns all that the parser accepts and the help shows. `app`: the program or one of its
+/// commands.
+[[nodiscard]] CommandPage read_pages(const CLI::App& app);
 
-[[nodiscard]] TypedWords read_typed_words(const CLI::App& program,
-                                          const std::vector<std::string>& words);
+/// Parses an option's type in the help. "race|exhaustive" has two literal words. "FILE|-" has a
+/// kind of value, in capitals, and a literal word. ",..." at the end means several values, joined
+/// by commas. Throws std::logic_error for a kind that is not in the table in read_pages.cpp.
+[[nodiscard]] ValueWords value_words(std::string type);
 
 /// The names of the subcommands that the help shows.
 [[nodiscard]] std::vector<std::string> visible_commands(const CLI::App& app);
@@ -51,11 +47,6 @@ struct ConfiguredWords {
   std::filesystem::path file;      ///< empty: none was read
   std::map<std::string, std::string> places;  ///< where each option stands: "fatune.toml:3"
 };
-
-/// Returns fatune.toml in `folder`, or in the nearest folder above it, up to `home` or the root.
-/// Nothing: there is none.
-[[nodiscard]] std::optional<std::filesystem::path> find_config_file(
-    const std::filesystem::path& folder, const std::filesystem::path& home);
 
 /// Adds the file's settings for the command that `words` select, except for options that `words`
 /// give and options that exclude one of these. --config-file names the file, else the variable

@@ -1,13 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "model/report.hpp"
 #include "model/verdict.hpp"
 #include "print/document/document.hpp"
@@ -39,6 +31,9 @@ namespace fatune {
 // A configuration's rates, of the literature's FLOP and of the bytes that it must move, compared
 // with what its GPU can do.
 
+/// `amount` divided by the result's time, times `factor`. Nothing: the result has no time.
+[[nodiscard]] std::optional<double> per_us(const Outcome& outcome, double amount, double factor);
+
 /// The rate in 10^12 FLOP per second. Nothing: the result has no time.
 [[nodiscard]] std::optional<double> literature_tflops(const ProblemReport& problem,
                                                       const Result& result);
@@ -64,24 +59,9 @@ namespace fatune {
                                                              const ProblemReport& problem,
                                                              const Result& result);
 
-/// A limit of the chip: its tensor cores' peak, or its memory's bandwidth.
-struct Roof {
-  enum class Kind { compute, memory };
-  Kind kind = Kind::compute;
-  double percent = 0.0;  ///< what the result reaches of it
-  double sm_mhz = 0.0;   ///< SM clock of the peak; 0: the memory's limit
-};
-
-/// The roof that the result comes nearer to. Compute: the literature's FLOP, over the nominal peak
-/// at the clock that was sampled, or at the greatest clock where none was. Memory: each tensor's
-/// needed bytes once, over the nominal bandwidth. Nothing: the result has no time, or neither roof
-/// is known.
-[[nodiscard]] std::optional<Roof> nearer_roof(const RunReport& run, const ProblemReport& problem,
-                                              const Result& result);
-/// Whether that is the memory.
+/// Whether the memory is the limit that the result comes nearer to.
 [[nodiscard]] bool is_memory_nearer(const RunReport& run, const ProblemReport& problem,
                                     const Result& result);
-[[nodiscard]] std::string_view roof_name(Roof::Kind kind);  ///< "compute", "memory"
 
 /// A line about the winner's rate beside the nearer limit; empty if no percentage is known.
 [[nodiscard]] std::string roofline_text(const RunReport& run, const ProblemReport& problem);

@@ -5,9 +5,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <memory>
-#include <string>
-#include <utility>
 
 #include <fmt/format.h>
 #include <spdlog/pattern_formatter.h>

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <string_view>
-
 #include "model/options.hpp"
 
 // Writes to the standard streams.

@@ -1,12 +1,9 @@
 #include "print/export_report.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "base/ranges.hpp"
 #include "base/visible_text.hpp"
-#include "choose/tuned_choice.hpp"
 #include "model/record_json.hpp"
 
 namespace fatune {
@@ -75,11 +72,9 @@ std::vector<StepRegrets> regrets_of(const ExportReport& report) {
 }
 
 Json json_families(const ExportReport& report) {
-  Json families = Json::array();
-  for (const auto& [family, hash] : report.source_hashes) {
-    families.push_back({{"family", family}, {"source_hash", hash}});
-  }
-  return families;
+  return json_list(report.source_hashes, [](const auto& one) {
+    return Json{{"family", one.first}, {"source_hash", one.second}};
+  });
 }
 
 Json json_gpus(const TunedTable& table) {
@@ -94,17 +89,16 @@ Json json_cover(const Cover& cover) {
 }
 
 Json export_object(const ExportReport& report) {
-  Json json = json_head("export");
-  json["fatune"] = report.fatune_version;
-  json["origins"] = json_rows(tuned_origin_fields(), report.table.origins);
-  json["families"] = json_families(report);
-  json["gpus"] = json_gpus(report.table);
-  json["rows"] = json_list(rows_of(report), json_export_row);
-  json["defaults"] = json_rows(export_default_fields(), defaults_of(report));
-  json["skipped"] = json_rows(skipped_result_fields(), report.table.skipped);
-  json["cover"] = report.cover ? json_cover(*report.cover) : Json(nullptr);
-  json["left_out"] = json_rows(step_regret_fields(), regrets_of(report));
-  return json;
+  return json_document("export",
+                       {{"fatune", report.fatune_version},
+                        {"origins", json_rows(tuned_origin_fields(), report.table.origins)},
+                        {"families", json_families(report)},
+                        {"gpus", json_gpus(report.table)},
+                        {"rows", json_list(rows_of(report), json_export_row)},
+                        {"defaults", json_rows(export_default_fields(), defaults_of(report))},
+                        {"skipped", json_rows(skipped_result_fields(), report.table.skipped)},
+                        {"cover", report.cover ? json_cover(*report.cover) : Json(nullptr)},
+                        {"left_out", json_rows(step_regret_fields(), regrets_of(report))}});
 }
 
 Blocks cover_blocks(const Cover& cover) {
@@ -192,15 +186,6 @@ std::optional<std::string> near_gpu(const PredictReport& report) {
   return near ? std::optional(near->name) : std::nullopt;
 }
 
-Json predict_object(const PredictReport& report) {
-  Json json = json_head("predict");
-  json["device"] = record_json(report.device);
-  json["why_device"] = json_or_null(report.why_device);
-  json["near_gpu"] = json_or_null(near_gpu(report));
-  json["predictions"] = json_list(rows_of(report), json_prediction);
-  return json;
-}
-
 Blocks device_lines(const PredictReport& report) {
   Blocks blocks{block::Line{"for " + report.device.name +
                             (report.why_device.empty() ? "" : ": " + report.why_device)}};
@@ -267,9 +252,9 @@ Fields<TunedTime> tuned_time_fields() {
   using T = TunedTime;
   return {
       {"config", "config", &T::short_form},
-      {"family", "family", [](const T& t) { return t.config.family; }},
-      {"time_us", "us", Look{.decimals = 1}, &T::time_us},
-      {"regret_percent", "regret %", Look{.decimals = 2}, &T::regret_percent},
+      {"family", "family", [](auto& t) { return t.config.family; }},
+      {"time_us", "us", decimals(1), &T::time_us},
+      {"regret_percent", "regret %", decimals(2), &T::regret_percent},
       {"tie_group", "tie", &T::tie_group},
       {"verified", "verified", or_none<&T::verified>},
       {"sources_recorded", "sources", kProgramsOnly, &T::sources_recorded},
@@ -277,53 +262,51 @@ Fields<TunedTime> tuned_time_fields() {
 }
 
 Fields<ExportRow> export_row_fields() {
-  using R = ExportRow;
   return {
-      {"problem", "problem", kWraps, [](const R& r) { return describe(r.tuned.problem); }},
-      {"gpu", "gpu", [](const R& r) { return r.tuned.gpu.name; }},
-      {"arch", "arch", kProgramsOnly, [](const R& r) { return arch_name(r.tuned.gpu.arch); }},
-      {"sm_count", "SMs", kProgramsOnly, [](const R& r) { return r.tuned.gpu.sm_count; }},
-      {"config", "config", kWraps, [](const R& r) { return winner_of(r).short_form; }},
-      {"family", "family", kProgramsOnly, [](const R& r) { return winner_of(r).config.family; }},
+      {"problem", "problem", kWraps, [](auto& r) { return describe(r.tuned.problem); }},
+      {"gpu", "gpu", [](auto& r) { return r.tuned.gpu.name; }},
+      {"arch", "arch", kProgramsOnly, [](auto& r) { return arch_name(r.tuned.gpu.arch); }},
+      {"sm_count", "SMs", kProgramsOnly, [](auto& r) { return r.tuned.gpu.sm_count; }},
+      {"config", "config", kWraps, [](auto& r) { return winner_of(r).short_form; }},
+      {"family", "family", kProgramsOnly, [](auto& r) { return winner_of(r).config.family; }},
       {"source_hash", "source", kProgramsOnly,
-       [](const R& r) { return hash_of(r.report, winner_of(r).config); }},
-      {"time_us", "us", Look{.decimals = 1}, [](const R& r) { return winner_of(r).time_us; }},
-      {"regret_percent", "regret %", Look{.decimals = 2},
-       [](const R& r) { return winner_of(r).regret_percent; }},
-      {"tie_group", "tie", kProgramsOnly, [](const R& r) { return winner_of(r).tie_group; }},
+       [](auto& r) { return hash_of(r.report, winner_of(r).config); }},
+      {"time_us", "us", decimals(1), [](auto& r) { return winner_of(r).time_us; }},
+      {"regret_percent", "regret %", decimals(2),
+       [](auto& r) { return winner_of(r).regret_percent; }},
+      {"tie_group", "tie", kProgramsOnly, [](auto& r) { return winner_of(r).tie_group; }},
       {"verified", "verified", kProgramsOnly,
-       [](const R& r) { return text_or_none(winner_of(r).verified); }},
+       [](auto& r) { return text_or_none(winner_of(r).verified); }},
       {"sources_recorded", "sources", kProgramsOnly,
-       [](const R& r) { return winner_of(r).sources_recorded; }},
-      {"origin", "origin", kProgramsOnly, [](const R& r) { return r.tuned.origin; }},
+       [](auto& r) { return winner_of(r).sources_recorded; }},
+      {"origin", "origin", kProgramsOnly, [](auto& r) { return r.tuned.origin; }},
       {"left_out_step", "without it",
-       [](const R& r) { return choice_step_name(r.left_out.choice.step); }},
+       [](auto& r) { return choice_step_name(r.left_out.choice.step); }},
       {"left_out_config", "chosen", kWraps,
-       [](const R& r) { return text_or_none(r.left_out.choice.short_form); }},
-      {"left_out_regret_percent", "its regret %", Look{.decimals = 2}, left_out_regret},
+       [](auto& r) { return text_or_none(r.left_out.choice.short_form); }},
+      {"left_out_regret_percent", "its regret %", decimals(2), left_out_regret},
   };
 }
 
 Fields<ExportDefault> export_default_fields() {
-  using D = ExportDefault;
   return {
-      {"gpu", "gpu", [](const D& d) { return d.chosen.gpu.name; }},
-      {"arch", "arch", [](const D& d) { return arch_name(d.chosen.gpu.arch); }},
-      {"sm_count", "SMs", [](const D& d) { return d.chosen.gpu.sm_count; }},
-      {"dtype", "dtype", [](const D& d) { return dtype_name(d.chosen.dtype); }},
-      {"d_head", "d_head", [](const D& d) { return d.chosen.d_head; }},
-      {"d_head_v", "d_head_v", [](const D& d) { return d.chosen.d_head_v; }},
-      {"causal", "causal", [](const D& d) { return d.chosen.causal; }},
-      {"few_queries", "few queries", [](const D& d) { return d.chosen.few_queries; }},
-      {"config", "config", [](const D& d) { return d.chosen.short_form; }},
-      {"family", "family", [](const D& d) { return d.chosen.config.family; }},
-      {"source_hash", "source", [](const D& d) { return hash_of(d.report, d.chosen.config); }},
-      {"problems", "problems", [](const D& d) { return d.chosen.problems; }},
-      {"measured_on", "measured on", [](const D& d) { return d.chosen.measured_on; }},
-      {"mean_regret_percent", "mean %", Look{.decimals = 2},
-       [](const D& d) { return d.chosen.mean_regret_percent; }},
-      {"worst_regret_percent", "worst %", Look{.decimals = 2},
-       [](const D& d) { return d.chosen.worst_regret_percent; }},
+      {"gpu", "gpu", [](auto& d) { return d.chosen.gpu.name; }},
+      {"arch", "arch", [](auto& d) { return arch_name(d.chosen.gpu.arch); }},
+      {"sm_count", "SMs", [](auto& d) { return d.chosen.gpu.sm_count; }},
+      {"dtype", "dtype", [](auto& d) { return dtype_name(d.chosen.dtype); }},
+      {"d_head", "d_head", [](auto& d) { return d.chosen.d_head; }},
+      {"d_head_v", "d_head_v", [](auto& d) { return d.chosen.d_head_v; }},
+      {"causal", "causal", [](auto& d) { return d.chosen.causal; }},
+      {"few_queries", "few queries", [](auto& d) { return d.chosen.few_queries; }},
+      {"config", "config", [](auto& d) { return d.chosen.short_form; }},
+      {"family", "family", [](auto& d) { return d.chosen.config.family; }},
+      {"source_hash", "source", [](auto& d) { return hash_of(d.report, d.chosen.config); }},
+      {"problems", "problems", [](auto& d) { return d.chosen.problems; }},
+      {"measured_on", "measured on", [](auto& d) { return d.chosen.measured_on; }},
+      {"mean_regret_percent", "mean %", decimals(2),
+       [](auto& d) { return d.chosen.mean_regret_percent; }},
+      {"worst_regret_percent", "worst %", decimals(2),
+       [](auto& d) { return d.chosen.worst_regret_percent; }},
   };
 }
 
@@ -331,14 +314,12 @@ Fields<StepRegrets> step_regret_fields() {
   using S = StepRegrets;
   return {
       {"step", "chosen by", &S::step},
-      {"problems", "problems", [](const S& s) { return s.regrets.problems; }},
-      {"winners", "winner", [](const S& s) { return s.regrets.winners; }},
-      {"ties", "or tied", [](const S& s) { return s.regrets.ties; }},
-      {"known", "regret known", [](const S& s) { return s.regrets.known; }},
-      {"median_percent", "median %", Look{.decimals = 2},
-       [](const S& s) { return s.regrets.median_percent; }},
-      {"worst_percent", "worst %", Look{.decimals = 2},
-       [](const S& s) { return s.regrets.worst_percent; }},
+      {"problems", "problems", [](auto& s) { return s.regrets.problems; }},
+      {"winners", "winner", [](auto& s) { return s.regrets.winners; }},
+      {"ties", "or tied", [](auto& s) { return s.regrets.ties; }},
+      {"known", "regret known", [](auto& s) { return s.regrets.known; }},
+      {"median_percent", "median %", decimals(2), [](auto& s) { return s.regrets.median_percent; }},
+      {"worst_percent", "worst %", decimals(2), [](auto& s) { return s.regrets.worst_percent; }},
   };
 }
 
@@ -356,10 +337,10 @@ Fields<CoveringConfig> covering_config_fields() {
   using C = CoveringConfig;
   return {
       {"config", "config", kWraps, &C::short_form},
-      {"family", "family", [](const C& c) { return c.config.family; }},
+      {"family", "family", [](auto& c) { return c.config.family; }},
       {"problems", "problems", &C::problems},
-      {"mean_regret_percent", "mean %", Look{.decimals = 2}, &C::mean_regret_percent},
-      {"worst_regret_percent", "worst %", Look{.decimals = 2}, &C::worst_regret_percent},
+      {"mean_regret_percent", "mean %", decimals(2), &C::mean_regret_percent},
+      {"worst_regret_percent", "worst %", decimals(2), &C::worst_regret_percent},
   };
 }
 
@@ -386,58 +367,55 @@ Document cover_document(const Cover& cover) {
 }
 
 Fields<PredictionRow> prediction_fields() {
-  using P = PredictionRow;
   return {
-      {"problem", "problem", kWraps, [](const P& p) { return describe(p.prediction.problem); }},
-      {"step", "chosen by", [](const P& p) { return choice_step_name(p.prediction.choice.step); }},
+      {"problem", "problem", kWraps, [](auto& p) { return describe(p.prediction.problem); }},
+      {"step", "chosen by", [](auto& p) { return choice_step_name(p.prediction.choice.step); }},
       {"config", "config", kWraps,
-       [](const P& p) { return text_or_none(p.prediction.choice.short_form); }},
+       [](auto& p) { return text_or_none(p.prediction.choice.short_form); }},
       {"family", "family", kProgramsOnly,
-       [](const P& p) { return text_or_none(p.prediction.choice.config.family); }},
+       [](auto& p) { return text_or_none(p.prediction.choice.config.family); }},
       {"source_hash", "source", kProgramsOnly, chosen_hash},
       {"tuned_on", "tuned on", kWraps,
-       [](const P& p) {
-         const TunedProblem* const row = row_of(p);
-         return row == nullptr ? std::nullopt : std::optional(describe(row->problem));
-       }},
+       [](auto& p) { return if_any(row_of(p), [](auto& row) { return describe(row.problem); }); }},
       {"tuned_on_gpu", "of", kProgramsOnly,
-       [](const P& p) {
-         const TunedProblem* const row = row_of(p);
-         return row == nullptr ? std::nullopt : std::optional(row->gpu.name);
-       }},
-      {"expected_regret_percent", "expected %", Look{.decimals = 2},
-       [](const P& p) { return p.prediction.regret.typical_percent; }},
-      {"worst_regret_percent", "worst %", Look{.decimals = 2},
-       [](const P& p) { return p.prediction.regret.worst_percent; }},
-      {"regrets_known", "of", [](const P& p) { return p.prediction.regret.known; }},
+       [](auto& p) { return if_any(row_of(p), [](auto& row) { return row.gpu.name; }); }},
+      {"expected_regret_percent", "expected %", decimals(2),
+       [](auto& p) { return p.prediction.regret.typical_percent; }},
+      {"worst_regret_percent", "worst %", decimals(2),
+       [](auto& p) { return p.prediction.regret.worst_percent; }},
+      {"regrets_known", "of", [](auto& p) { return p.prediction.regret.known; }},
       {"untuned", "untuned", kProgramsOnly,
-       [](const P& p) { return text_or_none(p.prediction.choice.untuned); }},
+       [](auto& p) { return text_or_none(p.prediction.choice.untuned); }},
       {"measure_with", "measure with", kProgramsOnly, measuring_command},
       {"reason", "reason", kWraps,
-       [](const P& p) { return text_or_none(p.prediction.choice.refusal); }},
+       [](auto& p) { return text_or_none(p.prediction.choice.refusal); }},
   };
 }
 
 Fields<NeighbourRow> neighbour_fields() {
-  using N = NeighbourRow;
   return {
-      {"problem", "problem", kWraps, [](const N& n) { return describe(tuned(n).problem); }},
-      {"gpu", "gpu", [](const N& n) { return tuned(n).gpu.name; }},
-      {"buckets_apart", "buckets", [](const N& n) { return n.neighbour.near.distance.buckets; }},
-      {"octaves_apart", "octaves", Look{.decimals = 2},
-       [](const N& n) { return n.neighbour.near.distance.octaves; }},
-      {"winner", "winner", kWraps, [](const N& n) { return tuned(n).times.front().short_form; }},
-      {"time_us", "us", Look{.decimals = 1},
-       [](const N& n) { return tuned(n).times.front().time_us; }},
-      {"regret_percent", "regret %", Look{.decimals = 2},
-       [](const N& n) { return n.neighbour.regret_percent; }},
+      {"problem", "problem", kWraps, [](auto& n) { return describe(tuned(n).problem); }},
+      {"gpu", "gpu", [](auto& n) { return tuned(n).gpu.name; }},
+      {"buckets_apart", "buckets", [](auto& n) { return n.neighbour.near.distance.buckets; }},
+      {"octaves_apart", "octaves", decimals(2),
+       [](auto& n) { return n.neighbour.near.distance.octaves; }},
+      {"winner", "winner", kWraps, [](auto& n) { return tuned(n).times.front().short_form; }},
+      {"time_us", "us", decimals(1), [](auto& n) { return tuned(n).times.front().time_us; }},
+      {"regret_percent", "regret %", decimals(2),
+       [](auto& n) { return n.neighbour.regret_percent; }},
   };
 }
 
 Document predict_document(const PredictReport& report) {
   return {[&] { return blocks_of(report); },
           [&] { return table_of(prediction_fields(), rows_of(report)); },
-          [&] { return predict_object(report); }};
+          [&] {
+            return json_document("predict",
+                                 {{"device", record_json(report.device)},
+                                  {"why_device", json_or_null(report.why_device)},
+                                  {"near_gpu", json_or_null(near_gpu(report))},
+                                  {"predictions", json_list(rows_of(report), json_prediction)}});
+          }};
 }
 
 }  // namespace fatune

@@ -11,7 +11,6 @@ namespace fatune {
 [[nodiscard]] Document export_document(const ExportReport& report);
 [[nodiscard]] std::string export_json(const ExportReport& report);
 
-/// A cover alone: a sentence, and a row for each of its configurations.
 [[nodiscard]] Document cover_document(const Cover& cover);
 /// A sentence on how many configurations replace how many winners.
 [[nodiscard]] std::string cover_text(const Cover& cover);

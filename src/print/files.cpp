@@ -5,16 +5,14 @@
 #include <unistd.h>
 #include <bit>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
-#include <optional>
-#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/text_parts.hpp"
 
 namespace fatune {
 namespace {
@@ -54,11 +52,7 @@ std::optional<int> descriptor_of(const fs::path& path) {
   if (!fs::equivalent(path.parent_path(), "/proc/self/fd", error) || error) {
     return std::nullopt;
   }
-  const std::string name = path.filename().string();
-  int number = -1;
-  const auto [end, failure] = std::from_chars(name.data(), name.data() + name.size(), number);
-  return failure == std::errc() && end == name.data() + name.size() ? std::optional(number)
-                                                                    : std::nullopt;
+  return whole_number<int>(path.filename().string());
 }
 
 Destination destination_of(const fs::path& path, const fs::file_status& status) {

@@ -1,13 +1,10 @@
 #include "print/run_report.hpp"
 
-#include <array>
-#include <map>
-#include <span>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/ranges.hpp"
+#include "base/text_parts.hpp"
 #include "base/visible_text.hpp"
 #include "print/comparisons.hpp"
 
@@ -23,11 +20,7 @@ constexpr const char* kNotMeasuredEnd =
 using Rows = std::vector<ResultRow>;
 Rows rows_of(const RunReport& run, const ProblemReport& problem,
              const std::vector<Result>& results) {
-  Rows rows;
-  for (const Result& result : results) {
-    rows.push_back({&run, &problem, &result});
-  }
-  return rows;
+  return mapped(results, [&](const Result& result) { return ResultRow{&run, &problem, &result}; });
 }
 
 void append_rows(const RunReport& report, Rows& rows) {
@@ -43,15 +36,12 @@ void append_rows(const RunReport& report, Rows& rows) {
 /// Leaves out the family if all rows are of the run's family, which the report's first line names.
 Fields<ResultRow> fields_for_people(const Rows& rows) {
   Fields<ResultRow> fields = result_fields_for_people(rows);
-  if (std::ranges::all_of(rows, [](const ResultRow& row) {
-        return row.result->config.family == row.run->family;
-      })) {
+  if (std::ranges::all_of(rows,
+                          [](auto& row) { return row.result->config.family == row.run->family; })) {
     std::erase_if(fields, [](const Field<ResultRow>& field) { return field.name == kFamilyField; });
   }
   return fields;
 }
-
-std::vector<const Result*> results_of(const Rows& rows) { return mapped(rows, &ResultRow::result); }
 
 std::string device_line(const RunReport& report) {
   const DeviceLimits& device = report.device;
@@ -116,13 +106,10 @@ std::string measuring_text(const ProblemReport& problem) {
 }
 
 std::string warnings_text(const ProblemReport& problem) {
-  std::string text;
-  if (problem.measuring) {
-    for (const std::string& warning : problem.measuring->warnings) {
-      text += "warning: " + visible_line(warning) + "\n";
-    }
-  }
-  return text;
+  const auto line_of = [](const std::string& warning) {
+    return "warning: " + visible_line(warning) + "\n";
+  };
+  return problem.measuring ? joined(problem.measuring->warnings, "", line_of) : std::string();
 }
 
 block::Rows block_of(Rows rows, std::size_t top = 0) {
@@ -170,19 +157,11 @@ Blocks audit_of(const RunReport& run, const ProblemReport& problem) {
   if (problem.audited.empty()) {
     return {};
   }
-  std::string rules;
-  for (const RuleAudit& rule : problem.audit) {
-    rules += rule_text(rule);
-  }
   return {block::Text{"\n"},
           block::Warning{fmt::format("{} pruned ones tried for the {}:", problem.audited.size(),
                                      is_cover_race(problem) ? "cover, with the winner" : "audit")},
-          block::Text{std::move(rules)}, block::ParagraphEnd{},
+          block::Text{joined(problem.audit, "", rule_text)}, block::ParagraphEnd{},
           block_of(rows_of(run, problem, problem.audited))};
-}
-
-std::string run_text(const ProblemReport& problem) {
-  return problem.run == 1 ? std::string() : fmt::format(", run {}", problem.run);
 }
 
 std::string reused_text(const ProblemReport& problem) {
@@ -276,20 +255,18 @@ Blocks verified_of(const RunReport& run, const ProblemReport& problem) {
 }
 
 Blocks problem_of(const RunReport& run, const ProblemReport& problem, std::size_t top) {
-  Blocks blocks{block::Text{"\n"},
-                block::Heading{fmt::format("{}{}: {} ranked, {} failed, {} pruned, {} invalid{}",
-                                           describe(problem.problem), run_text(problem),
-                                           problem.ranking.size(), count_failed(problem),
-                                           problem.pruned, problem.invalid, reused_text(problem))},
-                block::Text{measuring_text(problem) + proposers_text(problem) +
-                            untried_text(problem) + estimated_from_text(problem)}};
-  append(blocks, verified_of(run, problem));
-  append(blocks, {block::Text{warnings_text(problem)}, block::ParagraphEnd{}});
-  for (Blocks part :
-       {ranking_of(run, problem, top), counters_of(problem), audit_of(run, problem)}) {
-    append(blocks, std::move(part));
-  }
-  return blocks;
+  const std::string heading =
+      fmt::format("{}: {} ranked, {} failed, {} pruned, {} invalid{}",
+                  describe_run(problem.problem, problem.run), problem.ranking.size(),
+                  count_failed(problem), problem.pruned, problem.invalid, reused_text(problem));
+  return joined_blocks({{block::Text{"\n"}, block::Heading{heading},
+                         block::Text{measuring_text(problem) + proposers_text(problem) +
+                                     untried_text(problem) + estimated_from_text(problem)}},
+                        verified_of(run, problem),
+                        {block::Text{warnings_text(problem)}, block::ParagraphEnd{}},
+                        ranking_of(run, problem, top),
+                        counters_of(problem),
+                        audit_of(run, problem)});
 }
 
 /// The result: a sentence, and a table of the winners of several problems.
@@ -306,14 +283,10 @@ Blocks winners_of(const RunReport& report) {
 }
 
 std::string order_lines(const RunReport& report) {
-  std::string lines;
-  for (const auto& [family, sentence] : report.estimate_orders) {
-    lines += visible_line(sentence) + "\n";
-  }
-  return lines;
+  return joined(report.estimate_orders, "",
+                [](const auto& of_family) { return visible_line(of_family.second) + "\n"; });
 }
 
-/// The configurations without a rank: a line for each reason.
 Blocks failures_of(const RunReport& report) {
   const std::vector<FailureGroup> groups = failure_groups(report);
   if (groups.empty()) {
@@ -342,7 +315,6 @@ std::string head_lines(const RunReport& report) {
               : "measured: true; times of " + visible_line(report.imported_from) + "\n");
 }
 
-/// The comparison of the winners with their rivals.
 Blocks gate_of(const GateReport& gate) {
   const std::string counts = counts_text(gate.checks);
   return {block::Heading{fmt::format("winners{}{} against {}", gate.of.empty() ? "" : " of ",
@@ -399,7 +371,7 @@ Table table_of_results(const Rows& rows) {
       table_of(joined_fields<ResultRow>({problem_fields(), result_fields(), run_fields()}), rows);
   if (!rows.empty()) {
     append_parameters(rows, table);
-    append_counters(results_of(rows), table);
+    append_counters(mapped(rows, &ResultRow::result), table);
   }
   return table;
 }

@@ -1,13 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "model/emulation.hpp"
 #include "model/outcome.hpp"
 #include "model/problem.hpp"
@@ -38,11 +30,10 @@ Fields<Row> error_fields(Shown mismatched) {
   return {
       {"input", "input", stat<&ErrorStats::input>},
       {"output", "output", kProgramsOnly, stat<&ErrorStats::output>},
-      {"max_abs_error", "max err", Look{.decimals = 6}, stat<&ErrorStats::max_abs_error>},
-      {"max_abs_difference", "max diff", Look{.decimals = 6},
-       stat<&ErrorStats::max_abs_difference>},
-      {"limit", "limit", Look{.decimals = 6}, stat<&ErrorStats::limit>},
-      {"percent_of_limit", "% of it", Look{.decimals = 1}, percent_of_limit},
+      {"max_abs_error", "max err", decimals(6), stat<&ErrorStats::max_abs_error>},
+      {"max_abs_difference", "max diff", decimals(6), stat<&ErrorStats::max_abs_difference>},
+      {"limit", "limit", decimals(6), stat<&ErrorStats::limit>},
+      {"percent_of_limit", "% of it", decimals(1), percent_of_limit},
       {"elements", "elements", kProgramsOnly, stat<&ErrorStats::elements>},
       {"mismatched", "mismatched", Look{.shown = mismatched}, stat<&ErrorStats::mismatched>},
   };
@@ -61,13 +52,11 @@ template <typename Row, auto kValueOf>
 Fields<Row> detail_fields(Shown shown = kForPrograms) {
   return [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
     return Fields<Row>{{kProblemDetails.at(kIndex).name, kProblemDetails.at(kIndex).name,
-                        Look{.decimals = 4, .shown = shown},
-                        detail_field<Row, kValueOf, kIndex>}...};
+                        decimals(4, shown), detail_field<Row, kValueOf, kIndex>}...};
   }
   (std::make_index_sequence<std::tuple_size_v<decltype(kProblemDetails)>>{});
 }
 
-/// A row of results: one configuration on one problem.
 struct ResultRow {
   const RunReport* run;
   const ProblemReport* problem;
@@ -128,6 +117,9 @@ void append_parameters(const std::vector<ResultRow>& rows, Table& table);
 
 // Hardware counters of a sweep's results: figures of the table in src/inspect/counters.
 
+/// The value of a counter; nothing if it was not read.
+[[nodiscard]] std::optional<double> counter_of(const Result& result, std::string_view name);
+
 /// A table with a row for each result that has counters, with its rank; no rows if none has.
 [[nodiscard]] Table counter_table(const std::vector<Result>& ranking);
 
@@ -170,7 +162,6 @@ struct FailureGroup {
 /// One outcome as a line of JSON, with the columns of its record in CSV (schema `outcome`).
 [[nodiscard]] std::string outcome_line(const RunReport& run, const ProblemReport& problem,
                                        const Result& result);
-/// The whole run as a line of JSON.
 [[nodiscard]] std::string results_line(const RunReport& report);
 /// results.json (configs/schema/results.schema.json): everything, samples included.
 [[nodiscard]] std::string results_json(const RunReport& report);

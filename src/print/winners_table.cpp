@@ -1,6 +1,5 @@
 #include "print/comparisons.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -15,6 +14,14 @@
 namespace fatune {
 namespace {
 
+/// A limit of the chip: its tensor cores' peak, or its memory's bandwidth.
+struct Roof {
+  enum class Kind { compute, memory };
+  Kind kind = Kind::compute;
+  double percent = 0.0;  ///< what the result reaches of it
+  double sm_mhz = 0.0;   ///< SM clock of the peak; 0: the memory's limit
+};
+
 bool is_of_this_run(const Result& result) {
   return std::holds_alternative<Measured>(result.outcome) && !result.reused;
 }
@@ -26,10 +33,6 @@ std::optional<double> measured_tflops(const ProblemReport& problem, const Result
 std::optional<double> percent_of_whole(const std::optional<double>& part,
                                        const std::optional<double>& whole) {
   return part && whole && *whole > 0.0 ? std::optional(100.0 * *part / *whole) : std::nullopt;
-}
-
-std::optional<double> matmul_tflops(const ProblemReport& problem) {
-  return problem.matmul ? std::optional(problem.matmul->tflops) : std::nullopt;
 }
 
 std::optional<double> peak_tflops_at_clock(const RunReport& run, const ProblemReport& problem) {
@@ -47,25 +50,40 @@ std::optional<Roof> compute_roof(const RunReport& run, const ProblemReport& prob
   if (const auto percent = percent_of_peak_at_clock(run, problem, result)) {
     return Roof{Roof::Kind::compute, *percent, problem.conditions->sm_mhz_median};
   }
-  const std::optional<double> peak =
-      nominal_tensor_flop_per_clock(run.device.arch)
-          ? std::optional(peak_tensor_flop_per_us(run.device) * kFlopPerUsToTflops)
-          : std::nullopt;
-  const auto percent = percent_of_whole(literature_tflops(problem, result), peak);
+  const auto peak = if_any(nominal_tensor_flop_per_clock(run.device.arch), [&](double) {
+    return peak_tensor_flop_per_us(run.device) * kFlopPerUsToTflops;
+  });
   constexpr double kKhzPerMhz = 1e3;
-  return percent
-             ? std::optional(Roof{Roof::Kind::compute, *percent, run.device.clock_khz / kKhzPerMhz})
-             : std::nullopt;
+  return if_any(percent_of_whole(literature_tflops(problem, result), peak), [&](double percent) {
+    return Roof{Roof::Kind::compute, percent, run.device.clock_khz / kKhzPerMhz};
+  });
 }
 
 std::optional<Roof> memory_roof(const RunReport& run, const ProblemReport& problem,
                                 const Result& result) {
-  const auto percent = percent_of_whole(gb_per_s(problem, result), run.device.memory_gbps);
-  return percent ? std::optional(Roof{Roof::Kind::memory, *percent, 0.0}) : std::nullopt;
+  return if_any(percent_of_whole(gb_per_s(problem, result), run.device.memory_gbps),
+                [](double percent) {
+                  return Roof{Roof::Kind::memory, percent, 0.0};
+                });
 }
 
-std::string clock_text(const MatmulRate& rate) {
-  return rate.sm_mhz > 0.0 ? fmt::format(" at {:.0f} MHz", rate.sm_mhz) : std::string();
+/// The roof that the result comes nearer to. Compute: the literature's FLOP, over the nominal peak
+/// at the clock that was sampled, or at the greatest clock where none was. Memory: each tensor's
+/// needed bytes once, over the nominal bandwidth. Nothing: the result has no time, or neither roof
+/// is known.
+std::optional<Roof> nearer_roof(const RunReport& run, const ProblemReport& problem,
+                                const Result& result) {
+  if (!literature_tflops(problem, result)) {
+    return std::nullopt;
+  }
+  const auto compute = compute_roof(run, problem, result);
+  const auto memory = memory_roof(run, problem, result);
+  return !memory || (compute && compute->percent >= memory->percent) ? compute : memory;
+}
+
+/// "compute", "memory"
+std::string_view roof_name(const Roof& roof) {
+  return roof.kind == Roof::Kind::compute ? "compute" : "memory";
 }
 
 std::string bandwidth_text(double gbps) {
@@ -79,9 +97,10 @@ std::string beside_products(const RunReport& run, const ProblemReport& problem,
                             const Result& winner) {
   std::string text;
   if (const auto percent = percent_of_matmul(problem, winner)) {
-    text +=
-        fmt::format(", {:.0f} % of the {:.0f} TFLOP/s that dense products reached in this run{}",
-                    *percent, problem.matmul->tflops, clock_text(*problem.matmul));
+    const MatmulRate& rate = *problem.matmul;
+    text += fmt::format(", {:.0f} % of the {:.0f} TFLOP/s that dense products reached in this run",
+                        *percent, rate.tflops);
+    text += rate.sm_mhz > 0.0 ? fmt::format(" at {:.0f} MHz", rate.sm_mhz) : "";
   }
   if (const auto percent = percent_of_peak_at_clock(run, problem, winner)) {
     text += fmt::format(", {:.0f} % of the peak at {:.0f} MHz", *percent,
@@ -168,27 +187,19 @@ std::optional<MedianInterval> interval_of(const Result& winner) {
 }
 
 template <double MedianInterval::*kEnd>
-constexpr auto interval_end = [](const ProblemOfRun&, const Result& winner) -> OptionalNumber {
-  const auto interval = interval_of(winner);
-  return interval ? OptionalNumber((*interval).*kEnd) : std::nullopt;
-};
+constexpr auto interval_end =
+    [](const ProblemOfRun&, const Result& winner) { return if_any(interval_of(winner), kEnd); };
 
 /// Half the interval's width, in percent of the time.
-constexpr auto precision_percent = [](const ProblemOfRun&, const Result& winner) -> OptionalNumber {
-  const auto interval = interval_of(winner);
-  return interval
-             ? OptionalNumber(50.0 * (interval->high - interval->low) / ranked_us(winner.outcome))
-             : std::nullopt;
+constexpr auto precision_percent = [](const ProblemOfRun&, const Result& winner) {
+  return if_any(interval_of(winner), [&](const MedianInterval& interval) {
+    return 50.0 * (interval.high - interval.low) / ranked_us(winner.outcome);
+  });
 };
 
-constexpr auto roof_text = [](const ProblemOfRun& of,
-                              const Result& winner) -> std::optional<std::string> {
-  const auto roof = nearer_roof(of.run, of.problem, winner);
-  return roof ? std::optional(std::string(roof_name(roof->kind))) : std::nullopt;
-};
-constexpr auto roof_percent = [](const ProblemOfRun& of, const Result& winner) -> OptionalNumber {
-  const auto roof = nearer_roof(of.run, of.problem, winner);
-  return roof ? OptionalNumber(roof->percent) : std::nullopt;
+template <auto kGet>
+constexpr auto of_roof = [](const ProblemOfRun& of, const Result& winner) {
+  return if_any(nearer_roof(of.run, of.problem, winner), kGet);
 };
 
 /// A race may rank a configuration with a smaller median of few samples second: its lead is 0.
@@ -209,8 +220,7 @@ std::int64_t tied_with(const ProblemOfRun& of) {
 }
 
 std::string problem_name(const ProblemOfRun& of) {
-  return describe(of.problem.problem) +
-         (of.problem.run == 1 ? std::string() : fmt::format(", run {}", of.problem.run));
+  return describe_run(of.problem.problem, of.problem.run);
 }
 
 std::string precision_text(const ProblemOfRun& of) {
@@ -256,7 +266,7 @@ std::string winner_sentence(const ProblemOfRun& of) {
 std::string roofs_text(const std::vector<ProblemOfRun>& problems) {
   std::set<double> percents;
   for (const ProblemOfRun& of : problems) {
-    if (const OptionalNumber percent = of_winner<roof_percent>(of)) {
+    if (const OptionalNumber percent = of_winner<of_roof<&Roof::percent>>(of)) {
       percents.insert(*percent);
     }
   }
@@ -319,16 +329,17 @@ const auto regret = [](const CommonChoice& choice) {
 
 }  // namespace
 
+std::optional<double> per_us(const Outcome& outcome, double amount, double factor) {
+  const double us = is_ranked(outcome) ? ranked_us(outcome) : 0.0;
+  return us > 0.0 ? std::optional(amount / us * factor) : std::nullopt;
+}
+
 std::optional<double> literature_tflops(const ProblemReport& problem, const Result& result) {
-  const double us = is_ranked(result.outcome) ? ranked_us(result.outcome) : 0.0;
-  return us > 0.0 ? std::optional(literature_flop(problem.problem) / us * kFlopPerUsToTflops)
-                  : std::nullopt;
+  return per_us(result.outcome, literature_flop(problem.problem), kFlopPerUsToTflops);
 }
 
 std::optional<double> gb_per_s(const ProblemReport& problem, const Result& result) {
-  const double us = is_ranked(result.outcome) ? ranked_us(result.outcome) : 0.0;
-  return us > 0.0 ? std::optional(needed_bytes(problem.problem) / us * kBytesPerUsToGbps)
-                  : std::nullopt;
+  return per_us(result.outcome, needed_bytes(problem.problem), kBytesPerUsToGbps);
 }
 
 std::optional<double> percent_of_reads(const ProblemReport& problem, const Result& result) {
@@ -338,7 +349,8 @@ std::optional<double> percent_of_reads(const ProblemReport& problem, const Resul
 }
 
 std::optional<double> percent_of_matmul(const ProblemReport& problem, const Result& result) {
-  return percent_of_whole(measured_tflops(problem, result), matmul_tflops(problem));
+  return percent_of_whole(measured_tflops(problem, result),
+                          if_any(problem.matmul, &MatmulRate::tflops));
 }
 
 std::optional<double> percent_of_peak_at_clock(const RunReport& run, const ProblemReport& problem,
@@ -346,23 +358,9 @@ std::optional<double> percent_of_peak_at_clock(const RunReport& run, const Probl
   return percent_of_whole(measured_tflops(problem, result), peak_tflops_at_clock(run, problem));
 }
 
-std::optional<Roof> nearer_roof(const RunReport& run, const ProblemReport& problem,
-                                const Result& result) {
-  if (!literature_tflops(problem, result)) {
-    return std::nullopt;
-  }
-  const auto compute = compute_roof(run, problem, result);
-  const auto memory = memory_roof(run, problem, result);
-  return !memory || (compute && compute->percent >= memory->percent) ? compute : memory;
-}
-
 bool is_memory_nearer(const RunReport& run, const ProblemReport& problem, const Result& result) {
   const auto roof = nearer_roof(run, problem, result);
   return roof && roof->kind == Roof::Kind::memory;
-}
-
-std::string_view roof_name(Roof::Kind kind) {
-  return kind == Roof::Kind::compute ? "compute" : "memory";
 }
 
 std::string roofline_text(const RunReport& run, const ProblemReport& problem) {
@@ -405,56 +403,45 @@ std::string shipped_beside_peers(const RunReport& run, const PeerStudy& study) {
 }
 
 Fields<ProblemOfRun> winner_fields() {
-  using P = ProblemOfRun;
   return {
-      {"problem", "problem", kWraps, [](const P& of) { return problem_name(of); }},
-      {"run", "run", kProgramsOnly, [](const P& of) { return of.problem.run; }},
+      {"problem", "problem", kWraps, [](auto& of) { return problem_name(of); }},
+      {"run", "run", kProgramsOnly, [](auto& of) { return of.problem.run; }},
       {"winner", "winner", kWraps,
-       [](const P& of) {
-         const Result* const winner = winner_of(of);
-         return winner == nullptr ? std::nullopt : std::optional(winner->short_form);
-       }},
+       [](auto& of) { return if_any(winner_of(of), &Result::short_form); }},
       {"family", "family", kProgramsOnly,
-       [](const P& of) {
-         const Result* const winner = winner_of(of);
-         return winner == nullptr ? std::nullopt : std::optional(winner->config.family);
-       }},
-      {"time_us", "us", Look{.decimals = 1}, of_winner<winner_us>},
-      {"low_us", "low", Look{.decimals = 1, .shown = kForPrograms},
-       of_winner<interval_end<&MedianInterval::low>>},
-      {"high_us", "high", Look{.decimals = 1, .shown = kForPrograms},
+       [](auto& of) { return if_any(winner_of(of), [](auto& w) { return w.config.family; }); }},
+      {"time_us", "us", decimals(1), of_winner<winner_us>},
+      {"low_us", "low", decimals(1, kForPrograms), of_winner<interval_end<&MedianInterval::low>>},
+      {"high_us", "high", decimals(1, kForPrograms),
        of_winner<interval_end<&MedianInterval::high>>},
-      {"precision_percent", "+- %", Look{.decimals = 2}, of_winner<precision_percent>},
-      {"literature_tflops", "TFLOP/s", Look{.decimals = 1}, of_winner<rate_tflops>},
+      {"precision_percent", "+- %", decimals(2), of_winner<precision_percent>},
+      {"literature_tflops", "TFLOP/s", decimals(1), of_winner<rate_tflops>},
       {kGbPerSField, "GB/s", of_winner<rate_gb_per_s>},
-      {"roof_percent", "roof %", of_winner<roof_percent>},
-      {"roof", "roof", of_winner<roof_text>},
-      {"lead_percent", "lead %", Look{.decimals = 2}, lead_percent},
+      {"roof_percent", "roof %", of_winner<of_roof<&Roof::percent>>},
+      {"roof", "roof", of_winner<of_roof<roof_name>>},
+      {"lead_percent", "lead %", decimals(2), lead_percent},
       {"tied_with", "tied", tied_with},
   };
 }
 
 Fields<ProblemOfRun> winner_fields_for_people(const std::vector<ProblemOfRun>& problems) {
-  return with_gb_per_s_if(std::ranges::any_of(problems,
-                                              [](const ProblemOfRun& of) {
-                                                const Result* const winner = winner_of(of);
-                                                return winner != nullptr &&
-                                                       is_memory_nearer(of.run, of.problem,
-                                                                        *winner);
-                                              }),
-                          winner_fields());
+  const auto is_near = [](const ProblemOfRun& of) {
+    const Result* const winner = winner_of(of);
+    return winner != nullptr && is_memory_nearer(of.run, of.problem, *winner);
+  };
+  return with_gb_per_s_if(std::ranges::any_of(problems, is_near), winner_fields());
 }
 
 Fields<CommonChoice> common_choice_fields() {
   using C = CommonChoice;
   return {
-      {"dtype", "dtype", [](const C& c) { return dtype_name(c.dtype); }},
+      {"dtype", "dtype", [](auto& c) { return dtype_name(c.dtype); }},
       {"d_head", "d_head", &C::d_head},
       {"problems", "problems", &C::problems},
       {"config", "config", or_none<&C::config>},
       {"family", "family", kProgramsOnly, or_none<&C::family>},
-      {"mean_regret_percent", "mean %", Look{.decimals = 2}, regret<&C::mean_regret_percent>},
-      {"worst_regret_percent", "worst %", Look{.decimals = 2}, regret<&C::worst_regret_percent>},
+      {"mean_regret_percent", "mean %", decimals(2), regret<&C::mean_regret_percent>},
+      {"worst_regret_percent", "worst %", decimals(2), regret<&C::worst_regret_percent>},
   };
 }
 

@@ -1,27 +1,35 @@
-#include <algorithm>
-#include <chrono>
-
 #include <fmt/format.h>
 
 #include "base/descriptor.hpp"
 #include "base/file_tree.hpp"
 #include "cli/subcommands.hpp"
-#include "commands/cache/cache_report.hpp"
+#include "commands/row_reports.hpp"
 #include "engine/compiling.hpp"
 #include "gpu/cubin_cache.hpp"
 #include "print/files.hpp"
 #include "store/database.hpp"
 
 namespace fatune {
-namespace {
 
-/// Counts of the artifacts written to a bundle or read from it.
-struct BundleCounts {
+/// A bundle of compiled kernels, and counts of the artifacts written to it or read from it.
+struct BundleRow {
+  std::string file;
   std::int64_t artifacts = 0;  ///< how many the bundle has
   std::int64_t added = 0;      ///< how many were new to the cache
   std::int64_t known = 0;      ///< the cache had them already
   std::int64_t damaged = 0;    ///< skipped: its checksum or its key is wrong
 };
+
+Fields<BundleRow> bundle_fields() {
+  using B = BundleRow;
+  return {
+      {"file", "file", &B::file},          {"artifacts", "artifacts", &B::artifacts},
+      {"added", "added", &B::added},       {"known", "known", &B::known},
+      {"damaged", "damaged", &B::damaged},
+  };
+}
+
+namespace {
 
 constexpr std::int64_t kBundleId = 0x46415443;  // "FATC"; PRAGMA application_id
 constexpr std::size_t kMostBundleBytes = std::size_t{1} << 34;
@@ -34,12 +42,11 @@ bool is_key(std::string_view text) {
          text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-BundleCounts write_bundle(CubinCache& cache, Database& bundle) {
+void write_bundle(CubinCache& cache, Database& bundle, BundleRow& counts) {
   bundle.execute(fmt::format(
       "PRAGMA application_id = {}; PRAGMA user_version = 1; "
       "CREATE TABLE artifacts (key TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID",
       kBundleId));
-  BundleCounts counts;
   Transaction transaction(bundle);
   Statement insert = bundle.prepare("INSERT INTO artifacts VALUES (?, ?)");
   for (const std::string& key : cache.keys("")) {
@@ -50,7 +57,6 @@ BundleCounts write_bundle(CubinCache& cache, Database& bundle) {
     ++(artifact ? counts.artifacts : counts.damaged);
   }
   transaction.commit();
-  return counts;
 }
 
 Database open_bundle(const std::filesystem::path& file) {
@@ -68,7 +74,7 @@ Database open_bundle(const std::filesystem::path& file) {
   throw Error(ExitCode::io, reason, cache.settings().folder.string(), remedy);
 }
 
-void add(const Artifact& artifact, CubinCache& cache, BundleCounts& counts) {
+void add(const Artifact& artifact, CubinCache& cache, BundleRow& counts) {
   const std::string failure = cache.try_store(artifact);
   if (!failure.empty()) {
     fail_cache(cache, fmt::format("{}; {} kernels were added before", failure, counts.added),
@@ -81,17 +87,17 @@ void add(const Artifact& artifact, CubinCache& cache, BundleCounts& counts) {
 /// Writes the cache's artifacts to one SQLite file, in the order of their keys, so that the same
 /// cache gives the same bytes. Damaged artifacts are skipped. Throws Error(io) if the file cannot
 /// be written, or if the cache may have artifacts of another user.
-BundleCounts export_bundle(CubinCache& cache, const std::filesystem::path& file) {
+BundleRow export_bundle(CubinCache& cache, const std::filesystem::path& file) {
   if (const std::string reason = cache.why_unsafe(); !reason.empty()) {
     fail_cache(cache, reason, "export a cache of your own");
   }
   check_output_file(file);
   const ScratchFolder scratch;  // local, because SQLite cannot write to every file system
   const auto local = scratch.path() / "bundle";
-  BundleCounts counts;
+  BundleRow counts{file.string()};
   {
     Database bundle(local, Database::Mode::create, kNoWait);
-    counts = write_bundle(cache, bundle);
+    write_bundle(cache, bundle, counts);
   }
   write_output_file(file, read_disk_file(local, kMostBundleBytes));
   return counts;
@@ -100,13 +106,13 @@ BundleCounts export_bundle(CubinCache& cache, const std::filesystem::path& file)
 /// Adds a bundle's artifacts to the cache after checking the checksum and the key of each. Throws
 /// Error(bad_file) if the file is not a bundle, and Error(io) if the cache cannot be written, which
 /// says how many artifacts were added before.
-BundleCounts import_bundle(const std::filesystem::path& file, CubinCache& cache) {
+BundleRow import_bundle(const std::filesystem::path& file, CubinCache& cache) {
   if (const std::string reason = cache.why_unwritable(); !reason.empty()) {
     fail_cache(cache, reason, "name another folder with --cache-dir");
   }
   Database bundle = open_bundle(file);
   const std::vector<std::string> known = cache.keys("");
-  BundleCounts counts;
+  BundleRow counts{file.string()};
   Statement row = bundle.prepare("SELECT key, entry FROM artifacts");
   while (row.step()) {
     ++counts.artifacts;
@@ -135,8 +141,9 @@ struct CacheImportOptions {
   OutputOptions output;
 };
 
-BundleRow bundle_row(const std::filesystem::path& file, const BundleCounts& counts) {
-  return {file.string(), counts.artifacts, counts.added, counts.known, counts.damaged};
+/// JSON: configs/schema/cache.schema.json.
+Document bundle_document(const std::vector<BundleRow>& bundles) {
+  return rows_document("cache", "bundles", bundle_fields(), bundles);
 }
 
 std::unique_ptr<CubinCache> open_needed_cache(const CompileSettings& settings) {
@@ -148,11 +155,10 @@ std::unique_ptr<CubinCache> open_needed_cache(const CompileSettings& settings) {
   return cache;
 }
 
-/// Writes the compiled kernels of the cache to one file.
 ExitCode cache_export(const CacheExportOptions& options) {
   const std::unique_ptr<CubinCache> cache = open_needed_cache(options.compile);
-  print_document(bundle_document({bundle_row(options.file, export_bundle(*cache, options.file))}),
-                 options.output);
+  const std::vector<BundleRow> rows{export_bundle(*cache, options.file)};
+  print_document(bundle_document(rows), options.output);
   return ExitCode::ok;
 }
 
@@ -163,7 +169,7 @@ ExitCode cache_import(const CacheImportOptions& options) {
   std::vector<BundleRow> rows;
   std::int64_t damaged = 0;
   for (const auto& file : options.files) {
-    rows.push_back(bundle_row(file, import_bundle(file, *cache)));
+    rows.push_back(import_bundle(file, *cache));
     damaged += rows.back().damaged;
   }
   print_document(bundle_document(rows), options.output);

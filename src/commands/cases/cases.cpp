@@ -1,30 +1,28 @@
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/error.hpp"
 #include "base/file_tree.hpp"
 #include "base/json_file.hpp"
 #include "base/ranges.hpp"
+#include "base/text_parts.hpp"
+#include "base/visible_text.hpp"
 #include "cli/subcommands.hpp"
-#include "commands/cases/cases_report.hpp"
+#include "commands/row_reports.hpp"
 #include "engine/choice/plan_problems.hpp"
 #include "engine/compiling.hpp"
 #include "engine/interrupt.hpp"
 #include "engine/session.hpp"
 #include "model/config.hpp"
-#include "model/options.hpp"
+#include "model/emulation.hpp"
+#include "model/flop.hpp"
 #include "model/outcome.hpp"
+#include "model/record_json.hpp"
 #include "plan/family.hpp"
 #include "plan/parameter.hpp"
 #include "plan/planner.hpp"
 #include "plan/space.hpp"
 #include "plan/text_cursor.hpp"
-#include "print/run_report.hpp"
+#include "print/comparisons.hpp"
 #include "race/ranking.hpp"
 
 namespace fatune {
@@ -123,7 +121,6 @@ CaseSet load_case_set(const FileTree& tree, const std::string& text) {
           mapped(root.at("shown").elements(), &JsonNode::text)};
 }
 
-/// Fills in unset options from the case set.
 void complete_by(const CaseSet& set, ProblemOptions& problems) {
   const auto complete = [&](auto member) {
     auto& value = problems.*member;
@@ -345,7 +342,6 @@ ExitCode exit_code_of(const CasesReport& report) {
                            : ExitCode::nothing_ranked;
 }
 
-/// Tunes the variants of a kernel separately, and compares them.
 ExitCode cases(const CasesOptions& options) {
   const CaseSet set = load_case_set(FileTree(), options.cases);
   MeasureOptions measured = measure_options(options, set);
@@ -360,7 +356,139 @@ ExitCode cases(const CasesOptions& options) {
   return exit_code_of(report);
 }
 
+/// `amount` per microsecond of the best configuration's time, times `factor`; nothing without one.
+std::optional<double> of_best_us(const CaseResult& r, double amount, double factor) {
+  return if_any(r.best, [&](auto& best) { return per_us(best.outcome, amount, factor); });
+}
+
+template <typename Get>
+auto of_code(const CaseResult& r, const Get& get) {
+  return r.best && r.best->facts ? std::optional(std::invoke(get, *r.best)) : std::nullopt;
+}
+
+Fields<CaseResult> leading_fields() {
+  return {
+      {"variant", "variant", &CaseResult::variant},
+      {"problem", "problem", kProgramsOnly, [](auto& r) { return describe(r.problem); }},
+      {"seq_len", "N_CTX", [](auto& r) { return r.problem.seq_len; }},
+      {"candidates", "tried", kProgramsOnly, &CaseResult::candidates},
+      {"time_ms", "ms", decimals(4),
+       [](auto& r) { return if_any(r.best, [](auto& b) { return ranked_us(b.outcome) / 1e3; }); }},
+      {"tflops", "TFLOPS", decimals(1),
+       [](auto& r) { return of_best_us(r, literature_flop(r.problem), kFlopPerUsToTflops); }},
+      {"gbps", "GB/s", decimals(1),
+       [](auto& r) { return of_best_us(r, needed_bytes(r.problem), kBytesPerUsToGbps); }},
+      {"memory_mb", "MB", decimals(2), [](auto& r) { return needed_bytes(r.problem) / 1e6; }},
+      {"speed_up", "speed-up", decimals(3), &CaseResult::speed_up},
+      {"scaling", "scaling", decimals(2), &CaseResult::scaling},
+  };
+}
+
+Fields<CaseResult> resource_columns() {
+  return {
+      {"registers_per_thread", "regs",
+       [](auto& r) { return of_code(r, [](auto& e) { return e.facts->registers_per_thread; }); }},
+      {"smem_bytes", "smem",
+       [](auto& r) {
+         return of_code(r,
+                        [](auto& e) { return e.dynamic_smem_bytes + e.facts->static_smem_bytes; });
+       }},
+      {"blocks_per_sm", "blk/SM", [](auto& r) { return of_code(r, &Result::blocks_per_sm); }},
+      {"measured", "measured", kProgramsOnly,
+       [](auto& r) { return r.best && std::holds_alternative<Measured>(r.best->outcome); }},
+      {"verified", "verified",
+       [](auto& r) {
+         return if_any(r.best, [](auto& b) { return text_or_none(verified_by(b.outcome)); });
+       }},
+      {"config", "best", kProgramsOnly,
+       [](auto& r) { return if_any(r.best, &Result::short_form); }},
+      {"detail", "why not", kProgramsOnly, or_none<&CaseResult::detail>},
+  };
+}
+
+/// Appends the parameters to show, with "-" for a case without a best configuration.
+void append_shown(const std::vector<CaseResult>& results, Table& table) {
+  const auto shown =
+      std::ranges::find_if(results, [](const CaseResult& r) { return !r.shown.empty(); });
+  for (std::size_t i = 0; shown != results.end() && i < shown->shown.size(); ++i) {
+    const std::string& name = shown->shown[i].name;
+    append_column_of(
+        table, {.name = name, .heading = name, .figure = true}, results,
+        [&](const CaseResult& r) { return i < r.shown.size() ? r.shown[i].text : "-"; });
+  }
+}
+
+Table records_of(const CasesReport& report) {
+  Table table = table_of(case_fields(), report.results);
+  append_shown(report.results, table);
+  return table;
+}
+
+Json json_case(const CaseResult& result) {
+  Json json = json_object(case_fields(), result);
+  json["problem"] = record_json(result.problem);
+  json["parameters"] = parameters_json(result.shown);
+  return json;
+}
+
+Json json_cases(const CasesReport& report) {
+  return json_document("cases", {{"cases", report.name},
+                                 {"measured", report.measured},
+                                 {"complete", report.complete},
+                                 {"family", report.family},
+                                 {"space", report.space},
+                                 {"toolchain", record_json(report.toolchain)},
+                                 {"device", record_json(report.device)},
+                                 {"results", json_list(report.results, json_case)}});
+}
+
+Coverage coverage_of(const CasesReport& report) {
+  const auto done =
+      std::ranges::count_if(report.results, [](const CaseResult& r) { return r.best.has_value(); });
+  return {static_cast<std::size_t>(done), report.results.size(), report.complete};
+}
+
+std::string best_lines(const CasesReport& report) {
+  return joined(report.results, "", [&](const CaseResult& r) {
+    return fmt::format(
+        "{} at {}: {}\n", visible_line(r.variant), r.problem.seq_len,
+        visible_line(r.best ? r.best->short_form : "no configuration has a time: " + r.detail));
+  });
+}
+
+Blocks blocks_of(const CasesReport& report) {
+  const block::Warning unmeasured{
+      "NOT MEASURED: nothing was timed; every time is an estimate (docs/estimate.md)"};
+  Blocks blocks;
+  if (!report.measured) {
+    append(blocks, {unmeasured, block::ParagraphEnd{}});
+  }
+  append(blocks,
+         {block::Line{fmt::format("{}: {}", report.name, report.summary)}, block::ParagraphEnd{},
+          block::Line{fmt::format("{} ({}) | {}, space {}", report.device.name,
+                                  arch_name(report.device.arch), report.family, report.space)},
+          block::ParagraphEnd{}});
+  if (!report.results.empty()) {
+    append(blocks, {block::Rows{records_of(report)}, block::Text{"\n"}});
+  }
+  append(blocks,
+         {block::Verbatim{best_lines(report)}, block::Text{incomplete_text(coverage_of(report))}});
+  if (!report.measured) {
+    append(blocks, {block::Text{"\n"}, unmeasured});
+  }
+  return blocks;
+}
+
 }  // namespace
+
+Fields<CaseResult> case_fields() {
+  return joined_fields<CaseResult>({leading_fields(), resource_columns()});
+}
+
+Document cases_document(const CasesReport& report) {
+  return {[&] { return blocks_of(report); }, [&] { return records_of(report); },
+          [&] { return json_cases(report); }};
+}
 
 void add_cases_command(const Subcommands& all) {
   const auto [sub, options] =

@@ -1,6 +1,5 @@
 #include "commands/check/check_report.hpp"
 
-#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
@@ -8,7 +7,6 @@
 
 #include "base/ranges.hpp"
 #include "model/row_sample.hpp"
-#include "print/document/document.hpp"
 #include "print/run_report.hpp"
 
 namespace fatune {
@@ -39,8 +37,8 @@ std::vector<CheckedRow> rows_of(const CheckedInput& checked, std::size_t most) {
 /// The columns of the tables of the worst rows.
 Fields<CheckedRow> row_fields() {
   return {
-      {"batch", "batch", [](const CheckedRow& r) { return r.found.head / heads_of(r); }},
-      {"head", "head", [](const CheckedRow& r) { return r.found.head % heads_of(r); }},
+      {"batch", "batch", [](auto& r) { return r.found.head / heads_of(r); }},
+      {"head", "head", [](auto& r) { return r.found.head % heads_of(r); }},
       {"row", "row", finding<&RowFinding::row>},
       {"mismatched", "mismatched", finding<&RowFinding::mismatched>},
       {"beyond_limit", "beyond limit", finding<&RowFinding::beyond_limit>},
@@ -52,12 +50,10 @@ Fields<CheckedRow> checked_row_fields() {
   return joined_fields<CheckedRow>(
       {{
            {"problem", "problem", kProgramsOnly,
-            [](const CheckedRow& r) { return describe(r.checked->problem); }},
-           {"config", "config", kProgramsOnly,
-            [](const CheckedRow& r) { return r.checked->config; }},
-           {"seed", "seed", kProgramsOnly, [](const CheckedRow& r) { return r.checked->seed; }},
-           {"input", "input", kProgramsOnly,
-            [](const CheckedRow& r) { return r.checked->rows->input; }},
+            [](auto& r) { return describe(r.checked->problem); }},
+           {"config", "config", kProgramsOnly, [](auto& r) { return r.checked->config; }},
+           {"seed", "seed", kProgramsOnly, [](auto& r) { return r.checked->seed; }},
+           {"input", "input", kProgramsOnly, [](auto& r) { return r.checked->rows->input; }},
        },
        row_fields()});
 }
@@ -165,7 +161,7 @@ std::vector<CheckedInput> worst_rows(const std::vector<CheckedInput>& rows) {
   return worst;
 }
 
-Json json_finding(const SanitizerFinding& finding) {
+Json json_sanitizer_finding(const SanitizerFinding& finding) {
   const auto said = [](const auto& value) { return value.empty() ? Json() : Json(value); };
   return {{"kind", finding.kind},
           {"what", finding.what},
@@ -184,16 +180,7 @@ Json json_finding(const SanitizerFinding& finding) {
 Json json_check(const CheckedInput& row) {
   Json json = json_object(checked_input_fields(), row);
   json["rows"] = json_checked_rows(row);
-  json["findings"] = json_list(
-      row.findings, [](const SanitizerFinding& finding) { return json_finding(finding); });
-  return json;
-}
-
-Json json_checks(const std::vector<CheckedInput>& rows, const Coverage& coverage) {
-  Json json = json_head("check");
-  json["measured"] = false;
-  json["complete"] = coverage.complete;
-  json["checks"] = json_list(rows, json_check);
+  json["findings"] = json_list(row.findings, json_sanitizer_finding);
   return json;
 }
 
@@ -226,29 +213,27 @@ std::string count_text(const std::vector<CheckedInput>& worst, const Coverage& c
 Blocks blocks_of(const std::vector<CheckedInput>& rows, const Coverage& coverage) {
   const std::vector<CheckedInput> worst = worst_rows(rows);
   const std::string end = incomplete_text({worst.size(), coverage.planned, coverage.complete});
-  Blocks blocks{block::Text{headline(rows)}, block::Rows{table_of(checked_input_fields(), worst)},
-                block::Text{end + "\n" + count_text(worst, coverage)}};
-  append(blocks, checked_row_blocks(rows));
-  return blocks;
+  return joined_blocks(
+      {{block::Text{headline(rows)}, block::Rows{table_of(checked_input_fields(), worst)},
+        block::Text{end + "\n" + count_text(worst, coverage)}},
+       checked_row_blocks(rows)});
 }
 
 Fields<CheckedInput> first_fields() {
   return {
-      {"problem", "problem", [](const CheckedInput& r) { return describe(r.problem); }},
+      {"problem", "problem", [](auto& r) { return describe(r.problem); }},
       {"config", "config", kWraps, &CheckedInput::config},
       {"seed", "seed", &CheckedInput::seed},
       {"tool", "tool", or_none<&CheckedInput::tool>},
       {"verified", "verified", kProgramsOnly, verified},
-      {"outcome", "outcome", [](const CheckedInput& r) { return outcome_name(r.outcome); }},
+      {"outcome", "outcome", [](auto& r) { return outcome_name(r.outcome); }},
   };
 }
 
 Fields<CheckedInput> last_fields() {
   return {
-      {"mismatched_percent", "%", Look{.decimals = 3},
-       [](const CheckedInput& r) {
-         return r.stats ? std::optional(r.stats->mismatched_percent()) : std::nullopt;
-       }},
+      {"mismatched_percent", "%", decimals(3),
+       [](auto& r) { return if_any(r.stats, &ErrorStats::mismatched_percent); }},
       {"not_finite", "not finite", kProgramsOnly, stat<&ErrorStats::not_finite>},
       {"guard_bytes_changed", "stray bytes", kProgramsOnly, stat<&ErrorStats::guard_bytes_changed>},
       {"detail", "detail", kWraps, or_none<&CheckedInput::detail>},
@@ -272,7 +257,11 @@ Document check_document(const std::vector<CheckedInput>& rows, const Coverage& c
           [&rows, with_rows] {
             return with_rows ? checked_row_table(rows) : table_of(checked_input_fields(), rows);
           },
-          [&rows, coverage] { return json_checks(rows, coverage); }};
+          [&rows, coverage] {
+            return json_document("check", {{"measured", false},
+                                           {"complete", coverage.complete},
+                                           {"checks", json_list(rows, json_check)}});
+          }};
 }
 
 }  // namespace fatune

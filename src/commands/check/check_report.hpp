@@ -1,12 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "model/outcome.hpp"
 #include "model/problem.hpp"
 #include "model/report.hpp"
@@ -26,8 +19,8 @@ struct CheckedInput {
   std::string config;  ///< short form
   std::uint64_t seed = 0;
   OutcomeKind outcome = OutcomeKind::not_verified;
-  std::optional<ErrorStats> stats;      ///< absent: nothing was compared
-  std::string detail;                   ///< what went wrong; empty: nothing
+  std::optional<ErrorStats> stats{};    ///< absent: nothing was compared
+  std::string detail{};                 ///< what went wrong; empty: nothing
   std::optional<RowMismatches> rows{};  ///< which of its rows are wrong; absent: not asked for
   /// The tool of compute-sanitizer under which it ran on all inputs, or kEmulatorTool; empty: none.
   std::string tool{};
@@ -47,7 +40,6 @@ struct CheckedInput {
 [[nodiscard]] Document check_document(const std::vector<CheckedInput>& rows,
                                       const Coverage& coverage = {}, bool with_rows = false);
 
-/// The columns of the list of checks.
 [[nodiscard]] Fields<CheckedInput> checked_input_fields();
 
 }  // namespace fatune

@@ -1,15 +1,8 @@
-#include <algorithm>
 #include <ctime>
-#include <filesystem>
-#include <numeric>
-#include <optional>
-#include <string>
-#include <system_error>
-#include <utility>
-#include <vector>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include "base/cuda_installation.hpp"
@@ -19,26 +12,37 @@
 #include "base/run_program.hpp"
 #include "base/text_parts.hpp"
 #include "cli/subcommands.hpp"
-#include "commands/cluster/cluster_report.hpp"
-#include "commands/sweep/sweep.hpp"
+#include "commands/commands.hpp"
+#include "commands/row_reports.hpp"
 #include "print/files.hpp"
 #include "store/fleet_folder.hpp"
 #include "store/merge.hpp"
 #include "store/open_store.hpp"
 
 namespace fatune {
+
+Fields<ShardState> missing_shard_fields() {
+  using S = ShardState;
+  return {
+      {"shard", "shard", &S::number},
+      {"exit_code", "exit code", &S::exit_code},
+      {"lacks", "lacks", &S::lacks},
+  };
+}
+
+Fields<MergedStore> merged_store_fields() {
+  using M = MergedStore;
+  return {
+      {"file", "file", [](auto& m) { return m.file.string(); }},
+      {"added", "added", &M::added},
+      {"renewed", "renewed", &M::renewed},
+      {"known", "known", &M::known},
+      {"damaged", "damaged", [](auto& m) { return m.damaged.size(); }},
+      {"outcomes", "outcomes", &M::outcomes},
+  };
+}
+
 namespace {
-
-MergedStoreRow merged_row(const MergedStore& store) {
-  return {store.file.string(),       store.added,   store.renewed, store.known,
-          std::ssize(store.damaged), store.outcomes};
-}
-
-void warn_of_damage(const MergedStore& store) {
-  for (const std::int64_t run : store.damaged) {
-    spdlog::warn("run {} of {} is damaged, and left out", run, store.file.string());
-  }
-}
 
 /// A shard without problems leaves a store without runs; a copy that failed leaves an empty file.
 void say_if_empty(const MergedStore& store, const OutputOptions& output) {
@@ -53,10 +57,12 @@ void say_if_empty(const MergedStore& store, const OutputOptions& output) {
 /// Warns about damaged runs that were left out, and prints the result for each store.
 void print_merged(const std::vector<MergedStore>& stores, const OutputOptions& output) {
   for (const MergedStore& store : stores) {
-    warn_of_damage(store);
+    for (const std::int64_t run : store.damaged) {
+      spdlog::warn("run {} of {} is damaged, and left out", run, store.file.string());
+    }
     say_if_empty(store, output);
   }
-  print_document(merge_document(mapped(stores, merged_row)), output);
+  print_document(rows_document("merge", "stores", merged_store_fields(), stores), output);
 }
 
 struct MergeOptions {
@@ -77,7 +83,6 @@ ExitCode merge(const MergeOptions& options) {
 
 // Job scripts for Slurm. Every value in them is one word of the shell.
 
-/// The settings of a fleet's scripts.
 struct SbatchSettings {
   std::filesystem::path program;  ///< path of fatune on the nodes
   std::filesystem::path start;    ///< folder that paths in the sweep's options are relative to
@@ -147,28 +152,24 @@ std::vector<std::string> shard_options(const SbatchSettings& settings) {
   return words;
 }
 
-/// Returns "1-8%4" for all shards, or "2,5%4" for some.
-std::string array_text(const std::vector<int>& numbers, const FleetPlan& plan) {
-  const bool all = std::ssize(numbers) == plan.shards;
+/// Returns "1-8%4" for all shards, or "2,5%4" for some. `numbers`: no others are started.
+std::string array_text(const FleetPlan& plan, const std::vector<int>& numbers = {}) {
+  const bool all = numbers.empty() || std::ssize(numbers) == plan.shards;
   const std::string list =
-      all ? fmt::format("1-{}", plan.shards)
-          : joined(numbers, ",", [](int number) { return std::to_string(number); });
+      all ? fmt::format("1-{}", plan.shards) : fmt::format("{}", fmt::join(numbers, ","));
   return plan.limit > 0 ? fmt::format("{}%{}", list, plan.limit) : list;
 }
 
 /// Returns the script of a job array of the shards. Throws Error(usage) for a control character in
 /// a #SBATCH line, and for a folder in whose name Slurm would replace something.
 std::string array_script(const SbatchSettings& settings) {
-  std::vector<int> all(static_cast<std::size_t>(settings.plan.shards));
   std::string script =
-      head(settings, "shards", "%A_%a.log") + setting("--array", array_text(all, settings.plan));
+      head(settings, "shards", "%A_%a.log") + setting("--array", array_text(settings.plan));
   script += settings.gres ? setting("--gres", *settings.gres) : "";
   script += settings.constraint ? setting("--constraint", *settings.constraint) : "";
   script += further(settings);
-  Words sweep{settings.program.string(), "sweep"};
-  for (const std::string& option : shard_options(settings)) {
-    sweep.push_back(option);
-  }
+  Words sweep = shard_options(settings);
+  sweep.insert(sweep.begin(), {settings.program.string(), "sweep"});
   const std::string sweep_words = joined(sweep, " ", shell_word);
   return script +
          "set -eu\n"
@@ -196,7 +197,6 @@ struct SbatchOptions : SbatchSettings {
   OutputOptions output;
 };
 
-/// Options of the commands that work on a fleet's folder.
 struct FleetOptions {
   std::filesystem::path folder;
   bool dry_run = false;  ///< retry: only say what would be repeated
@@ -210,12 +210,6 @@ constexpr const char* kArrayFile = "array.sbatch";
 constexpr const char* kMergeFile = "merge.sbatch";
 constexpr const char* kReportFile = "report.sbatch";
 
-/// Returns a name that no other fleet has, even in the same folder.
-std::string new_name(const fs::path& folder) {
-  return fmt::format("{}-{:%Y%m%d%H%M%S}", folder.filename().string(),
-                     fmt::gmtime(std::time(nullptr)));
-}
-
 fs::path absolute_folder(const fs::path& folder) {
   const fs::path whole = fs::absolute(folder).lexically_normal();
   return whole.has_filename() ? whole : whole.parent_path();
@@ -226,7 +220,9 @@ SbatchSettings complete(SbatchSettings settings) {
   settings.program = fs::read_symlink("/proc/self/exe");
   settings.start = fs::current_path();
   settings.folder = absolute_folder(settings.folder);
-  settings.plan.name = new_name(settings.folder);
+  settings.plan.name =  // no other fleet has it, even in the same folder
+      fmt::format("{}-{:%Y%m%d%H%M%S}", settings.folder.filename().string(),
+                  fmt::gmtime(std::time(nullptr)));
   for (fs::path& bundle : settings.bundles) {
     bundle = fs::absolute(bundle);
   }
@@ -256,15 +252,21 @@ void submit_fleet(const fs::path& folder, const std::string& array, const Output
                                  merged, report));
 }
 
-ShardRow shard_row(const ShardState& state) { return {state.number, state.lacks, state.exit_code}; }
-
 std::vector<ShardState> undone_shards(const fs::path& folder, const FleetPlan& plan) {
   std::vector<ShardState> states = shard_states(folder, plan);
   std::erase_if(states, [](const ShardState& state) { return state.lacks.empty(); });
   return states;
 }
 
-/// Writes the scripts of a fleet: the job array, the merge and the report.
+/// Prints the shards that are not done, out of those of the fleet. JSON:
+/// configs/schema/cluster_missing.schema.json.
+void print_missing(const std::vector<ShardState>& undone, int shards, const OutputOptions& output) {
+  print_document(rows_document("cluster_missing", "missing", missing_shard_fields(), undone,
+                               {.members = {{"shards", shards}},
+                                .if_empty = fmt::format("all {} shards are done\n", shards)}),
+                 output);
+}
+
 ExitCode cluster_sbatch(const SbatchOptions& options) {
   const SbatchSettings settings = complete(options);
   const std::string array = array_script(settings);  // throws before any file is written
@@ -274,9 +276,7 @@ ExitCode cluster_sbatch(const SbatchOptions& options) {
   write_output_file(settings.folder / kReportFile, report_script(settings));
   fs::create_directories(settings.folder / "logs");  // Slurm does not create it
   if (options.submit) {
-    std::vector<int> all(static_cast<std::size_t>(options.plan.shards));
-    std::iota(all.begin(), all.end(), 1);
-    submit_fleet(settings.folder, array_text(all, settings.plan), options.output);
+    submit_fleet(settings.folder, array_text(settings.plan), options.output);
   } else {
     print_note(options.output, fmt::format("wrote {}; 'fatune cluster retry {}' submits to Slurm "
                                            "all shards that are not done",
@@ -286,11 +286,10 @@ ExitCode cluster_sbatch(const SbatchOptions& options) {
   return ExitCode::ok;
 }
 
-/// Lists the shards that are not done.
 ExitCode cluster_missing(const FleetOptions& options) {
   const FleetPlan plan = read_fleet(options.folder);
   const std::vector<ShardState> undone = undone_shards(options.folder, plan);
-  print_document(missing_document(mapped(undone, shard_row), plan.shards), options.output);
+  print_missing(undone, plan.shards, options.output);
   return undone.empty() ? ExitCode::ok : ExitCode::incomplete;
 }
 
@@ -301,15 +300,14 @@ ExitCode cluster_retry(const FleetOptions& options) {
   if (undone.empty()) {
     print_note(options.output, fmt::format("all {} shards are done", plan.shards));
   } else if (options.dry_run) {
-    print_document(missing_document(mapped(undone, shard_row), plan.shards), options.output);
+    print_missing(undone, plan.shards, options.output);
   } else {
     submit_fleet(absolute_folder(options.folder),
-                 array_text(mapped(undone, &ShardState::number), plan), options.output);
+                 array_text(plan, mapped(undone, &ShardState::number)), options.output);
   }
   return ExitCode::ok;
 }
 
-/// Merges what the shards have delivered.
 ExitCode cluster_merge(const FleetOptions& options) {
   const FleetPlan plan = read_fleet(options.folder);
   std::vector<fs::path> stores;

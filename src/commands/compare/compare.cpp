@@ -75,13 +75,6 @@ ExitCode compare(const CompareOptions& options) {
 
 constexpr std::int64_t kMostCompareRows = 1000000;
 
-void check_only(const std::string& text) {
-  if (text != "winners") {
-    throw Error(ExitCode::usage, fmt::format("'{}' is not a known choice", text), "--only",
-                "the only choice is winners");
-  }
-}
-
 }  // namespace
 
 void add_compare_command(const Subcommands& all) {
@@ -93,7 +86,10 @@ void add_compare_command(const Subcommands& all) {
   add_tolerance_option(sub, options.tolerance_percent);
   add_text_option(sub, "--only", "winners", "configurations that won a problem in either run",
                   [&options = options](const std::string& text) {
-                    check_only(text);
+                    if (text != "winners") {
+                      throw Error(ExitCode::usage, fmt::format("'{}' is not a known choice", text),
+                                  "--only", "the only choice is winners");
+                    }
                     options.winners_only = true;
                   });
   add_integer(sub, "--rows",

@@ -1,10 +1,10 @@
-#include <algorithm>
 #include <cctype>
-#include <chrono>
+
+#include <fmt/format.h>
 
 #include "base/ranges.hpp"
 #include "cli/subcommands.hpp"
-#include "commands/compile/compile_report.hpp"
+#include "commands/compile/compile.hpp"
 #include "engine/candidate_maker.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/choice/plan_problems.hpp"
@@ -12,10 +12,11 @@
 #include "engine/interrupt.hpp"
 #include "engine/progress.hpp"
 #include "gpu/compiler.hpp"
-#include "model/kernel_code.hpp"
+#include "model/record_json.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"
 #include "print/files.hpp"
+#include "print/run_report.hpp"
 
 namespace fatune {
 namespace {
@@ -43,16 +44,12 @@ std::string as_part(std::string define, const std::string& value) {
   return "." + define + (value == "1" ? "" : "-" + value);
 }
 
-bool is_of_family(const Family& family, const std::string& define) {
-  return is_among(define, family.defines, &Define::name);
-}
-
 /// Returns the request's constants as a text. The parameters' defines are left out, because the
 /// short form has them.
 std::string constants_of(const Family& family, const CompileRequest& request) {
   std::string text;
   for (const auto& [name, value] : request.defines) {
-    if (value != "0" && is_of_family(family, name)) {
+    if (value != "0" && is_among(name, family.defines, &Define::name)) {
       text += as_part(name, value);
     }
   }
@@ -76,7 +73,6 @@ struct CompileOptions : OfflineOptions {
   bool strict = false;
 };
 
-/// The inputs of one `compile`.
 struct Job {
   const CompileOptions& options;
   const Family& family;
@@ -94,11 +90,8 @@ std::int64_t only_seq_len(const ProblemOptions& problems) {
 
 /// A configuration before compilation, with its request if it can be compiled.
 struct Prepared {
-  Problem problem;
   CompiledConfig row;
-  Result result;
-  LaunchGeometry geometry;
-  std::optional<CompileRequest> request;
+  std::optional<CompileRequest> request{};
 };
 
 void set_outcome(const Outcome& outcome, CompiledConfig& row) {
@@ -109,14 +102,13 @@ void set_outcome(const Outcome& outcome, CompiledConfig& row) {
 Prepared prepare(const Job& job, const Config& config) {
   const Problem problem = problem_for(job.family, config, job.options.problems, job.seq_len);
   Prepared prepared;
-  prepared.problem = problem;
-  prepared.result = make_result(job.family, config);
-  prepared.row.short_form = prepared.result.short_form;
+  prepared.row.result = make_result(job.family, config);
+  prepared.row.problem = problem;
   if (const auto obstacle = find_obstacle(job.family, config, problem, job.limits)) {
     set_outcome(*obstacle, prepared.row);
     return prepared;
   }
-  prepared.geometry = launch_geometry(job.family, config, problem, job.limits);
+  prepared.row.geometry = launch_geometry(job.family, config, problem, job.limits);
   prepared.request = compile_request(job.family, config, problem, job.limits.arch, job.limits);
   return prepared;
 }
@@ -143,9 +135,9 @@ void add_failure(const CompileResult& result, CompiledConfig& row) {
 
 void add_compiled(const Job& job, const Artifact& artifact, Prepared& prepared) {
   CompiledConfig& row = prepared.row;
-  prepared.geometry = launch_geometry(job.family, prepared.result.config, prepared.problem,
-                                      job.limits, &artifact.facts);
-  const auto unlaunchable = add_artifact(artifact, prepared.geometry, job.limits, prepared.result);
+  row.geometry =
+      launch_geometry(job.family, row.result.config, row.problem, job.limits, &artifact.facts);
+  const auto unlaunchable = add_artifact(artifact, row.geometry, job.limits, row.result);
   const auto serialized = find_serialization(artifact.facts);
   row.status = OutcomeKind::compiled;
   if (unlaunchable) {
@@ -153,17 +145,8 @@ void add_compiled(const Job& job, const Artifact& artifact, Prepared& prepared) 
   } else if (serialized) {
     set_outcome(*serialized, row);
   }
-  row.facts = artifact.facts;
   row.log = artifact.log;
-  row.dynamic_smem_bytes = prepared.result.dynamic_smem_bytes;
-  row.threads_per_block = prepared.result.threads_per_block;
-  row.blocks_per_sm = prepared.result.blocks_per_sm;
-  row.compile_ms = artifact.compile_ms;
-  row.from_cache = artifact.from_cache;
-  row.artifact_key = artifact.key;
   row.symbol = artifact.lowered_name;
-  row.problem = prepared.problem;
-  row.geometry = prepared.geometry;
   write_artifact(job, prepared.request.value(), artifact, row);
 }
 
@@ -184,7 +167,7 @@ void compile_prepared(const Job& job, std::vector<Prepared>& prepared) {
       job_count(job.options.compile),
       [&](std::size_t index, const auto& result) {
         Prepared& owner = prepared[owners.at(index)];
-        progress.begin_problem(owner.problem);
+        progress.begin_problem(owner.row.problem);
         if (const auto* artifact = std::get_if<Artifact>(result.get())) {
           add_compiled(job, *artifact, owner);
         } else {
@@ -210,7 +193,6 @@ ExitCode exit_code_of(const CompileReport& report, bool strict) {
                                                                     : ExitCode::nothing_ranked;
 }
 
-/// Compiles configurations, runs nothing, and prints registers, spills, shared memory and files.
 ExitCode compile_offline(const CompileOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const KernelSet kernels = choose_kernels(options.kernels, options.configs);
@@ -246,7 +228,148 @@ void add_written_files(CLI::App& app, CompileOptions& options) {
   app.add_flag("--strict", options.strict, "exit with 6 if a configuration did not compile");
 }
 
+template <auto kMember>
+const auto compiled_fact =
+    [](const CompiledConfig& row) { return if_any(row.result.facts, kMember); };
+
+template <auto kMember>
+const auto compiled_member = [](const CompiledConfig& row) {
+  return row.result.facts ? std::optional(row.result.*kMember) : std::nullopt;
+};
+
+Json json_shape(const Problem& problem) {
+  Json shape = record_json(problem);
+  shape.erase("dtype");
+  shape.erase("d_head");
+  return shape;
+}
+
+Json json_compiled(const CompiledConfig& row) {
+  Json config = json_object(compile_fields(), row);
+  config["symbol"] = row.result.facts ? Json(row.symbol) : Json();
+  config["grid"] = row.result.facts ? Json(row.geometry.grid) : Json();
+  config["block"] = row.result.facts ? Json(row.geometry.block) : Json();
+  config["launch"] = row.result.facts ? json_launch(row.problem, row.geometry) : Json();
+  config["log"] = row.log;
+  return config;
+}
+
+Json json_compilation(const CompileReport& report) {
+  return json_document("compile", {{"measured", false},
+                                   {"complete", report.coverage.complete},
+                                   {"family", report.family},
+                                   {"space", report.space},
+                                   {"problem", json_shape(report.problem)},
+                                   {"device", record_json(report.device)},
+                                   {"toolchain", record_json(report.toolchain)},
+                                   {"wall_s", json_value(report.wall_s)},
+                                   {"configs", json_list(report.configs, json_compiled)}});
+}
+
+std::string summary_line(const CompileReport& report) {
+  const auto count = [&](auto&& matches) { return std::ranges::count_if(report.configs, matches); };
+  return fmt::format(
+      "{} {} for {}: {} compiled ({} from the cache), {} not; {:.2f} s", report.family,
+      report.space, arch_name(report.device.arch),
+      count([](const CompiledConfig& r) { return r.result.facts.has_value(); }),
+      count([](const CompiledConfig& r) { return r.result.facts && r.result.from_cache; }),
+      count([](const CompiledConfig& r) { return !r.result.facts; }), report.wall_s);
+}
+
+bool is_compiled(const CompiledConfig& config) { return config.status == OutcomeKind::compiled; }
+
+std::vector<CompiledConfig> compiled_of(const CompileReport& report) {
+  std::vector<CompiledConfig> compiled;
+  std::ranges::copy_if(report.configs, std::back_inserter(compiled), is_compiled);
+  return compiled;
+}
+
+/// The others: a line for each reason.
+Blocks failures_of(const CompileReport& report) {
+  std::vector<FailureGroup> failures;
+  for (const CompiledConfig& config : report.configs) {
+    if (!is_compiled(config)) {
+      failures.push_back({config.status, config.detail, config.detail, config.result.short_form});
+    }
+  }
+  if (failures.empty()) {
+    return {};
+  }
+  return {block::Text{"\n"}, block::Heading{fmt::format("failed: {}", failures.size())},
+          block::Rows{table_of(failure_group_fields(), grouped(failures))}, block::ParagraphEnd{},
+          block::Text{"one line for each reason; --format csv lists every configuration\n"}};
+}
+
+struct NamedTensor {
+  TensorRole role;
+  const char* name;  ///< what the arguments call it
+};
+constexpr NamedTensor kNamedTensors[]{
+    {TensorRole::q, "q"}, {TensorRole::k, "k"}, {TensorRole::v, "v"}, {TensorRole::o, "o"}};
+
+Json json_tensor(const Problem& problem, const NamedTensor& tensor) {
+  const TensorShape shape = tensor_shape(problem, tensor.role);
+  return {{"name", tensor.name},
+          {"element_type", problem.dtype == DType::fp16 ? "float16" : "bfloat16"},
+          {"shape", {shape.batch, shape.rows, shape.heads, shape.columns}},
+          {"strides", {shape.batch_stride, shape.row_stride, shape.head_stride, 1}}};
+}
+
 }  // namespace
+
+Json json_launch(const Problem& problem, const LaunchGeometry& geometry) {
+  Json launch = record_json(geometry);
+  launch["tensors"] = json_list(
+      kNamedTensors, [&](const NamedTensor& tensor) { return json_tensor(problem, tensor); });
+  return launch;
+}
+
+Fields<CompiledConfig> compile_fields() {
+  return {
+      {"config", "config", kWraps, [](auto& r) { return r.result.short_form; }},
+      {"status", "status", [](auto& r) { return outcome_name(r.status); }},
+      {"registers_per_thread", "regs", compiled_fact<&ResourceFacts::registers_per_thread>},
+      {"spill_store_bytes", "spill st", compiled_fact<&ResourceFacts::spill_store_bytes>},
+      {"spill_load_bytes", "spill ld", compiled_fact<&ResourceFacts::spill_load_bytes>},
+      {"local_bytes", "local", compiled_fact<&ResourceFacts::local_bytes>},
+      {"static_smem_bytes", "static smem", kProgramsOnly,
+       compiled_fact<&ResourceFacts::static_smem_bytes>},
+      {"dynamic_smem_bytes", "dynamic smem", kProgramsOnly,
+       compiled_member<&Result::dynamic_smem_bytes>},
+      {"smem_bytes", "smem",
+       [](auto& r) {
+         return if_any(r.result.facts, [&](auto& facts) {
+           return facts.static_smem_bytes + r.result.dynamic_smem_bytes;
+         });
+       }},
+      {"threads_per_block", "threads", compiled_member<&Result::threads_per_block>},
+      {"blocks_per_sm", "blk/SM", compiled_member<&Result::blocks_per_sm>},
+      {"code_bytes", "code", compiled_fact<&ResourceFacts::code_bytes>},
+      {"assembler_notes", "notes", kProgramsOnly,
+       [](auto& r) {
+         return if_any(r.result.facts,
+                       [](auto& facts) { return text_or_none(notes_text(facts.notes)); });
+       }},
+      {"compile_ms", "ms", kProgramsOnly, compiled_member<&Result::compile_ms>},
+      {"from_cache", "cached", kProgramsOnly, compiled_member<&Result::from_cache>},
+      {"cubin_file", "cubin", kProgramsOnly, or_none<&CompiledConfig::cubin_file>},
+      {"ptx_file", "ptx", kProgramsOnly, or_none<&CompiledConfig::ptx_file>},
+      {"artifact_key", "key", kProgramsOnly,
+       [](auto& r) { return text_or_none(r.result.artifact_key); }},
+      {"detail", "detail", kWraps, or_none<&CompiledConfig::detail>},
+  };
+}
+
+Document compile_document(const CompileReport& report) {
+  const auto records = [&] { return table_of(compile_fields(), report.configs); };
+  const auto for_people = [&report] {
+    return joined_blocks({{block::Rows{table_of(compile_fields(), compiled_of(report))}},
+                          failures_of(report),
+                          {block::Text{incomplete_text(report.coverage) + "\n"},
+                           block::Line{summary_line(report)}}});
+  };
+  return {for_people, records, [&] { return json_compilation(report); }};
+}
 
 void add_compile_command(const Subcommands& all) {
   const auto [sub, options] = add_subcommand(

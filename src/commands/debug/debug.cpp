@@ -1,12 +1,4 @@
-#include <algorithm>
 #include <cctype>
-#include <filesystem>
-#include <limits>
-#include <optional>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -25,23 +17,17 @@
 #include "measure/remote_measurer.hpp"
 #include "model/config.hpp"
 #include "model/cpu_reference.hpp"
-#include "model/device_limits.hpp"
-#include "model/head_problem.hpp"
 #include "model/input_kind.hpp"
-#include "model/options.hpp"
 #include "plan/config_text.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"
-#include "print/document/document.hpp"
 #include "print/files.hpp"
-#include "proof/compare_steps.hpp"
 #include "proof/emulated_launch.hpp"
 #include "proof/findings.hpp"
 
 namespace fatune {
 namespace {
 
-/// A kernel whose intermediates are requested.
 struct DebuggedKernel {
   const Family& family;
   const Config& config;
@@ -51,22 +37,8 @@ struct DebuggedKernel {
   const CompileSettings& settings;
 };
 
-/// The result of an emulated run. Outcome: the kernel cannot be launched.
-using EmulatedDebugResult = std::variant<EmulatedDebug, NotEmulated, Outcome>;
+constexpr const char* kDebugJson = "debug.json";
 
-/// The content of the files that `debug` writes to a folder in addition to debug.json: q.npy, k.npy
-/// and v.npy, and for every intermediate <tensor>_float64.npy, <tensor>_16bit.npy and
-/// <tensor>_kernel.npy, laid out as StepValues.
-struct DebugFiles {
-  const HeadProblem& head;
-  const HeadInputs& inputs;
-  const Comparison& comparison;
-  const std::optional<KernelValues>& kernel;
-};
-
-inline constexpr const char* kDebugJson = "debug.json";
-
-/// The size of a problem's intermediates.
 DumpExtents extents_of(const HeadProblem& head) {
   return {head.rows(), head.keys(), head.kv_tiles()};
 }
@@ -94,10 +66,6 @@ LaunchGeometry launch_of(const DebuggedKernel& kernel, const ResourceFacts* fact
 /// worker process. Throws Error(bad_file) if it does not compile, Error(gpu_busy) and
 /// Error(gpu_failure).
 DebugResult run_kernel(const DebuggedKernel& kernel, const MeasuringSetup& gpu) {
-  if (const auto beyond =
-          check_limits(kernel.family, kernel.config, kernel.head.problem(), kernel.limits)) {
-    return Outcome{*beyond};
-  }
   DebugRequest request;
   request.label = short_form(kernel.family, kernel.config);
   request.problem = kernel.head.problem();
@@ -115,12 +83,9 @@ DebugResult run_kernel(const DebuggedKernel& kernel, const MeasuringSetup& gpu) 
 
 /// Compiles the kernel to PTX in the same way, and runs it once on the CPU. Needs no GPU. Throws
 /// Error(bad_file) if it does not compile.
-EmulatedDebugResult emulate_kernel_for_debug(const DebuggedKernel& kernel) {
+auto emulate_kernel_for_debug(const DebuggedKernel& kernel) {
   const auto& [family, config, head, inputs, limits, settings] = kernel;
   const Problem problem = head.problem();
-  if (const auto beyond = check_limits(family, config, problem, limits)) {
-    return Outcome{*beyond};
-  }
   const std::string label = short_form(family, config);
   const auto cache = open_cache(settings);
   const CompileRequest request = request_for(kernel);
@@ -130,9 +95,8 @@ EmulatedDebugResult emulate_kernel_for_debug(const DebuggedKernel& kernel) {
   launch.on.problem = problem;
   launch.geometry = launch_of(kernel, nullptr);
   launch.shared_tensors = shared_tensors(family, config, problem, limits);
-  auto result = emulate_for_debug(
+  return emulate_for_debug(
       {label, artifact, *request.sources, std::move(launch), dump_of(kernel), inputs});
-  return std::visit([](auto shown) -> EmulatedDebugResult { return shown; }, std::move(result));
 }
 
 namespace fs = std::filesystem;
@@ -151,32 +115,6 @@ void write_input(const fs::path& path, const HeadProblem& head,
   std::ranges::transform(elements, values.begin(),
                          [&](std::uint16_t bits) { return element_value(bits, head.dtype); });
   write_output_file(path, npy_float32({rows, head.d_head}, values));
-}
-
-void write_tensor(const fs::path& folder, const DebugFiles& files, StepTensor tensor) {
-  const std::vector<std::int64_t> shape = tensor_shape(files.head, tensor);
-  write_output_file(folder / file_name(tensor, "float64"),
-                    npy_float64(shape, files.comparison.float64.of(tensor)));
-  write_output_file(folder / file_name(tensor, "16bit"),
-                    npy_float32(shape, files.comparison.sixteen_bit.of(tensor)));
-  const bool shown = files.kernel && (files.kernel->has_steps || tensor == StepTensor::output);
-  if (shown) {
-    write_output_file(folder / file_name(tensor, "kernel"),
-                      npy_float32(shape, files.kernel->values.of(tensor)));
-  }
-}
-
-/// Writes the files and the report, each whole or not at all. Throws Error(io) that names the file.
-void write_debug_files(const fs::path& folder, const DebugFiles& files,
-                       const std::string& report_json) {
-  write_input(folder / "q.npy", files.head, files.inputs.q);
-  write_input(folder / "k.npy", files.head, files.inputs.k);
-  write_input(folder / "v.npy", files.head, files.inputs.v);
-  for (const StepTensor tensor : kStepTensors) {
-    write_tensor(folder, files, tensor);
-  }
-  write_tensor(folder, files, StepTensor::output);
-  write_output_file(folder / kDebugJson, report_json);
 }
 
 /// Options of `debug`, which compares one configuration's intermediates with those of the algorithm
@@ -249,7 +187,6 @@ HeadProblem head_of(const Problem& problem, const BlockTiles& tiles) {
   return head;
 }
 
-/// The queries of the first problem.
 std::int64_t first_queries(const DebugOptions& options, const BlockTiles& tiles,
                            const DebugLengths& usual) {
   constexpr std::int64_t kBlocks = 4;
@@ -312,9 +249,15 @@ class Debugging {
 
   void run_on(const Target& target) {
     report_.why_not_measured = target.why_not_measured;
-    if (target.measured()) {
+    report_.device = target.measured() ? target.limits.name : "";
+    if (!target.measured() && !options_.emulate) {
+      return;
+    }
+    if (const auto beyond = check_limits(family_, config_, head_.problem(), target.limits)) {
+      fail(Outcome{*beyond});
+    } else if (target.measured()) {
       run_on_gpu(target);
-    } else if (options_.emulate) {
+    } else {
       emulate(target);
     }
   }
@@ -328,9 +271,18 @@ class Debugging {
     }
   }
 
-  void write_files(const std::filesystem::path& folder) const {
-    write_debug_files(folder, {head_, inputs_, comparison_, kernel_},
-                      render(debug_document(report_), OutputFormat::json));
+  /// Writes debug.json, q.npy, k.npy and v.npy, and for every intermediate <tensor>_float64.npy,
+  /// <tensor>_16bit.npy and <tensor>_kernel.npy, laid out as StepValues. Each file is written whole
+  /// or not at all. Throws Error(io) that names the file.
+  void write_files(const fs::path& folder) const {
+    write_input(folder / "q.npy", head_, inputs_.q);
+    write_input(folder / "k.npy", head_, inputs_.k);
+    write_input(folder / "v.npy", head_, inputs_.v);
+    for (const StepTensor tensor : kStepTensors) {
+      write_tensor(folder, tensor);
+    }
+    write_tensor(folder, StepTensor::output);
+    write_output_file(folder / kDebugJson, render(debug_document(report_), OutputFormat::json));
   }
 
   void set_also_right(std::vector<std::string> problems) {
@@ -344,7 +296,6 @@ class Debugging {
   }
 
   void run_on_gpu(const Target& target) {
-    report_.device = target.limits.name;
     const DebugResult result =
         run_kernel(kernel_for(target),
                    gpu_setup(target, target.gpus.front(), options_.target, options_.output));
@@ -356,13 +307,23 @@ class Debugging {
   }
 
   void emulate(const Target& target) {
-    const EmulatedDebugResult result = emulate_kernel_for_debug(kernel_for(target));
-    if (const auto* outcome = std::get_if<Outcome>(&result)) {
-      fail(*outcome);
-    } else if (const auto* not_emulated = std::get_if<NotEmulated>(&result)) {
+    const auto result = emulate_kernel_for_debug(kernel_for(target));
+    if (const auto* not_emulated = std::get_if<NotEmulated>(&result)) {
       report_.why_not_emulated = not_emulated->why;
     } else {
       take(std::get<EmulatedDebug>(result));
+    }
+  }
+
+  void write_tensor(const fs::path& folder, StepTensor tensor) const {
+    const std::vector<std::int64_t> shape = tensor_shape(head_, tensor);
+    write_output_file(folder / file_name(tensor, "float64"),
+                      npy_float64(shape, comparison_.float64.of(tensor)));
+    write_output_file(folder / file_name(tensor, "16bit"),
+                      npy_float32(shape, comparison_.sixteen_bit.of(tensor)));
+    if (kernel_ && (kernel_->has_steps || tensor == StepTensor::output)) {
+      write_output_file(folder / file_name(tensor, "kernel"),
+                        npy_float32(shape, kernel_->values.of(tensor)));
     }
   }
 
@@ -421,7 +382,6 @@ std::unique_ptr<Debugging> debug_on(const std::vector<HeadProblem>& heads,
   return first;
 }
 
-/// Finds the first step of the algorithm at which a configuration's kernel leaves the tolerance.
 ExitCode debug(const DebugOptions& options) {
   const KernelSet kernels = choose_kernels(options.kernels, {options.config});
   const Family& family = kernels.family();

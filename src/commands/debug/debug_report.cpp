@@ -1,8 +1,5 @@
 #include "commands/debug/debug_report.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -87,10 +84,6 @@ std::vector<StepRow> step_rows(const DebugReport& report) {
     }
   }
   return rows;
-}
-
-std::string order_text(const HeadProblem& head) {
-  return head.tiles.order == StepOrder::last_to_first ? "last_to_first" : "first_to_last";
 }
 
 std::string headline(const DebugReport& report) {
@@ -197,32 +190,32 @@ Json json_failure(const DebugReport& report) {
 Json json_debug(const DebugReport& report) {
   const StepCheck* const first = first_wrong(report.checks);
   const BlockTiles& tiles = report.head.tiles;
-  Json json = json_head("debug");
-  json.update({{"family", report.family},
-               {"config", report.config},
-               {"problem", record_json(report.head.problem())},
-               {"init", report.init},
-               {"seed", report.seed},
-               {"query_rows", tiles.query_rows},
-               {"keys_per_step", tiles.keys_per_step},
-               {"step_order", order_text(report.head)},
-               {"reference_slack_log2", tiles.reference_slack_log2},
-               {"steps_per_part", tiles.steps_per_part},
-               {"also_right", report.also_right},
-               {"declares_steps", report.declares_steps},
-               {"measured", report.why_not_measured.empty() && !report.failure},
-               {"why_not_measured", report.why_not_measured},
-               {"emulated", report.emulated},
-               {"why_not_emulated", report.why_not_emulated},
-               {"findings_count", report.findings_count},
-               {"first_finding", report.first_finding},
-               {"device", report.device}});
-  json["failure"] = json_failure(report);
-  json["verdict"] = verdict_of(report);
-  json["first_wrong"] = first == nullptr ? Json() : json_object(step_check_fields(), *first);
-  json["likely_cause"] = report.likely_cause;
-  json["checks"] = json_rows(step_check_fields(), report.checks);
-  return json;
+  return json_document(
+      "debug",
+      {{"family", report.family},
+       {"config", report.config},
+       {"problem", record_json(report.head.problem())},
+       {"init", report.init},
+       {"seed", report.seed},
+       {"query_rows", tiles.query_rows},
+       {"keys_per_step", tiles.keys_per_step},
+       {"step_order", tiles.order == StepOrder::last_to_first ? "last_to_first" : "first_to_last"},
+       {"reference_slack_log2", tiles.reference_slack_log2},
+       {"steps_per_part", tiles.steps_per_part},
+       {"also_right", report.also_right},
+       {"declares_steps", report.declares_steps},
+       {"measured", report.why_not_measured.empty() && !report.failure},
+       {"why_not_measured", report.why_not_measured},
+       {"emulated", report.emulated},
+       {"why_not_emulated", report.why_not_emulated},
+       {"findings_count", report.findings_count},
+       {"first_finding", report.first_finding},
+       {"device", report.device},
+       {"failure", json_failure(report)},
+       {"verdict", verdict_of(report)},
+       {"first_wrong", first == nullptr ? Json() : json_object(step_check_fields(), *first)},
+       {"likely_cause", report.likely_cause},
+       {"checks", json_rows(step_check_fields(), report.checks)}});
 }
 
 Blocks blocks_of(const DebugReport& report) {
@@ -246,20 +239,20 @@ Fields<StepCheck> step_check_fields() {
   using C = StepCheck;
   return {
       {"step", "step", &C::step},
-      {"tensor", "tensor", [](const C& c) { return enum_name(c.tensor); }},
+      {"tensor", "tensor", [](auto& c) { return enum_name(c.tensor); }},
       {"q_block", "block", &C::q_block},
       {"kv_tile", "tile", &C::kv_tile},
       {"verdict", "verdict", verdict},
-      {"max_error", "max error", Look{.decimals = 6}, &C::max_error},
-      {"limit", "limit", Look{.decimals = 6}, &C::limit},
-      {"emulated_error", "16-bit error", Look{.decimals = 6}, &C::emulated_error},
+      {"max_error", "max error", decimals(6), &C::max_error},
+      {"limit", "limit", decimals(6), &C::limit},
+      {"emulated_error", "16-bit error", decimals(6), &C::emulated_error},
       {"values", "values", &C::values},
       {"wrong", "wrong", &C::wrong},
       {"row", "row", wrong_value<&WrongValue::row>},
       {"column", "column", wrong_value<&WrongValue::column>},
-      {"kernel", "kernel", Look{.decimals = 6}, wrong_value<&WrongValue::kernel>},
-      {"float64", "float64", Look{.decimals = 6}, wrong_value<&WrongValue::float64>},
-      {"sixteen_bit", "16-bit", Look{.decimals = 6}, wrong_value<&WrongValue::sixteen_bit>},
+      {"kernel", "kernel", decimals(6), wrong_value<&WrongValue::kernel>},
+      {"float64", "float64", decimals(6), wrong_value<&WrongValue::float64>},
+      {"sixteen_bit", "16-bit", decimals(6), wrong_value<&WrongValue::sixteen_bit>},
   };
 }
 

@@ -1,12 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "model/device_limits.hpp"
 #include "model/head_problem.hpp"
 #include "model/outcome.hpp"
@@ -22,7 +15,6 @@ struct DebugFailure {
   std::string detail;
 };
 
-/// The comparison of one configuration's intermediates.
 struct DebugReport {
   std::string family;
   std::string config;  ///< short form
@@ -51,7 +43,6 @@ struct DebugReport {
 /// Markdown have a line for each step and, if something is wrong, the first place where it is.
 [[nodiscard]] Document debug_document(const DebugReport& report);
 
-/// The columns of the list of checks.
 [[nodiscard]] Fields<StepCheck> step_check_fields();
 
 }  // namespace fatune

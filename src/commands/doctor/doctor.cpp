@@ -1,11 +1,10 @@
 #include <exception>
-#include <system_error>
 
 #include <fmt/format.h>
 
 #include "base/ranges.hpp"
 #include "cli/subcommands.hpp"
-#include "commands/doctor/doctor_report.hpp"
+#include "commands/doctor/doctor.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/compiling.hpp"
 #include "gpu/compiler.hpp"
@@ -13,12 +12,27 @@
 #include "gpu/machine.hpp"
 #include "gpu/nvml.hpp"
 #include "gpu/nvrtc.hpp"
+#include "model/record_json.hpp"
 #include "plan/space.hpp"
+#include "print/run_report.hpp"
 #include "store/open_store.hpp"
 #include "store/run_reader.hpp"
 
 namespace fatune {
 namespace {
+
+enum class Health {
+  fine,
+  limited,  ///< works, but something that depends on this is not available
+  broken,   ///< fatune cannot do its job
+};
+
+struct Check {
+  std::string subject;  ///< "NVRTC", "cubin cache"
+  Health health = Health::fine;
+  std::string finding;
+  std::string remedy;  ///< empty when there is nothing to do
+};
 
 CompileRequest probe_request() {
   auto sources = std::make_shared<SourceBundle>();
@@ -38,8 +52,6 @@ Check fine(const std::string& subject, std::string what) {
 Check limited(const std::string& subject, std::string why, std::string remedy) {
   return {subject, Health::limited, std::move(why), std::move(remedy)};
 }
-
-std::string sm_list(const std::vector<int>& sms) { return fmt::format("{}", fmt::join(sms, ", ")); }
 
 Check check_family(const std::string& name) {
   KernelOptions options;
@@ -100,7 +112,7 @@ std::vector<Check> check_nvrtc(const CompileSettings&) {
          "libnvrtc-builtins of the same version must be in the same folder as " + nvrtc.library}};
   }
   return {fine("NVRTC", fmt::format("version {} compiles, for sm {}: {}", version,
-                                    sm_list(gpu::nvrtc_supported_sms()), nvrtc.library))};
+                                    fmt::join(gpu::nvrtc_supported_sms(), ", "), nvrtc.library))};
 }
 
 /// Loads every built-in family and space.
@@ -136,7 +148,6 @@ std::vector<Check> check_cache(const CompileSettings& settings) {
   return {fine(subject, cache_contents(*cache))};
 }
 
-/// Checks whether the database of measurements can be opened.
 std::vector<Check> check_store(const CompileSettings&) {
   const std::string subject = "database of measurements";
   const auto path = default_store_path();
@@ -188,7 +199,6 @@ std::vector<Check> check_readings(const CompileSettings&) {
   return checks;
 }
 
-/// Checks whether this user may read hardware performance counters.
 std::vector<Check> check_counters(const CompileSettings&) {
   const std::string subject = "performance counters";
   const CounterAccess access = counter_access();
@@ -225,12 +235,103 @@ std::vector<Check> run_checks(const CompileSettings& settings) {
   return checks;
 }
 
+template <auto kMember>
+const auto limit = [](const ListedDevice& device) { return device.limits.*kMember; };
+
+Fields<ListedDevice> device_fields() {
+  using L = DeviceLimits;
+  return {
+      {"index", "#", &ListedDevice::index},
+      {"name", "name", kWraps, limit<&L::name>},
+      {"uuid", "uuid", kProgramsOnly, limit<&L::uuid>},
+      {"arch", "arch", [](auto& d) { return arch_name(d.limits.arch); }},
+      {"sm_count", "SMs", limit<&L::sm_count>},
+      {"clock_khz", "clock kHz", kProgramsOnly, limit<&L::clock_khz>},
+      {"memory_gbps", "GB/s", limit<&L::memory_gbps>},
+      {"total_memory_bytes", "memory B", limit<&L::total_memory_bytes>},
+      {"l2_bytes", "L2 B", limit<&L::l2_bytes>},
+      {"smem_per_block_optin_bytes", "smem/block", limit<&L::smem_per_block_optin_bytes>},
+      {"smem_per_sm_bytes", "smem/SM", kProgramsOnly, limit<&L::smem_per_sm_bytes>},
+      {"registers_per_sm", "regs/SM", limit<&L::registers_per_sm>},
+      {"max_threads_per_sm", "threads/SM", limit<&L::max_threads_per_sm>},
+      {"max_threads_per_block", "threads/block", kProgramsOnly, limit<&L::max_threads_per_block>},
+      {"max_blocks_per_sm", "blocks/SM", kProgramsOnly, limit<&L::max_blocks_per_sm>},
+      {"usable", "usable", [](auto& d) { return d.unusable_because.empty(); }},
+      {"unusable_because", "why not", kWraps, or_none<&ListedDevice::unusable_because>},
+  };
+}
+
+Json json_device(const ListedDevice& device) {
+  Json json = {{"index", device.index},
+               {"usable", device.unusable_because.empty()},
+               {"unusable_because", json_or_null(device.unusable_because)}};
+  json.update(record_json(device.limits));
+  return json;
+}
+
+Table records_of(const DeviceReport& report) { return table_of(device_fields(), report.devices); }
+
+Blocks blocks_of(const DeviceReport& report) {
+  Blocks blocks{block::Line{"driver: " + report.driver}};
+  if (!report.remedy.empty()) {
+    blocks.push_back(block::Line{"  " + report.remedy});
+  }
+  if (report.devices.empty()) {
+    blocks.push_back(block::Text{"no GPU is visible\n"});
+  } else {
+    append(blocks, {block::Text{"\n"}, block::Rows{records_of(report)}});
+  }
+  return blocks;
+}
+
+std::string_view health_name(Health health) {
+  static constexpr std::array<std::string_view, 3> kNames{"fine", "limited", "broken"};
+  return kNames.at(static_cast<std::size_t>(health));
+}
+
+TextColour health_colour(Health health) {
+  static constexpr std::array<TextColour, 3> kColours{TextColour::green, TextColour::yellow,
+                                                      TextColour::red};
+  return kColours.at(static_cast<std::size_t>(health));
+}
+
+Fields<Check> check_fields() {
+  return {
+      {"subject", "what", &Check::subject},
+      {"health", "state", [](auto& c) { return health_name(c.health); }},
+      {"finding", "finding", &Check::finding},
+      {"remedy", "remedy", or_none<&Check::remedy>},
+  };
+}
+
+/// Findings are sentences: on a terminal, one paragraph per check reads better than a table of wide
+/// columns.
+block::Rows rows_of(const std::vector<Check>& checks) {
+  block::Rows rows{table_of(check_fields(), checks)};
+  for (const Check& check : checks) {
+    auto& paragraph = rows.paragraphs.emplace_back();
+    paragraph = {fmt::format("{:<8}", health_name(check.health)), health_colour(check.health),
+                 fmt::format(" {}: {}\n", check.subject, check.finding)};
+    if (!check.remedy.empty()) {
+      paragraph.text += fmt::format("         -> {}\n", check.remedy);
+    }
+  }
+  return rows;
+}
+
+Document doctor_document(const std::vector<Check>& checks) {
+  const auto object = [&] {
+    return json_document("doctor", {{"checks", json_rows(check_fields(), checks)}});
+  };
+  return {[&] { return Blocks{rows_of(checks)}; }, [&] { return table_of(check_fields(), checks); },
+          object};
+}
+
 struct DoctorOptions {
   CompileSettings compile;
   OutputOptions output;
 };
 
-/// Checks whether what fatune needs of this machine is there and works.
 ExitCode doctor(const DoctorOptions& options) {
   const std::vector<Check> checks = run_checks(options.compile);
   print_document(doctor_document(checks), options.output);
@@ -260,19 +361,26 @@ DeviceReport make_report() {
   }
   const std::string& release = gpu::driver_release();
   report.driver = (release.empty() ? "" : release + ", ") + "CUDA " + driver.version_text();
-  for (const gpu::Device& device : gpu::list_devices()) {
-    report.devices.push_back(listed(device));
-  }
+  report.devices = mapped(gpu::list_devices(), [](const auto& device) { return listed(device); });
   return report;
 }
 
-/// Prints the GPUs of this machine.
 ExitCode devices(const DevicesOptions& options) {
   print_document(device_document(make_report()), options.output);
   return ExitCode::ok;
 }
 
 }  // namespace
+
+Document device_document(const DeviceReport& report) {
+  return {[&] { return blocks_of(report); }, [&] { return records_of(report); },
+          [&] {
+            return json_document(
+                "devices", {{"driver", report.driver},
+                            {"remedy", report.remedy.empty() ? Json(nullptr) : Json(report.remedy)},
+                            {"devices", json_list(report.devices, json_device)}});
+          }};
+}
 
 void add_doctor_command(const Subcommands& all) {
   const auto [sub, options] =

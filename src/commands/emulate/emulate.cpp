@@ -1,8 +1,3 @@
-#include <algorithm>
-#include <iterator>
-#include <limits>
-#include <variant>
-
 #include <fmt/format.h>
 
 #include "base/ranges.hpp"
@@ -18,8 +13,6 @@
 #include "gpu/compiler.hpp"
 #include "gpu/cubin_cache.hpp"
 #include "model/config.hpp"
-#include "model/device_limits.hpp"
-#include "model/emulation.hpp"
 #include "plan/config_text.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"
@@ -29,7 +22,6 @@
 namespace fatune {
 namespace {
 
-/// The settings that all configurations of a command share.
 struct EmulationJob {
   const Family& family;
   const DeviceLimits& limits;
@@ -125,12 +117,9 @@ EmulateReport describe(const EmulateOptions& options, const KernelSet& kernels,
   report.toolchain = toolchain_name();
   report.seed = static_cast<std::int64_t>(options.seed);
   report.checks = options.checks;
-  for (const NamedSchedule& schedule : schedules) {
-    report.schedules.push_back(schedule.name);
-  }
-  for (const InputKind kind : kInputKinds) {
-    report.inputs.emplace_back(input_kind_name(kind));
-  }
+  report.schedules = mapped(schedules, &NamedSchedule::name);
+  report.inputs =
+      mapped(kInputKinds, [](InputKind kind) { return std::string(input_kind_name(kind)); });
   return report;
 }
 
@@ -146,7 +135,6 @@ EmulationSettings settings_of(const EmulateOptions& options,
 
 constexpr std::int64_t kWholeSeqLen = 256;
 
-/// A configuration on one of its problems.
 struct EmulatedCase {
   const Config* config;
   Problem problem;
@@ -191,7 +179,6 @@ ExitCode exit_code_of(const std::vector<EmulatedConfig>& rows, bool strict) {
   return any(OutcomeKind::right) ? ExitCode::ok : ExitCode::nothing_ranked;
 }
 
-/// Checks whether configurations are right and well synchronised, by running their PTX on the CPU.
 ExitCode emulate_kernels(const EmulateOptions& options) {
   const KernelSet kernels = choose_kernels(options.kernels, options.configs);
   const Target target = offline_target(options.arch, kernels.tree, kernels.families.all());

@@ -1,7 +1,5 @@
 #include "commands/emulate/emulate_report.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -41,7 +39,7 @@ Fields<Row> count_fields(FieldGetter<Row> conflicts) {
       {"thread_instructions", "thread instr", count<&Counts::thread_instructions>},
       {"shared_wavefronts", "wavefronts", count<&Counts::shared_wavefronts>},
       {"ideal_wavefronts", "ideal", count<&Counts::ideal_wavefronts>},
-      {"conflict_percent", "conflict %", Look{.decimals = 1}, conflicts},
+      {"conflict_percent", "conflict %", decimals(1), conflicts},
       {"global_sectors", "sectors", count<&Counts::global_sectors>},
       {"bytes", "bytes", kProgramsOnly, count<&Counts::bytes>},
   };
@@ -50,11 +48,11 @@ Fields<Row> count_fields(FieldGetter<Row> conflicts) {
 Fields<EmulatedConfig> own_config_fields() {
   using Row = EmulatedConfig;
   return {
-      {"problem", "problem", [](const Row& r) { return describe(r.problem); }},
+      {"problem", "problem", [](auto& r) { return describe(r.problem); }},
       {"config", "config", kWraps, &Row::config},
-      {"outcome", "outcome", [](const Row& r) { return outcome_name(r.outcome); }},
+      {"outcome", "outcome", [](auto& r) { return outcome_name(r.outcome); }},
       {"runs", "runs", kProgramsOnly, &Row::runs},
-      {"findings_count", "findings", [](const Row& r) { return r.findings.size(); }},
+      {"findings_count", "findings", [](auto& r) { return r.findings.size(); }},
   };
 }
 
@@ -75,7 +73,7 @@ Json json_parts(const std::optional<EmulatedProfile>& profile,
   return profile ? json_rows(emulated_part_fields(), (*profile).*parts) : Json();
 }
 
-Json json_finding(const EmulatedFinding& finding) {
+Json json_emulated_finding(const EmulatedFinding& finding) {
   Json json = json_object(emulated_finding_fields(), finding);
   json["other"] = finding.other ? json_object(emulated_access_fields(), *finding.other) : Json();
   return json;
@@ -83,8 +81,7 @@ Json json_finding(const EmulatedFinding& finding) {
 
 Json json_config(const EmulatedConfig& config) {
   Json json = json_object(emulated_config_fields(), config);
-  json["findings"] = json_list(
-      config.findings, [](const EmulatedFinding& finding) { return json_finding(finding); });
+  json["findings"] = json_list(config.findings, json_emulated_finding);
   json["groups"] = json_rows(finding_group_fields(), config.groups);
   json["opcodes"] = json_parts(config.profile, &EmulatedProfile::opcodes);
   json["lines"] = json_parts(config.profile, &EmulatedProfile::lines);
@@ -94,19 +91,17 @@ Json json_config(const EmulatedConfig& config) {
 }
 
 Json json_emulation(const EmulateReport& report) {
-  Json json = json_head("emulate");
-  json["measured"] = false;
-  json["complete"] = report.coverage.complete;
-  json["family"] = report.family;
-  json["space"] = report.space.empty() ? Json() : Json(report.space);
-  json["arch"] = arch_name(report.arch);
-  json["toolchain"] = report.toolchain;
-  json["schedules"] = report.schedules;
-  json["inputs"] = report.inputs;
-  json["seed"] = report.seed;
-  json["checks"] = report.checks;
-  json["configs"] = json_list(report.configs, json_config);
-  return json;
+  return json_document("emulate", {{"measured", false},
+                                   {"complete", report.coverage.complete},
+                                   {"family", report.family},
+                                   {"space", report.space.empty() ? Json() : Json(report.space)},
+                                   {"arch", arch_name(report.arch)},
+                                   {"toolchain", report.toolchain},
+                                   {"schedules", report.schedules},
+                                   {"inputs", report.inputs},
+                                   {"seed", report.seed},
+                                   {"checks", report.checks},
+                                   {"configs", json_list(report.configs, json_config)}});
 }
 
 std::string headline(const EmulateReport& report) {
@@ -244,9 +239,7 @@ Blocks findings_of(const EmulatedConfig& config, const std::vector<EmulatedConfi
     return {block::Text{fmt::format("{}at the same places as {} on {}\n", counts,
                                     visible_line(before->config), describe(before->problem))}};
   }
-  Blocks blocks{block::Text{counts + first_group(config)}};
-  append(blocks, other_groups(config));
-  return blocks;
+  return joined_blocks({{block::Text{counts + first_group(config)}}, other_groups(config)});
 }
 
 Blocks hottest(const char* title, const std::vector<EmulatedPart>& parts) {
@@ -333,30 +326,28 @@ Fields<EmulatedConfig> emulated_config_fields() {
       {own_config_fields(),
        error_fields<Row>(kForPrograms),
        {{"not_finite", "not finite", kProgramsOnly, stat<&ErrorStats::not_finite>}},
-       count_fields<Row>([](const Row& r) {
-         return r.profile ? conflict_percent(r.profile->all) : std::nullopt;
-       }),
+       count_fields<Row>(
+           [](auto& r) { return r.profile ? conflict_percent(r.profile->all) : std::nullopt; }),
        {{"detail", "detail", kWraps, or_none<&Row::detail>}}});
 }
 
 Fields<EmulatedLine> emulated_line_fields() {
   using Row = EmulatedLine;
-  return joined_fields<Row>(
-      {{
-           {"file", "file", [](const Row& r) { return r.at.file; }},
-           {"line", "line", [](const Row& r) { return r.at.line; }},
-           {"text", "text", or_none<&Row::text>},
-           {"inlined_thread_instructions", "inlined",
-            [](const Row& r) { return r.inlined.thread_instructions; }},
-       },
-       count_fields<Row>([](const Row& r) { return conflict_percent(r.own); })});
+  return joined_fields<Row>({{
+                                 {"file", "file", [](auto& r) { return r.at.file; }},
+                                 {"line", "line", [](auto& r) { return r.at.line; }},
+                                 {"text", "text", or_none<&Row::text>},
+                                 {"inlined_thread_instructions", "inlined",
+                                  [](auto& r) { return r.inlined.thread_instructions; }},
+                             },
+                             count_fields<Row>([](auto& r) { return conflict_percent(r.own); })});
 }
 
 Fields<EmulatedPart> emulated_part_fields() {
   using Row = EmulatedPart;
   return joined_fields<Row>(
       {{{"what", "what", kWraps, &Row::what}, {"ptx_line", "PTX line", &Row::ptx_line}},
-       count_fields<Row>([](const Row& r) { return conflict_percent(r.counts); })});
+       count_fields<Row>([](auto& r) { return conflict_percent(r.counts); })});
 }
 
 Fields<EmulatedFinding> emulated_finding_fields() {
@@ -366,11 +357,11 @@ Fields<EmulatedFinding> emulated_finding_fields() {
       {"kind", "kind", &Row::kind},
       {"ptx_line", "PTX line", or_none<&Row::ptx_line>},
       {"ptx", "PTX", or_none<&Row::ptx>},
-      {"source", "source", [](const Row& r) { return text_or_none(chain_text(r.source)); }},
+      {"source", "source", [](auto& r) { return text_or_none(chain_text(r.source)); }},
       {"block", "block",
-       [](const Row& r) { return by_somebody(r) ? std::optional(r.block) : std::nullopt; }},
+       [](auto& r) { return by_somebody(r) ? std::optional(r.block) : std::nullopt; }},
       {"thread", "thread",
-       [](const Row& r) { return by_somebody(r) ? std::optional(r.thread) : std::nullopt; }},
+       [](auto& r) { return by_somebody(r) ? std::optional(r.thread) : std::nullopt; }},
       {"schedule", "schedule", &Row::schedule},
       {"input", "input", &Row::input},
       {"text", "text", &Row::text},
@@ -387,7 +378,7 @@ Fields<EmulatedAccess> emulated_access_fields() {
       {"access", "access", &Row::access},
       {"ptx_line", "PTX line", &Row::ptx_line},
       {"ptx", "PTX", &Row::ptx},
-      {"source", "source", [](const Row& r) { return text_or_none(chain_text(r.source)); }},
+      {"source", "source", [](auto& r) { return text_or_none(chain_text(r.source)); }},
       {"block", "block", &Row::block},
       {"thread", "thread", &Row::thread},
   };
@@ -398,10 +389,10 @@ Fields<FindingGroup> finding_group_fields() {
   return {
       {"group", "group", &Row::number},
       {"findings", "findings", &Row::findings},
-      {"kinds", "kinds", [](const Row& r) { return fmt::format("{}", fmt::join(r.kinds, ", ")); }},
+      {"kinds", "kinds", [](auto& r) { return fmt::format("{}", fmt::join(r.kinds, ", ")); }},
       {"memory", "memory",
-       [](const Row& r) { return text_or_none(fmt::format("{}", fmt::join(r.tensors, ", "))); }},
-      {"place", "place", [](const Row& r) { return text_or_none(place_of(r)); }},
+       [](auto& r) { return text_or_none(fmt::format("{}", fmt::join(r.tensors, ", "))); }},
+      {"place", "place", [](auto& r) { return text_or_none(place_of(r)); }},
   };
 }
 

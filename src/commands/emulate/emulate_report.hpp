@@ -1,12 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "model/device_limits.hpp"
 #include "model/emulation.hpp"
 #include "model/outcome.hpp"

@@ -1,8 +1,5 @@
 #include <unistd.h>
 
-#include <map>
-#include <set>
-
 #include <fmt/format.h>
 
 #include "cli/subcommands.hpp"
@@ -10,46 +7,20 @@
 #include "engine/choice/plan_problems.hpp"
 #include "engine/interrupt.hpp"
 #include "engine/session.hpp"
-#include "model/problem.hpp"
 #include "plan/config_text.hpp"
-#include "plan/family.hpp"
 #include "plan/planner.hpp"
 #include "race/candidate_source.hpp"
 
 namespace fatune {
 namespace {
 
-/// Tries the configurations that another program proposes in lines of JSON (docs/evaluate.md).
-/// Answers each with a line when it has failed, or when its time is as well known as it will be
-/// until more is proposed. Bad lines are answered too, and do not end the search.
-class EvaluationSearch : public CandidateSearch {
- public:
-  using Print = std::function<void(const std::string& line)>;
-
-  /// All references must outlive it. Only one source may exist at a time, because it takes the
-  /// lines.
-  EvaluationSearch(const Family& family, const Problem& problem, LineInput& input, Print print)
-      : family_(family), problem_(problem), input_(input), print_(std::move(print)) {}
-
-  [[nodiscard]] std::string name() const override { return "evaluate"; }
-  [[nodiscard]] std::unique_ptr<CandidateSource> begin(SearchSpace space) const override;
-  [[nodiscard]] std::size_t most_tried(std::size_t configs) const override { return configs; }
-
- private:
-  const Family& family_;
-  const Problem& problem_;
-  LineInput& input_;
-  Print print_;
-};
-
 using std::chrono::milliseconds;
 
 class EvaluationSource : public CandidateSource {
  public:
-  EvaluationSource(const Family& family, const Problem& problem, LineInput& input,
-                   const EvaluationSearch::Print& print)
-      : family_(family), problem_(problem), input_(input), print_(print) {
-    print_(ready_line(family_, problem_));
+  EvaluationSource(const Family& family, const Problem& problem, LineInput& input)
+      : family_(family), problem_(problem), input_(input) {
+    print_result(ready_line(family_, problem_));
   }
 
   /// Waits for a line only if there is nothing else to do.
@@ -110,7 +81,8 @@ class EvaluationSource : public CandidateSource {
       ProposalLine proposal = read_proposal(family_, problem_, line);
       return ask_for(std::move(proposal));
     } catch (const Error& error) {
-      print_(refusal_line(line_number_, proposal_id(line), error.what_was_wrong(), error.remedy()));
+      print_result(
+          refusal_line(line_number_, proposal_id(line), error.what_was_wrong(), error.remedy()));
       return std::nullopt;
     }
   }
@@ -136,14 +108,13 @@ class EvaluationSource : public CandidateSource {
       return;
     }
     for (const std::string& id : waiting.mapped()) {
-      print_(answer_line(id, short_form(family_, config), outcomes_.at(config)));
+      print_result(answer_line(id, short_form(family_, config), outcomes_.at(config)));
     }
   }
 
   const Family& family_;
   const Problem& problem_;
   LineInput& input_;
-  const EvaluationSearch::Print& print_;
   std::int64_t line_number_ = 0;
   bool settled_ = false;      ///< the race had nothing left to do, and nothing was proposed since
   std::set<Config> unknown_;  ///< proposed, without an outcome so far
@@ -151,9 +122,27 @@ class EvaluationSource : public CandidateSource {
   std::map<Config, std::vector<std::string>> waiting_;  ///< ids, as JSON, of its proposals
 };
 
-std::unique_ptr<CandidateSource> EvaluationSearch::begin(SearchSpace /*space*/) const {
-  return std::make_unique<EvaluationSource>(family_, problem_, input_, print_);
-}
+/// Tries the configurations that another program proposes in lines of JSON (docs/evaluate.md).
+/// Answers each with a line when it has failed, or when its time is as well known as it will be
+/// until more is proposed. Bad lines are answered too, and do not end the search.
+class EvaluationSearch : public CandidateSearch {
+ public:
+  /// All references must outlive it. Only one source may exist at a time, because it takes the
+  /// lines.
+  EvaluationSearch(const Family& family, const Problem& problem, LineInput& input)
+      : family_(family), problem_(problem), input_(input) {}
+
+  [[nodiscard]] std::string name() const override { return "evaluate"; }
+  [[nodiscard]] std::unique_ptr<CandidateSource> begin(SearchSpace /*space*/) const override {
+    return std::make_unique<EvaluationSource>(family_, problem_, input_);
+  }
+  [[nodiscard]] std::size_t most_tried(std::size_t configs) const override { return configs; }
+
+ private:
+  const Family& family_;
+  const Problem& problem_;
+  LineInput& input_;
+};
 
 Problem only_problem(const ProblemOptions& options) {
   const std::vector<Problem> problems = named_problems(options);
@@ -173,9 +162,7 @@ ExitCode evaluate(const MeasureOptions& options) {
   plan.problem = only_problem(options.problems);
   LineInput input(STDIN_FILENO);
   PlannedRun run{choose_kernels(options.kernels), {}, {plan}, std::nullopt};
-  run.search =
-      std::make_shared<EvaluationSearch>(run.kernels.family(), plan.problem, input,
-                                         [](const std::string& line) { print_result(line); });
+  run.search = std::make_shared<EvaluationSearch>(run.kernels.family(), plan.problem, input);
   MeasureOptions lines = options;
   lines.output.format = OutputFormat::json_lines;
   lines.store.fresh = true;

@@ -2,15 +2,13 @@
 
 #include <poll.h>
 #include <unistd.h>
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "model/record_json.hpp"
 #include "plan/config_text.hpp"
 #include "plan/text_cursor.hpp"
@@ -70,11 +68,9 @@ Config read_parameters(const Family& family, const Problem& problem,
            "parameters: " + parameter_names(family));
     }
   }
-  Config config{family.name, {}};
-  for (const Parameter& parameter : family.parameters) {
-    config.values.push_back(value_of(parameter, problem, parameters));
-  }
-  return config;
+  return {family.name, mapped(family.parameters, [&](const Parameter& parameter) {
+            return value_of(parameter, problem, parameters);
+          })};
 }
 
 Json head(const char* kind) {

@@ -1,11 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 
 #include "model/config.hpp"
 #include "model/outcome.hpp"

@@ -1,30 +1,19 @@
-#include <algorithm>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <map>
-#include <optional>
-#include <set>
-#include <string>
-#include <system_error>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/descriptor.hpp"
-#include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/sha256.hpp"
 #include "choose/library.hpp"
 #include "choose/tuned_file.hpp"
 #include "choose/tuned_table.hpp"
 #include "cli/subcommands.hpp"
-#include "commands/export/export_report.hpp"
+#include "commands/row_reports.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/compiling.hpp"
 #include "engine/session.hpp"
 #include "gpu/compiler.hpp"
-#include "model/options.hpp"
 #include "model/output_format.hpp"
 #include "model/report.hpp"
 #include "model/statistics.hpp"
@@ -32,7 +21,6 @@
 #include "plan/family.hpp"
 #include "plan/planner.hpp"
 #include "plan/scope.hpp"
-#include "print/console.hpp"
 #include "print/document/document.hpp"
 #include "print/export_report.hpp"
 #include "print/files.hpp"
@@ -42,6 +30,29 @@
 #include "store/tuning_file.hpp"
 
 namespace fatune {
+
+/// A file that was written for another auto-tuner: the results of one kernel on one problem.
+struct ExportedFile {
+  std::string file;
+  std::string device;
+  std::string problem;  ///< describe() of it
+  std::string kernel;
+  std::size_t settings = 0;
+  std::size_t timed = 0;  ///< how many of them have a time
+};
+
+Fields<ExportedFile> exported_file_fields() {
+  using F = ExportedFile;
+  return {
+      {"file", "file", &F::file},
+      {"device", "device", &F::device},
+      {"problem", "problem", &F::problem},
+      {"kernel", "kernel", &F::kernel},
+      {"settings", "settings", &F::settings},
+      {"timed", "timed", &F::timed},
+  };
+}
+
 namespace {
 
 struct ExportOptions {
@@ -121,11 +132,7 @@ std::vector<RunReport> tuned_runs(const TunedTable& table, const FamilySet& fami
     add_sources(row, hashes, run.source_hashes);
     run.problems.push_back(tuned_report(row, families, origin.name));
   }
-  std::vector<RunReport> reports;
-  for (auto& [key, run] : runs) {
-    reports.push_back(std::move(run));
-  }
-  return reports;
+  return mapped(runs, [](const auto& one) { return one.second; });
 }
 
 namespace fs = std::filesystem;
@@ -221,7 +228,8 @@ ExitCode export_files(const ExportOptions& options) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     files.push_back(write_part(parts[i], names[i], options.to));
   }
-  print_document(export_files_document(files), options.output);
+  print_document(rows_document("export_files", "files", exported_file_fields(), files),
+                 options.output);
   return ExitCode::ok;
 }
 

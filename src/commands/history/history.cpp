@@ -1,17 +1,21 @@
 #include "cli/subcommands.hpp"
-#include "commands/history/history_report.hpp"
+#include "commands/row_reports.hpp"
+#include "model/flop.hpp"
 #include "print/run_report.hpp"
 #include "store/study_inputs.hpp"
 
 namespace fatune {
 namespace {
 
+double tflops_of(const RunBest& best) {
+  return literature_flop(best.problem) / best.time_us * kFlopPerUsToTflops;
+}
+
 struct HistoryOptions {
   std::optional<std::filesystem::path> db_file;
   OutputOptions output;
 };
 
-/// Lists the stored runs.
 ExitCode history(const HistoryOptions& options) {
   const std::vector<RunSummary> runs = stored_runs(options.db_file);
   print_document(history_document(runs), options.output);
@@ -25,18 +29,15 @@ struct ShowOptions {
   OutputOptions output;
 };
 
-Document document_of(const std::vector<RunReport>& runs, std::size_t top) {
-  return runs.size() == 1 ? run_document(runs.front(), top, known_peers(runs.front().device))
-                          : runs_document(runs, top);
-}
-
-/// Prints a stored run, or the runs of a file, as their command printed them.
 ExitCode show(const ShowOptions& options) {
   const InputRuns input = load_runs(options.input, options.db_file);
   if (input.has_winners_only) {
     print_note(options.output, input.name + ": the file has only the first few of each ranking");
   }
-  Document document = document_of(input.runs, rows_shown(options.output));
+  const std::size_t top = rows_shown(options.output);
+  Document document = input.runs.size() == 1 ? run_document(input.runs.front(), top,
+                                                            known_peers(input.runs.front().device))
+                                             : runs_document(input.runs, top);
   if (options.plot) {
     document.for_people = [&runs = input.runs, table = document.for_people] {
       Blocks blocks = table();
@@ -51,6 +52,31 @@ ExitCode show(const ShowOptions& options) {
 }
 
 }  // namespace
+
+Fields<RunSummary> history_fields() {
+  return {
+      {"run", "run", &RunSummary::id},
+      {"started_at", "started", &RunSummary::started_at},
+      {"complete", "complete", &RunSummary::complete},
+      {"shard", "shard", kProgramsOnly, or_none<&RunSummary::shard>},
+      {"measured", "measured", &RunSummary::measured},
+      {"device", "device", &RunSummary::device},
+      {"problems", "problems", &RunSummary::problems},
+      {"outcomes", "outcomes", &RunSummary::outcomes},
+      {"reused", "reused", &RunSummary::reused},
+      {"best_tflops", "TFLOP/s", decimals(1), [](auto& r) { return if_any(r.best, tflops_of); }},
+      {"best_problem", "of problem", kProgramsOnly,
+       [](auto& r) { return if_any(r.best, [](auto& b) { return describe(b.problem); }); }},
+      {"best_config", "best config", kWraps,
+       [](auto& r) { return if_any(r.best, &RunBest::short_form); }},
+      {"command_line", "command", kWraps, &RunSummary::command_line},
+  };
+}
+
+Document history_document(const std::vector<RunSummary>& runs) {
+  return rows_document("history", "runs", history_fields(), runs,
+                       {.if_empty = "no run is stored\n"});
+}
 
 void add_history_command(const Subcommands& all) {
   const auto [sub, options] = add_subcommand(all, "history", "List the stored runs", history);

@@ -1,10 +1,6 @@
-#include <algorithm>
-#include <iterator>
-#include <utility>
-
 #include "base/json_file.hpp"
 #include "cli/subcommands.hpp"
-#include "commands/import/import_report.hpp"
+#include "commands/row_reports.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/choice/plan_problems.hpp"
 #include "model/device_file.hpp"
@@ -15,6 +11,32 @@
 #include "store/tuning_file.hpp"
 
 namespace fatune {
+
+struct ImportedRun {
+  std::int64_t run = 0;  ///< its number in the store
+  std::string started_at;
+  std::string device;
+  std::string family;
+  std::size_t problems = 0;
+  std::size_t ranked = 0;  ///< over all problems
+  std::size_t failed = 0;
+  bool complete = true;
+};
+
+Fields<ImportedRun> imported_run_fields() {
+  using R = ImportedRun;
+  return {
+      {"run", "run", &R::run},
+      {"started_at", "started", &R::started_at},
+      {"device", "device", &R::device},
+      {"family", "family", &R::family},
+      {"problems", "problems", &R::problems},
+      {"ranked", "ranked", &R::ranked},
+      {"failed", "failed", &R::failed},
+      {"complete", "complete", &R::complete},
+  };
+}
+
 namespace {
 
 struct ImportOptions {
@@ -79,53 +101,44 @@ class FileReader {
   explicit FileReader(const ImportOptions& options)
       : options_(options), kernels_(choose_families(options.kernels)) {}
 
-  void read(const std::filesystem::path& path);
+  void read(const std::filesystem::path& path) {
+    const std::string origin = path.string();
+    const TuningResults results = read_tuning_file(read_disk_file(path, kMostTuningFileBytes),
+                                                   origin, options_.from, kernels_.tree);
+    if (results.records.is_null()) {
+      foreign_.push_back(foreign(results, origin));
+    } else {
+      parts_.push_back(read_part(JsonNode(results.records, origin + ": fatune")));
+      check_settings(results, parts_.back(), origin);
+    }
+  }
+
   /// Returns the runs that were read, those of fatune first. Throws Error(usage) if the options
   /// describe another program's file and there is none.
-  [[nodiscard]] std::vector<RunReport> finish();
+  [[nodiscard]] std::vector<RunReport> finish() {
+    if (foreign_.empty() && describe_foreign(options_)) {
+      throw Error(ExitCode::usage,
+                  "fatune wrote the files, and they name problem and GPU themselves",
+                  "--seq, --arch, --gpu", "leave these options out");
+    }
+    std::vector<RunReport> runs = join_parts(std::move(parts_));
+    std::ranges::move(foreign_, std::back_inserter(runs));
+    return runs;
+  }
 
  private:
-  void add_part(const TuningResults& results, const std::string& origin);
-  [[nodiscard]] RunReport foreign(const TuningResults& results, const std::string& origin) const;
+  [[nodiscard]] RunReport foreign(const TuningResults& results, const std::string& origin) const {
+    const ForeignFile file{origin, problem_for_file(options_.problems, origin),
+                           device_for_file(options_, kernels_, results.device_name, origin),
+                           options_.output.command_line};
+    return foreign_run(results, file, kernels_.families);
+  }
 
   const ImportOptions& options_;
   KernelSet kernels_;
   std::vector<RunPart> parts_;
   std::vector<RunReport> foreign_;
 };
-
-void FileReader::add_part(const TuningResults& results, const std::string& origin) {
-  parts_.push_back(read_part(JsonNode(results.records, origin + ": fatune")));
-  check_settings(results, parts_.back(), origin);
-}
-
-RunReport FileReader::foreign(const TuningResults& results, const std::string& origin) const {
-  const ForeignFile file{origin, problem_for_file(options_.problems, origin),
-                         device_for_file(options_, kernels_, results.device_name, origin),
-                         options_.output.command_line};
-  return foreign_run(results, file, kernels_.families);
-}
-
-void FileReader::read(const std::filesystem::path& path) {
-  const std::string origin = path.string();
-  const TuningResults results = read_tuning_file(read_disk_file(path, kMostTuningFileBytes), origin,
-                                                 options_.from, kernels_.tree);
-  if (results.records.is_null()) {
-    foreign_.push_back(foreign(results, origin));
-  } else {
-    add_part(results, origin);
-  }
-}
-
-std::vector<RunReport> FileReader::finish() {
-  if (foreign_.empty() && describe_foreign(options_)) {
-    throw Error(ExitCode::usage, "fatune wrote the files, and they name problem and GPU themselves",
-                "--seq, --arch, --gpu", "leave these options out");
-  }
-  std::vector<RunReport> runs = join_parts(std::move(parts_));
-  std::ranges::move(foreign_, std::back_inserter(runs));
-  return runs;
-}
 
 ImportedRun imported_run(std::int64_t number, const RunReport& run) {
   ImportedRun imported{.run = number,
@@ -152,7 +165,7 @@ ExitCode import_results(const ImportOptions& options) {
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     runs.push_back(imported_run(numbers[i], reports[i]));
   }
-  print_document(import_document(runs), options.output);
+  print_document(rows_document("import", "runs", imported_run_fields(), runs), options.output);
   return ExitCode::ok;
 }
 

@@ -1,13 +1,17 @@
-#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "base/ranges.hpp"
 #include "cli/subcommands.hpp"
-#include "commands/list/list_report.hpp"
+#include "commands/list/list.hpp"
 #include "engine/candidate_maker.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/choice/plan_problems.hpp"
 #include "model/device_file.hpp"
+#include "model/record_json.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
+#include "print/run_report.hpp"
 
 namespace fatune {
 namespace {
@@ -26,8 +30,10 @@ using EstimateOne = std::function<std::optional<double>(const Config&)>;
 
 ListedConfig listed(const Family& family, const Config& config, const EstimateOne& estimate) {
   Result result = make_result(family, config);
-  return {std::move(result.short_form), std::move(result.kernel_name), std::move(result.parameters),
-          estimate(config)};
+  return {.short_form = std::move(result.short_form),
+          .parameters = std::move(result.parameters),
+          .kernel_name = std::move(result.kernel_name),
+          .estimate_us = estimate(config)};
 }
 
 /// `seq_len`: absent gives no estimates. `kernels` and `options` must outlive the function.
@@ -90,18 +96,19 @@ void prune_plan(const KernelSet& kernels, const ListOptions& options, std::int64
 }
 
 void add_dropped(const Family& family, const DroppedConfig& dropped, PlanReport& report) {
-  std::string text = short_form(family, dropped.config);
-  std::vector<NamedValue> parameters = named_values(family, dropped.config);
+  ListedConfig config{short_form(family, dropped.config), named_values(family, dropped.config)};
   if (const auto* pruned = std::get_if<Pruned>(&dropped.outcome)) {
     RuleCount& count = count_of(pruned->rule, report.rules);
-    ++count.dropped;
-    if (count.dropped == 1) {
+    if (++count.dropped == 1) {
       count.reason = pruned->reason;
     }
-    report.pruned.push_back({std::move(text), pruned->rule, pruned->reason, std::move(parameters)});
+    config.rule = pruned->rule;
+    config.reason = pruned->reason;
+    report.pruned.push_back(std::move(config));
   } else if (const auto* invalid = std::get_if<Invalid>(&dropped.outcome)) {
-    report.invalid.push_back(
-        {std::move(text), invalid->rule, invalid->reason, std::move(parameters)});
+    config.rule = invalid->rule;
+    config.reason = invalid->reason;
+    report.invalid.push_back(std::move(config));
   }
 }
 
@@ -123,9 +130,8 @@ PlanReport make_report(const Family& family, const Space& space, const Plan& pla
   report.family = family.name;
   report.rules = all_rules(space, seq_len.has_value());
   report.unknown_values = unknown_values(plan);
-  for (const Config& config : plan.kept) {
-    report.kept.push_back(listed(family, config, estimate));
-  }
+  report.kept =
+      mapped(plan.kept, [&](const Config& config) { return listed(family, config, estimate); });
   for (const DroppedConfig& dropped : plan.dropped) {
     add_dropped(family, dropped, report);
   }
@@ -133,10 +139,10 @@ PlanReport make_report(const Family& family, const Space& space, const Plan& pla
   return report;
 }
 
-/// Lists what a space keeps, or the presets of problems.
 ExitCode list(const ListOptions& options) {
   if (options.presets) {
-    print_document(presets_document(load_presets()), options.output);
+    const std::vector<ProblemPreset> presets = load_presets();
+    print_document(rows_document("presets", "presets", preset_fields(), presets), options.output);
     return ExitCode::ok;
   }
   const KernelSet kernels = choose_kernels(options.kernels);
@@ -153,7 +159,172 @@ ExitCode list(const ListOptions& options) {
   return ExitCode::ok;
 }
 
+/// A row of the CSV: one configuration, kept or dropped.
+struct ListRow {
+  const char* status;
+  const ListedConfig* config;
+};
+
+Fields<ListRow> list_fields() {
+  return {
+      {"status", "status", &ListRow::status},
+      {"config", "config", kWraps, [](auto& r) { return r.config->short_form; }},
+      {"rule", "rule", [](auto& r) { return text_or_none(r.config->rule); }},
+      {"reason", "reason", kWraps, [](auto& r) { return text_or_none(r.config->reason); }},
+      {"estimate_us", "estimate us", decimals(1, kForPrograms),
+       [](auto& r) { return r.config->estimate_us; }},
+  };
+}
+
+Fields<RuleCount> rule_fields() {
+  return {
+      {"rule", "rule", &RuleCount::rule},
+      {"dropped", "dropped", &RuleCount::dropped},
+      {"reason", "reason for the first", kWraps, or_none<&RuleCount::reason>},
+      {"waits", "waits", kProgramsOnly, &RuleCount::waits},
+  };
+}
+
+std::vector<ListRow> rows_of(const PlanReport& report, bool with_dropped) {
+  std::vector<ListRow> rows;
+  const auto add = [&](const char* status, const std::vector<ListedConfig>& configs) {
+    for (const ListedConfig& config : configs) {
+      rows.push_back({status, &config});
+    }
+  };
+  add("kept", report.kept);
+  if (with_dropped) {
+    add("pruned", report.pruned);
+    add("invalid", report.invalid);
+  }
+  return rows;
+}
+
+/// The rows of the CSV. They have the parameters too, so that these can be filtered and shown.
+Table records_of(const PlanReport& report, bool with_dropped) {
+  const std::vector<ListRow> rows = rows_of(report, with_dropped);
+  Table table = table_of(list_fields(), rows);
+  append_parameters(mapped(rows,
+                           [&](const ListRow& row) {
+                             return RowParameters{report.family, &row.config->parameters};
+                           }),
+                    table);
+  return table;
+}
+
+Json json_dropped(const ListedConfig& config) {
+  return {{"config", config.short_form}, {"rule", config.rule}, {"reason", config.reason}};
+}
+
+Json json_kept(const ListedConfig& config) {
+  return {{"config", config.short_form},
+          {"kernel_name", json_or_null(config.kernel_name)},
+          {"parameters", parameters_json(config.parameters)},
+          {"estimate_us", json_or_null(config.estimate_us)}};
+}
+
+std::int64_t count_all(const std::vector<ListedConfig>& listed, std::int64_t besides) {
+  return static_cast<std::int64_t>(listed.size()) + besides;
+}
+
+Json json_plan(const PlanReport& report) {
+  return json_document("list",
+                       {{"family", report.family},
+                        {"space", report.space},
+                        {"seq_len", report.seq_len ? Json(*report.seq_len) : Json(nullptr)},
+                        {"kept", json_list(report.kept, json_kept)},
+                        {"pruned", json_list(report.pruned, json_dropped)},
+                        {"invalid", json_list(report.invalid, json_dropped)},
+                        {"rules", json_rows(rule_fields(), report.rules)},
+                        {"counts",
+                         {{"kept", count_all(report.kept, report.kept_besides)},
+                          {"pruned", count_all(report.pruned, report.pruned_besides)},
+                          {"invalid", count_all(report.invalid, report.invalid_besides)}}}});
+}
+
+std::string summary_line(const PlanReport& report) {
+  const std::string problem =
+      report.seq_len ? fmt::format(", for sequences of {}", *report.seq_len) : "";
+  return fmt::format("space {} of {}{}: {} kept, {} pruned, {} invalid", report.space,
+                     report.family, problem, count_all(report.kept, report.kept_besides),
+                     count_all(report.pruned, report.pruned_besides),
+                     count_all(report.invalid, report.invalid_besides));
+}
+
+Blocks samples(const PlanReport& report) {
+  if (report.kept_besides + report.pruned_besides + report.invalid_besides == 0) {
+    return {};
+  }
+  return {
+      block::ParagraphEnd{},
+      block::Text{fmt::format("the list is a random sample: {} kept, {} pruned, {} invalid\n",
+                              report.kept.size(), report.pruned.size(), report.invalid.size())}};
+}
+
+Blocks waiting_rules(const PlanReport& report) {
+  std::vector<std::string> waiting;
+  for (const RuleCount& rule : report.rules) {
+    if (rule.waits) {
+      waiting.push_back(rule.rule);
+    }
+  }
+  return waiting.empty() ? Blocks{}
+                         : Blocks{block::ParagraphEnd{},
+                                  block::Line{fmt::format("tried on each problem, or with --seq: "
+                                                          "{}",
+                                                          fmt::join(waiting, ", "))}};
+}
+
+Blocks blocks_of(const PlanReport& report, bool with_dropped) {
+  Blocks blocks{block::Line{summary_line(report)}};
+  append(blocks, samples(report));
+  append(blocks, waiting_rules(report));
+  for (const std::string& unknown : report.unknown_values) {
+    append(blocks, {block::ParagraphEnd{}, block::Line{"invalid: " + unknown}});
+  }
+  append(blocks,
+         {block::Text{"\n"}, block::Rows{table_of(list_fields(), rows_of(report, with_dropped))}});
+  if (with_dropped && !report.rules.empty()) {
+    append(blocks, {block::Text{"\n"}, block::Rows{table_of(rule_fields(), report.rules)}});
+  }
+  return blocks;
+}
+
+std::optional<DetailValue> preset_detail(const ProblemPreset& preset, const ProblemDetail& detail) {
+  const auto found = preset.details.find(&detail);
+  return found == preset.details.end() ? std::nullopt : std::optional(found->second);
+}
+
 }  // namespace
+
+Document plan_document(const PlanReport& report, bool with_dropped) {
+  return {[&report, with_dropped] { return blocks_of(report, with_dropped); },
+          [&report, with_dropped] { return records_of(report, with_dropped); },
+          [&] { return json_plan(report); }};
+}
+
+Fields<ProblemPreset> preset_fields() {
+  Fields<ProblemPreset> fields = joined_fields<ProblemPreset>(
+      {{{"name", "preset", &ProblemPreset::name},
+        {"heads", "heads", &ProblemPreset::heads},
+        {"d_head", "d_head", &ProblemPreset::d_head},
+        {"dtype", "dtype", [](auto& p) { return dtype_name(p.dtype); }},
+        {"causal", "causal", &ProblemPreset::causal}},
+       detail_fields<ProblemPreset, preset_detail>(kEverywhere),
+       {{"note", "note", kWraps, or_none<&ProblemPreset::note>},
+        {"source", "source", &ProblemPreset::source}}});
+  // The table has many columns: short headings make room for the notes, and the window's column
+  // leaves a narrow terminal last.
+  for (Field<ProblemPreset>& field : fields) {
+    field.heading = field.name == "kv_heads"   ? "kv"
+                    : field.name == "d_head"   ? "d"
+                    : field.name == "d_head_v" ? "d_v"
+                                               : field.heading;
+  }
+  std::iter_swap(std::ranges::find(fields, "d_head_v", &Field<ProblemPreset>::name),
+                 std::ranges::find(fields, "window", &Field<ProblemPreset>::name));
+  return fields;
+}
 
 void add_list_command(const Subcommands& all) {
   const auto [sub, options] =

@@ -1,11 +1,7 @@
-#include <map>
-#include <string>
-
 #include "base/file_tree.hpp"
 #include "base/version.hpp"
-#include "cli/command_page.hpp"
-#include "cli/read_pages.hpp"
 #include "cli/subcommands.hpp"
+#include "cli/typed_words.hpp"
 #include "gpu/compiler_processes.hpp"
 #include "measure/gpu_worker.hpp"
 #include "print/files.hpp"

@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "base/ranges.hpp"

@@ -1,29 +1,19 @@
-#include <algorithm>
-#include <map>
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "base/descriptor.hpp"
 #include "base/environment.hpp"
-#include "base/error.hpp"
 #include "base/ranges.hpp"
+#include "base/text_parts.hpp"
 #include "cli/subcommands.hpp"
 #include "commands/profile/profile.hpp"
 #include "engine/choice/plan_problems.hpp"
-#include "inspect/counters/counter_fields.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
-#include "print/document/document.hpp"
 #include "print/files.hpp"
 #include "store/study_inputs.hpp"
 
 namespace fatune {
 namespace {
-
-bool is_listed(const Problem& problem, const std::vector<ProfileProblem>& listed) {
-  return is_among(problem, listed, &ProfileProblem::problem);
-}
 
 std::vector<ProfileCase> first_of(const ProblemReport& report, const FamilySet& families, int top) {
   std::vector<ProfileCase> cases;
@@ -43,7 +33,7 @@ ProfilePlan plan_of_run(const ProfileOptions& options) {
   for (const ProblemReport& report : run.problems) {
     std::vector<ProfileCase> cases = first_of(report, plan.kernels.families, options.top);
     if (!cases.empty() && is_asked_for(report.problem, options.problems) &&
-        !is_listed(report.problem, plan.problems)) {
+        !is_among(report.problem, plan.problems, &ProfileProblem::problem)) {
       plan.problems.push_back({report.problem, std::move(cases)});
     }
   }
@@ -61,10 +51,9 @@ ProfilePlan plan_of_options(const ProfileOptions& options) {
   const std::vector<ProblemPlan> problems = plan_problems({{&family, configs}}, options.problems);
   say_left_out(options.problems, problems, options.output);
   for (const ProblemPlan& problem : problems) {
-    ProfileProblem& added = plan.problems.emplace_back(ProfileProblem{problem.problem, {}});
-    for (const Config& config : problem.configs) {
-      added.cases.push_back({config, std::nullopt});
-    }
+    plan.problems.push_back({problem.problem, mapped(problem.configs, [](const Config& config) {
+                               return ProfileCase{config, std::nullopt};
+                             })});
   }
   return plan;
 }
@@ -140,13 +129,12 @@ fs::path write_script(const fs::path& file, const std::string& text) {
 }
 
 std::string run_all(const std::vector<fs::path>& scripts) {
-  std::string text =
-      "#!/usr/bin/env bash\n# Runs every script beside it, one after another.\nset -euo pipefail\n"
-      "here=\"$(cd -P -- \"$(dirname -- \"${BASH_SOURCE[0]}\")\" && pwd)\"\n";
-  for (const fs::path& one : scripts) {
-    text += fmt::format("\"$here\"/{} \"$@\"\n", one.filename().string());
-  }
-  return text;
+  return "#!/usr/bin/env bash\n# Runs every script beside it, one after another.\nset -euo "
+         "pipefail\n"
+         "here=\"$(cd -P -- \"$(dirname -- \"${BASH_SOURCE[0]}\")\" && pwd)\"\n" +
+         joined(scripts, "", [](const fs::path& one) {
+           return fmt::format("\"$here\"/{} \"$@\"\n", one.filename().string());
+         });
 }
 
 /// Plans the configurations of the options, on their problems. For a stored run, plans the first of
@@ -202,8 +190,6 @@ std::vector<fs::path> write_profile_scripts(const ProfileOptions& options, const
   return scripts;
 }
 
-namespace fs = std::filesystem;
-
 std::string source_of(const ProfileOptions& options) {
   if (options.with_run) {
     return options.run ? fmt::format("run {}", *options.run) : "the last run";
@@ -239,10 +225,6 @@ class ReportFolder {
 void write_files(const fs::path& folder, const ProfileReport& report) {
   write_output_file(folder / "profile.json", render(profile_document(report), OutputFormat::json));
   write_output_file(folder / "profile.csv", render(profile_document(report), OutputFormat::csv));
-}
-
-bool any_profiled(const ProfileReport& report) {
-  return is_among(OutcomeKind::profiled, report.rows, &ProfiledConfig::outcome);
 }
 
 bool has_duration(const ProfileReport& report, const Problem& problem, const std::string& config) {
@@ -291,10 +273,10 @@ ExitCode count_launches(const ProfileOptions& options, const ProfilePlan& plan) 
     note_missing_baseline(options, plan, report);
   }
   print_document(profile_document(report), options.output);
-  if (!report.coverage.complete) {
-    return ExitCode::interrupted;
-  }
-  return any_profiled(report) ? ExitCode::ok : ExitCode::nothing_ranked;
+  const bool any = is_among(OutcomeKind::profiled, report.rows, &ProfiledConfig::outcome);
+  return !report.coverage.complete ? ExitCode::interrupted
+         : any                     ? ExitCode::ok
+                                   : ExitCode::nothing_ranked;
 }
 
 ExitCode show_imported(const ProfileOptions& options) {
@@ -322,11 +304,8 @@ ExitCode record_timeline(const ProfileOptions& options, const ProfilePlan& plan)
 }
 
 ExitCode write_scripts(const ProfileOptions& options, const ProfilePlan& plan) {
-  std::string list;
-  for (const fs::path& script : write_profile_scripts(options, plan, *options.script_dir)) {
-    list += script.string() + "\n";
-  }
-  print_text(list);
+  print_text(joined(write_profile_scripts(options, plan, *options.script_dir), "",
+                    [](const fs::path& script) { return script.string() + "\n"; }));
   return ExitCode::ok;
 }
 
@@ -340,10 +319,9 @@ ExitCode profile(const ProfileOptions& options) {
     return show_imported(options);
   }
   const ProfilePlan plan = plan_profile(options);
-  if (options.script_dir) {
-    return write_scripts(options, plan);
-  }
-  return options.timeline ? record_timeline(options, plan) : count_launches(options, plan);
+  return options.script_dir ? write_scripts(options, plan)
+         : options.timeline ? record_timeline(options, plan)
+                            : count_launches(options, plan);
 }
 
 CounterReader parse_reader(const std::string& text) {
@@ -364,7 +342,6 @@ void read_metrics(const std::string& text, ProfileOptions& options) {
   }
 }
 
-/// Adds the options that choose what is profiled.
 void add_subject_options(CLI::App& app, ProfileOptions& options) {
   const OptionScope scope(app, option_group::kKernels);
   add_configs_option(app, options.configs, "configuration, in place of a space; repeatable");
@@ -383,7 +360,6 @@ void add_subject_options(CLI::App& app, ProfileOptions& options) {
   add_problem_options(app, options.problems);
 }
 
-/// Adds the options that choose how it is profiled.
 void add_counting_options(CLI::App& app, ProfileOptions& options) {
   const OptionScope scope(app, option_group::kMeasuring);
   add_text_option(app, "--metrics", "standard|attention|core|full|METRIC,...",

@@ -1,13 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "commands/profile/profile_report.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/measuring_evaluator.hpp"
 #include "inspect/counters/counter_fields.hpp"
@@ -15,12 +7,66 @@
 #include "model/config.hpp"
 #include "model/device_limits.hpp"
 #include "model/options.hpp"
+#include "model/outcome.hpp"
 #include "model/problem.hpp"
+#include "model/report.hpp"
 #include "plan/family.hpp"
+#include "print/document/document.hpp"
+#include "print/document/table.hpp"
 
 namespace fatune {
 
-/// The reader of the counters.
+/// One kernel, or one NVTX range, of a problem's timeline.
+struct TimelineRow {
+  Problem problem;
+  bool is_range = false;
+  TimelineItem item;
+  std::string report;  ///< the file of the timeline
+};
+
+struct TimelineReport {
+  std::vector<TimelineRow> rows;
+  Coverage coverage;  ///< counts each configuration once for each problem
+};
+
+[[nodiscard]] Fields<TimelineRow> timeline_fields();
+
+/// The rows in their order. JSON follows configs/schema/timeline.schema.json.
+[[nodiscard]] Document timeline_document(const TimelineReport& report);
+
+/// One configuration on one problem, with the averages of its counters.
+struct ProfiledConfig {
+  std::optional<Problem> problem;  ///< absent: a report made elsewhere does not say
+  std::string config;              ///< short form
+  std::string kernel_name;  ///< the name that profilers print; empty: the family has no such form
+  OutcomeKind outcome = OutcomeKind::stopped;
+  std::string detail;     ///< what went wrong; empty: nothing
+  std::int64_t runs = 0;  ///< launches that were counted
+  std::optional<double> duration_us;
+  std::optional<double> relative_percent;  ///< 100 * the baseline's duration / this one's
+  std::optional<double> total_flop;        ///< the family's own count
+  std::optional<double> sweep_us;          ///< the median that a stored run measured
+  std::vector<std::pair<std::string, double>> counters;  ///< figures by name
+};
+
+struct ProfileReport {
+  std::string device;
+  std::string family;
+  std::string read_by;  ///< "ncu 2025.3.1.0", "cupti"
+  std::string source;   ///< "run 12", "space tune"; empty: configurations were named
+  Coverage coverage;    ///< counts each configuration once for each problem
+  std::vector<CounterField> fields;
+  std::vector<ProfiledConfig> rows;
+};
+
+/// JSON (configs/schema/profile.schema.json) and CSV have every figure. Tables and Markdown have a
+/// row for each configuration. If there are too many figures for a row, it has the first of them,
+/// and a second table for each problem has a row for each figure.
+[[nodiscard]] Document profile_document(const ProfileReport& report);
+
+/// The fields of a profiled configuration, without its counters.
+[[nodiscard]] Fields<ProfiledConfig> profiled_config_fields();
+
 enum class CounterReader {
   ncu,    ///< Nsight Compute, in front of the worker
   cupti,  ///< the worker itself
@@ -48,7 +94,6 @@ struct ProfileOptions {
   std::optional<std::filesystem::path> imported;    ///< read this report, run nothing
 };
 
-/// A configuration to be profiled.
 struct ProfileCase {
   Config config;
   std::optional<double> sweep_us;  ///< the median that a stored run measured
@@ -59,54 +104,12 @@ struct ProfileProblem {
   std::vector<ProfileCase> cases;
 };
 
-/// The configurations that a command profiles.
 struct ProfilePlan {
   KernelSet kernels;
   std::vector<ProfileProblem> problems;
   std::optional<Config> baseline;
 };
 
-/// A configuration that is ready to be counted.
-struct CountCase {
-  CandidateKernel kernel;
-  std::function<bool(const std::string&)> is_kernel;  ///< whether a profiler's name is its kernel's
-};
-
-/// The result for one case.
-struct CountedCase {
-  std::vector<RawCounters> runs;
-  std::optional<Outcome> failure;
-};
-
-/// The metrics to count, and how often.
-struct CountPlan {
-  int runs = 1;
-  std::vector<CounterField> fields;
-  bool all_sections = false;  ///< all sections of a profiler's report, whatever the fields
-};
-
-/// Called before each configuration. If it returns false, counting ends without the others.
-using BeforeCase = std::function<bool(const CandidateKernel&)>;
-
-/// The result of running the worker under a tool.
-struct Attempt {
-  std::vector<CountedCase> cases;  ///< they have no values: the tool has them
-  bool whole = false;              ///< no worker died, so nothing is lost
-};
-
-/// Runs the cases with a tool in front of the worker (setup.launcher), each run in a profiler range
-/// of its own. On return, the tool has ended and written its report. Throws as CountingSession.
-[[nodiscard]] Attempt run_under_tool(const MeasuringSetup& setup, const CountPlan& plan,
-                                     const std::vector<CountCase>& cases, const BeforeCase& before);
-
-/// Counts through CUPTI in the worker. Returns one result for each case, or fewer if `before` ended
-/// it. Throws as CountingSession.
-[[nodiscard]] std::vector<CountedCase> count_with_cupti(const MeasuringSetup& setup,
-                                                        const CountPlan& plan,
-                                                        const std::vector<CountCase>& cases,
-                                                        const BeforeCase& before);
-
-/// Nsight Compute on this machine.
 struct Ncu {
   std::string program;  ///< path
   std::string version;  ///< "2025.3.1.0"; empty: not reported
@@ -117,36 +120,15 @@ struct Ncu {
 /// lets only administrators read counters and this user is not one.
 [[nodiscard]] Ncu find_profiler();
 
-/// The files of a problem's report.
-struct NcuFiles {
-  std::filesystem::path folder;
-  std::string stem;        ///< "b16_s4096_h16_d128_FP16"
-  bool with_text = false;  ///< a report for people (.txt) beside the raw one (.ncu-rep)
-};
-
-/// Counts with Nsight Compute in front of the worker. It profiles only the counted launches, and
-/// leaves its report in `files`. If a configuration kills the worker, which loses what was counted,
-/// all are counted again, each in its own run: reports <stem>_1, <stem>_2, ... Returns one result
-/// for each case, or fewer if `before` ended it. Throws Error with the reason that the profiler
-/// gives (ncu_messages.hpp).
-[[nodiscard]] std::vector<CountedCase> count_with_ncu(const Ncu& ncu, MeasuringSetup setup,
-                                                      const CountPlan& plan,
-                                                      const std::vector<CountCase>& cases,
-                                                      const NcuFiles& files,
-                                                      const BeforeCase& before);
-
-/// Reads a report, made on any machine: a .ncu-rep, which ncu prints, or what ncu printed of one.
-[[nodiscard]] std::vector<ProfiledLaunch> read_profile(const std::filesystem::path& file);
-
 /// Reads a report of Nsight Compute, made on any machine. It has a row for each kernel, with the
 /// average of its launches. Rows have no problem, because the report does not name it. Throws as
-/// read_profile().
+/// read_ncu_csv(), and Error(bad_file) for a .ncu-rep if ncu, which prints it, is not installed.
 [[nodiscard]] ProfileReport import_profile(const std::filesystem::path& file, const Family& family,
                                            const std::vector<CounterField>& fields);
 
 /// Compiles, verifies and counts the planned configurations, problem by problem, on the target's
 /// first GPU. `ncu` reads the counters; absent: CUPTI does. The raw reports are in `reports`.
-/// Throws as CountingSession and count_with_ncu().
+/// Throws as CountingSession, and Error with the reason that ncu gives.
 [[nodiscard]] ProfileReport run_profile(const ProfileOptions& options, const ProfilePlan& plan,
                                         const Target& target, const std::optional<Ncu>& ncu,
                                         const std::filesystem::path& reports);

@@ -1,6 +1,4 @@
-#include "commands/profile/profile_report.hpp"
-
-#include <algorithm>
+#include "commands/profile/profile.hpp"
 
 #include <fmt/format.h>
 
@@ -43,7 +41,7 @@ std::optional<DetailValue> profile_detail(const ProfiledConfig& row, const Probl
 Fields<ProfiledConfig> plain_problem_fields_of_profiles() {
   return {
       {"dtype", "dtype", kProgramsOnly,
-       [](const ProfiledConfig& r) {
+       [](auto& r) {
          return r.problem ? std::optional(std::string(dtype_name(r.problem->dtype))) : std::nullopt;
        }},
       {"d_head", "d_head", kProgramsOnly, of_problem<&Problem::d_head>},
@@ -57,18 +55,15 @@ Fields<ProfiledConfig> plain_problem_fields_of_profiles() {
 Fields<ProfiledConfig> figure_fields() {
   return {
       {"config", "config", kWraps, &ProfiledConfig::config},
-      {"outcome", "outcome", kProgramsOnly,
-       [](const ProfiledConfig& r) { return outcome_name(r.outcome); }},
+      {"outcome", "outcome", kProgramsOnly, [](auto& r) { return outcome_name(r.outcome); }},
       {"runs", "runs", kProgramsOnly, &ProfiledConfig::runs},
-      {"relative_percent", "rel %", Look{.decimals = 1}, &ProfiledConfig::relative_percent},
-      {"literature_tflops", "TFLOP/s", Look{.decimals = 1}, problem_tflops<literature_flop>},
-      {"attention_tflops", "attn", Look{.decimals = 1}, problem_tflops<attention_flop>},
-      {"total_tflops", "total", Look{.decimals = 1},
-       [](const ProfiledConfig& r) {
-         return r.total_flop ? tflops(r, *r.total_flop) : std::nullopt;
-       }},
-      {"sweep_us", "sweep us", Look{.decimals = 1}, &ProfiledConfig::sweep_us},
-      {"sweep_difference_percent", "diff %", Look{.decimals = 1}, sweep_difference},
+      {"relative_percent", "rel %", decimals(1), &ProfiledConfig::relative_percent},
+      {"literature_tflops", "TFLOP/s", decimals(1), problem_tflops<literature_flop>},
+      {"attention_tflops", "attn", decimals(1), problem_tflops<attention_flop>},
+      {"total_tflops", "total", decimals(1),
+       [](auto& r) { return r.total_flop ? tflops(r, *r.total_flop) : std::nullopt; }},
+      {"sweep_us", "sweep us", decimals(1), &ProfiledConfig::sweep_us},
+      {"sweep_difference_percent", "diff %", decimals(1), sweep_difference},
       {"kernel_name", "kernel", kProgramsOnly, or_none<&ProfiledConfig::kernel_name>},
       {"detail", "detail", kWraps, or_none<&ProfiledConfig::detail>},
   };
@@ -197,15 +192,13 @@ Json json_row(const ProfiledConfig& row) {
 }
 
 Json json_profile(const ProfileReport& report) {
-  Json json = json_head("profile");
-  json["complete"] = report.coverage.complete;
-  json["device"] = report.device;
-  json["family"] = report.family;
-  json["read_by"] = report.read_by;
-  json["source"] = report.source;
-  json["figures"] = json_list(report.fields, json_field);
-  json["configs"] = json_list(report.rows, json_row);
-  return json;
+  return json_document("profile", {{"complete", report.coverage.complete},
+                                   {"device", report.device},
+                                   {"family", report.family},
+                                   {"read_by", report.read_by},
+                                   {"source", report.source},
+                                   {"figures", json_list(report.fields, json_field)},
+                                   {"configs", json_list(report.rows, json_row)}});
 }
 
 }  // namespace
@@ -213,14 +206,14 @@ Json json_profile(const ProfileReport& report) {
 Fields<TimelineRow> timeline_fields() {
   using Item = TimelineItem;
   return {
-      {"problem", "problem", kWraps, [](const TimelineRow& row) { return describe(row.problem); }},
-      {"kind", "kind", [](const TimelineRow& row) { return row.is_range ? "range" : "kernel"; }},
+      {"problem", "problem", kWraps, [](auto& row) { return describe(row.problem); }},
+      {"kind", "kind", [](auto& row) { return row.is_range ? "range" : "kernel"; }},
       {"instances", "n", of_item<&Item::instances>},
-      {"total_us", "total us", Look{.decimals = 1}, of_item<&Item::total_us>},
-      {"mean_us", "mean", Look{.decimals = 1}, of_item<&Item::mean_us>},
-      {"median_us", "median", Look{.decimals = 1}, of_item<&Item::median_us>},
-      {"least_us", "least", Look{.decimals = 1}, of_item<&Item::least_us>},
-      {"greatest_us", "greatest", Look{.decimals = 1}, of_item<&Item::greatest_us>},
+      {"total_us", "total us", decimals(1), of_item<&Item::total_us>},
+      {"mean_us", "mean", decimals(1), of_item<&Item::mean_us>},
+      {"median_us", "median", decimals(1), of_item<&Item::median_us>},
+      {"least_us", "least", decimals(1), of_item<&Item::least_us>},
+      {"greatest_us", "greatest", decimals(1), of_item<&Item::greatest_us>},
       {"name", "name", kWraps, of_item<&Item::name>},
       {"report", "report", kProgramsOnly, &TimelineRow::report},
   };

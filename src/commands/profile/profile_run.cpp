@@ -1,28 +1,247 @@
-#include <algorithm>
-#include <map>
-#include <utility>
+#include "commands/profile/profile.hpp"
+
+#include <numeric>
 
 #include <fmt/format.h>
 
 #include "base/cuda_installation.hpp"
 #include "base/error.hpp"
+#include "base/file_tree.hpp"
 #include "base/ranges.hpp"
 #include "base/run_program.hpp"
-#include "commands/profile/profile.hpp"
 #include "engine/candidate_maker.hpp"
 #include "engine/compiling.hpp"
 #include "engine/interrupt.hpp"
 #include "engine/session.hpp"
 #include "engine/verifying_kernels.hpp"
-#include "inspect/counters/counter_fields.hpp"
-#include "model/outcome.hpp"
-#include "model/problem.hpp"
+#include "gpu/machine.hpp"
+#include "inspect/counters/ncu.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 #include "print/console.hpp"
+#include "print/files.hpp"
 
 namespace fatune {
 namespace {
+
+namespace fs = std::filesystem;
+
+/// A configuration that is ready to be counted.
+struct CountCase {
+  CandidateKernel kernel;
+  std::function<bool(const std::string&)> is_kernel;  ///< whether a profiler's name is its kernel's
+};
+
+struct CountedCase {
+  std::vector<RawCounters> runs;
+  std::optional<Outcome> failure;
+};
+
+struct CountPlan {
+  int runs = 1;
+  std::vector<CounterField> fields;
+  bool all_sections = false;  ///< all sections of a profiler's report, whatever the fields
+};
+
+/// Called before each configuration. If it returns false, counting ends without the others.
+using BeforeCase = std::function<bool(const CandidateKernel&)>;
+
+struct Attempt {
+  std::vector<CountedCase> cases;  ///< they have no values: the tool has them
+  bool whole = false;              ///< no worker died, so nothing is lost
+};
+
+/// Runs the cases with a tool in front of the worker (setup.launcher), each run in a profiler range
+/// of its own. On return, the tool has ended and written its report. Throws as CountingSession.
+Attempt run_under_tool(const MeasuringSetup& setup, const CountPlan& plan,
+                       const std::vector<CountCase>& cases, const BeforeCase& before) {
+  CountingSession session(setup);
+  Attempt attempt;
+  for (const CountCase& one : cases) {
+    if (!before(one.kernel)) {
+      break;
+    }
+    attempt.cases.push_back({{}, session.count(one.kernel, {plan.runs, {}}).failure});
+  }
+  attempt.whole = session.whole();
+  return attempt;
+}
+
+/// Counts through CUPTI in the worker. Returns one result for each case, or fewer if `before` ended
+/// it. Throws as CountingSession.
+std::vector<CountedCase> count_with_cupti(const MeasuringSetup& setup, const CountPlan& plan,
+                                          const std::vector<CountCase>& cases,
+                                          const BeforeCase& before) {
+  const CountRequest request{plan.runs, hardware_metrics(plan.fields, setup.arch.sm)};
+  CountingSession session(setup);
+  std::vector<CountedCase> results;
+  for (const CountCase& one : cases) {
+    if (!before(one.kernel)) {
+      break;
+    }
+    Counted counted = session.count(one.kernel, request);
+    for (RawCounters& run : counted.runs) {
+      run[kRegistersMetric] = one.kernel.artifact->facts.registers_per_thread;
+    }
+    results.push_back({std::move(counted.runs), std::move(counted.failure)});
+  }
+  return results;
+}
+
+/// Runs ncu in the C locale, because its tables depend on the locale.
+std::string run_ncu(const std::string& program, const std::vector<std::string>& arguments) {
+  return run_program(program, arguments, {}, {{}, {"LC_ALL=C"}}).out;
+}
+
+std::string messages_in(const fs::path& log) {
+  std::error_code ignored;
+  return fs::exists(log, ignored) ? read_disk_file(log) : std::string{};
+}
+
+/// The files of one run of the profiler.
+struct Session {
+  fs::path report;
+  fs::path log;
+
+  explicit Session(const fs::path& folder, const std::string& stem)
+      : report(folder / (stem + ".ncu-rep")), log(folder / (stem + ".log")) {
+    std::error_code ignored;
+    fs::remove(report, ignored);
+    fs::remove(log, ignored);
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() {
+    std::error_code ignored;
+    fs::remove(log, ignored);
+  }
+};
+
+NcuProfile profile_of(const Session& session, const CountPlan& plan, Arch arch) {
+  NcuProfile profile;
+  profile.report = session.report.string();
+  profile.log = session.log.string();
+  profile.metrics = raw_metrics(plan.fields, arch.sm);
+  profile.set = plan.all_sections ? "full" : "basic";
+  profile.sections = {"MemoryWorkloadAnalysis"};
+  return profile;
+}
+
+std::size_t launches_expected(const Attempt& attempt, int runs) {
+  return std::accumulate(attempt.cases.begin(), attempt.cases.end(), std::size_t{0},
+                         [runs](std::size_t sum, const CountedCase& one) {
+                           return sum + (one.failure ? 0U : static_cast<std::size_t>(runs));
+                         });
+}
+
+[[noreturn]] void fail_other_launches(const std::string& what, const fs::path& report) {
+  throw Error(ExitCode::gpu_failure, "the profile is not that of the requested launches: " + what,
+              report.string(), "profile with fewer configurations, or report it as a bug");
+}
+
+/// Assigns the report's launches to the cases. They are in the order in which they were counted.
+void deal_out(const std::vector<ProfiledLaunch>& launches, const std::vector<CountCase>& cases,
+              int runs, const fs::path& report, Attempt& attempt) {
+  const std::size_t expected = launches_expected(attempt, runs);
+  if (launches.size() != expected) {
+    fail_other_launches(fmt::format("{} launches instead of {}", launches.size(), expected),
+                        report);
+  }
+  auto next = launches.begin();
+  for (std::size_t i = 0; i < attempt.cases.size(); ++i) {
+    for (int run = 0; !attempt.cases[i].failure && run < runs; ++run, ++next) {
+      if (!cases[i].is_kernel(next->kernel_name)) {
+        fail_other_launches(
+            fmt::format("launch {} is of '{}' instead of '{}'", next - launches.begin(),
+                        next->kernel_name, cases[i].kernel.label),
+            report);
+      }
+      attempt.cases[i].runs.push_back(next->counters);
+    }
+  }
+}
+
+/// Profiles some cases in one run of the profiler.
+Attempt profile_cases(const Ncu& ncu, MeasuringSetup& setup, const CountPlan& plan,
+                      const std::vector<CountCase>& cases, const fs::path& folder,
+                      const std::string& stem, const BeforeCase& before) {
+  const Session session(folder, stem);
+  setup.launcher = ncu_profile_arguments(profile_of(session, plan, setup.arch));
+  setup.launcher.insert(setup.launcher.begin(), ncu.program);
+  Attempt attempt;
+  try {
+    attempt = run_under_tool(setup, plan, cases, before);
+  } catch (const Error&) {
+    if (const std::string messages = messages_in(session.log); has_ncu_errors(messages)) {
+      throw ncu_failure(messages, ncu.program);
+    }
+    throw;
+  }
+  if (launches_expected(attempt, plan.runs) == 0 || (!attempt.whole && cases.size() > 1)) {
+    return attempt;
+  }
+  if (!fs::exists(session.report)) {
+    throw ncu_failure(messages_in(session.log), ncu.program);
+  }
+  const std::string table = run_ncu(ncu.program, ncu_table_arguments(session.report.string()));
+  deal_out(read_ncu_csv(table, session.report.string(), true), cases, plan.runs, session.report,
+           attempt);
+  return attempt;
+}
+
+void write_text(const Ncu& ncu, const fs::path& report) {
+  if (fs::exists(report)) {
+    write_output_file(fs::path(report).replace_extension(".txt"),
+                      run_ncu(ncu.program, ncu_text_arguments(report.string())));
+  }
+}
+
+/// The files of a problem's report.
+struct NcuFiles {
+  std::filesystem::path folder;
+  std::string stem;        ///< "b16_s4096_h16_d128_FP16"
+  bool with_text = false;  ///< a report for people (.txt) beside the raw one (.ncu-rep)
+};
+
+/// Counts with Nsight Compute in front of the worker. It profiles only the counted launches, and
+/// leaves its report in `files`. If a configuration kills the worker, which loses what was counted,
+/// all are counted again, each in its own run: reports <stem>_1, <stem>_2, ... Returns one result
+/// for each case, or fewer if `before` ended it. Throws Error with the reason that the profiler
+/// gives (ncu_messages.hpp).
+std::vector<CountedCase> count_with_ncu(const Ncu& ncu, MeasuringSetup setup, const CountPlan& plan,
+                                        const std::vector<CountCase>& cases, const NcuFiles& files,
+                                        const BeforeCase& before) {
+  Attempt all = profile_cases(ncu, setup, plan, cases, files.folder, files.stem, before);
+  std::vector<std::string> stems{files.stem};
+  if (!all.whole && cases.size() > 1) {
+    stems.clear();
+    all.cases.clear();
+    for (const CountCase& one : cases) {
+      stems.push_back(fmt::format("{}_{}", files.stem, stems.size() + 1));
+      Attempt alone = profile_cases(ncu, setup, plan, {one}, files.folder, stems.back(), before);
+      if (alone.cases.empty()) {
+        break;
+      }
+      all.cases.push_back(std::move(alone.cases.front()));
+    }
+  }
+  for (const std::string& stem : files.with_text ? stems : std::vector<std::string>{}) {
+    write_text(ncu, files.folder / (stem + ".ncu-rep"));
+  }
+  return std::move(all.cases);
+}
+
+/// Reads a report, made on any machine: a .ncu-rep, which ncu prints, or what ncu printed of one.
+std::vector<ProfiledLaunch> read_profile(const fs::path& file) {
+  constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+  if (file.extension() != ".ncu-rep") {
+    return read_ncu_csv(read_disk_file(file, kMostBytes), file.string());
+  }
+  const std::string program =
+      needed_tool(find_tool("ncu"), "ncu, which reads such a report,", file.string(),
+                  "on a machine with it: ncu --import FILE --csv --page raw > FILE.csv");
+  return read_ncu_csv(run_ncu(program, ncu_table_arguments(file.string())), file.string(), true);
+}
 
 /// Whether a profiler's name of a kernel is that of this configuration's kernel.
 bool is_kernel_of(const Family& family, const Config& config, const std::string& name) {
@@ -54,8 +273,6 @@ std::string config_of(const Family& family, const std::string& kernel_name) {
     return kernel_name;
   }
 }
-
-namespace fs = std::filesystem;
 
 /// The metrics to count: the requested figures, and the duration, from which others are computed.
 CountPlan count_plan(const ProfileOptions& options) {
@@ -119,7 +336,6 @@ class ProblemProfile {
     }
   }
 
-  /// The configurations that can be counted.
   [[nodiscard]] const std::vector<CountCase>& cases() const { return cases_; }
 
   /// Returns the rows without those of uncounted cases. `counted`: results of the first cases.
@@ -191,65 +407,37 @@ class ProblemProfile {
   std::vector<CountCase> cases_;
 };
 
-/// Goes through the plan's problems: compiles and announces each, and lets `count` do the rest.
-class ProblemWalk {
- public:
-  ProblemWalk(const ProfileOptions& options, const ProfilePlan& plan, const Target& target)
-      : options_(options),
-        plan_(plan),
-        limits_(target.limits),
-        cache_(open_cache(options.compile)),
-        setup_(gpu_setup(target, target.gpus.front(), options.target, options.output)),
-        total_(count_cases(plan)) {
-    setup_.sources = read_measurement_sources(plan.kernels.tree);
-    setup_.cache = cache_.get();
-  }
-
-  /// `count`: (setup, cases, stem, before) -> results of the cases.
-  template <typename Count>
-  std::vector<ProfiledConfig> walk(const std::vector<CounterField>& fields, Count count) {
-    std::vector<ProfiledConfig> rows;
-    for (const ProfileProblem& problem : plan_.problems) {
-      ProblemProfile profile(options_.compile, plan_.kernels.families, limits_, problem);
-      profile.compile(cache_.get());
-      setup_.problems = {problem.problem};
-      std::vector<CountedCase> counted;
-      if (!profile.cases().empty() && !InterruptWatch::interrupted()) {
-        counted = count(setup_, profile.cases(), file_name_part(problem.problem),
-                        [&](const CandidateKernel& one) { return announce(problem.problem, one); });
-      }
-      for (ProfiledConfig& row : profile.finish(counted, fields)) {
-        rows.push_back(std::move(row));
-      }
+/// Compiles and announces the plan's problems one by one, and lets `count` do the rest: (setup,
+/// cases, stem, before) -> results of the cases.
+template <typename Count>
+std::vector<ProfiledConfig> profile_problems(const ProfileOptions& options, const ProfilePlan& plan,
+                                             const Target& target,
+                                             const std::vector<CounterField>& fields,
+                                             const Count& count) {
+  const auto cache = open_cache(options.compile);
+  MeasuringSetup setup = gpu_setup(target, target.gpus.front(), options.target, options.output);
+  setup.sources = read_measurement_sources(plan.kernels.tree);
+  setup.cache = cache.get();
+  const std::size_t total = count_cases(plan);
+  std::size_t number = 0;
+  std::vector<ProfiledConfig> rows;
+  for (const ProfileProblem& problem : plan.problems) {
+    ProblemProfile profile(options.compile, plan.kernels.families, target.limits, problem);
+    profile.compile(cache.get());
+    setup.problems = {problem.problem};
+    const auto announce = [&](const CandidateKernel& kernel) {
+      number = std::min(number + 1, total);
+      print_note(options.output, fmt::format("[{}/{}] {}, {}", number, total,
+                                             describe(problem.problem), kernel.label));
+      return !InterruptWatch::interrupted();
+    };
+    std::vector<CountedCase> counted;
+    if (!profile.cases().empty() && !InterruptWatch::interrupted()) {
+      counted = count(setup, profile.cases(), file_name_part(problem.problem), announce);
     }
-    return rows;
+    std::ranges::move(profile.finish(counted, fields), std::back_inserter(rows));
   }
-
- private:
-  /// Returns false if the user has interrupted the work.
-  bool announce(const Problem& problem, const CandidateKernel& kernel) {
-    number_ = std::min(number_ + 1, total_);
-    print_note(options_.output,
-               fmt::format("[{}/{}] {}, {}", number_, total_, describe(problem), kernel.label));
-    return !InterruptWatch::interrupted();
-  }
-
-  const ProfileOptions& options_;
-  const ProfilePlan& plan_;
-  const DeviceLimits& limits_;
-  std::unique_ptr<CubinCache> cache_;
-  MeasuringSetup setup_;
-  std::size_t total_;
-  std::size_t number_ = 0;
-};
-
-std::string installed_nsys() {
-  const auto nsys = find_tool("nsys");
-  if (!nsys) {
-    throw Error(ExitCode::bad_file, "nsys, NVIDIA's Nsight Systems, is not installed", {},
-                "install the package nsight-systems, or give its path in FATUNE_NSYS");
-  }
-  return nsys->string();
+  return rows;
 }
 
 /// Adds the report's summary of kernels, or of ranges.
@@ -267,6 +455,20 @@ void add_summary(const std::string& nsys, const std::string& report, const Probl
 }
 
 }  // namespace
+
+Ncu find_profiler() {
+  const std::string program =
+      needed_tool(find_tool("ncu"), "ncu, NVIDIA's Nsight Compute,", {},
+                  "it comes with the CUDA toolkit, or as a package of its own (nsight-compute); or "
+                  "give its path in FATUNE_NCU; '--backend cupti' works without it, and '--script "
+                  "DIR' writes scripts for another machine");
+  if (counter_access() == CounterAccess::admins_only) {
+    throw Error(ExitCode::gpu_failure,
+                "there is no permission to read the GPU's performance counters",
+                "/proc/driver/nvidia/params", counter_permission_remedy());
+  }
+  return {program, ncu_version(run_ncu(program, {"--version"}))};
+}
 
 ProfileReport import_profile(const std::filesystem::path& file, const Family& family,
                              const std::vector<CounterField>& fields) {
@@ -301,21 +503,22 @@ ProfileReport run_profile(const ProfileOptions& options, const ProfilePlan& plan
   const CountPlan counting = count_plan(options);
   ProfileReport report;
   report.fields = choose_counter_fields(options.metrics);
-  report.rows =
-      ProblemWalk(options, plan, target)
-          .walk(counting.fields, [&](const MeasuringSetup& setup, const auto& cases,
-                                     const std::string& stem, const auto& before) {
-            return ncu ? count_with_ncu(*ncu, setup, counting, cases,
-                                        {reports, stem, options.out_dir.has_value()}, before)
-                       : count_with_cupti(setup, counting, cases, before);
-          });
+  const auto count = [&](const MeasuringSetup& setup, const auto& cases, const std::string& stem,
+                         const auto& before) {
+    return ncu ? count_with_ncu(*ncu, setup, counting, cases,
+                                {reports, stem, options.out_dir.has_value()}, before)
+               : count_with_cupti(setup, counting, cases, before);
+  };
+  report.rows = profile_problems(options, plan, target, counting.fields, count);
   report.coverage = coverage_of(plan, report.rows);
   return report;
 }
 
 TimelineReport run_timeline(const ProfileOptions& options, const ProfilePlan& plan,
                             const Target& target, const fs::path& reports) {
-  const std::string nsys = installed_nsys();
+  const std::string nsys =
+      needed_tool(find_tool("nsys"), "nsys, NVIDIA's Nsight Systems,", {},
+                  "install the package nsight-systems, or give its path in FATUNE_NSYS");
   const InterruptWatch watch;
   TimelineReport timeline;
   const auto count = [&](MeasuringSetup setup, const auto& cases, const std::string& stem,
@@ -329,7 +532,7 @@ TimelineReport run_timeline(const ProfileOptions& options, const ProfilePlan& pl
     add_summary(nsys, report, setup.problems.front(), true, timeline.rows);
     return counted;
   };
-  timeline.coverage = coverage_of(plan, ProblemWalk(options, plan, target).walk({}, count));
+  timeline.coverage = coverage_of(plan, profile_problems(options, plan, target, {}, count));
   return timeline;
 }
 

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "base/environment.hpp"
@@ -54,13 +52,11 @@ void deliver(const ReportOptions& options, const fs::path& out, const std::strin
              fmt::format("{}: {} KB", out.string(), bytes.size() / kBytesPerKb + 1));
 }
 
-std::string ids_of(const std::vector<Plot>& plots) { return joined(plots, ", ", &Plot::id); }
-
 const Plot& find_plot(const std::vector<Plot>& plots, const std::string& id) {
   const auto found = std::ranges::find(plots, id, &Plot::id);
   if (found == plots.end()) {
     throw Error(ExitCode::usage, fmt::format("the report has no figure '{}'", id), "--plot",
-                "name one of " + ids_of(plots));
+                "name one of " + joined(plots, ", ", &Plot::id));
   }
   return *found;
 }
@@ -103,7 +99,6 @@ std::string command_of(const ReportOptions& options) {
   return command;
 }
 
-/// Writes stored runs and results files as one HTML file, or its figures as SVG.
 ExitCode report(const ReportOptions& options) {
   check_options(options);
   const fs::path page = options.out.value_or(kPage);

@@ -1,6 +1,3 @@
-#include <map>
-#include <utility>
-
 #include "cli/subcommands.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/choice/plan_problems.hpp"
@@ -40,7 +37,6 @@ std::vector<FamilyPlan> sort_by_family(const std::vector<Config>& configs, Famil
   return sorted;
 }
 
-/// Verifies and times configurations that the user names.
 ExitCode run(const RunOptions& options) {
   KernelSet kernels = choose_families(options.kernels);
   const std::vector<FamilyPlan> plans = sort_by_family(

@@ -3,7 +3,6 @@
 #include "base/run_program.hpp"
 #include "commands/sass/sass_code.hpp"
 #include "commands/sass/sass_reports.hpp"
-#include "inspect/sass/listing_text.hpp"
 #include "print/files.hpp"
 
 namespace fatune {
@@ -45,18 +44,15 @@ SassReport report_of(const SassCode& code) {
 
 /// Returns the graph as SVG, drawn by Graphviz. Throws Error(bad_file) if that is not installed.
 std::string drawn(const std::string& graph) {
-  const auto dot = find_tool("dot");
-  if (!dot) {
-    throw Error(ExitCode::bad_file, "dot, which draws the graph, is not installed", "--format svg",
-                "run 'apt-get install graphviz', set its path in FATUNE_DOT, or use --format dot");
-  }
+  const std::string dot = needed_tool(
+      find_tool("dot"), "dot, which draws the graph,", "--format svg",
+      "run 'apt-get install graphviz', set its path in FATUNE_DOT, or use --format dot");
   const ScratchFolder scratch;
   const std::filesystem::path file = scratch.path() / "graph.dot";
   write_output_file(file, graph);
-  return run_program(dot->string(), {"-Tsvg", file.string()}).out;
+  return run_program(dot, {"-Tsvg", file.string()}).out;
 }
 
-/// Analyses a kernel's machine code.
 ExitCode sass(const SassOptions& options) {
   const SassCode code = load_code(options, named_source(options));
   print_document(sass_document(report_of(code), options.opcodes), options.output);
@@ -84,6 +80,32 @@ ExitCode sass_graph(const SassOptions& options) {
 ExitCode sass_clean(const SassOptions& options) {
   print_text(clean_text(load_code(options, named_source(options)).kernel()));
   return ExitCode::ok;
+}
+
+void add_function_option(CLI::App& app, CodeOptions& options) {
+  const OptionScope scope(app, option_group::kKernels);
+  app.add_option("--function", options.function, "the function of a file that has several")
+      ->type_name("NAME");
+}
+
+/// Adds the options above, --cubin and --artifact, which choose the machine code, and --function.
+void add_code_options(CLI::App& app, CodeOptions& options) {
+  const OptionScope scope(app, option_group::kKernels);
+  add_case_options(app, options);
+  auto* file = add_text_option(
+      app, "--cubin", "FILE", "cubin, a file that embeds cubins, or what 'nvdisasm -c' printed",
+      [&options](const std::string& text) {
+        options.sources.push_back({read_path(text, "--cubin").string(), Kind::file, {}});
+      });
+  auto* artifact =
+      add_source(app, options, "--artifact", "KEY",
+                 "artifact of the cubin cache whose key begins with KEY", Kind::artifact);
+  file->excludes(artifact);
+  for (const char* other : {"--config", "--run"}) {
+    file->excludes(app.get_option(other));
+    artifact->excludes(app.get_option(other));
+  }
+  add_function_option(app, options);
 }
 
 void add_side(CLI::App& app, CodeOptions& options, const char* name, const char* doc) {
@@ -156,36 +178,11 @@ void add_compile_options(CLI::App& app, CodeOptions& options) {
   add_cache_options(app, options.compile);
 }
 
-void add_function_option(CLI::App& app, CodeOptions& options) {
-  const OptionScope scope(app, option_group::kKernels);
-  app.add_option("--function", options.function, "the function of a file that has several")
-      ->type_name("NAME");
-}
-
 void add_case_options(CLI::App& app, CodeOptions& options) {
   const OptionScope scope(app, option_group::kKernels);
   add_source(app, options, "--config", "CONFIG", "configuration, in short form or as a kernel name",
              Kind::config);
   add_run_source(app, options);
-}
-
-void add_code_options(CLI::App& app, CodeOptions& options) {
-  const OptionScope scope(app, option_group::kKernels);
-  add_case_options(app, options);
-  auto* file = add_text_option(
-      app, "--cubin", "FILE", "cubin, a file that embeds cubins, or what 'nvdisasm -c' printed",
-      [&options](const std::string& text) {
-        options.sources.push_back({read_path(text, "--cubin").string(), Kind::file, {}});
-      });
-  auto* artifact =
-      add_source(app, options, "--artifact", "KEY",
-                 "artifact of the cubin cache whose key begins with KEY", Kind::artifact);
-  file->excludes(artifact);
-  for (const char* other : {"--config", "--run"}) {
-    file->excludes(app.get_option(other));
-    artifact->excludes(app.get_option(other));
-  }
-  add_function_option(app, options);
 }
 
 void add_sass_command(const Subcommands& all) {

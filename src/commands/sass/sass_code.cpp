@@ -1,13 +1,7 @@
 #include "commands/sass/sass_code.hpp"
 
 #include <elf.h>
-#include <algorithm>
-#include <atomic>
 #include <cstring>
-#include <map>
-#include <string_view>
-#include <system_error>
-#include <utility>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -179,21 +173,16 @@ enum class CodeFileKind {
   text,       ///< anything else
 };
 
-namespace fs = std::filesystem;
-
 constexpr Elf64_Half kCudaMachine = 190;                     // EM_CUDA
 constexpr std::string_view kFatbinary = "\x50\xed\x55\xba";  // NVIDIA's fatbinary.h
 
 std::string cuobjdump(const fs::path& file) {
-  const auto tool = find_tool("cuobjdump");
-  if (!tool) {
-    throw Error(
-        ExitCode::bad_file, "cuobjdump, which takes cubins out of other files, is not installed",
-        file.string(),
-        "scripts/setup --tools, 'pip install nvidia-cuda-cuobjdump' and CUDA toolkits install "
-        "it; or set its path in FATUNE_CUOBJDUMP");
-  }
-  return fs::absolute(*tool).string();
+  return fs::absolute(needed_tool(find_tool("cuobjdump"),
+                                  "cuobjdump, which takes cubins out of other files,",
+                                  file.string(),
+                                  "scripts/setup --tools, 'pip install nvidia-cuda-cuobjdump' and "
+                                  "CUDA toolkits install it; or set its path in FATUNE_CUOBJDUMP"))
+      .string();
 }
 
 /// Returns "sm_90a" for "a.out.2.sm_90a.cubin", which is how cuobjdump names extracted cubins.
@@ -213,14 +202,6 @@ std::map<std::string, std::vector<fs::path>> by_arch(const fs::path& folder) {
     std::ranges::sort(paths);
   }
   return cubins;
-}
-
-std::string names_of(const std::map<std::string, std::vector<fs::path>>& cubins) {
-  std::string names;
-  for (const auto& [arch, paths] : cubins) {
-    names += (names.empty() ? "" : ", ") + arch;
-  }
-  return names;
 }
 
 /// Determines the kind by the first bytes of the file.
@@ -257,12 +238,11 @@ std::vector<fs::path> embedded_cubins(const fs::path& file, std::optional<Arch> 
     throw Error(ExitCode::usage,
                 arch ? fmt::format("the file has no machine code for {}", arch_name(*arch))
                      : fmt::format("{} architectures to choose from", cubins.size()),
-                file.string(), fmt::format("choose with --arch: {}", names_of(cubins)));
+                file.string(),
+                fmt::format("choose with --arch: {}", fmt::join(std::views::keys(cubins), ", ")));
   }
   return found->second;
 }
-
-namespace fs = std::filesystem;
 
 constexpr std::size_t kMostFileBytes = std::size_t{256} << 20;
 
@@ -328,6 +308,17 @@ Listing file_listing(const fs::path& file, const CodeOptions& options) {
   return parse_listing(bytes, file.string());
 }
 
+/// Loads the machine code of a file: a cubin, the output of nvdisasm for one, or a file that
+/// cuobjdump takes cubins from (an executable, a library, an object file, a fatbinary). The
+/// options' architecture and function select one of these. Throws as load_code().
+SassCode load_code_file(const fs::path& file, const CodeOptions& options) {
+  SassCode code;
+  code.source = file.string();
+  code.listing = file_listing(file, options);
+  code.function = choose_function(code.listing, options.function, code.source);
+  return code;
+}
+
 }  // namespace
 
 std::string SassCase::name() const { return short_form(kernels.family(), config); }
@@ -342,14 +333,9 @@ SassCase sass_case(const CodeOptions& options, const CodeSource& source) {
 }
 
 std::string nvdisasm() {
-  const auto tool = find_tool("nvdisasm");
-  if (!tool) {
-    throw Error(
-        ExitCode::bad_file, "nvdisasm, which reads machine code, is not installed", {},
-        "scripts/setup --tools, 'pip install nvidia-cuda-nvdisasm' and CUDA toolkits install "
-        "it; or set its path in FATUNE_NVDISASM");
-  }
-  return tool->string();
+  return needed_tool(find_tool("nvdisasm"), "nvdisasm, which reads machine code,", {},
+                     "scripts/setup --tools, 'pip install nvidia-cuda-nvdisasm' and CUDA toolkits "
+                     "install it; or set its path in FATUNE_NVDISASM");
 }
 
 Listing disassemble(const std::string& tool, const std::filesystem::path& cubin,
@@ -412,35 +398,25 @@ const CodeSource& named_source(const CodeOptions& options) {
 }
 
 std::vector<std::optional<SassCode>> compile_code(const FamilySet& families,
-                                                  const std::vector<Config>& configs,
-                                                  const std::vector<Problem>& problems,
+                                                  const std::vector<TimedCase>& cases,
                                                   const DeviceLimits& limits,
                                                   const CompileSettings& settings) {
   const std::string tool = nvdisasm();
-  std::vector<CompileRequest> requests;
-  for (std::size_t i = 0; i < configs.size(); ++i) {
-    requests.push_back(
-        compile_request(families.of(configs[i]), configs[i], problems.at(i), limits.arch, limits));
-  }
+  const auto requests = mapped(cases, [&](const TimedCase& one) {
+    return compile_request(families.of(one.config), one.config, one.problem, limits.arch, limits);
+  });
   const auto results = compile_all(requests, settings, open_cache(settings).get());
   const ScratchFolder scratch;
-  std::vector<std::optional<SassCode>> codes(configs.size());
-  for_each_index(configs.size(), job_count(settings), [&](std::size_t i) {
+  std::vector<std::optional<SassCode>> codes(cases.size());
+  for_each_index(cases.size(), job_count(settings), [&](std::size_t i) {
     const auto* artifact = std::get_if<Artifact>(results[i].get());
     if (artifact != nullptr && !InterruptWatch::interrupted()) {
+      const Config& config = cases[i].config;
       codes[i] = disassemble_artifact(tool, scratch.path(), *artifact,
-                                      short_form(families.of(configs[i]), configs[i]));
+                                      short_form(families.of(config), config));
     }
   });
   return codes;
-}
-
-SassCode load_code_file(const fs::path& file, const CodeOptions& options) {
-  SassCode code;
-  code.source = file.string();
-  code.listing = file_listing(file, options);
-  code.function = choose_function(code.listing, options.function, code.source);
-  return code;
 }
 
 }  // namespace fatune

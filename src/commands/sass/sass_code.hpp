@@ -1,17 +1,11 @@
 #pragma once
 
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "base/file_tree.hpp"
 #include "cli/subcommands.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "inspect/sass/listing.hpp"
 #include "model/device_limits.hpp"
 #include "model/kernel_code.hpp"
-#include "model/problem.hpp"
 
 // Options that the subcommands of `sass` share.
 namespace fatune {
@@ -38,14 +32,10 @@ struct CodeOptions : OfflineOptions {
   std::string function;  ///< empty: the only kernel
 };
 
-/// Adds the options that choose how a configuration is compiled.
 void add_compile_options(CLI::App& app, CodeOptions& options);
 /// Adds --config, --run and --rank, which choose what is compiled. Call it after
 /// add_compile_options().
 void add_case_options(CLI::App& app, CodeOptions& options);
-/// Adds the options above, --cubin and --artifact, which choose the machine code, and --function.
-void add_code_options(CLI::App& app, CodeOptions& options);
-void add_function_option(CLI::App& app, CodeOptions& options);
 
 void add_sass_map_command(const Subcommands& all);
 void add_sass_why_command(const Subcommands& all);
@@ -90,17 +80,19 @@ struct SassCode {
 /// Returns the source that the options name. Throws Error(usage) if they name none.
 [[nodiscard]] const CodeSource& named_source(const CodeOptions& options);
 
-/// Returns the code of the configurations, in order. Absent: not compiled, or interrupted.
-[[nodiscard]] std::vector<std::optional<SassCode>> compile_code(
-    const FamilySet& families, const std::vector<Config>& configs,
-    const std::vector<Problem>& problems, const DeviceLimits& limits,
-    const CompileSettings& settings);
+/// A configuration to compile for a problem, with the time that a run measured.
+struct TimedCase {
+  Config config;
+  Problem problem;
+  std::optional<double> time_us;  ///< absent: nothing was measured
+  std::string artifact_key;       ///< names the code that the run measured; empty: there is no run
+};
 
-/// Loads the machine code of a file: a cubin, the output of nvdisasm for one, or a file that
-/// cuobjdump takes cubins from (an executable, a library, an object file, a fatbinary). The
-/// options' architecture and function select one of these. Throws as load_code().
-[[nodiscard]] SassCode load_code_file(const std::filesystem::path& file,
-                                      const CodeOptions& options);
+/// Returns the code of the cases, in order. Absent: not compiled, or interrupted.
+[[nodiscard]] std::vector<std::optional<SassCode>> compile_code(const FamilySet& families,
+                                                                const std::vector<TimedCase>& cases,
+                                                                const DeviceLimits& limits,
+                                                                const CompileSettings& settings);
 
 /// Returns the path of nvdisasm. Throws Error(bad_file), with how to get it, if there is none.
 [[nodiscard]] std::string nvdisasm();

@@ -1,8 +1,3 @@
-#include <algorithm>
-#include <limits>
-#include <map>
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "base/descriptor.hpp"
@@ -11,16 +6,12 @@
 #include "base/text_parts.hpp"
 #include "commands/sass/sass_code.hpp"
 #include "commands/sass/sass_reports.hpp"
-#include "emulator/ptx/parse_ptx.hpp"
 #include "emulator/ptx/source_places.hpp"
-#include "engine/choice/kernel_choice.hpp"
 #include "engine/choice/plan_problems.hpp"
 #include "engine/compiling.hpp"
 #include "engine/interrupt.hpp"
 #include "gpu/compiler.hpp"
 #include "inspect/sass/line_map.hpp"
-#include "inspect/sass/listing_text.hpp"
-#include "inspect/sass/profile.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 #include "store/study_inputs.hpp"
@@ -82,10 +73,8 @@ struct SassMapOptions : CodeOptions {
 std::string text_of(const MappedCode& mapped, const SourceLine& line) {
   const auto file = mapped.files.find(line.file);
   const auto index = static_cast<std::size_t>(line.line - 1);
-  if (file == mapped.files.end() || index >= file->second.size()) {
-    return {};
-  }
-  return std::string(trim(file->second[index]));
+  const bool known = file != mapped.files.end() && index < file->second.size();
+  return known ? std::string(trim(file->second[index])) : std::string();
 }
 
 std::vector<MapLineRow> line_rows(const MappedCode& mapped, const LineCounts& counts) {
@@ -145,7 +134,6 @@ MapSelection select(const MappedCode& mapped, const SassMapOptions& options,
   return selection;
 }
 
-/// Maps source lines to the PTX and the machine code that they became.
 ExitCode sass_map(const SassMapOptions& options) {
   const MappedCode mapped = load_mapped_code(options, named_source(options));
   if (options.ptx_text) {
@@ -183,11 +171,6 @@ MapTarget read_source_target(const std::string& text) {
                     parse_integer(text.substr(colon + 1), "--source", 1, kLastLine)};
 }
 
-/// Parses a line number such as "70".
-MapTarget read_ptx_target(const std::string& text) {
-  return PtxLine{parse_integer(text, "--ptx", 1, kLastLine)};
-}
-
 /// Parses an address such as "0x22d0", as listings print it. The 0x is optional.
 MapTarget read_sass_target(const std::string& text) {
   constexpr std::string_view kPrefix = "0x";
@@ -214,7 +197,10 @@ void add_map_options(CLI::App& sub, SassMapOptions& options) {
   const OptionScope scope(sub, option_group::kOutput);
   add_target_option(sub, options, "--source", "FILE:LINE",
                     "a line of the source, e.g. softmax.cuh:40", read_source_target);
-  add_target_option(sub, options, "--ptx", "LINE", "a line of the PTX", read_ptx_target);
+  add_target_option(sub, options, "--ptx", "LINE", "a line of the PTX",
+                    [](const std::string& text) -> MapTarget {
+                      return PtxLine{parse_integer(text, "--ptx", 1, kLastLine)};
+                    });
   add_target_option(sub, options, "--sass", "ADDRESS", "a machine instruction, e.g. 0x22d0",
                     read_sass_target);
   options.depth = kDefaultSteps;
@@ -242,28 +228,20 @@ struct SassWhyOptions : OfflineOptions {
   std::optional<std::int64_t> run;  ///< absent: the run that began last
 };
 
-/// A configuration to compile for a problem, with the time that a run measured.
-struct Case {
-  Config config;
-  Problem problem;
-  std::optional<double> time_us;  ///< absent: nothing was measured
-  std::string artifact_key;       ///< names the code that the run measured; empty: there is no run
-};
-
 struct CaseCounts {
-  Case what;
+  TimedCase what;
   WorkCounts counts;
 };
 
-std::vector<Case> cases_of_space(const SassWhyOptions& options, const KernelSet& kernels,
-                                 SassWhyReport& report) {
+std::vector<TimedCase> cases_of_space(const SassWhyOptions& options, const KernelSet& kernels,
+                                      SassWhyReport& report) {
   const Family& family = kernels.family();
   const Space space = choose_space(kernels, options.kernels);
   report.space = space.key;
   const std::int64_t seq_len = first_seq_len(options.problems);
   return mapped(
       make_plan(family, space, binding_of(options.problems)).kept, [&](const Config& config) {
-        return Case{config, problem_for(family, config, options.problems, seq_len), {}, {}};
+        return TimedCase{config, problem_for(family, config, options.problems, seq_len), {}, {}};
       });
 }
 
@@ -275,8 +253,8 @@ std::optional<double> measured_us(const Outcome& outcome) {
 }
 
 /// Returns every ranked configuration of a run that is of these families, once for each problem.
-std::vector<Case> cases_of_run(const RunReport& run, const FamilySet& families) {
-  std::vector<Case> cases;
+std::vector<TimedCase> cases_of_run(const RunReport& run, const FamilySet& families) {
+  std::vector<TimedCase> cases;
   for (const ProblemReport& problem : run.problems) {
     for (const Result& result : problem.ranking) {
       if (families.find(result.config.family) != nullptr) {
@@ -288,16 +266,10 @@ std::vector<Case> cases_of_run(const RunReport& run, const FamilySet& families) 
   return cases;
 }
 
-std::vector<CaseCounts> count_all(const FamilySet& families, const std::vector<Case>& cases,
+std::vector<CaseCounts> count_all(const FamilySet& families, const std::vector<TimedCase>& cases,
                                   const DeviceLimits& limits, const CompileSettings& settings,
                                   SassWhyReport& report) {
-  std::vector<Config> configs;
-  std::vector<Problem> problems;
-  for (const Case& one : cases) {
-    configs.push_back(one.config);
-    problems.push_back(one.problem);
-  }
-  const auto codes = compile_code(families, configs, problems, limits, settings);
+  const auto codes = compile_code(families, cases, limits, settings);
   std::vector<CaseCounts> counted;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const auto counts = codes[i]
@@ -325,11 +297,7 @@ std::vector<WorkSample> distinct_samples(const FamilySet& families,
         WorkSample{one.what.config, named_values(families.of(one.what.config), one.what.config),
                    one.counts});
   }
-  std::vector<WorkSample> list;
-  for (auto& [config, sample] : samples) {
-    list.push_back(std::move(sample));
-  }
-  return list;
+  return mapped(samples, [](const auto& one) { return one.second; });
 }
 
 /// Computes the correlations of each problem. Families are kept apart, because their instructions
@@ -346,14 +314,12 @@ std::vector<WhyProblem> correlate(const std::vector<CaseCounts>& all, bool sever
       times_us.push_back(*one.what.time_us);
     }
   }
-  std::vector<WhyProblem> list;
-  for (const auto& [name, both] : problems) {
-    list.push_back({name, time_correlations(both.first, both.second, confidence)});
-  }
-  return list;
+  return mapped(problems, [&](const auto& one) {
+    const auto& [counts, times_us] = one.second;
+    return WhyProblem{one.first, time_correlations(counts, times_us, confidence)};
+  });
 }
 
-/// Shows the effect of parameters on the machine code, and its correlation with measured times.
 ExitCode sass_why(const SassWhyOptions& options) {
   std::optional<RunReport> run;
   if (options.with_run) {
@@ -365,7 +331,7 @@ ExitCode sass_why(const SassWhyOptions& options) {
   SassWhyReport report;
   report.family = families.names();
   report.run = options.run;
-  std::vector<Case> cases;
+  std::vector<TimedCase> cases;
   DeviceLimits limits;
   if (run) {
     report.space = run->space;
@@ -390,10 +356,9 @@ ExitCode sass_why(const SassWhyOptions& options) {
   report.effects = parameter_effects(samples);
   report.problems = correlate(counted, families.several(), report.confidence);
   print_document(sass_why_document(report, rows_shown(options.output)), options.output);
-  if (!report.coverage.complete) {
-    return ExitCode::interrupted;
-  }
-  return report.samples.empty() ? ExitCode::nothing_ranked : ExitCode::ok;
+  return !report.coverage.complete ? ExitCode::interrupted
+         : report.samples.empty()  ? ExitCode::nothing_ranked
+                                   : ExitCode::ok;
 }
 
 }  // namespace

@@ -1,11 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "emulator/ptx/parse_ptx.hpp"
 #include "inspect/sass/attribution.hpp"
 #include "inspect/sass/listing_text.hpp"
@@ -16,7 +10,6 @@
 
 namespace fatune {
 
-/// The machine code of one kernel.
 struct SassReport {
   std::string source;                  ///< a configuration's short form, or a file
   std::optional<ResourceFacts> facts;  ///< absent for a file
@@ -57,14 +50,12 @@ struct MapLineRow {
   LineCount count;
   std::string text;  ///< empty: the source is not at hand
 };
-/// A PTX instruction.
 struct MapPtxRow {
   std::int64_t line = 0;
   int depth = 0;  ///< 0: belongs to the line asked for; else steps away from it
   std::string text;
   SourceChain source;
 };
-/// A machine instruction.
 struct MapSassRow {
   std::uint64_t address = 0;
   std::string text;
@@ -74,7 +65,6 @@ struct MapSassRow {
   SourceChain source;
 };
 
-/// The code that belongs to one line.
 struct MapSelection {
   std::string what;                ///< "softmax.cuh:40", "PTX line 70", "SASS 0x22d0"
   std::vector<MapLineRow> source;  ///< innermost first

@@ -1,28 +1,243 @@
-#include "commands/sweep/sweep.hpp"
-
-#include <algorithm>
-#include <map>
-#include <set>
-#include <utility>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/ranges.hpp"
 #include "cli/subcommands.hpp"
+#include "commands/row_reports.hpp"
+#include "engine/candidate_maker.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/choice/plan_problems.hpp"
+#include "engine/choice/problems.hpp"
+#include "engine/problem_work.hpp"
 #include "engine/session.hpp"
+#include "model/device_file.hpp"
+#include "model/emulation.hpp"
+#include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 #include "plan/scope.hpp"
+#include "print/run_report.hpp"
 #include "race/choose_search.hpp"
 #include "race/promising_sample.hpp"
+#include "race/simulate.hpp"
 #include "store/fleet_folder.hpp"
 #include "store/open_store.hpp"
 #include "store/study_inputs.hpp"
 
 namespace fatune {
 namespace {
+
+struct SweepOptions : MeasureOptions {
+  AuditOptions audit;
+  std::optional<double> cover_percent;  ///< PlannedRun::cover_percent
+  AgainstOptions against;
+  ShardOptions shard;
+  std::optional<std::filesystem::path> record_dir;  ///< where a shard delivers what it has measured
+  SearchOptions search;
+  SimulationOptions simulation;
+};
+
+/// The default number of jobs, fixed so that a command gives the same numbers on any machine.
+constexpr std::size_t kUsualJobs = 16;
+
+/// The results of a run on one problem, as a space to search.
+class RecordedSpace {
+ public:
+  /// `report`: of a run of `families`. All references must outlive it.
+  RecordedSpace(const FamilySet& families, const DeviceLimits& device, const SmRates& rates,
+                const ProblemReport& report)
+      : families_(families), maker_(families, device, rates, report.problem) {
+    plan_.problem = report.problem;
+    add(report.ranking);
+    add(report.failures);
+    for (const auto& [config, recorded] : tries_) {  // not in the order of the ranking
+      plan_.configs.push_back(config);
+    }
+    std::vector<ProblemPlan> plans{std::move(plan_)};
+    StoreOptions nothing_stored;
+    nothing_stored.off = true;
+    suggest_tuned(families, nothing_stored, device, plans);
+    plan_ = std::move(plans.front());
+    space_ = make_search_space(plan_, maker_);
+    std::erase_if(space_.points, [](const SearchPoint& point) { return point.guess_us <= 0.0; });
+  }
+
+  /// `suggested`: whether the space has the suggestions that a run's would have.
+  [[nodiscard]] SearchSpace points(bool suggested = false) const {
+    SearchSpace space = space_;
+    space.suggested.resize(suggested ? space.suggested.size() : 0);
+    return space;
+  }
+  [[nodiscard]] const RecordedTries& tries() const noexcept { return tries_; }
+  [[nodiscard]] const Problem& problem() const noexcept { return plan_.problem; }
+  /// Returns the time of the fastest configuration, infinite if none has a time.
+  [[nodiscard]] double best_us() const {
+    double best_us = std::numeric_limits<double>::infinity();
+    for (const auto& [config, recorded] : tries_) {
+      best_us =
+          is_ranked(recorded.outcome) ? std::min(best_us, ranked_us(recorded.outcome)) : best_us;
+    }
+    return best_us;
+  }
+
+ private:
+  void add(const std::vector<Result>& results) {
+    for (const Result& result : results) {
+      const Family* const family = families_.find(result.config.family);
+      if (family == nullptr || std::holds_alternative<Pruned>(result.outcome)) {
+        continue;
+      }
+      Config config = parse_short_form(*family, result.short_form);
+      tries_.try_emplace(std::move(config), RecordedTry{result.outcome, result.compile_ms});
+    }
+  }
+
+  const FamilySet& families_;
+  CandidateMaker maker_;
+  ProblemPlan plan_;
+  RecordedTries tries_;
+  SearchSpace space_;
+};
+
+std::size_t part_of(std::size_t configs) {
+  return std::max<std::size_t>(
+      1, static_cast<std::size_t>(static_cast<double>(configs) * kPartOfSpace));
+}
+
+double behind_percent(const std::vector<SimulatedTry>& tries, std::size_t part, double best_us) {
+  double found_us = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < std::min(part, tries.size()); ++i) {
+    found_us = std::min(found_us, tries[i].us.value_or(found_us));
+  }
+  return 100.0 * (found_us / best_us - 1.0);
+}
+
+SearchTrial try_search(SearchKind kind, const RecordedSpace& space, const SweepOptions& options) {
+  const std::size_t configs = space.points().points.size();
+  SearchTrial trial{space.problem(), kind, configs, part_of(configs), {}};
+  const std::size_t jobs =
+      options.compile.jobs > 0 ? static_cast<std::size_t>(options.compile.jobs) : kUsualJobs;
+  const double best_us = space.best_us();
+  const int seeds = kind == SearchKind::exhaustive ? 1 : options.simulation.seeds;
+  const bool as_in_a_run = kind == SearchKind::automatic;
+  for (int seed = 0; seed < seeds; ++seed) {
+    SearchLimits limits{options.policy.seed + static_cast<std::uint64_t>(seed),
+                        options.search.max_configs};
+    if (!as_in_a_run) {
+      limits.max_configs = limits.max_configs.value_or(configs);
+    }
+    const auto source = choose_search(kind, limits, configs)->begin(space.points(as_in_a_run));
+    const SimulationEnd end{best_us * (1.0 + kCloseToBest), as_in_a_run ? configs : trial.part};
+    const std::vector<SimulatedTry> tries = simulate(*source, space.tries(), jobs, end);
+    SearchReplay& replay = trial.replays.emplace_back();
+    replay.tried = tried_until(tries, end.us);
+    replay.behind_percent = behind_percent(tries, trial.part, best_us);
+    if (as_in_a_run) {
+      replay.ended_after = static_cast<double>(tries.size());
+      replay.ended_behind_percent = behind_percent(tries, tries.size(), best_us);
+    }
+  }
+  return trial;
+}
+
+std::vector<SearchKind> searches_to_try(const SearchOptions& search) {
+  if (search.kind) {
+    return {*search.kind};
+  }
+  return {SearchKind::automatic, SearchKind::exhaustive, SearchKind::random, SearchKind::local,
+          SearchKind::model};
+}
+
+void add_trials(const RunReport& run, const KernelSet& kernels, const SweepOptions& options,
+                std::vector<SearchTrial>& trials) {
+  const SmRates rates = load_sm_rates(kernels.tree, run.device.arch);
+  for (const ProblemReport& report : run.problems) {
+    const RecordedSpace space(kernels.families, run.device, rates, report);
+    if (space.best_us() == std::numeric_limits<double>::infinity()) {
+      continue;
+    }
+    for (const SearchKind kind : searches_to_try(options.search)) {
+      trials.push_back(try_search(kind, space, options));
+    }
+  }
+}
+
+constexpr double kMedianShare = 0.5;
+constexpr double kNineOfTen = 0.9;
+
+/// Field::get for the nearest-rank quantile of a member of the replays: the least of the values
+/// that `share` of the seeds do not exceed. Absent values are the greatest.
+template <typename Value>
+auto over_seeds(std::optional<Value> SearchReplay::*member, double share) {
+  return [=](const SearchTrial& trial) -> std::optional<Value> {
+    constexpr double kNever = std::numeric_limits<double>::infinity();
+    std::vector<double> values = mapped(trial.replays, [&](const SearchReplay& one) {
+      return one.*member ? static_cast<double>(*(one.*member)) : kNever;
+    });
+    std::ranges::sort(values);
+    const auto place = std::ceil(share * static_cast<double>(values.size()));
+    const double value = values.at(static_cast<std::size_t>(std::max(place, 1.0)) - 1);
+    return value == kNever ? std::nullopt : std::optional(static_cast<Value>(value));
+  };
+}
+
+const auto tried_most_seeds = over_seeds(&SearchReplay::tried, kNineOfTen);
+const auto ended_close = [](const SearchTrial& t) {
+  const auto close = std::ranges::count_if(t.replays, [](const SearchReplay& one) {
+    return one.ended_behind_percent.value_or(0.0) <= 100.0 * kCloseToBest;
+  });
+  return t.replays.front().ended_after ? std::optional(close) : std::nullopt;
+};
+const auto tried_percent = [](const SearchTrial& t) {
+  const auto tried = tried_most_seeds(t);
+  return tried ? std::optional(100.0 * static_cast<double>(*tried) / static_cast<double>(t.configs))
+               : std::nullopt;
+};
+
+}  // namespace
+
+Fields<SearchTrial> search_fields() {
+  using T = SearchTrial;
+  return {
+      {"problem", "problem", kWraps, [](auto& t) { return describe(t.problem); }},
+      {"search", "search", [](auto& t) { return enum_name(t.search); }},
+      {"configs", "configs", &T::configs},
+      {"seeds", "seeds", [](auto& t) { return t.replays.size(); }},
+      {"tried_median", "tried", over_seeds(&SearchReplay::tried, kMedianShare)},
+      {"tried_9_of_10", "9 of 10", tried_most_seeds},
+      {"tried_9_of_10_percent", "% of space", decimals(1), tried_percent},
+      {"part", "part", kProgramsOnly, &T::part},
+      {"behind_9_of_10_percent", "behind % at 5 %", decimals(2),
+       over_seeds(&SearchReplay::behind_percent, kNineOfTen)},
+      {"ended_after_median", "ended after", over_seeds(&SearchReplay::ended_after, kMedianShare)},
+      {"ended_behind_9_of_10_percent", "behind % then", decimals(2),
+       over_seeds(&SearchReplay::ended_behind_percent, kNineOfTen)},
+      {"ended_close", "within 1 %", ended_close},
+  };
+}
+
+namespace {
+
+/// `sweep --simulate`: replays searches on recorded results, without a GPU and without compiling,
+/// and prints how many configurations each tries until it has found a fast one (docs/search.md).
+/// Throws Error(usage) if there is no such run, and Error(bad_file) for results without a time and
+/// of configurations that the families do not have. Precondition: options.simulation.input.
+ExitCode simulate_searches(const SweepOptions& options) {
+  const std::string& input = *options.simulation.input;
+  std::vector<SearchTrial> trials;
+  for (const RunReport& run : load_runs(input, options.store.file).runs) {
+    if (run.measured) {  // searches propose by the estimate, so it cannot judge them
+      add_trials(run, choose_families_of(run, options.kernels), options, trials);
+    }
+  }
+  if (trials.empty()) {
+    throw Error(ExitCode::bad_file, "it has no times to replay", input,
+                "give the results.json of an exhaustive sweep");
+  }
+  print_document(rows_document("search", "trials", search_fields(), trials), options.output);
+  return ExitCode::ok;
+}
 
 /// Counts the configurations that the space's rules dropped (`pruned`), or else the family's rules.
 std::int64_t count_dropped(const Plan& plan, bool pruned) {
@@ -58,53 +273,56 @@ std::vector<std::string> notes_on_space(const SweepOptions& options,
   return notes;
 }
 
+/// Drops the families that `keeps` rejects, unless none would be left. `why`: what is said of each;
+/// empty: nothing.
+template <typename Keeps, typename Why>
+void keep_if_any(const OutputOptions& output, FamilySet& families, const Keeps& keeps,
+                 const Why& why) {
+  if (std::ranges::none_of(families.all(), keeps)) {
+    return;
+  }
+  for (const Family& family : families.all()) {
+    if (const std::string reason = why(family); !keeps(family) && !reason.empty()) {
+      print_note(output, fmt::format("{} is left out: {}", family.name, reason));
+    }
+  }
+  families.keep_if(keeps);
+}
+
 /// Drops the families that none of the devices can run, unless none would be left.
 void keep_runnable(const SweepOptions& options, KernelSet& kernels) {
   const std::vector<Target> targets =
       choose_targets(options.target, kernels.tree, kernels.families.all());
-  const auto runs = [&](const Family& family) { return can_run(family, targets); };
-  const std::vector<Family>& all = kernels.families.all();
-  if (std::ranges::none_of(all, runs)) {
-    return;
-  }
-  for (const Family& family : all) {
-    if (!runs(family) && options.kernels.family == kEveryFamily) {
-      print_note(options.output, fmt::format("{} is left out: it needs {}", family.name,
-                                             arch_name(family.min_arch)));
-    }
-  }
-  kernels.families.keep_if(runs);
+  keep_if_any(
+      options.output, kernels.families,
+      [&](const Family& family) { return can_run(family, targets); },
+      [&](const Family& family) {
+        return options.kernels.family == kEveryFamily ? "it needs " + arch_name(family.min_arch)
+                                                      : std::string();
+      });
 }
 
 /// Drops the families that are meant for none of the problems, unless none would be left.
-void keep_meant(const ProblemOptions& options, FamilySet& families) {
-  const std::vector<Problem> problems = named_problems(options);
-  const auto is_meant = [&](const Family& family) {
-    return std::ranges::any_of(
-        problems, [&](const Problem& problem) { return is_meant_for(family, problem); });
-  };
-  if (std::ranges::any_of(families.all(), is_meant)) {
-    families.keep_if(is_meant);
-  }
+void keep_meant(const SweepOptions& options, FamilySet& families) {
+  const std::vector<Problem> problems = named_problems(options.problems);
+  keep_if_any(
+      options.output, families,
+      [&](const Family& family) {
+        return std::ranges::any_of(
+            problems, [&](const Problem& problem) { return is_meant_for(family, problem); });
+      },
+      [](const Family&) { return ""; });
 }
 
 /// Drops the families that take no lengths of keys if the problems have such, unless none would be
 /// left.
 void keep_with_lengths(const SweepOptions& options, FamilySet& families) {
-  const auto takes = [](const Family& family) { return takes_key_lengths(family.arguments); };
-  if (!options.problems.details.contains(&find_detail("seq_lens_kv")) ||
-      std::ranges::none_of(families.all(), takes)) {
-    return;
+  if (options.problems.details.contains(&find_detail("seq_lens_kv"))) {
+    keep_if_any(
+        options.output, families,
+        [](const Family& family) { return takes_key_lengths(family.arguments); },
+        [](const Family&) { return "it takes no lengths of keys that differ within a batch"; });
   }
-  for (const Family& family : families.all()) {
-    if (!takes(family)) {
-      print_note(
-          options.output,
-          fmt::format("{} is left out: it takes no lengths of keys that differ within a batch",
-                      family.name));
-    }
-  }
-  families.keep_if(takes);
 }
 
 /// Fails with the reason why no configuration is left: the space's rules, the family, or both.
@@ -208,7 +426,7 @@ ExitCode sweep(const SweepOptions& options) {
   const FamilySpaces spaces = choose_spaces(kernels, options.kernels);
   std::vector<std::string> notes = notes_on_space(options, meant, kernels);
   if (kernels.families.several() && !names_families(options.kernels)) {
-    keep_meant(options.problems, kernels.families);
+    keep_meant(options, kernels.families);
     keep_runnable(options, kernels);
     keep_with_lengths(options, kernels.families);
   }

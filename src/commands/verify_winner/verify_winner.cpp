@@ -1,6 +1,3 @@
-#include <system_error>
-#include <utility>
-
 #include "base/ranges.hpp"
 #include "cli/subcommands.hpp"
 #include "engine/choice/plan_problems.hpp"
@@ -38,9 +35,7 @@ std::vector<Config> rivals_of(const FamilySet& families, const FamilySpaces& spa
     const Plan plan = make_plan(family, spaces.at(family.name), binding_of(options));
     configs.insert(configs.end(), plan.kept.begin(), plan.kept.end());
   }
-  if (!is_among(winner, configs)) {
-    configs.push_back(winner);
-  }
+  append_new(configs, winner);
   return configs;
 }
 

@@ -1,15 +1,11 @@
 #include "print/document/document.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <iterator>
 
 #include <fmt/format.h>
 
 #include "base/text_parts.hpp"
 #include "base/visible_text.hpp"
-#include "print/plot/character_plot.hpp"
 
 namespace fatune {
 namespace {
@@ -31,11 +27,7 @@ Table::Column plain_column(const std::string& heading) {
 }
 
 Table with_columns(const std::vector<std::string>& headings) {
-  Table table;
-  for (const std::string& heading : headings) {
-    table.columns.push_back(plain_column(heading));
-  }
-  return table;
+  return {mapped(headings, plain_column), {}};
 }
 
 /// The category's name on an axis of categories, where such a position exists; else the number.
@@ -45,10 +37,6 @@ FieldValue on_axis(const Axis& axis, double value) {
   }
   const auto at = static_cast<std::size_t>(std::max(0.0, std::round(value)));
   return at < axis.categories.size() ? FieldValue{axis.categories[at]} : FieldValue{};
-}
-
-FieldValue optional_number(const std::optional<double>& value) {
-  return value ? FieldValue{*value} : FieldValue{};
 }
 
 Table table_of_boxes(const XyPlot& plot) {
@@ -72,7 +60,7 @@ struct TableOfDrawing {
       for (const PlotPoint& point : series.points) {
         if (!point.row) {
           table.rows.push_back({series.name, on_axis(plot.x, point.x), on_axis(plot.y, point.y),
-                                optional_number(point.low), optional_number(point.high),
+                                optional_value(point.low), optional_value(point.high),
                                 point.label});
         }
       }
@@ -97,6 +85,11 @@ std::string coloured(std::string_view text, TextColour colour, bool on) {
   static constexpr std::array<int, 4> kCodes{1, 32, 33, 31};
   return on ? fmt::format("\x1b[{}m{}\x1b[0m", kCodes.at(static_cast<std::size_t>(colour)), text)
             : std::string(text);
+}
+
+/// The line below a table that leaves `more` rows out; empty if it shows all of them.
+std::string more_rows_text(std::size_t more) {
+  return more == 0 ? std::string() : fmt::format("... and {} more (--top 0 shows all)\n", more);
 }
 
 struct OnTerminal {
@@ -194,17 +187,27 @@ Json json_head(const std::string& name, int version) {
   return {{"format", "fatune." + name}, {"format_version", version}};
 }
 
+Json json_document(const std::string& name, const Json& members) {
+  Json json = json_head(name);
+  json.update(members);
+  return json;
+}
+
 void append(Blocks& blocks, Blocks more) {
   blocks.insert(blocks.end(), std::make_move_iterator(more.begin()),
                 std::make_move_iterator(more.end()));
 }
 
-std::size_t count_shown(std::size_t rows, std::size_t top) {
-  return top == 0 ? rows : std::min(top, rows);
+Blocks joined_blocks(std::initializer_list<Blocks> parts) {
+  Blocks all;
+  for (const Blocks& part : parts) {
+    append(all, part);
+  }
+  return all;
 }
 
-std::string more_rows_text(std::size_t more) {
-  return more == 0 ? std::string() : fmt::format("... and {} more (--top 0 shows all)\n", more);
+std::size_t count_shown(std::size_t rows, std::size_t top) {
+  return top == 0 ? rows : std::min(top, rows);
 }
 
 std::string incomplete_text(const Coverage& coverage) {

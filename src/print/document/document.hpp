@@ -1,12 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <functional>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
-
 #include "model/output_format.hpp"
 #include "print/document/table.hpp"
 #include "print/plot/plot.hpp"
@@ -82,6 +75,8 @@ struct Document {
 
 /// Returns the members that begin every JSON document. "format" is "fatune." followed by `name`.
 [[nodiscard]] Json json_head(const std::string& name, int version = 1);
+/// A whole document: json_head(), then `members`.
+[[nodiscard]] Json json_document(const std::string& name, const Json& members);
 
 /// What a document of rows has besides them.
 struct BesideRows {
@@ -101,8 +96,7 @@ template <typename Row>
                : Blocks{block::Rows{records()}, block::Text{beside.below}};
   };
   const auto object = [fields, &rows, name, property, beside] {
-    Json json = json_head(name);
-    json.update(beside.members);
+    Json json = json_document(name, beside.members);
     json[property] = json_rows(fields, rows);
     return json;
   };
@@ -110,6 +104,7 @@ template <typename Row>
 }
 
 void append(Blocks& blocks, Blocks more);
+[[nodiscard]] Blocks joined_blocks(std::initializer_list<Blocks> parts);
 
 /// How many of the rows a table shows with `--top`; 0: all.
 [[nodiscard]] std::size_t count_shown(std::size_t rows, std::size_t top);
@@ -121,8 +116,6 @@ template <typename Row>
   rows.erase(rows.end() - static_cast<std::ptrdiff_t>(more), rows.end());
   return {.table = table_of(fields, rows), .more = more};
 }
-/// The line below a table that leaves `more` rows out; empty if it shows all of them.
-[[nodiscard]] std::string more_rows_text(std::size_t more);
 
 /// The data of a plot, with a row for each mark. Marks that stand for a configuration are left out:
 /// the table of configurations has them.

@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <cctype>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -8,7 +6,6 @@
 #include "base/text_parts.hpp"
 #include "base/visible_text.hpp"
 #include "print/document/document.hpp"
-#include "print/plot/plot.hpp"
 
 namespace fatune {
 namespace {
@@ -78,7 +75,6 @@ bool has_text(const Table& table, std::size_t column) {
                              [column](const auto& row) { return is_text(row[column]); });
 }
 
-/// Writes one table as HTML.
 class HtmlTable {
  public:
   explicit HtmlTable(const block::Rows& rows)

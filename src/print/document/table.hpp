@@ -3,27 +3,79 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "base/ranges.hpp"
-#include "print/document/text_table.hpp"
 
 namespace fatune {
+
+/// Which outputs show a field. CSV and JSON show all of them.
+enum class Shown {
+  everywhere,    ///< every table for people has it
+  in_ranking,    ///< tables of results with a rank have it
+  in_failures,   ///< tables of results without a rank have it
+  for_programs,  ///< CSV and JSON only
+};
+inline constexpr Shown kEverywhere = Shown::everywhere;
+inline constexpr Shown kInRanking = Shown::in_ranking;
+inline constexpr Shown kInFailures = Shown::in_failures;
+inline constexpr Shown kForPrograms = Shown::for_programs;
+
+/// How people see a column.
+struct Look {
+  int decimals = 0;  ///< decimals of doubles
+  Shown shown = kEverywhere;
+  bool wraps = false;  ///< texts that stay on a narrow terminal, and continue on the next line
+};
+inline constexpr Look kWraps{.wraps = true};
+inline constexpr Look kProgramsOnly{.shown = kForPrograms};
+inline constexpr Look kRankingOnly{.shown = kInRanking};
+[[nodiscard]] constexpr Look decimals(int count, Shown shown = kEverywhere) {
+  return {.decimals = count, .shown = shown};
+}
+
+/// Headings and cells as text, for any way of drawing.
+struct TextTable {
+  struct Column {
+    std::string heading;
+    bool align_right = false;
+    bool wraps = false;  ///< Look::wraps
+  };
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> rows;  ///< each as long as `columns`
+};
+
+/// Draws a table for a terminal. Columns are padded to their widest cell (in code points), with two
+/// spaces between them. Headings and cells are shown by visible_line(). No line is wider than
+/// `columns` (0: no limit): parts that configurations share are stated once, columns are left out
+/// from the right, and the others are narrowed (docs/tables.md). Notes above and below the table
+/// say what gave way.
+[[nodiscard]] std::string draw_plain(const TextTable& table, std::size_t columns = 0);
+/// Draws a Markdown table. Headings and cells are escaped by markdown().
+[[nodiscard]] std::string draw_markdown(const TextTable& table);
+/// Draws CSV by RFC 4180: CRLF line ends; cells with a comma, quote or line break are quoted. Cells
+/// are shown by visible_lines().
+[[nodiscard]] std::string draw_csv(const TextTable& table);
+
+/// Configurations whose common parts are stated once.
+struct SharedParts {
+  std::string common;  ///< "(FP16, 128, ...): async+...+opt_softmax"; or a whole configuration
+  std::vector<std::string> rest;  ///< what each text has left: "64, 32, 4): buffer"; "-": nothing
+};
+/// Splits short forms, "(a, b, c): flag+flag", into what they have in common and the rest. The
+/// common part has the first values of the tuples, as far as they are equal, and the flags that all
+/// have. Other texts ("-") stay as they are. Nothing if nothing is common.
+[[nodiscard]] std::optional<SharedParts> share_parts(const std::vector<std::string>& texts);
 
 /// A value to be output. monostate: there is none (JSON null, an empty cell).
 using FieldValue = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
 
-/// The type of a field's values.
 struct FieldType {
   enum class Kind { any, boolean, integer, number, text };
   Kind kind = Kind::any;
@@ -112,12 +164,31 @@ Fields<Row> joined_fields(std::initializer_list<Fields<Row>> parts) {
 /// Lets the decimals depend on the number: none from 10000 on, otherwise two.
 inline constexpr int kBySize = -1;
 
+[[nodiscard]] inline FieldValue optional_value(const std::optional<double>& value) {
+  return value ? FieldValue{*value} : FieldValue{};
+}
+
+/// The value; nothing for 0 and for what is empty.
+template <typename Value>
+[[nodiscard]] std::optional<Value> unless_empty(Value value) {
+  return value == Value{} ? std::nullopt : std::optional(std::move(value));
+}
+
 /// Field::get for a member that stands for nothing if it is empty or 0.
 template <auto kMember>
-inline const auto or_none = [](const auto& row) {
-  const auto& value = row.*kMember;
-  return value == std::remove_cvref_t<decltype(value)>{} ? std::nullopt : std::optional(value);
-};
+inline const auto or_none = [](const auto& row) { return unless_empty(row.*kMember); };
+
+/// What `get`, a function or a member, gives for what `maybe` holds or points to; nothing if it is
+/// empty or null.
+template <typename Maybe, typename Get>
+[[nodiscard]] auto if_any(const Maybe& maybe, const Get& get) {
+  using Got = std::remove_cvref_t<std::invoke_result_t<const Get&, decltype(*maybe)>>;
+  if constexpr (requires(const Got& got) { got.has_value(); }) {
+    return maybe ? std::invoke(get, *maybe) : Got();
+  } else {
+    return maybe ? std::optional<Got>(std::invoke(get, *maybe)) : std::nullopt;
+  }
+}
 
 /// A field's value in a table or Markdown cell; "-" when there is none.
 [[nodiscard]] std::string cell_text(const FieldValue& value, int decimals);

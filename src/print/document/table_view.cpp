@@ -1,12 +1,8 @@
 #include "print/document/document.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
-#include <span>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -49,13 +45,15 @@ FilterType column_type(const Table& table, std::size_t column) {
 }
 
 double number_of(const FieldValue& value) {
-  const auto* integer = std::get_if<std::int64_t>(&value);
-  const auto* real = std::get_if<double>(&value);
-  const auto* flag = std::get_if<bool>(&value);
-  return integer != nullptr ? static_cast<double>(*integer)
-         : real != nullptr  ? *real
-         : flag != nullptr  ? static_cast<double>(*flag)
-                            : std::nan("");
+  return std::visit(
+      []<typename Value>(const Value& one) {
+        if constexpr (std::is_arithmetic_v<Value>) {
+          return static_cast<double>(one);
+        } else {
+          return kUnknown;
+        }
+      },
+      value);
 }
 
 std::string source_text(const ExpressionTree& node) { return visible_text(node.source); }
@@ -285,10 +283,10 @@ Document viewed(const Document& document, const TableView& view) {
           records,
           [records] {
             const Table table = records();
-            Json json = json_head("records");
-            json["records"] =
-                json_list(table.rows, [&](const auto& row) { return json_record(table, row); });
-            return json;
+            return json_document("records",
+                                 {{"records", json_list(table.rows, [&](const auto& row) {
+                                     return json_record(table, row);
+                                   })}});
           }};
 }
 

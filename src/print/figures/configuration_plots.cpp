@@ -1,7 +1,4 @@
-#include <algorithm>
-#include <map>
 #include <set>
-#include <span>
 
 #include <fmt/format.h>
 
@@ -9,12 +6,29 @@
 #include "base/text_parts.hpp"
 #include "model/device_limits.hpp"
 #include "model/flop.hpp"
-#include "print/document/text_table.hpp"
 #include "print/figures/plots.hpp"
-#include "race/study_rows.hpp"
+#include "print/run_report.hpp"
 
 namespace fatune {
 namespace {
+
+/// Resources of a row's machine code; nothing if it was not compiled. Shared memory: dynamic.
+std::optional<double> registers_of(const StudyRow& row) {
+  return row.result->facts ? std::optional<double>(row.result->facts->registers_per_thread)
+                           : std::nullopt;
+}
+
+std::optional<double> spill_bytes_of(const StudyRow& row) {
+  return row.result->facts ? std::optional(static_cast<double>(row.result->facts->spill_load_bytes))
+                           : std::nullopt;
+}
+
+std::optional<double> smem_kib_of(const StudyRow& row) {
+  constexpr double kBytesPerKib = 1024.0;
+  return row.result->facts
+             ? std::optional(static_cast<double>(row.result->dynamic_smem_bytes) / kBytesPerKib)
+             : std::nullopt;
+}
 
 PlotPoint ranked_point(const Result& result, std::size_t place) {
   const double us = ranked_us(result.outcome);
@@ -161,15 +175,6 @@ Plot resource_plot(const Resource& resource, const ResourcePoints& all) {
           std::move(plot)};
 }
 
-std::optional<double> counter_of(const Result& result, std::string_view name) {
-  const auto* measured = std::get_if<Measured>(&result.outcome);
-  if (measured == nullptr) {
-    return std::nullopt;
-  }
-  const auto found = std::ranges::find(measured->counters, name, &CounterValue::name);
-  return found == measured->counters.end() ? std::nullopt : std::optional(found->value);
-}
-
 /// A configuration's point: FLOP per byte of DRAM traffic, and TFLOP/s of the counted launches.
 std::optional<PlotPoint> roofline_point(const ProblemReport& problem, const Result& result) {
   const auto us = counter_of(result, "duration_us");
@@ -228,8 +233,8 @@ std::optional<std::string> parameter_text(const Result& result, const std::strin
 std::vector<std::string> different(const std::vector<std::optional<std::string>>& texts) {
   std::vector<std::string> values;
   for (const auto& text : texts) {
-    if (text && std::ranges::find(values, *text) == values.end()) {
-      values.push_back(*text);
+    if (text) {
+      append_new(values, *text);
     }
   }
   std::ranges::sort(values, NaturalOrder{});
@@ -240,19 +245,10 @@ std::vector<std::string> parameters_in(const StudyRows& rows) {
   std::vector<std::string> names;
   for (const StudyRow& row : rows.rows) {
     for (const NamedValue& parameter : row.result->parameters) {
-      if (!is_among(parameter.name, names)) {
-        names.push_back(parameter.name);
-      }
+      append_new(names, parameter.name);
     }
   }
   return names;
-}
-
-template <typename Get>
-std::vector<std::invoke_result_t<Get, const StudyRow&>> of_rows(const StudyRows& rows, Get get) {
-  std::vector<std::invoke_result_t<Get, const StudyRow&>> values;
-  std::ranges::transform(rows.rows, std::back_inserter(values), get);
-  return values;
 }
 
 std::string run_name(const StudyReport& report, const StudyRow& row) {
@@ -266,11 +262,11 @@ AxisOfRows problem_axis(const StudyRows& rows) {
       rows.rows, [&](const StudyRow& row) { return group_name(row.problem->problem) == group; });
   return {
       alike ? "length" : "problem",
-      of_rows(rows,
-              [&](const StudyRow& row) {
-                const Problem& problem = row.problem->problem;
-                return std::optional(alike ? std::to_string(problem.seq_len) : describe(problem));
-              }),
+      mapped(rows.rows,
+             [&](const StudyRow& row) {
+               const Problem& problem = row.problem->problem;
+               return std::optional(alike ? std::to_string(problem.seq_len) : describe(problem));
+             }),
       {}};
 }
 
@@ -278,18 +274,18 @@ std::vector<AxisOfRows> all_axes(const StudyReport& report, const StudyRows& row
   using Text = std::optional<std::string>;
   std::vector<AxisOfRows> axes;
   axes.push_back(
-      {"run", of_rows(rows, [&](const StudyRow& r) { return Text(run_name(report, r)); }), {}});
+      {"run", mapped(rows.rows, [&](const StudyRow& r) { return Text(run_name(report, r)); }), {}});
   axes.push_back(problem_axis(rows));
   for (const std::string& name : parameters_in(rows)) {
     axes.push_back(
         {name,
-         of_rows(rows, [&](const StudyRow& r) { return parameter_text(*r.result, name); }),
+         mapped(rows.rows, [&](const StudyRow& r) { return parameter_text(*r.result, name); }),
          {}});
   }
-  axes.push_back({"registers", {}, of_rows(rows, registers_of)});
-  axes.push_back({"spill bytes", {}, of_rows(rows, spill_bytes_of)});
-  axes.push_back({"smem KiB", {}, of_rows(rows, smem_kib_of)});
-  axes.push_back({"slower %", {}, of_rows(rows, [](const StudyRow& r) {
+  axes.push_back({"registers", {}, mapped(rows.rows, registers_of)});
+  axes.push_back({"spill bytes", {}, mapped(rows.rows, spill_bytes_of)});
+  axes.push_back({"smem KiB", {}, mapped(rows.rows, smem_kib_of)});
+  axes.push_back({"slower %", {}, mapped(rows.rows, [](const StudyRow& r) {
                     return std::optional(r.slower_percent);
                   })});
   return axes;
@@ -364,23 +360,6 @@ Plot parallel_plot(const StudyReport& report, const StudyRows& rows, const std::
 }
 
 }  // namespace
-
-std::optional<double> registers_of(const StudyRow& row) {
-  return row.result->facts ? std::optional<double>(row.result->facts->registers_per_thread)
-                           : std::nullopt;
-}
-
-std::optional<double> spill_bytes_of(const StudyRow& row) {
-  return row.result->facts ? std::optional(static_cast<double>(row.result->facts->spill_load_bytes))
-                           : std::nullopt;
-}
-
-std::optional<double> smem_kib_of(const StudyRow& row) {
-  constexpr double kBytesPerKib = 1024.0;
-  return row.result->facts
-             ? std::optional(static_cast<double>(row.result->dynamic_smem_bytes) / kBytesPerKib)
-             : std::nullopt;
-}
 
 Plot ranking_plot(const ProblemReport& problem, const std::string& id, const std::string& title,
                   std::size_t most) {

@@ -1,11 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "model/report.hpp"
 #include "print/document/document.hpp"
 #include "print/document/table.hpp"
@@ -41,10 +35,6 @@ struct StudyReport {
                                 const std::string& title, std::size_t most);
 /// How the configurations with each value of a parameter did, and what changing it alone does.
 [[nodiscard]] std::vector<Plot> parameter_plots(const ParameterStudy& study);
-/// Resources of a row's machine code; nothing if it was not compiled. Shared memory: dynamic.
-[[nodiscard]] std::optional<double> registers_of(const StudyRow& row);
-[[nodiscard]] std::optional<double> spill_bytes_of(const StudyRow& row);
-[[nodiscard]] std::optional<double> smem_kib_of(const StudyRow& row);
 
 /// Every configuration as a line over parameters, resources and time.
 [[nodiscard]] std::vector<Plot> parallel_plots(const StudyReport& report, const StudyRows& rows);
@@ -104,16 +94,11 @@ struct StudyReport {
 [[nodiscard]] std::vector<std::string> groups_of(const std::vector<RunReport>& runs,
                                                  std::string (*name_of)(const Problem&));
 
-/// The first report of that problem in which something is ranked; null if there is none. Cover
-/// races do not count.
-[[nodiscard]] const ProblemReport* find_ranked(const RunReport& run, const Problem& problem);
-
 /// The page's title, and a sentence on the number of results and problems.
 [[nodiscard]] PageHead study_head(const StudyReport& report);
 /// The report, section by section: what won, rankings, parameters, resources, races, conditions,
 /// failures, rules, machine code, and how it was measured.
 [[nodiscard]] Blocks study_blocks(const StudyReport& report);
-/// The figures of the report.
 [[nodiscard]] std::vector<Plot> study_plots(const StudyReport& report);
 
 /// The main plots of one run: winners or throughput, and the ranking of each problem.

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -7,7 +6,6 @@
 #include "base/ranges.hpp"
 #include "model/statistics.hpp"
 #include "print/figures/plots.hpp"
-#include "race/study_rows.hpp"
 
 namespace fatune {
 namespace {

@@ -1,9 +1,9 @@
 #include "base/ranges.hpp"
+#include "base/text_parts.hpp"
 #include "print/figures/plots.hpp"
 
 #include <cctype>
 #include <limits>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -256,10 +256,6 @@ Blocks races_section(const StudyReport& report) {
   return blocks_of(std::move(section));
 }
 
-Blocks conditions_section(const StudyReport& report) {
-  return blocks_of({.heading = "The GPU during the run", .plots = condition_plots(report)});
-}
-
 Blocks failures_section(const StudyReport& report) {
   return blocks_of({.heading = "What is not in the rankings",
                     .text =
@@ -281,25 +277,14 @@ Blocks rules_section(const StudyReport& report) {
   return blocks;
 }
 
-Blocks code_section(const StudyReport& report) {
-  return blocks_of({.heading = "Machine code and time",
-                    .plots = code_plots(report),
-                    .open = kOpenRankings,
-                    .rest = "problems"});
-}
-
 Blocks method_section(const StudyReport& report) {
   const bool measured = std::ranges::any_of(report.runs, &RunReport::measured);
   Blocks blocks{block::Heading{
       fmt::format("How it was {}, and how to repeat it", measured ? "measured" : "estimated")}};
   add_table(blocks, method_table(report));
-  std::string commands;
-  for (const RunReport& run : report.runs) {
-    commands += run.command_line + "\n";
-  }
-  for (const PeerStudy& peers : report.peers) {
-    commands += peers.command_line + "\n";
-  }
+  const auto command_of = [](const auto& one) { return one.command_line + "\n"; };
+  const std::string commands =
+      joined(report.runs, "", command_of) + joined(report.peers, "", command_of);
   append(blocks, {block::Text{"The commands, and the one that made this report:\n"},
                   block::Verbatim{commands + report.command + "\n"}});
   return blocks;
@@ -312,14 +297,10 @@ PageHead study_head(const StudyReport& report) {
   std::string lead;
   for (std::size_t i = 0; i < report.runs.size(); ++i) {
     const RunReport& run = report.runs[i];
-    if (!is_among(run.device.name, devices)) {
-      devices.push_back(run.device.name);
-    }
+    append_new(devices, run.device.name);
     lead += (report.runs.size() == 1 ? "" : report.names[i] + ": ") + winners_sentence(run) + ". ";
   }
-  for (const PeerStudy& peers : report.peers) {
-    lead += peers_sentence(peers);
-  }
+  lead += joined(report.peers, "", peers_sentence);
   const std::string runs =
       report.runs.size() == 1 ? report.names.front() : fmt::format("{} runs", report.runs.size());
   return {fmt::format("fatune: {} on {}", runs, fmt::join(devices, ", ")), as_sentence(lead),
@@ -328,15 +309,17 @@ PageHead study_head(const StudyReport& report) {
 
 Blocks study_blocks(const StudyReport& report) {
   const StudyRows rows = study_rows(report.runs, report.most_rows);
-  Blocks blocks;
-  for (Blocks section :
-       {winners_section(report), throughput_section(report), rankings_section(report),
-        parameters_section(report), configurations_section(report, rows),
-        resources_section(report, rows), races_section(report), conditions_section(report),
-        failures_section(report), rules_section(report), code_section(report),
-        method_section(report)}) {
-    append(blocks, std::move(section));
-  }
+  Blocks blocks = joined_blocks(
+      {winners_section(report), throughput_section(report), rankings_section(report),
+       parameters_section(report), configurations_section(report, rows),
+       resources_section(report, rows), races_section(report),
+       blocks_of({.heading = "The GPU during the run", .plots = condition_plots(report)}),
+       failures_section(report), rules_section(report),
+       blocks_of({.heading = "Machine code and time",
+                  .plots = code_plots(report),
+                  .open = kOpenRankings,
+                  .rest = "problems"}),
+       method_section(report)});
   name_figures(blocks, report.command);
   return blocks;
 }

@@ -1,9 +1,3 @@
-#include <algorithm>
-#include <cmath>
-#include <initializer_list>
-#include <map>
-#include <utility>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -106,7 +100,6 @@ std::int64_t count_outcome(const ProblemReport& problem, OutcomeKind kind) {
       problem.failures, [&](const Result& result) { return outcome_kind(result.outcome) == kind; });
 }
 
-/// The known facts of a run: names and values.
 std::vector<std::pair<std::string, std::string>> facts_of(const RunReport& run) {
   const MeasurePolicy& policy = run.policy;
   std::vector<std::pair<std::string, std::string>> facts{

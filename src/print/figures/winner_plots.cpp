@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -13,14 +12,22 @@
 namespace fatune {
 namespace {
 
+/// The first report of that problem in which something is ranked; null if there is none. Cover
+/// races do not count.
+const ProblemReport* find_ranked(const RunReport& run, const Problem& problem) {
+  const auto found = std::ranges::find_if(run.problems, [&](const ProblemReport& report) {
+    return report.problem == problem && !report.ranking.empty() && !is_cover_race(report);
+  });
+  return found == run.problems.end() ? nullptr : &*found;
+}
+
 /// A map of lengths by groups of problems, without cells.
 HeatMap empty_map(const StudyReport& report, std::string value_title) {
   HeatMap map{{"sequence length", AxisScale::category},
               {"", AxisScale::category, groups_of(report.runs, group_name)},
               std::move(value_title)};
-  for (const std::int64_t length : lengths_of(report.runs)) {
-    map.x.categories.push_back(std::to_string(length));
-  }
+  map.x.categories = mapped(lengths_of(report.runs),
+                            [](const std::int64_t length) { return std::to_string(length); });
   return map;
 }
 
@@ -37,16 +44,13 @@ HeatCell cell_for(const HeatMap& map, const Problem& problem) {
   return cell;
 }
 
-/// Whether the cell is taken. Problems that differ only in what the map does not show (batch) share
-/// a cell, and the first gets it.
-bool is_taken(const HeatMap& map, const HeatCell& cell) {
-  return std::ranges::any_of(map.cells, [&](const HeatCell& other) {
+/// Adds the cell unless it is taken. Problems that differ only in what the map does not show
+/// (batch) share a cell, and the first gets it.
+void add_cell(HeatMap& map, HeatCell cell) {
+  const bool taken = std::ranges::any_of(map.cells, [&](const HeatCell& other) {
     return other.column == cell.column && other.row == cell.row;
   });
-}
-
-void add_cell(HeatMap& map, HeatCell cell) {
-  if (!is_taken(map, cell)) {
+  if (!taken) {
     map.cells.push_back(std::move(cell));
   }
 }
@@ -131,8 +135,6 @@ void add_point(XyPlot& plot, const std::string& name, SeriesShape shape, PlotPoi
   }
 }
 
-std::string mask_name(const Problem& problem) { return problem.causal ? "causal" : "full"; }
-
 constexpr const char* kPeakAtClock = "peak at the clock of the samples";
 
 /// An upper limit of the rate while a problem was measured.
@@ -169,7 +171,7 @@ void add_winners(XyPlot& plot, const StudyReport& report, const std::string& gro
     for (const ProblemReport& problem : run.problems) {
       if (group_name_without_mask(problem.problem) == group &&
           find_ranked(run, problem.problem) == &problem) {
-        add_point(plot, prefix + mask_name(problem.problem), SeriesShape::line,
+        add_point(plot, prefix + (problem.problem.causal ? "causal" : "full"), SeriesShape::line,
                   {.x = static_cast<double>(problem.problem.seq_len),
                    .y = *literature_tflops(problem, problem.ranking.front()),
                    .label = describe(problem.problem) + ": " + problem.ranking.front().short_form});
@@ -274,9 +276,7 @@ void add_peers(XyPlot& plot, const PeerProblem& timed) {
 std::vector<std::string> devices_of(const std::vector<PeerStudy>& studies) {
   std::vector<std::string> devices;
   for (const PeerStudy& study : studies) {
-    if (!is_among(study.device, devices)) {
-      devices.push_back(study.device);
-    }
+    append_new(devices, study.device);
   }
   return devices;
 }
@@ -341,20 +341,10 @@ std::vector<std::string> groups_of(const std::vector<RunReport>& runs,
   std::vector<std::string> groups;
   for (const RunReport& run : runs) {
     for (const ProblemReport& problem : run.problems) {
-      if (std::string name = name_of(problem.problem);
-          std::ranges::find(groups, name) == groups.end()) {
-        groups.push_back(std::move(name));
-      }
+      append_new(groups, name_of(problem.problem));
     }
   }
   return groups;
-}
-
-const ProblemReport* find_ranked(const RunReport& run, const Problem& problem) {
-  const auto found = std::ranges::find_if(run.problems, [&](const ProblemReport& report) {
-    return report.problem == problem && !report.ranking.empty() && !is_cover_race(report);
-  });
-  return found == run.problems.end() ? nullptr : &*found;
 }
 
 std::vector<Plot> winner_maps(const StudyReport& report) {

@@ -1,14 +1,7 @@
-#include "print/plot/character_plot.hpp"
+#include "print/plot/plot.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdint>
-#include <functional>
 #include <map>
-#include <optional>
-#include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 #include "base/ranges.hpp"
@@ -111,10 +104,7 @@ class CharacterCanvas {
     std::uint8_t dots = 0;
   };
   [[nodiscard]] static std::string shown(const Cell& cell) {
-    if (cell.character) {
-      return *cell.character;
-    }
-    return cell.dots == 0 ? " " : braille(cell.dots);
+    return cell.character.value_or(cell.dots == 0 ? " " : braille(cell.dots));
   }
 
   std::size_t columns_;
@@ -266,7 +256,6 @@ std::string mark_of(const XyPlot& plot, std::size_t series) {
   return std::string(1, kLetters[number % kLetters.size()]);
 }
 
-/// Draws an interval along x.
 void draw_interval(const PlotPoint& point, const PartPlace& part, const CharacterFrame& frame,
                    CharacterCanvas& canvas) {
   if (frame.y_kind != AxisScale::category || !point.low || !point.high) {
@@ -338,7 +327,6 @@ std::string legend_of_characters(const XyPlot& plot, bool several, std::size_t c
   return lines + (line.empty() ? "" : line + "\n");
 }
 
-/// The axis' title below the middle of the axis.
 std::string x_title_line(const XyPlot& plot, const CharacterFrame& frame, std::size_t columns) {
   const std::string title = visible_text(plot.x.title, columns);
   const std::size_t width = width_of(title);

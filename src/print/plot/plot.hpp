@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-// Plots as plain data. `svg.hpp` and `character_plot.hpp` draw them.
+// Plots as plain data, and what draws them.
 namespace fatune {
 
 enum class AxisScale { linear, log2, log10, category };
@@ -20,7 +20,7 @@ struct Axis {
   std::optional<double> greatest{};
 };
 
-/// The position of a value on a scale from good (0) to bad (1). It gives a mark its colour.
+/// The position of a value on a scale from good (0) to bad (1). It gives a line its colour.
 using Shade = double;
 
 struct PlotPoint {
@@ -31,7 +31,6 @@ struct PlotPoint {
   std::optional<double> high{};
   std::string label{};                ///< tooltip
   std::optional<std::int64_t> row{};  ///< `data-row` of the table row that it stands for
-  std::optional<Shade> shade{};       ///< absent: the series' colour
 };
 
 enum class SeriesShape {
@@ -118,6 +117,13 @@ enum class SvgPlace { file, page, narrow_page };
 /// Whether the plot is worth a drawing for narrow screens. Parallel axes are not: they need the
 /// width.
 [[nodiscard]] bool has_narrow_svg(const Plot& plot);
+
+/// Draws the plot with braille and box characters (UTF-8), at most `columns` wide, with axes, ticks
+/// and legend. It is readable without colour. Lines end with a line break. Bytes that a terminal
+/// would interpret as controls are shown as U+FFFD. Boxes, steps, parallel axes and intervals along
+/// y are in SVG only; boxes and parallel axes are drawn as a note that says so. `columns`: 0 means
+/// 100; values below 40 mean 40.
+[[nodiscard]] std::string character_plot(const Plot& plot, std::size_t columns);
 
 /// CSS of the classes that svg() uses, for light, dark (prefers-color-scheme) and print.
 [[nodiscard]] const std::string& plot_style();

@@ -2,7 +2,6 @@
 #include "print/plot/plot.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 
@@ -47,15 +46,6 @@ constexpr std::array<MarkOutline, kSeriesStyles> kOutlines{
                 "1.9-1.9z"},
     MarkOutline{-4.0, -2.0, "h8v4h-8z"},
 };
-
-/// The point of a legend's sample. It has the middle shade if all marks of the series have shades.
-PlotPoint sample_point(const PlotSeries& series) {
-  PlotPoint point;
-  if (std::ranges::all_of(series.points, &has_shade)) {
-    point.shade = 0.5;
-  }
-  return point;
-}
 
 constexpr double kMostOfWidth = 0.45;  // the part of the width that labels on the left may have
 constexpr double kSlantedRoom = 150.0;
@@ -161,6 +151,18 @@ std::string title_line(const Plot& plot) {
       plot.title);
 }
 
+/// The part of the text that text_element() shows.
+std::string text_that_fits(std::string_view text, double room, double font_size) {
+  std::string shown = visible_text(text);
+  while (text_width(shown, font_size) > room && !shown.empty()) {
+    const double too_much = text_width(shown, font_size) - room;
+    const auto characters = static_cast<std::size_t>(std::ceil(too_much / font_size));
+    const std::size_t width = width_of(shown);
+    shown = shortened(shown, width - std::min(width, std::max<std::size_t>(characters, 1)));
+  }
+  return shown;
+}
+
 }  // namespace
 
 std::string svg_number(double value) {
@@ -171,17 +173,6 @@ std::string svg_number(double value) {
 double text_width(std::string_view text, double font_size) {
   constexpr double kPart = 0.6;
   return font_size * kPart * static_cast<double>(width_of(text));
-}
-
-std::string text_that_fits(std::string_view text, double room, double font_size) {
-  std::string shown = visible_text(text);
-  while (text_width(shown, font_size) > room && !shown.empty()) {
-    const double too_much = text_width(shown, font_size) - room;
-    const auto characters = static_cast<std::size_t>(std::ceil(too_much / font_size));
-    const std::size_t width = width_of(shown);
-    shown = shortened(shown, width - std::min(width, std::max<std::size_t>(characters, 1)));
-  }
-  return shown;
 }
 
 std::string title_element(std::string_view text) {
@@ -200,12 +191,6 @@ std::string text_element(const SvgText& place, std::string_view text) {
                      place.transform, cut ? title_element(text) : "", markup(shown));
 }
 
-bool has_shade(const PlotPoint& point) { return point.shade.has_value(); }
-
-std::string shade_class(const std::optional<Shade>& shade) {
-  return shade ? fmt::format(" k{}", colour_number(*shade, kShades)) : "";
-}
-
 std::string row_attribute(const std::optional<std::int64_t>& row) {
   return row ? fmt::format(" data-row=\"{}\"", *row) : "";
 }
@@ -219,8 +204,8 @@ std::string mark_element(std::size_t style, const SvgPoint& place, const PlotPoi
           : fmt::format("d=\"M{},{}{}\"", svg_number(place.x + outline.dx),
                         svg_number(place.y + outline.dy), outline.rest);
   const std::string_view name = number == 0 ? "circle" : "path";
-  const std::string start = fmt::format("<{} class=\"mark{}\"{} {}", name, shade_class(point.shade),
-                                        row_attribute(point.row), shape);
+  const std::string start =
+      fmt::format("<{} class=\"mark\"{} {}", name, row_attribute(point.row), shape);
   return point.label.empty() ? start + "/>\n"
                              : fmt::format("{}>{}</{}>\n", start, title_element(point.label), name);
 }
@@ -233,7 +218,7 @@ std::string series_sample(const PlotSeries& series) {
     elements += fmt::format("<path class=\"{}\" d=\"M0,0h24\"/>",
                             series.shape == SeriesShape::rule ? "rule" : "join");
   }
-  elements += marked ? mark_element(series.style, {kMiddle, 0.0}, sample_point(series)) : "";
+  elements += marked ? mark_element(series.style, {kMiddle, 0.0}, {}) : "";
   return fmt::format("<g class=\"s{}\">{}</g>", series.style % kSeriesStyles, elements);
 }
 
@@ -300,6 +285,16 @@ std::string bottom_labels(const Area& area, const Scale& scale, AxisScale kind, 
   return elements;
 }
 
+std::string axis_title(double x, double y, double room, const std::string& title) {
+  return text_element(
+      {.x = x, .y = y, .css_class = "axis-title", .font_size = kTextSize, .room = room}, title);
+}
+
+std::string legend_text(double x, double y, double room, const std::string& text) {
+  return text_element({.x = x, .y = y, .css_class = "legend", .font_size = kTextSize, .room = room},
+                      text);
+}
+
 std::string title_below(const std::string& title, const Area& area, double y) {
   const bool fits = text_width(title, kTextSize) <= area.width();
   return text_element({.x = fits ? (area.left + area.right) / 2.0 : area.right,
@@ -327,12 +322,8 @@ std::string legend(const std::vector<LegendEntry>& entries, double width, double
     }
     elements += fmt::format("<g transform=\"translate({} {})\">{}</g>\n", svg_number(x),
                             svg_number(top + kRow / 2.0), entry.sample);
-    elements += text_element({.x = x + entry.sample_width + kLabelGap,
-                              .y = top + kRow / 2.0 + kHalfLetter,
-                              .css_class = "legend",
-                              .font_size = kTextSize,
-                              .room = room},
-                             entry.name);
+    elements += legend_text(x + entry.sample_width + kLabelGap, top + kRow / 2.0 + kHalfLetter,
+                            room, entry.name);
     x += needed + kBetween;
   }
   top += entries.empty() ? 0.0 : kRow;

@@ -1,10 +1,6 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "print/plot/plot.hpp"
 #include "print/plot/scale.hpp"
@@ -41,9 +37,6 @@ struct SvgText {
 /// The <text> element; nothing for an empty text.
 [[nodiscard]] std::string text_element(const SvgText& place, std::string_view text);
 
-/// The part of the text that text_element() shows.
-[[nodiscard]] std::string text_that_fits(std::string_view text, double room, double font_size);
-
 /// The <title> element, which is a tooltip for the element around it. Empty for an empty text. Very
 /// long text is cut.
 [[nodiscard]] std::string title_element(std::string_view text);
@@ -55,11 +48,6 @@ struct SvgPoint {
   double x = 0.0;
   double y = 0.0;
 };
-
-[[nodiscard]] bool has_shade(const PlotPoint& point);
-
-/// The class of a shade's colour, to append to other classes: " k3". Empty without a shade.
-[[nodiscard]] std::string shade_class(const std::optional<Shade>& shade);
 
 /// For example " data-row="17"". Empty without a row.
 [[nodiscard]] std::string row_attribute(const std::optional<std::int64_t>& row);
@@ -126,8 +114,11 @@ struct SvgDrawing {
 [[nodiscard]] std::string bottom_labels(const Area& area, const Scale& scale, AxisScale kind,
                                         double& bottom);
 
+[[nodiscard]] std::string axis_title(double x, double y, double room, const std::string& title);
 /// An axis title: centred below the area or, if it is wider, right-aligned with it.
 [[nodiscard]] std::string title_below(const std::string& title, const Area& area, double y);
+
+[[nodiscard]] std::string legend_text(double x, double y, double room, const std::string& text);
 
 struct LegendEntry {
   std::string name;

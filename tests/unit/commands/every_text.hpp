@@ -12,12 +12,12 @@
 
 #include "choose/tuned_file.hpp"
 #include "commands/check/check_report.hpp"
-#include "commands/compile/compile_report.hpp"
+#include "commands/compile/compile.hpp"
 #include "commands/debug/debug_report.hpp"
-#include "commands/doctor/doctor_report.hpp"
+#include "commands/doctor/doctor.hpp"
 #include "commands/emulate/emulate_report.hpp"
-#include "commands/list/list_report.hpp"
-#include "commands/profile/profile_report.hpp"
+#include "commands/list/list.hpp"
+#include "commands/profile/profile.hpp"
 #include "model/emulation.hpp"
 #include "model/members.hpp"
 #include "print/export_report.hpp"
@@ -51,14 +51,12 @@ FATUNE_MEMBERS(DebugReport, family, config, head, also_right, declares_steps, in
 FATUNE_MEMBERS(ProfiledConfig, problem, config, kernel_name, outcome, detail, runs, duration_us,
                relative_percent, total_flop, sweep_us, counters)
 FATUNE_MEMBERS(ProfileReport, device, family, read_by, source, coverage, fields, rows)
-FATUNE_MEMBERS(ListedConfig, short_form, kernel_name, parameters, estimate_us)
-FATUNE_MEMBERS(ListedDrop, short_form, rule, reason, parameters)
+FATUNE_MEMBERS(ListedConfig, short_form, parameters, kernel_name, rule, reason, estimate_us)
 FATUNE_MEMBERS(RuleCount, rule, reason, dropped, waits)
 FATUNE_MEMBERS(PlanReport, space, family, kept, pruned, invalid, rules, kept_besides,
                pruned_besides, invalid_besides, seq_len, unknown_values)
-FATUNE_MEMBERS(CompiledConfig, short_form, status, detail, log, facts, dynamic_smem_bytes,
-               threads_per_block, blocks_per_sm, compile_ms, from_cache, artifact_key, symbol,
-               problem, geometry, cubin_file, ptx_file)
+FATUNE_MEMBERS(CompiledConfig, result, status, detail, log, symbol, problem, geometry, cubin_file,
+               ptx_file)
 FATUNE_MEMBERS(CompileReport, space, family, problem, device, toolchain, wall_s, coverage, configs)
 FATUNE_MEMBERS(CaseResult, variant, problem, candidates, best, detail, shown, speed_up, scaling)
 FATUNE_MEMBERS(CasesReport, name, summary, family, space, measured, complete, device, toolchain,

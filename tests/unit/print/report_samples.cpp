@@ -132,9 +132,9 @@ PlanReport sample_plan() {
   PlanReport report;
   report.space = "tune";
   report.family = "toy";
-  report.kept = {{"(A): x", "k<C{1}>", {{"ROWS", "32"}}}};
-  report.pruned = {{"(B): y", "rule-1", "because, really"}};
-  report.invalid = {{"(C): z", "rows", "too few"}};
+  report.kept = {{"(A): x", {{"ROWS", "32"}}, "k<C{1}>"}};
+  report.pruned = {{"(B): y", {}, "", "rule-1", "because, really"}};
+  report.invalid = {{"(C): z", {}, "", "rows", "too few"}};
   report.rules = {{"rule-0", {}, 0}, {"rule-1", "because, really", 1}};
   return report;
 }
@@ -146,9 +146,9 @@ CompileReport sample_compilation() {
   report.device.name = "sm_90 (no GPU)";
   report.device.arch = Arch{90, '\0'};
   CompiledConfig good;
-  good.short_form = "(A): x";
+  good.result.short_form = "(A): x";
   good.status = OutcomeKind::compiled;
-  good.facts = ResourceFacts{};
+  good.result.facts = ResourceFacts{};
   good.cubin_file = "out/a.cubin";
   good.problem = report.problem;
   TensorMapPiece map{64, "k", 0, "bfloat16", {64, 4096}, {4096}, {64, 128}, {1, 1}};
@@ -157,7 +157,7 @@ CompileReport sample_compilation() {
       {{"/arguments/0", 192, 64, {{8, 4, 1, "int32"}}, {{0, "q", 0}}, {map}}},
       {{"next", 4, 0, "before_launch", "", "", {}}, {"lse", 8, 0, "never", "lse", "float32", {2}}}};
   CompiledConfig bad;
-  bad.short_form = "(B): y";
+  bad.result.short_form = "(B): y";
   bad.status = OutcomeKind::compile_failed;
   bad.detail = "error: no";
   report.configs = {good, bad};

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "commands/compile/compile_report.hpp"
-#include "commands/list/list_report.hpp"
+#include "commands/compile/compile.hpp"
+#include "commands/list/list.hpp"
 #include "model/report.hpp"
 
 namespace fatune {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "commands/compile/compile_report.hpp"
+#include "commands/compile/compile.hpp"
 #include "unit/model/standard_arguments.hpp"
 
 namespace fatune {

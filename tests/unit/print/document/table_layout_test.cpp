@@ -1,4 +1,4 @@
-#include "print/document/text_table.hpp"
+#include "print/document/table.hpp"
 
 #include <gmock/gmock.h>
 

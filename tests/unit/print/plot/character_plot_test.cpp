@@ -1,4 +1,4 @@
-#include "print/plot/character_plot.hpp"
+#include "print/plot/plot.hpp"
 
 #include <gmock/gmock.h>
 

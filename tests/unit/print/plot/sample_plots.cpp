@@ -97,8 +97,7 @@ class RandomPlots {
 
   PlotPoint point() {
     return {place(),        place(), maybe_number(),
-            maybe_number(), text(),  static_cast<std::int64_t>(below(99)),
-            maybe_number()};
+            maybe_number(), text(),  static_cast<std::int64_t>(below(99))};
   }
 
   XyPlot xy() {
@@ -268,7 +267,6 @@ Plot many_points(std::size_t count) {
     PlotPoint point = point_of(number * 7.3, 3000.0 + number, static_cast<std::int64_t>(i));
 
     point.label = std::string(25, 'x');
-    point.shade = number / static_cast<double>(count);
     series.points.push_back(point);
   }
   plot.series = {series};

@@ -21,7 +21,7 @@ namespace fatune::testing_plots {
 [[nodiscard]] Plot parallel_plot();
 [[nodiscard]] std::vector<Plot> all_drawings();
 
-/// `count` marks with shades and labels of 25 characters.
+/// `count` marks with labels of 25 characters.
 [[nodiscard]] Plot many_points(std::size_t count);
 /// `lines` lines over `axes` axes.
 [[nodiscard]] Plot many_lines(std::size_t lines, std::size_t axes);

@@ -1,10 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "model/config.hpp"
 #include "model/problem.hpp"
 #include "print/document/document.hpp"
@@ -14,15 +9,11 @@ namespace fatune {
 
 struct ListedConfig {
   std::string short_form;
-  std::string kernel_name;
-  std::vector<NamedValue> parameters;
-  std::optional<double> estimate_us{};  ///< before compilation; absent: no length was given
-};
-struct ListedDrop {
-  std::string short_form;
-  std::string rule;
-  std::string reason;
   std::vector<NamedValue> parameters{};
+  std::string kernel_name{};  ///< empty: the family has no such form, or it was dropped
+  std::string rule{};         ///< that dropped it; empty: none
+  std::string reason{};
+  std::optional<double> estimate_us{};  ///< before compilation; absent: no length was given
 };
 struct RuleCount {
   std::string rule;
@@ -36,9 +27,9 @@ struct PlanReport {
   std::string space;
   std::string family;
   std::vector<ListedConfig> kept;
-  std::vector<ListedDrop> pruned;   ///< configurations that the space's rules drop
-  std::vector<ListedDrop> invalid;  ///< configurations that the family's validity excludes
-  std::vector<RuleCount> rules;     ///< ordered like the rules of the space
+  std::vector<ListedConfig> pruned;   ///< configurations that the space's rules drop
+  std::vector<ListedConfig> invalid;  ///< configurations that the family's validity excludes
+  std::vector<RuleCount> rules;       ///< ordered like the rules of the space
   /// The numbers of configurations not listed: the lists of a large space are random samples.
   std::int64_t kept_besides = 0;
   std::int64_t pruned_besides = 0;
@@ -56,7 +47,5 @@ struct PlanReport {
 [[nodiscard]] Document plan_document(const PlanReport& report, bool with_dropped);
 
 [[nodiscard]] Fields<ProblemPreset> preset_fields();
-
-[[nodiscard]] Document presets_document(const std::vector<ProblemPreset>& presets);
 
 }  // namespace fatune

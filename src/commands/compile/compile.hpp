@@ -1,10 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "model/kernel_code.hpp"
 #include "model/outcome.hpp"
 #include "model/report.hpp"
@@ -13,19 +8,11 @@
 
 namespace fatune {
 
-/// One configuration that `compile` handled.
 struct CompiledConfig {
-  std::string short_form;
+  Result result;  ///< has no outcome
   OutcomeKind status = OutcomeKind::stopped;
-  std::string detail;                  ///< the reason in one line; empty: none
-  std::string log;                     ///< NVRTC's
-  std::optional<ResourceFacts> facts;  ///< absent unless compiled
-  std::int64_t dynamic_smem_bytes = 0;
-  int threads_per_block = 0;
-  int blocks_per_sm = 0;
-  double compile_ms = 0.0;
-  bool from_cache = false;
-  std::string artifact_key;
+  std::string detail;       ///< the reason in one line; empty: none
+  std::string log;          ///< NVRTC's
   std::string symbol;       ///< the kernel's name in the module; empty unless compiled
   Problem problem;          ///< the report's, with this configuration's dtype and d_head
   LaunchGeometry geometry;  ///< the launch on that problem

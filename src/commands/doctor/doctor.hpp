@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "model/device_limits.hpp"
 #include "print/document/document.hpp"
 #include "print/document/table.hpp"
@@ -22,22 +19,5 @@ struct DeviceReport {
 };
 
 [[nodiscard]] Document device_document(const DeviceReport& report);
-/// The columns of the GPUs' limits.
-[[nodiscard]] Fields<DeviceLimits> device_fields();
-
-enum class Health {
-  fine,
-  limited,  ///< works, but something that depends on this is not available
-  broken,   ///< fatune cannot do its job
-};
-
-struct Check {
-  std::string subject;  ///< "NVRTC", "cubin cache"
-  Health health = Health::fine;
-  std::string finding;
-  std::string remedy;  ///< empty when there is nothing to do
-};
-
-[[nodiscard]] Document doctor_document(const std::vector<Check>& checks);
 
 }  // namespace fatune
