@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <set>
-#include <string_view>
 #include <variant>
 
 #include <fmt/format.h>

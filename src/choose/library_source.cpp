@@ -1,11 +1,9 @@
-#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/ranges.hpp"
-#include "base/text_parts.hpp"
 #include "choose/library.hpp"
 #include "choose/tuned_table.hpp"
 #include "plan/config_text.hpp"

@@ -1,15 +1,11 @@
 #include "choose/tuned_choice.hpp"
 
 #include <algorithm>
-#include <utility>
-#include <vector>
 
 #include "base/error.hpp"
-#include "choose/tuned_table.hpp"
 #include "model/kv_lengths.hpp"
 #include "model/statistics.hpp"
 #include "plan/planner.hpp"
-#include "runtime/choose.hpp"
 
 namespace fatune {
 

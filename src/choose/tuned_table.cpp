@@ -1,6 +1,5 @@
 #include "choose/tuned_table.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <tuple>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,8 +10,6 @@
 #include "base/error.hpp"
 #include "gpu/cubin_elf.hpp"
 #include "model/flop.hpp"
-#include "model/outcome.hpp"
-#include "model/problem.hpp"
 #include "plan/config_text.hpp"
 #include "plan/estimate_rule.hpp"
 #include "plan/planner.hpp"

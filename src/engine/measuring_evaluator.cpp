@@ -14,7 +14,6 @@
 #include "base/environment.hpp"
 #include "base/error.hpp"
 #include "engine/interrupt.hpp"
-#include "engine/problem_race.hpp"
 #include "measure/memory_plan.hpp"
 #include "measure/plausibility.hpp"
 #include "measure/remote_worker.hpp"

@@ -6,7 +6,6 @@
 #include <spdlog/spdlog.h>
 
 #include "base/error.hpp"
-#include "inspect/counters/counter_fields.hpp"
 
 namespace fatune {
 namespace {

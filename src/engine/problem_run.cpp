@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <variant>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "base/ranges.hpp"
 #include "engine/candidate_maker.hpp"
 #include "engine/interrupt.hpp"

@@ -3,12 +3,10 @@
 #include <sys/resource.h>
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 #include <variant>
 
 #include "base/ranges.hpp"
 #include "measure/memory_plan.hpp"
-#include "plan/family.hpp"
 #include "plan/parameter.hpp"
 #include "race/race_policy.hpp"
 

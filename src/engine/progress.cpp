@@ -3,7 +3,6 @@
 #include <unistd.h>
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include <fmt/format.h>
 

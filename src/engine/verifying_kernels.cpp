@@ -1,9 +1,7 @@
 #include "engine/verifying_kernels.hpp"
 
-#include <string>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include <spdlog/spdlog.h>
 

@@ -1,9 +1,6 @@
 #include "measure/gpu_measurer.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
-#include <map>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -14,7 +11,6 @@
 #include "measure/measurement_module.hpp"
 #include "measure/memory_plan.hpp"
 #include "measure/plausibility.hpp"
-#include "measure/timing.hpp"
 #include "measure/verification.hpp"
 #include "measure/watched_sampler.hpp"
 #include "model/problem.hpp"

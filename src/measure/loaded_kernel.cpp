@@ -1,13 +1,11 @@
 #include "measure/loaded_kernel.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "gpu/module.hpp"
 #include "gpu/profiler.hpp"
 
 namespace fatune {

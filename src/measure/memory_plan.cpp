@@ -1,7 +1,6 @@
 #include "measure/memory_plan.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <numeric>
@@ -13,8 +12,6 @@
 #include "measure/tensors.hpp"
 #include "model/head_problem.hpp"
 #include "model/input_kind.hpp"
-#include "model/measure_policy.hpp"
-#include "model/problem.hpp"
 #include "model/row_sample.hpp"
 
 namespace fatune {

@@ -4,10 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "model/device_limits.hpp"
 #include "model/flop.hpp"
-#include "model/outcome.hpp"
-#include "model/problem.hpp"
 
 namespace fatune {
 namespace {

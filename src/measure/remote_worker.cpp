@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -12,11 +10,8 @@
 #include "base/environment.hpp"
 #include "base/error.hpp"
 #include "base/text_parts.hpp"
-#include "measure/memory_plan.hpp"
-#include "measure/worker_messages.hpp"
 #include "model/flop.hpp"
 #include "model/input_kind.hpp"
-#include "model/problem.hpp"
 #include "model/row_sample.hpp"
 #include "reference/reference_tile.h"
 

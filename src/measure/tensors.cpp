@@ -4,13 +4,10 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
-#include "measure/memory_plan.hpp"
-#include "model/cpu_reference.hpp"
 #include "model/error_rule.hpp"
 #include "model/flop.hpp"
 #include "model/kv_lengths.hpp"

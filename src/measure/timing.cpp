@@ -10,12 +10,10 @@
 #include <spdlog/spdlog.h>
 
 #include "base/ranges.hpp"
-#include "gpu/context.hpp"
 #include "gpu/module.hpp"
 #include "gpu/profiler.hpp"
 #include "gpu/range_counters.hpp"
 #include "measure/plausibility.hpp"
-#include "model/device_limits.hpp"
 #include "model/flop.hpp"
 #include "model/statistics.hpp"
 #include "reference/matmul_rate_args.h"

@@ -19,7 +19,6 @@
 #include "model/device_limits.hpp"
 #include "model/kernel_code.hpp"
 #include "model/measure_policy.hpp"
-#include "model/outcome.hpp"
 
 namespace fatune {
 

@@ -1,18 +1,12 @@
 #include "measure/verification.hpp"
 
-#include <array>
 #include <bit>
-#include <span>
 #include <stdexcept>
-#include <utility>
 
 #include <fmt/format.h>
 
-#include "gpu/context.hpp"
 #include "measure/memory_plan.hpp"
 #include "model/error_rule.hpp"
-#include "model/problem.hpp"
-#include "model/row_sample.hpp"
 
 namespace fatune {
 

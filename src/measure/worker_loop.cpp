@@ -3,13 +3,11 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "measure/loaded_kernel.hpp"
-#include "measure/worker_messages.hpp"
 
 namespace fatune {
 namespace {

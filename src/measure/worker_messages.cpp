@@ -1,7 +1,6 @@
 #include "measure/worker_messages.hpp"
 
 #include <cstring>
-#include <initializer_list>
 #include <iterator>
 #include <type_traits>
 

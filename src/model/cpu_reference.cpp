@@ -1,17 +1,14 @@
 #include "model/cpu_reference.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <numeric>
 
 #include "base/ranges.hpp"
 #include "model/flop.hpp"
 #include "model/kv_lengths.hpp"
-#include "model/problem.hpp"
 
 namespace fatune {
 namespace {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/json_file.hpp"
 #include "base/text_parts.hpp"
 
 namespace fatune {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "base/file_tree.hpp"
-#include "base/json_file.hpp"
 #include "model/device_limits.hpp"
 
 namespace fatune {

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "model/cpu_reference.hpp"
-#include "model/problem.hpp"
 
 namespace fatune {
 namespace {

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "model/kv_lengths.hpp"
-#include "model/problem.hpp"
 
 namespace fatune {
 namespace {

@@ -1,7 +1,6 @@
 #include "model/head_problem.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <numbers>
 
 #include "common/attention_args.h"

@@ -8,7 +8,6 @@
 #include <limits>
 #include <stdexcept>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 #include <numeric>
-#include <span>
 #include <stdexcept>
 
 namespace fatune {

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/error.hpp"
 #include "base/text_parts.hpp"
 #include "base/visible_text.hpp"
 #include "plan/parameter.hpp"

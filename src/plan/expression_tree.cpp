@@ -5,7 +5,6 @@
 #include <cctype>
 #include <charconv>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -3,18 +3,15 @@
 
 #include <algorithm>
 #include <cctype>
-#include <optional>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 #include "base/ranges.hpp"
 #include "base/text_parts.hpp"
 #include "plan/config_text.hpp"
-#include "plan/expression.hpp"
 #include "plan/text_cursor.hpp"
 
 namespace fatune {

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
-
 namespace fatune {
 namespace {
 

@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "base/error.hpp"
 #include "base/json_file.hpp"
 #include "base/text_parts.hpp"

@@ -3,10 +3,10 @@
 #include <array>
 #include <limits>
 #include <stdexcept>
-#include <string>
+
+#include <fmt/format.h>
 
 #include "model/kv_lengths.hpp"
-#include "model/problem.hpp"
 #include "plan/parameter.hpp"
 
 namespace fatune {

@@ -8,7 +8,6 @@
 #include <map>
 #include <regex>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>

@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
-#include "base/json_file.hpp"
 #include "base/ranges.hpp"
 #include "base/text_parts.hpp"
 #include "plan/config_text.hpp"

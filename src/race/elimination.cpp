@@ -2,16 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/ranges.hpp"
-#include "model/measure_policy.hpp"
-#include "model/statistics.hpp"
-#include "race/raced_candidate.hpp"
 
 namespace fatune {
 namespace {

@@ -4,11 +4,9 @@
 #include <cmath>
 #include <cstddef>
 #include <numeric>
-#include <optional>
 #include <queue>
 #include <span>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <optional>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/ranges.hpp"
-#include "race/raced_candidate.hpp"
 
 namespace fatune {
 namespace {

@@ -1,9 +1,6 @@
 #include "race/raced_candidate.hpp"
 
 #include <algorithm>
-#include <cstddef>
-
-#include "model/statistics.hpp"
 
 namespace fatune {
 namespace {

@@ -1,15 +1,10 @@
 #include "store/recall.hpp"
 
-#include <array>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "model/outcome.hpp"
 #include "store/stored_result.hpp"
 
 namespace fatune {

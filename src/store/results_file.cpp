@@ -11,10 +11,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,7 +22,6 @@
 #include <rapidjson/reader.h>
 
 #include "base/error.hpp"
-#include "base/json_file.hpp"
 #include "model/outcome.hpp"
 #include "model/record_json.hpp"
 #include "plan/problem_json.hpp"
