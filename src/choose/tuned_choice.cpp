@@ -9,11 +9,6 @@
 
 namespace fatune {
 
-Coordinates coordinates_of(const Problem& problem, int sm_count) {
-  return fatune_attention::detail::coordinates_of(
-      {runtime_problem(problem), problem.layout == Layout::bhsd}, sm_count);
-}
-
 namespace {
 
 namespace runtime = fatune_attention::detail;

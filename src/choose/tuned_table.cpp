@@ -120,10 +120,6 @@ std::vector<DefaultConfig> choose_defaults(const std::vector<TunedProblem>& prob
 
 }  // namespace
 
-GpuModel model_of(const DeviceLimits& limits) {
-  return {limits.name, limits.arch, limits.sm_count};
-}
-
 bool same_work(const Problem& a, const Problem& b) { return without_scale(a) == without_scale(b); }
 
 bool is_default_of(const DefaultConfig& known, const TunedProblem& row) {
@@ -182,10 +178,6 @@ fatune_attention::Problem runtime_problem(const Problem& problem) {
   made.lse = problem.lse;
   made.has_seq_lens_kv = !problem.seq_lens_kv.empty();
   return made;
-}
-
-runtime::TunedGpu runtime_gpu(const GpuModel& model) {
-  return {model.name.c_str(), model.arch.sm, model.sm_count};
 }
 
 RuntimeTable::RuntimeTable(const TunedTable& table) {

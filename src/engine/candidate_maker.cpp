@@ -10,7 +10,6 @@
 #include "base/error.hpp"
 #include "gpu/cubin_elf.hpp"
 #include "model/flop.hpp"
-#include "plan/config_text.hpp"
 #include "plan/estimate_rule.hpp"
 #include "plan/planner.hpp"
 #include "race/estimate.hpp"
@@ -297,17 +296,6 @@ bool is_same_code(const CompileRequest& a, const CompileRequest& b) {
 
 }  // namespace
 
-CandidateMaker::CandidateMaker(const FamilySet& families, const DeviceLimits& limits,
-                               const SmRates& rates, const Problem& problem,
-                               const std::optional<Problem>& part)
-    : families_(families),
-      limits_(limits),
-      rates_(rates),
-      problem_(problem),
-      probe_(probe_problem(problem)),
-      small_(small_problem(problem)),
-      part_(part) {}
-
 CandidateMaker::Prepared CandidateMaker::prepare(const Config& config) const {
   const Family& family = families_.of(config);
   Prepared prepared{make_result(family, config), std::nullopt};
@@ -323,12 +311,6 @@ CandidateMaker::Prepared CandidateMaker::prepare(const Config& config) const {
 double CandidateMaker::guess_us(const Config& config) {
   const Prepared& prepared = guessed_.insert_or_assign(config, prepare(config)).first->second;
   return prepared.geometry ? guess_of(prepared).estimate.estimate_us : 0.0;
-}
-
-/// Precondition: `prepared` has a launch.
-Guess CandidateMaker::guess_of(const Prepared& prepared) const {
-  return guess(families_.of(prepared.result.config), prepared.result, *prepared.geometry, problem_,
-               limits_, rates_);
 }
 
 std::variant<Candidate, Result> CandidateMaker::make(const Proposal& proposal) {
@@ -355,10 +337,6 @@ std::variant<Candidate, Result> CandidateMaker::make(const Proposal& proposal) {
     candidate.small_geometry = launch_geometry(family, config, small_, limits_);
   }
   return candidate;
-}
-
-std::string CandidateMaker::short_form_of(const Config& config) const {
-  return short_form(families_.of(config), config);
 }
 
 Result CandidateMaker::make_pruned(const PrunedConfig& pruned) const {

@@ -72,8 +72,6 @@ void EstimatingEvaluator::collect() {
   }
 }
 
-bool EstimatingEvaluator::tells_when_done(CandidateId id) const { return open_.contains(id); }
-
 /// Precondition: the candidate's verdict is known.
 std::optional<CountedWork> EstimatingEvaluator::counted_work(const Open& candidate) const {
   if (!candidate.verdict->work) {
@@ -84,11 +82,6 @@ std::optional<CountedWork> EstimatingEvaluator::counted_work(const Open& candida
   return scale_work(shorter, longer ? &*longer : nullptr, problem_, [&](const Problem& problem) {
     return count_tiles(families_.of(config), config, problem, limits_);
   });
-}
-
-/// Whether the estimate is made from the work that emulation counted.
-bool EstimatingEvaluator::is_counted(const Open& candidate) const {
-  return candidate.work && !families_.of(candidate.result.config).estimate.model;
 }
 
 /// `counted`: from the work that was counted, which the candidate then must have.

@@ -36,7 +36,7 @@ class EstimatingEvaluator : public Evaluator {
   [[nodiscard]] std::optional<Outcome> admit(CandidateId id, const Result& result,
                                              const CandidateKernel& kernel) override;
   [[nodiscard]] bool work() override;
-  [[nodiscard]] bool tells_when_done(CandidateId id) const override;
+  [[nodiscard]] bool tells_when_done(CandidateId id) const override { return open_.contains(id); }
   [[nodiscard]] std::vector<CandidateOutcome> known_so_far() const override;
   [[nodiscard]] Evaluation finish() override;
 
@@ -53,7 +53,10 @@ class EstimatingEvaluator : public Evaluator {
   using Factors = std::map<std::string, double>;  ///< keyed by family
 
   [[nodiscard]] std::optional<CountedWork> counted_work(const Open& candidate) const;
-  [[nodiscard]] bool is_counted(const Open& candidate) const;
+  /// Whether the estimate is made from the work that emulation counted.
+  [[nodiscard]] bool is_counted(const Open& candidate) const {
+    return candidate.work && !families_.of(candidate.result.config).estimate.model;
+  }
   [[nodiscard]] Estimated estimate_of(const Open& candidate, bool counted) const;
   [[nodiscard]] Factors factors_of_counting() const;
   [[nodiscard]] Outcome outcome_of(const Open& candidate, const Factors& factors) const;

@@ -363,10 +363,6 @@ class Measuring {
 
 }  // namespace
 
-bool prints_outcomes(const OutputOptions& output) {
-  return output.format == OutputFormat::json_lines && !output.view.is_set();
-}
-
 RunEnd measure(const MeasureOptions& options, const PlannedRun& run, const Target& target,
                const ResultFiles& files, CubinCache* cache) {
   return Measuring(options, run, target, files, cache).carry_out();

@@ -13,8 +13,6 @@
 
 namespace fatune {
 
-DeviceThread::DeviceThread(Make make) : thread_([this, make = std::move(make)] { run(make); }) {}
-
 DeviceThread::~DeviceThread() {
   if (done_.valid()) {
     done_.wait();
@@ -41,15 +39,11 @@ void DeviceThread::run(const Make& make) {
   }
 }
 
-const Evaluator& DeviceThread::wait_ready() { return *ready_future_.get(); }
-
 void DeviceThread::start(Job job) {
   job_ = std::packaged_task<void(Evaluator&)>(std::move(job));
   done_ = job_.get_future();
   wake_.release();
 }
-
-void DeviceThread::finish() { done_.get(); }
 
 namespace {
 
@@ -80,9 +74,6 @@ std::vector<std::size_t> work_order(const std::vector<ProblemPlan>& plans, std::
   }
   return order;
 }
-
-ProblemQueue::ProblemQueue(const std::vector<std::size_t>& order)
-    : free_(order.begin(), order.end()) {}
 
 void ProblemQueue::reserve(std::size_t problem, std::size_t seat) {
   const std::lock_guard lock(mutex_);

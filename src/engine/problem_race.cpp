@@ -124,13 +124,6 @@ ProblemRace::ProblemRace(Measurer& measurer, const RaceTerms& terms, RunLog& log
       counters_(counters),
       race_(race_policy(measurer.policy(), terms), terms.at_one_clock, log) {}
 
-bool ProblemRace::resume(const std::vector<JournalEvent>& events,
-                         const std::vector<ResumedCandidate>& candidates) {
-  return race_.replay(events, candidates);
-}
-
-void ProblemRace::close() { race_.close(); }
-
 // --- Admission ---
 
 std::optional<Outcome> ProblemRace::discard_warmup(CandidateId id, Extent extent) {

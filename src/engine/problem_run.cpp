@@ -21,9 +21,6 @@ constexpr milliseconds kNoWait{0};
 
 }  // namespace
 
-ProblemRun::ProblemRun(ProblemRunParts parts, ProblemWork& work, std::size_t index)
-    : parts_(std::move(parts)), work_(work), index_(index) {}
-
 bool ProblemRun::run() {
   report_ = header();
   parts_.log.begin_problem(report_);

@@ -46,11 +46,6 @@ Progress::Progress(const OutputOptions& output, std::size_t total, Work work,
   }
 }
 
-Progress::Clock::time_point Progress::next_line() const {
-  return live_ ? std::max(last_drawn_, start_) + std::chrono::seconds(1)
-               : last_line_ + line_interval_;
-}
-
 /// Prints a line, or redraws it, whenever that was not done for an interval.
 void Progress::keep_alive(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
@@ -158,10 +153,6 @@ void Progress::expect_kernel() {
   const std::lock_guard lock(mutex_);
   ++kernels_;
 }
-
-void Progress::compiled(double cpu_s) { add(compiled_, cpu_s); }
-
-void Progress::emulated(double cpu_s) { add(emulated_, cpu_s); }
 
 void Progress::add(Done& done, double cpu_s) {
   const std::lock_guard lock(mutex_);

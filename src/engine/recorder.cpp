@@ -47,9 +47,6 @@ void check_writable(const ResultFiles& files) {
   }
 }
 
-Recorder::Recorder(RunReport header, ResultFiles files)
-    : report_(std::move(header)), files_(std::move(files)) {}
-
 void Recorder::add(std::size_t number, ProblemReport problem) {
   settle();
   const auto place = std::distance(numbers_.begin(), numbers_.insert(number).first);

@@ -297,8 +297,6 @@ GpuMeasurer::GpuMeasurer(const gpu::Context& context, DeviceLimits limits, Measu
 
 GpuMeasurer::~GpuMeasurer() = default;
 
-bool GpuMeasurer::context_lost() const noexcept { return context_lost_; }
-
 void GpuMeasurer::begin_problem(const Problem& problem, const Artifact& kernels,
                                 const std::optional<Problem>& part) {
   check_problem(problem);

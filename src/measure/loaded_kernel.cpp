@@ -136,9 +136,6 @@ void KernelLaunch::queue_timed(const gpu::Stream& stream) const {
   }
 }
 
-LoadedKernel::LoadedKernel(const Artifact& artifact)
-    : module_(artifact.cubin), function_(module_.function(artifact.lowered_name)) {}
-
 std::optional<std::string> LoadedKernel::prepare(const LaunchGeometry& geometry,
                                                  const DeviceLimits& limits) {
   std::optional<std::string> broken = broken_limit(geometry, function_.attributes(), limits);
@@ -152,11 +149,6 @@ std::optional<std::string> LoadedKernel::prepare(const LaunchGeometry& geometry,
     function_.allow_large_clusters();
   }
   return broken;
-}
-
-KernelLaunch LoadedKernel::launch(const LaunchGeometry& geometry, const TensorAddresses& tensors,
-                                  LaunchMode mode, std::string range_name) const {
-  return {function_, geometry, tensors, mode, std::move(range_name)};
 }
 
 namespace {

@@ -71,10 +71,6 @@ std::int64_t StagePlan::tensor_offset(TensorRole role) const {
   return std::accumulate(tensor_bytes.begin(), end, (before + 1) * guard_bytes);
 }
 
-std::int64_t StagePlan::tensors_bytes() const {
-  return tensor_offset(TensorRole::o) + tensor_bytes.back() + guard_bytes;
-}
-
 std::int64_t MemoryPlan::tensors_bytes() const {
   const auto all = [](const StagePlan& stage) {
     return stage.tensors_bytes() + stage.output_bytes;
@@ -202,10 +198,6 @@ PartTail part_tail(std::int64_t part_blocks, std::int64_t blocks, std::int64_t b
   };
   const double most = of(part_blocks) - of(blocks);
   return {std::min(0.0, most), std::max(0.0, most)};
-}
-
-double share_of(const Problem& part, const Problem& problem) {
-  return static_cast<double>(part.batch) / static_cast<double>(problem.batch);
 }
 
 }  // namespace fatune

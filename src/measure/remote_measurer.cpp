@@ -72,9 +72,6 @@ namespace {
 
 }  // namespace
 
-RemoteMeasurer::RemoteMeasurer(WorkerSettings settings, MeasurePolicy policy)
-    : Measurer(policy), worker_(std::move(settings), policy) {}
-
 void RemoteMeasurer::begin_problem(const Problem& problem, const Artifact& kernels,
                                    const std::optional<Problem>& part) {
   settle_ahead();
@@ -155,15 +152,6 @@ void RemoteMeasurer::retire(CandidateId id) {
 }
 
 // --- Samples that are begun before the previous one is known ---
-
-bool RemoteMeasurer::is_under_way(const std::optional<Ahead>& ahead) const {
-  return ahead && worker_.runs() && ahead->worker == worker_.number();
-}
-
-bool RemoteMeasurer::is_ahead(CandidateId id, const SampleRequest& request) const {
-  return is_under_way(ahead_) && ahead_->id == id && ahead_->round == request.round &&
-         ahead_->extent == request.extent && request.count == 1;
-}
 
 std::optional<Death> RemoteMeasurer::tell(CandidateId id, const SampleRequest& request) {
   Conversation& conversation = worker_.conversation();

@@ -47,7 +47,8 @@ class RemoteMeasurer : public Measurer {
  public:
   /// Starts a worker. Throws Error(gpu_failure) if none can be started, or the Error with which it
   /// refuses the device. Use the measurer on the constructing thread: workers die with that thread.
-  RemoteMeasurer(WorkerSettings settings, MeasurePolicy policy);
+  RemoteMeasurer(WorkerSettings settings, MeasurePolicy policy)
+      : Measurer(policy), worker_(std::move(settings), policy) {}
 
   /// The device's limits, with the free memory that the first worker reported.
   [[nodiscard]] const DeviceLimits& limits() const { return worker_.limits(); }
@@ -100,8 +101,13 @@ class RemoteMeasurer : public Measurer {
   /// be run.
   [[nodiscard]] std::optional<Outcome> make_ready(CandidateId id);
   void forget(CandidateId id);
-  [[nodiscard]] bool is_under_way(const std::optional<Ahead>& ahead) const;
-  [[nodiscard]] bool is_ahead(CandidateId id, const SampleRequest& request) const;
+  [[nodiscard]] bool is_under_way(const std::optional<Ahead>& ahead) const {
+    return ahead && worker_.runs() && ahead->worker == worker_.number();
+  }
+  [[nodiscard]] bool is_ahead(CandidateId id, const SampleRequest& request) const {
+    return is_under_way(ahead_) && ahead_->id == id && ahead_->round == request.round &&
+           ahead_->extent == request.extent && request.count == 1;
+  }
   /// Tells the worker to take these samples, unless it has been told already, and the one after
   /// them.
   [[nodiscard]] std::optional<Death> tell(CandidateId id, const SampleRequest& request);

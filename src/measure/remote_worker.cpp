@@ -339,10 +339,6 @@ void RemoteWorker::start_problem() {
   }
 }
 
-double RemoteWorker::part_share() const {
-  return problem_ && problem_->part ? share_of(*problem_->part, problem_->problem) : 1.0;
-}
-
 void RemoteWorker::begin_problem(ProblemStart start) {
   deadlines_.begin_problem(start.problem, limits().sm_count);
   problem_ = std::move(start);

@@ -125,14 +125,6 @@ std::int64_t Tensors::lengths_bytes() const {
   return std::ssize(lengths_) * static_cast<std::int64_t>(sizeof(std::int32_t));
 }
 
-const int* Tensors::key_lengths() const {
-  return lengths_.empty() ? nullptr : device_lengths_.as<const int>();
-}
-
-gpu::DevicePtr Tensors::at(TensorRole role) const noexcept {
-  return arena_.address() + static_cast<gpu::DevicePtr>(plan_.tensor_offset(role));
-}
-
 std::optional<gpu::DevicePtr> Tensors::find(std::string_view name) const {
   if (name == kKeyLengthsTensor && !lengths_.empty()) {
     return device_lengths_.address();
@@ -147,10 +139,6 @@ void Tensors::poison(const gpu::Stream& stream) const {
   if (!lengths_.empty()) {
     gpu::copy_to_device_async(device_lengths_.address(), lengths_.data(), lengths_bytes(), stream);
   }
-}
-
-void Tensors::poison_output(const gpu::Stream& stream) const {
-  gpu::fill_words_async(o(), kPoison, tensor_bytes(problem_, TensorRole::o) / 4, stream);
 }
 
 TensorView Tensors::view(TensorRole role) const {
@@ -312,10 +300,6 @@ void OutputSet::queue_check(const RowReferences* references, const MeasurementMo
   }
   gpu::copy_to_host_async(host_counts_.host(), device_counts_.address(), device_counts_.bytes(),
                           stream);
-}
-
-const OutputSet::Counts& OutputSet::counts_of(std::size_t output) const {
-  return host_counts_.host_as<const Counts>()[output];
 }
 
 // An output that cannot be compared is wrong only if nothing at all was written there.

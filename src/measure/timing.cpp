@@ -37,11 +37,6 @@ GpuMonitor::Work::~Work() {
   }
 }
 
-GpuMonitor::GpuMonitor(Read read, std::chrono::milliseconds interval)
-    : read_(std::move(read)),
-      interval_(interval),
-      thread_([this](const std::stop_token& stop) { watch(stop); }) {}
-
 void GpuMonitor::set_busy(bool busy) {
   {
     const std::lock_guard lock(mutex_);

@@ -22,10 +22,6 @@ References::References(const Problem& problem, std::uint64_t seed, const gpu::St
   stream.synchronize();  // the positions are copied from memory that is freed here
 }
 
-RowSelection References::selection() const {
-  return {rows_.as<const int>(), static_cast<int>(rows_per_head_)};
-}
-
 Stage::Stage(const Problem& problem, InputKind kind, std::uint64_t seed,
              const MeasurementModule& kernels, const gpu::Stream& stream)
     : problem_(problem),
@@ -57,10 +53,6 @@ ReferenceArgs Stage::reference_args() const {
       references_.selection(),      references_.exact(),          references_.rounded(),
       problem_.softmax_scale,       problem_.causal ? 1 : 0,      static_cast<int>(problem_.window),
       tensors_.key_lengths()};
-}
-
-void Stage::compute_references() const {
-  kernels_.compute_references(reference_args(), problem_, stream_);
 }
 
 // Restores the inputs first: a kernel that has not been found out yet may have written to them.
@@ -136,10 +128,6 @@ CompareArgs Stage::compare_args(CheckCounts* counts) const {
           static_cast<float>(kMismatchRtol)};
 }
 
-void Stage::queue_row_counts(RowCounts* rows, float limit) const {
-  kernels_.count_rows({compare_args(nullptr), rows, limit}, stream_);
-}
-
 void Stage::queue_check(CheckCounts* counts) const {
   kernels_.compare_output(compare_args(counts), stream_);
   kernels_.scan_output(tensors_.view(TensorRole::o).data, tensor_elements(problem_, TensorRole::o),
@@ -166,10 +154,6 @@ std::optional<std::string> Stage::find_missing_output_check() const {
   return further_->current == nullptr
              ? std::nullopt
              : further_->current->find_missing_check(further_->reference());
-}
-
-bool Stage::inputs_changed(const CheckCounts& counts) const {
-  return counts.inputs.plain != input_sum_.plain || counts.inputs.mixed != input_sum_.mixed;
 }
 
 namespace {
@@ -312,10 +296,6 @@ const CheckCounts* Verifier::fetch_counts() const {
   gpu::copy_to_host_async(host_counts_.host(), device_counts_.address(), kCountsBytes, stream_);
   stream_.synchronize();
   return host_counts_.host_as<const CheckCounts>();
-}
-
-Problem Verifier::problem_of(Where where) const {
-  return where == Where::small ? small_problem(problem_) : probe_problem(problem_);
 }
 
 std::string Verifier::method(const Stage& normal, Where others) const {

@@ -54,10 +54,6 @@ const KernelLaunch& WatchedSampler::about_to_run(SampledKernel& kernel, int set)
   return *launch;
 }
 
-const KernelLaunch& WatchedSampler::about_to_run(SampledKernel& kernel) {
-  return about_to_run(kernel, 0);
-}
-
 void WatchedSampler::queue_fingerprint(const Stage& stage) {
   gpu::fill_words_async(device_sum_.address(), 0, kSumBytes / 4, stream_);
   stage.queue_fingerprint(device_sum_.as<InputSum>());

@@ -33,10 +33,6 @@ Arch parse_arch(std::string_view text) {
   return arch;
 }
 
-bool provides(Arch arch, Arch least) {
-  return least.suffix == '\0' ? arch.sm >= least.sm : arch == least;
-}
-
 namespace {
 
 std::string with_number(std::string_view kind, Arch arch) {
@@ -148,10 +144,6 @@ std::optional<double> nominal_tensor_flop_per_clock(Arch arch) {
 double peak_tensor_flop_per_clock(Arch arch) {
   constexpr double kGreatest = 8192.0;
   return nominal_tensor_flop_per_clock(arch).value_or(kGreatest);
-}
-
-double peak_tensor_flop_per_us(const DeviceLimits& limits) {
-  return peak_tensor_flop_per_clock(limits.arch) * limits.sm_count * (limits.clock_khz / 1e3);
 }
 
 namespace {

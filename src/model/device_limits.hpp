@@ -26,7 +26,9 @@ inline constexpr int kFirstSuffixSm = 90;
 
 /// True if code for `least` runs on `arch`: `arch` is not older, or, if `least` has a suffix, both
 /// are equal.
-[[nodiscard]] bool provides(Arch arch, Arch least);
+[[nodiscard]] inline bool provides(Arch arch, Arch least) {
+  return least.suffix == '\0' ? arch.sm >= least.sm : arch == least;
+}
 
 /// Reads "sm_90a", "90a", "9.0", "sm_80". Throws Error(usage) for anything else, for architectures
 /// below sm_80, and for a suffix below kFirstSuffixSm.
@@ -108,7 +110,9 @@ FATUNE_DESCRIBED(
 [[nodiscard]] double peak_tensor_flop_per_clock(Arch arch);
 
 /// The peak FLOP per microsecond of all SMs at the greatest clock; 0 if the limits do not tell.
-[[nodiscard]] double peak_tensor_flop_per_us(const DeviceLimits& limits);
+[[nodiscard]] inline double peak_tensor_flop_per_us(const DeviceLimits& limits) {
+  return peak_tensor_flop_per_clock(limits.arch) * limits.sm_count * (limits.clock_khz / 1e3);
+}
 
 /// The measured rate at which a GPU multiplies dense matrices of 16-bit elements.
 struct MatmulRate {

@@ -43,10 +43,6 @@ double unit_in_last_place(double value, DType dtype) {
   return std::ldexp(1.0, exponent - fraction_bits);
 }
 
-double error_limit(double max_abs_reference_error, double max_abs_reference, DType dtype) {
-  return std::max(2 * max_abs_reference_error, unit_in_last_place(max_abs_reference, dtype));
-}
-
 double row_value_limit(const Problem& problem, double greatest_product) {
   constexpr double kRounding = 0x1p-23;
   const double greatest_score = static_cast<double>(problem.softmax_scale) * greatest_product;

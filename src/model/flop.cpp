@@ -37,10 +37,6 @@ auto sum_over_sequences(const Problem& problem, Of of) {
 
 }  // namespace
 
-Mask mask_of(const Problem& problem, std::int64_t keys) {
-  return {problem.seq_len, keys, problem.causal, problem.window};
-}
-
 KeyRange visible_keys(const Mask& mask, std::int64_t row) {
   const std::int64_t position = row + mask.seq_len_kv - mask.seq_len;
   const auto clamped = [&](std::int64_t key) {
@@ -130,10 +126,6 @@ std::int64_t needed_output_bytes(const Problem& problem) {
   constexpr std::int64_t kLseBytes = 4;  // fp32
   return tensor_bytes(problem, TensorRole::o) +
          (problem.lse ? kLseBytes * output_rows(problem) : 0);
-}
-
-double needed_bytes(const Problem& problem) {
-  return static_cast<double>(needed_input_bytes(problem) + needed_output_bytes(problem));
 }
 
 }  // namespace fatune

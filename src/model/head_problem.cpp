@@ -22,16 +22,6 @@ std::int64_t HeadProblem::steps(std::int64_t q_block) const {
   return causal ? ceil_div(end + seq_len_kv - seq_len, tiles.keys_per_step) : kv_tiles();
 }
 
-std::int64_t HeadProblem::tile_of(std::int64_t q_block, std::int64_t step) const {
-  return tiles.order == StepOrder::last_to_first ? steps(q_block) - 1 - step : step;
-}
-
-bool HeadProblem::begins_part(std::int64_t q_block, std::int64_t step) const {
-  return step == 0 ||
-         (tiles.steps_per_part > 0 && tile_of(q_block, step) / tiles.steps_per_part !=
-                                          tile_of(q_block, step - 1) / tiles.steps_per_part);
-}
-
 double HeadProblem::scale_log2() const {
   return std::numbers::log2e * static_cast<double>(usual_softmax_scale(d_head));
 }

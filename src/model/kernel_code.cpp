@@ -71,10 +71,6 @@ std::string notes_text(const std::vector<AssemblerNote>& notes) {
                 [](const AssemblerNote& note) { return note.code + ": " + note.text; });
 }
 
-std::int64_t block_count(const LaunchGeometry& geometry) {
-  return geometry.grid[0] * geometry.grid[1] * geometry.grid[2];
-}
-
 std::int64_t thread_count(const LaunchGeometry& geometry) {
   return geometry.block[0] * geometry.block[1] * geometry.block[2];
 }

@@ -62,14 +62,6 @@ std::optional<RowMismatches> rows_of(const std::vector<RowMismatches>& rows,
   return stats.is_of_o() && found != rows.end() ? std::optional(*found) : std::nullopt;
 }
 
-OutcomeKind outcome_kind(const Outcome& outcome) {
-  return static_cast<OutcomeKind>(outcome.index());
-}
-
-bool is_without_code(OutcomeKind kind) {
-  return kind == OutcomeKind::compile_failed || kind == OutcomeKind::compiler_crashed;
-}
-
 std::string_view outcome_name(OutcomeKind kind) {
   static constexpr std::array<std::string_view, 19> kNames{
       "pruned",   "invalid",   "compile_failed", "compiler_crashed", "serialized",  "unlaunchable",
@@ -77,10 +69,6 @@ std::string_view outcome_name(OutcomeKind kind) {
       "measured", "right",     "compiled",       "profiled",         "not_covered", "not_verified",
       "stopped"};
   return kNames.at(static_cast<std::size_t>(kind));
-}
-
-std::string_view outcome_name(const Outcome& outcome) {
-  return outcome_name(outcome_kind(outcome));
 }
 
 std::string outcome_summary(const Outcome& outcome) { return std::visit(Summary{}, outcome); }

@@ -65,10 +65,6 @@ std::int64_t default_batch(std::int64_t seq_len) {
   return batch;
 }
 
-std::int64_t output_rows(const Problem& problem) {
-  return problem.batch * problem.heads * problem.seq_len;
-}
-
 std::int64_t group_size(const Problem& problem) { return problem.heads / problem.kv_heads; }
 
 void check_problem(const Problem& problem) {
@@ -152,14 +148,6 @@ TensorShape tensor_shape(const Problem& problem, TensorRole role) {
   shape.row_stride = heads_inside ? shape.heads * shape.columns : shape.columns;
   shape.head_stride = heads_inside ? shape.columns : shape.rows * shape.columns;
   return shape;
-}
-
-std::int64_t tensor_elements(const Problem& problem, TensorRole role) {
-  return tensor_shape(problem, role).elements();
-}
-
-std::int64_t tensor_bytes(const Problem& problem, TensorRole role) {
-  return tensor_elements(problem, role) * element_bytes(problem.dtype);
 }
 
 namespace {
@@ -246,19 +234,6 @@ std::optional<double> number_of(Kind kind, const DetailValue& value) {
 }
 
 }  // namespace
-
-const ProblemDetail& find_detail(std::string_view name) {
-  return *std::ranges::find(kProblemDetails, name, &ProblemDetail::name);
-}
-
-Problem usual_problem(const Problem& problem) {
-  return {problem.batch,  problem.seq_len, problem.heads,
-          problem.d_head, problem.dtype,   problem.causal};
-}
-
-bool is_unusual(const ProblemDetail& detail, const Problem& problem) {
-  return detail.get(problem) != detail.get(usual_problem(problem));
-}
 
 Problem changed(const Problem& problem, const std::function<void(Problem&)>& change) {
   Problem plain = problem;

@@ -127,11 +127,6 @@ std::string kernel_name(const Family& family, const Config& config) {
                      fmt::join(config.values, ", "));
 }
 
-bool looks_like_kernel_name(const Family& family, std::string_view text) {
-  return family.kernel_name && (text.find(family.kernel_name->config) != std::string_view::npos ||
-                                text.find(family.kernel_name->function) != std::string_view::npos);
-}
-
 Config parse_kernel_name(const Family& family, std::string_view text) {
   if (!family.kernel_name) {
     throw Error(ExitCode::usage,
@@ -362,11 +357,6 @@ std::string short_form_usage(const Family& family) {
   const std::string form = fmt::format("\"({}){}\"", tuple, flags);
   const std::optional<Config> example = example_config(family);
   return example ? fmt::format("{}, for example \"{}\"", form, short_form(family, *example)) : form;
-}
-
-Config parse_config(const Family& family, std::string_view text) {
-  return looks_like_kernel_name(family, text) ? parse_kernel_name(family, text)
-                                              : parse_short_form(family, text);
 }
 
 std::vector<NamedValue> named_values(const Family& family, const Config& config) {

@@ -340,8 +340,6 @@ std::int64_t Expression::integer(std::span<const double> scope) const {
   return static_cast<std::int64_t>(value);
 }
 
-bool Expression::holds(std::span<const double> scope) const { return number(scope) != 0.0; }
-
 Needs Expression::needs() const { return impl_->needs; }
 
 const std::string& Expression::text() const { return impl_->text; }

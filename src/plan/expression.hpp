@@ -77,7 +77,7 @@ class Expression {
   /// Like number(), but may be infinite if the expression itself names `inf`.
   [[nodiscard]] double number_or_infinity(std::span<const double> scope) const;
   [[nodiscard]] std::int64_t integer(std::span<const double> scope) const;
-  [[nodiscard]] bool holds(std::span<const double> scope) const;
+  [[nodiscard]] bool holds(std::span<const double> scope) const { return number(scope) != 0.0; }
 
   [[nodiscard]] Needs needs() const;
   [[nodiscard]] const std::string& text() const;

@@ -57,10 +57,6 @@ bool is_function(const Operation& one) {
 
 }  // namespace
 
-bool Operation::takes(std::size_t count) const {
-  return operands == kAnyCount ? count > 0 : count == operands;
-}
-
 double Operation::of(std::span<const double> values) const {
   if (operands != kAnyCount) {
     return result(values.data());

@@ -23,10 +23,6 @@ std::optional<std::size_t> find_parameter(const Family& family, std::string_view
              : std::optional(static_cast<std::size_t>(found - family.parameters.begin()));
 }
 
-std::string parameter_names(const Family& family) {
-  return joined(family.parameters, ", ", &Parameter::name);
-}
-
 std::vector<std::string> function_names(const Family& family) {
   std::vector<std::string> names;
   for (const auto& item : family.entry.items) {
@@ -84,8 +80,6 @@ class Readings {
 };
 
 }  // namespace
-
-FamilySet::FamilySet(std::vector<Family> families) : families_(std::move(families)) {}
 
 const Family* FamilySet::find(std::string_view name) const {
   const auto found = std::ranges::find(families_, name, &Family::name);

@@ -190,7 +190,9 @@ struct FamilyOptions {
 [[nodiscard]] std::vector<std::string> function_names(const Family& family);
 
 /// "dtype, d_head, ...", for messages.
-[[nodiscard]] std::string parameter_names(const Family& family);
+[[nodiscard]] inline std::string parameter_names(const Family& family) {
+  return joined(family.parameters, ", ", &Parameter::name);
+}
 
 /// The index of the family's parameter with that name; nothing if there is none.
 [[nodiscard]] std::optional<std::size_t> find_parameter(const Family& family,
@@ -203,7 +205,7 @@ inline constexpr char kJoin = '+';
 class FamilySet {
  public:
   /// Precondition: at least one family; all names differ.
-  explicit FamilySet(std::vector<Family> families);
+  explicit FamilySet(std::vector<Family> families) : families_(std::move(families)) {}
 
   /// The configuration's family. Throws Error(internal) if it is none of these.
   [[nodiscard]] const Family& of(const Config& config) const;

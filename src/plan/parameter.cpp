@@ -95,9 +95,4 @@ ParamValue parse_value(const Parameter& parameter, std::string_view text) {
                           understood_values(parameter)));
 }
 
-ParamValue property_value(const Problem& problem, ProblemProperty property) {
-  return property == ProblemProperty::dtype ? static_cast<ParamValue>(problem.dtype)
-                                            : problem.d_head;
-}
-
 }  // namespace fatune

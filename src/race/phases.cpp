@@ -170,10 +170,6 @@ bool can_leave_part(const RaceState& state) {
                                       least_samples(state, contenders(state)) >= most);
 }
 
-bool owes_whole_round(const RaceState& state) {
-  return has_part(state.policy) && state.phase == RacePhase::finals && state.final_rounds == 0;
-}
-
 StopReason end_of_finals(const RaceState& state) {
   if (owes_whole_round(state)) {
     return StopReason::not_yet;
@@ -194,10 +190,6 @@ std::vector<CandidateId> contenders(const RaceState& state) {
     }
   }
   return ids;
-}
-
-bool has_part(const RacePolicy& policy) {
-  return policy.part_share.has_value() && policy.strategy == Strategy::race;
 }
 
 std::vector<CandidateId> unsampled(const RaceState& state) {

@@ -50,10 +50,6 @@ std::vector<Proposal> PointSource::propose(std::size_t most) {
   return proposals;
 }
 
-void PointSource::suggest(const std::vector<Suggestion>& suggested) {
-  suggested_.insert(suggested_.end(), suggested.begin(), suggested.end());
-}
-
 /// Takes suggestions until there are `most` proposals.
 void PointSource::take_suggested(std::size_t most, std::vector<Proposal>& proposals) {
   for (; !suggested_.empty() && proposals.size() < most && budget_ > 0; suggested_.pop_front()) {
@@ -95,10 +91,6 @@ void PointSource::observe(const Config& config, const Outcome& outcome) {
     --open_;
   }
   learn(*point, is_ranked(outcome) ? std::optional(ranked_us(outcome)) : std::nullopt);
-}
-
-bool PointSource::finished() const {
-  return required_.empty() && (budget_ == 0 || untried_count_ == 0 || suffices_);
 }
 
 std::string PointSource::untried_because() const {
@@ -145,9 +137,6 @@ bool are_neighbours(const Config& a, const Config& b) {
          std::inner_product(a.values.begin(), a.values.end(), b.values.begin(), 0, std::plus<>(),
                             std::not_equal_to<>()) == 1;
 }
-
-LocalSource::LocalSource(SearchSpace space, std::size_t most_tried, std::uint64_t seed)
-    : PointSource(std::move(space), most_tried), random_(seed), in_descent_(size(), true) {}
 
 std::vector<PointSource::Pick> LocalSource::pick(std::size_t most) {
   std::vector<Pick> picks;
@@ -223,10 +212,6 @@ class ListSource : public PointSource {
 
 std::string ExhaustiveSearch::name() const {
   return max_configs_ ? fmt::format("exhaustive, at most {}", *max_configs_) : std::string();
-}
-
-std::size_t ExhaustiveSearch::most_tried(std::size_t configs) const {
-  return std::min(configs, max_configs_.value_or(configs));
 }
 
 std::unique_ptr<CandidateSource> ExhaustiveSearch::begin(SearchSpace space) const {

@@ -137,10 +137,6 @@ class SampleSource : public PointSource {
 
 std::string PromisingSample::name() const { return fmt::format("sample, at most {}", most_); }
 
-std::size_t PromisingSample::most_tried(std::size_t configs) const {
-  return std::min(configs, most_);
-}
-
 std::unique_ptr<CandidateSource> PromisingSample::begin(SearchSpace space) const {
   const auto cannot_run = [](const SearchPoint& point) { return point.guess_us <= 0.0; };
   if (space.points.size() <= most_ || std::ranges::all_of(space.points, cannot_run)) {

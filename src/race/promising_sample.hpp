@@ -15,7 +15,9 @@ class PromisingSample : public CandidateSearch {
 
   [[nodiscard]] std::string name() const override;
   [[nodiscard]] std::unique_ptr<CandidateSource> begin(SearchSpace space) const override;
-  [[nodiscard]] std::size_t most_tried(std::size_t configs) const override;
+  [[nodiscard]] std::size_t most_tried(std::size_t configs) const override {
+    return std::min(configs, most_);
+  }
 
  private:
   std::size_t most_;

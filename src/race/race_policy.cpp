@@ -38,8 +38,6 @@ void LosingEvidence::add(Loss loss, bool on_noise) {
   }
 }
 
-void LosingEvidence::set_admission(AdmissionLoss loss) { admission_ = std::max(admission_, loss); }
-
 double LosingEvidence::stake() const {
   const double coins =
       std::accumulate(stakes_.begin(), stakes_.end(), 0.0) / static_cast<double>(stakes_.size());

@@ -75,7 +75,9 @@ struct RaceState {
 /// The candidates that can still win, in the order of admission.
 [[nodiscard]] std::vector<CandidateId> contenders(const RaceState& state);
 /// Whether the race began on a part of the problem.
-[[nodiscard]] bool has_part(const RacePolicy& policy);
+[[nodiscard]] inline bool has_part(const RacePolicy& policy) {
+  return policy.part_share.has_value() && policy.strategy == Strategy::race;
+}
 /// The contenders without an accepted sample.
 [[nodiscard]] std::vector<CandidateId> unsampled(const RaceState& state);
 /// The candidates chosen for the finals that have been neither eliminated nor withdrawn.
@@ -152,7 +154,9 @@ void back_to_racing(RaceState& state);
 [[nodiscard]] bool can_leave_part(const RaceState& state);
 
 /// Whether the race must not end yet, because no round of the finals has been on the whole problem.
-[[nodiscard]] bool owes_whole_round(const RaceState& state);
+[[nodiscard]] inline bool owes_whole_round(const RaceState& state) {
+  return has_part(state.policy) && state.phase == RacePhase::finals && state.final_rounds == 0;
+}
 
 /// The reason for which the finals may end; not_yet: there is none.
 [[nodiscard]] StopReason end_of_finals(const RaceState& state);

@@ -29,10 +29,6 @@ void Series::add(int round, double time_us) {
 
 double Series::median_us() const { return median_of_sorted(sorted_us_); }
 
-const Series& RacedCandidate::ranked() const {
-  return !finals.empty() ? finals : !race.empty() ? race : part;
-}
-
 std::vector<double> paired_ratios(const RacedCandidate& a, const RacedCandidate& b) {
   const bool both_in_finals = !a.finals.empty() && !b.finals.empty();
   const bool both_in_race = !a.race.empty() && !b.race.empty();

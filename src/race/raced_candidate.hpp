@@ -54,7 +54,9 @@ struct RacedCandidate {
   }
   /// The samples that give its time and its place: those of the finals, else of the race, else on
   /// the part.
-  [[nodiscard]] const Series& ranked() const;
+  [[nodiscard]] const Series& ranked() const {
+    return !finals.empty() ? finals : !race.empty() ? race : part;
+  }
   /// Whether ranked() has samples of the part. Precondition: the rounds on the part are over.
   [[nodiscard]] bool is_of_part() const { return &ranked() == &part && !part.empty(); }
 };

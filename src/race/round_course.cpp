@@ -29,14 +29,6 @@ void Round::restart(std::mt19937_64& random) {
   ++times_restarted_;
 }
 
-std::optional<CandidateId> Round::next() const {
-  return queue_.empty() ? std::nullopt : std::optional(queue_.front().candidate);
-}
-
-std::optional<CandidateId> Round::after_next() const {
-  return queue_.size() < 2 ? std::nullopt : std::optional(queue_[1].candidate);
-}
-
 bool Round::record(double time_us, bool throttled) {
   const Waiting taken = queue_.front();
   queue_.pop_front();
@@ -134,11 +126,6 @@ void RoundCourse::forget_sentinel(const RacePolicy& policy) {
 bool RoundCourse::is_off() const {
   const auto sentinel_us = sentinel_ ? round_->time_us_of(*sentinel_) : std::nullopt;
   return sentinel_us && sentinel_samples_.is_off(*sentinel_us);
-}
-
-bool RoundCourse::may_retake(const RacePolicy& policy) const {
-  return round_->times_restarted() < policy.most_round_retakes &&
-         retaken_rounds_ < policy.most_retaken_rounds;
 }
 
 void RoundCourse::retake(const std::vector<CandidateId>& losers) {

@@ -26,10 +26,6 @@ std::string header_text(const nlohmann::json& header, const char* pointer) {
                                                        : std::string();
 }
 
-bool is_measured(const nlohmann::json& header) {
-  return !header.contains("measured") || header["measured"] != false;
-}
-
 std::string launch_column(LaunchGeometry launch) {
   if (launch.arguments.standard) {
     launch.arguments = {};

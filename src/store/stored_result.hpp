@@ -26,7 +26,9 @@ Value read_column(const Statement& row, int column) {
 [[nodiscard]] std::string header_text(const nlohmann::json& header, const char* pointer);
 
 /// Whether a run's header is that of measurements, and not of estimates.
-[[nodiscard]] bool is_measured(const nlohmann::json& header);
+[[nodiscard]] inline bool is_measured(const nlohmann::json& header) {
+  return !header.contains("measured") || header["measured"] != false;
+}
 
 /// The text of a launch, without standard arguments: these follow from the problem.
 [[nodiscard]] std::string launch_column(LaunchGeometry launch);

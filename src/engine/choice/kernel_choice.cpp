@@ -168,14 +168,6 @@ std::string why_without_time(const Config& baseline, const ProblemReport& proble
 
 }  // namespace
 
-FamilyOptions family_options(const KernelOptions& options) {
-  return {IncludePaths(options.include_dirs), options.allowed_options};
-}
-
-bool names_families(const KernelOptions& options) {
-  return !options.family.empty() && options.family != kEveryFamily;
-}
-
 KernelSet choose_kernels(const KernelOptions& options, const std::vector<std::string>& configs) {
   FileTree tree = tree_of(options);
   const std::string name = names_families(options) || configs.empty()
