@@ -172,26 +172,6 @@ std::size_t best_candidate(const ServingCosts& unserved) {
   return best;
 }
 
-}  // namespace
-
-std::optional<std::vector<std::size_t>> smallest_cover(const ServingCosts& costs, long limit_s) {
-  return CoverModel(costs).solve(limit_s);
-}
-
-std::vector<std::size_t> greedy_cover(const ServingCosts& costs) {
-  ServingCosts unserved = costs;
-  std::vector<std::size_t> chosen;
-  while (!unserved.empty()) {
-    const std::size_t best = best_candidate(unserved);
-    chosen.push_back(best);
-    std::erase_if(unserved, [&](const auto& row) { return row[best] != kNotServed; });
-  }
-  std::ranges::sort(chosen);
-  return chosen;
-}
-
-namespace {
-
 /// Regrets of a row that are small enough, by configuration.
 using Regrets = std::map<Config, double>;
 
@@ -325,6 +305,22 @@ CoveringConfig standing_of(const Config& config, const TunedTable& covered) {
 }
 
 }  // namespace
+
+std::optional<std::vector<std::size_t>> smallest_cover(const ServingCosts& costs, long limit_s) {
+  return CoverModel(costs).solve(limit_s);
+}
+
+std::vector<std::size_t> greedy_cover(const ServingCosts& costs) {
+  ServingCosts unserved = costs;
+  std::vector<std::size_t> chosen;
+  while (!unserved.empty()) {
+    const std::size_t best = best_candidate(unserved);
+    chosen.push_back(best);
+    std::erase_if(unserved, [&](const auto& row) { return row[best] != kNotServed; });
+  }
+  std::ranges::sort(chosen);
+  return chosen;
+}
 
 Cover find_cover(const TunedTable& table, double percent, std::size_t most_exact) {
   Cover cover{percent, true, winners_of(table).size(), {}};

@@ -58,6 +58,58 @@ TunedChoice choice_of(const TunedTable& table, const runtime::Choice& choice) {
   return choice.fallback >= 0 ? of_default(table, choice) : TunedChoice{};
 }
 
+std::optional<std::string> why_not_launched(const Family& family, const Config& config,
+                                            const Problem& problem, const DeviceLimits& device) {
+  if (const auto invalid = check_valid(family, config, &problem, &device)) {
+    return invalid->reason;
+  }
+  if (const auto unlaunchable = check_limits(family, config, problem, device)) {
+    return unlaunchable->limit;
+  }
+  return std::nullopt;
+}
+
+LeftOut leave_out(const TunedTable& table, std::size_t row, const WhyNot& why_not) {
+  const TunedProblem& tuned = table.problems[row];
+  LeftOut left{
+      row, choose_tuned(without_row(table, row), tuned.problem, table.gpus.at(tuned.gpu), why_not)};
+  const auto time = tuned.find(left.choice.config);
+  if (time != tuned.times.end()) {
+    left.is_winner = time == tuned.times.begin();
+    left.ties_with_winner = time->tie_group == tuned.times.front().tie_group;
+    left.regret_percent = time->regret_percent;
+  }
+  return left;
+}
+
+std::optional<double> regret_on(const TunedProblem& row, const Config& config) {
+  const auto time = row.find(config);
+  return time == row.times.end() ? std::nullopt : std::optional(time->regret_percent);
+}
+
+ExpectedRegret regret_left_out(const std::vector<LeftOut>& left_out, ChoiceStep step) {
+  for (const ChoiceStep surely :
+       {ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket, ChoiceStep::same_arch}) {
+    const RegretSummary regrets = summarize_regrets(left_out, surely);
+    if (surely >= step && regrets.known > 0) {
+      return {regrets.median_percent, regrets.worst_percent, regrets.known};
+    }
+  }
+  return {};
+}
+
+ExpectedRegret expected_regret(const TunedTable& table, const std::vector<LeftOut>& left_out,
+                               const TunedChoice& choice, bool has_lengths) {
+  if (!choice.untuned.empty() || has_lengths) {
+    return {};
+  }
+  if (choice.step == ChoiceStep::exact) {
+    const auto regret = regret_on(table.problems[*choice.row], choice.config);
+    return {regret, regret, 1};
+  }
+  return regret_left_out(left_out, choice.step);
+}
+
 }  // namespace
 
 std::string_view choice_step_name(ChoiceStep step) { return fatune_attention::step_name(step); }
@@ -98,21 +150,6 @@ TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
   return chosen;
 }
 
-namespace {
-
-std::optional<std::string> why_not_launched(const Family& family, const Config& config,
-                                            const Problem& problem, const DeviceLimits& device) {
-  if (const auto invalid = check_valid(family, config, &problem, &device)) {
-    return invalid->reason;
-  }
-  if (const auto unlaunchable = check_limits(family, config, problem, device)) {
-    return unlaunchable->limit;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
 WhyNot families_say(const FamilySet& families) {
   return [&families](const Config& config, const Problem& problem,
                      const DeviceLimits& device) -> std::optional<std::string> {
@@ -124,23 +161,6 @@ WhyNot families_say(const FamilySet& families) {
     }
   };
 }
-
-namespace {
-
-LeftOut leave_out(const TunedTable& table, std::size_t row, const WhyNot& why_not) {
-  const TunedProblem& tuned = table.problems[row];
-  LeftOut left{
-      row, choose_tuned(without_row(table, row), tuned.problem, table.gpus.at(tuned.gpu), why_not)};
-  const auto time = tuned.find(left.choice.config);
-  if (time != tuned.times.end()) {
-    left.is_winner = time == tuned.times.begin();
-    left.ties_with_winner = time->tie_group == tuned.times.front().tie_group;
-    left.regret_percent = time->regret_percent;
-  }
-  return left;
-}
-
-}  // namespace
 
 std::vector<LeftOut> leave_one_out(const TunedTable& table, const WhyNot& why_not) {
   std::vector<LeftOut> all;
@@ -177,38 +197,6 @@ RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out, ChoiceStep
                        [&](const LeftOut& left) { return left.choice.step == step; });
   return summarize_regrets(of_step);
 }
-
-namespace {
-
-std::optional<double> regret_on(const TunedProblem& row, const Config& config) {
-  const auto time = row.find(config);
-  return time == row.times.end() ? std::nullopt : std::optional(time->regret_percent);
-}
-
-ExpectedRegret regret_left_out(const std::vector<LeftOut>& left_out, ChoiceStep step) {
-  for (const ChoiceStep surely :
-       {ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket, ChoiceStep::same_arch}) {
-    const RegretSummary regrets = summarize_regrets(left_out, surely);
-    if (surely >= step && regrets.known > 0) {
-      return {regrets.median_percent, regrets.worst_percent, regrets.known};
-    }
-  }
-  return {};
-}
-
-ExpectedRegret expected_regret(const TunedTable& table, const std::vector<LeftOut>& left_out,
-                               const TunedChoice& choice, bool has_lengths) {
-  if (!choice.untuned.empty() || has_lengths) {
-    return {};
-  }
-  if (choice.step == ChoiceStep::exact) {
-    const auto regret = regret_on(table.problems[*choice.row], choice.config);
-    return {regret, regret, 1};
-  }
-  return regret_left_out(left_out, choice.step);
-}
-
-}  // namespace
 
 Prediction predict(const TunedTable& table, const std::vector<LeftOut>& left_out,
                    const Problem& problem, const DeviceLimits& device, const WhyNot& why_not) {

@@ -118,6 +118,24 @@ std::vector<DefaultConfig> choose_defaults(const std::vector<TunedProblem>& prob
   return defaults;
 }
 
+namespace runtime = fatune_attention::detail;
+
+template <typename Item>
+runtime::List<Item> list_of(const std::vector<Item>& items) {
+  return {items.data(), static_cast<int>(items.size())};
+}
+
+runtime::RowConfig row_config(const TunedTime& time, int configuration) {
+  return {configuration, time.time_us, time.regret_percent};
+}
+
+runtime::Default runtime_default(const DefaultConfig& known, int gpu, int configuration) {
+  return {gpu,          static_cast<fatune_attention::DType>(known.dtype),
+          known.d_head, known.d_head_v,
+          known.causal, known.few_queries,
+          configuration};
+}
+
 }  // namespace
 
 bool same_work(const Problem& a, const Problem& b) { return without_scale(a) == without_scale(b); }
@@ -139,28 +157,6 @@ TunedTable without_row(const TunedTable& table, std::size_t row) {
   rest.defaults = choose_defaults(rest.problems);
   return rest;
 }
-
-namespace {
-
-namespace runtime = fatune_attention::detail;
-
-template <typename Item>
-runtime::List<Item> list_of(const std::vector<Item>& items) {
-  return {items.data(), static_cast<int>(items.size())};
-}
-
-runtime::RowConfig row_config(const TunedTime& time, int configuration) {
-  return {configuration, time.time_us, time.regret_percent};
-}
-
-runtime::Default runtime_default(const DefaultConfig& known, int gpu, int configuration) {
-  return {gpu,          static_cast<fatune_attention::DType>(known.dtype),
-          known.d_head, known.d_head_v,
-          known.causal, known.few_queries,
-          configuration};
-}
-
-}  // namespace
 
 fatune_attention::Problem runtime_problem(const Problem& problem) {
   fatune_attention::Problem made;

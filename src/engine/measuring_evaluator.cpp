@@ -94,6 +94,25 @@ void wait_for(const Descriptor& file, const std::string& path) {
   }
 }
 
+WorkerSettings settings_for(const MeasuringSetup& setup) {
+  WorkerSettings settings = worker_settings(setup.device_ordinal, setup.launcher);
+  settings.count_rows = setup.count_rows;
+  return settings;
+}
+
+/// Sets the architecture to compile for, which may differ from the GPU's.
+DeviceLimits with_arch(DeviceLimits limits, Arch arch) {
+  limits.arch = arch;
+  return limits;
+}
+
+/// Turns the device gate off. A profiler serialises launches, so a host that waits for the gate
+/// would wait forever.
+MeasurePolicy counting_policy(MeasurePolicy policy) {
+  policy.device_gate = false;
+  return policy;
+}
+
 }  // namespace
 
 DeviceLock::DeviceLock(const std::string& uuid, LockWait wait,
@@ -114,22 +133,6 @@ DeviceLock::DeviceLock(const std::string& uuid, LockWait wait,
     wait_for(file_, path);
   }
 }
-
-namespace {
-
-WorkerSettings settings_for(const MeasuringSetup& setup) {
-  WorkerSettings settings = worker_settings(setup.device_ordinal, setup.launcher);
-  settings.count_rows = setup.count_rows;
-  return settings;
-}
-
-/// Sets the architecture to compile for, which may differ from the GPU's.
-DeviceLimits with_arch(DeviceLimits limits, Arch arch) {
-  limits.arch = arch;
-  return limits;
-}
-
-}  // namespace
 
 MeasuringEvaluator::MeasuringEvaluator(const MeasuringSetup& setup)
     : kernels_(setup.sources, setup.problems, setup.arch, setup.cache),
@@ -192,17 +195,6 @@ Evaluation MeasuringEvaluator::finish() {
   evaluation.rates = rates_;
   return evaluation;
 }
-
-namespace {
-
-/// Turns the device gate off. A profiler serialises launches, so a host that waits for the gate
-/// would wait forever.
-MeasurePolicy counting_policy(MeasurePolicy policy) {
-  policy.device_gate = false;
-  return policy;
-}
-
-}  // namespace
 
 CountingSession::CountingSession(const MeasuringSetup& setup)
     : kernels_(setup.sources, setup.problems, setup.arch, setup.cache),

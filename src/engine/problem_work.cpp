@@ -21,6 +21,13 @@ void lower_priority_of_thread() {
   static_cast<void>(lowered);
 }
 
+/// Whether early rounds on a part are worthwhile. They decide which candidates meet on the whole
+/// problem, so they are of no use if all may.
+bool is_worth_a_part(const ProblemPlan& plan, const CandidateSearch& search) {
+  const std::size_t most = search.most_tried(plan.configs.size()) + plan.audited.size();
+  return !plan.repeats && most > static_cast<std::size_t>(RacePolicy{}.most_finalists);
+}
+
 }  // namespace
 
 CompileFeed::CompileFeed(const std::vector<std::size_t>& order, CompileFunction compile_one,
@@ -115,17 +122,6 @@ SearchSpace make_search_space(const ProblemPlan& plan, CandidateMaker& maker) {
   }
   return space;
 }
-
-namespace {
-
-/// Whether early rounds on a part are worthwhile. They decide which candidates meet on the whole
-/// problem, so they are of no use if all may.
-bool is_worth_a_part(const ProblemPlan& plan, const CandidateSearch& search) {
-  const std::size_t most = search.most_tried(plan.configs.size()) + plan.audited.size();
-  return !plan.repeats && most > static_cast<std::size_t>(RacePolicy{}.most_finalists);
-}
-
-}  // namespace
 
 ProblemWork::ProblemWork(const FamilySet& families, const DeviceLimits& limits,
                          const SmRates& rates, const ProblemPlan& plan,

@@ -17,43 +17,6 @@ std::int64_t words_of(const KernelBuffer& buffer) {
   return (buffer.bytes + kWordBytes - 1) / kWordBytes;
 }
 
-}  // namespace
-
-KernelBuffers::KernelBuffers(const std::vector<KernelBuffer>& buffers) {
-  if (buffers.empty()) {
-    return;
-  }
-  const gpu::Stream stream;
-  for (const KernelBuffer& buffer : buffers) {
-    if (!buffer.output.empty()) {
-      continue;
-    }
-    buffers_.push_back({buffer, gpu::DeviceBuffer(words_of(buffer) * kWordBytes)});
-    queue_fill(buffers_.back(), stream);
-  }
-  stream.synchronize();
-}
-
-void KernelBuffers::queue_fill(const Filled& buffer, const gpu::Stream& stream) {
-  gpu::fill_words_async(buffer.memory.address(), buffer.of.word, words_of(buffer.of), stream);
-}
-
-std::optional<gpu::DevicePtr> KernelBuffers::find(std::string_view name) const {
-  const auto found =
-      std::ranges::find_if(buffers_, [&](const Filled& buffer) { return buffer.of.name == name; });
-  return found == buffers_.end() ? std::nullopt : std::optional(found->memory.address());
-}
-
-void KernelBuffers::queue_clear(ClearTime time, const gpu::Stream& stream) const {
-  for (const Filled& buffer : buffers_) {
-    if (buffer.of.clear == (time == ClearTime::timed ? "timed" : "before_launch")) {
-      queue_fill(buffer, stream);
-    }
-  }
-}
-
-namespace {
-
 constexpr std::int64_t kMaxGridX = 2147483647;
 constexpr std::int64_t kMaxGridYZ = 65535;
 constexpr std::int64_t kPortableCluster = 8;
@@ -89,7 +52,55 @@ std::vector<void*> pointers_to(const ArgumentBytes& arguments) {
   return pointers;
 }
 
+std::string describe(const gpu::DriverError& error) {
+  return fmt::format("{}: {} ({})", error.name(), error.text(), error.call());
+}
+
+// Whether the launch was refused before anything ran: the machine code or the launch does not suit
+// the device.
+bool refused(const gpu::DriverError& error) {
+  return !error.sticky() &&
+         (error.out_of_memory() || error.call() == "cuLaunchKernel" ||
+          error.call() == "cuFuncSetAttribute" || error.call() == "cuModuleLoadData" ||
+          error.call() == "cuLaunchKernelEx" || error.call() == "cuGraphKernelNodeSetAttribute" ||
+          error.call().starts_with(gpu::kTensorMapCall) || error.call() == "cuGraphAddKernelNode" ||
+          error.call() == "cuGraphInstantiateWithFlags" || error.call() == "cuGraphLaunch");
+}
+
 }  // namespace
+
+KernelBuffers::KernelBuffers(const std::vector<KernelBuffer>& buffers) {
+  if (buffers.empty()) {
+    return;
+  }
+  const gpu::Stream stream;
+  for (const KernelBuffer& buffer : buffers) {
+    if (!buffer.output.empty()) {
+      continue;
+    }
+    buffers_.push_back({buffer, gpu::DeviceBuffer(words_of(buffer) * kWordBytes)});
+    queue_fill(buffers_.back(), stream);
+  }
+  stream.synchronize();
+}
+
+void KernelBuffers::queue_fill(const Filled& buffer, const gpu::Stream& stream) {
+  gpu::fill_words_async(buffer.memory.address(), buffer.of.word, words_of(buffer.of), stream);
+}
+
+std::optional<gpu::DevicePtr> KernelBuffers::find(std::string_view name) const {
+  const auto found =
+      std::ranges::find_if(buffers_, [&](const Filled& buffer) { return buffer.of.name == name; });
+  return found == buffers_.end() ? std::nullopt : std::optional(found->memory.address());
+}
+
+void KernelBuffers::queue_clear(ClearTime time, const gpu::Stream& stream) const {
+  for (const Filled& buffer : buffers_) {
+    if (buffer.of.clear == (time == ClearTime::timed ? "timed" : "before_launch")) {
+      queue_fill(buffer, stream);
+    }
+  }
+}
 
 std::optional<std::string> broken_limit(const LaunchGeometry& geometry,
                                         const gpu::FunctionAttributes& attributes,
@@ -150,25 +161,6 @@ std::optional<std::string> LoadedKernel::prepare(const LaunchGeometry& geometry,
   }
   return broken;
 }
-
-namespace {
-
-std::string describe(const gpu::DriverError& error) {
-  return fmt::format("{}: {} ({})", error.name(), error.text(), error.call());
-}
-
-// Whether the launch was refused before anything ran: the machine code or the launch does not suit
-// the device.
-bool refused(const gpu::DriverError& error) {
-  return !error.sticky() &&
-         (error.out_of_memory() || error.call() == "cuLaunchKernel" ||
-          error.call() == "cuFuncSetAttribute" || error.call() == "cuModuleLoadData" ||
-          error.call() == "cuLaunchKernelEx" || error.call() == "cuGraphKernelNodeSetAttribute" ||
-          error.call().starts_with(gpu::kTensorMapCall) || error.call() == "cuGraphAddKernelNode" ||
-          error.call() == "cuGraphInstantiateWithFlags" || error.call() == "cuGraphLaunch");
-}
-
-}  // namespace
 
 Outcome outcome_of(const gpu::DriverError& error) {
   if (refused(error)) {

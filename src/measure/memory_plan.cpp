@@ -63,6 +63,41 @@ std::int64_t further_output_bytes(const Problem& problem) {
   return problem.lse ? output_memory_bytes(log_sum_exp_buffer(problem)) : 0;
 }
 
+constexpr double kLeastWholeUs = 1500.0;
+constexpr double kLeastPartUs = 500.0;
+constexpr double kLeastWaves = 6.0;
+constexpr double kMostTailDifference = 0.05;
+/// The rows that an SM has at a time, over the number of rows whose sums fill half of its
+/// registers.
+constexpr std::array<double, 3> kFillings{0.5, 0.75, 1.0};
+
+double least_us(const Problem& problem, const DeviceLimits& limits) {
+  return least_time(problem, limits, MeasurePolicy{}.flush_l2).us;
+}
+
+/// The number of times that the problem fills the device with blocks, which have 64 rows or more.
+double waves(const Problem& problem, const DeviceLimits& limits, double filling) {
+  constexpr std::int64_t kFewestRows = 64;
+  const std::int64_t rows = (problem.seq_len + kFewestRows - 1) / kFewestRows * kFewestRows;
+  const double rows_at_a_time = filling * limits.sm_count * limits.registers_per_sm /
+                                (2.0 * static_cast<double>(problem.d_head_v));
+  return static_cast<double>(problem.batch * problem.heads * rows) / rows_at_a_time;
+}
+
+/// The fraction by which a last wave that is not full lengthens all of them.
+double tail(double waves) { return std::ceil(waves) / waves - 1.0; }
+
+bool is_like(const Problem& part, const Problem& whole, const DeviceLimits& limits) {
+  const PartTail tails = part_tail(part, whole, limits);
+  return waves(part, limits, 1.0) >= kLeastWaves && least_us(part, limits) >= kLeastPartUs &&
+         tails.most - tails.least <= kMostTailDifference;
+}
+
+bool fit_together(const Problem& part, const Problem& whole, const DeviceLimits& limits) {
+  const double bytes = static_cast<double>(plan_memory(whole, {}, limits, part).total_bytes());
+  return bytes <= 0.75 * static_cast<double>(limits.total_memory_bytes);
+}
+
 }  // namespace
 
 std::int64_t StagePlan::tensor_offset(TensorRole role) const {
@@ -123,45 +158,6 @@ void check_fits(const Problem& problem, const MeasurePolicy& policy, const Devic
                   as_gib(limits.free_memory_bytes), as_gib(kReserveBytes)),
       {}, "use a smaller batch, sequence length or number of heads, or free memory on the GPU");
 }
-
-namespace {
-
-constexpr double kLeastWholeUs = 1500.0;
-constexpr double kLeastPartUs = 500.0;
-constexpr double kLeastWaves = 6.0;
-constexpr double kMostTailDifference = 0.05;
-/// The rows that an SM has at a time, over the number of rows whose sums fill half of its
-/// registers.
-constexpr std::array<double, 3> kFillings{0.5, 0.75, 1.0};
-
-double least_us(const Problem& problem, const DeviceLimits& limits) {
-  return least_time(problem, limits, MeasurePolicy{}.flush_l2).us;
-}
-
-/// The number of times that the problem fills the device with blocks, which have 64 rows or more.
-double waves(const Problem& problem, const DeviceLimits& limits, double filling) {
-  constexpr std::int64_t kFewestRows = 64;
-  const std::int64_t rows = (problem.seq_len + kFewestRows - 1) / kFewestRows * kFewestRows;
-  const double rows_at_a_time = filling * limits.sm_count * limits.registers_per_sm /
-                                (2.0 * static_cast<double>(problem.d_head_v));
-  return static_cast<double>(problem.batch * problem.heads * rows) / rows_at_a_time;
-}
-
-/// The fraction by which a last wave that is not full lengthens all of them.
-double tail(double waves) { return std::ceil(waves) / waves - 1.0; }
-
-bool is_like(const Problem& part, const Problem& whole, const DeviceLimits& limits) {
-  const PartTail tails = part_tail(part, whole, limits);
-  return waves(part, limits, 1.0) >= kLeastWaves && least_us(part, limits) >= kLeastPartUs &&
-         tails.most - tails.least <= kMostTailDifference;
-}
-
-bool fit_together(const Problem& part, const Problem& whole, const DeviceLimits& limits) {
-  const double bytes = static_cast<double>(plan_memory(whole, {}, limits, part).total_bytes());
-  return bytes <= 0.75 * static_cast<double>(limits.total_memory_bytes);
-}
-
-}  // namespace
 
 std::optional<Problem> part_of(const Problem& problem, const DeviceLimits& limits) {
   const bool has_unequal_blocks =

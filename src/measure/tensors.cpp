@@ -30,6 +30,23 @@ unsigned long long row_count(const TensorView& tensor) {
          static_cast<unsigned long long>(tensor.heads);
 }
 
+// A device address as a pointer for a kernel's argument.
+template <typename T = void>
+T* as_pointer(gpu::DevicePtr address) {
+  return reinterpret_cast<T*>(address);
+}
+
+constexpr std::int64_t kWord = 4;
+
+gpu::DevicePtr address_in(const gpu::DeviceBuffer& memory) {
+  return memory.address() + static_cast<gpu::DevicePtr>(kOutputGuardBytes);
+}
+
+// The size of the counts, at least of one output, because there is no pinned memory of 0 bytes.
+std::int64_t counts_bytes(std::size_t outputs, std::size_t each) {
+  return static_cast<std::int64_t>(std::max<std::size_t>(outputs, 1) * each);
+}
+
 }  // namespace
 
 std::int64_t row_reference_bytes(const Problem& problem) {
@@ -98,16 +115,6 @@ bool RowReferences::has_seen_all(const RowValueCounts& counts) const {
   return counts.compared == static_cast<unsigned long long>(selected_) &&
          counts.scanned == static_cast<unsigned long long>(output_rows(problem_));
 }
-
-namespace {
-
-// A device address as a pointer for a kernel's argument.
-template <typename T = void>
-T* as_pointer(gpu::DevicePtr address) {
-  return reinterpret_cast<T*>(address);
-}
-
-}  // namespace
 
 Tensors::Tensors(const Problem& problem)
     : problem_(problem), plan_(plan_stage(problem)), arena_(plan_.tensors_bytes()) {
@@ -187,21 +194,6 @@ std::optional<InputSumArgs> Tensors::length_sum_args(InputSum* sum) const {
                             : std::optional(InputSumArgs{
                                   lengths, lengths, lengths, {elements, elements, elements}, sum});
 }
-
-namespace {
-
-constexpr std::int64_t kWord = 4;
-
-gpu::DevicePtr address_in(const gpu::DeviceBuffer& memory) {
-  return memory.address() + static_cast<gpu::DevicePtr>(kOutputGuardBytes);
-}
-
-// The size of the counts, at least of one output, because there is no pinned memory of 0 bytes.
-std::int64_t counts_bytes(std::size_t outputs, std::size_t each) {
-  return static_cast<std::int64_t>(std::max<std::size_t>(outputs, 1) * each);
-}
-
-}  // namespace
 
 std::int64_t output_memory_bytes(const KernelBuffer& output) {
   return 2 * kOutputGuardBytes + multiple_of(kTensorAlignmentBytes, output.bytes);

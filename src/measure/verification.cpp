@@ -262,6 +262,11 @@ RowMismatches count_rows(const Stage& stage, const ErrorStats& stats, const gpu:
   return rows;
 }
 
+constexpr auto kSumsBytes =
+    static_cast<std::int64_t>(sizeof(InputSum)) * RepeatedLaunches::kLaunches;
+
+std::size_t stage_of(int launch) { return static_cast<std::size_t>(launch % 2); }
+
 }  // namespace
 
 Verifier::Verifier(const Problem& problem, const std::optional<Problem>& part, std::uint64_t seed,
@@ -353,15 +358,6 @@ OutputVerdict Verifier::check(const Stage& stage) const {
   const std::array one{&stage};
   return check(std::span<const Stage* const>(one));
 }
-
-namespace {
-
-constexpr auto kSumsBytes =
-    static_cast<std::int64_t>(sizeof(InputSum)) * RepeatedLaunches::kLaunches;
-
-std::size_t stage_of(int launch) { return static_cast<std::size_t>(launch % 2); }
-
-}  // namespace
 
 RepeatedLaunches::RepeatedLaunches(const Verifier& verifier, const gpu::Stream& stream)
     : verifier_(verifier), stream_(stream), device_sums_(kSumsBytes), host_sums_(kSumsBytes) {}

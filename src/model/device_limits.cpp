@@ -40,19 +40,32 @@ std::string with_number(std::string_view kind, Arch arch) {
                              : fmt::format("{}_{}{}", kind, arch.sm, arch.suffix);
 }
 
+constexpr std::int64_t round_up(std::int64_t value, std::int64_t granule) {
+  return (value + granule - 1) / granule * granule;
+}
+
+struct ClockLimit {
+  std::uint32_t bit;
+  const char* name;
+  bool throttles;
+};
+
+// source: nvml.h, nvmlClocksEventReason*
+constexpr ClockLimit kClockLimits[] = {{0x001, "gpu_idle", false},
+                                       {0x002, "applications_clocks_setting", false},
+                                       {0x004, "sw_power_cap", false},
+                                       {0x008, "hw_slowdown", true},
+                                       {0x010, "sync_boost", true},
+                                       {0x020, "sw_thermal_slowdown", true},
+                                       {0x040, "hw_thermal_slowdown", true},
+                                       {0x080, "hw_power_brake_slowdown", true},
+                                       {0x100, "display_clock_setting", false}};
+
 }  // namespace
 
 std::string arch_name(Arch arch) { return with_number("sm", arch); }
 
 std::string virtual_arch_name(Arch arch) { return with_number("compute", arch); }
-
-namespace {
-
-constexpr std::int64_t round_up(std::int64_t value, std::int64_t granule) {
-  return (value + granule - 1) / granule * granule;
-}
-
-}  // namespace
 
 int blocks_per_sm(const DeviceLimits& limits, int threads_per_block, int registers_per_thread,
                   std::int64_t smem_bytes) {
@@ -145,27 +158,6 @@ double peak_tensor_flop_per_clock(Arch arch) {
   constexpr double kGreatest = 8192.0;
   return nominal_tensor_flop_per_clock(arch).value_or(kGreatest);
 }
-
-namespace {
-
-struct ClockLimit {
-  std::uint32_t bit;
-  const char* name;
-  bool throttles;
-};
-
-// source: nvml.h, nvmlClocksEventReason*
-constexpr ClockLimit kClockLimits[] = {{0x001, "gpu_idle", false},
-                                       {0x002, "applications_clocks_setting", false},
-                                       {0x004, "sw_power_cap", false},
-                                       {0x008, "hw_slowdown", true},
-                                       {0x010, "sync_boost", true},
-                                       {0x020, "sw_thermal_slowdown", true},
-                                       {0x040, "hw_thermal_slowdown", true},
-                                       {0x080, "hw_power_brake_slowdown", true},
-                                       {0x100, "display_clock_setting", false}};
-
-}  // namespace
 
 bool is_throttled(const GpuReading& reading) {
   std::uint32_t others = reading.clock_limits;

@@ -34,6 +34,32 @@ std::optional<std::string> find_row_error(const std::string& where, const ErrorS
   return std::nullopt;
 }
 
+bool is_mismatch(double difference, double rounded) {
+  return difference > kMismatchAtol + kMismatchRtol * std::abs(rounded);
+}
+
+struct RowCount {
+  std::int32_t mismatched = 0;
+  std::int32_t beyond_limit = 0;
+};
+
+/// Counts the row whose first element is `first`. An element that is not finite is beyond every
+/// limit.
+RowCount count_row(double limit, const Problem& problem, std::int64_t first,
+                   std::span<const std::uint16_t> output, std::span<const double> exact,
+                   std::span<const double> rounded) {
+  RowCount count;
+  const auto begin = static_cast<std::size_t>(first);
+  for (std::size_t i = begin; i < begin + static_cast<std::size_t>(problem.d_head_v); ++i) {
+    const double value = element_value(output[i], problem.dtype);
+    const double difference = std::abs(value - rounded[i]);
+    const bool within = difference <= limit && std::abs(value - exact[i]) <= limit;
+    count.beyond_limit += within ? 0 : 1;
+    count.mismatched += std::isfinite(value) && is_mismatch(difference, rounded[i]) ? 1 : 0;
+  }
+  return count;
+}
+
 }  // namespace
 
 double unit_in_last_place(double value, DType dtype) {
@@ -64,36 +90,6 @@ std::optional<std::string> find_fault(const ErrorStats& stats) {
   }
   return stats.is_of_o() ? find_error(where, stats) : find_row_error(where, stats);
 }
-
-namespace {
-
-bool is_mismatch(double difference, double rounded) {
-  return difference > kMismatchAtol + kMismatchRtol * std::abs(rounded);
-}
-
-struct RowCount {
-  std::int32_t mismatched = 0;
-  std::int32_t beyond_limit = 0;
-};
-
-/// Counts the row whose first element is `first`. An element that is not finite is beyond every
-/// limit.
-RowCount count_row(double limit, const Problem& problem, std::int64_t first,
-                   std::span<const std::uint16_t> output, std::span<const double> exact,
-                   std::span<const double> rounded) {
-  RowCount count;
-  const auto begin = static_cast<std::size_t>(first);
-  for (std::size_t i = begin; i < begin + static_cast<std::size_t>(problem.d_head_v); ++i) {
-    const double value = element_value(output[i], problem.dtype);
-    const double difference = std::abs(value - rounded[i]);
-    const bool within = difference <= limit && std::abs(value - exact[i]) <= limit;
-    count.beyond_limit += within ? 0 : 1;
-    count.mismatched += std::isfinite(value) && is_mismatch(difference, rounded[i]) ? 1 : 0;
-  }
-  return count;
-}
-
-}  // namespace
 
 ErrorStats compare_outputs(const std::string& input, DType dtype,
                            std::span<const std::uint16_t> output, std::span<const double> exact,

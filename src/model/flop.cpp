@@ -35,6 +35,25 @@ auto sum_over_sequences(const Problem& problem, Of of) {
   return std::transform_reduce(lengths.begin(), lengths.end(), Sum{}, std::plus<>(), of);
 }
 
+double pairs_of_sequence(const Problem& problem, std::int64_t keys) {
+  const auto sum = [&](std::int64_t more) {
+    return clamped_sum(problem.seq_len, keys - problem.seq_len + more, keys);
+  };
+  const double all = static_cast<double>(problem.seq_len) * static_cast<double>(keys);
+  const double ends = problem.causal ? sum(1) : problem.window > 0 ? sum(problem.window) : all;
+  return ends - (problem.window > 0 ? sum(1 - problem.window) : 0.0);
+}
+
+/// Pairs of all heads.
+double all_pairs(const Problem& problem) {
+  return static_cast<double>(problem.heads) * static_cast<double>(problem.seq_len) *
+         static_cast<double>(total_keys(problem));
+}
+
+double dims_of(const Problem& problem) {
+  return static_cast<double>(problem.d_head) + static_cast<double>(problem.d_head_v);
+}
+
 }  // namespace
 
 KeyRange visible_keys(const Mask& mask, std::int64_t row) {
@@ -64,37 +83,10 @@ std::int64_t rows_without_keys(const Problem& problem) {
   return sum_over_sequences(problem, of_sequence) * problem.heads;
 }
 
-namespace {
-
-double pairs_of_sequence(const Problem& problem, std::int64_t keys) {
-  const auto sum = [&](std::int64_t more) {
-    return clamped_sum(problem.seq_len, keys - problem.seq_len + more, keys);
-  };
-  const double all = static_cast<double>(problem.seq_len) * static_cast<double>(keys);
-  const double ends = problem.causal ? sum(1) : problem.window > 0 ? sum(problem.window) : all;
-  return ends - (problem.window > 0 ? sum(1 - problem.window) : 0.0);
-}
-
-}  // namespace
-
 double visible_pairs(const Problem& problem) {
   return sum_over_sequences(problem,
                             [&](std::int64_t keys) { return pairs_of_sequence(problem, keys); });
 }
-
-namespace {
-
-/// Pairs of all heads.
-double all_pairs(const Problem& problem) {
-  return static_cast<double>(problem.heads) * static_cast<double>(problem.seq_len) *
-         static_cast<double>(total_keys(problem));
-}
-
-double dims_of(const Problem& problem) {
-  return static_cast<double>(problem.d_head) + static_cast<double>(problem.d_head_v);
-}
-
-}  // namespace
 
 double needed_flop(const Problem& problem) {
   return static_cast<double>(problem.heads) * 2.0 * visible_pairs(problem) * dims_of(problem);

@@ -11,6 +11,16 @@ namespace {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+constexpr std::int64_t kAlignment = alignof(AttentionForwardArgs);
+static_assert(alignof(AttentionDump) == kAlignment);
+static_assert(sizeof(AttentionForwardDumpArgs) ==
+              sizeof(AttentionForwardArgs) + sizeof(AttentionDump));
+
+ScalarPiece int_piece(std::size_t offset, std::int64_t value) {
+  return {static_cast<std::int64_t>(offset), sizeof(int), static_cast<std::uint32_t>(value),
+          "int32"};
+}
+
 }  // namespace
 
 std::int64_t HeadProblem::q_blocks() const { return ceil_div(seq_len, tiles.query_rows); }
@@ -25,20 +35,6 @@ std::int64_t HeadProblem::steps(std::int64_t q_block) const {
 double HeadProblem::scale_log2() const {
   return std::numbers::log2e * static_cast<double>(usual_softmax_scale(d_head));
 }
-
-namespace {
-
-constexpr std::int64_t kAlignment = alignof(AttentionForwardArgs);
-static_assert(alignof(AttentionDump) == kAlignment);
-static_assert(sizeof(AttentionForwardDumpArgs) ==
-              sizeof(AttentionForwardArgs) + sizeof(AttentionDump));
-
-ScalarPiece int_piece(std::size_t offset, std::int64_t value) {
-  return {static_cast<std::int64_t>(offset), sizeof(int), static_cast<std::uint32_t>(value),
-          "int32"};
-}
-
-}  // namespace
 
 KernelBuffer log_sum_exp_buffer(const Problem& problem) {
   KernelBuffer buffer;

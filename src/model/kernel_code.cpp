@@ -19,6 +19,14 @@ std::uint64_t address_of(const std::string& tensor, std::int64_t byte_offset,
   return encoder.address_of(tensor) + static_cast<std::uint64_t>(byte_offset);
 }
 
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    lines.emplace_back(take_until(text, '\n'));
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::int64_t KernelBuffer::elements() const {
@@ -82,18 +90,6 @@ bool same_launch(const LaunchGeometry& a, const LaunchGeometry& b) {
   }
   return as_b == b;
 }
-
-namespace {
-
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    lines.emplace_back(take_until(text, '\n'));
-  }
-  return lines;
-}
-
-}  // namespace
 
 SourceLines lines_of_files(const SourceBundle& sources) {
   SourceLines files;

@@ -54,6 +54,23 @@ struct Summary {
   }
 };
 
+void check_timing(const Timing& timing) {
+  check_kernel_time(timing.median_us, "time_us");
+  for (const auto& [name, us] : std::initializer_list<std::pair<const char*, double>>{
+           {"mean_us", timing.mean_us},
+           {"min_us", timing.min_us},
+           {"max_us", timing.max_us},
+           {"median_low_us", timing.median_low_us},
+           {"median_high_us", timing.median_high_us}}) {
+    if (us != 0.0 && !std::isinf(us)) {
+      check_kernel_time(us, name);
+    }
+  }
+  for (std::size_t i = 0; i < timing.samples_us.size(); ++i) {
+    check_kernel_time(timing.samples_us[i], fmt::format("samples_us.{}", i));
+  }
+}
+
 }  // namespace
 
 std::optional<RowMismatches> rows_of(const std::vector<RowMismatches>& rows,
@@ -118,27 +135,6 @@ const ErrorStats& tightest_input(const std::vector<ErrorStats>& inputs) {
   return *std::ranges::min_element(
       inputs, [&](const ErrorStats& a, const ErrorStats& b) { return slack(a) < slack(b); });
 }
-
-namespace {
-
-void check_timing(const Timing& timing) {
-  check_kernel_time(timing.median_us, "time_us");
-  for (const auto& [name, us] : std::initializer_list<std::pair<const char*, double>>{
-           {"mean_us", timing.mean_us},
-           {"min_us", timing.min_us},
-           {"max_us", timing.max_us},
-           {"median_low_us", timing.median_low_us},
-           {"median_high_us", timing.median_high_us}}) {
-    if (us != 0.0 && !std::isinf(us)) {
-      check_kernel_time(us, name);
-    }
-  }
-  for (std::size_t i = 0; i < timing.samples_us.size(); ++i) {
-    check_kernel_time(timing.samples_us[i], fmt::format("samples_us.{}", i));
-  }
-}
-
-}  // namespace
 
 bool is_kernel_time(double us) { return us >= kLeastKernelUs && us <= kMostKernelUs; }
 

@@ -22,6 +22,59 @@ void check_range(std::int64_t value, std::string_view name, std::int64_t least,
   }
 }
 
+std::string range_name(const char* kind, const std::string& family, const Problem& problem) {
+  return fmt::format("{}_{}_B{}_H{}_N{}_D{}", kind, family, problem.batch, problem.heads,
+                     problem.seq_len, problem.d_head);
+}
+
+/// The problem with batch 1 or, if it has lengths of keys, with up to `batch` sequences, at most
+/// four, of other lengths that differ.
+Problem with_batch(Problem problem, std::int64_t batch) {
+  if (problem.seq_lens_kv.empty()) {
+    problem.batch = 1;
+    return problem;
+  }
+  const std::int64_t most = problem.seq_len_kv;
+  std::vector<std::int64_t> lengths{most, 0, (2 * most / 3) | 1, 1};
+  lengths[2] = std::min(lengths[2], most);
+  lengths.resize(static_cast<std::size_t>(std::min(batch, std::ssize(lengths))));
+  return with_kv_lengths(std::move(problem), lengths);
+}
+
+using Kind = ProblemDetail::Kind;
+
+std::string range_text(const ProblemDetail& detail) {
+  if (detail.kind == Kind::flag) {
+    return "true or false";
+  }
+  if (detail.kind == Kind::lengths) {
+    return "a text";
+  }
+  return fmt::format("{} from {} to {}", detail.kind == Kind::integer ? "an integer" : "a number",
+                     detail.least, detail.greatest);
+}
+
+bool is_in_range(const ProblemDetail& detail, double value) {
+  return value >= detail.least && value <= detail.greatest &&
+         (detail.kind != Kind::integer || value == std::floor(value));
+}
+
+/// The value as the table holds it; nothing if it is of another kind.
+std::optional<double> number_of(Kind kind, const DetailValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    return kind == Kind::layout ? std::optional(static_cast<double>(parse_layout(*text)))
+                                : std::nullopt;
+  }
+  if (const auto* flag = std::get_if<bool>(&value)) {
+    return kind == Kind::flag ? std::optional(*flag ? 1.0 : 0.0) : std::nullopt;
+  }
+  if (kind == Kind::flag || kind == Kind::layout || kind == Kind::lengths) {
+    return std::nullopt;
+  }
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
+}
+
 }  // namespace
 
 std::string_view dtype_name(DType dtype) { return dtype == DType::fp16 ? "FP16" : "BF16"; }
@@ -117,15 +170,6 @@ std::string file_name_part(const Problem& problem) {
   return name;
 }
 
-namespace {
-
-std::string range_name(const char* kind, const std::string& family, const Problem& problem) {
-  return fmt::format("{}_{}_B{}_H{}_N{}_D{}", kind, family, problem.batch, problem.heads,
-                     problem.seq_len, problem.d_head);
-}
-
-}  // namespace
-
 std::string bench_range_name(const std::string& family, const Problem& problem) {
   return range_name("bench", family, problem);
 }
@@ -149,24 +193,6 @@ TensorShape tensor_shape(const Problem& problem, TensorRole role) {
   shape.head_stride = heads_inside ? shape.columns : shape.rows * shape.columns;
   return shape;
 }
-
-namespace {
-
-/// The problem with batch 1 or, if it has lengths of keys, with up to `batch` sequences, at most
-/// four, of other lengths that differ.
-Problem with_batch(Problem problem, std::int64_t batch) {
-  if (problem.seq_lens_kv.empty()) {
-    problem.batch = 1;
-    return problem;
-  }
-  const std::int64_t most = problem.seq_len_kv;
-  std::vector<std::int64_t> lengths{most, 0, (2 * most / 3) | 1, 1};
-  lengths[2] = std::min(lengths[2], most);
-  lengths.resize(static_cast<std::size_t>(std::min(batch, std::ssize(lengths))));
-  return with_kv_lengths(std::move(problem), lengths);
-}
-
-}  // namespace
 
 Problem probe_problem(const Problem& problem) { return with_batch(problem, problem.batch); }
 
@@ -196,44 +222,6 @@ std::optional<Problem> narrow_problem(const Problem& problem) {
   small.window = (small.seq_len_kv + kPart - 1) / kPart;
   return small;
 }
-
-namespace {
-
-using Kind = ProblemDetail::Kind;
-
-std::string range_text(const ProblemDetail& detail) {
-  if (detail.kind == Kind::flag) {
-    return "true or false";
-  }
-  if (detail.kind == Kind::lengths) {
-    return "a text";
-  }
-  return fmt::format("{} from {} to {}", detail.kind == Kind::integer ? "an integer" : "a number",
-                     detail.least, detail.greatest);
-}
-
-bool is_in_range(const ProblemDetail& detail, double value) {
-  return value >= detail.least && value <= detail.greatest &&
-         (detail.kind != Kind::integer || value == std::floor(value));
-}
-
-/// The value as the table holds it; nothing if it is of another kind.
-std::optional<double> number_of(Kind kind, const DetailValue& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) {
-    return kind == Kind::layout ? std::optional(static_cast<double>(parse_layout(*text)))
-                                : std::nullopt;
-  }
-  if (const auto* flag = std::get_if<bool>(&value)) {
-    return kind == Kind::flag ? std::optional(*flag ? 1.0 : 0.0) : std::nullopt;
-  }
-  if (kind == Kind::flag || kind == Kind::layout || kind == Kind::lengths) {
-    return std::nullopt;
-  }
-  const auto* integer = std::get_if<std::int64_t>(&value);
-  return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
-}
-
-}  // namespace
 
 Problem changed(const Problem& problem, const std::function<void(Problem&)>& change) {
   Problem plain = problem;

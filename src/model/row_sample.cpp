@@ -69,41 +69,6 @@ RowSample every_row(const Problem& problem) {
   return sample;
 }
 
-}  // namespace
-
-std::int64_t sampled_rows_per_head(const Problem& problem) {
-  if (affords_all_rows(problem)) {
-    return problem.seq_len;
-  }
-  constexpr std::int64_t kFirstAndLast = 2;
-  const std::int64_t share = kSampledRows / output_heads(problem);
-  return std::min(problem.seq_len, std::max(share, kFirstAndLast + 1));
-}
-
-RowSample sample_rows(const Problem& problem, std::uint64_t seed) {
-  if (takes_all_rows(problem)) {
-    return every_row(problem);
-  }
-  RowSample sample{sampled_rows_per_head(problem), {}, false};
-  sample.rows.reserve(static_cast<std::size_t>(sample.rows_per_head * output_heads(problem)));
-  std::mt19937_64 random(seed);
-  const HeadSampler sampler(problem.seq_len, sample.rows_per_head);
-  for (std::int64_t head = 0; head < output_heads(problem); ++head) {
-    sampler.append(sample.rows, head * (sample.rows_per_head - 2), random);
-  }
-  return sample;
-}
-
-std::string describe_rows(const Problem& problem) {
-  if (takes_all_rows(problem)) {
-    return "all rows";
-  }
-  return fmt::format("{} of {} rows", sampled_rows_per_head(problem) * output_heads(problem),
-                     output_rows(problem));
-}
-
-namespace {
-
 constexpr std::int64_t kLeastPeriod = 8;
 constexpr std::int64_t kGreatestPeriod = 256;
 constexpr std::size_t kRangesInText = 8;
@@ -184,6 +149,37 @@ void find_period(const std::vector<PositionCounts>& positions, RowPattern& patte
 }
 
 }  // namespace
+
+std::int64_t sampled_rows_per_head(const Problem& problem) {
+  if (affords_all_rows(problem)) {
+    return problem.seq_len;
+  }
+  constexpr std::int64_t kFirstAndLast = 2;
+  const std::int64_t share = kSampledRows / output_heads(problem);
+  return std::min(problem.seq_len, std::max(share, kFirstAndLast + 1));
+}
+
+RowSample sample_rows(const Problem& problem, std::uint64_t seed) {
+  if (takes_all_rows(problem)) {
+    return every_row(problem);
+  }
+  RowSample sample{sampled_rows_per_head(problem), {}, false};
+  sample.rows.reserve(static_cast<std::size_t>(sample.rows_per_head * output_heads(problem)));
+  std::mt19937_64 random(seed);
+  const HeadSampler sampler(problem.seq_len, sample.rows_per_head);
+  for (std::int64_t head = 0; head < output_heads(problem); ++head) {
+    sampler.append(sample.rows, head * (sample.rows_per_head - 2), random);
+  }
+  return sample;
+}
+
+std::string describe_rows(const Problem& problem) {
+  if (takes_all_rows(problem)) {
+    return "all rows";
+  }
+  return fmt::format("{} of {} rows", sampled_rows_per_head(problem) * output_heads(problem),
+                     output_rows(problem));
+}
 
 std::vector<PositionCounts> count_by_position(const RowMismatches& rows) {
   std::map<std::int64_t, PositionCounts> by_row;

@@ -40,6 +40,13 @@ std::array<double*, 6> figures_us(Timing& timing) {
           &timing.max_us,    &timing.median_low_us, &timing.median_high_us};
 }
 
+double quantile_of_sorted(std::span<const double> sorted, double part) {
+  const double place = part * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], place - std::floor(place));
+}
+
 }  // namespace
 
 double median_of_sorted(std::span<const double> sorted) {
@@ -114,17 +121,6 @@ Timing timing_of_median(double median_us) {
   timing.median_us = median_us;
   return timing;
 }
-
-namespace {
-
-double quantile_of_sorted(std::span<const double> sorted, double part) {
-  const double place = part * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return std::lerp(sorted[below], sorted[above], place - std::floor(place));
-}
-
-}  // namespace
 
 FiveNumbers five_numbers(std::vector<double> values) {
   std::ranges::sort(values);

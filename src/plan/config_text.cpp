@@ -117,27 +117,6 @@ class NameReader {
   TextCursor cursor_;
 };
 
-}  // namespace
-
-std::string kernel_name(const Family& family, const Config& config) {
-  if (!family.kernel_name) {
-    return {};
-  }
-  return fmt::format("{}<{}{{{}}}>", family.kernel_name->function, family.kernel_name->config,
-                     fmt::join(config.values, ", "));
-}
-
-Config parse_kernel_name(const Family& family, std::string_view text) {
-  if (!family.kernel_name) {
-    throw Error(ExitCode::usage,
-                fmt::format("the kernel names of {} do not carry a configuration", family.name), {},
-                "give the configuration in its short form");
-  }
-  return NameReader(family, text).read();
-}
-
-namespace {
-
 std::string item_text(const Family& family, const ShortFormItem& item, const Config& config) {
   std::string text = item.texts.front();
   for (std::size_t i = 0; i < item.values.size(); ++i) {
@@ -329,6 +308,23 @@ std::optional<Config> example_config(const Family& family) {
 }
 
 }  // namespace
+
+std::string kernel_name(const Family& family, const Config& config) {
+  if (!family.kernel_name) {
+    return {};
+  }
+  return fmt::format("{}<{}{{{}}}>", family.kernel_name->function, family.kernel_name->config,
+                     fmt::join(config.values, ", "));
+}
+
+Config parse_kernel_name(const Family& family, std::string_view text) {
+  if (!family.kernel_name) {
+    throw Error(ExitCode::usage,
+                fmt::format("the kernel names of {} do not carry a configuration", family.name), {},
+                "give the configuration in its short form");
+  }
+  return NameReader(family, text).read();
+}
 
 std::string short_form(const Family& family, const Config& config) {
   const std::string tuple = joined(family.short_form.tuple, ", ", [&](std::size_t parameter) {

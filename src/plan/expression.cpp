@@ -126,6 +126,37 @@ std::string code_of(const ExpressionTree& tree, const CodeOfSymbol& symbols) {
                            : fmt::format("({})", operands);
 }
 
+using Kind = ExpressionTree::Kind;
+
+constexpr const char* kInfinityName = "inf";
+constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
+
+/// The innermost part whose value is not finite although its operands' are.
+const ExpressionTree& cause(const ExpressionTree& tree, std::span<const double> scope) {
+  const auto is_finite = [&](const ExpressionTree& one) {
+    return one.operands.empty() || std::isfinite(ExpressionCode(one).run(scope));
+  };
+  if (tree.kind == Kind::conditional && is_finite(tree.operands[0])) {
+    const bool holds = ExpressionCode(tree.operands[0]).run(scope) != 0.0;
+    return cause(tree.operands[holds ? 1 : 2], scope);
+  }
+  for (const ExpressionTree& operand : tree.operands) {
+    if (!is_finite(operand)) {
+      return cause(operand, scope);
+    }
+  }
+  return tree;
+}
+
+void add_names(const ExpressionTree& tree, std::map<std::string, std::size_t>& names) {
+  if (tree.kind == Kind::name) {
+    names.emplace(tree.word, tree.symbol);
+  }
+  for (const ExpressionTree& operand : tree.operands) {
+    add_names(operand, names);
+  }
+}
+
 }  // namespace
 
 std::string cpp_of(const Expression& expression, const CodeOfSymbol& code_of_symbol) {
@@ -173,41 +204,6 @@ std::vector<std::string> SymbolTable::names(Needs known) const {
   }
   return found;
 }
-
-namespace {
-
-using Kind = ExpressionTree::Kind;
-
-constexpr const char* kInfinityName = "inf";
-constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
-
-/// The innermost part whose value is not finite although its operands' are.
-const ExpressionTree& cause(const ExpressionTree& tree, std::span<const double> scope) {
-  const auto is_finite = [&](const ExpressionTree& one) {
-    return one.operands.empty() || std::isfinite(ExpressionCode(one).run(scope));
-  };
-  if (tree.kind == Kind::conditional && is_finite(tree.operands[0])) {
-    const bool holds = ExpressionCode(tree.operands[0]).run(scope) != 0.0;
-    return cause(tree.operands[holds ? 1 : 2], scope);
-  }
-  for (const ExpressionTree& operand : tree.operands) {
-    if (!is_finite(operand)) {
-      return cause(operand, scope);
-    }
-  }
-  return tree;
-}
-
-void add_names(const ExpressionTree& tree, std::map<std::string, std::size_t>& names) {
-  if (tree.kind == Kind::name) {
-    names.emplace(tree.word, tree.symbol);
-  }
-  for (const ExpressionTree& operand : tree.operands) {
-    add_names(operand, names);
-  }
-}
-
-}  // namespace
 
 struct Expression::Impl {
   Impl(std::string text_, const SymbolTable& symbols, std::string where_, Needs known)

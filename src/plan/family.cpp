@@ -79,41 +79,6 @@ class Readings {
   std::optional<UnreadableConfig> furthest_;
 };
 
-}  // namespace
-
-const Family* FamilySet::find(std::string_view name) const {
-  const auto found = std::ranges::find(families_, name, &Family::name);
-  return found == families_.end() ? nullptr : &*found;
-}
-
-const Family& FamilySet::of(const Config& config) const {
-  const Family* const family = find(config.family);
-  if (family == nullptr) {
-    throw Error(ExitCode::internal,
-                fmt::format("a configuration of '{}' among those of {}", config.family, names()));
-  }
-  return *family;
-}
-
-std::string FamilySet::names() const { return joined(families_, {&kJoin, 1}, &Family::name); }
-
-void FamilySet::keep_if(const std::function<bool(const Family&)>& keeps) {
-  std::erase_if(families_, [&](const Family& family) { return !keeps(family); });
-}
-
-Config parse_config(const FamilySet& families, std::string_view text) {
-  if (!families.several()) {
-    return parse_config(families.all().front(), text);
-  }
-  Readings readings;
-  for (const Family& family : families.all()) {
-    readings.add(family, text);
-  }
-  return readings.only(text);
-}
-
-namespace {
-
 ParameterType read_type(const JsonNode& node) {
   const std::string text = node.text();
   return text == "bool"  ? ParameterType::boolean
@@ -275,7 +240,50 @@ ShortFormItem read_flag(const JsonNode& node, Places& places,
   return item;
 }
 
+std::string source_hash(const Family& family) {
+  Sha256 hash;
+  for (const auto& item : family.sources.items) {
+    const SourceBundle& sources = *item.value;
+    hash.update_file(sources.main.name, sources.main.text);
+    for (const SourceFile& file : sources.headers) {
+      hash.update_file(file.name, file.text);
+    }
+  }
+  return hash.finish_hex();
+}
+
 }  // namespace
+
+const Family* FamilySet::find(std::string_view name) const {
+  const auto found = std::ranges::find(families_, name, &Family::name);
+  return found == families_.end() ? nullptr : &*found;
+}
+
+const Family& FamilySet::of(const Config& config) const {
+  const Family* const family = find(config.family);
+  if (family == nullptr) {
+    throw Error(ExitCode::internal,
+                fmt::format("a configuration of '{}' among those of {}", config.family, names()));
+  }
+  return *family;
+}
+
+std::string FamilySet::names() const { return joined(families_, {&kJoin, 1}, &Family::name); }
+
+void FamilySet::keep_if(const std::function<bool(const Family&)>& keeps) {
+  std::erase_if(families_, [&](const Family& family) { return !keeps(family); });
+}
+
+Config parse_config(const FamilySet& families, std::string_view text) {
+  if (!families.several()) {
+    return parse_config(families.all().front(), text);
+  }
+  Readings readings;
+  for (const Family& family : families.all()) {
+    readings.add(family, text);
+  }
+  return readings.only(text);
+}
 
 std::vector<Parameter> read_parameters(const JsonNode& list) {
   return mapped(list.elements(), read_parameter);
@@ -297,22 +305,6 @@ ShortForm read_short_form(const JsonNode& form, const std::vector<Parameter>& pa
   places.check_complete(form);
   return result;
 }
-
-namespace {
-
-std::string source_hash(const Family& family) {
-  Sha256 hash;
-  for (const auto& item : family.sources.items) {
-    const SourceBundle& sources = *item.value;
-    hash.update_file(sources.main.name, sources.main.text);
-    for (const SourceFile& file : sources.headers) {
-      hash.update_file(file.name, file.text);
-    }
-  }
-  return hash.finish_hex();
-}
-
-}  // namespace
 
 SourceHashes source_hashes(const FamilySet& families) {
   SourceHashes hashes;

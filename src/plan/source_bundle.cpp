@@ -181,26 +181,6 @@ class Follower {
   std::map<std::string, std::string> names_;  ///< files that are not the family's, keyed by path
 };
 
-}  // namespace
-
-std::vector<std::string_view> included_names(std::string_view text) {
-  std::vector<std::string_view> names;
-  while (!text.empty()) {
-    std::string_view directive = take_directive(text);
-    for (auto name = take_name(directive); !name.empty(); name = take_name(directive)) {
-      names.push_back(name);
-    }
-  }
-  return names;
-}
-
-void add_included_files(const FileTree& tree, const std::string& folder, const IncludePaths& paths,
-                        SourceBundle& bundle) {
-  Follower(tree, folder, paths, bundle).run();
-}
-
-namespace {
-
 constexpr std::string_view kKernels = "kernels/";
 
 constexpr std::array<std::string_view, 3> kHeaderEndings{".cuh", ".h", ".hpp"};
@@ -256,6 +236,22 @@ void add_included(const FileTree& tree, const JsonNode& family, std::vector<Sour
 }
 
 }  // namespace
+
+std::vector<std::string_view> included_names(std::string_view text) {
+  std::vector<std::string_view> names;
+  while (!text.empty()) {
+    std::string_view directive = take_directive(text);
+    for (auto name = take_name(directive); !name.empty(); name = take_name(directive)) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
+void add_included_files(const FileTree& tree, const std::string& folder, const IncludePaths& paths,
+                        SourceBundle& bundle) {
+  Follower(tree, folder, paths, bundle).run();
+}
 
 std::shared_ptr<const SourceBundle> load_sources(const FileTree& tree, const std::string& family,
                                                  const JsonNode& root, const JsonNode& source,

@@ -82,85 +82,6 @@ std::optional<double> leading_us(const RacedCandidate& candidate, std::size_t le
   return series.size() < least ? std::nullopt : std::optional(series.median_us());
 }
 
-}  // namespace
-
-bool compare_admissions(RaceState& state) {
-  const RacedCandidate* fastest = fastest_admission(state.candidates);
-  if (state.policy.strategy != Strategy::race || state.phase != RacePhase::racing ||
-      fastest == nullptr) {
-    return false;
-  }
-  for (RacedCandidate& candidate : state.candidates) {
-    if (!candidate.in_contention() || !candidate.admission_us) {
-      continue;
-    }
-    const double fastest_us = *fastest->admission_us * allowance(state, candidate, *fastest);
-    const AdmissionLoss loss = admission_loss(*candidate.admission_us, fastest_us, state.policy);
-    candidate.evidence.set_admission(loss);
-    if (loss != AdmissionLoss::none) {
-      candidate.opponents.insert(fastest->id);
-    }
-  }
-  return true;
-}
-
-void place_bets(const Round& round, bool off, RaceState& state) {
-  // The leader was chosen before the round. The guarantee of the evidence rests on that.
-  const auto leader_us = state.leader ? round.time_us_of(*state.leader) : std::nullopt;
-  if (state.policy.strategy == Strategy::race && leader_us) {
-    for (const RoundSample& sample : round.samples()) {
-      bet(sample, *leader_us, off, state);
-    }
-  }
-}
-
-std::vector<CandidateId> eliminate(int round, RaceState& state) {
-  std::vector<CandidateId> losers;
-  for (RacedCandidate& candidate : state.candidates) {
-    if (candidate.in_contention() && is_beaten(candidate, state.policy)) {
-      candidate.eliminated_in_round = candidate.has_samples() ? round : 0;
-      losers.push_back(candidate.id);
-    }
-  }
-  return losers;
-}
-
-void choose_leader(RaceState& state) {
-  const auto ids = state.phase == RacePhase::finals ? finalists(state) : contenders(state);
-  const auto look = [&](const auto& time_of) {
-    state.leader.reset();
-    double fastest_us = 0.0;
-    for (const CandidateId id : ids) {
-      const std::optional<double> time_us = time_of(state.candidates.at(id));
-      if (time_us && (!state.leader || *time_us < fastest_us)) {
-        state.leader = id;
-        fastest_us = *time_us;
-      }
-    }
-    return state.leader.has_value();
-  };
-  static_cast<void>(
-      look([](const RacedCandidate& candidate) { return leading_us(candidate, kLeastToLead); }) ||
-      look([](const RacedCandidate& candidate) { return leading_us(candidate, 1); }) ||
-      look([](const RacedCandidate& candidate) { return candidate.admission_us; }) ||
-      look([](const RacedCandidate& candidate) { return median_us_of(candidate.part); }));
-}
-
-bool reinstate_opponents_of(CandidateId withdrawn, RaceState& state) {
-  bool someone_returns = false;
-  for (RacedCandidate& candidate : state.candidates) {
-    if (candidate.opponents.count(withdrawn) > 0) {
-      someone_returns = someone_returns || (candidate.eliminated_in_round && !candidate.withdrawn);
-      candidate.opponents.clear();
-      candidate.evidence = LosingEvidence(state.policy.chances);
-      candidate.eliminated_in_round.reset();
-    }
-  }
-  return someone_returns;
-}
-
-namespace {
-
 bool is_placed(const RacedCandidate& candidate) {
   return !candidate.withdrawn && candidate.has_samples();
 }
@@ -264,6 +185,81 @@ void number(std::vector<Placed> order, const RacePolicy& policy) {
 }
 
 }  // namespace
+
+bool compare_admissions(RaceState& state) {
+  const RacedCandidate* fastest = fastest_admission(state.candidates);
+  if (state.policy.strategy != Strategy::race || state.phase != RacePhase::racing ||
+      fastest == nullptr) {
+    return false;
+  }
+  for (RacedCandidate& candidate : state.candidates) {
+    if (!candidate.in_contention() || !candidate.admission_us) {
+      continue;
+    }
+    const double fastest_us = *fastest->admission_us * allowance(state, candidate, *fastest);
+    const AdmissionLoss loss = admission_loss(*candidate.admission_us, fastest_us, state.policy);
+    candidate.evidence.set_admission(loss);
+    if (loss != AdmissionLoss::none) {
+      candidate.opponents.insert(fastest->id);
+    }
+  }
+  return true;
+}
+
+void place_bets(const Round& round, bool off, RaceState& state) {
+  // The leader was chosen before the round. The guarantee of the evidence rests on that.
+  const auto leader_us = state.leader ? round.time_us_of(*state.leader) : std::nullopt;
+  if (state.policy.strategy == Strategy::race && leader_us) {
+    for (const RoundSample& sample : round.samples()) {
+      bet(sample, *leader_us, off, state);
+    }
+  }
+}
+
+std::vector<CandidateId> eliminate(int round, RaceState& state) {
+  std::vector<CandidateId> losers;
+  for (RacedCandidate& candidate : state.candidates) {
+    if (candidate.in_contention() && is_beaten(candidate, state.policy)) {
+      candidate.eliminated_in_round = candidate.has_samples() ? round : 0;
+      losers.push_back(candidate.id);
+    }
+  }
+  return losers;
+}
+
+void choose_leader(RaceState& state) {
+  const auto ids = state.phase == RacePhase::finals ? finalists(state) : contenders(state);
+  const auto look = [&](const auto& time_of) {
+    state.leader.reset();
+    double fastest_us = 0.0;
+    for (const CandidateId id : ids) {
+      const std::optional<double> time_us = time_of(state.candidates.at(id));
+      if (time_us && (!state.leader || *time_us < fastest_us)) {
+        state.leader = id;
+        fastest_us = *time_us;
+      }
+    }
+    return state.leader.has_value();
+  };
+  static_cast<void>(
+      look([](const RacedCandidate& candidate) { return leading_us(candidate, kLeastToLead); }) ||
+      look([](const RacedCandidate& candidate) { return leading_us(candidate, 1); }) ||
+      look([](const RacedCandidate& candidate) { return candidate.admission_us; }) ||
+      look([](const RacedCandidate& candidate) { return median_us_of(candidate.part); }));
+}
+
+bool reinstate_opponents_of(CandidateId withdrawn, RaceState& state) {
+  bool someone_returns = false;
+  for (RacedCandidate& candidate : state.candidates) {
+    if (candidate.opponents.count(withdrawn) > 0) {
+      someone_returns = someone_returns || (candidate.eliminated_in_round && !candidate.withdrawn);
+      candidate.opponents.clear();
+      candidate.evidence = LosingEvidence(state.policy.chances);
+      candidate.eliminated_in_round.reset();
+    }
+  }
+  return someone_returns;
+}
 
 std::vector<Standing> make_standings(const CandidateList<RacedCandidate>& candidates,
                                      const RacePolicy& policy, StopReason stopped_because) {

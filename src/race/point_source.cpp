@@ -13,6 +13,29 @@ namespace {
 constexpr std::string_view kRequired = "plan";
 constexpr std::string_view kEarlier = "interrupted run";
 
+/// Proposes the points in their order.
+class ListSource : public PointSource {
+ public:
+  ListSource(SearchSpace space, std::size_t most_tried)
+      : PointSource(std::move(space), most_tried) {}
+
+  [[nodiscard]] bool learns() const override { return false; }
+
+ protected:
+  [[nodiscard]] std::vector<Pick> pick(std::size_t most) override {
+    std::vector<Pick> picks;
+    for (; next_ < size() && picks.size() < most; ++next_) {
+      if (state(next_) == State::untried) {
+        picks.push_back({next_, "exhaustive"});
+      }
+    }
+    return picks;
+  }
+
+ private:
+  std::size_t next_ = 0;
+};
+
 }  // namespace
 
 PointSource::PointSource(SearchSpace space, std::size_t most_tried)
@@ -182,33 +205,6 @@ void LocalSource::move_to(std::size_t centre) {
   });
   std::ranges::shuffle(neighbours_, random_);
 }
-
-namespace {
-
-/// Proposes the points in their order.
-class ListSource : public PointSource {
- public:
-  ListSource(SearchSpace space, std::size_t most_tried)
-      : PointSource(std::move(space), most_tried) {}
-
-  [[nodiscard]] bool learns() const override { return false; }
-
- protected:
-  [[nodiscard]] std::vector<Pick> pick(std::size_t most) override {
-    std::vector<Pick> picks;
-    for (; next_ < size() && picks.size() < most; ++next_) {
-      if (state(next_) == State::untried) {
-        picks.push_back({next_, "exhaustive"});
-      }
-    }
-    return picks;
-  }
-
- private:
-  std::size_t next_ = 0;
-};
-
-}  // namespace
 
 std::string ExhaustiveSearch::name() const {
   return max_configs_ ? fmt::format("exhaustive, at most {}", *max_configs_) : std::string();

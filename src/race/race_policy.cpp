@@ -26,6 +26,14 @@ double payout(bool happened, double boldness, double chance) {
   return happened ? 1.0 + boldness * (1.0 / chance - 1.0) : 1.0 - boldness;
 }
 
+void require(bool holds, const char* rule) {
+  if (!holds) {
+    throw std::invalid_argument(std::string("race policy: ") + rule);
+  }
+}
+
+bool is_share(double value) { return value > 0.0 && value < 1.0; }
+
 }  // namespace
 
 void LosingEvidence::add(Loss loss, bool on_noise) {
@@ -50,18 +58,6 @@ double LosingEvidence::stake() const {
   return kCoinShare * coins + kClearShare * clear_stake_ + kGrossShare * gross_stake_ +
          kGrossAdmittedShare * admitted * gross_stake_ + kHopelessShare * hopeless;
 }
-
-namespace {
-
-void require(bool holds, const char* rule) {
-  if (!holds) {
-    throw std::invalid_argument(std::string("race policy: ") + rule);
-  }
-}
-
-bool is_share(double value) { return value > 0.0 && value < 1.0; }
-
-}  // namespace
 
 void check_policy(const RacePolicy& policy) {
   require(policy.repeats >= 1, "repeats must be at least 1");

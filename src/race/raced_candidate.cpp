@@ -19,6 +19,16 @@ std::vector<double> ratios_of_shared_rounds(const Series& a, const Series& b) {
   return ratios;
 }
 
+constexpr double kNarrowing = 0.9;
+
+std::optional<MedianInterval> interval_of(std::span<const double> sorted, double confidence) {
+  if (sorted.empty()) {
+    return std::nullopt;
+  }
+  const MedianInterval interval = median_interval(sorted, confidence);
+  return interval.confidence >= confidence ? std::optional(interval) : std::nullopt;
+}
+
 }  // namespace
 
 void Series::add(int round, double time_us) {
@@ -36,20 +46,6 @@ std::vector<double> paired_ratios(const RacedCandidate& a, const RacedCandidate&
          : both_in_race ? ratios_of_shared_rounds(a.race, b.race)
                         : ratios_of_shared_rounds(a.part, b.part);
 }
-
-namespace {
-
-constexpr double kNarrowing = 0.9;
-
-std::optional<MedianInterval> interval_of(std::span<const double> sorted, double confidence) {
-  if (sorted.empty()) {
-    return std::nullopt;
-  }
-  const MedianInterval interval = median_interval(sorted, confidence);
-  return interval.confidence >= confidence ? std::optional(interval) : std::nullopt;
-}
-
-}  // namespace
 
 std::optional<double> relative_half_width(const Series& series, double confidence) {
   const auto interval = interval_of(series.sorted_us(), confidence);

@@ -57,6 +57,17 @@ constexpr std::size_t kWindow = 9;
 constexpr std::size_t kLeastKnown = 5;
 constexpr std::size_t kLeastEnd = 3;
 
+// Each round has its own seed, which depends on the number of samples so far and not on how often
+// Race::next() was called. The step is odd, so that no two rounds share a seed.
+constexpr std::uint64_t kSeedStep = 0x9e3779b97f4a7c15;
+
+CandidateId fastest_of(const std::vector<RoundSample>& samples) {
+  return std::ranges::min_element(
+             samples,
+             [](const RoundSample& a, const RoundSample& b) { return a.time_us < b.time_us; })
+      ->candidate;
+}
+
 }  // namespace
 
 bool Sentinel::is_off(double time_us) const {
@@ -77,21 +88,6 @@ double Sentinel::drift_percent() const {
   const double last_us = median_of({taken_us_.end() - end, taken_us_.end()});
   return 100.0 * (last_us / first_us - 1.0);
 }
-
-namespace {
-
-// Each round has its own seed, which depends on the number of samples so far and not on how often
-// Race::next() was called. The step is odd, so that no two rounds share a seed.
-constexpr std::uint64_t kSeedStep = 0x9e3779b97f4a7c15;
-
-CandidateId fastest_of(const std::vector<RoundSample>& samples) {
-  return std::ranges::min_element(
-             samples,
-             [](const RoundSample& a, const RoundSample& b) { return a.time_us < b.time_us; })
-      ->candidate;
-}
-
-}  // namespace
 
 void RoundCourse::begin(std::vector<CandidateId> members, const RacePolicy& policy) {
   if (sentinel_ && !is_among(*sentinel_, members)) {

@@ -97,54 +97,6 @@ std::int64_t next_seq(Database& database, std::int64_t run_problem) {
   return last.step() && !last.is_null(0) ? last.integer(0) + 1 : 0;
 }
 
-}  // namespace
-
-Journal::Journal(Database& database, std::int64_t run_problem)
-    : database_(&database),
-      insert_(prepare_insert(database)),
-      run_problem_(run_problem),
-      next_(next_seq(database, run_problem)) {}
-
-void Journal::insert(std::int64_t seq, const JournalEvent& event) {
-  with_columns(seq, event,
-               [this](const auto&... columns) { insert_.bind(run_problem_, columns...).run(); });
-}
-
-void Journal::add(const JournalEvent& event) {
-  insert(next_, event);
-  ++next_;
-}
-
-void Journal::add_all(const std::vector<JournalEvent>& events) {
-  Transaction transaction(*database_);
-  std::int64_t seq = next_;
-  for (const JournalEvent& event : events) {
-    insert(seq++, event);
-  }
-  transaction.commit();
-  next_ = seq;
-}
-
-void Journal::clear() {
-  database_->prepare("DELETE FROM journal WHERE run_problem = ?").bind(run_problem_).run();
-  next_ = 0;
-}
-
-std::vector<JournalEvent> load_journal(Database& database, std::int64_t run_problem) {
-  Statement rows = select_events(database, run_problem);
-  std::vector<JournalEvent> events;
-  while (rows.step()) {
-    auto event = readable(rows, std::ssize(events));
-    if (!event) {
-      break;
-    }
-    events.push_back(*std::move(event));
-  }
-  return events;
-}
-
-namespace {
-
 /// Selects the unfinished runs of a plan that a new run continues. Runs from before the plan's last
 /// complete run, or before the last one that began anew, do not count. Parameters: ?1 is the
 /// current run, ?2 the plan.
@@ -234,6 +186,50 @@ std::optional<Recalled> latest(Database& database, const RunIdentity& identity,
 }
 
 }  // namespace
+
+Journal::Journal(Database& database, std::int64_t run_problem)
+    : database_(&database),
+      insert_(prepare_insert(database)),
+      run_problem_(run_problem),
+      next_(next_seq(database, run_problem)) {}
+
+void Journal::insert(std::int64_t seq, const JournalEvent& event) {
+  with_columns(seq, event,
+               [this](const auto&... columns) { insert_.bind(run_problem_, columns...).run(); });
+}
+
+void Journal::add(const JournalEvent& event) {
+  insert(next_, event);
+  ++next_;
+}
+
+void Journal::add_all(const std::vector<JournalEvent>& events) {
+  Transaction transaction(*database_);
+  std::int64_t seq = next_;
+  for (const JournalEvent& event : events) {
+    insert(seq++, event);
+  }
+  transaction.commit();
+  next_ = seq;
+}
+
+void Journal::clear() {
+  database_->prepare("DELETE FROM journal WHERE run_problem = ?").bind(run_problem_).run();
+  next_ = 0;
+}
+
+std::vector<JournalEvent> load_journal(Database& database, std::int64_t run_problem) {
+  Statement rows = select_events(database, run_problem);
+  std::vector<JournalEvent> events;
+  while (rows.step()) {
+    auto event = readable(rows, std::ssize(events));
+    if (!event) {
+      break;
+    }
+    events.push_back(*std::move(event));
+  }
+  return events;
+}
 
 std::optional<Recalled> recall_unfinished(Database& database, const RunIdentity& identity,
                                           std::int64_t except_run,

@@ -60,32 +60,6 @@ CodeCorrelation read_correlation(const JsonNode& node) {
           node.at("high").number()};
 }
 
-}  // namespace
-
-PeerStudy read_peers(const JsonNode& document) {
-  PeerStudy study{document.at("device").text(),
-                  document.at("date").text(),
-                  document.at("command_line").text(),
-                  {}};
-  for (const JsonNode& row : document.at("rows").elements()) {
-    study.problems.push_back(read_peer_problem(row));
-  }
-  return study;
-}
-
-std::vector<CodeStudy> read_code_studies(const JsonNode& document) {
-  std::vector<CodeStudy> studies;
-  for (const JsonNode& problem : document.at("problems").elements()) {
-    CodeStudy& study = studies.emplace_back(CodeStudy{problem.at("problem").text(), {}});
-    for (const JsonNode& correlation : problem.at("correlations").elements()) {
-      study.correlations.push_back(read_correlation(correlation));
-    }
-  }
-  return studies;
-}
-
-namespace {
-
 /// Finds the outermost object's member "format", and ends parsing there.
 class FormatFinder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, FormatFinder> {
  public:
@@ -112,25 +86,6 @@ class FormatFinder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Form
   int depth_ = 0;
   bool is_next_ = false;
 };
-
-}  // namespace
-
-std::string output_format_of(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream || std::filesystem::is_directory(file)) {
-    throw Error(ExitCode::bad_file, fmt::format("cannot be read: {}", std::strerror(errno)),
-                file.string(),
-                "name a file that fatune has written, or a run from 'fatune history'");
-  }
-  FormatFinder finder;
-  rapidjson::IStreamWrapper bytes(stream);
-  constexpr unsigned kFlags =
-      rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
-  rapidjson::Reader().Parse<kFlags>(bytes, finder);
-  return finder.format();
-}
-
-namespace {
 
 /// Receives the pieces of a JSON text while it is read.
 class PieceSink {
@@ -421,6 +376,43 @@ OpenFile open_file(const std::filesystem::path& file) {
 }
 
 }  // namespace
+
+PeerStudy read_peers(const JsonNode& document) {
+  PeerStudy study{document.at("device").text(),
+                  document.at("date").text(),
+                  document.at("command_line").text(),
+                  {}};
+  for (const JsonNode& row : document.at("rows").elements()) {
+    study.problems.push_back(read_peer_problem(row));
+  }
+  return study;
+}
+
+std::vector<CodeStudy> read_code_studies(const JsonNode& document) {
+  std::vector<CodeStudy> studies;
+  for (const JsonNode& problem : document.at("problems").elements()) {
+    CodeStudy& study = studies.emplace_back(CodeStudy{problem.at("problem").text(), {}});
+    for (const JsonNode& correlation : problem.at("correlations").elements()) {
+      study.correlations.push_back(read_correlation(correlation));
+    }
+  }
+  return studies;
+}
+
+std::string output_format_of(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream || std::filesystem::is_directory(file)) {
+    throw Error(ExitCode::bad_file, fmt::format("cannot be read: {}", std::strerror(errno)),
+                file.string(),
+                "name a file that fatune has written, or a run from 'fatune history'");
+  }
+  FormatFinder finder;
+  rapidjson::IStreamWrapper bytes(stream);
+  constexpr unsigned kFlags =
+      rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
+  rapidjson::Reader().Parse<kFlags>(bytes, finder);
+  return finder.format();
+}
 
 std::vector<RunReport> read_results(const std::filesystem::path& file) {
   const OpenFile stream = open_file(file);

@@ -118,40 +118,6 @@ std::vector<const StoredShard*> contributors(const std::vector<StoredShard>& par
   return all;
 }
 
-}  // namespace
-
-JoinedRun join_runs(const std::vector<StoredShard>& parts) {
-  const auto chosen = choose_problems(parts);
-  const auto of = contributors(parts, chosen);
-  JoinedRun joined{of.front()->header, of.front()->baseline, {}};
-  if (of.size() > 1) {
-    joined.header = joined_header(of, is_whole(chosen, *of.front()->header.shard));
-  }
-  for (const auto& [place, taken] : chosen) {
-    joined.problems.push_back(taken.row->id);
-  }
-  return joined;
-}
-
-std::int64_t count_finished(Database& database, const Shard& shard) {
-  Statement row = database.prepare(
-      "SELECT DISTINCT p.problem FROM run_problems p JOIN runs r ON r.id = p.run "
-      "WHERE p.finished = 1 AND r.header ->> '$.shard.sweep' = "
-      "(SELECT header ->> '$.shard.sweep' FROM runs WHERE header ->> '$.shard.fleet' = ? "
-      " AND header ->> '$.shard.count' = ? AND header ->> '$.shard.numbers[0]' = ? "
-      " ORDER BY id DESC LIMIT 1)");
-  row.bind(shard.fleet, shard.count, shard.numbers.front());
-  std::vector<Problem> finished;
-  while (row.step()) {
-    finished.push_back(read_column<Problem>(row, 0));
-  }
-  return std::ranges::count_if(shard.problems, [&](const PlacedProblem& placed) {
-    return std::ranges::find(finished, placed.problem) != finished.end();
-  });
-}
-
-namespace {
-
 std::optional<StoredRun> load_header(Database& database, std::int64_t run_id) {
   Statement row = database.prepare("SELECT header, complete, baseline FROM runs WHERE id = ?");
   row.bind(run_id);
@@ -357,6 +323,36 @@ class RunLister {
 };
 
 }  // namespace
+
+JoinedRun join_runs(const std::vector<StoredShard>& parts) {
+  const auto chosen = choose_problems(parts);
+  const auto of = contributors(parts, chosen);
+  JoinedRun joined{of.front()->header, of.front()->baseline, {}};
+  if (of.size() > 1) {
+    joined.header = joined_header(of, is_whole(chosen, *of.front()->header.shard));
+  }
+  for (const auto& [place, taken] : chosen) {
+    joined.problems.push_back(taken.row->id);
+  }
+  return joined;
+}
+
+std::int64_t count_finished(Database& database, const Shard& shard) {
+  Statement row = database.prepare(
+      "SELECT DISTINCT p.problem FROM run_problems p JOIN runs r ON r.id = p.run "
+      "WHERE p.finished = 1 AND r.header ->> '$.shard.sweep' = "
+      "(SELECT header ->> '$.shard.sweep' FROM runs WHERE header ->> '$.shard.fleet' = ? "
+      " AND header ->> '$.shard.count' = ? AND header ->> '$.shard.numbers[0]' = ? "
+      " ORDER BY id DESC LIMIT 1)");
+  row.bind(shard.fleet, shard.count, shard.numbers.front());
+  std::vector<Problem> finished;
+  while (row.step()) {
+    finished.push_back(read_column<Problem>(row, 0));
+  }
+  return std::ranges::count_if(shard.problems, [&](const PlacedProblem& placed) {
+    return std::ranges::find(finished, placed.problem) != finished.end();
+  });
+}
 
 RunList list_runs(Database& database) {
   Statement rows = database.prepare("SELECT id, header, complete FROM runs ORDER BY id DESC");

@@ -35,6 +35,30 @@ std::string source_hash_of(const RunReport& run, const std::string& family) {
   return found == run.source_hashes.end() ? std::string() : found->second;
 }
 
+/// The conditions and plan of imported runs. fatune's own runs have hashes there.
+constexpr const char* kImported = "imported";
+
+void write_problem(RunWriter& writer, const ProblemReport& problem) {
+  writer.begin_problem(problem);
+  for (const auto* results : {&problem.ranking, &problem.failures, &problem.audited}) {
+    for (const Result& result : *results) {
+      writer.add(result, {});
+    }
+  }
+  writer.end_problem(problem, true);
+}
+
+std::int64_t write_run(Database& database, const RunReport& run) {
+  RunReport header = run;
+  header.problems.clear();
+  RunWriter writer(database, {std::move(header), {kImported, kImported}, std::nullopt});
+  for (const ProblemReport& problem : run.problems) {
+    write_problem(writer, problem);
+  }
+  writer.end_run(run);
+  return writer.run_id();
+}
+
 }  // namespace
 
 RunWriter::RunWriter(Database& database, const NewRun& run)
@@ -124,34 +148,6 @@ void RunWriter::end_run(const RunReport& report) {
       .bind(column_text(header_), report.complete, run_id_)
       .run();
 }
-
-namespace {
-
-/// The conditions and plan of imported runs. fatune's own runs have hashes there.
-constexpr const char* kImported = "imported";
-
-void write_problem(RunWriter& writer, const ProblemReport& problem) {
-  writer.begin_problem(problem);
-  for (const auto* results : {&problem.ranking, &problem.failures, &problem.audited}) {
-    for (const Result& result : *results) {
-      writer.add(result, {});
-    }
-  }
-  writer.end_problem(problem, true);
-}
-
-std::int64_t write_run(Database& database, const RunReport& run) {
-  RunReport header = run;
-  header.problems.clear();
-  RunWriter writer(database, {std::move(header), {kImported, kImported}, std::nullopt});
-  for (const ProblemReport& problem : run.problems) {
-    write_problem(writer, problem);
-  }
-  writer.end_run(run);
-  return writer.run_id();
-}
-
-}  // namespace
 
 std::vector<std::int64_t> store_runs(Database& database, const std::vector<RunReport>& runs) {
   Transaction transaction(database);
