@@ -15,13 +15,11 @@ Problem without_scale(Problem problem) {
   return problem;
 }
 
-double winner_us(const TunedProblem& row) { return row.times.front().time_us; }
-
 bool before(const TunedProblem& a, const TunedProblem& b) {
   const auto key = [](const TunedProblem& row) {
     const Problem& p = row.problem;
     return std::tuple(row.gpu, p.dtype, p.d_head, p.causal, p.seq_len, without_scale(p),
-                      winner_us(row), row.origin);
+                      row.times.front().time_us, row.origin);
   };
   return key(a) < key(b);
 }
@@ -125,10 +123,6 @@ runtime::List<Item> list_of(const std::vector<Item>& items) {
   return {items.data(), static_cast<int>(items.size())};
 }
 
-runtime::RowConfig row_config(const TunedTime& time, int configuration) {
-  return {configuration, time.time_us, time.regret_percent};
-}
-
 runtime::Default runtime_default(const DefaultConfig& known, int gpu, int configuration) {
   return {gpu,          static_cast<fatune_attention::DType>(known.dtype),
           known.d_head, known.d_head_v,
@@ -194,8 +188,9 @@ RuntimeTable::RuntimeTable(const TunedTable& table) {
 }
 
 void RuntimeTable::add_row(const TunedProblem& row, int gpu) {
-  const auto& configs = row_configs_.emplace_back(mapped(
-      row.times, [&](const TunedTime& time) { return row_config(time, index_of(time.config)); }));
+  const auto& configs = row_configs_.emplace_back(mapped(row.times, [&](const TunedTime& time) {
+    return runtime::RowConfig{index_of(time.config), time.time_us, time.regret_percent};
+  }));
   rows_.push_back({gpu, runtime_problem(row.problem), row.problem.layout == Layout::bhsd,
                    configs.data(), static_cast<int>(configs.size())});
 }

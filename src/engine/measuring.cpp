@@ -20,6 +20,7 @@
 #include "engine/verifying_kernels.hpp"
 #include "gpu/compiler.hpp"
 #include "gpu/machine.hpp"
+#include "measure/measurement_module.hpp"
 #include "measure/memory_plan.hpp"
 #include "model/device_file.hpp"
 #include "plan/estimate_rule.hpp"
@@ -27,10 +28,6 @@
 
 namespace fatune {
 namespace {
-
-std::string utc_now() {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-}
 
 std::map<std::string, std::string> estimate_orders(const PlannedRun& run, Arch arch) {
   std::int64_t least_queries = std::numeric_limits<std::int64_t>::max();
@@ -48,7 +45,7 @@ RunReport report_header(const PlannedRun& run, const MeasureOptions& options,
                         const Target& target) {
   RunReport report;
   report.command_line = options.output.command_line;
-  report.started_at = utc_now();
+  report.started_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   report.measured = target.measured();
   report.gpus = static_cast<int>(target.gpus.size());
   report.complete = false;
@@ -72,17 +69,12 @@ SmRates rates_for(const PlannedRun& run, const Target& target) {
   return load_sm_rates(run.kernels.tree, target.limits.arch);
 }
 
-/// Whether kernels are emulated, which needs their PTX.
-bool is_emulated(const MeasureOptions& options, const Target& target) {
-  return !target.measured() && options.emulate;
-}
-
 DeviceThread::Make make_measuring(const MeasureOptions& options, const PlannedRun& run,
                                   const Target& target, const TargetGpu& gpu, CubinCache* cache) {
   MeasuringSetup setup = gpu_setup(target, gpu, options.target, options.output);
-  setup.sources = read_measurement_sources(run.kernels.tree);
+  setup.sources = read_kernel_sources(run.kernels.tree, measurement_source_names());
   if (options.device_rates) {
-    setup.rates_sources = read_rates_sources(run.kernels.tree);
+    setup.rates_sources = read_kernel_sources(run.kernels.tree, matmul_source_names());
   }
   for (const ProblemPlan& plan : run.problems) {
     setup.problems.push_back(plan.problem);
@@ -100,13 +92,13 @@ DeviceThread::Make make_estimating(const MeasureOptions& options, const PlannedR
   DeviceLimits limits = target.limits;
   limits.free_memory_bytes = limits.total_memory_bytes;
   std::optional<EstimateVerification> verification;
-  if (is_emulated(options, target)) {
+  if (options.emulate) {
     verification = {{job_count(options.compile), options.policy.seed, cache,
                      [&observer](double cpu_s) { observer.emulated(cpu_s); }},
                     [&observer] { observer.step(); }};
   }
   return [&families = run.kernels.families, limits, rates = rates_for(run, target), verification] {
-    return std::make_unique<EstimatingEvaluator>(families, limits, rates, verification);
+    return make_estimating_evaluator(families, limits, rates, verification);
   };
 }
 
@@ -128,12 +120,6 @@ std::vector<Station> open_stations(const MeasureOptions& options, const PlannedR
         std::make_unique<DeviceThread>(make_estimating(options, run, target, cache, observer));
   }
   return stations;
-}
-
-void check_all_fit(const PlannedRun& run, const MeasurePolicy& policy, const Station& station) {
-  for (const ProblemPlan& plan : run.problems) {
-    check_fits(plan.problem, policy, station.evaluator->limits());
-  }
 }
 
 std::unique_ptr<StoreLog> open_log(const PlannedRun& run, const MeasureOptions& options,
@@ -187,19 +173,11 @@ double busy_s(const std::vector<Station>& stations) {
       [](double sum, const Station& station) { return sum + station.evaluator->busy_s(); });
 }
 
-std::vector<Seat> take_seats(std::vector<Station>& stations, Logs& logs) {
+std::vector<Seat> take_seats(std::vector<Station>& stations,
+                             const std::function<RunLog&(std::size_t station)>& log_of) {
   std::vector<Seat> seats;
   for (std::size_t i = 0; i < stations.size(); ++i) {
-    seats.push_back({*stations[i].device, logs.of(i)});
-  }
-  return seats;
-}
-
-/// Returns the same GPUs. Nothing that they measure is stored.
-std::vector<Seat> take_seats(std::vector<Station>& stations, RunLog& nothing) {
-  std::vector<Seat> seats;
-  for (Station& station : stations) {
-    seats.push_back({*station.device, nothing});
+    seats.push_back({*stations[i].device, log_of(i)});
   }
   return seats;
 }
@@ -248,7 +226,8 @@ class Measuring {
     wait_ready();
     recorder_.set(&RunReport::disturbances, disturbances_.look());
     Logs logs(run_, options_, recorder_.report(), stations_);
-    std::vector<Seat> seats = take_seats(stations_, logs);
+    std::vector<Seat> seats =
+        take_seats(stations_, [&](std::size_t i) -> RunLog& { return logs.of(i); });
     record(seats, 0);
     race_for_cover(seats);
     race_against_rivals();
@@ -295,7 +274,9 @@ class Measuring {
   void wait_ready() {
     for (Station& station : stations_) {
       station.evaluator = &station.device->wait_ready();
-      check_all_fit(run_, options_.policy, station);
+      for (const ProblemPlan& plan : run_.problems) {
+        check_fits(plan.problem, options_.policy, station.evaluator->limits());
+      }
     }
     recorder_.set(&RunReport::device, stations_.front().evaluator->limits());
   }
@@ -337,7 +318,8 @@ class Measuring {
       return {};
     }
     RunLog nothing;
-    std::vector<Seat> seats = take_seats(stations_, nothing);
+    std::vector<Seat> seats =
+        take_seats(stations_, [&](std::size_t) -> RunLog& { return nothing; });
     begin_more(run_.rivals->families, std::nullopt, plans);
     std::map<std::size_t, ProblemReport> by_number;
     complete_ = pipeline_->run(seats, [&](std::size_t number, ProblemReport report) {

@@ -89,10 +89,6 @@ bool needs_recheck(const Standing& standing, const MeasuredCandidate& candidate,
          counts;
 }
 
-bool needs_counting(const Standing& standing, const MeasuredCandidate& candidate, int most) {
-  return standing.place > 0 && standing.place <= most && !candidate.counted && !candidate.failure;
-}
-
 /// The first candidate for which `holds(standing, candidate)` is true; null: none.
 template <typename Predicate>
 MeasuredCandidate* find_candidate(JournaledRace& race, Predicate holds) {
@@ -236,7 +232,7 @@ bool ProblemRace::count_next() {
   const int most = counters_ == nullptr ? 0 : counters_->most();
   MeasuredCandidate* const candidate =
       find_candidate(race_, [&](const Standing& standing, const MeasuredCandidate& one) {
-        return needs_counting(standing, one, most);
+        return standing.place > 0 && standing.place <= most && !one.counted && !one.failure;
       });
   if (candidate == nullptr) {
     return false;

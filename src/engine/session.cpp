@@ -50,12 +50,6 @@ bool is_failure(const Result& result) {
          std::holds_alternative<Implausible>(outcome) || std::holds_alternative<Flagged>(outcome);
 }
 
-bool has_failures(const RunReport& report) {
-  return std::ranges::any_of(report.problems, [](const auto& problem) {
-    return std::ranges::any_of(problem.failures, is_failure);
-  });
-}
-
 bool lacks_ranking(const RunReport& report) {
   return report.problems.empty() || std::ranges::any_of(report.problems, [](const auto& problem) {
            return problem.ranking.empty();
@@ -80,7 +74,10 @@ ExitCode exit_code_of(const RunEnd& end, bool strict, bool is_shard) {
   if (is_shard && end.unstored) {  // a shard is of use only in a store
     return ExitCode::io;
   }
-  if (strict && has_failures(end.report)) {
+  const auto has_failures = [](const auto& problem) {
+    return std::ranges::any_of(problem.failures, is_failure);
+  };
+  if (strict && std::ranges::any_of(end.report.problems, has_failures)) {
     return ExitCode::failed_outcomes;
   }
   const ExitCode of_gate = end.report.gate ? exit_code_of(*end.report.gate) : ExitCode::ok;
@@ -108,12 +105,6 @@ void repeat_estimate(const RunReport& report, const ResultFiles& files,
   const bool table = output.format == OutputFormat::table && !files.print_best;
   if (!report.measured && !table) {
     print_note(output, "NOT MEASURED: nothing was timed; the ranking is an estimate");
-  }
-}
-
-void name_files(const ResultFiles& files, const OutputOptions& output) {
-  for (const auto& path : paths_of(files)) {
-    print_note(output, "wrote " + path.string());
   }
 }
 
@@ -186,7 +177,9 @@ void print_cover(const Cover& cover, const ResultFiles& files, const OutputOptio
 void print_end(const RunEnd& end, const PlannedRun& run, const ResultFiles& files,
                const OutputOptions& output, Reports& reports) {
   if (!end.file_error) {
-    name_files(files, output);
+    for (const auto& path : paths_of(files)) {
+      print_note(output, "wrote " + path.string());
+    }
   }
   if (!end.complete) {
     explain_interruption(end, output);

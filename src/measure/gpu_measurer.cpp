@@ -44,13 +44,6 @@ Verifier::Where probes_on(const CandidateKernel& kernel) {
   return defers_probes(kernel) ? Verifier::Where::small : Verifier::Where::probe;
 }
 
-void check_has_graphs() {
-  if (!gpu::has_graphs()) {
-    throw Error(ExitCode::usage, "the driver does not support CUDA graphs", {},
-                "update the NVIDIA driver, or measure without graphs");
-  }
-}
-
 /// The reading for a sample. The management library's clock is that of a moment, so a measured mean
 /// clock replaces it.
 std::optional<GpuReading> reading_of(const TimedRun& sample, GpuMonitor* monitor) {
@@ -303,8 +296,9 @@ void GpuMeasurer::begin_problem(const Problem& problem, const Artifact& kernels,
   state_.reset();  // the last problem's memory is free before this one's is counted
   limits_.free_memory_bytes = context_.memory().free_bytes;
   check_fits(problem, policy(), limits_, part);
-  if (policy().cuda_graph) {
-    check_has_graphs();
+  if (policy().cuda_graph && !gpu::has_graphs()) {
+    throw Error(ExitCode::usage, "the driver does not support CUDA graphs", {},
+                "update the NVIDIA driver, or measure without graphs");
   }
   try {
     state_ = std::make_unique<ProblemState>(problem, part, kernels, policy(), limits_, count_rows_,

@@ -59,10 +59,6 @@ std::int64_t guard_band_bytes(const Problem& problem) {
                   kTensorAlignmentBytes);
 }
 
-std::int64_t further_output_bytes(const Problem& problem) {
-  return problem.lse ? output_memory_bytes(log_sum_exp_buffer(problem)) : 0;
-}
-
 constexpr double kLeastWholeUs = 1500.0;
 constexpr double kLeastPartUs = 500.0;
 constexpr double kLeastWaves = 6.0;
@@ -128,7 +124,7 @@ StagePlan plan_stage(const Problem& problem) {
     return round_up(tensor_bytes(problem, role), kTensorAlignmentBytes);
   });
   plan.guard_bytes = guard_band_bytes(problem);
-  plan.output_bytes = further_output_bytes(problem);
+  plan.output_bytes = problem.lse ? output_memory_bytes(log_sum_exp_buffer(problem)) : 0;
   plan.reference_bytes = rows * (problem.d_head_v * kReferenceElementBytes + 4) +
                          (problem.lse ? row_reference_bytes(problem) : 0);
   return plan;

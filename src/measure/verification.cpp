@@ -200,13 +200,6 @@ std::optional<std::string> find_missing_check(const Stage& stage, const CheckCou
       input_kind_name(stage.kind()), counts.compared, to_compare, counts.scanned, to_scan);
 }
 
-std::optional<std::string> find_write_to_inputs(const Stage& stage, const CheckCounts& counts) {
-  if (!stage.inputs_changed(counts)) {
-    return std::nullopt;
-  }
-  return fmt::format("input {}: wrote into its inputs", input_kind_name(stage.kind()));
-}
-
 std::optional<std::string> find_any_fault(const Stage& stage, const CheckCounts& counts,
                                           const ErrorStats& stats) {
   if (auto missing = find_missing_check(stage, counts)) {
@@ -215,8 +208,8 @@ std::optional<std::string> find_any_fault(const Stage& stage, const CheckCounts&
   if (auto missing = stage.find_missing_output_check()) {
     return fmt::format("input {}: {}", input_kind_name(stage.kind()), *missing);
   }
-  if (auto written = find_write_to_inputs(stage, counts)) {
-    return written;
+  if (stage.inputs_changed(counts)) {
+    return fmt::format("input {}: wrote into its inputs", input_kind_name(stage.kind()));
   }
   return find_fault(stats);
 }

@@ -28,10 +28,6 @@ using Scope = std::span<const double>;
 
 std::array<std::int64_t, 3> extents(const runtime::Dim3& of) { return {of.x, of.y, of.z}; }
 
-std::vector<std::int64_t> integers(const std::vector<Expression>& of, Scope scope) {
-  return mapped(of, [&](const Expression& one) { return one.integer(scope); });
-}
-
 /// Integers are exact, and say what is wrong with them.
 double value_of(Call call, const Expression& of, Scope scope) {
   switch (call) {
@@ -114,7 +110,7 @@ class Launching {
     buffer.output = rule.output;
     buffer.element_type = rule.element_type;
     buffer.clear = rule.clear;
-    buffer.shape = integers(rule.shape, scope_);
+    buffer.shape = mapped(rule.shape, [&](const Expression& one) { return one.integer(scope_); });
     buffer.bytes = rule.bytes.integer(scope_);
     const std::int64_t word = rule.initial_word.integer(scope_);
     builder_.workspace(static_cast<double>(buffer.bytes), static_cast<double>(word),

@@ -7,11 +7,6 @@
 namespace fatune {
 namespace {
 
-[[noreturn]] void fail(const std::string& what, const std::string& where,
-                       const std::string& remedy) {
-  throw Error(ExitCode::bad_file, what, where, remedy);
-}
-
 /// A number that is not whole has four significant digits.
 std::string number_text(double value) {
   return value == std::floor(value) ? fmt::format("{}", value) : fmt::format("{:.4g}", value);
@@ -25,7 +20,8 @@ Reason::Reason(const std::string& text, const SymbolTable& symbols, const std::s
   for (std::size_t open = 0; (open = text.find('{', start)) != std::string::npos;) {
     const std::size_t close = text.find('}', open);
     if (close == std::string::npos) {
-      fail("the '{' has no '}'", where, "{name} stands for the value of a parameter");
+      throw Error(ExitCode::bad_file, "the '{' has no '}'", where,
+                  "{name} stands for the value of a parameter");
     }
     const Expression value(text.substr(open + 1, close - open - 1), symbols, where, known);
     needs_.problem = needs_.problem || value.needs().problem;

@@ -123,16 +123,6 @@ std::vector<std::string> warnings_of(const RacedCandidate& candidate) {
   return warnings;
 }
 
-std::string stop_text(const RacedCandidate& candidate, StopReason stopped_because) {
-  return candidate.eliminated_in_round ? elimination_text(*candidate.eliminated_in_round)
-                                       : std::string(enum_name(stopped_because));
-}
-
-/// The samples of the series in microseconds, multiplied by `scale`.
-std::vector<double> scaled(const Series& series, double scale) {
-  return mapped(series.taken_us(), [=](double us) { return us * scale; });
-}
-
 /// The factor by which the whole problem takes longer than the part: the ratio measured with the
 /// fastest candidate that was timed on both, else the inverse of the part's share of the work.
 double part_scale(const CandidateList<RacedCandidate>& candidates, const RacePolicy& policy) {
@@ -156,9 +146,13 @@ Standing describe(const RacedCandidate& candidate, const RacePolicy& policy, dou
   if (is_placed(candidate)) {
     result.finalist = !candidate.finals.empty();
     result.part_share = candidate.is_of_part() ? policy.part_share.value_or(0.0) : 0.0;
-    result.timing = summarise(scaled(candidate.ranked(), result.part_share > 0.0 ? scale : 1.0),
-                              policy.confidence);
-    result.timing.stopped_because = stop_text(candidate, stopped_because);
+    const double of_part = result.part_share > 0.0 ? scale : 1.0;
+    result.timing =
+        summarise(mapped(candidate.ranked().taken_us(), [=](double us) { return us * of_part; }),
+                  policy.confidence);
+    result.timing.stopped_because = candidate.eliminated_in_round
+                                        ? elimination_text(*candidate.eliminated_in_round)
+                                        : std::string(enum_name(stopped_because));
   }
   return result;
 }

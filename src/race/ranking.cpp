@@ -62,11 +62,6 @@ void number_groups(std::vector<Result>& results) {
   }
 }
 
-bool was_raced(const std::vector<Result>& results) {
-  return std::ranges::all_of(
-      results, [](const Result& result) { return result.rank > 0 && result.tie_group > 0; });
-}
-
 bool is_ahead(const Result& a, const Result& b) {
   return a.rank != b.rank ? a.rank < b.rank : a.config < b.config;
 }
@@ -78,13 +73,6 @@ void renumber_groups(std::vector<Result>& results) {
   for (Result& result : results) {
     group += static_cast<int>(std::exchange(former, result.tie_group) != result.tie_group);
     result.tie_group = group;
-  }
-}
-
-void number_ranks(std::vector<Result>& results) {
-  int rank = 0;
-  for (Result& result : results) {
-    result.rank = ++rank;
   }
 }
 
@@ -104,10 +92,6 @@ void fill_relative(std::vector<Result>& results, double reference_us) {
 
 std::optional<double> median_us_of(const Result* result) {
   return result == nullptr ? std::nullopt : std::optional(ranked_us(result->outcome));
-}
-
-bool has_same_code(const Result& a, const Result& b) {
-  return a.same_code_as == b.short_form || b.same_code_as == a.short_form;
 }
 
 /// The ratio of the time of `ours` to that of `theirs`. Pairs are kept with the slower of the two.
@@ -131,7 +115,7 @@ std::size_t count_rounds(const Result& result) {
 
 void judge_timed(const Result& ours, const Result& theirs, double tolerance_percent,
                  RivalCheck& check) {
-  if (has_same_code(ours, theirs)) {
+  if (ours.same_code_as == theirs.short_form || theirs.same_code_as == ours.short_form) {
     check.verdict = Verdict::equal;
     check.why = "their machine code and launch are the same";
     return;
@@ -217,12 +201,6 @@ CommonChoice choice_for(const std::vector<const ProblemReport*>& reports) {
   return choice;
 }
 
-bool several_problems(const std::vector<const ProblemReport*>& reports) {
-  return std::ranges::any_of(reports, [&](const ProblemReport* report) {
-    return report->problem != reports.front()->problem;
-  });
-}
-
 /// Type and head dimension, which configurations name.
 using Shape = std::pair<DType, std::int64_t>;
 
@@ -264,9 +242,13 @@ void rank_results(std::vector<Result>& results, const std::optional<Config>& bas
   if (results.empty()) {
     return;
   }
-  const bool raced = was_raced(results);
+  const bool raced = std::ranges::all_of(
+      results, [](const Result& result) { return result.rank > 0 && result.tie_group > 0; });
   std::ranges::stable_sort(results, raced ? is_ahead : is_better);
-  number_ranks(results);
+  int rank = 0;
+  for (Result& result : results) {
+    result.rank = ++rank;
+  }
   raced ? renumber_groups(results) : number_groups(results);
   fill_relative(results, baseline_us(results, baseline));
 }
@@ -307,7 +289,9 @@ void judge_duel(const ProblemReport& duel, const Config& config, const Config& r
 std::vector<CommonChoice> common_choices(const std::vector<ProblemReport>& problems) {
   std::vector<CommonChoice> choices;
   for (const auto& [group, reports] : groups_of(problems)) {
-    if (several_problems(reports)) {
+    if (std::ranges::any_of(reports, [first = reports.front()](const ProblemReport* report) {
+          return report->problem != first->problem;
+        })) {
       choices.push_back(choice_for(reports));
     }
   }

@@ -61,13 +61,6 @@ constexpr std::size_t kLeastEnd = 3;
 // Race::next() was called. The step is odd, so that no two rounds share a seed.
 constexpr std::uint64_t kSeedStep = 0x9e3779b97f4a7c15;
 
-CandidateId fastest_of(const std::vector<RoundSample>& samples) {
-  return std::ranges::min_element(
-             samples,
-             [](const RoundSample& a, const RoundSample& b) { return a.time_us < b.time_us; })
-      ->candidate;
-}
-
 }  // namespace
 
 bool Sentinel::is_off(double time_us) const {
@@ -137,7 +130,7 @@ void RoundCourse::retake(const std::vector<CandidateId>& losers) {
 
 void RoundCourse::accept() {
   if (!sentinel_) {
-    sentinel_ = fastest_of(round_->samples());
+    sentinel_ = std::ranges::min(round_->samples(), {}, &RoundSample::time_us).candidate;
   }
   if (const auto time_us = round_->time_us_of(*sentinel_)) {
     sentinel_samples_.add(*time_us);

@@ -60,10 +60,6 @@ void add_rows(const RunReport& run, const ProblemReport& problem, std::size_t co
   }
 }
 
-bool was_raced(const ProblemReport& problem) {
-  return problem.measuring && problem.measuring->stopped_because != StopReason::fixed_count;
-}
-
 /// Returns the samples that the race took of a configuration, or null if it took none.
 const Timing* raced_timing(const Result& result) {
   const auto* measured = std::get_if<Measured>(&result.outcome);
@@ -304,7 +300,8 @@ std::vector<RoundOfRace> race_course(const ProblemReport& problem) {
       }
     }
   }
-  if (!was_raced(problem) || contenders == 0) {
+  if (!problem.measuring || problem.measuring->stopped_because == StopReason::fixed_count ||
+      contenders == 0) {
     return {};
   }
   std::vector<RoundOfRace> course{{0, contenders}};

@@ -55,11 +55,6 @@ PeerProblem read_peer_problem(const JsonNode& row) {
   return problem;
 }
 
-CodeCorrelation read_correlation(const JsonNode& node) {
-  return {node.at("what").text(), node.at("spearman").number(), node.at("low").number(),
-          node.at("high").number()};
-}
-
 /// Finds the outermost object's member "format", and ends parsing there.
 class FormatFinder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, FormatFinder> {
  public:
@@ -392,8 +387,9 @@ std::vector<CodeStudy> read_code_studies(const JsonNode& document) {
   std::vector<CodeStudy> studies;
   for (const JsonNode& problem : document.at("problems").elements()) {
     CodeStudy& study = studies.emplace_back(CodeStudy{problem.at("problem").text(), {}});
-    for (const JsonNode& correlation : problem.at("correlations").elements()) {
-      study.correlations.push_back(read_correlation(correlation));
+    for (const JsonNode& node : problem.at("correlations").elements()) {
+      study.correlations.push_back({node.at("what").text(), node.at("spearman").number(),
+                                    node.at("low").number(), node.at("high").number()});
     }
   }
   return studies;

@@ -15,6 +15,7 @@
 #include "engine/session.hpp"
 #include "engine/verifying_kernels.hpp"
 #include "inspect/counters/counter_fields.hpp"
+#include "measure/measurement_module.hpp"
 #include "model/outcome.hpp"
 #include "model/problem.hpp"
 #include "plan/config_text.hpp"
@@ -201,7 +202,7 @@ class ProblemWalk {
         cache_(open_cache(options.compile)),
         setup_(gpu_setup(target, target.gpus.front(), options.target, options.output)),
         total_(count_cases(plan)) {
-    setup_.sources = read_measurement_sources(plan.kernels.tree);
+    setup_.sources = read_kernel_sources(plan.kernels.tree, measurement_source_names());
     setup_.cache = cache_.get();
   }
 

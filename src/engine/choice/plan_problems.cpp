@@ -192,10 +192,6 @@ std::size_t count_dropped(const std::vector<FamilyPlan>& plans) {
   return count;
 }
 
-bool is_audited(const Config& config, const std::vector<AuditedConfig>& audited) {
-  return is_among(config, audited, &AuditedConfig::config);
-}
-
 /// Takes one configuration of each rule in turn, until there are `most` or none is left.
 std::vector<AuditedConfig> take_turns(const Droppings& droppings, std::size_t most) {
   std::vector<AuditedConfig> taken;
@@ -300,7 +296,7 @@ void choose_audited(const std::vector<FamilyPlan>& plans, const AuditOptions& au
     };
     problem.audited = take_turns(buildable(plans, problem.pruned_here, seed, concerns), most);
     std::erase_if(problem.pruned_here, [&](const PrunedConfig& pruned) {
-      return is_audited(pruned.config, problem.audited);
+      return is_among(pruned.config, problem.audited, &AuditedConfig::config);
     });
   }
 }
