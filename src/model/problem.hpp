@@ -16,6 +16,8 @@
 
 namespace fatune {
 
+class JsonNode;
+
 /// Element type of Q, K, V and O. The codes are those of PyTorch's
 /// c10::ScalarType.
 enum class DType : int { fp16 = 5, bf16 = 15 };
@@ -282,6 +284,14 @@ void set_detail(const ProblemDetail& detail, Problem& problem, const DetailValue
 
 /// Values for some of the details, in the table's order.
 using DetailValues = std::map<const ProblemDetail*, DetailValue>;
+
+/// Reads the details of a problem that a JSON object has. Absent or null details are left out,
+/// which means their usual values. Throws Error(usage) as set_detail() does.
+[[nodiscard]] DetailValues read_details(const JsonNode& node);
+
+/// Reads a problem from an object of an output. Older files have only the first six properties.
+/// Throws Error(usage) as set_detail() does.
+[[nodiscard]] Problem read_problem(const JsonNode& node);
 
 /// "8192", "0.125", "bhsd"; empty for a flag.
 [[nodiscard]] std::string detail_text(const ProblemDetail& detail, const Problem& problem);

@@ -1,4 +1,4 @@
-// The functions of argument_rules.hpp that read rules.
+// The functions of family.hpp that read rules.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -8,7 +8,7 @@
 
 #include "base/ranges.hpp"
 #include "model/kernel_code.hpp"
-#include "plan/argument_rules.hpp"
+#include "plan/family.hpp"
 #include "plan/reason.hpp"
 #include "runtime/launch_builder.hpp"
 

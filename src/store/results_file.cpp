@@ -24,7 +24,6 @@
 #include "base/error.hpp"
 #include "model/outcome.hpp"
 #include "model/record_json.hpp"
-#include "plan/problem_json.hpp"
 #include "race/ranking.hpp"
 
 namespace fatune {

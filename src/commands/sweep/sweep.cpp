@@ -16,7 +16,6 @@
 #include "plan/planner.hpp"
 #include "plan/scope.hpp"
 #include "race/choose_search.hpp"
-#include "race/promising_sample.hpp"
 #include "store/fleet_folder.hpp"
 #include "store/open_store.hpp"
 #include "store/study_inputs.hpp"
@@ -193,8 +192,7 @@ std::shared_ptr<const CandidateSearch> sample_of(const std::vector<ProblemPlan>&
   for (const ProblemPlan& plan : problems) {
     configs.insert(plan.configs.begin(), plan.configs.end());
   }
-  return std::make_shared<PromisingSample>(
-      most.value_or(sample_size(configs.size(), problems.size())));
+  return promising_sample(most.value_or(sample_size(configs.size(), problems.size())));
 }
 
 /// Options become a plan, a plan becomes artifacts, artifacts become outcomes, outcomes become a
