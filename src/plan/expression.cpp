@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/json_file.hpp"
 #include "base/text_parts.hpp"
 #include "base/visible_text.hpp"
 #include "plan/parameter.hpp"
@@ -222,7 +223,7 @@ struct Expression::Impl {
     for (const Expression& operand : operands) {
       tree.operands.push_back(operand.tree());
       names_infinity = names_infinity || operand.names_infinity();
-      require(operand.needs());
+      needs.add(operand.needs());
     }
     text = tree.kind == Kind::conditional
                ? fmt::format("{} ? {} : {}", operands[0].text(), operands[1].text(),
@@ -237,11 +238,6 @@ struct Expression::Impl {
     tree.number = value;
     tree.source = text;
     code = ExpressionCode(tree);
-  }
-
-  void require(Needs more) {
-    needs.problem = needs.problem || more.problem;
-    needs.device = needs.device || more.device;
   }
 
   void bind(ExpressionTree& part, const SymbolTable& symbols, Needs known) {
@@ -265,7 +261,7 @@ struct Expression::Impl {
       fail(fmt::format("{} name '{}'", symbol ? "cannot use the" : "unknown", name.word),
            fmt::format("names known here: {}", fmt::join(symbols.names(known), ", ")));
     }
-    require(symbols.needs(*symbol));
+    needs.add(symbols.needs(*symbol));
     name.symbol = *symbol;
   }
 
@@ -304,6 +300,9 @@ struct Expression::Impl {
 
 Expression::Expression(std::string text, const SymbolTable& symbols, std::string where, Needs known)
     : impl_(std::make_shared<Impl>(std::move(text), symbols, std::move(where), known)) {}
+
+Expression::Expression(const JsonNode& node, const SymbolTable& symbols, Needs known)
+    : Expression(node.text(), symbols, node.where(), known) {}
 
 Expression::Expression(const Operation& operation, const std::vector<Expression>& operands)
     : impl_(std::make_shared<Impl>(operation, operands)) {}
@@ -345,6 +344,12 @@ const ExpressionTree& Expression::tree() const { return impl_->tree; }
 const std::string& Expression::where() const { return impl_->where; }
 
 bool Expression::names_infinity() const { return impl_->names_infinity; }
+
+std::optional<Expression> find_expression(const JsonNode& object, const char* member,
+                                          const SymbolTable& symbols, Needs known) {
+  const auto node = object.find(member);
+  return node ? std::optional<Expression>(std::in_place, *node, symbols, known) : std::nullopt;
+}
 
 void fail_value(const Expression& of, bool is_too_great, const std::string& what) {
   if (is_too_great && of.needs().problem) {

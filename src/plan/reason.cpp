@@ -24,8 +24,7 @@ Reason::Reason(const std::string& text, const SymbolTable& symbols, const std::s
                   "{name} stands for the value of a parameter");
     }
     const Expression value(text.substr(open + 1, close - open - 1), symbols, where, known);
-    needs_.problem = needs_.problem || value.needs().problem;
-    needs_.device = needs_.device || value.needs().device;
+    needs_.add(value.needs());
     const auto symbol = symbols.find(value.text());
     holes_.push_back({text.substr(start, open - start), symbol.value_or(0), value.text(),
                       symbol ? std::nullopt : std::optional(value)});

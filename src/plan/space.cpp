@@ -310,13 +310,10 @@ class SpaceReader {
 
   void add_rules(const JsonNode& list, std::vector<SpacePart>& parts) {
     for (const JsonNode& node : list.elements()) {
-      const JsonNode drops = node.at("drops_when");
-      const JsonNode reason = node.at("reason");
-      const SpaceRule rule{node.at("id").text(),
-                           Expression(drops.text(), family_.symbols, drops.where()),
-                           read_choice(reason, family_.symbols, [&](const JsonNode& text) {
-                             return Reason(text.text(), family_.symbols, text.where());
-                           })};
+      const SpaceRule rule{
+          node.at("id").text(), Expression(node.at("drops_when"), family_.symbols),
+          read_choice(node.at("reason"), family_.symbols,
+                      [&](const JsonNode& text) { return Reason(text, family_.symbols); })};
       for (SpacePart& part : parts) {
         part.rules.push_back(rule);
       }
@@ -344,15 +341,9 @@ class SpaceReader {
 
 Needs SpaceRule::needs() const {
   Needs needs = drops.needs();
-  const auto add = [&](Needs more) {
-    needs.problem = needs.problem || more.problem;
-    needs.device = needs.device || more.device;
-  };
   for (const auto& item : reason.items) {
-    add(item.value.needs());
-    if (item.when) {
-      add(item.when->needs());
-    }
+    needs.add(item.value.needs());
+    needs.add(item.when ? item.when->needs() : Needs{});
   }
   return needs;
 }
