@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/text_parts.hpp"
 #include "plan/planner.hpp"
 #include "plan/text_cursor.hpp"
@@ -37,6 +38,17 @@ void skip_cast(TextCursor& cursor) {
   if (cursor.accept('(')) {
     (void)qualified_name(cursor, "a type");
     cursor.expect(')');
+  }
+}
+
+/// The value that `text` is, which begins at `position`.
+ParamValue value_at(TextCursor& cursor, std::size_t position, const Parameter& parameter,
+                    std::string_view text) {
+  try {
+    return parse_value(parameter, text);
+  } catch (const Error& error) {
+    cursor.skip_to(position);
+    cursor.fail(fmt::format("{} ({})", error.what_was_wrong(), error.remedy()));
   }
 }
 
@@ -85,20 +97,11 @@ class NameReader {
         cursor_.expect(',');
       }
       skip_cast(cursor_);
-      values.push_back(read_value(parameter));
+      const std::string_view text = cursor_.word("a value of " + parameter.name);
+      values.push_back(value_at(cursor_, cursor_.position() - text.size(), parameter, text));
     }
     cursor_.expect('}');
     return values;
-  }
-
-  ParamValue read_value(const Parameter& parameter) {
-    const std::string_view text = cursor_.word("a value of " + parameter.name);
-    try {
-      return parse_value(parameter, text);
-    } catch (const Error& error) {
-      cursor_.skip_to(cursor_.position() - text.size());
-      cursor_.fail(fmt::format("{} ({})", error.what_was_wrong(), error.remedy()));
-    }
   }
 
   /// Reads the arguments that a profiler prints after the name; only the parentheses are checked.
@@ -195,12 +198,7 @@ class ShortFormReader {
 
  private:
   void set(std::size_t parameter, std::string_view text, std::size_t position) {
-    try {
-      config_.values[parameter] = parse_value(family_.parameters[parameter], text);
-    } catch (const Error& error) {
-      cursor_.skip_to(position);
-      cursor_.fail(fmt::format("{} ({})", error.what_was_wrong(), error.remedy()));
-    }
+    config_.values[parameter] = value_at(cursor_, position, family_.parameters[parameter], text);
   }
 
   void read_tuple() {
@@ -266,38 +264,19 @@ class ShortFormReader {
   std::set<std::size_t> seen_;
 };
 
-/// Advances to the next combination of the parameters' values; the last parameter changes first.
-/// Returns false after the last combination.
-bool advance(const Family& family, std::vector<std::size_t>& chosen) {
-  for (std::size_t i = chosen.size(); i-- > 0;) {
-    if (++chosen[i] < family.parameters[i].values.size()) {
-      return true;
-    }
-    chosen[i] = 0;
-  }
-  return false;
-}
-
-Config config_of(const Family& family, const std::vector<std::size_t>& chosen) {
-  Config config{family.name, {}};
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    config.values.push_back(family.parameters[i].values.at(chosen[i]));
-  }
-  return config;
-}
-
 /// A configuration that the family can build; nothing if the first kMostTried are all invalid or if
 /// an expression fails. Such an expression is reported when a configuration is requested.
 std::optional<Config> example_config(const Family& family) {
   constexpr int kMostTried = 5000;
-  std::vector<std::size_t> chosen(family.parameters.size(), 0);
+  ConfigSet all;
+  all.add(ConfigProduct{family.name, mapped(family.parameters, &Parameter::values)});
+  int tried = 0;
   try {
-    for (int tried = 0; tried < kMostTried; ++tried) {
-      Config config = config_of(family, chosen);
+    for (const Config& config : all) {
       if (!check_valid(family, config)) {
         return config;
       }
-      if (!advance(family, chosen)) {
+      if (++tried == kMostTried) {
         break;
       }
     }

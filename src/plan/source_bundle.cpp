@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kKernelsFolder = "kernels/";
+constexpr std::string_view kKernels = "kernels/";
 constexpr std::size_t kLongestName = 4096;  // that of a path on Linux
 
 bool is_name_character(char c) {
@@ -57,24 +57,18 @@ bool ends_in_comment(std::string_view line, bool open) {
   return open;
 }
 
-std::string_view take_line(std::string_view& text) {
-  const std::string_view line = text.substr(0, text.find('\n'));
-  text.remove_prefix(std::min(text.size(), line.size() + 1));
-  return line;
-}
-
 /// Takes lines off the front, up to the end of the next directive, and returns that one.
 std::string_view take_directive(std::string_view& text) {
   while (!text.empty()) {
     const char* const start = text.data();
-    const std::string_view line = take_line(text);
+    const std::string_view line = take_until(text, '\n');
     if (!may_be_directive(line)) {
       continue;
     }
     bool in_comment = ends_in_comment(line, false);
     for (std::string_view last = line;
          !text.empty() && (in_comment || trim(last).ends_with('\\'));) {
-      last = take_line(text);
+      last = take_until(text, '\n');
       in_comment = ends_in_comment(last, in_comment);
     }
     return {start, static_cast<std::size_t>(text.data() - start)};
@@ -146,12 +140,12 @@ class Follower {
   /// Adds the family's file if there is one. Returns the name that it has, else nothing.
   std::string own(const std::string& name, const fs::path& below) {
     const std::string path = (below / name).lexically_normal().generic_string();
-    if (!path.starts_with(folder_) || !tree_.contains(std::string(kKernelsFolder) + path)) {
+    if (!path.starts_with(folder_) || !tree_.contains(std::string(kKernels) + path)) {
       return {};
     }
     const std::string& own_name = known_.contains(name) ? path : name;
     if (!known_.contains(own_name)) {
-      add(own_name, tree_.read(std::string(kKernelsFolder) + path), {});
+      add(own_name, tree_.read(std::string(kKernels) + path), {});
     }
     return own_name;
   }
@@ -181,8 +175,6 @@ class Follower {
   std::map<std::string, std::string> names_;  ///< files that are not the family's, keyed by path
 };
 
-constexpr std::string_view kKernels = "kernels/";
-
 constexpr std::array<std::string_view, 3> kHeaderEndings{".cuh", ".h", ".hpp"};
 constexpr std::size_t kMostNameBytes = 200;  // std::regex recurses for each character
 constexpr std::string_view kUnitEnding = ".cu";
@@ -191,8 +183,6 @@ bool is_header(std::string_view path) {
   return std::ranges::any_of(kHeaderEndings,
                              [&](std::string_view ending) { return path.ends_with(ending); });
 }
-
-bool is_code(std::string_view path) { return is_header(path) || path.ends_with(kUnitEnding); }
 
 std::string folder_of(const std::string& family) { return fmt::format("{}{}/", kKernels, family); }
 
@@ -225,7 +215,7 @@ std::string find_main(const FileTree& tree, const std::string& folder, const Jso
 void add_included(const FileTree& tree, const JsonNode& family, std::vector<SourceFile>& headers) {
   const std::size_t before = headers.size();
   for (const std::string& path : tree.list(folder_of(family.text()))) {
-    if (is_code(path)) {
+    if (is_header(path) || path.ends_with(kUnitEnding)) {
       headers.push_back(read_source(tree, path));
     }
   }
