@@ -215,18 +215,6 @@ Guess guess(const Family& family, const Result& result, const LaunchGeometry& ge
           guessed.blocks_per_sm};
 }
 
-Result make_result(const Family& family, const Config& config) {
-  Result result;
-  result.config = config;
-  result.short_form = short_form(family, config);
-  if (!family.version.empty()) {
-    result.short_form += " @ " + family.version;
-  }
-  result.kernel_name = kernel_name(family, config);
-  result.parameters = named_values(family, config);
-  return result;
-}
-
 std::optional<Outcome> find_obstacle(const Family& family, const Config& config,
                                      const Problem& problem, const DeviceLimits& limits) {
   if (auto invalid = check_valid(family, config, &problem, &limits)) {

@@ -16,7 +16,6 @@
 #include "model/problem.hpp"
 #include "model/report.hpp"
 #include "plan/config_text.hpp"
-#include "plan/family.hpp"
 #include "plan/problem_plan.hpp"
 #include "race/candidate_source.hpp"
 
@@ -62,9 +61,6 @@ struct Guess {
 [[nodiscard]] Guess guess(const Family& family, const Result& result,
                           const LaunchGeometry& geometry, const Problem& problem,
                           const DeviceLimits& limits, const SmRates& rates);
-
-/// The result of a configuration before it is compiled.
-[[nodiscard]] Result make_result(const Family& family, const Config& config);
 
 /// The obstacle to a configuration on a problem before compilation: Invalid or Unlaunchable.
 [[nodiscard]] std::optional<Outcome> find_obstacle(const Family& family, const Config& config,

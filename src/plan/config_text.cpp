@@ -343,4 +343,16 @@ std::vector<NamedValue> named_values(const Family& family, const Config& config)
   return values;
 }
 
+Result make_result(const Family& family, const Config& config) {
+  Result result;
+  result.config = config;
+  result.short_form = short_form(family, config);
+  if (!family.version.empty()) {
+    result.short_form += " @ " + family.version;
+  }
+  result.kernel_name = kernel_name(family, config);
+  result.parameters = named_values(family, config);
+  return result;
+}
+
 }  // namespace fatune

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/config.hpp"
+#include "model/report.hpp"
 #include "plan/family.hpp"
 
 namespace fatune {
@@ -46,5 +46,8 @@ namespace fatune {
 
 /// The values with their names, in the family's order.
 [[nodiscard]] std::vector<NamedValue> named_values(const Family& family, const Config& config);
+
+/// The result of a configuration before it is compiled.
+[[nodiscard]] Result make_result(const Family& family, const Config& config);
 
 }  // namespace fatune

@@ -45,9 +45,9 @@ Statement prepare_insert(Database& database) {
 }
 
 Statement select_events(Database& database, std::int64_t run_problem) {
-  Statement rows = database.prepare(
-      fmt::format("SELECT {} FROM journal WHERE run_problem = ? ORDER BY seq", kColumns));
-  rows.bind(run_problem);
+  Statement rows = database.query(
+      fmt::format("SELECT {} FROM journal WHERE run_problem = ? ORDER BY seq", kColumns),
+      run_problem);
   return rows;
 }
 
@@ -92,8 +92,8 @@ std::optional<JournalEvent> readable(const Statement& row, std::int64_t seq) {
 }
 
 std::int64_t next_seq(Database& database, std::int64_t run_problem) {
-  Statement last = database.prepare("SELECT max(seq) FROM journal WHERE run_problem = ?");
-  last.bind(run_problem);
+  Statement last =
+      database.query("SELECT max(seq) FROM journal WHERE run_problem = ?", run_problem);
   return last.step() && !last.is_null(0) ? last.integer(0) + 1 : 0;
 }
 
@@ -110,10 +110,10 @@ constexpr const char* kUnfinishedRuns =
 /// damaged on their own and lead to another row. This one reads the rows themselves.
 bool is_of_problem(Database& database, std::int64_t run_problem, const RunIdentity& identity,
                    const Problem& problem, int repetition) {
-  Statement row = database.prepare(
+  Statement row = database.query(
       "SELECT rp.problem, rp.repetition, r.conditions, r.plan FROM run_problems rp NOT INDEXED "
-      "JOIN runs r NOT INDEXED ON r.id = rp.run WHERE rp.id = ?");
-  row.bind(run_problem);
+      "JOIN runs r NOT INDEXED ON r.id = rp.run WHERE rp.id = ?",
+      run_problem);
   return row.step() && row.text(0) == column_text(problem) && row.integer(1) == repetition &&
          row.text(2) == identity.conditions &&
          (identity.plan.empty() || row.text(3) == identity.plan);
@@ -124,11 +124,11 @@ bool is_of_problem(Database& database, std::int64_t run_problem, const RunIdenti
 std::optional<std::int64_t> find_unfinished_problem(Database& database, const RunIdentity& identity,
                                                     std::int64_t except_run, const Problem& problem,
                                                     int repetition, const char* condition) {
-  Statement found = database.prepare(
+  Statement found = database.query(
       fmt::format("SELECT rp.id FROM run_problems rp WHERE rp.run IN ({}) AND rp.problem = ?3 "
                   "AND rp.repetition = ?4 AND {} ORDER BY rp.id DESC LIMIT 1",
-                  kUnfinishedRuns, condition));
-  found.bind(except_run, identity.plan, column_text(problem), repetition);
+                  kUnfinishedRuns, condition),
+      except_run, identity.plan, column_text(problem), repetition);
   if (!found.step() || !is_of_problem(database, found.integer(0), identity, problem, repetition)) {
     return std::nullopt;
   }
@@ -162,8 +162,7 @@ auto readable(const Database& database, Read read) -> std::optional<decltype(rea
 /// Whether the row that was found belongs to the candidate; see is_of_problem().
 bool is_of_candidate(Database& database, std::int64_t id, const StoredCandidate& candidate) {
   Statement row =
-      database.prepare("SELECT artifact_key, launch FROM outcomes NOT INDEXED WHERE id = ?");
-  row.bind(id);
+      database.query("SELECT artifact_key, launch FROM outcomes NOT INDEXED WHERE id = ?", id);
   return row.step() && row.text(0) == candidate.artifact_key &&
          row.text(1) == launch_column(candidate.launch);
 }
@@ -172,9 +171,10 @@ bool is_of_candidate(Database& database, std::int64_t id, const StoredCandidate&
 std::optional<Recalled> latest(Database& database, const RunIdentity& identity,
                                std::int64_t except_run, const StoredCandidate& candidate,
                                const std::string& condition) {
-  Statement found = database.prepare(kOfCandidate + condition + kLatest);
-  found.bind(except_run, identity.plan, identity.conditions, column_text(candidate.problem),
-             candidate.run, candidate.artifact_key, launch_column(candidate.launch));
+  Statement found =
+      database.query(kOfCandidate + condition + kLatest, except_run, identity.plan,
+                     identity.conditions, column_text(candidate.problem), candidate.run,
+                     candidate.artifact_key, launch_column(candidate.launch));
   if (!found.step() || !is_of_candidate(database, found.integer(0), candidate) ||
       !is_of_problem(database, found.integer(2), identity, candidate.problem, candidate.run)) {
     return std::nullopt;
@@ -260,8 +260,7 @@ bool has_begun(Database& database, const RunIdentity& identity, std::int64_t exc
 }
 
 bool has_unfinished(Database& database, const RunIdentity& identity, std::int64_t except_run) {
-  Statement found = database.prepare(kUnfinishedRuns);
-  found.bind(except_run, identity.plan);
+  Statement found = database.query(kUnfinishedRuns, except_run, identity.plan);
   return found.step();
 }
 

@@ -119,8 +119,8 @@ std::vector<const StoredShard*> contributors(const std::vector<StoredShard>& par
 }
 
 std::optional<StoredRun> load_header(Database& database, std::int64_t run_id) {
-  Statement row = database.prepare("SELECT header, complete, baseline FROM runs WHERE id = ?");
-  row.bind(run_id);
+  Statement row =
+      database.query("SELECT header, complete, baseline FROM runs WHERE id = ?", run_id);
   if (!row.step()) {
     return std::nullopt;
   }
@@ -142,9 +142,9 @@ std::vector<Result>& list_for(const Result& result, StoredProblem& problem) {
 }
 
 void load_results(Database& database, StoredProblem& problem) {
-  Statement rows = database.prepare(
-      "SELECT id, result, source FROM outcomes WHERE run_problem = ? ORDER BY place, id");
-  rows.bind(problem.id);
+  Statement rows = database.query(
+      "SELECT id, result, source FROM outcomes WHERE run_problem = ? ORDER BY place, id",
+      problem.id);
   while (rows.step()) {
     const bool repeated = !rows.is_null(2);
     Result result = load_result(database, rows.text(1), rows.integer(repeated ? 2 : 0));
@@ -168,9 +168,9 @@ std::vector<std::int64_t> runs_of_sweep(Database& database, std::int64_t run_id)
 }
 
 std::vector<ProblemRow> problem_rows(Database& database, std::int64_t run_id) {
-  Statement row = database.prepare(
-      "SELECT id, problem, repetition, finished FROM run_problems WHERE run = ? ORDER BY id");
-  row.bind(run_id);
+  Statement row = database.query(
+      "SELECT id, problem, repetition, finished FROM run_problems WHERE run = ? ORDER BY id",
+      run_id);
   std::vector<ProblemRow> problems;
   while (row.step()) {
     problems.push_back(
@@ -200,10 +200,10 @@ JoinedRun load_whole(Database& database, StoredRun run, std::int64_t run_id) {
 double flop_per_us(const RunBest& best) { return literature_flop(best.problem) / best.time_us; }
 
 RunBest read_best(Database& database, std::int64_t outcome) {
-  Statement row = database.prepare(
+  Statement row = database.query(
       "SELECT rp.problem, o.result, o.time_us FROM outcomes o "
-      "JOIN run_problems rp ON rp.id = o.run_problem WHERE o.id = ?");
-  row.bind(outcome);
+      "JOIN run_problems rp ON rp.id = o.run_problem WHERE o.id = ?",
+      outcome);
   if (!row.step()) {
     database.fail_damaged("an outcome is missing");
   }
@@ -212,10 +212,10 @@ RunBest read_best(Database& database, std::int64_t outcome) {
 
 /// The fastest configuration of a problem, except those that an audit tried.
 std::optional<RunBest> best_of_problem(Database& database, std::int64_t run_problem) {
-  Statement row = database.prepare(
+  Statement row = database.query(
       "SELECT id FROM outcomes WHERE run_problem = ? AND time_us > 0 AND audited = 0 "
-      "ORDER BY time_us LIMIT 1");
-  row.bind(run_problem);
+      "ORDER BY time_us LIMIT 1",
+      run_problem);
   return row.step() ? std::optional(read_best(database, row.integer(0))) : std::nullopt;
 }
 
@@ -338,13 +338,13 @@ JoinedRun join_runs(const std::vector<StoredShard>& parts) {
 }
 
 std::int64_t count_finished(Database& database, const Shard& shard) {
-  Statement row = database.prepare(
+  Statement row = database.query(
       "SELECT DISTINCT p.problem FROM run_problems p JOIN runs r ON r.id = p.run "
       "WHERE p.finished = 1 AND r.header ->> '$.shard.sweep' = "
       "(SELECT header ->> '$.shard.sweep' FROM runs WHERE header ->> '$.shard.fleet' = ? "
       " AND header ->> '$.shard.count' = ? AND header ->> '$.shard.numbers[0]' = ? "
-      " ORDER BY id DESC LIMIT 1)");
-  row.bind(shard.fleet, shard.count, shard.numbers.front());
+      " ORDER BY id DESC LIMIT 1)",
+      shard.fleet, shard.count, shard.numbers.front());
   std::vector<Problem> finished;
   while (row.step()) {
     finished.push_back(read_column<Problem>(row, 0));
@@ -386,9 +386,8 @@ std::optional<StoredRun> load_run(Database& database, std::int64_t run_id) {
 }
 
 StoredProblem load_problem(Database& database, std::int64_t run_problem) {
-  Statement row =
-      database.prepare("SELECT problem, repetition, ranked, report FROM run_problems WHERE id = ?");
-  row.bind(run_problem);
+  Statement row = database.query(
+      "SELECT problem, repetition, ranked, report FROM run_problems WHERE id = ?", run_problem);
   if (!row.step()) {
     database.fail_damaged("a problem is missing");
   }

@@ -8,8 +8,8 @@ namespace fatune {
 namespace {
 
 std::vector<double> load_samples(Database& database, std::int64_t outcome_id) {
-  Statement rows = database.prepare("SELECT us FROM samples WHERE outcome = ? ORDER BY number");
-  rows.bind(outcome_id);
+  Statement rows =
+      database.query("SELECT us FROM samples WHERE outcome = ? ORDER BY number", outcome_id);
   std::vector<double> us;
   while (rows.step()) {
     us.push_back(rows.real(0));
