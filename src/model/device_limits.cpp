@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <map>
 #include <regex>
 
 #include <fmt/format.h>
@@ -135,23 +136,11 @@ std::optional<DeviceLimits> nearest_device(const std::vector<DeviceLimits>& devi
 }
 
 std::optional<double> nominal_tensor_flop_per_clock(Arch arch) {
-  switch (arch.sm) {
-    case 80:
-    case 87:
-      return 2048.0;
-    case 86:
-    case 89:
-    case 120:
-    case 121:
-      return 1024.0;
-    case 90:
-      return 4096.0;
-    case 100:
-    case 103:
-      return 8192.0;
-    default:
-      return std::nullopt;
-  }
+  static const std::map<int, double> kByArch{{80, 2048.0},  {86, 1024.0},  {87, 2048.0},
+                                             {89, 1024.0},  {90, 4096.0},  {100, 8192.0},
+                                             {103, 8192.0}, {120, 1024.0}, {121, 1024.0}};
+  const auto known = kByArch.find(arch.sm);
+  return known == kByArch.end() ? std::nullopt : std::optional(known->second);
 }
 
 double peak_tensor_flop_per_clock(Arch arch) {

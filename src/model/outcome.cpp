@@ -91,17 +91,15 @@ std::string_view outcome_name(OutcomeKind kind) {
 std::string outcome_summary(const Outcome& outcome) { return std::visit(Summary{}, outcome); }
 
 const Verification* verification_of(const Outcome& outcome) {
-  const Verification* verification = nullptr;
-  if (const auto* measured = std::get_if<Measured>(&outcome)) {
-    verification = &measured->verification;
-  } else if (const auto* estimated = std::get_if<Estimated>(&outcome)) {
-    verification = &estimated->verification;
-  } else if (const auto* wrong = std::get_if<WrongResult>(&outcome)) {
-    verification = &wrong->verification;
-  } else if (const auto* flagged = std::get_if<Flagged>(&outcome)) {
-    verification = &flagged->verification;
-  }
-  return verification == nullptr || verification->inputs.empty() ? nullptr : verification;
+  return std::visit(
+      [](const auto& one) -> const Verification* {
+        if constexpr (requires { one.verification; }) {
+          return one.verification.inputs.empty() ? nullptr : &one.verification;
+        } else {
+          return nullptr;
+        }
+      },
+      outcome);
 }
 
 std::string_view verified_by(const Outcome& outcome) {
@@ -132,8 +130,7 @@ const ErrorStats& tightest_input(const std::vector<ErrorStats>& inputs) {
     return stats.is_of_o() ? stats.limit - std::max(stats.max_abs_error, stats.max_abs_difference)
                            : std::numeric_limits<double>::infinity();
   };
-  return *std::ranges::min_element(
-      inputs, [&](const ErrorStats& a, const ErrorStats& b) { return slack(a) < slack(b); });
+  return *std::ranges::min_element(inputs, {}, slack);
 }
 
 bool is_kernel_time(double us) { return us >= kLeastKernelUs && us <= kMostKernelUs; }

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "base/ranges.hpp"
+
 namespace fatune {
 namespace {
 
@@ -115,11 +117,7 @@ std::vector<PositionCounts> fold(const std::vector<PositionCounts>& positions,
     total.row = at.row % period;
     add(total, at.rows_compared, at.rows_beyond_limit);
   }
-  std::vector<PositionCounts> list;
-  for (const auto& [row, counts] : folded) {
-    list.push_back(counts);
-  }
-  return list;
+  return mapped(folded, [](const auto& one) { return one.second; });
 }
 
 /// True if some positions are never wrong and the others are wrong in at least three rows of four.
@@ -191,11 +189,7 @@ std::vector<PositionCounts> count_by_position(const RowMismatches& rows) {
     at.mismatched += found.mismatched;
     at.beyond_limit += found.beyond_limit;
   }
-  std::vector<PositionCounts> list;
-  for (const auto& [row, counts] : by_row) {
-    list.push_back(counts);
-  }
-  return list;
+  return mapped(by_row, [](const auto& one) { return one.second; });
 }
 
 RowPattern find_row_pattern(const RowMismatches& rows) {
