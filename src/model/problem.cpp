@@ -281,19 +281,13 @@ DetailValue held_value(const ProblemDetail& detail, const DetailValue& value) {
 }
 
 std::string detail_text(const ProblemDetail& detail, const Problem& problem) {
-  switch (detail.kind) {
-    case Kind::flag:
-      return {};
-    case Kind::layout:
-      return std::string(layout_name(problem.layout));
-    case Kind::lengths:
-      return problem.*detail.text;
-    case Kind::number:
-      return fmt::format("{}", static_cast<float>(detail.get(problem)));
-    case Kind::integer:
-      break;
+  const DetailValue value = detail_value(detail, problem);
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    return *text;
   }
-  return fmt::format("{:.0f}", detail.get(problem));
+  return detail.kind == Kind::flag     ? ""
+         : detail.kind == Kind::number ? fmt::format("{}", static_cast<float>(detail.get(problem)))
+                                       : fmt::format("{:.0f}", detail.get(problem));
 }
 
 void check_details(const Problem& problem) {
