@@ -22,7 +22,7 @@
 #include "gpu/machine.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/memory_plan.hpp"
-#include "model/device_file.hpp"
+#include "model/device_limits.hpp"
 #include "plan/estimate_rule.hpp"
 #include "print/console.hpp"
 

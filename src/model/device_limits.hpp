@@ -11,6 +11,8 @@
 
 namespace fatune {
 
+class FileTree;
+
 /// A real GPU architecture: sm_80, sm_90a.
 struct Arch {
   int sm = 0;          ///< 10 * major + minor: 80, 86, 89, 90, 100
@@ -176,5 +178,20 @@ FATUNE_DESCRIBED(
 /// NVML's names in the order of their bits: "sw_power_cap", "hw_slowdown", ... Unknown bits are
 /// "0x200" and so on.
 [[nodiscard]] std::vector<std::string> clock_limit_names(std::uint32_t clock_limits);
+
+/// Loads the limits of a representative GPU of `arch` from configs/devices/sm_<number>.json, for
+/// planning, compiling and estimating without it. `name` is "sm_90 (no GPU)"; `arch` is the
+/// requested one. Error(usage) lists the known architectures if there is no such file.
+[[nodiscard]] DeviceLimits load_device_limits(const FileTree& tree, Arch arch);
+
+/// The product name of that GPU: "NVIDIA H200 SXM". Throws as load_device_limits() does.
+[[nodiscard]] std::string device_product(const FileTree& tree, Arch arch);
+
+/// Loads what an SM of `arch` does per clock, from the same files. An architecture without a file
+/// has the rates of the nearest older one that has a file. Error(usage) as above if there is none.
+[[nodiscard]] SmRates load_sm_rates(const FileTree& tree, Arch arch);
+
+/// Architectures with a device file, oldest first.
+[[nodiscard]] std::vector<Arch> known_archs(const FileTree& tree);
 
 }  // namespace fatune

@@ -7,7 +7,7 @@
 #include "commands/import/import_report.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/choice/plan_problems.hpp"
-#include "model/device_file.hpp"
+#include "model/device_limits.hpp"
 #include "model/output_format.hpp"
 #include "store/open_store.hpp"
 #include "store/run_parts.hpp"

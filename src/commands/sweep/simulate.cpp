@@ -9,7 +9,7 @@
 #include "engine/candidate_maker.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/problem_work.hpp"
-#include "model/device_file.hpp"
+#include "model/device_limits.hpp"
 #include "plan/config_text.hpp"
 #include "print/console.hpp"
 #include "race/choose_search.hpp"
