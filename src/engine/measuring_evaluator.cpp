@@ -143,8 +143,6 @@ MeasuringEvaluator::MeasuringEvaluator(const MeasuringSetup& setup)
       limits_(with_arch(measurer_.limits(), setup.arch)),
       counters_(measurer_, setup.arch, setup.counters) {}
 
-MeasuringEvaluator::~MeasuringEvaluator() = default;
-
 void MeasuringEvaluator::begin_problem(const Problem& problem, const RaceTerms& terms,
                                        RunLog& log) {
   race_.reset();
@@ -168,26 +166,10 @@ ProblemRace& MeasuringEvaluator::race() {
   return *race_;
 }
 
-bool MeasuringEvaluator::resume(const std::vector<JournalEvent>& events,
-                                const std::vector<ResumedCandidate>& candidates) {
-  return race().resume(events, candidates);
-}
-
-std::optional<Outcome> MeasuringEvaluator::admit(CandidateId id, const Result&,
-                                                 const CandidateKernel& kernel) {
-  return race().admit(id, kernel);
-}
-
-bool MeasuringEvaluator::work() { return race_ && race_->work(); }
-
 void MeasuringEvaluator::close() {
   if (race_) {
     race_->close();
   }
-}
-
-std::vector<CandidateOutcome> MeasuringEvaluator::known_so_far() const {
-  return race_ ? race_->finish().results : std::vector<CandidateOutcome>{};
 }
 
 Evaluation MeasuringEvaluator::finish() {

@@ -1,13 +1,13 @@
 #include "model/device_limits.hpp"
 
 #include <algorithm>
-#include <utility>
-#include <type_traits>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 #include <cstdlib>
 #include <map>
 #include <regex>
+#include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
 
