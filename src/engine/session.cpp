@@ -6,11 +6,11 @@
 #include <fmt/ranges.h>
 
 #include "base/ranges.hpp"
-#include "engine/candidate_maker.hpp"
 #include "engine/compiling.hpp"
 #include "engine/interrupt.hpp"
 #include "inspect/counters/counter_fields.hpp"
 #include "model/device_limits.hpp"
+#include "plan/config_text.hpp"
 #include "print/console.hpp"
 #include "print/document/document.hpp"
 #include "print/export_report.hpp"

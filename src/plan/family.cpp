@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,5 @@
 #include "race/race_policy.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>

@@ -14,7 +14,6 @@
 #include "gpu/driver.hpp"
 #include "gpu/nvml.hpp"
 #include "gpu/nvrtc.hpp"
-#include "model/device_limits.hpp"
 
 namespace fatune {
 namespace {
