@@ -81,15 +81,12 @@ void StoreLog::open(const StoreOptions& options, const NewRun& run) {
       std::make_unique<Database>(open_store(store_path(options.file), Database::Mode::create));
   writer_ = std::make_unique<RunWriter>(*database_, run);
   reuse_ = options.reuse && run.header.measured;
-  continues_ = !options.fresh && run.header.measured &&
-               has_unfinished(*database_, identity_, writer_->run_id());
+  continues_ = !options.fresh && run.header.measured && has_unfinished(current_run());
 }
 
 bool StoreLog::has_begun(const Problem& problem, int run) {
   bool begun = false;
-  attempt(continues_, [&] {
-    begun = fatune::has_begun(*database_, identity_, writer_->run_id(), problem, run);
-  });
+  attempt(continues_, [&] { begun = fatune::has_begun(current_run(), problem, run); });
   return begun;
 }
 
@@ -104,8 +101,7 @@ void StoreLog::begin_problem(const ProblemReport& header) {
 std::optional<ProblemReport> StoreLog::recall_problem() {
   std::optional<StoredProblem> found;
   attempt(continues_, [&] {
-    found = fatune::recall_problem(*database_, identity_, writer_->run_id(), problem_.problem,
-                                   problem_.run);
+    found = fatune::recall_problem(current_run(), problem_.problem, problem_.run);
     if (found) {
       writer_->repeat_problem(found->id);
       found = load_problem(*database_, writer_->run_problem());
@@ -123,8 +119,7 @@ std::optional<ProblemReport> StoreLog::recall_problem() {
 std::vector<JournalEvent> StoreLog::take_over_journal() {
   std::vector<JournalEvent> events;
   attempt(continues_, [&] {
-    events =
-        recall_journal(*database_, identity_, writer_->run_id(), problem_.problem, problem_.run);
+    events = recall_journal(current_run(), problem_.problem, problem_.run);
     journal_->add_all(events);
   });
   return events;
@@ -141,10 +136,10 @@ void StoreLog::journal(const JournalEvent& event) {
 std::optional<Recalled> StoreLog::find(const StoredCandidate& candidate) {
   std::optional<Recalled> found;
   if (continues_) {
-    found = recall_unfinished(*database_, identity_, writer_->run_id(), candidate);
+    found = recall_unfinished(current_run(), candidate);
   }
   if (!found && reuse_) {
-    found = recall_measurement(*database_, identity_.conditions, writer_->run_id(), candidate);
+    found = recall_measurement(current_run(), candidate);
   }
   return found;
 }

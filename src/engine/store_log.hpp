@@ -68,6 +68,9 @@ class StoreLog : public RunLog {
 
  private:
   void open(const StoreOptions& options, const NewRun& run);
+  [[nodiscard]] CurrentRun current_run() const {
+    return {*database_, identity_, writer_->run_id()};
+  }
   [[nodiscard]] std::optional<Recalled> find(const StoredCandidate& candidate);
   /// Does the action if that is possible. If it fails, the run goes on without the store.
   template <typename Action>

@@ -121,15 +121,15 @@ bool is_of_problem(Database& database, std::int64_t run_problem, const RunIdenti
 
 /// Finds the latest row `rp` of run_problems that has this problem and repetition, belongs to a run
 /// of kUnfinishedRuns, and satisfies the SQL `condition`.
-std::optional<std::int64_t> find_unfinished_problem(Database& database, const RunIdentity& identity,
-                                                    std::int64_t except_run, const Problem& problem,
+std::optional<std::int64_t> find_unfinished_problem(const CurrentRun& run, const Problem& problem,
                                                     int repetition, const char* condition) {
-  Statement found = database.query(
+  Statement found = run.database.query(
       fmt::format("SELECT rp.id FROM run_problems rp WHERE rp.run IN ({}) AND rp.problem = ?3 "
                   "AND rp.repetition = ?4 AND {} ORDER BY rp.id DESC LIMIT 1",
                   kUnfinishedRuns, condition),
-      except_run, identity.plan, column_text(problem), repetition);
-  if (!found.step() || !is_of_problem(database, found.integer(0), identity, problem, repetition)) {
+      run.id, run.identity.plan, column_text(problem), repetition);
+  if (!found.step() ||
+      !is_of_problem(run.database, found.integer(0), run.identity, problem, repetition)) {
     return std::nullopt;
   }
   return found.integer(0);
@@ -168,20 +168,20 @@ bool is_of_candidate(Database& database, std::int64_t id, const StoredCandidate&
 }
 
 /// The candidate's latest outcome that satisfies the SQL `condition`.
-std::optional<Recalled> latest(Database& database, const RunIdentity& identity,
-                               std::int64_t except_run, const StoredCandidate& candidate,
+std::optional<Recalled> latest(const CurrentRun& run, const StoredCandidate& candidate,
                                const std::string& condition) {
+  auto& [database, identity, id] = run;
   Statement found =
-      database.query(kOfCandidate + condition + kLatest, except_run, identity.plan,
-                     identity.conditions, column_text(candidate.problem), candidate.run,
-                     candidate.artifact_key, launch_column(candidate.launch));
+      database.query(kOfCandidate + condition + kLatest, id, identity.plan, identity.conditions,
+                     column_text(candidate.problem), candidate.run, candidate.artifact_key,
+                     launch_column(candidate.launch));
   if (!found.step() || !is_of_candidate(database, found.integer(0), candidate) ||
       !is_of_problem(database, found.integer(2), identity, candidate.problem, candidate.run)) {
     return std::nullopt;
   }
-  const std::int64_t id = found.integer(0);
-  return readable(database, [&] {
-    return Recalled{load_result(database, found.text(1), id).outcome, id};
+  const std::int64_t outcome = found.integer(0);
+  return readable(run.database, [&] {
+    return Recalled{load_result(run.database, found.text(1), outcome).outcome, outcome};
   });
 }
 
@@ -231,46 +231,36 @@ std::vector<JournalEvent> load_journal(Database& database, std::int64_t run_prob
   return events;
 }
 
-std::optional<Recalled> recall_unfinished(Database& database, const RunIdentity& identity,
-                                          std::int64_t except_run,
-                                          const StoredCandidate& candidate) {
-  return latest(database, identity, except_run, candidate,
-                fmt::format("r.id IN ({})", kUnfinishedRuns));
+std::optional<Recalled> recall_unfinished(const CurrentRun& run, const StoredCandidate& candidate) {
+  return latest(run, candidate, fmt::format("r.id IN ({})", kUnfinishedRuns));
 }
 
-std::optional<Recalled> recall_measurement(Database& database, const std::string& conditions,
-                                           std::int64_t except_run,
+std::optional<Recalled> recall_measurement(const CurrentRun& run,
                                            const StoredCandidate& candidate) {
-  return latest(database, {conditions, {}}, except_run, candidate,
+  return latest({run.database, {run.identity.conditions, {}}, run.id}, candidate,
                 "o.kind IN ('measured', 'wrong_result')");
 }
 
-std::optional<StoredProblem> recall_problem(Database& database, const RunIdentity& identity,
-                                            std::int64_t except_run, const Problem& problem,
+std::optional<StoredProblem> recall_problem(const CurrentRun& run, const Problem& problem,
                                             int repetition) {
-  const auto found = find_unfinished_problem(database, identity, except_run, problem, repetition,
-                                             "rp.finished = 1");
-  return found ? readable(database, [&] { return load_problem(database, *found); }) : std::nullopt;
+  const auto found = find_unfinished_problem(run, problem, repetition, "rp.finished = 1");
+  return found ? readable(run.database, [&] { return load_problem(run.database, *found); })
+               : std::nullopt;
 }
 
-bool has_begun(Database& database, const RunIdentity& identity, std::int64_t except_run,
-               const Problem& problem, int repetition) {
-  return find_unfinished_problem(database, identity, except_run, problem, repetition, "TRUE")
-      .has_value();
+bool has_begun(const CurrentRun& run, const Problem& problem, int repetition) {
+  return find_unfinished_problem(run, problem, repetition, "TRUE").has_value();
 }
 
-bool has_unfinished(Database& database, const RunIdentity& identity, std::int64_t except_run) {
-  Statement found = database.query(kUnfinishedRuns, except_run, identity.plan);
-  return found.step();
+bool has_unfinished(const CurrentRun& run) {
+  return run.database.query(kUnfinishedRuns, run.id, run.identity.plan).step();
 }
 
-std::vector<JournalEvent> recall_journal(Database& database, const RunIdentity& identity,
-                                         std::int64_t except_run, const Problem& problem,
+std::vector<JournalEvent> recall_journal(const CurrentRun& run, const Problem& problem,
                                          int repetition) {
-  const auto found =
-      find_unfinished_problem(database, identity, except_run, problem, repetition,
-                              "EXISTS (SELECT 1 FROM journal j WHERE j.run_problem = rp.id)");
-  return found ? load_journal(database, *found) : std::vector<JournalEvent>();
+  const auto found = find_unfinished_problem(
+      run, problem, repetition, "EXISTS (SELECT 1 FROM journal j WHERE j.run_problem = rp.id)");
+  return found ? load_journal(run.database, *found) : std::vector<JournalEvent>();
 }
 
 }  // namespace fatune
