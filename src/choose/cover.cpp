@@ -66,7 +66,9 @@ class CoverModel {
     set_timeout(model.get(), limit_s);
     set_mip_gap(model.get(), 1, 0.0);
     set_mip_gap(model.get(), 0, 0.0);
-    set_choices(model);
+    for (int candidate = 1; candidate <= candidates_; ++candidate) {
+      set_binary(model.get(), candidate, 1);
+    }
     set_constraints(model);
     set_costs(model);
     if (::solve(model.get()) != OPTIMAL) {
@@ -84,12 +86,6 @@ class CoverModel {
 
   [[nodiscard]] int column_of(std::size_t serving) const {
     return candidates_ + static_cast<int>(serving) + 1;
-  }
-
-  void set_choices(const Model& model) const {
-    for (int candidate = 1; candidate <= candidates_; ++candidate) {
-      set_binary(model.get(), candidate, 1);
-    }
   }
 
   /// Each row is served once, and only by chosen candidates.

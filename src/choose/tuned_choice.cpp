@@ -39,23 +39,18 @@ class Eligibility {
   std::string first_reason_;
 };
 
-TunedChoice of_row(const TunedTable& table, const runtime::Choice& choice) {
-  const auto row = static_cast<std::size_t>(choice.row);
-  const TunedTime& time = table.problems[row].times[static_cast<std::size_t>(choice.place)];
-  return {choice.step, time.config, time.short_form, row, {}, choice.distance};
-}
-
-TunedChoice of_default(const TunedTable& table, const runtime::Choice& choice) {
-  const auto index = static_cast<std::size_t>(choice.fallback);
-  const DefaultConfig& known = table.defaults[index];
-  return {choice.step, known.config, known.short_form, {}, index};
-}
-
 TunedChoice choice_of(const TunedTable& table, const runtime::Choice& choice) {
   if (choice.row >= 0) {
-    return of_row(table, choice);
+    const auto row = static_cast<std::size_t>(choice.row);
+    const TunedTime& time = table.problems[row].times[static_cast<std::size_t>(choice.place)];
+    return {choice.step, time.config, time.short_form, row, {}, choice.distance};
   }
-  return choice.fallback >= 0 ? of_default(table, choice) : TunedChoice{};
+  if (choice.fallback >= 0) {
+    const auto index = static_cast<std::size_t>(choice.fallback);
+    const DefaultConfig& known = table.defaults[index];
+    return {choice.step, known.config, known.short_form, {}, index};
+  }
+  return {};
 }
 
 std::optional<std::string> why_not_launched(const Family& family, const Config& config,

@@ -123,13 +123,6 @@ runtime::List<Item> list_of(const std::vector<Item>& items) {
   return {items.data(), static_cast<int>(items.size())};
 }
 
-runtime::Default runtime_default(const DefaultConfig& known, int gpu, int configuration) {
-  return {gpu,          static_cast<fatune_attention::DType>(known.dtype),
-          known.d_head, known.d_head_v,
-          known.causal, known.few_queries,
-          configuration};
-}
-
 }  // namespace
 
 bool same_work(const Problem& a, const Problem& b) { return without_scale(a) == without_scale(b); }
@@ -180,7 +173,9 @@ RuntimeTable::RuntimeTable(const TunedTable& table) {
     add_row(row, gpu_indices.at(row.gpu));
   }
   for (const DefaultConfig& known : table.defaults) {
-    defaults_.push_back(runtime_default(known, gpu_indices.at(known.gpu), index_of(known.config)));
+    defaults_.push_back({gpu_indices.at(known.gpu),
+                         static_cast<fatune_attention::DType>(known.dtype), known.d_head,
+                         known.d_head_v, known.causal, known.few_queries, index_of(known.config)});
   }
   table_.gpus = list_of(gpus_);
   table_.rows = list_of(rows_);

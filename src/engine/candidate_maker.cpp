@@ -50,10 +50,6 @@ class WorkCount {
     return {model.launch_clocks, model.tile_clocks, model.step_clocks, std::move(model.schedule),
             device_memory_bytes()};
   }
-  /// Whether nothing but the problem tells how much the configuration computes.
-  [[nodiscard]] bool knows_problem_alone(const Config& config, const KnownCode& code) const {
-    return !code.counted && !quantity(config, "tensor_flop");
-  }
 
  private:
   [[nodiscard]] std::optional<double> quantity(const Config& config, const char* name) const {
@@ -189,8 +185,8 @@ Estimated estimate_result(const Family& family, const Result& result,
   }
   const LaunchGeometry spread = spread_launch(family, result.config, problem, limits, geometry);
   Estimated estimated = estimate(work.of(result, spread, code), limits, rates);
-  if (work.knows_problem_alone(result.config, code)) {
-    estimated.from = EstimateSource::problem;
+  if (!code.counted && !find_quantity(family, result.config, problem, limits, "tensor_flop")) {
+    estimated.from = EstimateSource::problem;  // which alone tells how much it computes
   }
   return estimated;
 }

@@ -55,14 +55,6 @@ ReferenceArgs Stage::reference_args() const {
       tensors_.key_lengths()};
 }
 
-// Restores the inputs first: a kernel that has not been found out yet may have written to them.
-void Stage::prepare_row_references() const {
-  if (!further_->references) {
-    restore();
-    further_->references.emplace(problem_, reference_args(), kernels_, stream_);
-  }
-}
-
 const OutputSet& Stage::outputs(const std::vector<KernelBuffer>& buffers) const {
   const std::vector<KernelBuffer> list = outputs_of(buffers);
   const auto found = further_->sets.find(list);
@@ -70,8 +62,9 @@ const OutputSet& Stage::outputs(const std::vector<KernelBuffer>& buffers) const 
     return found->second;
   }
   const OutputSet& made = further_->sets.try_emplace(list, list, stream_).first->second;
-  if (made.has_row_values()) {
-    prepare_row_references();
+  if (made.has_row_values() && !further_->references) {
+    restore();  // a kernel that has not been found out yet may have written to the inputs
+    further_->references.emplace(problem_, reference_args(), kernels_, stream_);
   }
   return made;
 }

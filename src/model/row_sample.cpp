@@ -16,11 +16,6 @@ namespace {
 
 std::int64_t output_heads(const Problem& problem) { return problem.batch * problem.heads; }
 
-bool affords_all_rows(const Problem& problem) {
-  return output_rows(problem) <= kAllRowsLimit &&
-         output_rows(problem) * problem.seq_len_kv <= kAllScoresLimit;
-}
-
 bool takes_all_rows(const Problem& problem) {
   return sampled_rows_per_head(problem) == problem.seq_len;
 }
@@ -149,7 +144,8 @@ void find_period(const std::vector<PositionCounts>& positions, RowPattern& patte
 }  // namespace
 
 std::int64_t sampled_rows_per_head(const Problem& problem) {
-  if (affords_all_rows(problem)) {
+  if (output_rows(problem) <= kAllRowsLimit &&
+      output_rows(problem) * problem.seq_len_kv <= kAllScoresLimit) {
     return problem.seq_len;
   }
   constexpr std::int64_t kFirstAndLast = 2;

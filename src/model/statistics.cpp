@@ -1,7 +1,6 @@
 #include "model/statistics.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -32,12 +31,6 @@ double standard_deviation(std::span<const double> samples, double mean) {
       std::accumulate(samples.begin(), samples.end(), 0.0,
                       [mean](double sum, double x) { return sum + (x - mean) * (x - mean); });
   return std::sqrt(squares / static_cast<double>(samples.size() - 1));
-}
-
-/// All members that are a sample's time, or between two of them.
-std::array<double*, 6> figures_us(Timing& timing) {
-  return {&timing.median_us, &timing.mean_us,       &timing.min_us,
-          &timing.max_us,    &timing.median_low_us, &timing.median_high_us};
 }
 
 double quantile_of_sorted(std::span<const double> sorted, double part) {
@@ -107,10 +100,10 @@ Timing summarise(std::vector<double> samples_us, double confidence) {
 }
 
 void scale(double factor, Timing& timing) {
-  for (double* const us : figures_us(timing)) {
+  for (double* const us : {&timing.median_us, &timing.mean_us, &timing.min_us, &timing.max_us,
+                           &timing.median_low_us, &timing.median_high_us, &timing.stddev_us}) {
     *us *= factor;
   }
-  timing.stddev_us *= factor;
   for (double& us : timing.samples_us) {
     us *= factor;
   }

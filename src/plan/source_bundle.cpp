@@ -94,7 +94,11 @@ class Follower {
     follow_own(bundle_.main);
     for (std::size_t i = 0; i < bundle_.headers.size(); ++i) {
       SourceFile file = bundle_.headers[i];  // a copy: the list grows
-      places_[i].empty() ? follow_own(file) : follow_outside(file, fs::path(places_[i]));
+      if (const fs::path beside = places_[i]; beside.empty()) {
+        follow_own(file);
+      } else {
+        rename(file, [&](const std::string& name) { return outside(name, beside); });
+      }
       bundle_.headers[i] = std::move(file);
     }
   }
@@ -110,10 +114,6 @@ class Follower {
       const std::string found = own_name.empty() ? own(name, folder_) : own_name;
       return found.empty() ? outside(name, {}) : found;
     });
-  }
-
-  void follow_outside(SourceFile& file, const fs::path& beside) {
-    rename(file, [&](const std::string& name) { return outside(name, beside); });
   }
 
   /// Has the file's directives say what `name_of` returns for each name.

@@ -73,10 +73,6 @@ bool is_beaten(const RacedCandidate& candidate, const RacePolicy& policy) {
          candidate.evidence.stake() * policy.false_elimination >= 1.0;
 }
 
-std::optional<double> median_us_of(const Series& series) {
-  return series.empty() ? std::nullopt : std::optional(series.median_us());
-}
-
 std::optional<double> leading_us(const RacedCandidate& candidate, std::size_t least) {
   const Series& series = candidate.finals.size() >= least ? candidate.finals : candidate.race;
   return series.size() < least ? std::nullopt : std::optional(series.median_us());
@@ -239,7 +235,9 @@ void choose_leader(RaceState& state) {
       look([](const RacedCandidate& candidate) { return leading_us(candidate, kLeastToLead); }) ||
       look([](const RacedCandidate& candidate) { return leading_us(candidate, 1); }) ||
       look([](const RacedCandidate& candidate) { return candidate.admission_us; }) ||
-      look([](const RacedCandidate& candidate) { return median_us_of(candidate.part); }));
+      look([](const RacedCandidate& candidate) {
+        return candidate.part.empty() ? std::nullopt : std::optional(candidate.part.median_us());
+      }));
 }
 
 bool reinstate_opponents_of(CandidateId withdrawn, RaceState& state) {

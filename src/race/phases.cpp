@@ -166,12 +166,6 @@ void leave_part(RaceState& state) {
   state.on_part = false;
 }
 
-/// Whether every candidate chosen for the finals has a time on the whole problem without them.
-bool can_do_without_finals(const RaceState& state) {
-  return std::ranges::none_of(state.chosen,
-                              [&](CandidateId id) { return state.candidates.at(id).race.empty(); });
-}
-
 void forget_finals(RaceState& state) {
   for (RacedCandidate& candidate : state.candidates) {
     candidate.finals = {};
@@ -184,7 +178,9 @@ void finish(StopReason reason, RaceState& state) {
     state.stopped_because = reason;
   }
   state.phase = RacePhase::done;
-  if (state.final_rounds < kLeastUsefulFinals && can_do_without_finals(state) &&
+  // on the whole problem, without the finals
+  const auto has_no_time = [&](CandidateId id) { return state.candidates.at(id).race.empty(); };
+  if (state.final_rounds < kLeastUsefulFinals && std::ranges::none_of(state.chosen, has_no_time) &&
       state.final_rounds < state.policy.least_final_rounds) {
     state.warnings.push_back(
         fmt::format("the budget ended after {} rounds of the finals: the contenders' times are "

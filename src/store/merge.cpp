@@ -211,7 +211,8 @@ class Merger {
         check_circumstances(run, store.path().string());
         chosen.push_back(std::move(run));
       } else {
-        leave_out(store, run.id, merged);
+        merged.damaged.push_back(run.id);
+        store.query("INSERT INTO temp.left_out VALUES (?)", run.id).run();
       }
     }
     std::erase_if(chosen, [&](const StoredRunKey& run) {
@@ -236,11 +237,6 @@ class Merger {
       }
       return false;
     }
-  }
-
-  static void leave_out(Database& store, std::int64_t run, MergedStore& merged) {
-    merged.damaged.push_back(run);
-    store.prepare("INSERT INTO temp.left_out VALUES (?)").bind(run).run();
   }
 
   static bool repeats_left_out(Database& store, std::int64_t run) {

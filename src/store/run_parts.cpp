@@ -62,11 +62,6 @@ bool is_part(const RunReport& run, const std::string& family) {
                              [](const Result& result) { return is_ranked(result.outcome); });
 }
 
-bool are_of_one_run(const RunPart& a, const RunPart& b) {
-  return a.run.complete == b.run.complete && a.problems == b.problems &&
-         record_json(header_of(a.run)) == record_json(header_of(b.run));
-}
-
 /// Throws Error(bad_file) if one of the parts occurs twice.
 void check_different(const std::vector<RunPart>& parts) {
   std::set<std::pair<int, std::string>> seen;
@@ -363,7 +358,10 @@ std::vector<RunReport> join_parts(std::vector<RunPart> parts) {
   while (!parts.empty()) {
     const auto others = std::stable_partition(
         parts.begin(), parts.end(),
-        [first = parts.front()](const RunPart& part) { return are_of_one_run(first, part); });
+        [first = parts.front()](const RunPart& part) {  // those of the first one's run
+          return first.run.complete == part.run.complete && first.problems == part.problems &&
+                 record_json(header_of(first.run)) == record_json(header_of(part.run));
+        });
     runs.push_back(join_run({parts.begin(), others}));
     parts.erase(parts.begin(), others);
   }

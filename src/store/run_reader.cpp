@@ -190,13 +190,6 @@ JoinedRun load_joined(Database& database, const std::vector<std::int64_t>& runs)
   return join_runs(parts);
 }
 
-/// Returns a shard joined with the other runs of its sweep, and any other run as it is.
-JoinedRun load_whole(Database& database, StoredRun run, std::int64_t run_id) {
-  return run.header.shard ? load_joined(database, runs_of_sweep(database, run_id))
-                          : JoinedRun{std::move(run.header), std::move(run.baseline),
-                                      problems_of(database, run_id)};
-}
-
 double flop_per_us(const RunBest& best) { return literature_flop(best.problem) / best.time_us; }
 
 RunBest read_best(Database& database, std::int64_t outcome) {
@@ -367,7 +360,10 @@ std::optional<StoredRun> load_run(Database& database, std::int64_t run_id) {
   try {
     std::optional<StoredRun> run = load_header(database, run_id);
     if (run) {
-      JoinedRun whole = load_whole(database, *std::move(run), run_id);
+      JoinedRun whole = run->header.shard
+                            ? load_joined(database, runs_of_sweep(database, run_id))
+                            : JoinedRun{std::move(run->header), std::move(run->baseline),
+                                        problems_of(database, run_id)};
       run = StoredRun{std::move(whole.header), {}, std::move(whole.baseline)};
       for (const std::int64_t id : whole.problems) {
         run->problems.push_back(load_problem(database, id));
