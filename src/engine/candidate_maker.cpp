@@ -17,7 +17,6 @@
 namespace fatune {
 namespace {
 
-/// Counts the work of one result.
 class WorkCount {
  public:
   WorkCount(const Family& family, const Problem& problem, const DeviceLimits& limits)
@@ -151,7 +150,6 @@ RuleAudit audit_rule(const std::string& rule, std::int64_t pruned, const Problem
   return audit;
 }
 
-/// Whether two requests give the same machine code.
 bool is_same_code(const CompileRequest& a, const CompileRequest& b) {
   return a.sources == b.sources && a.defines == b.defines && a.options == b.options &&
          a.entry_point == b.entry_point;

@@ -247,7 +247,6 @@ std::optional<CompiledCandidate> ProblemRun::next_ready(bool wait) {
   return ready;
 }
 
-/// Gives the candidate its machine code, if it compiled.
 void ProblemRun::add_code(const CompiledCandidate& ready) {
   if (const auto* artifact = std::get_if<Artifact>(ready.result.get())) {
     work_.at(ready.id).artifact = {ready.result, artifact};

@@ -55,7 +55,6 @@ std::optional<GpuReading> reading_of(const TimedRun& sample, GpuMonitor* monitor
   return reading;
 }
 
-// A hash of the machine code and of how it is launched.
 std::size_t launch_hash(const CandidateKernel& kernel, const LaunchGeometry& geometry) {
   const std::vector<char>& code = kernel.artifact->cubin;
   const std::hash<std::string_view> hash;

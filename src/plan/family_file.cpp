@@ -21,8 +21,6 @@
 #include "plan/scope.hpp"
 #include "plan/source_bundle.hpp"
 
-// load_family: reads kernels/<name>/family.json into a Family.
-
 namespace fatune {
 namespace {
 

@@ -20,7 +20,6 @@ constexpr std::size_t kLeastOfProblem = 12;
 // Guesses that differ by less are not worth an order (docs/estimate.md).
 constexpr double kPromisingRatio = 1.1;
 
-/// Chooses the points of a sample.
 class Choice {
  public:
   explicit Choice(const std::vector<SearchPoint>& points) : points_(points) {

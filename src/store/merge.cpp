@@ -24,7 +24,6 @@ namespace {
 // the same in SQL, but SQLite attaches at most ten files and detaches none within a transaction,
 // and a merge of any number of stores must be one transaction.
 
-/// A run of a store.
 struct StoredRunKey {
   std::int64_t id = 0;
   std::string uid;           ///< the run's name, which is the same in every store
