@@ -170,7 +170,12 @@ RuntimeTable::RuntimeTable(const TunedTable& table) {
     gpus_.push_back(runtime_gpu(model));
   }
   for (const TunedProblem& row : table.problems) {
-    add_row(row, gpu_indices.at(row.gpu));
+    const auto& configs = row_configs_.emplace_back(mapped(row.times, [&](const TunedTime& time) {
+      return runtime::RowConfig{index_of(time.config), time.time_us, time.regret_percent};
+    }));
+    rows_.push_back({gpu_indices.at(row.gpu), runtime_problem(row.problem),
+                     row.problem.layout == Layout::bhsd, configs.data(),
+                     static_cast<int>(configs.size())});
   }
   for (const DefaultConfig& known : table.defaults) {
     defaults_.push_back({gpu_indices.at(known.gpu),
@@ -180,14 +185,6 @@ RuntimeTable::RuntimeTable(const TunedTable& table) {
   table_.gpus = list_of(gpus_);
   table_.rows = list_of(rows_);
   table_.defaults = list_of(defaults_);
-}
-
-void RuntimeTable::add_row(const TunedProblem& row, int gpu) {
-  const auto& configs = row_configs_.emplace_back(mapped(row.times, [&](const TunedTime& time) {
-    return runtime::RowConfig{index_of(time.config), time.time_us, time.regret_percent};
-  }));
-  rows_.push_back({gpu, runtime_problem(row.problem), row.problem.layout == Layout::bhsd,
-                   configs.data(), static_cast<int>(configs.size())});
 }
 
 int RuntimeTable::index_of(const Config& config) {

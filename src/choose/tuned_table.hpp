@@ -129,7 +129,6 @@ class RuntimeTable {
   [[nodiscard]] const std::vector<const Config*>& configs() const { return configs_; }
 
  private:
-  void add_row(const TunedProblem& row, int gpu);
   [[nodiscard]] int index_of(const Config& config);
 
   std::vector<const Config*> configs_;

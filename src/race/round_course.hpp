@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
+#include "model/candidate_list.hpp"
 #include "race/race_policy.hpp"
-#include "race/raced_candidate.hpp"
 
 namespace fatune {
 

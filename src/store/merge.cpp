@@ -15,7 +15,6 @@
 #include "base/error.hpp"
 #include "store/open_store.hpp"
 #include "store/run_reader.hpp"
-#include "store/stored_result.hpp"
 
 namespace fatune {
 namespace {

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "store/stored_result.hpp"
 
 namespace fatune {
 namespace {

@@ -3,7 +3,7 @@
 #include <random>
 #include <utility>
 
-#include "store/stored_result.hpp"
+#include "store/run_reader.hpp"
 
 namespace fatune {
 namespace {

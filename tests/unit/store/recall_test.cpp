@@ -1,8 +1,6 @@
 // The stored outcomes that stand in for a new measurement.
 #include "store/recall.hpp"
 
-#include "store/stored_result.hpp"
-
 #include "unit/store/run_samples.hpp"
 #include "unit/store/store_folder.hpp"
 
