@@ -66,7 +66,9 @@ class CoverModel {
     set_timeout(model.get(), limit_s);
     set_mip_gap(model.get(), 1, 0.0);
     set_mip_gap(model.get(), 0, 0.0);
-    set_choices(model);
+    for (int candidate = 1; candidate <= candidates_; ++candidate) {
+      set_binary(model.get(), candidate, 1);
+    }
     set_constraints(model);
     set_costs(model);
     if (::solve(model.get()) != OPTIMAL) {
@@ -84,12 +86,6 @@ class CoverModel {
 
   [[nodiscard]] int column_of(std::size_t serving) const {
     return candidates_ + static_cast<int>(serving) + 1;
-  }
-
-  void set_choices(const Model& model) const {
-    for (int candidate = 1; candidate <= candidates_; ++candidate) {
-      set_binary(model.get(), candidate, 1);
-    }
   }
 
   /// Each row is served once, and only by chosen candidates.
@@ -171,26 +167,6 @@ std::size_t best_candidate(const ServingCosts& unserved) {
   }
   return best;
 }
-
-}  // namespace
-
-std::optional<std::vector<std::size_t>> smallest_cover(const ServingCosts& costs, long limit_s) {
-  return CoverModel(costs).solve(limit_s);
-}
-
-std::vector<std::size_t> greedy_cover(const ServingCosts& costs) {
-  ServingCosts unserved = costs;
-  std::vector<std::size_t> chosen;
-  while (!unserved.empty()) {
-    const std::size_t best = best_candidate(unserved);
-    chosen.push_back(best);
-    std::erase_if(unserved, [&](const auto& row) { return row[best] != kNotServed; });
-  }
-  std::ranges::sort(chosen);
-  return chosen;
-}
-
-namespace {
 
 /// Regrets of a row that are small enough, by configuration.
 using Regrets = std::map<Config, double>;
@@ -325,6 +301,22 @@ CoveringConfig standing_of(const Config& config, const TunedTable& covered) {
 }
 
 }  // namespace
+
+std::optional<std::vector<std::size_t>> smallest_cover(const ServingCosts& costs, long limit_s) {
+  return CoverModel(costs).solve(limit_s);
+}
+
+std::vector<std::size_t> greedy_cover(const ServingCosts& costs) {
+  ServingCosts unserved = costs;
+  std::vector<std::size_t> chosen;
+  while (!unserved.empty()) {
+    const std::size_t best = best_candidate(unserved);
+    chosen.push_back(best);
+    std::erase_if(unserved, [&](const auto& row) { return row[best] != kNotServed; });
+  }
+  std::ranges::sort(chosen);
+  return chosen;
+}
 
 Cover find_cover(const TunedTable& table, double percent, std::size_t most_exact) {
   Cover cover{percent, true, winners_of(table).size(), {}};

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <set>
-#include <string_view>
 #include <variant>
 
 #include <fmt/format.h>
@@ -64,35 +63,6 @@ class Parts {
   std::vector<KeyPart> found_;
 };
 
-}  // namespace
-
-std::vector<KeyPart> key_parts(const Family& family) {
-  Parts parts(family);
-  parts.add_conditions(family.sources);
-  parts.add_conditions(family.entry);
-  for (const auto& option : family.options) {
-    parts.add_conditions(option);
-  }
-  for (const Define& define : family.defines) {
-    parts.add(define);
-  }
-  return std::move(parts).found();
-}
-
-std::vector<double> kernel_key(const Family& family, const Config& config, const Problem& problem,
-                               const DeviceLimits& limits) {
-  const std::vector<double> scope = make_scope(family, config, &problem, &limits);
-  std::vector<double> key{static_cast<double>(limits.arch.sm)};
-  for (const KeyPart& part : key_parts(family)) {
-    key.push_back(part.expression != nullptr ? part.expression->number(scope) : scope[part.symbol]);
-  }
-  return key;
-}
-
-std::size_t key_length(const Family& family) { return 1 + key_parts(family).size(); }
-
-namespace {
-
 constexpr int kLeastLog2 = 4;
 constexpr int kMostLog2 = 17;
 constexpr std::int64_t kStep = 16;
@@ -135,51 +105,6 @@ bool serves(const TunedTable& table, const TunedProblem& row, const Config& conf
            return known.config == config && is_default_of(known, row);
          });
 }
-
-}  // namespace
-
-std::vector<KernelCase> kernel_cases(const TunedTable& table, const Family& family,
-                                     const Config& config) {
-  std::vector<KernelCase> cases;
-  for (const TunedProblem& row : table.problems) {
-    if (!serves(table, row, config)) {
-      continue;
-    }
-    for (Problem problem : with_other_lengths(row.problem)) {
-      for (const bool lse : {row.problem.lse, !row.problem.lse}) {
-        problem.lse = lse;
-        cases.push_back({problem, &table.gpus.at(row.gpu)});
-        if (takes_key_lengths(family.arguments)) {
-          cases.push_back({with_unknown_kv_lengths(problem), &table.gpus.at(row.gpu)});
-        }
-      }
-    }
-  }
-  return cases;
-}
-
-std::string cpp_string(std::string_view text) {
-  std::string literal = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      literal += fmt::format("\\{}", c);
-    } else if (c < ' ' || c > '~') {
-      // Three octal digits, so that a following digit is not part of the escape.
-      literal += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
-    } else {
-      literal += c;
-    }
-  }
-  return literal + '"';
-}
-
-std::string cpp_comment(std::string_view text) {
-  std::string comment = "// " + visible_line(text);
-  std::ranges::replace(comment, '\\', '/');  // at the end of a line, it would continue the comment
-  return comment;
-}
-
-namespace {
 
 /// The body of one function: its statements, preceded by the quantities that they name.
 class Body {
@@ -416,6 +341,72 @@ std::string launch_function(const Family& family) {
 }
 
 }  // namespace
+
+std::vector<KeyPart> key_parts(const Family& family) {
+  Parts parts(family);
+  parts.add_conditions(family.sources);
+  parts.add_conditions(family.entry);
+  for (const auto& option : family.options) {
+    parts.add_conditions(option);
+  }
+  for (const Define& define : family.defines) {
+    parts.add(define);
+  }
+  return std::move(parts).found();
+}
+
+std::vector<double> kernel_key(const Family& family, const Config& config, const Problem& problem,
+                               const DeviceLimits& limits) {
+  const std::vector<double> scope = make_scope(family, config, &problem, &limits);
+  std::vector<double> key{static_cast<double>(limits.arch.sm)};
+  for (const KeyPart& part : key_parts(family)) {
+    key.push_back(part.expression != nullptr ? part.expression->number(scope) : scope[part.symbol]);
+  }
+  return key;
+}
+
+std::size_t key_length(const Family& family) { return 1 + key_parts(family).size(); }
+
+std::vector<KernelCase> kernel_cases(const TunedTable& table, const Family& family,
+                                     const Config& config) {
+  std::vector<KernelCase> cases;
+  for (const TunedProblem& row : table.problems) {
+    if (!serves(table, row, config)) {
+      continue;
+    }
+    for (Problem problem : with_other_lengths(row.problem)) {
+      for (const bool lse : {row.problem.lse, !row.problem.lse}) {
+        problem.lse = lse;
+        cases.push_back({problem, &table.gpus.at(row.gpu)});
+        if (takes_key_lengths(family.arguments)) {
+          cases.push_back({with_unknown_kv_lengths(problem), &table.gpus.at(row.gpu)});
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+std::string cpp_string(std::string_view text) {
+  std::string literal = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      literal += fmt::format("\\{}", c);
+    } else if (c < ' ' || c > '~') {
+      // Three octal digits, so that a following digit is not part of the escape.
+      literal += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+    } else {
+      literal += c;
+    }
+  }
+  return literal + '"';
+}
+
+std::string cpp_comment(std::string_view text) {
+  std::string comment = "// " + visible_line(text);
+  std::ranges::replace(comment, '\\', '/');  // at the end of a line, it would continue the comment
+  return comment;
+}
 
 std::string family_code(const Family& family) {
   return refusal_function(family) + key_function(family) + launch_function(family);

@@ -1,11 +1,9 @@
-#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/ranges.hpp"
-#include "base/text_parts.hpp"
 #include "choose/library.hpp"
 #include "choose/tuned_table.hpp"
 #include "plan/config_text.hpp"
@@ -172,6 +170,23 @@ std::string defaults_code(const runtime::Table& table) {
   return array("Default", "kDefaults", rows);
 }
 
+constexpr std::string_view kRuntime = "src/runtime/";
+constexpr std::string_view kPackage = "src/runtime/package/";
+constexpr std::string_view kTorch = "src/runtime/torch/";
+constexpr std::string_view kPublicHeader = "attention.hpp";
+
+/// The place of a file of src/runtime in the library; empty: it is not part of a C++ library.
+std::string place_of(std::string_view path) {
+  if (path.starts_with(kPackage)) {
+    return std::string(path.substr(kPackage.size()));
+  }
+  const std::string name(path.substr(kRuntime.size()));
+  if (name == kPublicHeader) {
+    return "include/fatune_attention/" + name;
+  }
+  return name.find('/') == std::string::npos ? "src/" + name : "";
+}
+
 }  // namespace
 
 std::string library_source(const Library& library) {
@@ -202,27 +217,6 @@ std::string cubins_source(const Library& library) {
   }
   return text + ".section .note.GNU-stack,\"\",@progbits\n";
 }
-
-namespace {
-
-constexpr std::string_view kRuntime = "src/runtime/";
-constexpr std::string_view kPackage = "src/runtime/package/";
-constexpr std::string_view kTorch = "src/runtime/torch/";
-constexpr std::string_view kPublicHeader = "attention.hpp";
-
-/// The place of a file of src/runtime in the library; empty: it is not part of a C++ library.
-std::string place_of(std::string_view path) {
-  if (path.starts_with(kPackage)) {
-    return std::string(path.substr(kPackage.size()));
-  }
-  const std::string name(path.substr(kRuntime.size()));
-  if (name == kPublicHeader) {
-    return "include/fatune_attention/" + name;
-  }
-  return name.find('/') == std::string::npos ? "src/" + name : "";
-}
-
-}  // namespace
 
 std::vector<LibraryFile> constant_library_files(const FileTree& tree) {
   std::vector<LibraryFile> files;

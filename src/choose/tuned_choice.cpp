@@ -1,22 +1,13 @@
 #include "choose/tuned_choice.hpp"
 
 #include <algorithm>
-#include <utility>
-#include <vector>
 
 #include "base/error.hpp"
-#include "choose/tuned_table.hpp"
 #include "model/kv_lengths.hpp"
 #include "model/statistics.hpp"
 #include "plan/planner.hpp"
-#include "runtime/choose.hpp"
 
 namespace fatune {
-
-Coordinates coordinates_of(const Problem& problem, int sm_count) {
-  return fatune_attention::detail::coordinates_of(
-      {runtime_problem(problem), problem.layout == Layout::bhsd}, sm_count);
-}
 
 namespace {
 
@@ -48,23 +39,70 @@ class Eligibility {
   std::string first_reason_;
 };
 
-TunedChoice of_row(const TunedTable& table, const runtime::Choice& choice) {
-  const auto row = static_cast<std::size_t>(choice.row);
-  const TunedTime& time = table.problems[row].times[static_cast<std::size_t>(choice.place)];
-  return {choice.step, time.config, time.short_form, row, {}, choice.distance};
-}
-
-TunedChoice of_default(const TunedTable& table, const runtime::Choice& choice) {
-  const auto index = static_cast<std::size_t>(choice.fallback);
-  const DefaultConfig& known = table.defaults[index];
-  return {choice.step, known.config, known.short_form, {}, index};
-}
-
 TunedChoice choice_of(const TunedTable& table, const runtime::Choice& choice) {
   if (choice.row >= 0) {
-    return of_row(table, choice);
+    const auto row = static_cast<std::size_t>(choice.row);
+    const TunedTime& time = table.problems[row].times[static_cast<std::size_t>(choice.place)];
+    return {choice.step, time.config, time.short_form, row, {}, choice.distance};
   }
-  return choice.fallback >= 0 ? of_default(table, choice) : TunedChoice{};
+  if (choice.fallback >= 0) {
+    const auto index = static_cast<std::size_t>(choice.fallback);
+    const DefaultConfig& known = table.defaults[index];
+    return {choice.step, known.config, known.short_form, {}, index};
+  }
+  return {};
+}
+
+std::optional<std::string> why_not_launched(const Family& family, const Config& config,
+                                            const Problem& problem, const DeviceLimits& device) {
+  if (const auto invalid = check_valid(family, config, &problem, &device)) {
+    return invalid->reason;
+  }
+  if (const auto unlaunchable = check_limits(family, config, problem, device)) {
+    return unlaunchable->limit;
+  }
+  return std::nullopt;
+}
+
+LeftOut leave_out(const TunedTable& table, std::size_t row, const WhyNot& why_not) {
+  const TunedProblem& tuned = table.problems[row];
+  LeftOut left{
+      row, choose_tuned(without_row(table, row), tuned.problem, table.gpus.at(tuned.gpu), why_not)};
+  const auto time = tuned.find(left.choice.config);
+  if (time != tuned.times.end()) {
+    left.is_winner = time == tuned.times.begin();
+    left.ties_with_winner = time->tie_group == tuned.times.front().tie_group;
+    left.regret_percent = time->regret_percent;
+  }
+  return left;
+}
+
+std::optional<double> regret_on(const TunedProblem& row, const Config& config) {
+  const auto time = row.find(config);
+  return time == row.times.end() ? std::nullopt : std::optional(time->regret_percent);
+}
+
+ExpectedRegret regret_left_out(const std::vector<LeftOut>& left_out, ChoiceStep step) {
+  for (const ChoiceStep surely :
+       {ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket, ChoiceStep::same_arch}) {
+    const RegretSummary regrets = summarize_regrets(left_out, surely);
+    if (surely >= step && regrets.known > 0) {
+      return {regrets.median_percent, regrets.worst_percent, regrets.known};
+    }
+  }
+  return {};
+}
+
+ExpectedRegret expected_regret(const TunedTable& table, const std::vector<LeftOut>& left_out,
+                               const TunedChoice& choice, bool has_lengths) {
+  if (!choice.untuned.empty() || has_lengths) {
+    return {};
+  }
+  if (choice.step == ChoiceStep::exact) {
+    const auto regret = regret_on(table.problems[*choice.row], choice.config);
+    return {regret, regret, 1};
+  }
+  return regret_left_out(left_out, choice.step);
 }
 
 }  // namespace
@@ -107,21 +145,6 @@ TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
   return chosen;
 }
 
-namespace {
-
-std::optional<std::string> why_not_launched(const Family& family, const Config& config,
-                                            const Problem& problem, const DeviceLimits& device) {
-  if (const auto invalid = check_valid(family, config, &problem, &device)) {
-    return invalid->reason;
-  }
-  if (const auto unlaunchable = check_limits(family, config, problem, device)) {
-    return unlaunchable->limit;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
 WhyNot families_say(const FamilySet& families) {
   return [&families](const Config& config, const Problem& problem,
                      const DeviceLimits& device) -> std::optional<std::string> {
@@ -133,23 +156,6 @@ WhyNot families_say(const FamilySet& families) {
     }
   };
 }
-
-namespace {
-
-LeftOut leave_out(const TunedTable& table, std::size_t row, const WhyNot& why_not) {
-  const TunedProblem& tuned = table.problems[row];
-  LeftOut left{
-      row, choose_tuned(without_row(table, row), tuned.problem, table.gpus.at(tuned.gpu), why_not)};
-  const auto time = tuned.find(left.choice.config);
-  if (time != tuned.times.end()) {
-    left.is_winner = time == tuned.times.begin();
-    left.ties_with_winner = time->tie_group == tuned.times.front().tie_group;
-    left.regret_percent = time->regret_percent;
-  }
-  return left;
-}
-
-}  // namespace
 
 std::vector<LeftOut> leave_one_out(const TunedTable& table, const WhyNot& why_not) {
   std::vector<LeftOut> all;
@@ -186,38 +192,6 @@ RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out, ChoiceStep
                        [&](const LeftOut& left) { return left.choice.step == step; });
   return summarize_regrets(of_step);
 }
-
-namespace {
-
-std::optional<double> regret_on(const TunedProblem& row, const Config& config) {
-  const auto time = row.find(config);
-  return time == row.times.end() ? std::nullopt : std::optional(time->regret_percent);
-}
-
-ExpectedRegret regret_left_out(const std::vector<LeftOut>& left_out, ChoiceStep step) {
-  for (const ChoiceStep surely :
-       {ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket, ChoiceStep::same_arch}) {
-    const RegretSummary regrets = summarize_regrets(left_out, surely);
-    if (surely >= step && regrets.known > 0) {
-      return {regrets.median_percent, regrets.worst_percent, regrets.known};
-    }
-  }
-  return {};
-}
-
-ExpectedRegret expected_regret(const TunedTable& table, const std::vector<LeftOut>& left_out,
-                               const TunedChoice& choice, bool has_lengths) {
-  if (!choice.untuned.empty() || has_lengths) {
-    return {};
-  }
-  if (choice.step == ChoiceStep::exact) {
-    const auto regret = regret_on(table.problems[*choice.row], choice.config);
-    return {regret, regret, 1};
-  }
-  return regret_left_out(left_out, choice.step);
-}
-
-}  // namespace
 
 Prediction predict(const TunedTable& table, const std::vector<LeftOut>& left_out,
                    const Problem& problem, const DeviceLimits& device, const WhyNot& why_not) {

@@ -28,7 +28,10 @@ inline constexpr std::array<std::string_view, 7> kBucketNames{
     "queries", "keys", "heads_per_sm", "group", "window", "lse", "layout_bhsd"};
 
 /// See runtime/choose.hpp. Precondition: check_problem() passes, sm_count > 0.
-[[nodiscard]] Coordinates coordinates_of(const Problem& problem, int sm_count);
+[[nodiscard]] inline Coordinates coordinates_of(const Problem& problem, int sm_count) {
+  return fatune_attention::detail::coordinates_of(
+      {runtime_problem(problem), problem.layout == Layout::bhsd}, sm_count);
+}
 
 using ChoiceStep = fatune_attention::Step;
 [[nodiscard]] std::string_view choice_step_name(ChoiceStep step);  ///< "exact", "same bucket", ...

@@ -1,6 +1,5 @@
 #include "choose/tuned_table.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <tuple>
@@ -16,13 +15,11 @@ Problem without_scale(Problem problem) {
   return problem;
 }
 
-double winner_us(const TunedProblem& row) { return row.times.front().time_us; }
-
 bool before(const TunedProblem& a, const TunedProblem& b) {
   const auto key = [](const TunedProblem& row) {
     const Problem& p = row.problem;
     return std::tuple(row.gpu, p.dtype, p.d_head, p.causal, p.seq_len, without_scale(p),
-                      winner_us(row), row.origin);
+                      row.times.front().time_us, row.origin);
   };
   return key(a) < key(b);
 }
@@ -119,11 +116,14 @@ std::vector<DefaultConfig> choose_defaults(const std::vector<TunedProblem>& prob
   return defaults;
 }
 
-}  // namespace
+namespace runtime = fatune_attention::detail;
 
-GpuModel model_of(const DeviceLimits& limits) {
-  return {limits.name, limits.arch, limits.sm_count};
+template <typename Item>
+runtime::List<Item> list_of(const std::vector<Item>& items) {
+  return {items.data(), static_cast<int>(items.size())};
 }
+
+}  // namespace
 
 bool same_work(const Problem& a, const Problem& b) { return without_scale(a) == without_scale(b); }
 
@@ -145,28 +145,6 @@ TunedTable without_row(const TunedTable& table, std::size_t row) {
   return rest;
 }
 
-namespace {
-
-namespace runtime = fatune_attention::detail;
-
-template <typename Item>
-runtime::List<Item> list_of(const std::vector<Item>& items) {
-  return {items.data(), static_cast<int>(items.size())};
-}
-
-runtime::RowConfig row_config(const TunedTime& time, int configuration) {
-  return {configuration, time.time_us, time.regret_percent};
-}
-
-runtime::Default runtime_default(const DefaultConfig& known, int gpu, int configuration) {
-  return {gpu,          static_cast<fatune_attention::DType>(known.dtype),
-          known.d_head, known.d_head_v,
-          known.causal, known.few_queries,
-          configuration};
-}
-
-}  // namespace
-
 fatune_attention::Problem runtime_problem(const Problem& problem) {
   fatune_attention::Problem made;
   made.dtype = static_cast<fatune_attention::DType>(problem.dtype);
@@ -185,10 +163,6 @@ fatune_attention::Problem runtime_problem(const Problem& problem) {
   return made;
 }
 
-runtime::TunedGpu runtime_gpu(const GpuModel& model) {
-  return {model.name.c_str(), model.arch.sm, model.sm_count};
-}
-
 RuntimeTable::RuntimeTable(const TunedTable& table) {
   std::map<GpuModel, int> gpu_indices;
   for (const auto& [model, limits] : table.gpus) {
@@ -196,21 +170,21 @@ RuntimeTable::RuntimeTable(const TunedTable& table) {
     gpus_.push_back(runtime_gpu(model));
   }
   for (const TunedProblem& row : table.problems) {
-    add_row(row, gpu_indices.at(row.gpu));
+    const auto& configs = row_configs_.emplace_back(mapped(row.times, [&](const TunedTime& time) {
+      return runtime::RowConfig{index_of(time.config), time.time_us, time.regret_percent};
+    }));
+    rows_.push_back({gpu_indices.at(row.gpu), runtime_problem(row.problem),
+                     row.problem.layout == Layout::bhsd, configs.data(),
+                     static_cast<int>(configs.size())});
   }
   for (const DefaultConfig& known : table.defaults) {
-    defaults_.push_back(runtime_default(known, gpu_indices.at(known.gpu), index_of(known.config)));
+    defaults_.push_back({gpu_indices.at(known.gpu),
+                         static_cast<fatune_attention::DType>(known.dtype), known.d_head,
+                         known.d_head_v, known.causal, known.few_queries, index_of(known.config)});
   }
   table_.gpus = list_of(gpus_);
   table_.rows = list_of(rows_);
   table_.defaults = list_of(defaults_);
-}
-
-void RuntimeTable::add_row(const TunedProblem& row, int gpu) {
-  const auto& configs = row_configs_.emplace_back(mapped(
-      row.times, [&](const TunedTime& time) { return row_config(time, index_of(time.config)); }));
-  rows_.push_back({gpu, runtime_problem(row.problem), row.problem.layout == Layout::bhsd,
-                   configs.data(), static_cast<int>(configs.size())});
 }
 
 int RuntimeTable::index_of(const Config& config) {

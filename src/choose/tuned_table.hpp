@@ -22,7 +22,9 @@ struct GpuModel {
 
   auto operator<=>(const GpuModel&) const = default;
 };
-[[nodiscard]] GpuModel model_of(const DeviceLimits& limits);
+[[nodiscard]] inline GpuModel model_of(const DeviceLimits& limits) {
+  return {limits.name, limits.arch, limits.sm_count};
+}
 
 /// A configuration that was measured on a problem.
 struct TunedTime {
@@ -110,7 +112,9 @@ void finish_table(TunedTable& table);
 /// A problem as exported libraries represent it.
 [[nodiscard]] fatune_attention::Problem runtime_problem(const Problem& problem);
 /// A GPU as exported libraries represent it. The model must outlive it.
-[[nodiscard]] fatune_attention::detail::TunedGpu runtime_gpu(const GpuModel& model);
+[[nodiscard]] inline fatune_attention::detail::TunedGpu runtime_gpu(const GpuModel& model) {
+  return {model.name.c_str(), model.arch.sm, model.sm_count};
+}
 
 /// A table as exported libraries represent it, from which a configuration is chosen. The table must
 /// outlive it.
@@ -125,7 +129,6 @@ class RuntimeTable {
   [[nodiscard]] const std::vector<const Config*>& configs() const { return configs_; }
 
  private:
-  void add_row(const TunedProblem& row, int gpu);
   [[nodiscard]] int index_of(const Config& config);
 
   std::vector<const Config*> configs_;

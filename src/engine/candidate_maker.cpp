@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,9 +10,6 @@
 #include "base/error.hpp"
 #include "gpu/cubin_elf.hpp"
 #include "model/flop.hpp"
-#include "model/outcome.hpp"
-#include "model/problem.hpp"
-#include "plan/config_text.hpp"
 #include "plan/estimate_rule.hpp"
 #include "plan/planner.hpp"
 #include "race/estimate.hpp"
@@ -21,7 +17,6 @@
 namespace fatune {
 namespace {
 
-/// Counts the work of one result.
 class WorkCount {
  public:
   WorkCount(const Family& family, const Problem& problem, const DeviceLimits& limits)
@@ -53,10 +48,6 @@ class WorkCount {
   [[nodiscard]] ModelledWork of(TimeModel model) const {
     return {model.launch_clocks, model.tile_clocks, model.step_clocks, std::move(model.schedule),
             device_memory_bytes()};
-  }
-  /// Whether nothing but the problem tells how much the configuration computes.
-  [[nodiscard]] bool knows_problem_alone(const Config& config, const KnownCode& code) const {
-    return !code.counted && !quantity(config, "tensor_flop");
   }
 
  private:
@@ -112,6 +103,58 @@ std::optional<LaunchGeometry> unlimited_launch(const Family& family, const Confi
   return launch && on_more && launch->grid == on_more->grid ? std::move(launch) : std::nullopt;
 }
 
+double time_or_endless_us(const Result& result) {
+  return is_ranked(result.outcome) ? ranked_us(result.outcome)
+                                   : std::numeric_limits<double>::infinity();
+}
+
+/// The seconds that the result's samples took on the GPU, without those of its verification.
+double sampled_s(const Result& result) {
+  const auto* measured = std::get_if<Measured>(&result.outcome);
+  if (measured == nullptr) {
+    return 0.0;
+  }
+  const std::vector<double>& samples_us = measured->timing.samples_us;
+  return 1e-6 * std::accumulate(samples_us.begin(), samples_us.end(), 0.0);
+}
+
+/// Extrapolates a sum over the configurations tried to all that the rule dropped.
+double extrapolate(double sum, const RuleAudit& audit) {
+  return sum * static_cast<double>(audit.pruned) / static_cast<double>(audit.audited);
+}
+
+RuleAudit audit_rule(const std::string& rule, std::int64_t pruned, const ProblemReport& report) {
+  RuleAudit audit;
+  audit.rule = rule;
+  audit.pruned = pruned;
+  double compile_ms = 0.0;
+  double measure_s = 0.0;
+  const Result* best = nullptr;
+  for (const Result& result : report.audited) {
+    if (result.pruned_by == rule) {
+      ++audit.audited;
+      compile_ms += result.compile_ms;
+      measure_s += sampled_s(result);
+      best = best == nullptr && is_ranked(result.outcome) ? &result : best;
+    }
+  }
+  if (audit.audited > 0) {
+    audit.saved_compile_s = extrapolate(1e-3 * compile_ms, audit);
+    audit.saved_measure_s = extrapolate(measure_s, audit);
+  }
+  if (best != nullptr && !report.ranking.empty()) {
+    audit.best_config = best->short_form;
+    const double winner_us = ranked_us(report.ranking.front().outcome);
+    audit.gain_percent = 100.0 * (winner_us / ranked_us(best->outcome) - 1.0);
+  }
+  return audit;
+}
+
+bool is_same_code(const CompileRequest& a, const CompileRequest& b) {
+  return a.sources == b.sources && a.defines == b.defines && a.options == b.options &&
+         a.entry_point == b.entry_point;
+}
+
 }  // namespace
 
 LaunchGeometry spread_launch(const Family& family, const Config& config, const Problem& problem,
@@ -140,8 +183,8 @@ Estimated estimate_result(const Family& family, const Result& result,
   }
   const LaunchGeometry spread = spread_launch(family, result.config, problem, limits, geometry);
   Estimated estimated = estimate(work.of(result, spread, code), limits, rates);
-  if (work.knows_problem_alone(result.config, code)) {
-    estimated.from = EstimateSource::problem;
+  if (!code.counted && !find_quantity(family, result.config, problem, limits, "tensor_flop")) {
+    estimated.from = EstimateSource::problem;  // which alone tells how much it computes
   }
   return estimated;
 }
@@ -164,18 +207,6 @@ Guess guess(const Family& family, const Result& result, const LaunchGeometry& ge
                                 geometry.dynamic_smem_bytes));
   return {estimate_result(family, guessed, geometry, problem, limits, rates),
           guessed.blocks_per_sm};
-}
-
-Result make_result(const Family& family, const Config& config) {
-  Result result;
-  result.config = config;
-  result.short_form = short_form(family, config);
-  if (!family.version.empty()) {
-    result.short_form += " @ " + family.version;
-  }
-  result.kernel_name = kernel_name(family, config);
-  result.parameters = named_values(family, config);
-  return result;
 }
 
 std::optional<Outcome> find_obstacle(const Family& family, const Config& config,
@@ -226,57 +257,6 @@ std::optional<Serialized> find_serialization(const ResourceFacts& facts) {
   return losses.empty() ? std::nullopt : std::optional(Serialized{notes_text(losses)});
 }
 
-namespace {
-
-double time_or_endless_us(const Result& result) {
-  return is_ranked(result.outcome) ? ranked_us(result.outcome)
-                                   : std::numeric_limits<double>::infinity();
-}
-
-/// The seconds that the result's samples took on the GPU, without those of its verification.
-double sampled_s(const Result& result) {
-  const auto* measured = std::get_if<Measured>(&result.outcome);
-  if (measured == nullptr) {
-    return 0.0;
-  }
-  const std::vector<double>& samples_us = measured->timing.samples_us;
-  return 1e-6 * std::accumulate(samples_us.begin(), samples_us.end(), 0.0);
-}
-
-/// Extrapolates a sum over the configurations tried to all that the rule dropped.
-double extrapolate(double sum, const RuleAudit& audit) {
-  return sum * static_cast<double>(audit.pruned) / static_cast<double>(audit.audited);
-}
-
-RuleAudit audit_rule(const std::string& rule, std::int64_t pruned, const ProblemReport& report) {
-  RuleAudit audit;
-  audit.rule = rule;
-  audit.pruned = pruned;
-  double compile_ms = 0.0;
-  double measure_s = 0.0;
-  const Result* best = nullptr;
-  for (const Result& result : report.audited) {
-    if (result.pruned_by == rule) {
-      ++audit.audited;
-      compile_ms += result.compile_ms;
-      measure_s += sampled_s(result);
-      best = best == nullptr && is_ranked(result.outcome) ? &result : best;
-    }
-  }
-  if (audit.audited > 0) {
-    audit.saved_compile_s = extrapolate(1e-3 * compile_ms, audit);
-    audit.saved_measure_s = extrapolate(measure_s, audit);
-  }
-  if (best != nullptr && !report.ranking.empty()) {
-    audit.best_config = best->short_form;
-    const double winner_us = ranked_us(report.ranking.front().outcome);
-    audit.gain_percent = 100.0 * (winner_us / ranked_us(best->outcome) - 1.0);
-  }
-  return audit;
-}
-
-}  // namespace
-
 void add_audit(const ProblemPlan& plan, ProblemReport& report) {
   std::ranges::stable_sort(report.audited, [](const auto& a, const auto& b) {
     return time_or_endless_us(a) < time_or_endless_us(b);
@@ -289,27 +269,6 @@ void add_audit(const ProblemPlan& plan, ProblemReport& report) {
     report.audit.push_back(audit_rule(rule, pruned, report));
   }
 }
-
-namespace {
-
-/// Whether two requests give the same machine code.
-bool is_same_code(const CompileRequest& a, const CompileRequest& b) {
-  return a.sources == b.sources && a.defines == b.defines && a.options == b.options &&
-         a.entry_point == b.entry_point;
-}
-
-}  // namespace
-
-CandidateMaker::CandidateMaker(const FamilySet& families, const DeviceLimits& limits,
-                               const SmRates& rates, const Problem& problem,
-                               const std::optional<Problem>& part)
-    : families_(families),
-      limits_(limits),
-      rates_(rates),
-      problem_(problem),
-      probe_(probe_problem(problem)),
-      small_(small_problem(problem)),
-      part_(part) {}
 
 CandidateMaker::Prepared CandidateMaker::prepare(const Config& config) const {
   const Family& family = families_.of(config);
@@ -326,12 +285,6 @@ CandidateMaker::Prepared CandidateMaker::prepare(const Config& config) const {
 double CandidateMaker::guess_us(const Config& config) {
   const Prepared& prepared = guessed_.insert_or_assign(config, prepare(config)).first->second;
   return prepared.geometry ? guess_of(prepared).estimate.estimate_us : 0.0;
-}
-
-/// Precondition: `prepared` has a launch.
-Guess CandidateMaker::guess_of(const Prepared& prepared) const {
-  return guess(families_.of(prepared.result.config), prepared.result, *prepared.geometry, problem_,
-               limits_, rates_);
 }
 
 std::variant<Candidate, Result> CandidateMaker::make(const Proposal& proposal) {
@@ -358,10 +311,6 @@ std::variant<Candidate, Result> CandidateMaker::make(const Proposal& proposal) {
     candidate.small_geometry = launch_geometry(family, config, small_, limits_);
   }
   return candidate;
-}
-
-std::string CandidateMaker::short_form_of(const Config& config) const {
-  return short_form(families_.of(config), config);
 }
 
 Result CandidateMaker::make_pruned(const PrunedConfig& pruned) const {

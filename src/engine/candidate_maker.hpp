@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <variant>
-#include <vector>
 
 #include "model/config.hpp"
 #include "model/device_limits.hpp"
@@ -16,7 +15,7 @@
 #include "model/outcome.hpp"
 #include "model/problem.hpp"
 #include "model/report.hpp"
-#include "plan/family.hpp"
+#include "plan/config_text.hpp"
 #include "plan/problem_plan.hpp"
 #include "race/candidate_source.hpp"
 
@@ -63,9 +62,6 @@ struct Guess {
                           const LaunchGeometry& geometry, const Problem& problem,
                           const DeviceLimits& limits, const SmRates& rates);
 
-/// The result of a configuration before it is compiled.
-[[nodiscard]] Result make_result(const Family& family, const Config& config);
-
 /// The obstacle to a configuration on a problem before compilation: Invalid or Unlaunchable.
 [[nodiscard]] std::optional<Outcome> find_obstacle(const Family& family, const Config& config,
                                                    const Problem& problem,
@@ -107,13 +103,22 @@ class CandidateMaker {
   /// `part`: the part of the problem (part_of()). `families` and `limits` must outlive
   /// this.
   CandidateMaker(const FamilySet& families, const DeviceLimits& limits, const SmRates& rates,
-                 const Problem& problem, const std::optional<Problem>& part = std::nullopt);
+                 const Problem& problem, const std::optional<Problem>& part = std::nullopt)
+      : families_(families),
+        limits_(limits),
+        rates_(rates),
+        problem_(problem),
+        probe_(probe_problem(problem)),
+        small_(small_problem(problem)),
+        part_(part) {}
 
   /// A guess of the configuration's time (SearchPoint::guess_us).
   [[nodiscard]] double guess_us(const Config& config);
   /// Makes a candidate, or only a result if nothing must be compiled because the outcome is known.
   [[nodiscard]] std::variant<Candidate, Result> make(const Proposal& proposal);
-  [[nodiscard]] std::string short_form_of(const Config& config) const;
+  [[nodiscard]] std::string short_form_of(const Config& config) const {
+    return short_form(families_.of(config), config);
+  }
   [[nodiscard]] Result make_pruned(const PrunedConfig& pruned) const;
   [[nodiscard]] CompileRequest request(const Config& config) const;
   /// Recomputes the launches of a candidate with the facts of its artifact.
@@ -127,7 +132,11 @@ class CandidateMaker {
   };
 
   [[nodiscard]] Prepared prepare(const Config& config) const;
-  [[nodiscard]] Guess guess_of(const Prepared& prepared) const;
+  /// Precondition: `prepared` has a launch.
+  [[nodiscard]] Guess guess_of(const Prepared& prepared) const {
+    return guess(families_.of(prepared.result.config), prepared.result, *prepared.geometry,
+                 problem_, limits_, rates_);
+  }
   [[nodiscard]] bool has_small_launch(const Family& family, const Config& config) const;
 
   const FamilySet& families_;

@@ -9,7 +9,6 @@
 #include "base/error.hpp"
 #include "base/task_pool.hpp"
 #include "engine/interrupt.hpp"
-#include "gpu/compiler.hpp"
 
 namespace fatune {
 

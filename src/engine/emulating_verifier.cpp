@@ -7,12 +7,9 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "base/error.hpp"
 #include "base/sha256.hpp"
-#include "base/task_pool.hpp"
 #include "base/version.hpp"
 #include "engine/interrupt.hpp"
-#include "gpu/cubin_cache.hpp"
 #include "model/record_reader.hpp"
 #include "model/record_writer.hpp"
 #include "plan/config_text.hpp"

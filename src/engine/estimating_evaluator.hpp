@@ -1,16 +1,11 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "engine/emulating_verifier.hpp"
 #include "engine/evaluator.hpp"
-#include "model/device_limits.hpp"
-#include "plan/family.hpp"
 
 namespace fatune {
 
@@ -24,49 +19,10 @@ struct EstimateVerification {
 /// (docs/estimate.md). With a verification it also emulates each candidate, in parallel with the
 /// compilations. Wrong or flagged candidates get no estimate. Those whose work was counted are
 /// estimated from that, unless the family has a model. The estimates of others of the same family
-/// are then multiplied by the median factor between both ways, so that they compare.
-class EstimatingEvaluator : public Evaluator {
- public:
-  /// `families` must outlive the evaluator.
-  EstimatingEvaluator(const FamilySet& families, DeviceLimits limits, const SmRates& rates,
-                      std::optional<EstimateVerification> verification = std::nullopt);
-
-  [[nodiscard]] const DeviceLimits& limits() const override { return limits_; }
-  void begin_problem(const Problem& problem, const RaceTerms& terms, RunLog& log) override;
-  [[nodiscard]] std::optional<Outcome> admit(CandidateId id, const Result& result,
-                                             const CandidateKernel& kernel) override;
-  [[nodiscard]] bool work() override;
-  [[nodiscard]] bool tells_when_done(CandidateId id) const override;
-  [[nodiscard]] std::vector<CandidateOutcome> known_so_far() const override;
-  [[nodiscard]] Evaluation finish() override;
-
- private:
-  /// A candidate, and its verdict once that is known.
-  struct Open {
-    std::string key;  ///< the verdict's key
-    Result result;
-    LaunchGeometry geometry;
-    bool uses_tensor_cores = true;
-    std::optional<EmulationVerdict> verdict;
-    std::optional<CountedWork> work;  ///< work of the whole problem, if emulation could count it
-  };
-  using Factors = std::map<std::string, double>;  ///< keyed by family
-
-  [[nodiscard]] std::optional<CountedWork> counted_work(const Open& candidate) const;
-  [[nodiscard]] bool is_counted(const Open& candidate) const;
-  [[nodiscard]] Estimated estimate_of(const Open& candidate, bool counted) const;
-  [[nodiscard]] Factors factors_of_counting() const;
-  [[nodiscard]] Outcome outcome_of(const Open& candidate, const Factors& factors) const;
-  void collect();
-
-  const FamilySet& families_;
-  DeviceLimits limits_;
-  SmRates rates_;
-  Problem problem_;
-  std::function<void()> on_done_;
-  std::unique_ptr<EmulatingVerifier> verifier_;  ///< null: nothing is verified
-  std::map<CandidateId, Open> open_;             ///< candidates without a verdict
-  std::map<CandidateId, Open> judged_;           ///< candidates with a verdict
-};
+/// are then multiplied by the median factor between both ways, so that they compare. `families`
+/// must outlive the evaluator.
+[[nodiscard]] std::unique_ptr<Evaluator> make_estimating_evaluator(
+    const FamilySet& families, const DeviceLimits& limits, const SmRates& rates,
+    const std::optional<EstimateVerification>& verification);
 
 }  // namespace fatune

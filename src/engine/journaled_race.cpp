@@ -134,17 +134,7 @@ bool learn(const Samples& samples, Verification& verification) {
 
 }  // namespace
 
-double JournaledRace::elapsed_s() const {
-  return spent_before_s_ + std::chrono::duration<double>(Clock::now() - start_).count();
-}
-
 // --- Running the race ---
-
-/// The time of a sample as the race records it: at the first sample's clock if times are compared
-/// at one clock.
-double JournaledRace::time_us(double us, const std::optional<GpuReading>& reading, bool on_part) {
-  return at_one_clock_ ? clock_.at_first_clock(us, reading, on_part) : us;
-}
 
 void JournaledRace::join(MeasuredCandidate candidate) {
   const double us = time_us(candidate.first_us, candidate.first_reading,

@@ -99,8 +99,14 @@ class JournaledRace {
  private:
   using Clock = std::chrono::steady_clock;
 
-  [[nodiscard]] double elapsed_s() const;
-  [[nodiscard]] double time_us(double us, const std::optional<GpuReading>& reading, bool on_part);
+  [[nodiscard]] double elapsed_s() const {
+    return spent_before_s_ + std::chrono::duration<double>(Clock::now() - start_).count();
+  }
+  /// The time of a sample as the race records it: at the first sample's clock if times are compared
+  /// at one clock.
+  [[nodiscard]] double time_us(double us, const std::optional<GpuReading>& reading, bool on_part) {
+    return at_one_clock_ ? clock_.at_first_clock(us, reading, on_part) : us;
+  }
   void tell_sample(const JournalEvent& event, bool on_part);
   void join(MeasuredCandidate candidate);
   void enter(MeasuredCandidate candidate);

@@ -36,19 +36,15 @@ std::string name_in(const FamilySet& families, const Config& config) {
   return short_form(family, config) + (family.version.empty() ? "" : " @ " + family.version);
 }
 
-void leave_undecided(Duel& duel, Doubt doubt) {
-  duel.check.verdict = Verdict::undecided;
-  duel.check.doubt = doubt;
-  duel.check.why.clear();
-  duel.rival.reset();
-}
-
-void leave_out(Duel& duel, Verdict verdict, std::string why) {
+/// Decides the duel without a race.
+void settle(Duel& duel, Verdict verdict, std::string why, Doubt doubt = Doubt::none) {
   duel.check.verdict = verdict;
-  duel.check.doubt = Doubt::none;
+  duel.check.doubt = doubt;
   duel.check.why = std::move(why);
   duel.rival.reset();
 }
+
+void leave_undecided(Duel& duel, Doubt doubt) { settle(duel, Verdict::undecided, "", doubt); }
 
 /// The report of the plan's problem. Null: the run was interrupted before it was finished.
 const ProblemReport* report_of(const ProblemPlan& plan, const RunReport& run, bool complete) {
@@ -66,7 +62,7 @@ Duel begin_duel(const ProblemPlan& plan, const ProblemReport* report) {
   if (report == nullptr) {
     leave_undecided(duel, Doubt::stopped);
   } else if (report->ranking.empty()) {
-    leave_out(duel, Verdict::failed, "nothing is ranked");
+    settle(duel, Verdict::failed, "nothing is ranked");
   } else {
     duel.config = report->ranking.front().config;
     for (const Result& result : report->ranking | std::views::drop(1)) {
@@ -83,7 +79,7 @@ Duel begin_duel(const ProblemPlan& plan, const ProblemReport* report) {
 std::optional<Config> rival_of_file(const Rivals& rivals, Duel& duel) {
   const Result* const known = find_winner(*rivals.best, duel.check.problem);
   if (known == nullptr) {
-    leave_out(duel, Verdict::added, "the file has no winner for this problem");
+    settle(duel, Verdict::added, "the file has no winner for this problem");
     return std::nullopt;
   }
   if (std::holds_alternative<Measured>(known->outcome)) {
@@ -92,17 +88,9 @@ std::optional<Config> rival_of_file(const Rivals& rivals, Duel& duel) {
   try {
     return rivals.config_of(known->config.family, known->short_form);
   } catch (const Error& error) {
-    leave_out(duel, Verdict::added,
-              fmt::format("the file's winner '{}': {}", known->short_form, error.what()));
+    settle(duel, Verdict::added,
+           fmt::format("the file's winner '{}': {}", known->short_form, error.what()));
     return std::nullopt;
-  }
-}
-
-void take_rivals_of_file(const Rivals& rivals, std::vector<Duel>& duels) {
-  for (Duel& duel : duels) {
-    if (duel.config) {
-      duel.rival = rival_of_file(rivals, duel);
-    }
   }
 }
 
@@ -113,7 +101,7 @@ void judge_files_winner(const Rivals& rivals, Duel& duel) {
     return;
   }
   if (const Result* const failed = find_result(duel.report->failures, *duel.config)) {
-    leave_out(duel, Verdict::failed, outcome_summary(failed->outcome));
+    settle(duel, Verdict::failed, outcome_summary(failed->outcome));
   } else if (find_result(duel.report->ranking, *duel.config) == nullptr) {
     leave_undecided(duel, Doubt::stopped);
   }
@@ -146,7 +134,7 @@ void take_fastest_of_other_sources(const Rivals& rivals, std::vector<Duel>& duel
     if (i >= reports.size()) {
       leave_undecided(*raced[i], Doubt::stopped);
     } else if (reports[i].ranking.empty()) {
-      leave_out(*raced[i], Verdict::added, "nothing is ranked with the other sources");
+      settle(*raced[i], Verdict::added, "nothing is ranked with the other sources");
     } else {
       raced[i]->rival = reports[i].ranking.front().config;
     }
@@ -171,7 +159,7 @@ void judge_itself(const Rivals& rivals, Duel& duel) {
       report.measuring->stopped_because == StopReason::budget) {
     leave_undecided(duel, Doubt::few_samples);
   } else {
-    leave_out(duel, Verdict::equal, "it is still the winner");
+    settle(duel, Verdict::equal, "it is still the winner");
   }
 }
 
@@ -253,14 +241,15 @@ void compare_with_file(const Rivals& rivals, RivalCheck& check) {
 
 void choose_opponents(const Rivals& rivals, std::vector<Duel>& duels,
                       const MeasurePlans& measure_plans) {
-  if (rivals.judges_file) {
-    for (Duel& duel : duels) {
+  if (!rivals.judges_file && !rivals.best) {
+    return take_fastest_of_other_sources(rivals, duels, measure_plans);
+  }
+  for (Duel& duel : duels) {
+    if (rivals.judges_file) {
       judge_files_winner(rivals, duel);
+    } else if (duel.config) {
+      duel.rival = rival_of_file(rivals, duel);
     }
-  } else if (rivals.best) {
-    take_rivals_of_file(rivals, duels);
-  } else {
-    take_fastest_of_other_sources(rivals, duels, measure_plans);
   }
 }
 

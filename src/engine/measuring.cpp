@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -20,17 +21,18 @@
 #include "engine/verifying_kernels.hpp"
 #include "gpu/compiler.hpp"
 #include "gpu/machine.hpp"
+#include "measure/measurement_module.hpp"
 #include "measure/memory_plan.hpp"
-#include "model/device_file.hpp"
+#include "model/device_limits.hpp"
 #include "plan/estimate_rule.hpp"
+#include "print/comparisons.hpp"
 #include "print/console.hpp"
+#include "print/files.hpp"
+#include "print/run_report.hpp"
+#include "race/ranking.hpp"
 
 namespace fatune {
 namespace {
-
-std::string utc_now() {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-}
 
 std::map<std::string, std::string> estimate_orders(const PlannedRun& run, Arch arch) {
   std::int64_t least_queries = std::numeric_limits<std::int64_t>::max();
@@ -48,7 +50,7 @@ RunReport report_header(const PlannedRun& run, const MeasureOptions& options,
                         const Target& target) {
   RunReport report;
   report.command_line = options.output.command_line;
-  report.started_at = utc_now();
+  report.started_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   report.measured = target.measured();
   report.gpus = static_cast<int>(target.gpus.size());
   report.complete = false;
@@ -72,17 +74,12 @@ SmRates rates_for(const PlannedRun& run, const Target& target) {
   return load_sm_rates(run.kernels.tree, target.limits.arch);
 }
 
-/// Whether kernels are emulated, which needs their PTX.
-bool is_emulated(const MeasureOptions& options, const Target& target) {
-  return !target.measured() && options.emulate;
-}
-
 DeviceThread::Make make_measuring(const MeasureOptions& options, const PlannedRun& run,
                                   const Target& target, const TargetGpu& gpu, CubinCache* cache) {
   MeasuringSetup setup = gpu_setup(target, gpu, options.target, options.output);
-  setup.sources = read_measurement_sources(run.kernels.tree);
+  setup.sources = read_kernel_sources(run.kernels.tree, measurement_source_names());
   if (options.device_rates) {
-    setup.rates_sources = read_rates_sources(run.kernels.tree);
+    setup.rates_sources = read_kernel_sources(run.kernels.tree, matmul_source_names());
   }
   for (const ProblemPlan& plan : run.problems) {
     setup.problems.push_back(plan.problem);
@@ -100,13 +97,13 @@ DeviceThread::Make make_estimating(const MeasureOptions& options, const PlannedR
   DeviceLimits limits = target.limits;
   limits.free_memory_bytes = limits.total_memory_bytes;
   std::optional<EstimateVerification> verification;
-  if (is_emulated(options, target)) {
+  if (options.emulate) {
     verification = {{job_count(options.compile), options.policy.seed, cache,
                      [&observer](double cpu_s) { observer.emulated(cpu_s); }},
                     [&observer] { observer.step(); }};
   }
   return [&families = run.kernels.families, limits, rates = rates_for(run, target), verification] {
-    return std::make_unique<EstimatingEvaluator>(families, limits, rates, verification);
+    return make_estimating_evaluator(families, limits, rates, verification);
   };
 }
 
@@ -128,12 +125,6 @@ std::vector<Station> open_stations(const MeasureOptions& options, const PlannedR
         std::make_unique<DeviceThread>(make_estimating(options, run, target, cache, observer));
   }
   return stations;
-}
-
-void check_all_fit(const PlannedRun& run, const MeasurePolicy& policy, const Station& station) {
-  for (const ProblemPlan& plan : run.problems) {
-    check_fits(plan.problem, policy, station.evaluator->limits());
-  }
 }
 
 std::unique_ptr<StoreLog> open_log(const PlannedRun& run, const MeasureOptions& options,
@@ -187,19 +178,11 @@ double busy_s(const std::vector<Station>& stations) {
       [](double sum, const Station& station) { return sum + station.evaluator->busy_s(); });
 }
 
-std::vector<Seat> take_seats(std::vector<Station>& stations, Logs& logs) {
+std::vector<Seat> take_seats(std::vector<Station>& stations,
+                             const std::function<RunLog&(std::size_t station)>& log_of) {
   std::vector<Seat> seats;
   for (std::size_t i = 0; i < stations.size(); ++i) {
-    seats.push_back({*stations[i].device, logs.of(i)});
-  }
-  return seats;
-}
-
-/// Returns the same GPUs. Nothing that they measure is stored.
-std::vector<Seat> take_seats(std::vector<Station>& stations, RunLog& nothing) {
-  std::vector<Seat> seats;
-  for (Station& station : stations) {
-    seats.push_back({*station.device, nothing});
+    seats.push_back({*stations[i].device, log_of(i)});
   }
   return seats;
 }
@@ -248,7 +231,8 @@ class Measuring {
     wait_ready();
     recorder_.set(&RunReport::disturbances, disturbances_.look());
     Logs logs(run_, options_, recorder_.report(), stations_);
-    std::vector<Seat> seats = take_seats(stations_, logs);
+    std::vector<Seat> seats =
+        take_seats(stations_, [&](std::size_t i) -> RunLog& { return logs.of(i); });
     record(seats, 0);
     race_for_cover(seats);
     race_against_rivals();
@@ -295,7 +279,9 @@ class Measuring {
   void wait_ready() {
     for (Station& station : stations_) {
       station.evaluator = &station.device->wait_ready();
-      check_all_fit(run_, options_.policy, station);
+      for (const ProblemPlan& plan : run_.problems) {
+        check_fits(plan.problem, options_.policy, station.evaluator->limits());
+      }
     }
     recorder_.set(&RunReport::device, stations_.front().evaluator->limits());
   }
@@ -337,7 +323,8 @@ class Measuring {
       return {};
     }
     RunLog nothing;
-    std::vector<Seat> seats = take_seats(stations_, nothing);
+    std::vector<Seat> seats =
+        take_seats(stations_, [&](std::size_t) -> RunLog& { return nothing; });
     begin_more(run_.rivals->families, std::nullopt, plans);
     std::map<std::size_t, ProblemReport> by_number;
     complete_ = pipeline_->run(seats, [&](std::size_t number, ProblemReport report) {
@@ -361,11 +348,29 @@ class Measuring {
   bool complete_ = false;
 };
 
-}  // namespace
+/// A file, and what makes its text.
+struct ResultFile {
+  std::filesystem::path path;
+  std::string (*text_of)(const RunReport& report);
+};
 
-bool prints_outcomes(const OutputOptions& output) {
-  return output.format == OutputFormat::json_lines && !output.view.is_set();
+std::vector<ResultFile> list_files(const ResultFiles& files) {
+  std::vector<ResultFile> list;
+  if (files.folder) {
+    list = {{*files.folder / "results.json", results_json},
+            {*files.folder / "results.csv", results_csv},
+            {*files.folder / "best_configs.json", best_configs_json}};
+  }
+  if (files.best_file) {
+    list.push_back({*files.best_file, best_configs_json});
+  }
+  if (files.junit_file) {
+    list.push_back({*files.junit_file, gate_junit});
+  }
+  return list;
 }
+
+}  // namespace
 
 RunEnd measure(const MeasureOptions& options, const PlannedRun& run, const Target& target,
                const ResultFiles& files, CubinCache* cache) {
@@ -384,6 +389,60 @@ MeasuringSetup gpu_setup(const Target& target, const TargetGpu& gpu, const Targe
                                    gpu.ordinal));
   };
   return setup;
+}
+
+std::vector<std::filesystem::path> paths_of(const ResultFiles& files) {
+  return mapped(list_files(files), &ResultFile::path);
+}
+
+void check_writable(const ResultFiles& files) {
+  for (const auto& path : paths_of(files)) {
+    check_output_file(path);
+  }
+}
+
+void Recorder::add(std::size_t number, ProblemReport problem) {
+  settle();
+  const auto place = std::distance(numbers_.begin(), numbers_.insert(number).first);
+  report_.problems.insert(report_.problems.begin() + place, std::move(problem));
+  report_.choices = common_choices(report_.problems);
+  note_wall_time();
+  saving_ = std::async(std::launch::async, [this] { save(false); });
+}
+
+void Recorder::close(bool complete, double busy_s) {
+  settle();
+  report_.complete = complete;
+  report_.busy_s = busy_s;
+  note_wall_time();
+  save(true);
+}
+
+void Recorder::note_wall_time() {
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start_;
+  report_.wall_s = wall.count();
+}
+
+void Recorder::settle() {
+  if (saving_.valid()) {
+    saving_.get();
+  }
+}
+
+void Recorder::save(bool at_the_end) {
+  try {
+    for (const auto& [path, text_of] : list_files(files_)) {
+      if ((text_of != gate_junit || report_.gate) && (at_the_end || can_be_rewritten(path))) {
+        write_output_file(path, text_of(report_));
+      }
+    }
+    file_error_.reset();
+  } catch (const Error& error) {
+    if (!file_error_) {
+      spdlog::warn("results are not in their files yet: {}", error.what());
+    }
+    file_error_ = error;
+  }
 }
 
 }  // namespace fatune

@@ -14,7 +14,6 @@
 #include "base/environment.hpp"
 #include "base/error.hpp"
 #include "engine/interrupt.hpp"
-#include "engine/problem_race.hpp"
 #include "measure/memory_plan.hpp"
 #include "measure/plausibility.hpp"
 #include "measure/remote_worker.hpp"
@@ -95,6 +94,25 @@ void wait_for(const Descriptor& file, const std::string& path) {
   }
 }
 
+WorkerSettings settings_for(const MeasuringSetup& setup) {
+  WorkerSettings settings = worker_settings(setup.device_ordinal, setup.launcher);
+  settings.count_rows = setup.count_rows;
+  return settings;
+}
+
+/// Sets the architecture to compile for, which may differ from the GPU's.
+DeviceLimits with_arch(DeviceLimits limits, Arch arch) {
+  limits.arch = arch;
+  return limits;
+}
+
+/// Turns the device gate off. A profiler serialises launches, so a host that waits for the gate
+/// would wait forever.
+MeasurePolicy counting_policy(MeasurePolicy policy) {
+  policy.device_gate = false;
+  return policy;
+}
+
 }  // namespace
 
 DeviceLock::DeviceLock(const std::string& uuid, LockWait wait,
@@ -116,22 +134,6 @@ DeviceLock::DeviceLock(const std::string& uuid, LockWait wait,
   }
 }
 
-namespace {
-
-WorkerSettings settings_for(const MeasuringSetup& setup) {
-  WorkerSettings settings = worker_settings(setup.device_ordinal, setup.launcher);
-  settings.count_rows = setup.count_rows;
-  return settings;
-}
-
-/// Sets the architecture to compile for, which may differ from the GPU's.
-DeviceLimits with_arch(DeviceLimits limits, Arch arch) {
-  limits.arch = arch;
-  return limits;
-}
-
-}  // namespace
-
 MeasuringEvaluator::MeasuringEvaluator(const MeasuringSetup& setup)
     : kernels_(setup.sources, setup.problems, setup.arch, setup.cache),
       rates_by_type_({setup.rates_sources, setup.arch, setup.cache}, setup.problems,
@@ -140,8 +142,6 @@ MeasuringEvaluator::MeasuringEvaluator(const MeasuringSetup& setup)
       measurer_(settings_for(setup), setup.policy),
       limits_(with_arch(measurer_.limits(), setup.arch)),
       counters_(measurer_, setup.arch, setup.counters) {}
-
-MeasuringEvaluator::~MeasuringEvaluator() = default;
 
 void MeasuringEvaluator::begin_problem(const Problem& problem, const RaceTerms& terms,
                                        RunLog& log) {
@@ -166,26 +166,10 @@ ProblemRace& MeasuringEvaluator::race() {
   return *race_;
 }
 
-bool MeasuringEvaluator::resume(const std::vector<JournalEvent>& events,
-                                const std::vector<ResumedCandidate>& candidates) {
-  return race().resume(events, candidates);
-}
-
-std::optional<Outcome> MeasuringEvaluator::admit(CandidateId id, const Result&,
-                                                 const CandidateKernel& kernel) {
-  return race().admit(id, kernel);
-}
-
-bool MeasuringEvaluator::work() { return race_ && race_->work(); }
-
 void MeasuringEvaluator::close() {
   if (race_) {
     race_->close();
   }
-}
-
-std::vector<CandidateOutcome> MeasuringEvaluator::known_so_far() const {
-  return race_ ? race_->finish().results : std::vector<CandidateOutcome>{};
 }
 
 Evaluation MeasuringEvaluator::finish() {
@@ -193,17 +177,6 @@ Evaluation MeasuringEvaluator::finish() {
   evaluation.rates = rates_;
   return evaluation;
 }
-
-namespace {
-
-/// Turns the device gate off. A profiler serialises launches, so a host that waits for the gate
-/// would wait forever.
-MeasurePolicy counting_policy(MeasurePolicy policy) {
-  policy.device_gate = false;
-  return policy;
-}
-
-}  // namespace
 
 CountingSession::CountingSession(const MeasuringSetup& setup)
     : kernels_(setup.sources, setup.problems, setup.arch, setup.cache),

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -38,8 +37,6 @@ class DeviceLock {
   Descriptor file_;
 };
 
-class ProblemRace;
-
 /// The setup of a measuring evaluator.
 struct MeasuringSetup {
   int device_ordinal = 0;
@@ -66,19 +63,22 @@ class MeasuringEvaluator : public Evaluator {
   /// Waits for the GPU's lock, and starts a worker. Throws what DeviceLock and RemoteMeasurer
   /// throw.
   explicit MeasuringEvaluator(const MeasuringSetup& setup);
-  MeasuringEvaluator(const MeasuringEvaluator&) = delete;
-  MeasuringEvaluator& operator=(const MeasuringEvaluator&) = delete;
-  ~MeasuringEvaluator() override;
 
   [[nodiscard]] const DeviceLimits& limits() const override { return limits_; }
   void begin_problem(const Problem& problem, const RaceTerms& terms, RunLog& log) override;
   [[nodiscard]] bool resume(const std::vector<JournalEvent>& events,
-                            const std::vector<ResumedCandidate>& candidates) override;
-  [[nodiscard]] std::optional<Outcome> admit(CandidateId id, const Result& result,
-                                             const CandidateKernel& kernel) override;
-  [[nodiscard]] bool work() override;
+                            const std::vector<ResumedCandidate>& candidates) override {
+    return race().resume(events, candidates);
+  }
+  [[nodiscard]] std::optional<Outcome> admit(CandidateId id, const Result& /*result*/,
+                                             const CandidateKernel& kernel) override {
+    return race().admit(id, kernel);
+  }
+  [[nodiscard]] bool work() override { return race_ && race_->work(); }
   void close() override;
-  [[nodiscard]] std::vector<CandidateOutcome> known_so_far() const override;
+  [[nodiscard]] std::vector<CandidateOutcome> known_so_far() const override {
+    return race_ ? race_->finish().results : std::vector<CandidateOutcome>{};
+  }
   [[nodiscard]] Evaluation finish() override;
   [[nodiscard]] double busy_s() const override { return measurer_.busy_s(); }
 

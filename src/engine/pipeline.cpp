@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
-#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -13,8 +12,6 @@
 #include "model/flop.hpp"
 
 namespace fatune {
-
-DeviceThread::DeviceThread(Make make) : thread_([this, make = std::move(make)] { run(make); }) {}
 
 DeviceThread::~DeviceThread() {
   if (done_.valid()) {
@@ -42,15 +39,11 @@ void DeviceThread::run(const Make& make) {
   }
 }
 
-const Evaluator& DeviceThread::wait_ready() { return *ready_future_.get(); }
-
 void DeviceThread::start(Job job) {
   job_ = std::packaged_task<void(Evaluator&)>(std::move(job));
   done_ = job_.get_future();
   wake_.release();
 }
-
-void DeviceThread::finish() { done_.get(); }
 
 namespace {
 
@@ -70,6 +63,21 @@ std::optional<std::size_t> pop(std::deque<std::size_t>& queue) {
   return first;
 }
 
+using Clock = std::chrono::steady_clock;
+
+/// An equal share of the remaining budget for each problem that a seat may still get. It is never
+/// 0, which would mean no limit. Empty: there is no budget.
+std::optional<double> share_of(double budget_s, Clock::time_point start, std::size_t problems_left,
+                               std::size_t seats) {
+  if (budget_s <= 0.0) {
+    return std::nullopt;
+  }
+  constexpr double kLeastSeconds = 1e-6;
+  const std::chrono::duration<double> spent = Clock::now() - start;
+  const std::size_t turns = std::max<std::size_t>(1, (problems_left + seats - 1) / seats);
+  return std::max(kLeastSeconds, (budget_s - spent.count()) / static_cast<double>(turns));
+}
+
 }  // namespace
 
 std::vector<std::size_t> work_order(const std::vector<ProblemPlan>& plans, std::size_t gpus) {
@@ -81,9 +89,6 @@ std::vector<std::size_t> work_order(const std::vector<ProblemPlan>& plans, std::
   }
   return order;
 }
-
-ProblemQueue::ProblemQueue(const std::vector<std::size_t>& order)
-    : free_(order.begin(), order.end()) {}
 
 void ProblemQueue::reserve(std::size_t problem, std::size_t seat) {
   const std::lock_guard lock(mutex_);
@@ -104,25 +109,6 @@ std::size_t ProblemQueue::left() const {
       reserved_.begin(), reserved_.end(), free_.size(),
       [](std::size_t sum, const auto& queue) { return sum + queue.second.size(); });
 }
-
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-/// An equal share of the remaining budget for each problem that a seat may still get. It is never
-/// 0, which would mean no limit. Empty: there is no budget.
-std::optional<double> share_of(double budget_s, Clock::time_point start, std::size_t problems_left,
-                               std::size_t seats) {
-  if (budget_s <= 0.0) {
-    return std::nullopt;
-  }
-  constexpr double kLeastSeconds = 1e-6;
-  const std::chrono::duration<double> spent = Clock::now() - start;
-  const std::size_t turns = std::max<std::size_t>(1, (problems_left + seats - 1) / seats);
-  return std::max(kLeastSeconds, (budget_s - spent.count()) / static_cast<double>(turns));
-}
-
-}  // namespace
 
 Pipeline::Pipeline(PipelineParts parts, const std::vector<ProblemPlan>& plans,
                    const std::vector<std::size_t>& order)

@@ -32,18 +32,18 @@ class DeviceThread {
   using Job = std::function<void(Evaluator&)>;
 
   /// Makes the evaluator on the new thread.
-  explicit DeviceThread(Make make);
+  explicit DeviceThread(Make make) : thread_([this, make = std::move(make)] { run(make); }) {}
   DeviceThread(const DeviceThread&) = delete;
   DeviceThread& operator=(const DeviceThread&) = delete;
   /// Waits for the job, if there is one, and destroys the evaluator.
   ~DeviceThread();
 
   /// Waits until the evaluator is made. It lives as long as this. Throws what `make` threw.
-  [[nodiscard]] const Evaluator& wait_ready();
+  [[nodiscard]] const Evaluator& wait_ready() { return *ready_future_.get(); }
   /// Starts a job. Precondition: wait_ready() has returned, and so has finish() of any earlier job.
   void start(Job job);
   /// Waits for the end of the job. Throws what the job threw.
-  void finish();
+  void finish() { done_.get(); }
 
  private:
   void run(const Make& make);
@@ -64,7 +64,8 @@ class DeviceThread {
 /// Hands out problems to GPUs. Each problem is handed out once, so that its ranking is never split.
 class ProblemQueue {
  public:
-  explicit ProblemQueue(const std::vector<std::size_t>& order);
+  explicit ProblemQueue(const std::vector<std::size_t>& order)
+      : free_(order.begin(), order.end()) {}
 
   /// Reserves the problem for one GPU (seat). To be called before the first take().
   void reserve(std::size_t problem, std::size_t seat);

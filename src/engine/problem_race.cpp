@@ -6,7 +6,6 @@
 #include <spdlog/spdlog.h>
 
 #include "base/error.hpp"
-#include "inspect/counters/counter_fields.hpp"
 
 namespace fatune {
 namespace {
@@ -90,10 +89,6 @@ bool needs_recheck(const Standing& standing, const MeasuredCandidate& candidate,
          counts;
 }
 
-bool needs_counting(const Standing& standing, const MeasuredCandidate& candidate, int most) {
-  return standing.place > 0 && standing.place <= most && !candidate.counted && !candidate.failure;
-}
-
 /// The first candidate for which `holds(standing, candidate)` is true; null: none.
 template <typename Predicate>
 MeasuredCandidate* find_candidate(JournaledRace& race, Predicate holds) {
@@ -124,13 +119,6 @@ ProblemRace::ProblemRace(Measurer& measurer, const RaceTerms& terms, RunLog& log
     : measurer_(measurer),
       counters_(counters),
       race_(race_policy(measurer.policy(), terms), terms.at_one_clock, log) {}
-
-bool ProblemRace::resume(const std::vector<JournalEvent>& events,
-                         const std::vector<ResumedCandidate>& candidates) {
-  return race_.replay(events, candidates);
-}
-
-void ProblemRace::close() { race_.close(); }
 
 // --- Admission ---
 
@@ -244,7 +232,7 @@ bool ProblemRace::count_next() {
   const int most = counters_ == nullptr ? 0 : counters_->most();
   MeasuredCandidate* const candidate =
       find_candidate(race_, [&](const Standing& standing, const MeasuredCandidate& one) {
-        return needs_counting(standing, one, most);
+        return standing.place > 0 && standing.place <= most && !one.counted && !one.failure;
       });
   if (candidate == nullptr) {
     return false;

@@ -53,10 +53,12 @@ class ProblemRace {
               RaceCounters* counters = nullptr);
 
   [[nodiscard]] bool resume(const std::vector<JournalEvent>& events,
-                            const std::vector<ResumedCandidate>& candidates);
+                            const std::vector<ResumedCandidate>& candidates) {
+    return race_.replay(events, candidates);
+  }
   [[nodiscard]] std::optional<Outcome> admit(CandidateId id, const CandidateKernel& kernel);
   [[nodiscard]] bool work();
-  void close();
+  void close() { race_.close(); }
   [[nodiscard]] Evaluation finish() const;
 
  private:

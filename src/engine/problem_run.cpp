@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <variant>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "base/ranges.hpp"
 #include "engine/candidate_maker.hpp"
 #include "engine/interrupt.hpp"
@@ -23,9 +20,6 @@ constexpr milliseconds kFeedPatience{50};
 constexpr milliseconds kNoWait{0};
 
 }  // namespace
-
-ProblemRun::ProblemRun(ProblemRunParts parts, ProblemWork& work, std::size_t index)
-    : parts_(std::move(parts)), work_(work), index_(index) {}
 
 bool ProblemRun::run() {
   report_ = header();
@@ -253,7 +247,6 @@ std::optional<CompiledCandidate> ProblemRun::next_ready(bool wait) {
   return ready;
 }
 
-/// Gives the candidate its machine code, if it compiled.
 void ProblemRun::add_code(const CompiledCandidate& ready) {
   if (const auto* artifact = std::get_if<Artifact>(ready.result.get())) {
     work_.at(ready.id).artifact = {ready.result, artifact};

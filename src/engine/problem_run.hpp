@@ -31,7 +31,8 @@ struct ProblemRunParts {
 class ProblemRun {
  public:
   /// `index`: the problem's number in the feed.
-  ProblemRun(ProblemRunParts parts, ProblemWork& work, std::size_t index);
+  ProblemRun(ProblemRunParts parts, ProblemWork& work, std::size_t index)
+      : parts_(std::move(parts)), work_(work), index_(index) {}
 
   /// Runs the problem; call once. Returns false if the user has interrupted it.
   [[nodiscard]] bool run();

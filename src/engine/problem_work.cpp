@@ -3,12 +3,10 @@
 #include <sys/resource.h>
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 #include <variant>
 
 #include "base/ranges.hpp"
 #include "measure/memory_plan.hpp"
-#include "plan/family.hpp"
 #include "plan/parameter.hpp"
 #include "race/race_policy.hpp"
 
@@ -21,6 +19,13 @@ void lower_priority_of_thread() {
   constexpr int kNice = 5;
   thread_local const int lowered = ::setpriority(PRIO_PROCESS, 0, kNice);
   static_cast<void>(lowered);
+}
+
+/// Whether early rounds on a part are worthwhile. They decide which candidates meet on the whole
+/// problem, so they are of no use if all may.
+bool is_worth_a_part(const ProblemPlan& plan, const CandidateSearch& search) {
+  const std::size_t most = search.most_tried(plan.configs.size()) + plan.audited.size();
+  return !plan.repeats && most > static_cast<std::size_t>(RacePolicy{}.most_finalists);
 }
 
 }  // namespace
@@ -117,17 +122,6 @@ SearchSpace make_search_space(const ProblemPlan& plan, CandidateMaker& maker) {
   }
   return space;
 }
-
-namespace {
-
-/// Whether early rounds on a part are worthwhile. They decide which candidates meet on the whole
-/// problem, so they are of no use if all may.
-bool is_worth_a_part(const ProblemPlan& plan, const CandidateSearch& search) {
-  const std::size_t most = search.most_tried(plan.configs.size()) + plan.audited.size();
-  return !plan.repeats && most > static_cast<std::size_t>(RacePolicy{}.most_finalists);
-}
-
-}  // namespace
 
 ProblemWork::ProblemWork(const FamilySet& families, const DeviceLimits& limits,
                          const SmRates& rates, const ProblemPlan& plan,

@@ -3,7 +3,6 @@
 #include <unistd.h>
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include <fmt/format.h>
 
@@ -45,11 +44,6 @@ Progress::Progress(const OutputOptions& output, std::size_t total, Work work,
   if (!quiet_) {
     printer_ = std::jthread([this](const std::stop_token& stop) { keep_alive(stop); });
   }
-}
-
-Progress::Clock::time_point Progress::next_line() const {
-  return live_ ? std::max(last_drawn_, start_) + std::chrono::seconds(1)
-               : last_line_ + line_interval_;
 }
 
 /// Prints a line, or redraws it, whenever that was not done for an interval.
@@ -159,10 +153,6 @@ void Progress::expect_kernel() {
   const std::lock_guard lock(mutex_);
   ++kernels_;
 }
-
-void Progress::compiled(double cpu_s) { add(compiled_, cpu_s); }
-
-void Progress::emulated(double cpu_s) { add(emulated_, cpu_s); }
 
 void Progress::add(Done& done, double cpu_s) {
   const std::lock_guard lock(mutex_);

@@ -36,8 +36,8 @@ class Progress : public RunObserver {
   void begin_problem(const Problem& problem) override;
   void step() override;
   void expect_kernel() override;
-  void compiled(double cpu_s) override;
-  void emulated(double cpu_s) override;
+  void compiled(double cpu_s) override { add(compiled_, cpu_s); }
+  void emulated(double cpu_s) override { add(emulated_, cpu_s); }
   void end_problem(const ProblemReport& report) override;
   /// Wipes the live line, and prints nothing more on its own.
   void finish();
@@ -51,7 +51,10 @@ class Progress : public RunObserver {
 
   void draw();
   void keep_alive(const std::stop_token& stop);
-  [[nodiscard]] Clock::time_point next_line() const;
+  [[nodiscard]] Clock::time_point next_line() const {
+    return live_ ? std::max(last_drawn_, start_) + std::chrono::seconds(1)
+                 : last_line_ + line_interval_;
+  }
   void add(Done& done, double cpu_s);
   /// The CPU time that this part of the work will take for the other kernels.
   [[nodiscard]] double cpu_s_left(const Done& done) const;

@@ -4,13 +4,17 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "base/ranges.hpp"
-#include "engine/candidate_maker.hpp"
+#include "base/sha256.hpp"
 #include "engine/compiling.hpp"
 #include "engine/interrupt.hpp"
 #include "inspect/counters/counter_fields.hpp"
+#include "measure/measurement_module.hpp"
 #include "model/device_limits.hpp"
+#include "model/record_json.hpp"
+#include "plan/config_text.hpp"
 #include "print/console.hpp"
 #include "print/document/document.hpp"
 #include "print/export_report.hpp"
@@ -50,12 +54,6 @@ bool is_failure(const Result& result) {
          std::holds_alternative<Implausible>(outcome) || std::holds_alternative<Flagged>(outcome);
 }
 
-bool has_failures(const RunReport& report) {
-  return std::ranges::any_of(report.problems, [](const auto& problem) {
-    return std::ranges::any_of(problem.failures, is_failure);
-  });
-}
-
 bool lacks_ranking(const RunReport& report) {
   return report.problems.empty() || std::ranges::any_of(report.problems, [](const auto& problem) {
            return problem.ranking.empty();
@@ -80,7 +78,10 @@ ExitCode exit_code_of(const RunEnd& end, bool strict, bool is_shard) {
   if (is_shard && end.unstored) {  // a shard is of use only in a store
     return ExitCode::io;
   }
-  if (strict && has_failures(end.report)) {
+  const auto has_failures = [](const auto& problem) {
+    return std::ranges::any_of(problem.failures, is_failure);
+  };
+  if (strict && std::ranges::any_of(end.report.problems, has_failures)) {
     return ExitCode::failed_outcomes;
   }
   const ExitCode of_gate = end.report.gate ? exit_code_of(*end.report.gate) : ExitCode::ok;
@@ -108,12 +109,6 @@ void repeat_estimate(const RunReport& report, const ResultFiles& files,
   const bool table = output.format == OutputFormat::table && !files.print_best;
   if (!report.measured && !table) {
     print_note(output, "NOT MEASURED: nothing was timed; the ranking is an estimate");
-  }
-}
-
-void name_files(const ResultFiles& files, const OutputOptions& output) {
-  for (const auto& path : paths_of(files)) {
-    print_note(output, "wrote " + path.string());
   }
 }
 
@@ -186,7 +181,9 @@ void print_cover(const Cover& cover, const ResultFiles& files, const OutputOptio
 void print_end(const RunEnd& end, const PlannedRun& run, const ResultFiles& files,
                const OutputOptions& output, Reports& reports) {
   if (!end.file_error) {
-    name_files(files, output);
+    for (const auto& path : paths_of(files)) {
+      print_note(output, "wrote " + path.string());
+    }
   }
   if (!end.complete) {
     explain_interruption(end, output);
@@ -291,6 +288,47 @@ std::vector<Result> one_of_each(const PlannedRun& run) {
   return results;
 }
 
+/// The identity of all estimates. It is not a hash, so no run that measures has it.
+constexpr const char* kEstimate = "estimate";
+
+/// Hash of the kernels that decide whether a result is right.
+std::string verifier_hash(const FileTree& tree) {
+  Sha256 hash;
+  for (const std::string& name : measurement_source_names()) {
+    hash.update_file(name, tree.read("kernels/" + name));
+  }
+  return hash.finish_hex();
+}
+
+nlohmann::json config_json(const Config& config) { return {config.family, config.values}; }
+
+nlohmann::json plan_json(const PlannedRun& run) {
+  nlohmann::json problems = nlohmann::json::array();
+  for (const ProblemPlan& plan : run.problems) {
+    nlohmann::json configs = nlohmann::json::array();
+    for (const Config& config : plan.configs) {
+      configs.push_back(config_json(config));
+    }
+    problems.push_back({record_json(plan.problem), plan.run, std::move(configs)});
+    if (plan.kept_in_race) {
+      problems.back().push_back(config_json(*plan.kept_in_race));
+    }
+  }
+  return {{"family", run.kernels.families.names()},
+          {"problems", std::move(problems)},
+          {"counters", run.counters},
+          {"search", run.search->name()}};
+}
+
+/// Returns the conditions of measurement. `gpu`: the GPU's UUID, or the name of its model.
+nlohmann::json conditions_json(const PlannedRun& run, const RunReport& header,
+                               const std::string& gpu) {
+  return {{"gpu", gpu},
+          {"policy", record_json(header.policy)},
+          {"toolchain", record_json(header.toolchain)},
+          {"verifier", verifier_hash(run.kernels.tree)}};
+}
+
 }  // namespace
 
 std::size_t count_configs(const std::vector<ProblemPlan>& problems, const CandidateSearch& search) {
@@ -349,6 +387,31 @@ void check_view(const TableView& view, const PlannedRun& run) {
   RunReport report;
   report.problems.emplace_back().ranking = one_of_each(run);
   static_cast<void>(viewed(run_document(report).records(), view));
+}
+
+std::string plan_hash(const PlannedRun& run) { return sha256_hex(record_text(plan_json(run))); }
+
+std::string sweep_hash(const PlannedRun& run, const RunReport& header, const Shard& shard,
+                       bool emulated) {
+  nlohmann::json sweep = conditions_json(run, header, header.device.name);
+  sweep["sources"] = header.source_hashes;
+  sweep["plan"] = shard.sweep;
+  sweep["fleet"] = shard.fleet;
+  sweep["shards"] = shard.count;
+  if (!header.measured) {
+    sweep["estimate"] = {{"device", record_json(header.device)}, {"emulated", emulated}};
+  }
+  return sha256_hex(record_text(sweep));
+}
+
+RunIdentity identify(const PlannedRun& run, const RunReport& header) {
+  if (!header.measured) {
+    return {kEstimate, kEstimate};
+  }
+  RunIdentity identity;
+  identity.conditions = sha256_hex(record_text(conditions_json(run, header, header.device.uuid)));
+  identity.plan = sha256_hex(identity.conditions + record_text(plan_json(run)));
+  return identity;
 }
 
 }  // namespace fatune

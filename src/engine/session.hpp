@@ -73,7 +73,9 @@ struct RunEnd {
 };
 
 /// Whether outcomes are printed during a run, and the whole run as the last line.
-[[nodiscard]] bool prints_outcomes(const OutputOptions& output);
+[[nodiscard]] inline bool prints_outcomes(const OutputOptions& output) {
+  return output.format == OutputFormat::json_lines && !output.view.is_set();
+}
 
 /// Carries out a plan on the target's GPUs or by estimate, and updates the result files during the
 /// run. Throws Error(gpu_busy) and Error(too_large) before anything is measured. Files that become
@@ -101,7 +103,8 @@ void check_writable(const ResultFiles& files);
 /// measured. If they cannot be written, it warns, and tries again at the next change.
 class Recorder {
  public:
-  Recorder(RunReport header, ResultFiles files);
+  Recorder(RunReport header, ResultFiles files)
+      : report_(std::move(header)), files_(std::move(files)) {}
 
   /// Sets a part of the report.
   template <typename Part>

@@ -55,7 +55,10 @@ void OutcomeLines::print(const ProblemReport& problem, const Result& result) con
 }
 
 template <typename Action>
-void StoreLog::attempt(Action action) {
+void StoreLog::attempt(bool possible, Action action) {
+  if (!possible) {
+    return;
+  }
   try {
     action();
   } catch (const Error& error) {
@@ -70,9 +73,7 @@ void StoreLog::attempt(Action action) {
 
 StoreLog::StoreLog(const StoreOptions& options, const NewRun& run, OutcomeLines* lines)
     : identity_(run.identity), lines_(lines), off_(options.off) {
-  if (!off_) {
-    attempt([&] { open(options, run); });
-  }
+  attempt(!off_, [&] { open(options, run); });
 }
 
 void StoreLog::open(const StoreOptions& options, const NewRun& run) {
@@ -80,41 +81,32 @@ void StoreLog::open(const StoreOptions& options, const NewRun& run) {
       std::make_unique<Database>(open_store(store_path(options.file), Database::Mode::create));
   writer_ = std::make_unique<RunWriter>(*database_, run);
   reuse_ = options.reuse && run.header.measured;
-  continues_ = !options.fresh && run.header.measured &&
-               has_unfinished(*database_, identity_, writer_->run_id());
+  continues_ = !options.fresh && run.header.measured && has_unfinished(current_run());
 }
 
 bool StoreLog::has_begun(const Problem& problem, int run) {
   bool begun = false;
-  if (keeps() && continues_) {
-    attempt(
-        [&] { begun = fatune::has_begun(*database_, identity_, writer_->run_id(), problem, run); });
-  }
+  attempt(continues_, [&] { begun = fatune::has_begun(current_run(), problem, run); });
   return begun;
 }
 
 void StoreLog::begin_problem(const ProblemReport& header) {
   problem_ = header;
-  if (keeps()) {
-    attempt([&] {
-      writer_->begin_problem(header);
-      journal_.emplace(*database_, writer_->run_problem());
-    });
-  }
+  attempt(keeps(), [&] {
+    writer_->begin_problem(header);
+    journal_.emplace(*database_, writer_->run_problem());
+  });
 }
 
 std::optional<ProblemReport> StoreLog::recall_problem() {
   std::optional<StoredProblem> found;
-  if (keeps() && continues_) {
-    attempt([&] {
-      found = fatune::recall_problem(*database_, identity_, writer_->run_id(), problem_.problem,
-                                     problem_.run);
-      if (found) {
-        writer_->repeat_problem(found->id);
-        found = load_problem(*database_, writer_->run_problem());
-      }
-    });
-  }
+  attempt(continues_, [&] {
+    found = fatune::recall_problem(current_run(), problem_.problem, problem_.run);
+    if (found) {
+      writer_->repeat_problem(found->id);
+      found = load_problem(*database_, writer_->run_problem());
+    }
+  });
   if (!found) {
     return std::nullopt;
   }
@@ -126,44 +118,37 @@ std::optional<ProblemReport> StoreLog::recall_problem() {
 
 std::vector<JournalEvent> StoreLog::take_over_journal() {
   std::vector<JournalEvent> events;
-  if (keeps() && continues_) {
-    attempt([&] {
-      events =
-          recall_journal(*database_, identity_, writer_->run_id(), problem_.problem, problem_.run);
-      journal_->add_all(events);
-    });
-  }
+  attempt(continues_, [&] {
+    events = recall_journal(current_run(), problem_.problem, problem_.run);
+    journal_->add_all(events);
+  });
   return events;
 }
 
 void StoreLog::drop_journal() {
-  if (keeps()) {
-    attempt([&] { journal_->clear(); });
-  }
+  attempt(keeps(), [&] { journal_->clear(); });
 }
 
 void StoreLog::journal(const JournalEvent& event) {
-  if (keeps()) {
-    attempt([&] { journal_->add(event); });
-  }
+  attempt(keeps(), [&] { journal_->add(event); });
 }
 
 std::optional<Recalled> StoreLog::find(const StoredCandidate& candidate) {
   std::optional<Recalled> found;
   if (continues_) {
-    found = recall_unfinished(*database_, identity_, writer_->run_id(), candidate);
+    found = recall_unfinished(current_run(), candidate);
   }
   if (!found && reuse_) {
-    found = recall_measurement(*database_, identity_.conditions, writer_->run_id(), candidate);
+    found = recall_measurement(current_run(), candidate);
   }
   return found;
 }
 
 std::optional<Outcome> StoreLog::recall(const Result& result, const LaunchGeometry& launch) {
   std::optional<Recalled> found;
-  if (keeps() && (reuse_ || continues_) && !result.artifact_key.empty()) {
-    attempt([&] { found = find({problem_.problem, problem_.run, result.artifact_key, launch}); });
-  }
+  attempt((reuse_ || continues_) && !result.artifact_key.empty(), [&] {
+    found = find({problem_.problem, problem_.run, result.artifact_key, launch});
+  });
   if (!found) {
     return std::nullopt;
   }
@@ -174,27 +159,21 @@ std::optional<Outcome> StoreLog::recall(const Result& result, const LaunchGeomet
 void StoreLog::add(const Result& result, const CandidateRecord& record) {
   const OutcomeOrigin origin{code_hash(record.artifact), record.launch, record.evaluated,
                              std::exchange(source_, std::nullopt)};
-  if (keeps()) {
-    attempt([&] { writer_->add(result, origin); });
-  }
+  attempt(keeps(), [&] { writer_->add(result, origin); });
   if (lines_ != nullptr) {
     lines_->add(problem_, result);
   }
 }
 
 void StoreLog::end_problem(const ProblemReport& report, bool finished) {
-  if (keeps()) {
-    attempt([&] { writer_->end_problem(report, finished); });
-  }
+  attempt(keeps(), [&] { writer_->end_problem(report, finished); });
   if (lines_ != nullptr) {
     lines_->end_problem(report);
   }
 }
 
 void StoreLog::end_run(const RunReport& report) {
-  if (keeps()) {
-    attempt([&] { writer_->end_run(report); });
-  }
+  attempt(keeps(), [&] { writer_->end_run(report); });
 }
 
 }  // namespace fatune

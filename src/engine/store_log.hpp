@@ -68,14 +68,18 @@ class StoreLog : public RunLog {
 
  private:
   void open(const StoreOptions& options, const NewRun& run);
+  [[nodiscard]] CurrentRun current_run() const {
+    return {*database_, identity_, writer_->run_id()};
+  }
   [[nodiscard]] std::optional<Recalled> find(const StoredCandidate& candidate);
+  /// Does the action if that is possible. If it fails, the run goes on without the store.
   template <typename Action>
-  void attempt(Action action);
+  void attempt(bool possible, Action action);
 
   RunIdentity identity_;
   OutcomeLines* lines_;
   bool off_;
-  bool reuse_ = false;
+  bool reuse_ = false;  ///< also false without a store, like `continues_`
   bool continues_ = false;
   std::unique_ptr<Database> database_;
   std::unique_ptr<RunWriter> writer_;

@@ -1,9 +1,7 @@
 #include "engine/verifying_kernels.hpp"
 
-#include <string>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include <spdlog/spdlog.h>
 
@@ -11,9 +9,7 @@
 #include "measure/measurement_module.hpp"
 
 namespace fatune {
-namespace {
 
-/// `names`: the translation unit, then its headers.
 std::shared_ptr<const SourceBundle> read_kernel_sources(const FileTree& tree,
                                                         const std::vector<std::string>& names) {
   auto bundle = std::make_shared<SourceBundle>();
@@ -26,16 +22,6 @@ std::shared_ptr<const SourceBundle> read_kernel_sources(const FileTree& tree,
     }
   }
   return bundle;
-}
-
-}  // namespace
-
-std::shared_ptr<const SourceBundle> read_measurement_sources(const FileTree& tree) {
-  return read_kernel_sources(tree, measurement_source_names());
-}
-
-std::shared_ptr<const SourceBundle> read_rates_sources(const FileTree& tree) {
-  return read_kernel_sources(tree, matmul_source_names());
 }
 
 VerifyingKernels::VerifyingKernels(std::shared_ptr<const SourceBundle> sources,

@@ -19,13 +19,10 @@
 
 namespace fatune {
 
-// Sources of the kernels that measuring needs, read from `kernels/`.
-
-/// Reads the sources of the kernels that make inputs and references, and compare.
-[[nodiscard]] std::shared_ptr<const SourceBundle> read_measurement_sources(const FileTree& tree);
-
-/// Reads the sources of the kernel that measures the rate of dense products.
-[[nodiscard]] std::shared_ptr<const SourceBundle> read_rates_sources(const FileTree& tree);
+/// Reads the sources of kernels that measuring needs from `kernels/`. `names`: the translation
+/// unit, then its headers (measurement_source_names(), matmul_source_names()).
+[[nodiscard]] std::shared_ptr<const SourceBundle> read_kernel_sources(
+    const FileTree& tree, const std::vector<std::string>& names);
 
 /// Compiles on a separate thread. `cache` may be null. It must outlive the last copy of the result,
 /// whose destructor waits for the compiler.

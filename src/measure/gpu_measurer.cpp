@@ -1,9 +1,6 @@
 #include "measure/gpu_measurer.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
-#include <map>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -14,7 +11,6 @@
 #include "measure/measurement_module.hpp"
 #include "measure/memory_plan.hpp"
 #include "measure/plausibility.hpp"
-#include "measure/timing.hpp"
 #include "measure/verification.hpp"
 #include "measure/watched_sampler.hpp"
 #include "model/problem.hpp"
@@ -48,13 +44,6 @@ Verifier::Where probes_on(const CandidateKernel& kernel) {
   return defers_probes(kernel) ? Verifier::Where::small : Verifier::Where::probe;
 }
 
-void check_has_graphs() {
-  if (!gpu::has_graphs()) {
-    throw Error(ExitCode::usage, "the driver does not support CUDA graphs", {},
-                "update the NVIDIA driver, or measure without graphs");
-  }
-}
-
 /// The reading for a sample. The management library's clock is that of a moment, so a measured mean
 /// clock replaces it.
 std::optional<GpuReading> reading_of(const TimedRun& sample, GpuMonitor* monitor) {
@@ -66,7 +55,6 @@ std::optional<GpuReading> reading_of(const TimedRun& sample, GpuMonitor* monitor
   return reading;
 }
 
-// A hash of the machine code and of how it is launched.
 std::size_t launch_hash(const CandidateKernel& kernel, const LaunchGeometry& geometry) {
   const std::vector<char>& code = kernel.artifact->cubin;
   const std::hash<std::string_view> hash;
@@ -301,16 +289,15 @@ GpuMeasurer::GpuMeasurer(const gpu::Context& context, DeviceLimits limits, Measu
 
 GpuMeasurer::~GpuMeasurer() = default;
 
-bool GpuMeasurer::context_lost() const noexcept { return context_lost_; }
-
 void GpuMeasurer::begin_problem(const Problem& problem, const Artifact& kernels,
                                 const std::optional<Problem>& part) {
   check_problem(problem);
   state_.reset();  // the last problem's memory is free before this one's is counted
   limits_.free_memory_bytes = context_.memory().free_bytes;
   check_fits(problem, policy(), limits_, part);
-  if (policy().cuda_graph) {
-    check_has_graphs();
+  if (policy().cuda_graph && !gpu::has_graphs()) {
+    throw Error(ExitCode::usage, "the driver does not support CUDA graphs", {},
+                "update the NVIDIA driver, or measure without graphs");
   }
   try {
     state_ = std::make_unique<ProblemState>(problem, part, kernels, policy(), limits_, count_rows_,

@@ -38,7 +38,7 @@ class GpuMeasurer : public Measurer {
   [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) override;
   [[nodiscard]] Counted count(CandidateId id, const CountRequest& request) override;
   void retire(CandidateId id) override;
-  [[nodiscard]] bool context_lost() const noexcept override;
+  [[nodiscard]] bool context_lost() const noexcept override { return context_lost_; }
 
  private:
   class ProblemState;

@@ -1,13 +1,11 @@
 #include "measure/loaded_kernel.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "gpu/module.hpp"
 #include "gpu/profiler.hpp"
 
 namespace fatune {
@@ -18,43 +16,6 @@ constexpr std::int64_t kWordBytes = 4;
 std::int64_t words_of(const KernelBuffer& buffer) {
   return (buffer.bytes + kWordBytes - 1) / kWordBytes;
 }
-
-}  // namespace
-
-KernelBuffers::KernelBuffers(const std::vector<KernelBuffer>& buffers) {
-  if (buffers.empty()) {
-    return;
-  }
-  const gpu::Stream stream;
-  for (const KernelBuffer& buffer : buffers) {
-    if (!buffer.output.empty()) {
-      continue;
-    }
-    buffers_.push_back({buffer, gpu::DeviceBuffer(words_of(buffer) * kWordBytes)});
-    queue_fill(buffers_.back(), stream);
-  }
-  stream.synchronize();
-}
-
-void KernelBuffers::queue_fill(const Filled& buffer, const gpu::Stream& stream) {
-  gpu::fill_words_async(buffer.memory.address(), buffer.of.word, words_of(buffer.of), stream);
-}
-
-std::optional<gpu::DevicePtr> KernelBuffers::find(std::string_view name) const {
-  const auto found =
-      std::ranges::find_if(buffers_, [&](const Filled& buffer) { return buffer.of.name == name; });
-  return found == buffers_.end() ? std::nullopt : std::optional(found->memory.address());
-}
-
-void KernelBuffers::queue_clear(ClearTime time, const gpu::Stream& stream) const {
-  for (const Filled& buffer : buffers_) {
-    if (buffer.of.clear == (time == ClearTime::timed ? "timed" : "before_launch")) {
-      queue_fill(buffer, stream);
-    }
-  }
-}
-
-namespace {
 
 constexpr std::int64_t kMaxGridX = 2147483647;
 constexpr std::int64_t kMaxGridYZ = 65535;
@@ -91,7 +52,55 @@ std::vector<void*> pointers_to(const ArgumentBytes& arguments) {
   return pointers;
 }
 
+std::string describe(const gpu::DriverError& error) {
+  return fmt::format("{}: {} ({})", error.name(), error.text(), error.call());
+}
+
+// Whether the launch was refused before anything ran: the machine code or the launch does not suit
+// the device.
+bool refused(const gpu::DriverError& error) {
+  return !error.sticky() &&
+         (error.out_of_memory() || error.call() == "cuLaunchKernel" ||
+          error.call() == "cuFuncSetAttribute" || error.call() == "cuModuleLoadData" ||
+          error.call() == "cuLaunchKernelEx" || error.call() == "cuGraphKernelNodeSetAttribute" ||
+          error.call().starts_with(gpu::kTensorMapCall) || error.call() == "cuGraphAddKernelNode" ||
+          error.call() == "cuGraphInstantiateWithFlags" || error.call() == "cuGraphLaunch");
+}
+
 }  // namespace
+
+KernelBuffers::KernelBuffers(const std::vector<KernelBuffer>& buffers) {
+  if (buffers.empty()) {
+    return;
+  }
+  const gpu::Stream stream;
+  for (const KernelBuffer& buffer : buffers) {
+    if (!buffer.output.empty()) {
+      continue;
+    }
+    buffers_.push_back({buffer, gpu::DeviceBuffer(words_of(buffer) * kWordBytes)});
+    queue_fill(buffers_.back(), stream);
+  }
+  stream.synchronize();
+}
+
+void KernelBuffers::queue_fill(const Filled& buffer, const gpu::Stream& stream) {
+  gpu::fill_words_async(buffer.memory.address(), buffer.of.word, words_of(buffer.of), stream);
+}
+
+std::optional<gpu::DevicePtr> KernelBuffers::find(std::string_view name) const {
+  const auto found =
+      std::ranges::find_if(buffers_, [&](const Filled& buffer) { return buffer.of.name == name; });
+  return found == buffers_.end() ? std::nullopt : std::optional(found->memory.address());
+}
+
+void KernelBuffers::queue_clear(ClearTime time, const gpu::Stream& stream) const {
+  for (const Filled& buffer : buffers_) {
+    if (buffer.of.clear == (time == ClearTime::timed ? "timed" : "before_launch")) {
+      queue_fill(buffer, stream);
+    }
+  }
+}
 
 std::optional<std::string> broken_limit(const LaunchGeometry& geometry,
                                         const gpu::FunctionAttributes& attributes,
@@ -138,9 +147,6 @@ void KernelLaunch::queue_timed(const gpu::Stream& stream) const {
   }
 }
 
-LoadedKernel::LoadedKernel(const Artifact& artifact)
-    : module_(artifact.cubin), function_(module_.function(artifact.lowered_name)) {}
-
 std::optional<std::string> LoadedKernel::prepare(const LaunchGeometry& geometry,
                                                  const DeviceLimits& limits) {
   std::optional<std::string> broken = broken_limit(geometry, function_.attributes(), limits);
@@ -155,30 +161,6 @@ std::optional<std::string> LoadedKernel::prepare(const LaunchGeometry& geometry,
   }
   return broken;
 }
-
-KernelLaunch LoadedKernel::launch(const LaunchGeometry& geometry, const TensorAddresses& tensors,
-                                  LaunchMode mode, std::string range_name) const {
-  return {function_, geometry, tensors, mode, std::move(range_name)};
-}
-
-namespace {
-
-std::string describe(const gpu::DriverError& error) {
-  return fmt::format("{}: {} ({})", error.name(), error.text(), error.call());
-}
-
-// Whether the launch was refused before anything ran: the machine code or the launch does not suit
-// the device.
-bool refused(const gpu::DriverError& error) {
-  return !error.sticky() &&
-         (error.out_of_memory() || error.call() == "cuLaunchKernel" ||
-          error.call() == "cuFuncSetAttribute" || error.call() == "cuModuleLoadData" ||
-          error.call() == "cuLaunchKernelEx" || error.call() == "cuGraphKernelNodeSetAttribute" ||
-          error.call().starts_with(gpu::kTensorMapCall) || error.call() == "cuGraphAddKernelNode" ||
-          error.call() == "cuGraphInstantiateWithFlags" || error.call() == "cuGraphLaunch");
-}
-
-}  // namespace
 
 Outcome outcome_of(const gpu::DriverError& error) {
   if (refused(error)) {

@@ -89,7 +89,8 @@ class KernelLaunch {
 /// A candidate's kernel in the GPU's memory. Throws gpu::DriverError.
 class LoadedKernel {
  public:
-  explicit LoadedKernel(const Artifact& artifact);
+  explicit LoadedKernel(const Artifact& artifact)
+      : module_(artifact.cubin), function_(module_.function(artifact.lowered_name)) {}
 
   /// Returns broken_limit() of the launch. If that is empty, opts into the shared memory that the
   /// launch needs.
@@ -97,7 +98,9 @@ class LoadedKernel {
                                                    const DeviceLimits& limits);
   /// Precondition: prepare() returned nothing for this geometry.
   [[nodiscard]] KernelLaunch launch(const LaunchGeometry& geometry, const TensorAddresses& tensors,
-                                    LaunchMode mode, std::string range_name) const;
+                                    LaunchMode mode, std::string range_name) const {
+    return {function_, geometry, tensors, mode, std::move(range_name)};
+  }
 
  private:
   gpu::Module module_;

@@ -32,6 +32,23 @@ CompileRequest request_for(std::shared_ptr<const SourceBundle> sources, const ch
   return request;
 }
 
+constexpr std::int64_t kBlockThreads = 256;
+// The kernels' loops stride over the grid. Eight blocks for each of 132 SMs keep all of them busy.
+constexpr std::int64_t kMaxBlocks = 1056;
+constexpr std::int64_t kInputTensors = 3;  // Q, K, V
+
+std::uint64_t element_count(const TensorView& tensor) {
+  return static_cast<std::uint64_t>(tensor.batch) * static_cast<std::uint64_t>(tensor.rows) *
+         static_cast<std::uint64_t>(tensor.heads) * static_cast<std::uint64_t>(tensor.columns);
+}
+
+// A grid with a block per 256 items, but at most kMaxBlocks, and `y` independent parts. `items` are
+// those of the greatest part: Q may be tiny where K and V are large.
+LaunchGeometry strided_grid(std::uint64_t items, std::int64_t y = 1) {
+  const auto blocks = static_cast<std::int64_t>((items + kBlockThreads - 1) / kBlockThreads);
+  return {{std::clamp<std::int64_t>(blocks, 1, kMaxBlocks), y, 1}, {kBlockThreads, 1, 1}, 0};
+}
+
 }  // namespace
 
 std::vector<std::string> measurement_source_names() {
@@ -84,43 +101,6 @@ CompileRequest matmul_request(std::shared_ptr<const SourceBundle> sources, DType
   request.label = fmt::format("dense products and reads, {}", dtype_name(dtype));
   return request;
 }
-
-namespace {
-
-constexpr std::int64_t kBlockThreads = 256;
-// The kernels' loops stride over the grid. Eight blocks for each of 132 SMs keep all of them busy.
-constexpr std::int64_t kMaxBlocks = 1056;
-constexpr std::int64_t kInputTensors = 3;  // Q, K, V
-
-std::uint64_t element_count(const TensorView& tensor) {
-  return static_cast<std::uint64_t>(tensor.batch) * static_cast<std::uint64_t>(tensor.rows) *
-         static_cast<std::uint64_t>(tensor.heads) * static_cast<std::uint64_t>(tensor.columns);
-}
-
-// A grid with a block per 256 items, but at most kMaxBlocks, and `y` independent parts. `items` are
-// those of the greatest part: Q may be tiny where K and V are large.
-LaunchGeometry strided_grid(std::uint64_t items, std::int64_t y = 1) {
-  const auto blocks = static_cast<std::int64_t>((items + kBlockThreads - 1) / kBlockThreads);
-  return {{std::clamp<std::int64_t>(blocks, 1, kMaxBlocks), y, 1}, {kBlockThreads, 1, 1}, 0};
-}
-
-}  // namespace
-
-MeasurementModule::MeasurementModule(const Artifact& kernels)
-    : module_(kernels.cubin),
-      fill_inputs_(module_.function("fatune_fill_inputs")),
-      reference_attention_(module_.function("fatune_reference_attention")),
-      compare_output_(module_.function("fatune_compare_output")),
-      count_rows_(module_.function("fatune_count_rows")),
-      scan_output_(module_.function("fatune_scan_output")),
-      check_guards_(module_.function("fatune_check_guards")),
-      sum_inputs_(module_.function("fatune_sum_inputs")),
-      row_statistics_(module_.function("fatune_row_statistics")),
-      greatest_norms_(module_.function("fatune_greatest_norms")),
-      check_row_values_(module_.function("fatune_check_row_values")),
-      read_memory_(module_.function("fatune_read_memory")),
-      device_gate_(module_.function("fatune_device_gate")),
-      clock_span_(module_.function("fatune_clock_span")) {}
 
 void MeasurementModule::fill_inputs(const FillInputsArgs& args, const gpu::Stream& stream) const {
   const std::uint64_t most =

@@ -39,7 +39,21 @@ namespace fatune {
 class MeasurementModule {
  public:
   /// `kernels` must be compiled from measurement_request().
-  explicit MeasurementModule(const Artifact& kernels);
+  explicit MeasurementModule(const Artifact& kernels)
+      : module_(kernels.cubin),
+        fill_inputs_(module_.function("fatune_fill_inputs")),
+        reference_attention_(module_.function("fatune_reference_attention")),
+        compare_output_(module_.function("fatune_compare_output")),
+        count_rows_(module_.function("fatune_count_rows")),
+        scan_output_(module_.function("fatune_scan_output")),
+        check_guards_(module_.function("fatune_check_guards")),
+        sum_inputs_(module_.function("fatune_sum_inputs")),
+        row_statistics_(module_.function("fatune_row_statistics")),
+        greatest_norms_(module_.function("fatune_greatest_norms")),
+        check_row_values_(module_.function("fatune_check_row_values")),
+        read_memory_(module_.function("fatune_read_memory")),
+        device_gate_(module_.function("fatune_device_gate")),
+        clock_span_(module_.function("fatune_clock_span")) {}
 
   void fill_inputs(const FillInputsArgs& args, const gpu::Stream& stream) const;
   void compute_references(const ReferenceArgs& args, const Problem& problem,

@@ -1,7 +1,6 @@
 #include "measure/memory_plan.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <numeric>
@@ -13,8 +12,6 @@
 #include "measure/tensors.hpp"
 #include "model/head_problem.hpp"
 #include "model/input_kind.hpp"
-#include "model/measure_policy.hpp"
-#include "model/problem.hpp"
 #include "model/row_sample.hpp"
 
 namespace fatune {
@@ -62,77 +59,6 @@ std::int64_t guard_band_bytes(const Problem& problem) {
                   kTensorAlignmentBytes);
 }
 
-std::int64_t further_output_bytes(const Problem& problem) {
-  return problem.lse ? output_memory_bytes(log_sum_exp_buffer(problem)) : 0;
-}
-
-}  // namespace
-
-std::int64_t StagePlan::tensor_offset(TensorRole role) const {
-  const auto* const end = tensor_bytes.begin() + static_cast<std::ptrdiff_t>(role);
-  const auto before = static_cast<std::int64_t>(role);
-  return std::accumulate(tensor_bytes.begin(), end, (before + 1) * guard_bytes);
-}
-
-std::int64_t StagePlan::tensors_bytes() const {
-  return tensor_offset(TensorRole::o) + tensor_bytes.back() + guard_bytes;
-}
-
-std::int64_t MemoryPlan::tensors_bytes() const {
-  const auto all = [](const StagePlan& stage) {
-    return stage.tensors_bytes() + stage.output_bytes;
-  };
-  return kInputSets * (all(whole) + all(part)) + std::ssize(kProbeKinds) * all(probe) +
-         small_stages(part) * all(small);
-}
-
-std::int64_t MemoryPlan::reference_bytes() const {
-  return kInputSets * (whole.reference_bytes + part.reference_bytes) +
-         std::ssize(kProbeKinds) * probe.reference_bytes +
-         small_stages(part) * small.reference_bytes;
-}
-
-StagePlan plan_stage(const Problem& problem) {
-  check_no_overflow(problem);
-  const std::int64_t rows = sampled_rows_per_head(problem) * problem.batch * problem.heads;
-  StagePlan plan;
-  std::ranges::transform(kTensorRoles, plan.tensor_bytes.begin(), [&](TensorRole role) {
-    return round_up(tensor_bytes(problem, role), kTensorAlignmentBytes);
-  });
-  plan.guard_bytes = guard_band_bytes(problem);
-  plan.output_bytes = further_output_bytes(problem);
-  plan.reference_bytes = rows * (problem.d_head_v * kReferenceElementBytes + 4) +
-                         (problem.lse ? row_reference_bytes(problem) : 0);
-  return plan;
-}
-
-MemoryPlan plan_memory(const Problem& problem, const MeasurePolicy& policy,
-                       const DeviceLimits& limits, const std::optional<Problem>& part) {
-  return {plan_stage(problem), part ? plan_stage(*part) : StagePlan{},
-          plan_stage(probe_problem(problem)), plan_stage(small_problem(problem)),
-          policy.flush_l2 ? kL2SizesOfFlush * limits.l2_bytes : 0};
-}
-
-void check_fits(const Problem& problem, const MeasurePolicy& policy, const DeviceLimits& limits,
-                const std::optional<Problem>& part) {
-  const MemoryPlan plan = plan_memory(problem, policy, limits, part);
-  const std::int64_t usable = std::max<std::int64_t>(0, limits.free_memory_bytes - kReserveBytes);
-  if (plan.total_bytes() <= usable) {
-    return;
-  }
-  throw Error(
-      ExitCode::too_large,
-      fmt::format("{} needs {:.2f} GiB of GPU memory (tensors {:.2f}, for {} sets of inputs; "
-                  "references {:.2f}, L2 flush {:.2f}), but {} has {:.2f} GiB free, {:.2f} of it "
-                  "kept for the driver",
-                  describe(problem), as_gib(plan.total_bytes()), as_gib(plan.tensors_bytes()),
-                  kInputSets, as_gib(plan.reference_bytes()), as_gib(plan.flush_bytes), limits.name,
-                  as_gib(limits.free_memory_bytes), as_gib(kReserveBytes)),
-      {}, "use a smaller batch, sequence length or number of heads, or free memory on the GPU");
-}
-
-namespace {
-
 constexpr double kLeastWholeUs = 1500.0;
 constexpr double kLeastPartUs = 500.0;
 constexpr double kLeastWaves = 6.0;
@@ -170,6 +96,65 @@ bool fit_together(const Problem& part, const Problem& whole, const DeviceLimits&
 
 }  // namespace
 
+std::int64_t StagePlan::tensor_offset(TensorRole role) const {
+  const auto* const end = tensor_bytes.begin() + static_cast<std::ptrdiff_t>(role);
+  const auto before = static_cast<std::int64_t>(role);
+  return std::accumulate(tensor_bytes.begin(), end, (before + 1) * guard_bytes);
+}
+
+std::int64_t MemoryPlan::tensors_bytes() const {
+  const auto all = [](const StagePlan& stage) {
+    return stage.tensors_bytes() + stage.output_bytes;
+  };
+  return kInputSets * (all(whole) + all(part)) + std::ssize(kProbeKinds) * all(probe) +
+         small_stages(part) * all(small);
+}
+
+std::int64_t MemoryPlan::reference_bytes() const {
+  return kInputSets * (whole.reference_bytes + part.reference_bytes) +
+         std::ssize(kProbeKinds) * probe.reference_bytes +
+         small_stages(part) * small.reference_bytes;
+}
+
+StagePlan plan_stage(const Problem& problem) {
+  check_no_overflow(problem);
+  const std::int64_t rows = sampled_rows_per_head(problem) * problem.batch * problem.heads;
+  StagePlan plan;
+  std::ranges::transform(kTensorRoles, plan.tensor_bytes.begin(), [&](TensorRole role) {
+    return round_up(tensor_bytes(problem, role), kTensorAlignmentBytes);
+  });
+  plan.guard_bytes = guard_band_bytes(problem);
+  plan.output_bytes = problem.lse ? output_memory_bytes(log_sum_exp_buffer(problem)) : 0;
+  plan.reference_bytes = rows * (problem.d_head_v * kReferenceElementBytes + 4) +
+                         (problem.lse ? row_reference_bytes(problem) : 0);
+  return plan;
+}
+
+MemoryPlan plan_memory(const Problem& problem, const MeasurePolicy& policy,
+                       const DeviceLimits& limits, const std::optional<Problem>& part) {
+  return {plan_stage(problem), part ? plan_stage(*part) : StagePlan{},
+          plan_stage(probe_problem(problem)), plan_stage(small_problem(problem)),
+          policy.flush_l2 ? kL2SizesOfFlush * limits.l2_bytes : 0};
+}
+
+void check_fits(const Problem& problem, const MeasurePolicy& policy, const DeviceLimits& limits,
+                const std::optional<Problem>& part) {
+  const MemoryPlan plan = plan_memory(problem, policy, limits, part);
+  const std::int64_t usable = std::max<std::int64_t>(0, limits.free_memory_bytes - kReserveBytes);
+  if (plan.total_bytes() <= usable) {
+    return;
+  }
+  throw Error(
+      ExitCode::too_large,
+      fmt::format("{} needs {:.2f} GiB of GPU memory (tensors {:.2f}, for {} sets of inputs; "
+                  "references {:.2f}, L2 flush {:.2f}), but {} has {:.2f} GiB free, {:.2f} of it "
+                  "kept for the driver",
+                  describe(problem), as_gib(plan.total_bytes()), as_gib(plan.tensors_bytes()),
+                  kInputSets, as_gib(plan.reference_bytes()), as_gib(plan.flush_bytes), limits.name,
+                  as_gib(limits.free_memory_bytes), as_gib(kReserveBytes)),
+      {}, "use a smaller batch, sequence length or number of heads, or free memory on the GPU");
+}
+
 std::optional<Problem> part_of(const Problem& problem, const DeviceLimits& limits) {
   const bool has_unequal_blocks =
       problem.causal || problem.window > 0 || !problem.seq_lens_kv.empty();
@@ -205,10 +190,6 @@ PartTail part_tail(std::int64_t part_blocks, std::int64_t blocks, std::int64_t b
   };
   const double most = of(part_blocks) - of(blocks);
   return {std::min(0.0, most), std::max(0.0, most)};
-}
-
-double share_of(const Problem& part, const Problem& problem) {
-  return static_cast<double>(part.batch) / static_cast<double>(problem.batch);
 }
 
 }  // namespace fatune

@@ -21,7 +21,9 @@ struct StagePlan {
 
   /// The offset of a tensor, in bytes from the start of the first guard band.
   [[nodiscard]] std::int64_t tensor_offset(TensorRole role) const;
-  [[nodiscard]] std::int64_t tensors_bytes() const;
+  [[nodiscard]] std::int64_t tensors_bytes() const {
+    return tensor_offset(TensorRole::o) + tensor_bytes.back() + guard_bytes;
+  }
   [[nodiscard]] std::int64_t total_bytes() const {
     return tensors_bytes() + output_bytes + reference_bytes;
   }
@@ -88,6 +90,8 @@ void check_fits(const Problem& problem, const MeasurePolicy& policy, const Devic
                                  std::int64_t blocks_at_a_time, const PartTail& unknown);
 
 /// The part's share of the problem's work. Precondition: `part` is part_of() the problem.
-[[nodiscard]] double share_of(const Problem& part, const Problem& problem);
+[[nodiscard]] inline double share_of(const Problem& part, const Problem& problem) {
+  return static_cast<double>(part.batch) / static_cast<double>(problem.batch);
+}
 
 }  // namespace fatune

@@ -4,10 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "model/device_limits.hpp"
 #include "model/flop.hpp"
-#include "model/outcome.hpp"
-#include "model/problem.hpp"
 
 namespace fatune {
 namespace {
@@ -44,6 +41,9 @@ LeastTime time_of_bytes(const Problem& problem, const DeviceLimits& limits, bool
                       bytes / kBytesPerMiB, limits.memory_gbps)};
 }
 
+// Fewer later times tell nothing.
+constexpr std::size_t kLeastLater = 3;
+
 }  // namespace
 
 LeastTime least_time(const Problem& problem, const DeviceLimits& limits, bool flushed) {
@@ -68,13 +68,6 @@ std::optional<Implausible> find_implausible(double sample_us, const LeastTime& l
       sample_us, least.us,
       fmt::format("the problem takes at least {:.3g} us: {}", least.us, least.arithmetic)};
 }
-
-namespace {
-
-// Fewer later times tell nothing.
-constexpr std::size_t kLeastLater = 3;
-
-}  // namespace
 
 void FirstSights::add(int set, double us) {
   std::optional<double>& first = first_us_.at(static_cast<std::size_t>(set));

@@ -32,10 +32,14 @@ Outcome with_proof(Outcome outcome, const std::string& proof) {
   return outcome;
 }
 
+[[noreturn]] void fail_rates(const std::string& why) {
+  throw Error(ExitCode::gpu_failure, "the rates of products and reads cannot be measured: " + why);
+}
+
 }  // namespace
 
-std::optional<Outcome> CrashJudge::judge(CandidateId id, const std::string& label,
-                                         const RemoteWorker& worker, const Step& step) {
+std::optional<Outcome> RemoteMeasurer::find_own_failure(CandidateId id, const std::string& label,
+                                                        const Step& step) {
   bool suspected = false;
   for (int kills = 0;;) {
     const std::optional<Outcome> failure = step();
@@ -43,7 +47,7 @@ std::optional<Outcome> CrashJudge::judge(CandidateId id, const std::string& labe
       return std::nullopt;
     }
     spdlog::debug("{}: {}", label, outcome_summary(*failure));
-    const Blame blame = blame_for(*failure, worker);
+    const Blame blame = blame_for(*failure, worker_);
     if (blame == Blame::nobody && ++kills <= kKillsForgiven) {
       continue;
     }
@@ -64,30 +68,19 @@ std::optional<Outcome> CrashJudge::judge(CandidateId id, const std::string& labe
   }
 }
 
-namespace {
-
-[[noreturn]] void fail_rates(const std::string& why) {
-  throw Error(ExitCode::gpu_failure, "the rates of products and reads cannot be measured: " + why);
-}
-
-}  // namespace
-
-RemoteMeasurer::RemoteMeasurer(WorkerSettings settings, MeasurePolicy policy)
-    : Measurer(policy), worker_(std::move(settings), policy) {}
-
 void RemoteMeasurer::begin_problem(const Problem& problem, const Artifact& kernels,
                                    const std::optional<Problem>& part) {
   settle_ahead();
   held_.clear();
   failed_ahead_.clear();
   verified_ahead_.clear();
-  judge_.forget_all();
+  crashes_.clear();
   worker_.begin_problem({problem, kernels, part});
 }
 
 std::optional<Outcome> RemoteMeasurer::judged(CandidateId id, const std::string& label,
-                                              const CrashJudge::Step& step) {
-  std::optional<Outcome> failure = judge_.judge(id, label, worker_, step);
+                                              const Step& step) {
+  std::optional<Outcome> failure = find_own_failure(id, label, step);
   if (failure) {
     forget(id);
   }
@@ -98,7 +91,7 @@ void RemoteMeasurer::forget(CandidateId id) {
   held_.erase(id);
   failed_ahead_.erase(id);
   verified_ahead_.erase(id);
-  judge_.forget(id);
+  crashes_.erase(id);
 }
 
 // --- Admission ---
@@ -155,15 +148,6 @@ void RemoteMeasurer::retire(CandidateId id) {
 }
 
 // --- Samples that are begun before the previous one is known ---
-
-bool RemoteMeasurer::is_under_way(const std::optional<Ahead>& ahead) const {
-  return ahead && worker_.runs() && ahead->worker == worker_.number();
-}
-
-bool RemoteMeasurer::is_ahead(CandidateId id, const SampleRequest& request) const {
-  return is_under_way(ahead_) && ahead_->id == id && ahead_->round == request.round &&
-         ahead_->extent == request.extent && request.count == 1;
-}
 
 std::optional<Death> RemoteMeasurer::tell(CandidateId id, const SampleRequest& request) {
   Conversation& conversation = worker_.conversation();

@@ -14,23 +14,6 @@
 
 namespace fatune {
 
-/// Decides which failures are the candidate's own; see RemoteMeasurer.
-class CrashJudge {
- public:
-  /// Uses the candidate in the worker, and returns its failure.
-  using Step = std::function<std::optional<Outcome>()>;
-
-  /// Repeats the step as often as it takes to know whose fault a failure is. Returns the failure
-  /// that counts. Empty: there is none.
-  [[nodiscard]] std::optional<Outcome> judge(CandidateId id, const std::string& label,
-                                             const RemoteWorker& worker, const Step& step);
-  void forget(CandidateId id) { crashes_.erase(id); }
-  void forget_all() { crashes_.clear(); }
-
- private:
-  std::map<CandidateId, int> crashes_;  // crashes in workers that others had used
-};
-
 /// Measures in a worker process, so that whatever a kernel does costs one worker and nothing else.
 ///
 /// A worker that dies, hangs beyond its deadline or sends garbage is replaced. The problem begins
@@ -47,7 +30,8 @@ class RemoteMeasurer : public Measurer {
  public:
   /// Starts a worker. Throws Error(gpu_failure) if none can be started, or the Error with which it
   /// refuses the device. Use the measurer on the constructing thread: workers die with that thread.
-  RemoteMeasurer(WorkerSettings settings, MeasurePolicy policy);
+  RemoteMeasurer(WorkerSettings settings, MeasurePolicy policy)
+      : Measurer(policy), worker_(std::move(settings), policy) {}
 
   /// The device's limits, with the free memory that the first worker reported.
   [[nodiscard]] const DeviceLimits& limits() const { return worker_.limits(); }
@@ -91,17 +75,29 @@ class RemoteMeasurer : public Measurer {
     int worker = 0;  // number
   };
 
-  /// The failure of the step, if it is the candidate's own; the candidate is then forgotten.
+  /// Uses the candidate in the worker, and returns its failure.
+  using Step = std::function<std::optional<Outcome>()>;
+
+  /// Repeats the step as often as it takes to know whose fault a failure is. Returns the failure
+  /// that is the candidate's own. Empty: there is none.
+  [[nodiscard]] std::optional<Outcome> find_own_failure(CandidateId id, const std::string& label,
+                                                        const Step& step);
+  /// The same; a candidate with a failure is then forgotten.
   [[nodiscard]] std::optional<Outcome> judged(CandidateId id, const std::string& label,
-                                              const CrashJudge::Step& step);
+                                              const Step& step);
   [[nodiscard]] bool is_in_worker(CandidateId id) const;
   void saw_sample(double us, Extent extent);
   /// Ensures that the candidate is admitted in the worker. Returns the failure with which it cannot
   /// be run.
   [[nodiscard]] std::optional<Outcome> make_ready(CandidateId id);
   void forget(CandidateId id);
-  [[nodiscard]] bool is_under_way(const std::optional<Ahead>& ahead) const;
-  [[nodiscard]] bool is_ahead(CandidateId id, const SampleRequest& request) const;
+  [[nodiscard]] bool is_under_way(const std::optional<Ahead>& ahead) const {
+    return ahead && worker_.runs() && ahead->worker == worker_.number();
+  }
+  [[nodiscard]] bool is_ahead(CandidateId id, const SampleRequest& request) const {
+    return is_under_way(ahead_) && ahead_->id == id && ahead_->round == request.round &&
+           ahead_->extent == request.extent && request.count == 1;
+  }
   /// Tells the worker to take these samples, unless it has been told already, and the one after
   /// them.
   [[nodiscard]] std::optional<Death> tell(CandidateId id, const SampleRequest& request);
@@ -116,7 +112,7 @@ class RemoteMeasurer : public Measurer {
   [[nodiscard]] Counted count_once(CandidateId id, const CountRequest& request);
 
   RemoteWorker worker_;
-  CrashJudge judge_;
+  std::map<CandidateId, int> crashes_;  // crashes in workers that others had used
   std::map<CandidateId, Held> held_;
   std::optional<Ahead> ahead_;
   // Findings of samples that were begun but not wanted.

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -12,11 +10,8 @@
 #include "base/environment.hpp"
 #include "base/error.hpp"
 #include "base/text_parts.hpp"
-#include "measure/memory_plan.hpp"
-#include "measure/worker_messages.hpp"
 #include "model/flop.hpp"
 #include "model/input_kind.hpp"
-#include "model/problem.hpp"
 #include "model/row_sample.hpp"
 #include "reference/reference_tile.h"
 
@@ -342,10 +337,6 @@ void RemoteWorker::start_problem() {
   if (type_of(message) != "done") {
     throw Error(ExitCode::gpu_failure, outcome_summary(conversation_->unexpected(message)));
   }
-}
-
-double RemoteWorker::part_share() const {
-  return problem_ && problem_->part ? share_of(*problem_->part, problem_->problem) : 1.0;
 }
 
 void RemoteWorker::begin_problem(ProblemStart start) {

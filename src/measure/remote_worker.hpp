@@ -199,7 +199,9 @@ class RemoteWorker {
   /// throws.
   void begin_problem(ProblemStart start);
   /// The part's share of the present problem's work; 1: it has none.
-  [[nodiscard]] double part_share() const;
+  [[nodiscard]] double part_share() const {
+    return problem_ && problem_->part ? share_of(*problem_->part, problem_->problem) : 1.0;
+  }
 
   [[nodiscard]] bool runs() const { return conversation_ && !conversation_->ended(); }
   /// The conversation with the present worker. Precondition: runs().

@@ -4,13 +4,10 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
-#include "measure/memory_plan.hpp"
-#include "model/cpu_reference.hpp"
 #include "model/error_rule.hpp"
 #include "model/flop.hpp"
 #include "model/kv_lengths.hpp"
@@ -31,6 +28,23 @@ unsigned long long row_count(const TensorView& tensor) {
   return static_cast<unsigned long long>(tensor.batch) *
          static_cast<unsigned long long>(tensor.rows) *
          static_cast<unsigned long long>(tensor.heads);
+}
+
+// A device address as a pointer for a kernel's argument.
+template <typename T = void>
+T* as_pointer(gpu::DevicePtr address) {
+  return reinterpret_cast<T*>(address);
+}
+
+constexpr std::int64_t kWord = 4;
+
+gpu::DevicePtr address_in(const gpu::DeviceBuffer& memory) {
+  return memory.address() + static_cast<gpu::DevicePtr>(kOutputGuardBytes);
+}
+
+// The size of the counts, at least of one output, because there is no pinned memory of 0 bytes.
+std::int64_t counts_bytes(std::size_t outputs, std::size_t each) {
+  return static_cast<std::int64_t>(std::max<std::size_t>(outputs, 1) * each);
 }
 
 }  // namespace
@@ -102,16 +116,6 @@ bool RowReferences::has_seen_all(const RowValueCounts& counts) const {
          counts.scanned == static_cast<unsigned long long>(output_rows(problem_));
 }
 
-namespace {
-
-// A device address as a pointer for a kernel's argument.
-template <typename T = void>
-T* as_pointer(gpu::DevicePtr address) {
-  return reinterpret_cast<T*>(address);
-}
-
-}  // namespace
-
 Tensors::Tensors(const Problem& problem)
     : problem_(problem), plan_(plan_stage(problem)), arena_(plan_.tensors_bytes()) {
   if (problem.seq_lens_kv.empty()) {
@@ -128,14 +132,6 @@ std::int64_t Tensors::lengths_bytes() const {
   return std::ssize(lengths_) * static_cast<std::int64_t>(sizeof(std::int32_t));
 }
 
-const int* Tensors::key_lengths() const {
-  return lengths_.empty() ? nullptr : device_lengths_.as<const int>();
-}
-
-gpu::DevicePtr Tensors::at(TensorRole role) const noexcept {
-  return arena_.address() + static_cast<gpu::DevicePtr>(plan_.tensor_offset(role));
-}
-
 std::optional<gpu::DevicePtr> Tensors::find(std::string_view name) const {
   if (name == kKeyLengthsTensor && !lengths_.empty()) {
     return device_lengths_.address();
@@ -150,10 +146,6 @@ void Tensors::poison(const gpu::Stream& stream) const {
   if (!lengths_.empty()) {
     gpu::copy_to_device_async(device_lengths_.address(), lengths_.data(), lengths_bytes(), stream);
   }
-}
-
-void Tensors::poison_output(const gpu::Stream& stream) const {
-  gpu::fill_words_async(o(), kPoison, tensor_bytes(problem_, TensorRole::o) / 4, stream);
 }
 
 TensorView Tensors::view(TensorRole role) const {
@@ -202,21 +194,6 @@ std::optional<InputSumArgs> Tensors::length_sum_args(InputSum* sum) const {
                             : std::optional(InputSumArgs{
                                   lengths, lengths, lengths, {elements, elements, elements}, sum});
 }
-
-namespace {
-
-constexpr std::int64_t kWord = 4;
-
-gpu::DevicePtr address_in(const gpu::DeviceBuffer& memory) {
-  return memory.address() + static_cast<gpu::DevicePtr>(kOutputGuardBytes);
-}
-
-// The size of the counts, at least of one output, because there is no pinned memory of 0 bytes.
-std::int64_t counts_bytes(std::size_t outputs, std::size_t each) {
-  return static_cast<std::int64_t>(std::max<std::size_t>(outputs, 1) * each);
-}
-
-}  // namespace
 
 std::int64_t output_memory_bytes(const KernelBuffer& output) {
   return 2 * kOutputGuardBytes + multiple_of(kTensorAlignmentBytes, output.bytes);
@@ -315,10 +292,6 @@ void OutputSet::queue_check(const RowReferences* references, const MeasurementMo
   }
   gpu::copy_to_host_async(host_counts_.host(), device_counts_.address(), device_counts_.bytes(),
                           stream);
-}
-
-const OutputSet::Counts& OutputSet::counts_of(std::size_t output) const {
-  return host_counts_.host_as<const Counts>()[output];
 }
 
 // An output that cannot be compared is wrong only if nothing at all was written there.

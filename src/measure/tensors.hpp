@@ -64,7 +64,9 @@ class Tensors {
 
   explicit Tensors(const Problem& problem);
 
-  [[nodiscard]] gpu::DevicePtr at(TensorRole role) const noexcept;
+  [[nodiscard]] gpu::DevicePtr at(TensorRole role) const noexcept {
+    return arena_.address() + static_cast<gpu::DevicePtr>(plan_.tensor_offset(role));
+  }
   [[nodiscard]] gpu::DevicePtr q() const noexcept { return at(TensorRole::q); }
   [[nodiscard]] gpu::DevicePtr k() const noexcept { return at(TensorRole::k); }
   [[nodiscard]] gpu::DevicePtr v() const noexcept { return at(TensorRole::v); }
@@ -75,12 +77,16 @@ class Tensors {
   [[nodiscard]] std::optional<gpu::DevicePtr> find(std::string_view name) const;
 
   /// Lengths of keys in device memory; null: all sequences have as many.
-  [[nodiscard]] const int* key_lengths() const;
+  [[nodiscard]] const int* key_lengths() const {
+    return lengths_.empty() ? nullptr : device_lengths_.as<const int>();
+  }
 
   /// Fills everything, inputs and guards included, with the poison, and writes the lengths of keys.
   void poison(const gpu::Stream& stream) const;
   /// Fills only O with the poison.
-  void poison_output(const gpu::Stream& stream) const;
+  void poison_output(const gpu::Stream& stream) const {
+    gpu::fill_words_async(o(), kPoison, tensor_bytes(problem_, TensorRole::o) / 4, stream);
+  }
 
   /// The view of a tensor for the measurement kernels.
   [[nodiscard]] TensorView view(TensorRole role) const;
@@ -153,7 +159,9 @@ class OutputSet {
 
   [[nodiscard]] static GuardArgs bands_around(const Output& output);
   [[nodiscard]] static GuardArgs band_inside(const Output& output);
-  [[nodiscard]] const Counts& counts_of(std::size_t output) const;
+  [[nodiscard]] const Counts& counts_of(std::size_t output) const {
+    return host_counts_.host_as<const Counts>()[output];
+  }
   [[nodiscard]] ErrorStats stats_of(std::size_t output, const RowReferences* references) const;
 
   std::vector<Output> outputs_;

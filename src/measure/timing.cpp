@@ -10,12 +10,10 @@
 #include <spdlog/spdlog.h>
 
 #include "base/ranges.hpp"
-#include "gpu/context.hpp"
 #include "gpu/module.hpp"
 #include "gpu/profiler.hpp"
 #include "gpu/range_counters.hpp"
 #include "measure/plausibility.hpp"
-#include "model/device_limits.hpp"
 #include "model/flop.hpp"
 #include "model/statistics.hpp"
 #include "reference/matmul_rate_args.h"
@@ -38,11 +36,6 @@ GpuMonitor::Work::~Work() {
     monitor_->set_busy(false);
   }
 }
-
-GpuMonitor::GpuMonitor(Read read, std::chrono::milliseconds interval)
-    : read_(std::move(read)),
-      interval_(interval),
-      thread_([this](const std::stop_token& stop) { watch(stop); }) {}
 
 void GpuMonitor::set_busy(bool busy) {
   {

@@ -19,7 +19,6 @@
 #include "model/device_limits.hpp"
 #include "model/kernel_code.hpp"
 #include "model/measure_policy.hpp"
-#include "model/outcome.hpp"
 
 namespace fatune {
 
@@ -31,8 +30,10 @@ class GpuMonitor {
   using Read = std::function<std::optional<GpuReading>()>;
 
   /// `read` is called on the monitor's thread alone, and must not throw.
-  explicit GpuMonitor(Read read,
-                      std::chrono::milliseconds interval = std::chrono::milliseconds(20));
+  explicit GpuMonitor(Read read, std::chrono::milliseconds interval = std::chrono::milliseconds(20))
+      : read_(std::move(read)),
+        interval_(interval),
+        thread_([this](const std::stop_token& stop) { watch(stop); }) {}
 
   /// Work is under way while an object of this class lives. One at a time.
   class Work {

@@ -1,18 +1,12 @@
 #include "measure/verification.hpp"
 
-#include <array>
 #include <bit>
-#include <span>
 #include <stdexcept>
-#include <utility>
 
 #include <fmt/format.h>
 
-#include "gpu/context.hpp"
 #include "measure/memory_plan.hpp"
 #include "model/error_rule.hpp"
-#include "model/problem.hpp"
-#include "model/row_sample.hpp"
 
 namespace fatune {
 
@@ -26,10 +20,6 @@ References::References(const Problem& problem, std::uint64_t seed, const gpu::St
   rounded_ = gpu::DeviceBuffer(elements_ * element_bytes(problem.dtype));
   gpu::copy_to_device_async(rows_.address(), sample.rows.data(), rows_.bytes(), stream);
   stream.synchronize();  // the positions are copied from memory that is freed here
-}
-
-RowSelection References::selection() const {
-  return {rows_.as<const int>(), static_cast<int>(rows_per_head_)};
 }
 
 Stage::Stage(const Problem& problem, InputKind kind, std::uint64_t seed,
@@ -65,18 +55,6 @@ ReferenceArgs Stage::reference_args() const {
       tensors_.key_lengths()};
 }
 
-void Stage::compute_references() const {
-  kernels_.compute_references(reference_args(), problem_, stream_);
-}
-
-// Restores the inputs first: a kernel that has not been found out yet may have written to them.
-void Stage::prepare_row_references() const {
-  if (!further_->references) {
-    restore();
-    further_->references.emplace(problem_, reference_args(), kernels_, stream_);
-  }
-}
-
 const OutputSet& Stage::outputs(const std::vector<KernelBuffer>& buffers) const {
   const std::vector<KernelBuffer> list = outputs_of(buffers);
   const auto found = further_->sets.find(list);
@@ -84,8 +62,9 @@ const OutputSet& Stage::outputs(const std::vector<KernelBuffer>& buffers) const 
     return found->second;
   }
   const OutputSet& made = further_->sets.try_emplace(list, list, stream_).first->second;
-  if (made.has_row_values()) {
-    prepare_row_references();
+  if (made.has_row_values() && !further_->references) {
+    restore();  // a kernel that has not been found out yet may have written to the inputs
+    further_->references.emplace(problem_, reference_args(), kernels_, stream_);
   }
   return made;
 }
@@ -142,10 +121,6 @@ CompareArgs Stage::compare_args(CheckCounts* counts) const {
           static_cast<float>(kMismatchRtol)};
 }
 
-void Stage::queue_row_counts(RowCounts* rows, float limit) const {
-  kernels_.count_rows({compare_args(nullptr), rows, limit}, stream_);
-}
-
 void Stage::queue_check(CheckCounts* counts) const {
   kernels_.compare_output(compare_args(counts), stream_);
   kernels_.scan_output(tensors_.view(TensorRole::o).data, tensor_elements(problem_, TensorRole::o),
@@ -172,10 +147,6 @@ std::optional<std::string> Stage::find_missing_output_check() const {
   return further_->current == nullptr
              ? std::nullopt
              : further_->current->find_missing_check(further_->reference());
-}
-
-bool Stage::inputs_changed(const CheckCounts& counts) const {
-  return counts.inputs.plain != input_sum_.plain || counts.inputs.mixed != input_sum_.mixed;
 }
 
 namespace {
@@ -222,13 +193,6 @@ std::optional<std::string> find_missing_check(const Stage& stage, const CheckCou
       input_kind_name(stage.kind()), counts.compared, to_compare, counts.scanned, to_scan);
 }
 
-std::optional<std::string> find_write_to_inputs(const Stage& stage, const CheckCounts& counts) {
-  if (!stage.inputs_changed(counts)) {
-    return std::nullopt;
-  }
-  return fmt::format("input {}: wrote into its inputs", input_kind_name(stage.kind()));
-}
-
 std::optional<std::string> find_any_fault(const Stage& stage, const CheckCounts& counts,
                                           const ErrorStats& stats) {
   if (auto missing = find_missing_check(stage, counts)) {
@@ -237,8 +201,8 @@ std::optional<std::string> find_any_fault(const Stage& stage, const CheckCounts&
   if (auto missing = stage.find_missing_output_check()) {
     return fmt::format("input {}: {}", input_kind_name(stage.kind()), *missing);
   }
-  if (auto written = find_write_to_inputs(stage, counts)) {
-    return written;
+  if (stage.inputs_changed(counts)) {
+    return fmt::format("input {}: wrote into its inputs", input_kind_name(stage.kind()));
   }
   return find_fault(stats);
 }
@@ -284,6 +248,11 @@ RowMismatches count_rows(const Stage& stage, const ErrorStats& stats, const gpu:
   return rows;
 }
 
+constexpr auto kSumsBytes =
+    static_cast<std::int64_t>(sizeof(InputSum)) * RepeatedLaunches::kLaunches;
+
+std::size_t stage_of(int launch) { return static_cast<std::size_t>(launch % 2); }
+
 }  // namespace
 
 Verifier::Verifier(const Problem& problem, const std::optional<Problem>& part, std::uint64_t seed,
@@ -318,10 +287,6 @@ const CheckCounts* Verifier::fetch_counts() const {
   gpu::copy_to_host_async(host_counts_.host(), device_counts_.address(), kCountsBytes, stream_);
   stream_.synchronize();
   return host_counts_.host_as<const CheckCounts>();
-}
-
-Problem Verifier::problem_of(Where where) const {
-  return where == Where::small ? small_problem(problem_) : probe_problem(problem_);
 }
 
 std::string Verifier::method(const Stage& normal, Where others) const {
@@ -379,15 +344,6 @@ OutputVerdict Verifier::check(const Stage& stage) const {
   const std::array one{&stage};
   return check(std::span<const Stage* const>(one));
 }
-
-namespace {
-
-constexpr auto kSumsBytes =
-    static_cast<std::int64_t>(sizeof(InputSum)) * RepeatedLaunches::kLaunches;
-
-std::size_t stage_of(int launch) { return static_cast<std::size_t>(launch % 2); }
-
-}  // namespace
 
 RepeatedLaunches::RepeatedLaunches(const Verifier& verifier, const gpu::Stream& stream)
     : verifier_(verifier), stream_(stream), device_sums_(kSumsBytes), host_sums_(kSumsBytes) {}

@@ -31,7 +31,9 @@ class References {
   /// Chooses the rows (row_sample.hpp) and uploads their positions; waits for the stream.
   References(const Problem& problem, std::uint64_t seed, const gpu::Stream& stream);
 
-  [[nodiscard]] RowSelection selection() const;
+  [[nodiscard]] RowSelection selection() const {
+    return {rows_.as<const int>(), static_cast<int>(rows_per_head_)};
+  }
   [[nodiscard]] std::int64_t elements() const noexcept { return elements_; }
   [[nodiscard]] float* exact() const { return exact_.as<float>(); }
   [[nodiscard]] void* rounded() const { return rounded_.as<void>(); }
@@ -89,18 +91,23 @@ class Stage {
   [[nodiscard]] std::optional<std::string> find_missing_output_check() const;
   /// Queues the counting of the elements of every compared row that mismatch or are beyond the
   /// limit. The counts go to `rows` in device memory.
-  void queue_row_counts(RowCounts* rows, float limit) const;
+  void queue_row_counts(RowCounts* rows, float limit) const {
+    kernels_.count_rows({compare_args(nullptr), rows, limit}, stream_);
+  }
   /// The positions of the compared rows in the sequence, those of a (batch, head) together.
   [[nodiscard]] RowSample compared_rows() const { return sample_rows(problem_, seed_); }
   /// Whether the inputs differ from those that restore() made.
-  [[nodiscard]] bool inputs_changed(const CheckCounts& counts) const;
+  [[nodiscard]] bool inputs_changed(const CheckCounts& counts) const {
+    return counts.inputs.plain != input_sum_.plain || counts.inputs.mixed != input_sum_.mixed;
+  }
 
  private:
   void fill(std::uint64_t seed) const;
   [[nodiscard]] ReferenceArgs reference_args() const;
-  void compute_references() const;
+  void compute_references() const {
+    kernels_.compute_references(reference_args(), problem_, stream_);
+  }
   [[nodiscard]] const OutputSet& outputs(const std::vector<KernelBuffer>& buffers) const;
-  void prepare_row_references() const;
   /// Queues the checksum of Q, K, V and lengths of keys, which is added to `sum` in device memory.
   void queue_input_sum(InputSum* sum) const;
   [[nodiscard]] InputSum sum_inputs() const;
@@ -179,7 +186,9 @@ class Verifier {
 
  private:
   [[nodiscard]] const CheckCounts* fetch_counts() const;
-  [[nodiscard]] Problem problem_of(Where where) const;
+  [[nodiscard]] Problem problem_of(Where where) const {
+    return where == Where::small ? small_problem(problem_) : probe_problem(problem_);
+  }
   void judge(const Stage& stage, const CheckCounts& counts, OutputVerdict& verdict) const;
 
   Problem problem_;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <utility>
 
 namespace fatune {
 namespace {
@@ -53,10 +52,6 @@ const KernelLaunch& WatchedSampler::about_to_run(SampledKernel& kernel, int set)
     launch.emplace(kernel.make_launch(verifier_.normal(set), extent_of(set)));
   }
   return *launch;
-}
-
-const KernelLaunch& WatchedSampler::about_to_run(SampledKernel& kernel) {
-  return about_to_run(kernel, 0);
 }
 
 void WatchedSampler::queue_fingerprint(const Stage& stage) {

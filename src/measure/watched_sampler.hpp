@@ -2,7 +2,6 @@
 
 #include <array>
 #include <functional>
-#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -67,7 +66,7 @@ class WatchedSampler {
   [[nodiscard]] std::optional<Outcome> recheck(SampledKernel& kernel);
   /// Notes that the candidate is about to run other than for a sample, on the first set of inputs.
   /// Returns that launch.
-  const KernelLaunch& about_to_run(SampledKernel& kernel);
+  const KernelLaunch& about_to_run(SampledKernel& kernel) { return about_to_run(kernel, 0); }
   /// Forgets the candidate, because the next one may have its id.
   void forget(CandidateId id);
 

@@ -3,13 +3,11 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "measure/loaded_kernel.hpp"
-#include "measure/worker_messages.hpp"
 
 namespace fatune {
 namespace {
@@ -128,13 +126,6 @@ class Worker {
   bool lost_ = false;  // the GPU context is lost, in a run for debugging
 };
 
-Hello await_hello(const Message& message) {
-  if (type_of(message) != "hello") {
-    throw ProtocolError("the first message is not 'hello'");
-  }
-  return read_hello(message);
-}
-
 std::optional<Worker> open_worker(Channel& channel, const Hello& hello, const OpenDevice& open) {
   try {
     if (hello.protocol != kProtocolVersion) {
@@ -156,7 +147,10 @@ void serve(Channel& channel, const OpenDevice& open) {
   if (channel.receive(message) != Exchange::done) {
     return;
   }
-  std::optional<Worker> worker = open_worker(channel, await_hello(message), open);
+  if (type_of(message) != "hello") {
+    throw ProtocolError("the first message is not 'hello'");
+  }
+  std::optional<Worker> worker = open_worker(channel, read_hello(message), open);
   if (!worker) {
     return;
   }

@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstdlib>
+#include <map>
 #include <regex>
+#include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/file_tree.hpp"
+#include "base/json_file.hpp"
 #include "base/text_parts.hpp"
 
 namespace fatune {
@@ -33,10 +39,6 @@ Arch parse_arch(std::string_view text) {
   return arch;
 }
 
-bool provides(Arch arch, Arch least) {
-  return least.suffix == '\0' ? arch.sm >= least.sm : arch == least;
-}
-
 namespace {
 
 std::string with_number(std::string_view kind, Arch arch) {
@@ -44,19 +46,65 @@ std::string with_number(std::string_view kind, Arch arch) {
                              : fmt::format("{}_{}{}", kind, arch.sm, arch.suffix);
 }
 
+constexpr std::int64_t round_up(std::int64_t value, std::int64_t granule) {
+  return (value + granule - 1) / granule * granule;
+}
+
+struct ClockLimit {
+  std::uint32_t bit;
+  const char* name;
+  bool throttles;
+};
+
+// source: nvml.h, nvmlClocksEventReason*
+constexpr ClockLimit kClockLimits[] = {{0x001, "gpu_idle", false},
+                                       {0x002, "applications_clocks_setting", false},
+                                       {0x004, "sw_power_cap", false},
+                                       {0x008, "hw_slowdown", true},
+                                       {0x010, "sync_boost", true},
+                                       {0x020, "sw_thermal_slowdown", true},
+                                       {0x040, "hw_thermal_slowdown", true},
+                                       {0x080, "hw_power_brake_slowdown", true},
+                                       {0x100, "display_clock_setting", false}};
+
+constexpr std::string_view kPrefix = "configs/devices/sm_";
+constexpr std::string_view kSuffix = ".json";
+
+std::string device_path(Arch arch) { return fmt::format("{}{}{}", kPrefix, arch.sm, kSuffix); }
+
+JsonFile load_device_file(const FileTree& tree, Arch arch) {
+  const std::string path = device_path(arch);
+  if (!tree.contains(path)) {
+    throw Error(ExitCode::usage,
+                fmt::format("the limits of {} are not known without such a GPU", arch_name(arch)),
+                {},
+                fmt::format("known: {} (and their 'a' variants)",
+                            joined(known_archs(tree), ", ", arch_name)));
+  }
+  return load_json(tree, path, "device");
+}
+
+void read_limit(const JsonNode& node, int& value) {
+  if (!std::in_range<int>(node.integer()) || node.integer() < 0) {
+    node.fail(fmt::format("{} is out of range", node.integer()));
+  }
+  value = static_cast<int>(node.integer());
+}
+void read_limit(const JsonNode& node, std::int64_t& value) { value = node.integer(); }
+void read_limit(const JsonNode& node, double& value) { value = node.number(); }
+
+/// The newest known architecture that is not newer than `arch`. Without one, `arch` itself.
+Arch nearest_known(const FileTree& tree, Arch arch) {
+  std::vector<Arch> archs = known_archs(tree);
+  std::erase_if(archs, [&](Arch known) { return known.sm > arch.sm; });
+  return archs.empty() ? arch : archs.back();
+}
+
 }  // namespace
 
 std::string arch_name(Arch arch) { return with_number("sm", arch); }
 
 std::string virtual_arch_name(Arch arch) { return with_number("compute", arch); }
-
-namespace {
-
-constexpr std::int64_t round_up(std::int64_t value, std::int64_t granule) {
-  return (value + granule - 1) / granule * granule;
-}
-
-}  // namespace
 
 int blocks_per_sm(const DeviceLimits& limits, int threads_per_block, int registers_per_thread,
                   std::int64_t smem_bytes) {
@@ -126,54 +174,17 @@ std::optional<DeviceLimits> nearest_device(const std::vector<DeviceLimits>& devi
 }
 
 std::optional<double> nominal_tensor_flop_per_clock(Arch arch) {
-  switch (arch.sm) {
-    case 80:
-    case 87:
-      return 2048.0;
-    case 86:
-    case 89:
-    case 120:
-    case 121:
-      return 1024.0;
-    case 90:
-      return 4096.0;
-    case 100:
-    case 103:
-      return 8192.0;
-    default:
-      return std::nullopt;
-  }
+  static const std::map<int, double> kByArch{{80, 2048.0},  {86, 1024.0},  {87, 2048.0},
+                                             {89, 1024.0},  {90, 4096.0},  {100, 8192.0},
+                                             {103, 8192.0}, {120, 1024.0}, {121, 1024.0}};
+  const auto known = kByArch.find(arch.sm);
+  return known == kByArch.end() ? std::nullopt : std::optional(known->second);
 }
 
 double peak_tensor_flop_per_clock(Arch arch) {
   constexpr double kGreatest = 8192.0;
   return nominal_tensor_flop_per_clock(arch).value_or(kGreatest);
 }
-
-double peak_tensor_flop_per_us(const DeviceLimits& limits) {
-  return peak_tensor_flop_per_clock(limits.arch) * limits.sm_count * (limits.clock_khz / 1e3);
-}
-
-namespace {
-
-struct ClockLimit {
-  std::uint32_t bit;
-  const char* name;
-  bool throttles;
-};
-
-// source: nvml.h, nvmlClocksEventReason*
-constexpr ClockLimit kClockLimits[] = {{0x001, "gpu_idle", false},
-                                       {0x002, "applications_clocks_setting", false},
-                                       {0x004, "sw_power_cap", false},
-                                       {0x008, "hw_slowdown", true},
-                                       {0x010, "sync_boost", true},
-                                       {0x020, "sw_thermal_slowdown", true},
-                                       {0x040, "hw_thermal_slowdown", true},
-                                       {0x080, "hw_power_brake_slowdown", true},
-                                       {0x100, "display_clock_setting", false}};
-
-}  // namespace
 
 bool is_throttled(const GpuReading& reading) {
   std::uint32_t others = reading.clock_limits;
@@ -198,6 +209,53 @@ std::vector<std::string> clock_limit_names(std::uint32_t clock_limits) {
     }
   }
   return names;
+}
+
+std::vector<Arch> known_archs(const FileTree& tree) {
+  std::vector<Arch> archs;
+  for (const std::string& path : tree.list(kPrefix)) {
+    const char* begin = path.data() + kPrefix.size();
+    const char* end = path.data() + path.size();
+    Arch arch;
+    const auto read = std::from_chars(begin, end, arch.sm);
+    if (read.ec == std::errc{} && std::string_view(read.ptr, end) == kSuffix) {
+      archs.push_back(arch);
+    }
+  }
+  std::ranges::sort(archs);
+  return archs;
+}
+
+std::string device_product(const FileTree& tree, Arch arch) {
+  return load_device_file(tree, arch).root().at("product").text();
+}
+
+DeviceLimits load_device_limits(const FileTree& tree, Arch arch) {
+  const JsonFile file = load_device_file(tree, arch);
+  const JsonNode root = file.root();
+  DeviceLimits limits;
+  limits.name = arch_name(arch) + " (no GPU)";
+  limits.arch = arch;
+  visit_members(limits, [&](const MemberInfo& info, auto& member) {
+    if constexpr (std::is_arithmetic_v<std::remove_reference_t<decltype(member)>>) {
+      if (info.name != "free_memory_bytes") {
+        read_limit(root.at(std::string(info.name)), member);
+      }
+    }
+  });
+  return limits;
+}
+
+SmRates load_sm_rates(const FileTree& tree, Arch arch) {
+  const JsonFile file = load_device_file(tree, nearest_known(tree, arch));
+  const JsonNode node = file.root().at("rates");
+  SmRates rates;
+  visit_members(rates, [&](const MemberInfo& info, auto& rate) {
+    if (const auto given = node.find(std::string(info.name))) {
+      rate = given->number();
+    }
+  });
+  return rates;
 }
 
 }  // namespace fatune

@@ -11,6 +11,8 @@
 
 namespace fatune {
 
+class FileTree;
+
 /// A real GPU architecture: sm_80, sm_90a.
 struct Arch {
   int sm = 0;          ///< 10 * major + minor: 80, 86, 89, 90, 100
@@ -26,7 +28,9 @@ inline constexpr int kFirstSuffixSm = 90;
 
 /// True if code for `least` runs on `arch`: `arch` is not older, or, if `least` has a suffix, both
 /// are equal.
-[[nodiscard]] bool provides(Arch arch, Arch least);
+[[nodiscard]] inline bool provides(Arch arch, Arch least) {
+  return least.suffix == '\0' ? arch.sm >= least.sm : arch == least;
+}
 
 /// Reads "sm_90a", "90a", "9.0", "sm_80". Throws Error(usage) for anything else, for architectures
 /// below sm_80, and for a suffix below kFirstSuffixSm.
@@ -108,7 +112,9 @@ FATUNE_DESCRIBED(
 [[nodiscard]] double peak_tensor_flop_per_clock(Arch arch);
 
 /// The peak FLOP per microsecond of all SMs at the greatest clock; 0 if the limits do not tell.
-[[nodiscard]] double peak_tensor_flop_per_us(const DeviceLimits& limits);
+[[nodiscard]] inline double peak_tensor_flop_per_us(const DeviceLimits& limits) {
+  return peak_tensor_flop_per_clock(limits.arch) * limits.sm_count * (limits.clock_khz / 1e3);
+}
 
 /// The measured rate at which a GPU multiplies dense matrices of 16-bit elements.
 struct MatmulRate {
@@ -172,5 +178,20 @@ FATUNE_DESCRIBED(
 /// NVML's names in the order of their bits: "sw_power_cap", "hw_slowdown", ... Unknown bits are
 /// "0x200" and so on.
 [[nodiscard]] std::vector<std::string> clock_limit_names(std::uint32_t clock_limits);
+
+/// Loads the limits of a representative GPU of `arch` from configs/devices/sm_<number>.json, for
+/// planning, compiling and estimating without it. `name` is "sm_90 (no GPU)"; `arch` is the
+/// requested one. Error(usage) lists the known architectures if there is no such file.
+[[nodiscard]] DeviceLimits load_device_limits(const FileTree& tree, Arch arch);
+
+/// The product name of that GPU: "NVIDIA H200 SXM". Throws as load_device_limits() does.
+[[nodiscard]] std::string device_product(const FileTree& tree, Arch arch);
+
+/// Loads what an SM of `arch` does per clock, from the same files. An architecture without a file
+/// has the rates of the nearest older one that has a file. Error(usage) as above if there is none.
+[[nodiscard]] SmRates load_sm_rates(const FileTree& tree, Arch arch);
+
+/// Architectures with a device file, oldest first.
+[[nodiscard]] std::vector<Arch> known_archs(const FileTree& tree);
 
 }  // namespace fatune

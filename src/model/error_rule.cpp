@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "model/cpu_reference.hpp"
-#include "model/problem.hpp"
 
 namespace fatune {
 namespace {
@@ -35,43 +34,6 @@ std::optional<std::string> find_row_error(const std::string& where, const ErrorS
   return std::nullopt;
 }
 
-}  // namespace
-
-double unit_in_last_place(double value, DType dtype) {
-  const int fraction_bits = dtype == DType::fp16 ? 10 : 7;
-  const int min_exponent = dtype == DType::fp16 ? -14 : -126;
-  const int exponent = value == 0.0 ? min_exponent : std::max(std::ilogb(value), min_exponent);
-  return std::ldexp(1.0, exponent - fraction_bits);
-}
-
-double error_limit(double max_abs_reference_error, double max_abs_reference, DType dtype) {
-  return std::max(2 * max_abs_reference_error, unit_in_last_place(max_abs_reference, dtype));
-}
-
-double row_value_limit(const Problem& problem, double greatest_product) {
-  constexpr double kRounding = 0x1p-23;
-  const double greatest_score = static_cast<double>(problem.softmax_scale) * greatest_product;
-  const double score = static_cast<double>(problem.d_head + 8) * std::abs(greatest_score);
-  const double sum = static_cast<double>(problem.seq_len_kv) / 2 + 32;
-  return 2 * kRounding * (2 * score + sum);
-}
-
-std::optional<std::string> find_fault(const ErrorStats& stats) {
-  const std::string where =
-      fmt::format("input {}: {}", stats.input, stats.is_of_o() ? "" : stats.output + ": ");
-  if (stats.guard_bytes_changed > 0) {
-    return fmt::format("{}wrote {} bytes outside the output tensor", where,
-                       stats.guard_bytes_changed);
-  }
-  if (stats.not_finite > 0) {
-    return fmt::format("{}{} output values are NaN, infinite or were never written", where,
-                       stats.not_finite);
-  }
-  return stats.is_of_o() ? find_error(where, stats) : find_row_error(where, stats);
-}
-
-namespace {
-
 bool is_mismatch(double difference, double rounded) {
   return difference > kMismatchAtol + kMismatchRtol * std::abs(rounded);
 }
@@ -99,6 +61,35 @@ RowCount count_row(double limit, const Problem& problem, std::int64_t first,
 }
 
 }  // namespace
+
+double unit_in_last_place(double value, DType dtype) {
+  const int fraction_bits = dtype == DType::fp16 ? 10 : 7;
+  const int min_exponent = dtype == DType::fp16 ? -14 : -126;
+  const int exponent = value == 0.0 ? min_exponent : std::max(std::ilogb(value), min_exponent);
+  return std::ldexp(1.0, exponent - fraction_bits);
+}
+
+double row_value_limit(const Problem& problem, double greatest_product) {
+  constexpr double kRounding = 0x1p-23;
+  const double greatest_score = static_cast<double>(problem.softmax_scale) * greatest_product;
+  const double score = static_cast<double>(problem.d_head + 8) * std::abs(greatest_score);
+  const double sum = static_cast<double>(problem.seq_len_kv) / 2 + 32;
+  return 2 * kRounding * (2 * score + sum);
+}
+
+std::optional<std::string> find_fault(const ErrorStats& stats) {
+  const std::string where =
+      fmt::format("input {}: {}", stats.input, stats.is_of_o() ? "" : stats.output + ": ");
+  if (stats.guard_bytes_changed > 0) {
+    return fmt::format("{}wrote {} bytes outside the output tensor", where,
+                       stats.guard_bytes_changed);
+  }
+  if (stats.not_finite > 0) {
+    return fmt::format("{}{} output values are NaN, infinite or were never written", where,
+                       stats.not_finite);
+  }
+  return stats.is_of_o() ? find_error(where, stats) : find_row_error(where, stats);
+}
 
 ErrorStats compare_outputs(const std::string& input, DType dtype,
                            std::span<const std::uint16_t> output, std::span<const double> exact,

@@ -24,8 +24,10 @@ inline constexpr double kMismatchRtol = 1e-3;
 /// 16-bit reference may be exact by its nature: with one key O = V, both its roundings change
 /// nothing, and twice its error is 0. The rule is then that O equals V within one unit in the last
 /// place.
-[[nodiscard]] double error_limit(double max_abs_reference_error, double max_abs_reference,
-                                 DType dtype);
+[[nodiscard]] inline double error_limit(double max_abs_reference_error, double max_abs_reference,
+                                        DType dtype) {
+  return std::max(2 * max_abs_reference_error, unit_in_last_place(max_abs_reference, dtype));
+}
 
 /// The limit for the difference of a row value (cpu_reference.hpp), as a logarithm, from the fp32
 /// reference. `greatest_product` is the greatest product of the norms of a row of Q and a row of K,

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "model/kv_lengths.hpp"
-#include "model/problem.hpp"
 
 namespace fatune {
 namespace {
@@ -36,11 +35,26 @@ auto sum_over_sequences(const Problem& problem, Of of) {
   return std::transform_reduce(lengths.begin(), lengths.end(), Sum{}, std::plus<>(), of);
 }
 
-}  // namespace
-
-Mask mask_of(const Problem& problem, std::int64_t keys) {
-  return {problem.seq_len, keys, problem.causal, problem.window};
+double pairs_of_sequence(const Problem& problem, std::int64_t keys) {
+  const auto sum = [&](std::int64_t more) {
+    return clamped_sum(problem.seq_len, keys - problem.seq_len + more, keys);
+  };
+  const double all = static_cast<double>(problem.seq_len) * static_cast<double>(keys);
+  const double ends = problem.causal ? sum(1) : problem.window > 0 ? sum(problem.window) : all;
+  return ends - (problem.window > 0 ? sum(1 - problem.window) : 0.0);
 }
+
+/// Pairs of all heads.
+double all_pairs(const Problem& problem) {
+  return static_cast<double>(problem.heads) * static_cast<double>(problem.seq_len) *
+         static_cast<double>(total_keys(problem));
+}
+
+double dims_of(const Problem& problem) {
+  return static_cast<double>(problem.d_head) + static_cast<double>(problem.d_head_v);
+}
+
+}  // namespace
 
 KeyRange visible_keys(const Mask& mask, std::int64_t row) {
   const std::int64_t position = row + mask.seq_len_kv - mask.seq_len;
@@ -69,37 +83,10 @@ std::int64_t rows_without_keys(const Problem& problem) {
   return sum_over_sequences(problem, of_sequence) * problem.heads;
 }
 
-namespace {
-
-double pairs_of_sequence(const Problem& problem, std::int64_t keys) {
-  const auto sum = [&](std::int64_t more) {
-    return clamped_sum(problem.seq_len, keys - problem.seq_len + more, keys);
-  };
-  const double all = static_cast<double>(problem.seq_len) * static_cast<double>(keys);
-  const double ends = problem.causal ? sum(1) : problem.window > 0 ? sum(problem.window) : all;
-  return ends - (problem.window > 0 ? sum(1 - problem.window) : 0.0);
-}
-
-}  // namespace
-
 double visible_pairs(const Problem& problem) {
   return sum_over_sequences(problem,
                             [&](std::int64_t keys) { return pairs_of_sequence(problem, keys); });
 }
-
-namespace {
-
-/// Pairs of all heads.
-double all_pairs(const Problem& problem) {
-  return static_cast<double>(problem.heads) * static_cast<double>(problem.seq_len) *
-         static_cast<double>(total_keys(problem));
-}
-
-double dims_of(const Problem& problem) {
-  return static_cast<double>(problem.d_head) + static_cast<double>(problem.d_head_v);
-}
-
-}  // namespace
 
 double needed_flop(const Problem& problem) {
   return static_cast<double>(problem.heads) * 2.0 * visible_pairs(problem) * dims_of(problem);
@@ -131,10 +118,6 @@ std::int64_t needed_output_bytes(const Problem& problem) {
   constexpr std::int64_t kLseBytes = 4;  // fp32
   return tensor_bytes(problem, TensorRole::o) +
          (problem.lse ? kLseBytes * output_rows(problem) : 0);
-}
-
-double needed_bytes(const Problem& problem) {
-  return static_cast<double>(needed_input_bytes(problem) + needed_output_bytes(problem));
 }
 
 }  // namespace fatune

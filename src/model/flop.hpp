@@ -28,7 +28,9 @@ struct KeyRange {
 };
 
 /// The mask of a sequence that has `keys` keys (kv_lengths.hpp).
-[[nodiscard]] Mask mask_of(const Problem& problem, std::int64_t keys);
+[[nodiscard]] inline Mask mask_of(const Problem& problem, std::int64_t keys) {
+  return {problem.seq_len, keys, problem.causal, problem.window};
+}
 
 /// The keys that a query sees: none after its own position when causal, and only keys less than
 /// `window` away from it when there is a window.
@@ -65,6 +67,8 @@ inline constexpr double kBytesPerUsToGbps = 1e-3;
 /// The bytes of O, and of the log-sum-exps if they are wanted, which must be written once.
 [[nodiscard]] std::int64_t needed_output_bytes(const Problem& problem);
 /// needed_input_bytes() and needed_output_bytes().
-[[nodiscard]] double needed_bytes(const Problem& problem);
+[[nodiscard]] inline double needed_bytes(const Problem& problem) {
+  return static_cast<double>(needed_input_bytes(problem) + needed_output_bytes(problem));
+}
 
 }  // namespace fatune

@@ -1,7 +1,6 @@
 #include "model/head_problem.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <numbers>
 
 #include "common/attention_args.h"
@@ -11,33 +10,6 @@ namespace fatune {
 namespace {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-}  // namespace
-
-std::int64_t HeadProblem::q_blocks() const { return ceil_div(seq_len, tiles.query_rows); }
-
-std::int64_t HeadProblem::kv_tiles() const { return ceil_div(seq_len_kv, tiles.keys_per_step); }
-
-std::int64_t HeadProblem::steps(std::int64_t q_block) const {
-  const std::int64_t end = std::min((q_block + 1) * tiles.query_rows, seq_len);
-  return causal ? ceil_div(end + seq_len_kv - seq_len, tiles.keys_per_step) : kv_tiles();
-}
-
-std::int64_t HeadProblem::tile_of(std::int64_t q_block, std::int64_t step) const {
-  return tiles.order == StepOrder::last_to_first ? steps(q_block) - 1 - step : step;
-}
-
-bool HeadProblem::begins_part(std::int64_t q_block, std::int64_t step) const {
-  return step == 0 ||
-         (tiles.steps_per_part > 0 && tile_of(q_block, step) / tiles.steps_per_part !=
-                                          tile_of(q_block, step - 1) / tiles.steps_per_part);
-}
-
-double HeadProblem::scale_log2() const {
-  return std::numbers::log2e * static_cast<double>(usual_softmax_scale(d_head));
-}
-
-namespace {
 
 constexpr std::int64_t kAlignment = alignof(AttentionForwardArgs);
 static_assert(alignof(AttentionDump) == kAlignment);
@@ -50,6 +22,19 @@ ScalarPiece int_piece(std::size_t offset, std::int64_t value) {
 }
 
 }  // namespace
+
+std::int64_t HeadProblem::q_blocks() const { return ceil_div(seq_len, tiles.query_rows); }
+
+std::int64_t HeadProblem::kv_tiles() const { return ceil_div(seq_len_kv, tiles.keys_per_step); }
+
+std::int64_t HeadProblem::steps(std::int64_t q_block) const {
+  const std::int64_t end = std::min((q_block + 1) * tiles.query_rows, seq_len);
+  return causal ? ceil_div(end + seq_len_kv - seq_len, tiles.keys_per_step) : kv_tiles();
+}
+
+double HeadProblem::scale_log2() const {
+  return std::numbers::log2e * static_cast<double>(usual_softmax_scale(d_head));
+}
 
 KernelBuffer log_sum_exp_buffer(const Problem& problem) {
   KernelBuffer buffer;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,9 +48,15 @@ struct HeadProblem {
 
   /// The steps of a block. A causal block skips the tiles that none of its queries sees.
   [[nodiscard]] std::int64_t steps(std::int64_t q_block) const;
-  [[nodiscard]] std::int64_t tile_of(std::int64_t q_block, std::int64_t step) const;
+  [[nodiscard]] std::int64_t tile_of(std::int64_t q_block, std::int64_t step) const {
+    return tiles.order == StepOrder::last_to_first ? steps(q_block) - 1 - step : step;
+  }
   /// Whether a step is the first of its part.
-  [[nodiscard]] bool begins_part(std::int64_t q_block, std::int64_t step) const;
+  [[nodiscard]] bool begins_part(std::int64_t q_block, std::int64_t step) const {
+    return step == 0 ||
+           (tiles.steps_per_part > 0 && tile_of(q_block, step) / tiles.steps_per_part !=
+                                            tile_of(q_block, step - 1) / tiles.steps_per_part);
+  }
   [[nodiscard]] bool is_masked(std::int64_t row, std::int64_t key) const {
     return key >= seq_len_kv || (causal && key > row + seq_len_kv - seq_len);
   }

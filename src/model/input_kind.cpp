@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>

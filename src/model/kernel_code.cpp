@@ -19,6 +19,14 @@ std::uint64_t address_of(const std::string& tensor, std::int64_t byte_offset,
   return encoder.address_of(tensor) + static_cast<std::uint64_t>(byte_offset);
 }
 
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    lines.emplace_back(take_until(text, '\n'));
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::int64_t KernelBuffer::elements() const {
@@ -71,10 +79,6 @@ std::string notes_text(const std::vector<AssemblerNote>& notes) {
                 [](const AssemblerNote& note) { return note.code + ": " + note.text; });
 }
 
-std::int64_t block_count(const LaunchGeometry& geometry) {
-  return geometry.grid[0] * geometry.grid[1] * geometry.grid[2];
-}
-
 std::int64_t thread_count(const LaunchGeometry& geometry) {
   return geometry.block[0] * geometry.block[1] * geometry.block[2];
 }
@@ -86,18 +90,6 @@ bool same_launch(const LaunchGeometry& a, const LaunchGeometry& b) {
   }
   return as_b == b;
 }
-
-namespace {
-
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    lines.emplace_back(take_until(text, '\n'));
-  }
-  return lines;
-}
-
-}  // namespace
 
 SourceLines lines_of_files(const SourceBundle& sources) {
   SourceLines files;

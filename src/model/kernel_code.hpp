@@ -246,7 +246,9 @@ struct LaunchGeometry {
   auto operator<=>(const LaunchGeometry&) const = default;
 };
 
-[[nodiscard]] std::int64_t block_count(const LaunchGeometry& geometry);
+[[nodiscard]] inline std::int64_t block_count(const LaunchGeometry& geometry) {
+  return geometry.grid[0] * geometry.grid[1] * geometry.grid[2];
+}
 [[nodiscard]] std::int64_t thread_count(const LaunchGeometry& geometry);  ///< of one block
 
 /// True if two launches are equal on the same problem. Standard arguments follow from the problem

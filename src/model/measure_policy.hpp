@@ -7,6 +7,7 @@
 
 #include "base/enum_names.hpp"
 #include "base/members.hpp"
+#include "base/text_parts.hpp"
 
 namespace fatune {
 
@@ -82,9 +83,19 @@ inline constexpr EnumNames<7> kEnumNames<StopReason>{
     {"interrupted", "fixed count", "target reached", "noise stopped falling", "budget used up",
      "round limit", "nobody left"}};
 
+inline constexpr std::string_view kAtAdmission = "eliminated at admission";
+inline constexpr std::string_view kEliminatedIn = "eliminated in round ";
+
 /// "eliminated in round 25"; for round 0 "eliminated at admission".
-[[nodiscard]] std::string elimination_text(int round);
+[[nodiscard]] inline std::string elimination_text(int round) {
+  return std::string(round == 0 ? kAtAdmission : kEliminatedIn) +
+         (round == 0 ? "" : std::to_string(round));
+}
 /// Reads the round from such a text. Returns nothing for other text.
-[[nodiscard]] std::optional<int> elimination_round(std::string_view text);
+[[nodiscard]] inline std::optional<int> elimination_round(std::string_view text) {
+  return text == kAtAdmission              ? std::optional(0)
+         : text.starts_with(kEliminatedIn) ? whole_number<int>(text.substr(kEliminatedIn.size()))
+                                           : std::nullopt;
+}
 
 }  // namespace fatune

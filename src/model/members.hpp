@@ -4,12 +4,9 @@
 #include <type_traits>
 
 #include "base/members.hpp"
-#include "model/config.hpp"
-#include "model/device_limits.hpp"
 #include "model/emulation.hpp"
 #include "model/head_problem.hpp"
 #include "model/kernel_code.hpp"
-#include "model/outcome.hpp"
 #include "model/problem.hpp"
 #include "model/report.hpp"
 

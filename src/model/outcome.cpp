@@ -8,7 +8,6 @@
 #include <limits>
 #include <stdexcept>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
@@ -55,20 +54,29 @@ struct Summary {
   }
 };
 
+void check_timing(const Timing& timing) {
+  check_kernel_time(timing.median_us, "time_us");
+  for (const auto& [name, us] : std::initializer_list<std::pair<const char*, double>>{
+           {"mean_us", timing.mean_us},
+           {"min_us", timing.min_us},
+           {"max_us", timing.max_us},
+           {"median_low_us", timing.median_low_us},
+           {"median_high_us", timing.median_high_us}}) {
+    if (us != 0.0 && !std::isinf(us)) {
+      check_kernel_time(us, name);
+    }
+  }
+  for (std::size_t i = 0; i < timing.samples_us.size(); ++i) {
+    check_kernel_time(timing.samples_us[i], fmt::format("samples_us.{}", i));
+  }
+}
+
 }  // namespace
 
 std::optional<RowMismatches> rows_of(const std::vector<RowMismatches>& rows,
                                      const ErrorStats& stats) {
   const auto found = std::ranges::find(rows, stats.input, &RowMismatches::input);
   return stats.is_of_o() && found != rows.end() ? std::optional(*found) : std::nullopt;
-}
-
-OutcomeKind outcome_kind(const Outcome& outcome) {
-  return static_cast<OutcomeKind>(outcome.index());
-}
-
-bool is_without_code(OutcomeKind kind) {
-  return kind == OutcomeKind::compile_failed || kind == OutcomeKind::compiler_crashed;
 }
 
 std::string_view outcome_name(OutcomeKind kind) {
@@ -80,24 +88,18 @@ std::string_view outcome_name(OutcomeKind kind) {
   return kNames.at(static_cast<std::size_t>(kind));
 }
 
-std::string_view outcome_name(const Outcome& outcome) {
-  return outcome_name(outcome_kind(outcome));
-}
-
 std::string outcome_summary(const Outcome& outcome) { return std::visit(Summary{}, outcome); }
 
 const Verification* verification_of(const Outcome& outcome) {
-  const Verification* verification = nullptr;
-  if (const auto* measured = std::get_if<Measured>(&outcome)) {
-    verification = &measured->verification;
-  } else if (const auto* estimated = std::get_if<Estimated>(&outcome)) {
-    verification = &estimated->verification;
-  } else if (const auto* wrong = std::get_if<WrongResult>(&outcome)) {
-    verification = &wrong->verification;
-  } else if (const auto* flagged = std::get_if<Flagged>(&outcome)) {
-    verification = &flagged->verification;
-  }
-  return verification == nullptr || verification->inputs.empty() ? nullptr : verification;
+  return std::visit(
+      [](const auto& one) -> const Verification* {
+        if constexpr (requires { one.verification; }) {
+          return one.verification.inputs.empty() ? nullptr : &one.verification;
+        } else {
+          return nullptr;
+        }
+      },
+      outcome);
 }
 
 std::string_view verified_by(const Outcome& outcome) {
@@ -128,30 +130,8 @@ const ErrorStats& tightest_input(const std::vector<ErrorStats>& inputs) {
     return stats.is_of_o() ? stats.limit - std::max(stats.max_abs_error, stats.max_abs_difference)
                            : std::numeric_limits<double>::infinity();
   };
-  return *std::ranges::min_element(
-      inputs, [&](const ErrorStats& a, const ErrorStats& b) { return slack(a) < slack(b); });
+  return *std::ranges::min_element(inputs, {}, slack);
 }
-
-namespace {
-
-void check_timing(const Timing& timing) {
-  check_kernel_time(timing.median_us, "time_us");
-  for (const auto& [name, us] : std::initializer_list<std::pair<const char*, double>>{
-           {"mean_us", timing.mean_us},
-           {"min_us", timing.min_us},
-           {"max_us", timing.max_us},
-           {"median_low_us", timing.median_low_us},
-           {"median_high_us", timing.median_high_us}}) {
-    if (us != 0.0 && !std::isinf(us)) {
-      check_kernel_time(us, name);
-    }
-  }
-  for (std::size_t i = 0; i < timing.samples_us.size(); ++i) {
-    check_kernel_time(timing.samples_us[i], fmt::format("samples_us.{}", i));
-  }
-}
-
-}  // namespace
 
 bool is_kernel_time(double us) { return us >= kLeastKernelUs && us <= kMostKernelUs; }
 

@@ -267,15 +267,21 @@ enum class OutcomeKind {
   not_verified,  ///< nothing was compared
   stopped,       ///< it did not come to its end
 };
-[[nodiscard]] OutcomeKind outcome_kind(const Outcome& outcome);
+[[nodiscard]] inline OutcomeKind outcome_kind(const Outcome& outcome) {
+  return static_cast<OutcomeKind>(outcome.index());
+}
 /// Whether there is no machine code because it was not compiled: compile_failed, compiler_crashed.
-[[nodiscard]] bool is_without_code(OutcomeKind kind);
+[[nodiscard]] inline bool is_without_code(OutcomeKind kind) {
+  return kind == OutcomeKind::compile_failed || kind == OutcomeKind::compiler_crashed;
+}
 /// The enumerator's own name, which all output formats use.
 [[nodiscard]] std::string_view outcome_name(OutcomeKind kind);
 /// The name of the outcome's kind, which all output formats use: "pruned", "invalid",
 /// "compile_failed", "compiler_crashed", "serialized", "unlaunchable", "crashed", "timed_out",
 /// "wrong_result", "implausible", "flagged", "estimated", "measured".
-[[nodiscard]] std::string_view outcome_name(const Outcome& outcome);
+[[nodiscard]] inline std::string_view outcome_name(const Outcome& outcome) {
+  return outcome_name(outcome_kind(outcome));
+}
 /// One line for people: the reason, error, limit or time. Never empty.
 [[nodiscard]] std::string outcome_summary(const Outcome& outcome);
 /// The comparison with references, for a measured, estimated, wrong or flagged outcome; null if

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <span>
-#include <vector>
 
 #include "base/error.hpp"
 #include "base/text_parts.hpp"

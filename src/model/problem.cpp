@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/json_file.hpp"
 #include "model/kv_lengths.hpp"
 
 namespace fatune {
@@ -21,6 +21,66 @@ void check_range(std::int64_t value, std::string_view name, std::int64_t least,
     throw Error(ExitCode::usage, fmt::format("{} is {}", name, value), {},
                 fmt::format("it must be an integer from {} to {}", least, greatest));
   }
+}
+
+std::string range_name(const char* kind, const std::string& family, const Problem& problem) {
+  return fmt::format("{}_{}_B{}_H{}_N{}_D{}", kind, family, problem.batch, problem.heads,
+                     problem.seq_len, problem.d_head);
+}
+
+/// The problem with batch 1 or, if it has lengths of keys, with up to `batch` sequences, at most
+/// four, of other lengths that differ.
+Problem with_batch(Problem problem, std::int64_t batch) {
+  if (problem.seq_lens_kv.empty()) {
+    problem.batch = 1;
+    return problem;
+  }
+  const std::int64_t most = problem.seq_len_kv;
+  std::vector<std::int64_t> lengths{most, 0, (2 * most / 3) | 1, 1};
+  lengths[2] = std::min(lengths[2], most);
+  lengths.resize(static_cast<std::size_t>(std::min(batch, std::ssize(lengths))));
+  return with_kv_lengths(std::move(problem), lengths);
+}
+
+using Kind = ProblemDetail::Kind;
+
+std::string range_text(const ProblemDetail& detail) {
+  if (detail.kind == Kind::flag) {
+    return "true or false";
+  }
+  if (detail.kind == Kind::lengths) {
+    return "a text";
+  }
+  return fmt::format("{} from {} to {}", detail.kind == Kind::integer ? "an integer" : "a number",
+                     detail.least, detail.greatest);
+}
+
+bool is_in_range(const ProblemDetail& detail, double value) {
+  return value >= detail.least && value <= detail.greatest &&
+         (detail.kind != Kind::integer || value == std::floor(value));
+}
+
+/// The value as the table holds it; nothing if it is of another kind.
+std::optional<double> number_of(Kind kind, const DetailValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    return kind == Kind::layout ? std::optional(static_cast<double>(parse_layout(*text)))
+                                : std::nullopt;
+  }
+  if (const auto* flag = std::get_if<bool>(&value)) {
+    return kind == Kind::flag ? std::optional(*flag ? 1.0 : 0.0) : std::nullopt;
+  }
+  if (kind == Kind::flag || kind == Kind::layout || kind == Kind::lengths) {
+    return std::nullopt;
+  }
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
+}
+
+DetailValue detail_in(const nlohmann::json& json) {
+  if (json.is_boolean()) {
+    return json.get<bool>();
+  }
+  return json.is_number() ? DetailValue(json.get<double>()) : DetailValue(json.get<std::string>());
 }
 
 }  // namespace
@@ -64,10 +124,6 @@ std::int64_t default_batch(std::int64_t seq_len) {
     batch /= 2;
   }
   return batch;
-}
-
-std::int64_t output_rows(const Problem& problem) {
-  return problem.batch * problem.heads * problem.seq_len;
 }
 
 std::int64_t group_size(const Problem& problem) { return problem.heads / problem.kv_heads; }
@@ -122,15 +178,6 @@ std::string file_name_part(const Problem& problem) {
   return name;
 }
 
-namespace {
-
-std::string range_name(const char* kind, const std::string& family, const Problem& problem) {
-  return fmt::format("{}_{}_B{}_H{}_N{}_D{}", kind, family, problem.batch, problem.heads,
-                     problem.seq_len, problem.d_head);
-}
-
-}  // namespace
-
 std::string bench_range_name(const std::string& family, const Problem& problem) {
   return range_name("bench", family, problem);
 }
@@ -154,32 +201,6 @@ TensorShape tensor_shape(const Problem& problem, TensorRole role) {
   shape.head_stride = heads_inside ? shape.columns : shape.rows * shape.columns;
   return shape;
 }
-
-std::int64_t tensor_elements(const Problem& problem, TensorRole role) {
-  return tensor_shape(problem, role).elements();
-}
-
-std::int64_t tensor_bytes(const Problem& problem, TensorRole role) {
-  return tensor_elements(problem, role) * element_bytes(problem.dtype);
-}
-
-namespace {
-
-/// The problem with batch 1 or, if it has lengths of keys, with up to `batch` sequences, at most
-/// four, of other lengths that differ.
-Problem with_batch(Problem problem, std::int64_t batch) {
-  if (problem.seq_lens_kv.empty()) {
-    problem.batch = 1;
-    return problem;
-  }
-  const std::int64_t most = problem.seq_len_kv;
-  std::vector<std::int64_t> lengths{most, 0, (2 * most / 3) | 1, 1};
-  lengths[2] = std::min(lengths[2], most);
-  lengths.resize(static_cast<std::size_t>(std::min(batch, std::ssize(lengths))));
-  return with_kv_lengths(std::move(problem), lengths);
-}
-
-}  // namespace
 
 Problem probe_problem(const Problem& problem) { return with_batch(problem, problem.batch); }
 
@@ -208,57 +229,6 @@ std::optional<Problem> narrow_problem(const Problem& problem) {
   }
   small.window = (small.seq_len_kv + kPart - 1) / kPart;
   return small;
-}
-
-namespace {
-
-using Kind = ProblemDetail::Kind;
-
-std::string range_text(const ProblemDetail& detail) {
-  if (detail.kind == Kind::flag) {
-    return "true or false";
-  }
-  if (detail.kind == Kind::lengths) {
-    return "a text";
-  }
-  return fmt::format("{} from {} to {}", detail.kind == Kind::integer ? "an integer" : "a number",
-                     detail.least, detail.greatest);
-}
-
-bool is_in_range(const ProblemDetail& detail, double value) {
-  return value >= detail.least && value <= detail.greatest &&
-         (detail.kind != Kind::integer || value == std::floor(value));
-}
-
-/// The value as the table holds it; nothing if it is of another kind.
-std::optional<double> number_of(Kind kind, const DetailValue& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) {
-    return kind == Kind::layout ? std::optional(static_cast<double>(parse_layout(*text)))
-                                : std::nullopt;
-  }
-  if (const auto* flag = std::get_if<bool>(&value)) {
-    return kind == Kind::flag ? std::optional(*flag ? 1.0 : 0.0) : std::nullopt;
-  }
-  if (kind == Kind::flag || kind == Kind::layout || kind == Kind::lengths) {
-    return std::nullopt;
-  }
-  const auto* integer = std::get_if<std::int64_t>(&value);
-  return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
-}
-
-}  // namespace
-
-const ProblemDetail& find_detail(std::string_view name) {
-  return *std::ranges::find(kProblemDetails, name, &ProblemDetail::name);
-}
-
-Problem usual_problem(const Problem& problem) {
-  return {problem.batch,  problem.seq_len, problem.heads,
-          problem.d_head, problem.dtype,   problem.causal};
-}
-
-bool is_unusual(const ProblemDetail& detail, const Problem& problem) {
-  return detail.get(problem) != detail.get(usual_problem(problem));
 }
 
 Problem changed(const Problem& problem, const std::function<void(Problem&)>& change) {
@@ -311,19 +281,13 @@ DetailValue held_value(const ProblemDetail& detail, const DetailValue& value) {
 }
 
 std::string detail_text(const ProblemDetail& detail, const Problem& problem) {
-  switch (detail.kind) {
-    case Kind::flag:
-      return {};
-    case Kind::layout:
-      return std::string(layout_name(problem.layout));
-    case Kind::lengths:
-      return problem.*detail.text;
-    case Kind::number:
-      return fmt::format("{}", static_cast<float>(detail.get(problem)));
-    case Kind::integer:
-      break;
+  const DetailValue value = detail_value(detail, problem);
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    return *text;
   }
-  return fmt::format("{:.0f}", detail.get(problem));
+  return detail.kind == Kind::flag     ? ""
+         : detail.kind == Kind::number ? fmt::format("{}", static_cast<float>(detail.get(problem)))
+                                       : fmt::format("{:.0f}", detail.get(problem));
 }
 
 void check_details(const Problem& problem) {
@@ -333,6 +297,27 @@ void check_details(const Problem& problem) {
                   "it must be " + range_text(detail));
     }
   }
+}
+
+DetailValues read_details(const JsonNode& node) {
+  DetailValues details;
+  for (const ProblemDetail& detail : kProblemDetails) {
+    const auto found = node.find(std::string(detail.name));
+    if (found && !found->raw().is_null()) {
+      details[&detail] = held_value(detail, detail_in(found->raw()));
+    }
+  }
+  return details;
+}
+
+Problem read_problem(const JsonNode& node) {
+  Problem problem{node.at("batch").integer(),           node.at("seq_len").integer(),
+                  node.at("heads").integer(),           node.at("d_head").integer(),
+                  parse_dtype(node.at("dtype").text()), node.at("causal").boolean()};
+  for (const auto& [detail, value] : read_details(node)) {
+    set_detail(*detail, problem, value);
+  }
+  return problem;
 }
 
 }  // namespace fatune

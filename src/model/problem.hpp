@@ -16,6 +16,8 @@
 
 namespace fatune {
 
+class JsonNode;
+
 /// Element type of Q, K, V and O. The codes are those of PyTorch's
 /// c10::ScalarType.
 enum class DType : int { fp16 = 5, bf16 = 15 };
@@ -159,7 +161,9 @@ inline constexpr std::array kProblemDetails{
 inline constexpr std::int64_t kDefaultHeads = 16;
 
 /// Rows of the output: batch * heads * seq_len.
-[[nodiscard]] std::int64_t output_rows(const Problem& problem);
+[[nodiscard]] inline std::int64_t output_rows(const Problem& problem) {
+  return problem.batch * problem.heads * problem.seq_len;
+}
 
 /// The number of query heads that share a key head. Precondition: check_problem() passes.
 [[nodiscard]] std::int64_t group_size(const Problem& problem);
@@ -216,8 +220,12 @@ struct TensorShape {
 /// The shape of the contiguous tensor, in the problem's layout.
 [[nodiscard]] TensorShape tensor_shape(const Problem& problem, TensorRole role);
 
-[[nodiscard]] std::int64_t tensor_elements(const Problem& problem, TensorRole role);
-[[nodiscard]] std::int64_t tensor_bytes(const Problem& problem, TensorRole role);
+[[nodiscard]] inline std::int64_t tensor_elements(const Problem& problem, TensorRole role) {
+  return tensor_shape(problem, role).elements();
+}
+[[nodiscard]] inline std::int64_t tensor_bytes(const Problem& problem, TensorRole role) {
+  return tensor_elements(problem, role) * element_bytes(problem.dtype);
+}
 
 /// The problem on which candidates are verified with adversarial inputs. It has the same sequence
 /// length, head dimension, type, mask and number of heads, so that every tile and every iteration
@@ -246,11 +254,18 @@ inline constexpr std::int64_t kShortLength = 256;
 // What code that reads, shows, stores or asks for the properties in kProblemDetails needs.
 
 /// Precondition: a detail has this name.
-[[nodiscard]] const ProblemDetail& find_detail(std::string_view name);
+[[nodiscard]] inline const ProblemDetail& find_detail(std::string_view name) {
+  return *std::ranges::find(kProblemDetails, name, &ProblemDetail::name);
+}
 
 /// The problem with the same first six properties and usual details.
-[[nodiscard]] Problem usual_problem(const Problem& problem);
-[[nodiscard]] bool is_unusual(const ProblemDetail& detail, const Problem& problem);
+[[nodiscard]] inline Problem usual_problem(const Problem& problem) {
+  return {problem.batch,  problem.seq_len, problem.heads,
+          problem.d_head, problem.dtype,   problem.causal};
+}
+[[nodiscard]] inline bool is_unusual(const ProblemDetail& detail, const Problem& problem) {
+  return detail.get(problem) != detail.get(usual_problem(problem));
+}
 
 /// Returns the problem after `change`, which may set any of the first six properties. Details that
 /// were usual before are usual for the new problem.
@@ -269,6 +284,14 @@ void set_detail(const ProblemDetail& detail, Problem& problem, const DetailValue
 
 /// Values for some of the details, in the table's order.
 using DetailValues = std::map<const ProblemDetail*, DetailValue>;
+
+/// Reads the details of a problem that a JSON object has. Absent or null details are left out,
+/// which means their usual values. Throws Error(usage) as set_detail() does.
+[[nodiscard]] DetailValues read_details(const JsonNode& node);
+
+/// Reads a problem from an object of an output. Older files have only the first six properties.
+/// Throws Error(usage) as set_detail() does.
+[[nodiscard]] Problem read_problem(const JsonNode& node);
 
 /// "8192", "0.125", "bhsd"; empty for a flag.
 [[nodiscard]] std::string detail_text(const ProblemDetail& detail, const Problem& problem);

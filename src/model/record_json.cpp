@@ -3,7 +3,6 @@
 #include <array>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "model/members.hpp"
 #include "model/record_reader.hpp"

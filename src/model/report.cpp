@@ -79,10 +79,6 @@ std::size_t count_ranked(const ProblemReport& report) {
   return report.ranking.size() + static_cast<std::size_t>(report.more_ranked);
 }
 
-std::size_t count_candidates(const ProblemReport& report) {
-  return count_ranked(report) + count_failed(report);
-}
-
 RunReport only_winners(const RunReport& report) {
   RunReport winners = report;
   std::erase_if(winners.problems, is_cover_race);

@@ -286,7 +286,9 @@ FATUNE_DESCRIBED(
 /// Whether a search chose which of its configurations were tried.
 [[nodiscard]] bool was_searched(const ProblemReport& report);
 /// Counts the configurations to be tried, that is, all that no rule dropped.
-[[nodiscard]] std::size_t count_candidates(const ProblemReport& report);
+[[nodiscard]] inline std::size_t count_candidates(const ProblemReport& report) {
+  return count_ranked(report) + count_failed(report);
+}
 
 struct Toolchain {
   std::string fatune_version;

@@ -9,15 +9,12 @@
 
 #include <fmt/format.h>
 
+#include "base/ranges.hpp"
+
 namespace fatune {
 namespace {
 
 std::int64_t output_heads(const Problem& problem) { return problem.batch * problem.heads; }
-
-bool affords_all_rows(const Problem& problem) {
-  return output_rows(problem) <= kAllRowsLimit &&
-         output_rows(problem) * problem.seq_len_kv <= kAllScoresLimit;
-}
 
 bool takes_all_rows(const Problem& problem) {
   return sampled_rows_per_head(problem) == problem.seq_len;
@@ -69,41 +66,6 @@ RowSample every_row(const Problem& problem) {
   return sample;
 }
 
-}  // namespace
-
-std::int64_t sampled_rows_per_head(const Problem& problem) {
-  if (affords_all_rows(problem)) {
-    return problem.seq_len;
-  }
-  constexpr std::int64_t kFirstAndLast = 2;
-  const std::int64_t share = kSampledRows / output_heads(problem);
-  return std::min(problem.seq_len, std::max(share, kFirstAndLast + 1));
-}
-
-RowSample sample_rows(const Problem& problem, std::uint64_t seed) {
-  if (takes_all_rows(problem)) {
-    return every_row(problem);
-  }
-  RowSample sample{sampled_rows_per_head(problem), {}, false};
-  sample.rows.reserve(static_cast<std::size_t>(sample.rows_per_head * output_heads(problem)));
-  std::mt19937_64 random(seed);
-  const HeadSampler sampler(problem.seq_len, sample.rows_per_head);
-  for (std::int64_t head = 0; head < output_heads(problem); ++head) {
-    sampler.append(sample.rows, head * (sample.rows_per_head - 2), random);
-  }
-  return sample;
-}
-
-std::string describe_rows(const Problem& problem) {
-  if (takes_all_rows(problem)) {
-    return "all rows";
-  }
-  return fmt::format("{} of {} rows", sampled_rows_per_head(problem) * output_heads(problem),
-                     output_rows(problem));
-}
-
-namespace {
-
 constexpr std::int64_t kLeastPeriod = 8;
 constexpr std::int64_t kGreatestPeriod = 256;
 constexpr std::size_t kRangesInText = 8;
@@ -150,11 +112,7 @@ std::vector<PositionCounts> fold(const std::vector<PositionCounts>& positions,
     total.row = at.row % period;
     add(total, at.rows_compared, at.rows_beyond_limit);
   }
-  std::vector<PositionCounts> list;
-  for (const auto& [row, counts] : folded) {
-    list.push_back(counts);
-  }
-  return list;
+  return mapped(folded, [](const auto& one) { return one.second; });
 }
 
 /// True if some positions are never wrong and the others are wrong in at least three rows of four.
@@ -185,6 +143,38 @@ void find_period(const std::vector<PositionCounts>& positions, RowPattern& patte
 
 }  // namespace
 
+std::int64_t sampled_rows_per_head(const Problem& problem) {
+  if (output_rows(problem) <= kAllRowsLimit &&
+      output_rows(problem) * problem.seq_len_kv <= kAllScoresLimit) {
+    return problem.seq_len;
+  }
+  constexpr std::int64_t kFirstAndLast = 2;
+  const std::int64_t share = kSampledRows / output_heads(problem);
+  return std::min(problem.seq_len, std::max(share, kFirstAndLast + 1));
+}
+
+RowSample sample_rows(const Problem& problem, std::uint64_t seed) {
+  if (takes_all_rows(problem)) {
+    return every_row(problem);
+  }
+  RowSample sample{sampled_rows_per_head(problem), {}, false};
+  sample.rows.reserve(static_cast<std::size_t>(sample.rows_per_head * output_heads(problem)));
+  std::mt19937_64 random(seed);
+  const HeadSampler sampler(problem.seq_len, sample.rows_per_head);
+  for (std::int64_t head = 0; head < output_heads(problem); ++head) {
+    sampler.append(sample.rows, head * (sample.rows_per_head - 2), random);
+  }
+  return sample;
+}
+
+std::string describe_rows(const Problem& problem) {
+  if (takes_all_rows(problem)) {
+    return "all rows";
+  }
+  return fmt::format("{} of {} rows", sampled_rows_per_head(problem) * output_heads(problem),
+                     output_rows(problem));
+}
+
 std::vector<PositionCounts> count_by_position(const RowMismatches& rows) {
   std::map<std::int64_t, PositionCounts> by_row;
   for (const RowFinding& found : findings_of(rows)) {
@@ -195,11 +185,7 @@ std::vector<PositionCounts> count_by_position(const RowMismatches& rows) {
     at.mismatched += found.mismatched;
     at.beyond_limit += found.beyond_limit;
   }
-  std::vector<PositionCounts> list;
-  for (const auto& [row, counts] : by_row) {
-    list.push_back(counts);
-  }
-  return list;
+  return mapped(by_row, [](const auto& one) { return one.second; });
 }
 
 RowPattern find_row_pattern(const RowMismatches& rows) {

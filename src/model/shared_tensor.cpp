@@ -20,8 +20,6 @@ std::int64_t swizzled(const SharedTensor& tensor, std::int64_t row, std::int64_t
 
 std::int64_t panel_bytes(const SharedTensor& tensor) { return tensor.rows * tensor.row_bytes; }
 
-std::int64_t panels(const SharedTensor& tensor) { return tensor.columns / tensor.panel_columns; }
-
 std::string coordinates(const SharedTensor& tensor, const TensorPlace& place) {
   const std::string stage = tensor.stages > 1 ? fmt::format(" stage {}", place.stage) : "";
   return fmt::format("{} [row {}, col {}]", stage, place.row, place.column);
@@ -49,7 +47,8 @@ std::optional<TensorPlace> place_at(const SharedTensor& tensor, std::int64_t off
   place.row = in_panel / tensor.row_bytes;
   const std::int64_t byte = swizzled(tensor, place.row, in_panel % tensor.row_bytes);
   const std::int64_t in_row = byte / tensor.element_bytes;
-  if (place.stage >= tensor.stages || panel >= panels(tensor) || in_row >= tensor.panel_columns) {
+  if (place.stage >= tensor.stages || panel >= tensor.columns / tensor.panel_columns ||
+      in_row >= tensor.panel_columns) {
     return std::nullopt;
   }
   place.column = panel * tensor.panel_columns + in_row;

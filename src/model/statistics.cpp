@@ -1,11 +1,8 @@
 #include "model/statistics.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <numbers>
 #include <numeric>
-#include <span>
 #include <stdexcept>
 
 namespace fatune {
@@ -36,10 +33,11 @@ double standard_deviation(std::span<const double> samples, double mean) {
   return std::sqrt(squares / static_cast<double>(samples.size() - 1));
 }
 
-/// All members that are a sample's time, or between two of them.
-std::array<double*, 6> figures_us(Timing& timing) {
-  return {&timing.median_us, &timing.mean_us,       &timing.min_us,
-          &timing.max_us,    &timing.median_low_us, &timing.median_high_us};
+double quantile_of_sorted(std::span<const double> sorted, double part) {
+  const double place = part * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], place - std::floor(place));
 }
 
 }  // namespace
@@ -102,10 +100,10 @@ Timing summarise(std::vector<double> samples_us, double confidence) {
 }
 
 void scale(double factor, Timing& timing) {
-  for (double* const us : figures_us(timing)) {
+  for (double* const us : {&timing.median_us, &timing.mean_us, &timing.min_us, &timing.max_us,
+                           &timing.median_low_us, &timing.median_high_us, &timing.stddev_us}) {
     *us *= factor;
   }
-  timing.stddev_us *= factor;
   for (double& us : timing.samples_us) {
     us *= factor;
   }
@@ -116,17 +114,6 @@ Timing timing_of_median(double median_us) {
   timing.median_us = median_us;
   return timing;
 }
-
-namespace {
-
-double quantile_of_sorted(std::span<const double> sorted, double part) {
-  const double place = part * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return std::lerp(sorted[below], sorted[above], place - std::floor(place));
-}
-
-}  // namespace
 
 FiveNumbers five_numbers(std::vector<double> values) {
   std::ranges::sort(values);

@@ -1,4 +1,4 @@
-// The functions of argument_rules.hpp that read rules.
+// The functions of family.hpp that read rules.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -8,7 +8,7 @@
 
 #include "base/ranges.hpp"
 #include "model/kernel_code.hpp"
-#include "plan/argument_rules.hpp"
+#include "plan/family.hpp"
 #include "plan/reason.hpp"
 #include "runtime/launch_builder.hpp"
 
@@ -55,6 +55,11 @@ When both(const When& a, const When& b) {
   return a && b ? When(std::in_place, operator_of("&&", 2), std::vector{*a, *b}) : a ? a : b;
 }
 
+std::vector<Expression> expressions_of(const std::vector<JsonNode>& nodes,
+                                       const SymbolTable& symbols) {
+  return mapped(nodes, [&](const JsonNode& node) { return Expression(node, symbols); });
+}
+
 /// Reads the steps of the arguments.
 class Reader {
  public:
@@ -78,7 +83,7 @@ class Reader {
   }
 
   void add_item(const JsonNode& item, const When& outer) {
-    const When when = both(outer, optional(item, "when"));
+    const When when = both(outer, find_expression(item, "when", symbols_));
     const std::string kind = kind_of(item);
     const JsonNode value = item.at(kind);
     if (kind == "struct") {
@@ -122,7 +127,7 @@ class Reader {
   void add_scalars(const ScalarType& type, const JsonNode& item, const JsonNode& node,
                    const When& when) {
     for (const Expression& value :
-         node.raw().is_array() ? expressions(node) : std::vector{expression(node)}) {
+         node.raw().is_array() ? expressions(node) : std::vector{Expression(node, symbols_)}) {
       const bool may_be_infinite = value.names_infinity();
       add(may_be_infinite && type.call == Call::float32   ? Call::float32_or_infinity
           : may_be_infinite && type.call == Call::float64 ? Call::float64_or_infinity
@@ -192,18 +197,11 @@ class Reader {
     return result;
   }
 
-  [[nodiscard]] Expression expression(const JsonNode& node) const {
-    return {node.text(), symbols_, node.where()};
-  }
   [[nodiscard]] std::vector<Expression> expressions(const JsonNode& node) const {
-    return mapped(node.elements(), [this](const JsonNode& item) { return expression(item); });
-  }
-  [[nodiscard]] When optional(const JsonNode& node, const char* member) const {
-    const auto found = node.find(member);
-    return found ? When(expression(*found)) : std::nullopt;
+    return expressions_of(node.elements(), symbols_);
   }
   [[nodiscard]] Expression or_zero(const JsonNode& node, const char* member) const {
-    return optional(node, member).value_or(Expression(0.0, node.where()));
+    return find_expression(node, member, symbols_).value_or(Expression(0.0, node.where()));
   }
 
   const SymbolTable& symbols_;
@@ -223,22 +221,18 @@ void check_name(const JsonNode& item, const TensorNames& names) {
 }
 
 BufferRule read_workspace(const JsonNode& item, const SymbolTable& symbols) {
-  const auto word = item.find("initial_word");
+  const auto word = find_expression(item, "initial_word", symbols);
   const auto clear = item.find("clear");
   return {.where = item.where(),
           .name = item.at("name").text(),
-          .bytes = {item.at("bytes").text(), symbols, item.at("bytes").where()},
-          .initial_word = word ? Expression(word->text(), symbols, word->where())
-                          : clear && clear->text() == kUnneededClear
-                              ? Expression(kPoison, item.where())
-                              : Expression(0.0, item.where()),
+          .bytes = {item.at("bytes"), symbols},
+          .initial_word = word.value_or(
+              Expression(clear && clear->text() == kUnneededClear ? kPoison : 0.0, item.where())),
           .clear = clear ? clear->text() : "never"};
 }
 
 BufferRule read_output(const JsonNode& item, const SymbolTable& symbols) {
-  std::vector<Expression> shape = mapped(item.at("shape").elements(), [&](const JsonNode& extent) {
-    return Expression(extent.text(), symbols, extent.where());
-  });
+  std::vector<Expression> shape = expressions_of(item.at("shape").elements(), symbols);
   const std::string type = item.at("element_type").text();
   const std::size_t element = index_of_name(kTensorMapElementTypes, type);
   Expression bytes(static_cast<double>(kTensorMapElementBytes.at(element)), item.where());
@@ -263,10 +257,6 @@ void read_buffers(const JsonNode& root, const char* member, ReadItem read_item, 
     buffers.push_back(read_item(item));
     names.push_back(buffers.back().name);
   }
-}
-
-JsonFile standard_arguments(const JsonNode& root) {
-  return {nlohmann::json::parse(kStandardArguments), root.origin()};
 }
 
 }  // namespace
@@ -297,7 +287,7 @@ ArgumentRules read_argument_rules(const JsonNode& root, const SymbolTable& symbo
               "list \"arguments\" that name them");
   }
   rules.standard = !own;
-  const JsonFile standard = standard_arguments(root);
+  const JsonFile standard(nlohmann::json::parse(kStandardArguments), root.origin());
   rules.steps = Reader(symbols, names).arguments(own ? *own : standard.root());
   return rules;
 }
@@ -310,13 +300,7 @@ std::vector<LaunchStep> read_launch(const JsonNode& node, const SymbolTable& sym
     if (value.raw().is_array() && parts.size() != 3) {
       value.fail("needs three expressions: x, y, z");
     }
-    steps.push_back({call,
-                     mapped(parts,
-                            [&](const JsonNode& part) {
-                              return Expression(part.text(), symbols, part.where());
-                            }),
-                     {},
-                     value.where()});
+    steps.push_back({call, expressions_of(parts, symbols), {}, value.where()});
   };
   const auto add_optional = [&](Call call, const std::optional<JsonNode>& value) {
     if (value) {

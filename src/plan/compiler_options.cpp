@@ -146,11 +146,7 @@ std::string_view first_name(const KnownOption& option) {
 }
 
 std::string first_names(std::span<const KnownOption> list) {
-  std::string all;
-  for (const KnownOption& option : list) {
-    all += fmt::format("{}{}", all.empty() ? "" : ", ", first_name(option));
-  }
-  return all;
+  return joined(list, ", ", first_name);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/text_parts.hpp"
 #include "plan/planner.hpp"
 #include "plan/text_cursor.hpp"
@@ -37,6 +38,17 @@ void skip_cast(TextCursor& cursor) {
   if (cursor.accept('(')) {
     (void)qualified_name(cursor, "a type");
     cursor.expect(')');
+  }
+}
+
+/// The value that `text` is, which begins at `position`.
+ParamValue value_at(TextCursor& cursor, std::size_t position, const Parameter& parameter,
+                    std::string_view text) {
+  try {
+    return parse_value(parameter, text);
+  } catch (const Error& error) {
+    cursor.skip_to(position);
+    cursor.fail(fmt::format("{} ({})", error.what_was_wrong(), error.remedy()));
   }
 }
 
@@ -85,20 +97,11 @@ class NameReader {
         cursor_.expect(',');
       }
       skip_cast(cursor_);
-      values.push_back(read_value(parameter));
+      const std::string_view text = cursor_.word("a value of " + parameter.name);
+      values.push_back(value_at(cursor_, cursor_.position() - text.size(), parameter, text));
     }
     cursor_.expect('}');
     return values;
-  }
-
-  ParamValue read_value(const Parameter& parameter) {
-    const std::string_view text = cursor_.word("a value of " + parameter.name);
-    try {
-      return parse_value(parameter, text);
-    } catch (const Error& error) {
-      cursor_.skip_to(cursor_.position() - text.size());
-      cursor_.fail(fmt::format("{} ({})", error.what_was_wrong(), error.remedy()));
-    }
   }
 
   /// Reads the arguments that a profiler prints after the name; only the parentheses are checked.
@@ -116,32 +119,6 @@ class NameReader {
   const KernelNameForm& form_;
   TextCursor cursor_;
 };
-
-}  // namespace
-
-std::string kernel_name(const Family& family, const Config& config) {
-  if (!family.kernel_name) {
-    return {};
-  }
-  return fmt::format("{}<{}{{{}}}>", family.kernel_name->function, family.kernel_name->config,
-                     fmt::join(config.values, ", "));
-}
-
-bool looks_like_kernel_name(const Family& family, std::string_view text) {
-  return family.kernel_name && (text.find(family.kernel_name->config) != std::string_view::npos ||
-                                text.find(family.kernel_name->function) != std::string_view::npos);
-}
-
-Config parse_kernel_name(const Family& family, std::string_view text) {
-  if (!family.kernel_name) {
-    throw Error(ExitCode::usage,
-                fmt::format("the kernel names of {} do not carry a configuration", family.name), {},
-                "give the configuration in its short form");
-  }
-  return NameReader(family, text).read();
-}
-
-namespace {
 
 std::string item_text(const Family& family, const ShortFormItem& item, const Config& config) {
   std::string text = item.texts.front();
@@ -221,12 +198,7 @@ class ShortFormReader {
 
  private:
   void set(std::size_t parameter, std::string_view text, std::size_t position) {
-    try {
-      config_.values[parameter] = parse_value(family_.parameters[parameter], text);
-    } catch (const Error& error) {
-      cursor_.skip_to(position);
-      cursor_.fail(fmt::format("{} ({})", error.what_was_wrong(), error.remedy()));
-    }
+    config_.values[parameter] = value_at(cursor_, position, family_.parameters[parameter], text);
   }
 
   void read_tuple() {
@@ -292,38 +264,19 @@ class ShortFormReader {
   std::set<std::size_t> seen_;
 };
 
-/// Advances to the next combination of the parameters' values; the last parameter changes first.
-/// Returns false after the last combination.
-bool advance(const Family& family, std::vector<std::size_t>& chosen) {
-  for (std::size_t i = chosen.size(); i-- > 0;) {
-    if (++chosen[i] < family.parameters[i].values.size()) {
-      return true;
-    }
-    chosen[i] = 0;
-  }
-  return false;
-}
-
-Config config_of(const Family& family, const std::vector<std::size_t>& chosen) {
-  Config config{family.name, {}};
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    config.values.push_back(family.parameters[i].values.at(chosen[i]));
-  }
-  return config;
-}
-
 /// A configuration that the family can build; nothing if the first kMostTried are all invalid or if
 /// an expression fails. Such an expression is reported when a configuration is requested.
 std::optional<Config> example_config(const Family& family) {
   constexpr int kMostTried = 5000;
-  std::vector<std::size_t> chosen(family.parameters.size(), 0);
+  ConfigSet all;
+  all.add(ConfigProduct{family.name, mapped(family.parameters, &Parameter::values)});
+  int tried = 0;
   try {
-    for (int tried = 0; tried < kMostTried; ++tried) {
-      Config config = config_of(family, chosen);
+    for (const Config& config : all) {
       if (!check_valid(family, config)) {
         return config;
       }
-      if (!advance(family, chosen)) {
+      if (++tried == kMostTried) {
         break;
       }
     }
@@ -334,6 +287,23 @@ std::optional<Config> example_config(const Family& family) {
 }
 
 }  // namespace
+
+std::string kernel_name(const Family& family, const Config& config) {
+  if (!family.kernel_name) {
+    return {};
+  }
+  return fmt::format("{}<{}{{{}}}>", family.kernel_name->function, family.kernel_name->config,
+                     fmt::join(config.values, ", "));
+}
+
+Config parse_kernel_name(const Family& family, std::string_view text) {
+  if (!family.kernel_name) {
+    throw Error(ExitCode::usage,
+                fmt::format("the kernel names of {} do not carry a configuration", family.name), {},
+                "give the configuration in its short form");
+  }
+  return NameReader(family, text).read();
+}
 
 std::string short_form(const Family& family, const Config& config) {
   const std::string tuple = joined(family.short_form.tuple, ", ", [&](std::size_t parameter) {
@@ -364,11 +334,6 @@ std::string short_form_usage(const Family& family) {
   return example ? fmt::format("{}, for example \"{}\"", form, short_form(family, *example)) : form;
 }
 
-Config parse_config(const Family& family, std::string_view text) {
-  return looks_like_kernel_name(family, text) ? parse_kernel_name(family, text)
-                                              : parse_short_form(family, text);
-}
-
 std::vector<NamedValue> named_values(const Family& family, const Config& config) {
   std::vector<NamedValue> values;
   for (std::size_t i = 0; i < family.parameters.size(); ++i) {
@@ -376,6 +341,18 @@ std::vector<NamedValue> named_values(const Family& family, const Config& config)
         {family.parameters[i].name, value_text(family.parameters[i], config.values.at(i))});
   }
   return values;
+}
+
+Result make_result(const Family& family, const Config& config) {
+  Result result;
+  result.config = config;
+  result.short_form = short_form(family, config);
+  if (!family.version.empty()) {
+    result.short_form += " @ " + family.version;
+  }
+  result.kernel_name = kernel_name(family, config);
+  result.parameters = named_values(family, config);
+  return result;
 }
 
 }  // namespace fatune

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/config.hpp"
+#include "model/report.hpp"
 #include "plan/family.hpp"
 
 namespace fatune {
@@ -15,7 +15,10 @@ namespace fatune {
 
 /// True if `text` mentions the family's kernel function or its configuration type, and so must be
 /// read as a kernel name and not as a short form.
-[[nodiscard]] bool looks_like_kernel_name(const Family& family, std::string_view text);
+[[nodiscard]] inline bool looks_like_kernel_name(const Family& family, std::string_view text) {
+  return family.kernel_name && (text.find(family.kernel_name->config) != std::string_view::npos ||
+                                text.find(family.kernel_name->function) != std::string_view::npos);
+}
 
 /// Reads the demangled name ("void ns::f<C{5, ...}>(Args)") and the typed form
 /// ("C{(c10::ScalarType)5, (int)128, (bool)1}"). Throws Error(usage) naming what could not be read.
@@ -36,9 +39,15 @@ namespace fatune {
 /// Reads a configuration in any form: demangled kernel name, typed form or short form (see
 /// parse_kernel_name and parse_short_form). Throws Error(usage) naming what could not be read. Does
 /// not check that the kernel can be built: see check_valid.
-[[nodiscard]] Config parse_config(const Family& family, std::string_view text);
+[[nodiscard]] inline Config parse_config(const Family& family, std::string_view text) {
+  return looks_like_kernel_name(family, text) ? parse_kernel_name(family, text)
+                                              : parse_short_form(family, text);
+}
 
 /// The values with their names, in the family's order.
 [[nodiscard]] std::vector<NamedValue> named_values(const Family& family, const Config& config);
+
+/// The result of a configuration before it is compiled.
+[[nodiscard]] Result make_result(const Family& family, const Config& config);
 
 }  // namespace fatune

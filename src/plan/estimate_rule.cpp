@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,11 +20,6 @@ constexpr std::array<std::string_view, 4> kTileOrders{"even", "in_turn", "when_f
 // Rows of one head. More of them are represented by this many, because each costs an evaluation.
 constexpr std::int64_t kMostRows = 4096;
 
-Expression model_expression(const JsonNode& object, const char* name, const SymbolTable& symbols) {
-  const JsonNode node = object.at(name);
-  return {node.text(), symbols, node.where()};
-}
-
 TileOrder read_order(const JsonNode& node) {
   const auto* const found = std::ranges::find(kTileOrders, node.text());
   if (found == kTileOrders.end()) {
@@ -37,10 +31,10 @@ TileOrder read_order(const JsonNode& node) {
 
 TileScheduleRule read_schedule(const JsonNode& node, SymbolTable& symbols) {
   auto order = read_choice(node.at("order"), symbols, read_order);
-  Expression sms = model_expression(node, "sms", symbols);
-  Expression heads = model_expression(node, "heads", symbols);
-  Expression section_heads = model_expression(node, "section_heads", symbols);
-  Expression rows = model_expression(node, "rows", symbols);
+  Expression sms(node.at("sms"), symbols);
+  Expression heads(node.at("heads"), symbols);
+  Expression section_heads(node.at("section_heads"), symbols);
+  Expression rows(node.at("rows"), symbols);
   if (symbols.find("row")) {
     node.fail("'row' is the place of a tile here, and the name of something else", "rename that");
   }
@@ -50,16 +44,15 @@ TileScheduleRule read_schedule(const JsonNode& node, SymbolTable& symbols) {
           std::move(heads),
           std::move(section_heads),
           std::move(rows),
-          model_expression(node, "steps", symbols),
+          {node.at("steps"), symbols},
           row};
 }
 
 TimeModelRule read_model(const JsonNode& node, SymbolTable& symbols) {
-  std::vector<Derived> derived = read_derived(node.elements_of("quantities"), symbols);
-  Expression launch = model_expression(node, "launch_clocks", symbols);
-  Expression tile = model_expression(node, "tile_clocks", symbols);
-  Expression step = model_expression(node, "step_clocks", symbols);
-  return {std::move(derived), std::move(launch), std::move(tile), std::move(step),
+  return {read_derived(node.elements_of("quantities"), symbols),  // which the others may name
+          {node.at("launch_clocks"), symbols},
+          {node.at("tile_clocks"), symbols},
+          {node.at("step_clocks"), symbols},
           read_schedule(node.at("schedule"), symbols)};
 }
 

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/error.hpp"
+#include "base/json_file.hpp"
 #include "base/text_parts.hpp"
 #include "base/visible_text.hpp"
 #include "plan/parameter.hpp"
@@ -127,6 +127,37 @@ std::string code_of(const ExpressionTree& tree, const CodeOfSymbol& symbols) {
                            : fmt::format("({})", operands);
 }
 
+using Kind = ExpressionTree::Kind;
+
+constexpr const char* kInfinityName = "inf";
+constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
+
+/// The innermost part whose value is not finite although its operands' are.
+const ExpressionTree& cause(const ExpressionTree& tree, std::span<const double> scope) {
+  const auto is_finite = [&](const ExpressionTree& one) {
+    return one.operands.empty() || std::isfinite(ExpressionCode(one).run(scope));
+  };
+  if (tree.kind == Kind::conditional && is_finite(tree.operands[0])) {
+    const bool holds = ExpressionCode(tree.operands[0]).run(scope) != 0.0;
+    return cause(tree.operands[holds ? 1 : 2], scope);
+  }
+  for (const ExpressionTree& operand : tree.operands) {
+    if (!is_finite(operand)) {
+      return cause(operand, scope);
+    }
+  }
+  return tree;
+}
+
+void add_names(const ExpressionTree& tree, std::map<std::string, std::size_t>& names) {
+  if (tree.kind == Kind::name) {
+    names.emplace(tree.word, tree.symbol);
+  }
+  for (const ExpressionTree& operand : tree.operands) {
+    add_names(operand, names);
+  }
+}
+
 }  // namespace
 
 std::string cpp_of(const Expression& expression, const CodeOfSymbol& code_of_symbol) {
@@ -175,41 +206,6 @@ std::vector<std::string> SymbolTable::names(Needs known) const {
   return found;
 }
 
-namespace {
-
-using Kind = ExpressionTree::Kind;
-
-constexpr const char* kInfinityName = "inf";
-constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
-
-/// The innermost part whose value is not finite although its operands' are.
-const ExpressionTree& cause(const ExpressionTree& tree, std::span<const double> scope) {
-  const auto is_finite = [&](const ExpressionTree& one) {
-    return one.operands.empty() || std::isfinite(ExpressionCode(one).run(scope));
-  };
-  if (tree.kind == Kind::conditional && is_finite(tree.operands[0])) {
-    const bool holds = ExpressionCode(tree.operands[0]).run(scope) != 0.0;
-    return cause(tree.operands[holds ? 1 : 2], scope);
-  }
-  for (const ExpressionTree& operand : tree.operands) {
-    if (!is_finite(operand)) {
-      return cause(operand, scope);
-    }
-  }
-  return tree;
-}
-
-void add_names(const ExpressionTree& tree, std::map<std::string, std::size_t>& names) {
-  if (tree.kind == Kind::name) {
-    names.emplace(tree.word, tree.symbol);
-  }
-  for (const ExpressionTree& operand : tree.operands) {
-    add_names(operand, names);
-  }
-}
-
-}  // namespace
-
 struct Expression::Impl {
   Impl(std::string text_, const SymbolTable& symbols, std::string where_, Needs known)
       : text(std::move(text_)),
@@ -227,7 +223,7 @@ struct Expression::Impl {
     for (const Expression& operand : operands) {
       tree.operands.push_back(operand.tree());
       names_infinity = names_infinity || operand.names_infinity();
-      require(operand.needs());
+      needs.add(operand.needs());
     }
     text = tree.kind == Kind::conditional
                ? fmt::format("{} ? {} : {}", operands[0].text(), operands[1].text(),
@@ -242,11 +238,6 @@ struct Expression::Impl {
     tree.number = value;
     tree.source = text;
     code = ExpressionCode(tree);
-  }
-
-  void require(Needs more) {
-    needs.problem = needs.problem || more.problem;
-    needs.device = needs.device || more.device;
   }
 
   void bind(ExpressionTree& part, const SymbolTable& symbols, Needs known) {
@@ -270,7 +261,7 @@ struct Expression::Impl {
       fail(fmt::format("{} name '{}'", symbol ? "cannot use the" : "unknown", name.word),
            fmt::format("names known here: {}", fmt::join(symbols.names(known), ", ")));
     }
-    require(symbols.needs(*symbol));
+    needs.add(symbols.needs(*symbol));
     name.symbol = *symbol;
   }
 
@@ -310,6 +301,9 @@ struct Expression::Impl {
 Expression::Expression(std::string text, const SymbolTable& symbols, std::string where, Needs known)
     : impl_(std::make_shared<Impl>(std::move(text), symbols, std::move(where), known)) {}
 
+Expression::Expression(const JsonNode& node, const SymbolTable& symbols, Needs known)
+    : Expression(node.text(), symbols, node.where(), known) {}
+
 Expression::Expression(const Operation& operation, const std::vector<Expression>& operands)
     : impl_(std::make_shared<Impl>(operation, operands)) {}
 
@@ -341,8 +335,6 @@ std::int64_t Expression::integer(std::span<const double> scope) const {
   return static_cast<std::int64_t>(value);
 }
 
-bool Expression::holds(std::span<const double> scope) const { return number(scope) != 0.0; }
-
 Needs Expression::needs() const { return impl_->needs; }
 
 const std::string& Expression::text() const { return impl_->text; }
@@ -352,6 +344,12 @@ const ExpressionTree& Expression::tree() const { return impl_->tree; }
 const std::string& Expression::where() const { return impl_->where; }
 
 bool Expression::names_infinity() const { return impl_->names_infinity; }
+
+std::optional<Expression> find_expression(const JsonNode& object, const char* member,
+                                          const SymbolTable& symbols, Needs known) {
+  const auto node = object.find(member);
+  return node ? std::optional<Expression>(std::in_place, *node, symbols, known) : std::nullopt;
+}
 
 void fail_value(const Expression& of, bool is_too_great, const std::string& what) {
   if (is_too_great && of.needs().problem) {

@@ -16,6 +16,8 @@
 
 namespace fatune {
 
+class JsonNode;
+
 /// The facts that a value needs: nothing (parameters alone), a problem, a device.
 struct Needs {
   bool problem = false;
@@ -23,6 +25,10 @@ struct Needs {
 
   [[nodiscard]] bool within(Needs known) const {
     return (!problem || known.problem) && (!device || known.device);
+  }
+  void add(Needs more) {
+    problem = problem || more.problem;
+    device = device || more.device;
   }
   bool operator==(const Needs&) const = default;
 };
@@ -66,6 +72,9 @@ class Expression {
   /// a name that is not in `symbols` or needs more than `known`. The message lists the known names.
   Expression(std::string text, const SymbolTable& symbols, std::string where,
              Needs known = {.problem = true, .device = true});
+  /// The same for the text and the place of a node.
+  Expression(const JsonNode& node, const SymbolTable& symbols,
+             Needs known = {.problem = true, .device = true});
   /// The operation on other expressions, which have the place of the first in messages.
   Expression(const Operation& operation, const std::vector<Expression>& operands);
   /// A constant.
@@ -77,7 +86,7 @@ class Expression {
   /// Like number(), but may be infinite if the expression itself names `inf`.
   [[nodiscard]] double number_or_infinity(std::span<const double> scope) const;
   [[nodiscard]] std::int64_t integer(std::span<const double> scope) const;
-  [[nodiscard]] bool holds(std::span<const double> scope) const;
+  [[nodiscard]] bool holds(std::span<const double> scope) const { return number(scope) != 0.0; }
 
   [[nodiscard]] Needs needs() const;
   [[nodiscard]] const std::string& text() const;
@@ -90,6 +99,12 @@ class Expression {
   struct Impl;
   std::shared_ptr<const Impl> impl_;
 };
+
+/// The expression that is a member of the object. Absent: it has no such member.
+[[nodiscard]] std::optional<Expression> find_expression(const JsonNode& object, const char* member,
+                                                        const SymbolTable& symbols,
+                                                        Needs known = {.problem = true,
+                                                                       .device = true});
 
 /// A problem for which an expression gives more than a grid, an argument or a number can hold.
 class TooLargeProblem : public Error {

@@ -5,7 +5,6 @@
 #include <cctype>
 #include <charconv>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -55,49 +54,6 @@ constexpr std::array<Operation, 26> kOperations{{
 bool is_function(const Operation& one) {
   return std::isalpha(static_cast<unsigned char>(one.word.front())) != 0;
 }
-
-}  // namespace
-
-bool Operation::takes(std::size_t count) const {
-  return operands == kAnyCount ? count > 0 : count == operands;
-}
-
-double Operation::of(std::span<const double> values) const {
-  if (operands != kAnyCount) {
-    return result(values.data());
-  }
-  std::array<double, 2> pair{values[0], values[0]};
-  for (const double value : values) {
-    pair = {result(pair.data()), value};
-  }
-  return result(pair.data());
-}
-
-std::span<const Operation> all_operations() { return kOperations; }
-
-const Operation* find_function(std::string_view name) {
-  const auto* const found = std::ranges::find_if(
-      kOperations, [&](const Operation& one) { return is_function(one) && one.word == name; });
-  return found == kOperations.end() ? nullptr : found;
-}
-
-const Operation& operator_of(std::string_view word, std::size_t operands) {
-  return *std::ranges::find_if(kOperations, [&](const Operation& one) {
-    return one.word == word && one.operands == operands;
-  });
-}
-
-std::string function_names() {
-  std::vector<std::string_view> names;
-  for (const Operation& one : kOperations) {
-    if (is_function(one)) {
-      names.push_back(one.word);
-    }
-  }
-  return joined(names, ", ");
-}
-
-namespace {
 
 using Kind = ExpressionTree::Kind;
 
@@ -300,6 +256,41 @@ class Parser {
 };
 
 }  // namespace
+
+double Operation::of(std::span<const double> values) const {
+  if (operands != kAnyCount) {
+    return result(values.data());
+  }
+  std::array<double, 2> pair{values[0], values[0]};
+  for (const double value : values) {
+    pair = {result(pair.data()), value};
+  }
+  return result(pair.data());
+}
+
+std::span<const Operation> all_operations() { return kOperations; }
+
+const Operation* find_function(std::string_view name) {
+  const auto* const found = std::ranges::find_if(
+      kOperations, [&](const Operation& one) { return is_function(one) && one.word == name; });
+  return found == kOperations.end() ? nullptr : found;
+}
+
+const Operation& operator_of(std::string_view word, std::size_t operands) {
+  return *std::ranges::find_if(kOperations, [&](const Operation& one) {
+    return one.word == word && one.operands == operands;
+  });
+}
+
+std::string function_names() {
+  std::vector<std::string_view> names;
+  for (const Operation& one : kOperations) {
+    if (is_function(one)) {
+      names.push_back(one.word);
+    }
+  }
+  return joined(names, ", ");
+}
 
 ExpressionTree parse_expression(std::string_view text, ExpressionPlace place,
                                 const std::string& where) {

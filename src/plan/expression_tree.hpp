@@ -8,6 +8,11 @@
 
 namespace fatune {
 
+inline constexpr std::string_view kConditional = "?:";
+inline constexpr std::size_t kAnyCount = 0;
+inline constexpr int kLoosestBinding = 1;
+inline constexpr int kPowerBinding = 6;  ///< associates from right to left, unlike the others
+
 // The operators and functions of expressions, on IEEE doubles.
 
 struct Operation {
@@ -17,15 +22,12 @@ struct Operation {
   std::size_t operands;   ///< kAnyCount: one or more, combined two at a time, from the left
   double (*result)(const double* operands);
 
-  [[nodiscard]] bool takes(std::size_t count) const;
+  [[nodiscard]] bool takes(std::size_t count) const {
+    return operands == kAnyCount ? count > 0 : count == operands;
+  }
   /// The result on as many operands as it takes.
   [[nodiscard]] double of(std::span<const double> values) const;
 };
-
-inline constexpr std::string_view kConditional = "?:";
-inline constexpr std::size_t kAnyCount = 0;
-inline constexpr int kLoosestBinding = 1;
-inline constexpr int kPowerBinding = 6;  ///< associates from right to left, unlike the others
 
 /// Where one operator is a prefix of another, the longer one comes first.
 [[nodiscard]] std::span<const Operation> all_operations();

@@ -3,18 +3,14 @@
 
 #include <algorithm>
 #include <cctype>
-#include <optional>
 #include <set>
-#include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 #include "base/ranges.hpp"
 #include "base/text_parts.hpp"
 #include "plan/config_text.hpp"
-#include "plan/expression.hpp"
 #include "plan/text_cursor.hpp"
 
 namespace fatune {
@@ -24,10 +20,6 @@ std::optional<std::size_t> find_parameter(const Family& family, std::string_view
   return found == family.parameters.end()
              ? std::nullopt
              : std::optional(static_cast<std::size_t>(found - family.parameters.begin()));
-}
-
-std::string parameter_names(const Family& family) {
-  return joined(family.parameters, ", ", &Parameter::name);
 }
 
 std::vector<std::string> function_names(const Family& family) {
@@ -85,43 +77,6 @@ class Readings {
   std::vector<Config> configs_;
   std::optional<UnreadableConfig> furthest_;
 };
-
-}  // namespace
-
-FamilySet::FamilySet(std::vector<Family> families) : families_(std::move(families)) {}
-
-const Family* FamilySet::find(std::string_view name) const {
-  const auto found = std::ranges::find(families_, name, &Family::name);
-  return found == families_.end() ? nullptr : &*found;
-}
-
-const Family& FamilySet::of(const Config& config) const {
-  const Family* const family = find(config.family);
-  if (family == nullptr) {
-    throw Error(ExitCode::internal,
-                fmt::format("a configuration of '{}' among those of {}", config.family, names()));
-  }
-  return *family;
-}
-
-std::string FamilySet::names() const { return joined(families_, {&kJoin, 1}, &Family::name); }
-
-void FamilySet::keep_if(const std::function<bool(const Family&)>& keeps) {
-  std::erase_if(families_, [&](const Family& family) { return !keeps(family); });
-}
-
-Config parse_config(const FamilySet& families, std::string_view text) {
-  if (!families.several()) {
-    return parse_config(families.all().front(), text);
-  }
-  Readings readings;
-  for (const Family& family : families.all()) {
-    readings.add(family, text);
-  }
-  return readings.only(text);
-}
-
-namespace {
 
 ParameterType read_type(const JsonNode& node) {
   const std::string text = node.text();
@@ -284,7 +239,50 @@ ShortFormItem read_flag(const JsonNode& node, Places& places,
   return item;
 }
 
+std::string source_hash(const Family& family) {
+  Sha256 hash;
+  for (const auto& item : family.sources.items) {
+    const SourceBundle& sources = *item.value;
+    hash.update_file(sources.main.name, sources.main.text);
+    for (const SourceFile& file : sources.headers) {
+      hash.update_file(file.name, file.text);
+    }
+  }
+  return hash.finish_hex();
+}
+
 }  // namespace
+
+const Family* FamilySet::find(std::string_view name) const {
+  const auto found = std::ranges::find(families_, name, &Family::name);
+  return found == families_.end() ? nullptr : &*found;
+}
+
+const Family& FamilySet::of(const Config& config) const {
+  const Family* const family = find(config.family);
+  if (family == nullptr) {
+    throw Error(ExitCode::internal,
+                fmt::format("a configuration of '{}' among those of {}", config.family, names()));
+  }
+  return *family;
+}
+
+std::string FamilySet::names() const { return joined(families_, {&kJoin, 1}, &Family::name); }
+
+void FamilySet::keep_if(const std::function<bool(const Family&)>& keeps) {
+  std::erase_if(families_, [&](const Family& family) { return !keeps(family); });
+}
+
+Config parse_config(const FamilySet& families, std::string_view text) {
+  if (!families.several()) {
+    return parse_config(families.all().front(), text);
+  }
+  Readings readings;
+  for (const Family& family : families.all()) {
+    readings.add(family, text);
+  }
+  return readings.only(text);
+}
 
 std::vector<Parameter> read_parameters(const JsonNode& list) {
   return mapped(list.elements(), read_parameter);
@@ -306,22 +304,6 @@ ShortForm read_short_form(const JsonNode& form, const std::vector<Parameter>& pa
   places.check_complete(form);
   return result;
 }
-
-namespace {
-
-std::string source_hash(const Family& family) {
-  Sha256 hash;
-  for (const auto& item : family.sources.items) {
-    const SourceBundle& sources = *item.value;
-    hash.update_file(sources.main.name, sources.main.text);
-    for (const SourceFile& file : sources.headers) {
-      hash.update_file(file.name, file.text);
-    }
-  }
-  return hash.finish_hex();
-}
-
-}  // namespace
 
 SourceHashes source_hashes(const FamilySet& families) {
   SourceHashes hashes;

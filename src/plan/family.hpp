@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,13 +17,82 @@
 #include "model/device_limits.hpp"
 #include "model/head_problem.hpp"
 #include "model/kernel_code.hpp"
+#include "model/kv_lengths.hpp"
 #include "model/tile_schedule.hpp"
-#include "plan/argument_rules.hpp"
 #include "plan/expression.hpp"
 #include "plan/parameter.hpp"
 #include "plan/reason.hpp"
 
+namespace fatune_attention::detail {
+enum class Call : int;  // runtime/launch_builder.hpp
+}
+
 namespace fatune {
+
+using LaunchCall = fatune_attention::detail::Call;
+
+// A family's "launch", "arguments", "workspace" and "outputs", with their expressions.
+
+/// The tensors of a problem that arguments may point to; others are buffers of the family.
+inline constexpr std::array<std::string_view, 6> kProblemTensors{"q", "k",   "v",
+                                                                 "o", "lse", kKeyLengthsTensor};
+
+/// A scalar type as family.json names it: "int32", "float", ...
+struct ScalarType {
+  std::string_view name;
+  std::int64_t bytes = 0;
+  LaunchCall call;
+};
+
+/// A call of LaunchBuilder, which describes a launch both here and in exported libraries.
+struct LaunchStep {
+  LaunchCall call;
+  std::vector<Expression> values;
+  std::optional<Expression> when;      ///< absent: always
+  std::string where;                   ///< file and pointer, for messages
+  std::string pointer{};               ///< within the file
+  std::string name{};                  ///< of an item: the kernel's
+  const ScalarType* scalar = nullptr;  ///< null: no scalar
+  std::size_t tensor = 0;              ///< of an address or a map: see ArgumentRules::tensor_name()
+};
+
+/// BufferRule::clear for a workspace whose contents do not matter to the kernel.
+inline constexpr std::string_view kUnneededClear = "unneeded";
+
+/// An item of "workspace" or "outputs".
+struct BufferRule {
+  std::string where;
+  std::string name;
+  Expression bytes;
+  Expression initial_word;
+  std::string clear = "never";
+  std::string output{};  ///< the kind of an output; empty: a workspace
+  std::string element_type{};
+  std::vector<Expression> shape{};
+};
+
+/// The rules for a kernel's arguments.
+struct ArgumentRules {
+  bool standard = true;  ///< given by the family's "abi": kernels/common/attention_args.h
+  std::vector<LaunchStep> steps;
+  std::vector<BufferRule> buffers;
+
+  /// The tensors of a problem come first, then the buffers, as in LaunchBuilder's Operand.
+  [[nodiscard]] std::string tensor_name(std::size_t tensor) const {
+    return tensor < kProblemTensors.size() ? std::string(kProblemTensors.at(tensor))
+                                           : buffers.at(tensor - kProblemTensors.size()).name;
+  }
+};
+
+/// Whether the kernel takes lengths of keys that differ within the batch.
+[[nodiscard]] bool takes_key_lengths(const ArgumentRules& rules);
+
+/// Reads "arguments", "workspace" and "outputs" of family.json. Without "arguments", "abi" says
+/// what they are. Throws Error(bad_file) naming the pointer of what is wrong.
+[[nodiscard]] ArgumentRules read_argument_rules(const JsonNode& root, const SymbolTable& symbols);
+
+/// Reads "launch": the steps that are no arguments.
+[[nodiscard]] std::vector<LaunchStep> read_launch(const JsonNode& node, const SymbolTable& symbols);
 
 /// One element of the short form's list of flags: literal text around parameters. A flag is text
 /// alone, and is present if the parameter `flag` is on. A pattern has a value between its texts.
@@ -191,7 +262,9 @@ struct FamilyOptions {
 [[nodiscard]] std::vector<std::string> function_names(const Family& family);
 
 /// "dtype, d_head, ...", for messages.
-[[nodiscard]] std::string parameter_names(const Family& family);
+[[nodiscard]] inline std::string parameter_names(const Family& family) {
+  return joined(family.parameters, ", ", &Parameter::name);
+}
 
 /// The index of the family's parameter with that name; nothing if there is none.
 [[nodiscard]] std::optional<std::size_t> find_parameter(const Family& family,
@@ -204,7 +277,7 @@ inline constexpr char kJoin = '+';
 class FamilySet {
  public:
   /// Precondition: at least one family; all names differ.
-  explicit FamilySet(std::vector<Family> families);
+  explicit FamilySet(std::vector<Family> families) : families_(std::move(families)) {}
 
   /// The configuration's family. Throws Error(internal) if it is none of these.
   [[nodiscard]] const Family& of(const Config& config) const;

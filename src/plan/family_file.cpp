@@ -21,25 +21,11 @@
 #include "plan/scope.hpp"
 #include "plan/source_bundle.hpp"
 
-// load_family: reads kernels/<name>/family.json into a Family.
-
 namespace fatune {
 namespace {
 
 // More than the shared memory of any block.
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 20;
-
-Expression expression_or(const JsonNode& item, const char* member, const char* otherwise,
-                         const SymbolTable& symbols) {
-  const auto node = item.find(member);
-  return node ? Expression(node->text(), symbols, node->where())
-              : Expression(otherwise, symbols, item.where());
-}
-
-Expression required(const JsonNode& item, const char* member, const SymbolTable& symbols) {
-  const JsonNode node = item.at(member);
-  return {node.text(), symbols, node.where()};
-}
 
 /// Evaluates a rule's expressions for one configuration, and rejects impossible values.
 class Evaluation {
@@ -128,15 +114,15 @@ std::vector<SharedTensorRule> read_shared_tensors(const JsonNode& list,
                                                   const SymbolTable& symbols) {
   std::vector<SharedTensorRule> rules;
   for (const JsonNode& item : list.elements()) {
-    const auto optional = [&](const char* member, const char* otherwise) {
-      return expression_or(item, member, otherwise, symbols);
+    const auto required = [&](const char* member) { return Expression(item.at(member), symbols); };
+    const auto optional = [&](const char* member, double otherwise) {
+      return find_expression(item, member, symbols).value_or(Expression(otherwise, item.where()));
     };
-    rules.push_back({item.where(), item.at("name").text(), required(item, "offset_bytes", symbols),
-                     optional("stages", "1"), optional("stage_bytes", "0"),
-                     required(item, "rows", symbols), required(item, "columns", symbols),
-                     required(item, "element_bytes", symbols), optional("panel_columns", "0"),
-                     optional("row_bytes", "0"), optional("swizzle_bytes", "0"),
-                     optional("swizzle_rows", "0")});
+    rules.push_back({item.where(), item.at("name").text(), required("offset_bytes"),
+                     optional("stages", 1.0), optional("stage_bytes", 0.0), required("rows"),
+                     required("columns"), required("element_bytes"), optional("panel_columns", 0.0),
+                     optional("row_bytes", 0.0), optional("swizzle_bytes", 0.0),
+                     optional("swizzle_rows", 0.0)});
   }
   return rules;
 }
@@ -165,14 +151,6 @@ SymbolTable read_symbols(const JsonNode& parameters) {
   return symbols;
 }
 
-Expression expression(const JsonNode& node, const SymbolTable& symbols) {
-  return {node.text(), symbols, node.where()};
-}
-
-Expression of_parameters(const JsonNode& node, const SymbolTable& symbols) {
-  return {node.text(), symbols, node.where(), Needs{}};
-}
-
 /// An expression over the symbols of a problem alone.
 std::optional<Expression> read_meant_for(const JsonNode& root) {
   const auto node = root.find("meant_for");
@@ -181,15 +159,14 @@ std::optional<Expression> read_meant_for(const JsonNode& root) {
   }
   SymbolTable symbols;
   add_environment_symbols(symbols);
-  return Expression(node->text(), symbols, node->where(), Needs{.problem = true});
+  return Expression(*node, symbols, Needs{.problem = true});
 }
 
 std::vector<ValidityRule> read_validity(const JsonNode& root, const SymbolTable& symbols) {
   std::vector<ValidityRule> rules;
   for (const JsonNode& node : root.elements_of("validity")) {
-    const JsonNode reason = node.at("reason");
-    rules.push_back({node.at("id").text(), expression(node.at("must_hold"), symbols),
-                     Reason(reason.text(), symbols, reason.where())});
+    rules.push_back({node.at("id").text(), Expression(node.at("must_hold"), symbols),
+                     Reason(node.at("reason"), symbols)});
   }
   return rules;
 }
@@ -201,7 +178,7 @@ Reason read_define_text(const JsonNode& node, const SymbolTable& symbols) {
   if (std::ranges::any_of(text, is_control)) {
     node.fail("has a control character", "a define is one line of text");
   }
-  return Reason(text, symbols, node.where());
+  return Reason(node, symbols);
 }
 
 Define::Value read_define_value(const JsonNode& node, const SymbolTable& symbols) {
@@ -211,7 +188,7 @@ Define::Value read_define_value(const JsonNode& node, const SymbolTable& symbols
   if (node.raw().is_object()) {
     return read_define_text(node.at("string"), symbols);
   }
-  return expression(node, symbols);
+  return Expression(node, symbols);
 }
 
 std::vector<Define> read_defines(const JsonNode& root, const SymbolTable& symbols) {
@@ -236,19 +213,18 @@ std::optional<DebugRule> read_debug(const JsonNode& root, const SymbolTable& sym
   if (!node) {
     return std::nullopt;
   }
-  const auto optional = [&](const char* name) {
-    const auto found = node->find(name);
-    return found ? std::optional(of_parameters(*found, symbols)) : std::nullopt;
+  const auto of_parameters = [&](const char* name) {
+    return find_expression(*node, name, symbols, Needs{});
   };
   return DebugRule{read_identifier(node->at("define")),
-                   of_parameters(node->at("query_rows"), symbols),
-                   of_parameters(node->at("keys_per_step"), symbols),
+                   {node->at("query_rows"), symbols, Needs{}},
+                   {node->at("keys_per_step"), symbols, Needs{}},
                    node->at("step_order").text() == "last_to_first" ? StepOrder::last_to_first
                                                                     : StepOrder::first_to_last,
-                   of_parameters(node->at("reference_slack_log2"), symbols),
-                   optional("steps_per_part"),
-                   optional("queries"),
-                   optional("keys")};
+                   {node->at("reference_slack_log2"), symbols, Needs{}},
+                   of_parameters("steps_per_part"),
+                   of_parameters("queries"),
+                   of_parameters("keys")};
 }
 
 std::optional<KernelNameForm> read_kernel_name(const JsonNode& root) {
@@ -292,7 +268,7 @@ class OptionReader {
     if (!node.raw().is_object()) {
       return {node.where(), {{std::nullopt, read_option(node)}}};
     }
-    return {node.where(), {{expression(node.at("when"), symbols_), read_option(node.at("value"))}}};
+    return {node.where(), {{Expression(node.at("when"), symbols_), read_option(node.at("value"))}}};
   }
 
   [[nodiscard]] std::string read_option(const JsonNode& node) const {

@@ -28,10 +28,6 @@ using Scope = std::span<const double>;
 
 std::array<std::int64_t, 3> extents(const runtime::Dim3& of) { return {of.x, of.y, of.z}; }
 
-std::vector<std::int64_t> integers(const std::vector<Expression>& of, Scope scope) {
-  return mapped(of, [&](const Expression& one) { return one.integer(scope); });
-}
-
 /// Integers are exact, and say what is wrong with them.
 double value_of(Call call, const Expression& of, Scope scope) {
   switch (call) {
@@ -114,7 +110,7 @@ class Launching {
     buffer.output = rule.output;
     buffer.element_type = rule.element_type;
     buffer.clear = rule.clear;
-    buffer.shape = integers(rule.shape, scope_);
+    buffer.shape = mapped(rule.shape, [&](const Expression& one) { return one.integer(scope_); });
     buffer.bytes = rule.bytes.integer(scope_);
     const std::int64_t word = rule.initial_word.integer(scope_);
     builder_.workspace(static_cast<double>(buffer.bytes), static_cast<double>(word),
@@ -235,36 +231,6 @@ class Launching {
   KernelArguments arguments_{rules_.standard, {}, {}};
 };
 
-}  // namespace
-
-LaunchGeometry launch_geometry(const Family& family, const Config& config, const Problem& problem,
-                               const DeviceLimits& limits, const ResourceFacts* facts) {
-  std::vector<double> scope = make_scope(family, config, &problem, &limits);
-  Launching launching(family.arguments, scope);
-  for (const LaunchStep& step : family.launch) {
-    // The family may have a quantity of its own with this name, whose value stays.
-    double& resident = scope[family.symbols.find(kResidentBlocks).value()];
-    if (step.call == Call::grid && std::isnan(resident)) {
-      resident = resident_blocks(launching.geometry(), limits, facts);
-    }
-    launching.add(step);
-  }
-  for (const BufferRule& rule : family.arguments.buffers) {
-    launching.add_buffer(rule, problem);
-  }
-  for (const LaunchStep& step : family.arguments.steps) {
-    launching.add(step);
-  }
-  LaunchGeometry launch = launching.geometry();
-  launch.arguments = launching.take_arguments();
-  if (const KernelBuffer lse = log_sum_exp_buffer(problem); is_passed(launch.arguments, lse.name)) {
-    launch.arguments.buffers.push_back(lse);
-  }
-  return launch;
-}
-
-namespace {
-
 [[noreturn]] void fail_at(const Family& family, const std::string& pointer,
                           const std::string& what) {
   throw Error(ExitCode::bad_file, what, fmt::format("{}: {}", family.file, pointer));
@@ -322,6 +288,32 @@ void add_options(const Family& family, const std::vector<double>& scope, Compile
 }
 
 }  // namespace
+
+LaunchGeometry launch_geometry(const Family& family, const Config& config, const Problem& problem,
+                               const DeviceLimits& limits, const ResourceFacts* facts) {
+  std::vector<double> scope = make_scope(family, config, &problem, &limits);
+  Launching launching(family.arguments, scope);
+  for (const LaunchStep& step : family.launch) {
+    // The family may have a quantity of its own with this name, whose value stays.
+    double& resident = scope[family.symbols.find(kResidentBlocks).value()];
+    if (step.call == Call::grid && std::isnan(resident)) {
+      resident = resident_blocks(launching.geometry(), limits, facts);
+    }
+    launching.add(step);
+  }
+  for (const BufferRule& rule : family.arguments.buffers) {
+    launching.add_buffer(rule, problem);
+  }
+  for (const LaunchStep& step : family.arguments.steps) {
+    launching.add(step);
+  }
+  LaunchGeometry launch = launching.geometry();
+  launch.arguments = launching.take_arguments();
+  if (const KernelBuffer lse = log_sum_exp_buffer(problem); is_passed(launch.arguments, lse.name)) {
+    launch.arguments.buffers.push_back(lse);
+  }
+  return launch;
+}
 
 CompileRequest compile_request(const Family& family, const Config& config, const Problem& problem,
                                Arch arch, const DeviceLimits& limits) {

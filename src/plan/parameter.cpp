@@ -4,7 +4,6 @@
 #include <cctype>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 #include "base/text_parts.hpp"
@@ -26,13 +25,6 @@ std::optional<ParamValue> parse_number(std::string_view text) {
   return value && *value >= 0 && *value <= kGreatestValue ? value : std::nullopt;
 }
 
-std::optional<ParamValue> parse_boolean(std::string_view text) {
-  if (text == "true" || text == "1") {
-    return 1;
-  }
-  return text == "false" || text == "0" ? std::optional<ParamValue>(0) : std::nullopt;
-}
-
 std::optional<ParamValue> parse_enumerator(const Parameter& parameter, std::string_view text) {
   const auto code = parse_number(text);
   for (const Enumerator& enumerator : parameter.enumerators) {
@@ -46,7 +38,9 @@ std::optional<ParamValue> parse_enumerator(const Parameter& parameter, std::stri
 std::optional<ParamValue> try_parse(const Parameter& parameter, std::string_view text) {
   switch (parameter.type) {
     case ParameterType::boolean:
-      return parse_boolean(text);
+      return text == "true" || text == "1"    ? std::optional<ParamValue>(1)
+             : text == "false" || text == "0" ? std::optional<ParamValue>(0)
+                                              : std::nullopt;
     case ParameterType::enumeration:
       return parse_enumerator(parameter, text);
     case ParameterType::integer:
@@ -94,11 +88,6 @@ ParamValue parse_value(const Parameter& parameter, std::string_view text) {
               fmt::format("'{}' is not a value of {}", text.substr(0, 64), parameter.name), {},
               fmt::format("{} takes {}{}", parameter.name, open ? "an integer, here one of " : "",
                           understood_values(parameter)));
-}
-
-ParamValue property_value(const Problem& problem, ProblemProperty property) {
-  return property == ProblemProperty::dtype ? static_cast<ParamValue>(problem.dtype)
-                                            : problem.d_head;
 }
 
 }  // namespace fatune

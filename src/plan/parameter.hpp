@@ -47,6 +47,9 @@ inline constexpr std::string_view kDTypeSymbol = "dtype";  ///< the type's name 
 [[nodiscard]] std::string understood_values(const Parameter& parameter);
 
 /// The problem's value of a property, as a Config has it.
-[[nodiscard]] ParamValue property_value(const Problem& problem, ProblemProperty property);
+[[nodiscard]] inline ParamValue property_value(const Problem& problem, ProblemProperty property) {
+  return property == ProblemProperty::dtype ? static_cast<ParamValue>(problem.dtype)
+                                            : problem.d_head;
+}
 
 }  // namespace fatune

@@ -97,38 +97,6 @@ std::optional<Invalid> check_lengths(const Family& family, const Problem& proble
                   family.name, kKeyLengthsTensor)};
 }
 
-}  // namespace
-
-std::optional<Invalid> check_valid(const Family& family, const Config& config,
-                                   const Problem* problem, const DeviceLimits* limits) {
-  if (config.family != family.name || config.values.size() != family.parameters.size()) {
-    return Invalid{"other-family", fmt::format("it is a configuration of '{}', not of '{}'",
-                                               config.family, family.name)};
-  }
-  if (auto invalid = check_understood(family, config)) {
-    return invalid;
-  }
-  if (problem != nullptr) {
-    if (auto invalid = check_bound(family, config, *problem)) {
-      return invalid;
-    }
-    if (auto invalid = check_lengths(family, *problem)) {
-      return invalid;
-    }
-  }
-  const std::vector<double> scope = make_scope(family, config, problem, limits);
-  const Needs known{.problem = problem != nullptr, .device = limits != nullptr};
-  for (const ValidityRule& rule : family.validity) {
-    const bool can_tell = rule.must_hold.needs().within(known) && rule.reason.needs().within(known);
-    if (can_tell && !rule.must_hold.holds(scope)) {
-      return Invalid{rule.id, rule.reason.render(scope, family.parameters)};
-    }
-  }
-  return std::nullopt;
-}
-
-namespace {
-
 /// Returns why the configuration is not kept. Values that the kernel does not understand are found
 /// first, because no expression is meant for them. Then come the space's rules, then the family's
 /// validity rules.
@@ -242,6 +210,34 @@ class Planning {
 };
 
 }  // namespace
+
+std::optional<Invalid> check_valid(const Family& family, const Config& config,
+                                   const Problem* problem, const DeviceLimits* limits) {
+  if (config.family != family.name || config.values.size() != family.parameters.size()) {
+    return Invalid{"other-family", fmt::format("it is a configuration of '{}', not of '{}'",
+                                               config.family, family.name)};
+  }
+  if (auto invalid = check_understood(family, config)) {
+    return invalid;
+  }
+  if (problem != nullptr) {
+    if (auto invalid = check_bound(family, config, *problem)) {
+      return invalid;
+    }
+    if (auto invalid = check_lengths(family, *problem)) {
+      return invalid;
+    }
+  }
+  const std::vector<double> scope = make_scope(family, config, problem, limits);
+  const Needs known{.problem = problem != nullptr, .device = limits != nullptr};
+  for (const ValidityRule& rule : family.validity) {
+    const bool can_tell = rule.must_hold.needs().within(known) && rule.reason.needs().within(known);
+    if (can_tell && !rule.must_hold.holds(scope)) {
+      return Invalid{rule.id, rule.reason.render(scope, family.parameters)};
+    }
+  }
+  return std::nullopt;
+}
 
 Plan make_plan(const Family& family, const Space& space, const Binding& binding, std::size_t most) {
   return Planning(family,

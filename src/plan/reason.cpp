@@ -4,15 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
-
 namespace fatune {
 namespace {
-
-[[noreturn]] void fail(const std::string& what, const std::string& where,
-                       const std::string& remedy) {
-  throw Error(ExitCode::bad_file, what, where, remedy);
-}
 
 /// A number that is not whole has four significant digits.
 std::string number_text(double value) {
@@ -27,11 +20,11 @@ Reason::Reason(const std::string& text, const SymbolTable& symbols, const std::s
   for (std::size_t open = 0; (open = text.find('{', start)) != std::string::npos;) {
     const std::size_t close = text.find('}', open);
     if (close == std::string::npos) {
-      fail("the '{' has no '}'", where, "{name} stands for the value of a parameter");
+      throw Error(ExitCode::bad_file, "the '{' has no '}'", where,
+                  "{name} stands for the value of a parameter");
     }
     const Expression value(text.substr(open + 1, close - open - 1), symbols, where, known);
-    needs_.problem = needs_.problem || value.needs().problem;
-    needs_.device = needs_.device || value.needs().device;
+    needs_.add(value.needs());
     const auto symbol = symbols.find(value.text());
     holes_.push_back({text.substr(start, open - start), symbol.value_or(0), value.text(),
                       symbol ? std::nullopt : std::optional(value)});

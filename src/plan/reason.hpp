@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "base/error.hpp"
 #include "base/json_file.hpp"
 #include "base/text_parts.hpp"
@@ -62,11 +60,7 @@ template <typename ReadValue>
     return choice;
   }
   for (const JsonNode& item : node.elements()) {
-    const auto when = item.find("when");
-    choice.items.push_back(
-        {when ? std::optional<Expression>(std::in_place, when->text(), symbols, when->where())
-              : std::nullopt,
-         read_value(item.at("value"))});
+    choice.items.push_back({find_expression(item, "when", symbols), read_value(item.at("value"))});
   }
   return choice;
 }
@@ -79,6 +73,9 @@ class Reason {
   /// brace, or an expression that cannot be read.
   Reason(const std::string& text, const SymbolTable& symbols, const std::string& where,
          Needs known = {.problem = true, .device = true});
+  /// The same for the text and the place of a node.
+  Reason(const JsonNode& node, const SymbolTable& symbols)
+      : Reason(node.text(), symbols, node.where()) {}
 
   /// `parameters` are the first symbols of the scope. Their values are written as users write them.
   [[nodiscard]] std::string render(std::span<const double> scope,

@@ -3,10 +3,10 @@
 #include <array>
 #include <limits>
 #include <stdexcept>
-#include <string>
+
+#include <fmt/format.h>
 
 #include "model/kv_lengths.hpp"
-#include "model/problem.hpp"
 #include "plan/parameter.hpp"
 
 namespace fatune {
@@ -167,7 +167,7 @@ std::size_t add_symbol(SymbolTable& symbols, const JsonNode& node, Needs needs) 
 std::vector<Derived> read_derived(const std::vector<JsonNode>& list, SymbolTable& symbols) {
   std::vector<Derived> derived;
   for (const JsonNode& node : list) {
-    Expression value(node.at("value").text(), symbols, node.at("value").where());
+    Expression value(node.at("value"), symbols);
     const std::size_t symbol = add_symbol(symbols, node.at("name"), value.needs());
     derived.push_back({symbols.name(symbol), node.at("unit").text(), node.at("doc").text(), symbol,
                        std::move(value)});

@@ -8,7 +8,6 @@
 #include <map>
 #include <regex>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kKernelsFolder = "kernels/";
+constexpr std::string_view kKernels = "kernels/";
 constexpr std::size_t kLongestName = 4096;  // that of a path on Linux
 
 bool is_name_character(char c) {
@@ -58,24 +57,18 @@ bool ends_in_comment(std::string_view line, bool open) {
   return open;
 }
 
-std::string_view take_line(std::string_view& text) {
-  const std::string_view line = text.substr(0, text.find('\n'));
-  text.remove_prefix(std::min(text.size(), line.size() + 1));
-  return line;
-}
-
 /// Takes lines off the front, up to the end of the next directive, and returns that one.
 std::string_view take_directive(std::string_view& text) {
   while (!text.empty()) {
     const char* const start = text.data();
-    const std::string_view line = take_line(text);
+    const std::string_view line = take_until(text, '\n');
     if (!may_be_directive(line)) {
       continue;
     }
     bool in_comment = ends_in_comment(line, false);
     for (std::string_view last = line;
          !text.empty() && (in_comment || trim(last).ends_with('\\'));) {
-      last = take_line(text);
+      last = take_until(text, '\n');
       in_comment = ends_in_comment(last, in_comment);
     }
     return {start, static_cast<std::size_t>(text.data() - start)};
@@ -101,7 +94,11 @@ class Follower {
     follow_own(bundle_.main);
     for (std::size_t i = 0; i < bundle_.headers.size(); ++i) {
       SourceFile file = bundle_.headers[i];  // a copy: the list grows
-      places_[i].empty() ? follow_own(file) : follow_outside(file, fs::path(places_[i]));
+      if (const fs::path beside = places_[i]; beside.empty()) {
+        follow_own(file);
+      } else {
+        rename(file, [&](const std::string& name) { return outside(name, beside); });
+      }
       bundle_.headers[i] = std::move(file);
     }
   }
@@ -117,10 +114,6 @@ class Follower {
       const std::string found = own_name.empty() ? own(name, folder_) : own_name;
       return found.empty() ? outside(name, {}) : found;
     });
-  }
-
-  void follow_outside(SourceFile& file, const fs::path& beside) {
-    rename(file, [&](const std::string& name) { return outside(name, beside); });
   }
 
   /// Has the file's directives say what `name_of` returns for each name.
@@ -147,12 +140,12 @@ class Follower {
   /// Adds the family's file if there is one. Returns the name that it has, else nothing.
   std::string own(const std::string& name, const fs::path& below) {
     const std::string path = (below / name).lexically_normal().generic_string();
-    if (!path.starts_with(folder_) || !tree_.contains(std::string(kKernelsFolder) + path)) {
+    if (!path.starts_with(folder_) || !tree_.contains(std::string(kKernels) + path)) {
       return {};
     }
     const std::string& own_name = known_.contains(name) ? path : name;
     if (!known_.contains(own_name)) {
-      add(own_name, tree_.read(std::string(kKernelsFolder) + path), {});
+      add(own_name, tree_.read(std::string(kKernels) + path), {});
     }
     return own_name;
   }
@@ -182,28 +175,6 @@ class Follower {
   std::map<std::string, std::string> names_;  ///< files that are not the family's, keyed by path
 };
 
-}  // namespace
-
-std::vector<std::string_view> included_names(std::string_view text) {
-  std::vector<std::string_view> names;
-  while (!text.empty()) {
-    std::string_view directive = take_directive(text);
-    for (auto name = take_name(directive); !name.empty(); name = take_name(directive)) {
-      names.push_back(name);
-    }
-  }
-  return names;
-}
-
-void add_included_files(const FileTree& tree, const std::string& folder, const IncludePaths& paths,
-                        SourceBundle& bundle) {
-  Follower(tree, folder, paths, bundle).run();
-}
-
-namespace {
-
-constexpr std::string_view kKernels = "kernels/";
-
 constexpr std::array<std::string_view, 3> kHeaderEndings{".cuh", ".h", ".hpp"};
 constexpr std::size_t kMostNameBytes = 200;  // std::regex recurses for each character
 constexpr std::string_view kUnitEnding = ".cu";
@@ -212,8 +183,6 @@ bool is_header(std::string_view path) {
   return std::ranges::any_of(kHeaderEndings,
                              [&](std::string_view ending) { return path.ends_with(ending); });
 }
-
-bool is_code(std::string_view path) { return is_header(path) || path.ends_with(kUnitEnding); }
 
 std::string folder_of(const std::string& family) { return fmt::format("{}{}/", kKernels, family); }
 
@@ -246,7 +215,7 @@ std::string find_main(const FileTree& tree, const std::string& folder, const Jso
 void add_included(const FileTree& tree, const JsonNode& family, std::vector<SourceFile>& headers) {
   const std::size_t before = headers.size();
   for (const std::string& path : tree.list(folder_of(family.text()))) {
-    if (is_code(path)) {
+    if (is_header(path) || path.ends_with(kUnitEnding)) {
       headers.push_back(read_source(tree, path));
     }
   }
@@ -257,6 +226,22 @@ void add_included(const FileTree& tree, const JsonNode& family, std::vector<Sour
 }
 
 }  // namespace
+
+std::vector<std::string_view> included_names(std::string_view text) {
+  std::vector<std::string_view> names;
+  while (!text.empty()) {
+    std::string_view directive = take_directive(text);
+    for (auto name = take_name(directive); !name.empty(); name = take_name(directive)) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
+void add_included_files(const FileTree& tree, const std::string& folder, const IncludePaths& paths,
+                        SourceBundle& bundle) {
+  Follower(tree, folder, paths, bundle).run();
+}
 
 std::shared_ptr<const SourceBundle> load_sources(const FileTree& tree, const std::string& family,
                                                  const JsonNode& root, const JsonNode& source,

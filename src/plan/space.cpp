@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
-#include "base/json_file.hpp"
 #include "base/ranges.hpp"
 #include "base/text_parts.hpp"
 #include "plan/config_text.hpp"
@@ -152,76 +151,6 @@ std::optional<JsonFile> find_file(const FileTree& tree, const Family& family,
   const std::string path = space_path(tree, family, key);
   return path.empty() ? std::nullopt : std::optional(load_json(tree, path, "space"));
 }
-
-}  // namespace
-
-Needs SpaceRule::needs() const {
-  Needs needs = drops.needs();
-  const auto add = [&](Needs more) {
-    needs.problem = needs.problem || more.problem;
-    needs.device = needs.device || more.device;
-  };
-  for (const auto& item : reason.items) {
-    add(item.value.needs());
-    if (item.when) {
-      add(item.when->needs());
-    }
-  }
-  return needs;
-}
-
-bool is_space_file(std::string_view text) {
-  return text.find('/') != std::string_view::npos || text.ends_with(kJson);
-}
-
-std::string choose_space(const Family& family, const std::optional<std::string>& option,
-                         const std::optional<std::string>& kernels_variable) {
-  if (option) {
-    return *option;
-  }
-  return kernels_variable && !kernels_variable->empty() ? *kernels_variable : family.default_space;
-}
-
-Space load_space(const FileTree& tree, const Family& family, std::string_view text) {
-  const std::string key(text);
-  if (const auto values = parse_slice(text)) {
-    if (auto space = find_slice(tree, family, *values)) {
-      return *std::move(space);
-    }
-    fail_unknown(tree, family, text);
-  }
-  const std::optional<JsonFile> file = find_file(tree, family, key);
-  if (!file || (!is_space_file(text) && !is_of(family, *file))) {
-    fail_unknown(tree, family, text);
-  }
-  return read_space_file(tree, family, key, *file).space;
-}
-
-bool has_space(const FileTree& tree, const Family& family, std::string_view text) {
-  if (const auto values = parse_slice(text)) {
-    return find_slice(tree, family, *values).has_value();
-  }
-  const std::optional<JsonFile> file = find_file(tree, family, std::string(text));
-  return file && is_of(family, *file);
-}
-
-std::vector<SpaceInfo> list_spaces(const FileTree& tree, const Family& family) {
-  std::vector<SpaceInfo> spaces;
-  std::vector<SpaceInfo> slices;
-  for (const SpaceFile& file : read_all(tree, family)) {
-    spaces.push_back({file.space.key, file.space.summary});
-    if (!file.slices.empty()) {
-      for (const SliceValues& values : slices_of(file)) {
-        slices.push_back(
-            {fmt::format("{}", fmt::join(values, ",")), slice_summary(file, family, values)});
-      }
-    }
-  }
-  spaces.insert(spaces.end(), slices.begin(), slices.end());
-  return spaces;
-}
-
-namespace {
 
 constexpr int kMaxNesting = 8;  // nesting of spaces that name spaces; a cycle exceeds it
 
@@ -381,13 +310,10 @@ class SpaceReader {
 
   void add_rules(const JsonNode& list, std::vector<SpacePart>& parts) {
     for (const JsonNode& node : list.elements()) {
-      const JsonNode drops = node.at("drops_when");
-      const JsonNode reason = node.at("reason");
-      const SpaceRule rule{node.at("id").text(),
-                           Expression(drops.text(), family_.symbols, drops.where()),
-                           read_choice(reason, family_.symbols, [&](const JsonNode& text) {
-                             return Reason(text.text(), family_.symbols, text.where());
-                           })};
+      const SpaceRule rule{
+          node.at("id").text(), Expression(node.at("drops_when"), family_.symbols),
+          read_choice(node.at("reason"), family_.symbols,
+                      [&](const JsonNode& text) { return Reason(text, family_.symbols); })};
       for (SpacePart& part : parts) {
         part.rules.push_back(rule);
       }
@@ -412,6 +338,66 @@ class SpaceReader {
 };
 
 }  // namespace
+
+Needs SpaceRule::needs() const {
+  Needs needs = drops.needs();
+  for (const auto& item : reason.items) {
+    needs.add(item.value.needs());
+    needs.add(item.when ? item.when->needs() : Needs{});
+  }
+  return needs;
+}
+
+bool is_space_file(std::string_view text) {
+  return text.find('/') != std::string_view::npos || text.ends_with(kJson);
+}
+
+std::string choose_space(const Family& family, const std::optional<std::string>& option,
+                         const std::optional<std::string>& kernels_variable) {
+  if (option) {
+    return *option;
+  }
+  return kernels_variable && !kernels_variable->empty() ? *kernels_variable : family.default_space;
+}
+
+Space load_space(const FileTree& tree, const Family& family, std::string_view text) {
+  const std::string key(text);
+  if (const auto values = parse_slice(text)) {
+    if (auto space = find_slice(tree, family, *values)) {
+      return *std::move(space);
+    }
+    fail_unknown(tree, family, text);
+  }
+  const std::optional<JsonFile> file = find_file(tree, family, key);
+  if (!file || (!is_space_file(text) && !is_of(family, *file))) {
+    fail_unknown(tree, family, text);
+  }
+  return read_space_file(tree, family, key, *file).space;
+}
+
+bool has_space(const FileTree& tree, const Family& family, std::string_view text) {
+  if (const auto values = parse_slice(text)) {
+    return find_slice(tree, family, *values).has_value();
+  }
+  const std::optional<JsonFile> file = find_file(tree, family, std::string(text));
+  return file && is_of(family, *file);
+}
+
+std::vector<SpaceInfo> list_spaces(const FileTree& tree, const Family& family) {
+  std::vector<SpaceInfo> spaces;
+  std::vector<SpaceInfo> slices;
+  for (const SpaceFile& file : read_all(tree, family)) {
+    spaces.push_back({file.space.key, file.space.summary});
+    if (!file.slices.empty()) {
+      for (const SliceValues& values : slices_of(file)) {
+        slices.push_back(
+            {fmt::format("{}", fmt::join(values, ",")), slice_summary(file, family, values)});
+      }
+    }
+  }
+  spaces.insert(spaces.end(), slices.begin(), slices.end());
+  return spaces;
+}
 
 std::string space_path(const FileTree& tree, const Family& family, const std::string& key) {
   for (const std::string& folder :

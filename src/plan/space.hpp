@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,8 +7,6 @@
 
 #include "base/file_tree.hpp"
 #include "base/json_file.hpp"
-#include "model/config.hpp"
-#include "model/problem.hpp"
 #include "plan/config_set.hpp"
 #include "plan/expression.hpp"
 #include "plan/family.hpp"

@@ -23,10 +23,6 @@ std::string printable(std::string_view text, std::size_t most_shown) {
   return text.size() > most_shown ? shown + "..." : shown;
 }
 
-UnreadableConfig::UnreadableConfig(const std::string& what_was_wrong, const std::string& remedy,
-                                   std::size_t position)
-    : Error(ExitCode::usage, what_was_wrong, {}, remedy), position_(position) {}
-
 TextCursor::TextCursor(std::string_view text, std::string usage)
     : text_(text), usage_(std::move(usage)) {
   if (text.size() > kMaxLength) {

@@ -12,7 +12,8 @@ namespace fatune {
 class UnreadableConfig : public Error {
  public:
   UnreadableConfig(const std::string& what_was_wrong, const std::string& remedy,
-                   std::size_t position);
+                   std::size_t position)
+      : Error(ExitCode::usage, what_was_wrong, {}, remedy), position_(position) {}
 
   [[nodiscard]] std::size_t position() const noexcept { return position_; }  ///< where a mistake is
 

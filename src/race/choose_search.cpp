@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -11,9 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "race/candidate_source.hpp"
 #include "race/point_source.hpp"
 #include "race/surrogate.hpp"
 

@@ -34,13 +34,10 @@ bool was_tried(const Result* result) {
 
 bool has_time(const Result* result) { return result != nullptr && is_ranked(result->outcome); }
 
-bool is_reused(const ConfigPair& pair) {
-  return pair.old_result->reused || pair.new_result->reused;
-}
-
 /// Whether both runs have measured it.
 bool is_shared(const ConfigPair& pair) {
-  return has_time(pair.old_result) && has_time(pair.new_result) && !is_reused(pair);
+  return has_time(pair.old_result) && has_time(pair.new_result) && !pair.old_result->reused &&
+         !pair.new_result->reused;
 }
 
 const ProblemReport* find_problem(const RunReport& run, const ProblemReport& like) {
@@ -185,24 +182,16 @@ TrialEnd end_of(const Result* result) {
                             : TrialEnd::failed;
 }
 
-/// Why the change of a time is undecided, whatever its interval.
-Doubt doubt_of(const RunComparison& comparison, const Movement& movement) {
-  return comparison.refusal != Doubt::none   ? comparison.refusal
-         : movement.changes < kLeastForDrift ? Doubt::few_shared
-                                             : Doubt::none;
-}
-
 /// Judges the change of a time. Precondition: `slower_by` is set.
 void judge_time(const RunComparison& comparison, const Movement& movement, RivalCheck& check) {
   const double tolerance = comparison.tolerance_percent;
   const Verdict verdict = verdict_of(*check.slower_by, tolerance);
   const bool all_moved = std::abs(percent_of(movement.log_drift)) > tolerance;
-  check.doubt = doubt_of(comparison, movement);
-  if (check.doubt == Doubt::none) {
-    check.doubt = verdict == Verdict::undecided            ? Doubt::wide_interval
-                  : verdict == Verdict::equal && all_moved ? Doubt::all_moved
-                                                           : Doubt::none;
-  }
+  check.doubt = comparison.refusal != Doubt::none        ? comparison.refusal
+                : movement.changes < kLeastForDrift      ? Doubt::few_shared
+                : verdict == Verdict::undecided          ? Doubt::wide_interval
+                : verdict == Verdict::equal && all_moved ? Doubt::all_moved
+                                                         : Doubt::none;
   check.verdict = check.doubt == Doubt::none ? verdict : Verdict::undecided;
 }
 

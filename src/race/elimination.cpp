@@ -2,16 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/ranges.hpp"
-#include "model/measure_policy.hpp"
-#include "model/statistics.hpp"
-#include "race/raced_candidate.hpp"
 
 namespace fatune {
 namespace {
@@ -77,13 +73,129 @@ bool is_beaten(const RacedCandidate& candidate, const RacePolicy& policy) {
          candidate.evidence.stake() * policy.false_elimination >= 1.0;
 }
 
-std::optional<double> median_us_of(const Series& series) {
-  return series.empty() ? std::nullopt : std::optional(series.median_us());
-}
-
 std::optional<double> leading_us(const RacedCandidate& candidate, std::size_t least) {
   const Series& series = candidate.finals.size() >= least ? candidate.finals : candidate.race;
   return series.size() < least ? std::nullopt : std::optional(series.median_us());
+}
+
+bool is_placed(const RacedCandidate& candidate) {
+  return !candidate.withdrawn && candidate.has_samples();
+}
+
+// The order of places: finalists, candidates eliminated in the finals, other contenders, other
+// eliminated candidates. Of the last two, those timed on the whole problem come first.
+auto sort_key(const RacedCandidate& candidate) {
+  return std::tuple(candidate.finals.empty(), candidate.eliminated_in_round.has_value(),
+                    candidate.is_of_part(), candidate.ranked().median_us());
+}
+
+/// A candidate that has samples, and its standing.
+struct Placed {
+  const RacedCandidate* candidate;
+  Standing* standing;
+};
+
+bool tied(const Placed& placed, const Placed& fastest, const RacePolicy& policy) {
+  if (placed.candidate->eliminated_in_round && !fastest.candidate->eliminated_in_round) {
+    return false;
+  }
+  const auto interval = ratio_interval(*placed.candidate, *fastest.candidate, policy.confidence);
+  return interval ? interval->low <= 1.0
+                  : placed.standing->timing.median_us <=
+                        fastest.standing->timing.median_us * (1.0 + policy.admission_margin);
+}
+
+std::vector<std::string> warnings_of(const RacedCandidate& candidate) {
+  std::vector<std::string> warnings;
+  if (candidate.kept_throttled > 0) {
+    warnings.push_back(fmt::format("{} samples were taken while the GPU throttled its clocks",
+                                   candidate.kept_throttled));
+  }
+  if (candidate.kept_off_rounds > 0) {
+    warnings.push_back(
+        fmt::format("{} samples are of rounds in which the GPU was unusually fast or slow",
+                    candidate.kept_off_rounds));
+  }
+  return warnings;
+}
+
+/// The factor by which the whole problem takes longer than the part: the ratio measured with the
+/// fastest candidate that was timed on both, else the inverse of the part's share of the work.
+double part_scale(const CandidateList<RacedCandidate>& candidates, const RacePolicy& policy) {
+  const RacedCandidate* fastest = nullptr;
+  for (const RacedCandidate& candidate : candidates) {
+    const bool on_both = is_placed(candidate) && !candidate.part.empty() && !candidate.is_of_part();
+    if (on_both && (fastest == nullptr || sort_key(candidate) < sort_key(*fastest))) {
+      fastest = &candidate;
+    }
+  }
+  return fastest != nullptr ? fastest->ranked().median_us() / fastest->part.median_us()
+                            : 1.0 / policy.part_share.value_or(1.0);
+}
+
+Standing describe(const RacedCandidate& candidate, const RacePolicy& policy, double scale,
+                  StopReason stopped_because) {
+  Standing result;
+  result.candidate = candidate.id;
+  result.eliminated_in_round = candidate.eliminated_in_round;
+  result.warnings = warnings_of(candidate);
+  if (is_placed(candidate)) {
+    result.finalist = !candidate.finals.empty();
+    result.part_share = candidate.is_of_part() ? policy.part_share.value_or(0.0) : 0.0;
+    const double of_part = result.part_share > 0.0 ? scale : 1.0;
+    result.timing =
+        summarise(mapped(candidate.ranked().taken_us(), [=](double us) { return us * of_part; }),
+                  policy.confidence);
+    result.timing.stopped_because = candidate.eliminated_in_round
+                                        ? elimination_text(*candidate.eliminated_in_round)
+                                        : std::string(enum_name(stopped_because));
+  }
+  return result;
+}
+
+void number(std::vector<Placed> order, const RacePolicy& policy) {
+  std::ranges::stable_sort(order, [](const Placed& a, const Placed& b) {
+    return sort_key(*a.candidate) < sort_key(*b.candidate);
+  });
+  int place = 0;
+  int group = 0;
+  const Placed* fastest = nullptr;
+  for (const Placed& placed : order) {
+    if (place > 0) {
+      placed.standing->to_fastest =
+          ratio_interval(*placed.candidate, *order.front().candidate, policy.confidence);
+    }
+    if (fastest == nullptr || !tied(placed, *fastest, policy)) {
+      fastest = &placed;
+      ++group;
+    }
+    placed.standing->place = ++place;
+    placed.standing->tie_group = group;
+  }
+}
+
+std::vector<double> ratios_of_shared_rounds(const Series& a, const Series& b) {
+  std::vector<double> ratios;
+  std::size_t j = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    while (j < b.size() && b.rounds()[j] < a.rounds()[i]) {
+      ++j;
+    }
+    if (j < b.size() && b.rounds()[j] == a.rounds()[i]) {
+      ratios.push_back(a.taken_us()[i] / b.taken_us()[j]);
+    }
+  }
+  return ratios;
+}
+
+constexpr double kNarrowing = 0.9;
+
+std::optional<MedianInterval> interval_of(std::span<const double> sorted, double confidence) {
+  if (sorted.empty()) {
+    return std::nullopt;
+  }
+  const MedianInterval interval = median_interval(sorted, confidence);
+  return interval.confidence >= confidence ? std::optional(interval) : std::nullopt;
 }
 
 }  // namespace
@@ -147,7 +259,9 @@ void choose_leader(RaceState& state) {
       look([](const RacedCandidate& candidate) { return leading_us(candidate, kLeastToLead); }) ||
       look([](const RacedCandidate& candidate) { return leading_us(candidate, 1); }) ||
       look([](const RacedCandidate& candidate) { return candidate.admission_us; }) ||
-      look([](const RacedCandidate& candidate) { return median_us_of(candidate.part); }));
+      look([](const RacedCandidate& candidate) {
+        return candidate.part.empty() ? std::nullopt : std::optional(candidate.part.median_us());
+      }));
 }
 
 bool reinstate_opponents_of(CandidateId withdrawn, RaceState& state) {
@@ -162,112 +276,6 @@ bool reinstate_opponents_of(CandidateId withdrawn, RaceState& state) {
   }
   return someone_returns;
 }
-
-namespace {
-
-bool is_placed(const RacedCandidate& candidate) {
-  return !candidate.withdrawn && candidate.has_samples();
-}
-
-// The order of places: finalists, candidates eliminated in the finals, other contenders, other
-// eliminated candidates. Of the last two, those timed on the whole problem come first.
-auto sort_key(const RacedCandidate& candidate) {
-  return std::tuple(candidate.finals.empty(), candidate.eliminated_in_round.has_value(),
-                    candidate.is_of_part(), candidate.ranked().median_us());
-}
-
-/// A candidate that has samples, and its standing.
-struct Placed {
-  const RacedCandidate* candidate;
-  Standing* standing;
-};
-
-bool tied(const Placed& placed, const Placed& fastest, const RacePolicy& policy) {
-  if (placed.candidate->eliminated_in_round && !fastest.candidate->eliminated_in_round) {
-    return false;
-  }
-  const auto interval = ratio_interval(*placed.candidate, *fastest.candidate, policy.confidence);
-  return interval ? interval->low <= 1.0
-                  : placed.standing->timing.median_us <=
-                        fastest.standing->timing.median_us * (1.0 + policy.admission_margin);
-}
-
-std::vector<std::string> warnings_of(const RacedCandidate& candidate) {
-  std::vector<std::string> warnings;
-  if (candidate.kept_throttled > 0) {
-    warnings.push_back(fmt::format("{} samples were taken while the GPU throttled its clocks",
-                                   candidate.kept_throttled));
-  }
-  if (candidate.kept_off_rounds > 0) {
-    warnings.push_back(
-        fmt::format("{} samples are of rounds in which the GPU was unusually fast or slow",
-                    candidate.kept_off_rounds));
-  }
-  return warnings;
-}
-
-std::string stop_text(const RacedCandidate& candidate, StopReason stopped_because) {
-  return candidate.eliminated_in_round ? elimination_text(*candidate.eliminated_in_round)
-                                       : std::string(enum_name(stopped_because));
-}
-
-/// The samples of the series in microseconds, multiplied by `scale`.
-std::vector<double> scaled(const Series& series, double scale) {
-  return mapped(series.taken_us(), [=](double us) { return us * scale; });
-}
-
-/// The factor by which the whole problem takes longer than the part: the ratio measured with the
-/// fastest candidate that was timed on both, else the inverse of the part's share of the work.
-double part_scale(const CandidateList<RacedCandidate>& candidates, const RacePolicy& policy) {
-  const RacedCandidate* fastest = nullptr;
-  for (const RacedCandidate& candidate : candidates) {
-    const bool on_both = is_placed(candidate) && !candidate.part.empty() && !candidate.is_of_part();
-    if (on_both && (fastest == nullptr || sort_key(candidate) < sort_key(*fastest))) {
-      fastest = &candidate;
-    }
-  }
-  return fastest != nullptr ? fastest->ranked().median_us() / fastest->part.median_us()
-                            : 1.0 / policy.part_share.value_or(1.0);
-}
-
-Standing describe(const RacedCandidate& candidate, const RacePolicy& policy, double scale,
-                  StopReason stopped_because) {
-  Standing result;
-  result.candidate = candidate.id;
-  result.eliminated_in_round = candidate.eliminated_in_round;
-  result.warnings = warnings_of(candidate);
-  if (is_placed(candidate)) {
-    result.finalist = !candidate.finals.empty();
-    result.part_share = candidate.is_of_part() ? policy.part_share.value_or(0.0) : 0.0;
-    result.timing = summarise(scaled(candidate.ranked(), result.part_share > 0.0 ? scale : 1.0),
-                              policy.confidence);
-    result.timing.stopped_because = stop_text(candidate, stopped_because);
-  }
-  return result;
-}
-
-void number(std::vector<Placed> order, const RacePolicy& policy) {
-  std::ranges::stable_sort(order, [](const Placed& a, const Placed& b) {
-    return sort_key(*a.candidate) < sort_key(*b.candidate);
-  });
-  int place = 0;
-  int group = 0;
-  const Placed* fastest = nullptr;
-  for (const Placed& placed : order) {
-    if (place > 0) {
-      placed.standing->to_fastest =
-          ratio_interval(*placed.candidate, *order.front().candidate, policy.confidence);
-    }
-    if (fastest == nullptr || !tied(placed, *fastest, policy)) {
-      fastest = &placed;
-      ++group;
-    }
-    placed.standing->place = ++place;
-    placed.standing->tie_group = group;
-  }
-}
-
-}  // namespace
 
 std::vector<Standing> make_standings(const CandidateList<RacedCandidate>& candidates,
                                      const RacePolicy& policy, StopReason stopped_because) {
@@ -284,6 +292,47 @@ std::vector<Standing> make_standings(const CandidateList<RacedCandidate>& candid
   }
   number(std::move(placed), policy);
   return standings;
+}
+
+void Series::add(int round, double time_us) {
+  rounds_.push_back(round);
+  taken_us_.push_back(time_us);
+  sorted_us_.insert(std::upper_bound(sorted_us_.begin(), sorted_us_.end(), time_us), time_us);
+}
+
+double Series::median_us() const { return median_of_sorted(sorted_us_); }
+
+std::vector<double> paired_ratios(const RacedCandidate& a, const RacedCandidate& b) {
+  const bool both_in_finals = !a.finals.empty() && !b.finals.empty();
+  const bool both_in_race = !a.race.empty() && !b.race.empty();
+  return both_in_finals ? ratios_of_shared_rounds(a.finals, b.finals)
+         : both_in_race ? ratios_of_shared_rounds(a.race, b.race)
+                        : ratios_of_shared_rounds(a.part, b.part);
+}
+
+std::optional<double> relative_half_width(const Series& series, double confidence) {
+  const auto interval = interval_of(series.sorted_us(), confidence);
+  if (!interval) {
+    return std::nullopt;
+  }
+  return (interval->high - interval->low) / (2.0 * series.median_us());
+}
+
+bool stopped_narrowing(const Series& series, double confidence) {
+  Series first_half;
+  for (std::size_t i = 0; i < series.size() / 2; ++i) {
+    first_half.add(series.rounds()[i], series.taken_us()[i]);
+  }
+  const auto before = relative_half_width(first_half, confidence);
+  const auto now = relative_half_width(series, confidence);
+  return before && now && *now > kNarrowing * *before;
+}
+
+std::optional<MedianInterval> ratio_interval(const RacedCandidate& a, const RacedCandidate& b,
+                                             double confidence) {
+  std::vector<double> ratios = paired_ratios(a, b);
+  std::ranges::sort(ratios);
+  return interval_of(ratios, confidence);
 }
 
 }  // namespace fatune

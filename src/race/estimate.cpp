@@ -4,11 +4,9 @@
 #include <cmath>
 #include <cstddef>
 #include <numeric>
-#include <optional>
 #include <queue>
 #include <span>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -104,29 +102,6 @@ class Scheduler {
   double tile_clocks_;
   double step_clocks_;
 };
-
-}  // namespace
-
-TileShare busiest_share(const TileSchedule& schedule, double tile_clocks, double step_clocks) {
-  if (schedule.order == TileOrder::even || schedule.rows_each > 1.0 ||
-      tile_count(schedule) > kMostListed) {
-    return even_share(schedule);
-  }
-  const std::vector<double> steps = steps_in_order(schedule);
-  const Scheduler scheduler(schedule.sms, tile_clocks, step_clocks);
-  if (schedule.order == TileOrder::in_turn) {
-    return scheduler.in_turn(steps);
-  }
-  const std::size_t last = std::min(steps.size(), kMostScheduled);
-  const std::span<const double> all(steps);
-  const auto before = all.first(all.size() - last);
-  TileShare share = scheduler.as_taken(all.last(last), schedule.order == TileOrder::one_ahead);
-  share.tiles += static_cast<double>(before.size()) / static_cast<double>(schedule.sms);
-  share.steps += sum(before) / static_cast<double>(schedule.sms);
-  return share;
-}
-
-namespace {
 
 constexpr double kSectorBytes = 32.0;
 
@@ -240,6 +215,25 @@ double overlapping_warps(const KernelWork& work, const DeviceLimits& limits) {
 }
 
 }  // namespace
+
+TileShare busiest_share(const TileSchedule& schedule, double tile_clocks, double step_clocks) {
+  if (schedule.order == TileOrder::even || schedule.rows_each > 1.0 ||
+      tile_count(schedule) > kMostListed) {
+    return even_share(schedule);
+  }
+  const std::vector<double> steps = steps_in_order(schedule);
+  const Scheduler scheduler(schedule.sms, tile_clocks, step_clocks);
+  if (schedule.order == TileOrder::in_turn) {
+    return scheduler.in_turn(steps);
+  }
+  const std::size_t last = std::min(steps.size(), kMostScheduled);
+  const std::span<const double> all(steps);
+  const auto before = all.first(all.size() - last);
+  TileShare share = scheduler.as_taken(all.last(last), schedule.order == TileOrder::one_ahead);
+  share.tiles += static_cast<double>(before.size()) / static_cast<double>(schedule.sms);
+  share.steps += sum(before) / static_cast<double>(schedule.sms);
+  return share;
+}
 
 Estimated estimate(const KernelWork& work, const DeviceLimits& limits, const SmRates& rates) {
   check(work, limits, rates);

@@ -13,6 +13,29 @@ namespace {
 constexpr std::string_view kRequired = "plan";
 constexpr std::string_view kEarlier = "interrupted run";
 
+/// Proposes the points in their order.
+class ListSource : public PointSource {
+ public:
+  ListSource(SearchSpace space, std::size_t most_tried)
+      : PointSource(std::move(space), most_tried) {}
+
+  [[nodiscard]] bool learns() const override { return false; }
+
+ protected:
+  [[nodiscard]] std::vector<Pick> pick(std::size_t most) override {
+    std::vector<Pick> picks;
+    for (; next_ < size() && picks.size() < most; ++next_) {
+      if (state(next_) == State::untried) {
+        picks.push_back({next_, "exhaustive"});
+      }
+    }
+    return picks;
+  }
+
+ private:
+  std::size_t next_ = 0;
+};
+
 }  // namespace
 
 PointSource::PointSource(SearchSpace space, std::size_t most_tried)
@@ -48,10 +71,6 @@ std::vector<Proposal> PointSource::propose(std::size_t most) {
     suffices_ = open_ == 0;
   }
   return proposals;
-}
-
-void PointSource::suggest(const std::vector<Suggestion>& suggested) {
-  suggested_.insert(suggested_.end(), suggested.begin(), suggested.end());
 }
 
 /// Takes suggestions until there are `most` proposals.
@@ -95,10 +114,6 @@ void PointSource::observe(const Config& config, const Outcome& outcome) {
     --open_;
   }
   learn(*point, is_ranked(outcome) ? std::optional(ranked_us(outcome)) : std::nullopt);
-}
-
-bool PointSource::finished() const {
-  return required_.empty() && (budget_ == 0 || untried_count_ == 0 || suffices_);
 }
 
 std::string PointSource::untried_because() const {
@@ -146,9 +161,6 @@ bool are_neighbours(const Config& a, const Config& b) {
                             std::not_equal_to<>()) == 1;
 }
 
-LocalSource::LocalSource(SearchSpace space, std::size_t most_tried, std::uint64_t seed)
-    : PointSource(std::move(space), most_tried), random_(seed), in_descent_(size(), true) {}
-
 std::vector<PointSource::Pick> LocalSource::pick(std::size_t most) {
   std::vector<Pick> picks;
   for (; !neighbours_.empty() && picks.size() < most; neighbours_.pop_back()) {
@@ -194,39 +206,8 @@ void LocalSource::move_to(std::size_t centre) {
   std::ranges::shuffle(neighbours_, random_);
 }
 
-namespace {
-
-/// Proposes the points in their order.
-class ListSource : public PointSource {
- public:
-  ListSource(SearchSpace space, std::size_t most_tried)
-      : PointSource(std::move(space), most_tried) {}
-
-  [[nodiscard]] bool learns() const override { return false; }
-
- protected:
-  [[nodiscard]] std::vector<Pick> pick(std::size_t most) override {
-    std::vector<Pick> picks;
-    for (; next_ < size() && picks.size() < most; ++next_) {
-      if (state(next_) == State::untried) {
-        picks.push_back({next_, "exhaustive"});
-      }
-    }
-    return picks;
-  }
-
- private:
-  std::size_t next_ = 0;
-};
-
-}  // namespace
-
 std::string ExhaustiveSearch::name() const {
   return max_configs_ ? fmt::format("exhaustive, at most {}", *max_configs_) : std::string();
-}
-
-std::size_t ExhaustiveSearch::most_tried(std::size_t configs) const {
-  return std::min(configs, max_configs_.value_or(configs));
 }
 
 std::unique_ptr<CandidateSource> ExhaustiveSearch::begin(SearchSpace space) const {

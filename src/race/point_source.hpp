@@ -27,10 +27,14 @@ class PointSource : public CandidateSource {
   static constexpr std::size_t kUsualLeast = 128;
 
   [[nodiscard]] std::vector<Proposal> propose(std::size_t most) final;
-  void suggest(const std::vector<Suggestion>& suggested) final;
+  void suggest(const std::vector<Suggestion>& suggested) final {
+    suggested_.insert(suggested_.end(), suggested.begin(), suggested.end());
+  }
   [[nodiscard]] std::vector<Proposal> propose_again(const std::vector<Config>& configs) final;
   void observe(const Config& config, const Outcome& outcome) final;
-  [[nodiscard]] bool finished() const final;
+  [[nodiscard]] bool finished() const final {
+    return required_.empty() && (budget_ == 0 || untried_count_ == 0 || suffices_);
+  }
   [[nodiscard]] std::size_t untried_count() const final { return untried_count_; }
   [[nodiscard]] std::string untried_because() const final;
 
@@ -103,7 +107,8 @@ class RandomSource : public PointSource {
 /// the centre at once. When all neighbours are slower, another descent begins.
 class LocalSource : public PointSource {
  public:
-  LocalSource(SearchSpace space, std::size_t most_tried, std::uint64_t seed);
+  LocalSource(SearchSpace space, std::size_t most_tried, std::uint64_t seed)
+      : PointSource(std::move(space), most_tried), random_(seed), in_descent_(size(), true) {}
 
   [[nodiscard]] bool learns() const override { return true; }
 
@@ -132,7 +137,9 @@ class ExhaustiveSearch : public CandidateSearch {
 
   [[nodiscard]] std::string name() const override;
   [[nodiscard]] std::unique_ptr<CandidateSource> begin(SearchSpace space) const override;
-  [[nodiscard]] std::size_t most_tried(std::size_t configs) const override;
+  [[nodiscard]] std::size_t most_tried(std::size_t configs) const override {
+    return std::min(configs, max_configs_.value_or(configs));
+  }
 
  private:
   std::optional<std::size_t> max_configs_;

@@ -1,4 +1,4 @@
-#include "race/promising_sample.hpp"
+#include "race/choose_search.hpp"
 
 #include <algorithm>
 #include <map>
@@ -20,7 +20,6 @@ constexpr std::size_t kLeastOfProblem = 12;
 // Guesses that differ by less are not worth an order (docs/estimate.md).
 constexpr double kPromisingRatio = 1.1;
 
-/// Chooses the points of a sample.
 class Choice {
  public:
   explicit Choice(const std::vector<SearchPoint>& points) : points_(points) {
@@ -133,25 +132,37 @@ class SampleSource : public PointSource {
   Picks picks_;
 };
 
+class PromisingSample : public CandidateSearch {
+ public:
+  explicit PromisingSample(std::size_t most) : most_(most) {}
+
+  [[nodiscard]] std::string name() const override {
+    return fmt::format("sample, at most {}", most_);
+  }
+  [[nodiscard]] std::size_t most_tried(std::size_t configs) const override {
+    return std::min(configs, most_);
+  }
+  [[nodiscard]] std::unique_ptr<CandidateSource> begin(SearchSpace space) const override {
+    const auto cannot_run = [](const SearchPoint& point) { return point.guess_us <= 0.0; };
+    if (space.points.size() <= most_ || std::ranges::all_of(space.points, cannot_run)) {
+      return ExhaustiveSearch().begin(std::move(space));
+    }
+    std::erase_if(space.points,
+                  [&](const SearchPoint& point) { return cannot_run(point) && !point.required; });
+    Choice choice(space.points);
+    choice.take_suggested(std::exchange(space.suggested, {}), most_ / 3);
+    choice.take_promising(most_);
+    return std::make_unique<SampleSource>(std::move(space), choice.picks());
+  }
+
+ private:
+  std::size_t most_;
+};
+
 }  // namespace
 
-std::string PromisingSample::name() const { return fmt::format("sample, at most {}", most_); }
-
-std::size_t PromisingSample::most_tried(std::size_t configs) const {
-  return std::min(configs, most_);
-}
-
-std::unique_ptr<CandidateSource> PromisingSample::begin(SearchSpace space) const {
-  const auto cannot_run = [](const SearchPoint& point) { return point.guess_us <= 0.0; };
-  if (space.points.size() <= most_ || std::ranges::all_of(space.points, cannot_run)) {
-    return ExhaustiveSearch().begin(std::move(space));
-  }
-  std::erase_if(space.points,
-                [&](const SearchPoint& point) { return cannot_run(point) && !point.required; });
-  Choice choice(space.points);
-  choice.take_suggested(std::exchange(space.suggested, {}), most_ / 3);
-  choice.take_promising(most_);
-  return std::make_unique<SampleSource>(std::move(space), choice.picks());
+std::shared_ptr<const CandidateSearch> promising_sample(std::size_t most) {
+  return std::make_shared<PromisingSample>(most);
 }
 
 std::size_t sample_size(std::size_t configs, std::size_t problems) {

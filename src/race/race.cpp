@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "race/race_state.hpp"
-
 namespace fatune {
 namespace {
 

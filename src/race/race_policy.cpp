@@ -1,6 +1,5 @@
 #include "race/race_policy.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -26,6 +25,14 @@ double payout(bool happened, double boldness, double chance) {
   return happened ? 1.0 + boldness * (1.0 / chance - 1.0) : 1.0 - boldness;
 }
 
+void require(bool holds, const char* rule) {
+  if (!holds) {
+    throw std::invalid_argument(std::string("race policy: ") + rule);
+  }
+}
+
+bool is_share(double value) { return value > 0.0 && value < 1.0; }
+
 }  // namespace
 
 void LosingEvidence::add(Loss loss, bool on_noise) {
@@ -37,8 +44,6 @@ void LosingEvidence::add(Loss loss, bool on_noise) {
     gross_stake_ *= payout(loss == Loss::gross, kGrossBoldness, chances_.gross);
   }
 }
-
-void LosingEvidence::set_admission(AdmissionLoss loss) { admission_ = std::max(admission_, loss); }
 
 double LosingEvidence::stake() const {
   const double coins =
@@ -52,18 +57,6 @@ double LosingEvidence::stake() const {
   return kCoinShare * coins + kClearShare * clear_stake_ + kGrossShare * gross_stake_ +
          kGrossAdmittedShare * admitted * gross_stake_ + kHopelessShare * hopeless;
 }
-
-namespace {
-
-void require(bool holds, const char* rule) {
-  if (!holds) {
-    throw std::invalid_argument(std::string("race policy: ") + rule);
-  }
-}
-
-bool is_share(double value) { return value > 0.0 && value < 1.0; }
-
-}  // namespace
 
 void check_policy(const RacePolicy& policy) {
   require(policy.repeats >= 1, "repeats must be at least 1");

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -73,7 +72,7 @@ class LosingEvidence {
   /// round.
   void add(Loss loss, bool on_noise = true);
   /// Replaces the earlier admission loss, which may become worse but never better.
-  void set_admission(AdmissionLoss loss);
+  void set_admission(AdmissionLoss loss) { admission_ = std::max(admission_, loss); }
   /// The stake, which is 1 at the start. 1 / stake() is the probability bound p above.
   [[nodiscard]] double stake() const;
 

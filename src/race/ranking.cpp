@@ -62,11 +62,6 @@ void number_groups(std::vector<Result>& results) {
   }
 }
 
-bool was_raced(const std::vector<Result>& results) {
-  return std::ranges::all_of(
-      results, [](const Result& result) { return result.rank > 0 && result.tie_group > 0; });
-}
-
 bool is_ahead(const Result& a, const Result& b) {
   return a.rank != b.rank ? a.rank < b.rank : a.config < b.config;
 }
@@ -78,13 +73,6 @@ void renumber_groups(std::vector<Result>& results) {
   for (Result& result : results) {
     group += static_cast<int>(std::exchange(former, result.tie_group) != result.tie_group);
     result.tie_group = group;
-  }
-}
-
-void number_ranks(std::vector<Result>& results) {
-  int rank = 0;
-  for (Result& result : results) {
-    result.rank = ++rank;
   }
 }
 
@@ -102,40 +90,8 @@ void fill_relative(std::vector<Result>& results, double reference_us) {
   }
 }
 
-}  // namespace
-
-void rank_results(std::vector<Result>& results, const std::optional<Config>& baseline) {
-  if (results.empty()) {
-    return;
-  }
-  const bool raced = was_raced(results);
-  std::ranges::stable_sort(results, raced ? is_ahead : is_better);
-  number_ranks(results);
-  raced ? renumber_groups(results) : number_groups(results);
-  fill_relative(results, baseline_us(results, baseline));
-}
-
-void sort_into_report(std::vector<Result> results, const std::optional<Config>& baseline,
-                      ProblemReport& report) {
-  const auto failures =
-      std::stable_partition(results.begin(), results.end(),
-                            [](const Result& result) { return is_ranked(result.outcome); });
-  report.failures.assign(std::make_move_iterator(failures), std::make_move_iterator(results.end()));
-  results.erase(failures, results.end());
-  report.ranking = std::move(results);
-  std::ranges::stable_sort(report.failures,
-                           [](const Result& a, const Result& b) { return a.config < b.config; });
-  rank_results(report.ranking, baseline);
-}
-
-namespace {
-
 std::optional<double> median_us_of(const Result* result) {
   return result == nullptr ? std::nullopt : std::optional(ranked_us(result->outcome));
-}
-
-bool has_same_code(const Result& a, const Result& b) {
-  return a.same_code_as == b.short_form || b.same_code_as == a.short_form;
 }
 
 /// The ratio of the time of `ours` to that of `theirs`. Pairs are kept with the slower of the two.
@@ -159,7 +115,7 @@ std::size_t count_rounds(const Result& result) {
 
 void judge_timed(const Result& ours, const Result& theirs, double tolerance_percent,
                  RivalCheck& check) {
-  if (has_same_code(ours, theirs)) {
+  if (ours.same_code_as == theirs.short_form || theirs.same_code_as == ours.short_form) {
     check.verdict = Verdict::equal;
     check.why = "their machine code and launch are the same";
     return;
@@ -175,30 +131,6 @@ void judge_timed(const Result& ours, const Result& theirs, double tolerance_perc
   check.verdict = verdict_of(*check.slower_by, tolerance_percent);
   check.doubt = check.verdict == Verdict::undecided ? Doubt::wide_interval : Doubt::none;
 }
-
-}  // namespace
-
-void judge_duel(const ProblemReport& duel, const Config& config, const Config& rival,
-                double tolerance_percent, RivalCheck& check) {
-  const Result* const ours = find_result(duel.ranking, config);
-  const Result* const theirs = find_result(duel.ranking, rival);
-  const Result* const our_failure = find_result(duel.failures, config);
-  const Result* const their_failure = find_result(duel.failures, rival);
-  check.time_us = median_us_of(ours);
-  check.rival_us = median_us_of(theirs);
-  if (ours != nullptr && theirs != nullptr) {
-    judge_timed(*ours, *theirs, tolerance_percent, check);
-  } else if ((ours == nullptr && our_failure == nullptr) ||
-             (theirs == nullptr && their_failure == nullptr)) {
-    check.doubt = Doubt::stopped;
-  } else {
-    check.verdict = verdict_of(ours != nullptr ? TrialEnd::timed : TrialEnd::failed,
-                               theirs != nullptr ? TrialEnd::timed : TrialEnd::failed);
-    check.why = outcome_summary((ours == nullptr ? our_failure : their_failure)->outcome);
-  }
-}
-
-namespace {
 
 double slowdown(const Result& slower, const Result& faster) {
   const double faster_us = ranked_us(faster.outcome);
@@ -269,12 +201,6 @@ CommonChoice choice_for(const std::vector<const ProblemReport*>& reports) {
   return choice;
 }
 
-bool several_problems(const std::vector<const ProblemReport*>& reports) {
-  return std::ranges::any_of(reports, [&](const ProblemReport* report) {
-    return report->problem != reports.front()->problem;
-  });
-}
-
 /// Type and head dimension, which configurations name.
 using Shape = std::pair<DType, std::int64_t>;
 
@@ -288,20 +214,6 @@ std::map<Shape, std::vector<const ProblemReport*>> groups_of(
   }
   return groups;
 }
-
-}  // namespace
-
-std::vector<CommonChoice> common_choices(const std::vector<ProblemReport>& problems) {
-  std::vector<CommonChoice> choices;
-  for (const auto& [group, reports] : groups_of(problems)) {
-    if (several_problems(reports)) {
-      choices.push_back(choice_for(reports));
-    }
-  }
-  return choices;
-}
-
-namespace {
 
 double time_us(const CaseResult& result) {
   return result.best ? ranked_us(result.best->outcome) : 0.0;
@@ -325,6 +237,66 @@ const CaseResult& first_of(const std::vector<CaseResult>& results, const Same& s
 }
 
 }  // namespace
+
+void rank_results(std::vector<Result>& results, const std::optional<Config>& baseline) {
+  if (results.empty()) {
+    return;
+  }
+  const bool raced = std::ranges::all_of(
+      results, [](const Result& result) { return result.rank > 0 && result.tie_group > 0; });
+  std::ranges::stable_sort(results, raced ? is_ahead : is_better);
+  int rank = 0;
+  for (Result& result : results) {
+    result.rank = ++rank;
+  }
+  raced ? renumber_groups(results) : number_groups(results);
+  fill_relative(results, baseline_us(results, baseline));
+}
+
+void sort_into_report(std::vector<Result> results, const std::optional<Config>& baseline,
+                      ProblemReport& report) {
+  const auto failures =
+      std::stable_partition(results.begin(), results.end(),
+                            [](const Result& result) { return is_ranked(result.outcome); });
+  report.failures.assign(std::make_move_iterator(failures), std::make_move_iterator(results.end()));
+  results.erase(failures, results.end());
+  report.ranking = std::move(results);
+  std::ranges::stable_sort(report.failures,
+                           [](const Result& a, const Result& b) { return a.config < b.config; });
+  rank_results(report.ranking, baseline);
+}
+
+void judge_duel(const ProblemReport& duel, const Config& config, const Config& rival,
+                double tolerance_percent, RivalCheck& check) {
+  const Result* const ours = find_result(duel.ranking, config);
+  const Result* const theirs = find_result(duel.ranking, rival);
+  const Result* const our_failure = find_result(duel.failures, config);
+  const Result* const their_failure = find_result(duel.failures, rival);
+  check.time_us = median_us_of(ours);
+  check.rival_us = median_us_of(theirs);
+  if (ours != nullptr && theirs != nullptr) {
+    judge_timed(*ours, *theirs, tolerance_percent, check);
+  } else if ((ours == nullptr && our_failure == nullptr) ||
+             (theirs == nullptr && their_failure == nullptr)) {
+    check.doubt = Doubt::stopped;
+  } else {
+    check.verdict = verdict_of(ours != nullptr ? TrialEnd::timed : TrialEnd::failed,
+                               theirs != nullptr ? TrialEnd::timed : TrialEnd::failed);
+    check.why = outcome_summary((ours == nullptr ? our_failure : their_failure)->outcome);
+  }
+}
+
+std::vector<CommonChoice> common_choices(const std::vector<ProblemReport>& problems) {
+  std::vector<CommonChoice> choices;
+  for (const auto& [group, reports] : groups_of(problems)) {
+    if (std::ranges::any_of(reports, [first = reports.front()](const ProblemReport* report) {
+          return report->problem != first->problem;
+        })) {
+      choices.push_back(choice_for(reports));
+    }
+  }
+  return choices;
+}
 
 void compare_cases(std::vector<CaseResult>& results) {
   for (CaseResult& result : results) {

@@ -29,14 +29,6 @@ void Round::restart(std::mt19937_64& random) {
   ++times_restarted_;
 }
 
-std::optional<CandidateId> Round::next() const {
-  return queue_.empty() ? std::nullopt : std::optional(queue_.front().candidate);
-}
-
-std::optional<CandidateId> Round::after_next() const {
-  return queue_.size() < 2 ? std::nullopt : std::optional(queue_[1].candidate);
-}
-
 bool Round::record(double time_us, bool throttled) {
   const Waiting taken = queue_.front();
   queue_.pop_front();
@@ -65,6 +57,10 @@ constexpr std::size_t kWindow = 9;
 constexpr std::size_t kLeastKnown = 5;
 constexpr std::size_t kLeastEnd = 3;
 
+// Each round has its own seed, which depends on the number of samples so far and not on how often
+// Race::next() was called. The step is odd, so that no two rounds share a seed.
+constexpr std::uint64_t kSeedStep = 0x9e3779b97f4a7c15;
+
 }  // namespace
 
 bool Sentinel::is_off(double time_us) const {
@@ -85,21 +81,6 @@ double Sentinel::drift_percent() const {
   const double last_us = median_of({taken_us_.end() - end, taken_us_.end()});
   return 100.0 * (last_us / first_us - 1.0);
 }
-
-namespace {
-
-// Each round has its own seed, which depends on the number of samples so far and not on how often
-// Race::next() was called. The step is odd, so that no two rounds share a seed.
-constexpr std::uint64_t kSeedStep = 0x9e3779b97f4a7c15;
-
-CandidateId fastest_of(const std::vector<RoundSample>& samples) {
-  return std::ranges::min_element(
-             samples,
-             [](const RoundSample& a, const RoundSample& b) { return a.time_us < b.time_us; })
-      ->candidate;
-}
-
-}  // namespace
 
 void RoundCourse::begin(std::vector<CandidateId> members, const RacePolicy& policy) {
   if (sentinel_ && !is_among(*sentinel_, members)) {
@@ -136,11 +117,6 @@ bool RoundCourse::is_off() const {
   return sentinel_us && sentinel_samples_.is_off(*sentinel_us);
 }
 
-bool RoundCourse::may_retake(const RacePolicy& policy) const {
-  return round_->times_restarted() < policy.most_round_retakes &&
-         retaken_rounds_ < policy.most_retaken_rounds;
-}
-
 void RoundCourse::retake(const std::vector<CandidateId>& losers) {
   ++retaken_rounds_;
   samples_retaken_ += static_cast<std::int64_t>(round_->samples().size());
@@ -154,7 +130,7 @@ void RoundCourse::retake(const std::vector<CandidateId>& losers) {
 
 void RoundCourse::accept() {
   if (!sentinel_) {
-    sentinel_ = fastest_of(round_->samples());
+    sentinel_ = std::ranges::min(round_->samples(), {}, &RoundSample::time_us).candidate;
   }
   if (const auto time_us = round_->time_us_of(*sentinel_)) {
     sentinel_samples_.add(*time_us);

@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
+#include "model/candidate_list.hpp"
 #include "race/race_policy.hpp"
-#include "race/raced_candidate.hpp"
 
 namespace fatune {
 
@@ -24,10 +24,14 @@ class Round {
   Round(std::vector<CandidateId> members, int most_sample_retakes, std::mt19937_64& random);
 
   /// The candidate to sample next. Empty: all samples are taken.
-  [[nodiscard]] std::optional<CandidateId> next() const;
+  [[nodiscard]] std::optional<CandidateId> next() const {
+    return queue_.empty() ? std::nullopt : std::optional(queue_.front().candidate);
+  }
   /// The candidate after next(), provided that the sample of next() does not change the queue.
   /// Empty: there is none.
-  [[nodiscard]] std::optional<CandidateId> after_next() const;
+  [[nodiscard]] std::optional<CandidateId> after_next() const {
+    return queue_.size() < 2 ? std::nullopt : std::optional(queue_[1].candidate);
+  }
   /// Records the sample of next(). Returns whether it was kept. Precondition: next() is not empty.
   bool record(double time_us, bool throttled);
   /// Removes the member and its sample.
@@ -103,7 +107,10 @@ class RoundCourse {
 
   /// Whether the sentinel's sample in the round is far from its usual ones.
   [[nodiscard]] bool is_off() const;
-  [[nodiscard]] bool may_retake(const RacePolicy& policy) const;
+  [[nodiscard]] bool may_retake(const RacePolicy& policy) const {
+    return round_->times_restarted() < policy.most_round_retakes &&
+           retaken_rounds_ < policy.most_retaken_rounds;
+  }
   /// Restarts the round without the losers. The sentinel stays.
   void retake(const std::vector<CandidateId>& losers);
   /// Accepts the round: its samples become the sentinel's latest. Precondition: it has samples.

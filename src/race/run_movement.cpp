@@ -79,37 +79,6 @@ double interval_sd(const Timing& timing) {
              : 0.0;
 }
 
-}  // namespace
-
-RunNoise noise_of(const ProblemReport& problem) {
-  std::vector<const Timing*> timings;
-  for (const Result& result : problem.ranking) {
-    if (const Timing* const timing = timing_of(result); timing != nullptr) {
-      timings.push_back(timing);
-    }
-  }
-  return {typical_noise(timings), sample_correlation(timings)};
-}
-
-double median_sd(const Result& result, const RunNoise& noise) {
-  const Timing* const timing = timing_of(result);
-  if (timing == nullptr) {
-    return 0.0;
-  }
-  const double of_interval = interval_sd(*timing);
-  if (of_interval > 0.0 && timing->samples_us.empty()) {
-    return of_interval;
-  }
-  const double sample_sd =
-      std::max(has_noise(*timing) ? relative_sd(*timing) : 0.0, noise.sample_sd);
-  const double worth = (1.0 - noise.correlation) / (1.0 + noise.correlation);
-  const auto count = static_cast<double>(std::max<std::size_t>(timing->samples_us.size(), 1));
-  return std::max(of_interval,
-                  sample_sd * std::sqrt(kMedianVariance / std::max(count * worth, 1.0)));
-}
-
-namespace {
-
 using Changes = std::vector<TimeChange>;
 
 constexpr double kNormalMad = 0.6744897501960817;  // median of |x|, x standard normal
@@ -200,6 +169,33 @@ ChangeBeyondDrift interval_of(const Residual& residual, double z) {
 }
 
 }  // namespace
+
+RunNoise noise_of(const ProblemReport& problem) {
+  std::vector<const Timing*> timings;
+  for (const Result& result : problem.ranking) {
+    if (const Timing* const timing = timing_of(result); timing != nullptr) {
+      timings.push_back(timing);
+    }
+  }
+  return {typical_noise(timings), sample_correlation(timings)};
+}
+
+double median_sd(const Result& result, const RunNoise& noise) {
+  const Timing* const timing = timing_of(result);
+  if (timing == nullptr) {
+    return 0.0;
+  }
+  const double of_interval = interval_sd(*timing);
+  if (of_interval > 0.0 && timing->samples_us.empty()) {
+    return of_interval;
+  }
+  const double sample_sd =
+      std::max(has_noise(*timing) ? relative_sd(*timing) : 0.0, noise.sample_sd);
+  const double worth = (1.0 - noise.correlation) / (1.0 + noise.correlation);
+  const auto count = static_cast<double>(std::max<std::size_t>(timing->samples_us.size(), 1));
+  return std::max(of_interval,
+                  sample_sd * std::sqrt(kMedianVariance / std::max(count * worth, 1.0)));
+}
 
 Movement common_movement(Changes changes) {
   std::erase_if(changes, [](const TimeChange& change) { return !change.is_measured; });

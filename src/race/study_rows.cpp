@@ -60,10 +60,6 @@ void add_rows(const RunReport& run, const ProblemReport& problem, std::size_t co
   }
 }
 
-bool was_raced(const ProblemReport& problem) {
-  return problem.measuring && problem.measuring->stopped_because != StopReason::fixed_count;
-}
-
 /// Returns the samples that the race took of a configuration, or null if it took none.
 const Timing* raced_timing(const Result& result) {
   const auto* measured = std::get_if<Measured>(&result.outcome);
@@ -304,7 +300,8 @@ std::vector<RoundOfRace> race_course(const ProblemReport& problem) {
       }
     }
   }
-  if (!was_raced(problem) || contenders == 0) {
+  if (!problem.measuring || problem.measuring->stopped_because == StopReason::fixed_count ||
+      contenders == 0) {
     return {};
   }
   std::vector<RoundOfRace> course{{0, contenders}};
@@ -336,15 +333,11 @@ std::vector<BestSoFar> search_course(const ProblemReport& problem) {
 std::vector<std::size_t> pareto_front(const std::vector<Costs>& costs) {
   std::vector<std::size_t> order(costs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    return costs[a].first != costs[b].first ? costs[a].first < costs[b].first
-                                            : costs[a].second < costs[b].second;
-  });
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return costs[i]; });
   std::vector<std::size_t> front;
   double least_second = std::numeric_limits<double>::infinity();
   for (const std::size_t i : order) {
-    const bool same_as_last = !front.empty() && costs[i].first == costs[front.back()].first &&
-                              costs[i].second == costs[front.back()].second;
+    const bool same_as_last = !front.empty() && costs[i] == costs[front.back()];
     if (costs[i].second < least_second || same_as_last) {
       front.push_back(i);
       least_second = costs[i].second;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -92,6 +93,8 @@ struct BestSoFar {
 struct Costs {
   double first = 0.0;
   double second = 0.0;
+
+  auto operator<=>(const Costs&) const = default;
 };
 
 /// Returns the indices of the costs that no other one dominates (at least as good in both, better

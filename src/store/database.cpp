@@ -16,7 +16,6 @@
 #include <SQLiteCpp/Column.h>
 #include <fmt/format.h>
 
-#include "base/error.hpp"
 #include "base/visible_text.hpp"
 
 namespace fatune {

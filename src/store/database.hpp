@@ -101,6 +101,13 @@ class Database {
 
   void execute(const std::string& sql);  ///< runs any number of statements without rows
   [[nodiscard]] Statement prepare(const std::string& sql) const { return {*this, sql}; }
+  /// A statement with its parameters filled: Statement::bind().
+  template <typename... Values>
+  [[nodiscard]] Statement query(const std::string& sql, const Values&... values) const {
+    Statement statement = prepare(sql);
+    statement.bind(values...);
+    return statement;
+  }
   [[nodiscard]] std::int64_t value(const std::string& sql);  ///< the only row's only integer
   [[nodiscard]] std::int64_t last_id() const;                ///< the id of the row inserted last
   [[nodiscard]] bool in_transaction() const;

@@ -15,7 +15,6 @@
 #include "base/error.hpp"
 #include "store/open_store.hpp"
 #include "store/run_reader.hpp"
-#include "store/stored_result.hpp"
 
 namespace fatune {
 namespace {
@@ -24,7 +23,6 @@ namespace {
 // the same in SQL, but SQLite attaches at most ten files and detaches none within a transaction,
 // and a merge of any number of stores must be one transaction.
 
-/// A run of a store.
 struct StoredRunKey {
   std::int64_t id = 0;
   std::string uid;           ///< the run's name, which is the same in every store
@@ -128,36 +126,31 @@ constexpr const MergedTable& kOutcomeTable = kTables[2];
 
 /// What measurements must have in common to be comparable.
 struct Circumstances {
-  std::string gpu;
-  std::string driver;
-  std::string policy;
-  std::string times;
-  std::string where;  ///< the store, for messages
+  std::array<std::pair<std::string_view, std::string>, 4> facts;  ///< with the name of each
+  std::string where;                                              ///< the store, for messages
 };
 
 Circumstances circumstances_of(const nlohmann::json& header, const std::string& where) {
   const auto text = [&](const char* pointer) { return header_text(header, pointer); };
-  return {text("/device/name"),
-          fmt::format("{} (CUDA {})", text("/toolchain/driver"), text("/toolchain/driver_cuda")),
-          record_text(header.contains("policy") ? header["policy"] : nlohmann::json()),
-          is_measured(header) ? "measurements" : "estimates", where};
+  return {
+      {{{"times", is_measured(header) ? "measurements" : "estimates"},
+        {"GPU model", text("/device/name")},
+        {"driver",
+         fmt::format("{} (CUDA {})", text("/toolchain/driver"), text("/toolchain/driver_cuda"))},
+        {"policy", record_text(header.contains("policy") ? header["policy"] : nlohmann::json())}}},
+      where};
 }
 
 void check_alike(const Circumstances& a, const Circumstances& b) {
-  const auto check = [&](const char* what, const std::string& of_a, const std::string& of_b) {
-    if (of_a != of_b) {
-      throw Error(
-          ExitCode::usage,
-          fmt::format("the runs differ in their {}: {} in {}, {}", what, of_a, a.where, of_b),
-          b.where,
-          "their times cannot be compared: merge each kind into a store of its own, or all "
-          "with --grouped");
-    }
-  };
-  check("times", a.times, b.times);
-  check("GPU model", a.gpu, b.gpu);
-  check("driver", a.driver, b.driver);
-  check("policy", a.policy, b.policy);
+  const auto [of_a, of_b] = std::ranges::mismatch(a.facts, b.facts);
+  if (of_a != a.facts.end()) {
+    throw Error(ExitCode::usage,
+                fmt::format("the runs differ in their {}: {} in {}, {}", of_a->first, of_a->second,
+                            a.where, of_b->second),
+                b.where,
+                "their times cannot be compared: merge each kind into a store of its own, or all "
+                "with --grouped");
+  }
 }
 
 class Merger {
@@ -216,7 +209,8 @@ class Merger {
         check_circumstances(run, store.path().string());
         chosen.push_back(std::move(run));
       } else {
-        leave_out(store, run.id, merged);
+        merged.damaged.push_back(run.id);
+        store.query("INSERT INTO temp.left_out VALUES (?)", run.id).run();
       }
     }
     std::erase_if(chosen, [&](const StoredRunKey& run) {
@@ -243,17 +237,12 @@ class Merger {
     }
   }
 
-  static void leave_out(Database& store, std::int64_t run, MergedStore& merged) {
-    merged.damaged.push_back(run);
-    store.prepare("INSERT INTO temp.left_out VALUES (?)").bind(run).run();
-  }
-
   static bool repeats_left_out(Database& store, std::int64_t run) {
-    Statement row = store.prepare(
+    Statement row = store.query(
         "SELECT count(*) FROM run_problems p JOIN outcomes o ON o.run_problem = p.id "
         "JOIN outcomes s ON s.id = o.source JOIN run_problems sp ON sp.id = s.run_problem "
-        "JOIN temp.left_out l ON l.run = sp.run WHERE p.run = ?");
-    row.bind(run);
+        "JOIN temp.left_out l ON l.run = sp.run WHERE p.run = ?",
+        run);
     return row.step() && row.integer(0) > 0;
   }
 

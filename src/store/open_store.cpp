@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <fstream>
 #include <string>
 #include <system_error>
@@ -91,38 +90,6 @@ CREATE INDEX outcomes_by_artifact ON outcomes (artifact_key);
 
 std::int64_t version_of(Database& database) { return database.value("PRAGMA user_version"); }
 
-}  // namespace
-
-bool has_schema(Database& database) {
-  const bool empty = database.value("SELECT count(*) FROM sqlite_master") == 0;
-  if (!empty && database.value("PRAGMA application_id") != kApplicationId) {
-    throw Error(ExitCode::bad_file, "this database belongs to another program",
-                database.path().string(), "name another file with --db");
-  }
-  const std::int64_t version = version_of(database);
-  if (version != 0 && version != kVersion) {
-    throw Error(ExitCode::bad_file,
-                fmt::format("the database has format {}; this fatune reads and writes format {}",
-                            version, kVersion),
-                database.path().string(),
-                "'fatune export --run N' of the fatune that wrote it exports a run; --db NEW "
-                "begins a new database");
-  }
-  return version != 0;
-}
-
-void make_schema(Database& database) {
-  Transaction transaction(database);
-  if (!has_schema(database)) {  // another process may have made it meanwhile
-    database.execute(kSchemaTables);
-    database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}",
-                                 kApplicationId, kVersion));
-  }
-  transaction.commit();
-}
-
-namespace {
-
 namespace fs = std::filesystem;
 
 /// Larger files are not checked as a whole, because that would read the whole file at every start.
@@ -186,7 +153,52 @@ void refuse_network_file(const fs::path& path) {
   }
 }
 
+/// Waits for other processes that open the file for the first time: SQLite itself does not wait
+/// when it changes the journal mode.
+void use_write_ahead_log(Database& database, std::chrono::milliseconds busy_timeout) {
+  constexpr std::chrono::milliseconds kPause{10};
+  const auto deadline = std::chrono::steady_clock::now() + busy_timeout;
+  while (true) {
+    try {
+      return database.execute("PRAGMA journal_mode = WAL");
+    } catch (const DatabaseLocked&) {
+      if (std::chrono::steady_clock::now() >= deadline) {
+        throw;
+      }
+      std::this_thread::sleep_for(kPause);
+    }
+  }
+}
+
 }  // namespace
+
+bool has_schema(Database& database) {
+  const bool empty = database.value("SELECT count(*) FROM sqlite_master") == 0;
+  if (!empty && database.value("PRAGMA application_id") != kApplicationId) {
+    throw Error(ExitCode::bad_file, "this database belongs to another program",
+                database.path().string(), "name another file with --db");
+  }
+  const std::int64_t version = version_of(database);
+  if (version != 0 && version != kVersion) {
+    throw Error(ExitCode::bad_file,
+                fmt::format("the database has format {}; this fatune reads and writes format {}",
+                            version, kVersion),
+                database.path().string(),
+                "'fatune export --run N' of the fatune that wrote it exports a run; --db NEW "
+                "begins a new database");
+  }
+  return version != 0;
+}
+
+void make_schema(Database& database) {
+  Transaction transaction(database);
+  if (!has_schema(database)) {  // another process may have made it meanwhile
+    database.execute(kSchemaTables);
+    database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}",
+                                 kApplicationId, kVersion));
+  }
+  transaction.commit();
+}
 
 bool is_network_file_system(std::string_view mount_type) {
   constexpr std::array<std::string_view, 23> kTypes{
@@ -217,27 +229,6 @@ std::filesystem::path store_path(const std::optional<std::filesystem::path>& nam
   }
   return *path;
 }
-
-namespace {
-
-/// Waits for other processes that open the file for the first time: SQLite itself does not wait
-/// when it changes the journal mode.
-void use_write_ahead_log(Database& database, std::chrono::milliseconds busy_timeout) {
-  constexpr std::chrono::milliseconds kPause{10};
-  const auto deadline = std::chrono::steady_clock::now() + busy_timeout;
-  while (true) {
-    try {
-      return database.execute("PRAGMA journal_mode = WAL");
-    } catch (const DatabaseLocked&) {
-      if (std::chrono::steady_clock::now() >= deadline) {
-        throw;
-      }
-      std::this_thread::sleep_for(kPause);
-    }
-  }
-}
-
-}  // namespace
 
 Database open_store(const fs::path& path, Database::Mode mode,
                     std::chrono::milliseconds busy_timeout) {

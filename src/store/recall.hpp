@@ -56,42 +56,39 @@ struct Recalled {
   std::int64_t id = 0;  ///< the outcome's id in the store
 };
 
+/// The current run of a store, which recalls what other runs have left there.
+struct CurrentRun {
+  Database& database;
+  RunIdentity identity;
+  std::int64_t id;
+};
+
 /// Returns the candidate's outcome, of any kind, from an earlier, unfinished run of the same plan.
 /// Runs from before the plan's last complete run, or before one that began anew (NewRun::anew), do
-/// not count, nor does `except_run`, the current run.
-[[nodiscard]] std::optional<Recalled> recall_unfinished(Database& database,
-                                                        const RunIdentity& identity,
-                                                        std::int64_t except_run,
+/// not count.
+[[nodiscard]] std::optional<Recalled> recall_unfinished(const CurrentRun& run,
                                                         const StoredCandidate& candidate);
 
 /// Returns the candidate's latest measurement (measured or wrong_result) by any other run under the
 /// same conditions. Failures do not count: the next run may succeed.
-[[nodiscard]] std::optional<Recalled> recall_measurement(Database& database,
-                                                         const std::string& conditions,
-                                                         std::int64_t except_run,
+[[nodiscard]] std::optional<Recalled> recall_measurement(const CurrentRun& run,
                                                          const StoredCandidate& candidate);
 
 /// Returns the whole ranked report of the problem and its repetition from the latest unfinished run
 /// of the same plan (as above) that finished it. Returns nothing if it is damaged.
-[[nodiscard]] std::optional<StoredProblem> recall_problem(Database& database,
-                                                          const RunIdentity& identity,
-                                                          std::int64_t except_run,
+[[nodiscard]] std::optional<StoredProblem> recall_problem(const CurrentRun& run,
                                                           const Problem& problem, int repetition);
 
 /// Whether an unfinished run of the same plan (as above) has begun the problem and its repetition.
-[[nodiscard]] bool has_begun(Database& database, const RunIdentity& identity,
-                             std::int64_t except_run, const Problem& problem, int repetition);
+[[nodiscard]] bool has_begun(const CurrentRun& run, const Problem& problem, int repetition);
 
 /// Whether recall_unfinished() may find something. recall_measurement() queries each time.
-[[nodiscard]] bool has_unfinished(Database& database, const RunIdentity& identity,
-                                  std::int64_t except_run);
+[[nodiscard]] bool has_unfinished(const CurrentRun& run);
 
 /// Loads the journal of the problem and its repetition from the latest unfinished run of the same
 /// plan (see recall_unfinished()) that has one. Returns an empty list if there is none. A problem
 /// that was finished in that run has its journal too, so call recall_problem() first.
-[[nodiscard]] std::vector<JournalEvent> recall_journal(Database& database,
-                                                       const RunIdentity& identity,
-                                                       std::int64_t except_run,
+[[nodiscard]] std::vector<JournalEvent> recall_journal(const CurrentRun& run,
                                                        const Problem& problem, int repetition);
 
 }  // namespace fatune

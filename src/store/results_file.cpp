@@ -11,10 +11,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,10 +22,8 @@
 #include <rapidjson/reader.h>
 
 #include "base/error.hpp"
-#include "base/json_file.hpp"
 #include "model/outcome.hpp"
 #include "model/record_json.hpp"
-#include "plan/problem_json.hpp"
 #include "race/ranking.hpp"
 
 namespace fatune {
@@ -59,37 +54,6 @@ PeerProblem read_peer_problem(const JsonNode& row) {
   return problem;
 }
 
-CodeCorrelation read_correlation(const JsonNode& node) {
-  return {node.at("what").text(), node.at("spearman").number(), node.at("low").number(),
-          node.at("high").number()};
-}
-
-}  // namespace
-
-PeerStudy read_peers(const JsonNode& document) {
-  PeerStudy study{document.at("device").text(),
-                  document.at("date").text(),
-                  document.at("command_line").text(),
-                  {}};
-  for (const JsonNode& row : document.at("rows").elements()) {
-    study.problems.push_back(read_peer_problem(row));
-  }
-  return study;
-}
-
-std::vector<CodeStudy> read_code_studies(const JsonNode& document) {
-  std::vector<CodeStudy> studies;
-  for (const JsonNode& problem : document.at("problems").elements()) {
-    CodeStudy& study = studies.emplace_back(CodeStudy{problem.at("problem").text(), {}});
-    for (const JsonNode& correlation : problem.at("correlations").elements()) {
-      study.correlations.push_back(read_correlation(correlation));
-    }
-  }
-  return studies;
-}
-
-namespace {
-
 /// Finds the outermost object's member "format", and ends parsing there.
 class FormatFinder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, FormatFinder> {
  public:
@@ -117,188 +81,6 @@ class FormatFinder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Form
   bool is_next_ = false;
 };
 
-}  // namespace
-
-std::string output_format_of(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream || std::filesystem::is_directory(file)) {
-    throw Error(ExitCode::bad_file, fmt::format("cannot be read: {}", std::strerror(errno)),
-                file.string(),
-                "name a file that fatune has written, or a run from 'fatune history'");
-  }
-  FormatFinder finder;
-  rapidjson::IStreamWrapper bytes(stream);
-  constexpr unsigned kFlags =
-      rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
-  rapidjson::Reader().Parse<kFlags>(bytes, finder);
-  return finder.format();
-}
-
-namespace {
-
-/// Receives the pieces of a JSON text while it is read.
-class PieceSink {
- public:
-  PieceSink() = default;
-  PieceSink(const PieceSink&) = delete;
-  PieceSink& operator=(const PieceSink&) = delete;
-  virtual ~PieceSink() = default;
-
-  /// Gets a member of the outermost object that is neither an object nor a list, as soon as it is
-  /// read.
-  virtual void see_head(const std::string& key, const RecordJson& value) = 0;
-  /// Gets an object in a list. `path`: the keys from the outermost object to the list
-  /// ("problems/ranking" for objects in the lists "ranking" of the objects in the list "problems").
-  /// Returns true if it took the object, which is then left out of the list.
-  virtual bool take(std::string_view path, RecordJson& piece) = 0;
-};
-
-/// Handles the events of RapidJSON's reader, builds values from them and passes the pieces to a
-/// sink. It holds no more than one piece at a time. Error(bad_file) names `origin` and the place if
-/// a key appears twice, or there are more than 64 levels or 10,000 members of an object. The place
-/// is added to errors of the sink.
-class JsonPieces {
- public:
-  using Json = RecordJson;
-
-  JsonPieces(PieceSink& sink, std::string origin) : sink_(sink), origin_(std::move(origin)) {}
-
-  // NOLINTBEGIN(readability-identifier-naming): RapidJSON's names
-  bool Null() { return add(nullptr); }
-  bool Bool(bool value) { return add(value); }
-  bool Int(std::int32_t value) { return add(value); }
-  bool Uint(std::uint32_t value) { return add(value); }
-  bool Int64(std::int64_t value) { return add(value); }
-  bool Uint64(std::uint64_t value) { return add(value); }
-  bool Double(double value) { return add(value); }
-  bool RawNumber(const char* text, std::size_t size, bool /*copy*/) {
-    return add(std::string(text, size));
-  }
-  bool String(const char* text, std::size_t size, bool /*copy*/) {
-    return add(std::string(text, size));
-  }
-  bool StartObject() { return open(Json::object()); }
-
-  bool Key(const char* text, std::size_t size, bool /*copy*/) {
-    open_.back().key.assign(text, size);
-    return true;
-  }
-
-  bool EndObject(std::size_t /*members*/) {
-    Json value = std::move(open_.back().value);
-    open_.pop_back();
-    if (!open_.empty() && open_.back().is_list && is_taken(value)) {
-      ++open_.back().index;
-      return true;
-    }
-    return add(std::move(value));
-  }
-
-  bool StartArray() { return open(Json::array()); }
-  bool EndArray(std::size_t /*items*/) {
-    Json value = std::move(open_.back().value);
-    open_.pop_back();
-    return add(std::move(value));
-  }
-
-  // NOLINTEND(readability-identifier-naming)
-
-  /// Throws Error(bad_file): the text is not JSON. `line` counts from 1.
-  [[noreturn]] void refuse(const std::string& reason, std::size_t line) const {
-    throw Error(ExitCode::bad_file, fmt::format("is not valid JSON: {} (line {})", reason, line),
-                fmt::format("{}: {}", origin_, pointer()));
-  }
-
-  /// Returns the result of `read`. Its errors get the place that is being read.
-  template <typename Read>
-  auto locate(Read read) const {
-    try {
-      return read();
-    } catch (const Error& error) {
-      rethrow(error);
-    }
-  }
-
-  /// The outermost value, without what the sink has taken.
-  [[nodiscard]] Json& root() { return root_; }
-
- private:
-  /// An object or a list that has not ended.
-  struct Open {
-    Json value;
-    std::string key{};      ///< of the member being read
-    std::size_t index = 0;  ///< of the item being read
-    bool is_list = false;
-  };
-
-  bool open(Json value) {
-    if (open_.size() == kMostJsonLevels) {
-      fail(fmt::format("is nested more than {} levels deep", kMostJsonLevels));
-    }
-    open_.push_back({.value = std::move(value)});
-    open_.back().is_list = open_.back().value.is_array();
-    return true;
-  }
-
-  bool add(Json value) {
-    if (open_.empty()) {
-      root_ = std::move(value);
-      return true;
-    }
-    Open& parent = open_.back();
-    if (open_.size() == 1 && !parent.is_list && !value.is_structured()) {
-      locate([&] { sink_.see_head(parent.key, value); });
-    }
-    if (parent.is_list) {
-      parent.value.push_back(std::move(value));
-      ++parent.index;
-    } else if (parent.value.size() == kMostRecordMembers) {
-      fail(fmt::format("is in an object of more than {} members", kMostRecordMembers));
-    } else if (!parent.value.emplace(parent.key, std::move(value)).second) {
-      fail("appears twice in one object");
-    }
-    return true;
-  }
-
-  bool is_taken(Json& piece) {
-    std::string path;
-    for (const Open& level : open_) {
-      if (!level.is_list) {
-        path.append(path.empty() ? "" : "/").append(level.key);
-      }
-    }
-    return locate([&] { return sink_.take(path, piece); });
-  }
-
-  [[nodiscard]] std::string pointer() const {
-    std::string pointer;
-    for (const Open& level : open_) {
-      pointer +=
-          '/' + (level.is_list ? std::to_string(level.index) : json_pointer_token(level.key));
-    }
-    return pointer.empty() ? "/" : pointer;
-  }
-
-  [[noreturn]] void rethrow(const Error& error) const {
-    std::string within = error.where();
-    std::ranges::replace(within, '.', '/');
-    const std::string outer = pointer();
-    throw Error(error.code(), error.what_was_wrong(),
-                fmt::format("{}: {}{}{}", origin_, outer, within.empty() || outer == "/" ? "" : "/",
-                            within),
-                error.remedy());
-  }
-
-  [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ExitCode::bad_file, what, fmt::format("{}: {}", origin_, pointer()));
-  }
-
-  PieceSink& sink_;
-  std::string origin_;
-  std::vector<Open> open_;
-  Json root_;
-};
-
 using Json = RecordJson;
 
 constexpr std::array<std::string_view, 2> kFormats{"fatune.results", "fatune.runs"};
@@ -320,10 +102,12 @@ void check_version(const Json& value) {
   }
 }
 
-/// Assembles reports from the pieces.
-class Assembly final : public PieceSink {
+/// Assembles reports from the pieces of a JSON text while it is read.
+class Assembly {
  public:
-  void see_head(const std::string& key, const Json& value) override {
+  /// Gets a member of the outermost object that is neither an object nor a list, as soon as it is
+  /// read.
+  void see_head(const std::string& key, const Json& value) {
     if (key == "format") {
       check_format(value);
       format_ = value.get<std::string>();
@@ -333,7 +117,10 @@ class Assembly final : public PieceSink {
     }
   }
 
-  bool take(std::string_view path, Json& piece) override {
+  /// Gets an object in a list. `path`: the keys from the outermost object to the list
+  /// ("problems/ranking" for objects in the lists "ranking" of the objects in the list "problems").
+  /// Returns true if it took the object, which is then left out of the list.
+  bool take(std::string_view path, const Json& piece) {
     constexpr std::string_view kList = "runs/";
     const std::string_view of_run = path.starts_with(kList) ? path.substr(kList.size()) : path;
     if (path == "runs") {
@@ -396,6 +183,151 @@ class Assembly final : public PieceSink {
   std::vector<RunReport> runs_;
 };
 
+/// Handles the events of RapidJSON's reader, builds values from them and passes the pieces to an
+/// assembly. It holds no more than one piece at a time. Error(bad_file) names `origin` and the
+/// place if a key appears twice, or there are more than 64 levels or 10,000 members of an object.
+/// The place is added to errors of the assembly.
+class JsonPieces {
+ public:
+  JsonPieces(Assembly& assembly, std::string origin)
+      : assembly_(assembly), origin_(std::move(origin)) {}
+
+  // NOLINTBEGIN(readability-identifier-naming): RapidJSON's names
+  bool Null() { return add(nullptr); }
+  bool Bool(bool value) { return add(value); }
+  bool Int(std::int32_t value) { return add(value); }
+  bool Uint(std::uint32_t value) { return add(value); }
+  bool Int64(std::int64_t value) { return add(value); }
+  bool Uint64(std::uint64_t value) { return add(value); }
+  bool Double(double value) { return add(value); }
+  bool RawNumber(const char* text, std::size_t size, bool /*copy*/) {
+    return add(std::string(text, size));
+  }
+  bool String(const char* text, std::size_t size, bool /*copy*/) {
+    return add(std::string(text, size));
+  }
+  bool StartObject() { return open(Json::object()); }
+
+  bool Key(const char* text, std::size_t size, bool /*copy*/) {
+    open_.back().key.assign(text, size);
+    return true;
+  }
+
+  bool EndObject(std::size_t /*members*/) {
+    Json value = std::move(open_.back().value);
+    open_.pop_back();
+    if (!open_.empty() && open_.back().is_list && is_taken(value)) {
+      ++open_.back().index;
+      return true;
+    }
+    return add(std::move(value));
+  }
+
+  bool StartArray() { return open(Json::array()); }
+  bool EndArray(std::size_t /*items*/) {
+    Json value = std::move(open_.back().value);
+    open_.pop_back();
+    return add(std::move(value));
+  }
+
+  // NOLINTEND(readability-identifier-naming)
+
+  /// Throws Error(bad_file): the text is not JSON. `line` counts from 1.
+  [[noreturn]] void refuse(const std::string& reason, std::size_t line) const {
+    throw Error(ExitCode::bad_file, fmt::format("is not valid JSON: {} (line {})", reason, line),
+                fmt::format("{}: {}", origin_, pointer()));
+  }
+
+  /// Returns the result of `read`. Its errors get the place that is being read.
+  template <typename Read>
+  auto locate(Read read) const {
+    try {
+      return read();
+    } catch (const Error& error) {
+      rethrow(error);
+    }
+  }
+
+  /// The outermost value, without what the assembly has taken.
+  [[nodiscard]] Json& root() { return root_; }
+
+ private:
+  /// An object or a list that has not ended.
+  struct Open {
+    Json value;
+    std::string key{};      ///< of the member being read
+    std::size_t index = 0;  ///< of the item being read
+    bool is_list = false;
+  };
+
+  bool open(Json value) {
+    if (open_.size() == kMostJsonLevels) {
+      fail(fmt::format("is nested more than {} levels deep", kMostJsonLevels));
+    }
+    open_.push_back({.value = std::move(value)});
+    open_.back().is_list = open_.back().value.is_array();
+    return true;
+  }
+
+  bool add(Json value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+      return true;
+    }
+    Open& parent = open_.back();
+    if (open_.size() == 1 && !parent.is_list && !value.is_structured()) {
+      locate([&] { assembly_.see_head(parent.key, value); });
+    }
+    if (parent.is_list) {
+      parent.value.push_back(std::move(value));
+      ++parent.index;
+    } else if (parent.value.size() == kMostRecordMembers) {
+      fail(fmt::format("is in an object of more than {} members", kMostRecordMembers));
+    } else if (!parent.value.emplace(parent.key, std::move(value)).second) {
+      fail("appears twice in one object");
+    }
+    return true;
+  }
+
+  bool is_taken(const Json& piece) {
+    std::string path;
+    for (const Open& level : open_) {
+      if (!level.is_list) {
+        path.append(path.empty() ? "" : "/").append(level.key);
+      }
+    }
+    return locate([&] { return assembly_.take(path, piece); });
+  }
+
+  [[nodiscard]] std::string pointer() const {
+    std::string pointer;
+    for (const Open& level : open_) {
+      pointer +=
+          '/' + (level.is_list ? std::to_string(level.index) : json_pointer_token(level.key));
+    }
+    return pointer.empty() ? "/" : pointer;
+  }
+
+  [[noreturn]] void rethrow(const Error& error) const {
+    std::string within = error.where();
+    std::ranges::replace(within, '.', '/');
+    const std::string outer = pointer();
+    throw Error(error.code(), error.what_was_wrong(),
+                fmt::format("{}: {}{}{}", origin_, outer, within.empty() || outer == "/" ? "" : "/",
+                            within),
+                error.remedy());
+  }
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(ExitCode::bad_file, what, fmt::format("{}: {}", origin_, pointer()));
+  }
+
+  Assembly& assembly_;
+  std::string origin_;
+  std::vector<Open> open_;
+  Json root_;
+};
+
 /// `line_at` returns the line of a byte, for messages.
 template <typename Stream, typename LineAt>
 std::vector<RunReport> read_stream(Stream& stream, const std::string& origin, LineAt line_at) {
@@ -425,6 +357,44 @@ OpenFile open_file(const std::filesystem::path& file) {
 }
 
 }  // namespace
+
+PeerStudy read_peers(const JsonNode& document) {
+  PeerStudy study{document.at("device").text(),
+                  document.at("date").text(),
+                  document.at("command_line").text(),
+                  {}};
+  for (const JsonNode& row : document.at("rows").elements()) {
+    study.problems.push_back(read_peer_problem(row));
+  }
+  return study;
+}
+
+std::vector<CodeStudy> read_code_studies(const JsonNode& document) {
+  std::vector<CodeStudy> studies;
+  for (const JsonNode& problem : document.at("problems").elements()) {
+    CodeStudy& study = studies.emplace_back(CodeStudy{problem.at("problem").text(), {}});
+    for (const JsonNode& node : problem.at("correlations").elements()) {
+      study.correlations.push_back({node.at("what").text(), node.at("spearman").number(),
+                                    node.at("low").number(), node.at("high").number()});
+    }
+  }
+  return studies;
+}
+
+std::string output_format_of(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream || std::filesystem::is_directory(file)) {
+    throw Error(ExitCode::bad_file, fmt::format("cannot be read: {}", std::strerror(errno)),
+                file.string(),
+                "name a file that fatune has written, or a run from 'fatune history'");
+  }
+  FormatFinder finder;
+  rapidjson::IStreamWrapper bytes(stream);
+  constexpr unsigned kFlags =
+      rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
+  rapidjson::Reader().Parse<kFlags>(bytes, finder);
+  return finder.format();
+}
 
 std::vector<RunReport> read_results(const std::filesystem::path& file) {
   const OpenFile stream = open_file(file);

@@ -62,11 +62,6 @@ bool is_part(const RunReport& run, const std::string& family) {
                              [](const Result& result) { return is_ranked(result.outcome); });
 }
 
-bool are_of_one_run(const RunPart& a, const RunPart& b) {
-  return a.run.complete == b.run.complete && a.problems == b.problems &&
-         record_json(header_of(a.run)) == record_json(header_of(b.run));
-}
-
 /// Throws Error(bad_file) if one of the parts occurs twice.
 void check_different(const std::vector<RunPart>& parts) {
   std::set<std::pair<int, std::string>> seen;
@@ -241,88 +236,79 @@ class Reader {
  public:
   Reader(const ForeignFile& file, const Family& family) : file_(file), family_(family) {}
 
-  [[nodiscard]] Result result_of(const TunedSetting& setting) const;
+  [[nodiscard]] Result result_of(const TunedSetting& setting) const {
+    Result result = make_result(family_, config_of(setting));
+    result.compile_ms = setting.compile_ms;
+    result.outcome = outcome_of(setting, result.config);
+    if (is_ranked(result.outcome)) {
+      const LaunchGeometry launch =
+          launch_geometry(family_, result.config, file_.problem, file_.device);
+      result.dynamic_smem_bytes = launch.dynamic_smem_bytes;
+      result.threads_per_block = static_cast<int>(thread_count(launch));
+      result.total_flop =
+          find_quantity(family_, result.config, file_.problem, file_.device, "total_flop");
+    }
+    return result;
+  }
 
  private:
   [[noreturn]] void fail(const TunedSetting& setting, const std::string& what) const {
     throw Error(ExitCode::bad_file, fmt::format("{}: {}", setting.configuration.dump(), what),
                 file_.origin, "only results of configurations that fatune can build are stored");
   }
-  [[nodiscard]] Config config_of(const TunedSetting& setting) const;
-  [[nodiscard]] Measured measured(const TunedSetting& setting) const;
-  [[nodiscard]] Outcome outcome_of(const TunedSetting& setting, const Config& config) const;
+
+  [[nodiscard]] Config config_of(const TunedSetting& setting) const {
+    Config config{family_.name, {}};
+    for (const Parameter& parameter : family_.parameters) {
+      const Json& value = setting.configuration.at(parameter.name);
+      try {
+        config.values.push_back(
+            parse_value(parameter, value.is_string() ? value.get<std::string>() : value.dump()));
+      } catch (const Error& error) {
+        fail(setting, error.what_was_wrong());
+      }
+    }
+    return config;
+  }
+
+  [[nodiscard]] Measured measured(const TunedSetting& setting) const {
+    std::vector<double> samples_us =
+        mapped(setting.runtimes_ms, [&](const double runtime_ms) { return runtime_ms * kUsPerMs; });
+    if (samples_us.empty() && !setting.time_ms) {
+      fail(setting, "it has neither a time nor runtimes");
+    }
+    Measured measured{samples_us.empty() ? timing_of_median(*setting.time_ms * kUsPerMs)
+                                         : summarise(std::move(samples_us), kConfidence),
+                      {}};
+    measured.timing.stopped_because = "imported";
+    return measured;
+  }
+
+  [[nodiscard]] Outcome outcome_of(const TunedSetting& setting, const Config& config) const {
+    switch (setting.validity) {
+      case Validity::compile:
+        return CompileFailed{"the file says that it did not compile"};
+      case Validity::runtime:
+        return Crashed{"the file says that it could not be run"};
+      case Validity::timeout:
+        return TimedOut{};
+      case Validity::correctness:
+        return WrongResult{{}, "the file says that its output was wrong"};
+      case Validity::constraints:
+        return Pruned{"constraints", "the file says that it was excluded"};
+      case Validity::correct:
+        break;
+    }
+    if (const auto invalid = check_valid(family_, config, &file_.problem, &file_.device)) {
+      fail(setting, fmt::format("{} cannot build it for {}: {}", family_.name,
+                                describe(file_.problem), invalid->reason));
+    }
+    return measured(setting);
+  }
 
   const ForeignFile& file_;
   const Family& family_;
 };
-
-Config Reader::config_of(const TunedSetting& setting) const {
-  Config config{family_.name, {}};
-  for (const Parameter& parameter : family_.parameters) {
-    const Json& value = setting.configuration.at(parameter.name);
-    try {
-      config.values.push_back(
-          parse_value(parameter, value.is_string() ? value.get<std::string>() : value.dump()));
-    } catch (const Error& error) {
-      fail(setting, error.what_was_wrong());
-    }
-  }
-  return config;
-}
-
-Measured Reader::measured(const TunedSetting& setting) const {
-  std::vector<double> samples_us =
-      mapped(setting.runtimes_ms, [&](const double runtime_ms) { return runtime_ms * kUsPerMs; });
-  if (samples_us.empty() && !setting.time_ms) {
-    fail(setting, "it has neither a time nor runtimes");
-  }
-  Measured measured{samples_us.empty() ? timing_of_median(*setting.time_ms * kUsPerMs)
-                                       : summarise(std::move(samples_us), kConfidence),
-                    {}};
-  measured.timing.stopped_because = "imported";
-  return measured;
-}
-
-Outcome Reader::outcome_of(const TunedSetting& setting, const Config& config) const {
-  switch (setting.validity) {
-    case Validity::compile:
-      return CompileFailed{"the file says that it did not compile"};
-    case Validity::runtime:
-      return Crashed{"the file says that it could not be run"};
-    case Validity::timeout:
-      return TimedOut{};
-    case Validity::correctness:
-      return WrongResult{{}, "the file says that its output was wrong"};
-    case Validity::constraints:
-      return Pruned{"constraints", "the file says that it was excluded"};
-    case Validity::correct:
-      break;
-  }
-  if (const auto invalid = check_valid(family_, config, &file_.problem, &file_.device)) {
-    fail(setting, fmt::format("{} cannot build it for {}: {}", family_.name,
-                              describe(file_.problem), invalid->reason));
-  }
-  return measured(setting);
-}
-
-Result Reader::result_of(const TunedSetting& setting) const {
-  Result result;
-  result.config = config_of(setting);
-  result.short_form = short_form(family_, result.config);
-  result.kernel_name = kernel_name(family_, result.config);
-  result.parameters = named_values(family_, result.config);
-  result.compile_ms = setting.compile_ms;
-  result.outcome = outcome_of(setting, result.config);
-  if (is_ranked(result.outcome)) {
-    const LaunchGeometry launch =
-        launch_geometry(family_, result.config, file_.problem, file_.device);
-    result.dynamic_smem_bytes = launch.dynamic_smem_bytes;
-    result.threads_per_block = static_cast<int>(thread_count(launch));
-    result.total_flop =
-        find_quantity(family_, result.config, file_.problem, file_.device, "total_flop");
-  }
-  return result;
-}
 
 std::vector<Result> results_of(const TuningResults& file, const Reader& reader) {
   std::vector<Result> results;
@@ -372,7 +358,10 @@ std::vector<RunReport> join_parts(std::vector<RunPart> parts) {
   while (!parts.empty()) {
     const auto others = std::stable_partition(
         parts.begin(), parts.end(),
-        [first = parts.front()](const RunPart& part) { return are_of_one_run(first, part); });
+        [first = parts.front()](const RunPart& part) {  // those of the first one's run
+          return first.run.complete == part.run.complete && first.problems == part.problems &&
+                 record_json(header_of(first.run)) == record_json(header_of(part.run));
+        });
     runs.push_back(join_run({parts.begin(), others}));
     parts.erase(parts.begin(), others);
   }

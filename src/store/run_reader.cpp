@@ -7,7 +7,6 @@
 #include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,7 +14,6 @@
 #include "base/error.hpp"
 #include "base/ranges.hpp"
 #include "model/flop.hpp"
-#include "store/stored_result.hpp"
 
 namespace fatune {
 namespace {
@@ -119,43 +117,9 @@ std::vector<const StoredShard*> contributors(const std::vector<StoredShard>& par
   return all;
 }
 
-}  // namespace
-
-JoinedRun join_runs(const std::vector<StoredShard>& parts) {
-  const auto chosen = choose_problems(parts);
-  const auto of = contributors(parts, chosen);
-  JoinedRun joined{of.front()->header, of.front()->baseline, {}};
-  if (of.size() > 1) {
-    joined.header = joined_header(of, is_whole(chosen, *of.front()->header.shard));
-  }
-  for (const auto& [place, taken] : chosen) {
-    joined.problems.push_back(taken.row->id);
-  }
-  return joined;
-}
-
-std::int64_t count_finished(Database& database, const Shard& shard) {
-  Statement row = database.prepare(
-      "SELECT DISTINCT p.problem FROM run_problems p JOIN runs r ON r.id = p.run "
-      "WHERE p.finished = 1 AND r.header ->> '$.shard.sweep' = "
-      "(SELECT header ->> '$.shard.sweep' FROM runs WHERE header ->> '$.shard.fleet' = ? "
-      " AND header ->> '$.shard.count' = ? AND header ->> '$.shard.numbers[0]' = ? "
-      " ORDER BY id DESC LIMIT 1)");
-  row.bind(shard.fleet, shard.count, shard.numbers.front());
-  std::vector<Problem> finished;
-  while (row.step()) {
-    finished.push_back(read_column<Problem>(row, 0));
-  }
-  return std::ranges::count_if(shard.problems, [&](const PlacedProblem& placed) {
-    return std::ranges::find(finished, placed.problem) != finished.end();
-  });
-}
-
-namespace {
-
 std::optional<StoredRun> load_header(Database& database, std::int64_t run_id) {
-  Statement row = database.prepare("SELECT header, complete, baseline FROM runs WHERE id = ?");
-  row.bind(run_id);
+  Statement row =
+      database.query("SELECT header, complete, baseline FROM runs WHERE id = ?", run_id);
   if (!row.step()) {
     return std::nullopt;
   }
@@ -177,9 +141,9 @@ std::vector<Result>& list_for(const Result& result, StoredProblem& problem) {
 }
 
 void load_results(Database& database, StoredProblem& problem) {
-  Statement rows = database.prepare(
-      "SELECT id, result, source FROM outcomes WHERE run_problem = ? ORDER BY place, id");
-  rows.bind(problem.id);
+  Statement rows = database.query(
+      "SELECT id, result, source FROM outcomes WHERE run_problem = ? ORDER BY place, id",
+      problem.id);
   while (rows.step()) {
     const bool repeated = !rows.is_null(2);
     Result result = load_result(database, rows.text(1), rows.integer(repeated ? 2 : 0));
@@ -203,9 +167,9 @@ std::vector<std::int64_t> runs_of_sweep(Database& database, std::int64_t run_id)
 }
 
 std::vector<ProblemRow> problem_rows(Database& database, std::int64_t run_id) {
-  Statement row = database.prepare(
-      "SELECT id, problem, repetition, finished FROM run_problems WHERE run = ? ORDER BY id");
-  row.bind(run_id);
+  Statement row = database.query(
+      "SELECT id, problem, repetition, finished FROM run_problems WHERE run = ? ORDER BY id",
+      run_id);
   std::vector<ProblemRow> problems;
   while (row.step()) {
     problems.push_back(
@@ -225,20 +189,13 @@ JoinedRun load_joined(Database& database, const std::vector<std::int64_t>& runs)
   return join_runs(parts);
 }
 
-/// Returns a shard joined with the other runs of its sweep, and any other run as it is.
-JoinedRun load_whole(Database& database, StoredRun run, std::int64_t run_id) {
-  return run.header.shard ? load_joined(database, runs_of_sweep(database, run_id))
-                          : JoinedRun{std::move(run.header), std::move(run.baseline),
-                                      problems_of(database, run_id)};
-}
-
 double flop_per_us(const RunBest& best) { return literature_flop(best.problem) / best.time_us; }
 
 RunBest read_best(Database& database, std::int64_t outcome) {
-  Statement row = database.prepare(
+  Statement row = database.query(
       "SELECT rp.problem, o.result, o.time_us FROM outcomes o "
-      "JOIN run_problems rp ON rp.id = o.run_problem WHERE o.id = ?");
-  row.bind(outcome);
+      "JOIN run_problems rp ON rp.id = o.run_problem WHERE o.id = ?",
+      outcome);
   if (!row.step()) {
     database.fail_damaged("an outcome is missing");
   }
@@ -247,10 +204,10 @@ RunBest read_best(Database& database, std::int64_t outcome) {
 
 /// The fastest configuration of a problem, except those that an audit tried.
 std::optional<RunBest> best_of_problem(Database& database, std::int64_t run_problem) {
-  Statement row = database.prepare(
+  Statement row = database.query(
       "SELECT id FROM outcomes WHERE run_problem = ? AND time_us > 0 AND audited = 0 "
-      "ORDER BY time_us LIMIT 1");
-  row.bind(run_problem);
+      "ORDER BY time_us LIMIT 1",
+      run_problem);
   return row.step() ? std::optional(read_best(database, row.integer(0))) : std::nullopt;
 }
 
@@ -357,7 +314,48 @@ class RunLister {
   std::set<std::int64_t> listed_;
 };
 
+std::vector<double> load_samples(Database& database, std::int64_t outcome_id) {
+  Statement rows =
+      database.query("SELECT us FROM samples WHERE outcome = ? ORDER BY number", outcome_id);
+  std::vector<double> us;
+  while (rows.step()) {
+    us.push_back(rows.real(0));
+    check_kernel_time(us.back(), "samples_us");
+  }
+  return us;
+}
+
 }  // namespace
+
+JoinedRun join_runs(const std::vector<StoredShard>& parts) {
+  const auto chosen = choose_problems(parts);
+  const auto of = contributors(parts, chosen);
+  JoinedRun joined{of.front()->header, of.front()->baseline, {}};
+  if (of.size() > 1) {
+    joined.header = joined_header(of, is_whole(chosen, *of.front()->header.shard));
+  }
+  for (const auto& [place, taken] : chosen) {
+    joined.problems.push_back(taken.row->id);
+  }
+  return joined;
+}
+
+std::int64_t count_finished(Database& database, const Shard& shard) {
+  Statement row = database.query(
+      "SELECT DISTINCT p.problem FROM run_problems p JOIN runs r ON r.id = p.run "
+      "WHERE p.finished = 1 AND r.header ->> '$.shard.sweep' = "
+      "(SELECT header ->> '$.shard.sweep' FROM runs WHERE header ->> '$.shard.fleet' = ? "
+      " AND header ->> '$.shard.count' = ? AND header ->> '$.shard.numbers[0]' = ? "
+      " ORDER BY id DESC LIMIT 1)",
+      shard.fleet, shard.count, shard.numbers.front());
+  std::vector<Problem> finished;
+  while (row.step()) {
+    finished.push_back(read_column<Problem>(row, 0));
+  }
+  return std::ranges::count_if(shard.problems, [&](const PlacedProblem& placed) {
+    return std::ranges::find(finished, placed.problem) != finished.end();
+  });
+}
 
 RunList list_runs(Database& database) {
   Statement rows = database.prepare("SELECT id, header, complete FROM runs ORDER BY id DESC");
@@ -372,7 +370,10 @@ std::optional<StoredRun> load_run(Database& database, std::int64_t run_id) {
   try {
     std::optional<StoredRun> run = load_header(database, run_id);
     if (run) {
-      JoinedRun whole = load_whole(database, *std::move(run), run_id);
+      JoinedRun whole = run->header.shard
+                            ? load_joined(database, runs_of_sweep(database, run_id))
+                            : JoinedRun{std::move(run->header), std::move(run->baseline),
+                                        problems_of(database, run_id)};
       run = StoredRun{std::move(whole.header), {}, std::move(whole.baseline)};
       for (const std::int64_t id : whole.problems) {
         run->problems.push_back(load_problem(database, id));
@@ -391,9 +392,8 @@ std::optional<StoredRun> load_run(Database& database, std::int64_t run_id) {
 }
 
 StoredProblem load_problem(Database& database, std::int64_t run_problem) {
-  Statement row =
-      database.prepare("SELECT problem, repetition, ranked, report FROM run_problems WHERE id = ?");
-  row.bind(run_problem);
+  Statement row = database.query(
+      "SELECT problem, repetition, ranked, report FROM run_problems WHERE id = ?", run_problem);
   if (!row.step()) {
     database.fail_damaged("a problem is missing");
   }
@@ -407,6 +407,48 @@ StoredProblem load_problem(Database& database, std::int64_t run_problem) {
 std::optional<std::int64_t> last_run(Database& database) {
   Statement row = database.prepare("SELECT max(id) FROM runs");
   return row.step() && !row.is_null(0) ? std::optional(row.integer(0)) : std::nullopt;
+}
+
+std::string header_text(const nlohmann::json& header, const char* pointer) {
+  const nlohmann::json::json_pointer at(pointer);
+  return header.contains(at) && header[at].is_string() ? header[at].get<std::string>()
+                                                       : std::string();
+}
+
+std::string launch_column(LaunchGeometry launch) {
+  if (launch.arguments.standard) {
+    launch.arguments = {};
+  }
+  return column_text(launch);
+}
+
+std::vector<double> samples_of(const Result& result) {
+  const auto* measured = std::get_if<Measured>(&result.outcome);
+  return measured == nullptr ? std::vector<double>() : measured->timing.samples_us;
+}
+
+std::string result_column(const Result& result) {
+  Result rest = result;
+  if (auto* measured = std::get_if<Measured>(&rest.outcome)) {
+    measured->timing.samples_us.clear();
+  }
+  return column_text(rest);
+}
+
+Result load_result(Database& database, const std::string& text, std::int64_t source) {
+  auto result = read_record<Result>(parse_record(text));
+  if (auto* measured = std::get_if<Measured>(&result.outcome)) {
+    measured->timing.samples_us = load_samples(database, source);
+  }
+  return result;
+}
+
+void save_samples(Database& database, std::int64_t outcome_id, const std::vector<double>& us) {
+  Statement insert = database.prepare("INSERT INTO samples (outcome, number, us) VALUES (?, ?, ?)");
+  std::int64_t number = 0;
+  for (const double sample_us : us) {
+    insert.bind(outcome_id, ++number, sample_us).run();
+  }
 }
 
 }  // namespace fatune

@@ -3,7 +3,7 @@
 #include <random>
 #include <utility>
 
-#include "store/stored_result.hpp"
+#include "store/run_reader.hpp"
 
 namespace fatune {
 namespace {
@@ -21,18 +21,34 @@ std::int64_t insert_run(Database& database, const NewRun& run, const RunReport& 
       Column{"header", column_text(header)});
 }
 
-std::optional<double> time_of(const Outcome& outcome) {
-  return is_ranked(outcome) ? std::optional(ranked_us(outcome)) : std::nullopt;
-}
-
-std::optional<std::string> artifact_key_of(const Result& result) {
-  return result.facts ? std::optional(result.artifact_key) : std::nullopt;
-}
-
 /// Returns an empty text if the hash is not known, as for results of another program.
 std::string source_hash_of(const RunReport& run, const std::string& family) {
   const auto found = run.source_hashes.find(family);
   return found == run.source_hashes.end() ? std::string() : found->second;
+}
+
+/// The conditions and plan of imported runs. fatune's own runs have hashes there.
+constexpr const char* kImported = "imported";
+
+void write_problem(RunWriter& writer, const ProblemReport& problem) {
+  writer.begin_problem(problem);
+  for (const auto* results : {&problem.ranking, &problem.failures, &problem.audited}) {
+    for (const Result& result : *results) {
+      writer.add(result, {});
+    }
+  }
+  writer.end_problem(problem, true);
+}
+
+std::int64_t write_run(Database& database, const RunReport& run) {
+  RunReport header = run;
+  header.problems.clear();
+  RunWriter writer(database, {std::move(header), {kImported, kImported}, std::nullopt});
+  for (const ProblemReport& problem : run.problems) {
+    write_problem(writer, problem);
+  }
+  writer.end_run(run);
+  return writer.run_id();
 }
 
 }  // namespace
@@ -53,15 +69,16 @@ void RunWriter::begin_problem(const ProblemReport& problem) {
 
 void RunWriter::add(const Result& result, const OutcomeOrigin& origin) {
   Transaction transaction(database_);
-  const std::int64_t id =
-      insert(database_, "outcomes", Column{"run_problem", problem_id_},
-             Column{"source", origin.source}, Column{"artifact_key", artifact_key_of(result)},
-             Column{"launch", launch_column(origin.launch)}, Column{"tried", origin.tried},
-             Column{"kind", std::string(outcome_name(result.outcome))},
-             Column{"time_us", time_of(result.outcome)},
-             Column{"audited", !result.pruned_by.empty()}, Column{"code_hash", origin.code_hash},
-             Column{"source_hash", source_hash_of(header_, result.config.family)},
-             Column{"result", result_column(result)});
+  const std::int64_t id = insert(
+      database_, "outcomes", Column{"run_problem", problem_id_}, Column{"source", origin.source},
+      Column{"artifact_key", result.facts ? std::optional(result.artifact_key) : std::nullopt},
+      Column{"launch", launch_column(origin.launch)}, Column{"tried", origin.tried},
+      Column{"kind", std::string(outcome_name(result.outcome))},
+      Column{"time_us",
+             is_ranked(result.outcome) ? std::optional(ranked_us(result.outcome)) : std::nullopt},
+      Column{"audited", !result.pruned_by.empty()}, Column{"code_hash", origin.code_hash},
+      Column{"source_hash", source_hash_of(header_, result.config.family)},
+      Column{"result", result_column(result)});
   if (!origin.source) {
     save_samples(database_, id, samples_of(result));
   }
@@ -124,34 +141,6 @@ void RunWriter::end_run(const RunReport& report) {
       .bind(column_text(header_), report.complete, run_id_)
       .run();
 }
-
-namespace {
-
-/// The conditions and plan of imported runs. fatune's own runs have hashes there.
-constexpr const char* kImported = "imported";
-
-void write_problem(RunWriter& writer, const ProblemReport& problem) {
-  writer.begin_problem(problem);
-  for (const auto* results : {&problem.ranking, &problem.failures, &problem.audited}) {
-    for (const Result& result : *results) {
-      writer.add(result, {});
-    }
-  }
-  writer.end_problem(problem, true);
-}
-
-std::int64_t write_run(Database& database, const RunReport& run) {
-  RunReport header = run;
-  header.problems.clear();
-  RunWriter writer(database, {std::move(header), {kImported, kImported}, std::nullopt});
-  for (const ProblemReport& problem : run.problems) {
-    write_problem(writer, problem);
-  }
-  writer.end_run(run);
-  return writer.run_id();
-}
-
-}  // namespace
 
 std::vector<std::int64_t> store_runs(Database& database, const std::vector<RunReport>& runs) {
   Transaction transaction(database);

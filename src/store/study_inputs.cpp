@@ -47,11 +47,6 @@ ProblemReport ranked_report(StoredProblem problem, const std::optional<Config>& 
   return std::move(problem.report);
 }
 
-[[noreturn]] void fail_no_run(const std::optional<std::int64_t>& run) {
-  throw Error(ExitCode::usage, run ? fmt::format("no run {} is stored", *run) : "no run is stored",
-              {}, "'fatune history' lists the runs; sweep and run store one");
-}
-
 constexpr std::array<std::string_view, 2> kOtherFormats{"sass_why", "compare_peers"};
 constexpr const char* kShippedGpu = "NVIDIA H200";
 
@@ -151,12 +146,6 @@ void add_file(StudyReport& report, const std::filesystem::path& file, const std:
   }
 }
 
-void add_stored(StudyReport& report, const std::string& input,
-                const std::optional<std::filesystem::path>& db_file) {
-  InputRuns stored = stored_runs_of(input, db_file);
-  add_runs(report, std::move(stored.runs), stored.name);
-}
-
 /// The GPUs that fatune ships results of.
 std::vector<DeviceLimits> shipped_gpus(const FileTree& tree) {
   std::vector<DeviceLimits> gpus;
@@ -183,14 +172,11 @@ void add_shipped(StudyReport& report, const std::string& gpu) {
   }
 }
 
-std::string run_name(const std::optional<std::int64_t>& run) {
-  return run ? fmt::format("run {}", *run) : "last run";
-}
-
 void add_run(const std::optional<std::filesystem::path>& db_file,
              const std::optional<std::int64_t>& run, const KernelsAtHand& kernels,
              TunedTable& table) {
-  add_tuned(stored_report(db_file, run), run_name(run), kernels, table);
+  add_tuned(stored_report(db_file, run), run ? fmt::format("run {}", *run) : "last run", kernels,
+            table);
 }
 
 void add_runs(const std::vector<RunReport>& runs, const std::string& origin,
@@ -288,7 +274,9 @@ RunReport stored_report(const std::optional<fs::path>& file, std::optional<std::
   std::optional<StoredRun> stored =
       database && id ? load_run(*database, *id) : std::optional<StoredRun>();
   if (!stored) {
-    fail_no_run(run);
+    throw Error(ExitCode::usage,
+                run ? fmt::format("no run {} is stored", *run) : "no run is stored", {},
+                "'fatune history' lists the runs; sweep and run store one");
   }
   RunReport report = std::move(stored->header);
   for (StoredProblem& problem : stored->problems) {
@@ -357,8 +345,12 @@ StudyReport load_study(const std::vector<std::string>& inputs,
   }
   const auto names = names_of(inputs);
   for (const std::string& input : inputs) {
-    is_stored_run(input) ? add_stored(report, input, db_file)
-                         : add_file(report, input, names.at(input));
+    if (is_stored_run(input)) {
+      InputRuns stored = stored_runs_of(input, db_file);
+      add_runs(report, std::move(stored.runs), stored.name);
+    } else {
+      add_file(report, input, names.at(input));
+    }
   }
   number_equal(report.names);
   if (report.runs.empty()) {

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/error.hpp"
 #include "base/ranges.hpp"
 #include "model/outcome.hpp"
@@ -35,10 +37,6 @@ double read_duration(const JsonNode& node, double us_per_unit) {
 constexpr const char* kT4Version = "1.0.0";
 constexpr const char* kTime = "time";
 
-Json t4_times(const TunedSetting& setting) {
-  return {{"compilation_time", setting.compile_ms}, {"runtimes", setting.runtimes_ms}};
-}
-
 Json t4_measurements(const TunedSetting& setting) {
   Json measurements = Json::array();
   if (setting.time_ms) {
@@ -48,14 +46,13 @@ Json t4_measurements(const TunedSetting& setting) {
 }
 
 Json t4_result(const TunedSetting& setting) {
-  Json json{{"timestamp", setting.timestamp},
-            {"configuration", setting.configuration},
-            {"times", t4_times(setting)},
-            {"invalidity", enum_name(setting.validity)},
-            {"correctness", setting.validity == Validity::correct ? 1 : 0},
-            {"measurements", t4_measurements(setting)}};
-  json["objectives"] = Json::array({kTime});
-  return json;
+  return {{"timestamp", setting.timestamp},
+          {"configuration", setting.configuration},
+          {"times", {{"compilation_time", setting.compile_ms}, {"runtimes", setting.runtimes_ms}}},
+          {"invalidity", enum_name(setting.validity)},
+          {"correctness", setting.validity == Validity::correct ? 1 : 0},
+          {"measurements", t4_measurements(setting)},
+          {"objectives", Json::array({kTime})}};
 }
 
 Json t4_metadata(const TuningResults& results) {
@@ -111,11 +108,6 @@ std::optional<double> read_time(const JsonNode& result, double unit_ms) {
   return std::nullopt;
 }
 
-std::vector<double> read_runtimes(const JsonNode& times, double unit_ms) {
-  return mapped(times.elements_of("runtimes"),
-                [=](const JsonNode& runtime) { return read_time_ms(runtime, unit_ms); });
-}
-
 /// Kernel Tuner uses another name than the schema.
 double read_compile_time(const JsonNode& times, double unit_ms) {
   for (const char* name : {"compilation_time", "compilation"}) {
@@ -135,7 +127,9 @@ TunedSetting read_result(const JsonNode& result, double unit_ms) {
                        .timestamp = timestamp ? timestamp->text() : std::string()};
   if (setting.validity == Validity::correct) {  // else the times stand for a failure
     setting.time_ms = read_time(result, unit_ms);
-    setting.runtimes_ms = read_runtimes(times, unit_ms);
+    setting.runtimes_ms = mapped(times.elements_of("runtimes"), [=](const JsonNode& runtime) {
+      return read_time_ms(runtime, unit_ms);
+    });
   }
   return setting;
 }

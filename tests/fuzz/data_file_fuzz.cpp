@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "model/device_file.hpp"
+#include "model/device_limits.hpp"
 #include "plan/expression.hpp"
 #include "plan/planner.hpp"
 #include "unit/base/temp_folder.hpp"

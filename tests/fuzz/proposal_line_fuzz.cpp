@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "commands/evaluate/lines.hpp"
-#include "model/device_file.hpp"
+#include "model/device_limits.hpp"
 #include "plan/planner.hpp"
 
 namespace {

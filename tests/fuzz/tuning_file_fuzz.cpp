@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "model/device_file.hpp"
+#include "model/device_limits.hpp"
 #include "store/run_parts.hpp"
 #include "store/tuning_file.hpp"
 

@@ -7,7 +7,7 @@
 #include "engine/candidate_maker.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/choice/plan_problems.hpp"
-#include "model/device_file.hpp"
+#include "model/device_limits.hpp"
 #include "model/record_json.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"

@@ -16,6 +16,7 @@
 #include "engine/verifying_kernels.hpp"
 #include "gpu/machine.hpp"
 #include "inspect/counters/ncu.hpp"
+#include "measure/measurement_module.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 #include "print/console.hpp"
@@ -416,7 +417,7 @@ std::vector<ProfiledConfig> profile_problems(const ProfileOptions& options, cons
                                              const Count& count) {
   const auto cache = open_cache(options.compile);
   MeasuringSetup setup = gpu_setup(target, target.gpus.front(), options.target, options.output);
-  setup.sources = read_measurement_sources(plan.kernels.tree);
+  setup.sources = read_kernel_sources(plan.kernels.tree, measurement_source_names());
   setup.cache = cache.get();
   const std::size_t total = count_cases(plan);
   std::size_t number = 0;

@@ -12,14 +12,13 @@
 #include "engine/choice/problems.hpp"
 #include "engine/problem_work.hpp"
 #include "engine/session.hpp"
-#include "model/device_file.hpp"
+#include "model/device_limits.hpp"
 #include "model/emulation.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 #include "plan/scope.hpp"
 #include "print/run_report.hpp"
 #include "race/choose_search.hpp"
-#include "race/promising_sample.hpp"
 #include "race/simulate.hpp"
 #include "store/fleet_folder.hpp"
 #include "store/open_store.hpp"
@@ -411,8 +410,7 @@ std::shared_ptr<const CandidateSearch> sample_of(const std::vector<ProblemPlan>&
   for (const ProblemPlan& plan : problems) {
     configs.insert(plan.configs.begin(), plan.configs.end());
   }
-  return std::make_shared<PromisingSample>(
-      most.value_or(sample_size(configs.size(), problems.size())));
+  return promising_sample(most.value_or(sample_size(configs.size(), problems.size())));
 }
 
 /// Options become a plan, a plan becomes artifacts, artifacts become outcomes, outcomes become a

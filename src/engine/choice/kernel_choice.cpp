@@ -149,16 +149,6 @@ void check_buildable(const Family& family, const Config& config) {
       fmt::format("spaces: {}; or the path of a file ending in .json", fmt::join(known, "; ")));
 }
 
-[[noreturn]] void fail_without_space(const Family& family, const std::string& asked) {
-  throw Error(ExitCode::usage, fmt::format("'{}' holds no space of {}", asked, family.name),
-              "--space", fmt::format("join one for each family with '{}'", kJoin));
-}
-
-bool is_planned(const Config& config, const std::vector<ProblemPlan>& problems) {
-  return std::ranges::any_of(
-      problems, [&](const ProblemPlan& problem) { return is_among(config, problem.configs); });
-}
-
 std::string why_without_time(const Config& baseline, const ProblemReport& problem) {
   const Result* const failed = find_result(problem.failures, baseline);
   return failed == nullptr ? "has no time here"
@@ -167,14 +157,6 @@ std::string why_without_time(const Config& baseline, const ProblemReport& proble
 }
 
 }  // namespace
-
-FamilyOptions family_options(const KernelOptions& options) {
-  return {IncludePaths(options.include_dirs), options.allowed_options};
-}
-
-bool names_families(const KernelOptions& options) {
-  return !options.family.empty() && options.family != kEveryFamily;
-}
 
 KernelSet choose_kernels(const KernelOptions& options, const std::vector<std::string>& configs) {
   FileTree tree = tree_of(options);
@@ -235,7 +217,8 @@ FamilySpaces choose_spaces(KernelSet& kernels, const KernelOptions& options) {
       taken.insert(*key);
       spaces.emplace(family.name, load_space(kernels.tree, family, *key));
     } else if (names_families(options)) {
-      fail_without_space(family, *asked);
+      throw Error(ExitCode::usage, fmt::format("'{}' holds no space of {}", *asked, family.name),
+                  "--space", fmt::format("join one for each family with '{}'", kJoin));
     }
   }
   const auto left =
@@ -273,7 +256,9 @@ std::optional<Config> planned_baseline(const FamilySet& families,
     return std::nullopt;
   }
   Config baseline = parse_config(families, *text);
-  if (!is_planned(baseline, problems)) {
+  if (std::ranges::none_of(problems, [&](const ProblemPlan& problem) {
+        return is_among(baseline, problem.configs);
+      })) {
     fail_unplanned_baseline(families.of(baseline), baseline,
                             "name it with --config too, or choose a space that keeps it: 'fatune "
                             "list --pruned' with the same options says which configurations are "

@@ -27,11 +27,15 @@ struct KernelSet {
 };
 
 /// What families may use besides what is in their folders.
-[[nodiscard]] FamilyOptions family_options(const KernelOptions& options);
+[[nodiscard]] inline FamilyOptions family_options(const KernelOptions& options) {
+  return {IncludePaths(options.include_dirs), options.allowed_options};
+}
 
 /// The value of KernelOptions::family that names no family. An empty value means the same.
 inline constexpr const char* kEveryFamily = "auto";
-[[nodiscard]] bool names_families(const KernelOptions& options);
+[[nodiscard]] inline bool names_families(const KernelOptions& options) {
+  return !options.family.empty() && options.family != kEveryFamily;
+}
 
 /// Lays the user's folders over the built-in files and loads one family. It is the named family,
 /// else the one that parses the first of `configs`, if there are any, else the only one that the

@@ -1,8 +1,8 @@
 #include "engine/choice/plan_problems.hpp"
 
 #include <algorithm>
-#include <array>
 #include <functional>
+#include <limits>
 #include <map>
 #include <random>
 #include <utility>
@@ -20,7 +20,7 @@ namespace fatune {
 namespace {
 
 constexpr std::int64_t kDefaultHeadDim = 128;
-constexpr std::array<std::int64_t, 4> kDefaultSeqLens{512, 1024, 2048, 4096};
+const std::vector<std::int64_t> kDefaultSeqLens{512, 1024, 2048, 4096};
 
 std::optional<ParamValue> bound_value(const Family& family, const Config& config,
                                       ProblemProperty property) {
@@ -64,8 +64,7 @@ Group& group_of(const Family& family, const Config& config, const ProblemOptions
 
 std::int64_t& count_of(const std::string& rule, ProblemPlan& plan) {
   auto& counts = plan.pruned_by_rule;
-  const auto found =
-      std::ranges::find_if(counts, [&](const auto& count) { return count.first == rule; });
+  const auto found = std::ranges::find(counts, rule, &std::pair<std::string, std::int64_t>::first);
   return found != counts.end() ? found->second : counts.emplace_back(rule, 0).second;
 }
 
@@ -184,31 +183,20 @@ Droppings buildable(const std::vector<FamilyPlan>& plans,
   return droppings;
 }
 
-std::size_t count_dropped(const std::vector<FamilyPlan>& plans) {
-  std::size_t count = 0;
-  for (const FamilyPlan& of : plans) {
-    count += of.plan.dropped.size();
-  }
-  return count;
-}
-
-bool is_audited(const Config& config, const std::vector<AuditedConfig>& audited) {
-  return is_among(config, audited, &AuditedConfig::config);
-}
-
 /// Takes one configuration of each rule in turn, until there are `most` or none is left.
 std::vector<AuditedConfig> take_turns(const Droppings& droppings, std::size_t most) {
   std::vector<AuditedConfig> taken;
-  for (std::size_t turn = 0, before = most + 1; taken.size() < most && before != taken.size();
-       ++turn) {
-    before = taken.size();
+  for (std::size_t turn = 0;; ++turn) {
+    const std::size_t before = taken.size();
     for (const auto& [rule, configs] : droppings) {
       if (turn < configs.size() && taken.size() < most) {
         taken.push_back({configs[turn], rule});
       }
     }
+    if (taken.size() == before) {
+      return taken;
+    }
   }
-  return taken;
 }
 
 template <typename T>
@@ -239,13 +227,6 @@ void check_agreement(const Family& family, const Config& config, const ProblemOp
   if (!agrees(problem.d_head, options.d_heads)) {
     fail_mismatch(family, config, "--dhead", fmt::format("d_head {}", problem.d_head));
   }
-}
-
-std::vector<std::int64_t> seq_lens_of(const ProblemOptions& options) {
-  if (!options.seq_lens.empty()) {
-    return options.seq_lens;
-  }
-  return {kDefaultSeqLens.begin(), kDefaultSeqLens.end()};
 }
 
 }  // namespace
@@ -292,15 +273,15 @@ void choose_audited(const std::vector<FamilyPlan>& plans, const AuditOptions& au
                     const ProblemOptions& options, std::uint64_t seed,
                     std::vector<ProblemPlan>& problems) {
   for (ProblemPlan& problem : problems) {
-    const std::size_t most = audit.all ? count_dropped(plans) + problem.pruned_here.size()
-                                       : static_cast<std::size_t>(audit.count);
+    const std::size_t most =
+        audit.all ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(audit.count);
     const auto concerns = [&](const Family& family, const Config& config) {
       return dtype_of(family, config, options) == problem.problem.dtype &&
              d_head_of(family, config, options) == problem.problem.d_head;
     };
     problem.audited = take_turns(buildable(plans, problem.pruned_here, seed, concerns), most);
     std::erase_if(problem.pruned_here, [&](const PrunedConfig& pruned) {
-      return is_audited(pruned.config, problem.audited);
+      return is_among(pruned.config, problem.audited, &AuditedConfig::config);
     });
   }
 }
@@ -321,7 +302,8 @@ std::vector<ProblemPlan> plan_problems(const std::vector<FamilyPlan>& plans,
   for (const FamilyPlan& of : plans) {
     group_configs(of, options, groups);
   }
-  const std::vector<std::int64_t> seq_lens = seq_lens_of(options);
+  const std::vector<std::int64_t> seq_lens =
+      options.seq_lens.empty() ? kDefaultSeqLens : options.seq_lens;
   std::vector<ProblemPlan> problems;
   for (const Group& group : groups) {
     for (const std::int64_t seq_len : seq_lens) {

@@ -11,7 +11,6 @@
 #include "base/sha256.hpp"
 #include "base/text_parts.hpp"
 #include "model/record_json.hpp"
-#include "plan/problem_json.hpp"
 
 namespace fatune {
 namespace {

@@ -19,8 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSourceOption = "--against-source";
 
-std::string family_file(const std::string& family) { return "kernels/" + family + "/family.json"; }
-
 /// Returns the folder of kernels whose git history is searched for the revision.
 fs::path kernel_folder(const KernelOptions& options, const std::string& revision) {
   if (options.kernel_dirs.size() == 1) {
@@ -83,7 +81,7 @@ std::vector<Family> other_versions(const KernelSet& kernels, const FileTree& tre
                                    const KernelOptions& options, const std::string& version) {
   std::vector<Family> families;
   for (const Family& family : kernels.families.all()) {
-    const std::string file = family_file(family.name);
+    const std::string file = "kernels/" + family.name + "/family.json";
     if (tree.is_users(file) && tree.origin(file) != kernels.tree.origin(file)) {
       Family other = load_family(tree, family.name, family_options(options));
       other.version = version;

@@ -13,7 +13,6 @@
 #include "gpu/driver.hpp"
 #include "gpu/nvml.hpp"
 #include "gpu/nvrtc.hpp"
-#include "model/device_file.hpp"
 
 namespace fatune {
 namespace {

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "base/ranges.hpp"
 #include "base/run_program.hpp"
 #include "choose/library.hpp"

@@ -9,7 +9,7 @@
 #include "choose/library.hpp"
 #include "choose/tuned_table.hpp"
 #include "gpu/compiler.hpp"
-#include "model/device_file.hpp"
+#include "model/device_limits.hpp"
 #include "model/kv_lengths.hpp"
 #include "model/problem.hpp"
 #include "plan/config_text.hpp"

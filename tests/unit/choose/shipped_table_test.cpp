@@ -5,7 +5,7 @@
 
 #include "choose/tuned_choice.hpp"
 #include "choose/tuned_file.hpp"
-#include "model/device_file.hpp"
+#include "model/device_limits.hpp"
 #include "model/problem.hpp"
 #include "plan/planner.hpp"
 #include "store/results_file.hpp"

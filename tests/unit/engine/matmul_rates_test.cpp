@@ -72,7 +72,7 @@ TEST_F(RatesByTypeTest, AKernelThatDoesNotCompileIsNoError) {
 }
 
 TEST_F(RatesByTypeTest, ReadAllOfTheirSources) {
-  const auto bundle = read_rates_sources(FileTree());
+  const auto bundle = read_kernel_sources(FileTree(), matmul_source_names());
   EXPECT_EQ(bundle->main.name, matmul_source_names().front());
   EXPECT_EQ(bundle->headers.size() + 1, matmul_source_names().size());
 }

@@ -7,7 +7,7 @@
 
 #include "engine/choice/kernel_choice.hpp"
 #include "gpu/compiler.hpp"
-#include "model/device_file.hpp"
+#include "model/device_limits.hpp"
 #include "plan/problem_plan.hpp"
 #include "unit/engine/toy_kernels.hpp"
 

@@ -18,7 +18,7 @@ std::shared_ptr<const SourceBundle> sources(const std::string& text) {
 }
 
 TEST(VerifyingKernels, ReadsAllOfTheirSources) {
-  const auto bundle = read_measurement_sources(FileTree());
+  const auto bundle = read_kernel_sources(FileTree(), measurement_source_names());
   EXPECT_EQ(bundle->main.name, measurement_source_names().front());
   EXPECT_EQ(bundle->headers.size() + 1, measurement_source_names().size());
   EXPECT_FALSE(bundle->main.text.empty());

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "engine/candidate_maker.hpp"
-#include "model/device_file.hpp"
 #include "model/device_limits.hpp"
 #include "model/flop.hpp"
 #include "plan/config_text.hpp"

@@ -7,7 +7,7 @@
 
 #include "base/file_tree.hpp"
 #include "gpu/compiler.hpp"
-#include "model/device_file.hpp"
+#include "model/device_limits.hpp"
 #include "plan/config_text.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"

@@ -25,7 +25,7 @@
 #include "exhaustive.hpp"
 #include "gpu/compiler.hpp"
 #include "model/cpu_reference.hpp"
-#include "model/device_file.hpp"
+#include "model/device_limits.hpp"
 #include "model/kernel_code.hpp"
 #include "model/problem.hpp"
 #include "plan/config_text.hpp"

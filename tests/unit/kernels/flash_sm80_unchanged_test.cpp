@@ -16,7 +16,7 @@
 #include "golden_file.hpp"
 #include "gpu/compiler.hpp"
 #include "gpu/cubin_elf.hpp"
-#include "model/device_file.hpp"
+#include "model/device_limits.hpp"
 #include "plan/config_text.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"

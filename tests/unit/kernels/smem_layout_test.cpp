@@ -25,7 +25,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file_tree.hpp"
-#include "model/device_file.hpp"
+#include "model/device_limits.hpp"
 #include "model/shared_tensor.hpp"
 #include "plan/config_text.hpp"
 #include "plan/family.hpp"

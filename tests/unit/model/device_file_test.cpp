@@ -1,4 +1,3 @@
-#include "model/device_file.hpp"
 
 #include <optional>
 #include <utility>

@@ -7,6 +7,8 @@
 #include <random>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "model/kv_lengths.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"

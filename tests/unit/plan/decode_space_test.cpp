@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "model/device_file.hpp"
+#include "model/device_limits.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 

@@ -3,7 +3,7 @@
 #include <fstream>
 
 #include "base/json_file.hpp"
-#include "model/device_file.hpp"
+#include "model/device_limits.hpp"
 #include "plan/config_text.hpp"
 #include "unit/base/temp_folder.hpp"
 

@@ -1,4 +1,4 @@
-#include "race/promising_sample.hpp"
+#include "race/choose_search.hpp"
 
 #include <gmock/gmock.h>
 
@@ -26,7 +26,7 @@ SearchSpace two_families() {
 }
 
 std::vector<Proposal> all_of(SearchSpace space, std::size_t most) {
-  const auto source = PromisingSample(most).begin(std::move(space));
+  const auto source = promising_sample(most)->begin(std::move(space));
   return source->propose(CandidateSource::kNoLimit);
 }
 
@@ -73,7 +73,7 @@ TEST(PromisingSample, BeginsWithWhatWasFastOnSimilarProblems) {
 TEST(PromisingSample, LeavesOutWhatCannotRunUnlessNothingElseIsLeft) {
   SearchSpace space = two_families();
   space.points[0].guess_us = 0.0;
-  const auto source = PromisingSample(20).begin(space);
+  const auto source = promising_sample(20)->begin(space);
   EXPECT_THAT(source->propose(CandidateSource::kNoLimit), SizeIs(20));
   EXPECT_EQ(source->untried_count(), 3U) << "could run";
   EXPECT_TRUE(source->finished());

@@ -1,4 +1,4 @@
-#include "race/raced_candidate.hpp"
+#include "race/race_state.hpp"
 
 #include <gtest/gtest.h>
 

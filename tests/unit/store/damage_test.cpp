@@ -50,9 +50,9 @@ class Damage : public StoreFolder {
     (void)list_runs(database);
     const RunIdentity identity = sample_run().identity;
     const Problem problem = sample_problem().problem;
-    (void)recall_unfinished(database, identity, kNewRun, {problem, 2, "key-1", sample_launch()});
-    (void)recall_problem(database, identity, kNewRun, problem, 2);
-    (void)recall_journal(database, identity, kNewRun, problem, 2);
+    (void)recall_unfinished({database, identity, kNewRun}, {problem, 2, "key-1", sample_launch()});
+    (void)recall_problem({database, identity, kNewRun}, problem, 2);
+    (void)recall_journal({database, identity, kNewRun}, problem, 2);
     (void)load_run(database, 1);
   }
 

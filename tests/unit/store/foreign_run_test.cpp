@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "model/device_file.hpp"
+#include "model/device_limits.hpp"
 #include "model/output_format.hpp"
 #include "unit/store/exchange_samples.hpp"
 

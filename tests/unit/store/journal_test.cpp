@@ -116,7 +116,7 @@ class JournalTest : public StoreFolder {
     return writer.run_problem();
   }
   [[nodiscard]] std::vector<JournalEvent> recalled(std::int64_t seq_len = 512, int repetition = 2) {
-    return recall_journal(database_, sample_run().identity, kNewRun,
+    return recall_journal({database_, sample_run().identity, kNewRun},
                           sample_problem(seq_len).problem, repetition);
   }
 

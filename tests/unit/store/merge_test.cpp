@@ -131,7 +131,7 @@ TEST_F(Merging, KeepsEverything) {
     EXPECT_EQ(record_json(problem.ranking[i]), record_json(before.problems[0].report.ranking[i]));
   }
   EXPECT_EQ(load_journal(target, after.problems[1].id).size(), 3U);
-  EXPECT_TRUE(recall_measurement(target, "conditions-2", 0,
+  EXPECT_TRUE(recall_measurement({target, {"conditions-2", {}}, 0},
                                  {problem.problem, 1, "key-1", sample_launch()}));
 }
 

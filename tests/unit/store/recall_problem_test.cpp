@@ -86,7 +86,7 @@ void expect_same(const ProblemReport& after, const ProblemReport& before) {
 class RecallProblem : public StoreFolder {
  protected:
   [[nodiscard]] std::optional<StoredProblem> recalled(int repetition = 2) {
-    return recall_problem(database_, sample_run().identity, kNewRun, sample_problem().problem,
+    return recall_problem({database_, sample_run().identity, kNewRun}, sample_problem().problem,
                           repetition);
   }
   /// Stores a run that takes the problem over from `source`. Returns its row in run_problems.

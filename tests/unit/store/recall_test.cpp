@@ -1,8 +1,6 @@
 // The stored outcomes that stand in for a new measurement.
 #include "store/recall.hpp"
 
-#include "store/stored_result.hpp"
-
 #include "unit/store/run_samples.hpp"
 #include "unit/store/store_folder.hpp"
 
@@ -21,10 +19,10 @@ class Recall : public StoreFolder {
   }
 
   [[nodiscard]] std::optional<Recalled> unfinished() {
-    return recall_unfinished(database_, sample_run().identity, kNewRun, candidate_);
+    return recall_unfinished({database_, sample_run().identity, kNewRun}, candidate_);
   }
   [[nodiscard]] std::optional<Recalled> measurement() {
-    return recall_measurement(database_, sample_run().identity.conditions, kNewRun, candidate_);
+    return recall_measurement({database_, sample_run().identity, kNewRun}, candidate_);
   }
   static double median_us(const std::optional<Recalled>& found) {
     return std::get<Measured>(found.value().outcome).timing.median_us;
@@ -53,12 +51,12 @@ TEST(LaunchColumn, HasNoStandardArguments) {
 TEST_F(Recall, AnEmptyStoreKnowsNothing) {
   EXPECT_FALSE(unfinished());
   EXPECT_FALSE(measurement());
-  EXPECT_FALSE(has_unfinished(database_, sample_run().identity, kNewRun));
+  EXPECT_FALSE(has_unfinished({database_, sample_run().identity, kNewRun}));
 }
 
 TEST_F(Recall, AnInterruptedRunIsContinuedWithItsSamples) {
   store_run(sample_run(), sample_measurement(100.0), false);
-  EXPECT_TRUE(has_unfinished(database_, sample_run().identity, kNewRun));
+  EXPECT_TRUE(has_unfinished({database_, sample_run().identity, kNewRun}));
   const auto found = unfinished();
   ASSERT_TRUE(found);
   EXPECT_EQ(std::get<Measured>(found->outcome).timing.samples_us.size(), 3U);
@@ -90,7 +88,7 @@ TEST_F(Recall, ACompleteRunEndsWhatCameBefore) {
   store_run(sample_run(), sample_measurement(100.0), false);
   store_run(sample_run(), sample_measurement(90.0), true);
   EXPECT_FALSE(unfinished());
-  EXPECT_FALSE(has_unfinished(database_, sample_run().identity, kNewRun));
+  EXPECT_FALSE(has_unfinished({database_, sample_run().identity, kNewRun}));
 }
 
 TEST_F(Recall, SoDoesOneThatBeganAnew) {
@@ -99,7 +97,7 @@ TEST_F(Recall, SoDoesOneThatBeganAnew) {
   anew.anew = true;
   const RunWriter second(database_, anew);
   EXPECT_FALSE(unfinished());
-  EXPECT_TRUE(has_unfinished(database_, sample_run().identity, kNewRun));
+  EXPECT_TRUE(has_unfinished({database_, sample_run().identity, kNewRun}));
 }
 
 TEST_F(Recall, AnotherPlanIsNotContinuedButReused) {
@@ -162,9 +160,8 @@ TEST_F(Recall, TheRunUnderWayIsNotAsked) {
   RunWriter writer(database_, sample_run());
   writer.begin_problem(sample_problem());
   writer.add(sample_result(1, sample_measurement(100.0)), tried());
-  EXPECT_FALSE(recall_unfinished(database_, sample_run().identity, writer.run_id(), candidate_));
-  EXPECT_FALSE(
-      recall_measurement(database_, sample_run().identity.conditions, writer.run_id(), candidate_));
+  EXPECT_FALSE(recall_unfinished({database_, sample_run().identity, writer.run_id()}, candidate_));
+  EXPECT_FALSE(recall_measurement({database_, sample_run().identity, writer.run_id()}, candidate_));
 }
 
 TEST_F(Recall, ADamagedMeasurementIsTakenAgain) {

@@ -1,5 +1,7 @@
 #include "store/open_store.hpp"
 
+#include <fmt/format.h>
+
 #include "unit/store/store_folder.hpp"
 
 namespace fatune {
