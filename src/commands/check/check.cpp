@@ -414,7 +414,8 @@ bool check_under_sanitizer(const SanitizerCheck& tool, Checking& check) {
 /// Returns the path of compute-sanitizer. Throws Error(bad_file), with how to get it, if there is
 /// none.
 std::string sanitizer_program() {
-  return needed_tool(find_tool("compute-sanitizer"), "compute-sanitizer, which --sanitizer needs,", {},
+  return needed_tool(find_tool("compute-sanitizer"), "compute-sanitizer, which --sanitizer needs,",
+                     {},
                      "it is part of a CUDA toolkit (apt: cuda-sanitizer-13-0); or set its path in "
                      "FATUNE_COMPUTE_SANITIZER");
 }

@@ -33,6 +33,7 @@ fs::path kernel_folder(const KernelOptions& options, const std::string& revision
               "in the repository with --kernel-dir");
 }
 
+/// Finds git or tar. FATUNE_GIT and FATUNE_TAR may name other ones.
 std::string program(const std::string& name) {
   const auto found = find_tool(name);
   if (!found) {
