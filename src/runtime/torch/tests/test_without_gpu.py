@@ -37,6 +37,16 @@ def reference(q, k, v, left=None, right=None, scale=None, bias=0.0):
     return scores.softmax(-1).nan_to_num(0.0) @ v, scores.logsumexp(-1)
 
 
+def check_masks(test, rows):
+    """Calls test.check(rows, what the reference is told, **what the function is told) with each kind of mask."""
+    test.check(rows, {})
+    test.check(rows, {"scale": 0.3}, softmax_scale=0.3)
+    test.check(rows, {"right": 0}, causal=True)
+    test.check(rows, {"left": 1, "right": 0}, causal=True, window_size=(1, 4))
+    test.check(rows, {"left": 2, "right": 2}, window_size=(2, 2))
+    test.check(rows, {"left": 3, "right": 1}, window_size=(3, 1))
+
+
 class TestCase(unittest.TestCase):
     def setUp(self):
         _fallback._reasons.clear()
@@ -115,12 +125,7 @@ class FlashAttn(TestCase):
 
     def test_masks(self):
         for rows in ((5, 5), (3, 7), (7, 3)):
-            self.check(rows, {})
-            self.check(rows, {"scale": 0.3}, softmax_scale=0.3)
-            self.check(rows, {"right": 0}, causal=True)
-            self.check(rows, {"left": 1, "right": 0}, causal=True, window_size=(1, 4))
-            self.check(rows, {"left": 2, "right": 2}, window_size=(2, 2))
-            self.check(rows, {"left": 3, "right": 1}, window_size=(3, 1))
+            check_masks(self, rows)
             self.check(rows, {"right": 1}, window_size=(-1, 1))
 
     def test_alibi(self):
@@ -178,12 +183,7 @@ class KvCache(TestCase):
 
     def test_masks(self):
         for rows in (1, 3):
-            self.check(rows, {})
-            self.check(rows, {"scale": 0.3}, softmax_scale=0.3)
-            self.check(rows, {"right": 0}, causal=True)
-            self.check(rows, {"left": 1, "right": 0}, causal=True, window_size=(1, 4))
-            self.check(rows, {"left": 2, "right": 2}, window_size=(2, 2))
-            self.check(rows, {"left": 3, "right": 1}, window_size=(3, 1))
+            check_masks(self, rows)
 
     def test_one_length_for_all(self):
         for length in (0, 4, None):
