@@ -99,7 +99,7 @@ struct CodeSize {
 FATUNE_MEMBERS(CodeSize, code_bytes)
 
 template <typename T>
-void append(std::vector<char>& blob, const std::vector<T>& values) {
+void append_bytes(std::vector<char>& blob, const std::vector<T>& values) {
   static_assert(std::is_trivially_copyable_v<T>);
   const std::size_t before = blob.size();
   blob.resize(before + values.size() * sizeof(T));
@@ -263,9 +263,9 @@ Message debug_message(const DebugRequest& request) {
   Message message = message_of("debug", request.artifact.cubin, request,
                                KernelName{request.artifact.lowered_name},
                                CodeSize{std::ssize(request.artifact.cubin)});
-  append(message.blob, request.q);
-  append(message.blob, request.k);
-  append(message.blob, request.v);
+  append_bytes(message.blob, request.q);
+  append_bytes(message.blob, request.k);
+  append_bytes(message.blob, request.v);
   return message;
 }
 
@@ -285,8 +285,8 @@ DebugRequest read_debug(const Message& message) {
 
 Message debugged_message(const DebugRun& run) {
   Message message = message_of("debugged", {});
-  append(message.blob, run.output);
-  append(message.blob, run.dump);
+  append_bytes(message.blob, run.output);
+  append_bytes(message.blob, run.dump);
   return message;
 }
 
