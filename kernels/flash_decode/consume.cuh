@@ -127,8 +127,8 @@ class Consuming {
       }
     }
     named_barrier_wait(kItemBarrier, S::kConsumers);
-    if (threadIdx.x == 0 && atomicAdd(counter, 1) == part.parts + work_.tile_items - 1) {
-      st_global_relaxed(counter, 0);
+    if (threadIdx.x == 0) {
+      count_one(counter, part.parts + work_.tile_items - 1);
     }
     return work_.tile_items;
   }

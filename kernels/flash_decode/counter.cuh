@@ -43,11 +43,10 @@ __device__ __forceinline__ void count_parts(const Work& work, unsigned char* mem
       int* const counter = counter_of(work, part);
       fence_counts();
       if (work.tile_items > 0) {
-        atomicAdd(counter, 1);
+        count_one(counter);
       } else {
-        is_last = atomicAdd(counter, 1) == part.parts - 1;
+        is_last = count_one(counter, part.parts - 1) == part.parts - 1;
         if (is_last) {
-          st_global_relaxed(counter, 0);
           fence_counts();
         }
       }

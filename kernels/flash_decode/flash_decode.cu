@@ -52,6 +52,8 @@ __device__ __forceinline__ void clear_unused_rows(unsigned smem, int rows) {
   fence_async_proxy();
 }
 
+// The mbarriers are initialised and Q is clear: for all warps but the producer, which waits only
+// for the first of these, by the second barrier.
 inline constexpr unsigned kStartBarrier = 0;
 
 // The kernel: what one block does.
@@ -66,17 +68,17 @@ __device__ __forceinline__ void decode_parts(const TensorMap& map_q, const Tenso
   int taken = 0;
   if (warp == S::kConsumerWarps) {
     taken = producer.begin();
-    if (threadIdx.x == S::kConsumers) {
-      initialise_barriers<S>(work, smem);
-    }
-    __syncwarp();
-    // The producer has what it needs for its first loads, and waits for no other warp.
-    named_barrier_arrive(kStartBarrier, S::kThreads);
   } else {
-    if (warp < S::kConsumerWarps && work.box_rows > 0) {
+    if (warp == S::kConsumerWarps + 1) {
+      if (threadIdx.x % 32 == 0) {
+        initialise_barriers<S>(work, smem);
+      }
+      __syncwarp();
+      named_barrier_arrive(kInitialisedBarrier, 64);
+    } else if (warp < S::kConsumerWarps && work.box_rows > 0) {
       clear_unused_rows<S>(smem, work.box_rows);
     }
-    named_barrier_wait(kStartBarrier, S::kThreads);
+    named_barrier_wait(kStartBarrier, S::kThreads - 32);
   }
 
   if (warp >= S::kConsumerWarps) {

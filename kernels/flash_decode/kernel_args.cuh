@@ -26,7 +26,6 @@ struct Work {
   int seq_len_kv;  // the most keys of a sequence
   int kv_heads;
   int group;             // query heads that share one head of K and V
-  int group_reciprocal;  // 2^30 / group, rounded up
   int tile_rows;         // packed rows of a tile; the last may have fewer
   int box_rows;          // rows of a box of Q; 0: tiles begin within the heads of a query
   int row_tiles;         // tiles of rows of one head of K and V
@@ -34,22 +33,28 @@ struct Work {
   int part_steps;        // steps of a part of a sequence
   int tile_items;        // into how many items, for all blocks, the adding up of a tile's sums is
                          // divided; 0: the block that stores the last part adds them up
+  int group_reciprocal;  // these as quotient() takes them
+  int kv_heads_reciprocal;
+  int row_tiles_reciprocal;
+  int parts_each_reciprocal;
+  int part_steps_reciprocal;
+  int tile_items_reciprocal;
   int causal;
   int window;  // query i sees keys with |i - j| < window; 0: all
   float softmax_scale;
 };
 
-// Packed row `row` of a head of K and V is of query row / group and of head row % group of the
-// group. The product has 2^32 / group and less than 1 / group too much, if row * group < 2^30.
-__device__ __forceinline__ int query_of(const Work& work, int row) {
+// number / divisor, neither negative; reciprocal: 2^30 / divisor, rounded up. A division would take
+// 20 instructions. The product of the two is less than number / 2^30 too large, so that the result
+// is exact if number * divisor < 2^30.
+__device__ __forceinline__ int quotient(int number, int reciprocal) {
   return static_cast<int>(
-      __umulhi(4 * static_cast<unsigned>(row), static_cast<unsigned>(work.group_reciprocal)));
+      __umulhi(4 * static_cast<unsigned>(number), static_cast<unsigned>(reciprocal)));
 }
 
-// Quotient of numbers that are not negative. Many divisors are 1, and a division takes long.
-__device__ __forceinline__ int quotient(int number, int by) {
-  return by == 1 ? number
-                 : static_cast<int>(static_cast<unsigned>(number) / static_cast<unsigned>(by));
+// Packed row `row` of a head of K and V is of this query, and of head row % group of the group.
+__device__ __forceinline__ int query_of(const Work& work, int row) {
+  return quotient(row, work.group_reciprocal);
 }
 
 #endif

@@ -99,7 +99,7 @@ class Output {
   // the tile's squares. If there are many parts, several lanes have parts of the same squares.
   __device__ __forceinline__ void add_parts(const Part& of_rows, int item, int items) const {
     const int pairs = Sums::squares_of(rows_of(of_rows)) / 2;  // of squares with the same rows
-    const int share = quotient(pairs + items - 1, items);
+    const int share = items == 1 ? pairs : quotient(pairs + items - 1, work_.tile_items_reciprocal);
     add_squares(of_rows, pairs, item * share, min((item + 1) * share, pairs),
                 of_rows.parts > kManyParts ? kLanes : 1);
   }

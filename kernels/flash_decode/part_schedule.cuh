@@ -32,6 +32,20 @@ __device__ __forceinline__ Part read_part(const unsigned char* from) {
   return {place.x, place.y, place.z, place.w, steps.x, steps.y, steps.z, steps.w, sums.x, sums.y};
 }
 
+inline constexpr int kNoLast = 0x7fffffff;
+
+// Adds 1 to the counter, or makes it 0 if it has `last`. Returns what it had. An addition, as which
+// the compiler sees this with a limit of 2^32 - 1, would be followed by a shuffle to other lanes,
+// which waits for the answer.
+__device__ __forceinline__ int count_one(int* counter, int last = kNoLast) {
+  int before;
+  asm volatile("atom.relaxed.gpu.global.inc.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(counter), "r"(last)
+               : "memory");
+  return before;
+}
+
 // Brings the lengths of up to 1024 sequences into the L2, all at once. threads: one warp
 __device__ __forceinline__ void prefetch_lengths(const Work& work) {
   const int first = static_cast<int>(threadIdx.x) % 32 * 32;
@@ -62,7 +76,8 @@ __device__ __forceinline__ int parts_of(const Work& work, int keys) {
     return work.parts_each;
   }
   const StepRange steps = steps_of<S>(work, keys);
-  return max(1, quotient(steps.end - steps.begin + work.part_steps - 1, work.part_steps));
+  return max(1,
+             quotient(steps.end - steps.begin + work.part_steps - 1, work.part_steps_reciprocal));
 }
 
 // Sequences of lengths that differ are taken by classes of their length, two for each doubling, the
@@ -138,7 +153,7 @@ class SequenceFinder {
   __device__ __forceinline__ void find(int at, Part& part) {
     if (work_.seq_lens_kv == nullptr) {
       part.keys = work_.seq_len_kv;
-      part.batch = quotient(at, work_.parts_each);
+      part.batch = quotient(at, work_.parts_each_reciprocal);
       part.first = part.batch * work_.parts_each;
       part.index = at - part.first;
       return;
@@ -208,9 +223,9 @@ __device__ __forceinline__ Part part_at(const Work& work, SequenceFinder<S>& seq
                                         int number) {
   Part part;
   part.item = -1;
-  const int heads = quotient(number, work.row_tiles);
+  const int heads = quotient(number, work.row_tiles_reciprocal);
   part.row_tile = number - heads * work.row_tiles;
-  const int at = quotient(heads, work.kv_heads);
+  const int at = quotient(heads, work.kv_heads_reciprocal);
   part.head = heads - at * work.kv_heads;
   sequences.find(at, part);
   part.parts = parts_of<S>(work, part.keys);
@@ -243,11 +258,11 @@ __device__ __forceinline__ int items_of_all(const Work& work) {
 template <typename S>
 __device__ __forceinline__ Part item_at(const Work& work, int number) {
   Part part;
-  const int tile = quotient(number, work.tile_items);
+  const int tile = quotient(number, work.tile_items_reciprocal);
   part.item = number - tile * work.tile_items;
-  const int rows = quotient(tile, work.kv_heads);
+  const int rows = quotient(tile, work.kv_heads_reciprocal);
   part.head = tile - rows * work.kv_heads;
-  part.batch = quotient(rows, work.row_tiles);
+  part.batch = quotient(rows, work.row_tiles_reciprocal);
   part.row_tile = rows - part.batch * work.row_tiles;
   part.keys = keys_of(work, part.batch);
   part.parts = parts_of<S>(work, part.keys);

@@ -8,6 +8,9 @@
 #include "flash_decode/kernel_args.cuh"
 #include "flash_decode/part_schedule.cuh"
 
+// The mbarriers are initialised: between the counter, which does that, and the producer.
+inline constexpr unsigned kInitialisedBarrier = 9;
+
 template <typename S>
 class Producer {
  public:
@@ -26,7 +29,7 @@ class Producer {
     int taken = 0;
     if (threadIdx.x % 32 == 0) {
       if (work_.tile_items != 0) {
-        taken = atomicAdd(work_.next_part, 1);
+        taken = count_one(work_.next_part);
       }
       prefetch_tensor_map(map_q_);
       prefetch_tensor_map(map_k_);
@@ -52,6 +55,7 @@ class Producer {
                 : is_first            ? next_index(taken, all)
                                       : 0;
     index = __shfl_sync(0xffffffffu, index, 0);
+    named_barrier_wait(kInitialisedBarrier, 64);
 #pragma unroll 1
     while (index < all) {
       const Part part =
@@ -81,7 +85,7 @@ class Producer {
   // to next_index, later: the counter takes long to answer.
   __device__ __forceinline__ int take_next(int all) const {
     const bool has_own = work_.tile_items == 0;
-    return has_own && all <= static_cast<int>(gridDim.x) ? 0 : atomicAdd(work_.next_part, 1);
+    return has_own && all <= static_cast<int>(gridDim.x) ? 0 : count_one(work_.next_part);
   }
 
   // The number of the part or item that was taken. The block that takes the last one resets the
@@ -143,9 +147,10 @@ class Producer {
     if (work_.box_rows == 0) {
       return -1;
     }
-    // If the part before has its Q in the same place, the first tiles need not wait for its end.
+    // If the part before has its Q in the same place, the tiles come first whose buffers are free
+    // before that place is: all but those in the buffers of that part's last step.
     const bool is_free = S::kQueryTiles == S::kSlots || !has_loaded_queries_;
-    return is_free ? part.step : max(part.step, min(part.step + S::kStages, part.end));
+    return is_free ? part.step : max(part.step, min(part.step + S::kStages - 1, part.end));
   }
 
   __device__ __forceinline__ void load_queries(const Part& part) {

@@ -52,7 +52,8 @@ struct ShortSums {
   }
   __device__ __forceinline__ static int index_of(int number, int rows) {
     const int pairs = (rows + 1) / 2;
-    const int columns = quotient(number, pairs);
+    const int columns =
+        static_cast<int>(static_cast<unsigned>(number) / static_cast<unsigned>(pairs));
     const int of_tile = number - columns * pairs;
     const int thread = columns / 8 % 4 * 32 + columns % 8 * 4 + of_tile % 4;
     return (columns / 32 * kPairs + of_tile / 4) * S::kConsumers + thread;

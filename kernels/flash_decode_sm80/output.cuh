@@ -79,7 +79,7 @@ class Output {
   // the tile. If there are many parts, several lanes have parts of the same columns.
   __device__ __forceinline__ void add_parts(const Part& of_rows, int item, int items) const {
     const int fours = rows_of(of_rows) * kRowFours;
-    const int share = quotient(fours + items - 1, items);
+    const int share = items == 1 ? fours : quotient(fours + items - 1, work_.tile_items_reciprocal);
     add_fours(of_rows, item * share, min((item + 1) * share, fours),
               of_rows.parts > kManyParts ? kLanes : 1);
   }

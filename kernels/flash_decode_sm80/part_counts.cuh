@@ -19,7 +19,7 @@ class PartCounts {
   // threads: the first
   __device__ __forceinline__ int count(const Part& part) const {
     __threadfence();
-    return atomicAdd(counter_of(work_, part), 1);
+    return count_one(counter_of(work_, part), work_.tile_items > 0 ? kNoLast : part.parts - 1);
   }
 
   // Tells the block whether the part was the last of its rows; with shared sums, nobody asks.
@@ -28,12 +28,8 @@ class PartCounts {
     if (work_.tile_items > 0) {
       return;
     }
-    const bool is_last = counted == part.parts - 1;
-    if (is_last) {
-      st_global_relaxed(counter_of(work_, part), 0);
-    }
     __threadfence();
-    *verdict_ = is_last ? 1 : 0;
+    *verdict_ = counted == part.parts - 1 ? 1 : 0;
   }
 
   // Whether the block has to add up the sums of the part that was counted last.
@@ -50,8 +46,8 @@ class PartCounts {
       }
     }
     __syncthreads();
-    if (threadIdx.x == 0 && atomicAdd(counter, 1) == part.parts + work_.tile_items - 1) {
-      st_global_relaxed(counter, 0);
+    if (threadIdx.x == 0) {
+      count_one(counter, part.parts + work_.tile_items - 1);
     }
   }
 

@@ -79,7 +79,7 @@ class PartQueue {
 
   __device__ __forceinline__ void take_next() {
     if (threadIdx.x == 0) {
-      taken_ = atomicAdd(work_.next_part, 1);
+      taken_ = count_one(work_.next_part);
     }
   }
 
