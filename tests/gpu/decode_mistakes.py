@@ -84,7 +84,7 @@ MISTAKES = [
             "race", "reads parts .* which thread 0 of block 0 writes, with no synchronisation", "^output.cuh",
             right_on=ONE_PART),
     Mistake("no wait for parts", "consume.cuh", "ld_global_acquire(counter) < part.parts", "false",
-            "race", r"reads parts .* which thread 0 of block \d+ writes, with no synchronisation", "^output.cuh",
+            "race", r"reads parts .* which thread \d+ of block \d+ writes, with no synchronisation", "^output.cuh",
             config=SHARED, right_on=ONE_PART),
     Mistake("no wait for a tile", "short_consumer.cuh",
             "mbarrier_wait(smem_ + Plan::full_k(stage.index), stage.parity);", "",
