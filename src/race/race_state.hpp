@@ -148,8 +148,6 @@ struct RaceState {
 [[nodiscard]] inline bool has_part(const RacePolicy& policy) {
   return policy.part_share.has_value() && policy.strategy == Strategy::race;
 }
-/// The contenders without an accepted sample.
-[[nodiscard]] std::vector<CandidateId> unsampled(const RaceState& state);
 /// The candidates chosen for the finals that have been neither eliminated nor withdrawn.
 [[nodiscard]] std::vector<CandidateId> finalists(const RaceState& state);
 
@@ -199,37 +197,6 @@ void back_to_racing(RaceState& state);
 
 /// Whether the budget is used up and the round under way need not be finished.
 [[nodiscard]] bool may_abandon_round(const RaceState& state);
-
-// Whether the samples suffice (phases.cpp).
-
-/// Whether the budget of the phase is used up.
-[[nodiscard]] bool over_budget(const RaceState& state);
-
-/// The number of candidates that the finals have room for.
-[[nodiscard]] std::size_t most_finalists(const RaceState& state);
-/// Whether the finals have room for all of these candidates.
-[[nodiscard]] bool fit_into_finals(const RaceState& state, const std::vector<CandidateId>& ids);
-
-/// Whether the candidate has too few samples to be in the finals.
-[[nodiscard]] bool is_needy(const RaceState& state, CandidateId id);
-
-/// Whether the candidate has all samples of an exhaustive run.
-[[nodiscard]] bool has_repeats(const RaceState& state, CandidateId id);
-
-/// The reason for which the race may end if no other candidate joins; not_yet: there is none.
-[[nodiscard]] StopReason end_of_race(const RaceState& state);
-
-/// Whether the race has been on the part of the problem for long enough, if no other candidate
-/// joins. Precondition: the race is on the part.
-[[nodiscard]] bool can_leave_part(const RaceState& state);
-
-/// Whether the race must not end yet, because no round of the finals has been on the whole problem.
-[[nodiscard]] inline bool owes_whole_round(const RaceState& state) {
-  return has_part(state.policy) && state.phase == RacePhase::finals && state.final_rounds == 0;
-}
-
-/// The reason for which the finals may end; not_yet: there is none.
-[[nodiscard]] StopReason end_of_finals(const RaceState& state);
 
 /// Makes the results, in the order of `candidates`, with their places. Finalists come first, by the
 /// median of their finals; those eliminated in the finals come after the others. The other

@@ -173,12 +173,6 @@ std::vector<Group> make_groups(const std::vector<RunReport>& runs) {
   return groups;
 }
 
-/// The percentage by which a result is slower than the first of its problem's ranking.
-double slower_percent(const Group& group, const Result& result) {
-  const double first_us = ranked_us(group.problem->ranking.front().outcome);
-  return 100.0 * (ranked_us(result.outcome) / first_us - 1.0);
-}
-
 /// Collects the effects of one parameter, group by group.
 class Study {
  public:
@@ -188,11 +182,12 @@ class Study {
         slower_(values_.size()) {}
 
   void add(const Group& group, std::size_t parameter) {
+    const double first_us = ranked_us(group.problem->ranking.front().outcome);
     std::vector<Tried> all;
     for (std::size_t i = 0; i < group.results.size(); ++i) {
       const Result& result = *group.results[i];
       const std::size_t value = place_of(result.parameters[parameter].text);
-      slower_[value].push_back(slower_percent(group, result));
+      slower_[value].push_back(100.0 * (ranked_us(result.outcome) / first_us - 1.0));
       all.push_back({group.others(i, parameter), value, i, ranked_us(result.outcome)});
     }
     std::ranges::sort(all, {},
