@@ -122,19 +122,14 @@ std::uint8_t* global_bytes(Execution& x, const BulkCopy& copy, std::uint64_t add
   return check_global(actor_of(x, copy), {Space::global, address, bytes, 1}, reads);
 }
 
-/// Fills bytes that are out of the tensor's bounds. A piece begins at the start of an element.
-void fill(const BulkCopy& copy, std::vector<std::uint8_t>& bytes) {
-  for (std::uint32_t i = 0; i < bytes.size(); ++i) {
-    bytes[i] = copy.box->map.fill_byte(i);
-  }
-}
-
 void land_load(Execution& x, const BulkCopy& copy) {
   std::vector<std::uint8_t> bytes;
   for_each_piece_of(copy, [&](const BoxPiece& piece) {
     bytes.assign(piece.bytes, 0);
-    if (!piece.global) {
-      fill(copy, bytes);
+    if (!piece.global) {  // out of the tensor's bounds; it begins at the start of an element
+      for (std::uint32_t i = 0; i < bytes.size(); ++i) {
+        bytes[i] = copy.box->map.fill_byte(i);
+      }
     } else if (const auto* const from = global_bytes(x, copy, *piece.global, piece.bytes, true)) {
       std::copy_n(from, piece.bytes, bytes.begin());
     }

@@ -18,8 +18,6 @@ using enum ScalarType;
 
 constexpr std::int64_t kMostPending = 1 << 20;
 
-// --- cp.async ---
-
 void start_copy(const Actor& by, std::uint64_t destination, std::uint64_t source,
                 std::uint32_t source_bytes) {
   const std::uint32_t bytes = by.instruction.variant;
@@ -102,8 +100,6 @@ void decode_copy(Decoder& d) {
   d.handle(&copy_async, bytes).at(0).add_address(from);
   d.from(d.operand_count() > 3 ? 3 : 2, u32);
 }
-
-// --- cp.async.bulk ---
 
 constexpr std::uint32_t kMulticast = 0x100;  ///< a flag in Instruction::variant, above the rank
 constexpr std::uint32_t kTensorMapAlignment = 64;
@@ -285,8 +281,6 @@ void move_bytes(const Actor& by) {
     issue(by.x, copy);
   }
 }
-
-// --- Groups of stores ---
 
 void commit_bulk_group(const Step& step) {
   step.for_each([&](int lane) { ++step.warp.bulk_committed[static_cast<std::size_t>(lane)]; });

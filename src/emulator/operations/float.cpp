@@ -180,8 +180,6 @@ void decode_float_div(Decoder& d) {
         f32, {f32, f32});
 }
 
-// --- Signs and classes ---
-
 constexpr auto kCopySign = [](auto from, auto to) { return std::copysign(to, from); };
 
 /// Whether a value has a class, which is numbered as in decode_testp.

@@ -171,8 +171,6 @@ void decode_mma(Decoder& d) {
   add_product(d, &multiply, form->shape);
 }
 
-// --- wgmma ---
-
 constexpr std::int64_t kMostPendingProducts = 7;
 
 void fence(const Step& step) { fence_watched(step.warp); }

@@ -66,8 +66,6 @@ void decode_mov_vector(Decoder& d, bool packs) {
                                    static_cast<std::uint32_t>(count)});
 }
 
-// --- Clocks ---
-
 /// Reads a clock. The time advances at every read, and has no meaning.
 template <typename Lane>
 void read_clock(const Step& step) {
@@ -92,8 +90,6 @@ void decode_clock(Decoder& d, const Clock& clock) {
            clock.upper ? 32 : 0);
   d.to(0, d.type());
 }
-
-// --- Scalars and addresses ---
 
 void move_predicate(const Step& step) { step.set_predicate(0, step.condition(1), step.mask); }
 
@@ -144,8 +140,6 @@ void decode_isspacep(Decoder& d) {
                                          : Space::global);
   d.sets(0).from(1, u64);
 }
-
-// --- Instructions that do not affect results ---
 
 /// Returns a cache policy, which has no effect.
 void make_policy(const Step& step) {

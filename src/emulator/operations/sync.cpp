@@ -15,8 +15,6 @@ namespace {
 
 using enum ScalarType;
 
-// --- Barriers of a block, and of a warp ---
-
 /// Reads the vote of "bar.red.popc.u32 d, a, b, !c", and sets `first` to the barrier's operand.
 BarrierShape vote_of(const Decoder& d, std::size_t verb, std::size_t& first) {
   BarrierShape shape;
@@ -51,8 +49,6 @@ void decode_cta_barrier(Decoder& d, std::size_t verb) {
 }
 
 void warp_sync(const Step& step) { step.warp.advance(); }
-
-// --- The barrier of a cluster ---
 
 constexpr std::uint32_t kRelaxed = 1;  ///< a value of Instruction::variant
 
@@ -108,8 +104,6 @@ void decode_bar(Decoder& d) {
     decode_cta_barrier(d, d.has("cta") ? 2 : 1);
   }
 }
-
-// --- Addresses in a cluster ---
 
 /// The details of mapa.
 struct MappedAddress {
@@ -185,8 +179,6 @@ void decode_setmaxnreg(Decoder& d) {
   d.result.set_details(RegisterChange{d.has("dec")});
 }
 
-// --- Fences ---
-
 /// fence.proxy.async: from now on, the async proxy sees everything that these lanes know. They do
 /// not know what other lanes of the warp did since its last synchronisation.
 void fence_proxy(const Step& step) {
@@ -213,8 +205,6 @@ void decode_fence(Decoder& d) {
     d.handle(d.has("mbarrier_init") ? &do_nothing : &order);
   }
 }
-
-// --- Control ---
 
 void trap(const Step& step) {
   step.x.end_by_trap();
