@@ -134,7 +134,12 @@ void check_problem(const Problem& problem) {
   check_range(problem.d_head, "d_head", 1, kMostHeadDim);
   check_range(problem.heads, "heads", 1, kGridYZ);
   check_range(problem.batch, "batch", 1, kGridYZ);
-  check_details(problem);
+  for (const ProblemDetail& detail : kProblemDetails) {
+    if (!is_in_range(detail, detail.get(problem))) {
+      throw Error(ExitCode::usage, fmt::format("{} is {}", detail.name, detail.get(problem)), {},
+                  "it must be " + range_text(detail));
+    }
+  }
   if (problem.heads % problem.kv_heads != 0) {
     throw Error(ExitCode::usage,
                 fmt::format("{} heads of queries cannot share {} heads of keys", problem.heads,
@@ -288,15 +293,6 @@ std::string detail_text(const ProblemDetail& detail, const Problem& problem) {
   return detail.kind == Kind::flag     ? ""
          : detail.kind == Kind::number ? fmt::format("{}", static_cast<float>(detail.get(problem)))
                                        : fmt::format("{:.0f}", detail.get(problem));
-}
-
-void check_details(const Problem& problem) {
-  for (const ProblemDetail& detail : kProblemDetails) {
-    if (!is_in_range(detail, detail.get(problem))) {
-      throw Error(ExitCode::usage, fmt::format("{} is {}", detail.name, detail.get(problem)), {},
-                  "it must be " + range_text(detail));
-    }
-  }
 }
 
 DetailValues read_details(const JsonNode& node) {

@@ -296,9 +296,6 @@ using DetailValues = std::map<const ProblemDetail*, DetailValue>;
 /// "8192", "0.125", "bhsd"; empty for a flag.
 [[nodiscard]] std::string detail_text(const ProblemDetail& detail, const Problem& problem);
 
-/// Throws Error(usage) for a value out of range.
-void check_details(const Problem& problem);
-
 /// The attention of a published model: a problem without batch and lengths.
 struct ProblemPreset {
   std::string name;

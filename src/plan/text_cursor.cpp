@@ -7,11 +7,7 @@
 #include "base/visible_text.hpp"
 
 namespace fatune {
-namespace {
-
-bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
-
-}  // namespace
+namespace {}  // namespace
 
 bool is_word_character(char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -31,7 +27,7 @@ TextCursor::TextCursor(std::string_view text, std::string usage)
 }
 
 void TextCursor::skip_space() {
-  while (at_ < text_.size() && is_space(text_[at_])) {
+  while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) {
     ++at_;
   }
 }
