@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,16 +18,8 @@
 
 namespace fatune {
 
-/// Collects the NVML readings that are taken with the samples.
-class ConditionsLog {
- public:
-  void add(const GpuReading& reading) { readings_.push_back(reading); }
-  /// Summarises the readings. Empty: there are none.
-  [[nodiscard]] std::optional<GpuConditions> summary() const;
-
- private:
-  std::vector<GpuReading> readings_;
-};
+/// Summarises the NVML readings that were taken with samples. Empty: there are none.
+[[nodiscard]] std::optional<GpuConditions> summarise(std::span<const GpuReading> readings);
 
 /// Scales the samples of a race to one SM clock, so that a clock that changes between launches does
 /// not decide between configurations (docs/measurement.md).
@@ -94,7 +87,7 @@ class JournaledRace {
   /// MeasuringSummary::at_sm_mhz.
   [[nodiscard]] double at_sm_mhz() const { return clock_.median_mhz(); }
   [[nodiscard]] const RacePolicy& policy() const { return policy_; }
-  [[nodiscard]] const ConditionsLog& conditions() const { return conditions_; }
+  [[nodiscard]] std::optional<GpuConditions> conditions() const { return summarise(readings_); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -125,7 +118,7 @@ class JournaledRace {
   Race race_;
   CommonClock clock_;
   CandidateList<MeasuredCandidate> candidates_;
-  ConditionsLog conditions_;
+  std::vector<GpuReading> readings_;
   Clock::time_point start_ = Clock::now();
   double spent_before_s_ = 0.0;  ///< time that the run took which this one resumes
   double asked_s_ = 0.0;         ///< when next() was last called

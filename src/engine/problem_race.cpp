@@ -120,8 +120,6 @@ ProblemRace::ProblemRace(Measurer& measurer, const RaceTerms& terms, RunLog& log
       counters_(counters),
       race_(race_policy(measurer.policy(), terms), terms.at_one_clock, log) {}
 
-// --- Admission ---
-
 std::optional<Outcome> ProblemRace::discard_warmup(CandidateId id, Extent extent) {
   const int warmup = measurer_.policy().warmup;
   return warmup > 0 ? measurer_.sample(id, SampleRequest{warmup, 0, extent}).failure : std::nullopt;
@@ -159,8 +157,6 @@ std::optional<Outcome> ProblemRace::warm_up_on_whole(MeasuredCandidate& candidat
       std::exchange(candidate.ran_on_whole, true) || !candidate.kernel.part_geometry;
   return is_warm ? std::nullopt : discard_warmup(candidate.id, Extent::whole);
 }
-
-// --- Samples ---
 
 bool ProblemRace::work() {
   const Step step = race_.next();
@@ -208,8 +204,6 @@ void ProblemRace::take_sample(MeasuredCandidate& candidate, const Step& step) {
       candidate.gate_lost || (measurer_.policy().device_gate && !samples.gate_in_use);
   race_.record(candidate, samples);
 }
-
-// --- The end ---
 
 bool ProblemRace::recheck_next() {
   MeasuredCandidate* const candidate =
@@ -273,7 +267,7 @@ Evaluation ProblemRace::finish() const {
   if (!counter_problem_.empty()) {
     evaluation.summary->warnings.push_back("no hardware counters: " + counter_problem_);
   }
-  evaluation.conditions = race_.conditions().summary();
+  evaluation.conditions = race_.conditions();
   return evaluation;
 }
 

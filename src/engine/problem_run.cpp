@@ -78,8 +78,6 @@ void ProblemRun::finish_uncompiled(std::vector<Result> results) {
   }
 }
 
-// --- Resuming an interrupted run ---
-
 bool ProblemRun::go_on() {
   const std::vector<JournalEvent> events = parts_.log.take_over_journal();
   compile_journaled(events);
@@ -166,8 +164,6 @@ void ProblemRun::resume(const std::vector<JournalEvent>& events,
     parts_.log.drop_journal();
   }
 }
-
-// --- The race ---
 
 bool ProblemRun::race() {
   while (!InterruptWatch::interrupted()) {
@@ -336,8 +332,6 @@ CandidateKernel ProblemRun::kernel_of(const Candidate& candidate) const {
           candidate.part_geometry,
           tail_of(candidate)};
 }
-
-// --- The end ---
 
 void ProblemRun::finish_candidate(CandidateId id, bool evaluated) {
   Candidate& candidate = work_.at(id);
