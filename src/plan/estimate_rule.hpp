@@ -24,9 +24,7 @@ struct TimeModel {
 
 /// Evaluates the model; nothing if the family has none. Throws Error(bad_file) if an expression
 /// gives a negative time, or an impossible number of tiles.
-[[nodiscard]] std::optional<TimeModel> time_model(const Family& family, const Config& config,
-                                                  const Problem& problem,
-                                                  const DeviceLimits& limits);
+[[nodiscard]] std::optional<TimeModel> time_model(const ConfigCase& of);
 
 /// How far the order of a family's estimates for an architecture is known to hold, as a sentence
 /// without its full stop: "rank correlation 0.82 to 0.97 with ...", "nobody knows: ...".

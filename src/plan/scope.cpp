@@ -63,12 +63,6 @@ constexpr std::array<Property<DeviceLimits>, 6> kDeviceProperties{{
      [](const DeviceLimits& d) { return static_cast<double>(d.max_threads_per_sm); }},
 }};
 
-/// True for dtype and head dimensions. If they are parameters, the configuration gives their
-/// values.
-bool may_be_parameter(std::string_view name) {
-  return name == kDTypeSymbol || name == "d_head" || name == "d_head_v";
-}
-
 /// Calls use(name, value) for every symbol of a problem.
 template <typename Use>
 void for_each_problem_symbol(const Problem& problem, Use use) {
@@ -96,7 +90,9 @@ void fill(std::vector<double>& scope, const Family& family, const std::string& n
 
 void add_environment_symbols(SymbolTable& symbols) {
   for_each_problem_symbol({1, 1, 1, 1}, [&](const std::string& name, double) {
-    if (!may_be_parameter(name) || !symbols.find(name)) {
+    // If these are parameters, the configuration gives their values.
+    const bool may_be_parameter = name == kDTypeSymbol || name == "d_head" || name == "d_head_v";
+    if (!may_be_parameter || !symbols.find(name)) {
       symbols.add(name, {.problem = true});
     }
   });

@@ -113,15 +113,11 @@ void check_told_apart(const std::vector<FamilyPlan>& plans) {
   }
 }
 
-/// The requested lengths of keys; empty: all sequences have as many.
-std::string lengths_of(const ProblemOptions& options) {
-  const auto found = options.details.find(&find_detail("seq_lens_kv"));
-  return found == options.details.end() ? "" : std::get<std::string>(found->second);
-}
-
 std::int64_t batch_of(const ProblemOptions& options, std::int64_t seq_len) {
-  const std::string lengths = lengths_of(options);
-  const auto listed = lengths.empty() ? std::nullopt : listed_sequences(lengths);
+  const auto lengths = options.details.find(&find_detail("seq_lens_kv"));  // none: all are as long
+  const auto listed = lengths == options.details.end()
+                          ? std::nullopt
+                          : listed_sequences(std::get<std::string>(lengths->second));
   const std::int64_t usual = options.usual_batch.value_or(default_batch(seq_len));
   return options.batch.value_or(listed.value_or(usual));
 }
@@ -146,7 +142,7 @@ void prune_problem(const FamilyPlan& of, const DeviceLimits& limits, ProblemPlan
   std::erase_if(problem.configs, [&](const Config& config) {
     auto pruned = config.family != of.family->name
                       ? std::nullopt
-                      : prune_on(*of.family, of.plan, config, problem.problem, limits);
+                      : prune_on({*of.family, config, problem.problem, limits}, of.plan);
     if (!pruned) {
       return false;
     }
