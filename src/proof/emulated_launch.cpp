@@ -59,17 +59,18 @@ std::array<std::uint32_t, 3> extents(const std::array<std::int64_t, 3>& of) {
 emulate::TensorMap emulated_map(const TensorMapPiece& piece, std::uint64_t address) {
   emulate::TensorMap map;
   const std::size_t type = index_of_name(kTensorMapElementTypes, piece.element_type);
-  map.element_bytes = static_cast<std::uint32_t>(kTensorMapElementBytes.at(type));
-  map.rank = static_cast<std::uint32_t>(piece.sizes.size());
+  map.element_bytes = static_cast<std::uint8_t>(kTensorMapElementBytes.at(type));
+  map.rank = static_cast<std::uint8_t>(piece.sizes.size());
   map.address = address;
   for (std::size_t i = 0; i < piece.sizes.size(); ++i) {
     map.sizes.at(i) = static_cast<std::uint64_t>(piece.sizes[i]);
     map.strides.at(i) =
         i == 0 ? map.element_bytes : static_cast<std::uint64_t>(piece.strides_bytes.at(i - 1));
     map.box.at(i) = static_cast<std::uint32_t>(piece.box.at(i));
-    map.steps.at(i) = static_cast<std::uint32_t>(piece.element_strides.at(i));
+    map.steps.at(i) =
+        static_cast<std::uint8_t>(std::clamp<std::int64_t>(piece.element_strides.at(i), 0, 255));
   }
-  map.fills_nan = piece.oob_fill != "none";
+  map.fills_nan = piece.oob_fill != "none" ? 1 : 0;
   map.swizzle = static_cast<emulate::Swizzle>(index_of_name(kTensorMapSwizzles, piece.swizzle));
   return map;
 }
