@@ -43,16 +43,6 @@ class WorkCount {
     work.counted = code.counted;
     return work;
   }
-  [[nodiscard]] ModelledWork of(TimeModel model) const {
-    return {model.launch_clocks, model.tile_clocks, model.step_clocks, std::move(model.schedule),
-            device_memory_bytes()};
-  }
-
- private:
-  [[nodiscard]] double quantity_or(const char* name, double otherwise) const {
-    return find_quantity(of_, name).value_or(otherwise);
-  }
-
   /// Q, K and V read once, O written once; of K and V with lengths, the rows that exist.
   [[nodiscard]] double device_memory_bytes() const {
     if (!of_.problem.seq_lens_kv.empty()) {
@@ -63,6 +53,11 @@ class WorkCount {
       bytes += static_cast<double>(tensor_bytes(of_.problem, role));
     }
     return bytes;
+  }
+
+ private:
+  [[nodiscard]] double quantity_or(const char* name, double otherwise) const {
+    return find_quantity(of_, name).value_or(otherwise);
   }
 
   [[nodiscard]] double spill_bytes(const Result& result, double heads, double blocks) const {
@@ -164,8 +159,8 @@ Estimated estimate_result(const ConfigCase& of, const Result& result,
                           const LaunchGeometry& geometry, const SmRates& rates,
                           const KnownCode& code) {
   const WorkCount work(of);
-  if (auto model = time_model(of)) {
-    return estimate(work.of(*std::move(model)), of.limits);
+  if (const auto model = time_model(of)) {
+    return estimate(*model, work.device_memory_bytes(), of.limits);
   }
   const LaunchGeometry spread = spread_launch(of, geometry);
   Estimated estimated = estimate(work.of(result, spread, code), of.limits, rates);
