@@ -97,6 +97,7 @@ void CommonClock::bring_to_median(RaceResult& result) const {
   for (Standing& standing : result.standings) {
     scale(factor, standing.timing);
   }
+  result.at_sm_mhz = mhz;
 }
 
 namespace {
@@ -169,6 +170,9 @@ Step JournaledRace::next() {
 RaceResult JournaledRace::result() const {
   RaceResult result = race_.result();
   clock_.bring_to_median(result);
+  if (result.sentinel_id) {
+    result.sentinel = at(*result.sentinel_id).kernel.label;
+  }
   return result;
 }
 

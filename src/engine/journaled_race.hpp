@@ -33,7 +33,7 @@ class CommonClock {
   /// The median SM clock of the samples of the whole problem, or of its part while there are no
   /// others. 0: no clock is known.
   [[nodiscard]] double median_mhz() const;
-  /// Scales times from the first sample's clock to the median clock.
+  /// Scales times from the first sample's clock to the median clock, and notes it.
   void bring_to_median(RaceResult& result) const;
 
  private:
@@ -84,8 +84,6 @@ class JournaledRace {
   [[nodiscard]] MeasuredCandidate& at(CandidateId id) { return candidates_.at(id); }
   [[nodiscard]] const MeasuredCandidate& at(CandidateId id) const { return candidates_.at(id); }
   [[nodiscard]] RaceResult result() const;
-  /// MeasuringSummary::at_sm_mhz.
-  [[nodiscard]] double at_sm_mhz() const { return clock_.median_mhz(); }
   [[nodiscard]] const RacePolicy& policy() const { return policy_; }
   [[nodiscard]] std::optional<GpuConditions> conditions() const { return summarise(readings_); }
 

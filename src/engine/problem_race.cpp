@@ -64,21 +64,6 @@ Extent admitted_on(const CandidateKernel& kernel) {
   return kernel.part_geometry ? Extent::part : Extent::whole;
 }
 
-MeasuringSummary summary_of(const RaceResult& result, const RacePolicy& policy) {
-  MeasuringSummary summary;
-  summary.stopped_because = result.stopped_because;
-  summary.rounds = result.rounds;
-  summary.final_rounds = result.final_rounds;
-  summary.samples_taken = result.samples_taken;
-  summary.samples_retaken = result.samples_retaken;
-  summary.drift_percent = result.drift_percent;
-  summary.elapsed_s = result.elapsed_s;
-  summary.warnings = result.warnings;
-  summary.part_rounds = result.part_rounds;
-  summary.part_share = policy.part_share.value_or(0.0);
-  return summary;
-}
-
 /// Whether the output is to be checked again: for results that decide the head of the ranking, and
 /// for all results of an exhaustive run, which drops none.
 bool needs_recheck(const Standing& standing, const MeasuredCandidate& candidate,
@@ -259,11 +244,7 @@ Evaluation ProblemRace::finish() const {
                                     standing.tie_group, standing.to_fastest});
     }
   }
-  evaluation.summary = summary_of(result, race_.policy());
-  evaluation.summary->at_sm_mhz = race_.at_sm_mhz();
-  if (result.sentinel) {
-    evaluation.summary->sentinel = race_.at(*result.sentinel).kernel.label;
-  }
+  evaluation.summary = static_cast<const MeasuringSummary&>(result);
   if (!counter_problem_.empty()) {
     evaluation.summary->warnings.push_back("no hardware counters: " + counter_problem_);
   }
