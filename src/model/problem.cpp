@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <concepts>
 #include <utility>
 #include <vector>
 
@@ -84,6 +85,17 @@ DetailValue detail_in(const nlohmann::json& json) {
 }
 
 }  // namespace
+
+double ProblemDetail::get(const Problem& problem) const {
+  const auto number = [&]<typename Value>(Value Problem::*const of) {
+    if constexpr (std::same_as<Value, std::string>) {
+      return (problem.*of).empty() ? 0.0 : 1.0;
+    } else {
+      return static_cast<double>(problem.*of);
+    }
+  };
+  return std::visit(number, member);
+}
 
 std::string_view dtype_name(DType dtype) { return dtype == DType::fp16 ? "FP16" : "BF16"; }
 
@@ -241,42 +253,39 @@ Problem changed(const Problem& problem, const std::function<void(Problem&)>& cha
   change(plain);
   Problem result = usual_problem(plain);
   for (const ProblemDetail& detail : kProblemDetails) {
-    if (detail.text != nullptr) {
-      result.*detail.text = problem.*detail.text;
-    } else if (is_unusual(detail, problem)) {
-      detail.set(result, detail.get(problem));
+    if (is_unusual(detail, problem)) {
+      std::visit([&](auto member) { result.*member = problem.*member; }, detail.member);
     }
   }
   return result;
 }
 
 DetailValue detail_value(const ProblemDetail& detail, const Problem& problem) {
-  const double value = detail.get(problem);
-  switch (detail.kind) {
-    case Kind::flag:
-      return value != 0.0;
-    case Kind::layout:
-      return std::string(layout_name(problem.layout));
-    case Kind::lengths:
-      return problem.*detail.text;
-    case Kind::number:
-      return value;
-    case Kind::integer:
-      break;
-  }
-  return static_cast<std::int64_t>(value);
+  const auto value = [&]<typename Value>(Value Problem::*const of) -> DetailValue {
+    if constexpr (std::same_as<Value, Layout>) {
+      return std::string(layout_name(problem.*of));
+    } else {
+      return problem.*of;
+    }
+  };
+  return std::visit(value, detail.member);
 }
 
 void set_detail(const ProblemDetail& detail, Problem& problem, const DetailValue& value) {
-  if (const auto* text = std::get_if<std::string>(&value); text && detail.text != nullptr) {
-    problem.*detail.text = text->empty() ? *text : canonical_kv_lengths(*text);
+  if (const auto* text = std::get_if<std::string>(&value); text && detail.kind == Kind::lengths) {
+    problem.seq_lens_kv = text->empty() ? *text : canonical_kv_lengths(*text);
     return;
   }
   const auto number = number_of(detail.kind, value);
   if (!number || !is_in_range(detail, *number)) {
     throw Error(ExitCode::usage, fmt::format("{} is not {}", detail.name, range_text(detail)));
   }
-  detail.set(problem, *number);
+  const auto set = [&]<typename Value>(Value Problem::*const to) {
+    if constexpr (!std::same_as<Value, std::string>) {
+      problem.*to = static_cast<Value>(*number);
+    }
+  };
+  std::visit(set, detail.member);
 }
 
 DetailValue held_value(const ProblemDetail& detail, const DetailValue& value) {
