@@ -4,15 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "base/text_parts.hpp"
 #include "base/visible_text.hpp"
 
 namespace fatune {
-namespace {}  // namespace
-
-bool is_word_character(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return c == '_' || (byte < 128 && std::isalnum(byte) != 0);
-}
 
 std::string printable(std::string_view text, std::size_t most_shown) {
   const std::string shown = visible_text(text.substr(0, most_shown));
