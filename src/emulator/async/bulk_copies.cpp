@@ -41,13 +41,6 @@ bool is_there(Execution& x, const BulkCopy& copy, std::uint32_t rank, std::uint3
   return static_cast<bool>(check_shared(actor_of(x, copy), access));
 }
 
-/// Reports a destination that overlaps an mbarrier.
-void check_mbarriers(Execution& x, const BulkCopy& copy, Block& block, std::uint32_t address) {
-  if (const SharedPlace place = place_of(block, address, copy.bytes)) {
-    static_cast<void>(keeps_mbarriers(actor_of(x, copy), place, copy.bytes));
-  }
-}
-
 template <typename Work>
 void for_each_destination(Execution& x, const BulkCopy& copy, Work work) {
   for (Block& block : x.blocks) {
@@ -212,8 +205,8 @@ void issue(Execution& x, BulkCopy copy) {
     const bool moves = copy.kind == BulkCopy::Kind::move;
     const std::uint32_t to = moves ? copy.destination : copy.shared;
     there = there && is_there(x, copy, block.rank, to);
-    if (there) {
-      check_mbarriers(x, copy, block, to);
+    if (const SharedPlace place = place_of(block, to, copy.bytes); there && place) {
+      static_cast<void>(keeps_mbarriers(actor_of(x, copy), place, copy.bytes));  // only to report
     }
   });
   if (!there) {

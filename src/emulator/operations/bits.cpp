@@ -20,8 +20,6 @@ void predicate_logic(const Step& step) {
   step.set_predicate(0, updated(logic, step.condition(1), step.condition(2)), step.mask);
 }
 
-void predicate_not(const Step& step) { step.set_predicate(0, ~step.condition(1), step.mask); }
-
 template <auto kFunction, Update kLogic>
 void use_logic(Decoder& d) {
   if (d.type() == pred) {
@@ -33,7 +31,8 @@ void use_logic(Decoder& d) {
 
 void decode_not(Decoder& d) {
   if (d.type() == pred) {
-    d.handle(&predicate_not).sets(0).asks(1);
+    d.handle([](const Step& step) { step.set_predicate(0, ~step.condition(1), step.mask); });
+    d.sets(0).asks(1);
   } else {
     use_for<std::bit_not<>{}, Own(Own), b16, b32, b64>(d);
   }

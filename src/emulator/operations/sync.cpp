@@ -48,8 +48,6 @@ void decode_cta_barrier(Decoder& d, std::size_t verb) {
   d.result.set_details(shape);
 }
 
-void warp_sync(const Step& step) { step.warp.advance(); }
-
 constexpr std::uint32_t kRelaxed = 1;  ///< a value of Instruction::variant
 
 void arrive_at_cluster(const Step& step) {
@@ -99,7 +97,7 @@ void decode_bar(Decoder& d) {
   if (d.has("cluster")) {
     decode_cluster_barrier(d);
   } else if (d.part_count() > 1 && d.part(1) == "warp") {
-    d.handle(&warp_sync).from(0, b32).gather(0);
+    d.handle([](const Step& step) { step.warp.advance(); }).from(0, b32).gather(0);
   } else {
     decode_cta_barrier(d, d.has("cta") ? 2 : 1);
   }
@@ -136,8 +134,6 @@ void decode_mapa(Decoder& d) {
   d.handle(&Step::each<&map_to_rank>).to(0, d.type()).at(1).from(2, u32);
   d.result.set_details(MappedAddress{!d.has("shared::cluster"), wide});
 }
-
-void decode_getctarank(Decoder& d) { d.handle(&Step::each<&rank_of_address>).to(0, b32).at(1); }
 
 // --- setmaxnreg. The instruction's variant is the number of registers per thread ---
 
@@ -227,18 +223,19 @@ void decode_trap(Decoder& d) { d.handle(&trap); }
 }  // namespace
 
 Operations sync_operations() {
-  return {{"bar", decode_bar},
-          {"barrier", decode_bar},
-          {"bra", decode_branch},
-          {"brkpt", decode_trap},
-          {"exit", decode_exit},
-          {"fence", decode_fence},
-          {"getctarank", decode_getctarank},
-          {"mapa", decode_mapa},
-          {"membar", decode_fence},
-          {"ret", decode_exit},
-          {"setmaxnreg", decode_setmaxnreg},
-          {"trap", decode_trap}};
+  return {
+      {"bar", decode_bar},
+      {"barrier", decode_bar},
+      {"bra", decode_branch},
+      {"brkpt", decode_trap},
+      {"exit", decode_exit},
+      {"fence", decode_fence},
+      {"getctarank", [](Decoder& d) { d.handle(&Step::each<&rank_of_address>).to(0, b32).at(1); }},
+      {"mapa", decode_mapa},
+      {"membar", decode_fence},
+      {"ret", decode_exit},
+      {"setmaxnreg", decode_setmaxnreg},
+      {"trap", decode_trap}};
 }
 
 }  // namespace fatune::emulate

@@ -67,7 +67,6 @@ float rounded_to_half(double value) {
 // Vectors of eight columns.
 using Floats = float __attribute__((vector_size(32)));
 using Integers = std::int32_t __attribute__((vector_size(32)));
-// Vectors of four elements.
 using FourFloats = float __attribute__((vector_size(16)));
 using FourIntegers = std::int32_t __attribute__((vector_size(16)));
 using FourDoubles = double __attribute__((vector_size(32)));
