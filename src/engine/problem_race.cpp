@@ -220,16 +220,12 @@ bool ProblemRace::count_next() {
   if (std::optional<Outcome> failure = load(*candidate)) {
     race_.withdraw(*candidate, *std::move(failure));
   } else {
-    count(*candidate);
+    RaceCounters::Reading reading = counters_->read(candidate->id);
+    candidate->counters = std::move(reading.counters);
+    candidate->counter_warning = std::move(reading.warning);
+    counter_problem_ = counters_->problem();
   }
   return true;
-}
-
-void ProblemRace::count(MeasuredCandidate& candidate) {
-  RaceCounters::Reading reading = counters_->read(candidate.id);
-  candidate.counters = std::move(reading.counters);
-  candidate.counter_warning = std::move(reading.warning);
-  counter_problem_ = counters_->problem();
 }
 
 Evaluation ProblemRace::finish() const {

@@ -22,28 +22,24 @@ namespace {
 constexpr std::int64_t kDefaultHeadDim = 128;
 const std::vector<std::int64_t> kDefaultSeqLens{512, 1024, 2048, 4096};
 
-std::optional<ParamValue> bound_value(const Family& family, const Config& config,
-                                      ProblemProperty property) {
+/// The value that the configuration binds, else the first that is asked for, else `otherwise`.
+template <typename Value>
+Value bound_value(const Family& family, const Config& config, ProblemProperty property,
+                  const std::vector<Value>& asked_for, Value otherwise) {
   for (std::size_t i = 0; i < family.parameters.size(); ++i) {
     if (family.parameters[i].binds == property) {
-      return config.values.at(i);
+      return static_cast<Value>(config.values.at(i));
     }
   }
-  return std::nullopt;
+  return asked_for.empty() ? otherwise : asked_for.front();
 }
 
 DType dtype_of(const Family& family, const Config& config, const ProblemOptions& options) {
-  if (const auto code = bound_value(family, config, ProblemProperty::dtype)) {
-    return static_cast<DType>(*code);
-  }
-  return options.dtypes.empty() ? DType::fp16 : options.dtypes.front();
+  return bound_value(family, config, ProblemProperty::dtype, options.dtypes, DType::fp16);
 }
 
 std::int64_t d_head_of(const Family& family, const Config& config, const ProblemOptions& options) {
-  if (const auto value = bound_value(family, config, ProblemProperty::d_head)) {
-    return *value;
-  }
-  return options.d_heads.empty() ? kDefaultHeadDim : options.d_heads.front();
+  return bound_value(family, config, ProblemProperty::d_head, options.d_heads, kDefaultHeadDim);
 }
 
 /// Configurations of one dtype and head dimension, for any sequence length.
