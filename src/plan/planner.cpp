@@ -266,9 +266,8 @@ std::vector<std::string> unknown_values(const Plan& plan) {
   std::vector<std::string> reasons;
   for (const DroppedConfig& dropped : plan.dropped) {
     const auto* invalid = std::get_if<Invalid>(&dropped.outcome);
-    if (invalid != nullptr && invalid->rule == kUnderstoodValues &&
-        !is_among(invalid->reason, reasons)) {
-      reasons.push_back(invalid->reason);
+    if (invalid != nullptr && invalid->rule == kUnderstoodValues) {
+      append_new(reasons, invalid->reason);
     }
   }
   return reasons;

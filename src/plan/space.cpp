@@ -235,11 +235,7 @@ class SpaceReader {
 using SliceValues = std::vector<ParamValue>;
 
 SliceValues slice_of(const SpaceFile& file, const Config& config) {
-  SliceValues values;
-  for (const std::size_t parameter : file.slices) {
-    values.push_back(config.values[parameter]);
-  }
-  return values;
+  return mapped(file.slices, [&](std::size_t parameter) { return config.values[parameter]; });
 }
 
 /// The product with one value for every parameter that defines no slice: one configuration of each

@@ -11,7 +11,6 @@
 
 #include "emulator/memory/global_memory.hpp"
 #include "model/cpu_reference.hpp"
-#include "model/device_limits.hpp"
 #include "model/input_kind.hpp"
 #include "model/kernel_code.hpp"
 #include "model/outcome.hpp"

@@ -104,7 +104,6 @@ emulate::Allocation buffer(const KernelBuffer& of) {
   return {.name = of.name, .bytes = std::move(bytes)};
 }
 
-/// Memory for the lengths of keys.
 emulate::Allocation key_lengths(const Problem& problem) {
   const std::vector<std::int64_t> lengths = kv_lengths(problem);
   return {.name = std::string(kKeyLengthsTensor),
@@ -232,11 +231,6 @@ class EmulatedTensors {
   KeptWorkspaces allocated_;  ///< the contents at allocation
 };
 
-/// Returns whether any element of a row was written.
-bool is_written(std::span<const std::uint16_t> row) {
-  return std::ranges::any_of(row, [](std::uint16_t element) { return element != kPoison; });
-}
-
 /// Returns whether a run wrote to every row of the compared head and to no other head.
 bool wrote_that_head(const EmulatedProblem& on, std::span<const std::uint16_t> output) {
   const TensorShape shape = tensor_shape(on.problem, TensorRole::o);
@@ -244,7 +238,9 @@ bool wrote_that_head(const EmulatedProblem& on, std::span<const std::uint16_t> o
     for (std::int64_t row = 0; row < shape.rows; ++row) {
       const auto first = static_cast<std::size_t>(shape.row_offset(0, row, head));
       const auto columns = static_cast<std::size_t>(shape.columns);
-      if (is_written(output.subspan(first, columns)) != (head == *on.only_head)) {
+      const bool is_written = std::ranges::any_of(
+          output.subspan(first, columns), [](std::uint16_t element) { return element != kPoison; });
+      if (is_written != (head == *on.only_head)) {
         return false;
       }
     }

@@ -4,8 +4,6 @@
 #include <vector>
 
 #include "gpu/cubin_cache.hpp"
-#include "model/config.hpp"
-#include "model/device_limits.hpp"
 #include "model/emulation.hpp"
 #include "model/kernel_code.hpp"
 #include "model/outcome.hpp"
