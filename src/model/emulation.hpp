@@ -38,18 +38,23 @@ struct EmulatedAccess {
   std::int64_t thread = 0;  ///< linear index in its block
 };
 
-/// One mistake at one instruction, over all runs of a configuration. The access is that of the
-/// first occurrence. If it has no line of PTX, there is no instruction.
-struct EmulatedFinding : EmulatedAccess {
-  static constexpr std::int64_t kNobody = -1;  ///< in place of `block` and `thread`
+/// One mistake at one instruction, over all runs of a configuration.
+struct EmulatedFinding {
+  static constexpr std::int64_t kNobody = -1;
 
-  std::string check;     ///< one of kEmulationChecks
-  std::string kind;      ///< "in_flight"
-  std::string schedule;  ///< the schedule of the first occurrence: "late", "random 2"
+  std::string check;          ///< one of kEmulationChecks
+  std::string kind;           ///< "in_flight"
+  std::int64_t ptx_line = 0;  ///< 0: no instruction
+  std::string ptx;
+  SourceChain source;       ///< empty: not known
+  std::int64_t block = 0;   ///< linear index at the first occurrence; kNobody: none
+  std::int64_t thread = 0;  ///< linear index in its block, or kNobody
+  std::string schedule;     ///< the schedule of the first occurrence: "late", "random 2"
   std::string input;
   std::string text;
   std::int64_t count = 0;
-  std::string memory = {};  ///< "sK [row 1, col 8]"; empty: no memory, and no kind of access
+  std::string memory = {};  ///< "sK [row 1, col 8]"; empty: no memory
+  std::string access = {};  ///< kind of access to it, as in EmulatedAccess
   /// The other access of a race. It came earlier in the run, and nothing orders the two.
   std::optional<EmulatedAccess> other = std::nullopt;
   std::int64_t group = 0;  ///< FindingGroup::number
@@ -194,7 +199,7 @@ struct CaseResult {
   std::string detail;             ///< why it has no time; empty: it has one
   std::vector<NamedValue> shown;  ///< requested parameters and quantities of the best
 
-  // Filled by compare_cases() (race/ranking.hpp).
+  // Filled by rank/case_comparison.hpp.
   std::optional<double> speed_up;  ///< over the first variant on the same problem
   std::optional<double> scaling;   ///< FLOP/s over those of the same variant on its first problem
 };

@@ -12,13 +12,14 @@
 namespace fatune {
 namespace {
 
-/// `at`: an emulate::Finding or emulate::OtherAccess.
-template <typename At>
-EmulatedAccess located_access(const EmulatedKernel& kernel, const At& at,
-                              std::optional<emulate::AccessKind> kind) {
-  const PtxStatement& statement = kernel.statement(at.instruction);
-  return {kind ? emulate::name_of(*kind) : "",      statement.line, statement.text,
-          kernel.module.places.at(statement.place), at.block,       at.thread};
+EmulatedAccess located_access(const EmulatedKernel& kernel, const emulate::OtherAccess& other) {
+  const PtxStatement& statement = kernel.statement(other.instruction);
+  return {emulate::name_of(other.kind),
+          statement.line,
+          statement.text,
+          kernel.module.places.at(statement.place),
+          other.block,
+          other.thread};
 }
 
 constexpr const char* kRaceCheck = "race";
@@ -141,15 +142,21 @@ EmulatedKernel read_kernel(const Artifact& artifact, const SourceBundle& sources
 }
 
 EmulatedFinding located(const EmulatedKernel& kernel, const emulate::Finding& finding) {
+  const PtxStatement& statement = kernel.statement(finding.instruction);
   EmulatedFinding located;
-  static_cast<EmulatedAccess&>(located) = located_access(kernel, finding, finding.access);
   located.check = emulate::check_of(finding.kind);
   located.kind = emulate::name_of(finding.kind);
+  located.ptx_line = statement.line;
+  located.ptx = statement.text;
+  located.source = kernel.module.places.at(statement.place);
+  located.block = finding.block;
+  located.thread = finding.thread;
   located.text = finding.text;
   located.count = static_cast<std::int64_t>(finding.count);
   located.memory = finding.memory;
+  located.access = finding.access ? emulate::name_of(*finding.access) : "";
   if (finding.other) {
-    located.other = located_access(kernel, *finding.other, finding.other->kind);
+    located.other = located_access(kernel, *finding.other);
   }
   return located;
 }

@@ -148,7 +148,9 @@ std::string describe_end(const EmulatedAccess& end, const char* when) {
 
 std::string describe_place(const EmulatedFinding& finding) {
   if (finding.other) {
-    return describe_end(finding, "") + describe_end(*finding.other, ", earlier in this run") + "  ";
+    const EmulatedAccess own{finding.access, finding.ptx_line, finding.ptx,
+                             finding.source, finding.block,    finding.thread};
+    return describe_end(own, "") + describe_end(*finding.other, ", earlier in this run") + "  ";
   }
   if (finding.ptx_line == 0) {
     return "  ";
