@@ -25,13 +25,6 @@ double sum(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-TileShare even_share(const TileSchedule& schedule) {
-  const auto sms = static_cast<double>(schedule.sms);
-  const double steps =
-      sum(schedule.row_steps) * schedule.rows_each * static_cast<double>(schedule.heads);
-  return {tile_count(schedule) / sms, steps / sms};
-}
-
 /// The steps of each tile, in the order in which tiles are taken.
 std::vector<double> steps_in_order(const TileSchedule& schedule) {
   std::vector<double> steps;
@@ -219,7 +212,10 @@ double overlapping_warps(const KernelWork& work, const DeviceLimits& limits) {
 TileShare busiest_share(const TileSchedule& schedule, double tile_clocks, double step_clocks) {
   if (schedule.order == TileOrder::even || schedule.rows_each > 1.0 ||
       tile_count(schedule) > kMostListed) {
-    return even_share(schedule);
+    const auto sms = static_cast<double>(schedule.sms);
+    const double steps =
+        sum(schedule.row_steps) * schedule.rows_each * static_cast<double>(schedule.heads);
+    return {tile_count(schedule) / sms, steps / sms};
   }
   const std::vector<double> steps = steps_in_order(schedule);
   const Scheduler scheduler(schedule.sms, tile_clocks, step_clocks);

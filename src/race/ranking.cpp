@@ -76,13 +76,12 @@ void renumber_groups(std::vector<Result>& results) {
   }
 }
 
-double baseline_us(const std::vector<Result>& results, const std::optional<Config>& baseline) {
+/// Compares with the baseline or, if that is not ranked, with the fastest.
+void fill_relative(std::vector<Result>& results, const std::optional<Config>& baseline) {
   const auto chosen = std::ranges::find_if(
       results, [&](const Result& result) { return baseline && result.config == *baseline; });
-  return ranked_us((chosen == results.end() ? results.front() : *chosen).outcome);
-}
-
-void fill_relative(std::vector<Result>& results, double reference_us) {
+  const double reference_us =
+      ranked_us((chosen == results.end() ? results.front() : *chosen).outcome);
   for (Result& result : results) {
     const double time_us = ranked_us(result.outcome);
     const bool usable = is_usable(time_us) && is_usable(reference_us);
@@ -248,7 +247,7 @@ void rank_results(std::vector<Result>& results, const std::optional<Config>& bas
     result.rank = ++rank;
   }
   raced ? renumber_groups(results) : number_groups(results);
-  fill_relative(results, baseline_us(results, baseline));
+  fill_relative(results, baseline);
 }
 
 void sort_into_report(std::vector<Result> results, const std::optional<Config>& baseline,

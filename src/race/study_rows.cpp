@@ -33,16 +33,6 @@ std::vector<std::size_t> sampled_places(std::size_t all, std::size_t count) {
   return places;
 }
 
-std::size_t count_ranked(const std::vector<RunReport>& runs) {
-  std::size_t all = 0;
-  for (const RunReport& run : runs) {
-    for (const ProblemReport& problem : run.problems) {
-      all += problem.ranking.size();
-    }
-  }
-  return all;
-}
-
 void add_rows(const RunReport& run, const ProblemReport& problem, std::size_t count,
               StudyRows& rows) {
   if (problem.ranking.empty()) {
@@ -263,7 +253,11 @@ std::map<std::string, std::set<std::string, NaturalOrder>> values_of(
 
 StudyRows study_rows(const std::vector<RunReport>& runs, std::size_t most) {
   StudyRows rows;
-  rows.all = count_ranked(runs);
+  for (const RunReport& run : runs) {
+    for (const ProblemReport& problem : run.problems) {
+      rows.all += problem.ranking.size();
+    }
+  }
   for (const RunReport& run : runs) {
     for (const ProblemReport& problem : run.problems) {
       // The same share for all problems, at least one result.
