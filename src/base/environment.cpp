@@ -7,15 +7,6 @@
 #include <fmt/format.h>
 
 namespace fatune {
-namespace {
-
-bool is_plain(const std::string& word) {
-  constexpr const char* kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,=:+@%";
-  return !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
-}
-
-}  // namespace
 
 std::optional<std::string> environment_variable(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
@@ -31,7 +22,9 @@ std::optional<std::filesystem::path> xdg_folder(const char* variable, const char
 }
 
 std::string shell_word(const std::string& text) {
-  if (is_plain(text)) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,=:+@%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) {
     return text;
   }
   std::string word = "'";

@@ -155,12 +155,6 @@ void read_some(Stream& stream) {
   }
 }
 
-void keep_end(std::string& text) {
-  if (text.size() > kKeptErrorBytes) {
-    text.erase(0, text.size() - kKeptErrorBytes);
-  }
-}
-
 /// One run, from start to end.
 class Run {
  public:
@@ -204,7 +198,9 @@ class Run {
     }
     if (watched[1].revents != 0) {
       read_some(err_);
-      keep_end(err_.text);
+      if (err_.text.size() > kKeptErrorBytes) {
+        err_.text.erase(0, err_.text.size() - kKeptErrorBytes);
+      }
     }
     if (out_.text.size() > limits_.output_bytes) {
       fail(fmt::format("wrote more than {} bytes", limits_.output_bytes));

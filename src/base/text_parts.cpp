@@ -1,8 +1,14 @@
 #include "base/text_parts.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace fatune {
+
+bool is_word_character(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return c == '_' || (byte < 128 && std::isalnum(byte) != 0);
+}
 
 std::string_view trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlanks);
@@ -17,6 +23,15 @@ std::string_view take_until(std::string_view& text, char separator) {
   const std::string_view part = text.substr(0, end);
   text.remove_prefix(std::min(end + 1, text.size()));
   return part;
+}
+
+std::vector<std::string_view> split_at(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (bool more = true; more;) {
+    more = text.find(separator) != std::string_view::npos;
+    parts.push_back(take_until(text, separator));
+  }
+  return parts;
 }
 
 std::string_view between(std::string_view text, std::string_view open, std::string_view close) {

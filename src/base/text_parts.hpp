@@ -15,6 +15,9 @@ namespace fatune {
 
 inline constexpr std::string_view kBlanks = " \t\r";
 
+/// True for an ASCII letter, digit or underscore.
+[[nodiscard]] bool is_word_character(char c);
+
 /// Removes blanks from both ends.
 [[nodiscard]] std::string_view trim(std::string_view text);
 
@@ -24,6 +27,9 @@ inline constexpr std::string_view kBlanks = " \t\r";
 
 /// Takes the text before `separator`, and the separator, off the front of `text`.
 std::string_view take_until(std::string_view& text, char separator);
+
+/// The parts before, between and behind the separators. They may be empty.
+[[nodiscard]] std::vector<std::string_view> split_at(std::string_view text, char separator);
 
 /// The text between the first `open` and the next `close` after it; empty if either is missing.
 [[nodiscard]] std::string_view between(std::string_view text, std::string_view open,

@@ -3,7 +3,7 @@
 #include <utf8proc.h>
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <cstdint>
 
 #include <fmt/format.h>
 
@@ -13,6 +13,19 @@ namespace fatune {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+
+struct CodePoint {
+  std::int32_t value = 0;  ///< 0 also for a byte that is not UTF-8
+  std::size_t bytes = 1;
+};
+
+/// The code point that UTF-8 text, which is not empty, begins with.
+CodePoint first_code_point(std::string_view text) {
+  utf8proc_int32_t value = 0;
+  const auto bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                      std::ssize(text), &value);
+  return bytes > 0 ? CodePoint{value, static_cast<std::size_t>(bytes)} : CodePoint{};
+}
 
 /// True for Unicode's controls, format characters without a visible form, surrogates and
 /// noncharacters.
@@ -94,10 +107,6 @@ std::size_t longest_run(std::string_view text, char of) {
 }
 
 constexpr std::string_view kLeftOut = "...";
-
-bool is_word_character(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 struct Unit {
   std::size_t bytes = 0;
@@ -256,13 +265,6 @@ std::string markup(std::string_view text) {
     append_escaped(escaped, c);
   }
   return escaped;
-}
-
-CodePoint first_code_point(std::string_view text) {
-  utf8proc_int32_t value = 0;
-  const auto bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                                      std::ssize(text), &value);
-  return bytes > 0 ? CodePoint{value, static_cast<std::size_t>(bytes)} : CodePoint{};
 }
 
 std::string_view first_columns(std::string_view text, std::size_t columns) {

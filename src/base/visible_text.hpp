@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,13 +42,6 @@ namespace fatune {
 [[nodiscard]] std::string markdown_code(std::string_view lines);
 
 // Pure functions that fit text into a number of columns.
-
-struct CodePoint {
-  std::int32_t value = 0;  ///< 0 also for a byte that is not UTF-8
-  std::size_t bytes = 1;
-};
-/// The code point that UTF-8 text, which is not empty, begins with.
-[[nodiscard]] CodePoint first_code_point(std::string_view text);
 
 /// The columns that UTF-8 text takes on a terminal, without ANSI colours. Characters of East Asian
 /// scripts and emoji take two, combining marks none.

@@ -78,12 +78,6 @@ constexpr std::size_t kKeptOutputBytes = 1000;
 // The driver takes some time to tear a context down. After this timeout the process is left behind.
 constexpr std::chrono::seconds kReapTimeout{20};
 
-[[noreturn]] void cannot_start(const std::string& program, const std::system_error& error) {
-  throw Error(ExitCode::gpu_failure,
-              fmt::format("the worker process cannot be started: {}", error.code().message()),
-              program);
-}
-
 pid_t spawn_worker(const WorkerCommand& command, int socket, int output) {
   const bool alone = command.launcher.empty();
   std::vector<std::string> words = command.launcher;
@@ -235,7 +229,9 @@ WorkerProcess::WorkerProcess(const WorkerCommand& command) {
     output = open_pipe();
     pid_ = spawn_worker(command, connection.theirs.get(), output.theirs.get());
   } catch (const std::system_error& error) {
-    cannot_start(command.launcher.empty() ? command.program : command.launcher.front(), error);
+    throw Error(ExitCode::gpu_failure,
+                fmt::format("the worker process cannot be started: {}", error.code().message()),
+                command.launcher.empty() ? command.program : command.launcher.front());
   }
   output_end_ = std::move(output.ours);
   ::fcntl(output_end_.get(), F_SETFL, O_NONBLOCK);

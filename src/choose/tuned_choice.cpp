@@ -58,7 +58,7 @@ std::optional<std::string> why_not_launched(const Family& family, const Config& 
   if (const auto invalid = check_valid(family, config, &problem, &device)) {
     return invalid->reason;
   }
-  if (const auto unlaunchable = check_limits(family, config, problem, device)) {
+  if (const auto unlaunchable = check_limits({family, config, problem, device})) {
     return unlaunchable->limit;
   }
   return std::nullopt;

@@ -42,7 +42,6 @@ struct Place {
   }
 };
 
-/// Fills the special registers of a warp.
 void fill_special_registers(const Program& program, const LaunchSetup& setup, const Place& place,
                             const Warp& warp) {
   const auto set_lanes = [&](std::uint32_t which, auto value) {
@@ -126,10 +125,6 @@ std::uint32_t cluster_count(const LaunchSetup& setup) { return volume(clusters_o
 
 std::uint32_t block_at(const LaunchSetup& setup, std::uint32_t cluster, std::uint32_t rank) {
   return Place{cluster, rank}.linear(setup);
-}
-
-std::uint32_t first_block(const LaunchSetup& setup, std::uint32_t cluster) {
-  return block_at(setup, cluster, 0);
 }
 
 Execution::Execution(LaunchState& the_launch, std::uint32_t the_cluster)

@@ -61,9 +61,7 @@ struct Block {
 [[nodiscard]] std::uint32_t cluster_count(const LaunchSetup& setup);
 /// The linear index in the grid of a cluster's block.
 [[nodiscard]] std::uint32_t block_at(const LaunchSetup& setup, std::uint32_t cluster,
-                                     std::uint32_t rank);
-/// The linear index in the grid of a cluster's first block.
-[[nodiscard]] std::uint32_t first_block(const LaunchSetup& setup, std::uint32_t cluster);
+                                     std::uint32_t rank = 0);
 
 /// A launch, with the state that its clusters share.
 struct LaunchState {

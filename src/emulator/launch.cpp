@@ -105,7 +105,7 @@ class ResidentClusters {
   }
 
   [[nodiscard]] bool start_next() {
-    while (next_ < clusters_ && setup_.chosen && !setup_.chosen(first_block(setup_, next_))) {
+    while (next_ < clusters_ && setup_.chosen && !setup_.chosen(block_at(setup_, next_))) {
       ++next_;
     }
     if (next_ == clusters_ || residents_.size() == room_) {

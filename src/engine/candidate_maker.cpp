@@ -11,7 +11,6 @@
 #include "gpu/cubin_elf.hpp"
 #include "model/flop.hpp"
 #include "plan/estimate_rule.hpp"
-#include "plan/planner.hpp"
 #include "race/estimate.hpp"
 
 namespace fatune {
@@ -19,87 +18,75 @@ namespace {
 
 class WorkCount {
  public:
-  WorkCount(const Family& family, const Problem& problem, const DeviceLimits& limits)
-      : family_(family), problem_(problem), limits_(limits) {}
+  explicit WorkCount(const ConfigCase& of) : of_(of) {}
 
   [[nodiscard]] KernelWork of(const Result& result, const LaunchGeometry& geometry,
                               const KnownCode& code) const {
-    const auto heads = static_cast<double>(problem_.batch * problem_.heads);
+    const Problem& problem = of_.problem;
+    const auto heads = static_cast<double>(problem.batch * problem.heads);
     KernelWork work;
     work.blocks = block_count(geometry);
     work.threads_per_block = result.threads_per_block;
     work.blocks_per_sm = result.blocks_per_sm;
-    const std::optional<double> tensor_flop = quantity(result.config, "tensor_flop");
+    const std::optional<double> tensor_flop = find_quantity(of_, "tensor_flop");
     if (tensor_flop || code.uses_tensor_cores) {
-      work.tensor_flop = tensor_flop.value_or(literature_flop(problem_));
+      work.tensor_flop = tensor_flop.value_or(literature_flop(problem));
     } else {
-      work.fp32_flop = literature_flop(problem_);
+      work.fp32_flop = literature_flop(problem);
     }
-    work.warpgroup_flop =
-        std::min(work.tensor_flop, quantity_or(result.config, "warpgroup_flop", 0.0));
-    work.exponentials = quantity_or(result.config, "exponentials",
-                                    static_cast<double>(problem_.heads) * visible_pairs(problem_));
-    work.smem_traffic_bytes = quantity_or(result.config, "smem_traffic_bytes", 0.0);
+    work.warpgroup_flop = std::min(work.tensor_flop, quantity_or("warpgroup_flop", 0.0));
+    work.exponentials =
+        quantity_or("exponentials", static_cast<double>(problem.heads) * visible_pairs(problem));
+    work.smem_traffic_bytes = quantity_or("smem_traffic_bytes", 0.0);
     work.device_memory_bytes = device_memory_bytes();
     work.spill_bytes = spill_bytes(result, heads, static_cast<double>(work.blocks));
     work.counted = code.counted;
     return work;
   }
-  [[nodiscard]] ModelledWork of(TimeModel model) const {
-    return {model.launch_clocks, model.tile_clocks, model.step_clocks, std::move(model.schedule),
-            device_memory_bytes()};
-  }
-
- private:
-  [[nodiscard]] std::optional<double> quantity(const Config& config, const char* name) const {
-    return find_quantity(family_, config, problem_, limits_, name);
-  }
-  [[nodiscard]] double quantity_or(const Config& config, const char* name, double otherwise) const {
-    return quantity(config, name).value_or(otherwise);
-  }
-
   /// Q, K and V read once, O written once; of K and V with lengths, the rows that exist.
   [[nodiscard]] double device_memory_bytes() const {
-    if (!problem_.seq_lens_kv.empty()) {
-      return needed_bytes(problem_);
+    if (!of_.problem.seq_lens_kv.empty()) {
+      return needed_bytes(of_.problem);
     }
     double bytes = 0.0;
     for (const TensorRole role : kTensorRoles) {
-      bytes += static_cast<double>(tensor_bytes(problem_, role));
+      bytes += static_cast<double>(tensor_bytes(of_.problem, role));
     }
     return bytes;
   }
 
+ private:
+  [[nodiscard]] double quantity_or(const char* name, double otherwise) const {
+    return find_quantity(of_, name).value_or(otherwise);
+  }
+
   [[nodiscard]] double spill_bytes(const Result& result, double heads, double blocks) const {
-    const double kv_steps = heads * quantity_or(result.config, "kv_steps", blocks / heads);
+    const double kv_steps = heads * quantity_or("kv_steps", blocks / heads);
     const ResourceFacts facts = result.facts.value_or(ResourceFacts{});
     const auto bytes = static_cast<double>(facts.spill_load_bytes + facts.spill_store_bytes);
     return bytes * result.threads_per_block * kv_steps;
   }
 
-  const Family& family_;
-  const Problem& problem_;
-  const DeviceLimits& limits_;
+  const ConfigCase& of_;
 };
 
 /// The launch on a device of `sm_count` SMs. Empty: the family's expressions do not allow for so
 /// many, or for the problem.
-std::optional<LaunchGeometry> launch_on(const Family& family, const Config& config,
-                                        const Problem& problem, DeviceLimits limits, int sm_count) {
+std::optional<LaunchGeometry> launch_on(const ConfigCase& of, int sm_count) {
+  DeviceLimits limits = of.limits;
   limits.sm_count = sm_count;
   try {
-    return launch_geometry(family, config, problem, limits);
+    return launch_geometry({of.family, of.config, of.problem, limits});
   } catch (const Error&) {
     return std::nullopt;
   }
 }
 
 /// The launch on a device that has room for all blocks at once; nothing if there is none.
-std::optional<LaunchGeometry> unlimited_launch(const Family& family, const Config& config,
-                                               const Problem& problem, const DeviceLimits& limits) {
+std::optional<LaunchGeometry> unlimited_launch(const ConfigCase& of) {
   constexpr int kManySms = 1 << 22;
-  auto launch = launch_on(family, config, problem, limits, kManySms);
-  const auto on_more = launch_on(family, config, problem, limits, 2 * kManySms);
+  auto launch = launch_on(of, kManySms);
+  const auto on_more = launch_on(of, 2 * kManySms);
   return launch && on_more && launch->grid == on_more->grid ? std::move(launch) : std::nullopt;
 }
 
@@ -150,40 +137,34 @@ RuleAudit audit_rule(const std::string& rule, std::int64_t pruned, const Problem
   return audit;
 }
 
-bool is_same_code(const CompileRequest& a, const CompileRequest& b) {
-  return a.sources == b.sources && a.defines == b.defines && a.options == b.options &&
-         a.entry_point == b.entry_point;
-}
-
 }  // namespace
 
-LaunchGeometry spread_launch(const Family& family, const Config& config, const Problem& problem,
-                             const DeviceLimits& limits, const LaunchGeometry& launch) {
+LaunchGeometry spread_launch(const ConfigCase& of, const LaunchGeometry& launch) {
   LaunchGeometry spread = launch;
-  if (const auto unlimited = unlimited_launch(family, config, problem, limits)) {
+  if (const auto unlimited = unlimited_launch(of)) {
     spread.grid = unlimited->grid;
   }
   return spread;
 }
 
-std::optional<std::int64_t> count_tiles(const Family& family, const Config& config, Problem problem,
-                                        const DeviceLimits& limits) {
+std::optional<std::int64_t> count_tiles(const ConfigCase& of) {
+  Problem problem = of.problem;
   problem.seq_len_kv = 1;
   problem.seq_lens_kv.clear();
-  const auto launch = unlimited_launch(family, config, problem, limits);
+  const auto launch = unlimited_launch({of.family, of.config, problem, of.limits});
   return launch ? std::optional(block_count(*launch)) : std::nullopt;
 }
 
-Estimated estimate_result(const Family& family, const Result& result,
-                          const LaunchGeometry& geometry, const Problem& problem,
-                          const DeviceLimits& limits, const SmRates& rates, const KnownCode& code) {
-  const WorkCount work(family, problem, limits);
-  if (auto model = time_model(family, result.config, problem, limits)) {
-    return estimate(work.of(*std::move(model)), limits);
+Estimated estimate_result(const ConfigCase& of, const Result& result,
+                          const LaunchGeometry& geometry, const SmRates& rates,
+                          const KnownCode& code) {
+  const WorkCount work(of);
+  if (const auto model = time_model(of)) {
+    return estimate(*model, work.device_memory_bytes(), of.limits);
   }
-  const LaunchGeometry spread = spread_launch(family, result.config, problem, limits, geometry);
-  Estimated estimated = estimate(work.of(result, spread, code), limits, rates);
-  if (!code.counted && !find_quantity(family, result.config, problem, limits, "tensor_flop")) {
+  const LaunchGeometry spread = spread_launch(of, geometry);
+  Estimated estimated = estimate(work.of(result, spread, code), of.limits, rates);
+  if (!code.counted && !find_quantity(of, "tensor_flop")) {
     estimated.from = EstimateSource::problem;  // which alone tells how much it computes
   }
   return estimated;
@@ -196,25 +177,23 @@ bool uses_tensor_cores(std::string_view ptx) {
   });
 }
 
-Guess guess(const Family& family, const Result& result, const LaunchGeometry& geometry,
-            const Problem& problem, const DeviceLimits& limits, const SmRates& rates) {
+Guess guess(const ConfigCase& of, const Result& result, const LaunchGeometry& geometry,
+            const SmRates& rates) {
   constexpr int kTypicalRegisters = 160;
   const auto& block = geometry.block;
   Result guessed = result;
   guessed.threads_per_block = static_cast<int>(block[0] * block[1] * block[2]);
   guessed.blocks_per_sm =
-      std::max(1, blocks_per_sm(limits, guessed.threads_per_block, kTypicalRegisters,
+      std::max(1, blocks_per_sm(of.limits, guessed.threads_per_block, kTypicalRegisters,
                                 geometry.dynamic_smem_bytes));
-  return {estimate_result(family, guessed, geometry, problem, limits, rates),
-          guessed.blocks_per_sm};
+  return {estimate_result(of, guessed, geometry, rates), guessed.blocks_per_sm};
 }
 
-std::optional<Outcome> find_obstacle(const Family& family, const Config& config,
-                                     const Problem& problem, const DeviceLimits& limits) {
-  if (auto invalid = check_valid(family, config, &problem, &limits)) {
+std::optional<Outcome> find_obstacle(const ConfigCase& of) {
+  if (auto invalid = check_valid(of.family, of.config, &of.problem, &of.limits)) {
     return *std::move(invalid);
   }
-  if (auto unlaunchable = check_limits(family, config, problem, limits)) {
+  if (auto unlaunchable = check_limits(of)) {
     return *std::move(unlaunchable);
   }
   return std::nullopt;
@@ -271,13 +250,13 @@ void add_audit(const ProblemPlan& plan, ProblemReport& report) {
 }
 
 CandidateMaker::Prepared CandidateMaker::prepare(const Config& config) const {
-  const Family& family = families_.of(config);
-  Prepared prepared{make_result(family, config), std::nullopt};
-  prepared.result.total_flop = find_quantity(family, config, problem_, limits_, "total_flop");
-  if (auto obstacle = find_obstacle(family, config, problem_, limits_)) {
+  const ConfigCase of = case_of(config, problem_);
+  Prepared prepared{make_result(of.family, config), std::nullopt};
+  prepared.result.total_flop = find_quantity(of, "total_flop");
+  if (auto obstacle = find_obstacle(of)) {
     prepared.result.outcome = *std::move(obstacle);
   } else {
-    prepared.geometry = launch_geometry(family, config, problem_, limits_);
+    prepared.geometry = launch_geometry(of);
   }
   return prepared;
 }
@@ -297,18 +276,17 @@ std::variant<Candidate, Result> CandidateMaker::make(const Proposal& proposal) {
   if (!prepared.geometry) {
     return std::move(prepared.result);
   }
-  const Family& family = families_.of(config);
   Candidate candidate{std::move(prepared.result),
                       *prepared.geometry,
-                      launch_geometry(family, config, probe_, limits_),
+                      launch_geometry(case_of(config, probe_)),
                       std::nullopt,
                       std::nullopt,
                       nullptr};
   if (part_) {
-    candidate.part_geometry = launch_geometry(family, config, *part_, limits_);
+    candidate.part_geometry = launch_geometry(case_of(config, *part_));
   }
-  if (has_small_launch(family, config)) {
-    candidate.small_geometry = launch_geometry(family, config, small_, limits_);
+  if (has_small_launch(config)) {
+    candidate.small_geometry = launch_geometry(case_of(config, small_));
   }
   return candidate;
 }
@@ -319,34 +297,30 @@ Result CandidateMaker::make_pruned(const PrunedConfig& pruned) const {
   return result;
 }
 
-CompileRequest CandidateMaker::request(const Config& config) const {
-  return compile_request(families_.of(config), config, problem_, limits_.arch, limits_);
-}
-
 void CandidateMaker::finish_launch(Candidate& candidate) const {
   const Config& config = candidate.result.config;
-  const Family& family = families_.of(config);
   const ResourceFacts* facts = &candidate.artifact->facts;
-  candidate.geometry = launch_geometry(family, config, problem_, limits_, facts);
-  candidate.probe_geometry = launch_geometry(family, config, probe_, limits_, facts);
+  candidate.geometry = launch_geometry(case_of(config, problem_), facts);
+  candidate.probe_geometry = launch_geometry(case_of(config, probe_), facts);
   if (part_) {
-    candidate.part_geometry = launch_geometry(family, config, *part_, limits_, facts);
+    candidate.part_geometry = launch_geometry(case_of(config, *part_), facts);
   }
   if (candidate.small_geometry) {
-    candidate.small_geometry = launch_geometry(family, config, small_, limits_, facts);
+    candidate.small_geometry = launch_geometry(case_of(config, small_), facts);
   }
 }
 
 /// Whether the configuration can run on the small problem with the machine code for the problem
 /// itself.
-bool CandidateMaker::has_small_launch(const Family& family, const Config& config) const {
-  if (find_obstacle(family, config, small_, limits_)) {
+bool CandidateMaker::has_small_launch(const Config& config) const {
+  const ConfigCase small = case_of(config, small_);
+  if (find_obstacle(small)) {
     return false;
   }
-  const auto request = [&](const Problem& problem) {
-    return compile_request(family, config, problem, limits_.arch, limits_);
-  };
-  return is_same_code(request(small_), request(problem_));
+  const CompileRequest a = compile_request(small);
+  const CompileRequest b = request(config);
+  return a.sources == b.sources && a.defines == b.defines && a.options == b.options &&
+         a.entry_point == b.entry_point;
 }
 
 }  // namespace fatune

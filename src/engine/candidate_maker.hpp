@@ -16,6 +16,7 @@
 #include "model/problem.hpp"
 #include "model/report.hpp"
 #include "plan/config_text.hpp"
+#include "plan/planner.hpp"
 #include "plan/problem_plan.hpp"
 #include "race/candidate_source.hpp"
 
@@ -24,15 +25,12 @@ namespace fatune {
 /// The launch on a device that has room for all blocks at once. A persistent kernel, whose blocks
 /// share the tiles, then has one block per tile. A grid that does not depend on the number of SMs
 /// does not change.
-[[nodiscard]] LaunchGeometry spread_launch(const Family& family, const Config& config,
-                                           const Problem& problem, const DeviceLimits& limits,
-                                           const LaunchGeometry& launch);
+[[nodiscard]] LaunchGeometry spread_launch(const ConfigCase& of, const LaunchGeometry& launch);
 
 /// Returns the number of tiles of a problem: the blocks on a device with room for all, if the
 /// problem had a single key. Blocks that share the keys of a tile then are one. Nothing if no
 /// number of SMs is large enough, or if the kernel cannot be launched on the problem.
-[[nodiscard]] std::optional<std::int64_t> count_tiles(const Family& family, const Config& config,
-                                                      Problem problem, const DeviceLimits& limits);
+[[nodiscard]] std::optional<std::int64_t> count_tiles(const ConfigCase& of);
 
 /// What is known about the code of a kernel that has not been run.
 struct KnownCode {
@@ -45,9 +43,8 @@ struct KnownCode {
 /// Estimates the time of a result that has not been run (docs/estimate.md). It uses the family's
 /// model or, without it, the counted work or, without that, the family's quantities, and what is
 /// known about the machine code. Precondition: a block fits an SM.
-[[nodiscard]] Estimated estimate_result(const Family& family, const Result& result,
-                                        const LaunchGeometry& geometry, const Problem& problem,
-                                        const DeviceLimits& limits, const SmRates& rates,
+[[nodiscard]] Estimated estimate_result(const ConfigCase& of, const Result& result,
+                                        const LaunchGeometry& geometry, const SmRates& rates,
                                         const KnownCode& code = {});
 
 /// Whether PTX has an instruction that the tensor cores execute.
@@ -58,14 +55,11 @@ struct Guess {
   Estimated estimate;     ///< good only for ordering
   int blocks_per_sm = 0;  ///< what a typical number of registers allows
 };
-[[nodiscard]] Guess guess(const Family& family, const Result& result,
-                          const LaunchGeometry& geometry, const Problem& problem,
-                          const DeviceLimits& limits, const SmRates& rates);
+[[nodiscard]] Guess guess(const ConfigCase& of, const Result& result,
+                          const LaunchGeometry& geometry, const SmRates& rates);
 
 /// The obstacle to a configuration on a problem before compilation: Invalid or Unlaunchable.
-[[nodiscard]] std::optional<Outcome> find_obstacle(const Family& family, const Config& config,
-                                                   const Problem& problem,
-                                                   const DeviceLimits& limits);
+[[nodiscard]] std::optional<Outcome> find_obstacle(const ConfigCase& of);
 
 /// The number of the kernel's blocks that fit an SM at a time.
 [[nodiscard]] int resident_blocks(const Artifact& artifact, const LaunchGeometry& geometry,
@@ -120,7 +114,9 @@ class CandidateMaker {
     return short_form(families_.of(config), config);
   }
   [[nodiscard]] Result make_pruned(const PrunedConfig& pruned) const;
-  [[nodiscard]] CompileRequest request(const Config& config) const;
+  [[nodiscard]] CompileRequest request(const Config& config) const {
+    return compile_request(case_of(config, problem_));
+  }
   /// Recomputes the launches of a candidate with the facts of its artifact.
   void finish_launch(Candidate& candidate) const;
 
@@ -134,10 +130,13 @@ class CandidateMaker {
   [[nodiscard]] Prepared prepare(const Config& config) const;
   /// Precondition: `prepared` has a launch.
   [[nodiscard]] Guess guess_of(const Prepared& prepared) const {
-    return guess(families_.of(prepared.result.config), prepared.result, *prepared.geometry,
-                 problem_, limits_, rates_);
+    return guess(case_of(prepared.result.config, problem_), prepared.result, *prepared.geometry,
+                 rates_);
   }
-  [[nodiscard]] bool has_small_launch(const Family& family, const Config& config) const;
+  [[nodiscard]] ConfigCase case_of(const Config& config, const Problem& problem) const {
+    return {families_.of(config), config, problem, limits_};
+  }
+  [[nodiscard]] bool has_small_launch(const Config& config) const;
 
   const FamilySet& families_;
   const DeviceLimits& limits_;

@@ -1,18 +1,25 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 
-#include "engine/emulating_verifier.hpp"
 #include "engine/evaluator.hpp"
+#include "gpu/cubin_cache.hpp"
+#include "plan/family.hpp"
 
 namespace fatune {
 
-/// The verification of an estimate's candidates, and the callback for each finished one.
+/// How an estimate's candidates are verified.
 struct EstimateVerification {
-  EmulationSetup emulation;
-  std::function<void()> on_done;
+  int jobs = 1;
+  std::uint64_t seed = 1;  ///< seeds inputs and schedules
+  /// Keeps machine code and verdicts. May be null; must outlive the evaluator.
+  CubinCache* cache = nullptr;
+  /// Is told of each verdict and the seconds of CPU time that it took. Any thread may call it.
+  std::function<void(double)> on_verdict = [](double) {};
+  std::function<void()> on_done;  ///< is told of each finished candidate
 };
 
 /// Estimates times from the family's model or quantities and the artifact's facts

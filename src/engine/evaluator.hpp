@@ -55,9 +55,6 @@ struct RaceTerms {
 /// ends the command.
 class Evaluator {
  public:
-  Evaluator() = default;
-  Evaluator(const Evaluator&) = delete;
-  Evaluator& operator=(const Evaluator&) = delete;
   virtual ~Evaluator() = default;
 
   /// The limits of the GPU, including its free memory.

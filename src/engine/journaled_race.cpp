@@ -1,7 +1,6 @@
 #include "engine/journaled_race.hpp"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include <spdlog/spdlog.h>
@@ -51,23 +50,23 @@ std::vector<GpuReading> timeline_of(Readings readings) {
 
 }  // namespace
 
-std::optional<GpuConditions> ConditionsLog::summary() const {
-  if (readings_.empty()) {
+std::optional<GpuConditions> summarise(std::span<const GpuReading> readings) {
+  if (readings.empty()) {
     return std::nullopt;
   }
-  const auto clocks = sorted<&GpuReading::sm_mhz>(readings_);
-  const auto power = sorted<&GpuReading::power_w>(readings_);
-  const auto temperature = sorted<&GpuReading::temperature_c>(readings_);
+  const auto clocks = sorted<&GpuReading::sm_mhz>(readings);
+  const auto power = sorted<&GpuReading::power_w>(readings);
+  const auto temperature = sorted<&GpuReading::temperature_c>(readings);
   GpuConditions conditions;
-  conditions.readings = static_cast<std::int64_t>(readings_.size());
+  conditions.readings = static_cast<std::int64_t>(readings.size());
   conditions.sm_mhz_min = clocks.front();
   conditions.sm_mhz_median = median_of_sorted(clocks);
   conditions.sm_mhz_max = clocks.back();
   conditions.power_w_median = median_of_sorted(power);
   conditions.power_w_max = power.back();
   conditions.temperature_c_max = temperature.back();
-  conditions.throttle_reasons = clock_limit_names(all_clock_limits(readings_));
-  conditions.timeline = timeline_of(readings_);
+  conditions.throttle_reasons = clock_limit_names(all_clock_limits(readings));
+  conditions.timeline = timeline_of(readings);
   return conditions;
 }
 
@@ -98,6 +97,7 @@ void CommonClock::bring_to_median(RaceResult& result) const {
   for (Standing& standing : result.standings) {
     scale(factor, standing.timing);
   }
+  result.at_sm_mhz = mhz;
 }
 
 namespace {
@@ -133,8 +133,6 @@ bool learn(const Samples& samples, Verification& verification) {
 }
 
 }  // namespace
-
-// --- Running the race ---
 
 void JournaledRace::join(MeasuredCandidate candidate) {
   const double us = time_us(candidate.first_us, candidate.first_reading,
@@ -172,12 +170,15 @@ Step JournaledRace::next() {
 RaceResult JournaledRace::result() const {
   RaceResult result = race_.result();
   clock_.bring_to_median(result);
+  if (result.sentinel_id) {
+    result.sentinel = at(*result.sentinel_id).kernel.label;
+  }
   return result;
 }
 
 void JournaledRace::tell_sample(const JournalEvent& event, bool on_part) {
   if (event.reading) {
-    conditions_.add(*event.reading);
+    readings_.push_back(*event.reading);
   }
   race_.record(time_us(event.us, event.reading, on_part), event.throttled);
 }
@@ -216,13 +217,11 @@ void JournaledRace::close() {
   }
 }
 
-// --- Resuming ---
-
 void JournaledRace::start_over() {
   race_ = Race(policy_);
   clock_ = {};
   candidates_ = {};
-  conditions_ = {};
+  readings_.clear();
   spent_before_s_ = 0.0;
   closed_ = false;
 }

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,16 +18,8 @@
 
 namespace fatune {
 
-/// Collects the NVML readings that are taken with the samples.
-class ConditionsLog {
- public:
-  void add(const GpuReading& reading) { readings_.push_back(reading); }
-  /// Summarises the readings. Empty: there are none.
-  [[nodiscard]] std::optional<GpuConditions> summary() const;
-
- private:
-  std::vector<GpuReading> readings_;
-};
+/// Summarises the NVML readings that were taken with samples. Empty: there are none.
+[[nodiscard]] std::optional<GpuConditions> summarise(std::span<const GpuReading> readings);
 
 /// Scales the samples of a race to one SM clock, so that a clock that changes between launches does
 /// not decide between configurations (docs/measurement.md).
@@ -40,7 +33,7 @@ class CommonClock {
   /// The median SM clock of the samples of the whole problem, or of its part while there are no
   /// others. 0: no clock is known.
   [[nodiscard]] double median_mhz() const;
-  /// Scales times from the first sample's clock to the median clock.
+  /// Scales times from the first sample's clock to the median clock, and notes it.
   void bring_to_median(RaceResult& result) const;
 
  private:
@@ -91,10 +84,8 @@ class JournaledRace {
   [[nodiscard]] MeasuredCandidate& at(CandidateId id) { return candidates_.at(id); }
   [[nodiscard]] const MeasuredCandidate& at(CandidateId id) const { return candidates_.at(id); }
   [[nodiscard]] RaceResult result() const;
-  /// MeasuringSummary::at_sm_mhz.
-  [[nodiscard]] double at_sm_mhz() const { return clock_.median_mhz(); }
   [[nodiscard]] const RacePolicy& policy() const { return policy_; }
-  [[nodiscard]] const ConditionsLog& conditions() const { return conditions_; }
+  [[nodiscard]] std::optional<GpuConditions> conditions() const { return summarise(readings_); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -125,7 +116,7 @@ class JournaledRace {
   Race race_;
   CommonClock clock_;
   CandidateList<MeasuredCandidate> candidates_;
-  ConditionsLog conditions_;
+  std::vector<GpuReading> readings_;
   Clock::time_point start_ = Clock::now();
   double spent_before_s_ = 0.0;  ///< time that the run took which this one resumes
   double asked_s_ = 0.0;         ///< when next() was last called

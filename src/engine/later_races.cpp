@@ -231,14 +231,6 @@ void fight_again(const Rivals& rivals, std::vector<Duel>& duels,
   }
 }
 
-/// Sets by how much the file's winner is slower than it was in the file.
-void compare_with_file(const Rivals& rivals, RivalCheck& check) {
-  const std::optional<double> here = rivals.judges_file ? check.time_us : check.rival_us;
-  if (check.file_us && here) {
-    check.since_file_percent = 100.0 * (*here / *check.file_us - 1.0);
-  }
-}
-
 void choose_opponents(const Rivals& rivals, std::vector<Duel>& duels,
                       const MeasurePlans& measure_plans) {
   if (!rivals.judges_file && !rivals.best) {
@@ -308,7 +300,11 @@ GateReport race_rivals(const Rivals& rivals, const std::vector<ProblemPlan>& pla
     report.differences = differences(*rivals.best, run);
   }
   for (Duel& duel : duels) {
-    compare_with_file(rivals, duel.check);
+    // By how much the file's winner is slower than it was in the file.
+    const auto& here = rivals.judges_file ? duel.check.time_us : duel.check.rival_us;
+    if (duel.check.file_us && here) {
+      duel.check.since_file_percent = 100.0 * (*here / *duel.check.file_us - 1.0);
+    }
     report.checks.push_back(std::move(duel.check));
   }
   return report;

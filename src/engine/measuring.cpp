@@ -98,8 +98,8 @@ DeviceThread::Make make_estimating(const MeasureOptions& options, const PlannedR
   limits.free_memory_bytes = limits.total_memory_bytes;
   std::optional<EstimateVerification> verification;
   if (options.emulate) {
-    verification = {{job_count(options.compile), options.policy.seed, cache,
-                     [&observer](double cpu_s) { observer.emulated(cpu_s); }},
+    verification = {job_count(options.compile), options.policy.seed, cache,
+                    [&observer](double cpu_s) { observer.emulated(cpu_s); },
                     [&observer] { observer.step(); }};
   }
   return [&families = run.kernels.families, limits, rates = rates_for(run, target), verification] {

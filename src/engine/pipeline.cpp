@@ -119,19 +119,15 @@ Pipeline::Pipeline(PipelineParts parts, const std::vector<ProblemPlan>& plans,
       feed_(order, parts_.compile_one, parts_.jobs),
       preparing_([this](const std::stop_token& stop) { prepare_all(stop); }) {}
 
-/// A problem that waits for its turn gives each compiler two configurations. They are compiled
-/// while the search of an earlier problem ends, and its race goes on.
-std::size_t Pipeline::first_request_of(std::size_t problem, ProblemWork& work) const {
-  const bool waits = problem != order_.front();
-  const std::size_t jobs = feed_.jobs();
-  return first_request(work.source(), waits ? 2 * jobs : jobs);
-}
-
 std::unique_ptr<ProblemWork> Pipeline::prepare(std::size_t problem) {
   auto work =
       std::make_unique<ProblemWork>(parts_.families, parts_.limits, parts_.rates, plans_[problem],
                                     parts_.search, parts_.parts, parts_.has_code);
-  for (const CandidateId id : work->ask(first_request_of(problem, *work))) {
+  // A problem that waits for its turn gives each compiler two configurations. They are compiled
+  // while the search of an earlier problem ends, and its race goes on.
+  const bool waits = problem != order_.front();
+  const std::size_t most = waits ? 2 * feed_.jobs() : feed_.jobs();
+  for (const CandidateId id : work->ask(first_request(work->source(), most))) {
     if (feed_.add({problem, id}, work->request(id))) {
       parts_.observer.expect_kernel();
     }
@@ -151,8 +147,6 @@ void Pipeline::prepare_all(const std::stop_token& stop) {
     }
   }
 }
-
-ProblemWork& Pipeline::work_of(std::size_t problem) { return *preparations_[problem].work.get(); }
 
 void Pipeline::reserve_begun(const std::vector<Seat>& seats, ProblemQueue& queue) const {
   for (std::size_t seat = 0; seat < seats.size(); ++seat) {
@@ -186,7 +180,7 @@ bool Pipeline::run(std::vector<Seat>& seats,
       if (!index) {
         return;
       }
-      ProblemWork& work = work_of(*index);
+      ProblemWork& work = *preparations_[*index].work.get();
       {
         const std::lock_guard lock(reporting);
         work.suggest(winners_);

@@ -127,10 +127,8 @@ class Pipeline {
     std::shared_future<std::unique_ptr<ProblemWork>> work = promise.get_future();
   };
 
-  [[nodiscard]] std::size_t first_request_of(std::size_t problem, ProblemWork& work) const;
   [[nodiscard]] std::unique_ptr<ProblemWork> prepare(std::size_t problem);
   void prepare_all(const std::stop_token& stop);
-  [[nodiscard]] ProblemWork& work_of(std::size_t problem);
   void remember_winners(const ProblemReport& report);
   void reserve_begun(const std::vector<Seat>& seats, ProblemQueue& queue) const;
 

@@ -64,21 +64,6 @@ Extent admitted_on(const CandidateKernel& kernel) {
   return kernel.part_geometry ? Extent::part : Extent::whole;
 }
 
-MeasuringSummary summary_of(const RaceResult& result, const RacePolicy& policy) {
-  MeasuringSummary summary;
-  summary.stopped_because = result.stopped_because;
-  summary.rounds = result.rounds;
-  summary.final_rounds = result.final_rounds;
-  summary.samples_taken = result.samples_taken;
-  summary.samples_retaken = result.samples_retaken;
-  summary.drift_percent = result.drift_percent;
-  summary.elapsed_s = result.elapsed_s;
-  summary.warnings = result.warnings;
-  summary.part_rounds = result.part_rounds;
-  summary.part_share = policy.part_share.value_or(0.0);
-  return summary;
-}
-
 /// Whether the output is to be checked again: for results that decide the head of the ranking, and
 /// for all results of an exhaustive run, which drops none.
 bool needs_recheck(const Standing& standing, const MeasuredCandidate& candidate,
@@ -120,8 +105,6 @@ ProblemRace::ProblemRace(Measurer& measurer, const RaceTerms& terms, RunLog& log
       counters_(counters),
       race_(race_policy(measurer.policy(), terms), terms.at_one_clock, log) {}
 
-// --- Admission ---
-
 std::optional<Outcome> ProblemRace::discard_warmup(CandidateId id, Extent extent) {
   const int warmup = measurer_.policy().warmup;
   return warmup > 0 ? measurer_.sample(id, SampleRequest{warmup, 0, extent}).failure : std::nullopt;
@@ -159,8 +142,6 @@ std::optional<Outcome> ProblemRace::warm_up_on_whole(MeasuredCandidate& candidat
       std::exchange(candidate.ran_on_whole, true) || !candidate.kernel.part_geometry;
   return is_warm ? std::nullopt : discard_warmup(candidate.id, Extent::whole);
 }
-
-// --- Samples ---
 
 bool ProblemRace::work() {
   const Step step = race_.next();
@@ -209,8 +190,6 @@ void ProblemRace::take_sample(MeasuredCandidate& candidate, const Step& step) {
   race_.record(candidate, samples);
 }
 
-// --- The end ---
-
 bool ProblemRace::recheck_next() {
   MeasuredCandidate* const candidate =
       find_candidate(race_, [&](const Standing& standing, const MeasuredCandidate& one) {
@@ -241,16 +220,12 @@ bool ProblemRace::count_next() {
   if (std::optional<Outcome> failure = load(*candidate)) {
     race_.withdraw(*candidate, *std::move(failure));
   } else {
-    count(*candidate);
+    RaceCounters::Reading reading = counters_->read(candidate->id);
+    candidate->counters = std::move(reading.counters);
+    candidate->counter_warning = std::move(reading.warning);
+    counter_problem_ = counters_->problem();
   }
   return true;
-}
-
-void ProblemRace::count(MeasuredCandidate& candidate) {
-  RaceCounters::Reading reading = counters_->read(candidate.id);
-  candidate.counters = std::move(reading.counters);
-  candidate.counter_warning = std::move(reading.warning);
-  counter_problem_ = counters_->problem();
 }
 
 Evaluation ProblemRace::finish() const {
@@ -265,15 +240,11 @@ Evaluation ProblemRace::finish() const {
                                     standing.tie_group, standing.to_fastest});
     }
   }
-  evaluation.summary = summary_of(result, race_.policy());
-  evaluation.summary->at_sm_mhz = race_.at_sm_mhz();
-  if (result.sentinel) {
-    evaluation.summary->sentinel = race_.at(*result.sentinel).kernel.label;
-  }
+  evaluation.summary = static_cast<const MeasuringSummary&>(result);
   if (!counter_problem_.empty()) {
     evaluation.summary->warnings.push_back("no hardware counters: " + counter_problem_);
   }
-  evaluation.conditions = race_.conditions().summary();
+  evaluation.conditions = race_.conditions();
   return evaluation;
 }
 

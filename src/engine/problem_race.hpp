@@ -69,7 +69,6 @@ class ProblemRace {
   void take_sample(MeasuredCandidate& candidate, const Step& step);
   [[nodiscard]] bool recheck_next();
   [[nodiscard]] bool count_next();
-  void count(MeasuredCandidate& candidate);
 
   Measurer& measurer_;
   RaceCounters* counters_;

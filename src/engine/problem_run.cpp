@@ -22,9 +22,14 @@ constexpr milliseconds kNoWait{0};
 }  // namespace
 
 bool ProblemRun::run() {
-  report_ = header();
+  const ProblemPlan& plan = work_.plan();
+  report_.problem = plan.problem;
+  report_.run = plan.run;
+  report_.pruned = plan.pruned;
+  report_.invalid = plan.invalid;
+  report_.device_uuid = parts_.evaluator.limits().uuid;
   parts_.log.begin_problem(report_);
-  parts_.observer.begin_problem(work_.plan().problem);
+  parts_.observer.begin_problem(plan.problem);
   if (take_recalled()) {
     return true;
   }
@@ -32,16 +37,6 @@ bool ProblemRun::run() {
   const bool complete = go_on() && race();
   finish(complete);
   return complete;
-}
-
-ProblemReport ProblemRun::header() const {
-  ProblemReport report;
-  report.problem = work_.plan().problem;
-  report.run = work_.plan().run;
-  report.pruned = work_.plan().pruned;
-  report.invalid = work_.plan().invalid;
-  report.device_uuid = parts_.evaluator.limits().uuid;
-  return report;
 }
 
 bool ProblemRun::take_recalled() {
@@ -78,11 +73,17 @@ void ProblemRun::finish_uncompiled(std::vector<Result> results) {
   }
 }
 
-// --- Resuming an interrupted run ---
-
 bool ProblemRun::go_on() {
   const std::vector<JournalEvent> events = parts_.log.take_over_journal();
-  compile_journaled(events);
+  std::set<std::string> short_forms;
+  for (const JournalEvent& event : events) {
+    short_forms.insert(event.config);
+  }
+  if (!short_forms.empty() && work_.source().learns()) {
+    // The search proposes some of these only after it has learnt outcomes.
+    compile(work_.ask_again(short_forms));
+    finish_uncompiled(work_.take_obstacles());
+  }
   const std::set<CandidateId> candidates = journaled_candidates(events);
   if (!collect(candidates)) {
     return false;
@@ -91,19 +92,6 @@ bool ProblemRun::go_on() {
     resume(events, candidates);
   }
   return true;
-}
-
-/// Has the journaled candidates compiled that the search proposes only after it has learnt
-/// outcomes.
-void ProblemRun::compile_journaled(const std::vector<JournalEvent>& events) {
-  std::set<std::string> short_forms;
-  for (const JournalEvent& event : events) {
-    short_forms.insert(event.config);
-  }
-  if (!short_forms.empty() && work_.source().learns()) {
-    compile(work_.ask_again(short_forms));
-    finish_uncompiled(work_.take_obstacles());
-  }
 }
 
 std::set<CandidateId> ProblemRun::journaled_candidates(
@@ -135,20 +123,18 @@ bool ProblemRun::collect(const std::set<CandidateId>& candidates) {
   return true;
 }
 
-bool ProblemRun::fits(const JournalEvent& event) const {
-  if (event.kind != JournalEvent::Kind::admitted) {
-    return true;
-  }
-  return std::ranges::any_of(work_.candidates(), [&](const Candidate& candidate) {
-    return candidate.result.short_form == event.config && candidate.artifact != nullptr &&
-           candidate.artifact->key == event.artifact_key &&
-           same_launch(candidate.part_geometry.value_or(candidate.geometry), event.launch);
-  });
-}
-
 void ProblemRun::resume(const std::vector<JournalEvent>& events,
                         const std::set<CandidateId>& candidates) {
-  if (!std::ranges::all_of(events, [&](const auto& event) { return fits(event); })) {
+  const auto fits = [&](const JournalEvent& event) {
+    const auto is_admitted = [&](const Candidate& candidate) {
+      return candidate.result.short_form == event.config && candidate.artifact != nullptr &&
+             candidate.artifact->key == event.artifact_key &&
+             same_launch(candidate.part_geometry.value_or(candidate.geometry), event.launch);
+    };
+    return event.kind != JournalEvent::Kind::admitted ||
+           std::ranges::any_of(work_.candidates(), is_admitted);
+  };
+  if (!std::ranges::all_of(events, fits)) {
     parts_.log.drop_journal();
     return;
   }
@@ -166,8 +152,6 @@ void ProblemRun::resume(const std::vector<JournalEvent>& events,
     parts_.log.drop_journal();
   }
 }
-
-// --- The race ---
 
 bool ProblemRun::race() {
   while (!InterruptWatch::interrupted()) {
@@ -336,8 +320,6 @@ CandidateKernel ProblemRun::kernel_of(const Candidate& candidate) const {
           candidate.part_geometry,
           tail_of(candidate)};
 }
-
-// --- The end ---
 
 void ProblemRun::finish_candidate(CandidateId id, bool evaluated) {
   Candidate& candidate = work_.at(id);

@@ -43,16 +43,13 @@ class ProblemRun {
   /// Machine code and launch. Candidates with the same key need not be told apart.
   using CodeKey = std::pair<std::string, LaunchGeometry>;
 
-  [[nodiscard]] ProblemReport header() const;
   [[nodiscard]] bool take_recalled();
   void begin();
   void finish_uncompiled(std::vector<Result> results);
   [[nodiscard]] bool go_on();
-  void compile_journaled(const std::vector<JournalEvent>& events);
   [[nodiscard]] bool collect(const std::set<CandidateId>& candidates);
   [[nodiscard]] std::set<CandidateId> journaled_candidates(
       const std::vector<JournalEvent>& events) const;
-  [[nodiscard]] bool fits(const JournalEvent& event) const;
   void resume(const std::vector<JournalEvent>& events, const std::set<CandidateId>& candidates);
   /// The number of candidates that are being compiled or wait to be handled.
   [[nodiscard]] std::size_t open() const { return work_.candidates().size() - handled_; }

@@ -109,7 +109,8 @@ double CompileFeed::compiling_s() const {
   return std::chrono::duration<double>(last_arrival_ - start_).count();
 }
 
-SearchSpace make_search_space(const ProblemPlan& plan, CandidateMaker& maker) {
+SearchSpace make_search_space(const ProblemPlan& plan, CandidateMaker& maker,
+                              const HasCode& has_code) {
   SearchSpace space;
   for (const Config& config : plan.configs) {
     space.points.push_back({config, {}, config == plan.kept_in_race, maker.guess_us(config)});
@@ -119,6 +120,11 @@ SearchSpace make_search_space(const ProblemPlan& plan, CandidateMaker& maker) {
   }
   for (const Config& config : plan.suggested) {
     space.suggested.push_back({config, "tuned neighbour"});
+  }
+  if (has_code) {
+    space.has_code = [&maker, has_code](const Config& config) {
+      return has_code(maker.request(config));
+    };
   }
   return space;
 }
@@ -131,17 +137,7 @@ ProblemWork::ProblemWork(const FamilySet& families, const DeviceLimits& limits,
       part_(parts && is_worth_a_part(plan, search) ? part_of(plan.problem, limits) : std::nullopt),
       part_tail_(part_ ? fatune::part_tail(*part_, plan.problem, limits) : PartTail{}),
       maker_(std::make_unique<CandidateMaker>(families, limits, rates, plan.problem, part_)),
-      source_(search.begin(search_space(has_code))) {}
-
-SearchSpace ProblemWork::search_space(const HasCode& has_code) const {
-  SearchSpace space = make_search_space(plan_, *maker_);
-  if (has_code) {
-    space.has_code = [maker = maker_.get(), has_code](const Config& config) {
-      return has_code(maker->request(config));
-    };
-  }
-  return space;
-}
+      source_(search.begin(make_search_space(plan, *maker_, has_code))) {}
 
 std::vector<CandidateId> ProblemWork::ask(std::size_t most) { return take(source_->propose(most)); }
 

@@ -92,12 +92,13 @@ class CompileFeed {
   TaskPool pool_;  ///< must be last: its tasks use the other members
 };
 
-/// The configurations of a plan that a search may try: the planned ones, then the audited ones. The
-/// audited ones and the one whose time is needed are required.
-[[nodiscard]] SearchSpace make_search_space(const ProblemPlan& plan, CandidateMaker& maker);
-
 /// Whether the machine code for a request is known without compiling.
 using HasCode = std::function<bool(const CompileRequest&)>;
+
+/// The configurations of a plan that a search may try: the planned ones, then the audited ones. The
+/// audited ones and the one whose time is needed are required. `maker` must outlive the space.
+[[nodiscard]] SearchSpace make_search_space(const ProblemPlan& plan, CandidateMaker& maker,
+                                            const HasCode& has_code = {});
 
 /// One problem with the candidates that its search has proposed so far.
 class ProblemWork {
@@ -138,7 +139,6 @@ class ProblemWork {
   void finish_launch(CandidateId id) { maker_->finish_launch(at(id)); }
 
  private:
-  [[nodiscard]] SearchSpace search_space(const HasCode& has_code) const;
   [[nodiscard]] std::vector<CandidateId> take(const std::vector<Proposal>& proposals);
 
   const FamilySet& families_;

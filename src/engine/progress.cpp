@@ -102,16 +102,12 @@ std::string Progress::remaining() const {
   return left_s ? "ETA " + duration_text(std::chrono::seconds(std::lround(*left_s))) : "ETA ?";
 }
 
-/// Returns how long no step has ended: ", no step for 0:42"; empty if that is not long.
-std::string Progress::waiting() const {
-  const auto still = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - last_step_);
-  return still < kStill ? std::string() : ", no step for " + duration_text(still);
-}
-
 std::string Progress::status() const {
   const std::string eta = remaining();
+  const auto still = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - last_step_);
+  const std::string waiting = still < kStill ? "" : ", no step for " + duration_text(still);
   return fmt::format("{} {}{}{}{}", count(), problem_, problem_.empty() || eta.empty() ? "" : ", ",
-                     eta, waiting());
+                     eta, waiting);
 }
 
 /// Returns the status, without the problem if the terminal is too narrow for it. The last column

@@ -61,7 +61,6 @@ class Progress : public RunObserver {
   [[nodiscard]] std::optional<double> seconds_left() const;
   [[nodiscard]] std::string count() const;
   [[nodiscard]] std::string status() const;
-  [[nodiscard]] std::string waiting() const;
   [[nodiscard]] std::string live_line() const;
   [[nodiscard]] std::string remaining() const;
 

@@ -25,9 +25,6 @@ struct CandidateRecord {
 /// continues without it.
 class RunLog {
  public:
-  RunLog() = default;
-  RunLog(const RunLog&) = delete;
-  RunLog& operator=(const RunLog&) = delete;
   virtual ~RunLog() = default;
 
   /// Whether an interrupted run of the same plan had begun the problem on this GPU. May be called
@@ -64,9 +61,6 @@ class RunLog {
 /// events.
 class RunObserver {
  public:
-  RunObserver() = default;
-  RunObserver(const RunObserver&) = delete;
-  RunObserver& operator=(const RunObserver&) = delete;
   virtual ~RunObserver() = default;
 
   virtual void begin_problem(const Problem& /*problem*/) {}

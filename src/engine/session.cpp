@@ -288,6 +288,17 @@ std::vector<Result> one_of_each(const PlannedRun& run) {
   return results;
 }
 
+/// Throws Error(usage) for a column that the run's records will not have, and for an expression
+/// that does not parse.
+void check_view(const TableView& view, const PlannedRun& run) {
+  if (!view.is_set()) {
+    return;
+  }
+  RunReport report;
+  report.problems.emplace_back().ranking = one_of_each(run);
+  static_cast<void>(viewed(run_document(report).records(), view));
+}
+
 /// The identity of all estimates. It is not a hash, so no run that measures has it.
 constexpr const char* kEstimate = "estimate";
 
@@ -378,15 +389,6 @@ ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {
     reports.close();
     throw;
   }
-}
-
-void check_view(const TableView& view, const PlannedRun& run) {
-  if (!view.is_set()) {
-    return;
-  }
-  RunReport report;
-  report.problems.emplace_back().ranking = one_of_each(run);
-  static_cast<void>(viewed(run_document(report).records(), view));
 }
 
 std::string plan_hash(const PlannedRun& run) { return sha256_hex(record_text(plan_json(run))); }

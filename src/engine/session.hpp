@@ -88,10 +88,6 @@ struct RunEnd {
 [[nodiscard]] MeasuringSetup gpu_setup(const Target& target, const TargetGpu& gpu,
                                        const TargetOptions& options, const OutputOptions& output);
 
-/// Checks a view before anything is measured. Throws Error(usage) for a column that the run's
-/// records will not have, and for an expression that does not parse.
-void check_view(const TableView& view, const PlannedRun& run);
-
 /// Returns the paths of all files.
 [[nodiscard]] std::vector<std::filesystem::path> paths_of(const ResultFiles& files);
 

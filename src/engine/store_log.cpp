@@ -73,15 +73,13 @@ void StoreLog::attempt(bool possible, Action action) {
 
 StoreLog::StoreLog(const StoreOptions& options, const NewRun& run, OutcomeLines* lines)
     : identity_(run.identity), lines_(lines), off_(options.off) {
-  attempt(!off_, [&] { open(options, run); });
-}
-
-void StoreLog::open(const StoreOptions& options, const NewRun& run) {
-  database_ =
-      std::make_unique<Database>(open_store(store_path(options.file), Database::Mode::create));
-  writer_ = std::make_unique<RunWriter>(*database_, run);
-  reuse_ = options.reuse && run.header.measured;
-  continues_ = !options.fresh && run.header.measured && has_unfinished(current_run());
+  attempt(!off_, [&] {
+    database_ =
+        std::make_unique<Database>(open_store(store_path(options.file), Database::Mode::create));
+    writer_ = std::make_unique<RunWriter>(*database_, run);
+    reuse_ = options.reuse && run.header.measured;
+    continues_ = !options.fresh && run.header.measured && has_unfinished(current_run());
+  });
 }
 
 bool StoreLog::has_begun(const Problem& problem, int run) {

@@ -67,7 +67,6 @@ class StoreLog : public RunLog {
   [[nodiscard]] bool continues() const noexcept { return continues_; }
 
  private:
-  void open(const StoreOptions& options, const NewRun& run);
   [[nodiscard]] CurrentRun current_run() const {
     return {*database_, identity_, writer_->run_id()};
   }

@@ -9,6 +9,18 @@
 #include "measure/measurement_module.hpp"
 
 namespace fatune {
+namespace {
+
+const Artifact& compiled(const CompileResult& result, const std::string& purpose,
+                         const std::string& source) {
+  if (const std::string* log = failure_log(result)) {
+    throw Error(ExitCode::gpu_failure, "the kernels that " + purpose + " do not compile",
+                "kernels/" + source, *log);
+  }
+  return std::get<Artifact>(result);
+}
+
+}  // namespace
 
 std::shared_ptr<const SourceBundle> read_kernel_sources(const FileTree& tree,
                                                         const std::vector<std::string>& names) {
@@ -37,12 +49,7 @@ VerifyingKernels::VerifyingKernels(std::shared_ptr<const SourceBundle> sources,
 }
 
 const Artifact& VerifyingKernels::of(const Problem& problem) const {
-  const CompileResult& result = results_.at(key_of(problem)).get();
-  if (const std::string* log = failure_log(result)) {
-    throw Error(ExitCode::gpu_failure, "the kernels that verify results do not compile",
-                "kernels/" + sources_->main.name, *log);
-  }
-  return std::get<Artifact>(result);
+  return compiled(results_.at(key_of(problem)).get(), "verify results", sources_->main.name);
 }
 
 RatesByType::RatesByType(const RatesSetup& setup, const std::vector<Problem>& problems,
@@ -57,16 +64,6 @@ RatesByType::RatesByType(const RatesSetup& setup, const std::vector<Problem>& pr
   }
 }
 
-DeviceRates RatesByType::measured(DType dtype) const {
-  const CompileResult& result = kernels_.at(dtype).get();
-  if (const std::string* log = failure_log(result)) {
-    throw Error(ExitCode::gpu_failure,
-                "the kernels that measure rates of products and reads do not compile",
-                "kernels/" + matmul_source_names().front(), *log);
-  }
-  return measure_(std::get<Artifact>(result));
-}
-
 std::optional<DeviceRates> RatesByType::of(DType dtype) {
   if (!kernels_.contains(dtype)) {
     return std::nullopt;
@@ -76,7 +73,9 @@ std::optional<DeviceRates> RatesByType::of(DType dtype) {
     return known->second.rates;
   }
   try {
-    const DeviceRates rates = measured(dtype);
+    const DeviceRates rates =
+        measure_(compiled(kernels_.at(dtype).get(), "measure rates of products and reads",
+                          matmul_source_names().front()));
     known_.insert_or_assign(dtype, Known{rates, Clock::now()});
     return rates;
   } catch (const Error& error) {

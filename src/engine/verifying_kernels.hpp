@@ -85,8 +85,6 @@ class RatesByType {
     Clock::time_point at;
   };
 
-  [[nodiscard]] DeviceRates measured(DType dtype) const;
-
   Measure measure_;
   Clock::duration lasts_;
   std::map<DType, std::shared_future<CompileResult>> kernels_;

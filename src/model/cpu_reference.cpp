@@ -181,10 +181,6 @@ double RowStatistics::of(RowValue what) const {
                                    : maximum + log_of_sum;
 }
 
-double as_logarithm(RowValue what, double value) {
-  return what == RowValue::sum ? std::log(value) : value;
-}
-
 ErrorStats compare_row_values(const std::string& output, RowValue what,
                               std::span<const float> values,
                               std::span<const RowStatistics> reference, double limit) {
@@ -193,7 +189,8 @@ ErrorStats compare_row_values(const std::string& output, RowValue what,
   stats.limit = limit;
   stats.elements = static_cast<std::int64_t>(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
-    count_value(as_logarithm(what, static_cast<double>(values[i])), reference[i].of(what), stats);
+    const auto value = static_cast<double>(values[i]);
+    count_value(what == RowValue::sum ? std::log(value) : value, reference[i].of(what), stats);
   }
   return stats;
 }
@@ -260,7 +257,6 @@ std::vector<double> cpu_rounded_attention(const Problem& problem, std::span<cons
 
 std::vector<RowStatistics> cpu_row_statistics(const Problem& problem, std::span<const double> q,
                                               std::span<const double> k) {
-  constexpr double kNone = -std::numeric_limits<double>::infinity();
   RowScores row(problem, q, k, Rounding::none);
   std::vector<RowStatistics> all;
   for_each_row(problem, [&](const RowAt& at) {

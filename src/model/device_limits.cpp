@@ -70,10 +70,8 @@ constexpr ClockLimit kClockLimits[] = {{0x001, "gpu_idle", false},
 constexpr std::string_view kPrefix = "configs/devices/sm_";
 constexpr std::string_view kSuffix = ".json";
 
-std::string device_path(Arch arch) { return fmt::format("{}{}{}", kPrefix, arch.sm, kSuffix); }
-
 JsonFile load_device_file(const FileTree& tree, Arch arch) {
-  const std::string path = device_path(arch);
+  const std::string path = fmt::format("{}{}{}", kPrefix, arch.sm, kSuffix);
   if (!tree.contains(path)) {
     throw Error(ExitCode::usage,
                 fmt::format("the limits of {} are not known without such a GPU", arch_name(arch)),

@@ -44,7 +44,6 @@ double pairs_of_sequence(const Problem& problem, std::int64_t keys) {
   return ends - (problem.window > 0 ? sum(1 - problem.window) : 0.0);
 }
 
-/// Pairs of all heads.
 double all_pairs(const Problem& problem) {
   return static_cast<double>(problem.heads) * static_cast<double>(problem.seq_len) *
          static_cast<double>(total_keys(problem));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstddef>
@@ -145,11 +146,7 @@ inline constexpr std::array<std::string_view, 2> kTensorMapOobFills{"none", "nan
 /// Returns the index of the name, or the number of names if it is not among them.
 [[nodiscard]] constexpr std::size_t index_of_name(std::span<const std::string_view> names,
                                                   std::string_view name) {
-  std::size_t index = 0;
-  while (index < names.size() && names[index] != name) {
-    ++index;
-  }
-  return index;
+  return static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
 }
 
 /// One source or header as the compiler sees it; `name` is what #include says.

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "base/sha256.hpp"
 #include "base/text_parts.hpp"
 
@@ -45,19 +46,10 @@ std::uint64_t read_number(std::string_view whole, std::string_view text, std::ui
   return *value;
 }
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (bool more = true; more;) {
-    more = text.find(separator) != std::string_view::npos;
-    parts.push_back(take_until(text, separator));
-  }
-  return parts;
-}
-
 bool is_distribution(std::string_view text) { return text.find(':') != std::string_view::npos; }
 
 Distribution read_distribution(std::string_view text) {
-  const std::vector<std::string_view> parts = split(text, ':');
+  const std::vector<std::string_view> parts = split_at(text, ':');
   Distribution made{.name = trim(parts[0])};
   const bool is_zipf = made.name == kZipf;
   if (!is_zipf && made.name != kUniform) {
@@ -82,11 +74,9 @@ Distribution read_distribution(std::string_view text) {
 }
 
 std::vector<std::int64_t> read_list(std::string_view text) {
-  std::vector<std::int64_t> lengths;
-  for (const std::string_view part : split(text, ',')) {
-    lengths.push_back(static_cast<std::int64_t>(read_number(text, part, kMostSeqLen)));
-  }
-  return lengths;
+  return mapped(split_at(text, ','), [&](std::string_view part) {
+    return static_cast<std::int64_t>(read_number(text, part, kMostSeqLen));
+  });
 }
 
 /// The output number `index` of the generator splitmix64 (Steele, Lea and Flood, 2014).

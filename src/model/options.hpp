@@ -11,7 +11,6 @@
 #include "model/measure_policy.hpp"
 #include "model/output_format.hpp"
 #include "model/problem.hpp"
-#include "model/report.hpp"
 
 // Command-line options that several commands share, as plain values. Options of a single command
 // are in its file in commands/. cli/ ensures that lists have no duplicates and counts are positive.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <concepts>
 #include <utility>
 #include <vector>
 
@@ -85,6 +86,17 @@ DetailValue detail_in(const nlohmann::json& json) {
 
 }  // namespace
 
+double ProblemDetail::get(const Problem& problem) const {
+  const auto number = [&]<typename Value>(Value Problem::*const of) {
+    if constexpr (std::same_as<Value, std::string>) {
+      return (problem.*of).empty() ? 0.0 : 1.0;
+    } else {
+      return static_cast<double>(problem.*of);
+    }
+  };
+  return std::visit(number, member);
+}
+
 std::string_view dtype_name(DType dtype) { return dtype == DType::fp16 ? "FP16" : "BF16"; }
 
 DType parse_dtype(std::string_view text) {
@@ -134,7 +146,12 @@ void check_problem(const Problem& problem) {
   check_range(problem.d_head, "d_head", 1, kMostHeadDim);
   check_range(problem.heads, "heads", 1, kGridYZ);
   check_range(problem.batch, "batch", 1, kGridYZ);
-  check_details(problem);
+  for (const ProblemDetail& detail : kProblemDetails) {
+    if (!is_in_range(detail, detail.get(problem))) {
+      throw Error(ExitCode::usage, fmt::format("{} is {}", detail.name, detail.get(problem)), {},
+                  "it must be " + range_text(detail));
+    }
+  }
   if (problem.heads % problem.kv_heads != 0) {
     throw Error(ExitCode::usage,
                 fmt::format("{} heads of queries cannot share {} heads of keys", problem.heads,
@@ -236,42 +253,39 @@ Problem changed(const Problem& problem, const std::function<void(Problem&)>& cha
   change(plain);
   Problem result = usual_problem(plain);
   for (const ProblemDetail& detail : kProblemDetails) {
-    if (detail.text != nullptr) {
-      result.*detail.text = problem.*detail.text;
-    } else if (is_unusual(detail, problem)) {
-      detail.set(result, detail.get(problem));
+    if (is_unusual(detail, problem)) {
+      std::visit([&](auto member) { result.*member = problem.*member; }, detail.member);
     }
   }
   return result;
 }
 
 DetailValue detail_value(const ProblemDetail& detail, const Problem& problem) {
-  const double value = detail.get(problem);
-  switch (detail.kind) {
-    case Kind::flag:
-      return value != 0.0;
-    case Kind::layout:
-      return std::string(layout_name(problem.layout));
-    case Kind::lengths:
-      return problem.*detail.text;
-    case Kind::number:
-      return value;
-    case Kind::integer:
-      break;
-  }
-  return static_cast<std::int64_t>(value);
+  const auto value = [&]<typename Value>(Value Problem::*const of) -> DetailValue {
+    if constexpr (std::same_as<Value, Layout>) {
+      return std::string(layout_name(problem.*of));
+    } else {
+      return problem.*of;
+    }
+  };
+  return std::visit(value, detail.member);
 }
 
 void set_detail(const ProblemDetail& detail, Problem& problem, const DetailValue& value) {
-  if (const auto* text = std::get_if<std::string>(&value); text && detail.text != nullptr) {
-    problem.*detail.text = text->empty() ? *text : canonical_kv_lengths(*text);
+  if (const auto* text = std::get_if<std::string>(&value); text && detail.kind == Kind::lengths) {
+    problem.seq_lens_kv = text->empty() ? *text : canonical_kv_lengths(*text);
     return;
   }
   const auto number = number_of(detail.kind, value);
   if (!number || !is_in_range(detail, *number)) {
     throw Error(ExitCode::usage, fmt::format("{} is not {}", detail.name, range_text(detail)));
   }
-  detail.set(problem, *number);
+  const auto set = [&]<typename Value>(Value Problem::*const to) {
+    if constexpr (!std::same_as<Value, std::string>) {
+      problem.*to = static_cast<Value>(*number);
+    }
+  };
+  std::visit(set, detail.member);
 }
 
 DetailValue held_value(const ProblemDetail& detail, const DetailValue& value) {
@@ -288,15 +302,6 @@ std::string detail_text(const ProblemDetail& detail, const Problem& problem) {
   return detail.kind == Kind::flag     ? ""
          : detail.kind == Kind::number ? fmt::format("{}", static_cast<float>(detail.get(problem)))
                                        : fmt::format("{:.0f}", detail.get(problem));
-}
-
-void check_details(const Problem& problem) {
-  for (const ProblemDetail& detail : kProblemDetails) {
-    if (!is_in_range(detail, detail.get(problem))) {
-      throw Error(ExitCode::usage, fmt::format("{} is {}", detail.name, detail.get(problem)), {},
-                  "it must be " + range_text(detail));
-    }
-  }
 }
 
 DetailValues read_details(const JsonNode& node) {

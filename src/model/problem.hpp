@@ -2,14 +2,12 @@
 
 #include <array>
 #include <compare>
-#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <variant>
 
 #include "base/enum_names.hpp"
@@ -66,8 +64,11 @@ inline constexpr std::int64_t kMostSeqLen = std::int64_t{1} << 24;
 inline constexpr std::int64_t kMostHeadDim = 1024;
 
 /// A property of a problem other than the first six, as all code knows it that reads, shows, stores
-/// or asks for it.
+/// or asks for it. Numbers are exact as double: no integer is greater than 2^53.
 struct ProblemDetail {
+  using Member = std::variant<std::int64_t Problem::*, float Problem::*, bool Problem::*,
+                              Layout Problem::*, std::string Problem::*>;
+  /// In the order of Member's alternatives.
   enum class Kind { integer, number, flag, layout, lengths };
 
   std::string_view name;    ///< what outputs and records call it
@@ -75,85 +76,36 @@ struct ProblemDetail {
   std::string_view option;  ///< its option on the command line
   std::string_view label;   ///< what describe() puts before the value
   std::string_view doc;
-  Kind kind;
-  double least;                          ///< the least allowed integer or number
-  double greatest;                       ///< the greatest allowed integer or number
-  double (*get)(const Problem&);         ///< of lengths: 1 if there are any
-  void (*set)(Problem&, double);         ///< of lengths: has no effect
-  std::string Problem::*text = nullptr;  ///< the member of a detail that is a text
+  Member member;
+  double least = 0.0;     ///< the least allowed integer or number
+  double greatest = 1.0;  ///< the greatest allowed integer or number
+  Kind kind = static_cast<Kind>(member.index());
+
+  /// The value as a number; of lengths: 1 if there are any.
+  [[nodiscard]] double get(const Problem& problem) const;
 };
 
-namespace problem_detail {
-
-template <auto kMember>
-constexpr double get(const Problem& problem) {
-  if constexpr (requires { (problem.*kMember).empty(); }) {
-    return (problem.*kMember).empty() ? 0.0 : 1.0;
-  } else {
-    return static_cast<double>(problem.*kMember);
-  }
-}
-
-template <auto kMember>
-constexpr void set(Problem& problem, double value) {
-  using Member = std::remove_reference_t<decltype(problem.*kMember)>;
-  if constexpr (std::same_as<Member, Layout>) {
-    problem.*kMember = static_cast<Layout>(static_cast<int>(value));
-  } else if constexpr (!std::same_as<Member, std::string>) {
-    problem.*kMember = static_cast<Member>(value);
-  }
-}
-
-template <auto kMember>
-constexpr ProblemDetail row(ProblemDetail::Kind kind, std::string_view name,
-                            std::string_view option, std::string_view label, double least,
-                            double greatest, std::string_view doc) {
-  ProblemDetail detail{name, name,  option,   label,        doc,
-                       kind, least, greatest, get<kMember>, set<kMember>};
-  if constexpr (std::same_as<decltype(kMember), std::string Problem::*>) {
-    detail.text = kMember;
-  }
-  return detail;
-}
-
-constexpr ProblemDetail with_symbol(ProblemDetail detail, std::string_view symbol) {
-  detail.symbol = symbol;
-  return detail;
-}
-
-}  // namespace problem_detail
-
-/// A row for each of these properties. Integers are exact as double: none is greater than 2^53.
-inline constexpr std::array kProblemDetails{
-    problem_detail::row<&Problem::seq_len_kv>(ProblemDetail::Kind::integer, "seq_len_kv",
-                                              "--seq-kv", "kv", 1, static_cast<double>(kMostSeqLen),
-                                              "keys of a sequence (default: as many as queries)"),
-    problem_detail::row<&Problem::kv_heads>(
-        ProblemDetail::Kind::integer, "kv_heads", "--kv-heads", "hkv", 1, 65535,
-        "heads of keys and values, which groups of heads share (default: one each)"),
-    problem_detail::row<&Problem::d_head_v>(ProblemDetail::Kind::integer, "d_head_v", "--dhead-v",
-                                            "dv", 1, static_cast<double>(kMostHeadDim),
-                                            "head dimension of V and O (default: that of Q and K)"),
-    problem_detail::row<&Problem::window>(
-        ProblemDetail::Kind::integer, "window", "--window", "w", 0,
-        static_cast<double>(kMostSeqLen),
-        "a query sees keys less than this far from its position (default: 0, all)"),
-    problem_detail::row<&Problem::softmax_scale>(
-        ProblemDetail::Kind::number, "softmax_scale", "--softmax-scale", "scale", 1e-6, 1e6,
-        "factor of the scores (default: 1 / sqrt(d_head))"),
-    problem_detail::row<&Problem::lse>(ProblemDetail::Kind::flag, "lse", "--lse", "lse", 0, 1,
-                                       "the log-sum-exp of every row is wanted too"),
-    problem_detail::with_symbol(
-        problem_detail::row<&Problem::layout>(
-            ProblemDetail::Kind::layout, "layout", "--layout", "", 0, 1,
-            "bshd (batch, sequence, heads, d) or bhsd (batch, heads, sequence, d)"),
-        "layout_bhsd"),
-    problem_detail::with_symbol(
-        problem_detail::row<&Problem::seq_lens_kv>(
-            ProblemDetail::Kind::lengths, "seq_lens_kv", "--seq-kv-lens", "lens ", 0, 1,
-            "keys of each sequence, if they differ: a list (on the command line also a file of "
-            "numbers), uniform:LOW-HIGH[:SEED] or zipf:LOW-HIGH[:EXPONENT[:SEED]]"),
-        "has_seq_lens_kv")};
+/// A row for each of these properties.
+inline constexpr std::array<ProblemDetail, 8> kProblemDetails{
+    {{"seq_len_kv", "seq_len_kv", "--seq-kv", "kv",
+      "keys of a sequence (default: as many as queries)", &Problem::seq_len_kv, 1, kMostSeqLen},
+     {"kv_heads", "kv_heads", "--kv-heads", "hkv",
+      "heads of keys and values, which groups of heads share (default: one each)",
+      &Problem::kv_heads, 1, 65535},
+     {"d_head_v", "d_head_v", "--dhead-v", "dv",
+      "head dimension of V and O (default: that of Q and K)", &Problem::d_head_v, 1, kMostHeadDim},
+     {"window", "window", "--window", "w",
+      "a query sees keys less than this far from its position (default: 0, all)", &Problem::window,
+      0, kMostSeqLen},
+     {"softmax_scale", "softmax_scale", "--softmax-scale", "scale",
+      "factor of the scores (default: 1 / sqrt(d_head))", &Problem::softmax_scale, 1e-6, 1e6},
+     {"lse", "lse", "--lse", "lse", "the log-sum-exp of every row is wanted too", &Problem::lse},
+     {"layout", "layout_bhsd", "--layout", "",
+      "bshd (batch, sequence, heads, d) or bhsd (batch, heads, sequence, d)", &Problem::layout},
+     {"seq_lens_kv", "has_seq_lens_kv", "--seq-kv-lens", "lens ",
+      "keys of each sequence, if they differ: a list (on the command line also a file of "
+      "numbers), uniform:LOW-HIGH[:SEED] or zipf:LOW-HIGH[:EXPONENT[:SEED]]",
+      &Problem::seq_lens_kv}}};
 
 /// Largest power of two, at most 16, that keeps batch * seq_len at most 65536 (at least 1).
 [[nodiscard]] std::int64_t default_batch(std::int64_t seq_len);
@@ -295,9 +247,6 @@ using DetailValues = std::map<const ProblemDetail*, DetailValue>;
 
 /// "8192", "0.125", "bhsd"; empty for a flag.
 [[nodiscard]] std::string detail_text(const ProblemDetail& detail, const Problem& problem);
-
-/// Throws Error(usage) for a value out of range.
-void check_details(const Problem& problem);
 
 /// The attention of a published model: a problem without batch and lengths.
 struct ProblemPreset {

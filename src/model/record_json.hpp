@@ -6,16 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/error.hpp"
 #include "base/members.hpp"
 #include "model/config.hpp"
-#include "model/device_limits.hpp"
-#include "model/emulation.hpp"
-#include "model/head_problem.hpp"
-#include "model/kernel_code.hpp"
-#include "model/outcome.hpp"
-#include "model/problem.hpp"
-#include "model/report.hpp"
 
 // Structs as JSON that can be read back without loss, from the lists of their members
 // (base/members.hpp): for result files, the store and the worker's messages.

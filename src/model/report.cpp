@@ -48,8 +48,7 @@ double busy_percent(const RunReport& report) {
 }
 
 const Result* find_result(const std::vector<Result>& results, const Config& config) {
-  const auto found = std::ranges::find(results, config, &Result::config);
-  return found == results.end() ? nullptr : &*found;
+  return find_in(results, config, &Result::config);
 }
 
 ProblemReport without_results(const ProblemReport& report) {

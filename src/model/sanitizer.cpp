@@ -6,23 +6,20 @@
 
 #include "base/error.hpp"
 #include "base/ranges.hpp"
+#include "base/text_parts.hpp"
 
 namespace fatune {
 namespace {
 
 void add_named(std::string_view name, std::vector<SanitizerTool>& tools) {
-  bool known = false;
-  for (const std::string_view each : kEnumNames<SanitizerTool>.names) {
-    const SanitizerTool tool = parse_enum<SanitizerTool>(each);
-    const bool named = name == each || name == "all";
-    if (named && !is_among(tool, tools)) {
-      tools.push_back(tool);
-    }
-    known = known || named;
-  }
-  if (!known) {
+  if (name != "all" && !find_enum<SanitizerTool>(name)) {
     throw Error(ExitCode::usage, fmt::format("'{}' is not a tool of compute-sanitizer", name),
                 "--sanitizer", "memcheck, racecheck, synccheck, initcheck, several, or all");
+  }
+  for (const std::string_view each : kEnumNames<SanitizerTool>.names) {
+    if (name == each || name == "all") {
+      append_new(tools, parse_enum<SanitizerTool>(each));
+    }
   }
 }
 
@@ -40,10 +37,8 @@ std::string against_text(const std::vector<std::string>& against) {
 
 std::vector<SanitizerTool> parse_sanitizer_tools(std::string_view text) {
   std::vector<SanitizerTool> tools;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t to = std::min(text.find(',', from), text.size());
-    add_named(text.substr(from, to - from), tools);
-    from = to + 1;
+  for (const std::string_view name : split_at(text, ',')) {
+    add_named(name, tools);
   }
   return tools;
 }

@@ -26,6 +26,14 @@ struct TileSchedule {
   double rows_each = 1.0;
 };
 
+/// A family's model of the time of one launch.
+struct TimeModel {
+  double launch_clocks = 0.0;
+  double tile_clocks = 0.0;  ///< clocks of each tile without its steps
+  double step_clocks = 0.0;  ///< clocks of each step of a tile
+  TileSchedule schedule;
+};
+
 /// How much longer than its share of the work a kernel may take on a part of a problem, relative to
 /// its time, because the last wave of its blocks is less full there than on the whole problem. 0.01
 /// is 1 %; below 0: that wave is fuller on the part.

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "base/text_parts.hpp"
-#include "plan/text_cursor.hpp"
 
 namespace fatune {
 namespace {

@@ -108,8 +108,6 @@ void add_all(const ConfigSet& more, ConfigSet& set) {
   }
 }
 
-// --- Iteration ---
-
 ConfigSet::Iterator::Iterator(const ConfigSet& set) : set_(&set) {
   if (is_listed()) {
     config_ = set_->listed_.front();

@@ -140,14 +140,10 @@ EstimateRule read_estimate(const JsonNode& root, SymbolTable& symbols) {
   return rule;
 }
 
-std::optional<TimeModel> time_model(const Family& family, const Config& config,
-                                    const Problem& problem, const DeviceLimits& limits) {
-  if (!family.estimate.model) {
-    return std::nullopt;
-  }
-  return ModelEvaluation(*family.estimate.model, family.file,
-                         make_scope(family, config, &problem, &limits))
-      .model();
+std::optional<TimeModel> time_model(const ConfigCase& of) {
+  const auto& model = of.family.estimate.model;
+  return model ? std::optional(ModelEvaluation(*model, of.family.file, make_scope(of)).model())
+               : std::nullopt;
 }
 
 std::string order_sentence(const Family& family, Arch arch, std::int64_t least_queries) {

@@ -14,19 +14,9 @@ namespace fatune {
 /// Reads a family's "estimate"; an empty rule if it has none. Adds the model's names to `symbols`.
 [[nodiscard]] EstimateRule read_estimate(const JsonNode& root, SymbolTable& symbols);
 
-/// A family's model of the time of one launch.
-struct TimeModel {
-  double launch_clocks = 0.0;
-  double tile_clocks = 0.0;
-  double step_clocks = 0.0;
-  TileSchedule schedule;
-};
-
 /// Evaluates the model; nothing if the family has none. Throws Error(bad_file) if an expression
 /// gives a negative time, or an impossible number of tiles.
-[[nodiscard]] std::optional<TimeModel> time_model(const Family& family, const Config& config,
-                                                  const Problem& problem,
-                                                  const DeviceLimits& limits);
+[[nodiscard]] std::optional<TimeModel> time_model(const ConfigCase& of);
 
 /// How far the order of a family's estimates for an architecture is known to hold, as a sentence
 /// without its full stop: "rank correlation 0.82 to 0.97 with ...", "nobody knows: ...".

@@ -14,7 +14,6 @@
 #include "base/text_parts.hpp"
 #include "base/visible_text.hpp"
 #include "plan/parameter.hpp"
-#include "plan/text_cursor.hpp"
 
 namespace fatune {
 

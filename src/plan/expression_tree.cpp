@@ -11,7 +11,6 @@
 #include "base/error.hpp"
 #include "base/text_parts.hpp"
 #include "base/visible_text.hpp"
-#include "plan/text_cursor.hpp"
 #include "runtime/expression_math.hpp"
 
 namespace fatune {

@@ -23,11 +23,9 @@ std::optional<std::size_t> find_parameter(const Family& family, std::string_view
 }
 
 std::vector<std::string> function_names(const Family& family) {
-  std::vector<std::string> names;
-  for (const auto& item : family.entry.items) {
-    names.push_back(item.value.is_template ? family.kernel_name.value().function : item.value.name);
-  }
-  return names;
+  return mapped(family.entry.items, [&](const auto& item) {
+    return item.value.is_template ? family.kernel_name.value().function : item.value.name;
+  });
 }
 
 std::vector<std::string> family_names(const FileTree& tree) {
@@ -254,8 +252,7 @@ std::string source_hash(const Family& family) {
 }  // namespace
 
 const Family* FamilySet::find(std::string_view name) const {
-  const auto found = std::ranges::find(families_, name, &Family::name);
-  return found == families_.end() ? nullptr : &*found;
+  return find_in(families_, name, &Family::name);
 }
 
 const Family& FamilySet::of(const Config& config) const {

@@ -293,6 +293,14 @@ class FamilySet {
   std::vector<Family> families_;
 };
 
+/// A configuration of a family, on a problem and a device. Holds references to its parts.
+struct ConfigCase {
+  const Family& family;
+  const Config& config;
+  const Problem& problem;
+  const DeviceLimits& limits;  ///< limits.arch is what is compiled for
+};
+
 /// Reads a configuration of any of the families, as parse_config(family, text) does. Throws
 /// Error(usage) if several can read it. If none can, throws the error of the family that reads
 /// furthest.

@@ -361,10 +361,9 @@ Family load_family(const FileTree& tree, std::string_view name, const FamilyOpti
   return family;
 }
 
-std::vector<SharedTensor> shared_tensors(const Family& family, const Config& config,
-                                         const Problem& problem, const DeviceLimits& limits) {
-  const std::vector<double> scope = make_scope(family, config, &problem, &limits);
-  return mapped(family.shared_tensors,
+std::vector<SharedTensor> shared_tensors(const ConfigCase& of) {
+  const std::vector<double> scope = make_scope(of);
+  return mapped(of.family.shared_tensors,
                 [&](const SharedTensorRule& rule) { return Evaluation(rule, scope).tensor(); });
 }
 

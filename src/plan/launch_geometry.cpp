@@ -289,42 +289,43 @@ void add_options(const Family& family, const std::vector<double>& scope, Compile
 
 }  // namespace
 
-LaunchGeometry launch_geometry(const Family& family, const Config& config, const Problem& problem,
-                               const DeviceLimits& limits, const ResourceFacts* facts) {
-  std::vector<double> scope = make_scope(family, config, &problem, &limits);
+LaunchGeometry launch_geometry(const ConfigCase& of, const ResourceFacts* facts) {
+  const Family& family = of.family;
+  std::vector<double> scope = make_scope(of);
   Launching launching(family.arguments, scope);
   for (const LaunchStep& step : family.launch) {
     // The family may have a quantity of its own with this name, whose value stays.
     double& resident = scope[family.symbols.find(kResidentBlocks).value()];
     if (step.call == Call::grid && std::isnan(resident)) {
-      resident = resident_blocks(launching.geometry(), limits, facts);
+      resident = resident_blocks(launching.geometry(), of.limits, facts);
     }
     launching.add(step);
   }
   for (const BufferRule& rule : family.arguments.buffers) {
-    launching.add_buffer(rule, problem);
+    launching.add_buffer(rule, of.problem);
   }
   for (const LaunchStep& step : family.arguments.steps) {
     launching.add(step);
   }
   LaunchGeometry launch = launching.geometry();
   launch.arguments = launching.take_arguments();
-  if (const KernelBuffer lse = log_sum_exp_buffer(problem); is_passed(launch.arguments, lse.name)) {
+  if (const KernelBuffer lse = log_sum_exp_buffer(of.problem);
+      is_passed(launch.arguments, lse.name)) {
     launch.arguments.buffers.push_back(lse);
   }
   return launch;
 }
 
-CompileRequest compile_request(const Family& family, const Config& config, const Problem& problem,
-                               Arch arch, const DeviceLimits& limits) {
-  const std::vector<double> scope = make_scope(family, config, &problem, &limits);
+CompileRequest compile_request(const ConfigCase& of) {
+  const auto& [family, config, problem, limits] = of;
+  const std::vector<double> scope = make_scope(of);
   CompileRequest request;
   request.label = short_form(family, config);
   request.sources = family.sources.of(scope);
   const EntryPoint& entry = family.entry.of(scope);
   request.entry_is_template = entry.is_template;
   request.entry_point = entry.is_template ? kernel_name(family, config) : entry.name;
-  request.arch = arch;
+  request.arch = limits.arch;
   add_options(family, scope, request);
   add_defines(family, scope, request);
   if (entry.parameter_defines) {
@@ -333,10 +334,9 @@ CompileRequest compile_request(const Family& family, const Config& config, const
   return request;
 }
 
-CompileRequest dump_request(const Family& family, const Config& config, const Problem& problem,
-                            Arch arch, const DeviceLimits& limits) {
-  CompileRequest request = compile_request(family, config, problem, arch, limits);
-  request.defines.emplace_back(family.debug.value().define, "1");
+CompileRequest dump_request(const ConfigCase& of) {
+  CompileRequest request = compile_request(of);
+  request.defines.emplace_back(of.family.debug.value().define, "1");
   return request;
 }
 

@@ -20,13 +20,6 @@ std::vector<ParamValue> asked_values(const Binding& binding, ProblemProperty pro
   return mapped(binding.dtypes, [](DType dtype) { return static_cast<ParamValue>(dtype); });
 }
 
-/// Returns the configurations with that value, or else all of them with the value put in. See
-/// Binding.
-ConfigSet bind_value(const ConfigSet& configs, std::size_t parameter, ParamValue value) {
-  return configs.values_of(parameter).contains(value) ? with_value(configs, parameter, value)
-                                                      : put_value(configs, parameter, value);
-}
-
 ConfigSet bind_all(const Family& family, ConfigSet configs, const Binding& binding) {
   for (std::size_t i = 0; i < family.parameters.size(); ++i) {
     if (!family.parameters[i].binds) {
@@ -38,7 +31,9 @@ ConfigSet bind_all(const Family& family, ConfigSet configs, const Binding& bindi
     }
     ConfigSet bound;
     for (const ParamValue value : values) {
-      add_all(bind_value(configs, i, value), bound);
+      add_all(configs.values_of(i).contains(value) ? with_value(configs, i, value)
+                                                   : put_value(configs, i, value),
+              bound);
     }
     configs = std::move(bound);
   }
@@ -249,18 +244,17 @@ Plan make_plan(const Family& family, const Space& space, const Binding& binding,
       .make();
 }
 
-std::optional<Pruned> prune_on(const Family& family, const Plan& plan, const Config& config,
-                               const Problem& problem, const DeviceLimits& limits) {
+std::optional<Pruned> prune_on(const ConfigCase& of, const Plan& plan) {
   if (plan.waiting.empty()) {
     return std::nullopt;
   }
-  const std::vector<double> scope = make_scope(family, config, &problem, &limits);
+  const std::vector<double> scope = make_scope(of);
   std::optional<Pruned> pruned;
   for (const SpacePart& part : plan.waiting) {
-    if (!part.configs.contains(config) || prune(family, part.rules, scope, {})) {
+    if (!part.configs.contains(of.config) || prune(of.family, part.rules, scope, {})) {
       continue;
     }
-    pruned = prune(family, part.rules, scope, {.problem = true, .device = true});
+    pruned = prune(of.family, part.rules, scope, {.problem = true, .device = true});
     if (!pruned) {
       return std::nullopt;
     }
@@ -272,25 +266,24 @@ std::vector<std::string> unknown_values(const Plan& plan) {
   std::vector<std::string> reasons;
   for (const DroppedConfig& dropped : plan.dropped) {
     const auto* invalid = std::get_if<Invalid>(&dropped.outcome);
-    if (invalid != nullptr && invalid->rule == kUnderstoodValues &&
-        !is_among(invalid->reason, reasons)) {
-      reasons.push_back(invalid->reason);
+    if (invalid != nullptr && invalid->rule == kUnderstoodValues) {
+      append_new(reasons, invalid->reason);
     }
   }
   return reasons;
 }
 
-std::optional<Unlaunchable> check_limits(const Family& family, const Config& config,
-                                         const Problem& problem, const DeviceLimits& limits) {
-  const Arch needed = family.min_arch;
+std::optional<Unlaunchable> check_limits(const ConfigCase& of) {
+  const DeviceLimits& limits = of.limits;
+  const Arch needed = of.family.min_arch;
   if (!provides(limits.arch, needed)) {
-    return Unlaunchable{fmt::format("{} needs {}{}, the device is {}", family.name,
+    return Unlaunchable{fmt::format("{} needs {}{}, the device is {}", of.family.name,
                                     arch_name(needed), needed.suffix == '\0' ? " or newer" : "",
                                     arch_name(limits.arch))};
   }
   LaunchGeometry launch;
   try {
-    launch = launch_geometry(family, config, problem, limits);
+    launch = launch_geometry(of);
   } catch (const TooLargeProblem& error) {
     return Unlaunchable{"the problem is too large for it: " + error.what_was_wrong()};
   }
@@ -307,14 +300,10 @@ std::optional<Unlaunchable> check_limits(const Family& family, const Config& con
   return std::nullopt;
 }
 
-std::optional<double> find_quantity(const Family& family, const Config& config,
-                                    const Problem& problem, const DeviceLimits& limits,
-                                    std::string_view name) {
-  const auto derived = std::ranges::find(family.derived, name, &Derived::name);
-  if (derived == family.derived.end()) {
-    return std::nullopt;
-  }
-  return make_scope(family, config, &problem, &limits)[derived->symbol];
+std::optional<double> find_quantity(const ConfigCase& of, std::string_view name) {
+  const auto derived = std::ranges::find(of.family.derived, name, &Derived::name);
+  return derived == of.family.derived.end() ? std::nullopt
+                                            : std::optional(make_scope(of)[derived->symbol]);
 }
 
 }  // namespace fatune

@@ -61,9 +61,7 @@ inline constexpr std::size_t kMostPlanned = std::size_t{1} << 18;
 
 /// Applies the rules that need a problem or a device to a kept configuration. Returns Pruned if
 /// each part that keeps the configuration has a rule that matches.
-[[nodiscard]] std::optional<Pruned> prune_on(const Family& family, const Plan& plan,
-                                             const Config& config, const Problem& problem,
-                                             const DeviceLimits& limits);
+[[nodiscard]] std::optional<Pruned> prune_on(const ConfigCase& of, const Plan& plan);
 
 /// Invalid::rule for a value that the kernel does not understand.
 inline constexpr const char* kUnderstoodValues = "understood-values";
@@ -83,21 +81,15 @@ inline constexpr const char* kUnderstoodValues = "understood-values";
 /// threads, shared memory. Does the same where a grid or an argument of the kernel cannot be as
 /// large as the problem makes it. Nothing if there is none. (Registers are known only after
 /// compilation.)
-[[nodiscard]] std::optional<Unlaunchable> check_limits(const Family& family, const Config& config,
-                                                       const Problem& problem,
-                                                       const DeviceLimits& limits);
+[[nodiscard]] std::optional<Unlaunchable> check_limits(const ConfigCase& of);
 
 /// The request to compile a configuration. It is equal for problems that the machine code does not
 /// distinguish (another batch, a length that is ragged in the same way), so one artifact serves
 /// them all.
-[[nodiscard]] CompileRequest compile_request(const Family& family, const Config& config,
-                                             const Problem& problem, Arch arch,
-                                             const DeviceLimits& limits);
+[[nodiscard]] CompileRequest compile_request(const ConfigCase& of);
 
 /// The request for a kernel that writes its intermediates. Precondition: the family declares how.
-[[nodiscard]] CompileRequest dump_request(const Family& family, const Config& config,
-                                          const Problem& problem, Arch arch,
-                                          const DeviceLimits& limits);
+[[nodiscard]] CompileRequest dump_request(const ConfigCase& of);
 
 /// How the kernel cuts a head, as the family declares it; nothing if it does not. Throws
 /// Error(bad_file) if an expression gives an impossible extent.
@@ -114,21 +106,15 @@ struct DebugLengths {
 /// How to launch a configuration on a problem. `facts` are those of the machine code; without them
 /// the symbol resident_blocks_per_sm is 1. Throws Error(bad_file) if an expression of the family
 /// gives an impossible grid, block or argument; TooLargeProblem where the problem is the cause.
-[[nodiscard]] LaunchGeometry launch_geometry(const Family& family, const Config& config,
-                                             const Problem& problem, const DeviceLimits& limits,
+[[nodiscard]] LaunchGeometry launch_geometry(const ConfigCase& of,
                                              const ResourceFacts* facts = nullptr);
 
 /// The tensors in a block's shared memory, as the family declares them; empty if it does not.
 /// Throws Error(bad_file) if an expression gives an impossible extent.
-[[nodiscard]] std::vector<SharedTensor> shared_tensors(const Family& family, const Config& config,
-                                                       const Problem& problem,
-                                                       const DeviceLimits& limits);
+[[nodiscard]] std::vector<SharedTensor> shared_tensors(const ConfigCase& of);
 
 /// A derived quantity by name, such as "total_flop" or "smem_bytes"; std::nullopt when the family
 /// does not declare it.
-[[nodiscard]] std::optional<double> find_quantity(const Family& family, const Config& config,
-                                                  const Problem& problem,
-                                                  const DeviceLimits& limits,
-                                                  std::string_view name);
+[[nodiscard]] std::optional<double> find_quantity(const ConfigCase& of, std::string_view name);
 
 }  // namespace fatune

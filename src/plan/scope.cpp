@@ -1,6 +1,5 @@
 #include "plan/scope.hpp"
 
-#include <array>
 #include <limits>
 #include <stdexcept>
 
@@ -12,97 +11,54 @@
 namespace fatune {
 namespace {
 
-template <class Source>
-struct Property {
-  const char* name;
-  double (*value)(const Source&);
-};
-
-constexpr std::array<Property<Problem>, 7> kProblemProperties{{
-    {"batch", [](const Problem& p) { return static_cast<double>(p.batch); }},
-    {"seq_len", [](const Problem& p) { return static_cast<double>(p.seq_len); }},
-    {"heads", [](const Problem& p) { return static_cast<double>(p.heads); }},
-    {"causal", [](const Problem& p) { return p.causal ? 1.0 : 0.0; }},
-    {kDTypeSymbol.data(), [](const Problem& p) { return static_cast<double>(p.dtype); }},
-    {"d_head", [](const Problem& p) { return static_cast<double>(p.d_head); }},
-    {"keys_total", [](const Problem& p) { return static_cast<double>(total_keys(p)); }},
-}};
-
-/// A stride of a tensor, in elements: "q_row_stride", ...
-struct Stride {
-  const char* name;
-  TensorRole role;
-  std::int64_t TensorShape::*member;
-};
-
-constexpr std::array<Stride, 12> kStrides{{
-    {"q_row_stride", TensorRole::q, &TensorShape::row_stride},
-    {"q_head_stride", TensorRole::q, &TensorShape::head_stride},
-    {"q_batch_stride", TensorRole::q, &TensorShape::batch_stride},
-    {"k_row_stride", TensorRole::k, &TensorShape::row_stride},
-    {"k_head_stride", TensorRole::k, &TensorShape::head_stride},
-    {"k_batch_stride", TensorRole::k, &TensorShape::batch_stride},
-    {"v_row_stride", TensorRole::v, &TensorShape::row_stride},
-    {"v_head_stride", TensorRole::v, &TensorShape::head_stride},
-    {"v_batch_stride", TensorRole::v, &TensorShape::batch_stride},
-    {"o_row_stride", TensorRole::o, &TensorShape::row_stride},
-    {"o_head_stride", TensorRole::o, &TensorShape::head_stride},
-    {"o_batch_stride", TensorRole::o, &TensorShape::batch_stride},
-}};
-
-constexpr std::array<Property<DeviceLimits>, 6> kDeviceProperties{{
-    {"arch", [](const DeviceLimits& d) { return static_cast<double>(d.arch.sm); }},
-    {"sm_count", [](const DeviceLimits& d) { return static_cast<double>(d.sm_count); }},
-    {"smem_per_sm_bytes",
-     [](const DeviceLimits& d) { return static_cast<double>(d.smem_per_sm_bytes); }},
-    {"smem_per_block_optin_bytes",
-     [](const DeviceLimits& d) { return static_cast<double>(d.smem_per_block_optin_bytes); }},
-    {"registers_per_sm",
-     [](const DeviceLimits& d) { return static_cast<double>(d.registers_per_sm); }},
-    {"max_threads_per_sm",
-     [](const DeviceLimits& d) { return static_cast<double>(d.max_threads_per_sm); }},
-}};
-
-/// True for dtype and head dimensions. If they are parameters, the configuration gives their
-/// values.
-bool may_be_parameter(std::string_view name) {
-  return name == kDTypeSymbol || name == "d_head" || name == "d_head_v";
-}
-
-/// Calls use(name, value) for every symbol of a problem.
+/// Calls use_number(name, value) for every symbol of a problem.
 template <typename Use>
-void for_each_problem_symbol(const Problem& problem, Use use) {
-  for (const auto& property : kProblemProperties) {
-    use(std::string(property.name), property.value(problem));
-  }
+void for_each_problem_symbol(const Problem& problem, Use use_number) {
+  const auto use = [&](const std::string& name, auto value) {
+    use_number(name, static_cast<double>(value));
+  };
+  use("batch", problem.batch);
+  use("seq_len", problem.seq_len);
+  use("heads", problem.heads);
+  use("causal", problem.causal);
+  use(std::string(kDTypeSymbol), problem.dtype);
+  use("d_head", problem.d_head);
+  use("keys_total", total_keys(problem));
   for (const ProblemDetail& detail : kProblemDetails) {
     use(std::string(detail.symbol), detail.get(problem));
   }
-  for (const Stride& stride : kStrides) {
-    const TensorShape shape = tensor_shape(problem, stride.role);
-    use(std::string(stride.name), static_cast<double>(shape.*stride.member));
+  for (const TensorRole role : kTensorRoles) {
+    const std::string tensor(1, "qkvo"[static_cast<std::size_t>(role)]);
+    const TensorShape shape = tensor_shape(problem, role);
+    use(tensor + "_row_stride", shape.row_stride);
+    use(tensor + "_head_stride", shape.head_stride);
+    use(tensor + "_batch_stride", shape.batch_stride);
   }
 }
 
-/// Sets a symbol's value, but a parameter of that name keeps the configuration's value.
-void fill(std::vector<double>& scope, const Family& family, const std::string& name, double value) {
-  const std::size_t symbol = family.symbols.find(name).value();
-  if (symbol >= family.parameters.size()) {
-    scope[symbol] = value;
-  }
+/// Calls use(name, value) for every symbol of a device.
+template <typename Use>
+void for_each_device_symbol(const DeviceLimits& limits, Use use) {
+  use("arch", limits.arch.sm);
+  use("sm_count", limits.sm_count);
+  use("smem_per_sm_bytes", static_cast<double>(limits.smem_per_sm_bytes));
+  use("smem_per_block_optin_bytes", static_cast<double>(limits.smem_per_block_optin_bytes));
+  use("registers_per_sm", limits.registers_per_sm);
+  use("max_threads_per_sm", limits.max_threads_per_sm);
 }
 
 }  // namespace
 
 void add_environment_symbols(SymbolTable& symbols) {
   for_each_problem_symbol({1, 1, 1, 1}, [&](const std::string& name, double) {
-    if (!may_be_parameter(name) || !symbols.find(name)) {
+    // If these are parameters, the configuration gives their values.
+    const bool may_be_parameter = name == kDTypeSymbol || name == "d_head" || name == "d_head_v";
+    if (!may_be_parameter || !symbols.find(name)) {
       symbols.add(name, {.problem = true});
     }
   });
-  for (const auto& property : kDeviceProperties) {
-    symbols.add(property.name, {.device = true});
-  }
+  for_each_device_symbol(
+      {}, [&](const std::string& name, double) { symbols.add(name, {.device = true}); });
 }
 
 bool is_meant_for(const Family& family, const Problem& problem) {
@@ -127,14 +83,18 @@ std::vector<double> make_scope(const Family& family, const Config& config, const
   for (std::size_t i = 0; i < family.parameters.size(); ++i) {
     scope[i] = static_cast<double>(config.values.at(i));
   }
+  // A parameter of that name keeps the configuration's value.
+  const auto fill = [&](const std::string& name, double value) {
+    const std::size_t symbol = family.symbols.find(name).value();
+    if (symbol >= family.parameters.size()) {
+      scope[symbol] = value;
+    }
+  };
   if (problem != nullptr) {
-    for_each_problem_symbol(
-        *problem, [&](const std::string& name, double value) { fill(scope, family, name, value); });
+    for_each_problem_symbol(*problem, fill);
   }
   if (limits != nullptr) {
-    for (const auto& property : kDeviceProperties) {
-      fill(scope, family, property.name, property.value(*limits));
-    }
+    for_each_device_symbol(*limits, fill);
   }
   const Needs known{.problem = problem != nullptr, .device = limits != nullptr};
   for (const Derived& derived : family.derived) {

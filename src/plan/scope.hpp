@@ -33,6 +33,9 @@ void add_occupancy_symbol(SymbolTable& symbols);
 /// all its values.
 [[nodiscard]] std::vector<double> make_scope(const Family& family, const Config& config,
                                              const Problem* problem, const DeviceLimits* limits);
+[[nodiscard]] inline std::vector<double> make_scope(const ConfigCase& of) {
+  return make_scope(of.family, of.config, &of.problem, &of.limits);
+}
 
 /// Whether a sweep over all families tries this one on the problem, as its "meant_for" says.
 [[nodiscard]] bool is_meant_for(const Family& family, const Problem& problem);

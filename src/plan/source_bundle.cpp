@@ -76,7 +76,10 @@ std::string_view take_directive(std::string_view& text) {
   return {};
 }
 
-/// Follows the names in directives, each file once. A file that is none of the family's gets one
+/// Adds to the headers what the directives of the bundle's files name, and so on in those files:
+/// all that the compiler may read, because it gets no other file. Files of the family's folder are
+/// found beside the including file or from the folder's top; others, unless they are among the
+/// headers, in `paths`. Each file is followed once. A file that is none of the family's gets one
 /// name: that by which it is first included, or its path if another file has this name. Directives
 /// that name it otherwise are changed, because the compiler finds it by this name alone.
 class Follower {
@@ -238,11 +241,6 @@ std::vector<std::string_view> included_names(std::string_view text) {
   return names;
 }
 
-void add_included_files(const FileTree& tree, const std::string& folder, const IncludePaths& paths,
-                        SourceBundle& bundle) {
-  Follower(tree, folder, paths, bundle).run();
-}
-
 std::shared_ptr<const SourceBundle> load_sources(const FileTree& tree, const std::string& family,
                                                  const JsonNode& root, const JsonNode& source,
                                                  const IncludePaths& paths) {
@@ -261,7 +259,7 @@ std::shared_ptr<const SourceBundle> load_sources(const FileTree& tree, const std
       add_included(tree, other, bundle.headers);
     }
   }
-  add_included_files(tree, family + "/", paths, bundle);
+  Follower(tree, family + "/", paths, bundle).run();
   return std::make_shared<const SourceBundle>(std::move(bundle));
 }
 

@@ -16,18 +16,11 @@ namespace fatune {
 /// "h.h"` is among them, and so is that of `__has_include("h.h")`.
 [[nodiscard]] std::vector<std::string_view> included_names(std::string_view text);
 
-/// Adds to the headers what the directives of the bundle's files name, and so on in those files:
-/// all that the compiler may read, because it gets no other file. Files that are found in `folder`
-/// (below kernels/, with its '/'), beside the including file or from the folder's top, are added
-/// under the name that includes them. Files that are neither there nor among the headers are
-/// searched for in `paths`. Files that are found nowhere are left to the compiler, which says so.
-void add_included_files(const FileTree& tree, const std::string& folder, const IncludePaths& paths,
-                        SourceBundle& bundle);
-
 /// Loads the translation unit that `source` (a path within the family's folder) names, every header
 /// of that folder and of kernels/common, and all code of the families in "includes" of `root`, each
-/// under its path below kernels/. Other files that these include are added too
-/// (add_included_files()). Throws Error(bad_file) if there is no such file or family.
+/// under its path below kernels/. Other files that these include are added too, under the names
+/// that include them; those that are found nowhere are left to the compiler, which says so. Throws
+/// Error(bad_file) if there is no such file or family.
 [[nodiscard]] std::shared_ptr<const SourceBundle> load_sources(const FileTree& tree,
                                                                const std::string& family,
                                                                const JsonNode& root,

@@ -1,5 +1,6 @@
 #include "plan/space.hpp"
 
+#include <array>
 #include <charconv>
 #include <map>
 #include <set>
@@ -18,138 +19,31 @@ namespace {
 
 constexpr std::string_view kJson = ".json";
 
-using SliceValues = std::vector<ParamValue>;
+/// A space as its file declares it, before a slice is chosen.
+struct SpaceFile {
+  Space space;
+  std::vector<std::size_t> slices;  ///< parameter indices
+};
 
-SliceValues slice_of(const SpaceFile& file, const Config& config) {
-  SliceValues values;
-  for (const std::size_t parameter : file.slices) {
-    values.push_back(config.values[parameter]);
-  }
-  return values;
+/// The most configurations that a space may list, overlays included.
+constexpr std::size_t kMostListed = std::size_t{1} << 18;
+/// The most combinations of a product. They are not all kept in memory; going through them takes
+/// some tens of seconds.
+constexpr std::size_t kMostCombinations = 10'000'000;
+
+/// The folders that may have a space of the family: its own, then the common one.
+std::array<std::string, 2> space_folders(const Family& family) {
+  return {"kernels/" + family.name + "/spaces/", "configs/spaces/"};
 }
 
-/// The product with one value for every parameter that defines no slice: one configuration of each
-/// slice.
-ConfigProduct one_of_each_slice(const SpaceFile& file, ConfigProduct product) {
-  for (std::size_t i = 0; i < product.values.size(); ++i) {
-    if (!is_among(i, file.slices)) {
-      product.values[i].resize(1);
+/// The path of the file with a space's key; empty if there is none.
+std::string space_path(const FileTree& tree, const Family& family, const std::string& key) {
+  for (const std::string& folder : space_folders(family)) {
+    if (std::string path = folder + key + ".json"; tree.contains(path)) {
+      return path;
     }
   }
-  return product;
-}
-
-std::set<SliceValues> slices_of(const SpaceFile& file) {
-  std::set<SliceValues> found;
-  for (const SpacePart& part : file.space.parts) {
-    ConfigSet examples(part.configs.listed());
-    for (const ConfigProduct& product : part.configs.products()) {
-      examples.add(one_of_each_slice(file, product));
-    }
-    for (const Config& config : examples) {
-      found.insert(slice_of(file, config));
-    }
-  }
-  return found;
-}
-
-/// Reads "64,32" with any white space; nothing if the text is not a list of integers.
-std::optional<SliceValues> parse_slice(std::string_view text) {
-  SliceValues values;
-  std::string plain(text);
-  std::erase_if(plain, [](char c) { return c == ' ' || c == '\t'; });
-  const char* at = plain.data();
-  const char* const end = plain.data() + plain.size();
-  for (;;) {
-    const auto read = std::from_chars(at, end, values.emplace_back());
-    if (read.ec != std::errc{}) {
-      return std::nullopt;
-    }
-    if (read.ptr == end) {
-      return values;
-    }
-    if (*read.ptr != ',') {
-      return std::nullopt;
-    }
-    at = read.ptr + 1;
-  }
-}
-
-bool is_of(const Family& family, const JsonFile& file) {
-  return file.root().at("family").text() == family.name;
-}
-
-/// The space files of the family: those in its own folder, and the common ones that name it.
-std::vector<SpaceFile> read_all(const FileTree& tree, const Family& family) {
-  std::vector<SpaceFile> files;
-  std::set<std::string> seen;
-  for (const std::string& folder :
-       {"kernels/" + family.name + "/spaces/", std::string("configs/spaces/")}) {
-    for (const std::string& path : tree.list(folder)) {
-      const std::string key =
-          path.ends_with(kJson)
-              ? path.substr(folder.size(), path.size() - folder.size() - kJson.size())
-              : "";
-      if (key.empty() || seen.contains(key)) {
-        continue;
-      }
-      const JsonFile file = load_json(tree, path, "space");
-      if (is_of(family, file)) {
-        files.push_back(read_space_file(tree, family, key, file));
-        seen.insert(key);
-      }
-    }
-  }
-  return files;
-}
-
-[[noreturn]] void fail_unknown(const FileTree& tree, const Family& family, std::string_view text) {
-  const std::string keys = joined(list_spaces(tree, family), ", ", &SpaceInfo::key);
-  throw Error(ExitCode::usage,
-              fmt::format("the family {} has no space '{}'", family.name, printable(text)), {},
-              fmt::format("spaces: {}; or the path of a file ending in .json", keys));
-}
-
-Space take_slice(const SpaceFile& file, const SliceValues& values) {
-  Space space = file.space;
-  space.key = fmt::format("{}", fmt::join(values, ","));
-  for (SpacePart& part : space.parts) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      part.configs = with_value(part.configs, file.slices[i], values[i]);
-    }
-  }
-  return space;
-}
-
-/// "the part of tune with B_r = 64, B_c = 32"
-std::string slice_summary(const SpaceFile& file, const Family& family, const SliceValues& values) {
-  std::vector<std::string> facts;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    facts.push_back(fmt::format("{} = {}", family.parameters[file.slices[i]].name, values[i]));
-  }
-  return fmt::format("the part of {} with {}", file.space.key, fmt::join(facts, ", "));
-}
-
-std::optional<Space> find_slice(const FileTree& tree, const Family& family,
-                                const SliceValues& values) {
-  for (const SpaceFile& file : read_all(tree, family)) {
-    if (file.slices.size() == values.size() && slices_of(file).contains(values)) {
-      Space space = take_slice(file, values);
-      space.summary = slice_summary(file, family, values);
-      return space;
-    }
-  }
-  return std::nullopt;
-}
-
-/// The file of a key or a path; nothing if there is none for the key.
-std::optional<JsonFile> find_file(const FileTree& tree, const Family& family,
-                                  const std::string& key) {
-  if (is_space_file(key)) {
-    return load_json_from_disk(tree, key, "space");
-  }
-  const std::string path = space_path(tree, family, key);
-  return path.empty() ? std::nullopt : std::optional(load_json(tree, path, "space"));
+  return {};
 }
 
 constexpr int kMaxNesting = 8;  // nesting of spaces that name spaces; a cycle exceeds it
@@ -173,14 +67,15 @@ ParamValue read_axis_value(const Parameter& parameter, const JsonNode& node) {
 
 class SpaceReader {
  public:
-  SpaceReader(const FileTree& tree, const Family& family, int nesting)
+  SpaceReader(const FileTree& tree, const Family& family, int nesting = 0)
       : tree_(tree), family_(family), nesting_(nesting) {}
 
   SpaceFile read(const std::string& key, const JsonNode& root) {
-    SpaceFile file{root.at("family").text(), {key, root.at("summary").text(), {}}, {}};
-    if (file.family != family_.name) {
+    SpaceFile file{{key, root.at("summary").text(), {}}, {}};
+    const std::string family = root.at("family").text();
+    if (family != family_.name) {
       root.at("family").fail(
-          fmt::format("the space is for '{}', not for '{}'", file.family, family_.name),
+          fmt::format("the space is for '{}', not for '{}'", family, family_.name),
           "choose a space of the family, or the family with --family");
     }
     SpacePart own;
@@ -337,6 +232,135 @@ class SpaceReader {
   int nesting_;
 };
 
+using SliceValues = std::vector<ParamValue>;
+
+SliceValues slice_of(const SpaceFile& file, const Config& config) {
+  return mapped(file.slices, [&](std::size_t parameter) { return config.values[parameter]; });
+}
+
+/// The product with one value for every parameter that defines no slice: one configuration of each
+/// slice.
+ConfigProduct one_of_each_slice(const SpaceFile& file, ConfigProduct product) {
+  for (std::size_t i = 0; i < product.values.size(); ++i) {
+    if (!is_among(i, file.slices)) {
+      product.values[i].resize(1);
+    }
+  }
+  return product;
+}
+
+std::set<SliceValues> slices_of(const SpaceFile& file) {
+  std::set<SliceValues> found;
+  for (const SpacePart& part : file.space.parts) {
+    ConfigSet examples(part.configs.listed());
+    for (const ConfigProduct& product : part.configs.products()) {
+      examples.add(one_of_each_slice(file, product));
+    }
+    for (const Config& config : examples) {
+      found.insert(slice_of(file, config));
+    }
+  }
+  return found;
+}
+
+/// Reads "64,32" with any white space; nothing if the text is not a list of integers.
+std::optional<SliceValues> parse_slice(std::string_view text) {
+  SliceValues values;
+  std::string plain(text);
+  std::erase_if(plain, [](char c) { return c == ' ' || c == '\t'; });
+  const char* at = plain.data();
+  const char* const end = plain.data() + plain.size();
+  for (;;) {
+    const auto read = std::from_chars(at, end, values.emplace_back());
+    if (read.ec != std::errc{}) {
+      return std::nullopt;
+    }
+    if (read.ptr == end) {
+      return values;
+    }
+    if (*read.ptr != ',') {
+      return std::nullopt;
+    }
+    at = read.ptr + 1;
+  }
+}
+
+bool is_of(const Family& family, const JsonFile& file) {
+  return file.root().at("family").text() == family.name;
+}
+
+/// The space files of the family: those in its own folder, and the common ones that name it.
+std::vector<SpaceFile> read_all(const FileTree& tree, const Family& family) {
+  std::vector<SpaceFile> files;
+  std::set<std::string> seen;
+  for (const std::string& folder : space_folders(family)) {
+    for (const std::string& path : tree.list(folder)) {
+      const std::string key =
+          path.ends_with(kJson)
+              ? path.substr(folder.size(), path.size() - folder.size() - kJson.size())
+              : "";
+      if (key.empty() || seen.contains(key)) {
+        continue;
+      }
+      const JsonFile file = load_json(tree, path, "space");
+      if (is_of(family, file)) {
+        files.push_back(SpaceReader(tree, family).read(key, file.root()));
+        seen.insert(key);
+      }
+    }
+  }
+  return files;
+}
+
+[[noreturn]] void fail_unknown(const FileTree& tree, const Family& family, std::string_view text) {
+  const std::string keys = joined(list_spaces(tree, family), ", ", &SpaceInfo::key);
+  throw Error(ExitCode::usage,
+              fmt::format("the family {} has no space '{}'", family.name, printable(text)), {},
+              fmt::format("spaces: {}; or the path of a file ending in .json", keys));
+}
+
+Space take_slice(const SpaceFile& file, const SliceValues& values) {
+  Space space = file.space;
+  space.key = fmt::format("{}", fmt::join(values, ","));
+  for (SpacePart& part : space.parts) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      part.configs = with_value(part.configs, file.slices[i], values[i]);
+    }
+  }
+  return space;
+}
+
+/// "the part of tune with B_r = 64, B_c = 32"
+std::string slice_summary(const SpaceFile& file, const Family& family, const SliceValues& values) {
+  std::vector<std::string> facts;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    facts.push_back(fmt::format("{} = {}", family.parameters[file.slices[i]].name, values[i]));
+  }
+  return fmt::format("the part of {} with {}", file.space.key, fmt::join(facts, ", "));
+}
+
+std::optional<Space> find_slice(const FileTree& tree, const Family& family,
+                                const SliceValues& values) {
+  for (const SpaceFile& file : read_all(tree, family)) {
+    if (file.slices.size() == values.size() && slices_of(file).contains(values)) {
+      Space space = take_slice(file, values);
+      space.summary = slice_summary(file, family, values);
+      return space;
+    }
+  }
+  return std::nullopt;
+}
+
+/// The file of a key or a path; nothing if there is none for the key.
+std::optional<JsonFile> find_file(const FileTree& tree, const Family& family,
+                                  const std::string& key) {
+  if (is_space_file(key)) {
+    return load_json_from_disk(tree, key, "space");
+  }
+  const std::string path = space_path(tree, family, key);
+  return path.empty() ? std::nullopt : std::optional(load_json(tree, path, "space"));
+}
+
 }  // namespace
 
 Needs SpaceRule::needs() const {
@@ -372,7 +396,7 @@ Space load_space(const FileTree& tree, const Family& family, std::string_view te
   if (!file || (!is_space_file(text) && !is_of(family, *file))) {
     fail_unknown(tree, family, text);
   }
-  return read_space_file(tree, family, key, *file).space;
+  return SpaceReader(tree, family).read(key, file->root()).space;
 }
 
 bool has_space(const FileTree& tree, const Family& family, std::string_view text) {
@@ -397,21 +421,6 @@ std::vector<SpaceInfo> list_spaces(const FileTree& tree, const Family& family) {
   }
   spaces.insert(spaces.end(), slices.begin(), slices.end());
   return spaces;
-}
-
-std::string space_path(const FileTree& tree, const Family& family, const std::string& key) {
-  for (const std::string& folder :
-       {"kernels/" + family.name + "/spaces/", std::string("configs/spaces/")}) {
-    if (std::string path = folder + key + ".json"; tree.contains(path)) {
-      return path;
-    }
-  }
-  return {};
-}
-
-SpaceFile read_space_file(const FileTree& tree, const Family& family, const std::string& key,
-                          const JsonFile& file) {
-  return SpaceReader(tree, family, 0).read(key, file.root());
 }
 
 }  // namespace fatune

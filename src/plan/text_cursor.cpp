@@ -4,19 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "base/text_parts.hpp"
 #include "base/visible_text.hpp"
 
 namespace fatune {
-namespace {
-
-bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
-
-}  // namespace
-
-bool is_word_character(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return c == '_' || (byte < 128 && std::isalnum(byte) != 0);
-}
 
 std::string printable(std::string_view text, std::size_t most_shown) {
   const std::string shown = visible_text(text.substr(0, most_shown));
@@ -31,7 +22,7 @@ TextCursor::TextCursor(std::string_view text, std::string usage)
 }
 
 void TextCursor::skip_space() {
-  while (at_ < text_.size() && is_space(text_[at_])) {
+  while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) {
     ++at_;
   }
 }

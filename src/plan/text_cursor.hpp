@@ -52,9 +52,6 @@ class TextCursor {
   std::size_t at_ = 0;
 };
 
-/// True for an ASCII letter, digit or underscore.
-[[nodiscard]] bool is_word_character(char c);
-
 /// `text` for a message: visible_text() of its first `most_shown` bytes.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t most_shown = 100);
 

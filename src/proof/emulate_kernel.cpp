@@ -58,11 +58,13 @@ class Runs {
     const auto* reference =
         has_row_values(of_.launch) ? inputs.row_references(of_.launch.on).data() : nullptr;
     for (const EmulatedInput& input : inputs.of(of_.launch.on)) {
+      input_ = &input;
       first_output_.reset();
       worst_.clear();
       reference_ = reference == nullptr ? nullptr : reference++;
       for (const NamedSchedule& schedule : settings_.schedules) {
-        finished = finished && run(input, schedule);
+        schedule_ = &schedule;
+        finished = finished && run();
       }
       take_worst_of_input();
     }
@@ -73,9 +75,9 @@ class Runs {
  private:
   /// Returns false if no further run is to follow: the kernel did not finish (one that hangs is not
   /// run again), or its blocks are not those of the compared head.
-  bool run(const EmulatedInput& input, const NamedSchedule& schedule) {
-    EmulatedRun once{schedule.schedule, checks_, settings_.stopped};
-    EmulatedOutput output = run_naming_ends(kernel_.program, of_.launch, input.tensors, once);
+  bool run() {
+    EmulatedRun once{schedule_->schedule, checks_, settings_.stopped};
+    EmulatedOutput output = run_naming_ends(kernel_.program, of_.launch, input_->tensors, once);
     checks_ = once.checks;
     if (row_.runs++ == 0) {
       row_.printed = output.result.printed;
@@ -87,10 +89,10 @@ class Runs {
     if (settings_.count_work && row_.runs == 1) {
       row_.work = count_work(output.result.counts, kernel_.program, *kernel_.function);
     }
-    add_all(output.result, input, schedule);
+    add_all(output.result);
     limit_ = output.result.limit;
     if (row_.runs == 1 && checks_.init) {
-      add_undefined_reads(output.result.counts, input, schedule);
+      add_undefined_reads(output.result.counts);
     }
     if (output.result.finished && !output.blocks_fit) {
       blocks_fit_ = false;
@@ -98,11 +100,11 @@ class Runs {
     }
     bool finished = output.result.finished;
     if (finished) {
-      const bool right = compare(input, output);
+      const bool right = compare(output);
       if (output.state != emulate::loaded_state(kernel_.program) || output.kept_changed) {
-        finished = launch_again(input, schedule, {output.state, output.kept}, right);
+        finished = launch_again({output.state, output.kept}, right);
       }
-      compare_schedules(input, schedule, {std::move(output.output), std::move(output.further)});
+      compare_schedules({std::move(output.output), std::move(output.further)});
     }
     return finished;
   }
@@ -117,24 +119,23 @@ class Runs {
   /// cleared. `state` is what the first launch left, and `right` says whether its output was right.
   /// The later launches must be right exactly if the first was. They run without checks, since the
   /// first launch ran with them. Returns false if a launch does not finish.
-  bool launch_again(const EmulatedInput& input, const NamedSchedule& schedule, State state,
-                    bool right) {
+  bool launch_again(State state, bool right) {
     for (int launch = 2; launch <= kLaunches; ++launch) {
-      EmulatedOutput output = run_emulated(kernel_.program, of_.launch, input.tensors,
-                                           {schedule.schedule,
+      EmulatedOutput output = run_emulated(kernel_.program, of_.launch, input_->tensors,
+                                           {schedule_->schedule,
                                             {false, false},
                                             settings_.stopped,
                                             std::nullopt,
                                             std::move(state.module),
                                             std::move(state.workspaces)});
       if (!output.result.finished) {
-        add_all(output.result, input, schedule);
+        add_all(output.result);
         limit_ = output.result.limit;
         return false;
       }
-      if (compare(input, output) != right && is_wanted("launches")) {
+      if (compare(output) != right && is_wanted("launches")) {
         add(of_outputs(
-            "launches", "launch_dependent", input, schedule,
+            "launches", "launch_dependent",
             fmt::format("the output is {} in the first launch, {} in launch {}: the kernel keeps "
                         "state between launches",
                         right ? "right" : "wrong", right ? "wrong" : "right", launch)));
@@ -145,11 +146,10 @@ class Runs {
     return true;
   }
 
-  void add_all(const emulate::LaunchResult& result, const EmulatedInput& input,
-               const NamedSchedule& schedule) {
+  void add_all(const emulate::LaunchResult& result) {
     for (const emulate::Finding& finding : result.findings.all()) {
       if (!result.finished || is_wanted(emulate::check_of(finding.kind))) {
-        add(of_run(located(kernel_, finding), input, schedule));
+        add(of_run(located(kernel_, finding)));
       }
     }
   }
@@ -159,8 +159,7 @@ class Runs {
   }
 
   /// Adds findings for statements that ran and read registers which nothing can have written.
-  void add_undefined_reads(const std::vector<emulate::InstructionCounts>& counts,
-                           const EmulatedInput& input, const NamedSchedule& schedule) {
+  void add_undefined_reads(const std::vector<emulate::InstructionCounts>& counts) {
     std::map<std::size_t, std::string> registers;  // keyed by statement
     for (const UndefinedRead& read : find_undefined_reads(*kernel_.function)) {
       std::string& names = registers[read.statement];
@@ -178,16 +177,15 @@ class Runs {
       read.instruction = index;
       read.text = fmt::format("reads {}, which nothing before it writes", names);
       read.count = counts[index].warps;
-      EmulatedFinding finding = of_run(located(kernel_, read), input, schedule);
+      EmulatedFinding finding = of_run(located(kernel_, read));
       finding.block = finding.thread = EmulatedFinding::kNobody;
       add(std::move(finding));
     }
   }
 
-  [[nodiscard]] EmulatedFinding of_run(EmulatedFinding finding, const EmulatedInput& input,
-                                       const NamedSchedule& schedule) const {
-    finding.schedule = schedule.name;
-    finding.input = input.name;
+  [[nodiscard]] EmulatedFinding of_run(EmulatedFinding finding) const {
+    finding.schedule = schedule_->name;
+    finding.input = input_->name;
     return finding;
   }
 
@@ -203,7 +201,8 @@ class Runs {
   }
 
   /// Returns whether the outputs are right, and keeps the worst errors of the input.
-  bool compare(const EmulatedInput& input, const EmulatedOutput& output) {
+  bool compare(const EmulatedOutput& output) {
+    const EmulatedInput& input = *input_;
     const Problem part = compared_part(of_.launch.on);
     std::vector<ErrorStats> all{
         compare_outputs(input.name, part.dtype, output.output, input.exact, input.rounded)};
@@ -251,8 +250,7 @@ class Runs {
     std::vector<FurtherOutput> further;
   };
 
-  void compare_schedules(const EmulatedInput& input, const NamedSchedule& schedule,
-                         Outputs outputs) {
+  void compare_schedules(Outputs outputs) {
     if (!first_output_) {
       first_output_ = std::move(outputs);
       return;
@@ -261,19 +259,18 @@ class Runs {
     for (std::size_t i = 0; i < outputs.o.size(); ++i) {
       different += outputs.o[i] != first_output_->o[i] ? 1 : 0;
     }
-    add_schedule_dependent(input, schedule, "", different, std::ssize(outputs.o));
+    add_schedule_dependent("", different, std::ssize(outputs.o));
     for (std::size_t i = 0; i < outputs.further.size(); ++i) {
       const FurtherOutput& output = outputs.further[i];
-      add_schedule_dependent(input, schedule, output.name + ": ",
-                             count_different(output, first_output_->further[i]), output.elements());
+      add_schedule_dependent(output.name + ": ", count_different(output, first_output_->further[i]),
+                             output.elements());
     }
   }
 
-  void add_schedule_dependent(const EmulatedInput& input, const NamedSchedule& schedule,
-                              const std::string& output, std::int64_t different,
+  void add_schedule_dependent(const std::string& output, std::int64_t different,
                               std::int64_t elements) {
     if (different > 0 && is_wanted("schedules")) {
-      add(of_outputs("schedules", "schedule_dependent", input, schedule,
+      add(of_outputs("schedules", "schedule_dependent",
                      fmt::format("{}{} of {} output values differ from those with schedule {}",
                                  output, different, elements, settings_.schedules.front().name)));
     }
@@ -281,14 +278,13 @@ class Runs {
 
   /// Makes a finding about outputs. It has no instruction.
   [[nodiscard]] EmulatedFinding of_outputs(const char* check, const char* kind,
-                                           const EmulatedInput& input,
-                                           const NamedSchedule& schedule, std::string text) const {
+                                           std::string text) const {
     EmulatedFinding finding;
     finding.check = check;
     finding.kind = kind;
     finding.text = std::move(text);
     finding.count = 1;
-    return of_run(std::move(finding), input, schedule);
+    return of_run(std::move(finding));
   }
 
   void judge() {
@@ -315,6 +311,8 @@ class Runs {
   const EmulatedKernel& kernel_;
   const EmulationSettings& settings_;
   EmulatedConfig& row_;
+  const EmulatedInput* input_ = nullptr;     ///< of this run
+  const NamedSchedule* schedule_ = nullptr;  ///< of this run
   const RowReference* reference_ = nullptr;  ///< this input's; null: there are no row values
   std::optional<Outputs> first_output_;      ///< what this input's first schedule gave
   std::vector<ErrorStats> worst_;  ///< the worst of this input's runs: O, then each further output

@@ -244,13 +244,12 @@ std::string describe(const EmulatedProblem& problem) {
   return problem.only_head ? fmt::format("{}, head {} alone", whole, *problem.only_head) : whole;
 }
 
-EmulatedLaunch planned_launch(const Family& family, const Config& config, const Problem& problem,
-                              const DeviceLimits& limits) {
+EmulatedLaunch planned_launch(const ConfigCase& of) {
   EmulatedLaunch launch;
-  launch.on.problem = problem;
-  launch.geometry = launch_geometry(family, config, problem, limits);
-  launch.shared_tensors = shared_tensors(family, config, problem, limits);
-  launch.resident_blocks = most_resident_blocks(launch.geometry, limits);
+  launch.on.problem = of.problem;
+  launch.geometry = launch_geometry(of);
+  launch.shared_tensors = shared_tensors(of);
+  launch.resident_blocks = most_resident_blocks(launch.geometry, of.limits);
   return launch;
 }
 

@@ -11,7 +11,6 @@
 
 #include "emulator/memory/global_memory.hpp"
 #include "model/cpu_reference.hpp"
-#include "model/device_limits.hpp"
 #include "model/input_kind.hpp"
 #include "model/kernel_code.hpp"
 #include "model/outcome.hpp"
@@ -68,8 +67,7 @@ struct EmulatedLaunch {
 /// Without machine code the number of registers is not known, so `resident_blocks` follows from
 /// threads and shared memory alone. A kernel that deadlocks with that many resident blocks does so
 /// on the device too.
-[[nodiscard]] EmulatedLaunch planned_launch(const Family& family, const Config& config,
-                                            const Problem& problem, const DeviceLimits& limits);
+[[nodiscard]] EmulatedLaunch planned_launch(const ConfigCase& of);
 
 /// The expected row values for an input, in the compared part.
 struct RowReference {

@@ -59,17 +59,18 @@ std::array<std::uint32_t, 3> extents(const std::array<std::int64_t, 3>& of) {
 emulate::TensorMap emulated_map(const TensorMapPiece& piece, std::uint64_t address) {
   emulate::TensorMap map;
   const std::size_t type = index_of_name(kTensorMapElementTypes, piece.element_type);
-  map.element_bytes = static_cast<std::uint32_t>(kTensorMapElementBytes.at(type));
-  map.rank = static_cast<std::uint32_t>(piece.sizes.size());
+  map.element_bytes = static_cast<std::uint8_t>(kTensorMapElementBytes.at(type));
+  map.rank = static_cast<std::uint8_t>(piece.sizes.size());
   map.address = address;
   for (std::size_t i = 0; i < piece.sizes.size(); ++i) {
     map.sizes.at(i) = static_cast<std::uint64_t>(piece.sizes[i]);
     map.strides.at(i) =
         i == 0 ? map.element_bytes : static_cast<std::uint64_t>(piece.strides_bytes.at(i - 1));
     map.box.at(i) = static_cast<std::uint32_t>(piece.box.at(i));
-    map.steps.at(i) = static_cast<std::uint32_t>(piece.element_strides.at(i));
+    map.steps.at(i) =
+        static_cast<std::uint8_t>(std::clamp<std::int64_t>(piece.element_strides.at(i), 0, 255));
   }
-  map.fills_nan = piece.oob_fill != "none";
+  map.fills_nan = piece.oob_fill != "none" ? 1 : 0;
   map.swizzle = static_cast<emulate::Swizzle>(index_of_name(kTensorMapSwizzles, piece.swizzle));
   return map;
 }
@@ -103,7 +104,6 @@ emulate::Allocation buffer(const KernelBuffer& of) {
   return {.name = of.name, .bytes = std::move(bytes)};
 }
 
-/// Memory for the lengths of keys.
 emulate::Allocation key_lengths(const Problem& problem) {
   const std::vector<std::int64_t> lengths = kv_lengths(problem);
   return {.name = std::string(kKeyLengthsTensor),
@@ -231,11 +231,6 @@ class EmulatedTensors {
   KeptWorkspaces allocated_;  ///< the contents at allocation
 };
 
-/// Returns whether any element of a row was written.
-bool is_written(std::span<const std::uint16_t> row) {
-  return std::ranges::any_of(row, [](std::uint16_t element) { return element != kPoison; });
-}
-
 /// Returns whether a run wrote to every row of the compared head and to no other head.
 bool wrote_that_head(const EmulatedProblem& on, std::span<const std::uint16_t> output) {
   const TensorShape shape = tensor_shape(on.problem, TensorRole::o);
@@ -243,7 +238,9 @@ bool wrote_that_head(const EmulatedProblem& on, std::span<const std::uint16_t> o
     for (std::int64_t row = 0; row < shape.rows; ++row) {
       const auto first = static_cast<std::size_t>(shape.row_offset(0, row, head));
       const auto columns = static_cast<std::size_t>(shape.columns);
-      if (is_written(output.subspan(first, columns)) != (head == *on.only_head)) {
+      const bool is_written = std::ranges::any_of(
+          output.subspan(first, columns), [](std::uint16_t element) { return element != kPoison; });
+      if (is_written != (head == *on.only_head)) {
         return false;
       }
     }

@@ -171,10 +171,6 @@ CountedWork combined(const CountedWork& a, const CountedWork& b, Combine combine
           combine(a.global_sectors, b.global_sectors)};
 }
 
-std::int64_t volume(const std::array<std::int64_t, 3>& extents) {
-  return extents[0] * extents[1] * extents[2];
-}
-
 /// Returns the number of tiles that a sample computed.
 std::optional<std::int64_t> tiles_of(const CountedSample& sample, const TileCount& tiles) {
   return sample.on.only_head ? sample.blocks : tiles(sample.on.problem);
@@ -258,7 +254,8 @@ CountedWork count_work(std::span<const emulate::InstructionCounts> counts,
 }
 
 CountedSample counted_sample(const CountedWork& work, const EmulatedLaunch& launch) {
-  return {work, launch.on, volume(launch.blocks.extent)};
+  const auto& extent = launch.blocks.extent;
+  return {work, launch.on, extent[0] * extent[1] * extent[2]};
 }
 
 std::optional<CountedWork> scale_work(const CountedSample& shorter, const CountedSample* longer,

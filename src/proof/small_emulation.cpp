@@ -30,10 +30,6 @@ Problem with_heads(const Problem& problem, std::int64_t heads) {
   return fewer;
 }
 
-CompileRequest request_of(const SmallCase& of, const Problem& problem) {
-  return compile_request(of.family, of.config, problem, of.limits.arch, of.limits);
-}
-
 /// Makes launches of one configuration on `small`, and compares their code with that of a request.
 class SmallLaunches {
  public:
@@ -73,13 +69,13 @@ class SmallLaunches {
  private:
   [[nodiscard]] bool possible(const Problem& problem) const {
     return !check_valid(of_.family, of_.config, &problem, &of_.limits) &&
-           !check_limits(of_.family, of_.config, problem, of_.limits);
+           !check_limits(of_.on(problem));
   }
 
   [[nodiscard]] SmallLaunch launch_of(const Problem& problem) const {
     SmallLaunch small;
-    small.launch = planned_launch(of_.family, of_.config, problem, of_.limits);
-    small.request = request_of(of_, problem);
+    small.launch = planned_launch(of_.on(problem));
+    small.request = compile_request(of_.on(problem));
     small.same_code = artifact_key(small.request) == key_;
     return small;
   }
@@ -111,7 +107,7 @@ class SmallLaunches {
   [[nodiscard]] std::optional<std::array<std::int64_t, 3>> grid_of_one_head() const {
     const Problem one = with_heads(small_, 1);
     try {
-      return launch_geometry(of_.family, of_.config, one, of_.limits).grid;
+      return launch_geometry(of_.on(one)).grid;
     } catch (const Error&) {
       return std::nullopt;
     }
@@ -228,18 +224,10 @@ class Emulator {
 /// Outcomes on the narrow problem that override the outcome on the small problem.
 constexpr std::array kFaults{OutcomeKind::wrong_result, OutcomeKind::flagged, OutcomeKind::stopped};
 
-/// Emulates on the narrow problem. Work is not counted, since it belongs to another window.
-SmallEmulation emulate_narrow(const SmallCase& of, const Problem& narrow,
-                              EmulationSettings settings, EmulatedInputs& inputs) {
-  settings.count_work = false;
-  const SmallCase small{of.family, of.config, narrow, of.limits, of.cache};
-  return Emulator(small, settings, inputs).run(nullptr);
-}
-
 }  // namespace
 
 std::vector<SmallLaunch> small_launches(const SmallCase& of) {
-  return SmallLaunches(of, request_of(of, of.problem), small_problem(of.problem)).make();
+  return SmallLaunches(of, compile_request(of), small_problem(of.problem)).make();
 }
 
 std::vector<NamedSchedule> small_schedules(std::uint64_t seed) {
@@ -253,7 +241,9 @@ SmallEmulation emulate_small(const SmallCase& of, const Artifact* artifact,
   if (!narrow || emulated.row.outcome != OutcomeKind::right) {
     return emulated;
   }
-  SmallEmulation second = emulate_narrow(of, *narrow, settings, inputs);
+  EmulationSettings uncounted = settings;
+  uncounted.count_work = false;  // the work belongs to another window
+  SmallEmulation second = Emulator({of.on(*narrow), of.cache}, uncounted, inputs).run(nullptr);
   if (second.row.outcome == OutcomeKind::right) {
     emulated.narrow_window = narrow->window;
   }

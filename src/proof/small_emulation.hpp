@@ -4,8 +4,6 @@
 #include <vector>
 
 #include "gpu/cubin_cache.hpp"
-#include "model/config.hpp"
-#include "model/device_limits.hpp"
 #include "model/emulation.hpp"
 #include "model/kernel_code.hpp"
 #include "model/outcome.hpp"
@@ -24,13 +22,13 @@ struct SmallLaunch {
   bool same_code = false;  ///< `request` gives the machine code of the problem itself
 };
 
-/// A configuration to verify, and what that needs. Holds references to its parts.
-struct SmallCase {
-  const Family& family;
-  const Config& config;
-  const Problem& problem;  ///< the one that the small one stands for
-  const DeviceLimits& limits;
+/// A configuration to verify on the problem that the small one stands for, and what that needs.
+struct SmallCase : ConfigCase {
   CubinCache* cache = nullptr;  ///< may be null
+  /// The configuration on another problem.
+  [[nodiscard]] ConfigCase on(const Problem& other) const {
+    return {family, config, other, limits};
+  }
 };
 
 /// Returns small launches in the order in which to try them. The first runs one head of

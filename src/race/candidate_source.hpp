@@ -54,9 +54,6 @@ class CandidateSource {
  public:
   static constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
-  CandidateSource() = default;
-  CandidateSource(const CandidateSource&) = delete;
-  CandidateSource& operator=(const CandidateSource&) = delete;
   virtual ~CandidateSource() = default;
 
   /// Returns up to `most` configurations to try next, likely winners first, none of them twice. The
@@ -97,9 +94,6 @@ class CandidateSource {
 /// A search strategy.
 class CandidateSearch {
  public:
-  CandidateSearch() = default;
-  CandidateSearch(const CandidateSearch&) = delete;
-  CandidateSearch& operator=(const CandidateSearch&) = delete;
   virtual ~CandidateSearch() = default;
 
   /// A part of a run's identity, beside the plan: a run does not resume one with another name. It

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ranges.hpp"
 #include "race/point_source.hpp"
 #include "race/surrogate.hpp"
 
@@ -115,10 +116,8 @@ class ModelSource : public PointSource {
   /// with known machine code costs kCostWithCode, any other 1.
   [[nodiscard]] std::size_t most_promising(const std::vector<std::size_t>& left,
                                            const std::vector<Forecast>& forecasts) {
-    std::vector<double> gains;
-    for (const Forecast& one : forecasts) {
-      gains.push_back(one.expected_improvement(0.0));
-    }
+    const auto gains =
+        mapped(forecasts, [](const Forecast& one) { return one.expected_improvement(0.0); });
     std::size_t best = static_cast<std::size_t>(std::ranges::max_element(gains) - gains.begin());
     double greatest = kCostWithCode * gains[best];
     for (std::size_t i = 0; i < left.size(); ++i) {

@@ -257,7 +257,6 @@ Doubt refusal_of(const RunReport& old_run, const RunReport& new_run,
                                                       : Doubt::none;
 }
 
-/// The problems of `run` that `other` lacks.
 std::vector<ComparedProblem> problems_without(const RunReport& run, const RunReport& other) {
   std::vector<ComparedProblem> missing;
   for (const ProblemReport& problem : run.problems) {

@@ -25,13 +25,6 @@ double sum(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-TileShare even_share(const TileSchedule& schedule) {
-  const auto sms = static_cast<double>(schedule.sms);
-  const double steps =
-      sum(schedule.row_steps) * schedule.rows_each * static_cast<double>(schedule.heads);
-  return {tile_count(schedule) / sms, steps / sms};
-}
-
 /// The steps of each tile, in the order in which tiles are taken.
 std::vector<double> steps_in_order(const TileSchedule& schedule) {
   std::vector<double> steps;
@@ -219,7 +212,10 @@ double overlapping_warps(const KernelWork& work, const DeviceLimits& limits) {
 TileShare busiest_share(const TileSchedule& schedule, double tile_clocks, double step_clocks) {
   if (schedule.order == TileOrder::even || schedule.rows_each > 1.0 ||
       tile_count(schedule) > kMostListed) {
-    return even_share(schedule);
+    const auto sms = static_cast<double>(schedule.sms);
+    const double steps =
+        sum(schedule.row_steps) * schedule.rows_each * static_cast<double>(schedule.heads);
+    return {tile_count(schedule) / sms, steps / sms};
   }
   const std::vector<double> steps = steps_in_order(schedule);
   const Scheduler scheduler(schedule.sms, tile_clocks, step_clocks);
@@ -269,19 +265,19 @@ Estimated scaled(Estimated estimated, double factor) {
   return estimated;
 }
 
-Estimated estimate(const ModelledWork& work, const DeviceLimits& limits) {
+Estimated estimate(const TimeModel& model, double device_memory_bytes, const DeviceLimits& limits) {
   const double clocks_per_us = limits.clock_khz / 1e3;
-  const TileShare share = busiest_share(work.schedule, work.tile_clocks, work.step_clocks);
+  const TileShare share = busiest_share(model.schedule, model.tile_clocks, model.step_clocks);
   Estimated result;
   result.from = EstimateSource::calibration;
-  result.terms = {{"steps", share.steps * work.step_clocks / clocks_per_us},
-                  {"tiles", share.tiles * work.tile_clocks / clocks_per_us},
-                  {"launch", work.launch_clocks / clocks_per_us}};
+  result.terms = {{"steps", share.steps * model.step_clocks / clocks_per_us},
+                  {"tiles", share.tiles * model.tile_clocks / clocks_per_us},
+                  {"launch", model.launch_clocks / clocks_per_us}};
   for (const EstimateTerm& term : result.terms) {
     result.estimate_us += term.us;
   }
   const double memory_wait_us =
-      std::max(0.0, memory_us(work.device_memory_bytes, limits.memory_gbps) - result.estimate_us);
+      std::max(0.0, memory_us(device_memory_bytes, limits.memory_gbps) - result.estimate_us);
   result.terms.push_back({"memory_wait", memory_wait_us});
   result.estimate_us += memory_wait_us;
   return result;

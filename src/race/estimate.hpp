@@ -60,18 +60,10 @@ struct KernelWork {
 /// The estimate for work that takes `factor` times as long.
 [[nodiscard]] Estimated scaled(Estimated estimated, double factor);
 
-/// The time of a launch as a family's model gives it.
-struct ModelledWork {
-  double launch_clocks = 0.0;
-  double tile_clocks = 0.0;  ///< clocks of each tile without its steps
-  double step_clocks = 0.0;  ///< clocks of each step of a tile
-  TileSchedule schedule;
-  double device_memory_bytes = 0.0;  ///< least traffic
-};
-
 /// Estimates the time of the SM that finishes last. Terms returned, which sum to the estimate:
 /// "steps" and "tiles" of that SM, "launch", and "memory_wait": how much longer device memory needs
 /// for the least traffic.
-[[nodiscard]] Estimated estimate(const ModelledWork& work, const DeviceLimits& limits);
+[[nodiscard]] Estimated estimate(const TimeModel& model, double device_memory_bytes,
+                                 const DeviceLimits& limits);
 
 }  // namespace fatune

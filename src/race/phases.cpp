@@ -17,6 +17,51 @@ namespace {
 // accident.
 constexpr int kNoiseStep = 32;
 
+bool over_budget(const RaceState& state) {
+  if (!state.policy.budget_s) {
+    return false;
+  }
+  const bool keep_some =
+      state.phase == RacePhase::racing && state.policy.strategy == Strategy::race;
+  const double share = keep_some ? 1.0 - state.policy.finals_budget_share : 1.0;
+  return state.elapsed_s >= *state.policy.budget_s * share;
+}
+
+/// The number of candidates that the finals have room for.
+std::size_t most_finalists(const RaceState& state) {
+  return static_cast<std::size_t>(has_part(state.policy) && !over_budget(state)
+                                      ? state.policy.most_finalists_after_part
+                                      : state.policy.most_finalists);
+}
+
+/// Whether the candidate has too few samples to be in the finals.
+bool is_needy(const RaceState& state, CandidateId id) {
+  // A candidate that joins later may eliminate it, so one sample is enough until then.
+  const int least = !state.closed            ? 1
+                    : state.on_part          ? state.policy.least_part_samples
+                    : has_part(state.policy) ? 0
+                                             : state.policy.least_race_samples;
+  return state.candidates.at(id).race.size() < static_cast<std::size_t>(least);
+}
+
+/// Whether the candidate has all samples of an exhaustive run.
+bool has_repeats(const RaceState& state, CandidateId id) {
+  return state.policy.strategy == Strategy::exhaustive &&
+         state.candidates.at(id).race.size() >= static_cast<std::size_t>(state.policy.repeats);
+}
+
+/// The contenders without an accepted sample.
+std::vector<CandidateId> unsampled(const RaceState& state) {
+  std::vector<CandidateId> ids = contenders(state);
+  std::erase_if(ids, [&](CandidateId id) { return state.candidates.at(id).has_samples(); });
+  return ids;
+}
+
+/// Whether the race must not end yet, because no round of the finals has been on the whole problem.
+bool owes_whole_round(const RaceState& state) {
+  return has_part(state.policy) && state.phase == RacePhase::finals && state.final_rounds == 0;
+}
+
 const Series& series_of(const RaceState& state, CandidateId id) {
   return state.phase == RacePhase::finals ? state.candidates.at(id).finals
                                           : state.candidates.at(id).race;
@@ -28,10 +73,6 @@ std::size_t least_samples(const RaceState& state, const std::vector<CandidateId>
     least = std::min(least, series_of(state, id).size());
   }
   return least;
-}
-
-bool noise_is_due(const RaceState& state) {
-  return (state.phase == RacePhase::finals ? state.final_rounds : state.rounds) % kNoiseStep == 0;
 }
 
 bool is_wide(const Series& series, double target_ci, const RacePolicy& policy) {
@@ -69,13 +110,14 @@ bool is_vague(const RaceState& state, CandidateId id) {
 }
 
 StopReason judge(const RaceState& state, const std::vector<CandidateId>& sampled) {
+  const int rounds = state.phase == RacePhase::finals ? state.final_rounds : state.rounds;
   std::size_t vague = 0;
   std::size_t stuck = 0;
   for (const CandidateId id : sampled) {
     const Series& series = series_of(state, id);
     if (is_vague(state, id)) {
       ++vague;
-      stuck += static_cast<std::size_t>(noise_is_due(state) &&
+      stuck += static_cast<std::size_t>(rounds % kNoiseStep == 0 &&
                                         series.size() >= std::size_t{kNoiseStep} &&
                                         stopped_narrowing(series, state.policy.confidence));
     }
@@ -106,8 +148,46 @@ std::vector<CandidateId> leader_tied_and_kept(const RaceState& state,
 
 bool few_are_left(const RaceState& state) {
   const std::vector<CandidateId> ids = contenders(state);
-  return fit_into_finals(state, ids) &&
+  return ids.size() <= most_finalists(state) &&
          std::ranges::none_of(ids, [&](CandidateId id) { return is_needy(state, id); });
+}
+
+/// The reason for which the race may end if no other candidate joins; not_yet: there is none.
+StopReason end_of_race(const RaceState& state) {
+  const std::vector<CandidateId> ids = contenders(state);
+  if (ids.empty()) {
+    return StopReason::nobody_left;
+  }
+  if (!unsampled(state).empty()) {
+    return StopReason::not_yet;
+  }
+  if (over_budget(state)) {
+    return StopReason::budget;
+  }
+  if (state.policy.strategy == Strategy::exhaustive) {
+    const auto has_all = [&](CandidateId id) { return has_repeats(state, id); };
+    return std::ranges::all_of(ids, has_all) ? StopReason::fixed_count : StopReason::not_yet;
+  }
+  return few_are_left(state) ? StopReason::target : judge(state, leader_tied_and_kept(state, ids));
+}
+
+/// Whether the race has been on the part for long enough, if no other candidate joins.
+bool can_leave_part(const RaceState& state) {
+  const auto most = static_cast<std::size_t>(state.policy.most_part_samples);
+  return unsampled(state).empty() && (over_budget(state) || few_are_left(state) ||
+                                      least_samples(state, contenders(state)) >= most);
+}
+
+StopReason end_of_finals(const RaceState& state) {
+  if (owes_whole_round(state)) {
+    return StopReason::not_yet;
+  }
+  if (over_budget(state)) {
+    return StopReason::budget;
+  }
+  return state.final_rounds < state.policy.least_final_rounds
+             ? StopReason::not_yet
+             : judge(state, leader_tied_and_kept(state, finalists(state)));
 }
 
 // An interval at 95 % needs six samples; finals with fewer say less than the race.
@@ -115,7 +195,7 @@ constexpr int kLeastUsefulFinals = 6;
 
 std::vector<CandidateId> in_need_of_samples(const RaceState& state) {
   std::vector<CandidateId> ids = contenders(state);
-  if (state.policy.strategy == Strategy::race && fit_into_finals(state, ids)) {
+  if (state.policy.strategy == Strategy::race && ids.size() <= most_finalists(state)) {
     std::erase_if(ids, [&](CandidateId id) { return id != state.leader && !is_needy(state, id); });
   }
   return ids;
@@ -198,76 +278,6 @@ bool waits_for_others(const RaceState& state) {
 
 }  // namespace
 
-bool over_budget(const RaceState& state) {
-  if (!state.policy.budget_s) {
-    return false;
-  }
-  const bool keep_some =
-      state.phase == RacePhase::racing && state.policy.strategy == Strategy::race;
-  const double share = keep_some ? 1.0 - state.policy.finals_budget_share : 1.0;
-  return state.elapsed_s >= *state.policy.budget_s * share;
-}
-
-std::size_t most_finalists(const RaceState& state) {
-  return static_cast<std::size_t>(has_part(state.policy) && !over_budget(state)
-                                      ? state.policy.most_finalists_after_part
-                                      : state.policy.most_finalists);
-}
-
-bool fit_into_finals(const RaceState& state, const std::vector<CandidateId>& ids) {
-  return ids.size() <= most_finalists(state);
-}
-
-bool is_needy(const RaceState& state, CandidateId id) {
-  // A candidate that joins later may eliminate it, so one sample is enough until then.
-  const int least = !state.closed            ? 1
-                    : state.on_part          ? state.policy.least_part_samples
-                    : has_part(state.policy) ? 0
-                                             : state.policy.least_race_samples;
-  return state.candidates.at(id).race.size() < static_cast<std::size_t>(least);
-}
-
-bool has_repeats(const RaceState& state, CandidateId id) {
-  return state.policy.strategy == Strategy::exhaustive &&
-         state.candidates.at(id).race.size() >= static_cast<std::size_t>(state.policy.repeats);
-}
-
-StopReason end_of_race(const RaceState& state) {
-  const std::vector<CandidateId> ids = contenders(state);
-  if (ids.empty()) {
-    return StopReason::nobody_left;
-  }
-  if (!unsampled(state).empty()) {
-    return StopReason::not_yet;
-  }
-  if (over_budget(state)) {
-    return StopReason::budget;
-  }
-  if (state.policy.strategy == Strategy::exhaustive) {
-    const auto has_all = [&](CandidateId id) { return has_repeats(state, id); };
-    return std::ranges::all_of(ids, has_all) ? StopReason::fixed_count : StopReason::not_yet;
-  }
-  return few_are_left(state) ? StopReason::target : judge(state, leader_tied_and_kept(state, ids));
-}
-
-bool can_leave_part(const RaceState& state) {
-  const auto most = static_cast<std::size_t>(state.policy.most_part_samples);
-  return unsampled(state).empty() && (over_budget(state) || few_are_left(state) ||
-                                      least_samples(state, contenders(state)) >= most);
-}
-
-StopReason end_of_finals(const RaceState& state) {
-  if (owes_whole_round(state)) {
-    return StopReason::not_yet;
-  }
-  if (over_budget(state)) {
-    return StopReason::budget;
-  }
-  return state.final_rounds < state.policy.least_final_rounds
-             ? StopReason::not_yet
-             : judge(state, leader_tied_and_kept(state, finalists(state)));
-}
-
 std::vector<CandidateId> contenders(const RaceState& state) {
   std::vector<CandidateId> ids;
   for (const RacedCandidate& candidate : state.candidates) {
@@ -275,12 +285,6 @@ std::vector<CandidateId> contenders(const RaceState& state) {
       ids.push_back(candidate.id);
     }
   }
-  return ids;
-}
-
-std::vector<CandidateId> unsampled(const RaceState& state) {
-  std::vector<CandidateId> ids = contenders(state);
-  std::erase_if(ids, [&](CandidateId id) { return state.candidates.at(id).has_samples(); });
   return ids;
 }
 

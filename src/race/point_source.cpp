@@ -73,7 +73,6 @@ std::vector<Proposal> PointSource::propose(std::size_t most) {
   return proposals;
 }
 
-/// Takes suggestions until there are `most` proposals.
 void PointSource::take_suggested(std::size_t most, std::vector<Proposal>& proposals) {
   for (; !suggested_.empty() && proposals.size() < most && budget_ > 0; suggested_.pop_front()) {
     const std::optional<std::size_t> point = find(suggested_.front().config);

@@ -50,10 +50,7 @@ CandidateList<RacedCandidate> with_first_samples(const RaceState& state,
 
 }  // namespace
 
-Race::Race(RacePolicy policy)
-    : state_{.policy = policy, .on_part = has_part(policy)}, course_(policy) {
-  check_policy(policy);
-}
+Race::Race(RacePolicy policy) : state_(policy), course_(policy) { check_policy(policy); }
 
 void Race::admit(CandidateId id, std::optional<double> admission_us, bool kept_in,
                  PartTail part_tail) {
@@ -111,17 +108,13 @@ void Race::withdraw(CandidateId candidate) {
   heed_admissions();
 }
 
-void Race::advance() {
+void Race::begin_round() {
   const bool was_on_part = state_.on_part;
-  fatune::advance(state_);
+  advance(state_);
   if (was_on_part && !state_.on_part) {
     course_.forget_sentinel(state_.policy);
     choose_leader(state_);
   }
-}
-
-void Race::begin_round() {
-  advance();
   std::vector<CandidateId> members = next_members(state_);
   if (!members.empty()) {
     course_.begin(std::move(members), state_.policy);
@@ -169,19 +162,16 @@ void Race::heed_admissions() {
 
 RaceResult Race::result() const {
   RaceResult result;
-  result.stopped_because =
-      state_.phase == RacePhase::done ? state_.stopped_because : StopReason::not_yet;
+  static_cast<MeasuringSummary&>(result) = state_;
+  if (state_.phase != RacePhase::done) {
+    result.stopped_because = StopReason::not_yet;
+  }
   result.standings = make_standings(with_first_samples(state_, course_.round()), state_.policy,
                                     result.stopped_because);
-  result.rounds = state_.rounds;
-  result.part_rounds = state_.part_rounds;
-  result.final_rounds = state_.final_rounds;
   result.samples_taken = course_.samples_taken();
   result.samples_retaken = course_.samples_retaken();
   result.drift_percent = course_.drift_percent();
-  result.sentinel = course_.sentinel();
-  result.elapsed_s = state_.elapsed_s;
-  result.warnings = state_.warnings;
+  result.sentinel_id = course_.sentinel();
   return result;
 }
 

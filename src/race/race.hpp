@@ -95,7 +95,6 @@ class Race {
 
  private:
   void begin_round();
-  void advance();
   void end_complete_rounds();
   void end_round();
   void accept(bool off);

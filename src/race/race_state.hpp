@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <set>
 #include <span>
@@ -11,6 +10,7 @@
 #include "model/candidate_list.hpp"
 #include "model/measure_policy.hpp"
 #include "model/outcome.hpp"
+#include "model/report.hpp"
 #include "model/statistics.hpp"
 #include "model/tile_schedule.hpp"
 #include "race/race_policy.hpp"
@@ -107,49 +107,38 @@ struct Standing {
   std::vector<std::string> warnings;
 };
 
-struct RaceResult {
+/// `sentinel` and `at_sm_mhz` are left to the caller, who knows labels and clocks.
+struct RaceResult : MeasuringSummary {
   std::vector<Standing> standings;  ///< ordered by admission
-  int rounds = 0;                   ///< accepted rounds
-  int part_rounds = 0;              ///< accepted rounds on the part of the problem
-  int final_rounds = 0;
-  std::int64_t samples_taken = 0;    ///< including those retaken
-  std::int64_t samples_retaken = 0;  ///< discarded: throttled, or in a round that was off
-  double drift_percent = 0.0;        ///< the sentinel's drift (round_course.hpp)
-  std::optional<CandidateId> sentinel;
-  double elapsed_s = 0.0;  ///< the time last passed to Race::next()
-  StopReason stopped_because = StopReason::not_yet;
-  std::vector<std::string> warnings;
+  std::optional<CandidateId> sentinel_id;
 };
 
 enum class RacePhase { racing, finals, done };
 
-/// The state of a race without the round under way. Plain data: the rules that
-/// read and change it are below.
-struct RaceState {
+/// Whether the race began on a part of the problem.
+[[nodiscard]] inline bool has_part(const RacePolicy& policy) {
+  return policy.part_share.has_value() && policy.strategy == Strategy::race;
+}
+
+/// The state of a race without the round under way. Plain data: the rules that read and change it
+/// are below. `stopped_because` is the reason for the end. Until the finals end, it is the reason
+/// for which they began.
+struct RaceState : MeasuringSummary {
+  explicit RaceState(const RacePolicy& of) : policy(of), on_part(has_part(of)) {
+    part_share = of.part_share.value_or(0.0);
+  }
+
   RacePolicy policy;
   CandidateList<RacedCandidate> candidates{};
   std::optional<CandidateId> leader{};
   RacePhase phase = RacePhase::racing;
   std::vector<CandidateId> chosen{};  ///< all that entered the finals, eliminated or not
-  /// The reason for the end. Until the finals end, the reason for which they began.
-  StopReason stopped_because = StopReason::not_yet;
   bool closed = false;
   bool on_part = false;  ///< samples are of the part of the problem; only while racing
-  double elapsed_s = 0.0;
-  int rounds = 0;       ///< accepted rounds
-  int part_rounds = 0;  ///< accepted rounds on the part
-  int final_rounds = 0;
-  std::vector<std::string> warnings{};
 };
 
 /// The candidates that can still win, in the order of admission.
 [[nodiscard]] std::vector<CandidateId> contenders(const RaceState& state);
-/// Whether the race began on a part of the problem.
-[[nodiscard]] inline bool has_part(const RacePolicy& policy) {
-  return policy.part_share.has_value() && policy.strategy == Strategy::race;
-}
-/// The contenders without an accepted sample.
-[[nodiscard]] std::vector<CandidateId> unsampled(const RaceState& state);
 /// The candidates chosen for the finals that have been neither eliminated nor withdrawn.
 [[nodiscard]] std::vector<CandidateId> finalists(const RaceState& state);
 
@@ -199,37 +188,6 @@ void back_to_racing(RaceState& state);
 
 /// Whether the budget is used up and the round under way need not be finished.
 [[nodiscard]] bool may_abandon_round(const RaceState& state);
-
-// Whether the samples suffice (phases.cpp).
-
-/// Whether the budget of the phase is used up.
-[[nodiscard]] bool over_budget(const RaceState& state);
-
-/// The number of candidates that the finals have room for.
-[[nodiscard]] std::size_t most_finalists(const RaceState& state);
-/// Whether the finals have room for all of these candidates.
-[[nodiscard]] bool fit_into_finals(const RaceState& state, const std::vector<CandidateId>& ids);
-
-/// Whether the candidate has too few samples to be in the finals.
-[[nodiscard]] bool is_needy(const RaceState& state, CandidateId id);
-
-/// Whether the candidate has all samples of an exhaustive run.
-[[nodiscard]] bool has_repeats(const RaceState& state, CandidateId id);
-
-/// The reason for which the race may end if no other candidate joins; not_yet: there is none.
-[[nodiscard]] StopReason end_of_race(const RaceState& state);
-
-/// Whether the race has been on the part of the problem for long enough, if no other candidate
-/// joins. Precondition: the race is on the part.
-[[nodiscard]] bool can_leave_part(const RaceState& state);
-
-/// Whether the race must not end yet, because no round of the finals has been on the whole problem.
-[[nodiscard]] inline bool owes_whole_round(const RaceState& state) {
-  return has_part(state.policy) && state.phase == RacePhase::finals && state.final_rounds == 0;
-}
-
-/// The reason for which the finals may end; not_yet: there is none.
-[[nodiscard]] StopReason end_of_finals(const RaceState& state);
 
 /// Makes the results, in the order of `candidates`, with their places. Finalists come first, by the
 /// median of their finals; those eliminated in the finals come after the others. The other

@@ -76,13 +76,12 @@ void renumber_groups(std::vector<Result>& results) {
   }
 }
 
-double baseline_us(const std::vector<Result>& results, const std::optional<Config>& baseline) {
+/// Compares with the baseline or, if that is not ranked, with the fastest.
+void fill_relative(std::vector<Result>& results, const std::optional<Config>& baseline) {
   const auto chosen = std::ranges::find_if(
       results, [&](const Result& result) { return baseline && result.config == *baseline; });
-  return ranked_us((chosen == results.end() ? results.front() : *chosen).outcome);
-}
-
-void fill_relative(std::vector<Result>& results, double reference_us) {
+  const double reference_us =
+      ranked_us((chosen == results.end() ? results.front() : *chosen).outcome);
   for (Result& result : results) {
     const double time_us = ranked_us(result.outcome);
     const bool usable = is_usable(time_us) && is_usable(reference_us);
@@ -93,6 +92,8 @@ void fill_relative(std::vector<Result>& results, double reference_us) {
 std::optional<double> median_us_of(const Result* result) {
   return result == nullptr ? std::nullopt : std::optional(ranked_us(result->outcome));
 }
+
+double as_percent(double slowdown) { return 100.0 * (slowdown - 1.0); }
 
 /// The ratio of the time of `ours` to that of `theirs`. Pairs are kept with the slower of the two.
 std::optional<MedianInterval> ratio_of(const Result& ours, const Result& theirs) {
@@ -105,8 +106,6 @@ std::optional<MedianInterval> ratio_of(const Result& ours, const Result& theirs)
   const MedianInterval& inverse = *theirs.to_fastest;
   return MedianInterval{1.0 / inverse.high, 1.0 / inverse.low, inverse.confidence};
 }
-
-double percent_above_one(double ratio) { return 100.0 * (ratio - 1.0); }
 
 std::size_t count_rounds(const Result& result) {
   const auto* const measured = std::get_if<Measured>(&result.outcome);
@@ -126,8 +125,8 @@ void judge_timed(const Result& ours, const Result& theirs, double tolerance_perc
     check.doubt = Doubt::few_samples;
     return;
   }
-  check.slower_by = SlowerBy{percent_above_one(*check.time_us / *check.rival_us),
-                             percent_above_one(ratio->low), percent_above_one(ratio->high)};
+  check.slower_by = SlowerBy{as_percent(*check.time_us / *check.rival_us), as_percent(ratio->low),
+                             as_percent(ratio->high)};
   check.verdict = verdict_of(*check.slower_by, tolerance_percent);
   check.doubt = check.verdict == Verdict::undecided ? Doubt::wide_interval : Doubt::none;
 }
@@ -136,8 +135,6 @@ double slowdown(const Result& slower, const Result& faster) {
   const double faster_us = ranked_us(faster.outcome);
   return faster_us > 0.0 ? std::max(1.0, ranked_us(slower.outcome) / faster_us) : 1.0;
 }
-
-double as_percent(double slowdown) { return 100.0 * (slowdown - 1.0); }
 
 /// The results of one configuration on the problems on which it is ranked.
 struct Record {
@@ -250,7 +247,7 @@ void rank_results(std::vector<Result>& results, const std::optional<Config>& bas
     result.rank = ++rank;
   }
   raced ? renumber_groups(results) : number_groups(results);
-  fill_relative(results, baseline_us(results, baseline));
+  fill_relative(results, baseline);
 }
 
 void sort_into_report(std::vector<Result> results, const std::optional<Config>& baseline,

@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/ranges.hpp"
 #include "base/text_parts.hpp"
 #include "model/measure_policy.hpp"
 #include "model/outcome.hpp"
@@ -30,21 +31,6 @@ std::vector<std::size_t> sampled_places(std::size_t all, std::size_t count) {
     places.push_back(first + (i + 1) * (all - first) / spread - 1);
   }
   return places;
-}
-
-/// The number of a problem's results to show: the same share for all problems, at least one.
-std::size_t share_of(std::size_t ranked, std::size_t all, std::size_t most) {
-  return all <= most ? ranked : std::max<std::size_t>(1, ranked * most / all);
-}
-
-std::size_t count_ranked(const std::vector<RunReport>& runs) {
-  std::size_t all = 0;
-  for (const RunReport& run : runs) {
-    for (const ProblemReport& problem : run.problems) {
-      all += problem.ranking.size();
-    }
-  }
-  return all;
 }
 
 void add_rows(const RunReport& run, const ProblemReport& problem, std::size_t count,
@@ -116,11 +102,8 @@ struct Group {
 
 Classes value_classes(const Group& group, std::size_t parameter) {
   Numbering<std::string> number;
-  Classes classes;
-  for (const Result* result : group.results) {
-    classes.push_back(number(result->parameters[parameter].text));
-  }
-  return classes;
+  return mapped(group.results,
+                [&](const Result* result) { return number(result->parameters[parameter].text); });
 }
 
 void classify(Group& group) {
@@ -139,23 +122,18 @@ void classify(Group& group) {
   }
 }
 
-bool are_comparable(const Result& a, const Result& b) {
-  return a.config.family == b.config.family &&
-         std::ranges::equal(a.parameters, b.parameters, {}, &NamedValue::name, &NamedValue::name);
-}
-
-bool has_time(const Result& result) {
-  const double us = ranked_us(result.outcome);
-  return std::isfinite(us) && us > 0.0;
-}
-
 void add_groups(const ProblemReport& problem, std::vector<Group>& groups) {
   const std::size_t first = groups.size();
   for (const Result& result : problem.ranking) {
-    if (has_time(result)) {
-      auto found = std::find_if(
-          groups.begin() + static_cast<std::ptrdiff_t>(first), groups.end(),
-          [&](const Group& group) { return are_comparable(*group.results.front(), result); });
+    if (const double us = ranked_us(result.outcome); std::isfinite(us) && us > 0.0) {
+      const auto is_comparable = [&](const Group& group) {
+        const Result& other = *group.results.front();
+        return other.config.family == result.config.family &&
+               std::ranges::equal(other.parameters, result.parameters, {}, &NamedValue::name,
+                                  &NamedValue::name);
+      };
+      auto found = std::find_if(groups.begin() + static_cast<std::ptrdiff_t>(first), groups.end(),
+                                is_comparable);
       found = found == groups.end() ? groups.insert(found, Group{&problem, {}}) : found;
       found->results.push_back(&result);
     }
@@ -173,12 +151,6 @@ std::vector<Group> make_groups(const std::vector<RunReport>& runs) {
   return groups;
 }
 
-/// The percentage by which a result is slower than the first of its problem's ranking.
-double slower_percent(const Group& group, const Result& result) {
-  const double first_us = ranked_us(group.problem->ranking.front().outcome);
-  return 100.0 * (ranked_us(result.outcome) / first_us - 1.0);
-}
-
 /// Collects the effects of one parameter, group by group.
 class Study {
  public:
@@ -188,11 +160,12 @@ class Study {
         slower_(values_.size()) {}
 
   void add(const Group& group, std::size_t parameter) {
+    const double first_us = ranked_us(group.problem->ranking.front().outcome);
     std::vector<Tried> all;
     for (std::size_t i = 0; i < group.results.size(); ++i) {
       const Result& result = *group.results[i];
       const std::size_t value = place_of(result.parameters[parameter].text);
-      slower_[value].push_back(slower_percent(group, result));
+      slower_[value].push_back(100.0 * (ranked_us(result.outcome) / first_us - 1.0));
       all.push_back({group.others(i, parameter), value, i, ranked_us(result.outcome)});
     }
     std::ranges::sort(all, {},
@@ -280,10 +253,18 @@ std::map<std::string, std::set<std::string, NaturalOrder>> values_of(
 
 StudyRows study_rows(const std::vector<RunReport>& runs, std::size_t most) {
   StudyRows rows;
-  rows.all = count_ranked(runs);
   for (const RunReport& run : runs) {
     for (const ProblemReport& problem : run.problems) {
-      add_rows(run, problem, share_of(problem.ranking.size(), rows.all, most), rows);
+      rows.all += problem.ranking.size();
+    }
+  }
+  for (const RunReport& run : runs) {
+    for (const ProblemReport& problem : run.problems) {
+      // The same share for all problems, at least one result.
+      const std::size_t ranked = problem.ranking.size();
+      const std::size_t count =
+          rows.all <= most ? ranked : std::max<std::size_t>(1, ranked * most / rows.all);
+      add_rows(run, problem, count, rows);
     }
   }
   return rows;

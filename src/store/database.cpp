@@ -16,6 +16,7 @@
 #include <SQLiteCpp/Column.h>
 #include <fmt/format.h>
 
+#include "base/text_parts.hpp"
 #include "base/visible_text.hpp"
 
 namespace fatune {
@@ -168,10 +169,6 @@ constexpr std::array<std::string_view, 7> kActiveWords{"AS",   "CHECK",   "GENER
                                                        "VIEW", "VIRTUAL", "WHERE"};
 /// No operator and no comment can be made of these characters.
 constexpr std::string_view kPlainMarks = "_ \t\n,\"'()";
-
-bool is_word_character(char c) {
-  return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
-}
 
 bool has_plain_characters(std::string_view sql) {
   return std::ranges::all_of(sql, [](char c) {

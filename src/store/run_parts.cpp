@@ -242,11 +242,11 @@ class Reader {
     result.outcome = outcome_of(setting, result.config);
     if (is_ranked(result.outcome)) {
       const LaunchGeometry launch =
-          launch_geometry(family_, result.config, file_.problem, file_.device);
+          launch_geometry({family_, result.config, file_.problem, file_.device});
       result.dynamic_smem_bytes = launch.dynamic_smem_bytes;
       result.threads_per_block = static_cast<int>(thread_count(launch));
       result.total_flop =
-          find_quantity(family_, result.config, file_.problem, file_.device, "total_flop");
+          find_quantity({family_, result.config, file_.problem, file_.device}, "total_flop");
     }
     return result;
   }

@@ -50,16 +50,17 @@ extern "C" CUresult cuTensorMapEncodeTiled(CUtensorMap* to, CUtensorMapDataType 
   if (!is_emulated(type, interleave, swizzle)) {
     return CUDA_ERROR_NOT_SUPPORTED;
   }
-  map.element_bytes = static_cast<std::uint32_t>(fatune::kTensorMapElementBytes.at(type));
-  map.rank = rank;
+  map.element_bytes = static_cast<std::uint8_t>(fatune::kTensorMapElementBytes.at(type));
+  map.rank = static_cast<std::uint8_t>(rank);
   map.address = reinterpret_cast<std::uint64_t>(address);
   std::copy_n(sizes, rank, map.sizes.begin());
   map.strides[0] = map.element_bytes;
   std::copy_n(strides, rank - 1, map.strides.begin() + 1);
   std::copy_n(box, rank, map.box.begin());
-  std::copy_n(steps, rank, map.steps.begin());
+  std::transform(steps, steps + rank, map.steps.begin(),
+                 [](cuuint32_t step) { return static_cast<std::uint8_t>(std::min(step, 255U)); });
   map.swizzle = static_cast<Swizzle>(swizzle);
-  map.fills_nan = fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
+  map.fills_nan = fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE ? 1 : 0;
   return encode(map, to);
 }
 

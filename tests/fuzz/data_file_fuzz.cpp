@@ -32,8 +32,8 @@ const DeviceLimits& limits() {
 void use(const Family& family, const Config& config) {
   const Problem problem{2, 100, 3, 64, DType::fp16, true};
   (void)check_valid(family, config, &problem, &limits());
-  (void)compile_request(family, config, problem, limits().arch, limits());
-  (void)check_limits(family, config, problem, limits());
+  (void)compile_request({family, config, problem, limits()});
+  (void)check_limits({family, config, problem, limits()});
 }
 
 void family_file(std::string_view text) {

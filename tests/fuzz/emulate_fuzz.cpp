@@ -55,7 +55,7 @@ Shape shape_of(std::string_view text) {
 /// Maps of each rank and with every swizzle. The boxes fit the shared memory of the seeds.
 std::vector<TensorMap> tensor_maps(std::uint64_t data) {
   std::vector<TensorMap> maps;
-  const auto add = [&](std::uint32_t rank, std::uint32_t width, std::uint32_t height,
+  const auto add = [&](std::uint8_t rank, std::uint32_t width, std::uint32_t height,
                        Swizzle swizzle) {
     TensorMap map;
     map.rank = rank;

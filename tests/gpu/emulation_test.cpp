@@ -105,11 +105,11 @@ TEST_P(GpuEmulation, OutputsAreThoseOfTheGpu) {
   const std::int64_t d_head = text.substr(7, 3) == "128" ? 128 : 64;
   const DType dtype = text.starts_with("(BF16") ? DType::bf16 : DType::fp16;
   const Problem problem{1, GetParam().seq_len, 2, d_head, dtype, GetParam().causal};
-  const CompileResult compiled = compile(
-      compile_request(fixtures::flash(), config, problem, limits().arch, limits()), nullptr, true);
+  const CompileResult compiled =
+      compile(compile_request({fixtures::flash(), config, problem, limits()}), nullptr, true);
   ASSERT_TRUE(std::holds_alternative<Artifact>(compiled));
   const auto& artifact = std::get<Artifact>(compiled);
-  const LaunchGeometry geometry = launch_geometry(fixtures::flash(), config, problem, limits());
+  const LaunchGeometry geometry = launch_geometry({fixtures::flash(), config, problem, limits()});
   EmulatedInputs inputs(1);
   for (const EmulatedInput& input : inputs.of({problem, std::nullopt})) {
     const auto expected = run_on_gpu(artifact, problem, geometry, input.tensors);

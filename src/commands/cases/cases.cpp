@@ -186,7 +186,7 @@ NamedValue shown_value(const Family& family, const Result& result, const Problem
     return {name, value_text(family.parameters[*parameter], result.config.values.at(*parameter))};
   }
   return {name,
-          fmt::format("{}", find_quantity(family, result.config, problem, limits, name).value())};
+          fmt::format("{}", find_quantity({family, result.config, problem, limits}, name).value())};
 }
 
 /// The cases of a set. Each variant is tuned separately, and on a GPU the best ones are then timed

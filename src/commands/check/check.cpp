@@ -244,7 +244,7 @@ std::vector<CheckedInput> emulate_one(const Planned& planned, const Checking& ch
   const Family& family = check.run.kernels.families.of(*config);
   CheckedInput base{*problem, short_form(family, *config), inputs.seed()};
   base.tool = kEmulatorTool;
-  if (const auto obstacle = find_obstacle(family, *config, *problem, limits)) {
+  if (const auto obstacle = find_obstacle({family, *config, *problem, limits})) {
     return {with_outcome(base, outcome_kind(*obstacle), outcome_summary(*obstacle))};
   }
   const SmallEmulation emulated =

@@ -104,12 +104,12 @@ Prepared prepare(const Job& job, const Config& config) {
   Prepared prepared;
   prepared.row.result = make_result(job.family, config);
   prepared.row.problem = problem;
-  if (const auto obstacle = find_obstacle(job.family, config, problem, job.limits)) {
+  if (const auto obstacle = find_obstacle({job.family, config, problem, job.limits})) {
     set_outcome(*obstacle, prepared.row);
     return prepared;
   }
-  prepared.row.geometry = launch_geometry(job.family, config, problem, job.limits);
-  prepared.request = compile_request(job.family, config, problem, job.limits.arch, job.limits);
+  prepared.row.geometry = launch_geometry({job.family, config, problem, job.limits});
+  prepared.request = compile_request({job.family, config, problem, job.limits});
   return prepared;
 }
 
@@ -136,7 +136,7 @@ void add_failure(const CompileResult& result, CompiledConfig& row) {
 void add_compiled(const Job& job, const Artifact& artifact, Prepared& prepared) {
   CompiledConfig& row = prepared.row;
   row.geometry =
-      launch_geometry(job.family, row.result.config, row.problem, job.limits, &artifact.facts);
+      launch_geometry({job.family, row.result.config, row.problem, job.limits}, &artifact.facts);
   const auto unlaunchable = add_artifact(artifact, row.geometry, job.limits, row.result);
   const auto serialized = find_serialization(artifact.facts);
   row.status = OutcomeKind::compiled;

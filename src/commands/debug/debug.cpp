@@ -45,8 +45,7 @@ DumpExtents extents_of(const HeadProblem& head) {
 
 CompileRequest request_for(const DebuggedKernel& kernel) {
   const auto make_request = kernel.family.debug ? dump_request : compile_request;
-  return make_request(kernel.family, kernel.config, kernel.head.problem(), kernel.limits.arch,
-                      kernel.limits);
+  return make_request({kernel.family, kernel.config, kernel.head.problem(), kernel.limits});
 }
 
 std::optional<DumpExtents> dump_of(const DebuggedKernel& kernel) {
@@ -55,7 +54,7 @@ std::optional<DumpExtents> dump_of(const DebuggedKernel& kernel) {
 
 LaunchGeometry launch_of(const DebuggedKernel& kernel, const ResourceFacts* facts) {
   LaunchGeometry launch =
-      launch_geometry(kernel.family, kernel.config, kernel.head.problem(), kernel.limits, facts);
+      launch_geometry({kernel.family, kernel.config, kernel.head.problem(), kernel.limits}, facts);
   if (const auto dump = dump_of(kernel)) {
     add_dump(*dump, launch.arguments);
   }
@@ -94,7 +93,7 @@ auto emulate_kernel_for_debug(const DebuggedKernel& kernel) {
   EmulatedLaunch launch;
   launch.on.problem = problem;
   launch.geometry = launch_of(kernel, nullptr);
-  launch.shared_tensors = shared_tensors(family, config, problem, limits);
+  launch.shared_tensors = shared_tensors({family, config, problem, limits});
   return emulate_for_debug(
       {label, artifact, *request.sources, std::move(launch), dump_of(kernel), inputs});
 }
@@ -253,7 +252,7 @@ class Debugging {
     if (!target.measured() && !options_.emulate) {
       return;
     }
-    if (const auto beyond = check_limits(family_, config_, head_.problem(), target.limits)) {
+    if (const auto beyond = check_limits({family_, config_, head_.problem(), target.limits})) {
       fail(Outcome{*beyond});
     } else if (target.measured()) {
       run_on_gpu(target);

@@ -45,18 +45,17 @@ EmulatedConfig stopped_by(const Outcome& outcome, const Family& family, const Co
 /// several threads.
 EmulatedConfig emulate_config(const EmulationJob& job, const Config& config,
                               const Problem& problem) {
-  if (const auto obstacle = find_obstacle(job.family, config, problem, job.limits)) {
+  if (const auto obstacle = find_obstacle({job.family, config, problem, job.limits})) {
     return stopped_by(*obstacle, job.family, config, problem);
   }
-  const CompileRequest request =
-      compile_request(job.family, config, problem, job.limits.arch, job.limits);
+  const CompileRequest request = compile_request({job.family, config, problem, job.limits});
   const CompileResult compiled = compile_to_ptx(with_line_info(request), job.cache);
   if (const auto failed = failure_of(compiled)) {
     return stopped_by(*failed, job.family, config, problem);
   }
   return emulate_kernel(
              {std::get<Artifact>(compiled), *request.sources, short_form(job.family, config),
-              planned_launch(job.family, config, problem, job.limits)},
+              planned_launch({job.family, config, problem, job.limits})},
              job.settings, job.inputs)
       .value();
 }

@@ -249,8 +249,7 @@ Wanted wanted_kernels(const TunedTable& table, const Family& family, const Confi
   }
   for (const auto& [key, one] : by_key) {
     wanted.config.kernels.push_back({key, 0});
-    wanted.requests.push_back(
-        compile_request(family, config, one.problem, one.device->arch, *one.device));
+    wanted.requests.push_back(compile_request({family, config, one.problem, *one.device}));
   }
   return wanted;
 }

@@ -83,8 +83,8 @@ void prune_plan(const KernelSet& kernels, const ListOptions& options, std::int64
   const DeviceLimits limits =
       offline_target(options.arch, kernels.tree, kernels.families.all()).limits;
   std::erase_if(plan.kept, [&](const Config& config) {
-    auto pruned = prune_on(family, plan, config,
-                           problem_for(family, config, options.problems, seq_len), limits);
+    auto pruned = prune_on(
+        {family, config, problem_for(family, config, options.problems, seq_len), limits}, plan);
     if (pruned) {
       plan.dropped.push_back({config, *pruned});
     }

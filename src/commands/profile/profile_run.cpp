@@ -321,13 +321,12 @@ class ProblemProfile {
     for (const ProfileCase& one : problem_.cases) {
       const Family& family = families_.of(one.config);
       rows_.push_back(row_of(one));
-      if (auto obstacle = find_obstacle(family, one.config, problem_.problem, limits_)) {
+      if (auto obstacle = find_obstacle({family, one.config, problem_.problem, limits_})) {
         set_failure(*obstacle, rows_.back());
         continue;
       }
       rows.push_back(rows_.size() - 1);
-      requests.push_back(
-          compile_request(family, one.config, problem_.problem, limits_.arch, limits_));
+      requests.push_back(compile_request({family, one.config, problem_.problem, limits_}));
     }
     const auto results = compile_all(requests, settings_, cache);
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -362,7 +361,7 @@ class ProblemProfile {
     row.problem = problem_.problem;
     row.config = short_form(family, one.config);
     row.kernel_name = kernel_name(family, one.config);
-    row.total_flop = find_quantity(family, one.config, problem_.problem, limits_, "total_flop");
+    row.total_flop = find_quantity({family, one.config, problem_.problem, limits_}, "total_flop");
     row.sweep_us = one.sweep_us;
     return row;
   }
@@ -384,8 +383,8 @@ class ProblemProfile {
     CountCase one;
     one.kernel = {rows_[row].config,
                   std::shared_ptr<const Artifact>(compiled, &std::get<Artifact>(*compiled)),
-                  launch_geometry(family, config, problem, limits_, &facts),
-                  launch_geometry(family, config, probe_problem(problem), limits_, &facts),
+                  launch_geometry({family, config, problem, limits_}, &facts),
+                  launch_geometry({family, config, probe_problem(problem), limits_}, &facts),
                   family.name};
     Result result = make_result(family, config);
     if (auto obstacle = add_artifact(*one.kernel.artifact, one.kernel.geometry, limits_, result)) {

@@ -324,7 +324,7 @@ SassCode load_code_file(const fs::path& file, const CodeOptions& options) {
 std::string SassCase::name() const { return short_form(kernels.family(), config); }
 
 CompileRequest SassCase::request() const {
-  return compile_request(kernels.family(), config, problem, limits.arch, limits);
+  return compile_request({kernels.family(), config, problem, limits});
 }
 
 SassCase sass_case(const CodeOptions& options, const CodeSource& source) {
@@ -403,7 +403,7 @@ std::vector<std::optional<SassCode>> compile_code(const FamilySet& families,
                                                   const CompileSettings& settings) {
   const std::string tool = nvdisasm();
   const auto requests = mapped(cases, [&](const TimedCase& one) {
-    return compile_request(families.of(one.config), one.config, one.problem, limits.arch, limits);
+    return compile_request({families.of(one.config), one.config, one.problem, limits});
   });
   const auto results = compile_all(requests, settings, open_cache(settings).get());
   const ScratchFolder scratch;

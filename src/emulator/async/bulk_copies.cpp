@@ -41,13 +41,6 @@ bool is_there(Execution& x, const BulkCopy& copy, std::uint32_t rank, std::uint3
   return static_cast<bool>(check_shared(actor_of(x, copy), access));
 }
 
-/// Reports a destination that overlaps an mbarrier.
-void check_mbarriers(Execution& x, const BulkCopy& copy, Block& block, std::uint32_t address) {
-  if (const SharedPlace place = place_of(block, address, copy.bytes)) {
-    static_cast<void>(keeps_mbarriers(actor_of(x, copy), place, copy.bytes));
-  }
-}
-
 template <typename Work>
 void for_each_destination(Execution& x, const BulkCopy& copy, Work work) {
   for (Block& block : x.blocks) {
@@ -122,19 +115,14 @@ std::uint8_t* global_bytes(Execution& x, const BulkCopy& copy, std::uint64_t add
   return check_global(actor_of(x, copy), {Space::global, address, bytes, 1}, reads);
 }
 
-/// Fills bytes that are out of the tensor's bounds. A piece begins at the start of an element.
-void fill(const BulkCopy& copy, std::vector<std::uint8_t>& bytes) {
-  for (std::uint32_t i = 0; i < bytes.size(); ++i) {
-    bytes[i] = copy.box->map.fill_byte(i);
-  }
-}
-
 void land_load(Execution& x, const BulkCopy& copy) {
   std::vector<std::uint8_t> bytes;
   for_each_piece_of(copy, [&](const BoxPiece& piece) {
     bytes.assign(piece.bytes, 0);
-    if (!piece.global) {
-      fill(copy, bytes);
+    if (!piece.global) {  // out of the tensor's bounds; it begins at the start of an element
+      for (std::uint32_t i = 0; i < bytes.size(); ++i) {
+        bytes[i] = copy.box->map.fill_byte(i);
+      }
     } else if (const auto* const from = global_bytes(x, copy, *piece.global, piece.bytes, true)) {
       std::copy_n(from, piece.bytes, bytes.begin());
     }
@@ -217,8 +205,8 @@ void issue(Execution& x, BulkCopy copy) {
     const bool moves = copy.kind == BulkCopy::Kind::move;
     const std::uint32_t to = moves ? copy.destination : copy.shared;
     there = there && is_there(x, copy, block.rank, to);
-    if (there) {
-      check_mbarriers(x, copy, block, to);
+    if (const SharedPlace place = place_of(block, to, copy.bytes); there && place) {
+      static_cast<void>(keeps_mbarriers(actor_of(x, copy), place, copy.bytes));  // only to report
     }
   });
   if (!there) {

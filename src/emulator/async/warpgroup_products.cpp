@@ -86,8 +86,6 @@ struct MatrixDescriptor {
   }
 };
 
-// --- Elements of A and B in shared memory ---
-
 constexpr std::uint32_t kWarpRows = 16;
 constexpr std::uint32_t kDepth = 16;  // k extent of an instruction
 constexpr std::uint32_t kChunk = 8;   // elements

@@ -15,10 +15,6 @@ constexpr std::uint64_t kFirstAddress = 0x7f00'0000'0000;
 constexpr std::uint64_t kAlignment = 256;
 constexpr std::uint64_t kGap = std::uint64_t{1} << 24;
 
-constexpr std::uint64_t next_multiple(std::uint64_t value, std::uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
-
 std::string coordinates(const Allocation& allocation, std::uint64_t offset) {
   const auto element_bytes = static_cast<std::uint64_t>(allocation.element_bytes);
   std::uint64_t element = offset / element_bytes;
@@ -73,7 +69,7 @@ void mark(std::optional<Plane>& plane, const GlobalAccessor& who, std::size_t si
 std::uint64_t GlobalMemory::allocate(Allocation allocation, Content content) {
   next_ = std::max(next_, kFirstAddress);
   allocation.address = next_;
-  next_ = next_multiple(allocation.end() + kGap, kAlignment);
+  next_ = (allocation.end() + kGap + kAlignment - 1) / kAlignment * kAlignment;
   if (content == Content::undefined) {
     allocation.initialised.assign(allocation.bytes.size(), 0);
   }

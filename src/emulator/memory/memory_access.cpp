@@ -140,7 +140,7 @@ std::string thread_name(const Execution& x, GlobalEpoch other) {
   }
   const std::size_t warps = x.warps.size() / x.blocks.size();
   const std::size_t index = epoch.agent() % warps;
-  const std::uint32_t block = first_block(x.setup, other.cluster());
+  const std::uint32_t block = block_at(x.setup, other.cluster());
   const std::string where =
       x.blocks.size() == 1
           ? fmt::format("block {}", block)

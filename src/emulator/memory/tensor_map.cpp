@@ -10,18 +10,9 @@ namespace {
 constexpr std::uint64_t kMagic = 0x50414d5f45554e54;  // arbitrary, unlikely to occur by chance
 constexpr std::uint32_t kSwizzleChunkBytes = 16;
 
-/// The encoding of a map: its fields, one after another.
 struct Encoded {
   std::uint64_t magic = kMagic;
-  std::uint64_t address = 0;
-  std::array<std::uint32_t, kMostDimensions> sizes{};
-  std::array<std::uint32_t, kMostDimensions> box{};
-  std::array<std::uint64_t, kMostDimensions> strides{};
-  std::uint8_t element_bytes = 0;
-  std::uint8_t rank = 0;
-  std::uint8_t swizzle = 0;
-  std::uint8_t fills_nan = 0;
-  std::array<std::uint8_t, kMostDimensions> steps{};
+  TensorMap map;
 };
 static_assert(sizeof(Encoded) <= kTensorMapBytes);
 
@@ -45,7 +36,7 @@ void check(const TensorMap& map) {
   const std::uint32_t bytes = map.element_bytes;
   require(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8,
           "elements must have 1, 2, 4 or 8 bytes");
-  require(bytes > 1 || !map.fills_nan, "filling with NaN needs floating-point elements");
+  require(bytes > 1 || map.fills_nan == 0, "filling with NaN needs floating-point elements");
   require(map.rank >= 1 && map.rank <= kMostDimensions, "there must be 1 to 5 dimensions");
   require(map.address % kSwizzleChunkBytes == 0,
           "the tensor's address must be a multiple of 16 bytes");
@@ -132,19 +123,7 @@ std::uint64_t TensorMap::box_bytes() const {
 
 std::array<std::uint8_t, kTensorMapBytes> encode_tensor_map(const TensorMap& map) {
   check(map);
-  Encoded encoded;
-  encoded.address = map.address;
-  for (std::size_t i = 0; i < map.rank; ++i) {
-    encoded.sizes[i] = static_cast<std::uint32_t>(map.sizes[i] - 1);
-  }
-  encoded.box = map.box;
-  encoded.strides = map.strides;
-  encoded.element_bytes = static_cast<std::uint8_t>(map.element_bytes);
-  encoded.rank = static_cast<std::uint8_t>(map.rank);
-  encoded.swizzle = static_cast<std::uint8_t>(map.swizzle);
-  encoded.fills_nan = map.fills_nan ? 1 : 0;
-  std::transform(map.steps.begin(), map.steps.end(), encoded.steps.begin(),
-                 [](std::uint32_t step) { return static_cast<std::uint8_t>(step); });
+  const Encoded encoded{.map = map};
   std::array<std::uint8_t, kTensorMapBytes> bytes{};
   std::memcpy(bytes.data(), &encoded, sizeof(encoded));
   return bytes;
@@ -156,27 +135,15 @@ std::optional<TensorMap> decode_tensor_map(std::span<const std::uint8_t> bytes) 
     return std::nullopt;
   }
   std::memcpy(&encoded, bytes.data(), sizeof(encoded));
-  if (encoded.magic != kMagic || encoded.swizzle > 3) {
+  if (encoded.magic != kMagic || encoded.map.swizzle > Swizzle::bytes_128) {
     return std::nullopt;
   }
-  TensorMap map;
-  map.address = encoded.address;
-  map.element_bytes = encoded.element_bytes;
-  map.rank = encoded.rank;
-  map.box = encoded.box;
-  map.strides = encoded.strides;
-  map.swizzle = static_cast<Swizzle>(encoded.swizzle);
-  map.fills_nan = encoded.fills_nan != 0;
-  std::copy(encoded.steps.begin(), encoded.steps.end(), map.steps.begin());
-  for (std::size_t i = 0; i < kMostDimensions; ++i) {
-    map.sizes[i] = std::uint64_t{encoded.sizes[i]} + 1;
-  }
   try {
-    check(map);
+    check(encoded.map);
   } catch (const std::invalid_argument&) {
     return std::nullopt;
   }
-  return map;
+  return encoded.map;
 }
 
 void for_each_piece(const TensorMap& map, const Coordinates& corner, std::uint32_t shared,

@@ -22,31 +22,32 @@ enum class Swizzle : std::uint8_t { none, bytes_32, bytes_64, bytes_128 };
 inline constexpr std::size_t kMostDimensions = 5;
 
 /// A tiled tensor map: the parameters of cuTensorMapEncodeTiled. Dimension 0 is the innermost one.
-/// Interleaving and types that convert elements are missing: elements are copied unchanged.
+/// Interleaving and types that convert elements are missing: elements are copied unchanged. Any
+/// bytes are a TensorMap, though not one that may be encoded.
 struct TensorMap {
-  std::uint32_t element_bytes = 2;
-  std::uint32_t rank = 1;
   std::uint64_t address = 0;
   std::array<std::uint64_t, kMostDimensions> sizes{};    ///< elements
   std::array<std::uint64_t, kMostDimensions> strides{};  ///< in bytes; the first is element_bytes
   std::array<std::uint32_t, kMostDimensions> box{};      ///< elements
   /// The step of each dimension, 1 to 8: one in this many elements of the box is copied. Does not
   /// apply to dimension 0.
-  std::array<std::uint32_t, kMostDimensions> steps{1, 1, 1, 1, 1};
+  std::array<std::uint8_t, kMostDimensions> steps{1, 1, 1, 1, 1};
+  std::uint8_t element_bytes = 2;
+  std::uint8_t rank = 1;
   Swizzle swizzle = Swizzle::none;
-  bool fills_nan = false;  ///< floating-point elements out of bounds are NaN; else 0
+  std::uint8_t fills_nan = 0;  ///< not 0: floating-point elements out of bounds are NaN; else 0
 
   /// The number of elements of a dimension of the box that are copied.
   [[nodiscard]] std::uint32_t copied(std::size_t dimension) const {
-    const std::uint32_t step = dimension == 0 ? 1 : steps[dimension];
+    const std::uint32_t step = dimension == 0 ? 1U : steps[dimension];
     return (box[dimension] + step - 1) / step;
   }
   [[nodiscard]] std::uint64_t box_bytes() const;
   /// The value of byte `index` of a piece that is out of bounds. A NaN has all bits set except its
   /// sign. The NaN that the hardware writes is not documented.
   [[nodiscard]] std::uint8_t fill_byte(std::uint32_t index) const {
-    const bool top = index % element_bytes == element_bytes - 1;
-    return static_cast<std::uint8_t>(!fills_nan ? 0x00 : top ? 0x7f : 0xff);
+    const bool top = index % element_bytes == element_bytes - 1U;
+    return static_cast<std::uint8_t>(fills_nan == 0 ? 0x00 : top ? 0x7f : 0xff);
   }
 };
 

@@ -20,8 +20,6 @@ void predicate_logic(const Step& step) {
   step.set_predicate(0, updated(logic, step.condition(1), step.condition(2)), step.mask);
 }
 
-void predicate_not(const Step& step) { step.set_predicate(0, ~step.condition(1), step.mask); }
-
 template <auto kFunction, Update kLogic>
 void use_logic(Decoder& d) {
   if (d.type() == pred) {
@@ -33,7 +31,8 @@ void use_logic(Decoder& d) {
 
 void decode_not(Decoder& d) {
   if (d.type() == pred) {
-    d.handle(&predicate_not).sets(0).asks(1);
+    d.handle([](const Step& step) { step.set_predicate(0, ~step.condition(1), step.mask); });
+    d.sets(0).asks(1);
   } else {
     use_for<std::bit_not<>{}, Own(Own), b16, b32, b64>(d);
   }
@@ -109,8 +108,6 @@ void decode_shf(Decoder& d) {
                     : use_function<&funnel<false, false>>(d);
 }
 
-// --- Permutations of bytes ---
-
 /// prmt's default mode: each selector nibble picks a byte of b:a, or replicates its sign.
 std::uint32_t permute_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t selectors) {
   const std::uint64_t both = std::uint64_t{b} << 32U | a;
@@ -153,8 +150,6 @@ void decode_prmt(Decoder& d) {
   if (d.has("rc16")) return use_function<&permute<kReplicate16>>(d);
   use_function<&permute_bytes>(d);
 }
-
-// --- Fields ---
 
 /// 32-bit fields use the low 8 bits of position and length; 64-bit fields use all bits.
 template <typename T>
@@ -228,8 +223,6 @@ void decode_szext(Decoder& d) {
   return d.has("wrap") ? use_for<Extend<true>{}, Own(Own, std::uint32_t), u32, s32>(d)
                        : use_for<Extend<false>{}, Own(Own, std::uint32_t), u32, s32>(d);
 }
-
-// --- Counts and positions ---
 
 constexpr auto kCountOnes = [](auto a) { return static_cast<std::uint32_t>(std::popcount(a)); };
 constexpr auto kCountLeadingZeros = [](auto a) {

@@ -23,8 +23,6 @@ using enum ScalarType;
 
 Operand place(std::uint64_t offset) { return {static_cast<std::uint32_t>(offset), true}; }
 
-// --- Indexed branches ---
-
 /// Operands: the index, and the target for each index. Lanes with another target than the one where
 /// the group continues become groups of their own.
 void branch_by_index(const Step& step) {
@@ -64,8 +62,6 @@ void decode_brx(Decoder& d) {
     d.add(place(static_cast<std::uint64_t>(target)));
   }
 }
-
-// --- Text ---
 
 constexpr std::size_t kLongestText = 4096;
 constexpr int kWidest = 1000;  ///< width of a field
@@ -262,8 +258,6 @@ void print_on_host(Execution& x, const std::string& text) {
     x.end_at_limit("bytes of printf's output", most);
   }
 }
-
-// --- Calls ---
 
 template <typename T>
 T read_local(const Actor& by, std::size_t parameter) {

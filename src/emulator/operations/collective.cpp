@@ -108,8 +108,6 @@ void active_mask(const Step& step) {
   step.for_each([&](int lane) { step.words(0)[lane] = step.mask; });
 }
 
-void decode_activemask(Decoder& d) { d.handle(&active_mask).to(0, b32); }
-
 /// Operands: the elected lane, whether it is this one, members. The lowest lane is elected.
 void elect(const Step& step) {
   step.for_each([&](int lane) {
@@ -214,7 +212,7 @@ void decode_movmatrix(Decoder& d) {
 }  // namespace
 
 Operations collective_operations() {
-  return {{"activemask", decode_activemask},
+  return {{"activemask", [](Decoder& d) { d.handle(&active_mask).to(0, b32); }},
           {"elect", decode_elect},
           {"match", decode_match},
           {"movmatrix", decode_movmatrix},

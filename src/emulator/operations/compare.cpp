@@ -205,8 +205,6 @@ void decode_set(Decoder& d) {
   add_compared(d, shape);
 }
 
-// --- Selections ---
-
 template <typename Lane>
 void select(const Step& step) {
   with_sources<Lane, Lane>(step, [&](const auto* a, const auto* b) {

@@ -209,8 +209,6 @@ void use_conversion(Decoder& d) {
   d.result.set_details(c);
 }
 
-// --- Two values in a register ---
-
 /// Converts to an 8-bit float (PTX ISA 9.0, section 5.2.3) with .satfinite: never to infinity.
 std::uint32_t to_fp8(double value, bool e4m3) {
   const FloatFormat& format = e4m3 ? kE4m3Format : kE5m2Format;
@@ -317,8 +315,6 @@ void use_packing_conversion(Decoder& d) {
       d.unsupported("this type");
   }
 }
-
-// --- Common forms ---
 
 /// The type of the register that holds a value. Narrow signed values are sign-extended.
 template <typename T>

@@ -18,8 +18,6 @@ using enum ScalarType;
 
 constexpr std::int64_t kMostPending = 1 << 20;
 
-// --- cp.async ---
-
 void start_copy(const Actor& by, std::uint64_t destination, std::uint64_t source,
                 std::uint32_t source_bytes) {
   const std::uint32_t bytes = by.instruction.variant;
@@ -62,8 +60,9 @@ void copy_async(const Step& step) {
   step.counts().global_sectors += global_sectors(sources, reads, step.instruction.variant);
 }
 
+template <auto Warp::*kCommitted>
 void commit_group(const Step& step) {
-  step.for_each([&](int lane) { ++step.warp.committed[static_cast<std::size_t>(lane)]; });
+  step.for_each([&](int lane) { ++(step.warp.*kCommitted)[static_cast<std::size_t>(lane)]; });
 }
 
 void wait_group(const Step& step) {
@@ -71,7 +70,7 @@ void wait_group(const Step& step) {
 }
 
 void wait_all(const Step& step) {
-  commit_group(step);
+  commit_group<&Warp::committed>(step);
   await_copies(step.x, step.warp, step.mask, 0);
 }
 
@@ -102,8 +101,6 @@ void decode_copy(Decoder& d) {
   d.handle(&copy_async, bytes).at(0).add_address(from);
   d.from(d.operand_count() > 3 ? 3 : 2, u32);
 }
-
-// --- cp.async.bulk ---
 
 constexpr std::uint32_t kMulticast = 0x100;  ///< a flag in Instruction::variant, above the rank
 constexpr std::uint32_t kTensorMapAlignment = 64;
@@ -149,7 +146,6 @@ bool set_mbarrier(const Actor& by, std::uint64_t address, BulkCopy& copy) {
   return copy.blocks != 0;
 }
 
-/// Sets the block of the destination.
 bool set_block(const Actor& by, std::uint64_t rank, BulkCopy& copy) {
   if (rank >= by.x.blocks.size()) {
     return malformed(by, "block rank {} of a cluster of {}", rank, by.x.blocks.size());
@@ -286,12 +282,6 @@ void move_bytes(const Actor& by) {
   }
 }
 
-// --- Groups of stores ---
-
-void commit_bulk_group(const Step& step) {
-  step.for_each([&](int lane) { ++step.warp.bulk_committed[static_cast<std::size_t>(lane)]; });
-}
-
 void wait_bulk_group(const Step& step) {
   await_bulk_groups(step.x, step.warp, step.mask, step.instruction.variant);
 }
@@ -348,7 +338,7 @@ void decode_bulk(Decoder& d) {
   if (d.has("prefetch")) {
     d.handle(&do_nothing);
   } else if (d.has("commit_group")) {
-    d.handle(&commit_bulk_group);
+    d.handle(&commit_group<&Warp::bulk_committed>);
   } else if (d.has("wait_group")) {
     d.handle(&wait_bulk_group, d.count(0, kMostPending, "wrong number of groups"));
   } else if (!d.has("bulk_group") && !d.has("mbarrier::complete_tx::bytes")) {
@@ -368,7 +358,7 @@ void decode_cp(Decoder& d) {
     // The variant says whether one more arrival is expected.
     d.handle(&Step::each<&arrive_when_copied>, d.has("noinc") ? 0 : 1).at(0);
   } else if (d.has("commit_group")) {
-    d.handle(&commit_group);
+    d.handle(&commit_group<&Warp::committed>);
   } else if (d.has("wait_all")) {
     d.handle(&wait_all);
   } else if (d.has("wait_group")) {

@@ -180,8 +180,6 @@ void decode_float_div(Decoder& d) {
         f32, {f32, f32});
 }
 
-// --- Signs and classes ---
-
 constexpr auto kCopySign = [](auto from, auto to) { return std::copysign(to, from); };
 
 /// Whether a value has a class, which is numbered as in decode_testp.
@@ -232,21 +230,9 @@ struct Bfloat {
 };
 
 // Results in double precision. Sums are exact or have an odd last bit. They are then rounded once.
-struct SumOf {
-  double operator()(double a, double b) const { return odd_sum(a, b); }
-};
-struct DifferenceOf {
-  double operator()(double a, double b) const { return odd_sum(a, -b); }
-};
-struct FusedOf {
-  double operator()(double a, double b, double c) const { return odd_sum(a * b, c); }
-};
-struct Exp2Of {
-  double operator()(double a) const { return std::exp2(a); }
-};
-struct TanhOf {
-  double operator()(double a) const { return std::tanh(a); }
-};
+using SumOf = decltype([](double a, double b) { return odd_sum(a, b); });
+using DifferenceOf = decltype([](double a, double b) { return odd_sum(a, -b); });
+using FusedOf = decltype([](double a, double b, double c) { return odd_sum(a * b, c); });
 
 template <typename Format>
 std::uint16_t flushed(std::uint16_t bits, HalfForm form) {
@@ -338,14 +324,14 @@ Operations float_operations() {
 Operations half_operations() {
   return {{"abs", use_halves<FloatAbsolute, Bits>},
           {"add", use_halves<SumOf, Bits, Bits>},
-          {"ex2", use_halves<Exp2Of, Bits>},
+          {"ex2", use_halves<decltype(kExp2), Bits>},
           {"fma", use_halves<FusedOf, Bits, Bits, Bits>},
           {"max", use_half_extremum<FloatMaximum>},
           {"min", use_half_extremum<FloatMinimum>},
           {"mul", use_halves<std::multiplies<>, Bits, Bits>},
           {"neg", use_halves<std::negate<>, Bits>},
           {"sub", use_halves<DifferenceOf, Bits, Bits>},
-          {"tanh", use_halves<TanhOf, Bits>}};
+          {"tanh", use_halves<decltype(kTanh), Bits>}};
 }
 
 }  // namespace fatune::emulate

@@ -61,8 +61,6 @@ void use_integer_extremum(Decoder& d) {
                            : use_for<kRectified, Own(Own, Own), s32>(d);
 }
 
-// --- .sat ---
-
 constexpr auto kAddSaturated = [](std::int32_t a, std::int32_t b) {
   return saturated<std::int32_t>(std::int64_t{a} + b);
 };
@@ -72,8 +70,6 @@ constexpr auto kSubtractSaturated = [](std::int32_t a, std::int32_t b) {
 constexpr auto kMultiplyAddSaturated = [](std::int32_t a, std::int32_t b, std::int32_t c) {
   return saturated<std::int32_t>((std::int64_t{a} * b >> 32) + c);
 };
-
-// --- Products of 24 bits ---
 
 constexpr auto kProduct24 = []<typename T>(T a, T b) {
   constexpr int kUnused = 8;
@@ -92,8 +88,6 @@ constexpr auto kMultiply24High = []<typename T>(T a, T b) {
 constexpr auto kMultiplyAdd24Saturated = [](std::int32_t a, std::int32_t b, std::int32_t c) {
   return saturated<std::int32_t>((kProduct24(a, b) >> 16) + c);
 };
-
-// --- Sums of products of bytes ---
 
 template <typename Part>
 std::int32_t part_of(std::uint32_t value, std::uint32_t index) {
@@ -118,8 +112,6 @@ void use_dot_product(Decoder& d) {
   };
   d.types()[0] == u32 ? use_b(Unsigned{}) : use_b(Signed{});
 }
-
-// --- Carries ---
 
 struct CarryForm {
   bool subtracts = false;

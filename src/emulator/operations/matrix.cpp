@@ -171,13 +171,7 @@ void decode_mma(Decoder& d) {
   add_product(d, &multiply, form->shape);
 }
 
-// --- wgmma ---
-
 constexpr std::int64_t kMostPendingProducts = 7;
-
-void fence(const Step& step) { fence_watched(step.warp); }
-
-void commit(const Step& step) { ++step.warp.products_committed; }
 
 /// N of "m64n128k16".
 std::uint16_t columns_of(const Decoder& d) {
@@ -239,9 +233,9 @@ void decode_wgmma(Decoder& d) {
   if (d.has("mma_async")) {
     decode_product(d);
   } else if (d.has("fence")) {
-    d.handle(&fence);
+    d.handle([](const Step& step) { fence_watched(step.warp); });
   } else if (d.has("commit_group")) {
-    d.handle(&commit);
+    d.handle([](const Step& step) { ++step.warp.products_committed; });
   } else if (d.has("wait_group")) {
     d.handle(&await_products, d.count(0, kMostPendingProducts, "it can wait for 0 to 7 groups"));
     d.await(&products_are_issued, Awaited::products);

@@ -78,8 +78,6 @@ void access_lanes(const Step& step, Space space, const Addresses& addresses, std
   });
 }
 
-// --- Loads and stores ---
-
 /// The details of a load or a store.
 struct Shape {
   Space space = Space::generic;

@@ -66,8 +66,6 @@ void decode_mov_vector(Decoder& d, bool packs) {
                                    static_cast<std::uint32_t>(count)});
 }
 
-// --- Clocks ---
-
 /// Reads a clock. The time advances at every read, and has no meaning.
 template <typename Lane>
 void read_clock(const Step& step) {
@@ -93,13 +91,10 @@ void decode_clock(Decoder& d, const Clock& clock) {
   d.to(0, d.type());
 }
 
-// --- Scalars and addresses ---
-
-void move_predicate(const Step& step) { step.set_predicate(0, step.condition(1), step.mask); }
-
 void decode_mov(Decoder& d) {
   if (d.type() == pred) {
-    d.handle(&move_predicate).sets(0).asks(1);
+    d.handle([](const Step& step) { step.set_predicate(0, step.condition(1), step.mask); });
+    d.sets(0).asks(1);
     return;
   }
   const auto* const clock = std::ranges::find(kClocks, d.operand(1), &Clock::name);
@@ -145,15 +140,11 @@ void decode_isspacep(Decoder& d) {
   d.sets(0).from(1, u64);
 }
 
-// --- Instructions that do not affect results ---
-
-/// Returns a cache policy, which has no effect.
-void make_policy(const Step& step) {
-  auto* const to = step.wide_words(0);
-  step.for_each([&](int lane) { to[lane] = std::uint64_t{1} << 60U; });
+/// A cache policy has no effect.
+void decode_createpolicy(Decoder& d) {
+  d.handle(&lane_wise<kSame, std::uint64_t, std::uint64_t>).to(0, b64);
+  d.add(d.names.constant(std::uint64_t{1} << 60U, true));
 }
-
-void decode_createpolicy(Decoder& d) { d.handle(&make_policy).to(0, b64); }
 
 void decode_hint(Decoder& d) { d.handle(&do_nothing); }
 

@@ -15,8 +15,6 @@ namespace {
 
 using enum ScalarType;
 
-// --- Barriers of a block, and of a warp ---
-
 /// Reads the vote of "bar.red.popc.u32 d, a, b, !c", and sets `first` to the barrier's operand.
 BarrierShape vote_of(const Decoder& d, std::size_t verb, std::size_t& first) {
   BarrierShape shape;
@@ -49,10 +47,6 @@ void decode_cta_barrier(Decoder& d, std::size_t verb) {
   }
   d.result.set_details(shape);
 }
-
-void warp_sync(const Step& step) { step.warp.advance(); }
-
-// --- The barrier of a cluster ---
 
 constexpr std::uint32_t kRelaxed = 1;  ///< a value of Instruction::variant
 
@@ -103,13 +97,11 @@ void decode_bar(Decoder& d) {
   if (d.has("cluster")) {
     decode_cluster_barrier(d);
   } else if (d.part_count() > 1 && d.part(1) == "warp") {
-    d.handle(&warp_sync).from(0, b32).gather(0);
+    d.handle([](const Step& step) { step.warp.advance(); }).from(0, b32).gather(0);
   } else {
     decode_cta_barrier(d, d.has("cta") ? 2 : 1);
   }
 }
-
-// --- Addresses in a cluster ---
 
 /// The details of mapa.
 struct MappedAddress {
@@ -142,8 +134,6 @@ void decode_mapa(Decoder& d) {
   d.handle(&Step::each<&map_to_rank>).to(0, d.type()).at(1).from(2, u32);
   d.result.set_details(MappedAddress{!d.has("shared::cluster"), wide});
 }
-
-void decode_getctarank(Decoder& d) { d.handle(&Step::each<&rank_of_address>).to(0, b32).at(1); }
 
 // --- setmaxnreg. The instruction's variant is the number of registers per thread ---
 
@@ -185,8 +175,6 @@ void decode_setmaxnreg(Decoder& d) {
   d.result.set_details(RegisterChange{d.has("dec")});
 }
 
-// --- Fences ---
-
 /// fence.proxy.async: from now on, the async proxy sees everything that these lanes know. They do
 /// not know what other lanes of the warp did since its last synchronisation.
 void fence_proxy(const Step& step) {
@@ -214,8 +202,6 @@ void decode_fence(Decoder& d) {
   }
 }
 
-// --- Control ---
-
 void trap(const Step& step) {
   step.x.end_by_trap();
   step.report(FindingKind::trap, step.first(),
@@ -237,18 +223,19 @@ void decode_trap(Decoder& d) { d.handle(&trap); }
 }  // namespace
 
 Operations sync_operations() {
-  return {{"bar", decode_bar},
-          {"barrier", decode_bar},
-          {"bra", decode_branch},
-          {"brkpt", decode_trap},
-          {"exit", decode_exit},
-          {"fence", decode_fence},
-          {"getctarank", decode_getctarank},
-          {"mapa", decode_mapa},
-          {"membar", decode_fence},
-          {"ret", decode_exit},
-          {"setmaxnreg", decode_setmaxnreg},
-          {"trap", decode_trap}};
+  return {
+      {"bar", decode_bar},
+      {"barrier", decode_bar},
+      {"bra", decode_branch},
+      {"brkpt", decode_trap},
+      {"exit", decode_exit},
+      {"fence", decode_fence},
+      {"getctarank", [](Decoder& d) { d.handle(&Step::each<&rank_of_address>).to(0, b32).at(1); }},
+      {"mapa", decode_mapa},
+      {"membar", decode_fence},
+      {"ret", decode_exit},
+      {"setmaxnreg", decode_setmaxnreg},
+      {"trap", decode_trap}};
 }
 
 }  // namespace fatune::emulate

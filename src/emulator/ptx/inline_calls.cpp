@@ -22,10 +22,7 @@ constexpr std::size_t kDeepest = 200;
 
 using Renames = std::map<std::string, std::string, std::less<>>;
 
-bool is_name_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '$' || c == '%';
-}
+bool is_name_character(char c) { return is_word_character(c) || c == '$' || c == '%'; }
 
 /// The text with each whole name replaced that has another one in `names`.
 std::string renamed(std::string_view text, const Renames& names) {

@@ -56,12 +56,6 @@ std::string name_of(std::string_view header) {
   return std::string(header.substr(0, header.find_first_of(" (")));
 }
 
-bool is_variable(std::string_view text) {
-  constexpr std::array<std::string_view, 3> kSpaces{".local", ".shared", ".param"};
-  return std::ranges::any_of(kSpaces,
-                             [&](std::string_view space) { return text.starts_with(space); });
-}
-
 bool is_label(std::string_view text) {
   return !text.empty() && text.find_first_of(" .,([") == std::string_view::npos;
 }
@@ -214,7 +208,8 @@ class Parser {
       }
     } else if (text.starts_with(".reg")) {
       scopes_.declare_registers(text);
-    } else if (is_variable(text)) {
+    } else if (text.starts_with(".local") || text.starts_with(".shared") ||
+               text.starts_with(".param")) {
       module_.functions.back().declarations.push_back(text);
     } else if (text.starts_with(kBranchTargets) && !labels_.empty()) {
       module_.functions.back().branch_targets[labels_.back()] =

@@ -21,9 +21,6 @@ bool has_no_result(std::string_view opcode) {
                              [&](std::string_view begin) { return opcode.starts_with(begin); });
 }
 
-/// True if the first operand is an accumulator: added to, not set.
-bool adds_to_result(std::string_view opcode) { return opcode.starts_with("wgmma.mma_async"); }
-
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kNameCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$%";
@@ -40,7 +37,8 @@ std::vector<OperandEffect> operand_effects(std::string_view opcode,
                                            const std::vector<std::string>& operands) {
   std::vector<OperandEffect> effects(operands.size());
   if (!operands.empty() && !operands.front().starts_with('[') && !has_no_result(opcode)) {
-    effects.front() = {true, adds_to_result(opcode)};
+    const bool accumulates = opcode.starts_with("wgmma.mma_async");  // it is added to, not set
+    effects.front() = {true, accumulates};
   }
   return effects;
 }

@@ -1,5 +1,6 @@
 #include "emulator/ptx/source_places.hpp"
 
+#include "base/ranges.hpp"
 #include "base/text_parts.hpp"
 
 namespace fatune {
@@ -59,21 +60,16 @@ std::size_t PtxLineTable::index_of(const Place& place) {
   return found->second;
 }
 
-// A place is inlined at an earlier one, so this ends.
-SourceChain PtxLineTable::chain(std::size_t place) const {
-  SourceChain chain;
-  for (; place != 0 && chain.size() < kDeepestInlining; place = places_[place].inlined_at) {
-    const Position& at = places_[place].at;
-    const auto file = files_.find(at.file);
-    chain.push_back({file == files_.end() ? std::string() : file->second, at.line});
-  }
-  return chain;
-}
-
 std::vector<SourceChain> PtxLineTable::places() const {
-  std::vector<SourceChain> chains;
-  for (std::size_t place = 0; place < places_.size(); ++place) {
-    chains.push_back(chain(place));
+  std::vector<SourceChain> chains(places_.size());
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    // A place is inlined at an earlier one, so this ends.
+    for (std::size_t place = i; place != 0 && chains[i].size() < kDeepestInlining;
+         place = places_[place].inlined_at) {
+      const Position& at = places_[place].at;
+      const std::string* const file = value_at(files_, at.file);
+      chains[i].push_back({file == nullptr ? std::string() : *file, at.line});
+    }
   }
   return chains;
 }

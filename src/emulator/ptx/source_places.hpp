@@ -43,7 +43,6 @@ class PtxLineTable {
 
   static Position read_position(std::string_view& text);
   std::size_t index_of(const Place& place);
-  [[nodiscard]] SourceChain chain(std::size_t place) const;
 
   std::map<std::int64_t, std::string> files_;
   std::vector<Place> places_{{}};

@@ -51,47 +51,11 @@ class ClusterRunner {
   [[nodiscard]] Choice choose();
   /// Chooses a group, from warp `first` on, of those that lag or of the others.
   [[nodiscard]] Choice choose_from(std::size_t first, bool spinning_too, bool lagging = false);
-  /// True if the schedule keeps this warp behind all others.
-  [[nodiscard]] bool lags(const Warp& warp) const;
-  [[nodiscard]] static std::size_t choose_group(const Warp& warp, bool spinning_too);
   [[nodiscard]] Turn run_chosen(const Choice& choice);
-  /// True if every runnable group spins.
-  [[nodiscard]] bool all_spin() const;
-  /// The most instructions that a group may execute in a turn.
-  [[nodiscard]] int longest_turn(const Warp& warp, const Group& group);
   void run_group(Warp& warp, std::size_t index);
-  /// The next instruction of a group, and the lanes that its guard lets execute it.
-  [[nodiscard]] Step step_of(Warp& warp, const Group& group) const {
-    const Instruction& instruction = at(group);
-    Step step{x_, warp, instruction, group.mask};
-    if (instruction.guard >= 0) {
-      const Mask guard = warp.predicates[static_cast<std::size_t>(instruction.guard)];
-      step.mask &= instruction.guard_negated ? ~guard : guard;
-    }
-    return step;
-  }
-  /// Executes one instruction. Returns true if the group may continue at once. So do the functions
-  /// for instructions that affect the control flow, which get the group's index.
+  /// Executes one instruction. Returns true if the group may continue at once.
   [[nodiscard]] bool execute(Warp& warp, std::size_t index);
-  [[nodiscard]] bool branch(const Step& step, std::size_t index);
-  [[nodiscard]] bool end_lanes(const Step& step, std::size_t index);
-  [[nodiscard]] bool gathered(const Step& step, std::size_t index);
-  [[nodiscard]] bool arrive(const Step& step, std::size_t index);
-  /// True if the group need not wait, or has waited long enough.
-  [[nodiscard]] bool polled(const Step& step, Group& group);
-  void resume_pollers(Warp& warp);
-  /// Lets an asynchronous operation happen. Returns false if none is left that may.
-  [[nodiscard]] bool land_next();
   [[nodiscard]] bool give_up_polling();
-  /// Lets lanes that a guard excludes from a collective instruction continue without it.
-  static void split_inactive(const Step& step, std::size_t index);
-  static void merge_groups(Warp& warp);
-  void complete_barriers(Block& block);
-  void release(Block& block, std::uint32_t barrier);
-
-  [[nodiscard]] const Instruction& at(const Group& group) const {
-    return x_.program.instructions[static_cast<std::size_t>(group.pc)];
-  }
 
   Execution& x_;
   std::size_t turn_ = 0;

@@ -23,10 +23,6 @@ Actor actor_of(const WaitingGroup& waiting) {
           std::countr_zero(waiting.group->mask)};
 }
 
-std::string lane_names(Mask mask) {
-  return mask == kAllLanes ? "all lanes" : fmt::format("lanes {:#010x}", mask);
-}
-
 std::string polled_memory(const WaitingGroup& waiting) {
   const std::uint64_t address = waiting.group->spins_at;
   const bool global = address >= kParameterWindow + kWindowBytes;
@@ -87,9 +83,11 @@ std::string block_name(const WaitingGroup& waiting, bool several) {
 }
 
 std::string describe(const WaitingGroup& waiting, bool several) {
+  const Mask mask = waiting.group->mask;
   return fmt::format("{}warp {}, {}: waits {} (PTX line {})", block_name(waiting, several),
-                     waiting.warp->index, lane_names(waiting.group->mask), awaited(waiting),
-                     waiting.x->program.lines[index_of(waiting)]);
+                     waiting.warp->index,
+                     mask == kAllLanes ? "all lanes" : fmt::format("lanes {:#010x}", mask),
+                     awaited(waiting), waiting.x->program.lines[index_of(waiting)]);
 }
 
 bool spins(const WaitingGroup& waiting) { return waiting.group->spins; }

@@ -108,8 +108,6 @@ inline std::uint16_t to_bfloat(float value) {
   return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16U & 1U)) >> 16U);
 }
 
-// --- Results ---
-
 /// The .ftz modifier in single precision: subnormal inputs and results become zero and keep their
 /// sign.
 inline float flush_subnormal(float value) {

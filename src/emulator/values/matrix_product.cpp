@@ -64,19 +64,9 @@ float rounded_to_half(double value) {
   return from_half(to_half(std::bit_cast<float>(std::bit_cast<std::uint32_t>(cut) | odd)));
 }
 
-float result_of(Accumulator type, double sum) {
-  return type == Accumulator::f16 ? rounded_to_half(sum) : truncated(sum);
-}
-
-/// The result of a sum that is infinite or NaN. Rounding does not matter for it.
-float special_sum(double sum) {
-  return std::isnan(sum) ? std::bit_cast<float>(kNaN) : static_cast<float>(sum);
-}
-
 // Vectors of eight columns.
 using Floats = float __attribute__((vector_size(32)));
 using Integers = std::int32_t __attribute__((vector_size(32)));
-// Vectors of four elements.
 using FourFloats = float __attribute__((vector_size(16)));
 using FourIntegers = std::int32_t __attribute__((vector_size(16)));
 using FourDoubles = double __attribute__((vector_size(32)));
@@ -216,7 +206,7 @@ float multiply_add_one(Accumulator type, const FactorsA& a, std::size_t row, con
     plain += product(k);
   }
   if (!std::isfinite(plain)) {
-    return special_sum(plain);
+    return std::isnan(plain) ? std::bit_cast<float>(kNaN) : static_cast<float>(plain);
   }
   if (greatest < kZeroExponent / 2) {
     return 0.0F;
@@ -228,7 +218,8 @@ float multiply_add_one(Accumulator type, const FactorsA& a, std::size_t row, con
   for (std::size_t k = 0; k < kProductDepth; ++k) {
     sum += cut(product(k));
   }
-  return result_of(type, std::ldexp(sum, greatest - kSumFractionBits));
+  sum = std::ldexp(sum, greatest - kSumFractionBits);
+  return type == Accumulator::f16 ? rounded_to_half(sum) : truncated(sum);
 }
 
 FATUNE_WIDE_VECTORS void multiply_add(Accumulator type, const FactorsA& a, const FactorsB& b,

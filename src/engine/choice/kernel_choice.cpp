@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/ranges.hpp"
+#include "base/text_parts.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 
@@ -58,22 +59,14 @@ Names families_meant(const FileTree& tree) {
   return names;
 }
 
-Names split_names(const std::string& text) {
-  Names names;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(kJoin, at), text.size());
-    names.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return names;
+Names split_names(std::string_view text) {
+  return mapped(split_at(text, kJoin), [](std::string_view name) { return std::string(name); });
 }
 
 Names distinct(const Names& all) {
   Names names;
   for (const std::string& name : all) {
-    if (!is_among(name, names)) {
-      names.push_back(name);
-    }
+    append_new(names, name);
   }
   return names;
 }
@@ -242,9 +235,7 @@ std::vector<Config> parse_configs(const FamilySet& families,
   for (const std::string& text : texts) {
     Config config = parse_config(families, text);
     check_buildable(families.of(config), config);
-    if (!is_among(config, configs)) {
-      configs.push_back(std::move(config));
-    }
+    append_new(configs, std::move(config));
   }
   return configs;
 }

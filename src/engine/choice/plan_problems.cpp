@@ -22,28 +22,24 @@ namespace {
 constexpr std::int64_t kDefaultHeadDim = 128;
 const std::vector<std::int64_t> kDefaultSeqLens{512, 1024, 2048, 4096};
 
-std::optional<ParamValue> bound_value(const Family& family, const Config& config,
-                                      ProblemProperty property) {
+/// The value that the configuration binds, else the first that is asked for, else `otherwise`.
+template <typename Value>
+Value bound_value(const Family& family, const Config& config, ProblemProperty property,
+                  const std::vector<Value>& asked_for, Value otherwise) {
   for (std::size_t i = 0; i < family.parameters.size(); ++i) {
     if (family.parameters[i].binds == property) {
-      return config.values.at(i);
+      return static_cast<Value>(config.values.at(i));
     }
   }
-  return std::nullopt;
+  return asked_for.empty() ? otherwise : asked_for.front();
 }
 
 DType dtype_of(const Family& family, const Config& config, const ProblemOptions& options) {
-  if (const auto code = bound_value(family, config, ProblemProperty::dtype)) {
-    return static_cast<DType>(*code);
-  }
-  return options.dtypes.empty() ? DType::fp16 : options.dtypes.front();
+  return bound_value(family, config, ProblemProperty::dtype, options.dtypes, DType::fp16);
 }
 
 std::int64_t d_head_of(const Family& family, const Config& config, const ProblemOptions& options) {
-  if (const auto value = bound_value(family, config, ProblemProperty::d_head)) {
-    return *value;
-  }
-  return options.d_heads.empty() ? kDefaultHeadDim : options.d_heads.front();
+  return bound_value(family, config, ProblemProperty::d_head, options.d_heads, kDefaultHeadDim);
 }
 
 /// Configurations of one dtype and head dimension, for any sequence length.
@@ -113,15 +109,11 @@ void check_told_apart(const std::vector<FamilyPlan>& plans) {
   }
 }
 
-/// The requested lengths of keys; empty: all sequences have as many.
-std::string lengths_of(const ProblemOptions& options) {
-  const auto found = options.details.find(&find_detail("seq_lens_kv"));
-  return found == options.details.end() ? "" : std::get<std::string>(found->second);
-}
-
 std::int64_t batch_of(const ProblemOptions& options, std::int64_t seq_len) {
-  const std::string lengths = lengths_of(options);
-  const auto listed = lengths.empty() ? std::nullopt : listed_sequences(lengths);
+  const auto lengths = options.details.find(&find_detail("seq_lens_kv"));  // none: all are as long
+  const auto listed = lengths == options.details.end()
+                          ? std::nullopt
+                          : listed_sequences(std::get<std::string>(lengths->second));
   const std::int64_t usual = options.usual_batch.value_or(default_batch(seq_len));
   return options.batch.value_or(listed.value_or(usual));
 }
@@ -146,7 +138,7 @@ void prune_problem(const FamilyPlan& of, const DeviceLimits& limits, ProblemPlan
   std::erase_if(problem.configs, [&](const Config& config) {
     auto pruned = config.family != of.family->name
                       ? std::nullopt
-                      : prune_on(*of.family, of.plan, config, problem.problem, limits);
+                      : prune_on({*of.family, config, problem.problem, limits}, of.plan);
     if (!pruned) {
       return false;
     }

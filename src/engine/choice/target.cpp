@@ -26,7 +26,6 @@ struct Search {
   std::string remedy;
 };
 
-/// Searches for at most `most` usable GPUs.
 Search search_usable(std::size_t most) {
   const gpu::DriverStatus& driver = gpu::probe_driver();
   if (!driver.usable()) {

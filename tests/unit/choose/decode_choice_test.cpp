@@ -118,7 +118,7 @@ TEST_F(DecodeChoice, IsValidAndOfTheDecodingFamily) {
     ASSERT_EQ(choice.config.family, "flash_decode") << describe(problem) << choice.refusal;
     const Family& family = families_.of(choice.config);
     EXPECT_FALSE(check_valid(family, choice.config, &problem, &table_.gpus.begin()->second));
-    EXPECT_FALSE(check_limits(family, choice.config, problem, table_.gpus.begin()->second));
+    EXPECT_FALSE(check_limits({family, choice.config, problem, table_.gpus.begin()->second}));
   }
 }
 

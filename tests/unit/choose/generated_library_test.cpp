@@ -244,7 +244,7 @@ TEST_F(GeneratedLibrary, RefusesAndLaunchesAsTheFamiliesSay) {
          kWorkspace},
         encode);
     made.launch(f, builder);
-    expect_same_launch(family, launch_geometry(family, config, problem, device), builder);
+    expect_same_launch(family, launch_geometry({family, config, problem, device}), builder);
     ASSERT_FALSE(HasFailure()) << made.name << ' ' << describe(problem);
     ++launched;
     with_lengths += problem.seq_lens_kv.empty() ? 0 : 1;

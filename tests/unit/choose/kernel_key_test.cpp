@@ -25,7 +25,7 @@ TEST(KernelKey, IsTheSameWhereTheMachineCodeIs) {
     for (int i = 0; i < 60; ++i) {
       const Problem problem = samples::any_problem(engine);
       const std::string artifact =
-          artifact_key(compile_request(family, *config, problem, device.arch, device));
+          artifact_key(compile_request({family, *config, problem, device}));
       const auto [known, is_new] =
           artifacts.emplace(kernel_key(family, *config, problem, device), artifact);
       EXPECT_EQ(known->second, artifact) << describe(problem);

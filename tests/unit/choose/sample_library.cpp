@@ -103,8 +103,7 @@ Library library_of(const FamilySet& families, const TunedTable& table) {
     const Family& family = families.of(*config);
     std::map<std::vector<double>, std::size_t> by_key;
     for (const KernelCase& one : kernel_cases(table, family, *config)) {
-      const CompileRequest request =
-          compile_request(family, *config, one.problem, one.device->arch, *one.device);
+      const CompileRequest request = compile_request({family, *config, one.problem, *one.device});
       const auto [known, is_new] = codes.try_emplace(artifact_key(request), library.codes.size());
       if (is_new) {
         library.codes.push_back({std::make_shared<const Artifact>(fake_artifact(request)),

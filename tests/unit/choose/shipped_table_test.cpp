@@ -60,7 +60,7 @@ TEST_F(ShippedTable, ChoosesOnlyWhatIsEligibleAndTheSameAgain) {
     ++chosen;
     const Family& family = families_.of(choice.config);
     EXPECT_FALSE(check_valid(family, choice.config, &problem, &h200));
-    EXPECT_FALSE(check_limits(family, choice.config, problem, h200));
+    EXPECT_FALSE(check_limits({family, choice.config, problem, h200}));
   }
   EXPECT_GT(chosen, 300U);
 }

@@ -155,7 +155,7 @@ class Edge : public testing::TestWithParam<bool> {};
 
 TEST_P(Edge, IsFilled) {
   TensorMap map = tensor();
-  map.fills_nan = GetParam();
+  map.fills_nan = GetParam() ? 1 : 0;
   const auto elements = copied_box(map, {32, 16});
   for (std::uint32_t i = 0; i < elements.size(); ++i) {
     const std::uint32_t row = 16 + i / 16;
@@ -183,7 +183,7 @@ TEST(CompiledKernels, ElementStridesLeaveRowsOut) {
 TEST(CompiledKernels, MapsThatTheDriverRefusesAreRefused) {
   TensorMap bytes = tensor();
   bytes.element_bytes = 1;
-  bytes.fills_nan = true;
+  bytes.fills_nan = 1;
   EXPECT_THROW((void)encode_tensor_map(bytes), std::invalid_argument);
   TensorMap steps = tensor();
   steps.steps[1] = 9;

@@ -8,15 +8,17 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(ConditionsLog, WithoutReadingsHasNothingToSay) { EXPECT_FALSE(ConditionsLog().summary()); }
+TEST(ConditionsLog, WithoutReadingsHasNothingToSay) {
+  EXPECT_FALSE(summarise(std::vector<GpuReading>()));
+}
 
 TEST(ConditionsLog, GathersExtremesMediansAndWhateverHeldTheClocks) {
-  ConditionsLog log;
-  log.add({1900, 300, 50, 0x4});
-  log.add({1200, 200, 91, 0x40});
-  log.add({1980, 700, 45, 0});
-  log.add({1800, 400, 60, 0x4});
-  const auto conditions = log.summary();
+  std::vector<GpuReading> log;
+  log.push_back({1900, 300, 50, 0x4});
+  log.push_back({1200, 200, 91, 0x40});
+  log.push_back({1980, 700, 45, 0});
+  log.push_back({1800, 400, 60, 0x4});
+  const auto conditions = summarise(log);
   ASSERT_TRUE(conditions);
   EXPECT_EQ(conditions->readings, 4);
   EXPECT_EQ(conditions->sm_mhz_min, 1200);
@@ -29,19 +31,19 @@ TEST(ConditionsLog, GathersExtremesMediansAndWhateverHeldTheClocks) {
 }
 
 TEST(ConditionsLog, KeepsEachOfFewReadings) {
-  ConditionsLog log;
-  log.add({1900, 300, 50, 0x4});
-  log.add({1200, 200, 91, 0x40});
-  EXPECT_THAT(log.summary()->timeline,
+  std::vector<GpuReading> log;
+  log.push_back({1900, 300, 50, 0x4});
+  log.push_back({1200, 200, 91, 0x40});
+  EXPECT_THAT(summarise(log)->timeline,
               ElementsAre(GpuReading{1900, 300, 50, 0x4}, GpuReading{1200, 200, 91, 0x40}));
 }
 
 TEST(ConditionsLog, KeepsMediansOfConsecutivePartsOfManyReadings) {
-  ConditionsLog log;
+  std::vector<GpuReading> log;
   for (int i = 0; i < 480; ++i) {
-    log.add({1980.0 - i, 300, i % 10 == 3 ? 90.0 : 50.0, i == 25 ? 0x4U : 0U});
+    log.push_back({1980.0 - i, 300, i % 10 == 3 ? 90.0 : 50.0, i == 25 ? 0x4U : 0U});
   }
-  const auto timeline = log.summary()->timeline;
+  const auto timeline = summarise(log)->timeline;
   ASSERT_EQ(timeline.size(), 48U);
   EXPECT_EQ(timeline.front(), (GpuReading{1975.5, 300, 50, 0}));
   EXPECT_EQ(timeline[2], (GpuReading{1955.5, 300, 50, 0x4}));
@@ -49,9 +51,9 @@ TEST(ConditionsLog, KeepsMediansOfConsecutivePartsOfManyReadings) {
 }
 
 TEST(ConditionsLog, FullClocksHaveNoReasons) {
-  ConditionsLog log;
-  log.add({1980, 300, 50, 0});
-  EXPECT_THAT(log.summary()->throttle_reasons, IsEmpty());
+  std::vector<GpuReading> log;
+  log.push_back({1980, 300, 50, 0});
+  EXPECT_THAT(summarise(log)->throttle_reasons, IsEmpty());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "engine/emulating_verifier.hpp"
+#include "engine/verdict_cache.hpp"
 
 #include <gmock/gmock.h>
 

@@ -22,17 +22,19 @@ constexpr const char* kSplit =
 class HopperEstimate : public testing::Test {
  protected:
   [[nodiscard]] LaunchGeometry launch(const char* text) const {
-    return launch_geometry(family_, parse_config(family_, text), problem_, limits_);
+    return launch_geometry({family_, parse_config(family_, text), problem_, limits_});
   }
   [[nodiscard]] std::int64_t spread_blocks(const char* text) const {
-    return spread_launch(family_, parse_config(family_, text), problem_, limits_, launch(text))
+    return spread_launch({family_, parse_config(family_, text), problem_, limits_}, launch(text))
         .grid[0];
   }
   [[nodiscard]] double estimate_us(const char* text) const {
     Result result = make_result(family_, parse_config(family_, text));
     result.threads_per_block = 384;
     result.blocks_per_sm = 1;
-    return estimate_result(family_, result, launch(text), problem_, limits_, rates_).estimate_us;
+    return estimate_result({family_, result.config, problem_, limits_}, result, launch(text),
+                           rates_)
+        .estimate_us;
   }
 
   const FileTree tree_;
@@ -51,7 +53,7 @@ TEST_F(HopperEstimate, APersistentKernelsWorkIsThatOfItsTiles) {
 
 TEST_F(HopperEstimate, BlocksThatShareTheKeysOfATileCountAsOneTile) {
   const auto tiles = [&](const char* text, const Problem& problem) {
-    return count_tiles(family_, parse_config(family_, text), problem, limits_);
+    return count_tiles({family_, parse_config(family_, text), problem, limits_});
   };
   EXPECT_EQ(spread_blocks(kSplit), 32 * 32 * 16 * 16);
   for (const char* text : {kAlone, kPersistent, kSplit}) {
@@ -71,7 +73,8 @@ TEST_F(HopperEstimate, ExceedsTheRateOfMmaSyncAndNotThePeak) {
 
 TEST_F(HopperEstimate, IsThatOfTheFamilysModelBeforeAndAfterCompilation) {
   const Result result = make_result(family_, parse_config(family_, kAlone));
-  const Guess guessed = guess(family_, result, launch(kAlone), problem_, limits_, rates_);
+  const Guess guessed =
+      guess({family_, result.config, problem_, limits_}, result, launch(kAlone), rates_);
   EXPECT_EQ(guessed.estimate.from, EstimateSource::calibration);
   EXPECT_EQ(guessed.estimate.estimate_us, estimate_us(kAlone));
 }
@@ -85,8 +88,8 @@ class AmpereEstimate : public testing::Test {
     Result result = make_result(family, config);
     result.threads_per_block = 128;
     result.blocks_per_sm = 2;
-    return estimate_result(family, result, launch_geometry(family, config, problem_, limits_),
-                           problem_, limits_, rates, code);
+    return estimate_result({family, result.config, problem_, limits_}, result,
+                           launch_geometry({family, config, problem_, limits_}), rates, code);
   }
   [[nodiscard]] static Family without_quantities(Family family) {
     std::erase_if(family.derived, [](const Derived& d) { return d.name.ends_with("_flop"); });

@@ -43,7 +43,7 @@ struct DeclaredFamily {
   explicit DeclaredFamily(const char* name) : family(load_family(files, name)) {}
 
   [[nodiscard]] LaunchGeometry launch(const Config& config, const Problem& problem) const {
-    return launch_geometry(family, config, problem, limits);
+    return launch_geometry({family, config, problem, limits});
   }
   [[nodiscard]] std::vector<Config> default_space() const {
     return make_plan(family, load_space(files, family, family.default_space)).kept;
@@ -59,8 +59,7 @@ struct DeclaredFamily {
   /// Compiles a translation unit in place of the kernel's, with its options and defines. Returns
   /// the log of errors; empty if there are none.
   [[nodiscard]] std::string log_of(const Config& config, const std::string& code) const {
-    CompileRequest request =
-        compile_request(family, config, problem_of(config), limits.arch, limits);
+    CompileRequest request = compile_request({family, config, problem_of(config), limits});
     auto sources = std::make_shared<SourceBundle>(*request.sources);
     sources->main.text = code + "\nextern \"C\" __global__ void declared() {}\n";
     request.sources = std::move(sources);
@@ -220,9 +219,9 @@ std::string tensor_asserts(const SharedTensor& tensor, const char* place, const 
 /// Asserts the facts of one configuration, in a namespace of its own.
 std::string shared_asserts(const DeclaredFamily& of, const Config& config, std::size_t index) {
   const Problem problem = of.problem_of(config);
-  const auto tensors = shared_tensors(of.family, config, problem, of.limits);
+  const auto tensors = shared_tensors({of.family, config, problem, of.limits});
   const auto quantity = [&](const char* name) {
-    return find_quantity(of.family, config, problem, of.limits, name).value();
+    return find_quantity({of.family, config, problem, of.limits}, name).value();
   };
   const std::string facts = fmt::format(
       "static_assert(S::kQuerySlots * S::kGroups == {}, \"stages of sQ\");\n"
@@ -274,9 +273,9 @@ TEST(DeclaredSharedMemory, IsTheKernels) {
 /// Asserts the facts of one configuration of flash_decode, in a namespace of its own.
 std::string decode_asserts(const DeclaredFamily& of, const Config& config, std::size_t index) {
   const Problem problem = of.problem_of(config);
-  const auto tensors = shared_tensors(of.family, config, problem, of.limits);
+  const auto tensors = shared_tensors({of.family, config, problem, of.limits});
   const auto quantity = [&](const char* name) {
-    return find_quantity(of.family, config, problem, of.limits, name).value();
+    return find_quantity({of.family, config, problem, of.limits}, name).value();
   };
   const auto value = [&](const char* name) {
     return config.values.at(find_parameter(of.family, name).value());
@@ -307,9 +306,9 @@ TEST(DeclaredSharedMemory, OfDecodingIsTheKernels) {
 /// Asserts the facts of one configuration of flash_decode_sm80, in a namespace of its own.
 std::string decode_sm80_asserts(const DeclaredFamily& of, const Config& config, std::size_t index) {
   const Problem problem = of.problem_of(config);
-  const auto tensors = shared_tensors(of.family, config, problem, of.limits);
+  const auto tensors = shared_tensors({of.family, config, problem, of.limits});
   const auto quantity = [&](const char* name) {
-    return find_quantity(of.family, config, problem, of.limits, name).value();
+    return find_quantity({of.family, config, problem, of.limits}, name).value();
   };
   const std::vector<std::int64_t> values(config.values.begin(), config.values.begin() + 7);
   return fmt::format(
@@ -338,7 +337,7 @@ TEST(DeclaredSharedMemory, IsWhatTensorMapsWrite) {
   const DeclaredFamily flash("flash_sm90");
   const Config config = parse_config(flash.family, kSplitConfig);
   for (const SharedTensor& tensor :
-       shared_tensors(flash.family, config, kDeclaredProblem, flash.limits)) {
+       shared_tensors({flash.family, config, kDeclaredProblem, flash.limits})) {
     EXPECT_EQ(tensor.swizzle_bytes, 128) << tensor.name;
     EXPECT_EQ(tensor.panel_columns, 64) << tensor.name;
   }

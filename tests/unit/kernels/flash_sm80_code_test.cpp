@@ -43,7 +43,7 @@ const Artifact& compiled(const std::string& short_form, std::int64_t seq_len, bo
                         causal};
   const Arch arch{90, '\0'};
   const DeviceLimits limits = load_device_limits(tree(), arch);
-  auto result = compile(compile_request(family(), config, problem, arch, limits), nullptr, true);
+  auto result = compile(compile_request({family(), config, problem, limits}), nullptr, true);
   if (const auto* failed = std::get_if<CompileFailed>(&result)) {
     throw std::runtime_error(failed->log);
   }
@@ -205,7 +205,7 @@ TEST(FlashSm80Code, OneArtifactServesEveryAlignedLength) {
   const DeviceLimits limits = load_device_limits(tree(), Arch{90, '\0'});
   const auto key = [&](std::int64_t seq_len) {
     const Problem problem{1, seq_len, 16, 128, DType::fp16, false};
-    return artifact_key(compile_request(family(), config, problem, limits.arch, limits));
+    return artifact_key(compile_request({family(), config, problem, limits}));
   };
   EXPECT_EQ(key(1024), key(4096));
   EXPECT_NE(key(1024), key(1000));

@@ -41,9 +41,8 @@ Artifact compile_case(const DumpCase& c, bool dump) {
   const auto make_request = dump ? dump_request : compile_request;
   const DeviceLimits limits = load_device_limits(dump_tree(), c.arch);
   const Problem problem{1, c.seq_len, 1, c.d_head, c.dtype, c.causal};
-  auto result = compile(make_request(dumped_family(), parse_config(dumped_family(), c.config),
-                                     problem, c.arch, limits),
-                        nullptr, true);
+  const Config config = parse_config(dumped_family(), c.config);
+  auto result = compile(make_request({dumped_family(), config, problem, limits}), nullptr, true);
   const auto* failed = std::get_if<CompileFailed>(&result);
   EXPECT_EQ(failed, nullptr) << failed->log;
   return failed == nullptr ? std::get<Artifact>(std::move(result)) : Artifact{};

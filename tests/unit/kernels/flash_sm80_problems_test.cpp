@@ -148,8 +148,8 @@ class ProblemTensors {
 };
 
 Artifact problem_ptx(const ProblemCase& on) {
-  auto result = compile_to_ptx(
-      compile_request(problem_family(), on.config, on.problem, kEmulatedArch, problem_limits()));
+  auto result =
+      compile_to_ptx(compile_request({problem_family(), on.config, on.problem, problem_limits()}));
   if (const auto* failed = std::get_if<CompileFailed>(&result)) {
     throw std::runtime_error(failed->log);
   }
@@ -186,7 +186,7 @@ ProblemRun run_problem(const ProblemCase& on, const ProblemInputs& inputs) {
   const emulate::Program program =
       emulate::decode_program(module, artifact.lowered_name, "flash_sm80");
   const LaunchGeometry geometry =
-      launch_geometry(problem_family(), on.config, on.problem, problem_limits());
+      launch_geometry({problem_family(), on.config, on.problem, problem_limits()});
   ProblemTensors tensors(on, inputs);
   const std::vector<std::uint8_t> arguments = tensors.packed(geometry.arguments);
   if (arguments.size() != program.parameter_bytes) {
@@ -243,8 +243,9 @@ void expect_right(const ProblemCase& on) {
   const ProblemRun run = run_problem(on, inputs);
   EXPECT_EQ(run.finding, "");
   expect_outputs(on, inputs, run);
-  EXPECT_EQ(run.products * kMmaFlop, find_quantity(problem_family(), on.config, on.problem,
-                                                   problem_limits(), "tensor_flop"));
+  EXPECT_EQ(
+      run.products * kMmaFlop,
+      find_quantity({problem_family(), on.config, on.problem, problem_limits()}, "tensor_flop"));
   const bool swizzled = on.config.values.at(find_parameter(problem_family(), "swizzled").value());
   EXPECT_FALSE(swizzled && run.conflicts);
 }

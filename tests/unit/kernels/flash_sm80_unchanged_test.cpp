@@ -71,8 +71,7 @@ std::vector<PlainCase> plain_cases() {
 
 std::string hash_of(const PlainCase& on) {
   const DeviceLimits limits = load_device_limits(files(), on.arch);
-  const auto result =
-      compile(compile_request(flash_sm80(), on.config, on.problem, on.arch, limits));
+  const auto result = compile(compile_request({flash_sm80(), on.config, on.problem, limits}));
   if (const auto* failed = std::get_if<CompileFailed>(&result)) {
     throw std::runtime_error(failed->log);
   }

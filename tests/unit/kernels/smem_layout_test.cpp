@@ -152,8 +152,8 @@ std::vector<fatune::SharedTensor> declared(const std::string& short_form, std::i
   const fatune::FileTree files;
   const fatune::Family family = fatune::load_family(files, "flash_sm80");
   const fatune::Problem problem{1, 256, 1, d_head, fatune::DType::fp16, false};
-  return fatune::shared_tensors(family, fatune::parse_config(family, short_form), problem,
-                                fatune::load_device_limits(files, {80, '\0'}));
+  return fatune::shared_tensors({family, fatune::parse_config(family, short_form), problem,
+                                 fatune::load_device_limits(files, {80, '\0'})});
 }
 
 /// `base` is the offset of the tile in the kernel (flash_forward.cu).

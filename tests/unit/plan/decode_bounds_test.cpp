@@ -63,7 +63,7 @@ void expect_bounds(const char* family_name, const char* shape) {
     }
     problem = with_kv_lengths(problem, lengths);
     const auto quantity = [&](const char* name) {
-      return find_quantity(family, config, problem, fixtures::h200(), name).value();
+      return find_quantity({family, config, problem, fixtures::h200()}, name).value();
     };
     std::int64_t steps = 0;
     std::int64_t parts = 0;

@@ -30,8 +30,8 @@ class DecodeSm80Space : public testing::Test {
     std::set<std::string> configs;
     for (const Config& config : plan.kept) {
       if (!check_valid(family_, config, &problem, &limits) &&
-          !check_limits(family_, config, problem, limits) &&
-          !prune_on(family_, plan, config, problem, limits)) {
+          !check_limits({family_, config, problem, limits}) &&
+          !prune_on({family_, config, problem, limits}, plan)) {
         configs.insert(short_form(family_, config));
       }
     }

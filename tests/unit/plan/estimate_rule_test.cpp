@@ -36,12 +36,13 @@ Family with_estimate(const json& estimate) {
 
 std::optional<TimeModel> model_on(const json& model, const Problem& problem) {
   const Family family = with_estimate({{"model", model}});
-  return time_model(family, {family.name, {5, 64, 32, 1}}, problem, fixtures::h200());
+  return time_model({family, {family.name, {5, 64, 32, 1}}, problem, fixtures::h200()});
 }
 
 TEST(EstimateRule, AFamilyNeedsNone) {
   const Family family = fixtures::load_changed(fixtures::toy_json());
-  EXPECT_FALSE(time_model(family, {family.name, {5, 64, 32, 1}}, kTimedProblem, fixtures::h200()));
+  EXPECT_FALSE(
+      time_model({family, {family.name, {5, 64, 32, 1}}, kTimedProblem, fixtures::h200()}));
 }
 
 TEST(EstimateRule, ItsExpressionsAreEvaluatedForAConfigurationAndAProblem) {

@@ -108,8 +108,8 @@ TEST(Family, TheDumpIsADefineMore) {
   const Config config{"toy_attention", {5, 64, 32, 1}};
   const Problem problem{1, 64, 1, 64, DType::fp16, false};
   const DeviceLimits& limits = fixtures::h200();
-  const CompileRequest plain = compile_request(family, config, problem, limits.arch, limits);
-  const CompileRequest dump = dump_request(family, config, problem, limits.arch, limits);
+  const CompileRequest plain = compile_request({family, config, problem, limits});
+  const CompileRequest dump = dump_request({family, config, problem, limits});
   EXPECT_EQ(dump.defines.size(), plain.defines.size() + 1);
   EXPECT_EQ(dump.defines.back(), std::pair(std::string("TOY_DUMP"), std::string("1")));
   EXPECT_EQ(block_tiles(family, config)->query_rows, 32);

@@ -25,7 +25,7 @@ int check_winners(const FileTree& tree, const std::string& path) {
         EXPECT_EQ(parse_config(family, winner.short_form), config);
         EXPECT_TRUE(std::binary_search(plan.kept.begin(), plan.kept.end(), config))
             << winner.short_form;
-        const auto pruned = prune_on(family, plan, config, report.problem, run.device);
+        const auto pruned = prune_on({family, config, report.problem, run.device}, plan);
         EXPECT_FALSE(pruned) << path << describe(report.problem) << winner.short_form
                              << (pruned ? pruned->reason : "");
         ++winners;
@@ -55,7 +55,7 @@ std::string why_dropped(const std::string& rule, const std::string& config,
                        [&](const SpaceRule& one) { return one.id == rule; });
   const Config parsed = parse_config(family, config);
   const Plan plan = make_plan(family, {"s", "", {{{parsed}, rules}}});
-  const auto pruned = prune_on(family, plan, parsed, problem, fixtures::h200());
+  const auto pruned = prune_on({family, parsed, problem, fixtures::h200()}, plan);
   return pruned ? pruned->reason : "";
 }
 

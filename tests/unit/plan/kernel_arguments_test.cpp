@@ -28,7 +28,7 @@ json with_arguments(const json& arguments) {
 
 LaunchGeometry launch_of(const json& family, const Problem& problem = kCausalProblem) {
   const Config config{"toy_attention", {5, 128, 32, 1}};
-  return launch_geometry(fixtures::load_changed(family), config, problem, fixtures::h200());
+  return launch_geometry({fixtures::load_changed(family), config, problem, fixtures::h200()});
 }
 
 KernelArguments arguments_of(const json& arguments) {
@@ -255,11 +255,11 @@ TEST(FamilyLaunch, MayDependOnTheOccupancyOfTheMachineCode) {
   family["launch"]["grid"] = {"min(heads * 1000, sm_count * resident_blocks_per_sm)", "1", "1"};
   const Family loaded = fixtures::load_changed(family);
   const Config config{"toy_attention", {5, 128, 32, 1}};
-  EXPECT_EQ(launch_geometry(loaded, config, kCausalProblem, fixtures::h200()).grid[0], 132);
+  EXPECT_EQ(launch_geometry({loaded, config, kCausalProblem, fixtures::h200()}).grid[0], 132);
   ResourceFacts facts;
   facts.registers_per_thread = 64;  // of 256 threads: there are registers for four blocks
   const LaunchGeometry launch =
-      launch_geometry(loaded, config, kCausalProblem, fixtures::h200(), &facts);
+      launch_geometry({loaded, config, kCausalProblem, fixtures::h200()}, &facts);
   EXPECT_EQ(launch.grid[0], 4 * 132);
   EXPECT_EQ(launch.arguments.list.at(0).scalars.at(0).bits, 4U);
   family["launch"]["block"] = {"256 * resident_blocks_per_sm", "1", "1"};

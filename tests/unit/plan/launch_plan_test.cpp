@@ -21,7 +21,7 @@ constexpr const char* kBig = "(FP16, 128, 128, 64, 4): async+eager+swizzled+load
 Problem problem_of(std::int64_t seq_len) { return {16, seq_len, 16, 128, DType::fp16, false}; }
 
 CompileRequest request_for(const Problem& problem) {
-  return compile_request(flash(), flash_config(kBig), problem, h200().arch, h200());
+  return compile_request({flash(), flash_config(kBig), problem, h200()});
 }
 
 TEST(CompileRequest, NamesTheInstantiation) {
@@ -70,7 +70,7 @@ TEST(CompileRequest, IsEqualForProblemsTheCodeDoesNotTellApart) {
 
 TEST(CompileRequest, LaunchBoundsFollowTheDevice) {
   const auto min_blocks = [](const std::string& config) {
-    return find_quantity(flash(), flash_config(config), problem_of(1024), h200(),
+    return find_quantity({flash(), flash_config(config), problem_of(1024), h200()},
                          "min_blocks_per_sm")
         .value();
   };
@@ -82,7 +82,7 @@ TEST(CompileRequest, LaunchBoundsFollowTheDevice) {
 
 TEST(LaunchGeometry, CoversTheProblem) {
   const LaunchGeometry launch =
-      launch_geometry(flash(), flash_config(kBig), problem_of(4097), h200());
+      launch_geometry({flash(), flash_config(kBig), problem_of(4097), h200()});
   EXPECT_EQ(launch.grid, (std::array<std::int64_t, 3>{33, 16, 16}));
   EXPECT_EQ(launch.block, (std::array<std::int64_t, 3>{128, 1, 1}));
   EXPECT_EQ(launch.dynamic_smem_bytes, (128 + 2 * 64) * 128 * 2);
@@ -93,14 +93,16 @@ TEST(LaunchGeometry, AnImpossibleGridIsTheFamilysMistake) {
   changed["launch"]["grid"][1] = "heads * 100000";
   const Family family = fixtures::load_changed(changed);
   const Config config{"toy_attention", {5, 128, 32, 1}};
-  fixtures::expect_error([&] { (void)launch_geometry(family, config, problem_of(64), h200()); },
-                         ExitCode::bad_file,
-                         {"/launch/grid/1", "\"heads * 100000\" gives 1600000", "1 to 65535"});
+  fixtures::expect_error(
+      [&] {
+        (void)launch_geometry({family, config, problem_of(64), h200()});
+      },
+      ExitCode::bad_file, {"/launch/grid/1", "\"heads * 100000\" gives 1600000", "1 to 65535"});
   changed = fixtures::toy_json();
   changed["launch"]["block"][0] = "seq_len / 3";
   fixtures::expect_error(
       [&] {
-        (void)launch_geometry(fixtures::load_changed(changed), config, problem_of(64), h200());
+        (void)launch_geometry({fixtures::load_changed(changed), config, problem_of(64), h200()});
       },
       ExitCode::bad_file, {"/launch/block/0", "is not a whole number", "seq_len = 64"});
 }
@@ -109,8 +111,7 @@ using DefineList = std::vector<std::pair<std::string, std::string>>;
 
 CompileRequest toy_request(const nlohmann::json& changed, std::int64_t block_rows = 32) {
   const Config config{"toy_attention", {5, 128, block_rows, 1}};
-  return compile_request(fixtures::load_changed(changed), config, problem_of(64), Arch{90, 'a'},
-                         h200());
+  return compile_request({fixtures::load_changed(changed), config, problem_of(64), h200()});
 }
 
 TEST(CompileRequest, DefinesAreNumbersTextOrBare) {
@@ -169,18 +170,18 @@ TEST(CompileRequest, AChoiceThatFitsNothingSaysSo) {
 
 TEST(Limits, NameTheLimitAndTheFigures) {
   const Config big = flash_config(kBig);
-  EXPECT_FALSE(check_limits(flash(), big, problem_of(1024), h200()));
+  EXPECT_FALSE(check_limits({flash(), big, problem_of(1024), h200()}));
   DeviceLimits small = h200();
   small.smem_per_block_optin_bytes = 65535;
-  EXPECT_EQ(check_limits(flash(), big, problem_of(1024), small)->limit,
+  EXPECT_EQ(check_limits({flash(), big, problem_of(1024), small})->limit,
             "needs 65536 bytes of shared memory per block, the device allows 65535");
   small = h200();
   small.max_threads_per_block = 64;
-  EXPECT_EQ(check_limits(flash(), big, problem_of(1024), small)->limit,
+  EXPECT_EQ(check_limits({flash(), big, problem_of(1024), small})->limit,
             "needs 128 threads per block, the device allows 64");
   small = h200();
   small.arch = Arch{75, '\0'};
-  EXPECT_EQ(check_limits(flash(), big, problem_of(1024), small)->limit,
+  EXPECT_EQ(check_limits({flash(), big, problem_of(1024), small})->limit,
             "flash_sm80 needs sm_80 or newer, the device is sm_75");
 }
 
@@ -189,19 +190,19 @@ TEST(Limits, ASuffixedArchitectureIsThatOneAlone) {
   changed["min_arch"] = "sm_90a";
   const Family family = fixtures::load_changed(changed);
   const Config config{"toy_attention", {5, 128, 32, 1}};
-  EXPECT_FALSE(check_limits(family, config, problem_of(64), h200()));
+  EXPECT_FALSE(check_limits({family, config, problem_of(64), h200()}));
   DeviceLimits newer = h200();
   newer.arch = Arch{100, 'a'};
-  EXPECT_EQ(check_limits(family, config, problem_of(64), newer)->limit,
+  EXPECT_EQ(check_limits({family, config, problem_of(64), newer})->limit,
             "toy_attention needs sm_90a, the device is sm_100a");
   newer.arch = Arch{90, '\0'};
-  EXPECT_EQ(check_limits(family, config, problem_of(64), newer)->limit,
+  EXPECT_EQ(check_limits({family, config, problem_of(64), newer})->limit,
             "toy_attention needs sm_90a, the device is sm_90");
 }
 
 TEST(Quantities, CountStepsAndFlop) {
   const auto value = [](const std::string& config, const Problem& problem, const char* name) {
-    return find_quantity(flash(), flash_config(config), problem, h200(), name).value();
+    return find_quantity({flash(), flash_config(config), problem, h200()}, name).value();
   };
   const Problem problem = problem_of(1024);
   const double per_step = 4.0 * 128 * 64 * 128 + 128.0 * (4 * 64 + 128 + 4);
@@ -241,7 +242,7 @@ void expect_counted_steps(const Problem& problem) {
   for (const std::int64_t b_r : {64, 128, 256}) {
     for (const std::int64_t b_c : {32, 64, 128}) {
       const Config config{"flash_sm80", {5, 128, b_r, b_c, 4, 1, 1, 1, 2, 2, 2, 0, 0}};
-      EXPECT_EQ(find_quantity(flash(), config, problem, h200(), "kv_steps"),
+      EXPECT_EQ(find_quantity({flash(), config, problem, h200()}, "kv_steps"),
                 counted_steps(problem, b_r, b_c))
           << describe(problem) << ", B_r " << b_r << ", B_c " << b_c;
     }
@@ -264,13 +265,13 @@ TEST(Quantities, StepsAreTheTilesThatABlockSees) {
 }
 
 TEST(Quantities, WhatTheFamilyDoesNotDeclareIsAbsent) {
-  EXPECT_FALSE(find_quantity(flash(), flash_config(kBig), problem_of(64), h200(), "tma_boxes"));
+  EXPECT_FALSE(find_quantity({flash(), flash_config(kBig), problem_of(64), h200()}, "tma_boxes"));
 }
 
 TEST(Quantities, BankConflictsCountAsTraffic) {
   const Problem problem = problem_of(1024);
   const auto traffic = [&](const char* config) {
-    return find_quantity(flash(), flash_config(config), problem, h200(), "smem_traffic_bytes")
+    return find_quantity({flash(), flash_config(config), problem, h200()}, "smem_traffic_bytes")
         .value();
   };
   EXPECT_GT(traffic("(FP16, 128, 64, 64, 4): load_2_2_2_tiles"),

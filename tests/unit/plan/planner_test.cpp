@@ -165,7 +165,7 @@ class WaitingRules : public testing::Test {
   [[nodiscard]] std::optional<Pruned> prune(const Plan& plan, const Config& config,
                                             std::int64_t seq_len) const {
     const Problem problem{1, seq_len, 1, 128, DType::fp16};
-    return prune_on(flash(), plan, config, problem, fixtures::h200());
+    return prune_on({flash(), config, problem, fixtures::h200()}, plan);
   }
 
   const Config small_ = flash_config("(FP16, 128, 64, 32, 4): async+load_0_0_0_tiles");

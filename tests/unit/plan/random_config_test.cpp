@@ -58,12 +58,11 @@ TEST(RandomConfigs, WhatIsValidCanBePlannedAndTheRestHasAReason) {
     ++valid;
     const Problem problem{2, 777, 3, config.values[1], static_cast<DType>(config.values[0])};
     ASSERT_FALSE(check_valid(flash(), config, &problem, &fixtures::h200()));
-    const LaunchGeometry launch = launch_geometry(flash(), config, problem, fixtures::h200());
+    const LaunchGeometry launch = launch_geometry({flash(), config, problem, fixtures::h200()});
     ASSERT_EQ(launch.block[0], 32 * config.values[4]);
     ASSERT_GE(launch.grid[0] * config.values[2], problem.seq_len);
     ASSERT_LT((launch.grid[0] - 1) * config.values[2], problem.seq_len);
-    const CompileRequest request =
-        compile_request(flash(), config, problem, fixtures::h200().arch, fixtures::h200());
+    const CompileRequest request = compile_request({flash(), config, problem, fixtures::h200()});
     ASSERT_EQ(request.defines.size(), flash().defines.size());
   }
   EXPECT_GT(valid, 20);

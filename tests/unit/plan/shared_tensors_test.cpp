@@ -20,7 +20,7 @@ Family with_tensor(const json& tensor) {
 
 SharedTensor tensor_of(const Family& family) {
   const Config config{family.name, {5, 64, 32, 1}};
-  return shared_tensors(family, config, kProblem, fixtures::h200()).at(0);
+  return shared_tensors({family, config, kProblem, fixtures::h200()}).at(0);
 }
 
 json tile(const json& more = json::object()) {
@@ -36,7 +36,7 @@ json tile(const json& more = json::object()) {
 TEST(SharedTensors, AreEmptyWhereAFamilyDeclaresNone) {
   const Family family = fixtures::load_changed(fixtures::toy_json());
   EXPECT_TRUE(
-      shared_tensors(family, {family.name, {5, 64, 32, 1}}, kProblem, fixtures::h200()).empty());
+      shared_tensors({family, {family.name, {5, 64, 32, 1}}, kProblem, fixtures::h200()}).empty());
 }
 
 TEST(SharedTensors, WhatIsLeftOutIsPlainRows) {

@@ -50,8 +50,7 @@ TEST_F(ToyFamily, IsPlanned) {
 TEST_F(ToyFamily, IsCompiledAsExternCWithDefines) {
   const Config config = parse_config(family_, "(bf16, 64, 32): unroll_2");
   const Problem problem{2, 100, 3, 64, DType::bf16, true};
-  const CompileRequest request =
-      compile_request(family_, config, problem, fixtures::h200().arch, fixtures::h200());
+  const CompileRequest request = compile_request({family_, config, problem, fixtures::h200()});
   EXPECT_FALSE(request.entry_is_template);
   EXPECT_EQ(request.entry_point, "toy_attention");
   using Defines = std::vector<std::pair<std::string, std::string>>;
@@ -62,7 +61,7 @@ TEST_F(ToyFamily, IsCompiledAsExternCWithDefines) {
                                       {"FATUNE_UNROLL", "2"}}));
   EXPECT_EQ(request.sources->main.name, "toy_attention/toy_attention.cu");
   EXPECT_EQ(request.sources->headers.front().name, "common/attention_args.h");
-  const LaunchGeometry launch = launch_geometry(family_, config, problem, fixtures::h200());
+  const LaunchGeometry launch = launch_geometry({family_, config, problem, fixtures::h200()});
   EXPECT_THAT(launch.grid, ElementsAre(4, 3, 2));
   EXPECT_THAT(launch.block, ElementsAre(256, 1, 1));
   EXPECT_EQ(launch.dynamic_smem_bytes, 0);

@@ -109,8 +109,10 @@ TEST(LaunchedBlocks, OneThatHasNoRoomIsWaitedForInVain) {
 
 TEST(LaunchedBlocks, HaveTheRoomThatThreadsAndSharedMemoryLeave) {
   const EmulatedLaunch launch = planned_launch(
-      flash(), flash_config("(FP16, 128, 128, 64, 4): async+eager+swizzled+load_2_2_2_tiles"),
-      {1, 256, 16, 128, DType::fp16, false}, h200());
+      {flash(),
+       flash_config("(FP16, 128, 128, 64, 4): async+eager+swizzled+load_2_2_2_tiles"),
+       {1, 256, 16, 128, DType::fp16, false},
+       h200()});
   EXPECT_EQ(launch.resident_blocks, 3 * 132) << "64 KiB of shared memory each";
 }
 

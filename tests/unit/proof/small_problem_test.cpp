@@ -38,9 +38,8 @@ TEST(SmallLaunches, OneHeadOfAsManyHasTheCodeOfTheProblemItself) {
   EXPECT_EQ(first.launch.on.problem, (Problem{1, 256, 16, 128, DType::fp16, true}));
   EXPECT_EQ(first.launch.on.only_head, 15);
   EXPECT_TRUE(first.same_code);
-  EXPECT_EQ(
-      artifact_key(first.request),
-      artifact_key(compile_request(flash(), flash_config(kConfig), problem, h200().arch, h200())));
+  EXPECT_EQ(artifact_key(first.request),
+            artifact_key(compile_request({flash(), flash_config(kConfig), problem, h200()})));
   EXPECT_EQ(describe(first.launch.on), "b1 s256 h16 d128 FP16 causal, head 15 alone");
 }
 

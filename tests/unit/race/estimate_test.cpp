@@ -240,7 +240,7 @@ TEST(Estimate, AScaledOneHasScaledTerms) {
 }
 
 /// 1000 clocks are a microsecond of device().
-ModelledWork modelled_work() {
+TimeModel time_model() {
   return {.launch_clocks = 5000.0,
           .tile_clocks = 2000.0,
           .step_clocks = 1000.0,
@@ -248,7 +248,7 @@ ModelledWork modelled_work() {
 }
 
 TEST(Estimate, AModelsTimeIsThatOfTheBusiestSm) {
-  const Estimated result = estimate(modelled_work(), device());
+  const Estimated result = estimate(time_model(), 0.0, device());
   EXPECT_EQ(result.from, EstimateSource::calibration);
   EXPECT_DOUBLE_EQ(term(result, "steps"), 20.0);
   EXPECT_DOUBLE_EQ(term(result, "tiles"), 4.0);
@@ -258,9 +258,7 @@ TEST(Estimate, AModelsTimeIsThatOfTheBusiestSm) {
 }
 
 TEST(Estimate, AModelsTimeIsNoLessThanThatOfTheMemory) {
-  ModelledWork work = modelled_work();
-  work.device_memory_bytes = 1000.0 * 1e3 * 40;
-  const Estimated result = estimate(work, device());
+  const Estimated result = estimate(time_model(), 1000.0 * 1e3 * 40, device());
   EXPECT_DOUBLE_EQ(term(result, "memory_wait"), 11.0);
   EXPECT_DOUBLE_EQ(result.estimate_us, 40.0);
 }

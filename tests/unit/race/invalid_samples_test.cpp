@@ -72,7 +72,7 @@ TEST(InvalidSamples, GrossLossesDoNotCountInARoundThatIsOff) {
   while (race.next(0).kind == Step::Kind::sample) {
     race.record(race.next(0).candidate.index == 3 && race.result().rounds == 0 ? 99 : 100, false);
   }
-  ASSERT_EQ(race.result().sentinel, std::optional(CandidateId{3}));
+  ASSERT_EQ(race.result().sentinel_id, std::optional(CandidateId{3}));
   ASSERT_GE(race.result().rounds, 5);
   const std::size_t late = join(race, 100).index;
   race.close();

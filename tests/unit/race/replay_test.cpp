@@ -117,7 +117,7 @@ void expect_same(const RaceResult& a, const RaceResult& b) {
   EXPECT_EQ(a.rounds, b.rounds);
   EXPECT_EQ(a.part_rounds, b.part_rounds);
   EXPECT_EQ(a.final_rounds, b.final_rounds);
-  EXPECT_EQ(a.sentinel, b.sentinel);
+  EXPECT_EQ(a.sentinel_id, b.sentinel_id);
   EXPECT_EQ(a.drift_percent, b.drift_percent);
   EXPECT_EQ(a.elapsed_s, b.elapsed_s);
   EXPECT_EQ(a.stopped_because, b.stopped_because);

@@ -68,11 +68,11 @@ TEST(Withdrawal, TheSentinelIsReplaced) {
     race.record(race.next(0).candidate.index == 1 ? 90 : 100, false);
   }
   static_cast<void>(race.next(0));
-  ASSERT_EQ(race.result().sentinel, std::optional(CandidateId{1}));
+  ASSERT_EQ(race.result().sentinel_id, std::optional(CandidateId{1}));
   race.withdraw({1});
   const RaceResult result = run(race, {100, 90, 100}, {}, 1);
-  ASSERT_TRUE(result.sentinel);
-  EXPECT_NE(*result.sentinel, CandidateId{1});
+  ASSERT_TRUE(result.sentinel_id);
+  EXPECT_NE(*result.sentinel_id, CandidateId{1});
 }
 
 }  // namespace
