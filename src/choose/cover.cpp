@@ -123,13 +123,8 @@ class CoverModel {
   [[nodiscard]] std::vector<std::size_t> chosen(const Model& model) const {
     std::vector<double> values(static_cast<std::size_t>(get_Ncolumns(model.get())));
     require(get_variables(model.get(), values.data()) != 0);
-    std::vector<std::size_t> candidates;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(candidates_); ++i) {
-      if (values[i] > 0.5) {
-        candidates.push_back(i);
-      }
-    }
-    return candidates;
+    return filtered(std::views::iota(std::size_t{0}, static_cast<std::size_t>(candidates_)),
+                    [&](std::size_t i) { return values[i] > 0.5; });
   }
 
   const ServingCosts& costs_;

@@ -112,11 +112,9 @@ std::string families_code(const Library& library) {
   for (const LibraryConfig& one : library.configs) {
     used.insert(one.config.family);
   }
-  std::string text;
-  for (const Family& family : library.families.all()) {
-    text += used.contains(family.name) ? family_code(family) : "";
-  }
-  return text;
+  return joined(library.families.all(), "", [&](const Family& family) {
+    return used.contains(family.name) ? family_code(family) : "";
+  });
 }
 
 std::string dtype_code(fatune_attention::DType dtype) {

@@ -158,11 +158,8 @@ WhyNot families_say(const FamilySet& families) {
 }
 
 std::vector<LeftOut> leave_one_out(const TunedTable& table, const WhyNot& why_not) {
-  std::vector<LeftOut> all;
-  for (std::size_t row = 0; row < table.problems.size(); ++row) {
-    all.push_back(leave_out(table, row, why_not));
-  }
-  return all;
+  return mapped(std::views::iota(std::size_t{0}, table.problems.size()),
+                [&](std::size_t row) { return leave_out(table, row, why_not); });
 }
 
 RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out) {
@@ -187,10 +184,8 @@ RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out) {
 }
 
 RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out, ChoiceStep step) {
-  std::vector<LeftOut> of_step;
-  std::ranges::copy_if(left_out, std::back_inserter(of_step),
-                       [&](const LeftOut& left) { return left.choice.step == step; });
-  return summarize_regrets(of_step);
+  return summarize_regrets(
+      filtered(left_out, [&](const LeftOut& left) { return left.choice.step == step; }));
 }
 
 Prediction predict(const TunedTable& table, const std::vector<LeftOut>& left_out,

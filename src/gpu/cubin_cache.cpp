@@ -111,11 +111,7 @@ std::vector<EntryFile> list_files(const fs::path& folder, std::string_view suffi
 }
 
 std::int64_t total_bytes(const std::vector<EntryFile>& files) {
-  std::int64_t total = 0;
-  for (const EntryFile& file : files) {
-    total += file.bytes;
-  }
-  return total;
+  return sum_of<std::int64_t>(files, &EntryFile::bytes);
 }
 
 /// Reads `bytes` bytes. Nothing if there are fewer.

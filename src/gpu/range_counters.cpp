@@ -297,12 +297,9 @@ class RangeCounters::Session {
       throw Error(ExitCode::gpu_failure,
                   fmt::format("CUPTI counted {} launches instead of {}", found, launches));
     }
-    std::vector<std::vector<double>> values;
-    for (int run = 1; run <= runs; ++run) {
-      values.push_back(
-          host_.values(counter_data, static_cast<std::size_t>(run * work.launches - 1)));
-    }
-    return values;
+    return mapped(std::views::iota(1, runs + 1), [&](int run) {
+      return host_.values(counter_data, static_cast<std::size_t>(run * work.launches - 1));
+    });
   }
 
  private:

@@ -205,10 +205,7 @@ bool has_outputs(const std::vector<KernelBuffer>& buffers) {
 }
 
 std::vector<KernelBuffer> outputs_of(const std::vector<KernelBuffer>& buffers) {
-  std::vector<KernelBuffer> outputs;
-  std::ranges::copy_if(buffers, std::back_inserter(outputs),
-                       [](const KernelBuffer& buffer) { return !buffer.output.empty(); });
-  return outputs;
+  return filtered(buffers, [](const KernelBuffer& buffer) { return !buffer.output.empty(); });
 }
 
 OutputSet::OutputSet(const std::vector<KernelBuffer>& outputs, const gpu::Stream& stream)
@@ -310,11 +307,8 @@ ErrorStats OutputSet::stats_of(std::size_t output, const RowReferences* referenc
 }
 
 std::vector<ErrorStats> OutputSet::stats(const RowReferences* references) const {
-  std::vector<ErrorStats> all;
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    all.push_back(stats_of(i, references));
-  }
-  return all;
+  return mapped(std::views::iota(std::size_t{0}, outputs_.size()),
+                [&](std::size_t i) { return stats_of(i, references); });
 }
 
 std::optional<std::string> OutputSet::find_missing_check(const RowReferences* references) const {

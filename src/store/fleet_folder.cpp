@@ -119,10 +119,6 @@ ShardState shard_state(const fs::path& records, int number, const FleetPlan& pla
   return state;
 }
 
-namespace fs = std::filesystem;
-
-constexpr std::size_t kMostStoreBytes = std::size_t{1} << 34;
-
 ShardRecord record_of(const Shard& shard, ExitCode code) {
   ShardRecord record;
   record.number = shard.numbers.front();
@@ -147,11 +143,8 @@ FleetPlan read_fleet(const fs::path& folder) {
 }
 
 std::vector<ShardState> shard_states(const fs::path& folder, const FleetPlan& plan) {
-  std::vector<ShardState> states;
-  for (int number = 1; number <= plan.shards; ++number) {
-    states.push_back(shard_state(records_folder(folder), number, plan));
-  }
-  return states;
+  return mapped(std::views::iota(1, plan.shards + 1),
+                [&](int number) { return shard_state(records_folder(folder), number, plan); });
 }
 
 Delivery join_stores(const std::vector<fs::path>& stores, Mixture mixture) {
@@ -162,7 +155,7 @@ Delivery join_stores(const std::vector<fs::path>& stores, Mixture mixture) {
     Database target = open_store(joined, Database::Mode::create);
     delivery.stores = merge_stores(target, stores, mixture);
   }
-  delivery.bytes = read_disk_file(joined, kMostStoreBytes);
+  delivery.bytes = read_disk_file(joined, kMostDatabaseBytes);
   return delivery;
 }
 

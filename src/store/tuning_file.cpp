@@ -170,11 +170,7 @@ std::string python_text(const Json& value) {
 }
 
 std::string key_of(const TunedSetting& setting) {
-  std::string key;
-  for (const Json& value : setting.configuration) {
-    key += (key.empty() ? "" : ",") + python_text(value);
-  }
-  return key;
+  return joined(setting.configuration, ",", python_text);
 }
 
 Json cache_entry(const TunedSetting& setting) {

@@ -292,10 +292,7 @@ constexpr std::size_t kMostLogBytes = std::size_t{64} << 20;
 
 /// Returns the report on all processes that the tool has examined. Nothing: the tool wrote none.
 std::optional<SanitizerReport> read_logs(const fs::path& folder) {
-  std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    files.push_back(entry.path());
-  }
+  std::vector<fs::path> files(fs::directory_iterator(folder), {});
   std::ranges::sort(files);
   std::optional<SanitizerReport> report;
   for (const fs::path& file : files) {

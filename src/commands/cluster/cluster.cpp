@@ -310,12 +310,8 @@ ExitCode cluster_retry(const FleetOptions& options) {
 
 ExitCode cluster_merge(const FleetOptions& options) {
   const FleetPlan plan = read_fleet(options.folder);
-  std::vector<fs::path> stores;
-  for (const ShardState& state : shard_states(options.folder, plan)) {
-    if (!state.database.empty()) {
-      stores.push_back(state.database);
-    }
-  }
+  std::vector<fs::path> stores = mapped(shard_states(options.folder, plan), &ShardState::database);
+  std::erase(stores, "");
   const Delivery delivery =
       join_stores(stores, options.grouped ? Mixture::grouped : Mixture::refused);
   write_output_file(options.folder / "merged.db", delivery.bytes);

@@ -43,16 +43,16 @@ double part_of_limit_percent(const StepCheck& check) {
 }
 
 // The worst result of the checks of one step and tensor.
-std::string worst_text(const std::vector<const StepCheck*>& checks) {
+std::string worst_text(const std::vector<StepCheck>& checks) {
   double percent = 0.0;
   double emulated = 0.0;
   bool wrong = false;
   bool compared = false;
-  for (const StepCheck* check : checks) {
-    emulated = std::max(emulated, check->emulated_error);
-    compared = compared || check->max_error;
-    wrong = wrong || check->wrong > 0;
-    percent = check->max_error ? std::max(percent, part_of_limit_percent(*check)) : percent;
+  for (const StepCheck& check : checks) {
+    emulated = std::max(emulated, check.emulated_error);
+    compared = compared || check.max_error;
+    wrong = wrong || check.wrong > 0;
+    percent = check.max_error ? std::max(percent, part_of_limit_percent(check)) : percent;
   }
   if (!compared) {
     return fmt::format("{:.2e}", emulated);
@@ -62,20 +62,14 @@ std::string worst_text(const std::vector<const StepCheck*>& checks) {
 
 std::string worst_text(const DebugReport& report, std::optional<std::int64_t> step,
                        StepTensor tensor) {
-  std::vector<const StepCheck*> checks;
-  for (const StepCheck& check : report.checks) {
-    if (check.step == step && check.tensor == tensor) {
-      checks.push_back(&check);
-    }
-  }
-  return worst_text(checks);
+  return worst_text(filtered(report.checks, [&](const StepCheck& check) {
+    return check.step == step && check.tensor == tensor;
+  }));
 }
 
 std::vector<StepRow> step_rows(const DebugReport& report) {
-  std::int64_t steps = 0;
-  for (const StepCheck& check : report.checks) {
-    steps = std::max(steps, check.step.value_or(0) + 1);
-  }
+  const auto steps = greatest_of<std::int64_t>(
+      report.checks, [](const StepCheck& check) { return check.step.value_or(0) + 1; });
   std::vector<StepRow> rows;
   for (std::int64_t step = 0; step < steps; ++step) {
     StepRow& row = rows.emplace_back(StepRow{step, {}});

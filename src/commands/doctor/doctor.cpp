@@ -229,8 +229,7 @@ std::vector<Check> run_checks(const CompileSettings& settings) {
   std::vector<Check> checks;
   for (const auto check : {check_driver, check_gpus, check_nvrtc, check_kernels, check_cache,
                            check_store, check_readings, check_counters}) {
-    const std::vector<Check> found = guarded(check, settings);
-    checks.insert(checks.end(), found.begin(), found.end());
+    append(checks, guarded(check, settings));
   }
   return checks;
 }

@@ -209,7 +209,7 @@ ExitCode emulate_kernels(const EmulateOptions& options) {
     }
   });
   progress.finish();
-  std::ranges::copy_if(rows, std::back_inserter(report.configs), is_finished);
+  report.configs = filtered(rows, is_finished);
   report.coverage = {report.configs.size(), cases.size(), !InterruptWatch::interrupted()};
   for (const EmulatedConfig& row : report.configs) {
     if (!row.printed.empty()) {

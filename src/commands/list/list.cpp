@@ -262,17 +262,11 @@ Blocks samples(const PlanReport& report) {
 }
 
 Blocks waiting_rules(const PlanReport& report) {
-  std::vector<std::string> waiting;
-  for (const RuleCount& rule : report.rules) {
-    if (rule.waits) {
-      waiting.push_back(rule.rule);
-    }
-  }
-  return waiting.empty() ? Blocks{}
-                         : Blocks{block::ParagraphEnd{},
-                                  block::Line{fmt::format("tried on each problem, or with --seq: "
-                                                          "{}",
-                                                          fmt::join(waiting, ", "))}};
+  const auto waiting = filtered(report.rules, &RuleCount::waits);
+  return waiting.empty()
+             ? Blocks{}
+             : Blocks{block::ParagraphEnd{}, block::Line{"tried on each problem, or with --seq: " +
+                                                         joined(waiting, ", ", &RuleCount::rule)}};
 }
 
 Blocks blocks_of(const PlanReport& report, bool with_dropped) {

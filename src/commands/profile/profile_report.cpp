@@ -135,10 +135,8 @@ Table figures_of(const std::vector<CounterField>& fields, const std::vector<Prof
 Table ranking_of(const ProfileReport& report, const std::vector<ProfiledConfig>& rows) {
   Table table = table_of(profiled_config_fields(), rows);
   insert_counters(first_fields(report.fields), rows, column_after(table, "config"), table);
-  std::vector<FieldValue> numbers;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    numbers.emplace_back(static_cast<std::int64_t>(i + 1));
-  }
+  std::vector<FieldValue> numbers = mapped(std::views::iota(std::int64_t{1}, std::ssize(rows) + 1),
+                                           [](std::int64_t number) { return FieldValue(number); });
   insert_column(table, 0, {.name = "number", .heading = "#"}, std::move(numbers));
   return table;
 }

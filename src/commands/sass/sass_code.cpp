@@ -246,15 +246,9 @@ std::vector<fs::path> embedded_cubins(const fs::path& file, std::optional<Arch> 
 
 constexpr std::size_t kMostFileBytes = std::size_t{256} << 20;
 
-/// Returns the kernels: the functions that have a section of their name.
-std::vector<std::string> kernel_names(const Listing& listing) {
-  std::vector<std::string> names;
-  for (const SassFunction& function : listing.functions) {
-    if (function.section == ".text." + function.name) {
-      names.push_back(function.name);
-    }
-  }
-  return names;
+/// Whether it is a kernel: it has a section of its name.
+bool is_kernel(const SassFunction& function) {
+  return function.section == ".text." + function.name;
 }
 
 std::size_t choose_function(const Listing& listing, const std::string& asked,
@@ -262,7 +256,7 @@ std::size_t choose_function(const Listing& listing, const std::string& asked,
   if (!asked.empty()) {
     return index_of(listing, asked, source);
   }
-  const std::vector<std::string> names = kernel_names(listing);
+  const auto names = mapped(filtered(listing.functions, is_kernel), &SassFunction::name);
   if (names.size() != 1) {
     throw Error(ExitCode::usage, fmt::format("there are {} kernels to choose from", names.size()),
                 source, fmt::format("choose with --function: {}", fmt::join(names, ", ")));

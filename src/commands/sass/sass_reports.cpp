@@ -280,8 +280,7 @@ std::vector<CountRow> rows_of(const Sample& sample) {
 Table counts_of(const SassWhyReport& report) {
   std::vector<CountRow> rows;
   for (const Sample& sample : report.samples) {
-    const std::vector<CountRow> more = rows_of(sample);
-    rows.insert(rows.end(), more.begin(), more.end());
+    append(rows, rows_of(sample));
   }
   return table_of(count_fields(), rows);
 }

@@ -395,14 +395,6 @@ ExitCode say_nothing_to_do(const SweepOptions& options, const Shard& shard) {
   return ExitCode::ok;
 }
 
-std::size_t most_configs(const std::vector<ProblemPlan>& problems) {
-  std::size_t greatest = 0;
-  for (const ProblemPlan& plan : problems) {
-    greatest = std::max(greatest, plan.configs.size());
-  }
-  return greatest;
-}
-
 /// Returns the search of an estimate, which compiles and emulates for a minute or so.
 std::shared_ptr<const CandidateSearch> sample_of(const std::vector<ProblemPlan>& problems,
                                                  std::optional<std::size_t> most) {
@@ -446,7 +438,8 @@ ExitCode sweep(const SweepOptions& options) {
   run.rivals = std::move(rivals);
   const SearchKind search = options.search.kind.value_or(SearchKind::automatic);
   const SearchLimits limits{options.policy.seed, options.search.max_configs};
-  const std::size_t greatest = most_configs(run.problems);
+  const auto greatest = greatest_of<std::size_t>(
+      run.problems, [](const ProblemPlan& plan) { return plan.configs.size(); });
   run.fit = [&](const Target& target, std::vector<ProblemPlan>& fitted) {
     prune_problems(plans, target.limits, fitted);
     if (!target.measured() || learns(search, limits, greatest)) {

@@ -224,13 +224,8 @@ std::optional<double> sum_of(const std::vector<std::string>& metrics, const RawC
 
 std::vector<CounterField> counter_fields(CounterSet set) {
   const auto* const named = std::ranges::find(kSets, set, &NamedSet::set);
-  std::vector<CounterField> fields;
-  for (const FieldRow& row : counter_field_table()) {
-    if ((row.sets & named->bit) != 0U) {
-      fields.push_back(row.field);
-    }
-  }
-  return fields;
+  const auto is_in_set = [&](const FieldRow& row) { return (row.sets & named->bit) != 0U; };
+  return mapped(filtered(counter_field_table(), is_in_set), &FieldRow::field);
 }
 
 std::vector<CounterField> choose_counter_fields(std::span<const std::string> names) {

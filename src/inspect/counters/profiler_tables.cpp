@@ -283,11 +283,7 @@ std::vector<TimelineItem> read_nsys_summary(std::string_view text, const std::st
     return {};
   }
   const SummaryReader reader(rows.front(), source);
-  std::vector<TimelineItem> items;
-  for (std::size_t i = 1; i < rows.size(); ++i) {
-    items.push_back(reader.read(rows[i]));
-  }
-  return items;
+  return mapped(std::span(rows).subspan(1), [&](const CsvRow& row) { return reader.read(row); });
 }
 
 }  // namespace fatune

@@ -47,13 +47,8 @@ std::string html_scrolled(const std::string& label, const std::string& html, boo
 }
 
 std::vector<std::size_t> shown_columns(const Table& table, Shown kind) {
-  std::vector<std::size_t> columns;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (is_shown(table, i, kind)) {
-      columns.push_back(i);
-    }
-  }
-  return columns;
+  return filtered(std::views::iota(std::size_t{0}, table.columns.size()),
+                  [&](std::size_t column) { return is_shown(table, column, kind); });
 }
 
 bool is_figure(const Table& table, std::size_t column) {

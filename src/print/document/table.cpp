@@ -77,10 +77,9 @@ TextTable visible(TextTable table) {
 std::vector<std::size_t> widths_of(const TextTable& table, std::size_t most) {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    std::size_t width = width_of(table.columns[i].heading);
-    for (const auto& row : table.rows) {
-      width = std::max(width, width_of(row[i]));
-    }
+    const std::size_t width = greatest_of(
+        table.rows, [&](const Words& row) { return width_of(row[i]); },
+        width_of(table.columns[i].heading));
     widths.push_back(table.columns[i].align_right ? width : std::min(width, most));
   }
   return widths;

@@ -14,20 +14,18 @@ namespace {
 
 /// Resources of a row's machine code; nothing if it was not compiled. Shared memory: dynamic.
 std::optional<double> registers_of(const StudyRow& row) {
-  return row.result->facts ? std::optional<double>(row.result->facts->registers_per_thread)
-                           : std::nullopt;
+  return if_any(row.result->facts, &ResourceFacts::registers_per_thread);
 }
 
 std::optional<double> spill_bytes_of(const StudyRow& row) {
-  return row.result->facts ? std::optional(static_cast<double>(row.result->facts->spill_load_bytes))
-                           : std::nullopt;
+  return if_any(row.result->facts, &ResourceFacts::spill_load_bytes);
 }
 
 std::optional<double> smem_kib_of(const StudyRow& row) {
   constexpr double kBytesPerKib = 1024.0;
-  return row.result->facts
-             ? std::optional(static_cast<double>(row.result->dynamic_smem_bytes) / kBytesPerKib)
-             : std::nullopt;
+  return if_any(row.result->facts, [&](const ResourceFacts&) {
+    return static_cast<double>(row.result->dynamic_smem_bytes) / kBytesPerKib;
+  });
 }
 
 PlotPoint ranked_point(const Result& result, std::size_t place) {
@@ -334,10 +332,8 @@ Shade shade_of(const StudyRow& row) {
 
 /// The rows of one family. Other families have other parameters.
 StudyRows of_family(const StudyRows& rows, const std::string& family) {
-  StudyRows some;
-  std::ranges::copy_if(rows.rows, std::back_inserter(some.rows),
-                       [&](const StudyRow& row) { return row.result->config.family == family; });
-  return some;
+  return {filtered(rows.rows,
+                   [&](const StudyRow& row) { return row.result->config.family == family; })};
 }
 
 Plot parallel_plot(const StudyReport& report, const StudyRows& rows, const std::string& family) {

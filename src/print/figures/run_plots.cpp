@@ -86,11 +86,9 @@ constexpr std::array kReadings{
 constexpr std::size_t kMostPoints = 600;
 
 std::size_t count_readings(const RunReport& run) {
-  std::size_t count = 0;
-  for (const ProblemReport& problem : run.problems) {
-    count += problem.conditions ? problem.conditions->timeline.size() : 0;
-  }
-  return count;
+  return sum_of<std::size_t>(run.problems, [](const ProblemReport& problem) {
+    return problem.conditions ? problem.conditions->timeline.size() : 0;
+  });
 }
 
 /// The medians of `step` consecutive readings each.

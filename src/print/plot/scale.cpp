@@ -102,9 +102,7 @@ bool are_whole(const std::vector<double>& values) {
 }
 
 AxisRange range_of(const std::vector<double>& values, AxisScale scale) {
-  std::vector<double> drawn;
-  std::ranges::copy_if(values, std::back_inserter(drawn),
-                       [&](double value) { return drawable(value, scale); });
+  const auto drawn = filtered(values, [&](double value) { return drawable(value, scale); });
   if (drawn.empty()) {
     return is_log(scale) ? AxisRange{1.0, 2.0} : AxisRange{0.0, 1.0};
   }
@@ -395,12 +393,10 @@ const std::string& plot_style() {
 
 std::vector<HeatCell> drawable_cells(const HeatMap& plot) {
   constexpr double kMostValue = 1e100;  // differences and sums of such values are finite
-  std::vector<HeatCell> cells;
-  std::ranges::copy_if(plot.cells, std::back_inserter(cells), [&](const HeatCell& cell) {
+  return filtered(plot.cells, [&](const HeatCell& cell) {
     return cell.column < plot.x.categories.size() && cell.row < plot.y.categories.size() &&
            std::abs(cell.value) <= kMostValue;
   });
-  return cells;
 }
 
 std::string heat_text(const HeatCell& cell, const std::optional<double>& middle) {

@@ -15,15 +15,9 @@ namespace fatune {
 namespace {
 
 std::string_view anchor_attribute(TextEnd anchor) {
-  switch (anchor) {
-    case TextEnd::middle:
-      return " text-anchor=\"middle\"";
-    case TextEnd::end:
-      return " text-anchor=\"end\"";
-    case TextEnd::start:
-      break;
-  }
-  return "";
+  constexpr std::array<std::string_view, 3> kAttributes{"", " text-anchor=\"middle\"",
+                                                        " text-anchor=\"end\""};
+  return kAttributes.at(static_cast<std::size_t>(anchor));
 }
 
 /// An outline that begins at (x + dx, y + dy).
@@ -51,11 +45,8 @@ constexpr double kMostOfWidth = 0.45;  // the part of the width that labels on t
 constexpr double kSlantedRoom = 150.0;
 
 double widest_label(const std::vector<Tick>& ticks) {
-  double widest = 0.0;
-  for (const Tick& tick : ticks) {
-    widest = std::max(widest, text_width(tick.label, kTickSize));
-  }
-  return widest;
+  return greatest_of<double>(ticks,
+                             [](const Tick& tick) { return text_width(tick.label, kTickSize); });
 }
 
 double part_of_tick(const Scale& scale, const Tick& tick) {
@@ -107,11 +98,7 @@ struct DrawSvg {
   SvgDrawing operator()(const ParallelPlot& plot) const { return svg_parallel(plot, kBelowTitle); }
 };
 
-struct DrawingClass {
-  std::string_view operator()(const XyPlot&) const { return "xy"; }
-  std::string_view operator()(const HeatMap&) const { return "heat"; }
-  std::string_view operator()(const ParallelPlot&) const { return "parallel"; }
-};
+constexpr std::array<std::string_view, 3> kDrawingClasses{"xy", "heat", "parallel"};
 
 /// Replaces all but letters and digits with hyphens.
 std::string safe_id(std::string_view id) {
@@ -360,7 +347,7 @@ std::string svg(const Plot& plot, SvgPlace place) {
       "<svg class=\"plot {}{}\"{}{} role=\"img\" aria-labelledby=\"{}-title {}-desc\" "
       "viewBox=\"0 {} {} {}\">\n"
       "{}{}{}{}</svg>\n",
-      std::visit(DrawingClass{}, plot.drawing), narrow ? " narrow" : "",
+      kDrawingClasses.at(plot.drawing.index()), narrow ? " narrow" : "",
       file ? " xmlns=\"http://www.w3.org/2000/svg\"" : "",
       // Without a narrow drawing, a page scrolls and does not shrink it.
       file || has_narrow_svg(plot) ? std::string()

@@ -22,11 +22,9 @@ Scale category_scale(Axis axis) {
 }
 
 double widest_text(const std::vector<HeatCell>& cells, const std::optional<double>& middle) {
-  double widest = 0.0;
-  for (const HeatCell& cell : cells) {
-    widest = std::max(widest, text_width(visible_text(heat_text(cell, middle)), kTickSize));
-  }
-  return widest;
+  return greatest_of<double>(cells, [&](const HeatCell& cell) {
+    return text_width(visible_text(heat_text(cell, middle)), kTickSize);
+  });
 }
 
 /// The width of a column of a plot that is `width` wide and has `room` for its columns. A column
