@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <iterator>
 #include <ranges>
@@ -70,6 +71,12 @@ template <typename Items, typename Holds>
   std::vector<std::ranges::range_value_t<const Items&>> some;
   std::ranges::copy_if(items, std::back_inserter(some), holds);
   return some;
+}
+
+/// The indices of the items, in order.
+template <typename Items>
+[[nodiscard]] constexpr auto indices_of(const Items& items) {
+  return std::views::iota(std::size_t{0}, std::size(items));
 }
 
 /// Returns the greatest of `least` and what `make`, a function or a member, gives for each item.
