@@ -104,7 +104,7 @@ Admission RemoteMeasurer::admit_once(CandidateId id, const CandidateKernel& kern
   const AddedSeconds busy = worker_.busy();
   auto answer = worker_.conversation().read_reply(
       worker_.conversation().ask(admit_message(id, kernel), worker_.deadlines().verification()),
-      "admitted", read_admitted);
+      "admitted", read_message<Admission>);
   if (auto* failure = std::get_if<Outcome>(&answer)) {
     return {{}, 0.0, std::move(*failure)};
   }
@@ -122,11 +122,6 @@ Admission RemoteMeasurer::admit(CandidateId id, const CandidateKernel& kernel) {
   });
   admission.failure = std::move(failure);
   return admission;
-}
-
-bool RemoteMeasurer::is_in_worker(CandidateId id) const {
-  const auto found = held_.find(id);
-  return found != held_.end() && worker_.runs() && found->second.worker == worker_.number();
 }
 
 std::optional<Outcome> RemoteMeasurer::make_ready(CandidateId id) {
@@ -172,7 +167,7 @@ void RemoteMeasurer::settle_ahead() {
   }
   Conversation& conversation = worker_.conversation();
   const auto answer = conversation.read_reply(conversation.await(worker_.deadlines().sample()),
-                                              "sampled", read_sampled);
+                                              "sampled", read_message<OneSample>);
   const auto* failure = std::get_if<Outcome>(&answer);
   if (failure != nullptr && worker_.runs()) {
     failed_ahead_.insert_or_assign(ahead->id, *failure);
@@ -184,11 +179,6 @@ void RemoteMeasurer::settle_ahead() {
 }
 
 // --- Samples ---
-
-// Deadlines are for runs of the problem itself, so a sample on the part counts as one on the whole.
-void RemoteMeasurer::saw_sample(double us, Extent extent) {
-  worker_.deadlines().saw_sample(extent == Extent::part ? us / worker_.part_share() : us);
-}
 
 // Takes the samples of `request`; the first `discarded` do not count.
 std::optional<Outcome> RemoteMeasurer::take_samples(CandidateId id, int discarded,
@@ -204,7 +194,7 @@ std::optional<Outcome> RemoteMeasurer::take_samples(CandidateId id, int discarde
   }
   Reply reply = conversation.await(worker_.deadlines().sample());
   for (int taken = 1;; ++taken) {
-    auto answer = conversation.read_reply(std::move(reply), "sampled", read_sampled);
+    auto answer = conversation.read_reply(std::move(reply), "sampled", read_message<OneSample>);
     if (auto* failure = std::get_if<Outcome>(&answer)) {
       return std::move(*failure);
     }
@@ -269,10 +259,6 @@ std::optional<Outcome> RemoteMeasurer::recheck_once(CandidateId id) {
   return failure == nullptr ? std::nullopt : std::optional(*failure);
 }
 
-std::optional<Outcome> RemoteMeasurer::recheck(CandidateId id) {
-  return judged(id, held_.at(id).kernel.label, [&] { return recheck_once(id); });
-}
-
 // Throws the worker's Error if it cannot count at all, because no candidate is to blame for that.
 Counted RemoteMeasurer::count_once(CandidateId id, const CountRequest& request) {
   settle_ahead();
@@ -290,7 +276,7 @@ Counted RemoteMeasurer::count_once(CandidateId id, const CountRequest& request) 
                                           if (failed) {
                                             throw read_error(counted);
                                           }
-                                          return read_counted(counted);
+                                          return read_message<Counted>(counted);
                                         });
   if (auto* failure = std::get_if<Outcome>(&answer)) {
     return {{}, std::move(*failure)};
@@ -323,7 +309,7 @@ DeviceRates RemoteMeasurer::device_rates(const Artifact& kernel) {
   const auto& message = std::get<Message>(reply);
   try {
     if (type_of(message) == "rates") {
-      return read_rates(message);
+      return read_message<DeviceRates>(message);
     }
     const std::string why = type_of(message) == "failed"
                                 ? read_error(message).what()

@@ -56,7 +56,7 @@ class Worker {
   void admit(const Message& request) {
     const Admission admission = measurer().admit(read_id(request), read_candidate(request));
     send(admission.failure ? rejected_message(*admission.failure, measurer().context_lost())
-                           : admitted_message(admission));
+                           : message_of("admitted", {}, admission));
   }
 
   // Answers sample by sample, so that a worker that dies has reported all samples but the one in
@@ -70,8 +70,9 @@ class Worker {
         send(rejected_message(*one.failure, measurer().context_lost()));
         return;
       }
-      send(sampled_message({one.samples_us.at(0), one.readings.at(0), one.gate_in_use,
-                            one.deterministic, one.verification}));
+      send(message_of("sampled", {},
+                      OneSample{one.samples_us.at(0), one.readings.at(0), one.gate_in_use,
+                                one.deterministic, one.verification}));
     }
   }
 
@@ -82,9 +83,10 @@ class Worker {
 
   void count(const Message& request) {
     try {
-      const Counted counted = measurer().count(read_id(request), read_count_request(request));
+      const Counted counted =
+          measurer().count(read_id(request), read_message<CountRequest>(request));
       send(counted.failure ? rejected_message(*counted.failure, measurer().context_lost())
-                           : counted_message(counted));
+                           : message_of("counted", {}, counted));
     } catch (const Error& error) {
       send(error_message("failed", error));
     }
@@ -98,7 +100,7 @@ class Worker {
   // After a message of failure, fatune ends the worker.
   void device_rates(const Message& request) {
     try {
-      send(rates_message(device_->device_rates(read_rates_request(request))));
+      send(message_of("rates", {}, device_->device_rates(read_rates_request(request))));
     } catch (const Error& error) {
       send(error_message("failed", error));
     }
