@@ -2,7 +2,6 @@
 
 #include "model/device_limits.hpp"
 #include "print/document/document.hpp"
-#include "print/document/table.hpp"
 
 namespace fatune {
 

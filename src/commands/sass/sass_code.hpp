@@ -1,6 +1,5 @@
 #pragma once
 
-#include "base/file_tree.hpp"
 #include "cli/subcommands.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "inspect/sass/listing.hpp"
@@ -49,8 +48,11 @@ struct SassCase {
   DeviceLimits limits;
   std::string measured_key;  ///< names the code that a stored run measured; empty: none did
 
-  [[nodiscard]] std::string name() const;  ///< short form
-  [[nodiscard]] CompileRequest request() const;
+  /// The short form.
+  [[nodiscard]] std::string name() const { return short_form(kernels.family(), config); }
+  [[nodiscard]] CompileRequest request() const {
+    return compile_request(kernels.family(), config, problem, limits.arch, limits);
+  }
 };
 
 /// Returns the configuration that the options name, or the one with the requested rank in a stored
