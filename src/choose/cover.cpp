@@ -225,12 +225,10 @@ struct Candidate {
 };
 
 Candidate candidate(const Config& config, const Part& part) {
-  Candidate made{config, {}};
-  for (const Regrets& row : part.rows) {
-    const auto regret = row.find(config);
-    made.costs.push_back(regret == row.end() ? kNotServed : regret->second);
-  }
-  return made;
+  return {config, mapped(part.rows, [&](const Regrets& row) {
+            const double* const regret = value_at(row, config);
+            return regret == nullptr ? kNotServed : *regret;
+          })};
 }
 
 /// The candidates that no other one replaces; of equal ones the first.
@@ -321,9 +319,8 @@ Cover find_cover(const TunedTable& table, double percent, std::size_t most_exact
   }
   std::ranges::sort(configs);
   const TunedTable covered = restricted_to(table, configs);
-  for (const Config& config : configs) {
-    cover.configs.push_back(standing_of(config, covered));
-  }
+  cover.configs =
+      mapped(configs, [&](const Config& config) { return standing_of(config, covered); });
   return cover;
 }
 

@@ -366,12 +366,4 @@ std::optional<Artifact> CubinCache::find(const std::string& key, bool need_ptx) 
   return need_ptx && artifact && artifact->ptx.empty() ? std::nullopt : artifact;
 }
 
-void CubinCache::store(const Artifact& artifact) {
-  write(CacheKind::artifact, artifact.key, encode_entry(artifact));
-}
-
-std::string CubinCache::try_store(const Artifact& artifact) {
-  return try_write(CacheKind::artifact, artifact.key, encode_entry(artifact));
-}
-
 }  // namespace fatune

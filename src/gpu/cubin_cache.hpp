@@ -104,9 +104,13 @@ class CubinCache : public CacheFolder {
   /// The artifact with `from_cache` set, or nothing. `need_ptx`: an entry without PTX counts as
   /// absent.
   [[nodiscard]] std::optional<Artifact> find(const std::string& key, bool need_ptx = false);
-  void store(const Artifact& artifact);  ///< under artifact.key
+  void store(const Artifact& artifact) {  ///< under artifact.key
+    write(CacheKind::artifact, artifact.key, encode_entry(artifact));
+  }
   /// Returns why the artifact could not be stored; empty if it was.
-  [[nodiscard]] std::string try_store(const Artifact& artifact);
+  [[nodiscard]] std::string try_store(const Artifact& artifact) {
+    return try_write(CacheKind::artifact, artifact.key, encode_entry(artifact));
+  }
 };
 
 }  // namespace fatune

@@ -132,8 +132,6 @@ ShardRecord record_of(const Shard& shard, ExitCode code) {
 
 }  // namespace
 
-fs::path records_folder(const fs::path& folder) { return folder / "shards"; }
-
 void write_fleet(const fs::path& folder, const FleetPlan& plan) {
   write_file(folder / kFleetFile, kFleetSchema, plan);
 }

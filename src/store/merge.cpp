@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "store/open_store.hpp"
 #include "store/run_reader.hpp"
 

@@ -197,11 +197,6 @@ void Journal::insert(std::int64_t seq, const JournalEvent& event) {
                [this](const auto&... columns) { insert_.bind(run_problem_, columns...).run(); });
 }
 
-void Journal::add(const JournalEvent& event) {
-  insert(next_, event);
-  ++next_;
-}
-
 void Journal::add_all(const std::vector<JournalEvent>& events) {
   Transaction transaction(*database_);
   std::int64_t seq = next_;
@@ -210,11 +205,6 @@ void Journal::add_all(const std::vector<JournalEvent>& events) {
   }
   transaction.commit();
   next_ = seq;
-}
-
-void Journal::clear() {
-  database_->prepare("DELETE FROM journal WHERE run_problem = ?").bind(run_problem_).run();
-  next_ = 0;
 }
 
 std::vector<JournalEvent> load_journal(Database& database, std::int64_t run_problem) {

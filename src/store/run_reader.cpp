@@ -423,11 +423,6 @@ std::string launch_column(LaunchGeometry launch) {
   return column_text(launch);
 }
 
-std::vector<double> samples_of(const Result& result) {
-  const auto* measured = std::get_if<Measured>(&result.outcome);
-  return measured == nullptr ? std::vector<double>() : measured->timing.samples_us;
-}
-
 std::string result_column(const Result& result) {
   Result rest = result;
   if (auto* measured = std::get_if<Measured>(&rest.outcome)) {

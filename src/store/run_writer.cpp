@@ -3,6 +3,7 @@
 #include <random>
 #include <utility>
 
+#include "base/ranges.hpp"
 #include "store/run_reader.hpp"
 
 namespace fatune {

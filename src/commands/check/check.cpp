@@ -333,17 +333,13 @@ std::optional<std::string> why_unfinished(const std::optional<SanitizerReport>& 
              : fmt::format("the tool could not do its work: {}", fmt::join(report->problems, "; "));
 }
 
-bool has_findings(const SanitizerReport& report) {
-  return !report.findings.empty() || report.errors > 0 || report.warnings > 0;
-}
-
 void judge(const Result& result, const std::optional<SanitizerReport>& report, CheckedInput& row) {
   const auto say = [&](OutcomeKind outcome, const std::string& detail) {
     row.outcome = outcome;
     row.detail = detail.empty() ? detail : row.tool + ": " + detail;
   };
   const auto unfinished = why_unfinished(report);
-  if (report && has_findings(*report)) {
+  if (report && (!report->findings.empty() || report->errors > 0 || report->warnings > 0)) {
     row.findings = report->findings;
     say(OutcomeKind::flagged, findings_text(*report));
   } else if (!std::holds_alternative<Measured>(result.outcome)) {

@@ -241,10 +241,6 @@ Fields<CheckedInput> last_fields() {
 
 }  // namespace
 
-bool is_right(const CheckedInput& checked) { return checked.outcome == OutcomeKind::right; }
-
-bool is_emulated(const CheckedInput& checked) { return checked.tool == kEmulatorTool; }
-
 Fields<CheckedInput> checked_input_fields() {
   return joined_fields<CheckedInput>(
       {first_fields(), error_fields<CheckedInput>(kEverywhere), last_fields()});

@@ -13,7 +13,6 @@
 #include "engine/progress.hpp"
 #include "engine/session.hpp"
 #include "gpu/compiler.hpp"
-#include "inspect/counters/csv.hpp"
 #include "measure/remote_measurer.hpp"
 #include "model/config.hpp"
 #include "model/cpu_reference.hpp"
@@ -111,10 +110,7 @@ std::string file_name(StepTensor tensor, const char* source) {
 void write_input(const fs::path& path, const HeadProblem& head,
                  const std::vector<std::uint16_t>& elements) {
   const std::int64_t rows = std::ssize(elements) / head.d_head;
-  std::vector<double> values(elements.size());
-  std::ranges::transform(elements, values.begin(),
-                         [&](std::uint16_t bits) { return element_value(bits, head.dtype); });
-  write_output_file(path, npy_float32({rows, head.d_head}, values));
+  write_output_file(path, npy_float32({rows, head.d_head}, element_values(elements, head.dtype)));
 }
 
 /// Options of `debug`, which compares one configuration's intermediates with those of the algorithm
@@ -220,12 +216,9 @@ std::vector<HeadProblem> head_problems(const Family& family, const Config& confi
   const ProblemOptions whole = with_lengths(options, usual, queries);
   const ProblemOptions ragged = with_lengths(
       options, usual, std::min(kRaggedSeqLen, options.seq_len_kv.value_or(kRaggedSeqLen)));
-  std::vector<Problem> problems;
-  if (options.seq_len || options.seq_blocks) {
-    problems.push_back(problem_for(family, config, whole, queries));
-  } else {
-    problems = default_problems(family, config, whole, ragged, limits);
-  }
+  const bool named = options.seq_len || options.seq_blocks;
+  const auto problems = named ? std::vector{problem_for(family, config, whole, queries)}
+                              : default_problems(family, config, whole, ragged, limits);
   return mapped(problems, [&](const Problem& problem) { return head_of(problem, tiles); });
 }
 
@@ -234,11 +227,7 @@ class Debugging {
  public:
   Debugging(const DebugOptions& options, const Family& family, const Config& config,
             const HeadProblem& head)
-      : options_(options),
-        family_(family),
-        config_(config),
-        head_(head),
-        inputs_(make_head_inputs(head_, options.init, options.seed)) {
+      : options_(options), family_(family), config_(config), head_(head) {
     report_.family = family.name;
     report_.config = short_form(family, config);
     report_.head = head_;
@@ -350,7 +339,7 @@ class Debugging {
   const Family& family_;
   const Config& config_;
   HeadProblem head_;
-  HeadInputs inputs_;
+  HeadInputs inputs_ = make_head_inputs(head_, options_.init, options_.seed);
   std::optional<KernelValues> kernel_;
   Comparison comparison_;
   DebugReport report_;

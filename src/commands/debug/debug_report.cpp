@@ -223,10 +223,6 @@ Blocks blocks_of(const DebugReport& report) {
 
 }  // namespace
 
-bool has_not_run(const DebugReport& report) {
-  return !report.why_not_measured.empty() && !report.emulated && !report.failure;
-}
-
 bool is_right(const DebugReport& report) { return std::string_view(verdict_of(report)) == "right"; }
 
 Fields<StepCheck> step_check_fields() {

@@ -224,10 +224,8 @@ ExitCode export_files(const ExportOptions& options) {
   const std::vector<RunPart> parts = all_parts(runs_of(options));
   const std::vector<fs::path> names = file_names(*options.out_file, parts);
   std::ranges::for_each(names, check_output_file);
-  std::vector<ExportedFile> files;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    files.push_back(write_part(parts[i], names[i], options.to));
-  }
+  const auto files = mapped(
+      indices_of(parts), [&](std::size_t i) { return write_part(parts[i], names[i], options.to); });
   print_document(rows_document("export_files", "files", exported_file_fields(), files),
                  options.output);
   return ExitCode::ok;

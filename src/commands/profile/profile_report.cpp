@@ -100,10 +100,6 @@ std::vector<CounterField> first_fields(const std::vector<CounterField>& fields) 
   return {fields.begin(), fields.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-std::string problem_name(const ProfiledConfig& row) {
-  return row.problem ? describe(*row.problem) : "";
-}
-
 /// Groups neighbouring rows by problem.
 std::vector<std::vector<ProfiledConfig>> by_problem(const std::vector<ProfiledConfig>& rows) {
   std::vector<std::vector<ProfiledConfig>> groups;
@@ -146,10 +142,9 @@ Blocks blocks_of(const ProfileReport& report) {
       "{}{}{} | {}{}{}", report.device, report.device.empty() ? "" : " | ", report.read_by,
       report.family, report.source.empty() ? "" : ", ", report.source)}};
   for (const std::vector<ProfiledConfig>& rows : by_problem(report.rows)) {
-    const std::string name = problem_name(rows.front());
     append(blocks, {block::Text{"\n"}});
-    if (!name.empty()) {
-      blocks.push_back(block::Line{name + ":"});
+    if (const auto& problem = rows.front().problem) {
+      blocks.push_back(block::Line{describe(*problem) + ":"});
     }
     append(blocks, {block::ParagraphEnd{}, block::Rows{ranking_of(report, rows)}});
     if (report.fields.size() > kMostColumns) {

@@ -1,7 +1,5 @@
 #include "commands/profile/profile.hpp"
 
-#include <numeric>
-
 #include <fmt/format.h>
 
 #include "base/cuda_installation.hpp"

@@ -315,12 +315,6 @@ SassCode load_code_file(const fs::path& file, const CodeOptions& options) {
 
 }  // namespace
 
-std::string SassCase::name() const { return short_form(kernels.family(), config); }
-
-CompileRequest SassCase::request() const {
-  return compile_request(kernels.family(), config, problem, limits.arch, limits);
-}
-
 SassCase sass_case(const CodeOptions& options, const CodeSource& source) {
   return source.kind == CodeSource::Kind::run ? stored_case(options, source)
                                               : named_case(options, source.text);

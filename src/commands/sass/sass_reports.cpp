@@ -224,14 +224,12 @@ Blocks selection_of(const MapSelection& selection) {
                         section("SASS", map_sass_fields(), selection.sass)});
 }
 
-Blocks lines_of(const std::vector<MapLineRow>& lines, std::size_t top) {
-  return {block::Text{"\n"}, first_rows(map_line_fields(), lines, top)};
-}
-
 Blocks blocks_of(const SassMapReport& report, std::size_t top) {
   return joined_blocks(
       {{block::Text{headline(report)}},
-       report.selection ? selection_of(*report.selection) : lines_of(report.lines, top)});
+       report.selection
+           ? selection_of(*report.selection)
+           : Blocks{block::Text{"\n"}, first_rows(map_line_fields(), report.lines, top)}});
 }
 
 Table records_of(const SassMapReport& report) {

@@ -363,11 +363,9 @@ std::vector<FamilyPlan> plan_families(const SweepOptions& options, const FamilyS
     fail_empty(first, spaces.at(first.name), plans[first.name]);
   }
   families.keep_if(is_left);
-  std::vector<FamilyPlan> list;
-  for (const Family& family : families.all()) {
-    list.push_back({&family, std::move(plans[family.name])});
-  }
-  return list;
+  return mapped(families.all(), [&](const Family& family) {
+    return FamilyPlan{&family, std::move(plans[family.name])};
+  });
 }
 
 bool is_of_all(const ProblemPlan& problem, const std::vector<FamilyPlan>& plans) {

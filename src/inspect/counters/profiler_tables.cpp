@@ -108,10 +108,7 @@ using Launches = std::map<long, Launch>;
 class Table {
  public:
   Table(const std::vector<CsvRow>& rows, const std::string& source)
-      : rows_(rows),
-        source_(source),
-        id_(need_column(rows.front(), kId, source)),
-        kernel_(need_column(rows.front(), kKernel, source)) {}
+      : rows_(rows), source_(source) {}
 
   [[nodiscard]] Launches launches() {
     const bool long_form = column(header(), kMetric).has_value();
@@ -179,8 +176,8 @@ class Table {
 
   const std::vector<CsvRow>& rows_;
   const std::string& source_;
-  std::size_t id_;
-  std::size_t kernel_;
+  std::size_t id_ = need_column(header(), kId, source_);
+  std::size_t kernel_ = need_column(header(), kKernel, source_);
   Launches launches_;
 };
 

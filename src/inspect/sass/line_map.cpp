@@ -71,8 +71,7 @@ SourceLine existing(const std::set<SourceLine>& lines, const SourceLine& asked) 
 /// The indices of the items for which `holds` is true.
 template <typename Items, typename Holds>
 std::vector<std::size_t> indices_where(const Items& items, Holds holds) {
-  return filtered(std::views::iota(std::size_t{0}, items.size()),
-                  [&](std::size_t i) { return holds(items[i]); });
+  return filtered(indices_of(items), [&](std::size_t i) { return holds(items[i]); });
 }
 
 std::vector<std::size_t> statements_at(const PtxFunction& function, std::int64_t line) {

@@ -204,10 +204,6 @@ Blocks joined_blocks(std::initializer_list<Blocks> parts) {
   return all;
 }
 
-std::size_t count_shown(std::size_t rows, std::size_t top) {
-  return top == 0 ? rows : std::min(top, rows);
-}
-
 std::string incomplete_text(const Coverage& coverage) {
   return coverage.complete ? std::string()
                            : fmt::format("\nINCOMPLETE: interrupted after {} of {}\n",

@@ -51,14 +51,9 @@ struct Names {
 };
 
 Names names_of(const std::vector<Result>& ranking, std::size_t shown) {
-  Names names;
-  for (std::size_t i = 0; i < shown; ++i) {
-    names.each.push_back(ranking[i].short_form);
-  }
-  if (auto parts = share_parts(names.each); parts && shown > 1) {
-    return {std::move(parts->common), std::move(parts->rest)};
-  }
-  return names;
+  const auto names = mapped(std::span(ranking).first(shown), &Result::short_form);
+  const auto parts = share_parts(names);
+  return parts && shown > 1 ? Names{parts->common, parts->rest} : Names{"", names};
 }
 
 PlotBox box_of(const FiveNumbers& numbers, std::size_t position, std::string label) {

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/ranges.hpp"
+#include "base/text_parts.hpp"
 #include "print/plot/svg_frame.hpp"
 
 namespace fatune {
@@ -222,11 +224,9 @@ std::array<Colour, kSeriesStyles> series_of(const std::array<std::uint32_t, kSer
 
 template <typename Colours>
 std::string numbered_properties(std::string_view name, const Colours& colours) {
-  std::string properties;
-  for (std::size_t i = 0; i < colours.size(); ++i) {
-    properties += fmt::format("--plot-{}{}:{};", name, i, css_colour(colours[i]));
-  }
-  return properties;
+  return joined(indices_of(colours), "", [&](std::size_t i) {
+    return fmt::format("--plot-{}{}:{};", name, i, css_colour(colours[i]));
+  });
 }
 
 /// The custom properties that all other rules use.
@@ -251,12 +251,10 @@ std::string class_rules() {
 
 /// Cells have the same colours in every scheme. Their text is black or white.
 std::string cell_rules(char letter, const std::array<Colour, kHeatColours>& colours) {
-  std::string rules;
-  for (std::size_t i = 0; i < colours.size(); ++i) {
-    rules += fmt::format(".plot .{0}{1}{{fill:{2}}}.plot .{0}{1}+.value{{fill:{3}}}\n", letter, i,
-                         css_colour(colours.at(i)), css_colour(text_colour_on(colours.at(i))));
-  }
-  return rules;
+  return joined(indices_of(colours), "", [&](std::size_t i) {
+    return fmt::format(".plot .{0}{1}{{fill:{2}}}.plot .{0}{1}+.value{{fill:{3}}}\n", letter, i,
+                       css_colour(colours.at(i)), css_colour(text_colour_on(colours.at(i))));
+  });
 }
 
 /// Dashes help to tell series apart.
@@ -382,10 +380,6 @@ HeatScale::HeatScale(const std::vector<double>& values, const std::optional<doub
   }
 }
 
-double HeatScale::part_of(double value) const {
-  return greatest_ > least_ ? (value - least_) / (greatest_ - least_) : 0.5;
-}
-
 const std::string& plot_style() {
   static const std::string style = made_style();
   return style;
@@ -405,8 +399,6 @@ std::string heat_text(const HeatCell& cell, const std::optional<double>& middle)
   }
   return cell.value > *middle ? "+" : "−";
 }
-
-bool intervals_along_x(const XyPlot& plot) { return plot.y.scale == AxisScale::category; }
 
 XyValues xy_values(const XyPlot& plot) {
   XyValues values;
@@ -473,10 +465,6 @@ std::optional<double> Scale::nearest_part_of(double value) const {
   const double begin = placed(range_.least);
   const double within = placed(std::clamp(value, range_.least, range_.greatest));
   return std::clamp((within - begin) / (placed(range_.greatest) - begin), 0.0, 1.0);
-}
-
-double Scale::category_part() const {
-  return scale_ == AxisScale::category ? 1.0 / (range_.greatest - range_.least) : 0.0;
 }
 
 }  // namespace fatune

@@ -1,3 +1,4 @@
+#include "base/ranges.hpp"
 #include "base/text_parts.hpp"
 #include "print/plot/plot.hpp"
 
@@ -102,10 +103,9 @@ constexpr std::array<std::string_view, 3> kDrawingClasses{"xy", "heat", "paralle
 
 /// Replaces all but letters and digits with hyphens.
 std::string safe_id(std::string_view id) {
-  std::string safe;
-  for (const char c : id.substr(0, 100)) {
-    safe += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '-';
-  }
+  std::string safe(id.substr(0, 100));
+  std::ranges::replace_if(
+      safe, [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
   return safe;
 }
 
@@ -319,13 +319,10 @@ std::string legend(const std::vector<LegendEntry>& entries, double width, double
 
 std::string colour_bar(std::string_view css_class, std::size_t colours, double width) {
   const double each = width / static_cast<double>(colours);
-  std::string elements;
-  for (std::size_t i = 0; i < colours; ++i) {
-    elements +=
-        fmt::format("<rect class=\"swatch {}{}\" x=\"{}\" y=\"-6\" width=\"{}\" height=\"12\"/>",
-                    css_class, i, svg_number(each * static_cast<double>(i)), svg_number(each));
-  }
-  return elements;
+  return joined(std::views::iota(std::size_t{0}, colours), "", [&](std::size_t i) {
+    return fmt::format("<rect class=\"swatch {}{}\" x=\"{}\" y=\"-6\" width=\"{}\" height=\"12\"/>",
+                       css_class, i, svg_number(each * static_cast<double>(i)), svg_number(each));
+  });
 }
 
 LegendEntry shade_entry() {

@@ -202,12 +202,8 @@ std::string lines_of(const ParallelPlot& plot, const ParallelFrame& frame) {
 
 bool has_missing(const ParallelPlot& plot, const ParallelFrame& frame) {
   return std::ranges::any_of(plot.lines, [&](const Line& line) {
-    for (std::size_t i = 0; i < frame.axes.size(); ++i) {
-      if (!part_at(frame, line, i)) {
-        return true;
-      }
-    }
-    return false;
+    return std::ranges::any_of(indices_of(frame.axes),
+                               [&](std::size_t axis) { return !part_at(frame, line, axis); });
   });
 }
 
@@ -349,15 +345,11 @@ std::string path_element(std::string_view css_class, const std::string& path) {
 
 /// Intervals have caps at their ends, unless the series is dense.
 std::string interval_path(const SvgPoint& low, const SvgPoint& high, bool along_x, bool dense) {
-  constexpr std::string_view kCap = "m0,-3v6";
-  constexpr std::string_view kFlatCap = "m-3,0h6";
-  const std::string line = fmt::format("M{},{}", svg_number(low.x), svg_number(low.y));
-  if (dense) {
-    return along_x ? fmt::format("{}H{}", line, svg_number(high.x))
-                   : fmt::format("{}V{}", line, svg_number(high.y));
-  }
-  return along_x ? fmt::format("{}{}m0,-3H{}{}", line, kCap, svg_number(high.x), kCap)
-                 : fmt::format("{}{}m-3,0V{}{}", line, kFlatCap, svg_number(high.y), kFlatCap);
+  const std::string from = fmt::format("M{},{}", svg_number(low.x), svg_number(low.y));
+  const std::string to = along_x ? "H" + svg_number(high.x) : "V" + svg_number(high.y);
+  const std::string cap = along_x ? "m0,-3v6" : "m-3,0h6";
+  const std::string back = along_x ? "m0,-3" : "m-3,0";  // from the end of a cap to its middle
+  return dense ? from + to : from + cap + back + to + cap;
 }
 
 /// Draws all intervals as one path, which keeps the SVG short.
@@ -434,7 +426,6 @@ std::string series_content(const PlotSeries& series, const Frame& frame) {
 
 std::string series_element(const PlotSeries& series, const Frame& frame) {
   const std::string content = series_content(series, frame);
-
   return content.empty()
              ? ""
              : fmt::format("<g class=\"series s{}{}\">\n{}</g>\n", series.style % kSeriesStyles,
