@@ -137,8 +137,8 @@ void RemoteMeasurer::retire(CandidateId id) {
   forget(id);
   if (in_worker) {
     // A worker that dies here cannot be blamed on a candidate; the next step gets a fresh one.
-    static_cast<void>(
-        worker_.conversation().ask(candidate_message("retire", id), worker_.deadlines().runs(1)));
+    static_cast<void>(worker_.conversation().ask(message_of("retire", {}, ForCandidate{id}),
+                                                 worker_.deadlines().runs(1)));
   }
 }
 
@@ -149,12 +149,13 @@ std::optional<Death> RemoteMeasurer::tell(CandidateId id, const SampleRequest& r
   const auto within = worker_.deadlines().sample();
   std::optional<Death> death;
   if (!is_ahead(id, request)) {
-    death = conversation.tell(sample_message(id, request), within);
+    death = conversation.tell(message_of("sample", {}, ForCandidate{id}, request), within);
   }
   ahead_.reset();
   if (!death && request.then && request.count == 1 && is_in_worker(*request.then)) {
     ahead_ = Ahead{*request.then, request.round, request.extent, worker_.number()};
-    death = conversation.tell(sample_message(*request.then, request), within);
+    death =
+        conversation.tell(message_of("sample", {}, ForCandidate{*request.then}, request), within);
   }
   return death;
 }
@@ -253,8 +254,8 @@ std::optional<Outcome> RemoteMeasurer::recheck_once(CandidateId id) {
   const AddedSeconds busy = worker_.busy();
   Conversation& conversation = worker_.conversation();
   const auto answer = conversation.read_reply(
-      conversation.ask(candidate_message("recheck", id), worker_.deadlines().sample()), "done",
-      [](const Message&) { return true; });
+      conversation.ask(message_of("recheck", {}, ForCandidate{id}), worker_.deadlines().sample()),
+      "done", [](const Message&) { return true; });
   const auto* failure = std::get_if<Outcome>(&answer);
   return failure == nullptr ? std::nullopt : std::optional(*failure);
 }
@@ -267,8 +268,8 @@ Counted RemoteMeasurer::count_once(CandidateId id, const CountRequest& request) 
   }
   const AddedSeconds busy = worker_.busy();
   Conversation& conversation = worker_.conversation();
-  Reply reply =
-      conversation.ask(count_message(id, request), worker_.deadlines().counting(request.runs));
+  Reply reply = conversation.ask(message_of("count", {}, ForCandidate{id}, request),
+                                 worker_.deadlines().counting(request.runs));
   const auto* message = std::get_if<Message>(&reply);
   const bool failed = message != nullptr && type_of(*message) == "failed";
   auto answer = conversation.read_reply(std::move(reply), failed ? "failed" : "counted",

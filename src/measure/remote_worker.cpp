@@ -150,7 +150,7 @@ milliseconds Conversation::patience(milliseconds grace) const {
 
 void Conversation::finish() {
   static_cast<void>(
-      process_->channel().send(plain_message("shutdown"), Channel::Clock::now() + kEndGrace));
+      process_->channel().send(message_of("shutdown", {}), Channel::Clock::now() + kEndGrace));
   process_->end(patience(kEndGrace));
   drop();
 }

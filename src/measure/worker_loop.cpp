@@ -47,14 +47,15 @@ class Worker {
     const ProblemStart start = read_begin_problem(request);
     try {
       measurer().begin_problem(start.problem, start.kernels, start.part);
-      send(plain_message("done"));
+      send(message_of("done", {}));
     } catch (const Error& error) {
       send(error_message("failed", error));
     }
   }
 
   void admit(const Message& request) {
-    const Admission admission = measurer().admit(read_id(request), read_candidate(request));
+    const Admission admission =
+        measurer().admit(read_message<ForCandidate>(request).id, read_candidate(request));
     send(admission.failure ? rejected_message(*admission.failure, measurer().context_lost())
                            : message_of("admitted", {}, admission));
   }
@@ -62,8 +63,8 @@ class Worker {
   // Answers sample by sample, so that a worker that dies has reported all samples but the one in
   // flight.
   void sample(const Message& request) {
-    const CandidateId id = read_id(request);
-    const SampleRequest asked = read_sample(request);
+    const CandidateId id = read_message<ForCandidate>(request).id;
+    const SampleRequest asked = read_message<SampleRequest>(request);
     for (int taken = 0; taken < asked.count && !gone_; ++taken) {
       const Samples one = measurer().sample(id, {1, asked.round + taken, asked.extent});
       if (one.failure) {
@@ -77,14 +78,15 @@ class Worker {
   }
 
   void recheck(const Message& request) {
-    const std::optional<Outcome> failure = measurer().recheck(read_id(request));
-    send(failure ? rejected_message(*failure, measurer().context_lost()) : plain_message("done"));
+    const std::optional<Outcome> failure =
+        measurer().recheck(read_message<ForCandidate>(request).id);
+    send(failure ? rejected_message(*failure, measurer().context_lost()) : message_of("done", {}));
   }
 
   void count(const Message& request) {
     try {
-      const Counted counted =
-          measurer().count(read_id(request), read_message<CountRequest>(request));
+      const Counted counted = measurer().count(read_message<ForCandidate>(request).id,
+                                               read_message<CountRequest>(request));
       send(counted.failure ? rejected_message(*counted.failure, measurer().context_lost())
                            : message_of("counted", {}, counted));
     } catch (const Error& error) {
@@ -93,8 +95,8 @@ class Worker {
   }
 
   void retire(const Message& request) {
-    measurer().retire(read_id(request));
-    send(plain_message("done"));
+    measurer().retire(read_message<ForCandidate>(request).id);
+    send(message_of("done", {}));
   }
 
   // After a message of failure, fatune ends the worker.

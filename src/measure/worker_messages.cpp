@@ -9,13 +9,6 @@
 
 namespace fatune {
 
-static RecordJson to_record(CandidateId id) { return id.index; }
-static RecordJson to_record(Extent extent) { return extent == Extent::part ? "part" : "whole"; }
-static void read(const RecordJson& json, CandidateId& id) { record_reader::read(json, id.index); }
-static void read(const RecordJson& json, Extent& extent) {
-  extent = json == "part" ? Extent::part : Extent::whole;
-}
-
 namespace {
 
 struct KernelName {
@@ -50,11 +43,6 @@ struct Failure {
   std::string remedy;
 };
 FATUNE_MEMBERS(Failure, code, what, where, remedy)
-
-struct ForCandidate {
-  CandidateId id;
-};
-FATUNE_MEMBERS(ForCandidate, id)
 
 ExitCode exit_code_of(int number) {
   return number == static_cast<int>(ExitCode::too_large) ? ExitCode::too_large
@@ -138,8 +126,6 @@ void check_elements(const Message& message, const Problem& problem) {
 
 }  // namespace
 
-Message plain_message(const char* type) { return message_of(type, {}); }
-
 Hello read_hello(const Message& message) {
   Hello other;
   other.protocol = read_message<Version>(message).protocol;
@@ -191,24 +177,10 @@ CandidateKernel read_candidate(const Message& message) {
   return kernel;
 }
 
-Message sample_message(CandidateId id, const SampleRequest& request) {
-  return message_of("sample", {}, ForCandidate{id}, request);
-}
-SampleRequest read_sample(const Message& message) { return read_message<SampleRequest>(message); }
-
-Message count_message(CandidateId id, const CountRequest& request) {
-  return message_of("count", {}, ForCandidate{id}, request);
-}
-
 Message rates_request_message(const Artifact& kernel) {
   return message_of("device_rates", kernel.cubin, KernelName{kernel.lowered_name});
 }
 Artifact read_rates_request(const Message& message) { return read_code(message); }
-
-Message candidate_message(const char* type, CandidateId id) {
-  return message_of(type, {}, ForCandidate{id});
-}
-CandidateId read_id(const Message& message) { return read_message<ForCandidate>(message).id; }
 
 Message rejected_message(const Outcome& outcome, bool lost) {
   return message_of("rejected", {}, Rejection{outcome, lost});

@@ -16,6 +16,13 @@
 
 namespace fatune {
 
+inline RecordJson to_record(CandidateId id) { return id.index; }
+inline RecordJson to_record(Extent extent) { return extent == Extent::part ? "part" : "whole"; }
+inline void read(const RecordJson& json, CandidateId& id) { record_reader::read(json, id.index); }
+inline void read(const RecordJson& json, Extent& extent) {
+  extent = json == "part" ? Extent::part : Extent::whole;
+}
+
 /// A message with the members of each value. `data`: its bytes besides JSON.
 template <typename... Values>
 [[nodiscard]] Message message_of(const char* type, std::vector<char> data,
@@ -67,17 +74,15 @@ FATUNE_DESCRIBED(ProblemStart, (problem), (kernels, kElsewhere), (part))
 
 [[nodiscard]] Message admit_message(CandidateId id, const CandidateKernel& kernel);
 [[nodiscard]] CandidateKernel read_candidate(const Message& message);
-/// The request for Measurer::sample().
-[[nodiscard]] Message sample_message(CandidateId id, const SampleRequest& request);
-[[nodiscard]] SampleRequest read_sample(const Message& message);
-[[nodiscard]] Message count_message(CandidateId id, const CountRequest& request);
 /// The request for RemoteMeasurer::device_rates(). It has the kernel in the form of a problem's
 /// kernels, and no arguments.
 [[nodiscard]] Message rates_request_message(const Artifact& kernel);
 [[nodiscard]] Artifact read_rates_request(const Message& message);
-/// The requests "recheck" and "retire".
-[[nodiscard]] Message candidate_message(const char* type, CandidateId id);
-[[nodiscard]] CandidateId read_id(const Message& message);
+/// Requests "admit", "sample", "recheck", "count" and "retire" have these members, among others.
+struct ForCandidate {
+  CandidateId id;
+};
+FATUNE_MEMBERS(ForCandidate, id)
 
 struct OneSample {
   double sample_us = 0.0;
@@ -94,9 +99,6 @@ struct Rejection {
 FATUNE_DESCRIBED(Rejection, (outcome, kFlat), (lost))
 /// The answer for a candidate that failed.
 [[nodiscard]] Message rejected_message(const Outcome& outcome, bool lost);
-
-/// The messages "done" and "shutdown".
-[[nodiscard]] Message plain_message(const char* type);
 
 [[nodiscard]] Message debug_message(const DebugRequest& request);
 /// Also throws ProtocolError if the data is not as long as the message says.

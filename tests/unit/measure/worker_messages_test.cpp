@@ -24,7 +24,7 @@ TEST(WorkerMessages, ACandidateTravelsWithItsGeometries) {
   sent.small_geometry = LaunchGeometry{{7, 8, 9}, {32, 1, 1}, 16};
   sent.part_geometry = LaunchGeometry{{4, 5, 2}, {128, 1, 1}, 4096};
   const Message message = admit_message({42}, sent);
-  EXPECT_EQ(read_id(message), CandidateId{42});
+  EXPECT_EQ(read_message<ForCandidate>(message).id, CandidateId{42});
   EXPECT_EQ(message.body.at("id"), 42);
   const CandidateKernel read = read_candidate(message);
   EXPECT_EQ(read.label, "label");
@@ -49,8 +49,8 @@ TEST(WorkerMessages, AProblemTravelsWithItsPart) {
 }
 
 TEST(WorkerMessages, CountsTravelByRunAndMetric) {
-  const CountRequest request =
-      read_message<CountRequest>(count_message({7}, {2, {"gpu__time_duration.sum", "a__b.avg"}}));
+  const CountRequest request = read_message<CountRequest>(message_of(
+      "count", {}, ForCandidate{{7}}, CountRequest{2, {"gpu__time_duration.sum", "a__b.avg"}}));
   EXPECT_EQ(request.runs, 2);
   EXPECT_THAT(request.metrics, testing::ElementsAre("gpu__time_duration.sum", "a__b.avg"));
   const Counted sent{{{{"gpu__time_duration.sum", 5.5e6}, {"a__b.avg", 0.25}}, {}}, std::nullopt};
@@ -149,11 +149,15 @@ TEST(WorkerMessages, ASampleTravelsWithItsReading) {
 }
 
 TEST(WorkerMessages, ARequestForSamplesSaysTheRound) {
-  const SampleRequest read = read_sample(sample_message({3}, {5, 17}));
+  const SampleRequest read = read_message<SampleRequest>(
+      message_of("sample", {}, ForCandidate{{3}}, SampleRequest{5, 17}));
   EXPECT_EQ(read.count, 5);
   EXPECT_EQ(read.round, 17);
   EXPECT_EQ(read.extent, Extent::whole);
-  EXPECT_EQ(read_sample(sample_message({3}, {5, 17, Extent::part})).extent, Extent::part);
+  EXPECT_EQ(read_message<SampleRequest>(
+                message_of("sample", {}, ForCandidate{{3}}, SampleRequest{5, 17, Extent::part}))
+                .extent,
+            Extent::part);
 }
 
 TEST(WorkerMessages, AReadingThatIsNoneIsNonsense) {
