@@ -27,75 +27,10 @@
 namespace fatune {
 namespace {
 
-struct DebuggedKernel {
-  const Family& family;
-  const Config& config;
-  const HeadProblem& head;
-  const HeadInputs& inputs;
-  const DeviceLimits& limits;
-  const CompileSettings& settings;
-};
-
 constexpr const char* kDebugJson = "debug.json";
 
 DumpExtents extents_of(const HeadProblem& head) {
   return {head.rows(), head.keys(), head.kv_tiles()};
-}
-
-CompileRequest request_for(const DebuggedKernel& kernel) {
-  const auto make_request = kernel.family.debug ? dump_request : compile_request;
-  return make_request(kernel.family, kernel.config, kernel.head.problem(), kernel.limits.arch,
-                      kernel.limits);
-}
-
-std::optional<DumpExtents> dump_of(const DebuggedKernel& kernel) {
-  return kernel.family.debug ? std::optional(extents_of(kernel.head)) : std::nullopt;
-}
-
-LaunchGeometry launch_of(const DebuggedKernel& kernel, const ResourceFacts* facts) {
-  LaunchGeometry launch =
-      launch_geometry(kernel.family, kernel.config, kernel.head.problem(), kernel.limits, facts);
-  if (const auto dump = dump_of(kernel)) {
-    add_dump(*dump, launch.arguments);
-  }
-  return launch;
-}
-
-/// Compiles the kernel, with its intermediates if the family declares any, and runs it once in a
-/// worker process. Throws Error(bad_file) if it does not compile, Error(gpu_busy) and
-/// Error(gpu_failure).
-DebugResult run_kernel(const DebuggedKernel& kernel, const MeasuringSetup& gpu) {
-  DebugRequest request;
-  request.label = short_form(kernel.family, kernel.config);
-  request.problem = kernel.head.problem();
-  const auto cache = open_cache(kernel.settings);
-  request.artifact = artifact_of(compile(request_for(kernel), cache.get()), request.label);
-  request.geometry = launch_of(kernel, &request.artifact.facts);
-  request.dump = dump_of(kernel);
-  request.q = kernel.inputs.q;
-  request.k = kernel.inputs.k;
-  request.v = kernel.inputs.v;
-  const DeviceLock lock(gpu.uuid, gpu.wait, gpu.on_wait);
-  RemoteMeasurer worker(worker_settings(gpu.device_ordinal), MeasurePolicy{});
-  return worker.run_for_debug(request);
-}
-
-/// Compiles the kernel to PTX in the same way, and runs it once on the CPU. Needs no GPU. Throws
-/// Error(bad_file) if it does not compile.
-auto emulate_kernel_for_debug(const DebuggedKernel& kernel) {
-  const auto& [family, config, head, inputs, limits, settings] = kernel;
-  const Problem problem = head.problem();
-  const std::string label = short_form(family, config);
-  const auto cache = open_cache(settings);
-  const CompileRequest request = request_for(kernel);
-  const Artifact artifact =
-      artifact_of(compile_to_ptx(with_line_info(request), cache.get()), label);
-  EmulatedLaunch launch;
-  launch.on.problem = problem;
-  launch.geometry = launch_of(kernel, nullptr);
-  launch.shared_tensors = shared_tensors(family, config, problem, limits);
-  return emulate_for_debug(
-      {label, artifact, *request.sources, std::move(launch), dump_of(kernel), inputs});
 }
 
 namespace fs = std::filesystem;
@@ -280,14 +215,43 @@ class Debugging {
   [[nodiscard]] const DebugReport& report() const { return report_; }
 
  private:
-  [[nodiscard]] DebuggedKernel kernel_for(const Target& target) const {
-    return {family_, config_, head_, inputs_, target.limits, options_.compile};
+  [[nodiscard]] CompileRequest request_for(const DeviceLimits& limits) const {
+    const auto make_request = family_.debug ? dump_request : compile_request;
+    return make_request(family_, config_, head_.problem(), limits.arch, limits);
   }
 
+  [[nodiscard]] std::optional<DumpExtents> dump() const {
+    return family_.debug ? std::optional(extents_of(head_)) : std::nullopt;
+  }
+
+  [[nodiscard]] LaunchGeometry launch_on(const DeviceLimits& limits,
+                                         const ResourceFacts* facts) const {
+    LaunchGeometry launch = launch_geometry(family_, config_, head_.problem(), limits, facts);
+    if (const auto extents = dump()) {
+      add_dump(*extents, launch.arguments);
+    }
+    return launch;
+  }
+
+  /// Compiles the kernel, with its intermediates if the family declares any, and runs it once in a
+  /// worker process. Throws Error(bad_file) if it does not compile, Error(gpu_busy) and
+  /// Error(gpu_failure).
   void run_on_gpu(const Target& target) {
-    const DebugResult result =
-        run_kernel(kernel_for(target),
-                   gpu_setup(target, target.gpus.front(), options_.target, options_.output));
+    const MeasuringSetup gpu =
+        gpu_setup(target, target.gpus.front(), options_.target, options_.output);
+    DebugRequest request;
+    request.label = report_.config;
+    request.problem = head_.problem();
+    const auto cache = open_cache(options_.compile);
+    request.artifact = artifact_of(compile(request_for(target.limits), cache.get()), request.label);
+    request.geometry = launch_on(target.limits, &request.artifact.facts);
+    request.dump = dump();
+    request.q = inputs_.q;
+    request.k = inputs_.k;
+    request.v = inputs_.v;
+    const DeviceLock lock(gpu.uuid, gpu.wait, gpu.on_wait);
+    RemoteMeasurer worker(worker_settings(gpu.device_ordinal), MeasurePolicy{});
+    const DebugResult result = worker.run_for_debug(request);
     if (const auto* outcome = std::get_if<Outcome>(&result)) {
       fail(*outcome);
     } else {
@@ -295,8 +259,19 @@ class Debugging {
     }
   }
 
+  /// Compiles the kernel to PTX in the same way, and runs it once on the CPU. Needs no GPU. Throws
+  /// Error(bad_file) if it does not compile.
   void emulate(const Target& target) {
-    const auto result = emulate_kernel_for_debug(kernel_for(target));
+    const auto cache = open_cache(options_.compile);
+    const CompileRequest request = request_for(target.limits);
+    const Artifact artifact =
+        artifact_of(compile_to_ptx(with_line_info(request), cache.get()), report_.config);
+    EmulatedLaunch launch;
+    launch.on.problem = head_.problem();
+    launch.geometry = launch_on(target.limits, nullptr);
+    launch.shared_tensors = shared_tensors(family_, config_, launch.on.problem, target.limits);
+    const auto result = emulate_for_debug(
+        {report_.config, artifact, *request.sources, std::move(launch), dump(), inputs_});
     if (const auto* not_emulated = std::get_if<NotEmulated>(&result)) {
       report_.why_not_emulated = not_emulated->why;
     } else {
