@@ -63,7 +63,10 @@ class CacheFolder {
   /// The bytes of an entry, which counts as used now. Nothing if there is none.
   [[nodiscard]] std::optional<std::string> read(CacheKind kind, const std::string& key);
   /// Whether there is an entry. It then does not count as used, and may be damaged.
-  [[nodiscard]] bool contains(const std::string& key, CacheKind kind = CacheKind::artifact) const;
+  [[nodiscard]] bool contains(const std::string& key, CacheKind kind = CacheKind::artifact) const {
+    std::error_code ignored;
+    return std::filesystem::exists(entry_path(kind, key), ignored) && why_unsafe().empty();
+  }
   /// After the first failure nothing is written.
   void write(CacheKind kind, const std::string& key, const std::string& bytes);
   /// Returns why the entry could not be written; empty if it was.

@@ -84,20 +84,16 @@ void add_case(Node suite, const RivalCheck& check, CaseCounts& counts) {
 /// Names and values of what holds for all checks, as the devices and the tolerance.
 using JunitProperties = std::vector<std::pair<std::string, std::string>>;
 
-void add_properties(Node suite, const JunitProperties& properties) {
+void add_suite(Node suites, const std::string& problem, const JunitProperties& properties,
+               const std::vector<const RivalCheck*>& checks, CaseCounts& all) {
+  Node suite = suites.append_child("testsuite");
+  set(suite, "name", problem);
   Node list = suite.append_child("properties");
   for (const auto& [name, value] : properties) {
     Node property = list.append_child("property");
     set(property, "name", name);
     set(property, "value", value);
   }
-}
-
-void add_suite(Node suites, const std::string& problem, const JunitProperties& properties,
-               const std::vector<const RivalCheck*>& checks, CaseCounts& all) {
-  Node suite = suites.append_child("testsuite");
-  set(suite, "name", problem);
-  add_properties(suite, properties);
   CaseCounts counts;
   for (const RivalCheck* const check : checks) {
     add_case(suite, *check, counts);

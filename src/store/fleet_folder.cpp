@@ -67,11 +67,6 @@ std::string shard_file_stem(int number, int count) {
   return fmt::format("{}-of-{}", number, count);
 }
 
-void write_record(const fs::path& records, const ShardRecord& record) {
-  write_file(records / (shard_file_stem(record.number, record.count) + ".json"), kShardSchema,
-             record);
-}
-
 /// Returns why the record's database cannot be used. Empty: it can, or there is none.
 std::string database_fault(const fs::path& records, const ShardRecord& record) {
   if (record.database.empty()) {
@@ -160,6 +155,7 @@ Delivery join_stores(const std::vector<fs::path>& stores, Mixture mixture) {
 void deliver_shard(const StoreOptions& store, const Shard& shard, ExitCode code,
                    const fs::path& records) {
   ShardRecord record = record_of(shard, code);
+  const std::string stem = shard_file_stem(record.number, record.count);
   if (record.problems > 0) {
     const fs::path file = store_path(store.file);
     {
@@ -167,11 +163,11 @@ void deliver_shard(const StoreOptions& store, const Shard& shard, ExitCode code,
       record.finished = count_finished(database, shard);
     }
     const Delivery delivery = join_stores({file}, Mixture::grouped);
-    record.database = shard_file_stem(record.number, record.count) + ".db";
+    record.database = stem + ".db";
     record.database_sha256 = sha256_hex(delivery.bytes);
     write_output_file(records / record.database, delivery.bytes);
   }
-  write_record(records, record);
+  write_file(records / (stem + ".json"), kShardSchema, record);
 }
 
 }  // namespace fatune

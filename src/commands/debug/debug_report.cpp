@@ -43,7 +43,11 @@ double part_of_limit_percent(const StepCheck& check) {
 }
 
 // The worst result of the checks of one step and tensor.
-std::string worst_text(const std::vector<StepCheck>& checks) {
+std::string worst_text(const DebugReport& report, std::optional<std::int64_t> step,
+                       StepTensor tensor) {
+  const auto checks = filtered(report.checks, [&](const StepCheck& check) {
+    return check.step == step && check.tensor == tensor;
+  });
   double percent = 0.0;
   double emulated = 0.0;
   bool wrong = false;
@@ -54,17 +58,8 @@ std::string worst_text(const std::vector<StepCheck>& checks) {
     wrong = wrong || check.wrong > 0;
     percent = check.max_error ? std::max(percent, part_of_limit_percent(check)) : percent;
   }
-  if (!compared) {
-    return fmt::format("{:.2e}", emulated);
-  }
-  return fmt::format("{}{:.3g} %", wrong ? "WRONG " : "", percent);
-}
-
-std::string worst_text(const DebugReport& report, std::optional<std::int64_t> step,
-                       StepTensor tensor) {
-  return worst_text(filtered(report.checks, [&](const StepCheck& check) {
-    return check.step == step && check.tensor == tensor;
-  }));
+  return compared ? fmt::format("{}{:.3g} %", wrong ? "WRONG " : "", percent)
+                  : fmt::format("{:.2e}", emulated);
 }
 
 std::vector<StepRow> step_rows(const DebugReport& report) {

@@ -323,11 +323,6 @@ Library build_library(const TunedTable& table, const FamilySet& families,
   return library;
 }
 
-std::vector<LibraryFile> library_files(ExportFormat to, const Library& library) {
-  return to == ExportFormat::torch ? torch_package_files(library, FileTree())
-                                   : cpp_library_files(library, FileTree());
-}
-
 /// Where the C++ library is.
 std::filesystem::path library_path(const ExportOptions& options) {
   const std::filesystem::path& folder = options.out_file.value();
@@ -379,7 +374,8 @@ void write_library(const ExportOptions& options, const FamilySet& families,
   const std::filesystem::path& folder = options.out_file.value();
   const Library library = build_library(report.table, families, options.compile, options.output);
   std::set<std::filesystem::path> folders;
-  for (const LibraryFile& file : library_files(options.to, library)) {
+  const auto files_of = options.to == ExportFormat::torch ? torch_package_files : cpp_library_files;
+  for (const LibraryFile& file : files_of(library, FileTree())) {
     write_output_file(folder / file.path, file.bytes);
     folders.insert((folder / file.path).parent_path());
   }

@@ -117,13 +117,11 @@ struct Session {
 };
 
 NcuProfile profile_of(const Session& session, const CountPlan& plan, Arch arch) {
-  NcuProfile profile;
-  profile.report = session.report.string();
-  profile.log = session.log.string();
-  profile.metrics = raw_metrics(plan.fields, arch.sm);
-  profile.set = plan.all_sections ? "full" : "basic";
-  profile.sections = {"MemoryWorkloadAnalysis"};
-  return profile;
+  return {.report = session.report.string(),
+          .log = session.log.string(),
+          .metrics = raw_metrics(plan.fields, arch.sm),
+          .sections = {"MemoryWorkloadAnalysis"},
+          .set = plan.all_sections ? "full" : "basic"};
 }
 
 std::size_t launches_expected(const Attempt& attempt, int runs) {

@@ -265,10 +265,9 @@ AxisOfRows problem_axis(const StudyRows& rows) {
 
 std::vector<AxisOfRows> all_axes(const StudyReport& report, const StudyRows& rows) {
   using Text = std::optional<std::string>;
-  std::vector<AxisOfRows> axes;
-  axes.push_back(
-      {"run", mapped(rows.rows, [&](const StudyRow& r) { return Text(run_name(report, r)); }), {}});
-  axes.push_back(problem_axis(rows));
+  std::vector<AxisOfRows> axes{
+      {"run", mapped(rows.rows, [&](const StudyRow& r) { return Text(run_name(report, r)); }), {}},
+      problem_axis(rows)};
   for (const std::string& name : parameters_in(rows)) {
     axes.push_back(
         {name,

@@ -296,7 +296,6 @@ std::string title_below(const std::string& title, const Area& area, double y) {
 std::string legend(const std::vector<LegendEntry>& entries, double width, double& top) {
   constexpr double kRow = 20.0;
   constexpr double kBetween = 20.0;
-
   std::string elements;
   double x = 0.0;
   for (const LegendEntry& entry : entries) {

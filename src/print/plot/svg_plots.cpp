@@ -96,11 +96,9 @@ std::string heat_legend(const HeatMap& plot, const HeatScale& scale, double widt
   return elements;
 }
 
-std::string axis_titles(const HeatMap& plot, const Area& area, double top, double width,
-                        double& bottom) {
-  std::string elements = axis_title(0.0, top - kLabelGap, width, plot.y.title);
-  bottom += plot.x.title.empty() ? 0.0 : kTitleRow;
-  return elements + title_below(plot.x.title, area, bottom - kLabelGap);
+std::string x_title(const Axis& x, const Area& area, double& bottom) {
+  bottom += x.title.empty() ? 0.0 : kTitleRow;
+  return title_below(x.title, area, bottom - kLabelGap);
 }
 
 constexpr double kAxisHeight = 300.0;
@@ -462,19 +460,8 @@ std::string marks_of_all(const XyPlot& plot, const Frame& frame) {
 }
 
 std::string y_title(const XyPlot& plot, double width, double& top) {
-  if (plot.y.title.empty()) {
-    return "";
-  }
-  top += kTitleRow;
+  top += plot.y.title.empty() ? 0.0 : kTitleRow;
   return axis_title(0.0, top - kLabelGap, width, plot.y.title);
-}
-
-std::string x_title(const XyPlot& plot, const Area& area, double& bottom) {
-  if (plot.x.title.empty()) {
-    return "";
-  }
-  bottom += kTitleRow;
-  return title_below(plot.x.title, area, bottom - kLabelGap);
 }
 
 std::string axis_lines(const Frame& frame) {
@@ -500,7 +487,7 @@ SvgDrawing svg_xy(const XyPlot& plot, double top, double width) {
       (frame.labels_above ? labels_above(area, frame.y.ticks(), frame.y)
                           : left_labels(area, frame.y.ticks(), frame.y, plot.y.scale)) +
       bottom_labels(area, frame.x, plot.x.scale, drawing.bottom) + marks;
-  drawing.elements += x_title(plot, area, drawing.bottom);
+  drawing.elements += x_title(plot.x, area, drawing.bottom);
   return drawing;
 }
 
@@ -522,7 +509,8 @@ SvgDrawing svg_heat(const HeatMap& plot, double top, double width) {
         cell_element(cell, frame.cell(cell), fmt::format("{}{}", plot.middle ? 'd' : 'h', number),
                      heat_text(cell, plot.middle));
   }
-  drawing.elements += axis_titles(plot, frame.area, top - kLabelGap, width, drawing.bottom);
+  drawing.elements += axis_title(0.0, top - 2.0 * kLabelGap, width, plot.y.title) +
+                      x_title(plot.x, frame.area, drawing.bottom);
   drawing.width = std::max(width, frame.area.right + kLabelGap);
   return drawing;
 }
