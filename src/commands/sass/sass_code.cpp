@@ -16,8 +16,6 @@
 #include "engine/interrupt.hpp"
 #include "gpu/compiler.hpp"
 #include "gpu/cubin_cache.hpp"
-#include "plan/config_text.hpp"
-#include "plan/planner.hpp"
 #include "print/files.hpp"
 #include "store/study_inputs.hpp"
 

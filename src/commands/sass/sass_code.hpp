@@ -5,6 +5,8 @@
 #include "inspect/sass/listing.hpp"
 #include "model/device_limits.hpp"
 #include "model/kernel_code.hpp"
+#include "plan/config_text.hpp"
+#include "plan/planner.hpp"
 
 // Options that the subcommands of `sass` share.
 namespace fatune {
