@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <iterator>
 #include <ranges>
@@ -62,6 +63,39 @@ template <typename Items, typename Make>
     all.push_back(std::invoke(make, item));
   }
   return all;
+}
+
+/// Returns the items for which `holds`, a function or a member, is true.
+template <typename Items, typename Holds>
+[[nodiscard]] auto filtered(const Items& items, Holds holds) {
+  std::vector<std::ranges::range_value_t<const Items&>> some;
+  std::ranges::copy_if(items, std::back_inserter(some), holds);
+  return some;
+}
+
+/// The indices of the items, in order.
+template <typename Items>
+[[nodiscard]] constexpr auto indices_of(const Items& items) {
+  return std::views::iota(std::size_t{0}, std::size(items));
+}
+
+/// Returns the greatest of `least` and what `make`, a function or a member, gives for each item.
+template <typename Value, typename Items, typename Make>
+[[nodiscard]] Value greatest_of(const Items& items, Make make, Value least = {}) {
+  for (const auto& item : items) {
+    least = std::max<Value>(least, std::invoke(make, item));
+  }
+  return least;
+}
+
+/// Returns the sum of what `make`, a function or a member, gives for each item.
+template <typename Value, typename Items, typename Make>
+[[nodiscard]] Value sum_of(const Items& items, Make make) {
+  Value sum{};
+  for (const auto& item : items) {
+    sum += std::invoke(make, item);
+  }
+  return sum;
 }
 
 }  // namespace fatune

@@ -123,13 +123,8 @@ class CoverModel {
   [[nodiscard]] std::vector<std::size_t> chosen(const Model& model) const {
     std::vector<double> values(static_cast<std::size_t>(get_Ncolumns(model.get())));
     require(get_variables(model.get(), values.data()) != 0);
-    std::vector<std::size_t> candidates;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(candidates_); ++i) {
-      if (values[i] > 0.5) {
-        candidates.push_back(i);
-      }
-    }
-    return candidates;
+    return filtered(std::views::iota(std::size_t{0}, static_cast<std::size_t>(candidates_)),
+                    [&](std::size_t i) { return values[i] > 0.5; });
   }
 
   const ServingCosts& costs_;
@@ -230,12 +225,10 @@ struct Candidate {
 };
 
 Candidate candidate(const Config& config, const Part& part) {
-  Candidate made{config, {}};
-  for (const Regrets& row : part.rows) {
-    const auto regret = row.find(config);
-    made.costs.push_back(regret == row.end() ? kNotServed : regret->second);
-  }
-  return made;
+  return {config, mapped(part.rows, [&](const Regrets& row) {
+            const double* const regret = value_at(row, config);
+            return regret == nullptr ? kNotServed : *regret;
+          })};
 }
 
 /// The candidates that no other one replaces; of equal ones the first.
@@ -326,9 +319,8 @@ Cover find_cover(const TunedTable& table, double percent, std::size_t most_exact
   }
   std::ranges::sort(configs);
   const TunedTable covered = restricted_to(table, configs);
-  for (const Config& config : configs) {
-    cover.configs.push_back(standing_of(config, covered));
-  }
+  cover.configs =
+      mapped(configs, [&](const Config& config) { return standing_of(config, covered); });
   return cover;
 }
 

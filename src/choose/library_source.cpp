@@ -41,15 +41,14 @@ std::string cubin_symbol(std::size_t index) {
 }
 
 std::string kernels_code(const Library& library) {
-  std::string rows;
-  for (std::size_t i = 0; i < library.codes.size(); ++i) {
+  const auto row_of = [&](std::size_t i) {
     const Artifact& artifact = *library.codes[i].artifact;
-    rows += fmt::format("    {{{}, {}, {}, {}, {}, {}, {}}},\n", cubin_symbol(i),
-                        artifact.cubin.size(), cpp_string(library.codes[i].sha256),
-                        library.codes[i].arch.sm, cpp_string(artifact.lowered_name),
-                        artifact.facts.registers_per_thread, artifact.facts.static_smem_bytes);
-  }
-  return array("MachineCode", "kKernels", rows);
+    return fmt::format("    {{{}, {}, {}, {}, {}, {}, {}}},\n", cubin_symbol(i),
+                       artifact.cubin.size(), cpp_string(library.codes[i].sha256),
+                       library.codes[i].arch.sm, cpp_string(artifact.lowered_name),
+                       artifact.facts.registers_per_thread, artifact.facts.static_smem_bytes);
+  };
+  return array("MachineCode", "kKernels", joined(indices_of(library.codes), "", row_of));
 }
 
 std::string externs(const Library& library) {
@@ -112,11 +111,9 @@ std::string families_code(const Library& library) {
   for (const LibraryConfig& one : library.configs) {
     used.insert(one.config.family);
   }
-  std::string text;
-  for (const Family& family : library.families.all()) {
-    text += used.contains(family.name) ? family_code(family) : "";
-  }
-  return text;
+  return joined(library.families.all(), "", [&](const Family& family) {
+    return used.contains(family.name) ? family_code(family) : "";
+  });
 }
 
 std::string dtype_code(fatune_attention::DType dtype) {
@@ -135,11 +132,10 @@ std::span<const Item> items_of(const runtime::List<Item>& list) {
 }
 
 std::string gpus_code(const runtime::Table& table) {
-  std::string rows;
-  for (const auto& gpu : items_of(table.gpus)) {
-    rows += fmt::format("    {{{}, {}, {}}},\n", cpp_string(gpu.name), gpu.arch, gpu.sm_count);
-  }
-  return array("TunedGpu", "kGpus", rows);
+  const auto row_of = [](const runtime::TunedGpu& gpu) {
+    return fmt::format("    {{{}, {}, {}}},\n", cpp_string(gpu.name), gpu.arch, gpu.sm_count);
+  };
+  return array("TunedGpu", "kGpus", joined(items_of(table.gpus), "", row_of));
 }
 
 std::string rows_code(const runtime::Table& table) {

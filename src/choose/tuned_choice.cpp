@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "model/kv_lengths.hpp"
 #include "model/statistics.hpp"
 #include "plan/planner.hpp"
@@ -158,11 +159,8 @@ WhyNot families_say(const FamilySet& families) {
 }
 
 std::vector<LeftOut> leave_one_out(const TunedTable& table, const WhyNot& why_not) {
-  std::vector<LeftOut> all;
-  for (std::size_t row = 0; row < table.problems.size(); ++row) {
-    all.push_back(leave_out(table, row, why_not));
-  }
-  return all;
+  return mapped(indices_of(table.problems),
+                [&](std::size_t row) { return leave_out(table, row, why_not); });
 }
 
 RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out) {
@@ -187,20 +185,17 @@ RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out) {
 }
 
 RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out, ChoiceStep step) {
-  std::vector<LeftOut> of_step;
-  std::ranges::copy_if(left_out, std::back_inserter(of_step),
-                       [&](const LeftOut& left) { return left.choice.step == step; });
-  return summarize_regrets(of_step);
+  return summarize_regrets(
+      filtered(left_out, [&](const LeftOut& left) { return left.choice.step == step; }));
 }
 
 Prediction predict(const TunedTable& table, const std::vector<LeftOut>& left_out,
                    const Problem& problem, const DeviceLimits& device, const WhyNot& why_not) {
   Prediction prediction{problem, choose_tuned(table, problem, device, why_not), {}, {}};
-  for (const NearRow& near : near_rows(table, problem, device)) {
-    prediction.neighbours.push_back(
-        {near,
-         regret_on(table.problems[static_cast<std::size_t>(near.row)], prediction.choice.config)});
-  }
+  prediction.neighbours = mapped(near_rows(table, problem, device), [&](const NearRow& near) {
+    const TunedProblem& row = table.problems[static_cast<std::size_t>(near.row)];
+    return Neighbour{near, regret_on(row, prediction.choice.config)};
+  });
   prediction.regret =
       expected_regret(table, left_out, prediction.choice, !problem.seq_lens_kv.empty());
   return prediction;

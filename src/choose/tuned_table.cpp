@@ -3,7 +3,6 @@
 #include <cmath>
 #include <iterator>
 #include <tuple>
-#include <utility>
 
 #include "base/ranges.hpp"
 

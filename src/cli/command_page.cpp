@@ -55,15 +55,11 @@ class HelpWriter {
     begin_section(fmt::format("More options, described by '{} --help-all' and 'man {}'",
                               command_text(page_), command_text(page_, "-")));
     for (const GroupOfOptions& group : grouped_options(page_)) {
-      std::vector<std::string> names;
-      for (const OptionPage* option : group.options) {
-        if (!is_among(option, common)) {
-          names.push_back(option->names.back());
-        }
-      }
-      if (!names.empty()) {
-        write_item(std::string(group.title), fmt::format("{}", fmt::join(names, ", ")),
-                   kNamesColumn);
+      const auto others = filtered(
+          group.options, [&](const OptionPage* option) { return !is_among(option, common); });
+      if (!others.empty()) {
+        const auto name_of = [](const OptionPage* option) { return option->names.back(); };
+        write_item(std::string(group.title), joined(others, ", ", name_of), kNamesColumn);
       }
     }
   }
@@ -132,18 +128,21 @@ class HelpWriter {
   std::string text_;
 };
 
+/// The command's option of that name; null: none.
+const OptionPage* option_of(const CommandPage& page, const std::string& name) {
+  return find_in(page.options, true,
+                 [&](const OptionPage& option) { return is_among(name, option.names); });
+}
+
 /// The command's common options. Throws std::logic_error for a name that it does not have.
 std::vector<const OptionPage*> common_options(const CommandPage& page) {
-  std::vector<const OptionPage*> common;
-  for (const std::string& name : page.common) {
-    const auto option = std::ranges::find_if(
-        page.options, [&](const OptionPage& one) { return is_among(name, one.names); });
-    if (option == page.options.end()) {
+  return mapped(page.common, [&](const std::string& name) {
+    const OptionPage* const option = option_of(page, name);
+    if (option == nullptr) {
       fail(page, "has no " + name + ", which cli/read_pages.cpp lists");
     }
-    common.push_back(&*option);
-  }
-  return common;
+    return option;
+  });
 }
 
 std::string line(const std::string& word, const std::string& description) {
@@ -174,8 +173,8 @@ class TypedLine {
       option_ = word == "=" ? option_ : nullptr;  // bash makes '=' a word of its own
     } else if (!only_arguments_ && word.starts_with('-')) {
       add_option(word);
-    } else if (const auto command = find_command(word); command != page_->commands.end()) {
-      page_ = &*command;
+    } else if (const CommandPage* const command = find_command(word)) {
+      page_ = command;
       used_up_.clear();
     } else {
       ++arguments_;
@@ -190,38 +189,31 @@ class TypedLine {
     if (only_arguments_ || !current.starts_with('-')) {
       return argument_completions(current);
     }
-    const auto option = find_option(current.substr(0, name_end));
-    return option == page_->options.end() || name_end == current.size()
+    const OptionPage* const option = option_of(*page_, current.substr(0, name_end));
+    return option == nullptr || name_end == current.size()
                ? option_names()
                : value_completions(option->completes, current.substr(0, name_end + 1),
                                    std::string_view(current).substr(name_end + 1));
   }
 
  private:
-  [[nodiscard]] std::vector<CommandPage>::const_iterator find_command(
-      const std::string& word) const {
-    return std::ranges::find_if(page_->commands, [&](const CommandPage& command) {
-      return arguments_ == 0 && command.words.back() == word;
-    });
-  }
-
-  [[nodiscard]] std::vector<OptionPage>::const_iterator find_option(const std::string& name) const {
-    return std::ranges::find_if(
-        page_->options, [&](const OptionPage& option) { return is_among(name, option.names); });
+  [[nodiscard]] const CommandPage* find_command(const std::string& word) const {
+    const auto last_word = [](const CommandPage& command) { return command.words.back(); };
+    return arguments_ == 0 ? find_in(page_->commands, word, last_word) : nullptr;
   }
 
   void add_option(const std::string& word) {
     only_arguments_ = word == "--";
     const std::size_t name_end = word.find('=');
-    const auto option = find_option(word.substr(0, name_end));
-    if (option == page_->options.end()) {
+    const OptionPage* const option = option_of(*page_, word.substr(0, name_end));
+    if (option == nullptr) {
       return;
     }
     const bool takes_word = !option->value.empty() && !option->value_may_be_absent;
-    option_ = takes_word && name_end == word.npos ? &*option : nullptr;
-    used_up_.insert(used_up_.end(), option->excludes.begin(), option->excludes.end());
+    option_ = takes_word && name_end == word.npos ? option : nullptr;
+    append(used_up_, option->excludes);
     if (!option->repeatable) {
-      used_up_.insert(used_up_.end(), option->names.begin(), option->names.end());
+      append(used_up_, option->names);
     }
   }
 
@@ -417,8 +409,7 @@ std::string manual_page(const CommandPage& page, const CommandPage& program,
 std::vector<const CommandPage*> all_pages(const CommandPage& page) {
   std::vector<const CommandPage*> pages{&page};
   for (const CommandPage& command : page.commands) {
-    const auto inner = all_pages(command);
-    pages.insert(pages.end(), inner.begin(), inner.end());
+    append(pages, all_pages(command));
   }
   return pages;
 }

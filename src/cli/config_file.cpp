@@ -99,7 +99,7 @@ std::vector<std::string> configurable_names(const CLI::App& app) {
 }
 
 const CLI::Option* configurable_option(const CLI::App& app, const std::string& name) {
-  return std::ranges::count(kTypedOnly, name) != 0 ? nullptr : find_option(app, name);
+  return is_among(name, kTypedOnly) ? nullptr : app.get_option_no_throw("--" + name);
 }
 
 class FileReader {
@@ -377,28 +377,15 @@ bool begins_with_option(std::string_view message, std::string_view option) {
 }  // namespace
 
 std::vector<std::string> visible_commands(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands({})) {
-    if (!command->get_group().empty()) {
-      names.push_back(command->get_name());
-    }
-  }
-  return names;
+  const auto visible =
+      app.get_subcommands([](const auto* sub) { return !sub->get_group().empty(); });
+  return mapped(visible, [](const CLI::App* command) { return command->get_name(); });
 }
 
 const CLI::App* find_command(const CLI::App& app, const std::string& name) {
   const auto found =
       app.get_subcommands([&](const CLI::App* command) { return command->get_name() == name; });
   return found.empty() ? nullptr : found.front();
-}
-
-const CLI::Option* find_option(const CLI::App& app, const std::string& name) {
-  for (const CLI::Option* option : app.get_options()) {
-    if (std::ranges::count(option->get_lnames(), name) != 0) {
-      return option;
-    }
-  }
-  return nullptr;
 }
 
 std::optional<std::string> typed_value(const std::vector<std::string>& words,

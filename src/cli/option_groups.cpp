@@ -73,13 +73,10 @@ void read_best(const std::string& text, MeasureOptions& options) {
 /// Returns the preset of that name. Throws Error(usage) with the closest name, or with all names.
 ProblemPreset read_preset(const std::string& text) {
   const std::vector<ProblemPreset> presets = load_presets();
-  std::vector<std::string> names;
-  for (const ProblemPreset& preset : presets) {
-    if (preset.name == text) {
-      return preset;
-    }
-    names.push_back(preset.name);
+  if (const ProblemPreset* const preset = find_in(presets, text, &ProblemPreset::name)) {
+    return *preset;
   }
+  const auto names = mapped(presets, &ProblemPreset::name);
   const std::string guess = closest_word(text, names);
   throw Error(ExitCode::usage, fmt::format("there is no preset '{}'", text), "--preset",
               guess.empty()

@@ -20,17 +20,6 @@ std::vector<std::string> stems(const std::string& prefix) {
   });
 }
 
-/// Kernel families, sorted.
-std::vector<std::string> known_families() {
-  std::vector<std::string> names;
-  for (const std::string& path : FileTree().list("kernels/")) {
-    if (const std::filesystem::path file(path); file.filename() == "family.json") {
-      names.push_back(file.parent_path().filename().string());
-    }
-  }
-  return names;
-}
-
 using Words = std::vector<std::string>;
 
 constexpr const char* kAll = "all";
@@ -67,7 +56,7 @@ constexpr std::array kValueKinds{
     ValueKind{"ARCH", [] { return stems("configs/devices/"); }},
     ValueKind{"CASES", [] { return stems("configs/cases/"); }},
     ValueKind{"CHECK", emulation_checks},
-    ValueKind{"FAMILY", known_families},
+    ValueKind{"FAMILY", [] { return family_names(FileTree()); }},
     ValueKind{"GPU", [] { return stems(kShippedWinners); }},
     ValueKind{"KIND", input_kinds},
     ValueKind{"PRESET", [] { return mapped(load_presets(), &ProblemPreset::name); }},
@@ -87,8 +76,7 @@ void add_kind(std::string_view name, ValueWords& value) {
     throw std::logic_error("the help mentions a '" + std::string(name) +
                            "', which cli/read_pages.cpp does not know");
   }
-  const Words words = kind->words();
-  value.words.insert(value.words.end(), words.begin(), words.end());
+  append(value.words, kind->words());
   value.files = value.files || kind->files;
   value.folders = value.folders || kind->folders;
 }
@@ -142,8 +130,7 @@ std::vector<std::string> typed_names(const CLI::Option& option) {
 std::vector<std::string> names_of(const std::set<CLI::Option*>& options) {
   std::vector<std::string> all;
   for (const CLI::Option* option : options) {
-    const auto names = typed_names(*option);
-    all.insert(all.end(), names.begin(), names.end());
+    append(all, typed_names(*option));
   }
   std::ranges::sort(all);
   return all;

@@ -26,9 +26,6 @@ namespace fatune {
 /// Returns the command's subcommand of that name, which may be hidden. nullptr: there is none.
 [[nodiscard]] const CLI::App* find_command(const CLI::App& app, const std::string& name);
 
-/// Returns the command's option of that long name. nullptr: there is none.
-[[nodiscard]] const CLI::Option* find_option(const CLI::App& app, const std::string& name);
-
 /// Returns the text given for an option, as "--name=text" or "--name text". Nothing: none is given.
 [[nodiscard]] std::optional<std::string> typed_value(const std::vector<std::string>& words,
                                                      const std::string& option);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "model/device_limits.hpp"
 #include "print/document/document.hpp"
 
 // Documents of single commands that tests need too, and the fields of their rows, which a test
@@ -19,6 +20,20 @@ struct BundleRow;
 /// The columns of the cases, without the parameters to show.
 [[nodiscard]] Fields<CaseResult> case_fields();
 [[nodiscard]] Document cases_document(const CasesReport& report);
+
+struct ListedDevice {
+  int index = 0;
+  DeviceLimits limits;
+  std::string unusable_because;  ///< empty: usable
+};
+
+struct DeviceReport {
+  std::string driver;  ///< one line: version, or why there is none
+  std::string remedy;  ///< what to do about it; empty when nothing
+  std::vector<ListedDevice> devices;
+};
+
+[[nodiscard]] Document device_document(const DeviceReport& report);
 
 [[nodiscard]] Fields<ShardState> missing_shard_fields();
 [[nodiscard]] Fields<MergedStore> merged_store_fields();

@@ -247,12 +247,6 @@ std::unique_ptr<WorkerProcess> CompilerProcesses::take_idle() {
   return process;
 }
 
-void CompilerProcesses::give_back(std::unique_ptr<WorkerProcess> process) {
-  process->forget_output();
-  const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(process));
-}
-
 void CompilerProcesses::set_busy(const WorkerProcess& process, bool busy) {
   const std::lock_guard lock(mutex_);
   if (!busy) {

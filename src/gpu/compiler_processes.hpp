@@ -68,7 +68,11 @@ class CompilerProcesses {
   };
 
   [[nodiscard]] std::unique_ptr<WorkerProcess> take_idle();
-  void give_back(std::unique_ptr<WorkerProcess> process);
+  void give_back(std::unique_ptr<WorkerProcess> process) {
+    process->forget_output();
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(process));
+  }
   /// Has stop() end the process, or not.
   void set_busy(const WorkerProcess& process, bool busy);
   [[nodiscard]] Answer ask(WorkerProcess& process, const Message& job, const std::string& key);

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "gpu/cuda_api.hpp"
-#include "gpu/driver.hpp"
 
 namespace fatune::gpu {
 namespace {

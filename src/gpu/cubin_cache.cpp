@@ -111,11 +111,7 @@ std::vector<EntryFile> list_files(const fs::path& folder, std::string_view suffi
 }
 
 std::int64_t total_bytes(const std::vector<EntryFile>& files) {
-  std::int64_t total = 0;
-  for (const EntryFile& file : files) {
-    total += file.bytes;
-  }
-  return total;
+  return sum_of<std::int64_t>(files, &EntryFile::bytes);
 }
 
 /// Reads `bytes` bytes. Nothing if there are fewer.
@@ -274,11 +270,6 @@ std::optional<std::string> CacheFolder::read(CacheKind kind, const std::string& 
   return may_use() ? read_entry(entry_path(kind, key)) : std::nullopt;
 }
 
-bool CacheFolder::contains(const std::string& key, CacheKind kind) const {
-  std::error_code ignored;
-  return fs::exists(entry_path(kind, key), ignored) && why_unsafe().empty();
-}
-
 void CacheFolder::write(CacheKind kind, const std::string& key, const std::string& bytes) {
   const std::string failure = writable_ ? try_write(kind, key, bytes) : "";
   if (!failure.empty()) {
@@ -340,13 +331,10 @@ CacheContents CacheFolder::contents(CacheKind kind) const {
 }
 
 std::vector<std::string> CacheFolder::keys(std::string_view prefix, CacheKind kind) const {
-  std::vector<std::string> keys;
-  for (const EntryFile& file : list_files(settings_.folder, suffix_of(kind))) {
-    const std::string key = file.path.stem().string();
-    if (key.starts_with(prefix)) {
-      keys.push_back(key);
-    }
-  }
+  std::vector<std::string> keys =
+      mapped(list_files(settings_.folder, suffix_of(kind)),
+             [](const EntryFile& file) { return file.path.stem().string(); });
+  std::erase_if(keys, [&](const std::string& key) { return !key.starts_with(prefix); });
   std::ranges::sort(keys);
   return keys;
 }
@@ -368,14 +356,6 @@ std::optional<Artifact> CubinCache::find(const std::string& key, bool need_ptx) 
     spdlog::debug("cache entry {} is damaged: compiling again", key);
   }
   return need_ptx && artifact && artifact->ptx.empty() ? std::nullopt : artifact;
-}
-
-void CubinCache::store(const Artifact& artifact) {
-  write(CacheKind::artifact, artifact.key, encode_entry(artifact));
-}
-
-std::string CubinCache::try_store(const Artifact& artifact) {
-  return try_write(CacheKind::artifact, artifact.key, encode_entry(artifact));
 }
 
 }  // namespace fatune

@@ -63,7 +63,10 @@ class CacheFolder {
   /// The bytes of an entry, which counts as used now. Nothing if there is none.
   [[nodiscard]] std::optional<std::string> read(CacheKind kind, const std::string& key);
   /// Whether there is an entry. It then does not count as used, and may be damaged.
-  [[nodiscard]] bool contains(const std::string& key, CacheKind kind = CacheKind::artifact) const;
+  [[nodiscard]] bool contains(const std::string& key, CacheKind kind = CacheKind::artifact) const {
+    std::error_code ignored;
+    return std::filesystem::exists(entry_path(kind, key), ignored) && why_unsafe().empty();
+  }
   /// After the first failure nothing is written.
   void write(CacheKind kind, const std::string& key, const std::string& bytes);
   /// Returns why the entry could not be written; empty if it was.
@@ -104,9 +107,13 @@ class CubinCache : public CacheFolder {
   /// The artifact with `from_cache` set, or nothing. `need_ptx`: an entry without PTX counts as
   /// absent.
   [[nodiscard]] std::optional<Artifact> find(const std::string& key, bool need_ptx = false);
-  void store(const Artifact& artifact);  ///< under artifact.key
+  void store(const Artifact& artifact) {  ///< under artifact.key
+    write(CacheKind::artifact, artifact.key, encode_entry(artifact));
+  }
   /// Returns why the artifact could not be stored; empty if it was.
-  [[nodiscard]] std::string try_store(const Artifact& artifact);
+  [[nodiscard]] std::string try_store(const Artifact& artifact) {
+    return try_write(CacheKind::artifact, artifact.key, encode_entry(artifact));
+  }
 };
 
 }  // namespace fatune

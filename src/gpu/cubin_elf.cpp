@@ -127,21 +127,14 @@ std::vector<ElfSection> read_elf_sections(std::span<const char> file) {
   if (count == 0) {  // libelf counts none in a table that lies outside the file
     malformed("it has no sections");
   }
-  std::vector<ElfSection> sections;
-  for (std::size_t index = 0; index < count; ++index) {
-    sections.push_back(read_section(elf.get(), index, names));
-  }
-  return sections;
+  return mapped(std::views::iota(std::size_t{0}, count),
+                [&](std::size_t index) { return read_section(elf.get(), index, names); });
 }
 
 std::vector<std::string> code_names(const std::vector<ElfSection>& sections) {
-  std::vector<std::string> names;
-  for (const ElfSection& section : sections) {
-    if (section.name.starts_with(kCodePrefix)) {
-      names.push_back(section.name.substr(kCodePrefix.size()));
-    }
-  }
-  return names;
+  const auto code =
+      filtered(sections, [](const ElfSection& one) { return one.name.starts_with(kCodePrefix); });
+  return mapped(code, [](const ElfSection& one) { return one.name.substr(kCodePrefix.size()); });
 }
 
 std::int64_t section_bytes(const std::vector<ElfSection>& sections, std::string_view name) {

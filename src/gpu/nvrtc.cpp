@@ -168,9 +168,7 @@ Bytes read_output(nvrtcProgram program, GetSize get_size, GetBytes get_bytes, co
 
 /// Removes the terminating zero, which NVRTC counts as part of a text.
 std::string without_terminator(std::string text) {
-  while (!text.empty() && text.back() == '\0') {
-    text.pop_back();
-  }
+  text.erase(text.find_last_not_of('\0') + 1);
   return text;
 }
 

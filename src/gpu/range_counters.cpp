@@ -278,14 +278,7 @@ class CuptiTarget {
 class RangeCounters::Session {
  public:
   Session(const Context& context, std::vector<std::string> metrics)
-      : context_(context),
-        metrics_(std::move(metrics)),
-        cupti_(ready_cupti(context)),
-        host_(cupti_, chip_name(cupti_, context.device_ordinal()),
-              counter_availability(cupti_, raw(context)), metrics_),
-        config_(host_.config()),
-        passes_(host_.pass_count(config_)),
-        target_(cupti_, raw(context)) {}
+      : context_(context), metrics_(std::move(metrics)) {}
 
   [[nodiscard]] std::vector<std::vector<double>> count(int runs, const CountedWork& work) {
     const int launches = runs * work.launches;
@@ -297,12 +290,9 @@ class RangeCounters::Session {
       throw Error(ExitCode::gpu_failure,
                   fmt::format("CUPTI counted {} launches instead of {}", found, launches));
     }
-    std::vector<std::vector<double>> values;
-    for (int run = 1; run <= runs; ++run) {
-      values.push_back(
-          host_.values(counter_data, static_cast<std::size_t>(run * work.launches - 1)));
-    }
-    return values;
+    return mapped(std::views::iota(1, runs + 1), [&](int run) {
+      return host_.values(counter_data, static_cast<std::size_t>(run * work.launches - 1));
+    });
   }
 
  private:
@@ -340,11 +330,12 @@ class RangeCounters::Session {
 
   const Context& context_;
   std::vector<std::string> metrics_;
-  CuptiApi cupti_;
-  CuptiHost host_;
-  CuptiImage config_;
-  int passes_;
-  CuptiTarget target_;
+  CuptiApi cupti_ = ready_cupti(context_);
+  CuptiHost host_{cupti_, chip_name(cupti_, context_.device_ordinal()),
+                  counter_availability(cupti_, raw(context_)), metrics_};
+  CuptiImage config_ = host_.config();
+  int passes_ = host_.pass_count(config_);
+  CuptiTarget target_{cupti_, raw(context_)};
 };
 
 #else

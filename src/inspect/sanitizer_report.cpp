@@ -57,11 +57,7 @@ void add(Places places, std::vector<Places>& groups) {
 
 /// Escapes '%', which begins a placeholder in the tool's file names.
 std::string escaped(const std::string& path) {
-  std::string text;
-  for (const char c : path) {
-    text += c == '%' ? "%%" : std::string(1, c);
-  }
-  return text;
+  return joined(path, "", [](char c) { return c == '%' ? "%%" : std::string(1, c); });
 }
 
 constexpr std::string_view kPrefix = "=========";
@@ -288,11 +284,7 @@ void number_race_groups(std::vector<SanitizerFinding>& findings) {
 }
 
 std::int64_t count_groups(const std::vector<SanitizerFinding>& findings) {
-  std::int64_t most = 0;
-  for (const SanitizerFinding& finding : findings) {
-    most = std::max(most, finding.group);
-  }
-  return most;
+  return greatest_of<std::int64_t>(findings, &SanitizerFinding::group);
 }
 
 std::vector<std::string> sanitizer_words(const SanitizerCommand& command) {

@@ -23,14 +23,9 @@ std::string range_of(const CandidateKernel& kernel, const Problem& problem) {
   return attention_range_name(kernel.family, problem, kernel.label);
 }
 
-template <typename Item>
-void append(const std::vector<Item>& more, std::vector<Item>& items) {
-  items.insert(items.end(), more.begin(), more.end());
-}
-
 void append_verified(const Verification& more, Verification& verification) {
-  append(more.inputs, verification.inputs);
-  append(more.rows, verification.rows);
+  append(verification.inputs, more.inputs);
+  append(verification.rows, more.rows);
 }
 
 // Whether the admission runs all kinds of input but normal ones on the small problem, and defers

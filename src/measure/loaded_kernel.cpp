@@ -34,11 +34,8 @@ ArgumentBytes pack(const KernelArguments& arguments, const TensorAddresses& tens
     return *address;
   };
   const ArgumentEncoder encoder{address_of, &gpu::encode_tensor_map};
-  ArgumentBytes bytes;
-  for (const KernelArgument& argument : arguments.list) {
-    bytes.push_back(pack_argument(argument, encoder));
-  }
-  return bytes;
+  return mapped(arguments.list,
+                [&](const KernelArgument& argument) { return pack_argument(argument, encoder); });
 }
 
 /// Pointers to the arguments, as the driver takes them; it does not write there. There is one more,

@@ -33,20 +33,11 @@ CompileRequest request_for(std::shared_ptr<const SourceBundle> sources, const ch
 }
 
 constexpr std::int64_t kBlockThreads = 256;
-// The kernels' loops stride over the grid. Eight blocks for each of 132 SMs keep all of them busy.
-constexpr std::int64_t kMaxBlocks = 1056;
 constexpr std::int64_t kInputTensors = 3;  // Q, K, V
 
 std::uint64_t element_count(const TensorView& tensor) {
   return static_cast<std::uint64_t>(tensor.batch) * static_cast<std::uint64_t>(tensor.rows) *
          static_cast<std::uint64_t>(tensor.heads) * static_cast<std::uint64_t>(tensor.columns);
-}
-
-// A grid with a block per 256 items, but at most kMaxBlocks, and `y` independent parts. `items` are
-// those of the greatest part: Q may be tiny where K and V are large.
-LaunchGeometry strided_grid(std::uint64_t items, std::int64_t y = 1) {
-  const auto blocks = static_cast<std::int64_t>((items + kBlockThreads - 1) / kBlockThreads);
-  return {{std::clamp<std::int64_t>(blocks, 1, kMaxBlocks), y, 1}, {kBlockThreads, 1, 1}, 0};
 }
 
 }  // namespace
@@ -102,6 +93,11 @@ CompileRequest matmul_request(std::shared_ptr<const SourceBundle> sources, DType
   return request;
 }
 
+LaunchGeometry MeasurementModule::strided_grid(std::uint64_t items, std::int64_t y) {
+  const auto blocks = static_cast<std::int64_t>((items + kBlockThreads - 1) / kBlockThreads);
+  return {{std::clamp<std::int64_t>(blocks, 1, kMaxBlocks), y, 1}, {kBlockThreads, 1, 1}, 0};
+}
+
 void MeasurementModule::fill_inputs(const FillInputsArgs& args, const gpu::Stream& stream) const {
   const std::uint64_t most =
       std::max({element_count(args.q), element_count(args.k), element_count(args.v)});
@@ -127,14 +123,6 @@ void MeasurementModule::compute_references(const ReferenceArgs& args, const Prob
   launch_on_rows(reference_attention_, args, args.selection, problem, stream);
 }
 
-void MeasurementModule::compare_output(const CompareArgs& args, const gpu::Stream& stream) const {
-  gpu::launch_with(compare_output_, strided_grid(args.elements), stream, args);
-}
-
-void MeasurementModule::count_rows(const CountRowsArgs& args, const gpu::Stream& stream) const {
-  gpu::launch_with(count_rows_, strided_grid(args.compare.elements), stream, args);
-}
-
 void MeasurementModule::scan_output(const void* output, std::int64_t elements, CheckCounts* counts,
                                     const gpu::Stream& stream) const {
   const auto chunks = static_cast<unsigned long long>(elements / 8);
@@ -153,10 +141,6 @@ void MeasurementModule::sum_inputs(const InputSumArgs& args, const gpu::Stream& 
   gpu::launch_with(sum_inputs_, strided_grid(most / 8, kInputTensors), stream, args);
 }
 
-void MeasurementModule::sum_tensor(const InputSumArgs& args, const gpu::Stream& stream) const {
-  gpu::launch_with(sum_inputs_, strided_grid(args.elements[0] / 8), stream, args);
-}
-
 void MeasurementModule::compute_row_statistics(const RowStatisticsArgs& args,
                                                const Problem& problem,
                                                const gpu::Stream& stream) const {
@@ -166,25 +150,6 @@ void MeasurementModule::compute_row_statistics(const RowStatisticsArgs& args,
 void MeasurementModule::find_greatest_norms(const NormArgs& args, const gpu::Stream& stream) const {
   const std::uint64_t most = *std::ranges::max_element(args.rows);
   gpu::launch_with(greatest_norms_, strided_grid(most, 2), stream, args);
-}
-
-void MeasurementModule::check_row_values(const RowValueArgs& args,
-                                         const gpu::Stream& stream) const {
-  gpu::launch_with(check_row_values_, strided_grid(args.elements), stream, args);
-}
-
-void MeasurementModule::read_memory(const ReadMemoryArgs& args, const gpu::Stream& stream) const {
-  gpu::launch_with(read_memory_, {{kMaxBlocks, 1, 1}, {kReadThreads, 1, 1}, 0}, stream, args);
-}
-
-void MeasurementModule::hold(const GateArgs& args, const gpu::Stream& stream) const {
-  gpu::launch_with(device_gate_, LaunchGeometry{}, stream, args);
-}
-
-// Launches several blocks for each SM, because nothing guarantees that they are spread out evenly.
-void MeasurementModule::read_clock_span(const ClockSpanArgs& args,
-                                        const gpu::Stream& stream) const {
-  gpu::launch_with(clock_span_, {{kMaxBlocks, 1, 1}, {1, 1, 1}, 0}, stream, args);
 }
 
 }  // namespace fatune

@@ -39,63 +39,75 @@ namespace fatune {
 class MeasurementModule {
  public:
   /// `kernels` must be compiled from measurement_request().
-  explicit MeasurementModule(const Artifact& kernels)
-      : module_(kernels.cubin),
-        fill_inputs_(module_.function("fatune_fill_inputs")),
-        reference_attention_(module_.function("fatune_reference_attention")),
-        compare_output_(module_.function("fatune_compare_output")),
-        count_rows_(module_.function("fatune_count_rows")),
-        scan_output_(module_.function("fatune_scan_output")),
-        check_guards_(module_.function("fatune_check_guards")),
-        sum_inputs_(module_.function("fatune_sum_inputs")),
-        row_statistics_(module_.function("fatune_row_statistics")),
-        greatest_norms_(module_.function("fatune_greatest_norms")),
-        check_row_values_(module_.function("fatune_check_row_values")),
-        read_memory_(module_.function("fatune_read_memory")),
-        device_gate_(module_.function("fatune_device_gate")),
-        clock_span_(module_.function("fatune_clock_span")) {}
+  explicit MeasurementModule(const Artifact& kernels) : module_(kernels.cubin) {}
 
   void fill_inputs(const FillInputsArgs& args, const gpu::Stream& stream) const;
   void compute_references(const ReferenceArgs& args, const Problem& problem,
                           const gpu::Stream& stream) const;
-  void compare_output(const CompareArgs& args, const gpu::Stream& stream) const;
-  void count_rows(const CountRowsArgs& args, const gpu::Stream& stream) const;
+  void compare_output(const CompareArgs& args, const gpu::Stream& stream) const {
+    gpu::launch_with(compare_output_, strided_grid(args.elements), stream, args);
+  }
+  void count_rows(const CountRowsArgs& args, const gpu::Stream& stream) const {
+    gpu::launch_with(count_rows_, strided_grid(args.compare.elements), stream, args);
+  }
   void scan_output(const void* output, std::int64_t elements, CheckCounts* counts,
                    const gpu::Stream& stream) const;
   void check_guards(const GuardArgs& args, std::int64_t bands, CheckCounts* counts,
                     const gpu::Stream& stream) const;
   void sum_inputs(const InputSumArgs& args, const gpu::Stream& stream) const;
-  /// Adds the same kind of sum, of one tensor: `args.q`.
-  void sum_tensor(const InputSumArgs& args, const gpu::Stream& stream) const;
+  /// Adds the same kind of sum, of one tensor, to `sum`.
+  void sum_tensor(const void* data, std::int64_t elements, InputSum* sum,
+                  const gpu::Stream& stream) const {
+    const auto all = static_cast<unsigned long long>(elements);
+    gpu::launch_with(sum_inputs_, strided_grid(all / 8), stream,
+                     InputSumArgs{data, data, data, {all, all, all}, sum});
+  }
   /// Computes the references of outputs other than O.
   void compute_row_statistics(const RowStatisticsArgs& args, const Problem& problem,
                               const gpu::Stream& stream) const;
   void find_greatest_norms(const NormArgs& args, const gpu::Stream& stream) const;
-  void check_row_values(const RowValueArgs& args, const gpu::Stream& stream) const;
-  void read_memory(const ReadMemoryArgs& args, const gpu::Stream& stream) const;
-  void hold(const GateArgs& args, const gpu::Stream& stream) const;
-  void read_clock_span(const ClockSpanArgs& args, const gpu::Stream& stream) const;
+  void check_row_values(const RowValueArgs& args, const gpu::Stream& stream) const {
+    gpu::launch_with(check_row_values_, strided_grid(args.elements), stream, args);
+  }
+  void read_memory(const ReadMemoryArgs& args, const gpu::Stream& stream) const {
+    gpu::launch_with(read_memory_, {{kMaxBlocks, 1, 1}, {kReadThreads, 1, 1}, 0}, stream, args);
+  }
+  void hold(const GateArgs& args, const gpu::Stream& stream) const {
+    gpu::launch_with(device_gate_, LaunchGeometry{}, stream, args);
+  }
+  /// Launches several blocks for each SM, because nothing guarantees that they are spread out
+  /// evenly.
+  void read_clock_span(const ClockSpanArgs& args, const gpu::Stream& stream) const {
+    gpu::launch_with(clock_span_, {{kMaxBlocks, 1, 1}, {1, 1, 1}, 0}, stream, args);
+  }
 
  private:
+  // The kernels' loops stride over the grid. Eight blocks for each of 132 SMs keep all of them
+  // busy.
+  static constexpr std::int64_t kMaxBlocks = 1056;
+
+  /// A grid with a block per 256 items, but at most kMaxBlocks, and `y` independent parts. `items`
+  /// are those of the greatest part: Q may be tiny where K and V are large.
+  [[nodiscard]] static LaunchGeometry strided_grid(std::uint64_t items, std::int64_t y = 1);
   template <typename Args>
   static void launch_on_rows(const gpu::Function& kernel, const Args& args,
                              const RowSelection& selection, const Problem& problem,
                              const gpu::Stream& stream);
 
   gpu::Module module_;
-  gpu::Function fill_inputs_;
-  gpu::Function reference_attention_;
-  gpu::Function compare_output_;
-  gpu::Function count_rows_;
-  gpu::Function scan_output_;
-  gpu::Function check_guards_;
-  gpu::Function sum_inputs_;
-  gpu::Function row_statistics_;
-  gpu::Function greatest_norms_;
-  gpu::Function check_row_values_;
-  gpu::Function read_memory_;
-  gpu::Function device_gate_;
-  gpu::Function clock_span_;
+  gpu::Function fill_inputs_ = module_.function("fatune_fill_inputs");
+  gpu::Function reference_attention_ = module_.function("fatune_reference_attention");
+  gpu::Function compare_output_ = module_.function("fatune_compare_output");
+  gpu::Function count_rows_ = module_.function("fatune_count_rows");
+  gpu::Function scan_output_ = module_.function("fatune_scan_output");
+  gpu::Function check_guards_ = module_.function("fatune_check_guards");
+  gpu::Function sum_inputs_ = module_.function("fatune_sum_inputs");
+  gpu::Function row_statistics_ = module_.function("fatune_row_statistics");
+  gpu::Function greatest_norms_ = module_.function("fatune_greatest_norms");
+  gpu::Function check_row_values_ = module_.function("fatune_check_row_values");
+  gpu::Function read_memory_ = module_.function("fatune_read_memory");
+  gpu::Function device_gate_ = module_.function("fatune_device_gate");
+  gpu::Function clock_span_ = module_.function("fatune_clock_span");
 };
 
 }  // namespace fatune

@@ -104,7 +104,7 @@ Admission RemoteMeasurer::admit_once(CandidateId id, const CandidateKernel& kern
   const AddedSeconds busy = worker_.busy();
   auto answer = worker_.conversation().read_reply(
       worker_.conversation().ask(admit_message(id, kernel), worker_.deadlines().verification()),
-      "admitted", read_admitted);
+      "admitted", read_message<Admission>);
   if (auto* failure = std::get_if<Outcome>(&answer)) {
     return {{}, 0.0, std::move(*failure)};
   }
@@ -124,11 +124,6 @@ Admission RemoteMeasurer::admit(CandidateId id, const CandidateKernel& kernel) {
   return admission;
 }
 
-bool RemoteMeasurer::is_in_worker(CandidateId id) const {
-  const auto found = held_.find(id);
-  return found != held_.end() && worker_.runs() && found->second.worker == worker_.number();
-}
-
 std::optional<Outcome> RemoteMeasurer::make_ready(CandidateId id) {
   if (const auto failed = failed_ahead_.find(id); failed != failed_ahead_.end()) {
     return failed->second;
@@ -142,8 +137,8 @@ void RemoteMeasurer::retire(CandidateId id) {
   forget(id);
   if (in_worker) {
     // A worker that dies here cannot be blamed on a candidate; the next step gets a fresh one.
-    static_cast<void>(
-        worker_.conversation().ask(candidate_message("retire", id), worker_.deadlines().runs(1)));
+    static_cast<void>(worker_.conversation().ask(message_of("retire", {}, ForCandidate{id}),
+                                                 worker_.deadlines().runs(1)));
   }
 }
 
@@ -154,12 +149,13 @@ std::optional<Death> RemoteMeasurer::tell(CandidateId id, const SampleRequest& r
   const auto within = worker_.deadlines().sample();
   std::optional<Death> death;
   if (!is_ahead(id, request)) {
-    death = conversation.tell(sample_message(id, request), within);
+    death = conversation.tell(message_of("sample", {}, ForCandidate{id}, request), within);
   }
   ahead_.reset();
   if (!death && request.then && request.count == 1 && is_in_worker(*request.then)) {
     ahead_ = Ahead{*request.then, request.round, request.extent, worker_.number()};
-    death = conversation.tell(sample_message(*request.then, request), within);
+    death =
+        conversation.tell(message_of("sample", {}, ForCandidate{*request.then}, request), within);
   }
   return death;
 }
@@ -172,7 +168,7 @@ void RemoteMeasurer::settle_ahead() {
   }
   Conversation& conversation = worker_.conversation();
   const auto answer = conversation.read_reply(conversation.await(worker_.deadlines().sample()),
-                                              "sampled", read_sampled);
+                                              "sampled", read_message<OneSample>);
   const auto* failure = std::get_if<Outcome>(&answer);
   if (failure != nullptr && worker_.runs()) {
     failed_ahead_.insert_or_assign(ahead->id, *failure);
@@ -184,11 +180,6 @@ void RemoteMeasurer::settle_ahead() {
 }
 
 // --- Samples ---
-
-// Deadlines are for runs of the problem itself, so a sample on the part counts as one on the whole.
-void RemoteMeasurer::saw_sample(double us, Extent extent) {
-  worker_.deadlines().saw_sample(extent == Extent::part ? us / worker_.part_share() : us);
-}
 
 // Takes the samples of `request`; the first `discarded` do not count.
 std::optional<Outcome> RemoteMeasurer::take_samples(CandidateId id, int discarded,
@@ -204,7 +195,7 @@ std::optional<Outcome> RemoteMeasurer::take_samples(CandidateId id, int discarde
   }
   Reply reply = conversation.await(worker_.deadlines().sample());
   for (int taken = 1;; ++taken) {
-    auto answer = conversation.read_reply(std::move(reply), "sampled", read_sampled);
+    auto answer = conversation.read_reply(std::move(reply), "sampled", read_message<OneSample>);
     if (auto* failure = std::get_if<Outcome>(&answer)) {
       return std::move(*failure);
     }
@@ -263,14 +254,10 @@ std::optional<Outcome> RemoteMeasurer::recheck_once(CandidateId id) {
   const AddedSeconds busy = worker_.busy();
   Conversation& conversation = worker_.conversation();
   const auto answer = conversation.read_reply(
-      conversation.ask(candidate_message("recheck", id), worker_.deadlines().sample()), "done",
-      [](const Message&) { return true; });
+      conversation.ask(message_of("recheck", {}, ForCandidate{id}), worker_.deadlines().sample()),
+      "done", [](const Message&) { return true; });
   const auto* failure = std::get_if<Outcome>(&answer);
   return failure == nullptr ? std::nullopt : std::optional(*failure);
-}
-
-std::optional<Outcome> RemoteMeasurer::recheck(CandidateId id) {
-  return judged(id, held_.at(id).kernel.label, [&] { return recheck_once(id); });
 }
 
 // Throws the worker's Error if it cannot count at all, because no candidate is to blame for that.
@@ -281,8 +268,8 @@ Counted RemoteMeasurer::count_once(CandidateId id, const CountRequest& request) 
   }
   const AddedSeconds busy = worker_.busy();
   Conversation& conversation = worker_.conversation();
-  Reply reply =
-      conversation.ask(count_message(id, request), worker_.deadlines().counting(request.runs));
+  Reply reply = conversation.ask(message_of("count", {}, ForCandidate{id}, request),
+                                 worker_.deadlines().counting(request.runs));
   const auto* message = std::get_if<Message>(&reply);
   const bool failed = message != nullptr && type_of(*message) == "failed";
   auto answer = conversation.read_reply(std::move(reply), failed ? "failed" : "counted",
@@ -290,7 +277,7 @@ Counted RemoteMeasurer::count_once(CandidateId id, const CountRequest& request) 
                                           if (failed) {
                                             throw read_error(counted);
                                           }
-                                          return read_counted(counted);
+                                          return read_message<Counted>(counted);
                                         });
   if (auto* failure = std::get_if<Outcome>(&answer)) {
     return {{}, std::move(*failure)};
@@ -323,7 +310,7 @@ DeviceRates RemoteMeasurer::device_rates(const Artifact& kernel) {
   const auto& message = std::get<Message>(reply);
   try {
     if (type_of(message) == "rates") {
-      return read_rates(message);
+      return read_message<DeviceRates>(message);
     }
     const std::string why = type_of(message) == "failed"
                                 ? read_error(message).what()

@@ -48,7 +48,9 @@ class RemoteMeasurer : public Measurer {
   [[nodiscard]] Admission admit(CandidateId id, const CandidateKernel& candidate) override;
   using Measurer::sample;
   [[nodiscard]] Samples sample(CandidateId id, const SampleRequest& request) override;
-  [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) override;
+  [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) override {
+    return judged(id, held_.at(id).kernel.label, [&] { return recheck_once(id); });
+  }
   [[nodiscard]] Counted count(CandidateId id, const CountRequest& request) override;
   void retire(CandidateId id) override;
   [[nodiscard]] bool context_lost() const noexcept override { return false; }
@@ -85,8 +87,15 @@ class RemoteMeasurer : public Measurer {
   /// The same; a candidate with a failure is then forgotten.
   [[nodiscard]] std::optional<Outcome> judged(CandidateId id, const std::string& label,
                                               const Step& step);
-  [[nodiscard]] bool is_in_worker(CandidateId id) const;
-  void saw_sample(double us, Extent extent);
+  [[nodiscard]] bool is_in_worker(CandidateId id) const {
+    const auto found = held_.find(id);
+    return found != held_.end() && worker_.runs() && found->second.worker == worker_.number();
+  }
+  /// Deadlines are for runs of the problem itself, so a sample on the part counts as one on the
+  /// whole.
+  void saw_sample(double us, Extent extent) {
+    worker_.deadlines().saw_sample(extent == Extent::part ? us / worker_.part_share() : us);
+  }
   /// Ensures that the candidate is admitted in the worker. Returns the failure with which it cannot
   /// be run.
   [[nodiscard]] std::optional<Outcome> make_ready(CandidateId id);

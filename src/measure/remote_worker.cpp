@@ -1,6 +1,5 @@
 #include "measure/remote_worker.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -62,31 +61,14 @@ void Deadlines::begin_problem(const Problem& problem, int sm_count) {
   probe_share_ = literature_flop(probe_problem(problem)) / std::max(1.0, literature_flop(problem));
 }
 
-void Deadlines::saw_sample(double sample_us) {
-  best_us_ = best_us_ == 0.0 ? sample_us : std::min(best_us_, sample_us);
-  allowance_us_ = settings_.times_best * best_us_;
-}
-
-std::chrono::milliseconds Deadlines::within(double runs) const {
-  const std::chrono::duration<double, std::micro> allowed(allowance_us_ * runs);
-  return settings_.floor + std::chrono::ceil<std::chrono::milliseconds>(allowed);
-}
-
 std::chrono::milliseconds Deadlines::references() const {
   static_assert(kProbeKinds.size() < kReferencesAtOnce);
   const std::chrono::duration<double, std::micro> allowed(kReferencesAtOnce * reference_us_);
   return std::chrono::ceil<std::chrono::milliseconds>(allowed);
 }
 
-std::chrono::milliseconds Deadlines::runs(int count) const { return within(std::max(1, count)); }
-
 std::chrono::milliseconds Deadlines::verification() const {
   return references() + within(1.0 + static_cast<double>(kProbeKinds.size()) * probe_share_);
-}
-
-std::chrono::milliseconds Deadlines::counting(int runs) const {
-  constexpr double kPasses = 50.0;
-  return settings_.counting + within(kPasses * std::max(1, runs));
 }
 
 DeadlineSettings under_tool(const DeadlineSettings& settings) {
@@ -168,7 +150,7 @@ milliseconds Conversation::patience(milliseconds grace) const {
 
 void Conversation::finish() {
   static_cast<void>(
-      process_->channel().send(plain_message("shutdown"), Channel::Clock::now() + kEndGrace));
+      process_->channel().send(message_of("shutdown", {}), Channel::Clock::now() + kEndGrace));
   process_->end(patience(kEndGrace));
   drop();
 }
@@ -179,11 +161,6 @@ Death Conversation::died(const std::string& how, milliseconds grace) {
   killed_ = end.killed_by_others;
   drop();
   return {Crashed{what}};
-}
-
-Death Conversation::hung(milliseconds within) {
-  drop();
-  return {TimedOut{static_cast<double>(within.count())}};
 }
 
 std::optional<Death> Conversation::tell(const Message& request, milliseconds within) {
@@ -230,7 +207,7 @@ Outcome Conversation::failure_of(const Message& message) {
     return unexpected(message);
   }
   try {
-    Rejection rejection = read_rejected(message);
+    Rejection rejection = read_message<Rejection>(message);
     if (rejection.lost) {
       process_->end(patience(kEndGrace));
       if (auto* crashed = std::get_if<Crashed>(&rejection.outcome)) {
@@ -302,7 +279,8 @@ void RemoteWorker::start() {
   ++started_;
   admissions_ = 0;
   const Reply reply = conversation_->ask(
-      hello_message({kProtocolVersion, settings_.device_ordinal, policy_, settings_.count_rows}),
+      message_of("hello", {},
+                 Hello{kProtocolVersion, settings_.device_ordinal, policy_, settings_.count_rows}),
       deadlines_.start());
   if (const auto* death = std::get_if<Death>(&reply)) {
     throw Error(ExitCode::gpu_failure,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -44,7 +45,10 @@ class Deadlines {
 
   /// `sm_count`: that of the device; below 1 it counts as 1.
   void begin_problem(const Problem& problem, int sm_count);
-  void saw_sample(double sample_us);
+  void saw_sample(double sample_us) {
+    best_us_ = best_us_ == 0.0 ? sample_us : std::min(best_us_, sample_us);
+    allowance_us_ = settings_.times_best * best_us_;
+  }
 
   [[nodiscard]] std::chrono::milliseconds start() const { return settings_.start; }
   [[nodiscard]] std::chrono::milliseconds problem() const {
@@ -53,12 +57,17 @@ class Deadlines {
   /// The time for the references that one request may need: those of kReferencesAtOnce kinds or
   /// sets of inputs, on a device whose SMs are as slow as the settings say.
   [[nodiscard]] std::chrono::milliseconds references() const;
-  [[nodiscard]] std::chrono::milliseconds runs(int count) const;
+  [[nodiscard]] std::chrono::milliseconds runs(int count) const {
+    return within(std::max(1, count));
+  }
   /// The deadline for one sample, or for checking one again. The first run of a candidate on a set
   /// of inputs may need references.
   [[nodiscard]] std::chrono::milliseconds sample() const { return runs(1) + references(); }
   /// The deadline for `runs` runs under hardware counters, each of them in many passes.
-  [[nodiscard]] std::chrono::milliseconds counting(int runs) const;
+  [[nodiscard]] std::chrono::milliseconds counting(int runs) const {
+    constexpr double kPasses = 50.0;
+    return settings_.counting + within(kPasses * std::max(1, runs));
+  }
   /// The deadline for one run on the problem, and one on its probe problem for each kind of input,
   /// with the references for them.
   [[nodiscard]] std::chrono::milliseconds verification() const;
@@ -68,7 +77,10 @@ class Deadlines {
   static constexpr int kReferencesAtOnce = 2 * kInputSets;
 
  private:
-  [[nodiscard]] std::chrono::milliseconds within(double runs) const;
+  [[nodiscard]] std::chrono::milliseconds within(double runs) const {
+    const std::chrono::duration<double, std::micro> allowed(allowance_us_ * runs);
+    return settings_.floor + std::chrono::ceil<std::chrono::milliseconds>(allowed);
+  }
 
   DeadlineSettings settings_;
   double allowance_us_ = 0.0;  // one run's allowance
@@ -156,7 +168,10 @@ class Conversation {
  private:
   [[nodiscard]] Outcome failure_of(const Message& message);
   [[nodiscard]] Death died(const std::string& how, std::chrono::milliseconds grace);
-  [[nodiscard]] Death hung(std::chrono::milliseconds within);
+  [[nodiscard]] Death hung(std::chrono::milliseconds within) {
+    drop();
+    return {TimedOut{static_cast<double>(within.count())}};
+  }
   /// `grace`, or longer for a launcher, which writes its report at its end.
   [[nodiscard]] std::chrono::milliseconds patience(std::chrono::milliseconds grace) const;
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ranges.hpp"
 #include "model/error_rule.hpp"
 #include "model/flop.hpp"
 #include "model/kv_lengths.hpp"
@@ -47,24 +48,8 @@ std::int64_t counts_bytes(std::size_t outputs, std::size_t each) {
   return static_cast<std::int64_t>(std::max<std::size_t>(outputs, 1) * each);
 }
 
-}  // namespace
-
-std::int64_t row_reference_bytes(const Problem& problem) {
-  return selected_rows(problem) * static_cast<std::int64_t>(sizeof(RowSoftmax));
-}
-
-RowReferences::RowReferences(const Problem& problem, const ReferenceArgs& reference,
-                             const MeasurementModule& kernels, const gpu::Stream& stream)
-    : problem_(problem),
-      selection_(reference.selection),
-      selected_(selected_rows(problem)),
-      rows_(row_reference_bytes(problem)) {
-  kernels.compute_row_statistics({reference, rows_.as<RowSoftmax>()}, problem, stream);
-  limit_ = find_limit(reference, kernels, stream);
-}
-
-double RowReferences::find_limit(const ReferenceArgs& reference, const MeasurementModule& kernels,
-                                 const gpu::Stream& stream) const {
+double limit_of_rows(const Problem& problem, const ReferenceArgs& reference,
+                     const MeasurementModule& kernels, const gpu::Stream& stream) {
   std::array<std::uint32_t, 2> bits{};
   const gpu::DeviceBuffer on_device(sizeof bits);
   gpu::fill_words_async(on_device.address(), 0, bits.size(), stream);
@@ -78,7 +63,23 @@ double RowReferences::find_limit(const ReferenceArgs& reference, const Measureme
   const auto norm = [](std::uint32_t squared) {
     return std::sqrt(static_cast<double>(std::bit_cast<float>(squared)));
   };
-  return row_value_limit(problem_, norm(bits[0]) * norm(bits[1]));
+  return row_value_limit(problem, norm(bits[0]) * norm(bits[1]));
+}
+
+}  // namespace
+
+std::int64_t row_reference_bytes(const Problem& problem) {
+  return selected_rows(problem) * static_cast<std::int64_t>(sizeof(RowSoftmax));
+}
+
+RowReferences::RowReferences(const Problem& problem, const ReferenceArgs& reference,
+                             const MeasurementModule& kernels, const gpu::Stream& stream)
+    : problem_(problem),
+      selection_(reference.selection),
+      selected_(selected_rows(problem)),
+      rows_(row_reference_bytes(problem)) {
+  kernels.compute_row_statistics({reference, rows_.as<RowSoftmax>()}, problem, stream);
+  limit_ = limit_of_rows(problem, reference, kernels, stream);
 }
 
 RowValueArgs RowReferences::compare_args(const float* values, RowValue what,
@@ -111,11 +112,6 @@ ErrorStats RowReferences::stats(const RowValueCounts& counts) const {
   return stats;
 }
 
-bool RowReferences::has_seen_all(const RowValueCounts& counts) const {
-  return counts.compared == static_cast<unsigned long long>(selected_) &&
-         counts.scanned == static_cast<unsigned long long>(output_rows(problem_));
-}
-
 Tensors::Tensors(const Problem& problem)
     : problem_(problem), plan_(plan_stage(problem)), arena_(plan_.tensors_bytes()) {
   if (problem.seq_lens_kv.empty()) {
@@ -126,10 +122,6 @@ Tensors::Tensors(const Problem& problem)
   constexpr std::int64_t kSummedAtATime = 4;  // by fatune_sum_inputs, which reads 16 bytes
   lengths_.resize(static_cast<std::size_t>(multiple_of(kSummedAtATime, std::ssize(lengths_))));
   device_lengths_ = gpu::DeviceBuffer(lengths_bytes());
-}
-
-std::int64_t Tensors::lengths_bytes() const {
-  return std::ssize(lengths_) * static_cast<std::int64_t>(sizeof(std::int32_t));
 }
 
 std::optional<gpu::DevicePtr> Tensors::find(std::string_view name) const {
@@ -187,14 +179,6 @@ InputSumArgs Tensors::input_sum_args(InputSum* sum) const {
           sum};
 }
 
-std::optional<InputSumArgs> Tensors::length_sum_args(InputSum* sum) const {
-  const void* const lengths = key_lengths();
-  const auto elements = static_cast<unsigned long long>(lengths_bytes() / 2);  // of 16 bits
-  return lengths == nullptr ? std::nullopt
-                            : std::optional(InputSumArgs{
-                                  lengths, lengths, lengths, {elements, elements, elements}, sum});
-}
-
 std::int64_t output_memory_bytes(const KernelBuffer& output) {
   return 2 * kOutputGuardBytes + multiple_of(kTensorAlignmentBytes, output.bytes);
 }
@@ -205,10 +189,7 @@ bool has_outputs(const std::vector<KernelBuffer>& buffers) {
 }
 
 std::vector<KernelBuffer> outputs_of(const std::vector<KernelBuffer>& buffers) {
-  std::vector<KernelBuffer> outputs;
-  std::ranges::copy_if(buffers, std::back_inserter(outputs),
-                       [](const KernelBuffer& buffer) { return !buffer.output.empty(); });
-  return outputs;
+  return filtered(buffers, [](const KernelBuffer& buffer) { return !buffer.output.empty(); });
 }
 
 OutputSet::OutputSet(const std::vector<KernelBuffer>& outputs, const gpu::Stream& stream)
@@ -225,12 +206,6 @@ std::optional<gpu::DevicePtr> OutputSet::find(std::string_view name) const {
   const auto found =
       std::ranges::find_if(outputs_, [&](const Output& output) { return output.of.name == name; });
   return found == outputs_.end() ? std::nullopt : std::optional(address_in(found->memory));
-}
-
-bool OutputSet::has_row_values() const {
-  return std::ranges::any_of(outputs_, [](const Output& output) {
-    return find_enum<RowValue>(output.of.output).has_value();
-  });
 }
 
 void OutputSet::poison(const gpu::Stream& stream) const {
@@ -253,10 +228,8 @@ void OutputSet::queue_fingerprint(InputSum* sum, const MeasurementModule& kernel
   constexpr std::int64_t kChunk = 16;
   constexpr std::int64_t kElement = 2;  // bytes of an element, in which the kernel counts
   for (const Output& output : outputs_) {
-    const void* const data = std::bit_cast<const void*>(address_in(output.memory));
-    const auto elements =
-        static_cast<unsigned long long>(multiple_of(kChunk, output.of.bytes) / kElement);
-    kernels.sum_tensor({data, data, data, {elements, elements, elements}, sum}, stream);
+    kernels.sum_tensor(as_pointer(address_in(output.memory)),
+                       multiple_of(kChunk, output.of.bytes) / kElement, sum, stream);
   }
 }
 
@@ -310,11 +283,7 @@ ErrorStats OutputSet::stats_of(std::size_t output, const RowReferences* referenc
 }
 
 std::vector<ErrorStats> OutputSet::stats(const RowReferences* references) const {
-  std::vector<ErrorStats> all;
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    all.push_back(stats_of(i, references));
-  }
-  return all;
+  return mapped(indices_of(outputs_), [&](std::size_t i) { return stats_of(i, references); });
 }
 
 std::optional<std::string> OutputSet::find_missing_check(const RowReferences* references) const {

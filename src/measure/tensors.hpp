@@ -31,12 +31,12 @@ class RowReferences {
                                           RowValueCounts* counts) const;
   /// The errors found, without names.
   [[nodiscard]] ErrorStats stats(const RowValueCounts& counts) const;
-  [[nodiscard]] bool has_seen_all(const RowValueCounts& counts) const;
+  [[nodiscard]] bool has_seen_all(const RowValueCounts& counts) const {
+    return counts.compared == static_cast<unsigned long long>(selected_) &&
+           counts.scanned == static_cast<unsigned long long>(output_rows(problem_));
+  }
 
  private:
-  [[nodiscard]] double find_limit(const ReferenceArgs& reference, const MeasurementModule& kernels,
-                                  const gpu::Stream& stream) const;
-
   Problem problem_;
   RowSelection selection_;
   std::int64_t selected_ = 0;  // rows
@@ -80,6 +80,9 @@ class Tensors {
   [[nodiscard]] const int* key_lengths() const {
     return lengths_.empty() ? nullptr : device_lengths_.as<const int>();
   }
+  [[nodiscard]] std::int64_t lengths_bytes() const {
+    return std::ssize(lengths_) * static_cast<std::int64_t>(sizeof(std::int32_t));
+  }
 
   /// Fills everything, inputs and guards included, with the poison, and writes the lengths of keys.
   void poison(const gpu::Stream& stream) const;
@@ -93,12 +96,8 @@ class Tensors {
   [[nodiscard]] GuardArgs guard_args() const;
   /// The arguments of the kernel that sums up Q, K and V into `sum`.
   [[nodiscard]] InputSumArgs input_sum_args(InputSum* sum) const;
-  /// The arguments of the kernel that adds the lengths of keys to `sum`, if there are any.
-  [[nodiscard]] std::optional<InputSumArgs> length_sum_args(InputSum* sum) const;
 
  private:
-  [[nodiscard]] std::int64_t lengths_bytes() const;
-
   Problem problem_;
   StagePlan plan_;
   gpu::DeviceBuffer arena_;
@@ -125,7 +124,11 @@ class OutputSet {
 
   [[nodiscard]] std::optional<gpu::DevicePtr> find(std::string_view name) const;
   /// Whether any output is compared with references.
-  [[nodiscard]] bool has_row_values() const;
+  [[nodiscard]] bool has_row_values() const {
+    return std::ranges::any_of(outputs_, [](const Output& output) {
+      return find_enum<RowValue>(output.of.output).has_value();
+    });
+  }
 
   void poison(const gpu::Stream& stream) const;
   void poison_with_guards(const gpu::Stream& stream) const;

@@ -25,18 +25,6 @@ constexpr std::chrono::milliseconds kTooOld{500};
 
 }  // namespace
 
-GpuMonitor::Work::Work(GpuMonitor* monitor) : monitor_(monitor) {
-  if (monitor_ != nullptr) {
-    monitor_->set_busy(true);
-  }
-}
-
-GpuMonitor::Work::~Work() {
-  if (monitor_ != nullptr) {
-    monitor_->set_busy(false);
-  }
-}
-
 void GpuMonitor::set_busy(bool busy) {
   {
     const std::lock_guard lock(mutex_);
@@ -53,15 +41,11 @@ void GpuMonitor::watch(const std::stop_token& stop) {
     lock.unlock();
     const std::optional<GpuReading> reading = read_();
     lock.lock();
-    keep(reading);
+    latest_ = reading;
+    latest_at_ = Clock::now();
+    limits_since_ |= reading ? reading->clock_limits : 0;
     changed_.wait_for(lock, stop, interval_, [] { return false; });
   }
-}
-
-void GpuMonitor::keep(const std::optional<GpuReading>& reading) {
-  latest_ = reading;
-  latest_at_ = Clock::now();
-  limits_since_ |= reading ? reading->clock_limits : 0;
 }
 
 std::optional<GpuReading> GpuMonitor::latest() {
@@ -79,7 +63,6 @@ namespace {
 // Longer than any pause of a host that is merely busy, and short enough to wait for a few times.
 constexpr unsigned long long kGateTimeoutNs = 100'000'000;
 constexpr int kMaxExpiredInARow = 3;
-constexpr std::int64_t kGateWordsBytes = 2 * sizeof(std::uint32_t);
 
 std::atomic_ref<std::uint32_t> word(const gpu::PinnedBuffer& words, std::size_t index) {
   return std::atomic_ref<std::uint32_t>(words.host_as<std::uint32_t>()[index]);
@@ -112,10 +95,6 @@ SampleTimer::SampleTimer(const MeasurePolicy& policy, std::int64_t flush_bytes,
     : kernels_(kernels),
       stream_(stream),
       flush_buffer_(flush_bytes),
-      flush_mixed_(sizeof(std::uint32_t)),
-      gate_words_(kGateWordsBytes),
-      clock_mark_(sizeof(ClockMark)),
-      clock_span_(sizeof(ClockSpan)),
       gate_in_use_(policy.device_gate),
       warm_(!policy.flush_l2) {
   if (flushes()) {

@@ -38,12 +38,19 @@ class GpuMonitor {
   /// Work is under way while an object of this class lives. One at a time.
   class Work {
    public:
-    explicit Work(GpuMonitor* monitor);  ///< null: nothing is read
+    /// Null: nothing is read.
+    explicit Work(GpuMonitor* monitor) : monitor_(monitor) { set_busy(true); }
     Work(const Work&) = delete;
     Work& operator=(const Work&) = delete;
-    ~Work();
+    ~Work() { set_busy(false); }
 
    private:
+    void set_busy(bool busy) {
+      if (monitor_ != nullptr) {
+        monitor_->set_busy(busy);
+      }
+    }
+
     GpuMonitor* monitor_;
   };
 
@@ -54,7 +61,6 @@ class GpuMonitor {
  private:
   void set_busy(bool busy);
   void watch(const std::stop_token& stop);
-  void keep(const std::optional<GpuReading>& reading);
 
   Read read_;
   std::chrono::milliseconds interval_;
@@ -124,10 +130,11 @@ class SampleTimer {
   const MeasurementModule& kernels_;
   const gpu::Stream& stream_;
   gpu::DeviceBuffer flush_buffer_;  // all words are the same, so that reading them writes nothing
-  gpu::DeviceBuffer flush_mixed_;
-  gpu::PinnedBuffer gate_words_;  // [0]: the gate's flag, [1]: last ticket that expired
-  gpu::DeviceBuffer clock_mark_;
-  gpu::PinnedBuffer clock_span_;
+  gpu::DeviceBuffer flush_mixed_{sizeof(std::uint32_t)};
+  // [0]: the gate's flag, [1]: last ticket that expired
+  gpu::PinnedBuffer gate_words_{2 * sizeof(std::uint32_t)};
+  gpu::DeviceBuffer clock_mark_{sizeof(ClockMark)};
+  gpu::PinnedBuffer clock_span_{sizeof(ClockSpan)};
   gpu::Event start_;
   gpu::Event stop_;
   gpu::Event done_;

@@ -69,12 +69,6 @@ const OutputSet& Stage::outputs(const std::vector<KernelBuffer>& buffers) const 
   return made;
 }
 
-std::optional<gpu::DevicePtr> Stage::find(const std::vector<KernelBuffer>& buffers,
-                                          std::string_view name) const {
-  const auto of_kernel = has_outputs(buffers) ? outputs(buffers).find(name) : std::nullopt;
-  return of_kernel ? of_kernel : tensors_.find(name);
-}
-
 void Stage::poison_output(const std::vector<KernelBuffer>& buffers) const {
   tensors_.poison_output(stream_);
   further_->current = has_outputs(buffers) ? &outputs(buffers) : nullptr;
@@ -85,8 +79,8 @@ void Stage::poison_output(const std::vector<KernelBuffer>& buffers) const {
 
 void Stage::queue_input_sum(InputSum* sum) const {
   kernels_.sum_inputs(tensors_.input_sum_args(sum), stream_);
-  if (const auto lengths = tensors_.length_sum_args(sum)) {
-    kernels_.sum_tensor(*lengths, stream_);
+  if (const void* const lengths = tensors_.key_lengths()) {
+    kernels_.sum_tensor(lengths, tensors_.lengths_bytes() / 2, sum, stream_);
   }
 }
 
@@ -102,9 +96,8 @@ InputSum Stage::sum_inputs() const {
 }
 
 void Stage::queue_fingerprint(InputSum* sum) const {
-  const void* const output = tensors_.view(TensorRole::o).data;
-  const auto elements = static_cast<unsigned long long>(tensor_elements(problem_, TensorRole::o));
-  kernels_.sum_tensor({output, output, output, {elements, elements, elements}, sum}, stream_);
+  kernels_.sum_tensor(tensors_.view(TensorRole::o).data, tensor_elements(problem_, TensorRole::o),
+                      sum, stream_);
   if (further_->current != nullptr) {
     further_->current->queue_fingerprint(sum, kernels_, stream_);
   }
@@ -150,8 +143,6 @@ std::optional<std::string> Stage::find_missing_output_check() const {
 }
 
 namespace {
-
-constexpr auto kCountsBytes = static_cast<std::int64_t>(sizeof(CheckCounts) * kProbeKinds.size());
 
 // The seed of the first set is `seed` itself.
 std::uint64_t seed_of_set(std::uint64_t seed, int set) {
@@ -220,11 +211,7 @@ RowMismatches as_lists(const Stage& stage, RowSample sample, std::span<const Row
 }
 
 void check_sum(const RowMismatches& rows, const ErrorStats& stats) {
-  std::int64_t mismatched = 0;
-  for (const std::int32_t count : rows.mismatched) {
-    mismatched += count;
-  }
-  if (mismatched != stats.mismatched) {
+  if (sum_of<std::int64_t>(rows.mismatched, std::identity()) != stats.mismatched) {
     throw std::logic_error("the rows' mismatches do not add up to those of the whole output");
   }
 }
@@ -248,22 +235,13 @@ RowMismatches count_rows(const Stage& stage, const ErrorStats& stats, const gpu:
   return rows;
 }
 
-constexpr auto kSumsBytes =
-    static_cast<std::int64_t>(sizeof(InputSum)) * RepeatedLaunches::kLaunches;
-
 std::size_t stage_of(int launch) { return static_cast<std::size_t>(launch % 2); }
 
 }  // namespace
 
 Verifier::Verifier(const Problem& problem, const std::optional<Problem>& part, std::uint64_t seed,
                    const MeasurementModule& kernels, const gpu::Stream& stream, bool count_rows)
-    : problem_(problem),
-      seed_(seed),
-      count_rows_(count_rows),
-      kernels_(kernels),
-      stream_(stream),
-      device_counts_(kCountsBytes),
-      host_counts_(kCountsBytes) {
+    : problem_(problem), seed_(seed), count_rows_(count_rows), kernels_(kernels), stream_(stream) {
   const int sets = part ? 2 * kInputSets : kInputSets;
   for (int set = 0; set < sets; ++set) {
     normal_.emplace_back(set < kInputSets ? problem : *part, InputKind::normal,
@@ -281,12 +259,6 @@ const Stage& Verifier::probe(InputKind kind, Where where) {
       .emplace(std::piecewise_construct, std::forward_as_tuple(kind, where),
                std::forward_as_tuple(on, kind, seed_, kernels_, stream_))
       .first->second;
-}
-
-const CheckCounts* Verifier::fetch_counts() const {
-  gpu::copy_to_host_async(host_counts_.host(), device_counts_.address(), kCountsBytes, stream_);
-  stream_.synchronize();
-  return host_counts_.host_as<const CheckCounts>();
 }
 
 std::string Verifier::method(const Stage& normal, Where others) const {
@@ -327,12 +299,15 @@ void Verifier::judge(const Stage& stage, const CheckCounts& counts, OutputVerdic
 }
 
 OutputVerdict Verifier::check(std::span<const Stage* const> stages) const {
-  gpu::fill_words_async(device_counts_.address(), 0, kCountsBytes / 4, stream_);
+  gpu::fill_words_async(device_counts_.address(), 0, device_counts_.bytes() / 4, stream_);
   CheckCounts* on_device = device_counts_.as<CheckCounts>();
   for (const Stage* const stage : stages) {
     stage->queue_check(on_device++);
   }
-  const CheckCounts* counts = fetch_counts();
+  gpu::copy_to_host_async(host_counts_.host(), device_counts_.address(), device_counts_.bytes(),
+                          stream_);
+  stream_.synchronize();
+  const auto* counts = host_counts_.host_as<const CheckCounts>();
   OutputVerdict verdict{{method(normal_.front(), Where::probe), seed_, {}}, std::nullopt, false};
   for (const Stage* const stage : stages) {
     judge(*stage, *counts++, verdict);
@@ -340,24 +315,16 @@ OutputVerdict Verifier::check(std::span<const Stage* const> stages) const {
   return verdict;
 }
 
-OutputVerdict Verifier::check(const Stage& stage) const {
-  const std::array one{&stage};
-  return check(std::span<const Stage* const>(one));
-}
-
-RepeatedLaunches::RepeatedLaunches(const Verifier& verifier, const gpu::Stream& stream)
-    : verifier_(verifier), stream_(stream), device_sums_(kSumsBytes), host_sums_(kSumsBytes) {}
-
 void RepeatedLaunches::queue(const Stages& stages,
                              const std::array<KernelLaunch, 2>& launches) const {
-  gpu::fill_words_async(device_sums_.address(), 0, kSumsBytes / 4, stream_);
+  gpu::fill_words_async(device_sums_.address(), 0, device_sums_.bytes() / 4, stream_);
   for (int i = 0; i < kLaunches; ++i) {
     const Stage& stage = *stages.at(stage_of(i));
     stage.poison_output(launches.at(stage_of(i)).buffers());
     launches.at(stage_of(i)).queue(stream_);
     stage.queue_fingerprint(device_sums_.as<InputSum>() + i);
   }
-  gpu::copy_to_host_async(host_sums_.host(), device_sums_.address(), kSumsBytes, stream_);
+  gpu::copy_to_host_async(host_sums_.host(), device_sums_.address(), device_sums_.bytes(), stream_);
 }
 
 // Whether all outputs of a stage have the fingerprint of its last one.

@@ -68,7 +68,10 @@ class Stage {
   /// unknown. The first request makes the memory for the outputs and their references; it then
   /// waits, and makes everything anew as restore() does.
   [[nodiscard]] std::optional<gpu::DevicePtr> find(const std::vector<KernelBuffer>& buffers,
-                                                   std::string_view name) const;
+                                                   std::string_view name) const {
+    const auto of_kernel = has_outputs(buffers) ? outputs(buffers).find(name) : std::nullopt;
+    return of_kernel ? of_kernel : tensors_.find(name);
+  }
   /// Fills O and the other outputs of a kernel with these buffers with poison. These outputs are
   /// fingerprinted and checked from now on. Does not wait. Precondition: find() was called with
   /// these buffers, if any of them is an output.
@@ -177,7 +180,10 @@ class Verifier {
 
   /// Checks the current outputs. Waits for the device once. Damaged inputs and guard bands are made
   /// anew.
-  [[nodiscard]] OutputVerdict check(const Stage& stage) const;
+  [[nodiscard]] OutputVerdict check(const Stage& stage) const {
+    const std::array one{&stage};
+    return check(std::span<const Stage* const>(one));
+  }
   [[nodiscard]] OutputVerdict check(std::span<const Stage* const> stages) const;
 
   /// Verification::method for a verification on this stage of normal inputs, with the other kinds
@@ -185,7 +191,6 @@ class Verifier {
   [[nodiscard]] std::string method(const Stage& normal, Where others) const;
 
  private:
-  [[nodiscard]] const CheckCounts* fetch_counts() const;
   [[nodiscard]] Problem problem_of(Where where) const {
     return where == Where::small ? small_problem(problem_) : probe_problem(problem_);
   }
@@ -198,8 +203,9 @@ class Verifier {
   const gpu::Stream& stream_;
   std::vector<Stage> normal_;
   std::map<std::pair<InputKind, Where>, Stage> probes_;  // made on first use
-  gpu::DeviceBuffer device_counts_;                      // CheckCounts of each stage of a check
-  gpu::PinnedBuffer host_counts_;
+  // CheckCounts of each stage of a check.
+  gpu::DeviceBuffer device_counts_{sizeof(CheckCounts) * kProbeKinds.size()};
+  gpu::PinnedBuffer host_counts_{device_counts_.bytes()};
 };
 
 /// Launches a candidate many times in a row, so that a kernel that stops computing after some
@@ -218,7 +224,8 @@ class RepeatedLaunches {
   using MakeLaunch = std::function<KernelLaunch(const Stage&)>;
 
   /// `verifier` and `stream` must outlive this.
-  RepeatedLaunches(const Verifier& verifier, const gpu::Stream& stream);
+  RepeatedLaunches(const Verifier& verifier, const gpu::Stream& stream)
+      : verifier_(verifier), stream_(stream) {}
 
   /// Runs the launches and waits for the device. The stages must have inputs of different values.
   [[nodiscard]] Result run(const Stages& stages, const MakeLaunch& make_launch) const;
@@ -230,8 +237,8 @@ class RepeatedLaunches {
 
   const Verifier& verifier_;
   const gpu::Stream& stream_;
-  gpu::DeviceBuffer device_sums_;  // of each launch's output
-  gpu::PinnedBuffer host_sums_;
+  gpu::DeviceBuffer device_sums_{kLaunches * sizeof(InputSum)};  // of each launch's output
+  gpu::PinnedBuffer host_sums_{device_sums_.bytes()};
 };
 
 }  // namespace fatune

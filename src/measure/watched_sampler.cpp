@@ -7,8 +7,6 @@
 namespace fatune {
 namespace {
 
-constexpr auto kSumBytes = static_cast<std::int64_t>(sizeof(InputSum));
-
 bool same(const InputSum& a, const InputSum& b) { return a.plain == b.plain && a.mixed == b.mixed; }
 
 std::size_t slot(int set) { return static_cast<std::size_t>(set); }
@@ -28,15 +26,6 @@ std::string name_sample(const SampledKernel& kernel, int set) {
 
 }  // namespace
 
-WatchedSampler::WatchedSampler(const Verifier& verifier, SampleTimer& timer,
-                               std::array<LeastTime, 2> least, const gpu::Stream& stream)
-    : verifier_(verifier),
-      timer_(timer),
-      least_(std::move(least)),
-      stream_(stream),
-      device_sum_(kSumBytes),
-      host_sum_(kSumBytes) {}
-
 bool WatchedSampler::others_ran_unchecked(CandidateId id, int set) const {
   const std::set<CandidateId>& ran = unchecked_.at(slot(set));
   return ran.size() > ran.count(id);
@@ -55,9 +44,9 @@ const KernelLaunch& WatchedSampler::about_to_run(SampledKernel& kernel, int set)
 }
 
 void WatchedSampler::queue_fingerprint(const Stage& stage) {
-  gpu::fill_words_async(device_sum_.address(), 0, kSumBytes / 4, stream_);
+  gpu::fill_words_async(device_sum_.address(), 0, device_sum_.bytes() / 4, stream_);
   stage.queue_fingerprint(device_sum_.as<InputSum>());
-  gpu::copy_to_host_async(host_sum_.host(), device_sum_.address(), kSumBytes, stream_);
+  gpu::copy_to_host_async(host_sum_.host(), device_sum_.address(), device_sum_.bytes(), stream_);
 }
 
 TimedRun WatchedSampler::run(SampledKernel& kernel, int set) {

@@ -52,7 +52,8 @@ class WatchedSampler {
   /// `least`: the least times on the problem itself and on its part. All other arguments must
   /// outlive the sampler.
   WatchedSampler(const Verifier& verifier, SampleTimer& timer, std::array<LeastTime, 2> least,
-                 const gpu::Stream& stream);
+                 const gpu::Stream& stream)
+      : verifier_(verifier), timer_(timer), least_(std::move(least)), stream_(stream) {}
 
   /// Takes a sample on `set` into `sample`, and checks it: the one by which a candidate is
   /// admitted.
@@ -89,8 +90,8 @@ class WatchedSampler {
   SampleTimer& timer_;
   std::array<LeastTime, 2> least_;
   const gpu::Stream& stream_;
-  gpu::DeviceBuffer device_sum_;
-  gpu::PinnedBuffer host_sum_;
+  gpu::DeviceBuffer device_sum_{sizeof(InputSum)};
+  gpu::PinnedBuffer host_sum_{sizeof(InputSum)};
   /// The last run: the candidate whose output the output tensor holds, and its set of inputs.
   std::optional<std::pair<CandidateId, int>> last_run_;
   std::array<std::set<CandidateId>, kNormalSets> unchecked_;  // ran since the set's last check

@@ -47,58 +47,62 @@ class Worker {
     const ProblemStart start = read_begin_problem(request);
     try {
       measurer().begin_problem(start.problem, start.kernels, start.part);
-      send(plain_message("done"));
+      send(message_of("done", {}));
     } catch (const Error& error) {
       send(error_message("failed", error));
     }
   }
 
   void admit(const Message& request) {
-    const Admission admission = measurer().admit(read_id(request), read_candidate(request));
+    const Admission admission =
+        measurer().admit(read_message<ForCandidate>(request).id, read_candidate(request));
     send(admission.failure ? rejected_message(*admission.failure, measurer().context_lost())
-                           : admitted_message(admission));
+                           : message_of("admitted", {}, admission));
   }
 
   // Answers sample by sample, so that a worker that dies has reported all samples but the one in
   // flight.
   void sample(const Message& request) {
-    const CandidateId id = read_id(request);
-    const SampleRequest asked = read_sample(request);
+    const CandidateId id = read_message<ForCandidate>(request).id;
+    const SampleRequest asked = read_message<SampleRequest>(request);
     for (int taken = 0; taken < asked.count && !gone_; ++taken) {
       const Samples one = measurer().sample(id, {1, asked.round + taken, asked.extent});
       if (one.failure) {
         send(rejected_message(*one.failure, measurer().context_lost()));
         return;
       }
-      send(sampled_message({one.samples_us.at(0), one.readings.at(0), one.gate_in_use,
-                            one.deterministic, one.verification}));
+      send(message_of("sampled", {},
+                      OneSample{one.samples_us.at(0), one.readings.at(0), one.gate_in_use,
+                                one.deterministic, one.verification}));
     }
   }
 
   void recheck(const Message& request) {
-    const std::optional<Outcome> failure = measurer().recheck(read_id(request));
-    send(failure ? rejected_message(*failure, measurer().context_lost()) : plain_message("done"));
+    const std::optional<Outcome> failure =
+        measurer().recheck(read_message<ForCandidate>(request).id);
+    send(failure ? rejected_message(*failure, measurer().context_lost()) : message_of("done", {}));
   }
 
   void count(const Message& request) {
     try {
-      const Counted counted = measurer().count(read_id(request), read_count_request(request));
+      const Counted counted = measurer().count(read_message<ForCandidate>(request).id,
+                                               read_message<CountRequest>(request));
       send(counted.failure ? rejected_message(*counted.failure, measurer().context_lost())
-                           : counted_message(counted));
+                           : message_of("counted", {}, counted));
     } catch (const Error& error) {
       send(error_message("failed", error));
     }
   }
 
   void retire(const Message& request) {
-    measurer().retire(read_id(request));
-    send(plain_message("done"));
+    measurer().retire(read_message<ForCandidate>(request).id);
+    send(message_of("done", {}));
   }
 
   // After a message of failure, fatune ends the worker.
   void device_rates(const Message& request) {
     try {
-      send(rates_message(device_->device_rates(read_rates_request(request))));
+      send(message_of("rates", {}, device_->device_rates(read_rates_request(request))));
     } catch (const Error& error) {
       send(error_message("failed", error));
     }

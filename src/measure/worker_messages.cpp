@@ -4,21 +4,10 @@
 #include <iterator>
 #include <type_traits>
 
-#include <fmt/format.h>
-
 #include "base/members.hpp"
 #include "model/problem.hpp"
-#include "model/record_reader.hpp"
-#include "model/record_writer.hpp"
 
 namespace fatune {
-
-static RecordJson to_record(CandidateId id) { return id.index; }
-static RecordJson to_record(Extent extent) { return extent == Extent::part ? "part" : "whole"; }
-static void read(const RecordJson& json, CandidateId& id) { record_reader::read(json, id.index); }
-static void read(const RecordJson& json, Extent& extent) {
-  extent = json == "part" ? Extent::part : Extent::whole;
-}
 
 namespace {
 
@@ -26,27 +15,6 @@ struct KernelName {
   std::string kernel;
 };
 FATUNE_MEMBERS(KernelName, kernel)
-
-/// A message with the members of each value. `data`: its bytes besides JSON.
-template <typename... Values>
-Message message_of(const char* type, std::vector<char> data, const Values&... values) {
-  RecordJson body{{"type", type}};
-  (record_writer::add_members(values, body), ...);
-  return {std::move(body), std::move(data)};
-}
-
-/// Throws ProtocolError, which names the member, if one is missing or of the wrong type.
-template <typename Value>
-Value read_message(const Message& message) {
-  try {
-    Value value;
-    record_reader::read(message.body, value);
-    return value;
-  } catch (const Error& error) {
-    throw ProtocolError(
-        fmt::format("message '{}', '{}': {}", type_of(message), error.where(), error.what()));
-  }
-}
 
 /// Reads machine code and its kernel's name: all of an artifact that a worker needs.
 Artifact read_code(const Message& message) {
@@ -75,11 +43,6 @@ struct Failure {
   std::string remedy;
 };
 FATUNE_MEMBERS(Failure, code, what, where, remedy)
-
-struct ForCandidate {
-  CandidateId id;
-};
-FATUNE_MEMBERS(ForCandidate, id)
 
 ExitCode exit_code_of(int number) {
   return number == static_cast<int>(ExitCode::too_large) ? ExitCode::too_large
@@ -163,10 +126,6 @@ void check_elements(const Message& message, const Problem& problem) {
 
 }  // namespace
 
-Message plain_message(const char* type) { return message_of(type, {}); }
-
-Message hello_message(const Hello& hello) { return message_of("hello", {}, hello); }
-
 Hello read_hello(const Message& message) {
   Hello other;
   other.protocol = read_message<Version>(message).protocol;
@@ -218,46 +177,14 @@ CandidateKernel read_candidate(const Message& message) {
   return kernel;
 }
 
-Message sample_message(CandidateId id, const SampleRequest& request) {
-  return message_of("sample", {}, ForCandidate{id}, request);
-}
-SampleRequest read_sample(const Message& message) { return read_message<SampleRequest>(message); }
-
-Message count_message(CandidateId id, const CountRequest& request) {
-  return message_of("count", {}, ForCandidate{id}, request);
-}
-CountRequest read_count_request(const Message& message) {
-  return read_message<CountRequest>(message);
-}
-
 Message rates_request_message(const Artifact& kernel) {
   return message_of("device_rates", kernel.cubin, KernelName{kernel.lowered_name});
 }
 Artifact read_rates_request(const Message& message) { return read_code(message); }
 
-Message candidate_message(const char* type, CandidateId id) {
-  return message_of(type, {}, ForCandidate{id});
-}
-CandidateId read_id(const Message& message) { return read_message<ForCandidate>(message).id; }
-
-Message admitted_message(const Admission& admission) {
-  return message_of("admitted", {}, admission);
-}
-Admission read_admitted(const Message& message) { return read_message<Admission>(message); }
-
-Message sampled_message(const OneSample& one) { return message_of("sampled", {}, one); }
-OneSample read_sampled(const Message& message) { return read_message<OneSample>(message); }
-
-Message rates_message(const DeviceRates& rates) { return message_of("rates", {}, rates); }
-DeviceRates read_rates(const Message& message) { return read_message<DeviceRates>(message); }
-
-Message counted_message(const Counted& counted) { return message_of("counted", {}, counted); }
-Counted read_counted(const Message& message) { return read_message<Counted>(message); }
-
 Message rejected_message(const Outcome& outcome, bool lost) {
   return message_of("rejected", {}, Rejection{outcome, lost});
 }
-Rejection read_rejected(const Message& message) { return read_message<Rejection>(message); }
 
 Message debug_message(const DebugRequest& request) {
   Message message = message_of("debug", request.artifact.cubin, request,

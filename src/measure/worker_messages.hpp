@@ -1,16 +1,49 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include "base/error.hpp"
 #include "base/worker_process.hpp"
 #include "measure/measurer.hpp"
 #include "model/device_limits.hpp"
 #include "model/head_problem.hpp"
+#include "model/record_reader.hpp"
+#include "model/record_writer.hpp"
 
 // Functions that make and read the messages of docs/worker-protocol.md. A message has the members
 // of a struct, from its list; machine code is its data. Reading throws ProtocolError if a member is
 // missing or of the wrong type.
 
 namespace fatune {
+
+inline RecordJson to_record(CandidateId id) { return id.index; }
+inline RecordJson to_record(Extent extent) { return extent == Extent::part ? "part" : "whole"; }
+inline void read(const RecordJson& json, CandidateId& id) { record_reader::read(json, id.index); }
+inline void read(const RecordJson& json, Extent& extent) {
+  extent = json == "part" ? Extent::part : Extent::whole;
+}
+
+/// A message with the members of each value. `data`: its bytes besides JSON.
+template <typename... Values>
+[[nodiscard]] Message message_of(const char* type, std::vector<char> data,
+                                 const Values&... values) {
+  RecordJson body{{"type", type}};
+  (record_writer::add_members(values, body), ...);
+  return {std::move(body), std::move(data)};
+}
+
+/// Throws ProtocolError, which names the member, if one is missing or of the wrong type.
+template <typename Value>
+[[nodiscard]] Value read_message(const Message& message) {
+  try {
+    Value value;
+    record_reader::read(message.body, value);
+    return value;
+  } catch (const Error& error) {
+    throw ProtocolError(
+        fmt::format("message '{}', '{}': {}", type_of(message), error.where(), error.what()));
+  }
+}
 
 struct Hello {
   int protocol = kProtocolVersion;
@@ -20,7 +53,6 @@ struct Hello {
 };
 FATUNE_MEMBERS(Hello, protocol, device_ordinal, policy, count_rows)
 
-[[nodiscard]] Message hello_message(const Hello& hello);
 [[nodiscard]] Hello read_hello(const Message& message);
 
 [[nodiscard]] Message ready_message(const DeviceLimits& limits);
@@ -42,22 +74,16 @@ FATUNE_DESCRIBED(ProblemStart, (problem), (kernels, kElsewhere), (part))
 
 [[nodiscard]] Message admit_message(CandidateId id, const CandidateKernel& kernel);
 [[nodiscard]] CandidateKernel read_candidate(const Message& message);
-/// The request for Measurer::sample().
-[[nodiscard]] Message sample_message(CandidateId id, const SampleRequest& request);
-[[nodiscard]] SampleRequest read_sample(const Message& message);
-[[nodiscard]] Message count_message(CandidateId id, const CountRequest& request);
-[[nodiscard]] CountRequest read_count_request(const Message& message);
 /// The request for RemoteMeasurer::device_rates(). It has the kernel in the form of a problem's
 /// kernels, and no arguments.
 [[nodiscard]] Message rates_request_message(const Artifact& kernel);
 [[nodiscard]] Artifact read_rates_request(const Message& message);
-/// The requests "recheck" and "retire".
-[[nodiscard]] Message candidate_message(const char* type, CandidateId id);
-[[nodiscard]] CandidateId read_id(const Message& message);
+/// Requests "admit", "sample", "recheck", "count" and "retire" have these members, among others.
+struct ForCandidate {
+  CandidateId id;
+};
+FATUNE_MEMBERS(ForCandidate, id)
 
-/// The answer for an admission without failure.
-[[nodiscard]] Message admitted_message(const Admission& admission);
-[[nodiscard]] Admission read_admitted(const Message& message);
 struct OneSample {
   double sample_us = 0.0;
   std::optional<GpuReading> reading;
@@ -66,13 +92,6 @@ struct OneSample {
   std::optional<Verification> verification = {};
 };
 FATUNE_MEMBERS(OneSample, sample_us, reading, gate_in_use, deterministic, verification)
-[[nodiscard]] Message sampled_message(const OneSample& one);
-[[nodiscard]] OneSample read_sampled(const Message& message);
-[[nodiscard]] Message rates_message(const DeviceRates& rates);
-[[nodiscard]] DeviceRates read_rates(const Message& message);
-/// The answer for counts without failure.
-[[nodiscard]] Message counted_message(const Counted& counted);
-[[nodiscard]] Counted read_counted(const Message& message);
 struct Rejection {
   Outcome outcome;
   bool lost = false;  ///< the GPU context is lost with it, so that the worker ends
@@ -80,10 +99,6 @@ struct Rejection {
 FATUNE_DESCRIBED(Rejection, (outcome, kFlat), (lost))
 /// The answer for a candidate that failed.
 [[nodiscard]] Message rejected_message(const Outcome& outcome, bool lost);
-[[nodiscard]] Rejection read_rejected(const Message& message);
-
-/// The messages "done" and "shutdown".
-[[nodiscard]] Message plain_message(const char* type);
 
 [[nodiscard]] Message debug_message(const DebugRequest& request);
 /// Also throws ProtocolError if the data is not as long as the message says.

@@ -81,20 +81,19 @@ void add_case(Node suite, const RivalCheck& check, CaseCounts& counts) {
   set(why, "message", message_of(check));
 }
 
-void add_properties(Node suite, const JunitProperties& properties) {
+/// Names and values of what holds for all checks, as the devices and the tolerance.
+using JunitProperties = std::vector<std::pair<std::string, std::string>>;
+
+void add_suite(Node suites, const std::string& problem, const JunitProperties& properties,
+               const std::vector<const RivalCheck*>& checks, CaseCounts& all) {
+  Node suite = suites.append_child("testsuite");
+  set(suite, "name", problem);
   Node list = suite.append_child("properties");
   for (const auto& [name, value] : properties) {
     Node property = list.append_child("property");
     set(property, "name", name);
     set(property, "value", value);
   }
-}
-
-void add_suite(Node suites, const std::string& problem, const JunitProperties& properties,
-               const std::vector<const RivalCheck*>& checks, CaseCounts& all) {
-  Node suite = suites.append_child("testsuite");
-  set(suite, "name", problem);
-  add_properties(suite, properties);
   CaseCounts counts;
   for (const RivalCheck* const check : checks) {
     add_case(suite, *check, counts);
@@ -103,6 +102,29 @@ void add_suite(Node suites, const std::string& problem, const JunitProperties& p
   set(suite, "skipped", std::to_string(counts.skipped));
   all.tests += counts.tests;
   all.failures += counts.failures;
+}
+
+/// JUnit XML of the checks. `name`: the command.
+std::string verdicts_junit(const std::string& name, const JunitProperties& properties,
+                           const std::vector<RivalCheck>& checks) {
+  std::map<std::string, std::vector<const RivalCheck*>> problems;
+  for (const RivalCheck& check : checks) {
+    problems[describe_run(check.problem, check.run)].push_back(&check);
+  }
+  pugi::xml_document document;
+  Node declaration = document.append_child(pugi::node_declaration);
+  set(declaration, "version", "1.0");
+  set(declaration, "encoding", "UTF-8");
+  Node suites = document.append_child("testsuites");
+  set(suites, "name", name);
+  CaseCounts all;
+  for (const auto& [problem, of_problem] : problems) {
+    add_suite(suites, problem, properties, of_problem, all);
+  }
+  set_counts(suites, all);
+  std::ostringstream text;
+  document.save(text, "  ");
+  return text.str();
 }
 
 constexpr int kPercentDecimals = 1;
@@ -398,28 +420,6 @@ Json verdict_summary_json(const std::vector<RivalCheck>& checks) {
     counts[std::string(enum_name(static_cast<Verdict>(i)))] = count_of(checks, i);
   }
   return {{"worse", is_worse(checks)}, {"counts", std::move(counts)}};
-}
-
-std::string verdicts_junit(const std::string& name, const JunitProperties& properties,
-                           const std::vector<RivalCheck>& checks) {
-  std::map<std::string, std::vector<const RivalCheck*>> problems;
-  for (const RivalCheck& check : checks) {
-    problems[describe_run(check.problem, check.run)].push_back(&check);
-  }
-  pugi::xml_document document;
-  Node declaration = document.append_child(pugi::node_declaration);
-  set(declaration, "version", "1.0");
-  set(declaration, "encoding", "UTF-8");
-  Node suites = document.append_child("testsuites");
-  set(suites, "name", name);
-  CaseCounts all;
-  for (const auto& [problem, of_problem] : problems) {
-    add_suite(suites, problem, properties, of_problem, all);
-  }
-  set_counts(suites, all);
-  std::ostringstream text;
-  document.save(text, "  ");
-  return text.str();
 }
 
 std::string gate_junit(const RunReport& report) {

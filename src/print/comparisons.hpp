@@ -87,16 +87,9 @@ namespace fatune {
 /// What every JSON object with checks says of them all: "worse" and "counts".
 [[nodiscard]] Json verdict_summary_json(const std::vector<RivalCheck>& checks);
 
-/// Names and values of what holds for all checks, as the devices and the tolerance.
-using JunitProperties = std::vector<std::pair<std::string, std::string>>;
-
-/// JUnit XML for the test reporters of CI systems: a test suite for each problem, a test case for
-/// each check. A test case fails if is_worse(), and is skipped if the verdict is undecided, gone or
-/// failing. `name`: the command.
-[[nodiscard]] std::string verdicts_junit(const std::string& name, const JunitProperties& properties,
-                                         const std::vector<RivalCheck>& checks);
-
-/// JUnit XML of the verdicts on winners. Precondition: the report has a gate.
+/// JUnit XML of the verdicts on winners, for the test reporters of CI systems: a test suite for
+/// each problem, a test case for each check. A test case fails if is_worse(), and is skipped if the
+/// verdict is undecided, gone or failing. Precondition: the report has a gate.
 [[nodiscard]] std::string gate_junit(const RunReport& report);
 
 /// A run, an earlier one, and how they differ.
@@ -118,7 +111,7 @@ struct RunRow {
 [[nodiscard]] Fields<ComparedProblem> compared_problem_fields();
 [[nodiscard]] Fields<RunRow> compared_run_fields();
 
-/// JUnit XML of the comparison: verdicts_junit(). A problem that NEW lacks is a suite with one
+/// JUnit XML of the comparison, as gate_junit(). A problem that NEW lacks is a suite with one
 /// skipped test case.
 [[nodiscard]] std::string compare_junit(const CompareReport& report);
 

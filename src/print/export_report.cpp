@@ -77,10 +77,6 @@ Json json_families(const ExportReport& report) {
   });
 }
 
-Json json_gpus(const TunedTable& table) {
-  return json_list(table.gpus, [](const auto& gpu) { return record_json(gpu.second); });
-}
-
 Json json_cover(const Cover& cover) {
   return {{"percent", cover.percent},
           {"exact", cover.exact},
@@ -89,25 +85,22 @@ Json json_cover(const Cover& cover) {
 }
 
 Json export_object(const ExportReport& report) {
-  return json_document("export",
-                       {{"fatune", report.fatune_version},
-                        {"origins", json_rows(tuned_origin_fields(), report.table.origins)},
-                        {"families", json_families(report)},
-                        {"gpus", json_gpus(report.table)},
-                        {"rows", json_list(rows_of(report), json_export_row)},
-                        {"defaults", json_rows(export_default_fields(), defaults_of(report))},
-                        {"skipped", json_rows(skipped_result_fields(), report.table.skipped)},
-                        {"cover", report.cover ? json_cover(*report.cover) : Json(nullptr)},
-                        {"left_out", json_rows(step_regret_fields(), regrets_of(report))}});
+  return json_document(
+      "export",
+      {{"fatune", report.fatune_version},
+       {"origins", json_rows(tuned_origin_fields(), report.table.origins)},
+       {"families", json_families(report)},
+       {"gpus", json_list(report.table.gpus, [](auto& gpu) { return record_json(gpu.second); })},
+       {"rows", json_list(rows_of(report), json_export_row)},
+       {"defaults", json_rows(export_default_fields(), defaults_of(report))},
+       {"skipped", json_rows(skipped_result_fields(), report.table.skipped)},
+       {"cover", report.cover ? json_cover(*report.cover) : Json(nullptr)},
+       {"left_out", json_rows(step_regret_fields(), regrets_of(report))}});
 }
 
 Blocks cover_blocks(const Cover& cover) {
   return {block::Text{"\n"}, block::Heading{cover_text(cover)},
           block::Rows{table_of(covering_config_fields(), cover.configs)}};
-}
-
-std::string gpu_text(const GpuModel& gpu) {
-  return fmt::format("{} ({}, {} SMs)", gpu.name, arch_name(gpu.arch), gpu.sm_count);
 }
 
 Blocks skipped_blocks(const TunedTable& table) {
@@ -121,7 +114,8 @@ Blocks skipped_blocks(const TunedTable& table) {
 Blocks blocks_of(const ExportReport& report) {
   Blocks blocks;
   for (const auto& [gpu, limits] : report.table.gpus) {
-    blocks.push_back(block::Line{gpu_text(gpu)});
+    blocks.push_back(
+        block::Line{fmt::format("{} ({}, {} SMs)", gpu.name, arch_name(gpu.arch), gpu.sm_count)});
   }
   append(blocks, {block::Text{"\n"}, block::Rows{table_of(export_row_fields(), rows_of(report))}});
   if (report.cover) {

@@ -303,11 +303,9 @@ void append_parameters(const std::vector<ResultRow>& rows, Table& table) {
 
 std::optional<double> counter_of(const Result& result, std::string_view name) {
   const auto* const measured = std::get_if<Measured>(&result.outcome);
-  if (measured == nullptr) {
-    return std::nullopt;
-  }
-  const auto found = std::ranges::find(measured->counters, name, &CounterValue::name);
-  return found == measured->counters.end() ? std::nullopt : std::optional(found->value);
+  return measured == nullptr
+             ? std::nullopt
+             : if_any(find_in(measured->counters, name, &CounterValue::name), &CounterValue::value);
 }
 
 Table counter_table(const std::vector<Result>& ranking) {

@@ -412,8 +412,6 @@ std::string outcome_line(const RunReport& run, const ProblemReport& problem, con
   return json_line(json);
 }
 
-std::string results_line(const RunReport& report) { return json_line(results_object(report)); }
-
 std::string results_json(const RunReport& report) {
   return render(run_document(report), OutputFormat::json);
 }

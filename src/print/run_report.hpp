@@ -1,6 +1,5 @@
 #pragma once
 
-#include "model/emulation.hpp"
 #include "model/outcome.hpp"
 #include "model/problem.hpp"
 #include "model/report.hpp"
@@ -162,7 +161,9 @@ struct FailureGroup {
 /// One outcome as a line of JSON, with the columns of its record in CSV (schema `outcome`).
 [[nodiscard]] std::string outcome_line(const RunReport& run, const ProblemReport& problem,
                                        const Result& result);
-[[nodiscard]] std::string results_line(const RunReport& report);
+[[nodiscard]] inline std::string results_line(const RunReport& report) {
+  return json_line(results_object(report));
+}
 /// results.json (configs/schema/results.schema.json): everything, samples included.
 [[nodiscard]] std::string results_json(const RunReport& report);
 /// results.csv: one row per configuration and problem, failures included, RFC 4180.

@@ -248,12 +248,6 @@ bool Statement::step() {
   return code == SQLITE_ROW;
 }
 
-void Statement::run() {
-  while (step()) {
-  }
-  reset();
-}
-
 std::vector<std::int64_t> Statement::integers() {
   std::vector<std::int64_t> values;
   while (step()) {

@@ -45,7 +45,11 @@ class Statement {
   /// Moves to the next row. Returns false after the last row.
   [[nodiscard]] bool step();
   /// Runs a statement that returns no rows. It can then be bound again.
-  void run();
+  void run() {
+    while (step()) {
+    }
+    reset();
+  }
   /// Resets the statement so that it can be bound and stepped again although rows may be left.
   void reset() { statement_.tryReset(); }
   /// Returns the first column of all remaining rows.

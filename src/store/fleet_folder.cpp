@@ -67,11 +67,6 @@ std::string shard_file_stem(int number, int count) {
   return fmt::format("{}-of-{}", number, count);
 }
 
-void write_record(const fs::path& records, const ShardRecord& record) {
-  write_file(records / (shard_file_stem(record.number, record.count) + ".json"), kShardSchema,
-             record);
-}
-
 /// Returns why the record's database cannot be used. Empty: it can, or there is none.
 std::string database_fault(const fs::path& records, const ShardRecord& record) {
   if (record.database.empty()) {
@@ -119,10 +114,6 @@ ShardState shard_state(const fs::path& records, int number, const FleetPlan& pla
   return state;
 }
 
-namespace fs = std::filesystem;
-
-constexpr std::size_t kMostStoreBytes = std::size_t{1} << 34;
-
 ShardRecord record_of(const Shard& shard, ExitCode code) {
   ShardRecord record;
   record.number = shard.numbers.front();
@@ -136,8 +127,6 @@ ShardRecord record_of(const Shard& shard, ExitCode code) {
 
 }  // namespace
 
-fs::path records_folder(const fs::path& folder) { return folder / "shards"; }
-
 void write_fleet(const fs::path& folder, const FleetPlan& plan) {
   write_file(folder / kFleetFile, kFleetSchema, plan);
 }
@@ -147,11 +136,8 @@ FleetPlan read_fleet(const fs::path& folder) {
 }
 
 std::vector<ShardState> shard_states(const fs::path& folder, const FleetPlan& plan) {
-  std::vector<ShardState> states;
-  for (int number = 1; number <= plan.shards; ++number) {
-    states.push_back(shard_state(records_folder(folder), number, plan));
-  }
-  return states;
+  return mapped(std::views::iota(1, plan.shards + 1),
+                [&](int number) { return shard_state(records_folder(folder), number, plan); });
 }
 
 Delivery join_stores(const std::vector<fs::path>& stores, Mixture mixture) {
@@ -162,13 +148,14 @@ Delivery join_stores(const std::vector<fs::path>& stores, Mixture mixture) {
     Database target = open_store(joined, Database::Mode::create);
     delivery.stores = merge_stores(target, stores, mixture);
   }
-  delivery.bytes = read_disk_file(joined, kMostStoreBytes);
+  delivery.bytes = read_disk_file(joined, kMostDatabaseBytes);
   return delivery;
 }
 
 void deliver_shard(const StoreOptions& store, const Shard& shard, ExitCode code,
                    const fs::path& records) {
   ShardRecord record = record_of(shard, code);
+  const std::string stem = shard_file_stem(record.number, record.count);
   if (record.problems > 0) {
     const fs::path file = store_path(store.file);
     {
@@ -176,11 +163,11 @@ void deliver_shard(const StoreOptions& store, const Shard& shard, ExitCode code,
       record.finished = count_finished(database, shard);
     }
     const Delivery delivery = join_stores({file}, Mixture::grouped);
-    record.database = shard_file_stem(record.number, record.count) + ".db";
+    record.database = stem + ".db";
     record.database_sha256 = sha256_hex(delivery.bytes);
     write_output_file(records / record.database, delivery.bytes);
   }
-  write_record(records, record);
+  write_file(records / (stem + ".json"), kShardSchema, record);
 }
 
 }  // namespace fatune

@@ -26,7 +26,9 @@ void write_fleet(const std::filesystem::path& folder, const FleetPlan& plan);
 [[nodiscard]] FleetPlan read_fleet(const std::filesystem::path& folder);
 
 /// Returns the folder of the records and of the databases beside them.
-[[nodiscard]] std::filesystem::path records_folder(const std::filesystem::path& folder);
+[[nodiscard]] inline std::filesystem::path records_folder(const std::filesystem::path& folder) {
+  return folder / "shards";
+}
 /// The progress of a shard.
 struct ShardState {
   int number = 1;

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "store/open_store.hpp"
 #include "store/run_reader.hpp"
 
@@ -73,11 +74,7 @@ std::string rows_of(const MergedTable& table, std::int64_t run) {
 
 std::vector<std::string> columns_of(Database& database, const char* table) {
   const Statement any = database.prepare(fmt::format("SELECT * FROM {} LIMIT 0", table));
-  std::vector<std::string> columns;
-  for (int i = 0; i < any.columns(); ++i) {
-    columns.push_back(any.name(i));
-  }
-  return columns;
+  return mapped(std::views::iota(0, any.columns()), [&](int i) { return any.name(i); });
 }
 
 /// How the numbers of a store's rows change in the target.
@@ -110,11 +107,10 @@ std::string new_value(const std::string& table, const std::string& column,
 
 std::string select_new(const MergedTable& table, const std::vector<std::string>& columns,
                        std::int64_t run, const NewNumbers& numbers) {
-  std::vector<std::string> values;
-  for (const std::string& column : columns) {
-    values.push_back(new_value(table.name, column, numbers));
-  }
-  return fmt::format("SELECT {} {}", fmt::join(values, ", "), rows_of(table, run));
+  const auto values = joined(columns, ", ", [&](const std::string& column) {
+    return new_value(table.name, column, numbers);
+  });
+  return fmt::format("SELECT {} {}", values, rows_of(table, run));
 }
 
 std::vector<std::int64_t> ids_of(Database& database, const MergedTable& table, std::int64_t run) {
@@ -319,10 +315,7 @@ std::vector<MergedStore> merge_stores(Database& target,
   Transaction transaction(target);
   target.execute("PRAGMA defer_foreign_keys = ON");
   Merger merger(target, mixture);
-  std::vector<MergedStore> merged;
-  for (const std::filesystem::path& store : stores) {
-    merged.push_back(merger.merge(store));
-  }
+  auto merged = mapped(stores, [&](const auto& store) { return merger.merge(store); });
   transaction.commit();
   target.execute(fmt::format("PRAGMA cache_size = {}", cache));
   return merged;

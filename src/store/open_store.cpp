@@ -88,8 +88,6 @@ CREATE INDEX outcomes_by_problem ON outcomes (run_problem);
 CREATE INDEX outcomes_by_artifact ON outcomes (artifact_key);
 )sql";
 
-std::int64_t version_of(Database& database) { return database.value("PRAGMA user_version"); }
-
 namespace fs = std::filesystem;
 
 /// Larger files are not checked as a whole, because that would read the whole file at every start.
@@ -178,7 +176,7 @@ bool has_schema(Database& database) {
     throw Error(ExitCode::bad_file, "this database belongs to another program",
                 database.path().string(), "name another file with --db");
   }
-  const std::int64_t version = version_of(database);
+  const std::int64_t version = database.value("PRAGMA user_version");
   if (version != 0 && version != kVersion) {
     throw Error(ExitCode::bad_file,
                 fmt::format("the database has format {}; this fatune reads and writes format {}",

@@ -44,10 +44,9 @@ Statement prepare_insert(Database& database) {
 }
 
 Statement select_events(Database& database, std::int64_t run_problem) {
-  Statement rows = database.query(
+  return database.query(
       fmt::format("SELECT {} FROM journal WHERE run_problem = ? ORDER BY seq", kColumns),
       run_problem);
-  return rows;
 }
 
 template <typename Value, typename Member>
@@ -127,11 +126,9 @@ std::optional<std::int64_t> find_unfinished_problem(const CurrentRun& run, const
                   "AND rp.repetition = ?4 AND {} ORDER BY rp.id DESC LIMIT 1",
                   kUnfinishedRuns, condition),
       run.id, run.identity.plan, column_text(problem), repetition);
-  if (!found.step() ||
-      !is_of_problem(run.database, found.integer(0), run.identity, problem, repetition)) {
-    return std::nullopt;
-  }
-  return found.integer(0);
+  const bool is_there = found.step() && is_of_problem(run.database, found.integer(0), run.identity,
+                                                      problem, repetition);
+  return is_there ? std::optional(found.integer(0)) : std::nullopt;
 }
 
 /// Selects the candidate's outcomes in other runs that have their own samples and do not repeat
@@ -197,11 +194,6 @@ void Journal::insert(std::int64_t seq, const JournalEvent& event) {
                [this](const auto&... columns) { insert_.bind(run_problem_, columns...).run(); });
 }
 
-void Journal::add(const JournalEvent& event) {
-  insert(next_, event);
-  ++next_;
-}
-
 void Journal::add_all(const std::vector<JournalEvent>& events) {
   Transaction transaction(*database_);
   std::int64_t seq = next_;
@@ -210,11 +202,6 @@ void Journal::add_all(const std::vector<JournalEvent>& events) {
   }
   transaction.commit();
   next_ = seq;
-}
-
-void Journal::clear() {
-  database_->prepare("DELETE FROM journal WHERE run_problem = ?").bind(run_problem_).run();
-  next_ = 0;
 }
 
 std::vector<JournalEvent> load_journal(Database& database, std::int64_t run_problem) {

@@ -23,11 +23,17 @@ class Journal {
   Journal(Database& database, std::int64_t run_problem);
 
   /// Stores the event before it returns, or throws an Error.
-  void add(const JournalEvent& event);
+  void add(const JournalEvent& event) {
+    insert(next_, event);
+    ++next_;
+  }
   /// Stores all of the events, or stores none and throws an Error.
   void add_all(const std::vector<JournalEvent>& events);
   /// Deletes all events: the race begins anew.
-  void clear();
+  void clear() {
+    database_->prepare("DELETE FROM journal WHERE run_problem = ?").bind(run_problem_).run();
+    next_ = 0;
+  }
 
  private:
   void insert(std::int64_t seq, const JournalEvent& event);

@@ -112,13 +112,9 @@ Validity validity_of(const Outcome& outcome) {
 }
 
 std::vector<double> runtimes_ms(const Outcome& outcome) {
-  std::vector<double> runtimes;
-  if (const auto* measured = std::get_if<Measured>(&outcome)) {
-    for (const double sample_us : measured->timing.samples_us) {
-      runtimes.push_back(sample_us / kUsPerMs);
-    }
-  }
-  return runtimes;
+  const auto* const measured = std::get_if<Measured>(&outcome);
+  return mapped(measured == nullptr ? std::vector<double>() : measured->timing.samples_us,
+                [](double sample_us) { return sample_us / kUsPerMs; });
 }
 
 TunedSetting setting_of(const Result& result, const std::string& timestamp) {
@@ -196,11 +192,8 @@ Names names_of(const Json& configuration) {
 }
 
 Names names_of(const Family& family) {
-  Names names;
-  for (const Parameter& parameter : family.parameters) {
-    names.insert(parameter.name);
-  }
-  return names;
+  const auto names = mapped(family.parameters, &Parameter::name);
+  return {names.begin(), names.end()};
 }
 
 /// The parameters of the settings, which must all have the same ones.

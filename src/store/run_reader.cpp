@@ -83,8 +83,9 @@ void add_times(const std::vector<const StoredShard*>& parts, RunReport& header) 
 std::vector<std::string> joined_disturbances(const std::vector<const StoredShard*>& parts) {
   std::vector<std::string> all;
   for (const StoredShard* part : parts) {
-    std::ranges::copy_if(part->header.disturbances, std::back_inserter(all),
-                         [&](const std::string& one) { return !is_among(one, all); });
+    for (const std::string& one : part->header.disturbances) {
+      append_new(all, one);
+    }
   }
   return all;
 }
@@ -420,11 +421,6 @@ std::string launch_column(LaunchGeometry launch) {
     launch.arguments = {};
   }
   return column_text(launch);
-}
-
-std::vector<double> samples_of(const Result& result) {
-  const auto* measured = std::get_if<Measured>(&result.outcome);
-  return measured == nullptr ? std::vector<double>() : measured->timing.samples_us;
 }
 
 std::string result_column(const Result& result) {

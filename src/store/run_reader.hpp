@@ -39,7 +39,10 @@ Value read_column(const Statement& row, int column) {
 [[nodiscard]] std::string launch_column(LaunchGeometry launch);
 
 /// The samples of the result's outcome. They are stored as separate rows.
-[[nodiscard]] std::vector<double> samples_of(const Result& result);
+[[nodiscard]] inline std::vector<double> samples_of(const Result& result) {
+  const auto* measured = std::get_if<Measured>(&result.outcome);
+  return measured == nullptr ? std::vector<double>() : measured->timing.samples_us;
+}
 /// The text of a result without its samples.
 [[nodiscard]] std::string result_column(const Result& result);
 /// Loads a result with its samples. `source` is the stored outcome that has the samples. Throws

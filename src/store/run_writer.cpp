@@ -3,6 +3,7 @@
 #include <random>
 #include <utility>
 
+#include "base/ranges.hpp"
 #include "store/run_reader.hpp"
 
 namespace fatune {
@@ -144,10 +145,7 @@ void RunWriter::end_run(const RunReport& report) {
 
 std::vector<std::int64_t> store_runs(Database& database, const std::vector<RunReport>& runs) {
   Transaction transaction(database);
-  std::vector<std::int64_t> numbers;
-  for (const RunReport& run : runs) {
-    numbers.push_back(write_run(database, run));
-  }
+  auto numbers = mapped(runs, [&](const RunReport& run) { return write_run(database, run); });
   transaction.commit();
   return numbers;
 }

@@ -29,12 +29,9 @@ namespace {
 namespace fs = std::filesystem;
 
 std::optional<Database> open_if_there(const std::optional<fs::path>& file) {
-  if (file) {
-    return open_store(*file, Database::Mode::existing);
-  }
-  const auto path = default_store_path();
+  const auto path = file ? file : default_store_path();
   std::error_code ignored;
-  if (!path || !fs::exists(*path, ignored)) {
+  if (!path || (!file && !fs::exists(*path, ignored))) {
     return std::nullopt;
   }
   return open_store(*path, Database::Mode::existing);
@@ -312,10 +309,6 @@ std::optional<PeerStudy> known_peers(const DeviceLimits& device) {
   return tree.contains(path)
              ? std::optional(read_peers(load_json(tree, path, "compare_peers").root()))
              : std::nullopt;
-}
-
-bool is_stored_run(const std::string& input) {
-  return input == "last" || whole_number<std::int64_t>(input);
 }
 
 InputRuns load_runs(const std::string& input, const std::optional<std::filesystem::path>& db_file) {

@@ -42,7 +42,9 @@ struct InputRuns {
                                   const std::optional<std::filesystem::path>& db_file);
 
 /// Whether `input` names a run of the store.
-[[nodiscard]] bool is_stored_run(const std::string& input);
+[[nodiscard]] inline bool is_stored_run(const std::string& input) {
+  return input == "last" || whole_number<std::int64_t>(input);
+}
 
 /// Returns the only run of `input`, or of several that of the GPU model `device`. Throws
 /// Error(usage) if there is none.

@@ -169,14 +169,6 @@ std::string python_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-std::string key_of(const TunedSetting& setting) {
-  std::string key;
-  for (const Json& value : setting.configuration) {
-    key += (key.empty() ? "" : ",") + python_text(value);
-  }
-  return key;
-}
-
 Json cache_entry(const TunedSetting& setting) {
   Json entry = setting.configuration;
   entry["time"] = setting.time_ms ? Json(*setting.time_ms) : Json(error_name(setting.validity));
@@ -310,7 +302,7 @@ Json kernel_tuner_cache_json(const TuningResults& results) {
   json["fatune"] = results.records;
   json["cache"] = Json::object();
   for (const TunedSetting& setting : results.settings) {
-    json["cache"][key_of(setting)] = cache_entry(setting);
+    json["cache"][joined(setting.configuration, ",", python_text)] = cache_entry(setting);
   }
   return json;
 }

@@ -129,21 +129,16 @@ BundleRow import_bundle(const std::filesystem::path& file, CubinCache& cache) {
   return counts;
 }
 
-struct CacheExportOptions {
-  std::filesystem::path file;
-  CompileSettings compile;
-  OutputOptions output;
-};
-
-struct CacheImportOptions {
-  std::vector<std::filesystem::path> files;
+struct CacheOptions {
+  std::filesystem::path target;                ///< the file to export to
+  std::vector<std::filesystem::path> sources;  ///< the files to import
   CompileSettings compile;
   OutputOptions output;
 };
 
 /// JSON: configs/schema/cache.schema.json.
-Document bundle_document(const std::vector<BundleRow>& bundles) {
-  return rows_document("cache", "bundles", bundle_fields(), bundles);
+void print_bundles(const std::vector<BundleRow>& bundles, const OutputOptions& output) {
+  print_document(rows_document("cache", "bundles", bundle_fields(), bundles), output);
 }
 
 std::unique_ptr<CubinCache> open_needed_cache(const CompileSettings& settings) {
@@ -155,29 +150,23 @@ std::unique_ptr<CubinCache> open_needed_cache(const CompileSettings& settings) {
   return cache;
 }
 
-ExitCode cache_export(const CacheExportOptions& options) {
+ExitCode cache_export(const CacheOptions& options) {
   const std::unique_ptr<CubinCache> cache = open_needed_cache(options.compile);
-  const std::vector<BundleRow> rows{export_bundle(*cache, options.file)};
-  print_document(bundle_document(rows), options.output);
+  print_bundles({export_bundle(*cache, options.target)}, options.output);
   return ExitCode::ok;
 }
 
 /// Adds the compiled kernels of such files to the cache. Returns ExitCode::bad_file if some were
 /// damaged.
-ExitCode cache_import(const CacheImportOptions& options) {
+ExitCode cache_import(const CacheOptions& options) {
   const std::unique_ptr<CubinCache> cache = open_needed_cache(options.compile);
-  std::vector<BundleRow> rows;
-  std::int64_t damaged = 0;
-  for (const auto& file : options.files) {
-    rows.push_back(import_bundle(file, *cache));
-    damaged += rows.back().damaged;
-  }
-  print_document(bundle_document(rows), options.output);
-  return damaged > 0 ? ExitCode::bad_file : ExitCode::ok;
+  const auto rows =
+      mapped(options.sources, [&](const auto& file) { return import_bundle(file, *cache); });
+  print_bundles(rows, options.output);
+  return sum_of<std::int64_t>(rows, &BundleRow::damaged) > 0 ? ExitCode::bad_file : ExitCode::ok;
 }
 
-template <typename Options>
-void add_cache_options(CLI::App& app, Options& options) {
+void add_options_of_cache(CLI::App& app, CacheOptions& options) {
   add_path_option(app, "--cache-dir", "DIR",
                   "cache of compiled kernels (default: $XDG_CACHE_HOME/fatune)",
                   options.compile.cache_dir);
@@ -187,17 +176,17 @@ void add_cache_options(CLI::App& app, Options& options) {
 void add_export_command_of_cache(const Subcommands& all) {
   const auto [sub, options] =
       add_subcommand(all, "export", "Write the compiled kernels to one file", cache_export);
-  add_path_option(sub, "FILE", "FILE", "file to write", options.file)->required();
-  add_cache_options(sub, options);
+  add_path_option(sub, "FILE", "FILE", "file to write", options.target)->required();
+  add_options_of_cache(sub, options);
   sub.footer("Examples:\n  fatune cache export cubins-3.db");
 }
 
 void add_import_command_of_cache(const Subcommands& all) {
   const auto [sub, options] =
       add_subcommand(all, "import", "Add the compiled kernels of exported files", cache_import);
-  add_paths(sub, "FILE", "FILE", "files written by 'fatune cache export'", options.files)
+  add_paths(sub, "FILE", "FILE", "files written by 'fatune cache export'", options.sources)
       ->required();
-  add_cache_options(sub, options);
+  add_options_of_cache(sub, options);
   sub.footer("Examples:\n  fatune cache import cubins-1.db cubins-2.db");
 }
 

@@ -292,10 +292,7 @@ constexpr std::size_t kMostLogBytes = std::size_t{64} << 20;
 
 /// Returns the report on all processes that the tool has examined. Nothing: the tool wrote none.
 std::optional<SanitizerReport> read_logs(const fs::path& folder) {
-  std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    files.push_back(entry.path());
-  }
+  std::vector<fs::path> files(fs::directory_iterator(folder), {});
   std::ranges::sort(files);
   std::optional<SanitizerReport> report;
   for (const fs::path& file : files) {
@@ -336,17 +333,13 @@ std::optional<std::string> why_unfinished(const std::optional<SanitizerReport>& 
              : fmt::format("the tool could not do its work: {}", fmt::join(report->problems, "; "));
 }
 
-bool has_findings(const SanitizerReport& report) {
-  return !report.findings.empty() || report.errors > 0 || report.warnings > 0;
-}
-
 void judge(const Result& result, const std::optional<SanitizerReport>& report, CheckedInput& row) {
   const auto say = [&](OutcomeKind outcome, const std::string& detail) {
     row.outcome = outcome;
     row.detail = detail.empty() ? detail : row.tool + ": " + detail;
   };
   const auto unfinished = why_unfinished(report);
-  if (report && has_findings(*report)) {
+  if (report && (!report->findings.empty() || report->errors > 0 || report->warnings > 0)) {
     row.findings = report->findings;
     say(OutcomeKind::flagged, findings_text(*report));
   } else if (!std::holds_alternative<Measured>(result.outcome)) {

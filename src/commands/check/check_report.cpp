@@ -103,8 +103,7 @@ Table checked_row_table(const std::vector<CheckedInput>& checks) {
   std::vector<CheckedRow> rows;
   for (const CheckedInput& checked : checks) {
     if (checked.rows) {
-      const std::vector<CheckedRow> more = rows_of(checked, kAll);
-      rows.insert(rows.end(), more.begin(), more.end());
+      append(rows, rows_of(checked, kAll));
     }
   }
   return table_of(checked_row_fields(), rows);
@@ -241,10 +240,6 @@ Fields<CheckedInput> last_fields() {
 }
 
 }  // namespace
-
-bool is_right(const CheckedInput& checked) { return checked.outcome == OutcomeKind::right; }
-
-bool is_emulated(const CheckedInput& checked) { return checked.tool == kEmulatorTool; }
 
 Fields<CheckedInput> checked_input_fields() {
   return joined_fields<CheckedInput>(

@@ -2,7 +2,6 @@
 
 #include "model/outcome.hpp"
 #include "model/problem.hpp"
-#include "model/report.hpp"
 #include "model/sanitizer.hpp"
 #include "print/document/document.hpp"
 #include "print/document/table.hpp"
@@ -27,9 +26,13 @@ struct CheckedInput {
   std::vector<SanitizerFinding> findings{};  ///< what that tool has found
 };
 
-[[nodiscard]] bool is_right(const CheckedInput& checked);
+[[nodiscard]] inline bool is_right(const CheckedInput& checked) {
+  return checked.outcome == OutcomeKind::right;
+}
 /// Whether it was run on the CPU, not on a GPU.
-[[nodiscard]] bool is_emulated(const CheckedInput& checked);
+[[nodiscard]] inline bool is_emulated(const CheckedInput& checked) {
+  return checked.tool == kEmulatorTool;
+}
 
 /// JSON (configs/schema/check.schema.json) and CSV have every check. Tables and Markdown show, for
 /// each configuration, seed and tool, the input that came closest to its limit, or went furthest

@@ -138,18 +138,8 @@ std::string import_line(const SbatchSettings& settings) {
     return {};
   }
   Words words{settings.program.string(), "cache", "import", "--quiet"};
-  for (const auto& bundle : settings.bundles) {
-    words.push_back(bundle.string());
-  }
+  append(words, mapped(settings.bundles, [](const auto& bundle) { return bundle.string(); }));
   return command(words);
-}
-
-/// Returns the options of a shard's `fatune sweep`, except for --shard.
-std::vector<std::string> shard_options(const SbatchSettings& settings) {
-  Words words = settings.sweep;
-  words.insert(words.end(), {"--fleet", settings.plan.name, "--record",
-                             records_folder(settings.folder).string()});
-  return words;
 }
 
 /// Returns "1-8%4" for all shards, or "2,5%4" for some. `numbers`: no others are started.
@@ -168,8 +158,10 @@ std::string array_script(const SbatchSettings& settings) {
   script += settings.gres ? setting("--gres", *settings.gres) : "";
   script += settings.constraint ? setting("--constraint", *settings.constraint) : "";
   script += further(settings);
-  Words sweep = shard_options(settings);
-  sweep.insert(sweep.begin(), {settings.program.string(), "sweep"});
+  Words sweep{settings.program.string(), "sweep"};
+  append(sweep, settings.sweep);
+  append(sweep, Words{"--fleet", settings.plan.name, "--record",
+                      records_folder(settings.folder).string()});
   const std::string sweep_words = joined(sweep, " ", shell_word);
   return script +
          "set -eu\n"
@@ -310,12 +302,8 @@ ExitCode cluster_retry(const FleetOptions& options) {
 
 ExitCode cluster_merge(const FleetOptions& options) {
   const FleetPlan plan = read_fleet(options.folder);
-  std::vector<fs::path> stores;
-  for (const ShardState& state : shard_states(options.folder, plan)) {
-    if (!state.database.empty()) {
-      stores.push_back(state.database);
-    }
-  }
+  std::vector<fs::path> stores = mapped(shard_states(options.folder, plan), &ShardState::database);
+  std::erase(stores, "");
   const Delivery delivery =
       join_stores(stores, options.grouped ? Mixture::grouped : Mixture::refused);
   write_output_file(options.folder / "merged.db", delivery.bytes);

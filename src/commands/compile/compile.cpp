@@ -278,12 +278,6 @@ std::string summary_line(const CompileReport& report) {
 
 bool is_compiled(const CompiledConfig& config) { return config.status == OutcomeKind::compiled; }
 
-std::vector<CompiledConfig> compiled_of(const CompileReport& report) {
-  std::vector<CompiledConfig> compiled;
-  std::ranges::copy_if(report.configs, std::back_inserter(compiled), is_compiled);
-  return compiled;
-}
-
 /// The others: a line for each reason.
 Blocks failures_of(const CompileReport& report) {
   std::vector<FailureGroup> failures;
@@ -363,10 +357,11 @@ Fields<CompiledConfig> compile_fields() {
 Document compile_document(const CompileReport& report) {
   const auto records = [&] { return table_of(compile_fields(), report.configs); };
   const auto for_people = [&report] {
-    return joined_blocks({{block::Rows{table_of(compile_fields(), compiled_of(report))}},
-                          failures_of(report),
-                          {block::Text{incomplete_text(report.coverage) + "\n"},
-                           block::Line{summary_line(report)}}});
+    return joined_blocks(
+        {{block::Rows{table_of(compile_fields(), filtered(report.configs, is_compiled))}},
+         failures_of(report),
+         {block::Text{incomplete_text(report.coverage) + "\n"},
+          block::Line{summary_line(report)}}});
   };
   return {for_people, records, [&] { return json_compilation(report); }};
 }

@@ -13,7 +13,6 @@
 #include "engine/progress.hpp"
 #include "engine/session.hpp"
 #include "gpu/compiler.hpp"
-#include "inspect/counters/csv.hpp"
 #include "measure/remote_measurer.hpp"
 #include "model/config.hpp"
 #include "model/cpu_reference.hpp"
@@ -28,74 +27,10 @@
 namespace fatune {
 namespace {
 
-struct DebuggedKernel {
-  const Family& family;
-  const Config& config;
-  const HeadProblem& head;
-  const HeadInputs& inputs;
-  const DeviceLimits& limits;
-  const CompileSettings& settings;
-};
-
 constexpr const char* kDebugJson = "debug.json";
 
 DumpExtents extents_of(const HeadProblem& head) {
   return {head.rows(), head.keys(), head.kv_tiles()};
-}
-
-CompileRequest request_for(const DebuggedKernel& kernel) {
-  const auto make_request = kernel.family.debug ? dump_request : compile_request;
-  return make_request({kernel.family, kernel.config, kernel.head.problem(), kernel.limits});
-}
-
-std::optional<DumpExtents> dump_of(const DebuggedKernel& kernel) {
-  return kernel.family.debug ? std::optional(extents_of(kernel.head)) : std::nullopt;
-}
-
-LaunchGeometry launch_of(const DebuggedKernel& kernel, const ResourceFacts* facts) {
-  LaunchGeometry launch =
-      launch_geometry({kernel.family, kernel.config, kernel.head.problem(), kernel.limits}, facts);
-  if (const auto dump = dump_of(kernel)) {
-    add_dump(*dump, launch.arguments);
-  }
-  return launch;
-}
-
-/// Compiles the kernel, with its intermediates if the family declares any, and runs it once in a
-/// worker process. Throws Error(bad_file) if it does not compile, Error(gpu_busy) and
-/// Error(gpu_failure).
-DebugResult run_kernel(const DebuggedKernel& kernel, const MeasuringSetup& gpu) {
-  DebugRequest request;
-  request.label = short_form(kernel.family, kernel.config);
-  request.problem = kernel.head.problem();
-  const auto cache = open_cache(kernel.settings);
-  request.artifact = artifact_of(compile(request_for(kernel), cache.get()), request.label);
-  request.geometry = launch_of(kernel, &request.artifact.facts);
-  request.dump = dump_of(kernel);
-  request.q = kernel.inputs.q;
-  request.k = kernel.inputs.k;
-  request.v = kernel.inputs.v;
-  const DeviceLock lock(gpu.uuid, gpu.wait, gpu.on_wait);
-  RemoteMeasurer worker(worker_settings(gpu.device_ordinal), MeasurePolicy{});
-  return worker.run_for_debug(request);
-}
-
-/// Compiles the kernel to PTX in the same way, and runs it once on the CPU. Needs no GPU. Throws
-/// Error(bad_file) if it does not compile.
-auto emulate_kernel_for_debug(const DebuggedKernel& kernel) {
-  const auto& [family, config, head, inputs, limits, settings] = kernel;
-  const Problem problem = head.problem();
-  const std::string label = short_form(family, config);
-  const auto cache = open_cache(settings);
-  const CompileRequest request = request_for(kernel);
-  const Artifact artifact =
-      artifact_of(compile_to_ptx(with_line_info(request), cache.get()), label);
-  EmulatedLaunch launch;
-  launch.on.problem = problem;
-  launch.geometry = launch_of(kernel, nullptr);
-  launch.shared_tensors = shared_tensors({family, config, problem, limits});
-  return emulate_for_debug(
-      {label, artifact, *request.sources, std::move(launch), dump_of(kernel), inputs});
 }
 
 namespace fs = std::filesystem;
@@ -110,10 +45,7 @@ std::string file_name(StepTensor tensor, const char* source) {
 void write_input(const fs::path& path, const HeadProblem& head,
                  const std::vector<std::uint16_t>& elements) {
   const std::int64_t rows = std::ssize(elements) / head.d_head;
-  std::vector<double> values(elements.size());
-  std::ranges::transform(elements, values.begin(),
-                         [&](std::uint16_t bits) { return element_value(bits, head.dtype); });
-  write_output_file(path, npy_float32({rows, head.d_head}, values));
+  write_output_file(path, npy_float32({rows, head.d_head}, element_values(elements, head.dtype)));
 }
 
 /// Options of `debug`, which compares one configuration's intermediates with those of the algorithm
@@ -219,12 +151,9 @@ std::vector<HeadProblem> head_problems(const Family& family, const Config& confi
   const ProblemOptions whole = with_lengths(options, usual, queries);
   const ProblemOptions ragged = with_lengths(
       options, usual, std::min(kRaggedSeqLen, options.seq_len_kv.value_or(kRaggedSeqLen)));
-  std::vector<Problem> problems;
-  if (options.seq_len || options.seq_blocks) {
-    problems.push_back(problem_for(family, config, whole, queries));
-  } else {
-    problems = default_problems(family, config, whole, ragged, limits);
-  }
+  const bool named = options.seq_len || options.seq_blocks;
+  const auto problems = named ? std::vector{problem_for(family, config, whole, queries)}
+                              : default_problems(family, config, whole, ragged, limits);
   return mapped(problems, [&](const Problem& problem) { return head_of(problem, tiles); });
 }
 
@@ -233,11 +162,7 @@ class Debugging {
  public:
   Debugging(const DebugOptions& options, const Family& family, const Config& config,
             const HeadProblem& head)
-      : options_(options),
-        family_(family),
-        config_(config),
-        head_(head),
-        inputs_(make_head_inputs(head_, options.init, options.seed)) {
+      : options_(options), family_(family), config_(config), head_(head) {
     report_.family = family.name;
     report_.config = short_form(family, config);
     report_.head = head_;
@@ -290,14 +215,43 @@ class Debugging {
   [[nodiscard]] const DebugReport& report() const { return report_; }
 
  private:
-  [[nodiscard]] DebuggedKernel kernel_for(const Target& target) const {
-    return {family_, config_, head_, inputs_, target.limits, options_.compile};
+  [[nodiscard]] CompileRequest request_for(const DeviceLimits& limits) const {
+    const auto make_request = family_.debug ? dump_request : compile_request;
+    return make_request({family_, config_, head_.problem(), limits});
   }
 
+  [[nodiscard]] std::optional<DumpExtents> dump() const {
+    return family_.debug ? std::optional(extents_of(head_)) : std::nullopt;
+  }
+
+  [[nodiscard]] LaunchGeometry launch_on(const DeviceLimits& limits,
+                                         const ResourceFacts* facts) const {
+    LaunchGeometry launch = launch_geometry({family_, config_, head_.problem(), limits}, facts);
+    if (const auto extents = dump()) {
+      add_dump(*extents, launch.arguments);
+    }
+    return launch;
+  }
+
+  /// Compiles the kernel, with its intermediates if the family declares any, and runs it once in a
+  /// worker process. Throws Error(bad_file) if it does not compile, Error(gpu_busy) and
+  /// Error(gpu_failure).
   void run_on_gpu(const Target& target) {
-    const DebugResult result =
-        run_kernel(kernel_for(target),
-                   gpu_setup(target, target.gpus.front(), options_.target, options_.output));
+    const MeasuringSetup gpu =
+        gpu_setup(target, target.gpus.front(), options_.target, options_.output);
+    DebugRequest request;
+    request.label = report_.config;
+    request.problem = head_.problem();
+    const auto cache = open_cache(options_.compile);
+    request.artifact = artifact_of(compile(request_for(target.limits), cache.get()), request.label);
+    request.geometry = launch_on(target.limits, &request.artifact.facts);
+    request.dump = dump();
+    request.q = inputs_.q;
+    request.k = inputs_.k;
+    request.v = inputs_.v;
+    const DeviceLock lock(gpu.uuid, gpu.wait, gpu.on_wait);
+    RemoteMeasurer worker(worker_settings(gpu.device_ordinal), MeasurePolicy{});
+    const DebugResult result = worker.run_for_debug(request);
     if (const auto* outcome = std::get_if<Outcome>(&result)) {
       fail(*outcome);
     } else {
@@ -305,8 +259,19 @@ class Debugging {
     }
   }
 
+  /// Compiles the kernel to PTX in the same way, and runs it once on the CPU. Needs no GPU. Throws
+  /// Error(bad_file) if it does not compile.
   void emulate(const Target& target) {
-    const auto result = emulate_kernel_for_debug(kernel_for(target));
+    const auto cache = open_cache(options_.compile);
+    const CompileRequest request = request_for(target.limits);
+    const Artifact artifact =
+        artifact_of(compile_to_ptx(with_line_info(request), cache.get()), report_.config);
+    EmulatedLaunch launch;
+    launch.on.problem = head_.problem();
+    launch.geometry = launch_on(target.limits, nullptr);
+    launch.shared_tensors = shared_tensors({family_, config_, launch.on.problem, target.limits});
+    const auto result = emulate_for_debug(
+        {report_.config, artifact, *request.sources, std::move(launch), dump(), inputs_});
     if (const auto* not_emulated = std::get_if<NotEmulated>(&result)) {
       report_.why_not_emulated = not_emulated->why;
     } else {
@@ -349,7 +314,7 @@ class Debugging {
   const Family& family_;
   const Config& config_;
   HeadProblem head_;
-  HeadInputs inputs_;
+  HeadInputs inputs_ = make_head_inputs(head_, options_.init, options_.seed);
   std::optional<KernelValues> kernel_;
   Comparison comparison_;
   DebugReport report_;

@@ -43,39 +43,28 @@ double part_of_limit_percent(const StepCheck& check) {
 }
 
 // The worst result of the checks of one step and tensor.
-std::string worst_text(const std::vector<const StepCheck*>& checks) {
+std::string worst_text(const DebugReport& report, std::optional<std::int64_t> step,
+                       StepTensor tensor) {
+  const auto checks = filtered(report.checks, [&](const StepCheck& check) {
+    return check.step == step && check.tensor == tensor;
+  });
   double percent = 0.0;
   double emulated = 0.0;
   bool wrong = false;
   bool compared = false;
-  for (const StepCheck* check : checks) {
-    emulated = std::max(emulated, check->emulated_error);
-    compared = compared || check->max_error;
-    wrong = wrong || check->wrong > 0;
-    percent = check->max_error ? std::max(percent, part_of_limit_percent(*check)) : percent;
+  for (const StepCheck& check : checks) {
+    emulated = std::max(emulated, check.emulated_error);
+    compared = compared || check.max_error;
+    wrong = wrong || check.wrong > 0;
+    percent = check.max_error ? std::max(percent, part_of_limit_percent(check)) : percent;
   }
-  if (!compared) {
-    return fmt::format("{:.2e}", emulated);
-  }
-  return fmt::format("{}{:.3g} %", wrong ? "WRONG " : "", percent);
-}
-
-std::string worst_text(const DebugReport& report, std::optional<std::int64_t> step,
-                       StepTensor tensor) {
-  std::vector<const StepCheck*> checks;
-  for (const StepCheck& check : report.checks) {
-    if (check.step == step && check.tensor == tensor) {
-      checks.push_back(&check);
-    }
-  }
-  return worst_text(checks);
+  return compared ? fmt::format("{}{:.3g} %", wrong ? "WRONG " : "", percent)
+                  : fmt::format("{:.2e}", emulated);
 }
 
 std::vector<StepRow> step_rows(const DebugReport& report) {
-  std::int64_t steps = 0;
-  for (const StepCheck& check : report.checks) {
-    steps = std::max(steps, check.step.value_or(0) + 1);
-  }
+  const auto steps = greatest_of<std::int64_t>(
+      report.checks, [](const StepCheck& check) { return check.step.value_or(0) + 1; });
   std::vector<StepRow> rows;
   for (std::int64_t step = 0; step < steps; ++step) {
     StepRow& row = rows.emplace_back(StepRow{step, {}});
@@ -228,10 +217,6 @@ Blocks blocks_of(const DebugReport& report) {
 }
 
 }  // namespace
-
-bool has_not_run(const DebugReport& report) {
-  return !report.why_not_measured.empty() && !report.emulated && !report.failure;
-}
 
 bool is_right(const DebugReport& report) { return std::string_view(verdict_of(report)) == "right"; }
 

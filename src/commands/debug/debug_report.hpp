@@ -1,6 +1,5 @@
 #pragma once
 
-#include "model/device_limits.hpp"
 #include "model/head_problem.hpp"
 #include "model/outcome.hpp"
 #include "print/document/document.hpp"
@@ -37,7 +36,9 @@ struct DebugReport {
 /// Whether the kernel ran or was emulated, and everything that it shows is right.
 [[nodiscard]] bool is_right(const DebugReport& report);
 /// Whether the kernel neither ran nor was emulated: there are only the CPU's values.
-[[nodiscard]] bool has_not_run(const DebugReport& report);
+[[nodiscard]] inline bool has_not_run(const DebugReport& report) {
+  return !report.why_not_measured.empty() && !report.emulated && !report.failure;
+}
 
 /// JSON follows configs/schema/debug.schema.json; JSON and CSV have every check. Tables and
 /// Markdown have a line for each step and, if something is wrong, the first place where it is.

@@ -4,7 +4,7 @@
 
 #include "base/ranges.hpp"
 #include "cli/subcommands.hpp"
-#include "commands/doctor/doctor.hpp"
+#include "commands/row_reports.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "engine/compiling.hpp"
 #include "gpu/compiler.hpp"
@@ -213,24 +213,17 @@ std::vector<Check> check_counters(const CompileSettings&) {
   return {fine(subject, "this user may read them")};
 }
 
-/// Turns an unexpected exception of a check into a finding, so that others are not lost.
-template <typename CheckFunction>
-std::vector<Check> guarded(CheckFunction check, const CompileSettings& settings) {
-  try {
-    return check(settings);
-  } catch (const std::exception& error) {
-    return {{"check", Health::broken, error.what(), {}}};
-  }
-}
-
 /// Checks what fatune needs of this machine, with one or more checks for each subject. `broken`: no
 /// command can do its job. `limited`: measuring, or something smaller, is not available.
 std::vector<Check> run_checks(const CompileSettings& settings) {
   std::vector<Check> checks;
   for (const auto check : {check_driver, check_gpus, check_nvrtc, check_kernels, check_cache,
                            check_store, check_readings, check_counters}) {
-    const std::vector<Check> found = guarded(check, settings);
-    checks.insert(checks.end(), found.begin(), found.end());
+    try {
+      append(checks, check(settings));
+    } catch (const std::exception& error) {  // unexpected: the other findings are not lost
+      checks.push_back({"check", Health::broken, error.what(), {}});
+    }
   }
   return checks;
 }

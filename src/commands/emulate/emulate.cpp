@@ -79,29 +79,23 @@ struct EmulateOptions : OfflineOptions {
 
 using ScheduleTiming = emulate::Timing;
 
-/// In each schedule another warp lags.
-std::vector<NamedSchedule> lagging_schedules(std::uint64_t first_warp, std::int64_t count) {
-  std::vector<NamedSchedule> schedules;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::uint64_t warp = first_warp + static_cast<std::uint64_t>(i);
-    schedules.push_back({fmt::format("lagging {}", warp), {ScheduleTiming::lagging, warp}});
-  }
-  return schedules;
-}
-
-/// Early and late timing have one schedule each, whatever number the options ask for.
+/// Early and late timing have one schedule each, whatever number the options ask for. In each
+/// lagging one another warp lags.
 std::vector<NamedSchedule> schedules_of(const EmulateOptions& options) {
-  std::vector<NamedSchedule> schedules;
+  const auto wanted = static_cast<std::size_t>(options.schedules);
   if (options.timing == EmulatedTiming::lagging) {
-    return lagging_schedules(options.seed, options.schedules);
+    const auto warps = std::views::iota(options.seed, options.seed + wanted);
+    return mapped(warps, [](std::uint64_t warp) {
+      return NamedSchedule{fmt::format("lagging {}", warp), {ScheduleTiming::lagging, warp}};
+    });
   }
   if (options.timing == EmulatedTiming::early) {
     return {{"early", {ScheduleTiming::early, options.seed}}};
   }
+  std::vector<NamedSchedule> schedules;
   if (options.timing != EmulatedTiming::random) {
     schedules.push_back({"late", {ScheduleTiming::late, options.seed}});
   }
-  const auto wanted = static_cast<std::size_t>(options.schedules);
   while (options.timing != EmulatedTiming::late && schedules.size() < wanted) {
     schedules.push_back(random_schedule(options.seed + schedules.size()));
   }
@@ -208,7 +202,7 @@ ExitCode emulate_kernels(const EmulateOptions& options) {
     }
   });
   progress.finish();
-  std::ranges::copy_if(rows, std::back_inserter(report.configs), is_finished);
+  report.configs = filtered(rows, is_finished);
   report.coverage = {report.configs.size(), cases.size(), !InterruptWatch::interrupted()};
   for (const EmulatedConfig& row : report.configs) {
     if (!row.printed.empty()) {

@@ -258,10 +258,6 @@ std::string percent_text(std::int64_t count, std::int64_t all) {
              : fmt::format("{:.1f}", 100.0 * static_cast<double>(count) / static_cast<double>(all));
 }
 
-std::string conflict_text(const EmulatedCounts& counts) {
-  return percent_text(counts.shared_wavefronts - counts.ideal_wavefronts, counts.ideal_wavefronts);
-}
-
 constexpr double kLeastShownPart = 0.005;
 
 /// The lines with at least kLeastShownPart of all thread instructions, by file, each with its
@@ -280,8 +276,10 @@ std::string annotated_source(const EmulatedProfile& profile) {
       file = line.at.file;
       text += fmt::format("\n== {}\n   own  with conflict\n", visible_line(file));
     }
+    const std::int64_t ideal = line.own.ideal_wavefronts;
     text += fmt::format("{:>6} {:>5} {:>8} |{:>5}  {}\n", percent_text(own, all),
-                        percent_text(with_inlined, all), conflict_text(line.own), line.at.line,
+                        percent_text(with_inlined, all),
+                        percent_text(line.own.shared_wavefronts - ideal, ideal), line.at.line,
                         visible_line(line.text));
   }
   return text;

@@ -2,8 +2,6 @@
 
 #include "model/device_limits.hpp"
 #include "model/emulation.hpp"
-#include "model/outcome.hpp"
-#include "model/report.hpp"
 #include "print/document/document.hpp"
 #include "print/document/table.hpp"
 

@@ -73,30 +73,13 @@ Config read_parameters(const Family& family, const Problem& problem,
           })};
 }
 
-Json head(const char* kind) {
-  Json line = Json::object();
-  line["kind"] = kind;
-  return line;
-}
-
 Json json_parameter(const Parameter& parameter) {
-  Json json = Json::object();
-  json["name"] = parameter.name;
-  json["doc"] = parameter.doc;
-  json["bound"] = parameter.binds.has_value();
-  json["values"] = json_list(parameter.values, [&](ParamValue value) {
-    return json_value(typed_value(value_text(parameter, value)));
-  });
-  return json;
-}
-
-void add_timing(const Outcome& outcome, Json& line) {
-  const auto* const measured = std::get_if<Measured>(&outcome);
-  const bool timed = measured != nullptr;
-  line["time_us"] = is_ranked(outcome) ? Json(ranked_us(outcome)) : Json(nullptr);
-  line["median_low_us"] = timed ? Json(measured->timing.median_low_us) : Json(nullptr);
-  line["median_high_us"] = timed ? Json(measured->timing.median_high_us) : Json(nullptr);
-  line["samples"] = timed ? measured->timing.samples_us.size() : std::size_t{0};
+  return {{"name", parameter.name},
+          {"doc", parameter.doc},
+          {"bound", parameter.binds.has_value()},
+          {"values", json_list(parameter.values, [&](ParamValue value) {
+             return json_value(typed_value(value_text(parameter, value)));
+           })}};
 }
 
 }  // namespace
@@ -167,33 +150,35 @@ std::string proposal_id(std::string_view line) {
 }
 
 std::string ready_line(const Family& family, const Problem& problem) {
-  Json line = head("ready");
-  line["family"] = family.name;
-  line["problem"] = record_json(problem);
-  line["parameters"] = json_list(family.parameters, json_parameter);
-  return json_line(line);
+  return json_line({{"kind", "ready"},
+                    {"family", family.name},
+                    {"problem", record_json(problem)},
+                    {"parameters", json_list(family.parameters, json_parameter)}});
 }
 
 std::string answer_line(const std::string& id, const std::string& short_form,
                         const Outcome& outcome) {
-  Json line = head("answer");
-  line["id"] = Json::parse(id);
-  line["config"] = short_form;
-  line["outcome"] = outcome_name(outcome);
-  line["measured"] = std::holds_alternative<Measured>(outcome);
-  add_timing(outcome, line);
-  line["detail"] = is_ranked(outcome) ? Json(nullptr) : Json(outcome_summary(outcome));
-  return json_line(line);
+  const auto* const measured = std::get_if<Measured>(&outcome);
+  const Timing* const timing = measured == nullptr ? nullptr : &measured->timing;
+  return json_line({{"kind", "answer"},
+                    {"id", Json::parse(id)},
+                    {"config", short_form},
+                    {"outcome", outcome_name(outcome)},
+                    {"measured", measured != nullptr},
+                    {"time_us", is_ranked(outcome) ? Json(ranked_us(outcome)) : Json()},
+                    {"median_low_us", json_or_null(if_any(timing, &Timing::median_low_us))},
+                    {"median_high_us", json_or_null(if_any(timing, &Timing::median_high_us))},
+                    {"samples", timing == nullptr ? 0 : timing->samples_us.size()},
+                    {"detail", is_ranked(outcome) ? Json() : Json(outcome_summary(outcome))}});
 }
 
 std::string refusal_line(std::int64_t line_number, const std::string& id, const std::string& what,
                          const std::string& remedy) {
-  Json line = head("refusal");
-  line["line"] = line_number;
-  line["id"] = Json::parse(id);
-  line["what"] = what;
-  line["remedy"] = remedy.empty() ? Json(nullptr) : Json(remedy);
-  return json_line(line);
+  return json_line({{"kind", "refusal"},
+                    {"line", line_number},
+                    {"id", Json::parse(id)},
+                    {"what", what},
+                    {"remedy", json_or_null(remedy)}});
 }
 
 }  // namespace fatune

@@ -224,10 +224,8 @@ ExitCode export_files(const ExportOptions& options) {
   const std::vector<RunPart> parts = all_parts(runs_of(options));
   const std::vector<fs::path> names = file_names(*options.out_file, parts);
   std::ranges::for_each(names, check_output_file);
-  std::vector<ExportedFile> files;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    files.push_back(write_part(parts[i], names[i], options.to));
-  }
+  const auto files = mapped(
+      indices_of(parts), [&](std::size_t i) { return write_part(parts[i], names[i], options.to); });
   print_document(rows_document("export_files", "files", exported_file_fields(), files),
                  options.output);
   return ExitCode::ok;
@@ -324,11 +322,6 @@ Library build_library(const TunedTable& table, const FamilySet& families,
   return library;
 }
 
-std::vector<LibraryFile> library_files(ExportFormat to, const Library& library) {
-  return to == ExportFormat::torch ? torch_package_files(library, FileTree())
-                                   : cpp_library_files(library, FileTree());
-}
-
 /// Where the C++ library is.
 std::filesystem::path library_path(const ExportOptions& options) {
   const std::filesystem::path& folder = options.out_file.value();
@@ -380,7 +373,8 @@ void write_library(const ExportOptions& options, const FamilySet& families,
   const std::filesystem::path& folder = options.out_file.value();
   const Library library = build_library(report.table, families, options.compile, options.output);
   std::set<std::filesystem::path> folders;
-  for (const LibraryFile& file : library_files(options.to, library)) {
+  const auto files_of = options.to == ExportFormat::torch ? torch_package_files : cpp_library_files;
+  for (const LibraryFile& file : files_of(library, FileTree())) {
     write_output_file(folder / file.path, file.bytes);
     folders.insert((folder / file.path).parent_path());
   }

@@ -161,10 +161,8 @@ ExitCode import_results(const ImportOptions& options) {
   const std::vector<RunReport> reports = reader.finish();
   Database database = open_store(store_path(options.db_file), Database::Mode::create);
   const std::vector<std::int64_t> numbers = store_runs(database, reports);
-  std::vector<ImportedRun> runs;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    runs.push_back(imported_run(numbers[i], reports[i]));
-  }
+  const auto runs = mapped(indices_of(numbers),
+                           [&](std::size_t i) { return imported_run(numbers[i], reports[i]); });
   print_document(rows_document("import", "runs", imported_run_fields(), runs), options.output);
   return ExitCode::ok;
 }

@@ -36,17 +36,12 @@ ListedConfig listed(const Family& family, const Config& config, const EstimateOn
           .estimate_us = estimate(config)};
 }
 
-/// `seq_len`: absent gives no estimates. `kernels` and `options` must outlive the function.
+/// `kernels`, `options` and `limits` must outlive the function.
 EstimateOne estimate_for(const KernelSet& kernels, const ListOptions& options,
-                         std::optional<std::int64_t> seq_len) {
-  if (!seq_len) {
-    return [](const Config&) { return std::nullopt; };
-  }
-  const DeviceLimits limits =
-      offline_target(options.arch, kernels.tree, kernels.families.all()).limits;
+                         const DeviceLimits& limits, std::int64_t seq_len) {
   const SmRates rates = load_sm_rates(kernels.tree, limits.arch);
-  return [&kernels, &options, limits, rates, seq_len](const Config& config) {
-    const Problem problem = problem_for(kernels.family(), config, options.problems, *seq_len);
+  return [&kernels, &options, &limits, rates, seq_len](const Config& config) {
+    const Problem problem = problem_for(kernels.family(), config, options.problems, seq_len);
     const double us = CandidateMaker(kernels.families, limits, rates, problem).guess_us(config);
     return us > 0.0 ? std::optional(us) : std::nullopt;
   };
@@ -77,11 +72,8 @@ std::optional<std::int64_t> only_listed_seq_len(const ProblemOptions& problems) 
 }
 
 /// Drops the configurations that rules exclude on problems of this length.
-void prune_plan(const KernelSet& kernels, const ListOptions& options, std::int64_t seq_len,
-                Plan& plan) {
-  const Family& family = kernels.family();
-  const DeviceLimits limits =
-      offline_target(options.arch, kernels.tree, kernels.families.all()).limits;
+void prune_plan(const Family& family, const ListOptions& options, const DeviceLimits& limits,
+                std::int64_t seq_len, Plan& plan) {
   std::erase_if(plan.kept, [&](const Config& config) {
     auto pruned = prune_on(
         {family, config, problem_for(family, config, options.problems, seq_len), limits}, plan);
@@ -149,11 +141,14 @@ ExitCode list(const ListOptions& options) {
   const Space space = choose_space(kernels, options.kernels);
   const std::optional<std::int64_t> seq_len = only_listed_seq_len(options.problems);
   Plan plan = make_plan(kernels.family(), space, binding_of(options.problems));
+  EstimateOne estimate = [](const Config&) { return std::nullopt; };
+  DeviceLimits limits;
   if (seq_len) {
-    prune_plan(kernels, options, *seq_len, plan);
+    limits = offline_target(options.arch, kernels.tree, kernels.families.all()).limits;
+    prune_plan(kernels.family(), options, limits, *seq_len, plan);
+    estimate = estimate_for(kernels, options, limits, *seq_len);
   }
-  print_document(plan_document(make_report(kernels.family(), space, plan, seq_len,
-                                           estimate_for(kernels, options, seq_len)),
+  print_document(plan_document(make_report(kernels.family(), space, plan, seq_len, estimate),
                                options.with_dropped),
                  options.output);
   return ExitCode::ok;
@@ -262,17 +257,11 @@ Blocks samples(const PlanReport& report) {
 }
 
 Blocks waiting_rules(const PlanReport& report) {
-  std::vector<std::string> waiting;
-  for (const RuleCount& rule : report.rules) {
-    if (rule.waits) {
-      waiting.push_back(rule.rule);
-    }
-  }
-  return waiting.empty() ? Blocks{}
-                         : Blocks{block::ParagraphEnd{},
-                                  block::Line{fmt::format("tried on each problem, or with --seq: "
-                                                          "{}",
-                                                          fmt::join(waiting, ", "))}};
+  const auto waiting = filtered(report.rules, &RuleCount::waits);
+  return waiting.empty()
+             ? Blocks{}
+             : Blocks{block::ParagraphEnd{}, block::Line{"tried on each problem, or with --seq: " +
+                                                         joined(waiting, ", ", &RuleCount::rule)}};
 }
 
 Blocks blocks_of(const PlanReport& report, bool with_dropped) {

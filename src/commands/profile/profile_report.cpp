@@ -100,10 +100,6 @@ std::vector<CounterField> first_fields(const std::vector<CounterField>& fields) 
   return {fields.begin(), fields.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-std::string problem_name(const ProfiledConfig& row) {
-  return row.problem ? describe(*row.problem) : "";
-}
-
 /// Groups neighbouring rows by problem.
 std::vector<std::vector<ProfiledConfig>> by_problem(const std::vector<ProfiledConfig>& rows) {
   std::vector<std::vector<ProfiledConfig>> groups;
@@ -135,10 +131,8 @@ Table figures_of(const std::vector<CounterField>& fields, const std::vector<Prof
 Table ranking_of(const ProfileReport& report, const std::vector<ProfiledConfig>& rows) {
   Table table = table_of(profiled_config_fields(), rows);
   insert_counters(first_fields(report.fields), rows, column_after(table, "config"), table);
-  std::vector<FieldValue> numbers;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    numbers.emplace_back(static_cast<std::int64_t>(i + 1));
-  }
+  std::vector<FieldValue> numbers = mapped(std::views::iota(std::int64_t{1}, std::ssize(rows) + 1),
+                                           [](std::int64_t number) { return FieldValue(number); });
   insert_column(table, 0, {.name = "number", .heading = "#"}, std::move(numbers));
   return table;
 }
@@ -148,10 +142,9 @@ Blocks blocks_of(const ProfileReport& report) {
       "{}{}{} | {}{}{}", report.device, report.device.empty() ? "" : " | ", report.read_by,
       report.family, report.source.empty() ? "" : ", ", report.source)}};
   for (const std::vector<ProfiledConfig>& rows : by_problem(report.rows)) {
-    const std::string name = problem_name(rows.front());
     append(blocks, {block::Text{"\n"}});
-    if (!name.empty()) {
-      blocks.push_back(block::Line{name + ":"});
+    if (const auto& problem = rows.front().problem) {
+      blocks.push_back(block::Line{describe(*problem) + ":"});
     }
     append(blocks, {block::ParagraphEnd{}, block::Rows{ranking_of(report, rows)}});
     if (report.fields.size() > kMostColumns) {

@@ -1,7 +1,5 @@
 #include "commands/profile/profile.hpp"
 
-#include <numeric>
-
 #include <fmt/format.h>
 
 #include "base/cuda_installation.hpp"
@@ -119,20 +117,17 @@ struct Session {
 };
 
 NcuProfile profile_of(const Session& session, const CountPlan& plan, Arch arch) {
-  NcuProfile profile;
-  profile.report = session.report.string();
-  profile.log = session.log.string();
-  profile.metrics = raw_metrics(plan.fields, arch.sm);
-  profile.set = plan.all_sections ? "full" : "basic";
-  profile.sections = {"MemoryWorkloadAnalysis"};
-  return profile;
+  return {.report = session.report.string(),
+          .log = session.log.string(),
+          .metrics = raw_metrics(plan.fields, arch.sm),
+          .sections = {"MemoryWorkloadAnalysis"},
+          .set = plan.all_sections ? "full" : "basic"};
 }
 
 std::size_t launches_expected(const Attempt& attempt, int runs) {
-  return std::accumulate(attempt.cases.begin(), attempt.cases.end(), std::size_t{0},
-                         [runs](std::size_t sum, const CountedCase& one) {
-                           return sum + (one.failure ? 0U : static_cast<std::size_t>(runs));
-                         });
+  return sum_of<std::size_t>(attempt.cases, [runs](const CountedCase& one) {
+    return one.failure ? 0U : static_cast<std::size_t>(runs);
+  });
 }
 
 [[noreturn]] void fail_other_launches(const std::string& what, const fs::path& report) {
@@ -283,11 +278,8 @@ CountPlan count_plan(const ProfileOptions& options) {
 }
 
 std::size_t count_cases(const ProfilePlan& plan) {
-  std::size_t count = 0;
-  for (const ProfileProblem& problem : plan.problems) {
-    count += problem.cases.size();
-  }
-  return count;
+  return sum_of<std::size_t>(plan.problems,
+                             [](const ProfileProblem& problem) { return problem.cases.size(); });
 }
 
 /// Precondition: the watch of the interrupt is alive.

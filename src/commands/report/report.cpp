@@ -86,10 +86,8 @@ void check_options(const ReportOptions& options) {
 
 /// Returns the command that makes the report again, without the option for its destination.
 std::string command_of(const ReportOptions& options) {
-  std::string command = "fatune report";
-  for (const std::string& input : options.inputs) {
-    command += " " + shell_word(input);
-  }
+  const auto word_of = [](const std::string& input) { return " " + shell_word(input); };
+  std::string command = "fatune report" + joined(options.inputs, "", word_of);
   if (options.db_file) {
     command += " --db " + shell_word(options.db_file->string());
   }

@@ -16,8 +16,6 @@
 #include "engine/interrupt.hpp"
 #include "gpu/compiler.hpp"
 #include "gpu/cubin_cache.hpp"
-#include "plan/config_text.hpp"
-#include "plan/planner.hpp"
 #include "print/files.hpp"
 #include "store/study_inputs.hpp"
 
@@ -246,15 +244,9 @@ std::vector<fs::path> embedded_cubins(const fs::path& file, std::optional<Arch> 
 
 constexpr std::size_t kMostFileBytes = std::size_t{256} << 20;
 
-/// Returns the kernels: the functions that have a section of their name.
-std::vector<std::string> kernel_names(const Listing& listing) {
-  std::vector<std::string> names;
-  for (const SassFunction& function : listing.functions) {
-    if (function.section == ".text." + function.name) {
-      names.push_back(function.name);
-    }
-  }
-  return names;
+/// Whether it is a kernel: it has a section of its name.
+bool is_kernel(const SassFunction& function) {
+  return function.section == ".text." + function.name;
 }
 
 std::size_t choose_function(const Listing& listing, const std::string& asked,
@@ -262,7 +254,7 @@ std::size_t choose_function(const Listing& listing, const std::string& asked,
   if (!asked.empty()) {
     return index_of(listing, asked, source);
   }
-  const std::vector<std::string> names = kernel_names(listing);
+  const auto names = mapped(filtered(listing.functions, is_kernel), &SassFunction::name);
   if (names.size() != 1) {
     throw Error(ExitCode::usage, fmt::format("there are {} kernels to choose from", names.size()),
                 source, fmt::format("choose with --function: {}", fmt::join(names, ", ")));
@@ -320,12 +312,6 @@ SassCode load_code_file(const fs::path& file, const CodeOptions& options) {
 }
 
 }  // namespace
-
-std::string SassCase::name() const { return short_form(kernels.family(), config); }
-
-CompileRequest SassCase::request() const {
-  return compile_request({kernels.family(), config, problem, limits});
-}
 
 SassCase sass_case(const CodeOptions& options, const CodeSource& source) {
   return source.kind == CodeSource::Kind::run ? stored_case(options, source)

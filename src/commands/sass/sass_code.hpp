@@ -1,11 +1,12 @@
 #pragma once
 
-#include "base/file_tree.hpp"
 #include "cli/subcommands.hpp"
 #include "engine/choice/kernel_choice.hpp"
 #include "inspect/sass/listing.hpp"
 #include "model/device_limits.hpp"
 #include "model/kernel_code.hpp"
+#include "plan/config_text.hpp"
+#include "plan/planner.hpp"
 
 // Options that the subcommands of `sass` share.
 namespace fatune {
@@ -49,8 +50,11 @@ struct SassCase {
   DeviceLimits limits;
   std::string measured_key;  ///< names the code that a stored run measured; empty: none did
 
-  [[nodiscard]] std::string name() const;  ///< short form
-  [[nodiscard]] CompileRequest request() const;
+  /// The short form.
+  [[nodiscard]] std::string name() const { return short_form(kernels.family(), config); }
+  [[nodiscard]] CompileRequest request() const {
+    return compile_request({kernels.family(), config, problem, limits});
+  }
 };
 
 /// Returns the configuration that the options name, or the one with the requested rank in a stored

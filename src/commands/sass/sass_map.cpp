@@ -87,10 +87,9 @@ std::vector<MapLineRow> line_rows(const MappedCode& mapped, const LineCounts& co
 
 MapLineRow row_of(const MappedCode& mapped, const std::vector<MapLineRow>& rows,
                   const SourceLine& line) {
-  for (const MapLineRow& row : rows) {
-    if (row.count.at == line) {
-      return row;
-    }
+  const auto at = [](const MapLineRow& row) { return row.count.at; };
+  if (const MapLineRow* const row = find_in(rows, line, at)) {
+    return *row;
   }
   MapLineRow none;  // the line has PTX only: no machine code is left
   none.count.at = line;

@@ -224,14 +224,12 @@ Blocks selection_of(const MapSelection& selection) {
                         section("SASS", map_sass_fields(), selection.sass)});
 }
 
-Blocks lines_of(const std::vector<MapLineRow>& lines, std::size_t top) {
-  return {block::Text{"\n"}, first_rows(map_line_fields(), lines, top)};
-}
-
 Blocks blocks_of(const SassMapReport& report, std::size_t top) {
   return joined_blocks(
       {{block::Text{headline(report)}},
-       report.selection ? selection_of(*report.selection) : lines_of(report.lines, top)});
+       report.selection
+           ? selection_of(*report.selection)
+           : Blocks{block::Text{"\n"}, first_rows(map_line_fields(), report.lines, top)}});
 }
 
 Table records_of(const SassMapReport& report) {
@@ -280,8 +278,7 @@ std::vector<CountRow> rows_of(const Sample& sample) {
 Table counts_of(const SassWhyReport& report) {
   std::vector<CountRow> rows;
   for (const Sample& sample : report.samples) {
-    const std::vector<CountRow> more = rows_of(sample);
-    rows.insert(rows.end(), more.begin(), more.end());
+    append(rows, rows_of(sample));
   }
   return table_of(count_fields(), rows);
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "emulator/ptx/parse_ptx.hpp"
 #include "inspect/sass/attribution.hpp"
 #include "inspect/sass/listing_text.hpp"
 #include "inspect/sass/loops.hpp"

@@ -363,11 +363,9 @@ std::vector<FamilyPlan> plan_families(const SweepOptions& options, const FamilyS
     fail_empty(first, spaces.at(first.name), plans[first.name]);
   }
   families.keep_if(is_left);
-  std::vector<FamilyPlan> list;
-  for (const Family& family : families.all()) {
-    list.push_back({&family, std::move(plans[family.name])});
-  }
-  return list;
+  return mapped(families.all(), [&](const Family& family) {
+    return FamilyPlan{&family, std::move(plans[family.name])};
+  });
 }
 
 bool is_of_all(const ProblemPlan& problem, const std::vector<FamilyPlan>& plans) {
@@ -393,14 +391,6 @@ ExitCode say_nothing_to_do(const SweepOptions& options, const Shard& shard) {
   print_note(options.output, fmt::format("shard {} has none of the sweep's {} problems",
                                          shard_text(shard), shard.sweep_problems));
   return ExitCode::ok;
-}
-
-std::size_t most_configs(const std::vector<ProblemPlan>& problems) {
-  std::size_t greatest = 0;
-  for (const ProblemPlan& plan : problems) {
-    greatest = std::max(greatest, plan.configs.size());
-  }
-  return greatest;
 }
 
 /// Returns the search of an estimate, which compiles and emulates for a minute or so.
@@ -446,7 +436,8 @@ ExitCode sweep(const SweepOptions& options) {
   run.rivals = std::move(rivals);
   const SearchKind search = options.search.kind.value_or(SearchKind::automatic);
   const SearchLimits limits{options.policy.seed, options.search.max_configs};
-  const std::size_t greatest = most_configs(run.problems);
+  const auto greatest = greatest_of<std::size_t>(
+      run.problems, [](const ProblemPlan& plan) { return plan.configs.size(); });
   run.fit = [&](const Target& target, std::vector<ProblemPlan>& fitted) {
     prune_problems(plans, target.limits, fitted);
     if (!target.measured() || learns(search, limits, greatest)) {

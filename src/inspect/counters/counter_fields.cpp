@@ -197,10 +197,9 @@ std::vector<CounterField> chosen(const std::string& name) {
   if (const NamedSet* const set = find_in(kSets, name, &NamedSet::name)) {
     return counter_fields(set->set);
   }
-  for (const FieldRow& row : counter_field_table()) {
-    if (row.field.name == name) {
-      return {row.field};
-    }
+  const auto name_of = [](const FieldRow& row) { return row.field.name; };
+  if (const FieldRow* const row = find_in(counter_field_table(), name, name_of)) {
+    return {row->field};
   }
   if (!is_raw_metric(name)) {
     reject(name);
@@ -224,13 +223,8 @@ std::optional<double> sum_of(const std::vector<std::string>& metrics, const RawC
 
 std::vector<CounterField> counter_fields(CounterSet set) {
   const auto* const named = std::ranges::find(kSets, set, &NamedSet::set);
-  std::vector<CounterField> fields;
-  for (const FieldRow& row : counter_field_table()) {
-    if ((row.sets & named->bit) != 0U) {
-      fields.push_back(row.field);
-    }
-  }
-  return fields;
+  const auto is_in_set = [&](const FieldRow& row) { return (row.sets & named->bit) != 0U; };
+  return mapped(filtered(counter_field_table(), is_in_set), &FieldRow::field);
 }
 
 std::vector<CounterField> choose_counter_fields(std::span<const std::string> names) {
@@ -254,9 +248,7 @@ std::vector<std::string> raw_metrics(std::span<const CounterField> fields, int a
     }
     for (const auto& part : {field.numerator, field.denominator}) {
       for (const std::string& metric : part) {
-        if (!is_among(metric, metrics)) {
-          metrics.push_back(metric);
-        }
+        append_new(metrics, metric);
       }
     }
   }

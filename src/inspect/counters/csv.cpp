@@ -63,12 +63,10 @@ bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0
 
 /// Whether commas are exactly where they group the digits before `end` by three.
 bool is_grouped(std::string_view text, std::size_t end) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if ((text[i] == ',') != (i < end && (end - i) % 4 == 0)) {
-      return false;
-    }
-  }
-  return !text.starts_with("0,");
+  const bool grouped = std::ranges::all_of(indices_of(text), [&](std::size_t i) {
+    return (text[i] == ',') == (i < end && (end - i) % 4 == 0);
+  });
+  return grouped && !text.starts_with("0,");
 }
 
 struct Scale {

@@ -35,14 +35,6 @@ std::vector<std::string> ncu_profile_arguments(const NcuProfile& profile) {
   return arguments;
 }
 
-std::vector<std::string> ncu_table_arguments(const std::string& report) {
-  return {"--import", report, "--csv", "--page", "raw", "--print-units", "base"};
-}
-
-std::vector<std::string> ncu_text_arguments(const std::string& report) {
-  return {"--import", report, "--page", "details"};
-}
-
 namespace {
 
 struct Cause {

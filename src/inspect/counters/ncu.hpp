@@ -24,10 +24,14 @@ struct NcuProfile {
 [[nodiscard]] std::vector<std::string> ncu_profile_arguments(const NcuProfile& profile);
 
 /// Arguments that print a report as a table (ncu_report.hpp), with every metric in base units.
-[[nodiscard]] std::vector<std::string> ncu_table_arguments(const std::string& report);
+[[nodiscard]] inline std::vector<std::string> ncu_table_arguments(const std::string& report) {
+  return {"--import", report, "--csv", "--page", "raw", "--print-units", "base"};
+}
 
 /// Arguments that print a report for people.
-[[nodiscard]] std::vector<std::string> ncu_text_arguments(const std::string& report);
+[[nodiscard]] inline std::vector<std::string> ncu_text_arguments(const std::string& report) {
+  return {"--import", report, "--page", "details"};
+}
 
 /// Tells from its messages why Nsight Compute has profiled nothing, and what to do: no permission
 /// to read counters (ERR_NVGPUCTRPERM), an unsupported GPU, counters that another program holds, an

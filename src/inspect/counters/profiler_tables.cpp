@@ -108,10 +108,7 @@ using Launches = std::map<long, Launch>;
 class Table {
  public:
   Table(const std::vector<CsvRow>& rows, const std::string& source)
-      : rows_(rows),
-        source_(source),
-        id_(need_column(rows.front(), kId, source)),
-        kernel_(need_column(rows.front(), kKernel, source)) {}
+      : rows_(rows), source_(source) {}
 
   [[nodiscard]] Launches launches() {
     const bool long_form = column(header(), kMetric).has_value();
@@ -179,8 +176,8 @@ class Table {
 
   const std::vector<CsvRow>& rows_;
   const std::string& source_;
-  std::size_t id_;
-  std::size_t kernel_;
+  std::size_t id_ = need_column(header(), kId, source_);
+  std::size_t kernel_ = need_column(header(), kKernel, source_);
   Launches launches_;
 };
 
@@ -283,11 +280,7 @@ std::vector<TimelineItem> read_nsys_summary(std::string_view text, const std::st
     return {};
   }
   const SummaryReader reader(rows.front(), source);
-  std::vector<TimelineItem> items;
-  for (std::size_t i = 1; i < rows.size(); ++i) {
-    items.push_back(reader.read(rows[i]));
-  }
-  return items;
+  return mapped(std::span(rows).subspan(1), [&](const CsvRow& row) { return reader.read(row); });
 }
 
 }  // namespace fatune

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/ranges.hpp"
 #include "model/statistics.hpp"
 
 namespace fatune {
@@ -110,9 +111,7 @@ template <typename Get>
 void add_correlation(std::string what, const std::vector<WorkCounts>& counts,
                      const std::vector<double>& times_us, double confidence, Get get,
                      std::vector<ClassCorrelation>& correlations) {
-  std::vector<double> values(counts.size());
-  std::transform(counts.begin(), counts.end(), values.begin(), get);
-  if (const auto correlation = rank_correlation(values, times_us, confidence)) {
+  if (const auto correlation = rank_correlation(mapped(counts, get), times_us, confidence)) {
     correlations.push_back(
         {std::move(what), static_cast<std::int64_t>(counts.size()), *correlation});
   }

@@ -71,13 +71,7 @@ SourceLine existing(const std::set<SourceLine>& lines, const SourceLine& asked) 
 /// The indices of the items for which `holds` is true.
 template <typename Items, typename Holds>
 std::vector<std::size_t> indices_where(const Items& items, Holds holds) {
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (holds(items[i])) {
-      found.push_back(i);
-    }
-  }
-  return found;
+  return filtered(indices_of(items), [&](std::size_t i) { return holds(items[i]); });
 }
 
 std::vector<std::size_t> statements_at(const PtxFunction& function, std::int64_t line) {

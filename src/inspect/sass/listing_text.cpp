@@ -17,11 +17,12 @@ namespace fatune {
 namespace {
 
 std::string quoted(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    safe += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
-  }
-  return '"' + safe + '"';
+  return '"' +
+         joined(text, "",
+                [](char c) {
+                  return c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+                }) +
+         '"';
 }
 
 std::string operands_text(const Instruction& instruction) {
@@ -111,13 +112,10 @@ class Renamer {
     if (!instruction.guard.empty()) {
       text = "@" + renamed(instruction.guard) + " ";
     }
-    text += instruction.mnemonic;
-    const char* separator = " ";
-    for (const std::string& operand : instruction.operands) {
-      text += separator + renamed(without(operand, ".reuse"));
-      separator = ", ";
-    }
-    return text;
+    const std::string operands = joined(instruction.operands, ", ", [&](const auto& operand) {
+      return renamed(without(operand, ".reuse"));
+    });
+    return text + instruction.mnemonic + (instruction.operands.empty() ? "" : " ") + operands;
   }
 
   /// Renames every register of an operand, and the label or function that it names.

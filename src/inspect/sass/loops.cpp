@@ -228,15 +228,10 @@ Loop make_loop(const ControlFlow& flow, std::size_t header, std::vector<std::siz
     open.pop_back();
     if (!inside[block]) {
       inside[block] = true;
-      const auto& before = flow.blocks[block].predecessors;
-      append(open, before);
+      append(open, flow.blocks[block].predecessors);
     }
   }
-  for (std::size_t b = 0; b < inside.size(); ++b) {
-    if (inside[b]) {
-      loop.blocks.push_back(b);
-    }
-  }
+  loop.blocks = filtered(indices_of(inside), [&](std::size_t block) { return inside[block]; });
   return loop;
 }
 
@@ -284,12 +279,9 @@ std::vector<std::size_t> loads_by_loop(const SassFunction& function, const Contr
 /// True if the loop contains another loop with loads, or the main loop.
 bool is_around_another(const LoopForest& forest, std::size_t outer,
                        const std::vector<std::size_t>& loads, std::optional<std::size_t> main) {
-  for (std::size_t i = 0; i < loads.size(); ++i) {
-    if ((loads[i] > 0 || i == main) && is_within(forest.loops[i], forest.loops[outer])) {
-      return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(indices_of(loads), [&](std::size_t i) {
+    return (loads[i] > 0 || i == main) && is_within(forest.loops[i], forest.loops[outer]);
+  });
 }
 
 }  // namespace
@@ -358,12 +350,10 @@ std::optional<std::size_t> main_loop(const SassFunction& function, const Control
 
 std::size_t count_bulk_loads(const SassFunction& function, const ControlFlow& flow,
                              const Loop& loop) {
-  std::size_t count = 0;
-  for (const std::size_t block : loop.blocks) {
-    count += static_cast<std::size_t>(
+  return sum_of<std::size_t>(loop.blocks, [&](std::size_t block) {
+    return static_cast<std::size_t>(
         std::ranges::count_if(instructions_of(function, flow.blocks[block]), is_bulk_load));
-  }
-  return count;
+  });
 }
 
 std::optional<std::size_t> producer_loop(const SassFunction& function, const ControlFlow& flow,
@@ -383,10 +373,6 @@ std::optional<std::size_t> producer_loop(const SassFunction& function, const Con
 bool always_executed(const ControlFlow& flow, const Loop& loop, std::size_t block) {
   return std::ranges::all_of(loop.latches,
                              [&](std::size_t latch) { return flow.dominates(block, latch); });
-}
-
-std::string_view place_name(LoopPlace place) {
-  return place == LoopPlace::always ? "loop" : place == LoopPlace::conditional ? "conditional" : "";
 }
 
 std::vector<LoopPlace> block_places(const ControlFlow& flow, const Loop* loop) {

@@ -92,7 +92,10 @@ enum class LoopPlace {
   always,       ///< every iteration runs it
   conditional,  ///< an iteration may skip it
 };
-[[nodiscard]] std::string_view place_name(LoopPlace place);  ///< "", "loop", "conditional"
+/// "", "loop", "conditional".
+[[nodiscard]] inline std::string_view place_name(LoopPlace place) {
+  return place == LoopPlace::always ? "loop" : place == LoopPlace::conditional ? "conditional" : "";
+}
 
 /// The place of each block. `loop`: null if there is no main loop.
 [[nodiscard]] std::vector<LoopPlace> block_places(const ControlFlow& flow, const Loop* loop);

@@ -146,12 +146,12 @@ SassProfile profile_function(const Listing& listing, const SassFunction& functio
 }
 
 std::vector<std::string> unknown_opcodes(const SassProfile& profile) {
-  std::vector<std::string> names;
-  for (const OpcodeCount& opcode : profile.opcodes) {
-    if (opcode.which == OpcodeClass::unknown) {
-      names.push_back(opcode.mnemonic.substr(0, opcode.mnemonic.find('.')));
-    }
-  }
+  std::vector<std::string> names = mapped(
+      filtered(profile.opcodes,
+               [](const OpcodeCount& opcode) { return opcode.which == OpcodeClass::unknown; }),
+      [](const OpcodeCount& opcode) {
+        return opcode.mnemonic.substr(0, opcode.mnemonic.find('.'));
+      });
   sort_unique(names);
   return names;
 }

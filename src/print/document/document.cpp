@@ -122,12 +122,10 @@ struct OnTerminal {
   }
   std::string operator()(const block::FoldEnd&) const { return {}; }
   [[nodiscard]] std::string paragraphs_of(const block::Rows& rows) const {
-    std::string text;
-    for (const auto& paragraph : rows.paragraphs) {
-      text += coloured(visible_line(paragraph.word), paragraph.colour, page.colour) +
-              visible_lines(paragraph.text);
-    }
-    return text;
+    return joined(rows.paragraphs, "", [&](const block::Rows::Paragraph& paragraph) {
+      return coloured(visible_line(paragraph.word), paragraph.colour, page.colour) +
+             visible_lines(paragraph.text);
+    });
   }
 };
 
@@ -204,10 +202,6 @@ Blocks joined_blocks(std::initializer_list<Blocks> parts) {
     append(all, part);
   }
   return all;
-}
-
-std::size_t count_shown(std::size_t rows, std::size_t top) {
-  return top == 0 ? rows : std::min(top, rows);
 }
 
 std::string incomplete_text(const Coverage& coverage) {

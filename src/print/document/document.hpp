@@ -107,7 +107,9 @@ void append(Blocks& blocks, Blocks more);
 [[nodiscard]] Blocks joined_blocks(std::initializer_list<Blocks> parts);
 
 /// How many of the rows a table shows with `--top`; 0: all.
-[[nodiscard]] std::size_t count_shown(std::size_t rows, std::size_t top);
+[[nodiscard]] inline std::size_t count_shown(std::size_t rows, std::size_t top) {
+  return top == 0 ? rows : std::min(top, rows);
+}
 /// The block of the first `top` rows; 0: of all.
 template <typename Row>
 [[nodiscard]] block::Rows first_rows(const Fields<Row>& fields, std::vector<Row> rows,

@@ -21,10 +21,7 @@ std::string anchor_of(std::string_view line) {
       anchor += '-';
     }
   }
-  while (!anchor.empty() && anchor.back() == '-') {
-    anchor.pop_back();
-  }
-  return anchor;
+  return anchor.substr(0, anchor.find_last_not_of('-') + 1);
 }
 
 /// Puts each line between `before` and `after`. Leaves out empty lines.
@@ -47,13 +44,8 @@ std::string html_scrolled(const std::string& label, const std::string& html, boo
 }
 
 std::vector<std::size_t> shown_columns(const Table& table, Shown kind) {
-  std::vector<std::size_t> columns;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (is_shown(table, i, kind)) {
-      columns.push_back(i);
-    }
-  }
-  return columns;
+  return filtered(indices_of(table.columns),
+                  [&](std::size_t column) { return is_shown(table, column, kind); });
 }
 
 bool is_figure(const Table& table, std::size_t column) {
@@ -77,34 +69,26 @@ bool has_text(const Table& table, std::size_t column) {
 
 class HtmlTable {
  public:
-  explicit HtmlTable(const block::Rows& rows)
-      : rows_(rows), columns_(shown_columns(rows.table, rows.kind)) {
-    std::ranges::transform(columns_, std::back_inserter(figures_),
-                           [&](std::size_t column) { return is_figure(rows.table, column); });
-  }
+  explicit HtmlTable(const block::Rows& rows) : rows_(rows) {}
 
   [[nodiscard]] std::string text() const {
     std::string html = rows_.numbered  ? "<table id=\"rows\">"
                        : rows_.stacked ? "<table class=\"stacked\">"
                                        : "<table>";
     html += "<thead><tr>";
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      html += head_cell(i);
-    }
+    html += joined(indices_of(columns_), "", [&](std::size_t i) { return head_cell(i); });
     html += "</thead>\n<tbody>\n";
-    for (std::size_t row = 0; row < rows_.table.rows.size(); ++row) {
-      html += body_row(row);
-    }
+    html += joined(indices_of(rows_.table.rows), "", [&](std::size_t i) { return body_row(i); });
     return html + "</table>";
   }
 
  private:
   [[nodiscard]] std::string head_cell(std::size_t i) const {
     const Table::Column& column = rows_.table.columns[columns_[i]];
-    const std::string data = rows_.numbered
-                                 ? fmt::format(" data-name=\"{}\" data-kind=\"{}\"",
-                                               markup(column.name), figures_[i] ? "number" : "text")
-                                 : std::string();
+    const std::string data =
+        rows_.numbered ? fmt::format(" data-name=\"{}\" data-kind=\"{}\"", markup(column.name),
+                                     is_figure(rows_.table, columns_[i]) ? "number" : "text")
+                       : std::string();
     return fmt::format("<th scope=\"col\"{}{}>{}", css_class(has_text(rows_.table, columns_[i])),
                        data, markup(column.heading));
   }
@@ -129,8 +113,7 @@ class HtmlTable {
   [[nodiscard]] static const char* css_class(bool text) { return text ? " class=t" : ""; }
 
   const block::Rows& rows_;
-  std::vector<std::size_t> columns_;
-  std::vector<bool> figures_;  ///< parallel to columns_
+  std::vector<std::size_t> columns_ = shown_columns(rows_.table, rows_.kind);
 };
 
 /// Collects blocks as HTML. A heading ends the section before it.

@@ -77,10 +77,9 @@ TextTable visible(TextTable table) {
 std::vector<std::size_t> widths_of(const TextTable& table, std::size_t most) {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    std::size_t width = width_of(table.columns[i].heading);
-    for (const auto& row : table.rows) {
-      width = std::max(width, width_of(row[i]));
-    }
+    const std::size_t width = greatest_of(
+        table.rows, [&](const Words& row) { return width_of(row[i]); },
+        width_of(table.columns[i].heading));
     widths.push_back(table.columns[i].align_right ? width : std::min(width, most));
   }
   return widths;
@@ -182,11 +181,8 @@ std::string csv_cell(const std::string& text) {
   if (cell.find_first_of(",\"\r\n") == std::string::npos) {
     return cell;
   }
-  std::string quoted = "\"";
-  for (const char c : cell) {
-    quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  }
-  return quoted + "\"";
+  const auto doubled = [](char c) { return std::string(c == '"' ? 2 : 1, c); };
+  return '"' + joined(cell, "", doubled) + '"';
 }
 
 std::string csv_line(const std::vector<std::string>& cells) {
@@ -301,16 +297,6 @@ std::string cell_text(const FieldValue& value, int decimals) {
 
 std::string csv_text(const FieldValue& value) { return std::visit(CsvText{}, value); }
 
-bool is_number(const FieldValue& value) {
-  return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
-}
-
-bool has_value(const FieldValue& value) { return cell_text(value, 0) != "-"; }
-
-std::optional<std::string> text_or_none(std::string_view text) {
-  return text.empty() ? std::nullopt : std::optional<std::string>(text);
-}
-
 bool is_shown(const Table& table, std::size_t column, Shown kind) {
   const Table::Column& what = table.columns[column];
   return (what.look.shown == kEverywhere || what.look.shown == kind) &&
@@ -325,10 +311,6 @@ void insert_column(Table& table, std::size_t at, Table::Column column,
   for (std::size_t i = 0; i < values.size(); ++i) {
     table.rows[i].insert(table.rows[i].begin() + to, std::move(values[i]));
   }
-}
-
-void append_column(Table& table, Table::Column column, std::vector<FieldValue> values) {
-  insert_column(table, table.columns.size(), std::move(column), std::move(values));
 }
 
 std::size_t column_after(const Table& table, std::string_view name) {

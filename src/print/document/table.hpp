@@ -196,9 +196,14 @@ template <typename Maybe, typename Get>
 /// number. Empty if there is no value or the number is not finite. A text that a spreadsheet would
 /// take for a formula begins with an apostrophe (OWASP, "CSV injection").
 [[nodiscard]] std::string csv_text(const FieldValue& value);
-[[nodiscard]] bool is_number(const FieldValue& value);
-[[nodiscard]] bool has_value(const FieldValue& value);
-[[nodiscard]] std::optional<std::string> text_or_none(std::string_view text);  ///< nullopt: empty
+[[nodiscard]] inline bool is_number(const FieldValue& value) {
+  return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
+}
+[[nodiscard]] inline bool has_value(const FieldValue& value) { return cell_text(value, 0) != "-"; }
+/// Nullopt: empty.
+[[nodiscard]] inline std::optional<std::string> text_or_none(std::string_view text) {
+  return text.empty() ? std::nullopt : std::optional<std::string>(text);
+}
 
 /// Rows of typed values, with everything that the formats need to know about their columns.
 struct Table {
@@ -233,7 +238,9 @@ Table table_of(const Fields<Row>& fields, const std::vector<Row>& rows) {
 /// Inserts a column in front of column number `at`. `values` has one value for each row.
 void insert_column(Table& table, std::size_t at, Table::Column column,
                    std::vector<FieldValue> values);
-void append_column(Table& table, Table::Column column, std::vector<FieldValue> values);
+inline void append_column(Table& table, Table::Column column, std::vector<FieldValue> values) {
+  insert_column(table, table.columns.size(), std::move(column), std::move(values));
+}
 /// Appends a column with get(row) for each of `rows`, which are those of the table.
 template <typename Rows, typename Get>
 void append_column_of(Table& table, Table::Column column, const Rows& rows, const Get& get) {

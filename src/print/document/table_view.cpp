@@ -66,12 +66,7 @@ std::string source_text(const ExpressionTree& node) { return visible_text(node.s
 }
 
 [[noreturn]] void fail_unknown_name(const Table& table, const ExpressionTree& node) {
-  std::vector<std::string> names;
-  for (const Table::Column& column : table.columns) {
-    if (is_identifier(column.name)) {
-      names.push_back(column.name);
-    }
-  }
+  const auto names = filtered(mapped(table.columns, &Table::Column::name), is_identifier);
   throw Error(ExitCode::usage, fmt::format("unknown name '{}'", source_text(node)), kFilterOption,
               fmt::format("columns are {}; text is in quotes", joined(names, ", ")));
 }

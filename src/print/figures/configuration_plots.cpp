@@ -14,20 +14,18 @@ namespace {
 
 /// Resources of a row's machine code; nothing if it was not compiled. Shared memory: dynamic.
 std::optional<double> registers_of(const StudyRow& row) {
-  return row.result->facts ? std::optional<double>(row.result->facts->registers_per_thread)
-                           : std::nullopt;
+  return if_any(row.result->facts, &ResourceFacts::registers_per_thread);
 }
 
 std::optional<double> spill_bytes_of(const StudyRow& row) {
-  return row.result->facts ? std::optional(static_cast<double>(row.result->facts->spill_load_bytes))
-                           : std::nullopt;
+  return if_any(row.result->facts, &ResourceFacts::spill_load_bytes);
 }
 
 std::optional<double> smem_kib_of(const StudyRow& row) {
   constexpr double kBytesPerKib = 1024.0;
-  return row.result->facts
-             ? std::optional(static_cast<double>(row.result->dynamic_smem_bytes) / kBytesPerKib)
-             : std::nullopt;
+  return if_any(row.result->facts, [&](const ResourceFacts&) {
+    return static_cast<double>(row.result->dynamic_smem_bytes) / kBytesPerKib;
+  });
 }
 
 PlotPoint ranked_point(const Result& result, std::size_t place) {
@@ -53,14 +51,9 @@ struct Names {
 };
 
 Names names_of(const std::vector<Result>& ranking, std::size_t shown) {
-  Names names;
-  for (std::size_t i = 0; i < shown; ++i) {
-    names.each.push_back(ranking[i].short_form);
-  }
-  if (auto parts = share_parts(names.each); parts && shown > 1) {
-    return {std::move(parts->common), std::move(parts->rest)};
-  }
-  return names;
+  const auto names = mapped(std::span(ranking).first(shown), &Result::short_form);
+  const auto parts = share_parts(names);
+  return parts && shown > 1 ? Names{parts->common, parts->rest} : Names{"", names};
 }
 
 PlotBox box_of(const FiveNumbers& numbers, std::size_t position, std::string label) {
@@ -272,10 +265,9 @@ AxisOfRows problem_axis(const StudyRows& rows) {
 
 std::vector<AxisOfRows> all_axes(const StudyReport& report, const StudyRows& rows) {
   using Text = std::optional<std::string>;
-  std::vector<AxisOfRows> axes;
-  axes.push_back(
-      {"run", mapped(rows.rows, [&](const StudyRow& r) { return Text(run_name(report, r)); }), {}});
-  axes.push_back(problem_axis(rows));
+  std::vector<AxisOfRows> axes{
+      {"run", mapped(rows.rows, [&](const StudyRow& r) { return Text(run_name(report, r)); }), {}},
+      problem_axis(rows)};
   for (const std::string& name : parameters_in(rows)) {
     axes.push_back(
         {name,
@@ -334,10 +326,8 @@ Shade shade_of(const StudyRow& row) {
 
 /// The rows of one family. Other families have other parameters.
 StudyRows of_family(const StudyRows& rows, const std::string& family) {
-  StudyRows some;
-  std::ranges::copy_if(rows.rows, std::back_inserter(some.rows),
-                       [&](const StudyRow& row) { return row.result->config.family == family; });
-  return some;
+  return {filtered(rows.rows,
+                   [&](const StudyRow& row) { return row.result->config.family == family; })};
 }
 
 Plot parallel_plot(const StudyReport& report, const StudyRows& rows, const std::string& family) {

@@ -86,11 +86,9 @@ constexpr std::array kReadings{
 constexpr std::size_t kMostPoints = 600;
 
 std::size_t count_readings(const RunReport& run) {
-  std::size_t count = 0;
-  for (const ProblemReport& problem : run.problems) {
-    count += problem.conditions ? problem.conditions->timeline.size() : 0;
-  }
-  return count;
+  return sum_of<std::size_t>(run.problems, [](const ProblemReport& problem) {
+    return problem.conditions ? problem.conditions->timeline.size() : 0;
+  });
 }
 
 /// The medians of `step` consecutive readings each.
@@ -98,10 +96,8 @@ std::vector<double> thinned(const std::vector<GpuReading>& timeline, const Readi
                             std::size_t step) {
   std::vector<double> values;
   for (std::size_t begin = 0; begin < timeline.size(); begin += step) {
-    std::vector<double> part;
-    for (std::size_t i = begin; i < std::min(begin + step, timeline.size()); ++i) {
-      part.push_back(timeline[i].*reading.member);
-    }
+    const std::size_t count = std::min(step, timeline.size() - begin);
+    auto part = mapped(std::span(timeline).subspan(begin, count), reading.member);
     std::ranges::sort(part);
     values.push_back(median_of_sorted(part));
   }
@@ -195,9 +191,7 @@ Plot code_plot(const CodeStudy& study, std::size_t number) {
 std::vector<Plot> race_plots(const ProblemReport& problem, const std::string& id,
                              const std::string& title) {
   std::vector<Plot> plots = course_plot(problem, id, title);
-  for (Plot& plot : samples_plot(problem, id, title)) {
-    plots.push_back(std::move(plot));
-  }
+  append(plots, samples_plot(problem, id, title));
   return plots;
 }
 

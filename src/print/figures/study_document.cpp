@@ -21,11 +21,9 @@ constexpr std::size_t kMostRaces = 12;
 /// A short name of letters, digits, '_' and '-', for use in file names.
 std::string safe_name(std::string_view name) {
   constexpr std::size_t kMostLetters = 60;
-  std::string safe;
-  for (const char c : name.substr(0, kMostLetters)) {
-    const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-    safe += is_plain ? c : '-';
-  }
+  std::string safe(name.substr(0, kMostLetters));
+  std::ranges::replace_if(
+      safe, [](unsigned char c) { return std::isalnum(c) == 0 && c != '_'; }, '-');
   return safe;
 }
 
@@ -57,10 +55,6 @@ void add_table(Blocks& blocks, Table table, Shown kind = Shown::in_ranking) {
   if (rows > kMostRows) {
     blocks.push_back(block::FoldEnd{});
   }
-}
-
-void add_plots(std::vector<Plot>& plots, std::vector<Plot> more) {
-  std::ranges::move(more, std::back_inserter(plots));
 }
 
 constexpr std::size_t kAllOpen = std::numeric_limits<std::size_t>::max();
@@ -210,7 +204,7 @@ Blocks parameters_section(const StudyReport& report) {
                   .text = "Parameters whose change alone affects the time most come first.\n",
                   .rest = "figures"};
   for (std::size_t i = 0; i < studies.size(); ++i) {
-    add_plots(section.plots, parameter_plots(studies[i]));
+    append(section.plots, parameter_plots(studies[i]));
     section.open = i < kOpenParameters ? section.plots.size() : section.open;
   }
   return blocks_of(std::move(section));
@@ -238,7 +232,7 @@ Blocks configurations_section(const StudyReport& report, const StudyRows& rows) 
 
 Blocks resources_section(const StudyReport& report, const StudyRows& rows) {
   Section section{.heading = "Resources and limits", .plots = resource_plots(rows)};
-  add_plots(section.plots, roofline_plots(report));
+  append(section.plots, roofline_plots(report));
   return blocks_of(std::move(section));
 }
 
@@ -250,8 +244,8 @@ Blocks races_section(const StudyReport& report) {
   const std::vector<RankedProblem> problems = ranked_problems(report);
   for (std::size_t i = 0; i < std::min(problems.size(), kMostRaces); ++i) {
     const std::string id = std::to_string(i + 1);
-    add_plots(section.plots, race_plots(*problems[i].problem, id, problems[i].title));
-    add_plots(section.plots, search_plots(*problems[i].problem, id, problems[i].title));
+    append(section.plots, race_plots(*problems[i].problem, id, problems[i].title));
+    append(section.plots, search_plots(*problems[i].problem, id, problems[i].title));
   }
   return blocks_of(std::move(section));
 }

@@ -88,10 +88,7 @@ std::map<std::pair<std::string, std::string>, std::vector<double>> ratios_by_pee
 }
 
 double geometric_mean(const std::vector<double>& values) {
-  double log_sum = 0.0;
-  for (const double value : values) {
-    log_sum += std::log(value);
-  }
+  const auto log_sum = sum_of<double>(values, [](double value) { return std::log(value); });
   return std::exp(log_sum / static_cast<double>(values.size()));
 }
 

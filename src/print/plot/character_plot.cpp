@@ -174,10 +174,8 @@ CharacterFrame character_frame(const XyPlot& plot, std::size_t columns) {
   const XyValues values = xy_values(plot);
   Scale x(plot.x, values.x, {.from_zero = false, .most_ticks = columns / kColumnsOfTick});
   Scale y(plot.y, values.y, {.from_zero = true, .most_ticks = kTicksUp});
-  std::size_t widest = 0;
-  for (const Tick& tick : y.ticks()) {
-    widest = std::max(widest, width_of(visible_text(tick.label)));
-  }
+  const auto widest = greatest_of<std::size_t>(
+      y.ticks(), [](const Tick& tick) { return width_of(visible_text(tick.label)); });
   const std::size_t left = std::min(widest, columns * 45 / 100) + 2;
   const std::size_t rows = plot.y.scale == AxisScale::category
                                ? std::max<std::size_t>(plot.y.categories.size(), 1)
@@ -350,17 +348,15 @@ struct HeatLayout {
 
 HeatLayout layout_of(const HeatMap& plot, const std::vector<HeatCell>& cells, std::size_t columns) {
   constexpr std::size_t kMostOfCell = 12;
-  std::size_t names = 0;
-  for (const std::string& name : plot.y.categories) {
-    names = std::max(names, width_of(visible_text(name)));
-  }
-  std::size_t cell_width = 0;
-  for (const HeatCell& cell : cells) {
-    cell_width = std::max(cell_width, width_of(visible_text(heat_text(cell, plot.middle))) + 1);
-  }
-  for (const std::string& name : plot.x.categories) {
-    cell_width = std::max(cell_width, widest_word(visible_text(name, 2 * kMostOfCell)));
-  }
+  const auto names = greatest_of<std::size_t>(
+      plot.y.categories, [](const std::string& name) { return width_of(visible_text(name)); });
+  const auto widest_cell = greatest_of<std::size_t>(cells, [&](const HeatCell& cell) {
+    return width_of(visible_text(heat_text(cell, plot.middle))) + 1;
+  });
+  const std::size_t cell_width = greatest_of(
+      plot.x.categories,
+      [](const std::string& name) { return widest_word(visible_text(name, 2 * kMostOfCell)); },
+      widest_cell);
   HeatLayout layout;
   layout.names = std::min(names, columns * 45 / 100);
   layout.column = std::min(cell_width, kMostOfCell) + 1;

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/ranges.hpp"
+#include "base/text_parts.hpp"
 #include "print/plot/svg_frame.hpp"
 
 namespace fatune {
@@ -102,9 +104,7 @@ bool are_whole(const std::vector<double>& values) {
 }
 
 AxisRange range_of(const std::vector<double>& values, AxisScale scale) {
-  std::vector<double> drawn;
-  std::ranges::copy_if(values, std::back_inserter(drawn),
-                       [&](double value) { return drawable(value, scale); });
+  const auto drawn = filtered(values, [&](double value) { return drawable(value, scale); });
   if (drawn.empty()) {
     return is_log(scale) ? AxisRange{1.0, 2.0} : AxisRange{0.0, 1.0};
   }
@@ -224,11 +224,9 @@ std::array<Colour, kSeriesStyles> series_of(const std::array<std::uint32_t, kSer
 
 template <typename Colours>
 std::string numbered_properties(std::string_view name, const Colours& colours) {
-  std::string properties;
-  for (std::size_t i = 0; i < colours.size(); ++i) {
-    properties += fmt::format("--plot-{}{}:{};", name, i, css_colour(colours[i]));
-  }
-  return properties;
+  return joined(indices_of(colours), "", [&](std::size_t i) {
+    return fmt::format("--plot-{}{}:{};", name, i, css_colour(colours[i]));
+  });
 }
 
 /// The custom properties that all other rules use.
@@ -253,12 +251,10 @@ std::string class_rules() {
 
 /// Cells have the same colours in every scheme. Their text is black or white.
 std::string cell_rules(char letter, const std::array<Colour, kHeatColours>& colours) {
-  std::string rules;
-  for (std::size_t i = 0; i < colours.size(); ++i) {
-    rules += fmt::format(".plot .{0}{1}{{fill:{2}}}.plot .{0}{1}+.value{{fill:{3}}}\n", letter, i,
-                         css_colour(colours.at(i)), css_colour(text_colour_on(colours.at(i))));
-  }
-  return rules;
+  return joined(indices_of(colours), "", [&](std::size_t i) {
+    return fmt::format(".plot .{0}{1}{{fill:{2}}}.plot .{0}{1}+.value{{fill:{3}}}\n", letter, i,
+                       css_colour(colours.at(i)), css_colour(text_colour_on(colours.at(i))));
+  });
 }
 
 /// Dashes help to tell series apart.
@@ -384,10 +380,6 @@ HeatScale::HeatScale(const std::vector<double>& values, const std::optional<doub
   }
 }
 
-double HeatScale::part_of(double value) const {
-  return greatest_ > least_ ? (value - least_) / (greatest_ - least_) : 0.5;
-}
-
 const std::string& plot_style() {
   static const std::string style = made_style();
   return style;
@@ -395,12 +387,10 @@ const std::string& plot_style() {
 
 std::vector<HeatCell> drawable_cells(const HeatMap& plot) {
   constexpr double kMostValue = 1e100;  // differences and sums of such values are finite
-  std::vector<HeatCell> cells;
-  std::ranges::copy_if(plot.cells, std::back_inserter(cells), [&](const HeatCell& cell) {
+  return filtered(plot.cells, [&](const HeatCell& cell) {
     return cell.column < plot.x.categories.size() && cell.row < plot.y.categories.size() &&
            std::abs(cell.value) <= kMostValue;
   });
-  return cells;
 }
 
 std::string heat_text(const HeatCell& cell, const std::optional<double>& middle) {
@@ -409,8 +399,6 @@ std::string heat_text(const HeatCell& cell, const std::optional<double>& middle)
   }
   return cell.value > *middle ? "+" : "−";
 }
-
-bool intervals_along_x(const XyPlot& plot) { return plot.y.scale == AxisScale::category; }
 
 XyValues xy_values(const XyPlot& plot) {
   XyValues values;
@@ -477,10 +465,6 @@ std::optional<double> Scale::nearest_part_of(double value) const {
   const double begin = placed(range_.least);
   const double within = placed(std::clamp(value, range_.least, range_.greatest));
   return std::clamp((within - begin) / (placed(range_.greatest) - begin), 0.0, 1.0);
-}
-
-double Scale::category_part() const {
-  return scale_ == AxisScale::category ? 1.0 / (range_.greatest - range_.least) : 0.0;
 }
 
 }  // namespace fatune

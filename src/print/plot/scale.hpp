@@ -52,7 +52,9 @@ class Scale {
   /// Moves values beyond the ends to the nearest end. Returns nothing for NaN.
   [[nodiscard]] std::optional<double> nearest_part_of(double value) const;
   /// The fraction that one category takes; 0 on other axes.
-  [[nodiscard]] double category_part() const;
+  [[nodiscard]] double category_part() const {
+    return scale_ == AxisScale::category ? 1.0 / (range_.greatest - range_.least) : 0.0;
+  }
   [[nodiscard]] const std::vector<Tick>& ticks() const { return ticks_; }
   [[nodiscard]] const AxisRange& range() const { return range_; }
 
@@ -79,7 +81,9 @@ struct XyValues {
 [[nodiscard]] XyValues xy_values(const XyPlot& plot);
 
 /// True if intervals lie along x, that is, if y is an axis of categories.
-[[nodiscard]] bool intervals_along_x(const XyPlot& plot);
+[[nodiscard]] inline bool intervals_along_x(const XyPlot& plot) {
+  return plot.y.scale == AxisScale::category;
+}
 
 // The colours of plots, after Okabe and Ito's for eight kinds of marks and after cividis for
 // scales. Readers who cannot distinguish red and green can tell them apart.
@@ -130,7 +134,9 @@ struct ColourScheme {
 class HeatScale {
  public:
   HeatScale(const std::vector<double>& values, const std::optional<double>& middle);
-  [[nodiscard]] double part_of(double value) const;
+  [[nodiscard]] double part_of(double value) const {
+    return greatest_ > least_ ? (value - least_) / (greatest_ - least_) : 0.5;
+  }
   [[nodiscard]] double least() const { return least_; }
   [[nodiscard]] double greatest() const { return greatest_; }
 

@@ -1,3 +1,4 @@
+#include "base/ranges.hpp"
 #include "base/text_parts.hpp"
 #include "print/plot/plot.hpp"
 
@@ -15,15 +16,9 @@ namespace fatune {
 namespace {
 
 std::string_view anchor_attribute(TextEnd anchor) {
-  switch (anchor) {
-    case TextEnd::middle:
-      return " text-anchor=\"middle\"";
-    case TextEnd::end:
-      return " text-anchor=\"end\"";
-    case TextEnd::start:
-      break;
-  }
-  return "";
+  constexpr std::array<std::string_view, 3> kAttributes{"", " text-anchor=\"middle\"",
+                                                        " text-anchor=\"end\""};
+  return kAttributes.at(static_cast<std::size_t>(anchor));
 }
 
 /// An outline that begins at (x + dx, y + dy).
@@ -51,11 +46,8 @@ constexpr double kMostOfWidth = 0.45;  // the part of the width that labels on t
 constexpr double kSlantedRoom = 150.0;
 
 double widest_label(const std::vector<Tick>& ticks) {
-  double widest = 0.0;
-  for (const Tick& tick : ticks) {
-    widest = std::max(widest, text_width(tick.label, kTickSize));
-  }
-  return widest;
+  return greatest_of<double>(ticks,
+                             [](const Tick& tick) { return text_width(tick.label, kTickSize); });
 }
 
 double part_of_tick(const Scale& scale, const Tick& tick) {
@@ -107,18 +99,13 @@ struct DrawSvg {
   SvgDrawing operator()(const ParallelPlot& plot) const { return svg_parallel(plot, kBelowTitle); }
 };
 
-struct DrawingClass {
-  std::string_view operator()(const XyPlot&) const { return "xy"; }
-  std::string_view operator()(const HeatMap&) const { return "heat"; }
-  std::string_view operator()(const ParallelPlot&) const { return "parallel"; }
-};
+constexpr std::array<std::string_view, 3> kDrawingClasses{"xy", "heat", "parallel"};
 
 /// Replaces all but letters and digits with hyphens.
 std::string safe_id(std::string_view id) {
-  std::string safe;
-  for (const char c : id.substr(0, 100)) {
-    safe += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '-';
-  }
+  std::string safe(id.substr(0, 100));
+  std::ranges::replace_if(
+      safe, [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
   return safe;
 }
 
@@ -309,7 +296,6 @@ std::string title_below(const std::string& title, const Area& area, double y) {
 std::string legend(const std::vector<LegendEntry>& entries, double width, double& top) {
   constexpr double kRow = 20.0;
   constexpr double kBetween = 20.0;
-
   std::string elements;
   double x = 0.0;
   for (const LegendEntry& entry : entries) {
@@ -332,13 +318,10 @@ std::string legend(const std::vector<LegendEntry>& entries, double width, double
 
 std::string colour_bar(std::string_view css_class, std::size_t colours, double width) {
   const double each = width / static_cast<double>(colours);
-  std::string elements;
-  for (std::size_t i = 0; i < colours; ++i) {
-    elements +=
-        fmt::format("<rect class=\"swatch {}{}\" x=\"{}\" y=\"-6\" width=\"{}\" height=\"12\"/>",
-                    css_class, i, svg_number(each * static_cast<double>(i)), svg_number(each));
-  }
-  return elements;
+  return joined(std::views::iota(std::size_t{0}, colours), "", [&](std::size_t i) {
+    return fmt::format("<rect class=\"swatch {}{}\" x=\"{}\" y=\"-6\" width=\"{}\" height=\"12\"/>",
+                       css_class, i, svg_number(each * static_cast<double>(i)), svg_number(each));
+  });
 }
 
 LegendEntry shade_entry() {
@@ -360,7 +343,7 @@ std::string svg(const Plot& plot, SvgPlace place) {
       "<svg class=\"plot {}{}\"{}{} role=\"img\" aria-labelledby=\"{}-title {}-desc\" "
       "viewBox=\"0 {} {} {}\">\n"
       "{}{}{}{}</svg>\n",
-      std::visit(DrawingClass{}, plot.drawing), narrow ? " narrow" : "",
+      kDrawingClasses.at(plot.drawing.index()), narrow ? " narrow" : "",
       file ? " xmlns=\"http://www.w3.org/2000/svg\"" : "",
       // Without a narrow drawing, a page scrolls and does not shrink it.
       file || has_narrow_svg(plot) ? std::string()

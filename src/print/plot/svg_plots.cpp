@@ -22,11 +22,9 @@ Scale category_scale(Axis axis) {
 }
 
 double widest_text(const std::vector<HeatCell>& cells, const std::optional<double>& middle) {
-  double widest = 0.0;
-  for (const HeatCell& cell : cells) {
-    widest = std::max(widest, text_width(visible_text(heat_text(cell, middle)), kTickSize));
-  }
-  return widest;
+  return greatest_of<double>(cells, [&](const HeatCell& cell) {
+    return text_width(visible_text(heat_text(cell, middle)), kTickSize);
+  });
 }
 
 /// The width of a column of a plot that is `width` wide and has `room` for its columns. A column
@@ -98,11 +96,9 @@ std::string heat_legend(const HeatMap& plot, const HeatScale& scale, double widt
   return elements;
 }
 
-std::string axis_titles(const HeatMap& plot, const Area& area, double top, double width,
-                        double& bottom) {
-  std::string elements = axis_title(0.0, top - kLabelGap, width, plot.y.title);
-  bottom += plot.x.title.empty() ? 0.0 : kTitleRow;
-  return elements + title_below(plot.x.title, area, bottom - kLabelGap);
+std::string x_title(const Axis& x, const Area& area, double& bottom) {
+  bottom += x.title.empty() ? 0.0 : kTitleRow;
+  return title_below(x.title, area, bottom - kLabelGap);
 }
 
 constexpr double kAxisHeight = 300.0;
@@ -204,12 +200,8 @@ std::string lines_of(const ParallelPlot& plot, const ParallelFrame& frame) {
 
 bool has_missing(const ParallelPlot& plot, const ParallelFrame& frame) {
   return std::ranges::any_of(plot.lines, [&](const Line& line) {
-    for (std::size_t i = 0; i < frame.axes.size(); ++i) {
-      if (!part_at(frame, line, i)) {
-        return true;
-      }
-    }
-    return false;
+    return std::ranges::any_of(indices_of(frame.axes),
+                               [&](std::size_t axis) { return !part_at(frame, line, axis); });
   });
 }
 
@@ -351,15 +343,11 @@ std::string path_element(std::string_view css_class, const std::string& path) {
 
 /// Intervals have caps at their ends, unless the series is dense.
 std::string interval_path(const SvgPoint& low, const SvgPoint& high, bool along_x, bool dense) {
-  constexpr std::string_view kCap = "m0,-3v6";
-  constexpr std::string_view kFlatCap = "m-3,0h6";
-  const std::string line = fmt::format("M{},{}", svg_number(low.x), svg_number(low.y));
-  if (dense) {
-    return along_x ? fmt::format("{}H{}", line, svg_number(high.x))
-                   : fmt::format("{}V{}", line, svg_number(high.y));
-  }
-  return along_x ? fmt::format("{}{}m0,-3H{}{}", line, kCap, svg_number(high.x), kCap)
-                 : fmt::format("{}{}m-3,0V{}{}", line, kFlatCap, svg_number(high.y), kFlatCap);
+  const std::string from = fmt::format("M{},{}", svg_number(low.x), svg_number(low.y));
+  const std::string to = along_x ? "H" + svg_number(high.x) : "V" + svg_number(high.y);
+  const std::string cap = along_x ? "m0,-3v6" : "m-3,0h6";
+  const std::string back = along_x ? "m0,-3" : "m-3,0";  // from the end of a cap to its middle
+  return dense ? from + to : from + cap + back + to + cap;
 }
 
 /// Draws all intervals as one path, which keeps the SVG short.
@@ -436,7 +424,6 @@ std::string series_content(const PlotSeries& series, const Frame& frame) {
 
 std::string series_element(const PlotSeries& series, const Frame& frame) {
   const std::string content = series_content(series, frame);
-
   return content.empty()
              ? ""
              : fmt::format("<g class=\"series s{}{}\">\n{}</g>\n", series.style % kSeriesStyles,
@@ -473,19 +460,8 @@ std::string marks_of_all(const XyPlot& plot, const Frame& frame) {
 }
 
 std::string y_title(const XyPlot& plot, double width, double& top) {
-  if (plot.y.title.empty()) {
-    return "";
-  }
-  top += kTitleRow;
+  top += plot.y.title.empty() ? 0.0 : kTitleRow;
   return axis_title(0.0, top - kLabelGap, width, plot.y.title);
-}
-
-std::string x_title(const XyPlot& plot, const Area& area, double& bottom) {
-  if (plot.x.title.empty()) {
-    return "";
-  }
-  bottom += kTitleRow;
-  return title_below(plot.x.title, area, bottom - kLabelGap);
 }
 
 std::string axis_lines(const Frame& frame) {
@@ -511,7 +487,7 @@ SvgDrawing svg_xy(const XyPlot& plot, double top, double width) {
       (frame.labels_above ? labels_above(area, frame.y.ticks(), frame.y)
                           : left_labels(area, frame.y.ticks(), frame.y, plot.y.scale)) +
       bottom_labels(area, frame.x, plot.x.scale, drawing.bottom) + marks;
-  drawing.elements += x_title(plot, area, drawing.bottom);
+  drawing.elements += x_title(plot.x, area, drawing.bottom);
   return drawing;
 }
 
@@ -533,7 +509,8 @@ SvgDrawing svg_heat(const HeatMap& plot, double top, double width) {
         cell_element(cell, frame.cell(cell), fmt::format("{}{}", plot.middle ? 'd' : 'h', number),
                      heat_text(cell, plot.middle));
   }
-  drawing.elements += axis_titles(plot, frame.area, top - kLabelGap, width, drawing.bottom);
+  drawing.elements += axis_title(0.0, top - 2.0 * kLabelGap, width, plot.y.title) +
+                      x_title(plot.x, frame.area, drawing.bottom);
   drawing.width = std::max(width, frame.area.right + kLabelGap);
   return drawing;
 }

@@ -9,7 +9,6 @@
 #include "commands/check/check_report.hpp"
 #include "commands/compile/compile.hpp"
 #include "commands/debug/debug_report.hpp"
-#include "commands/doctor/doctor.hpp"
 #include "commands/emulate/emulate_report.hpp"
 #include "commands/list/list.hpp"
 #include "commands/profile/profile.hpp"

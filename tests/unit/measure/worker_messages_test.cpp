@@ -24,7 +24,7 @@ TEST(WorkerMessages, ACandidateTravelsWithItsGeometries) {
   sent.small_geometry = LaunchGeometry{{7, 8, 9}, {32, 1, 1}, 16};
   sent.part_geometry = LaunchGeometry{{4, 5, 2}, {128, 1, 1}, 4096};
   const Message message = admit_message({42}, sent);
-  EXPECT_EQ(read_id(message), CandidateId{42});
+  EXPECT_EQ(read_message<ForCandidate>(message).id, CandidateId{42});
   EXPECT_EQ(message.body.at("id"), 42);
   const CandidateKernel read = read_candidate(message);
   EXPECT_EQ(read.label, "label");
@@ -49,15 +49,15 @@ TEST(WorkerMessages, AProblemTravelsWithItsPart) {
 }
 
 TEST(WorkerMessages, CountsTravelByRunAndMetric) {
-  const CountRequest request =
-      read_count_request(count_message({7}, {2, {"gpu__time_duration.sum", "a__b.avg"}}));
+  const CountRequest request = read_message<CountRequest>(message_of(
+      "count", {}, ForCandidate{{7}}, CountRequest{2, {"gpu__time_duration.sum", "a__b.avg"}}));
   EXPECT_EQ(request.runs, 2);
   EXPECT_THAT(request.metrics, testing::ElementsAre("gpu__time_duration.sum", "a__b.avg"));
   const Counted sent{{{{"gpu__time_duration.sum", 5.5e6}, {"a__b.avg", 0.25}}, {}}, std::nullopt};
-  EXPECT_EQ(read_counted(counted_message(sent)).runs, sent.runs);
-  Message nonsense = counted_message(sent);
+  EXPECT_EQ(read_message<Counted>(message_of("counted", {}, sent)).runs, sent.runs);
+  Message nonsense = message_of("counted", {}, sent);
   nonsense.body["runs"] = "many";
-  EXPECT_THROW(static_cast<void>(read_counted(nonsense)), ProtocolError);
+  EXPECT_THROW(static_cast<void>(read_message<Counted>(nonsense)), ProtocolError);
 }
 
 DebugRequest debug_request() {
@@ -127,8 +127,8 @@ TEST(DebugMessages, ImpossibleExtentsAreNonsense) {
 }
 
 TEST(WorkerMessages, ASampleTravelsWithItsReading) {
-  const OneSample read =
-      read_sampled(sampled_message({12.5, GpuReading{1755, 612.5, 71, 0x80000024U}, true, false}));
+  const OneSample read = read_message<OneSample>(message_of(
+      "sampled", {}, OneSample{12.5, GpuReading{1755, 612.5, 71, 0x80000024U}, true, false}));
   EXPECT_EQ(read.sample_us, 12.5);
   EXPECT_TRUE(read.gate_in_use);
   EXPECT_FALSE(read.deterministic);
@@ -137,38 +137,46 @@ TEST(WorkerMessages, ASampleTravelsWithItsReading) {
   EXPECT_EQ(read.reading->power_w, 612.5);
   EXPECT_EQ(read.reading->temperature_c, 71.0);
   EXPECT_EQ(read.reading->clock_limits, 0x80000024U);
-  EXPECT_FALSE(read_sampled(sampled_message({12.5, std::nullopt, false})).reading);
+  EXPECT_FALSE(
+      read_message<OneSample>(message_of("sampled", {}, OneSample{12.5, std::nullopt, false}))
+          .reading);
   EXPECT_FALSE(read.verification);
   const Verification whole{"on the whole", 7, {}};
-  EXPECT_EQ(
-      read_sampled(sampled_message({12.5, std::nullopt, true, true, whole})).verification->method,
-      "on the whole");
+  EXPECT_EQ(read_message<OneSample>(
+                message_of("sampled", {}, OneSample{12.5, std::nullopt, true, true, whole}))
+                .verification->method,
+            "on the whole");
 }
 
 TEST(WorkerMessages, ARequestForSamplesSaysTheRound) {
-  const SampleRequest read = read_sample(sample_message({3}, {5, 17}));
+  const SampleRequest read = read_message<SampleRequest>(
+      message_of("sample", {}, ForCandidate{{3}}, SampleRequest{5, 17}));
   EXPECT_EQ(read.count, 5);
   EXPECT_EQ(read.round, 17);
   EXPECT_EQ(read.extent, Extent::whole);
-  EXPECT_EQ(read_sample(sample_message({3}, {5, 17, Extent::part})).extent, Extent::part);
+  EXPECT_EQ(read_message<SampleRequest>(
+                message_of("sample", {}, ForCandidate{{3}}, SampleRequest{5, 17, Extent::part}))
+                .extent,
+            Extent::part);
 }
 
 TEST(WorkerMessages, AReadingThatIsNoneIsNonsense) {
-  Message message = sampled_message({12.5, GpuReading{}, true});
+  Message message = message_of("sampled", {}, OneSample{12.5, GpuReading{}, true});
   message.body["reading"]["power_w"] = "much";
   try {
-    static_cast<void>(read_sampled(message));
+    static_cast<void>(read_message<OneSample>(message));
     FAIL();
   } catch (const ProtocolError& error) {
     EXPECT_THAT(error.what(), HasSubstr("power_w"));
   }
   message.body.erase("sample_us");
-  EXPECT_THROW(static_cast<void>(read_sampled(message)), ProtocolError);
+  EXPECT_THROW(static_cast<void>(read_message<OneSample>(message)), ProtocolError);
 }
 
 TEST(WorkerMessages, AnAdmissionTravelsWithItsFirstSample) {
-  const Admission read = read_admitted(
-      admitted_message({{"method", 7, {}}, 31.5, std::nullopt, GpuReading{1700, 650, 60, 4}}));
+  const Admission read = read_message<Admission>(
+      message_of("admitted", {},
+                 Admission{{"method", 7, {}}, 31.5, std::nullopt, GpuReading{1700, 650, 60, 4}}));
   EXPECT_EQ(read.first_us, 31.5);
   EXPECT_EQ(read.verification.method, "method");
   EXPECT_FALSE(read.failure);
