@@ -33,7 +33,8 @@ struct RowStatistics {
 
 /// Compares an output of row values, as logarithms, with the reference on the CPU, as
 /// row_values.cuh does on a GPU. A value must be minus infinity (a sum 0) exactly where the
-/// reference is. shape: values, reference: (batch, heads, seq_len); limit: row_value_limit()
+/// reference is.
+/// shape: values, reference: (batch, heads, seq_len); limit: row_value_limit()
 [[nodiscard]] ErrorStats compare_row_values(const std::string& output, RowValue what,
                                             std::span<const float> values,
                                             std::span<const RowStatistics> reference, double limit);
