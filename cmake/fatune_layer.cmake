@@ -18,10 +18,15 @@ function(fatune_layer name)
     target_link_libraries(${target} PRIVATE fatune_${layer})
   endforeach()
   target_link_libraries(${target} PRIVATE ${ARG_LINK})
+  if(TARGET fatune_headers AND NOT name MATCHES "^(runtime|emulator)$")  # which have options of their own
+    target_precompile_headers(${target} REUSE_FROM fatune_headers)
+  endif()
 endfunction()
 
 set(FATUNE_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
-    -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast)
+    -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast
+    # GCC judges: what else Clang says under these names is style, or two files' names in one.
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-missing-braces;-Wno-shadow;-Wno-unused-lambda-capture>)
 # Debian 12's compiler, with which the sources are developed. Later compilers have more warnings, and these must not
 # break a user's build.
 if(FATUNE_WERROR AND CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)

@@ -42,8 +42,9 @@ TEST_F(CheckCommand, SaysOfEveryInputAndSeedHowFarItIsFromItsLimit) {
 std::vector<std::string> problems_of(const json& report) {
   std::vector<std::string> problems;
   for (const json& check : report["checks"]) {
-    if (problems.empty() || problems.back() != check["problem"]) {
-      problems.push_back(check["problem"]);
+    const std::string problem = check["problem"];
+    if (problems.empty() || problems.back() != problem) {
+      problems.push_back(problem);
     }
   }
   return problems;

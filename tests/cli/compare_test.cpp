@@ -99,8 +99,6 @@ class Compare : public ProgramTest {
   }
 };
 
-int code_of(ExitCode code) { return static_cast<int>(code); }
-
 TEST_F(Compare, SaysWhatChangedInEveryFormat) {
   for (const auto& [format, file] : {std::pair{"table", "compare.txt"}, {"md", "compare.md"}}) {
     const ProcessResult result = compare(results(before_us), changed(), {"--format", format});

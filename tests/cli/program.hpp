@@ -14,6 +14,8 @@
 
 namespace fatune::testing_cli {
 
+[[nodiscard]] inline int code_of(ExitCode code) { return static_cast<int>(code); }
+
 /// Runs fatune in a folder of its own, with an environment that contains nothing of the tester's:
 /// no GPU, no KERNELS and no fatune.toml, but the tests' shared cache and the sanitizers' options.
 class ProgramTest : public testing::Test {

@@ -57,7 +57,7 @@ class RandomPlots {
   double number() {
     constexpr double kInfinite = std::numeric_limits<double>::infinity();
     constexpr double kLargest = std::numeric_limits<double>::max();
-    constexpr std::array kOdd{
+    const std::array kOdd{
         std::nan(""), kInfinite, -kInfinite, kLargest,
         -kLargest,    0.0,       -0.0,       std::numeric_limits<double>::denorm_min(),
         -1.0,         1e100,     1e15};
