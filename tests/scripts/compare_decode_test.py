@@ -148,7 +148,7 @@ class CompareDecode(unittest.TestCase):
         self.assertEqual(len(self.written()["rows"]), 3)
 
     def test_the_real_program_sweeps(self):
-        self.environment |= {"FATUNE_WORKER": WORKER, "FATUNE_FAKE_WORKER": '{"us": {"parts_128": 50}}'}
+        self.environment |= {"FATUNE_WORKER": WORKER, "FATUNE_FAKE_WORKER": '{"us": {"(BF16, 128, 8, 128, 3, 1)": 50}}'}
         self.compare("--problems", "table:1", "--peers", "fa2", "--sweep", "--family flash_decode --space ci",
                      fatune=FATUNE)
         row, = self.written()["rows"]
