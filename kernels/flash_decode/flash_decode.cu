@@ -52,8 +52,8 @@ __device__ __forceinline__ void clear_unused_rows(unsigned smem, int rows) {
   fence_async_proxy();
 }
 
-// The mbarriers are initialised and Q is clear: for all warps but the producer, which waits only
-// for the first of these, by the second barrier.
+// All warps but the producer wait here until the mbarriers are initialised and the rows of Q that
+// no load fills are zeros.
 inline constexpr unsigned kStartBarrier = 0;
 
 // The kernel: what one block does.

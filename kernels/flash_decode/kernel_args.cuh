@@ -33,7 +33,7 @@ struct Work {
   int part_steps;        // steps of a part of a sequence
   int tile_items;        // into how many items, for all blocks, the adding up of a tile's sums is
                          // divided; 0: the block that stores the last part adds them up
-  int group_reciprocal;  // these as quotient() takes them
+  int group_reciprocal;  // this and the next five are reciprocals of members above, for quotient()
   int kv_heads_reciprocal;
   int row_tiles_reciprocal;
   int parts_each_reciprocal;

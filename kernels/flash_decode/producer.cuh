@@ -8,7 +8,7 @@
 #include "flash_decode/kernel_args.cuh"
 #include "flash_decode/part_schedule.cuh"
 
-// The mbarriers are initialised: between the counter, which does that, and the producer.
+// Here the producer waits for the counter, which initialises the mbarriers.
 inline constexpr unsigned kInitialisedBarrier = 9;
 
 template <typename S>

@@ -82,6 +82,72 @@ void expect_bounds(const char* family_name, const char* shape) {
   }
 }
 
+/// quotient() of kernels/flash_decode/kernel_args.cuh, with the argument of family.json.
+std::int64_t quotient(std::int64_t number, std::int64_t divisor) {
+  const auto times_four = static_cast<std::uint32_t>(4 * number);
+  const auto reciprocal = static_cast<std::uint64_t>(ceil_div(std::int64_t{1} << 30, divisor));
+  return static_cast<std::int64_t>(times_four * reciprocal >> 32);
+}
+
+/// The greatest number that a valid problem divides, and those beside the multiples below it.
+void expect_exact(double end, double by, const std::string& where) {
+  const auto divisor = static_cast<std::int64_t>(std::max(1.0, by));
+  const auto greatest = std::max<std::int64_t>(0, static_cast<std::int64_t>(end) - 1);
+  const std::int64_t multiple = greatest / divisor * divisor;
+  for (const std::int64_t number : {greatest, multiple, multiple - 1}) {
+    EXPECT_TRUE(number < 0 || quotient(number, divisor) == number / divisor)
+        << number << " / " << divisor << ": " << where;
+  }
+}
+
+/// shape: of a configuration, with {} for PART_KEYS
+void expect_exact_quotients(const char* family_name, const char* shape) {
+  const Family family = load_family(FileTree{}, family_name);
+  std::mt19937_64 random(5);
+  const auto power = [&](unsigned most) { return std::int64_t{1} << random() % (most + 1); };
+  int valid = 0;
+  int refused = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const Config config = parse_config(family, fmt::format(fmt::runtime(shape), 64 * power(7)));
+    Problem problem{power(12) + power(4), power(11) + power(3), 0, 64, DType::fp16, false};
+    problem.kv_heads = power(7) + power(3) - 1;
+    const auto group = static_cast<double>(power(3));
+    problem.heads = problem.kv_heads * static_cast<std::int64_t>(group);
+    problem.seq_len_kv = power(22);
+    if (const auto why = check_valid(family, config, &problem, &fixtures::h200())) {
+      EXPECT_EQ(why->rule, "parts-counted") << describe(problem);
+      ++refused;
+      continue;
+    }
+    const auto quantity = [&](const char* name) {
+      return find_quantity({family, config, problem, fixtures::h200()}, name).value();
+    };
+    const double tiles = static_cast<double>(problem.batch * problem.kv_heads);
+    const double rows = quantity("row_tiles");
+    const double items = quantity("tile_items");
+    const std::string where = describe(problem);
+    expect_exact(quantity("all_parts"), rows, where);
+    expect_exact(quantity("all_parts") / rows, static_cast<double>(problem.kv_heads), where);
+    expect_exact(static_cast<double>(problem.batch) * quantity("parts"), quantity("parts"), where);
+    expect_exact(tiles * rows * items, items, where);
+    expect_exact(tiles * rows, static_cast<double>(problem.kv_heads), where);
+    expect_exact(static_cast<double>(problem.batch) * rows, rows, where);
+    expect_exact(quantity("kv_steps") + quantity("part_steps"), quantity("part_steps"), where);
+    expect_exact(static_cast<double>(problem.seq_len) * group, group, where);
+    ++valid;
+  }
+  EXPECT_GT(valid, 300);
+  EXPECT_GT(refused, 300);
+}
+
+TEST(DecodeBounds, KeepQuotientsExact) {
+  expect_exact_quotients("flash_decode", "(FP16, 64, 8, 64, 2, 1): parts_{}+shared_sums");
+}
+
+TEST(DecodeBounds, KeepQuotientsExactOnOlderDevicesToo) {
+  expect_exact_quotients("flash_decode_sm80", "(FP16, 64, 16, 64, 2, 4, 1): parts_{}");
+}
+
 TEST(DecodeBounds, AreNeverExceeded) {
   expect_bounds("flash_decode", "(FP16, 64, 8, {}, 2, 1): parts_{}");
 }
