@@ -7,8 +7,10 @@
 // The kernel computes O = softmax(softmax_scale * Q K^T [mask]) V for every (batch, head).
 //
 // Problems that have more append members, in this order:
-//   float* lse;      where log-sum-exps are wanted: (batch, heads, seq_len)
-//   int seq_len_kv;  where it is not seq_len
+//   float* lse;          where log-sum-exps are wanted: (batch, heads, seq_len)
+//   int seq_len_kv;      where it is not seq_len
+//   const float* sinks;  where heads have sinks: (heads), scaled scores
+//   float softcap;       where scores are capped: to softcap * tanh(scaled score / softcap)
 struct AttentionForwardArgs {
   const void* q;
   const void* k;

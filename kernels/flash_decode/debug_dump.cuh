@@ -49,7 +49,7 @@ class StepDump {
   // work: a DumpedWork; step: of the sequence's
   __device__ __forceinline__ StepDump(const Work& work, const Part& part, int step)
       : to_(static_cast<const DumpedWork&>(work).dump),
-        scale_log2_(work.softmax_scale * 1.44269504088896340736f),
+        scale_log2_(score_unit(work) * 1.44269504088896340736f),
         first_row_(part.row_tile * work.tile_rows),
         step_(step),
         thread_(static_cast<int>(threadIdx.x)) {}

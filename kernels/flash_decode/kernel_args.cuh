@@ -3,6 +3,8 @@
 #define FATUNE_KERNELS_FLASH_DECODE_KERNEL_ARGS_CUH
 
 #include "common/ptx_tma.cuh"
+#include "common/sink.cuh"
+#include "common/softcap.cuh"
 
 // K and V are (64 columns, keys, panels, heads, batch), the innermost dimension first; a box is a
 // step. Q is (d_head, heads of a group, queries, heads of K and V, batch); a box is 64 columns of
@@ -42,6 +44,12 @@ struct Work {
   int causal;
   int window;  // query i sees keys with |i - j| < window; 0: all
   float softmax_scale;
+#if FATUNE_SINKS
+  const float* sinks;  // (heads): scaled scores
+#endif
+#if FATUNE_SOFTCAP
+  float softcap;
+#endif
 };
 
 // number / divisor, neither negative; reciprocal: 2^30 / divisor, rounded up. A division would take

@@ -57,7 +57,7 @@ template <typename S, typename Sums>
 class Output {
  public:
   __device__ __forceinline__ explicit Output(const Work& work)
-      : work_(work), scale_log2_(work.softmax_scale * 1.44269504088896340736f) {}
+      : work_(work), scale_log2_(score_unit(work) * 1.44269504088896340736f) {}
 
   // threads: all consumers, converged, in all functions
   // Stores the rows of a part that has all keys. tile: its tile of Q, through which the rows of a

@@ -17,6 +17,7 @@
 #include "flash_decode/kernel_args.cuh"
 #include "flash_decode/part_schedule.cuh"
 #include "flash_decode/products.cuh"
+#include "flash_decode/row_sink.cuh"
 #include "flash_decode/seen_keys.cuh"
 #include "flash_decode/sums.cuh"
 #include "flash_decode/values_end.cuh"
@@ -39,7 +40,7 @@ class ShortConsumer {
         thread_(static_cast<int>(threadIdx.x)),
         lane_(thread_ % 32),
         warp_(thread_ / 32),
-        scale_log2_(work.softmax_scale * 1.44269504088896340736f),
+        scale_log2_(score_unit(work) * 1.44269504088896340736f),
         slack_(kLazyRescaleLog2 / scale_log2_) {}
 
   // threads: the warpgroup, converged, in all functions
@@ -58,6 +59,9 @@ class ShortConsumer {
     }
     steps_ += max(0, end - first);
     total(sums);
+    if constexpr (kSinks) {
+      add_sinks(part, sums);
+    }
   }
 
   // The thread's row r of the tile.
@@ -90,6 +94,10 @@ class ShortConsumer {
     scores(s, sQ, stage);
     if (at + 1 == part.end) {
       clear_values_behind<S>(work_, part, smem_, stage);
+    }
+#pragma unroll
+    for (int m = 0; m < S::kKeyTiles; ++m) {
+      cap_scores<S::kScores>(s[m], work_);
     }
     mask(s, part, at * S::kStepKeys);
     dump.scores(s);
@@ -218,11 +226,7 @@ class ShortConsumer {
       const float factor = ex2_approx_ftz((sums.reference[r] - raised) * scale_log2_);
       sums.reference[r] = raised;
       sums.sum[r] *= factor;
-#pragma unroll
-      for (int panel = 0; panel < S::kPanels; ++panel) {
-        sums.o[panel][r / 2 * 4 + r % 2] *= factor;
-        sums.o[panel][r / 2 * 4 + 2 + r % 2] *= factor;
-      }
+      scale_row(sums, r, factor);
     }
   }
 
@@ -270,6 +274,25 @@ class ShortConsumer {
     for (int r = 0; r < S::kRefs; ++r) {
       const float* const of = statistics_ + row_of(r);
       sums.sum[r] = (of[0] + of[S::kRows]) + (of[2 * S::kRows] + of[3 * S::kRows]);
+    }
+  }
+
+  // Adds the sinks of the rows' heads, with the first part of the keys.
+  __device__ __forceinline__ void add_sinks(const Part& part, Sums& sums) const {
+#pragma unroll
+    for (int r = 0; r < S::kRefs; ++r) {
+      const float factor = add_sink(sums.reference[r], sums.sum[r],
+                                    sink_of_row(work_, part, row_of(r)), scale_log2_);
+      scale_row(sums, r, factor);
+    }
+  }
+
+  // Multiplies the thread's row r of O.
+  __device__ __forceinline__ static void scale_row(Sums& sums, int r, float factor) {
+#pragma unroll
+    for (int panel = 0; panel < S::kPanels; ++panel) {
+      sums.o[panel][r / 2 * 4 + r % 2] *= factor;
+      sums.o[panel][r / 2 * 4 + 2 + r % 2] *= factor;
     }
   }
 

@@ -13,6 +13,7 @@
 #include "flash_decode/debug_dump.cuh"
 #include "flash_decode/kernel_args.cuh"
 #include "flash_decode/part_schedule.cuh"
+#include "flash_decode/row_sink.cuh"
 #include "flash_decode/seen_keys.cuh"
 #include "flash_decode/sums.cuh"
 #include "flash_decode/values_end.cuh"
@@ -31,7 +32,7 @@ class TallConsumer {
         smem_(smem),
         group_(warp_uniform(static_cast<int>(threadIdx.x) / 128)),
         lane_(static_cast<int>(threadIdx.x) % 32),
-        scale_log2_(work.softmax_scale * 1.44269504088896340736f) {
+        scale_log2_(score_unit(work) * 1.44269504088896340736f) {
     if (group_ == S::kGroups - 1) {
       pass_turn();
     }
@@ -46,6 +47,9 @@ class TallConsumer {
     }
     if (part.step >= part.end) {
       release_query(slot);
+      if constexpr (kSinks) {
+        add_sinks(part, sums);
+      }
       return;
     }
 #pragma unroll
@@ -75,6 +79,7 @@ class TallConsumer {
         pass_turn();
       }
       await_scores(s, at_k);
+      cap_scores<S::kScores>(s, work_);
       mask(s, part, step);
       const Rescale rescale = softmax_step<S::kStepKeys, S>(s, sums.softmax, scale_log2_);
       if (!is_first) {
@@ -93,6 +98,9 @@ class TallConsumer {
     dump(part, end - 1).output(sums);
     tiles_ += end - first;
     total(sums);
+    if constexpr (kSinks) {
+      add_sinks(part, sums);
+    }
   }
 
   // The tile's row of element h of the state.
@@ -221,6 +229,17 @@ class TallConsumer {
     for (int h = 0; h < 2; ++h) {
       sums.softmax.sum[h] = quad_sum(sums.softmax.sum[h]);
     }
+  }
+
+  // Adds the sinks of the rows' heads, with the first part of the keys.
+  __device__ __forceinline__ void add_sinks(const Part& part, Sums& sums) const {
+    Rescale rescale{true, {}};
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      rescale.factor[h] = add_sink(sums.softmax.reference[h], sums.softmax.sum[h],
+                                   sink_of_row(work_, part, row_of(h)), scale_log2_);
+    }
+    rescale_output<S>(sums.o, rescale);
   }
 
   const Work& work_;

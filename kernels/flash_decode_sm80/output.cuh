@@ -45,7 +45,7 @@ class Output {
   using Plan = SmemPlan<S>;
 
   __device__ __forceinline__ Output(const Work& work, unsigned char* memory)
-      : work_(work), memory_(memory), scale_log2_(work.softmax_scale * 1.44269504088896340736f) {}
+      : work_(work), memory_(memory), scale_log2_(score_unit(work) * 1.44269504088896340736f) {}
 
   // Adds up the warps' sums of a part. Stores O if the part has all keys, else the sums.
   // stage: whose memory no copy is on its way to
@@ -53,7 +53,7 @@ class Output {
   __device__ __forceinline__ void store(const Part& part, WarpAttention<S>& warp, int stage) const {
     float* const sums = reinterpret_cast<float*>(memory_ + Plan::key(stage));
     const int rows = rows_of(part);
-    warp.total();
+    warp.total(part);
     store_states(warp);
     __syncthreads();
     store_sums_of_warp(warp, sums, rows);

@@ -7,6 +7,7 @@
 #include "common/ptx_mma.cuh"
 #include "common/quad.cuh"
 #include "flash_decode/part_schedule.cuh"
+#include "flash_decode/row_sink.cuh"
 #include "flash_decode/seen_keys.cuh"
 #include "flash_decode_sm80/config.cuh"
 #include "flash_decode_sm80/kernel_args.cuh"
@@ -29,7 +30,7 @@ class WarpAttention {
         warp_(static_cast<int>(threadIdx.x) / 32),
         left_lane_(row_major_lane<S>(lane_)),
         right_lane_(column_major_lane<S>(lane_)),
-        scale_log2_(work.softmax_scale * 1.44269504088896340736f) {}
+        scale_log2_(score_unit(work) * 1.44269504088896340736f) {}
 
   // Begins with a part, of which nothing is loaded yet. All state is set, so that the compiler
   // keeps none from part to part.
@@ -69,16 +70,23 @@ class WarpAttention {
     const int own = key_warp() * S::kWarpKeys;
     float s[S::kScores];
     scores(s, keys + own * S::kRowBytes);
+    cap_scores<S::kScores>(s, work_);
     mask(s, part, first + own);
     rescale_output<S>(o_, softmax_step<S::kWarpKeys, S>(s, softmax_, scale_log2_));
     accumulate(s, values + own * S::kRowBytes);
   }
 
-  // Adds up what the lanes of a row have of its sum. After the part's last step.
-  __device__ __forceinline__ void total() {
+  // Adds up what the lanes of a row have of its sum, and the sink of the row's head, with the first
+  // part of the keys. After the part's last step.
+  __device__ __forceinline__ void total(const Part& part) {
 #pragma unroll
     for (float& sum : softmax_.sum) {
       sum = quad_sum(sum);
+    }
+    if constexpr (kSinks) {
+      if (key_warp() == 0) {
+        add_sinks(part);
+      }
     }
   }
 
@@ -96,6 +104,16 @@ class WarpAttention {
   }
 
  private:
+  __device__ __forceinline__ void add_sinks(const Part& part) {
+    Rescale rescale{true, {}};
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      rescale.factor[h] = add_sink(softmax_.reference[h], softmax_.sum[h],
+                                   sink_of_row(work_, part, row_of(h)), scale_log2_);
+    }
+    rescale_output<S>(o_, rescale);
+  }
+
   // S = Q K^T. keys: the warp's rows of the tile
   __device__ __forceinline__ void scores(float (&s)[S::kScores], unsigned keys) const {
 #pragma unroll

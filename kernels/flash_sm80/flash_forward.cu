@@ -78,7 +78,7 @@ struct Forward {
            copy.template offset_in<kKvRowStride>()),
         gV(static_cast<const unsigned short*>(a.v) + kv_offset() +
            copy.template offset_in<kKvRowStride>()),
-        scale_log2(a.softmax_scale * 1.44269504088896340736f) {
+        scale_log2(score_unit(a) * 1.44269504088896340736f) {
 #pragma unroll
     for (int m = 0; m < S::kRowTiles; ++m) {
       state.reference[m][0] = state.reference[m][1] = negative_infinity();
@@ -141,6 +141,18 @@ struct Forward {
     __syncthreads();
   }
 
+  __device__ __forceinline__ void cap(ScoreFragment<S>& rS) const {
+    if constexpr (kSoftcap) {
+#pragma unroll
+      for (int m = 0; m < S::kRowTiles; ++m) {
+#pragma unroll
+        for (int n = 0; n < S::kKeyTiles; ++n) {
+          cap_scores<4>(rS[m][n], args);
+        }
+      }
+    }
+  }
+
   __device__ __forceinline__ void mask(ScoreFragment<S>& rS, int tile) const {
     if constexpr (kCausal || kWindow > 0 || kRaggedKV) {
       const int first_key = tile * S::kBlockN;
@@ -179,6 +191,7 @@ struct Forward {
     if (kConfig.eager_load_blocks && tile > first_kv_tile()) {
       copy_kv(sK, gK, tile - 1);
     }
+    cap(rS);
     mask(rS, tile);
     const StepDump<S> dump(args, q_start + warp_row, tile, lane);
     dump.scores(rS, scale_log2);
@@ -224,7 +237,7 @@ struct Forward {
   }
 
   __device__ __forceinline__ void finish() {
-    normalise_output<S>(rO, state);
+    normalise_output<S>(rO, state, sink_of(args, static_cast<int>(blockIdx.y)), unit_log2());
     const unsigned sO = sQ + warp_row * S::kRowBytes;
     const int first_row = q_start + warp_row;
     stage_output<S>(sO, rO, lane);

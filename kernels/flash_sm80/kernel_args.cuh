@@ -3,9 +3,11 @@
 #define FATUNE_KERNELS_FLASH_SM80_KERNEL_ARGS_CUH
 
 #include "common/attention_args.h"
+#include "common/sink.cuh"
+#include "common/softcap.cuh"
 #include "flash_sm80/config.cuh"
 
-#if FATUNE_LSE || FATUNE_OTHER_KV_LENGTH
+#if FATUNE_LSE || FATUNE_OTHER_KV_LENGTH || FATUNE_SINKS || FATUNE_SOFTCAP
 
 struct ProblemArgs : AttentionForwardArgs {
 #if FATUNE_LSE
@@ -13,6 +15,12 @@ struct ProblemArgs : AttentionForwardArgs {
 #endif
 #if FATUNE_OTHER_KV_LENGTH
   int seq_len_kv;
+#endif
+#if FATUNE_SINKS
+  const float* sinks;  // (heads): scaled scores
+#endif
+#if FATUNE_SOFTCAP
+  float softcap;
 #endif
 };
 

@@ -6,6 +6,7 @@
 
 #include "common/ptx_math.cuh"
 #include "common/quad.cuh"
+#include "common/sink.cuh"
 #include "flash_sm80/mma_tiles.cuh"
 
 // State of a lane's rows: row (m, h) is row 16 m + 8 h + lane/4 of the warp, shared by four lanes.
@@ -168,17 +169,24 @@ __device__ __forceinline__ void pack_probabilities(ProbFragment<S>& rP,
   }
 }
 
-// O /= l, with l summed over the four lanes of each row; zeros in rows that have seen no key.
+// O /= l, with l summed over the four lanes of each row, and with the head's sink; zeros in rows
+// that have seen no key.
+// units:   as add_sink
 // threads: one warp, converged
 template <typename S>
-__device__ __forceinline__ void normalise_output(OutputFragment<S>& rO, SoftmaxState<S>& state) {
+__device__ __forceinline__ void normalise_output(OutputFragment<S>& rO, SoftmaxState<S>& state,
+                                                 float sink, float unit_log2) {
 #pragma unroll
   for (int m = 0; m < S::kRowTiles; ++m) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      const float total = quad_sum(state.sum[m][h]);
+      float total = quad_sum(state.sum[m][h]);
+      float factor = 1.0f;
+      if constexpr (kSinks) {
+        factor = add_sink(state.reference[m][h], total, sink, unit_log2);
+      }
       const bool has_keys = !kRowsWithoutKeys || total > 0.0f;
-      rescale_row<S>(rO, state, m, h, has_keys ? __frcp_rn(total) : 0.0f);
+      rescale_row<S>(rO, state, m, h, has_keys ? factor * __frcp_rn(total) : 0.0f);
       if constexpr (kWritesLse) {
         state.sum[m][h] = total;
       }

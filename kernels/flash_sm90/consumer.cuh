@@ -33,7 +33,7 @@ class Consumer {
         group_(group),
         warp_(thread / 32),
         lane_(thread % 32),
-        scale_log2_(work.softmax_scale * 1.44269504088896340736f),
+        scale_log2_(score_unit(work) * 1.44269504088896340736f),
         dump_(dump_to) {
     if (S::kPingPong && S::kGroups > 1 && group_ == S::kGroups - 1) {
       pass_turn();
@@ -44,6 +44,7 @@ class Consumer {
     state_.reference[0] = state_.reference[1] = kNothingSeen;
     state_.sum[0] = state_.sum[1] = 0.0f;
     first_row_ = tile.first_row + group_ * S::kGroupRows;
+    sink_ = sink_of(work_, tile.head);
     dump_.begin_tile(first_row_, warp_, lane_);
     const Steps steps = own_steps(tile);
     skip_steps(tile.last_step - steps.last);
@@ -190,8 +191,10 @@ class Consumer {
     }
   }
 
+  // Caps and masks the scores of a step's first kKeys keys.
   template <int kKeys>
   __device__ __forceinline__ void mask(int step) {
+    cap_scores<kKeys / 2>(s_, work_);
     if constexpr (kCausal || kWindow > 0 || kRaggedKv) {
       const int position = first_row_ + work_.seq_len_kv - work_.seq_len;
       if (step_is_masked<kKeys, S>(step, position, work_.seq_len_kv)) {
@@ -291,11 +294,11 @@ class Consumer {
 
   // Writes O to shared memory, from where one thread of the consumer stores it.
   __device__ __forceinline__ void store_output(const Tile& tile) {
-    normalise_output<S>(o_, state_);
+    normalise_output<S>(o_, state_, sink_, scale_log2_);
     if constexpr (kWritesLse) {
       const long long head = static_cast<long long>(tile.batch) * work_.heads + tile.head;
       store_log_sum_exp<S>(work_.lse + head * work_.seq_len, state_,
-                           first_row_ + 16 * warp_ + lane_ / 4, work_.seq_len, work_.softmax_scale,
+                           first_row_ + 16 * warp_ + lane_ / 4, work_.seq_len, score_unit(work_),
                            lane_);
     }
     const unsigned staged = smem_ + Plan::query(q_.index(), group_);
@@ -327,6 +330,7 @@ class Consumer {
   const int warp_;
   const int lane_;
   const float scale_log2_;
+  float sink_;            // of the tile's head
   int first_row_;         // this consumer's first row of the tile
   int stored_slot_ = -1;  // slot of Q from which O is being stored; -1: none
   Ring<S::kQuerySlots> q_;

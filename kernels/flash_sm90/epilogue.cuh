@@ -7,6 +7,7 @@
 #include "common/ptx_math.cuh"
 #include "common/ptx_mma.cuh"
 #include "common/ptx_tma.cuh"
+#include "common/sink.cuh"
 #include "flash_sm90/smem_plan.cuh"
 
 // Rounds O to 16 bits, and lays it out as a tile.
@@ -29,13 +30,22 @@ __device__ __forceinline__ void stage_output(unsigned tile, const float (&o)[S::
   }
 }
 
-// Adds up the sums of the row's lanes and divides O by them. A row that sees no key gets 0.
+// Adds up the sums of the row's lanes, and the head's sink, and divides O by them. A row that sees
+// no key gets 0.
 template <typename S>
-__device__ __forceinline__ void normalise_output(float (&o)[S::kOutputs], SoftmaxState& state) {
+__device__ __forceinline__ void normalise_output(float (&o)[S::kOutputs], SoftmaxState& state,
+                                                 float sink, float scale_log2) {
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
     state.sum[h] = quad_sum(state.sum[h]);
-    const float inverse = kRowsWithoutKeys && state.sum[h] == 0.0f ? 0.0f : 1.0f / state.sum[h];
+    float factor = 1.0f;
+    if constexpr (kSinks) {
+      factor = add_sink(state.reference[h], state.sum[h], sink, scale_log2);
+    }
+    float inverse = kRowsWithoutKeys && state.sum[h] == 0.0f ? 0.0f : 1.0f / state.sum[h];
+    if constexpr (kSinks) {
+      inverse *= factor;
+    }
 #pragma unroll
     for (int i = 2 * h; i < S::kOutputs; i += 4) {
       o[i] *= inverse;
@@ -45,14 +55,15 @@ __device__ __forceinline__ void normalise_output(float (&o)[S::kOutputs], Softma
 }
 
 // shape: g_lse: the head's first; row: the thread's first; rows: seq_len. After normalise_output
+// units: score_unit: as the function of that name
 template <typename S>
 __device__ __forceinline__ void store_log_sum_exp(float* g_lse, const SoftmaxState& state, int row,
-                                                  int rows, float softmax_scale, int lane) {
+                                                  int rows, float score_unit, int lane) {
   constexpr float kLn2 = 0.69314718055994530942f;
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
     if (lane % 4 == 0 && row + 8 * h < rows) {
-      g_lse[row + 8 * h] = state.reference[h] * softmax_scale + lg2_approx_ftz(state.sum[h]) * kLn2;
+      g_lse[row + 8 * h] = state.reference[h] * score_unit + lg2_approx_ftz(state.sum[h]) * kLn2;
     }
   }
 }

@@ -3,6 +3,8 @@
 #define FATUNE_KERNELS_FLASH_SM90_KERNEL_ARGS_CUH
 
 #include "common/ptx_tma.cuh"
+#include "common/sink.cuh"
+#include "common/softcap.cuh"
 
 // Tensors are (64 columns, rows, panels, heads, batch), the innermost dimension first. A box of Q
 // or O is the 64 rows of one consumer; a box of K or V is what one block of a cluster loads.
@@ -22,6 +24,12 @@ struct Work {
   int tile_steps;     // K/V steps per split tile, fully masked ones included
   int section_heads;  // heads per section; the K and V of one section fit in the L2
   float softmax_scale;
+#if FATUNE_SINKS
+  const float* sinks;  // (heads): scaled scores
+#endif
+#if FATUNE_SOFTCAP
+  float softcap;
+#endif
 };
 
 #endif

@@ -43,9 +43,11 @@ struct ReferenceArgs {
   float* exact;   // fp32 throughout
   void* rounded;  // rounded to the element type where a 16-bit framework rounds
   float softmax_scale;
-  int causal;       // a query sees no keys after its position
-  int window;       // a query sees keys less than this far from its position; 0: all
-  const int* keys;  // of each sequence; null where all have the rows of K
+  int causal;          // a query sees no keys after its position
+  int window;          // a query sees keys less than this far from its position; 0: all
+  const int* keys;     // of each sequence; null where all have the rows of K
+  float softcap;       // scaled scores s become softcap * tanh(s / softcap); 0: they do not
+  const float* sinks;  // (heads): scaled scores; null: there are none
 };
 
 // Checksum of Q, K and V: sums, modulo 2^32, of their 32-bit words, each times an odd number that
@@ -91,8 +93,8 @@ struct CompareArgs {
   float rtol;
 };
 
-// Softmax of one row: the greatest scaled score, and ln(sum of exp(score - greatest)). Both are
-// minus infinity in a row that sees no key.
+// Softmax of one row: the greatest score, and ln(sum of exp(score - greatest)). A sink is one of
+// the scores. Both are minus infinity in a row that has none.
 struct RowSoftmax {
   float maximum;
   float log_of_sum;

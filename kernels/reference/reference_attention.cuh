@@ -7,6 +7,9 @@
 //   exact:   s = scale * q.k              p = exp(s - max) / sum                O = sum p v
 //   rounded: s = round(scale * q.k)       p = round(exp(s - max) / sum)         O = round(sum p v)
 //
+// With a softcap, s then becomes softcap * tanh(s / softcap), which is rounded too. A sink counts
+// in max and sum.
+//
 // The roundings are those of a framework that runs the three operations one by one on 16-bit
 // tensors with fp32 accumulation.
 #ifndef FATUNE_KERNELS_REFERENCE_REFERENCE_ATTENTION_CUH
@@ -168,6 +171,16 @@ struct Reference {
   }
   __device__ __forceinline__ int clamped_key(int key) const { return max(0, min(key, keys)); }
 
+  // The score as both references have it. score: scaled, or minus infinity
+  __device__ __forceinline__ float capped(float score) const {
+    const bool is_capped = args.softcap > 0.0f && score != negative_infinity();
+    return is_capped ? args.softcap * tanhf(score / args.softcap) : score;
+  }
+  __device__ __forceinline__ float rounded_score(float score) const {
+    const float once = rounded_value(score);
+    return args.softcap > 0.0f ? rounded_value(capped(once)) : once;
+  }
+
   // threads: the block; sync: out: a CTA barrier
   __device__ __forceinline__ void load_queries() {
     if (threadIdx.x < kRows) {
@@ -245,8 +258,8 @@ struct Reference {
       for (int i = 0; i < kRowsPerThread; ++i) {
 #pragma unroll
         for (int j = 0; j < kKeysPerThread; ++j) {
-          exact[i].add(s[i][j]);
-          rounded[i].add(rounded_value(s[i][j]));
+          exact[i].add(capped(s[i][j]));
+          rounded[i].add(rounded_score(s[i][j]));
         }
       }
     }
@@ -254,6 +267,10 @@ struct Reference {
     for (int i = 0; i < kRowsPerThread; ++i) {
       exact[i].merge_lanes();
       rounded[i].merge_lanes();
+      if (args.sinks != nullptr) {
+        exact[i].merge(args.sinks[blockIdx.y], 1.0f);
+        rounded[i].merge(args.sinks[blockIdx.y], 1.0f);
+      }
     }
   }
 
@@ -268,9 +285,9 @@ struct Reference {
 #pragma unroll
       for (int j = 0; j < kKeysPerThread; ++j) {
         const int key = lane + kLanesPerRow * j;
-        shared.exact[first_row + i][key] = exact[i].probability(s[i][j]);
+        shared.exact[first_row + i][key] = exact[i].probability(capped(s[i][j]));
         shared.rounded[first_row + i][key] =
-            rounded_value(rounded[i].probability(rounded_value(s[i][j])));
+            rounded_value(rounded[i].probability(rounded_score(s[i][j])));
       }
     }
   }

@@ -11,8 +11,9 @@ import peer_rounds
 GREATEST_DIFFERENCE = 0.05
 
 
-def tensors_of(torch, launch, lengths):
-    """Returns Q, K, V (normal random) and O (NaN) as (batch, positions, heads, columns); and the lengths, if any."""
+def tensors_of(torch, launch, problem):
+    """Returns Q, K, V (normal random) and O (NaN) as (batch, positions, heads, columns); and lengths and sinks, if any."""
+    lengths = fatune_program.key_lengths(problem)
     tensors = {}
     for tensor in launch["tensors"]:
         if tensor["name"] == fatune_program.KEY_LENGTHS:
@@ -22,6 +23,8 @@ def tensors_of(torch, launch, lengths):
         tensors[tensor["name"]] = strided.fill_(float("nan")) if tensor["name"] == "o" else strided.normal_()
     if lengths is not None:
         tensors[fatune_program.KEY_LENGTHS] = torch.tensor(lengths, dtype=torch.int32, device="cuda")
+    if problem.get("sinks", False):
+        tensors["sinks"] = torch.randn(problem["heads"], device="cuda")
     return tensors
 
 
@@ -90,8 +93,7 @@ class Comparison:
         """Adds all contenders. kernels: {configuration: compiled kernel, or the error}"""
         launchable = [one for one in kernels.values() if not isinstance(one, Exception)]
         if launchable:
-            self._tensors = tensors_of(self.torch, launchable[0]["launch"],
-                                       fatune_program.key_lengths(self.problem))
+            self._tensors = tensors_of(self.torch, launchable[0]["launch"], self.problem)
             for peer in peers.values():
                 self._add_peer(peer)
         for config, kernel in kernels.items():

@@ -233,8 +233,9 @@ def cannot_do(peer, problem):
     """Returns why a peer is not timed on a problem, or None if it is."""
     if problem["dtype"] not in peer.dtypes:
         return f"no {problem['dtype']}"
-    if problem.get("window", 0):
-        return "no window"
+    for feature in ("window", "softcap", "sinks"):
+        if problem.get(feature, 0):
+            return f"no {feature}"
     if problem.get("d_head_v", problem["d_head"]) != problem["d_head"]:
         return "one head dimension"
     if problem.get(fatune_program.KEY_LENGTHS) and not (peer.several or peer.make_for_lengths):

@@ -171,10 +171,12 @@ std::string function(const std::string& head, Body& body) {
 
 std::string refusal_function(const Family& family) {
   Body body(family);
-  if (!takes_key_lengths(family.arguments)) {
-    body.open("if (f.has_seq_lens_kv != 0.0) {");
-    body.add("return \"its kernels take no lengths of keys\";");
-    body.close();
+  for (const ToldProperty& property : kToldProperties) {
+    if (!takes(family.arguments, property)) {
+      body.open(fmt::format("if (f.{} != 0.0) {{", find_detail(property.detail).symbol));
+      body.add("return \"its kernels take no {}\";", property.what);
+      body.close();
+    }
   }
   for (std::size_t i = 0; i < family.parameters.size(); ++i) {
     if (const Parameter& parameter = family.parameters[i]; parameter.binds) {
@@ -378,7 +380,7 @@ std::vector<KernelCase> kernel_cases(const TunedTable& table, const Family& fami
       for (const bool lse : {row.problem.lse, !row.problem.lse}) {
         problem.lse = lse;
         cases.push_back({problem, &table.gpus.at(row.gpu)});
-        if (takes_key_lengths(family.arguments)) {
+        if (takes(family.arguments, kToldKeyLengths)) {
           cases.push_back({with_unknown_kv_lengths(problem), &table.gpus.at(row.gpu)});
         }
       }

@@ -121,9 +121,11 @@ std::string dtype_code(fatune_attention::DType dtype) {
 }
 
 std::string problem_code(const fatune_attention::Problem& p) {
-  return fmt::format("{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}F, {}}}", dtype_code(p.dtype),
-                     p.batch, p.heads, p.kv_heads, p.seq_len, p.seq_len_kv, p.d_head, p.d_head_v,
-                     flag(p.causal), p.window, cpp_number(double{p.softmax_scale}), flag(p.lse));
+  return fmt::format("{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}F, {}, {}, {}F, {}}}",
+                     dtype_code(p.dtype), p.batch, p.heads, p.kv_heads, p.seq_len, p.seq_len_kv,
+                     p.d_head, p.d_head_v, flag(p.causal), p.window,
+                     cpp_number(double{p.softmax_scale}), flag(p.lse), flag(p.has_seq_lens_kv),
+                     cpp_number(double{p.softcap}), flag(p.has_sinks));
 }
 
 template <typename Item>

@@ -159,6 +159,8 @@ fatune_attention::Problem runtime_problem(const Problem& problem) {
   made.softmax_scale = problem.softmax_scale;
   made.lse = problem.lse;
   made.has_seq_lens_kv = !problem.seq_lens_kv.empty();
+  made.softcap = problem.softcap;
+  made.has_sinks = problem.sinks;
   return made;
 }
 

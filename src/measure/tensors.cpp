@@ -105,28 +105,43 @@ ErrorStats RowReferences::stats(const RowValueCounts& counts) const {
   stats.elements = static_cast<std::int64_t>(counts.compared);
   stats.mismatched = static_cast<std::int64_t>(counts.mismatched);
   const auto not_finite = static_cast<std::int64_t>(counts.not_finite);
-  const std::int64_t surplus = static_cast<std::int64_t>(counts.none) - rows_without_keys(problem_);
-  // Either too many rows are minus infinity, or too few. Of the latter, those that are NaN are
-  // counted already.
+  const std::int64_t surplus =
+      static_cast<std::int64_t>(counts.none) - (problem_.sinks ? 0 : rows_without_keys(problem_));
+  // Either too many rows are minus infinity, or too few; with sinks none is. Of the latter, those
+  // that are NaN are counted already.
   stats.not_finite = not_finite + std::max({surplus, -surplus - not_finite, std::int64_t{0}});
   return stats;
 }
 
-Tensors::Tensors(const Problem& problem)
+Tensors::Tensors(const Problem& problem, InputKind kind)
     : problem_(problem), plan_(plan_stage(problem)), arena_(plan_.tensors_bytes()) {
-  if (problem.seq_lens_kv.empty()) {
-    return;
+  if (!problem.seq_lens_kv.empty()) {
+    const std::vector<std::int64_t> lengths = kv_lengths(problem);
+    add_small_input(kKeyLengthsTensor, std::vector<std::int32_t>(lengths.begin(), lengths.end()));
   }
-  const std::vector<std::int64_t> lengths = kv_lengths(problem);
-  lengths_.assign(lengths.begin(), lengths.end());
+  if (problem.sinks) {
+    add_small_input(kSinksTensor, make_sinks(problem, kind));
+  }
+}
+
+template <typename Word>
+void Tensors::add_small_input(std::string_view name, const std::vector<Word>& values) {
   constexpr std::int64_t kSummedAtATime = 4;  // by fatune_sum_inputs, which reads 16 bytes
-  lengths_.resize(static_cast<std::size_t>(multiple_of(kSummedAtATime, std::ssize(lengths_))));
-  device_lengths_ = gpu::DeviceBuffer(lengths_bytes());
+  SmallInput input{
+      name, mapped(values, [](Word word) { return std::bit_cast<std::uint32_t>(word); }), {}};
+  input.words.resize(static_cast<std::size_t>(multiple_of(kSummedAtATime, std::ssize(values))));
+  input.memory = gpu::DeviceBuffer(input.bytes());
+  small_inputs_.push_back(std::move(input));
+}
+
+const SmallInput* Tensors::find_small_input(std::string_view name) const {
+  const auto found = std::ranges::find(small_inputs_, name, &SmallInput::name);
+  return found == small_inputs_.end() ? nullptr : &*found;
 }
 
 std::optional<gpu::DevicePtr> Tensors::find(std::string_view name) const {
-  if (name == kKeyLengthsTensor && !lengths_.empty()) {
-    return device_lengths_.address();
+  if (const SmallInput* const input = find_small_input(name)) {
+    return input->memory.address();
   }
   constexpr std::string_view kNames = "qkvo";
   const std::size_t index = name.size() == 1 ? kNames.find(name) : std::string_view::npos;
@@ -135,8 +150,8 @@ std::optional<gpu::DevicePtr> Tensors::find(std::string_view name) const {
 
 void Tensors::poison(const gpu::Stream& stream) const {
   gpu::fill_words_async(arena_.address(), kPoison, arena_.bytes() / 4, stream);
-  if (!lengths_.empty()) {
-    gpu::copy_to_device_async(device_lengths_.address(), lengths_.data(), lengths_bytes(), stream);
+  for (const SmallInput& input : small_inputs_) {
+    gpu::copy_to_device_async(input.memory.address(), input.words.data(), input.bytes(), stream);
   }
 }
 

@@ -10,7 +10,9 @@
 #include "measure/measurement_module.hpp"
 #include "measure/memory_plan.hpp"
 #include "model/cpu_reference.hpp"
+#include "model/input_kind.hpp"
 #include "model/kernel_code.hpp"
+#include "model/kv_lengths.hpp"
 #include "model/outcome.hpp"
 #include "model/problem.hpp"
 #include "reference/measurement_args.h"
@@ -50,6 +52,17 @@ class RowReferences {
 /// How the measurement kernels find the elements of a tensor that begins at `data`.
 [[nodiscard]] TensorView tensor_view(const Problem& problem, TensorRole role, void* data);
 
+/// An input of one 32-bit word for each sequence or head. It lies outside the guard bands.
+struct SmallInput {
+  std::string_view name;             ///< what kernels' arguments call it
+  std::vector<std::uint32_t> words;  ///< and padding, so that their number is a multiple of 4
+  gpu::DeviceBuffer memory;
+
+  [[nodiscard]] std::int64_t bytes() const {
+    return std::ssize(words) * static_cast<std::int64_t>(sizeof(std::uint32_t));
+  }
+};
+
 /// Q, K, V and O of a problem in one allocation, with guard bands before, between and after them:
 ///
 ///   guard Q guard K guard V guard O guard
@@ -62,7 +75,8 @@ class Tensors {
   static constexpr std::uint32_t kPoison = 0x7fa57fa5;
   static constexpr std::int64_t kGuardBands = 5;
 
-  explicit Tensors(const Problem& problem);
+  /// Sinks are those of the kind of input.
+  explicit Tensors(const Problem& problem, InputKind kind = InputKind::normal);
 
   [[nodiscard]] gpu::DevicePtr at(TensorRole role) const noexcept {
     return arena_.address() + static_cast<gpu::DevicePtr>(plan_.tensor_offset(role));
@@ -72,19 +86,16 @@ class Tensors {
   [[nodiscard]] gpu::DevicePtr v() const noexcept { return at(TensorRole::v); }
   [[nodiscard]] gpu::DevicePtr o() const noexcept { return at(TensorRole::o); }
 
-  /// The address of "q", "k", "v", "o" or, if the problem has lengths of keys, "seq_lens_kv".
-  /// Empty: another name.
+  /// The address of "q", "k", "v", "o" or a small input of the problem. Empty: another name.
   [[nodiscard]] std::optional<gpu::DevicePtr> find(std::string_view name) const;
 
   /// Lengths of keys in device memory; null: all sequences have as many.
-  [[nodiscard]] const int* key_lengths() const {
-    return lengths_.empty() ? nullptr : device_lengths_.as<const int>();
-  }
-  [[nodiscard]] std::int64_t lengths_bytes() const {
-    return std::ssize(lengths_) * static_cast<std::int64_t>(sizeof(std::int32_t));
-  }
+  [[nodiscard]] const int* key_lengths() const { return small_input<int>(kKeyLengthsTensor); }
+  /// The heads' sinks in device memory; null: they have none.
+  [[nodiscard]] const float* sinks() const { return small_input<float>(kSinksTensor); }
+  [[nodiscard]] const std::vector<SmallInput>& small_inputs() const { return small_inputs_; }
 
-  /// Fills everything, inputs and guards included, with the poison, and writes the lengths of keys.
+  /// Fills everything, inputs and guards included, with the poison, and writes the small inputs.
   void poison(const gpu::Stream& stream) const;
   /// Fills only O with the poison.
   void poison_output(const gpu::Stream& stream) const {
@@ -98,11 +109,19 @@ class Tensors {
   [[nodiscard]] InputSumArgs input_sum_args(InputSum* sum) const;
 
  private:
+  template <typename Word>
+  void add_small_input(std::string_view name, const std::vector<Word>& values);
+  [[nodiscard]] const SmallInput* find_small_input(std::string_view name) const;
+  template <typename Word>
+  [[nodiscard]] const Word* small_input(std::string_view name) const {
+    const SmallInput* const input = find_small_input(name);
+    return input == nullptr ? nullptr : input->memory.as<const Word>();
+  }
+
   Problem problem_;
   StagePlan plan_;
   gpu::DeviceBuffer arena_;
-  std::vector<std::int32_t> lengths_;  // of keys, and padding; empty: all sequences have as many
-  gpu::DeviceBuffer device_lengths_;
+  std::vector<SmallInput> small_inputs_;
 };
 
 /// The size of each guard band around an output other than O.

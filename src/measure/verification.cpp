@@ -29,7 +29,7 @@ Stage::Stage(const Problem& problem, InputKind kind, std::uint64_t seed,
       seed_(seed),
       kernels_(kernels),
       stream_(stream),
-      tensors_(problem),
+      tensors_(problem, kind),
       references_(problem, seed, stream) {
   restore();
   compute_references();
@@ -48,11 +48,18 @@ void Stage::fill(std::uint64_t seed) const {
 }
 
 ReferenceArgs Stage::reference_args() const {
-  return {
-      tensors_.view(TensorRole::q), tensors_.view(TensorRole::k), tensors_.view(TensorRole::v),
-      references_.selection(),      references_.exact(),          references_.rounded(),
-      problem_.softmax_scale,       problem_.causal ? 1 : 0,      static_cast<int>(problem_.window),
-      tensors_.key_lengths()};
+  return {tensors_.view(TensorRole::q),
+          tensors_.view(TensorRole::k),
+          tensors_.view(TensorRole::v),
+          references_.selection(),
+          references_.exact(),
+          references_.rounded(),
+          problem_.softmax_scale,
+          problem_.causal ? 1 : 0,
+          static_cast<int>(problem_.window),
+          tensors_.key_lengths(),
+          problem_.softcap,
+          tensors_.sinks()};
 }
 
 const OutputSet& Stage::outputs(const std::vector<KernelBuffer>& buffers) const {
@@ -79,8 +86,8 @@ void Stage::poison_output(const std::vector<KernelBuffer>& buffers) const {
 
 void Stage::queue_input_sum(InputSum* sum) const {
   kernels_.sum_inputs(tensors_.input_sum_args(sum), stream_);
-  if (const void* const lengths = tensors_.key_lengths()) {
-    kernels_.sum_tensor(lengths, tensors_.lengths_bytes() / 2, sum, stream_);
+  for (const SmallInput& input : tensors_.small_inputs()) {
+    kernels_.sum_tensor(input.memory.as<const void>(), input.bytes() / 2, sum, stream_);
   }
 }
 

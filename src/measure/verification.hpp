@@ -111,7 +111,7 @@ class Stage {
     kernels_.compute_references(reference_args(), problem_, stream_);
   }
   [[nodiscard]] const OutputSet& outputs(const std::vector<KernelBuffer>& buffers) const;
-  /// Queues the checksum of Q, K, V and lengths of keys, which is added to `sum` in device memory.
+  /// Queues the checksum of Q, K, V and the small inputs, which is added to `sum` in device memory.
   void queue_input_sum(InputSum* sum) const;
   [[nodiscard]] InputSum sum_inputs() const;
   [[nodiscard]] CompareArgs compare_args(CheckCounts* counts) const;

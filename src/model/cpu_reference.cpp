@@ -101,13 +101,19 @@ class RowScores {
       const double* const from =
           k_.data() + k_shape_.row_offset(at.batch, key, at.head / group_size(problem_));
       const double dot = std::inner_product(query, query + problem_.d_head, from, 0.0);
-      scores_[static_cast<std::size_t>(key - keys.first)] = rounded(problem_.softmax_scale * dot);
+      scores_[static_cast<std::size_t>(key - keys.first)] =
+          capped(rounded(problem_.softmax_scale * dot));
     }
     return keys;
   }
   [[nodiscard]] const std::vector<double>& scores() const { return scores_; }
 
  private:
+  [[nodiscard]] double capped(double score) const {
+    const double cap = problem_.softcap;
+    return cap > 0.0 ? rounded(cap * std::tanh(score / cap)) : score;
+  }
+
   const Problem& problem_;
   std::span<const double> q_, k_;
   TensorShape q_shape_, k_shape_;
@@ -121,13 +127,18 @@ struct SoftmaxSum {
   double sum;  // the sum of exp(score - greatest)
 };
 
-SoftmaxSum softmax_sum(const std::vector<double>& scores) {
-  const double greatest = *std::ranges::max_element(scores);
-  double sum = 0.0;
+// `sink`: minus infinity if there is none. At least one of both is finite.
+SoftmaxSum softmax_sum(const std::vector<double>& scores, double sink) {
+  const double greatest = scores.empty() ? sink : std::max(sink, std::ranges::max(scores));
+  double sum = std::exp(sink - greatest);
   for (const double score : scores) {
     sum += std::exp(score - greatest);
   }
   return {greatest, sum};
+}
+
+double sink_of(std::span<const float> sinks, std::int64_t head) {
+  return sinks.empty() ? kNone : double{sinks[static_cast<std::size_t>(head)]};
 }
 
 template <typename Use>
@@ -150,7 +161,7 @@ void add_scaled(std::span<double> out, double weight, const double* v) {
 
 std::vector<double> attention(const Problem& problem, std::span<const double> q,
                               std::span<const double> k, std::span<const double> v,
-                              Rounding rounding) {
+                              std::span<const float> sinks, Rounding rounding) {
   const TensorShape v_shape = tensor_shape(problem, TensorRole::v);
   const TensorShape o_shape = tensor_shape(problem, TensorRole::o);
   RowScores row(problem, q, k, rounding);
@@ -160,7 +171,7 @@ std::vector<double> attention(const Problem& problem, std::span<const double> q,
     if (keys.size() == 0) {
       return;
     }
-    const auto [greatest, sum] = softmax_sum(row.scores());
+    const auto [greatest, sum] = softmax_sum(row.scores(), sink_of(sinks, at.head));
     const auto first = static_cast<std::size_t>(o_shape.row_offset(at.batch, at.row, at.head));
     const std::span out = std::span(all).subspan(first, static_cast<std::size_t>(problem.d_head_v));
     for (std::int64_t key = keys.first; key < keys.end; ++key) {
@@ -246,33 +257,37 @@ std::uint16_t round_to_element(double value, DType dtype) {
 }
 
 std::vector<double> cpu_attention(const Problem& problem, std::span<const double> q,
-                                  std::span<const double> k, std::span<const double> v) {
-  return attention(problem, q, k, v, Rounding::none);
+                                  std::span<const double> k, std::span<const double> v,
+                                  std::span<const float> sinks) {
+  return attention(problem, q, k, v, sinks, Rounding::none);
 }
 
 std::vector<double> cpu_rounded_attention(const Problem& problem, std::span<const double> q,
-                                          std::span<const double> k, std::span<const double> v) {
-  return attention(problem, q, k, v, Rounding::to_elements);
+                                          std::span<const double> k, std::span<const double> v,
+                                          std::span<const float> sinks) {
+  return attention(problem, q, k, v, sinks, Rounding::to_elements);
 }
 
 std::vector<RowStatistics> cpu_row_statistics(const Problem& problem, std::span<const double> q,
-                                              std::span<const double> k) {
+                                              std::span<const double> k,
+                                              std::span<const float> sinks) {
   RowScores row(problem, q, k, Rounding::none);
   std::vector<RowStatistics> all;
   for_each_row(problem, [&](const RowAt& at) {
-    if (row.compute(at).size() == 0) {
+    const double sink = sink_of(sinks, at.head);
+    if (row.compute(at).size() == 0 && sink == kNone) {
       all.push_back({kNone, kNone});
       return;
     }
-    const auto [greatest, sum] = softmax_sum(row.scores());
+    const auto [greatest, sum] = softmax_sum(row.scores(), sink);
     all.push_back({greatest, std::log(sum)});
   });
   return all;
 }
 
 std::vector<double> cpu_log_sum_exp(const Problem& problem, std::span<const double> q,
-                                    std::span<const double> k) {
-  return mapped(cpu_row_statistics(problem, q, k),
+                                    std::span<const double> k, std::span<const float> sinks) {
+  return mapped(cpu_row_statistics(problem, q, k, sinks),
                 [](const RowStatistics& row) { return row.of(RowValue::log_sum_exp); });
 }
 

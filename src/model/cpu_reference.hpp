@@ -12,7 +12,8 @@
 namespace fatune {
 
 /// The outputs that a kernel may write in addition to O: an fp32 number for each row of scores s =
-/// softmax_scale * q.k. The enumerators' values are passed to kernels/reference/row_values.cuh.
+/// softmax_scale * q.k, capped if the problem has a softcap. A sink counts as one of the scores.
+/// The enumerators' values are passed to kernels/reference/row_values.cuh.
 enum class RowValue : int {
   log_sum_exp = 0,  ///< ln(sum of exp(s))
   maximum = 1,      ///< the greatest s
@@ -23,7 +24,7 @@ enum class RowValue : int {
 template <>
 inline constexpr EnumNames<3> kEnumNames<RowValue>{"row value", {"lse", "row_max", "row_sum"}};
 
-/// The statistics of one row. Both are minus infinity in a row that sees no key.
+/// The statistics of one row. Both are minus infinity in a row that sees no key and has no sink.
 struct RowStatistics {
   double maximum = 0.0;
   double log_of_sum = 0.0;  ///< ln(sum of exp(s - maximum))
@@ -50,29 +51,33 @@ struct RowStatistics {
 [[nodiscard]] std::uint16_t round_to_element(double value, DType dtype);
 
 /// Attention forward in float64, straight from the formula: O = softmax(softmax_scale * Q K^T) V,
-/// over the keys that each query sees (flop.hpp). A row that sees no key is 0.
-/// shape:  q, k, v and the result: as tensor_shape() says
-/// Cost: batch * heads * seq_len * seq_len_kv * d_head on one core, so only for tests and
-/// debugging.
+/// over the keys that each query sees (flop.hpp), with the problem's softcap. A row that sees no
+/// key is 0. shape:  q, k, v and the result: as tensor_shape() says; sinks: (heads), or empty Cost:
+/// batch * heads * seq_len * seq_len_kv * d_head on one core, so only for tests and debugging.
 [[nodiscard]] std::vector<double> cpu_attention(const Problem& problem, std::span<const double> q,
                                                 std::span<const double> k,
-                                                std::span<const double> v);
+                                                std::span<const double> v,
+                                                std::span<const float> sinks = {});
 
-/// Attention with scores, probabilities and the result rounded to the problem's element type, as in
-/// a framework that runs the operations one by one. Sums are float64, where a framework has fp32.
+/// Attention with scores, before and after they are capped, probabilities and the result rounded to
+/// the problem's element type, as in a framework that runs the operations one by one. Sums are
+/// float64, where a framework has fp32.
 [[nodiscard]] std::vector<double> cpu_rounded_attention(const Problem& problem,
                                                         std::span<const double> q,
                                                         std::span<const double> k,
-                                                        std::span<const double> v);
+                                                        std::span<const double> v,
+                                                        std::span<const float> sinks = {});
 
-/// Maximum and sum of every row's softmax_scale * q.k over the keys that it sees, in float64.
-/// shape:  result (batch, heads, seq_len)
+/// Maximum and sum of every row's scores over the keys that it sees, in float64.
+/// shape:  result (batch, heads, seq_len); sinks: (heads), or empty
 [[nodiscard]] std::vector<RowStatistics> cpu_row_statistics(const Problem& problem,
                                                             std::span<const double> q,
-                                                            std::span<const double> k);
+                                                            std::span<const double> k,
+                                                            std::span<const float> sinks = {});
 /// The log-sum-exp of every row, from cpu_row_statistics().
 [[nodiscard]] std::vector<double> cpu_log_sum_exp(const Problem& problem, std::span<const double> q,
-                                                  std::span<const double> k);
+                                                  std::span<const double> k,
+                                                  std::span<const float> sinks = {});
 
 /// Converts elements to numbers.
 [[nodiscard]] std::vector<double> element_values(std::span<const std::uint16_t> elements,

@@ -74,7 +74,9 @@ double row_value_limit(const Problem& problem, double greatest_product) {
   const double greatest_score = static_cast<double>(problem.softmax_scale) * greatest_product;
   const double score = static_cast<double>(problem.d_head + 8) * std::abs(greatest_score);
   const double sum = static_cast<double>(problem.seq_len_kv) / 2 + 32;
-  return 2 * kRounding * (2 * score + sum);
+  constexpr double kTanhError = 0x1p-11;
+  const double capped = std::min(double{problem.softcap}, std::abs(greatest_score));
+  return 2 * kRounding * (2 * score + sum) + kTanhError * capped;
 }
 
 std::optional<std::string> find_fault(const ErrorStats& stats) {

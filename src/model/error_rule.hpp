@@ -35,6 +35,7 @@ inline constexpr double kMismatchRtol = 1e-3;
 /// Each may have
 /// - a score, and a maximum, wrong by d_head + 8 roundings of softmax_scale * greatest_product (its
 ///   products summed one by one, truncated; scaled, and taken to base 2 or e);
+/// - a capped score wrong by 2^-11 of itself: what tanh.approx promises;
 /// - a sum, and so its logarithm, wrong by half a rounding for each key, and by the approximations
 ///   of exp and log: 32 roundings.
 /// A rounding is 2^-23 of the value. docs/measurement.md explains this in full.

@@ -186,6 +186,17 @@ class Filler {
 
 }  // namespace
 
+std::vector<float> make_sinks(const Problem& problem, InputKind kind) {
+  constexpr std::array kUsual{5.0F, -4.0F, 8.0F, 0.0F, 10.0F, 3.0F, 7.0F, 14.0F};
+  constexpr std::array kExtreme{250.0F, -250.0F, 0.0F, 1e4F, 199.0F, -1e4F, 100.0F, 201.0F};
+  std::vector<float> sinks;
+  for (std::int64_t head = 0; problem.sinks && head < problem.heads; ++head) {
+    const auto& of = kind == InputKind::extreme_scores ? kExtreme : kUsual;
+    sinks.push_back(of.at(static_cast<std::size_t>(head) % of.size()));
+  }
+  return sinks;
+}
+
 GroupInputs make_group_inputs(const HeadProblem& head, std::int64_t group, InputKind kind,
                               std::uint64_t seed) {
   return Filler(head, group, seed).fill(kind);

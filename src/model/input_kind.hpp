@@ -73,12 +73,18 @@ inline constexpr std::array kValueKinds{InputKind::extreme_scores, InputKind::la
 [[nodiscard]] InputKind parse_input_kind(std::string_view text);
 
 /// Elements of the head's dtype. shape: q (seq_len, d_head), k (seq_len_kv, d_head), v (seq_len_kv,
-/// d_head_v)
+/// d_head_v), sinks (heads): only where heads have them
 struct HeadInputs {
   std::vector<std::uint16_t> q;
   std::vector<std::uint16_t> k;
   std::vector<std::uint16_t> v;
+  std::vector<float> sinks = {};
 };
+
+/// The sinks of all query heads; empty if the problem has none. Some outweigh the keys, others
+/// hardly count, and with extreme scores some are far beyond what exp() can take. shape: (heads);
+/// units: scaled scores
+[[nodiscard]] std::vector<float> make_sinks(const Problem& problem, InputKind kind);
 
 /// Makes the inputs of one head. `seed` decides all kinds except range, identity and constant. With
 /// onehot, Q and K have their 1 in the same column, K and V in the same row, and the query sees

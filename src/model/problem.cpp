@@ -152,6 +152,12 @@ void check_problem(const Problem& problem) {
                   "it must be " + range_text(detail));
     }
   }
+  constexpr float kLeastSoftcap = 1e-3F;  // far less would make the quotient scale / cap infinite
+  if (problem.softcap > 0.0F && problem.softcap < kLeastSoftcap) {
+    throw Error(ExitCode::usage, fmt::format("softcap is {}", problem.softcap), {},
+                fmt::format("it must be 0, or a number from {} to {}", kLeastSoftcap,
+                            find_detail("softcap").greatest));
+  }
   if (problem.heads % problem.kv_heads != 0) {
     throw Error(ExitCode::usage,
                 fmt::format("{} heads of queries cannot share {} heads of keys", problem.heads,

@@ -33,7 +33,10 @@ enum class Layout : int { bshd = 0, bhsd = 1 };
 /// 1 / sqrt(d_head), the usual scale of scores.
 [[nodiscard]] float usual_softmax_scale(std::int64_t d_head);
 
-/// Attention forward: O = softmax(softmax_scale * Q K^T [mask]) V for every (batch, head).
+/// Attention forward: O = softmax(softmax_scale * Q K^T [mask]) V for every (batch, head). With a
+/// softcap, a scaled score s becomes softcap * tanh(s / softcap) before the mask. With sinks, a
+/// head has a score of its own, which counts in the denominator of softmax like that of a key whose
+/// value is 0; it is neither scaled nor capped.
 ///
 /// The first six members describe a plain problem. The others usually have the values of their
 /// initialisers, and have a row each in kProblemDetails below. Initialisers run once: code that
@@ -56,6 +59,8 @@ struct Problem {
   /// Numbers of keys that differ within the batch, as kv_lengths.hpp describes them. K and V then
   /// have room for seq_len_kv keys of each sequence. Empty: all sequences have so many.
   std::string seq_lens_kv = {};
+  float softcap = 0.0F;  ///< scores are capped to this; 0: they are not
+  bool sinks = false;    ///< every head has a sink: kSinksTensor
 
   auto operator<=>(const Problem&) const = default;
 };
@@ -86,7 +91,7 @@ struct ProblemDetail {
 };
 
 /// A row for each of these properties.
-inline constexpr std::array<ProblemDetail, 8> kProblemDetails{
+inline constexpr std::array<ProblemDetail, 10> kProblemDetails{
     {{"seq_len_kv", "seq_len_kv", "--seq-kv", "kv",
       "keys of a sequence (default: as many as queries)", &Problem::seq_len_kv, 1, kMostSeqLen},
      {"kv_heads", "kv_heads", "--kv-heads", "hkv",
@@ -105,7 +110,16 @@ inline constexpr std::array<ProblemDetail, 8> kProblemDetails{
      {"seq_lens_kv", "has_seq_lens_kv", "--seq-kv-lens", "lens ",
       "keys of each sequence, if they differ: a list (on the command line also a file of "
       "numbers), uniform:LOW-HIGH[:SEED] or zipf:LOW-HIGH[:EXPONENT[:SEED]]",
-      &Problem::seq_lens_kv}}};
+      &Problem::seq_lens_kv},
+     {"softcap", "softcap", "--softcap", "cap",
+      "scaled scores s become softcap * tanh(s / softcap) (default: 0, they do not)",
+      &Problem::softcap, 0, 1e6},
+     {"sinks", "sinks", "--sinks", "sinks",
+      "every head has a sink, a score that counts in the denominator of softmax alone",
+      &Problem::sinks}}};
+
+/// The name that kernels' arguments use for the heads' sinks: fp32, one for each query head.
+inline constexpr std::string_view kSinksTensor = "sinks";
 
 /// Largest power of two, at most 16, that keeps batch * seq_len at most 65536 (at least 1).
 [[nodiscard]] std::int64_t default_batch(std::int64_t seq_len);

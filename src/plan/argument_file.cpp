@@ -41,7 +41,9 @@ constexpr const char* kStandardArguments = R"([{"struct": [
     {"name": "seq_len", "int32": "seq_len"}, {"name": "heads", "int32": "heads"},
     {"name": "softmax_scale", "float": "softmax_scale"},
     {"name": "lse", "tensor": "lse", "when": "lse"},
-    {"name": "seq_len_kv", "int32": "seq_len_kv", "when": "seq_len_kv != seq_len"}]}])";
+    {"name": "seq_len_kv", "int32": "seq_len_kv", "when": "seq_len_kv != seq_len"},
+    {"name": "sinks", "tensor": "sinks", "when": "sinks"},
+    {"name": "softcap", "float": "softcap", "when": "softcap > 0"}]}])";
 
 // The word that fills memory whose contents do not matter: NaN in every floating-point type, which
 // reveals a kernel that reads what it has not written.
@@ -259,12 +261,30 @@ void read_buffers(const JsonNode& root, const char* member, ReadItem read_item, 
   }
 }
 
+/// Whether an expression names a property of the problem.
+bool names(const ExpressionTree& tree, std::string_view name) {
+  return (tree.kind == ExpressionTree::Kind::name && tree.word == name) ||
+         std::ranges::any_of(tree.operands,
+                             [&](const ExpressionTree& part) { return names(part, name); });
+}
+
 }  // namespace
 
-bool takes_key_lengths(const ArgumentRules& rules) {
+bool takes(const ArgumentRules& rules, const ToldProperty& property) {
   return std::ranges::any_of(rules.steps, [&](const LaunchStep& step) {
-    return step.call == Call::address && rules.tensor_name(step.tensor) == kKeyLengthsTensor;
+    return property.tensor.empty()
+               ? std::ranges::any_of(
+                     step.values,
+                     [&](const Expression& value) { return names(value.tree(), property.detail); })
+               : step.call == Call::address && rules.tensor_name(step.tensor) == property.tensor;
   });
+}
+
+std::string why_not_taken(std::string_view family, const ToldProperty& property) {
+  const std::string missing = property.tensor.empty()
+                                  ? std::string("do not name it")
+                                  : fmt::format("have no tensor '{}'", property.tensor);
+  return fmt::format("{} takes no {}: its arguments {}", family, property.what, missing);
 }
 
 ArgumentRules read_argument_rules(const JsonNode& root, const SymbolTable& symbols) {

@@ -34,8 +34,8 @@ using LaunchCall = fatune_attention::detail::Call;
 // A family's "launch", "arguments", "workspace" and "outputs", with their expressions.
 
 /// The tensors of a problem that arguments may point to; others are buffers of the family.
-inline constexpr std::array<std::string_view, 6> kProblemTensors{"q", "k",   "v",
-                                                                 "o", "lse", kKeyLengthsTensor};
+inline constexpr std::array<std::string_view, 7> kProblemTensors{
+    "q", "k", "v", "o", "lse", kKeyLengthsTensor, kSinksTensor};
 
 /// A scalar type as family.json names it: "int32", "float", ...
 struct ScalarType {
@@ -84,8 +84,24 @@ struct ArgumentRules {
   }
 };
 
-/// Whether the kernel takes lengths of keys that differ within the batch.
-[[nodiscard]] bool takes_key_lengths(const ArgumentRules& rules);
+/// A property of some problems that a kernel has to be told of in its arguments.
+struct ToldProperty {
+  std::string_view detail;  ///< a name in kProblemDetails
+  std::string_view rule;    ///< the id of the rule of validity
+  std::string_view what;
+  std::string_view tensor{};  ///< what the arguments point to; empty: they name the detail's symbol
+};
+inline constexpr ToldProperty kToldKeyLengths{"seq_lens_kv", "lengths-of-keys",
+                                              "lengths of keys that differ within a batch",
+                                              kKeyLengthsTensor};
+inline constexpr std::array kToldProperties{
+    kToldKeyLengths, ToldProperty{"sinks", "sinks-of-heads", "sinks of heads", kSinksTensor},
+    ToldProperty{"softcap", "capped-scores", "softcap"}};
+
+/// Whether the kernel is told of the property.
+[[nodiscard]] bool takes(const ArgumentRules& rules, const ToldProperty& property);
+/// "it takes no sinks of heads: its arguments have no tensor 'sinks'", of a family.
+[[nodiscard]] std::string why_not_taken(std::string_view family, const ToldProperty& property);
 
 /// Reads "arguments", "workspace" and "outputs" of family.json. Without "arguments", "abi" says
 /// what they are. Throws Error(bad_file) naming the pointer of what is wrong.

@@ -81,15 +81,13 @@ std::optional<Invalid> check_bound(const Family& family, const Config& config,
   return std::nullopt;
 }
 
-std::optional<Invalid> check_lengths(const Family& family, const Problem& problem) {
-  if (problem.seq_lens_kv.empty() || takes_key_lengths(family.arguments)) {
-    return std::nullopt;
+std::optional<Invalid> check_told(const Family& family, const Problem& problem) {
+  for (const ToldProperty& property : kToldProperties) {
+    if (is_unusual(find_detail(property.detail), problem) && !takes(family.arguments, property)) {
+      return Invalid{std::string(property.rule), why_not_taken(family.name, property)};
+    }
   }
-  return Invalid{
-      "lengths-of-keys",
-      fmt::format("{} takes no lengths of keys that differ within a batch: its arguments "
-                  "have no tensor '{}'",
-                  family.name, kKeyLengthsTensor)};
+  return std::nullopt;
 }
 
 /// Returns why the configuration is not kept. Values that the kernel does not understand are found
@@ -219,7 +217,7 @@ std::optional<Invalid> check_valid(const Family& family, const Config& config,
     if (auto invalid = check_bound(family, config, *problem)) {
       return invalid;
     }
-    if (auto invalid = check_lengths(family, *problem)) {
+    if (auto invalid = check_told(family, *problem)) {
       return invalid;
     }
   }

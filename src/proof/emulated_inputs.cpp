@@ -94,7 +94,8 @@ HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t
                                       kPoisonElement);
   };
   const std::vector<std::int64_t> keys = kv_lengths(problem);
-  HeadInputs all{empty(TensorRole::q), empty(TensorRole::k), empty(TensorRole::v)};
+  HeadInputs all{empty(TensorRole::q), empty(TensorRole::k), empty(TensorRole::v),
+                 make_sinks(problem, kind)};
   const std::int64_t group = group_size(problem);
   std::map<std::int64_t, GroupInputs> made;
   for (std::int64_t number = 0; number < problem.batch * problem.kv_heads; ++number) {
@@ -123,11 +124,18 @@ std::vector<double> compared_numbers(const EmulatedProblem& on, TensorRole role,
   return element_values(compared_elements(on, role, elements), on.problem.dtype);
 }
 
+/// The sinks of the compared heads; empty if they have none.
+std::vector<float> compared_sinks(const EmulatedProblem& on, const HeadInputs& tensors) {
+  return on.only_head && !tensors.sinks.empty()
+             ? std::vector{tensors.sinks[static_cast<std::size_t>(*on.only_head)]}
+             : tensors.sinks;
+}
+
 RowReference make_row_reference(const EmulatedProblem& on, const HeadInputs& tensors) {
   const std::vector<double> q = compared_numbers(on, TensorRole::q, tensors.q);
   const std::vector<double> k = compared_numbers(on, TensorRole::k, tensors.k);
   const Problem part = compared_part(on);
-  return {cpu_row_statistics(part, q, k),
+  return {cpu_row_statistics(part, q, k, compared_sinks(on, tensors)),
           row_value_limit(part, greatest_norm(q, part.d_head) * greatest_norm(k, part.d_head))};
 }
 
@@ -139,8 +147,9 @@ EmulatedInput make_input(const EmulatedProblem& on, InputKind kind, std::uint64_
   const std::vector<double> k = compared_numbers(on, TensorRole::k, input.tensors.k);
   const std::vector<double> v = compared_numbers(on, TensorRole::v, input.tensors.v);
   const Problem part = compared_part(on);
-  input.exact = cpu_attention(part, q, k, v);
-  input.rounded = cpu_rounded_attention(part, q, k, v);
+  const std::vector<float> sinks = compared_sinks(on, input.tensors);
+  input.exact = cpu_attention(part, q, k, v, sinks);
+  input.rounded = cpu_rounded_attention(part, q, k, v, sinks);
   return input;
 }
 

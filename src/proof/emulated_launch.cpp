@@ -112,6 +112,13 @@ emulate::Allocation key_lengths(const Problem& problem) {
           .element_bytes = sizeof(std::int32_t)};
 }
 
+emulate::Allocation sinks(const HeadInputs& inputs) {
+  return {.name = std::string(kSinksTensor),
+          .bytes = bytes_of(inputs.sinks),
+          .shape = {std::ssize(inputs.sinks)},
+          .element_bytes = sizeof(float)};
+}
+
 std::vector<std::uint16_t> empty_output(const Problem& problem) {
   return std::vector<std::uint16_t>(
       static_cast<std::size_t>(tensor_elements(problem, TensorRole::o)), kPoison);
@@ -122,7 +129,7 @@ emulate::Allocation empty_dump(const DumpExtents& extents, std::int64_t d_head) 
   return {.name = "dump", .bytes = bytes_of(std::vector<std::uint16_t>(elements, kPoison))};
 }
 
-/// The memory of one run: Q, K, V, O, lengths of keys, intermediates, workspaces and further
+/// The memory of one run: Q, K, V, O, lengths of keys, sinks, intermediates, workspaces and further
 /// outputs, each with the name that the kernel's arguments use.
 class EmulatedTensors {
  public:
@@ -142,9 +149,10 @@ class EmulatedTensors {
     }
     addresses_ = {{"q", q_}, {"k", k_}, {"v", v_}, {"o", o_}, {kDumpTensor, dump_}};
     if (!problem.seq_lens_kv.empty()) {
-      const emulate::Allocation lengths = key_lengths(problem);
-      lengths_ = lengths.bytes;
-      addresses_.emplace(kKeyLengthsTensor, memory_.allocate(lengths));
+      add_small_input(key_lengths(problem));
+    }
+    if (problem.sinks) {
+      add_small_input(sinks(inputs));
     }
     for (const KernelBuffer& one : buffers) {
       addresses_[one.name] =
@@ -187,13 +195,19 @@ class EmulatedTensors {
     return memory_.at(q_).bytes != bytes_of(inputs_.q) ||
            memory_.at(k_).bytes != bytes_of(inputs_.k) ||
            memory_.at(v_).bytes != bytes_of(inputs_.v) ||
-           (!lengths_.empty() &&
-            memory_.at(address_of(std::string(kKeyLengthsTensor))).bytes != lengths_);
+           std::ranges::any_of(small_inputs_, [this](const auto& input) {
+             return memory_.at(address_of(input.first)).bytes != input.second;
+           });
   }
 
   emulate::GlobalMemory& memory() { return memory_; }
 
  private:
+  void add_small_input(const emulate::Allocation& input) {
+    small_inputs_[input.name] = input.bytes;
+    addresses_[input.name] = memory_.allocate(input);
+  }
+
   emulate::Allocation workspace(const KernelBuffer& one, const KeptWorkspaces& kept) {
     emulate::Allocation allocation = buffer(one);
     if (one.clear == "never") {
@@ -224,7 +238,7 @@ class EmulatedTensors {
   const HeadInputs& inputs_;
   emulate::GlobalMemory memory_;
   std::uint64_t q_, k_, v_, o_;
-  std::vector<std::uint8_t> lengths_;  ///< of keys; empty: all sequences have as many
+  std::map<std::string, std::vector<std::uint8_t>> small_inputs_;  ///< their bytes, by name
   std::optional<DumpExtents> extents_;
   std::uint64_t dump_ = 0;
   std::map<std::string, std::uint64_t> addresses_;

@@ -33,6 +33,10 @@ struct Problem {
   /// room for seq_len_kv keys of each sequence, and all that is said above holds for each sequence
   /// with its own number.
   bool has_seq_lens_kv = false;
+  float softcap = 0.0F;  ///< scaled scores s become softcap * tanh(s / softcap); 0: they do not
+  /// Every head has a sink, which Tensors::sinks says: a score that counts in the denominator of
+  /// softmax alone. The log-sum-exp has it too.
+  bool has_sinks = false;
 };
 
 /// A tensor (batch, heads, rows, d) of 16-bit elements in device memory, with any strides. The
@@ -65,6 +69,7 @@ struct Tensors {
   /// host never does: a captured graph computes with what it holds at the replay. No length may be
   /// less than 0 or more than Problem::seq_len_kv; nothing checks this.
   const std::int32_t* seq_lens_kv = nullptr;
+  const float* sinks = nullptr;  ///< (heads), contiguous, in device memory; for Problem::has_sinks
 };
 
 /// The GPU that a kernel is chosen for.

@@ -17,7 +17,7 @@ bool is_this(const TunedGpu& a, const TunedGpu& b) {
 }
 
 /// The parts of a kind that kernels are built for. Masks, which come behind, often are arguments.
-constexpr std::size_t kKernelParts = 4;
+constexpr std::size_t kKernelParts = 6;
 
 /// Returns how many of the parts of two kinds behind the first kKernelParts differ; -1: one of
 /// those first parts does.
@@ -111,8 +111,8 @@ Coordinates coordinates_of_few(const Wanted& wanted, int sm_count) {
 }
 
 /// The names of kind_of(), in its order.
-constexpr const char* kKinds[] = {"element type", "d_head", "d_head_v",
-                                  "queries",      "mask",   "window"};
+constexpr const char* kKinds[] = {"element type", "d_head",  "d_head_v", "softcap",
+                                  "sinks",        "queries", "mask",     "window"};
 
 /// A number of a problem on a GPU, of which rows span a range.
 struct Number {
@@ -173,13 +173,15 @@ void add_kind(Writer& writer, std::size_t part, std::int64_t value) {
     case 0:
       writer.add(value == static_cast<int>(DType::fp16) ? "FP16" : "BF16");
       break;
-    case 3:
+    case 5:
       writer.add(value != 0 ? "few for their keys" : "many for their keys");
       break;
-    case 4:
+    case 6:
       writer.add(value != 0 ? "causal" : "full");
       break;
-    case 5:
+    case 3:
+    case 4:
+    case 7:
       writer.add(value != 0 ? "some" : "none");
       break;
     default:
@@ -316,6 +318,8 @@ Kind kind_of(const Problem& problem) {
   return {static_cast<int>(problem.dtype),
           problem.d_head,
           problem.d_head_v,
+          problem.softcap > 0.0F ? 1 : 0,
+          problem.has_sinks ? 1 : 0,
           few ? 1 : 0,
           problem.causal && !few ? 1 : 0,
           problem.window > 0 && !few ? 1 : 0};
@@ -325,8 +329,8 @@ bool same_work(const Wanted& a, const Wanted& b) {
   const auto key = [](const Wanted& of) {
     const Problem& p = of.problem;
     return std::make_tuple(p.dtype, p.batch, p.heads, p.kv_heads, p.seq_len, p.seq_len_kv, p.d_head,
-                           p.d_head_v, p.causal, p.window, p.lse, of.layout_bhsd,
-                           p.has_seq_lens_kv);
+                           p.d_head_v, p.causal, p.window, p.lse, of.layout_bhsd, p.has_seq_lens_kv,
+                           p.softcap > 0.0F, p.has_sinks);
   };
   return key(a) == key(b);
 }

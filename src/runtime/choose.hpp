@@ -36,9 +36,9 @@ Coordinates coordinates_of(const Wanted& wanted, int sm_count);
 Buckets buckets_of(const Coordinates& coordinates);
 
 /// What problems that differ only in their coordinates have in common: element type, d_head,
-/// d_head_v, whether they have few queries; unless they do, whether they are causal, and whether
-/// they have a window.
-using Kind = std::array<std::int64_t, 6>;
+/// d_head_v, whether they have a softcap, sinks, and few queries; unless they have few, whether
+/// they are causal, and whether they have a window.
+using Kind = std::array<std::int64_t, 8>;
 Kind kind_of(const Problem& problem);
 
 /// Whether two problems are the same for a kernel's time. The softmax scale, which is an argument,

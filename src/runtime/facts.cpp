@@ -27,6 +27,8 @@ void add_problem(const Problem& problem, Facts& facts) {
   facts.window = number(problem.window);
   facts.softmax_scale = static_cast<double>(softmax_scale_of(problem));
   facts.lse = problem.lse ? 1.0 : 0.0;
+  facts.softcap = static_cast<double>(problem.softcap);
+  facts.sinks = problem.has_sinks ? 1.0 : 0.0;
 }
 
 void add_strides(const Problem& problem, const Tensors& tensors, Facts& facts) {
@@ -98,6 +100,15 @@ const char* fault_of_tensor(const ShapedTensor& shaped) {
 
 bool is_aligned(const void* address, std::uint64_t alignment) {
   return reinterpret_cast<std::uint64_t>(address) % alignment == 0;
+}
+
+const char* fault_of_sinks(const Problem& problem, const float* sinks) {
+  if (problem.has_sinks) {
+    return sinks != nullptr && is_aligned(sinks, alignof(float))
+               ? nullptr
+               : "sinks is null or misaligned, but the problem has sinks";
+  }
+  return sinks == nullptr ? nullptr : "sinks is given, but has_sinks of the problem is false";
 }
 
 const char* fault_of_lengths(const Problem& problem, const std::int32_t* lengths) {
@@ -180,7 +191,9 @@ const char* fault_of(const Problem& problem) {
       {is_within(p.d_head_v, 1, kMostHeadDim), "d_head_v is outside 1 to 1024"},
       {is_within(p.window, 0, kMostSeqLen), "window is outside 0 to 2^24"},
       {p.softmax_scale >= 0.0F && p.softmax_scale <= kMostScale,
-       "softmax_scale is outside 0 to 1e6"}};
+       "softmax_scale is outside 0 to 1e6"},
+      {p.softcap == 0.0F || (p.softcap >= kLeastSoftcap && p.softcap <= kMostScale),
+       "softcap is neither 0 nor within 0.001 to 1e6"}};
   return first_fault(checks);
 }
 
@@ -210,6 +223,9 @@ const char* fault_of(const Problem& problem, const Tensors& tensors) {
   }
   if (problem.lse && (tensors.lse == nullptr || !is_aligned(tensors.lse, alignof(float)))) {
     return "lse is null or misaligned, but the problem requests it";
+  }
+  if (const char* fault = fault_of_sinks(problem, tensors.sinks)) {
+    return fault;
   }
   return fault_of_lengths(problem, tensors.seq_lens_kv);
 }

@@ -50,7 +50,8 @@ bool is_contiguous(const ShapedTensor& shaped, bool layout_bhsd);
 inline constexpr std::int64_t kMostSeqLen = std::int64_t{1} << 24;
 inline constexpr std::int64_t kMostHeadDim = 1024;
 inline constexpr std::int64_t kMostHeads = 65535;  ///< also the limit of batch
-inline constexpr float kMostScale = 1e6F;
+inline constexpr float kMostScale = 1e6F;          ///< also the limit of softcap
+inline constexpr float kLeastSoftcap = 1e-3F;
 
 const char* fault_of(const Problem& problem);
 

@@ -161,7 +161,9 @@ MemoKey memo_key(const Problem& problem, const Tensors& tensors, int device_ordi
           t.o.row_stride,
           t.o.head_stride,
           t.o.batch_stride,
-          p.has_seq_lens_kv};
+          p.has_seq_lens_kv,
+          bits_of(p.softcap),
+          p.has_sinks};
 }
 
 const Selection* SelectionMemo::find(const MemoKey& key) const {

@@ -40,7 +40,11 @@ constexpr std::array kDecodeProblems{
     "--seq 1 --seq-kv-lens 257,0,1,190 --heads 4 --kv-heads 2 --lse",
     "--seq 4 --seq-kv-lens 3,400,129 --seq-kv 450 --heads 2 --kv-heads 1 --causal --lse",
     "--seq 3 --seq-kv-lens 300,64,0 --heads 2 --kv-heads 2 --window 70 --layout bhsd",
-    "--seq 2 --seq-kv-lens zipf:1-500 --batch 4 --heads 8 --kv-heads 1 --causal --window 30"};
+    "--seq 2 --seq-kv-lens zipf:1-500 --batch 4 --heads 8 --kv-heads 1 --causal --window 30",
+    "--seq 1 --seq-kv 600 --batch 2 --heads 8 --kv-heads 2 --sinks --lse",
+    "--seq 5 --seq-kv-lens 300,0,40 --heads 6 --kv-heads 1 --causal --sinks --softcap 20 --lse",
+    "--seq 40 --seq-kv 210 --batch 1 --heads 4 --kv-heads 1 --causal --window 60 --softcap 5 "
+    "--sinks"};
 
 TEST_P(EmulateDecode, EveryConfigurationForTestsIsRight) {
   const std::string problem = kDecodeProblems.at(GetParam());

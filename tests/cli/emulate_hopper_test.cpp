@@ -25,7 +25,10 @@ constexpr std::array kProblems{"--seq 384 --batch 1 --heads 1",
                                "--seq 300 --batch 1 --heads 2 --kv-heads 1 --causal",
                                "--seq 70 --seq-kv 333 --batch 1 --heads 2 --causal --layout bhsd",
                                "--seq 333 --seq-kv 70 --batch 1 --heads 1 --causal --lse",
-                               "--seq 300 --batch 1 --heads 1 --window 70"};
+                               "--seq 300 --batch 1 --heads 1 --window 70",
+                               "--seq 260 --batch 1 --heads 2 --causal --softcap 20 --lse",
+                               "--seq 200 --seq-kv 150 --heads 4 --kv-heads 2 --batch 1 --causal "
+                               "--window 128 --sinks --lse"};
 
 TEST_P(EmulateHopper, EveryConfigurationForTestsIsRight) {
   expect_right(part_of(kept("hopper_ci"), GetParam(), 4), words(kProblems.at(GetParam())));
@@ -56,6 +59,12 @@ TEST_F(EmulateHopper, TilesThatBlocksShareAreRight) {
       {"(ws, FP16, 64, 64, 32, 2, 4, 1): overlap+slots_1+cluster_1+persistent+split",
        "(ws_pp, BF16, 64, 128, 48, 2, 8, 2): lazy+slots_2+cluster_1+persistent+dynamic+split"},
       words("--seq 100 --seq-kv 520 --batch 1 --heads 3 --kv-heads 1 --causal --lse"));
+}
+
+TEST_F(EmulateHopper, TilesThatBlocksShareHaveOneSink) {
+  expect_right(
+      {"(ws, BF16, 64, 64, 32, 2, 4, 1): overlap+slots_1+cluster_1+persistent+split"},
+      words("--seq 100 --seq-kv 520 --batch 1 --heads 3 --causal --sinks --softcap 30 --lse"));
 }
 
 // A wave of whole tiles follows the tiles that blocks share.

@@ -81,6 +81,7 @@ RandomDecode random_decode(const Kernels& kernels, std::uint32_t seed) {
   problem += mask(draw);
   problem += draw.one_in(3) ? " --lse" : "";
   problem += draw.one_in(3) ? " --layout bhsd" : "";
+  problem += draw.one_in(4) ? " --sinks --softcap " + std::to_string(draw.number(2, 60)) : "";
   return {std::string(kernel.tuple) + ": parts_" + std::to_string(part_keys), problem};
 }
 

@@ -15,6 +15,14 @@ inline std::vector<std::string> words(const std::string& text) {
   return {std::istream_iterator<std::string>(in), {}};
 }
 
+/// The arguments, and behind them the words of `more`.
+inline std::vector<std::string> with(std::vector<std::string> arguments, const std::string& more) {
+  for (const std::string& word : words(more)) {
+    arguments.push_back(word);
+  }
+  return arguments;
+}
+
 /// The letters and digits of a test's parameter, as its name.
 inline std::string name_of(std::string text) {
   std::erase_if(text, [](unsigned char c) { return std::isalnum(c) == 0; });

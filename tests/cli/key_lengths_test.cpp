@@ -22,14 +22,6 @@ class KeyLengths : public ProgramTest {
     return fatune(with({"emulate", "--family", "flash_decode"}, problem));
   }
 
-  static std::vector<std::string> with(std::vector<std::string> arguments,
-                                       const std::string& more) {
-    for (const std::string& word : words(more)) {
-      arguments.push_back(word);
-    }
-    return arguments;
-  }
-
   /// Measures a configuration on the fake GPU.
   std::vector<std::string> run_of(const std::string& problem) {
     return with({"run", "--config", kDecodeConfig, "--repeats", "2", "--warmup", "0", "-q"},

@@ -26,6 +26,14 @@ SHARED = CONFIG + "+shared_sums"
 TALL = "(FP16, 64, 128, 64, 3, 1): parts_512"
 LENGTHS = {"--batch": "2", "--seq-kv-lens": "330,100"}
 ONE_PART = {"--seq-kv": "128"}
+SINKS = {"--sinks": ""}
+SOFTCAP = {"--softcap": "20"}
+CAPS = """#pragma unroll
+    for (int m = 0; m < S::kKeyTiles; ++m) {
+      cap_scores<S::kScores>(s[m], work_);
+    }
+"""
+MASKS = "    mask(s, part, at * S::kStepKeys);\n"
 # Blocks have four parts, so that slots for parts are used again.
 SHARED_STEPS = "(FP16, 64, 8, 64, 2, 1): parts_128+shared_sums"
 SLOTS_IN_TURN = {"--seq": "1", "--seq-kv": "960", "--heads": "60", "--kv-heads": "60", "--batch": "1"}
@@ -73,6 +81,12 @@ MISTAKES = [
             "out_of_bounds", "after the end of parts", shape=LENGTHS, right_on={"--batch": "2", "--seq-kv-lens": "330,330"}),
     Mistake("tail of V", "values_end.cuh", "work.seq_lens_kv == nullptr ||", "true ||",
             "wrong_result", "input normal", shape=LENGTHS, right_on={"--batch": "2", "--seq-kv-lens": "256,128"}),
+    Mistake("sink in each part", "row_sink.cuh", "part.index == 0 ?", "true ?",
+            "wrong_result", "input normal", shape=SINKS, right_on={**SINKS, **ONE_PART}),
+    Mistake("sink of another head", "row_sink.cuh", "work.group + of_group", "work.group",
+            "wrong_result", "input normal", shape=SINKS, right_on={**SINKS, "--kv-heads": "4"}),
+    Mistake("cap after the mask", "short_consumer.cuh", CAPS + MASKS, MASKS + CAPS,
+            "wrong_result", "input normal", shape=SOFTCAP, right_on={**SOFTCAP, "--seq-kv": "256"}),
     Mistake("stale count of parts", "counter.cuh", "count_one(counter, part.parts - 1)", "count_one(counter)",
             "launch_dependent", "right in the first launch, wrong in launch 2", right_on=ONE_PART),
     Mistake("stale next part", "producer.cuh", "*work_.next_part = 0;", "",
@@ -158,7 +172,7 @@ def run(options, command, mistake, shape):
     with tempfile.TemporaryDirectory() as folder:
         copy = broken_copy(options.kernels, mistake.family, folder, mistake.file, mistake.old, mistake.new,
                            mistake.times)
-        words = [word for pair in {**SHAPE, **shape}.items() for word in pair]
+        words = [word for pair in {**SHAPE, **shape}.items() for word in pair if word]
         line = [options.fatune, *command, "--kernel-dir", copy, "--config", mistake.config, "--quiet", "--format",
                 "json", *words]
         done = subprocess.run(line, capture_output=True, text=True, check=False)

@@ -313,14 +313,19 @@ void keep_meant(const SweepOptions& options, FamilySet& families) {
       [](const Family&) { return ""; });
 }
 
-/// Drops the families that take no lengths of keys if the problems have such, unless none would be
+/// Drops the families that are not told of a property that the problems have, unless none would be
 /// left.
-void keep_with_lengths(const SweepOptions& options, FamilySet& families) {
-  if (options.problems.details.contains(&find_detail("seq_lens_kv"))) {
-    keep_if_any(
-        options.output, families,
-        [](const Family& family) { return takes_key_lengths(family.arguments); },
-        [](const Family&) { return "it takes no lengths of keys that differ within a batch"; });
+void keep_told(const SweepOptions& options, FamilySet& families) {
+  const std::vector<Problem> problems = named_problems(options.problems);
+  for (const ToldProperty& property : kToldProperties) {
+    const ProblemDetail& detail = find_detail(property.detail);
+    if (std::ranges::any_of(problems,
+                            [&](const Problem& one) { return is_unusual(detail, one); })) {
+      keep_if_any(
+          options.output, families,
+          [&](const Family& family) { return takes(family.arguments, property); },
+          [&](const Family&) { return why_not_taken("it", property); });
+    }
   }
 }
 
@@ -416,7 +421,7 @@ ExitCode sweep(const SweepOptions& options) {
   if (kernels.families.several() && !names_families(options.kernels)) {
     keep_meant(options, kernels.families);
     keep_runnable(options, kernels);
-    keep_with_lengths(options, kernels.families);
+    keep_told(options, kernels.families);
   }
   const std::vector<FamilyPlan> plans = plan_families(options, spaces, kernels.families);
   std::vector<ProblemPlan> problems = plan_problems(plans, options.problems);

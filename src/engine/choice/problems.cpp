@@ -103,8 +103,10 @@ int shard_of(const Problem& problem, int count) {
   constexpr std::size_t kDigits = 15;  // the hash has 64; the number must fit in a signed integer
   constexpr int kHexadecimal = 16;
   auto record = record_json(problem);
-  if (problem.seq_lens_kv.empty()) {
-    record.erase("seq_lens_kv");  // versions that did not know lengths have the same shards
+  for (const char* newer : {"seq_lens_kv", "softcap", "sinks"}) {
+    if (!is_unusual(find_detail(newer), problem)) {
+      record.erase(newer);  // versions that did not know it have the same shards
+    }
   }
   const std::string digits = sha256_hex(record_text(record)).substr(0, kDigits);
   return static_cast<int>(whole_number<std::int64_t>(digits, kHexadecimal).value() % count) + 1;

@@ -258,6 +258,7 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
     problem_ = problem_of(*kernels_, c.batch, c.seq_len, c.heads, c.causal);
     c.adjust(problem_);
     keys_ = keys_of(problem_);
+    sinks_ = make_sinks(problem_, c.kind);
     inputs_ = make_inputs(*kernels_, problem_, c.kind);
     choose_rows();
     const std::size_t count = rows_.size() * static_cast<std::size_t>(problem_.d_head_v);
@@ -276,7 +277,9 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
             problem_.softmax_scale,
             problem_.causal ? 1 : 0,
             static_cast<int>(problem_.window),
-            keys_.empty() ? nullptr : keys_.data()};
+            keys_.empty() ? nullptr : keys_.data(),
+            problem_.softcap,
+            sinks_.empty() ? nullptr : sinks_.data()};
   }
 
   void choose_rows() {
@@ -318,6 +321,7 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
   const HostKernels* kernels_ = nullptr;
   Problem problem_;
   std::vector<int> keys_;
+  std::vector<float> sinks_;
   Inputs inputs_;
   std::size_t rows_per_head_ = 0;
   std::vector<std::int32_t> rows_;
@@ -327,7 +331,7 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
 
 TEST_P(ReferenceAttention, Fp32ReferenceAgreesWithFloat64) {
   const std::vector<double> truth =
-      cpu_attention(problem_, values(inputs_.q), values(inputs_.k), values(inputs_.v));
+      cpu_attention(problem_, values(inputs_.q), values(inputs_.k), values(inputs_.v), sinks_);
   const double scale = size_of_values();  // values cancel in sums
   for (std::size_t i = 0; i < exact_.size(); ++i) {
     const double want = truth[tensor_index(i)];
@@ -343,7 +347,7 @@ class RowStatisticsKernels : public ReferenceAttention {
     ReferenceAttention::SetUp();
     rows_of_kernel_.resize(rows_.size());
     kernels_->row_statistics({reference_args(), rows_of_kernel_.data()});
-    truth_ = cpu_row_statistics(problem_, values(inputs_.q), values(inputs_.k));
+    truth_ = cpu_row_statistics(problem_, values(inputs_.q), values(inputs_.k), sinks_);
   }
 
   [[nodiscard]] const RowStatistics& truth_of(std::size_t selected) const {
@@ -414,7 +418,8 @@ TEST_P(RowStatisticsKernels, RightRowValuesHaveNoFault) {
     EXPECT_EQ(counts.mismatched + counts.not_finite + counts.bad_reference, 0U);
     EXPECT_EQ(counts.compared, rows_.size());
     EXPECT_EQ(counts.scanned, truth_.size());
-    EXPECT_EQ(static_cast<std::int64_t>(counts.none), rows_without_keys(problem_));
+    EXPECT_EQ(static_cast<std::int64_t>(counts.none),
+              problem_.sinks ? 0 : rows_without_keys(problem_));
     EXPECT_LE(static_cast<double>(std::bit_cast<float>(counts.max_abs_error_bits)), limit());
   }
 }
@@ -453,15 +458,33 @@ INSTANTIATE_TEST_SUITE_P(
                       true,
                       InputKind::extreme_scores,
                       {},
-                      [](Problem& p) { p.seq_len_kv = 90, p.seq_lens_kv = "0,90,1,67"; }}),
+                      [](Problem& p) { p.seq_len_kv = 90, p.seq_lens_kv = "0,90,1,67"; }},
+        ReferenceCase{"sinks",
+                      DType::fp16,
+                      1,
+                      60,
+                      8,
+                      true,
+                      InputKind::extreme_scores,
+                      {},
+                      [](Problem& p) { p.seq_len_kv = 37, p.kv_heads = 2, p.sinks = true; }},
+        ReferenceCase{"capped_with_sinks",
+                      DType::bf16,
+                      2,
+                      40,
+                      4,
+                      false,
+                      InputKind::large_logits,
+                      {},
+                      [](Problem& p) { p.softcap = 20.0F, p.sinks = true; }}),
     case_name);
 
 // The fp32 arithmetic in between may change a rounding, but by no more than a few units of P and
 // one of O.
 TEST_P(ReferenceAttention, SixteenBitReferenceRoundsWhereItSays) {
   const double unit = unit_in_last_place(2.0 * size_of_values(), problem_.dtype);
-  const std::vector<double> want =
-      cpu_rounded_attention(problem_, values(inputs_.q), values(inputs_.k), values(inputs_.v));
+  const std::vector<double> want = cpu_rounded_attention(
+      problem_, values(inputs_.q), values(inputs_.k), values(inputs_.v), sinks_);
   std::size_t identical = 0;
   for (std::size_t i = 0; i < rounded_.size(); ++i) {
     const double got = element_value(rounded_[i], problem_.dtype);
@@ -565,6 +588,24 @@ INSTANTIATE_TEST_SUITE_P(
                       InputKind::normal,
                       {0, 20, 60, 89},
                       [](Problem& p) { p.window = 9, p.seq_len_kv = 70; }},
+        ReferenceCase{"capped",
+                      DType::fp16,
+                      1,
+                      70,
+                      2,
+                      true,
+                      InputKind::large_logits,
+                      {},
+                      [](Problem& p) { p.softcap = 15.0F; }},
+        ReferenceCase{"sinks",
+                      DType::bf16,
+                      1,
+                      50,
+                      8,
+                      true,
+                      InputKind::normal,
+                      {},
+                      [](Problem& p) { p.sinks = true, p.seq_len_kv = 30, p.kv_heads = 4; }},
         ReferenceCase{"heads_outside",
                       DType::fp16,
                       2,

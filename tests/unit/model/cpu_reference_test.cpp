@@ -116,5 +116,56 @@ TEST(CpuAttention, WeightsAreTheSoftmaxOfScaledProducts) {
   EXPECT_NEAR(out[3], 6, 1e-12);
 }
 
+// The same keys, and a sink as heavy as both together: it halves O.
+TEST(CpuAttention, ASinkCountsInTheDenominatorAlone) {
+  const Problem problem{1, 2, 1, 4, DType::fp16, false};
+  const std::vector<double> q{2 * std::log(3.0), 0, 0, 0, 0, 0, 0, 0};
+  const std::vector<double> k{0, 0, 0, 0, 1, 0, 0, 0};
+  const std::vector<double> v{4, 8, 0, 0, 0, 0, 4, 8};
+  const std::vector<float> sinks{std::log(4.0F)};
+  const std::vector<double> out = cpu_attention(problem, q, k, v, sinks);
+  EXPECT_NEAR(out[0], 0.5, 1e-6);
+  EXPECT_NEAR(out[3], 3, 1e-6);
+  EXPECT_NEAR(cpu_log_sum_exp(problem, q, k, sinks)[0], std::log(8.0), 1e-6);
+  EXPECT_EQ(cpu_attention(problem, q, k, v, std::vector{-INFINITY}),
+            cpu_attention(problem, q, k, v));
+}
+
+TEST(CpuAttention, ARowWithoutKeysHasItsSink) {
+  Problem problem{1, 2, 1, 4, DType::fp16, true};
+  problem.seq_len_kv = 1;
+  const std::vector<double> q(8, 1.0);
+  const std::vector<double> k(4, 1.0);
+  const std::vector<float> sinks{3.0F};
+  EXPECT_EQ(cpu_log_sum_exp(problem, q, k, sinks)[0], 3.0);
+  EXPECT_EQ(cpu_attention(problem, q, k, k, sinks)[0], 0.0);
+}
+
+// Scores of 0 and far beyond the cap: weights of exp(0) and exp(cap).
+TEST(CpuAttention, ASoftcapLimitsScores) {
+  Problem problem{1, 1, 1, 4, DType::fp16, false};
+  problem.seq_len_kv = 2;
+  problem.softcap = static_cast<float>(std::log(3.0));
+  const std::vector<double> q{1000, 0, 0, 0};
+  const std::vector<double> k{0, 0, 0, 0, 1000, 0, 0, 0};
+  const std::vector<double> v{4, 0, 0, 0, 0, 4, 0, 0};
+  const std::vector<double> out = cpu_attention(problem, q, k, v);
+  EXPECT_NEAR(out[0], 1, 1e-6);
+  EXPECT_NEAR(out[1], 3, 1e-6);
+}
+
+// tanh changes a score that is small beside the cap by less than its third power.
+TEST(CpuAttention, ASoftcapFarAboveScoresChangesLittle) {
+  Problem problem{1, 5, 1, 8, DType::fp16, false};
+  const std::vector<double> q = counting(problem, 0.1);
+  const std::vector<double> v = counting(problem, 1);
+  const std::vector<double> plain = cpu_attention(problem, q, q, v);
+  problem.softcap = 1e4F;
+  const std::vector<double> capped = cpu_attention(problem, q, q, v);
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    EXPECT_NEAR(capped[i], plain[i], 1e-6);
+  }
+}
+
 }  // namespace
 }  // namespace fatune

@@ -122,6 +122,15 @@ TEST(ErrorRule, RowValuesMayBeWrongByRoundingsAlone) {
   EXPECT_GT(row_value_limit(problem, norms), limit);
 }
 
+TEST(ErrorRule, CappedRowValuesMayBeWrongByTheErrorOfTanhToo) {
+  Problem problem{1, 4096, 1, 128, DType::fp16, false};
+  const double plain = row_value_limit(problem, 1e6);
+  problem.softcap = 30.0F;
+  EXPECT_NEAR(row_value_limit(problem, 1e6) - plain, 30.0 / 2048, 1e-9);
+  EXPECT_LT(row_value_limit(problem, 1.0) - row_value_limit({1, 4096, 1, 128}, 1.0), 1e-4)
+      << "no score is near the cap";
+}
+
 const std::vector<double> kExact{1.0, -2.0, 0.5};
 const std::vector<double> kRounded{1.0, -2.0, 0.501};
 

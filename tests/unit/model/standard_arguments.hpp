@@ -39,6 +39,13 @@ inline KernelArguments attention_forward_arguments(const Problem& problem) {
   if (problem.seq_len_kv != problem.seq_len) {
     add_int(static_cast<std::size_t>(appended.add(4)), problem.seq_len_kv);
   }
+  if (problem.sinks) {
+    argument.addresses.push_back({appended.add(8), std::string(kSinksTensor)});
+  }
+  if (problem.softcap > 0.0F) {
+    argument.scalars.push_back({appended.add(4), 4, 0, "float"});
+    std::memcpy(&argument.scalars.back().bits, &problem.softcap, sizeof problem.softcap);
+  }
   argument.bytes = static_cast<std::int64_t>((appended.end + 7) / 8 * 8);
   return {true,
           {argument},

@@ -48,6 +48,8 @@ TEST(CompileRequest, TurnsProblemFactsIntoDefineList) {
                                                                {"FATUNE_RAGGED_Q", "0"},
                                                                {"FATUNE_ROWS_WITHOUT_KEYS", "0"},
                                                                {"FATUNE_ROW_STRIDE", "2048"},
+                                                               {"FATUNE_SINKS", "0"},
+                                                               {"FATUNE_SOFTCAP", "0"},
                                                                {"FATUNE_WINDOW", "0"}}));
   EXPECT_THAT(request_for(problem_of(1088)).defines, Contains(Pair("FATUNE_RAGGED_Q", "1")));
   EXPECT_THAT(request_for(problem_of(1088)).defines, Contains(Pair("FATUNE_RAGGED_KV", "0")));

@@ -51,6 +51,8 @@ fatune::Problem same_problem(const Problem& p, Layout layout) {
   same.kv_heads = p.kv_heads;
   same.d_head_v = p.d_head_v;
   same.window = p.window;
+  same.softcap = p.softcap;
+  same.sinks = p.has_sinks;
   if (p.has_seq_lens_kv) {
     const std::vector<std::int32_t> lengths = key_lengths(p);
     same = with_kv_lengths(same, {lengths.begin(), lengths.end()});
@@ -78,8 +80,9 @@ void expect_as_fatune(const Case& one, const Inputs& inputs) {
   const auto q = values(inputs.q, tensor_elements(same, TensorRole::q));
   const auto k = values(inputs.k, tensor_elements(same, TensorRole::k));
   const auto v = values(inputs.v, tensor_elements(same, TensorRole::v));
-  const std::vector<double> o = cpu_attention(same, q, k, v);
-  const std::vector<double> lse = cpu_log_sum_exp(same, q, k);
+  const std::vector<float> sinks = p.has_sinks ? sinks_of(p) : std::vector<float>{};
+  const std::vector<double> o = cpu_attention(same, q, k, v, sinks);
+  const std::vector<double> lse = cpu_log_sum_exp(same, q, k, sinks);
   const fatune_attention::Tensors tensors = strides_of(one);
   const Reference reference(p, tensors, inputs, key_lengths(p));
   for (std::int64_t i = 0; i < fatune::output_rows(same); ++i) {
@@ -108,6 +111,8 @@ TEST(ExampleReference, ComputesWhatFatunesDoes) {
     one.problem.seq_len = std::min<std::int64_t>(one.problem.seq_len, 120);
     one.problem.seq_len_kv = std::min<std::int64_t>(one.problem.seq_len_kv, 130);
     if (one.layout != Layout::padded) {
+      one.problem.softcap = compared % 3 == 0 ? 2.0F : 0.0F;
+      one.problem.has_sinks = compared % 2 == 0;
       expect_as_fatune(one, inputs);
       ++compared;
     }

@@ -61,6 +61,8 @@ inline std::string text_of(const Case& one) {
   text += p.causal ? " causal" : "";
   text += p.window > 0 ? " w" + number(p.window) : "";
   text += p.has_seq_lens_kv ? " lens" : "";
+  text += p.softcap > 0.0F ? " cap" + number(static_cast<std::int64_t>(p.softcap)) : "";
+  text += p.has_sinks ? " sinks" : "";
   text += p.lse ? " lse" : "";
   return text + (one.layout == Layout::bhsd     ? " bhsd"
                  : one.layout == Layout::padded ? " padded"
@@ -77,7 +79,7 @@ inline std::vector<Case> tuned_cases(int step) {
   return cases;
 }
 
-/// Small problems with the type and head dimensions of `like`.
+/// Small problems with the type, head dimensions, softcap and sinks of `like`.
 inline std::vector<Case> small_cases(const Problem& like) {
   Problem plain = like;
   plain.batch = 2;
@@ -130,14 +132,17 @@ inline Case tiny(Case one) {
   return one;
 }
 
-/// Small problems for each combination of type and head dimensions that the library was tuned for.
+/// Small problems for each combination of type, head dimensions, softcap and sinks that the library
+/// was tuned for.
 inline std::vector<Case> small_cases() {
   const auto& rows = detail::kTable.rows;
-  std::set<std::tuple<DType, std::int64_t, std::int64_t>> seen;
+  std::set<std::tuple<DType, std::int64_t, std::int64_t, float, bool>> seen;
   std::vector<Case> cases;
   for (int i = 0; i < rows.count; ++i) {
     const Problem& problem = rows[i].problem;
-    if (seen.insert({problem.dtype, problem.d_head, problem.d_head_v}).second) {
+    if (seen.insert({problem.dtype, problem.d_head, problem.d_head_v, problem.softcap,
+                     problem.has_sinks})
+            .second) {
       for (const Case& one : small_cases(problem)) {
         cases.push_back(one);
       }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -125,6 +126,15 @@ inline std::vector<std::int32_t> key_lengths(const Problem& problem, std::size_t
   return lengths;
 }
 
+/// The sinks of the query heads: some outweigh the keys, others hardly count.
+inline std::vector<float> sinks_of(const Problem& problem) {
+  std::vector<float> sinks;
+  for (std::int64_t head = 0; head < problem.heads; ++head) {
+    sinks.push_back(static_cast<float>(5 * head % 13 - 3));
+  }
+  return sinks;
+}
+
 struct KeyRange {
   std::int64_t first;
   std::int64_t end;
@@ -150,6 +160,7 @@ struct ReferenceRow {
   /// How far a correct kernel may deviate: it rounds its weights and its output to 16 bits.
   std::vector<double> tolerance;
   double lse = -std::numeric_limits<double>::infinity();
+  double lse_tolerance = 1e-3;
 };
 
 /// The inputs of a problem.
@@ -170,7 +181,7 @@ class Reference {
     ReferenceRow result{std::vector<double>(width), std::vector<double>(width)};
     const std::int64_t length = lengths_[static_cast<std::size_t>(at.batch)];
     const KeyRange keys = visible_keys(problem_, length, at.row);
-    if (keys.first < keys.end) {
+    if (keys.first < keys.end || problem_.has_sinks) {
       weigh(at, keys, scores(at, keys), result);
     }
     return result;
@@ -189,15 +200,33 @@ class Reference {
       for (std::int64_t i = 0; i < problem_.d_head; ++i) {
         sum += q[i] * k[i];
       }
-      scores.push_back(scale * sum);
+      scores.push_back(capped(scale * sum));
     }
     return scores;
   }
 
+  double capped(double score) const {
+    const double cap = problem_.softcap;
+    return cap > 0.0 ? cap * std::tanh(score / cap) : score;
+  }
+
+  /// How wrong a capped score may be: kernels have tanh from an approximation.
+  double tanh_error(const std::vector<double>& scores) const {
+    double greatest = 0.0;
+    for (const double score : scores) {
+      greatest = std::max(greatest, std::fabs(score));
+    }
+    return problem_.softcap > 0.0F ? 0x1p-11 * greatest : 0.0;
+  }
+
   void weigh(const RowPlace& at, const KeyRange& keys, const std::vector<double>& scores,
              ReferenceRow& result) const {
-    const double greatest = *std::max_element(scores.begin(), scores.end());
-    double sum = 0.0;
+    const double none = -std::numeric_limits<double>::infinity();
+    const double sink =
+        problem_.has_sinks ? double{sinks_of(problem_)[static_cast<std::size_t>(at.head)]} : none;
+    const double greatest = std::accumulate(scores.begin(), scores.end(), sink,
+                                            [](double a, double b) { return std::max(a, b); });
+    double sum = std::exp(sink - greatest);
     for (const double score : scores) {
       sum += std::exp(score - greatest);
     }
@@ -213,16 +242,18 @@ class Reference {
         squares[i] += term * term;
       }
     }
-    set_tolerance(squares, result);
+    set_tolerance(squares, tanh_error(scores), result);
   }
 
   /// Half a step of rounding of the output, plus the errors from rounding the weights. These errors
   /// are independent: they add up like the square root of the sum of their squares.
-  void set_tolerance(const std::vector<double>& squares, ReferenceRow& result) const {
+  void set_tolerance(const std::vector<double>& squares, double score_error,
+                     ReferenceRow& result) const {
     const double step = epsilon(problem_.dtype);
+    result.lse_tolerance += score_error;
     for (std::size_t i = 0; i < squares.size(); ++i) {
-      result.tolerance[i] =
-          0.75 * step * std::fabs(result.o[i]) + 3.0 * step * std::sqrt(squares[i]) + 1e-6;
+      result.tolerance[i] = 0.75 * step * std::fabs(result.o[i]) +
+                            (3.0 * step + 2.0 * score_error) * std::sqrt(squares[i]) + 1e-6;
     }
   }
 

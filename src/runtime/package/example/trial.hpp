@@ -156,7 +156,8 @@ class Trial {
         v_(bytes_of(2)),
         o_(bytes_of(3)),
         lse_(sizeof(float) * static_cast<std::size_t>(output_rows())),
-        lengths_(sizeof(std::int32_t) * static_cast<std::size_t>(one.problem.batch)) {
+        lengths_(sizeof(std::int32_t) * static_cast<std::size_t>(one.problem.batch)),
+        sinks_(sizeof(float) * static_cast<std::size_t>(one.problem.heads)) {
     tensors_.q.data = q_.data();
     tensors_.k.data = k_.data();
     tensors_.v.data = v_.data();
@@ -165,6 +166,10 @@ class Trial {
     if (one.problem.has_seq_lens_kv) {
       tensors_.seq_lens_kv = static_cast<const std::int32_t*>(lengths_.data());
       set_lengths(0);
+    }
+    if (one.problem.has_sinks) {
+      tensors_.sinks = static_cast<const float*>(sinks_.data());
+      sinks_.fill(sinks_of(one.problem), stream);
     }
     q_.fill(inputs.q.bits(), stream);
     k_.fill(inputs.k.bits(), stream);
@@ -256,7 +261,7 @@ class Trial {
       verdict.note(error, std::max(expected.tolerance[i], 1e-6), "O is wrong at " + where);
     }
     if (problem.lse) {
-      compare_lse(expected.lse,
+      compare_lse(expected,
                   lse[static_cast<std::size_t>(
                       (at.batch * problem.heads + at.head) * problem.seq_len + at.row)],
                   where, verdict);
@@ -264,12 +269,11 @@ class Trial {
     ++verdict.rows;
   }
 
-  static void compare_lse(double expected, float found, const std::string& where,
+  static void compare_lse(const ReferenceRow& expected, float found, const std::string& where,
                           Verdict& verdict) {
-    constexpr double kTolerance = 1e-3;
     const auto value = static_cast<double>(found);
-    const double error = value == expected ? 0.0 : std::fabs(value - expected);
-    verdict.note(error, kTolerance, "the log-sum-exp is wrong at " + where);
+    const double error = value == expected.lse ? 0.0 : std::fabs(value - expected.lse);
+    verdict.note(error, expected.lse_tolerance, "the log-sum-exp is wrong at " + where);
   }
 
   /// Whether the poison is intact between the rows, and overwritten in all rows.
@@ -290,6 +294,7 @@ class Trial {
   DeviceMemory o_;
   DeviceMemory lse_;
   DeviceMemory lengths_;
+  DeviceMemory sinks_;
   std::size_t first_length_ = 0;
   std::optional<DeviceMemory> workspace_;
 };

@@ -42,6 +42,15 @@ void check_lengths(const TorchTensor& lengths, const TorchTensor& q) {
   STD_TORCH_CHECK(lengths.size(0) == 1 || lengths.stride(0) == 1, "seq_lens_kv must be contiguous");
 }
 
+void check_sinks(const TorchTensor& sinks, const TorchTensor& q) {
+  STD_TORCH_CHECK(sinks.dim() == 1 && sinks.size(0) == q.size(1),
+                  "sinks must have one dimension, with a sink for each head of query");
+  STD_TORCH_CHECK(dtype_of(sinks) == aoti_torch_dtype_float32(), "sinks must be float32");
+  STD_TORCH_CHECK(sinks.is_cuda() && sinks.get_device_index() == q.get_device_index(),
+                  "sinks and query must be on one CUDA device");
+  STD_TORCH_CHECK(sinks.size(0) == 1 || sinks.stride(0) == 1, "sinks must be contiguous");
+}
+
 TorchTensor empty_strided(const std::int64_t* sizes, const std::int64_t* strides, int dimensions,
                           std::int32_t dtype, std::int32_t device_index) {
   AtenTensorHandle handle = nullptr;
@@ -76,6 +85,9 @@ void check_operands(const Call& call) {
   if (call.seq_lens_kv) {
     check_lengths(*call.seq_lens_kv, call.q);
   }
+  if (call.sinks) {
+    check_sinks(*call.sinks, call.q);
+  }
 }
 
 const char* refusal(const Call& call) {
@@ -107,6 +119,8 @@ Problem problem_of(const Call& call) {
   problem.softmax_scale = static_cast<float>(call.scale.value_or(0.0));
   problem.lse = call.lse;
   problem.has_seq_lens_kv = call.seq_lens_kv.has_value();
+  problem.softcap = static_cast<float>(call.softcap);
+  problem.has_sinks = call.sinks.has_value();
   return problem;
 }
 
@@ -145,6 +159,9 @@ Tensors tensors_of(const Call& call, const TorchTensor& o, const TorchTensor* ls
   tensors.lse = lse == nullptr ? nullptr : static_cast<float*>(lse->data_ptr());
   if (call.seq_lens_kv) {
     tensors.seq_lens_kv = static_cast<const std::int32_t*>(call.seq_lens_kv->data_ptr());
+  }
+  if (call.sinks) {
+    tensors.sinks = static_cast<const float*>(call.sinks->data_ptr());
   }
   return tensors;
 }

@@ -25,6 +25,8 @@ struct Call {
   bool allow_untuned;  ///< run a kernel even if no tuned problem is like the call
   /// (batch) of int32: the numbers of keys, as Problem::has_seq_lens_kv describes them.
   const std::optional<TorchTensor>& seq_lens_kv;
+  double softcap;                           ///< 0: scores are not capped
+  const std::optional<TorchTensor>& sinks;  ///< (heads) of float32, as Tensors::sinks
 };
 
 /// Throws std::runtime_error unless the operands have four dimensions, fit each other, and are on

@@ -59,7 +59,7 @@ std::optional<Fallback> launch(const Call& call, const TorchTensor& o, const Tor
 
 /// Calls an operator that Python implements: PyTorch's own attention. It leaves its results at the
 /// start of the stack, which has room for kFallbackArguments.
-constexpr std::size_t kFallbackArguments = 9;
+constexpr std::size_t kFallbackArguments = 11;
 void call_fallback(const char* name, const Call& call, const Fallback& why, StableIValue* stack) {
   stack[0] = from(call.q);
   stack[1] = from(call.k);
@@ -68,8 +68,10 @@ void call_fallback(const char* name, const Call& call, const Fallback& why, Stab
   stack[4] = from(call.window);
   stack[5] = from(call.scale);
   stack[6] = from(call.seq_lens_kv);
-  stack[7] = from(why.reason);
-  stack[8] = from(why.kind);
+  stack[7] = from(call.softcap);
+  stack[8] = from(call.sinks);
+  stack[9] = from(why.reason);
+  stack[10] = from(why.kind);
   STD_TORCH_CHECK(torch_call_dispatcher(name, "", stack, TORCH_ABI_VERSION) == TORCH_SUCCESS,
                   "PyTorch's own attention failed; its message is on standard error");
 }
@@ -78,8 +80,10 @@ void call_fallback(const char* name, const Call& call, const Fallback& why, Stab
 
 TorchTensor forward(const TorchTensor& q, const TorchTensor& k, const TorchTensor& v, bool causal,
                     std::int64_t window, std::optional<double> scale, bool allow_untuned,
-                    const std::optional<TorchTensor>& seq_lens_kv) {
-  const Call call{q, k, v, causal, window, scale, false, allow_untuned, seq_lens_kv};
+                    const std::optional<TorchTensor>& seq_lens_kv, double softcap,
+                    const std::optional<TorchTensor>& sinks) {
+  const Call call{q,           k,       v,    causal, window, scale, false, allow_untuned,
+                  seq_lens_kv, softcap, sinks};
   check_operands(call);
   const DeviceGuard guard(q.get_device_index());
   TorchTensor o = empty_output(call);
@@ -96,8 +100,10 @@ std::tuple<TorchTensor, TorchTensor> forward_lse(const TorchTensor& q, const Tor
                                                  const TorchTensor& v, bool causal,
                                                  std::int64_t window, std::optional<double> scale,
                                                  bool allow_untuned,
-                                                 const std::optional<TorchTensor>& seq_lens_kv) {
-  const Call call{q, k, v, causal, window, scale, true, allow_untuned, seq_lens_kv};
+                                                 const std::optional<TorchTensor>& seq_lens_kv,
+                                                 double softcap,
+                                                 const std::optional<TorchTensor>& sinks) {
+  const Call call{q, k, v, causal, window, scale, true, allow_untuned, seq_lens_kv, softcap, sinks};
   check_operands(call);
   const DeviceGuard guard(q.get_device_index());
   TorchTensor o = empty_output(call);
@@ -126,8 +132,9 @@ Selection selection_of(const Call& call, Device& device) {
 /// Returns lines "name=value" with the members of Selection.
 std::string explain(const TorchTensor& q, const TorchTensor& k, const TorchTensor& v, bool causal,
                     std::int64_t window, std::optional<double> scale, bool allow_untuned,
-                    const std::optional<TorchTensor>& seq_lens_kv, bool lse) {
-  const Call call{q, k, v, causal, window, scale, lse, allow_untuned, seq_lens_kv};
+                    const std::optional<TorchTensor>& seq_lens_kv, double softcap,
+                    const std::optional<TorchTensor>& sinks, bool lse) {
+  const Call call{q, k, v, causal, window, scale, lse, allow_untuned, seq_lens_kv, softcap, sinks};
   check_operands(call);
   const DeviceGuard guard(q.get_device_index());
   Device device;
@@ -145,9 +152,9 @@ std::string explain(const TorchTensor& q, const TorchTensor& k, const TorchTenso
 
 #define FATUNE_OPERANDS \
   "Tensor q, Tensor k, Tensor v, bool causal=False, int window=0, float? scale=None"
-#define FATUNE_LENGTHS ", Tensor? seq_lens_kv=None"
-#define FATUNE_ARGUMENTS FATUNE_OPERANDS ", bool allow_untuned=False" FATUNE_LENGTHS
-#define FATUNE_FALLBACK FATUNE_OPERANDS FATUNE_LENGTHS ", str reason=\"\", str kind=\"\""
+#define FATUNE_FURTHER ", Tensor? seq_lens_kv=None, float softcap=0.0, Tensor? sinks=None"
+#define FATUNE_ARGUMENTS FATUNE_OPERANDS ", bool allow_untuned=False" FATUNE_FURTHER
+#define FATUNE_FALLBACK FATUNE_OPERANDS FATUNE_FURTHER ", str reason=\"\", str kind=\"\""
 
 STABLE_TORCH_LIBRARY(FATUNE_TORCH_NAMESPACE, m) {
   m.def("forward(" FATUNE_ARGUMENTS ") -> Tensor");

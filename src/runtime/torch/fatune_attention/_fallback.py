@@ -58,14 +58,52 @@ def masked_attention(q, k, v, mask, scale, bias=None, dropout_p=0.0):
     return o.masked_fill(~mask.any(-1, keepdim=True), 0.0)
 
 
+def _factor(q, scale):
+    return q.size(3) ** -0.5 if scale is None else scale
+
+
 def _range(causal, window):
     """Returns how many keys a query sees before and after itself."""
     left = window - 1 if window > 0 else None
     return left, 0 if causal else left
 
 
-def _attention(q, k, v, causal, window, scale, lengths=None):
+def _scores(q, k, mask, scale, softcap):
+    """Returns the scores of one sequence (heads, rows, d) as float32; minus infinity where a key is not seen."""
+    k = k.repeat_interleave(q.size(0) // k.size(0), 0)
+    scores = (q.float() @ k.float().mT) * scale
+    scores = torch.tanh(scores / softcap) * softcap if softcap else scores
+    return scores.masked_fill(~mask, float("-inf"))
+
+
+def _lse_of_sequence(q, k, mask, scale, softcap, sinks):
+    """Returns the log-sum-exps of one sequence (heads, rows, d)."""
+    lse = _scores(q, k, mask, scale, softcap).logsumexp(-1)
+    return lse if sinks is None else torch.logaddexp(lse, sinks[:, None])
+
+
+def _for_each_sequence(function, q, k, mask, *more):
+    """Returns function(q, k, mask, *more) of each sequence, stacked. `more` are tensors with a batch dimension."""
+    masks = mask.expand(q.size(0), 1, *mask.shape[-2:])
+    return torch.stack([function(*one) for one in zip(q, k, masks, *more)])
+
+
+def _attention_by_scores(q, k, v, mask, scale, softcap, sinks):
+    """Computes what PyTorch's own attention has no argument for: a softcap, and sinks."""
+    def of_sequence(q, k, mask, v):
+        weights = _scores(q, k, mask, scale, softcap) - _lse_of_sequence(q, k, mask, scale, softcap, sinks)[..., None]
+        v = v.repeat_interleave(q.size(0) // v.size(0), 0)
+        return weights.exp().nan_to_num(0.0).to(v.dtype) @ v  # a row without keys is 0
+
+    return _for_each_sequence(of_sequence, q, k, mask, v)
+
+
+def _attention(q, k, v, causal, window, scale, lengths=None, softcap=0.0, sinks=None):
     rows, keys = q.size(2), k.size(2)
+    if softcap or sinks is not None:
+        mask = visible_keys(rows, keys, *_range(causal, window), q.device, lengths)
+        k, v = (k, v) if lengths is None else without_rest(lengths, k, v)
+        return _attention_by_scores(q, k, v, mask, _factor(q, scale), softcap, sinks)
     causal = causal and rows > 1  # a single query is at the last key
     if window > 0 or (causal and rows != keys) or lengths is not None:
         mask = visible_keys(rows, keys, *_range(causal, window), q.device, lengths)
@@ -74,26 +112,19 @@ def _attention(q, k, v, causal, window, scale, lengths=None):
     return scaled_dot_product_attention(q, k, v, is_causal=causal, scale=scale, enable_gqa=q.size(1) != k.size(1))
 
 
-def attention(q, k, v, causal=False, window=0, scale=None, seq_lens_kv=None, reason="", kind=""):
+def attention(q, k, v, causal=False, window=0, scale=None, seq_lens_kv=None, softcap=0.0, sinks=None, reason="",
+              kind=""):
     """Computes the operator `forward`."""
     warn_once(reason, kind)
     with torch.autocast(q.device.type, enabled=False):
-        o = _attention(q, k, v, causal, window, scale, seq_lens_kv)
+        o = _attention(q, k, v, causal, window, scale, seq_lens_kv, softcap, sinks)
     expected = empty_output(q, v)
     return o if o.stride() == expected.stride() else expected.copy_(o)
 
 
-def _lse_of_sequence(q, k, mask, scale):
-    """Returns the log-sum-exps of one sequence (heads, rows, d)."""
-    k = k.repeat_interleave(q.size(0) // k.size(0), 0)
-    scores = (q.float() @ k.float().mT) * scale
-    return scores.masked_fill(~mask, float("-inf")).logsumexp(-1)
-
-
-def attention_lse(q, k, v, causal=False, window=0, scale=None, seq_lens_kv=None, reason="", kind=""):
+def attention_lse(q, k, v, causal=False, window=0, scale=None, seq_lens_kv=None, softcap=0.0, sinks=None, reason="",
+                  kind=""):
     """Computes the operator `forward_lse`."""
     mask = visible_keys(q.size(2), k.size(2), *_range(causal, window), q.device, seq_lens_kv)
-    factor = q.size(3) ** -0.5 if scale is None else scale
-    masks = mask.expand(q.size(0), 1, *mask.shape[-2:])
-    lse = [_lse_of_sequence(*one, factor) for one in zip(q, k, masks)]
-    return attention(q, k, v, causal, window, scale, seq_lens_kv, reason, kind), torch.stack(lse)
+    lse = _for_each_sequence(lambda *one: _lse_of_sequence(*one, _factor(q, scale), softcap, sinks), q, k, mask)
+    return attention(q, k, v, causal, window, scale, seq_lens_kv, softcap, sinks, reason, kind), lse

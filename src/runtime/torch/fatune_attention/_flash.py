@@ -17,20 +17,24 @@ def kernel_mask(causal, window_size):
     return (False, left + 1) if left == right else None
 
 
+def as_sinks(learnable_sink):
+    """Returns sinks as the operators take them."""
+    return None if learnable_sink is None else learnable_sink.float().contiguous()
+
+
 def operator_call(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0,
-                  alibi_slopes=None, deterministic=False, return_attn_probs=False):
+                  alibi_slopes=None, deterministic=False, return_attn_probs=False, learnable_sink=None):
     """Returns why the operators are not called, or None, and their arguments. The parameters are flash_attn_func's."""
     mask = kernel_mask(causal, window_size)
     operands = (q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2))
-    if softcap != 0.0:
-        reason = "softcap is not 0"
-    elif alibi_slopes is not None:
+    if alibi_slopes is not None:
         reason = "alibi_slopes are given"
     elif mask is None:
         reason = "the kernels have no mask for this window_size"
     else:
         reason = tensors_refusal(*operands, dropout_p, True)
-    return reason, (*operands, *(mask or (False, 0)), softmax_scale, _operators.untuned_is_allowed)
+    return reason, (*operands, *(mask or (False, 0)), softmax_scale, _operators.untuned_is_allowed, None, softcap,
+                    as_sinks(learnable_sink))
 
 
 def _alibi(slopes, rows, keys):
@@ -52,17 +56,20 @@ def by_pytorch(q, k, v, dropout_p, scale, causal, window_size, alibi_slopes=None
 
 
 def flash_attn_func(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0,
-                    alibi_slopes=None, deterministic=False, return_attn_probs=False):
+                    alibi_slopes=None, deterministic=False, return_attn_probs=False, learnable_sink=None):
     """flash_attn.flash_attn_func. Tensors are (batch, rows, heads, d), and so is the result.
 
     The last query is aligned with the last key. The kernels compute the forward pass. PyTorch's own attention is used,
     with one warning for each reason, where gradients are needed, with dropout, with alibi_slopes, wherever else no
-    kernel is eligible, and for calls that no tuned problem is like, unless allow_untuned() was called. With `return_attn_probs` the result is (o, log-sum-exps, None). `return_attn_probs` and a
-    softcap raise NotImplementedError where no operator computes them. `deterministic` is about the backward pass and
+    kernel is eligible, and for calls that no tuned problem is like, unless allow_untuned() was called. `learnable_sink`
+    (heads), as FlashAttention-4 has it, is a score of each head that counts in the denominator of softmax alone; float32
+    needs no conversion. With `return_attn_probs` the result is (o, log-sum-exps, None). `return_attn_probs`, a softcap
+    and sinks raise NotImplementedError where no operator computes them. `deterministic` is about the backward pass and
     changes nothing.
     """
-    reason, call = operator_call(q, k, v, dropout_p, softmax_scale, causal, window_size, softcap, alibi_slopes)
-    if reason is not None and (return_attn_probs or softcap != 0.0):
+    reason, call = operator_call(q, k, v, dropout_p, softmax_scale, causal, window_size, softcap, alibi_slopes,
+                                 learnable_sink=learnable_sink)
+    if reason is not None and (return_attn_probs or softcap != 0.0 or learnable_sink is not None):
         raise NotImplementedError(f"flash_attn_func: {reason}")
     if return_attn_probs:
         o, lse = forward_lse(*call)

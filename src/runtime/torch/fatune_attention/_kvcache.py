@@ -3,7 +3,7 @@ import torch
 
 from . import _operators
 from ._fallback import warn_once
-from ._flash import by_pytorch, kernel_mask
+from ._flash import as_sinks, by_pytorch, kernel_mask
 from ._operators import forward, forward_lse
 from ._sdpa import tensors_refusal
 
@@ -41,7 +41,7 @@ def _cached(q, k_cache, v_cache, cache_seqlens):
 
 
 def operator_call(q, k_cache, v_cache, *, cache_seqlens=None, softmax_scale=None, causal=False, window_size=(-1, -1),
-                  return_softmax_lse=False):
+                  softcap=0.0, return_softmax_lse=False, learnable_sink=None):
     """Returns why the operators are not called, or None, and their arguments. The parameters are those of
     flash_attn_with_kvcache that it computes."""
     mask = kernel_mask(causal, window_size)
@@ -51,13 +51,14 @@ def operator_call(q, k_cache, v_cache, *, cache_seqlens=None, softmax_scale=None
         reason = "the kernels have no mask for this window_size"
     else:
         reason = tensors_refusal(*operands, 0.0, True)
-    return reason, (*operands, *(mask or (False, 0)), softmax_scale, _operators.untuned_is_allowed, lengths)
+    return reason, (*operands, *(mask or (False, 0)), softmax_scale, _operators.untuned_is_allowed, lengths,
+                    softcap, as_sinks(learnable_sink))
 
 
 def flash_attn_with_kvcache(q, k_cache, v_cache, k=None, v=None, rotary_cos=None, rotary_sin=None, cache_seqlens=None,
                             cache_batch_idx=None, cache_leftpad=None, block_table=None, softmax_scale=None,
                             causal=False, window_size=(-1, -1), softcap=0.0, rotary_interleaved=True,
-                            alibi_slopes=None, num_splits=0, return_softmax_lse=False):
+                            alibi_slopes=None, num_splits=0, return_softmax_lse=False, learnable_sink=None):
     """flash_attn.flash_attn_with_kvcache. q is (batch, queries, heads, d), and so is the result; the caches are
     (batch, keys, kv_heads, d).
 
@@ -67,22 +68,23 @@ def flash_attn_with_kvcache(q, k_cache, v_cache, k=None, v=None, rotary_cos=None
     aligned with the last key that counts. What lies behind it has no influence, not even NaN.
 
     With `return_softmax_lse` the result is (o, log-sum-exps (batch, heads, queries)). A kernel is used, or PyTorch's
-    own attention, as in flash_attn_func. Arguments for appending keys, rotating, paged caches, alibi_slopes, softcap
-    and num_splits raise NotImplementedError unless they have their defaults.
+    own attention, as in flash_attn_func, which also describes `softcap` and `learnable_sink`. Arguments for appending
+    keys, rotating, paged caches, alibi_slopes and num_splits raise NotImplementedError unless they have their defaults.
     """
     _refuse_unsupported(k=k, v=v, rotary_cos=rotary_cos, rotary_sin=rotary_sin, cache_batch_idx=cache_batch_idx,
-                        cache_leftpad=cache_leftpad, block_table=block_table, softcap=softcap or None,
+                        cache_leftpad=cache_leftpad, block_table=block_table,
                         rotary_interleaved=None if rotary_interleaved else False, alibi_slopes=alibi_slopes,
                         num_splits=num_splits or None)
     reason, call = operator_call(q, k_cache, v_cache, cache_seqlens=cache_seqlens, softmax_scale=softmax_scale,
-                                 causal=causal, window_size=window_size)
+                                 causal=causal, window_size=window_size, softcap=softcap,
+                                 learnable_sink=learnable_sink)
     if reason is None and return_softmax_lse:
         o, lse = forward_lse(*call)
         return o.transpose(1, 2), lse
     if reason is None:
         return forward(*call).transpose(1, 2)
-    if return_softmax_lse:
-        raise NotImplementedError(f"flash_attn_with_kvcache: return_softmax_lse, but {reason}")
-    o = by_pytorch(*call[:3], 0.0, softmax_scale, causal, window_size, lengths=call[-1])
+    if return_softmax_lse or softcap != 0.0 or learnable_sink is not None:
+        raise NotImplementedError(f"flash_attn_with_kvcache: return_softmax_lse, softcap or learnable_sink, but {reason}")
+    o = by_pytorch(*call[:3], 0.0, softmax_scale, causal, window_size, lengths=call[7])
     warn_once(reason)
     return o.transpose(1, 2).contiguous()

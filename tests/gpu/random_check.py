@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Checks flash_decode, or flash_decode_sm80, on the GPU on random problems, each with three configurations: lengths,
-masks, groups, layouts.
+"""Checks a family on the GPU on random problems, each with three configurations: lengths, masks, groups, layouts, head
+dimensions, softcap, sinks.
 
 The problems depend on the seed alone. Needs only Python:
-random_decode_check.py --fatune build/ci/bin/fatune --count 500 --time-limit 400
+random_check.py --fatune build/ci/bin/fatune --family flash_sm90 --count 500 --time-limit 400
 """
 
 import argparse
+import functools
 import json
 import random
 import subprocess
@@ -27,7 +28,23 @@ SM80 = {64: ("16, 32, 4, 2, 2", "16, 64, 2, 4, 2", "32, 64, 3, 4, 1", "64, 64, 4
 PART_KEYS = (64, 128, 256, 1024, 8192)
 
 
-def problem(generator):
+PREFILL_DIMENSIONS = {"flash_sm80": ((64, 64), (96, 96), (128, 128), (256, 256)),
+                      "flash_sm90": ((64, 64), (128, 128), (256, 256))}  # of Q and K, and of V
+
+
+def score_options(generator, most_window):
+    """Returns options that change scores and which of them count."""
+    words = [flag for flag in ("--causal", "--lse") if generator.random() < 0.5]
+    words += ["--sinks"] if generator.random() < 0.3 else []
+    words += ["--softcap", str(generator.choice((2, 15, 50)))] if generator.random() < 0.3 else []
+    return words + (["--window", str(generator.randint(1, most_window))] if generator.random() < 0.3 else [])
+
+
+def words_of(options):
+    return [str(word) for pair in options.items() for word in pair]
+
+
+def decode_problem(generator):
     """Returns options, d_head, dtype and group of a problem of at most about 2 million keys in all."""
     group, kv_heads = generator.choice(GROUPS), generator.choice((1, 2, 3, 8))
     queries = generator.choice((1, 1, 1, 2, 3, 5, 16, 40, 64, 130))
@@ -35,17 +52,14 @@ def problem(generator):
     keys = min(int(2 ** generator.uniform(0, 16)), 2_000_000 // (batch * kv_heads))
     d_head, dtype = generator.choice((64, 128, 256)), generator.choice(("FP16", "BF16"))
     options = {"--seq": queries, "--seq-kv": keys, "--heads": group * kv_heads, "--kv-heads": kv_heads, "--batch": batch}
-    flags = [flag for flag in ("--causal", "--lse") if generator.random() < 0.5]
-    if generator.random() < 0.3:
-        options["--window"] = generator.randint(1, keys + queries)
     if generator.random() < 0.5:
         options["--seq-kv-lens"] = ",".join(str(generator.randint(0, keys)) for _ in range(batch))
     if generator.random() < 0.5:
         options["--layout"] = "bhsd"
-    return [str(word) for pair in options.items() for word in pair] + flags, d_head, dtype, group
+    return words_of(options) + score_options(generator, keys + queries), d_head, dtype, group
 
 
-def configurations(generator, family, d_head, dtype, group):
+def decode_configurations(generator, family, d_head, dtype, group):
     if family == "flash_decode_sm80":
         for shape in generator.sample(SM80[d_head], min(3, len(SM80[d_head]))):
             shared = generator.choice(("", "+shared_sums"))
@@ -58,10 +72,49 @@ def configurations(generator, family, d_head, dtype, group):
         yield f"({dtype}, {d_head}, {rows}, 64, {stages}, {blocks}): parts_{generator.choice(PART_KEYS)}{shared}"
 
 
+def decode_case(generator, options):
+    """Returns the options of a problem, and configurations for it."""
+    words, *kernel = decode_problem(generator)
+    return words, list(decode_configurations(generator, options.family, *kernel))
+
+
+def prefill_problem(generator, d_head, d_head_v, dtype):
+    """Returns the options of a problem of at most about 10^9 scores."""
+    group, kv_heads = generator.choice(GROUPS), generator.choice((1, 2, 3))
+    queries, batch = int(2 ** generator.uniform(0, 12)), generator.choice((1, 1, 2, 3))
+    keys = queries if generator.random() < 0.5 else int(2 ** generator.uniform(0, 12))
+    options = {"--seq": queries, "--seq-kv": keys, "--heads": group * kv_heads, "--kv-heads": kv_heads,
+               "--batch": batch, "--dhead": d_head, "--dhead-v": d_head_v, "--dtype": dtype}
+    if generator.random() < 0.5:
+        options["--layout"] = "bhsd"
+    return words_of(options) + score_options(generator, keys + queries)
+
+
+@functools.cache
+def kept_configurations(fatune, family, d_head, d_head_v, dtype):
+    """Returns the configurations that the family's usual space keeps."""
+    line = [fatune, "list", "--family", family, "--space", "tune", "--arch", "sm_90a", "--format", "json",
+            "--dhead", str(d_head), "--dhead-v", str(d_head_v), "--dtype", dtype, "--seq", "1024"]
+    listed = json.loads(subprocess.run(line, capture_output=True, text=True, check=True).stdout)
+    return [row["config"] for row in listed["kept"]]
+
+
+def prefill_case(generator, options):
+    """Returns the options of a problem, and configurations for it."""
+    d_head, d_head_v = generator.choice(PREFILL_DIMENSIONS[options.family])
+    kernel = (d_head, d_head_v, generator.choice(("FP16", "BF16")))
+    configs = kept_configurations(options.fatune, options.family, *kernel)
+    return prefill_problem(generator, *kernel), generator.sample(configs, min(3, len(configs)))
+
+
+CASES = {"flash_decode": decode_case, "flash_decode_sm80": decode_case, "flash_sm80": prefill_case,
+         "flash_sm90": prefill_case}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--fatune", required=True, help="the program")
-    parser.add_argument("--family", choices=("flash_decode", "flash_decode_sm80"), default="flash_decode")
+    parser.add_argument("--family", choices=CASES, default="flash_decode")
     parser.add_argument("--count", type=int, default=40, help="problems")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--time-limit", type=float, default=1e9, metavar="SECONDS")
@@ -71,9 +124,8 @@ def main():
     problems = right = 0
     wrong = []
     while problems < options.count and time.monotonic() < end:
-        words, d_head, dtype, group = problem(generator)
-        chosen = [word for config in configurations(generator, options.family, d_head, dtype, group)
-                  for word in ("--config", config)]
+        words, configs = CASES[options.family](generator, options)
+        chosen = [word for config in configs for word in ("--config", config)]
         line = [options.fatune, "check", "--family", options.family, "--require-gpu", "--quiet", "--format", "json",
                 *words, *chosen]
         done = subprocess.run(line, capture_output=True, text=True, check=False)
