@@ -56,12 +56,16 @@ struct Problem {
   /// Numbers of keys that differ within the batch, as kv_lengths.hpp describes them. K and V then
   /// have room for seq_len_kv keys of each sequence. Empty: all sequences have so many.
   std::string seq_lens_kv = {};
+  /// Keys of a page, if K and V are pools of pages, as kv_pages.hpp describes them. 0: they are
+  /// contiguous.
+  std::int64_t page_size = 0;
 
   auto operator<=>(const Problem&) const = default;
 };
 
 inline constexpr std::int64_t kMostSeqLen = std::int64_t{1} << 24;
 inline constexpr std::int64_t kMostHeadDim = 1024;
+inline constexpr std::int64_t kMostPageSize = 256;
 
 /// A property of a problem other than the first six, as all code knows it that reads, shows, stores
 /// or asks for it. Numbers are exact as double: no integer is greater than 2^53.
@@ -86,7 +90,7 @@ struct ProblemDetail {
 };
 
 /// A row for each of these properties.
-inline constexpr std::array<ProblemDetail, 8> kProblemDetails{
+inline constexpr std::array<ProblemDetail, 9> kProblemDetails{
     {{"seq_len_kv", "seq_len_kv", "--seq-kv", "kv",
       "keys of a sequence (default: as many as queries)", &Problem::seq_len_kv, 1, kMostSeqLen},
      {"kv_heads", "kv_heads", "--kv-heads", "hkv",
@@ -105,7 +109,11 @@ inline constexpr std::array<ProblemDetail, 8> kProblemDetails{
      {"seq_lens_kv", "has_seq_lens_kv", "--seq-kv-lens", "lens ",
       "keys of each sequence, if they differ: a list (on the command line also a file of "
       "numbers), uniform:LOW-HIGH[:SEED] or zipf:LOW-HIGH[:EXPONENT[:SEED]]",
-      &Problem::seq_lens_kv}}};
+      &Problem::seq_lens_kv},
+     {"page_size", "page_size", "--page-size", "page",
+      "keys of a page, a power of two, if K and V are pools of pages that a table names (default: "
+      "0, contiguous)",
+      &Problem::page_size, 0, kMostPageSize}}};
 
 /// Largest power of two, at most 16, that keeps batch * seq_len at most 65536 (at least 1).
 [[nodiscard]] std::int64_t default_batch(std::int64_t seq_len);
@@ -121,7 +129,7 @@ inline constexpr std::int64_t kDefaultHeads = 16;
 [[nodiscard]] std::int64_t group_size(const Problem& problem);
 
 /// Throws Error(usage) unless all extents are positive and within 32-bit grid limits, kv_heads
-/// divides heads, and the lengths of keys are possible.
+/// divides heads, and the lengths of keys and the pages are possible.
 void check_problem(const Problem& problem);
 
 /// "b16 s4096 h16 d128 FP16 causal", followed by the unusual properties ("kv8192 hkv4"). For
@@ -169,7 +177,8 @@ struct TensorShape {
   }
 };
 
-/// The shape of the contiguous tensor, in the problem's layout.
+/// The shape of the contiguous tensor, in the problem's layout. Of K and V in pages, it is that of
+/// the pool: the batch are its pages, and the rows those of a page.
 [[nodiscard]] TensorShape tensor_shape(const Problem& problem, TensorRole role);
 
 [[nodiscard]] inline std::int64_t tensor_elements(const Problem& problem, TensorRole role) {

@@ -259,13 +259,19 @@ void read_buffers(const JsonNode& root, const char* member, ReadItem read_item, 
   }
 }
 
+bool names_address(const ArgumentRules& rules, std::string_view tensor) {
+  return std::ranges::any_of(rules.steps, [&](const LaunchStep& step) {
+    return step.call == Call::address && rules.tensor_name(step.tensor) == tensor;
+  });
+}
+
 }  // namespace
 
 bool takes_key_lengths(const ArgumentRules& rules) {
-  return std::ranges::any_of(rules.steps, [&](const LaunchStep& step) {
-    return step.call == Call::address && rules.tensor_name(step.tensor) == kKeyLengthsTensor;
-  });
+  return names_address(rules, kKeyLengthsTensor);
 }
+
+bool takes_pages(const ArgumentRules& rules) { return names_address(rules, kPageTableTensor); }
 
 ArgumentRules read_argument_rules(const JsonNode& root, const SymbolTable& symbols) {
   TensorNames names(kProblemTensors.begin(), kProblemTensors.end());

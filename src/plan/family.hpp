@@ -18,6 +18,7 @@
 #include "model/head_problem.hpp"
 #include "model/kernel_code.hpp"
 #include "model/kv_lengths.hpp"
+#include "model/kv_pages.hpp"
 #include "model/tile_schedule.hpp"
 #include "plan/expression.hpp"
 #include "plan/parameter.hpp"
@@ -34,8 +35,8 @@ using LaunchCall = fatune_attention::detail::Call;
 // A family's "launch", "arguments", "workspace" and "outputs", with their expressions.
 
 /// The tensors of a problem that arguments may point to; others are buffers of the family.
-inline constexpr std::array<std::string_view, 6> kProblemTensors{"q", "k",   "v",
-                                                                 "o", "lse", kKeyLengthsTensor};
+inline constexpr std::array<std::string_view, 7> kProblemTensors{
+    "q", "k", "v", "o", "lse", kKeyLengthsTensor, kPageTableTensor};
 
 /// A scalar type as family.json names it: "int32", "float", ...
 struct ScalarType {
@@ -86,6 +87,8 @@ struct ArgumentRules {
 
 /// Whether the kernel takes lengths of keys that differ within the batch.
 [[nodiscard]] bool takes_key_lengths(const ArgumentRules& rules);
+/// Whether the kernel takes K and V in pages.
+[[nodiscard]] bool takes_pages(const ArgumentRules& rules);
 
 /// Reads "arguments", "workspace" and "outputs" of family.json. Without "arguments", "abi" says
 /// what they are. Throws Error(bad_file) naming the pointer of what is wrong.

@@ -92,6 +92,15 @@ std::optional<Invalid> check_lengths(const Family& family, const Problem& proble
                   family.name, kKeyLengthsTensor)};
 }
 
+std::optional<Invalid> check_pages_taken(const Family& family, const Problem& problem) {
+  if (!has_pages(problem) || takes_pages(family.arguments)) {
+    return std::nullopt;
+  }
+  return Invalid{"pages-of-keys",
+                 fmt::format("{} takes no K and V in pages: its arguments have no tensor '{}'",
+                             family.name, kPageTableTensor)};
+}
+
 /// Returns why the configuration is not kept. Values that the kernel does not understand are found
 /// first, because no expression is meant for them. Then come the space's rules, then the family's
 /// validity rules.
@@ -220,6 +229,9 @@ std::optional<Invalid> check_valid(const Family& family, const Config& config,
       return invalid;
     }
     if (auto invalid = check_lengths(family, *problem)) {
+      return invalid;
+    }
+    if (auto invalid = check_pages_taken(family, *problem)) {
       return invalid;
     }
   }

@@ -324,6 +324,18 @@ void keep_with_lengths(const SweepOptions& options, FamilySet& families) {
   }
 }
 
+/// Drops the families that take no K and V in pages if the problems have such, unless none would be
+/// left.
+void keep_with_pages(const SweepOptions& options, FamilySet& families) {
+  const auto size = options.problems.details.find(&find_detail("page_size"));
+  if (size != options.problems.details.end() && std::get<std::int64_t>(size->second) > 0) {
+    keep_if_any(
+        options.output, families,
+        [](const Family& family) { return takes_pages(family.arguments); },
+        [](const Family&) { return "it takes no K and V in pages"; });
+  }
+}
+
 /// Fails with the reason why no configuration is left: the space's rules, the family, or both.
 [[noreturn]] void fail_empty(const Family& family, const Space& space, const Plan& plan) {
   const std::int64_t pruned = count_dropped(plan, true);
@@ -417,6 +429,7 @@ ExitCode sweep(const SweepOptions& options) {
     keep_meant(options, kernels.families);
     keep_runnable(options, kernels);
     keep_with_lengths(options, kernels.families);
+    keep_with_pages(options, kernels.families);
   }
   const std::vector<FamilyPlan> plans = plan_families(options, spaces, kernels.families);
   std::vector<ProblemPlan> problems = plan_problems(plans, options.problems);

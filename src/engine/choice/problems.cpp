@@ -10,6 +10,7 @@
 #include "base/ranges.hpp"
 #include "base/sha256.hpp"
 #include "base/text_parts.hpp"
+#include "model/kv_pages.hpp"
 #include "model/record_json.hpp"
 
 namespace fatune {
@@ -105,6 +106,9 @@ int shard_of(const Problem& problem, int count) {
   auto record = record_json(problem);
   if (problem.seq_lens_kv.empty()) {
     record.erase("seq_lens_kv");  // versions that did not know lengths have the same shards
+  }
+  if (!has_pages(problem)) {
+    record.erase("page_size");  // as with lengths
   }
   const std::string digits = sha256_hex(record_text(record)).substr(0, kDigits);
   return static_cast<int>(whole_number<std::int64_t>(digits, kHexadecimal).value() % count) + 1;
