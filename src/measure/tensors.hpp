@@ -47,7 +47,8 @@ class RowReferences {
 /// The device memory of the references: 8 bytes for each selected row.
 [[nodiscard]] std::int64_t row_reference_bytes(const Problem& problem);
 
-/// How the measurement kernels find the elements of a tensor that begins at `data`.
+/// How the measurement kernels find the elements of a tensor that begins at `data`. Of K and V in
+/// pages, the extents are those of all sequences, and batch_stride is that of pages.
 [[nodiscard]] TensorView tensor_view(const Problem& problem, TensorRole role, void* data);
 
 /// Q, K, V and O of a problem in one allocation, with guard bands before, between and after them:
@@ -72,8 +73,8 @@ class Tensors {
   [[nodiscard]] gpu::DevicePtr v() const noexcept { return at(TensorRole::v); }
   [[nodiscard]] gpu::DevicePtr o() const noexcept { return at(TensorRole::o); }
 
-  /// The address of "q", "k", "v", "o" or, if the problem has lengths of keys, "seq_lens_kv".
-  /// Empty: another name.
+  /// The address of "q", "k", "v", "o" or, if the problem has lengths of keys, "seq_lens_kv", or,
+  /// if it has pages, "page_table". Empty: another name.
   [[nodiscard]] std::optional<gpu::DevicePtr> find(std::string_view name) const;
 
   /// Lengths of keys in device memory; null: all sequences have as many.
@@ -84,7 +85,14 @@ class Tensors {
     return std::ssize(lengths_) * static_cast<std::int64_t>(sizeof(std::int32_t));
   }
 
-  /// Fills everything, inputs and guards included, with the poison, and writes the lengths of keys.
+  /// The table of pages in device memory; its table is null if K and V are contiguous.
+  [[nodiscard]] KeyPages pages() const;
+  [[nodiscard]] std::int64_t table_bytes() const {
+    return std::ssize(table_) * static_cast<std::int64_t>(sizeof(std::int32_t));
+  }
+
+  /// Fills everything, inputs and guards included, with the poison, and writes the lengths of keys
+  /// and the table of pages.
   void poison(const gpu::Stream& stream) const;
   /// Fills only O with the poison.
   void poison_output(const gpu::Stream& stream) const {
@@ -103,6 +111,8 @@ class Tensors {
   gpu::DeviceBuffer arena_;
   std::vector<std::int32_t> lengths_;  // of keys, and padding; empty: all sequences have as many
   gpu::DeviceBuffer device_lengths_;
+  std::vector<std::int32_t> table_;  // of pages, and padding; empty: K and V are contiguous
+  gpu::DeviceBuffer device_table_;
 };
 
 /// The size of each guard band around an output other than O.

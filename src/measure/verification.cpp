@@ -43,16 +43,22 @@ void Stage::fill(std::uint64_t seed) const {
   }
   kernels_.fill_inputs(
       {tensors_.view(TensorRole::q), tensors_.view(TensorRole::k), tensors_.view(TensorRole::v),
-       seed, static_cast<int>(kind_), tensors_.key_lengths()},
+       seed, static_cast<int>(kind_), tensors_.key_lengths(), tensors_.pages()},
       stream_);
 }
 
 ReferenceArgs Stage::reference_args() const {
-  return {
-      tensors_.view(TensorRole::q), tensors_.view(TensorRole::k), tensors_.view(TensorRole::v),
-      references_.selection(),      references_.exact(),          references_.rounded(),
-      problem_.softmax_scale,       problem_.causal ? 1 : 0,      static_cast<int>(problem_.window),
-      tensors_.key_lengths()};
+  return {tensors_.view(TensorRole::q),
+          tensors_.view(TensorRole::k),
+          tensors_.view(TensorRole::v),
+          references_.selection(),
+          references_.exact(),
+          references_.rounded(),
+          problem_.softmax_scale,
+          problem_.causal ? 1 : 0,
+          static_cast<int>(problem_.window),
+          tensors_.key_lengths(),
+          tensors_.pages()};
 }
 
 const OutputSet& Stage::outputs(const std::vector<KernelBuffer>& buffers) const {
@@ -81,6 +87,9 @@ void Stage::queue_input_sum(InputSum* sum) const {
   kernels_.sum_inputs(tensors_.input_sum_args(sum), stream_);
   if (const void* const lengths = tensors_.key_lengths()) {
     kernels_.sum_tensor(lengths, tensors_.lengths_bytes() / 2, sum, stream_);
+  }
+  if (const void* const table = tensors_.pages().table) {
+    kernels_.sum_tensor(table, tensors_.table_bytes() / 2, sum, stream_);
   }
 }
 
