@@ -78,6 +78,7 @@ struct HeadInputs {
   std::vector<std::uint16_t> q;
   std::vector<std::uint16_t> k;
   std::vector<std::uint16_t> v;
+  std::vector<std::int32_t> page_table{};  ///< of pools K and V (kv_pages.hpp); empty: contiguous
 };
 
 /// Makes the inputs of one head. `seed` decides all kinds except range, identity and constant. With

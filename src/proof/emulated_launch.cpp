@@ -16,6 +16,7 @@
 #include "emulator/memory/tensor_map.hpp"
 #include "model/kernel_code.hpp"
 #include "model/kv_lengths.hpp"
+#include "model/kv_pages.hpp"
 #include "model/problem.hpp"
 #include "proof/findings.hpp"
 
@@ -112,6 +113,13 @@ emulate::Allocation key_lengths(const Problem& problem) {
           .element_bytes = sizeof(std::int32_t)};
 }
 
+emulate::Allocation table_of_pages(const Problem& problem, const HeadInputs& inputs) {
+  return {.name = std::string(kPageTableTensor),
+          .bytes = bytes_of(inputs.page_table),
+          .shape = {problem.batch, pages_of_sequence(problem)},
+          .element_bytes = sizeof(std::int32_t)};
+}
+
 std::vector<std::uint16_t> empty_output(const Problem& problem) {
   return std::vector<std::uint16_t>(
       static_cast<std::size_t>(tensor_elements(problem, TensorRole::o)), kPoison);
@@ -122,7 +130,7 @@ emulate::Allocation empty_dump(const DumpExtents& extents, std::int64_t d_head) 
   return {.name = "dump", .bytes = bytes_of(std::vector<std::uint16_t>(elements, kPoison))};
 }
 
-/// The memory of one run: Q, K, V, O, lengths of keys, intermediates, workspaces and further
+/// The memory of one run: Q, K, V, O, lengths of keys, pages, intermediates, workspaces and further
 /// outputs, each with the name that the kernel's arguments use.
 class EmulatedTensors {
  public:
@@ -145,6 +153,9 @@ class EmulatedTensors {
       const emulate::Allocation lengths = key_lengths(problem);
       lengths_ = lengths.bytes;
       addresses_.emplace(kKeyLengthsTensor, memory_.allocate(lengths));
+    }
+    if (has_pages(problem)) {
+      addresses_.emplace(kPageTableTensor, memory_.allocate(table_of_pages(problem, inputs)));
     }
     for (const KernelBuffer& one : buffers) {
       addresses_[one.name] =
@@ -188,7 +199,10 @@ class EmulatedTensors {
            memory_.at(k_).bytes != bytes_of(inputs_.k) ||
            memory_.at(v_).bytes != bytes_of(inputs_.v) ||
            (!lengths_.empty() &&
-            memory_.at(address_of(std::string(kKeyLengthsTensor))).bytes != lengths_);
+            memory_.at(address_of(std::string(kKeyLengthsTensor))).bytes != lengths_) ||
+           (!inputs_.page_table.empty() &&
+            memory_.at(address_of(std::string(kPageTableTensor))).bytes !=
+                bytes_of(inputs_.page_table));
   }
 
   emulate::GlobalMemory& memory() { return memory_; }
