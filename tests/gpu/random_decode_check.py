@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks flash_decode, or flash_decode_sm80, on the GPU on random problems, each with three configurations: lengths,
-masks, groups, layouts.
+masks, groups, layouts; flash_decode also with pages.
 
 The problems depend on the seed alone. Needs only Python:
 random_decode_check.py --fatune build/ci/bin/fatune --count 500 --time-limit 400
@@ -27,7 +27,7 @@ SM80 = {64: ("16, 32, 4, 2, 2", "16, 64, 2, 4, 2", "32, 64, 3, 4, 1", "64, 64, 4
 PART_KEYS = (64, 128, 256, 1024, 8192)
 
 
-def problem(generator):
+def problem(generator, family):
     """Returns options, d_head, dtype and group of a problem of at most about 2 million keys in all."""
     group, kv_heads = generator.choice(GROUPS), generator.choice((1, 2, 3, 8))
     queries = generator.choice((1, 1, 1, 2, 3, 5, 16, 40, 64, 130))
@@ -42,6 +42,8 @@ def problem(generator):
         options["--seq-kv-lens"] = ",".join(str(generator.randint(0, keys)) for _ in range(batch))
     if generator.random() < 0.5:
         options["--layout"] = "bhsd"
+    if family == "flash_decode" and generator.random() < 0.3:
+        options["--page-size"] = 2 ** generator.randint(0, 8)
     return [str(word) for pair in options.items() for word in pair] + flags, d_head, dtype, group
 
 
@@ -71,7 +73,7 @@ def main():
     problems = right = 0
     wrong = []
     while problems < options.count and time.monotonic() < end:
-        words, d_head, dtype, group = problem(generator)
+        words, d_head, dtype, group = problem(generator, options.family)
         chosen = [word for config in configurations(generator, options.family, d_head, dtype, group)
                   for word in ("--config", config)]
         line = [options.fatune, "check", "--family", options.family, "--require-gpu", "--quiet", "--format", "json",
