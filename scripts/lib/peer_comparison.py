@@ -12,7 +12,10 @@ GREATEST_DIFFERENCE = 0.05
 
 
 def tensors_of(torch, launch, lengths):
-    """Returns Q, K, V (normal random) and O (NaN) as (batch, positions, heads, columns); and the lengths, if any."""
+    """Returns Q, K, V (normal random) and O (NaN) as (batch, positions, heads, columns); and the lengths, if any. Throws
+    ProgramError for K and V in pages, for which there is no table."""
+    if any(piece["tensor"] == "page_table" for argument in launch["arguments"]["list"] for piece in argument["addresses"]):
+        raise fatune_program.ProgramError("K and V in pages are not compared with peers: leave out --page-size")
     tensors = {}
     for tensor in launch["tensors"]:
         if tensor["name"] == fatune_program.KEY_LENGTHS:
