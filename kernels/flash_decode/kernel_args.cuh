@@ -6,9 +6,19 @@
 #include "common/sink.cuh"
 #include "common/softcap.cuh"
 
+#ifndef FATUNE_PAGE_SIZE
+#define FATUNE_PAGE_SIZE 0
+#endif
+
+// Keys of a page, if K and V are pools of pages. 0: they are contiguous; then nothing here may
+// change the machine code, in which constants that are not enumerators leave symbols.
+enum : int { kPageSize = FATUNE_PAGE_SIZE };
+
 // K and V are (64 columns, keys, panels, heads, batch), the innermost dimension first; a box is a
-// step. Q is (d_head, heads of a group, queries, heads of K and V, batch); a box is 64 columns of
-// the rows of a tile, if that begins and ends with a query.
+// step. In pages, they are (64 columns, keys of a page, panels, heads, pages); a box has keys of
+// one page, and all panels of a whole step, or one panel of a smaller page. Q is (d_head, heads of
+// a group, queries, heads of K and V, batch); a box is 64 columns of the rows of a tile, if that
+// begins and ends with a query.
 struct Work {
   const unsigned short* q;
   unsigned short* o;
@@ -50,7 +60,20 @@ struct Work {
 #if FATUNE_SOFTCAP
   float softcap;
 #endif
+#if FATUNE_PAGE_SIZE > 0
+  const int* page_table;  // [batch, pages_of_sequence]: which page of K and V has which keys
+  int pages_of_sequence;
+#endif
 };
+
+// The table of pages of a sequence; null if K and V are contiguous.
+__device__ __forceinline__ const int* pages_of(const Work& work, int batch) {
+#if FATUNE_PAGE_SIZE > 0
+  return work.page_table + static_cast<long long>(batch) * work.pages_of_sequence;
+#else
+  return nullptr;
+#endif
+}
 
 // number / divisor, neither negative; reciprocal: 2^30 / divisor, rounded up. A division would take
 // 20 instructions. The product of the two is less than number / 2^30 too large, so that the result

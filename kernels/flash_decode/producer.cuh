@@ -6,6 +6,7 @@
 #include "common/ptx_tma.cuh"
 #include "flash_decode/config.cuh"
 #include "flash_decode/kernel_args.cuh"
+#include "flash_decode/pages.cuh"
 #include "flash_decode/part_schedule.cuh"
 
 // Here the producer waits for the counter, which initialises the mbarriers.
@@ -26,6 +27,9 @@ class Producer {
   // threads: one warp, converged
   __device__ __forceinline__ int begin() const {
     prefetch_lengths(work_);
+    if constexpr (kPageSize > 0) {
+      prefetch_pages(work_);
+    }
     int taken = 0;
     if (threadIdx.x % 32 == 0) {
       if (work_.tile_items != 0) {
@@ -60,7 +64,18 @@ class Producer {
     while (index < all) {
       const Part part =
           index < parts ? part_at<S>(work_, sequences, index) : item_at<S>(work_, index - parts);
-      if (is_first) {
+      if constexpr (kPageSize > 0) {
+        int next = 0;
+        if (is_first) {
+          pass(part);
+          next = take_next(all);
+        }
+        load_pages(part);
+        if (is_first) {
+          index = next_index(next, all);
+        }
+        slot_.advance();
+      } else if (is_first) {
         pass(part);
         const int next = take_next(all);
         load(part);
@@ -79,7 +94,7 @@ class Producer {
  private:
   static constexpr unsigned kToFullV = Plan::full_v(0) - Plan::full_k(0);
 
-  // threads: one, in all functions
+  // threads: one, in all functions without other contracts
 
   // Takes the next part or item from the counter, if it may be needed. What is returned is passed
   // to next_index, later: the counter takes long to answer.
@@ -139,6 +154,54 @@ class Producer {
                   at, smem_ + Plan::full_k(stage_.index) + v * kToFullV);
       }
       stage_.advance();
+    }
+  }
+
+  // As load(), of keys in pages. All lanes have the same state but that of queries, which is the
+  // first lane's. threads: one warp, converged
+  __device__ __forceinline__ void load_pages(const Part& part) {
+    if (part.item >= 0) {
+      return;
+    }
+    const bool is_first = threadIdx.x % 32 == 0;
+    const int queries_at = queries_before(part);
+    StepPages<S> pages;
+    pages.ask(work_, part, part.step);
+#pragma unroll 1
+    for (int step = part.step;; ++step) {
+      if (is_first && step == queries_at) {
+        load_queries(part);
+      }
+      if (step >= part.end) {
+        return;
+      }
+      // The table takes long to answer: it is asked for a step before its tiles are free.
+      StepPages<S> next;
+      next.ask(work_, part, step + 1);
+#pragma unroll 1
+      for (int v = 0; v < 2; ++v) {
+        load_tile_of(pages, smem_ + Plan::key(stage_.index) + v * Plan::kBytesKv,
+                     v == 0 ? map_k_ : map_v_, part.head,
+                     smem_ + Plan::full_k(stage_.index) + v * kToFullV);
+      }
+      stage_.advance();
+      pages = next;
+    }
+  }
+
+  // As load_tile(), of keys in pages. threads: one warp
+  __device__ __forceinline__ void load_tile_of(const StepPages<S>& pages, unsigned to,
+                                               const TensorMap* map, int head,
+                                               unsigned full) const {
+    if (threadIdx.x % 32 == 0) {
+      mbarrier_wait(Plan::empty(full), stage_.parity ^ 1);
+      mbarrier_arrive_expect(full, Plan::kBytesKv);
+    }
+    __syncwarp();
+    if (work_.row_tiles > 1) {
+      pages.template load<L2Policy::kNormal>(to, map, head, full);
+    } else {
+      pages.template load<L2Policy::kEvictFirst>(to, map, head, full);
     }
   }
 

@@ -12,7 +12,8 @@
 inline constexpr unsigned kValuesBarrier = 2;
 
 // Sets rows of V behind the sequence's end to 0 if the part ends there: they may be NaN, which a
-// probability of 0 would not remove.
+// probability of 0 would not remove. Where all sequences have seq_len_kv keys and K and V are
+// contiguous, the rows are outside of the tensor, and 0 already.
 // shape:   at: the stage of the part's last step
 // threads: all consumers; sync: out: the product may read the tile
 template <typename S>
@@ -20,7 +21,7 @@ __device__ __forceinline__ void clear_values_behind(const Work& work, const Part
                                                     unsigned smem, const Ring<S::kStages>& at) {
   using Plan = SmemPlan<S>;
   const int keys = part.keys - (part.end - 1) * S::kStepKeys;
-  if (work.seq_lens_kv == nullptr || keys >= S::kStepKeys) {
+  if ((kPageSize == 0 && work.seq_lens_kv == nullptr) || keys >= S::kStepKeys) {
     return;
   }
   mbarrier_wait(smem + Plan::full_v(at.index), at.parity);

@@ -29,6 +29,17 @@ __device__ __forceinline__ long long row_offset(const TensorView& tensor, long l
   return batch * tensor.batch_stride + row * tensor.row_stride + head * tensor.head_stride;
 }
 
+// Where a key's row of K or V is, in elements.
+__device__ __forceinline__ long long key_offset(const TensorView& tensor, const KeyPages& pages,
+                                                long long batch, int key, long long head) {
+  if (pages.table == nullptr) {
+    return row_offset(tensor, batch, key, head);
+  }
+  const int entry = key / pages.page_size;
+  return row_offset(tensor, pages.table[batch * pages.pages_of_sequence + entry],
+                    key - entry * pages.page_size, head);
+}
+
 // How many keys a sequence has, by the arguments of filling or of the reference.
 template <typename Args>
 __device__ __forceinline__ int keys_of(const Args& args, int batch) {

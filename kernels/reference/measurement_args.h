@@ -16,6 +16,14 @@ struct TensorView {
   int columns;
 };
 
+// Where the keys of K and V are, if these are pools of pages: views of K and V have the extents of
+// all sequences, and batch_stride is that of pages.
+struct KeyPages {
+  const int* table;  // [batch, pages_of_sequence]: pages of the pool; null: K and V are contiguous
+  int page_size;     // keys
+  int pages_of_sequence;
+};
+
 // Heads of Q share those of K and V in groups of the same size. Rows of K and V behind a sequence's
 // keys are not filled.
 struct FillInputsArgs {
@@ -25,6 +33,7 @@ struct FillInputsArgs {
   unsigned long long seed;
   int kind;         // src/model/input_kind.hpp
   const int* keys;  // of each sequence; null where all have the rows of K
+  KeyPages pages = {nullptr, 0, 0};
 };
 
 // The rows to be compared: for each (batch, head) the same number of positions, ascending.
@@ -48,6 +57,7 @@ struct ReferenceArgs {
   const int* keys;     // of each sequence; null where all have the rows of K
   float softcap;       // scaled scores s become softcap * tanh(s / softcap); 0: they do not
   const float* sinks;  // (heads): scaled scores; null: there are none
+  KeyPages pages = {nullptr, 0, 0};
 };
 
 // Checksum of Q, K and V: sums, modulo 2^32, of their 32-bit words, each times an odd number that

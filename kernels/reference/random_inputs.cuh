@@ -144,7 +144,7 @@ __device__ __forceinline__ float4 input_values(const FillInputsArgs& args, Rando
   }
 }
 
-// Fills Q, K and V, except for rows behind the keys of a sequence.
+// Fills Q, K and V, except for rows behind the keys of a sequence and pages of no sequence.
 // shape:   grid (any, 3): y names the tensor
 extern "C" __global__ void fatune_fill_inputs(const __grid_constant__ FillInputsArgs args) {
   const auto tensor = static_cast<RandomStream>(blockIdx.y);
@@ -159,8 +159,10 @@ extern "C" __global__ void fatune_fill_inputs(const __grid_constant__ FillInputs
       continue;
     }
     const float4 values = input_values(args, tensor, at);
-    Element* const target =
-        static_cast<Element*>(view.data) + row_offset(view, at.batch, at.row, at.head) + at.column;
+    const long long row = tensor == kQuery
+                              ? row_offset(view, at.batch, at.row, at.head)
+                              : key_offset(view, args.pages, at.batch, at.row, at.head);
+    Element* const target = static_cast<Element*>(view.data) + row + at.column;
     *reinterpret_cast<ushort4*>(target) =
         make_ushort4(round_element(values.x), round_element(values.y), round_element(values.z),
                      round_element(values.w));

@@ -149,12 +149,16 @@ struct Reference {
     return batch_head * args.selection.rows_per_head + blockIdx.x * kRows + row;
   }
 
-  // The row of this block's head, or of the head of K and V that it shares.
-  __device__ __forceinline__ const Element* row_address(const TensorView& tensor,
-                                                        int position) const {
+  // The row of this block's head.
+  __device__ __forceinline__ const Element* query_address(int position) const {
+    return static_cast<const Element*>(args.q.data) +
+           row_offset(args.q, blockIdx.z, position, blockIdx.y);
+  }
+  // The row of the head of K or V that it shares.
+  __device__ __forceinline__ const Element* key_address(const TensorView& tensor, int key) const {
     const int head = static_cast<int>(blockIdx.y) / (args.q.heads / tensor.heads);
     return static_cast<const Element*>(tensor.data) +
-           row_offset(tensor, blockIdx.z, position, head);
+           key_offset(tensor, args.pages, blockIdx.z, key, head);
   }
 
   // Keys [first_seen(row), end_seen(row)) are those that a query sees.
@@ -189,8 +193,7 @@ struct Reference {
       shared.positions[threadIdx.x] = args.selection.rows[selection_index(row)];
     }
     __syncthreads();
-    load_rows<kHeadDim>(shared.q,
-                        [this](int row) { return row_address(args.q, shared.positions[row]); });
+    load_rows<kHeadDim>(shared.q, [this](int row) { return query_address(shared.positions[row]); });
     first_key = first_seen(shared.positions[0]) / kKeys * kKeys;
     end_key = end_seen(shared.positions[selected - 1]);
     __syncthreads();
@@ -201,7 +204,7 @@ struct Reference {
   __device__ __forceinline__ void load_tile(const TensorView& tensor, int first) {
     __syncthreads();
     load_rows<kColumns>(shared.kv, [&](int row) -> const Element* {
-      return first + row < keys ? row_address(tensor, first + row) : nullptr;
+      return first + row < keys ? key_address(tensor, first + row) : nullptr;
     });
     __syncthreads();
   }

@@ -240,6 +240,8 @@ def cannot_do(peer, problem):
         return "one head dimension"
     if problem.get(fatune_program.KEY_LENGTHS) and not (peer.several or peer.make_for_lengths):
         return "one length for all sequences"
+    if problem.get("page_size", 0):
+        return "contiguous K and V"
     lengths_differ = problem.get("seq_len_kv", problem["seq_len"]) != problem["seq_len"]
     if is_masked(problem) and lengths_differ and not peer.last_query_sees_last_key:
         return "another causal mask where lengths differ"

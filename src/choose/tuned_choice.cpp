@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/ranges.hpp"
 #include "model/kv_lengths.hpp"
+#include "model/kv_pages.hpp"
 #include "model/statistics.hpp"
 #include "plan/planner.hpp"
 
@@ -23,7 +24,10 @@ class Eligibility {
         why_not_(why_not) {}
 
   [[nodiscard]] bool takes(const Config& config) {
-    const auto reason = why_not_(config, problem_, device_);
+    const auto reason =
+        has_pages(problem_)
+            ? std::optional<std::string>("K and V are in pages, as those of no tuned problem are")
+            : why_not_(config, problem_, device_);
     if (reason && first_reason_.empty()) {
       first_reason_ = *reason;
     }

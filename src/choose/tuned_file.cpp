@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "base/error.hpp"
+#include "model/kv_pages.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 
@@ -51,6 +52,9 @@ class RunReader {
     if (!row.problem.seq_lens_kv.empty()) {
       return skip({},
                   "its lengths of keys differ within the batch: tuned tables have no such rows");
+    }
+    if (has_pages(row.problem)) {
+      return skip({}, "its K and V are in pages: tuned tables have no such rows");
     }
     if (!std::holds_alternative<Measured>(report.ranking.front().outcome)) {
       return skip({}, "its times are estimates");

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "gpu/cubin_elf.hpp"
 #include "model/flop.hpp"
+#include "model/kv_pages.hpp"
 #include "plan/estimate_rule.hpp"
 #include "race/estimate.hpp"
 
@@ -43,9 +44,9 @@ class WorkCount {
     work.counted = code.counted;
     return work;
   }
-  /// Q, K and V read once, O written once; of K and V with lengths, the rows that exist.
+  /// Q, K and V read once, O written once; of K and V with lengths or pages, the rows that exist.
   [[nodiscard]] double device_memory_bytes() const {
-    if (!of_.problem.seq_lens_kv.empty()) {
+    if (!of_.problem.seq_lens_kv.empty() || has_pages(of_.problem)) {
       return needed_bytes(of_.problem);
     }
     double bytes = 0.0;
@@ -151,6 +152,7 @@ std::optional<std::int64_t> count_tiles(const ConfigCase& of) {
   Problem problem = of.problem;
   problem.seq_len_kv = 1;
   problem.seq_lens_kv.clear();
+  problem.page_size = 0;
   const auto launch = unlimited_launch({of.family, of.config, problem, of.limits});
   return launch ? std::optional(block_count(*launch)) : std::nullopt;
 }

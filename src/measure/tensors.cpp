@@ -12,6 +12,7 @@
 #include "model/error_rule.hpp"
 #include "model/flop.hpp"
 #include "model/kv_lengths.hpp"
+#include "model/kv_pages.hpp"
 #include "model/row_sample.hpp"
 
 namespace fatune {
@@ -25,7 +26,8 @@ std::int64_t multiple_of(std::int64_t unit, std::int64_t bytes) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-unsigned long long row_count(const TensorView& tensor) {
+template <typename Tensor>
+unsigned long long row_count(const Tensor& tensor) {
   return static_cast<unsigned long long>(tensor.batch) *
          static_cast<unsigned long long>(tensor.rows) *
          static_cast<unsigned long long>(tensor.heads);
@@ -53,9 +55,10 @@ double limit_of_rows(const Problem& problem, const ReferenceArgs& reference,
   std::array<std::uint32_t, 2> bits{};
   const gpu::DeviceBuffer on_device(sizeof bits);
   gpu::fill_words_async(on_device.address(), 0, bits.size(), stream);
+  const TensorShape keys = tensor_shape(problem, TensorRole::k);
   kernels.find_greatest_norms({reference.q.data,
                                reference.k.data,
-                               {row_count(reference.q), row_count(reference.k)},
+                               {row_count(reference.q), row_count(keys)},
                                on_device.as<unsigned>()},
                               stream);
   gpu::copy_to_host_async(bits.data(), on_device.address(), sizeof bits, stream);
@@ -122,6 +125,9 @@ Tensors::Tensors(const Problem& problem, InputKind kind)
   if (problem.sinks) {
     add_small_input(kSinksTensor, make_sinks(problem, kind));
   }
+  if (has_pages(problem)) {
+    add_small_input(kPageTableTensor, page_table(problem));
+  }
 }
 
 template <typename Word>
@@ -139,9 +145,19 @@ const SmallInput* Tensors::find_small_input(std::string_view name) const {
   return found == small_inputs_.end() ? nullptr : &*found;
 }
 
+KeyPages Tensors::pages() const {
+  const int* const table = small_input<int>(kPageTableTensor);
+  return table == nullptr ? KeyPages{nullptr, 0, 0}
+                          : KeyPages{table, static_cast<int>(problem_.page_size),
+                                     static_cast<int>(pages_of_sequence(problem_))};
+}
+
 std::optional<gpu::DevicePtr> Tensors::find(std::string_view name) const {
   if (const SmallInput* const input = find_small_input(name)) {
     return input->memory.address();
+  }
+  if (name == kPageTableTensor && !table_.empty()) {
+    return device_table_.address();
   }
   constexpr std::string_view kNames = "qkvo";
   const std::size_t index = name.size() == 1 ? kNames.find(name) : std::string_view::npos;
@@ -153,6 +169,9 @@ void Tensors::poison(const gpu::Stream& stream) const {
   for (const SmallInput& input : small_inputs_) {
     gpu::copy_to_device_async(input.memory.address(), input.words.data(), input.bytes(), stream);
   }
+  if (!table_.empty()) {
+    gpu::copy_to_device_async(device_table_.address(), table_.data(), table_bytes(), stream);
+  }
 }
 
 TensorView Tensors::view(TensorRole role) const {
@@ -161,12 +180,13 @@ TensorView Tensors::view(TensorRole role) const {
 
 TensorView tensor_view(const Problem& problem, TensorRole role, void* data) {
   const TensorShape shape = tensor_shape(problem, role);
+  const TensorShape extents = tensor_shape(without_pages(problem), role);
   return {data,
           shape.batch_stride,
           shape.row_stride,
           shape.head_stride,
-          static_cast<int>(shape.batch),
-          static_cast<int>(shape.rows),
+          static_cast<int>(extents.batch),
+          static_cast<int>(extents.rows),
           static_cast<int>(shape.heads),
           static_cast<int>(shape.columns)};
 }

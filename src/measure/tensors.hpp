@@ -49,7 +49,8 @@ class RowReferences {
 /// The device memory of the references: 8 bytes for each selected row.
 [[nodiscard]] std::int64_t row_reference_bytes(const Problem& problem);
 
-/// How the measurement kernels find the elements of a tensor that begins at `data`.
+/// How the measurement kernels find the elements of a tensor that begins at `data`. Of K and V in
+/// pages, the extents are those of all sequences, and batch_stride is that of pages.
 [[nodiscard]] TensorView tensor_view(const Problem& problem, TensorRole role, void* data);
 
 /// An input of one 32-bit word for each sequence or head. It lies outside the guard bands.
@@ -94,6 +95,9 @@ class Tensors {
   /// The heads' sinks in device memory; null: they have none.
   [[nodiscard]] const float* sinks() const { return small_input<float>(kSinksTensor); }
   [[nodiscard]] const std::vector<SmallInput>& small_inputs() const { return small_inputs_; }
+
+  /// The table of pages in device memory; its table is null if K and V are contiguous.
+  [[nodiscard]] KeyPages pages() const;
 
   /// Fills everything, inputs and guards included, with the poison, and writes the small inputs.
   void poison(const gpu::Stream& stream) const;

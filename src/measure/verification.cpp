@@ -43,7 +43,7 @@ void Stage::fill(std::uint64_t seed) const {
   }
   kernels_.fill_inputs(
       {tensors_.view(TensorRole::q), tensors_.view(TensorRole::k), tensors_.view(TensorRole::v),
-       seed, static_cast<int>(kind_), tensors_.key_lengths()},
+       seed, static_cast<int>(kind_), tensors_.key_lengths(), tensors_.pages()},
       stream_);
 }
 
@@ -59,7 +59,8 @@ ReferenceArgs Stage::reference_args() const {
           static_cast<int>(problem_.window),
           tensors_.key_lengths(),
           problem_.softcap,
-          tensors_.sinks()};
+          tensors_.sinks(),
+          tensors_.pages()};
 }
 
 const OutputSet& Stage::outputs(const std::vector<KernelBuffer>& buffers) const {

@@ -9,6 +9,7 @@
 #include "base/ranges.hpp"
 #include "model/flop.hpp"
 #include "model/kv_lengths.hpp"
+#include "model/kv_pages.hpp"
 
 namespace fatune {
 namespace {
@@ -81,7 +82,7 @@ class RowScores {
         q_(q),
         k_(k),
         q_shape_(tensor_shape(problem, TensorRole::q)),
-        k_shape_(tensor_shape(problem, TensorRole::k)),
+        k_rows_(problem, TensorRole::k),
         lengths_(kv_lengths(problem)),
         rounding_(rounding) {}
 
@@ -99,7 +100,7 @@ class RowScores {
     const double* const query = q_.data() + q_shape_.row_offset(at.batch, at.row, at.head);
     for (std::int64_t key = keys.first; key < keys.end; ++key) {
       const double* const from =
-          k_.data() + k_shape_.row_offset(at.batch, key, at.head / group_size(problem_));
+          k_.data() + k_rows_.offset(at.batch, key, at.head / group_size(problem_));
       const double dot = std::inner_product(query, query + problem_.d_head, from, 0.0);
       scores_[static_cast<std::size_t>(key - keys.first)] =
           capped(rounded(problem_.softmax_scale * dot));
@@ -116,7 +117,8 @@ class RowScores {
 
   const Problem& problem_;
   std::span<const double> q_, k_;
-  TensorShape q_shape_, k_shape_;
+  TensorShape q_shape_;
+  KeyRows k_rows_;
   std::vector<std::int64_t> lengths_;
   Rounding rounding_;
   std::vector<double> scores_;
@@ -162,7 +164,7 @@ void add_scaled(std::span<double> out, double weight, const double* v) {
 std::vector<double> attention(const Problem& problem, std::span<const double> q,
                               std::span<const double> k, std::span<const double> v,
                               std::span<const float> sinks, Rounding rounding) {
-  const TensorShape v_shape = tensor_shape(problem, TensorRole::v);
+  const KeyRows v_rows(problem, TensorRole::v);
   const TensorShape o_shape = tensor_shape(problem, TensorRole::o);
   RowScores row(problem, q, k, rounding);
   std::vector<double> all(static_cast<std::size_t>(o_shape.elements()));
@@ -177,7 +179,7 @@ std::vector<double> attention(const Problem& problem, std::span<const double> q,
     for (std::int64_t key = keys.first; key < keys.end; ++key) {
       const double score = row.scores()[static_cast<std::size_t>(key - keys.first)];
       add_scaled(out, row.rounded(std::exp(score - greatest) / sum),
-                 v.data() + v_shape.row_offset(at.batch, key, at.head / group_size(problem)));
+                 v.data() + v_rows.offset(at.batch, key, at.head / group_size(problem)));
     }
     std::ranges::transform(out, out.begin(), [&](double o) { return row.rounded(o); });
   });

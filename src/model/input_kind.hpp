@@ -79,6 +79,7 @@ struct HeadInputs {
   std::vector<std::uint16_t> k;
   std::vector<std::uint16_t> v;
   std::vector<float> sinks = {};
+  std::vector<std::int32_t> page_table{};  ///< of pools K and V (kv_pages.hpp); empty: contiguous
 };
 
 /// The sinks of all query heads; empty if the problem has none. Some outweigh the keys, others

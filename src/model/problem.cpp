@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/json_file.hpp"
 #include "model/kv_lengths.hpp"
+#include "model/kv_pages.hpp"
 
 namespace fatune {
 namespace {
@@ -165,6 +166,7 @@ void check_problem(const Problem& problem) {
                 {}, "kv_heads must divide heads");
   }
   check_kv_lengths(problem);
+  check_pages(problem);
 }
 
 std::string describe(const Problem& problem) {
@@ -215,6 +217,10 @@ TensorShape tensor_shape(const Problem& problem, TensorRole role) {
   TensorShape shape;
   shape.batch = problem.batch;
   shape.rows = of_keys ? problem.seq_len_kv : problem.seq_len;
+  if (of_keys && has_pages(problem)) {
+    shape.batch = pool_pages(problem);
+    shape.rows = problem.page_size;
+  }
   shape.heads = of_keys ? problem.kv_heads : problem.heads;
   shape.columns =
       role == TensorRole::q || role == TensorRole::k ? problem.d_head : problem.d_head_v;

@@ -61,12 +61,16 @@ struct Problem {
   std::string seq_lens_kv = {};
   float softcap = 0.0F;  ///< scores are capped to this; 0: they are not
   bool sinks = false;    ///< every head has a sink: kSinksTensor
+  /// Keys of a page, if K and V are pools of pages, as kv_pages.hpp describes them. 0: they are
+  /// contiguous.
+  std::int64_t page_size = 0;
 
   auto operator<=>(const Problem&) const = default;
 };
 
 inline constexpr std::int64_t kMostSeqLen = std::int64_t{1} << 24;
 inline constexpr std::int64_t kMostHeadDim = 1024;
+inline constexpr std::int64_t kMostPageSize = 256;
 
 /// A property of a problem other than the first six, as all code knows it that reads, shows, stores
 /// or asks for it. Numbers are exact as double: no integer is greater than 2^53.
@@ -91,7 +95,7 @@ struct ProblemDetail {
 };
 
 /// A row for each of these properties.
-inline constexpr std::array<ProblemDetail, 10> kProblemDetails{
+inline constexpr std::array<ProblemDetail, 11> kProblemDetails{
     {{"seq_len_kv", "seq_len_kv", "--seq-kv", "kv",
       "keys of a sequence (default: as many as queries)", &Problem::seq_len_kv, 1, kMostSeqLen},
      {"kv_heads", "kv_heads", "--kv-heads", "hkv",
@@ -116,7 +120,11 @@ inline constexpr std::array<ProblemDetail, 10> kProblemDetails{
       &Problem::softcap, 0, 1e6},
      {"sinks", "sinks", "--sinks", "sinks",
       "every head has a sink, a score that counts in the denominator of softmax alone",
-      &Problem::sinks}}};
+      &Problem::sinks},
+     {"page_size", "page_size", "--page-size", "page",
+      "keys of a page, a power of two, if K and V are pools of pages that a table names (default: "
+      "0, contiguous)",
+      &Problem::page_size, 0, kMostPageSize}}};
 
 /// The name that kernels' arguments use for the heads' sinks: fp32, one for each query head.
 inline constexpr std::string_view kSinksTensor = "sinks";
@@ -135,7 +143,7 @@ inline constexpr std::int64_t kDefaultHeads = 16;
 [[nodiscard]] std::int64_t group_size(const Problem& problem);
 
 /// Throws Error(usage) unless all extents are positive and within 32-bit grid limits, kv_heads
-/// divides heads, and the lengths of keys are possible.
+/// divides heads, and the lengths of keys and the pages are possible.
 void check_problem(const Problem& problem);
 
 /// "b16 s4096 h16 d128 FP16 causal", followed by the unusual properties ("kv8192 hkv4"). For
@@ -183,7 +191,8 @@ struct TensorShape {
   }
 };
 
-/// The shape of the contiguous tensor, in the problem's layout.
+/// The shape of the contiguous tensor, in the problem's layout. Of K and V in pages, it is that of
+/// the pool: the batch are its pages, and the rows those of a page.
 [[nodiscard]] TensorShape tensor_shape(const Problem& problem, TensorRole role);
 
 [[nodiscard]] inline std::int64_t tensor_elements(const Problem& problem, TensorRole role) {

@@ -18,6 +18,7 @@
 #include "model/head_problem.hpp"
 #include "model/kernel_code.hpp"
 #include "model/kv_lengths.hpp"
+#include "model/kv_pages.hpp"
 #include "model/tile_schedule.hpp"
 #include "plan/expression.hpp"
 #include "plan/parameter.hpp"
@@ -35,7 +36,7 @@ using LaunchCall = fatune_attention::detail::Call;
 
 /// The tensors of a problem that arguments may point to; others are buffers of the family.
 inline constexpr std::array<std::string_view, 7> kProblemTensors{
-    "q", "k", "v", "o", "lse", kKeyLengthsTensor, kSinksTensor};
+    "q", "k", "v", "o", "lse", kKeyLengthsTensor, kSinksTensor, kPageTableTensor};
 
 /// A scalar type as family.json names it: "int32", "float", ...
 struct ScalarType {
@@ -94,9 +95,12 @@ struct ToldProperty {
 inline constexpr ToldProperty kToldKeyLengths{"seq_lens_kv", "lengths-of-keys",
                                               "lengths of keys that differ within a batch",
                                               kKeyLengthsTensor};
+inline constexpr ToldProperty kToldPages{"page_size", "pages-of-keys", "K and V in pages",
+                                         kPageTableTensor};
 inline constexpr std::array kToldProperties{
     kToldKeyLengths, ToldProperty{"sinks", "sinks-of-heads", "sinks of heads", kSinksTensor},
-    ToldProperty{"softcap", "capped-scores", "softcap"}};
+    ToldProperty{"softcap", "capped-scores", "softcap"},
+    kToldPages};
 
 /// Whether the kernel is told of the property.
 [[nodiscard]] bool takes(const ArgumentRules& rules, const ToldProperty& property);

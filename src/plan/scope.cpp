@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "model/kv_lengths.hpp"
+#include "model/kv_pages.hpp"
 #include "plan/parameter.hpp"
 
 namespace fatune {
@@ -34,6 +35,7 @@ void for_each_problem_symbol(const Problem& problem, Use use_number) {
     use(tensor + "_head_stride", shape.head_stride);
     use(tensor + "_batch_stride", shape.batch_stride);
   }
+  use("pool_pages", has_pages(problem) ? pool_pages(problem) : 0);
 }
 
 /// Calls use(name, value) for every symbol of a device.

@@ -9,6 +9,7 @@
 #include "base/ranges.hpp"
 #include "model/error_rule.hpp"
 #include "model/kv_lengths.hpp"
+#include "model/kv_pages.hpp"
 #include "plan/planner.hpp"
 
 namespace fatune {
@@ -49,6 +50,33 @@ void put_head(const TensorShape& shape, std::int64_t batch, std::int64_t head, s
   }
 }
 
+/// As put_head(), of keys, which may be in pages.
+void put_keys(const Problem& problem, TensorRole role, std::int64_t batch, std::int64_t head,
+              std::int64_t count, const std::vector<std::uint16_t>& rows,
+              std::vector<std::uint16_t>& tensor) {
+  const KeyRows to(problem, role);
+  const std::int64_t columns = tensor_shape(problem, role).columns;
+  for (std::int64_t key = 0; key < count; ++key) {
+    const auto from = rows.begin() + key * columns;
+    std::copy(from, from + columns, tensor.begin() + to.offset(batch, key, head));
+  }
+}
+
+/// Returns a head of the only sequence of a pool of pages, as take_head() does of others. Rows
+/// behind its end are poison.
+std::vector<std::uint16_t> take_keys(const Problem& problem, TensorRole role, std::int64_t head,
+                                     const std::vector<std::uint16_t>& pool) {
+  const KeyRows keys(problem, role);
+  const std::int64_t columns = tensor_shape(problem, role).columns;
+  std::vector<std::uint16_t> rows;
+  for (std::int64_t key = 0; key < kv_lengths(problem).front(); ++key) {
+    const auto from = pool.begin() + keys.offset(0, key, head);
+    rows.insert(rows.end(), from, from + columns);
+  }
+  rows.resize(static_cast<std::size_t>(problem.seq_len_kv * columns), kPoisonElement);
+  return rows;
+}
+
 /// Returns a head's rows, one after the other, whatever the layout of the tensor.
 std::vector<std::uint16_t> take_head(const TensorShape& shape, std::int64_t batch,
                                      std::int64_t head, const std::vector<std::uint16_t>& tensor) {
@@ -86,7 +114,8 @@ std::int64_t seeded_group(const EmulatedProblem& on, std::int64_t group) {
 }
 
 /// Makes the inputs of all heads. A key head and the query heads that share it have one seed. Rows
-/// of K and V behind a sequence's end are NaN, which shows if a kernel uses them.
+/// of K and V behind a sequence's end, and pages of no sequence, are NaN, which shows if a kernel
+/// uses them.
 HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t seed) {
   const Problem& problem = on.problem;
   const auto empty = [&](TensorRole role) {
@@ -95,7 +124,8 @@ HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t
   };
   const std::vector<std::int64_t> keys = kv_lengths(problem);
   HeadInputs all{empty(TensorRole::q), empty(TensorRole::k), empty(TensorRole::v),
-                 make_sinks(problem, kind)};
+                 make_sinks(problem, kind),
+                 has_pages(problem) ? page_table(problem) : std::vector<std::int32_t>{}};
   const std::int64_t group = group_size(problem);
   std::map<std::int64_t, GroupInputs> made;
   for (std::int64_t number = 0; number < problem.batch * problem.kv_heads; ++number) {
@@ -113,8 +143,8 @@ HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t
                one->second.q[static_cast<std::size_t>(i)], all.q);
     }
     const std::int64_t rows = keys[static_cast<std::size_t>(batch)];
-    put_head(tensor_shape(problem, TensorRole::k), batch, head, rows, one->second.k, all.k);
-    put_head(tensor_shape(problem, TensorRole::v), batch, head, rows, one->second.v, all.v);
+    put_keys(problem, TensorRole::k, batch, head, rows, one->second.k, all.k);
+    put_keys(problem, TensorRole::v, batch, head, rows, one->second.v, all.v);
   }
   return all;
 }
@@ -206,6 +236,9 @@ std::vector<std::uint16_t> compared_elements(const EmulatedProblem& of, TensorRo
     return elements;
   }
   const bool of_keys = role == TensorRole::k || role == TensorRole::v;
+  if (of_keys && has_pages(of.problem)) {
+    return take_keys(of.problem, role, compared_group(of), elements);
+  }
   return take_head(tensor_shape(of.problem, role), 0, of_keys ? compared_group(of) : *of.only_head,
                    elements);
 }
@@ -244,6 +277,7 @@ Problem compared_part(const EmulatedProblem& of) {
   Problem part = of.problem;
   if (of.only_head) {
     part.heads = part.kv_heads = 1;
+    part.page_size = 0;
   }
   return part;
 }

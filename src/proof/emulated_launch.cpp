@@ -16,6 +16,7 @@
 #include "emulator/memory/tensor_map.hpp"
 #include "model/kernel_code.hpp"
 #include "model/kv_lengths.hpp"
+#include "model/kv_pages.hpp"
 #include "model/problem.hpp"
 #include "proof/findings.hpp"
 
@@ -119,6 +120,13 @@ emulate::Allocation sinks(const HeadInputs& inputs) {
           .element_bytes = sizeof(float)};
 }
 
+emulate::Allocation table_of_pages(const Problem& problem, const HeadInputs& inputs) {
+  return {.name = std::string(kPageTableTensor),
+          .bytes = bytes_of(inputs.page_table),
+          .shape = {problem.batch, pages_of_sequence(problem)},
+          .element_bytes = sizeof(std::int32_t)};
+}
+
 std::vector<std::uint16_t> empty_output(const Problem& problem) {
   return std::vector<std::uint16_t>(
       static_cast<std::size_t>(tensor_elements(problem, TensorRole::o)), kPoison);
@@ -129,8 +137,8 @@ emulate::Allocation empty_dump(const DumpExtents& extents, std::int64_t d_head) 
   return {.name = "dump", .bytes = bytes_of(std::vector<std::uint16_t>(elements, kPoison))};
 }
 
-/// The memory of one run: Q, K, V, O, lengths of keys, sinks, intermediates, workspaces and further
-/// outputs, each with the name that the kernel's arguments use.
+/// The memory of one run: Q, K, V, O, lengths of keys, sinks, pages, intermediates, workspaces and
+/// further outputs, each with the name that the kernel's arguments use.
 class EmulatedTensors {
  public:
   EmulatedTensors(const Problem& problem, const HeadInputs& inputs,
@@ -153,6 +161,9 @@ class EmulatedTensors {
     }
     if (problem.sinks) {
       add_small_input(sinks(inputs));
+    }
+    if (has_pages(problem)) {
+      add_small_input(table_of_pages(problem, inputs));
     }
     for (const KernelBuffer& one : buffers) {
       addresses_[one.name] =

@@ -35,7 +35,7 @@ struct EmulatedOutput {
   /// The compared part of O, as the kernel left it; NaN where it did not write.
   std::vector<std::uint16_t> output;
   std::vector<FurtherOutput> further;  ///< the outputs other than O
-  bool inputs_changed = false;         ///< the kernel changed Q, K, V or lengths of keys
+  bool inputs_changed = false;         ///< the kernel changed Q, K, V, lengths of keys or pages
   /// False if the blocks that ran are not those of the single head that is compared: they wrote
   /// rows of other heads, or left out rows of this one.
   bool blocks_fit = true;

@@ -141,9 +141,9 @@ struct TensorMap {
 };
 
 /// The tensors that arguments may point to. Buffers of the workspace follow them: see buffer().
-enum class Operand : int { q, k, v, o, lse, seq_lens_kv, sinks };
+enum class Operand : int { q, k, v, o, lse, seq_lens_kv, sinks, page_table };
 
-inline constexpr int kTensorCount = 7;
+inline constexpr int kTensorCount = 8;
 
 /// The buffer of the workspace that was described by that call of workspace(), from 0.
 constexpr Operand buffer(int index) { return static_cast<Operand>(kTensorCount + index); }

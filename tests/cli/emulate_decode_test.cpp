@@ -93,6 +93,62 @@ TEST_F(EmulateDecode, MorePartsThanBlocksAreRightWhateverTheLengths) {
                      "--schedules 1"));
 }
 
+/// K and V in pages, with configurations whose steps have the same keys as a page, fewer and more.
+struct PagedCase {
+  const char* name;
+  std::vector<std::string> configs;
+  std::string problem;
+  std::vector<int> page_sizes;
+};
+
+class EmulatePages : public EmulatedFamily, public testing::WithParamInterface<PagedCase> {
+ protected:
+  EmulatePages() : EmulatedFamily("flash_decode") {}
+};
+
+TEST_P(EmulatePages, AreRight) {
+  const PagedCase& paged = GetParam();
+  for (const int size : paged.page_sizes) {
+    SCOPED_TRACE(size);
+    expect_right(paged.configs, words(paged.problem + " --page-size " + std::to_string(size)));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, EmulatePages,
+    testing::Values(
+        PagedCase{"OfAllSizes",
+                  {"(FP16, 64, 8, 64, 2, 1): parts_128"},
+                  "--seq 1 --seq-kv-lens 257,0,1,190 --heads 4 --kv-heads 2 --lse --schedules 1",
+                  {1, 2, 4, 8, 16, 32, 64, 128, 256}},
+        PagedCase{"OfLongSteps",
+                  {"(BF16, 64, 16, 256, 1, 1): parts_256"},
+                  "--seq 2 --seq-kv 600 --batch 1 --heads 8 --kv-heads 2 --causal --schedules 1",
+                  {4, 8, 128, 256}},
+        PagedCase{"WithWindows",
+                  {"(BF16, 128, 8, 128, 2, 1): parts_128+shared_sums"},
+                  "--seq 3 --seq-kv-lens 300,64,0,129 --heads 2 --kv-heads 2 --window 70 --layout "
+                  "bhsd --schedules 1",
+                  {8, 64}},
+        PagedCase{"OfManyHeads",
+                  {"(FP16, 256, 16, 64, 1, 1): parts_64", "(BF16, 256, 32, 64, 2, 1): parts_256"},
+                  "--seq 2 --seq-kv 150 --batch 2 --heads 16 --kv-heads 2 --lse --schedules 1",
+                  {16}},
+        PagedCase{"OfTallConsumers",
+                  {"(BF16, 128, 64, 64, 2, 1): parts_128", "(BF16, 128, 128, 80, 2, 1): parts_128"},
+                  "--seq 30 --seq-kv-lens 250,31,100 --heads 5 --kv-heads 1 --causal --lse "
+                  "--schedules 1",
+                  {8, 16}},
+        PagedCase{"OfThreeConsumers",
+                  {"(FP16, 64, 192, 64, 3, 1): parts_128"},
+                  "--seq 100 --seq-kv 260 --batch 1 --heads 2 --kv-heads 1 --causal --schedules 1",
+                  {32, 128}},
+        PagedCase{"OfMorePartsThanBlocks",
+                  {"(FP16, 64, 8, 64, 2, 1): parts_64"},
+                  "--seq 1 --seq-kv-lens 192,0,1,190,64,130 --heads 48 --kv-heads 24 --schedules 1",
+                  {16}}),
+    [](const auto& test) { return std::string(test.param.name); });
+
 /// What a tuning space keeps on a problem.
 class DecodeSpace : public ProgramTest {
  protected:

@@ -90,11 +90,17 @@ class EmulateRandomDecode : public EmulatedFamily,
  protected:
   explicit EmulateRandomDecode(const char* family = "flash_decode") : EmulatedFamily(family) {}
 
+  /// with_pages: whether K and V of some problems are in pages
   template <typename Kernels>
-  void expect_right_on_random(const Kernels& kernels, const std::string& arch) {
+  void expect_right_on_random(const Kernels& kernels, const std::string& arch,
+                              bool with_pages = false) {
+    constexpr std::array kPageSizes{"4", "16", "64", "128"};
     const std::uint32_t count = is_exhaustive() ? 100 : 10;
     for (std::uint32_t seed = 0; seed < count; ++seed) {
-      const RandomDecode drawn = random_decode(kernels, GetParam() * 1000 + seed);
+      RandomDecode drawn = random_decode(kernels, GetParam() * 1000 + seed);
+      if (with_pages && seed % 3 == 2) {
+        drawn.problem += std::string(" --page-size ") + kPageSizes.at(seed / 3 % kPageSizes.size());
+      }
       SCOPED_TRACE(drawn.config + " " + drawn.problem);
       expect_right({drawn.config}, words(drawn.problem + " --arch " + arch));
     }
@@ -107,7 +113,7 @@ class EmulateRandomDecodeSm80 : public EmulateRandomDecode {
 };
 
 TEST_P(EmulateRandomDecode, IsRightWithoutFindings) {
-  expect_right_on_random(kHopperKernels, "sm_90a");
+  expect_right_on_random(kHopperKernels, "sm_90a", true);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, EmulateRandomDecode, testing::Range(0U, 6U));

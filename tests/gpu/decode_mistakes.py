@@ -34,6 +34,7 @@ CAPS = """#pragma unroll
     }
 """
 MASKS = "    mask(s, part, at * S::kStepKeys);\n"
+PAGES = {"--page-size": "16"}
 # Blocks have four parts, so that slots for parts are used again.
 SHARED_STEPS = "(FP16, 64, 8, 64, 2, 1): parts_128+shared_sums"
 SLOTS_IN_TURN = {"--seq": "1", "--seq-kv": "960", "--heads": "60", "--kv-heads": "60", "--batch": "1"}
@@ -79,7 +80,7 @@ MISTAKES = [
             "wrong_result", "input normal", right_on={"--seq-kv": "256"}),
     Mistake("length ignored", "part_schedule.cuh", "__ldg(work.seq_lens_kv + batch)", "work.seq_len_kv",
             "out_of_bounds", "after the end of parts", shape=LENGTHS, right_on={"--batch": "2", "--seq-kv-lens": "330,330"}),
-    Mistake("tail of V", "values_end.cuh", "work.seq_lens_kv == nullptr ||", "true ||",
+    Mistake("tail of V", "values_end.cuh", "kPageSize == 0 && work.seq_lens_kv == nullptr", "true",
             "wrong_result", "input normal", shape=LENGTHS, right_on={"--batch": "2", "--seq-kv-lens": "256,128"}),
     Mistake("sink in each part", "row_sink.cuh", "part.index == 0 ?", "true ?",
             "wrong_result", "input normal", shape=SINKS, right_on={**SINKS, **ONE_PART}),
@@ -103,7 +104,8 @@ MISTAKES = [
     Mistake("no wait for a tile", "short_consumer.cuh",
             "mbarrier_wait(smem_ + Plan::full_k(stage.index), stage.parity);", "",
             "in_flight", "multiplies .* while an asynchronous copy of thread 128", "short_consumer.cuh"),
-    Mistake("no wait for an empty tile", "producer.cuh", "mbarrier_wait(Plan::empty(full), stage_.parity ^ 1);", "",
+    Mistake("no wait for an empty tile", "producer.cuh",
+            "const {\n    mbarrier_wait(Plan::empty(full), stage_.parity ^ 1);", "const {",
             "barrier_misuse", "the mbarrier's phase 0 waits for 0 of 1 arrivals", "producer.cuh",
             config="(FP16, 64, 8, 64, 2, 1): parts_512", right_on=ONE_PART),
     Mistake("no proxy fence before the second product", "short_consumer.cuh", "fence_async_proxy();", "",
@@ -125,6 +127,25 @@ MISTAKES = [
             shape={**SLOTS_IN_TURN, **COUNTER_LAGS}, right_on={**SLOTS_IN_TURN, **COUNTER_LAGS, "--seq-kv": "128"}),
     Mistake("no wait for scores", "tall_consumer.cuh", "wgmma_wait<1>();", "wgmma_wait<2>();",
             "pending_registers", "which a wgmma that no thread has waited for may still write", config=TALL, shape={"--seq": "40"}),
+    Mistake("tail of V in its last page", "values_end.cuh", "kPageSize == 0 && work.seq_lens_kv == nullptr", "true",
+            "wrong_result", "input normal", shape=PAGES, right_on={**PAGES, "--seq-kv": "320"}),
+    Mistake("table of another sequence", "kernel_args.cuh", "work.page_table + static_cast<long long>(batch)",
+            "work.page_table + static_cast<long long>(batch > 0 ? batch - 1 : 0)",
+            "wrong_result", "values mismatch", shape={**PAGES, **LENGTHS}, right_on=PAGES),
+    Mistake("stride of pages", "pages.cuh", "number(i) * kPageSize", "number(i) * (kPageSize / 2)",
+            "wrong_result", "values mismatch", shape=PAGES, right_on={"--page-size": "64"}),
+    Mistake("row of a page", "pages.cuh", "first_key % kPageSize", "0",
+            "wrong_result", "values mismatch", shape={"--page-size": "128"}, right_on={"--page-size": "64"}),
+    Mistake("place of a page", "pages.cuh", "number(i) * (kPageSize * 128)", "number(i) % 2 * (kPageSize * 128)",
+            "in_flight", "while an asynchronous copy of thread 128", shape=PAGES, right_on={"--page-size": "32"}),
+    Mistake("pages of the step before", "producer.cuh", "pages = next;", "",
+            "wrong_result", "values mismatch", shape=PAGES, right_on={**PAGES, "--seq-kv": "64"}),
+    Mistake("table read behind the last page", "pages.cuh", "kStepPages && key < part.keys", "kStepPages",
+            "out_of_bounds", "page_table", shape=PAGES),
+    Mistake("no wait for an empty tile of pages", "producer.cuh",
+            "      mbarrier_wait(Plan::empty(full), stage_.parity ^ 1);\n", "",
+            "barrier_misuse", "the mbarrier's phase 0 waits for 0 of 1 arrivals", "producer.cuh",
+            config="(FP16, 64, 8, 64, 2, 1): parts_512", shape=PAGES, right_on={**PAGES, **ONE_PART}),
 ]
 
 

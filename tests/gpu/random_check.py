@@ -44,7 +44,7 @@ def words_of(options):
     return [str(word) for pair in options.items() for word in pair]
 
 
-def decode_problem(generator):
+def decode_problem(generator, family):
     """Returns options, d_head, dtype and group of a problem of at most about 2 million keys in all."""
     group, kv_heads = generator.choice(GROUPS), generator.choice((1, 2, 3, 8))
     queries = generator.choice((1, 1, 1, 2, 3, 5, 16, 40, 64, 130))
@@ -56,6 +56,8 @@ def decode_problem(generator):
         options["--seq-kv-lens"] = ",".join(str(generator.randint(0, keys)) for _ in range(batch))
     if generator.random() < 0.5:
         options["--layout"] = "bhsd"
+    if family == "flash_decode" and generator.random() < 0.3:
+        options["--page-size"] = 2 ** generator.randint(0, 8)
     return words_of(options) + score_options(generator, keys + queries), d_head, dtype, group
 
 
@@ -74,7 +76,7 @@ def decode_configurations(generator, family, d_head, dtype, group):
 
 def decode_case(generator, options):
     """Returns the options of a problem, and configurations for it."""
-    words, *kernel = decode_problem(generator)
+    words, *kernel = decode_problem(generator, options.family)
     return words, list(decode_configurations(generator, options.family, *kernel))
 
 

@@ -159,6 +159,22 @@ Case with_lengths() {
   return c;
 }
 
+Case with_pages() {
+  Case c = with_lengths();
+  c.problem.page_size = 16;
+  return c;
+}
+
+// Pages of bhsd, which all sequences fill.
+Case with_full_pages() {
+  Case c = shape(3, 4, 4, 64, DType::fp16, false);
+  c.problem.kv_heads = 2;
+  c.problem.seq_len_kv = 512;
+  c.problem.page_size = 128;
+  c.problem.layout = Layout::bhsd;
+  return c;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Shapes, Reference,
     ::testing::Values(
@@ -170,7 +186,7 @@ INSTANTIATE_TEST_SUITE_P(
         shape(1, 300, 2, 64, DType::bf16, true, InputKind::large_logits),
         shape(1, 300, 4, 128, DType::bf16, false, InputKind::dominating_key),
         shape(1, 300, 4, 64, DType::fp16, true, InputKind::dominating_key), grouped(), shifted(),
-        windowed(), of_few_queries(), with_lengths()),
+        windowed(), of_few_queries(), with_lengths(), with_pages(), with_full_pages()),
     case_name);
 
 class Inputs : public GpuTest {
@@ -181,9 +197,10 @@ class Inputs : public GpuTest {
     const MeasurementModule kernels(measurement_kernels(kProblem, arch()));
     const Tensors tensors(kProblem);
     const std::int64_t elements = tensor_elements(kProblem, TensorRole::q);
-    kernels.fill_inputs({tensors.view(TensorRole::q), tensors.view(TensorRole::k),
-                         tensors.view(TensorRole::v), 99, static_cast<int>(kind), nullptr},
-                        stream);
+    kernels.fill_inputs(
+        {tensors.view(TensorRole::q), tensors.view(TensorRole::k), tensors.view(TensorRole::v), 99,
+         static_cast<int>(kind), nullptr, tensors.pages()},
+        stream);
     std::vector<std::vector<double>> all;
     for (const gpu::DevicePtr tensor : {tensors.q(), tensors.k(), tensors.v()}) {
       all.push_back(element_values(

@@ -39,7 +39,8 @@ class Options(unittest.TestCase):
 
     def test_a_label_leaves_out_what_is_usual(self):
         usual = {**PROBLEM, "seq_len_kv": 512, "kv_heads": 4, "d_head_v": 64, "window": 0,
-                 "softmax_scale": 0.1250000001, "lse": False, "layout": "bshd", "seq_lens_kv": ""}
+                 "softmax_scale": 0.1250000001, "lse": False, "layout": "bshd", "seq_lens_kv": "",
+                 "page_size": 0}
         self.assertEqual(fatune_program.problem_label(usual), "b2 s512 h4 d64 FP16")
         self.assertEqual(fatune_program.problem_label({**usual, "seq_len_kv": 100, "layout": "bhsd"}),
                          "b2 s512 h4 d64 FP16 seq_len_kv=100 layout=bhsd")

@@ -66,7 +66,8 @@ class Peers(unittest.TestCase):
         self.assertIsNone(peer_kernels.cannot_do(fa2, longer))
         self.assertEqual(peer_kernels.cannot_do(fa2, {**PROBLEM, "window": 8}), "no window")
         self.assertEqual(peer_kernels.cannot_do(fa2, {**longer, "seq_lens_kv": "100"}), "one length for all sequences")
-        self.assertIsNone(peer_kernels.cannot_do(fa2, {**PROBLEM, "seq_lens_kv": ""}))
+        self.assertIsNone(peer_kernels.cannot_do(fa2, {**PROBLEM, "seq_lens_kv": "", "page_size": 0}))
+        self.assertEqual(peer_kernels.cannot_do(fa2, {**PROBLEM, "page_size": 16}), "contiguous K and V")
         self.assertEqual(peer_kernels.cannot_do(fa2, {**PROBLEM, "d_head_v": 32}), "one head dimension")
 
 

@@ -10,6 +10,7 @@
 #include "base/ranges.hpp"
 #include "base/sha256.hpp"
 #include "base/text_parts.hpp"
+#include "model/kv_pages.hpp"
 #include "model/record_json.hpp"
 
 namespace fatune {
@@ -107,6 +108,9 @@ int shard_of(const Problem& problem, int count) {
     if (!is_unusual(find_detail(newer), problem)) {
       record.erase(newer);  // versions that did not know it have the same shards
     }
+  }
+  if (!has_pages(problem)) {
+    record.erase("page_size");  // as with lengths
   }
   const std::string digits = sha256_hex(record_text(record)).substr(0, kDigits);
   return static_cast<int>(whole_number<std::int64_t>(digits, kHexadecimal).value() % count) + 1;

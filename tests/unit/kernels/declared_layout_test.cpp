@@ -171,6 +171,20 @@ TEST(DeclaredStruct, WorkOfDecodingHasItsMembersWhereTheKernelReadsThem) {
   }
 }
 
+TEST(DeclaredStruct, WorkOfDecodingInPagesHasFurtherMembers) {
+  const DeclaredFamily decode("flash_decode");
+  const Config config = parse_config(decode.family, kDecodeConfig);
+  Problem problem = kDeclaredProblem;
+  problem.page_size = 16;
+  const std::string asserts = work_asserts(decode, config, problem);
+  EXPECT_THAT(asserts, HasSubstr("offsetof(Work, page_table)"));
+  EXPECT_EQ(decode.log_of(config,
+                          "#define FATUNE_PAGE_SIZE 16\n"
+                          "#include \"flash_decode/kernel_args.cuh\"\n" +
+                              asserts),
+            "");
+}
+
 TEST(DeclaredStruct, DecodingOnOlderDevicesHasTheMembersOfBothStructsThere) {
   const DeclaredFamily decode("flash_decode_sm80");
   const Config config = parse_config(decode.family, "(FP16, 128, 16, 64, 3, 4, 1): parts_256");

@@ -17,6 +17,7 @@
 #include "model/flop.hpp"
 #include "model/input_kind.hpp"
 #include "model/kv_lengths.hpp"
+#include "model/kv_pages.hpp"
 #include "model/problem.hpp"
 #include "reference/extreme_inputs.h"
 #include "unit/measure/host_kernels.hpp"
@@ -46,6 +47,17 @@ std::vector<int> keys_of(const Problem& problem) {
                                      : std::vector<int>(lengths.begin(), lengths.end());
 }
 
+// Entries of the table; empty: K and V are contiguous.
+std::vector<int> table_of(const Problem& problem) {
+  return has_pages(problem) ? page_table(problem) : std::vector<int>();
+}
+
+KeyPages pages_in(const Problem& problem, const std::vector<int>& table) {
+  return table.empty() ? KeyPages{nullptr, 0, 0}
+                       : KeyPages{table.data(), static_cast<int>(problem.page_size),
+                                  static_cast<int>(pages_of_sequence(problem))};
+}
+
 Inputs make_inputs(const HostKernels& kernels, const Problem& problem, InputKind kind,
                    std::uint64_t seed = 11) {
   constexpr std::uint16_t kNan = 0x7fa5;
@@ -53,11 +65,13 @@ Inputs make_inputs(const HostKernels& kernels, const Problem& problem, InputKind
     return Elements(static_cast<std::size_t>(tensor_elements(problem, role)), kNan);
   };
   const std::vector<int> keys = keys_of(problem);
+  const std::vector<int> table = table_of(problem);
   Inputs inputs{elements(TensorRole::q), elements(TensorRole::k), elements(TensorRole::v)};
   kernels.fill_inputs({tensor_view(problem, TensorRole::q, inputs.q.data()),
                        tensor_view(problem, TensorRole::k, inputs.k.data()),
                        tensor_view(problem, TensorRole::v, inputs.v.data()), seed,
-                       static_cast<int>(kind), keys.empty() ? nullptr : keys.data()});
+                       static_cast<int>(kind), keys.empty() ? nullptr : keys.data(),
+                       pages_in(problem, table)});
   return inputs;
 }
 
@@ -221,6 +235,38 @@ TEST(RandomInputs, RowsBehindASequencesEndAreNotFilled) {
   }
 }
 
+// The values are those of contiguous tensors, whatever the pages.
+TEST(RandomInputs, AreTheSameInPages) {
+  const HostKernels& kernels = host_kernels_fp16_d64();
+  for (const std::int64_t page_size : {1, 16, 64}) {
+    for (const InputKind kind : kInputKinds) {
+      Problem problem = problem_of(kernels, 3, 2, 2, false);
+      problem.seq_len_kv = 70;
+      problem.seq_lens_kv = "70,0,33";
+      const Inputs contiguous = make_inputs(kernels, problem, kind);
+      problem.page_size = page_size;
+      const Inputs inputs = make_inputs(kernels, problem, kind);
+      EXPECT_EQ(inputs.q, contiguous.q);
+      const TensorShape shape = tensor_shape(without_pages(problem), TensorRole::v);
+      const KeyRows rows(problem, TensorRole::v);
+      std::int64_t filled = 0;
+      for (std::int64_t batch = 0; batch < 3; ++batch) {
+        const std::int64_t keys = kv_lengths(problem)[static_cast<std::size_t>(batch)];
+        for (std::int64_t key = 0; key < keys; ++key) {
+          for (std::int64_t head = 0; head < 2; ++head) {
+            const auto from = contiguous.v.begin() + shape.row_offset(batch, key, head);
+            EXPECT_TRUE(
+                std::equal(from, from + 64, inputs.v.begin() + rows.offset(batch, key, head)));
+            filled += 64;
+          }
+        }
+      }
+      const std::vector<double> v = values_of(inputs.v, problem.dtype);
+      EXPECT_EQ(std::ranges::count_if(v, [](double x) { return !std::isnan(x); }), filled);
+    }
+  }
+}
+
 TEST(RandomInputs, LargeValuesAreFinite) {
   const HostKernels& kernels = host_kernels_fp16_d64();
   const Problem problem = problem_of(kernels, 1, 256, 2, false);
@@ -259,6 +305,7 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
     c.adjust(problem_);
     keys_ = keys_of(problem_);
     sinks_ = make_sinks(problem_, c.kind);
+    table_ = table_of(problem_);
     inputs_ = make_inputs(*kernels_, problem_, c.kind);
     choose_rows();
     const std::size_t count = rows_.size() * static_cast<std::size_t>(problem_.d_head_v);
@@ -279,7 +326,8 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
             static_cast<int>(problem_.window),
             keys_.empty() ? nullptr : keys_.data(),
             problem_.softcap,
-            sinks_.empty() ? nullptr : sinks_.data()};
+            sinks_.empty() ? nullptr : sinks_.data(),
+            pages_in(problem_, table_)};
   }
 
   void choose_rows() {
@@ -322,6 +370,7 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
   Problem problem_;
   std::vector<int> keys_;
   std::vector<float> sinks_;
+  std::vector<int> table_;
   Inputs inputs_;
   std::size_t rows_per_head_ = 0;
   std::vector<std::int32_t> rows_;
@@ -476,7 +525,17 @@ INSTANTIATE_TEST_SUITE_P(
                       false,
                       InputKind::large_logits,
                       {},
-                      [](Problem& p) { p.softcap = 20.0F, p.sinks = true; }}),
+                      [](Problem& p) { p.softcap = 20.0F, p.sinks = true; }},
+        ReferenceCase{
+            "pages",
+            DType::bf16,
+            3,
+            6,
+            2,
+            true,
+            InputKind::extreme_scores,
+            {},
+            [](Problem& p) { p.seq_len_kv = 90, p.seq_lens_kv = "0,17,90", p.page_size = 16; }}),
     case_name);
 
 // The fp32 arithmetic in between may change a rounding, but by no more than a few units of P and
@@ -520,6 +579,27 @@ INSTANTIATE_TEST_SUITE_P(
                       InputKind::dominating_key,
                       {},
                       [](Problem& p) { p.seq_len_kv = 150, p.seq_lens_kv = "150,0,1,67"; }},
+        ReferenceCase{"pages",
+                      DType::fp16,
+                      3,
+                      5,
+                      4,
+                      true,
+                      InputKind::normal,
+                      {},
+                      [](Problem& p) { p.seq_len_kv = 150, p.kv_heads = 2, p.page_size = 64; }},
+        ReferenceCase{"pages_and_lengths",
+                      DType::bf16,
+                      3,
+                      4,
+                      2,
+                      false,
+                      InputKind::dominating_key,
+                      {},
+                      [](Problem& p) {
+                        p.seq_len_kv = 150, p.seq_lens_kv = "2,140,99", p.page_size = 1;
+                        p.layout = Layout::bhsd;
+                      }},
         ReferenceCase{"windowed_lengths",
                       DType::bf16,
                       3,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/cpu_reference.hpp"
+#include "model/kv_pages.hpp"
 
 namespace fatune {
 namespace {
@@ -74,6 +75,29 @@ TEST(EmulatedInputs, HeadsThatAreNotComparedAreAlikeAndDifferFromTheOneThatIs) {
       EXPECT_EQ(keys(2), keys(4)) << input.name;
     }
   }
+}
+
+// The same values as in contiguous tensors, at other places.
+TEST(EmulatedInputs, InPagesHaveTheReferencesOfContiguousOnes) {
+  Problem problem{1, 2, 4, 8, DType::fp16, true};
+  problem.kv_heads = 2;
+  problem.seq_len_kv = 21;
+  const EmulatedProblem contiguous{problem, {}};
+  problem.page_size = 4;
+  EmulatedInputs inputs(7);
+  const EmulatedInput& of_contiguous = inputs.of(contiguous).at(0);
+  const EmulatedInput& whole = inputs.of({problem, {}}).at(0);
+  EXPECT_THAT(of_contiguous.tensors.page_table, testing::IsEmpty());
+  EXPECT_EQ(whole.tensors.page_table, page_table(problem));
+  EXPECT_EQ(whole.exact, of_contiguous.exact);
+  EXPECT_EQ(whole.rounded, of_contiguous.rounded);
+  const EmulatedInput& head = inputs.of({problem, 3}).at(0);
+  EXPECT_EQ(compared_elements({problem, 3}, TensorRole::k, head.tensors.k),
+            compared_elements({contiguous.problem, 3}, TensorRole::k, of_contiguous.tensors.k));
+  EXPECT_EQ(compared_part({problem, 3}).page_size, 0);
+  EXPECT_EQ(head.exact.size(), 2U * 8U);
+  EXPECT_EQ(inputs.row_references({problem, {}}).at(0).limit,
+            inputs.row_references(contiguous).at(0).limit);
 }
 
 TEST(EmulatedInputs, AreMadeOnce) {

@@ -1,0 +1,101 @@
+// What flash_decode is launched with if K and V are pools of pages, and which families take them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "model/kv_pages.hpp"
+#include "plan/config_text.hpp"
+#include "plan/planner.hpp"
+#include "unit/plan/plan_fixtures.hpp"
+
+namespace fatune {
+namespace {
+
+using testing::ElementsAre;
+
+Problem paged_problem(std::int64_t page_size) {
+  Problem problem{3, 1, 8, 128, DType::bf16, false};
+  problem.kv_heads = 2;
+  problem.seq_len_kv = 1000;
+  problem.page_size = page_size;
+  return problem;
+}
+
+const Family& decode_family() {
+  static const Family family = load_family(FileTree{}, "flash_decode");
+  return family;
+}
+
+LaunchGeometry launch_with(const std::string& config, const Problem& problem) {
+  const Config parsed = parse_config(decode_family(), config);
+  return launch_geometry({decode_family(), parsed, problem, fixtures::h200()});
+}
+
+TEST(PagesOfFamilies, AreTakenByThoseWithATable) {
+  EXPECT_TRUE(takes(decode_family().arguments, kToldPages));
+  for (const char* name : {"flash_decode_sm80", "flash_sm80", "flash_sm90"}) {
+    const Family family = load_family(FileTree{}, name);
+    EXPECT_FALSE(takes(family.arguments, kToldPages)) << name;
+  }
+  const Config config =
+      fixtures::flash_config("(BF16, 128, 128, 64, 4): async+eager+swizzled+load_2_2_2_tiles");
+  const Problem problem = paged_problem(16);
+  const auto invalid = check_valid(fixtures::flash(), config, &problem);
+  ASSERT_TRUE(invalid);
+  EXPECT_EQ(invalid->rule, "pages-of-keys");
+}
+
+// A box of small pages has one panel of a page; one of large pages has a whole step.
+TEST(PagesOfFlashDecode, HaveTensorMapsOfThePool) {
+  for (const std::int64_t page_size : {16, 128, 256}) {
+    const Problem problem = paged_problem(page_size);
+    const LaunchGeometry launch = launch_with("(BF16, 128, 8, 128, 2, 1): parts_512", problem);
+    for (const std::size_t argument : {1U, 2U}) {
+      const TensorMapPiece& map = launch.arguments.list.at(argument).tensor_maps.at(0);
+      EXPECT_THAT(map.sizes, ElementsAre(64, page_size, 2, 2, pool_pages(problem)));
+      EXPECT_THAT(map.strides_bytes,
+                  ElementsAre(2 * 128 * 2, 128, 128 * 2, page_size * 2 * 128 * 2));
+      EXPECT_THAT(map.box, ElementsAre(64, std::min<std::int64_t>(page_size, 128),
+                                       page_size < 128 ? 1 : 2, 1, 1));
+    }
+  }
+}
+
+TEST(PagesOfFlashDecode, HaveArgumentsAndCodeOfTheirOwn) {
+  const std::string text = "(BF16, 128, 8, 128, 2, 1): parts_512";
+  const Config config = parse_config(decode_family(), text);
+  const auto defines_page_size = [&](const Problem& problem) {
+    const CompileRequest request =
+        compile_request({decode_family(), config, problem, fixtures::h200()});
+    return std::ranges::any_of(
+        request.defines, [](const auto& define) { return define.first == "FATUNE_PAGE_SIZE"; });
+  };
+  const Problem paged = paged_problem(16);
+  const Problem contiguous = without_pages(paged);
+  EXPECT_TRUE(defines_page_size(paged));
+  EXPECT_FALSE(defines_page_size(contiguous)) << "the kernel's key must not change";
+  const auto bytes = [&](const Problem& problem) {
+    return launch_with(text, problem).arguments.list.back().bytes;
+  };
+  EXPECT_EQ(bytes(paged), bytes(contiguous) + 16) << "the table, and its width";
+}
+
+TEST(PagesOfFlashDecode, AreWholeInAStepOrHaveWholeSteps) {
+  const auto rule_of = [](const char* config, std::int64_t page_size) {
+    const Problem problem = paged_problem(page_size);
+    const auto invalid =
+        check_valid(decode_family(), parse_config(decode_family(), config), &problem);
+    return invalid ? invalid->rule : "";
+  };
+  for (std::int64_t size = 1; size <= kMostPageSize; size *= 2) {
+    EXPECT_EQ(rule_of("(BF16, 128, 8, 64, 2, 1): parts_512", size), "") << size;
+    const char* const expected = size <= 16 ? "" : "whole-pages";
+    EXPECT_EQ(rule_of("(BF16, 128, 128, 80, 2, 1): parts_512", size), expected) << size;
+    EXPECT_EQ(rule_of("(BF16, 128, 128, 176, 2, 1): parts_512", size), expected) << size;
+  }
+}
+
+}  // namespace
+}  // namespace fatune
