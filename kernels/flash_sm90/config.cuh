@@ -57,9 +57,8 @@ struct Shape {
   static constexpr bool kLazyRescale = kConfig.lazy_rescale;
   static constexpr bool kPersistent = kConfig.persistent;
   static constexpr bool kDynamic = kConfig.dynamic;
-  static constexpr bool kSplitTail = kConfig.split_tail && !kDumps;   // dumps are of whole tiles
-  static constexpr int kHeadDim = kConfig.d_head;                     // of Q and K
-  static constexpr int kHeadDimV = kHeadDim == 192 ? 128 : kHeadDim;  // of V and O
+  static constexpr bool kSplitTail = kConfig.split_tail && !kDumps;  // dumps are of whole tiles
+  static constexpr int kHeadDim = kConfig.d_head;                    // of Q and K
   static constexpr int kBlockM = kConfig.BLOCK_M;
   static constexpr int kBlockN = kConfig.BLOCK_N;
   static constexpr int kStages = kConfig.NUM_BUFFERS;
@@ -71,11 +70,19 @@ struct Shape {
   static constexpr int kGroupThreads = 128;  // threads of a warpgroup
   static constexpr int kGroupRows = 64;      // query rows of one consumer
   static constexpr int kThreads = kGroupThreads * (kGroups + 1);
+  static constexpr int kPanelColumns = 64;  // columns of a panel: lines of 128 bytes
+  static constexpr int kPanels = (kHeadDim + kPanelColumns - 1) / kPanelColumns;  // of Q and K
+  // Enumerators leave no trace in the cubin, static members do: with the former, kernels whose
+  // dimensions are alike are what they were.
+  enum Extent : int {
+    kHeadDimV = kHeadDim == 192 ? 128 : kHeadDim,                // of V and O
+    kPanelsV = (kHeadDimV + kPanelColumns - 1) / kPanelColumns,  // of V and O
+    kScoreDepth = (kHeadDim + 15) / 16 * 16                      // what wgmma sums for a score
+  };
   static constexpr int kFirstKeys =
-      kShortKeys > 0 ? kShortKeys : kBlockN;                     // keys in a tile's first step
-  static constexpr int kScoreDepth = (kHeadDim + 15) / 16 * 16;  // what wgmma sums for a score
-  static constexpr int kScores = kBlockN / 2;                    // elements of S per thread
-  static constexpr int kOutputs = kHeadDimV / 2;                 // elements of O per thread
+      kShortKeys > 0 ? kShortKeys : kBlockN;      // keys in a tile's first step
+  static constexpr int kScores = kBlockN / 2;     // elements of S per thread
+  static constexpr int kOutputs = kHeadDimV / 2;  // elements of O per thread
 
   // Registers per thread after setmaxnreg. The warpgroups' counts add up to at most 512 and are
   // multiples of 8. A producer needs more than 24 with a cluster, with a single stage and the

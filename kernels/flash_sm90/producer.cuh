@@ -12,12 +12,12 @@
 template <typename S, int kColumns>
 struct ClusterShare {
   using All = Panels<kColumns>;
-  static constexpr bool kByPanels = All::kCount % S::kCluster == 0;
-  static constexpr int kPanels = kByPanels ? All::kCount / S::kCluster : All::kCount;
-  static constexpr int kRows = kByPanels ? S::kBlockN : S::kBlockN / S::kCluster;
-  static constexpr int kPerCopy = All::kInMap && kByPanels ? kPanels : 1;  // panels
-  static constexpr unsigned kToNextBytes =                                 // from share to share
-      kByPanels ? kPanels * SmemPlan<S>::kPanelBytesKv : kRows * SmemPlan<S>::kLineBytes;
+  enum Extent : int {
+    kByPanels = All::kCount % S::kCluster == 0,
+    kPanels = kByPanels ? All::kCount / S::kCluster : All::kCount,
+    kRows = kByPanels ? S::kBlockN : S::kBlockN / S::kCluster,
+    kPerCopy = All::kInMap && kByPanels ? kPanels : 1  // panels
+  };
 };
 
 template <typename S>
@@ -85,6 +85,7 @@ class Producer {
     const int part = static_cast<int>(rank_);
     const int row = step * S::kBlockN + (Share::kByPanels ? 0 : part * Share::kRows);
     const int first_panel = Share::kByPanels ? part * Share::kPanels : 0;
+    constexpr unsigned kShareLines = Share::kRows * (Share::kByPanels ? Share::kPanels : 1);
     const int head = tile.head / work_.group;
     for_each_copy<Share::kPanels, Share::kPerCopy>([&](int i) {
       const Coordinates5 at = panel_at<kColumns>(row, first_panel + i, head, tile.batch);
@@ -92,7 +93,7 @@ class Producer {
       if constexpr (S::kCluster == 1) {
         tma_load<kReused>(panel_to, map, at, full);
       } else {
-        tma_load_multicast(panel_to + rank_ * Share::kToNextBytes, map, at, full,
+        tma_load_multicast(panel_to + rank_ * (kShareLines * Plan::kLineBytes), map, at, full,
                            static_cast<unsigned short>((1 << S::kCluster) - 1));
       }
     });
@@ -100,7 +101,7 @@ class Producer {
 
   __device__ __forceinline__ void load_k(const Tile& tile, int step) {
     const unsigned full = smem_ + Plan::full_k(k_.index());
-    claim(full, k_.parity(), Plan::kBytesK);
+    claim(full, k_.parity(), Plan::kBytesKv);
     load_share<S::kHeadDim>(smem_ + Plan::key(k_.index()), map_k_, tile, step, full);
     k_.advance();
   }

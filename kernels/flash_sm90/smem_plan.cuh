@@ -11,12 +11,14 @@
 // The panels of a tile whose rows have kColumns elements.
 template <int kColumns>
 struct Panels {
-  static constexpr int kWidth = 64;  // columns of a panel
-  static constexpr int kCount = (kColumns + kWidth - 1) / kWidth;
-  // Whether panels are a dimension of the tensor map, so that one copy takes several. Else a row
-  // of the map has kColumns elements, and each panel is copied alone, to where the row ends.
-  static constexpr bool kInMap = kColumns % kWidth == 0;
-  static constexpr int kPerCopy = kInMap ? kCount : 1;
+  enum Extent : int {
+    kWidth = 64,  // columns of a panel
+    kCount = (kColumns + kWidth - 1) / kWidth,
+    // Whether panels are a dimension of the tensor map, so that one copy takes several. Else a row
+    // of the map has kColumns elements, and each panel is copied alone, to where the row ends.
+    kInMap = kColumns % kWidth == 0,
+    kPerCopy = kInMap ? kCount : 1
+  };
 };
 
 // Returns where the box of a panel begins in its tensor.
@@ -40,17 +42,18 @@ __device__ __forceinline__ void for_each_copy(const Copy& copy) {
 // Byte offsets from the start of dynamic shared memory, which is aligned to 1024 bytes.
 template <typename S>
 struct SmemPlan {
-  static constexpr unsigned kLineBytes = 128;
+  enum Extent : unsigned {
+    kLineBytes = 128,
+    kBytesV = S::kBlockN * S::kPanelsV * kLineBytes  // a tile of V
+  };
+  static constexpr unsigned kBytesQGroup = S::kGroupRows * S::kPanels * kLineBytes;  // one consumer
+  static constexpr unsigned kBytesQ = S::kGroups * kBytesQGroup;
+  static constexpr unsigned kBytesKv = S::kBlockN * S::kPanels * kLineBytes;  // a tile of K
   static constexpr unsigned kPanelBytesQ = S::kGroupRows * kLineBytes;
   static constexpr unsigned kPanelBytesKv = S::kBlockN * kLineBytes;
-  static constexpr unsigned kBytesQGroup =
-      Panels<S::kHeadDim>::kCount * kPanelBytesQ;  // one consumer's rows
-  static constexpr unsigned kBytesQ = S::kGroups * kBytesQGroup;
-  static constexpr unsigned kBytesK = Panels<S::kHeadDim>::kCount * kPanelBytesKv;
-  static constexpr unsigned kBytesV = Panels<S::kHeadDimV>::kCount * kPanelBytesKv;
 
   static constexpr unsigned kK = S::kQuerySlots * kBytesQ;
-  static constexpr unsigned kV = kK + S::kStages * kBytesK;
+  static constexpr unsigned kV = kK + S::kStages * kBytesKv;
   static constexpr unsigned kBarriers = kV + S::kStages * kBytesV;
 
   // mbarriers of 8 bytes: "full" and "empty" alternate.
@@ -77,7 +80,7 @@ struct SmemPlan {
     return slot * kBytesQ + group * kBytesQGroup;
   }
   __device__ __forceinline__ static constexpr unsigned key(int stage) {
-    return kK + stage * kBytesK;
+    return kK + stage * kBytesKv;
   }
   __device__ __forceinline__ static constexpr unsigned value(int stage) {
     return kV + stage * kBytesV;
