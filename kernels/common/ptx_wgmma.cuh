@@ -39,7 +39,7 @@ __device__ __forceinline__ void registers_take() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 
-// The sums' registers as text, and as operands, eight for every 16 columns.
+// The sums' registers as text, and as operands, eight for every 16 columns; 4_5 stands for 4.5.
 #define FATUNE_SUMS_1 "%0, %1, %2, %3, %4, %5, %6, %7"
 #define FATUNE_SUMS_2 FATUNE_SUMS_1 ", %8, %9, %10, %11, %12, %13, %14, %15"
 #define FATUNE_SUMS_3 FATUNE_SUMS_2 ", %16, %17, %18, %19, %20, %21, %22, %23"
@@ -56,6 +56,7 @@ __device__ __forceinline__ void registers_take() {
 #define FATUNE_SUMS_14 FATUNE_SUMS_13 ", %104, %105, %106, %107, %108, %109, %110, %111"
 #define FATUNE_SUMS_15 FATUNE_SUMS_14 ", %112, %113, %114, %115, %116, %117, %118, %119"
 #define FATUNE_SUMS_16 FATUNE_SUMS_15 ", %120, %121, %122, %123, %124, %125, %126, %127"
+#define FATUNE_SUMS_4_5 FATUNE_SUMS_4 ", %32, %33, %34, %35"
 #define FATUNE_EIGHT(i)                                                               \
   "+f"(d[i]), "+f"(d[(i) + 1]), "+f"(d[(i) + 2]), "+f"(d[(i) + 3]), "+f"(d[(i) + 4]), \
       "+f"(d[(i) + 5]), "+f"(d[(i) + 6]), "+f"(d[(i) + 7])
@@ -75,6 +76,7 @@ __device__ __forceinline__ void registers_take() {
 #define FATUNE_OPERANDS_14 FATUNE_OPERANDS_13, FATUNE_EIGHT(104)
 #define FATUNE_OPERANDS_15 FATUNE_OPERANDS_14, FATUNE_EIGHT(112)
 #define FATUNE_OPERANDS_16 FATUNE_OPERANDS_15, FATUNE_EIGHT(120)
+#define FATUNE_OPERANDS_4_5 FATUNE_OPERANDS_4, "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35])
 
 // N = 16 * SIXTEENS columns. A0 ...: places of the operands after the accumulators.
 #define FATUNE_WGMMA_SHARED(N, SIXTEENS, TYPE, A, B, ADD)                              \
@@ -97,6 +99,7 @@ __device__ __forceinline__ void registers_take() {
   CASE(32, 2, "%16", "%17", "%18", "%19", "%20", "%21")         \
   CASE(48, 3, "%24", "%25", "%26", "%27", "%28", "%29")         \
   CASE(64, 4, "%32", "%33", "%34", "%35", "%36", "%37")         \
+  CASE(72, 4_5, "%36", "%37", "%38", "%39", "%40", "%41")       \
   CASE(80, 5, "%40", "%41", "%42", "%43", "%44", "%45")         \
   CASE(96, 6, "%48", "%49", "%50", "%51", "%52", "%53")         \
   CASE(112, 7, "%56", "%57", "%58", "%59", "%60", "%61")        \

@@ -58,7 +58,7 @@ struct Shape {
   static constexpr bool kPersistent = kConfig.persistent;
   static constexpr bool kDynamic = kConfig.dynamic;
   static constexpr bool kSplitTail = kConfig.split_tail && !kDumps;  // dumps are of whole tiles
-  static constexpr int kHeadDim = kConfig.d_head;
+  static constexpr int kHeadDim = kConfig.d_head;                    // of Q and K
   static constexpr int kBlockM = kConfig.BLOCK_M;
   static constexpr int kBlockN = kConfig.BLOCK_N;
   static constexpr int kStages = kConfig.NUM_BUFFERS;
@@ -71,11 +71,18 @@ struct Shape {
   static constexpr int kGroupRows = 64;      // query rows of one consumer
   static constexpr int kThreads = kGroupThreads * (kGroups + 1);
   static constexpr int kPanelColumns = 64;  // columns of a panel: lines of 128 bytes
-  static constexpr int kPanels = kHeadDim / kPanelColumns;
+  static constexpr int kPanels = (kHeadDim + kPanelColumns - 1) / kPanelColumns;  // of Q and K
+  // Enumerators leave no trace in the cubin, static members do: with the former, kernels whose
+  // dimensions are alike are what they were.
+  enum Extent : int {
+    kHeadDimV = kHeadDim == 192 ? 128 : kHeadDim,                // of V and O
+    kPanelsV = (kHeadDimV + kPanelColumns - 1) / kPanelColumns,  // of V and O
+    kScoreDepth = (kHeadDim + 15) / 16 * 16                      // what wgmma sums for a score
+  };
   static constexpr int kFirstKeys =
-      kShortKeys > 0 ? kShortKeys : kBlockN;     // keys in a tile's first step
-  static constexpr int kScores = kBlockN / 2;    // elements of S per thread
-  static constexpr int kOutputs = kHeadDim / 2;  // elements of O per thread
+      kShortKeys > 0 ? kShortKeys : kBlockN;      // keys in a tile's first step
+  static constexpr int kScores = kBlockN / 2;     // elements of S per thread
+  static constexpr int kOutputs = kHeadDimV / 2;  // elements of O per thread
 
   // Registers per thread after setmaxnreg. The warpgroups' counts add up to at most 512 and are
   // multiples of 8. A producer needs more than 24 with a cluster, with a single stage and the
@@ -100,7 +107,8 @@ struct Shape {
   static_assert(kBlockN % 16 == 0 && kBlockN <= 256, "what wgmma takes");
   static_assert(kFirstKeys % 16 == 0 && kFirstKeys <= kBlockN, "what wgmma takes");
   static_assert(kShortKeys == 0 || kOverlap, "steps that do not overlap are all alike");
-  static_assert(kHeadDim % kPanelColumns == 0, "panels must fill a row");
+  static_assert(kHeadDim % 8 == 0 && kHeadDimV % 8 == 0, "what wgmma and TMA take");
+  static_assert(kHeadDimV <= kHeadDim, "O is stored from the memory of Q");
 };
 
 #endif

@@ -108,7 +108,7 @@ class Consumer {
     const unsigned long long k = swizzled_descriptor(smem_ + Plan::key(k_.index()), 0);
     wgmma_fence();
 #pragma unroll
-    for (int step = 0; step < S::kHeadDim / 16; ++step) {
+    for (int step = 0; step < S::kScoreDepth / 16; ++step) {
       const int panel = step / 4;
       const int within = step % 4 * (32 / 16);  // 16 columns are 32 bytes
       wgmma_shared<S::kIsBf16, kKeys>(s_, q + panel * (Plan::kPanelBytesQ / 16) + within,
@@ -136,8 +136,8 @@ class Consumer {
     wgmma_fence();
 #pragma unroll
     for (int step = 0; step < kKeys / 16; ++step) {
-      wgmma_registers<S::kIsBf16, S::kHeadDim>(o_, p_ + 4 * step, v + step * (16 * 128 / 16),
-                                               step > 0 ? 1 : add);
+      wgmma_registers<S::kIsBf16, S::kHeadDimV>(o_, p_ + 4 * step, v + step * (16 * 128 / 16),
+                                                step > 0 ? 1 : add);
     }
     wgmma_commit();
   }
@@ -306,7 +306,13 @@ class Consumer {
     fence_async_proxy();
     named_barrier_wait(kFirstStoreBarrier + group_, S::kGroupThreads);
     if (is_storing_thread()) {
-      tma_store<kPassing>(map_o_, {0, first_row_, 0, tile.head, tile.batch}, staged);
+      using OfO = Panels<S::kHeadDimV>;
+      const int head = tile.head;  // the copies below refer to no `tile`, which is in registers
+      const int batch = tile.batch;
+      for_each_copy<OfO::kCount, OfO::kPerCopy>([&](int panel) {
+        tma_store<kPassing>(map_o_, panel_at<S::kHeadDimV>(first_row_, panel, head, batch),
+                            staged + panel * Plan::kPanelBytesQ);
+      });
       tma_store_commit();
     }
   }

@@ -76,8 +76,8 @@ class StepDump {
 
   // O after the step's product, relative to the step's references.
   __device__ __forceinline__ void output(const float (&o)[S::kOutputs], int step) const {
-    float* const at = to_.o + row_in_step(step) * S::kHeadDim + column_;
-    write_fragment<S::kOutputs>(at, S::kHeadDim, [&](int i) { return o[i]; });
+    float* const at = to_.o + row_in_step(step) * S::kHeadDimV + column_;
+    write_fragment<S::kOutputs>(at, S::kHeadDimV, [&](int i) { return o[i]; });
   }
 
  private:

@@ -11,7 +11,7 @@
 #include "flash_sm90/smem_plan.cuh"
 
 // Rounds O to 16 bits, and lays it out as a tile.
-// shape:   tile: the consumer's rows, [kPanels][64][64]; warp: index in the consumer
+// shape:   tile: the consumer's rows, [panels][64][64]; warp: index in the consumer
 // threads: one warp, converged
 template <typename S>
 __device__ __forceinline__ void stage_output(unsigned tile, const float (&o)[S::kOutputs], int warp,
@@ -24,7 +24,8 @@ __device__ __forceinline__ void stage_output(unsigned tile, const float (&o)[S::
     unsigned r[4];
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
-      r[j] = cvt_rn_x2<S::kIsBf16>(o[i + 2 * j], o[i + 2 * j + 1]);
+      const int at = i + 2 * j;  // past the end in the last four of an odd number of column groups
+      r[j] = at < S::kOutputs ? cvt_rn_x2<S::kIsBf16>(o[at], o[at + 1]) : 0;
     }
     stmatrix_x4(tile + panel * SmemPlan<S>::kPanelBytesQ + row * 128 + 16 * (chunk ^ row % 8), r);
   }

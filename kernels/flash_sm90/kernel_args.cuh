@@ -6,8 +6,9 @@
 #include "common/sink.cuh"
 #include "common/softcap.cuh"
 
-// Tensors are (64 columns, rows, panels, heads, batch), the innermost dimension first. A box of Q
-// or O is the 64 rows of one consumer; a box of K or V is what one block of a cluster loads.
+// Tensors are (64 columns, rows, panels, heads, batch), the innermost dimension first, or (columns,
+// rows, 1, heads, batch) where 64 does not divide the columns. A box of Q or O is the 64 rows of
+// one consumer; a box of K or V is what one block of a cluster loads. Each is all panels, or one.
 struct Work {
   float* lse;       // (batch, heads, seq_len) natural logarithms, if log-sum-exps are wanted
   int* next_tile;   // counter of the dynamic schedule: 0 before and after the kernel

@@ -7,6 +7,19 @@
 #include "flash_sm90/smem_plan.cuh"
 #include "flash_sm90/tile_schedule.cuh"
 
+// What one block of a cluster loads of a tile of K or V whose rows have kColumns elements, for all
+// blocks: half of the panels or, if their number is odd, half of the rows of each.
+template <typename S, int kColumns>
+struct ClusterShare {
+  using All = Panels<kColumns>;
+  enum Extent : int {
+    kByPanels = All::kCount % S::kCluster == 0,
+    kPanels = kByPanels ? All::kCount / S::kCluster : All::kCount,
+    kRows = kByPanels ? S::kBlockN : S::kBlockN / S::kCluster,
+    kPerCopy = All::kInMap && kByPanels ? kPanels : 1  // panels
+  };
+};
+
 template <typename S>
 class Producer {
  public:
@@ -52,41 +65,51 @@ class Producer {
     for (int group = 0; group < S::kGroups; ++group) {
       const unsigned full = smem_ + Plan::full_q(q_.index(), group);
       claim(full, q_.parity(), Plan::kBytesQGroup);
-      tma_load<kPassing>(smem_ + Plan::query(q_.index(), group), map_q_,
-                         {0, tile.first_row + group * S::kGroupRows, 0, tile.head, tile.batch},
-                         full);
+      using OfQ = Panels<S::kHeadDim>;
+      for_each_copy<OfQ::kCount, OfQ::kPerCopy>([&](int panel) {
+        tma_load<kPassing>(smem_ + Plan::query(q_.index(), group) + panel * Plan::kPanelBytesQ,
+                           map_q_,
+                           panel_at<S::kHeadDim>(tile.first_row + group * S::kGroupRows, panel,
+                                                 tile.head, tile.batch),
+                           full);
+      });
     }
     q_.advance();
   }
 
-  // Loads this block's half of a K or V tile into all blocks of the cluster: half of the panels, or
-  // half of the rows if there is only one panel.
+  // Loads this block's share of a K or V tile into all blocks of the cluster.
+  template <int kColumns>
   __device__ __forceinline__ void load_share(unsigned to, const TensorMap* map, const Tile& tile,
                                              int step, unsigned full) const {
-    constexpr bool kByPanels = S::kPanels > 1;
+    using Share = ClusterShare<S, kColumns>;
     const int part = static_cast<int>(rank_);
-    const int row = step * S::kBlockN + (kByPanels ? 0 : part * (S::kBlockN / S::kCluster));
-    const int panel = kByPanels ? part * (S::kPanels / S::kCluster) : 0;
-    const Coordinates5 at{0, row, panel, tile.head / work_.group, tile.batch};
-    if constexpr (S::kCluster == 1) {
-      tma_load<kReused>(to, map, at, full);
-    } else {
-      tma_load_multicast(to + rank_ * (Plan::kBytesKv / S::kCluster), map, at, full,
-                         static_cast<unsigned short>((1 << S::kCluster) - 1));
-    }
+    const int row = step * S::kBlockN + (Share::kByPanels ? 0 : part * Share::kRows);
+    const int first_panel = Share::kByPanels ? part * Share::kPanels : 0;
+    constexpr unsigned kShareLines = Share::kRows * (Share::kByPanels ? Share::kPanels : 1);
+    const int head = tile.head / work_.group;
+    for_each_copy<Share::kPanels, Share::kPerCopy>([&](int i) {
+      const Coordinates5 at = panel_at<kColumns>(row, first_panel + i, head, tile.batch);
+      const unsigned panel_to = to + i * Plan::kPanelBytesKv;
+      if constexpr (S::kCluster == 1) {
+        tma_load<kReused>(panel_to, map, at, full);
+      } else {
+        tma_load_multicast(panel_to + rank_ * (kShareLines * Plan::kLineBytes), map, at, full,
+                           static_cast<unsigned short>((1 << S::kCluster) - 1));
+      }
+    });
   }
 
   __device__ __forceinline__ void load_k(const Tile& tile, int step) {
     const unsigned full = smem_ + Plan::full_k(k_.index());
     claim(full, k_.parity(), Plan::kBytesKv);
-    load_share(smem_ + Plan::key(k_.index()), map_k_, tile, step, full);
+    load_share<S::kHeadDim>(smem_ + Plan::key(k_.index()), map_k_, tile, step, full);
     k_.advance();
   }
 
   __device__ __forceinline__ void load_v(const Tile& tile, int step) {
     const unsigned full = smem_ + Plan::full_v(v_.index());
-    claim(full, v_.parity(), Plan::kBytesKv);
-    load_share(smem_ + Plan::value(v_.index()), map_v_, tile, step, full);
+    claim(full, v_.parity(), Plan::kBytesV);
+    load_share<S::kHeadDimV>(smem_ + Plan::value(v_.index()), map_v_, tile, step, full);
     v_.advance();
   }
 

@@ -1,24 +1,60 @@
 // The layout of shared memory.
 //
 // A tile of r rows is [panels][r][64] 16-bit elements, that is lines of 128 bytes. The 16-byte
-// chunk c of line i is stored at chunk c ^ (i % 8): the 128-byte swizzle of TMA and wgmma.
+// chunk c of line i is stored at chunk c ^ (i % 8): the 128-byte swizzle of TMA and wgmma. Where
+// a row's elements do not fill its panels, zeros follow them: TMA reads them past the row's end.
 #ifndef FATUNE_KERNELS_FLASH_SM90_SMEM_PLAN_CUH
 #define FATUNE_KERNELS_FLASH_SM90_SMEM_PLAN_CUH
 
 #include "flash_sm90/config.cuh"
 
+// The panels of a tile whose rows have kColumns elements.
+template <int kColumns>
+struct Panels {
+  enum Extent : int {
+    kWidth = 64,  // columns of a panel
+    kCount = (kColumns + kWidth - 1) / kWidth,
+    // Whether panels are a dimension of the tensor map, so that one copy takes several. Else a row
+    // of the map has kColumns elements, and each panel is copied alone, to where the row ends.
+    kInMap = kColumns % kWidth == 0,
+    kPerCopy = kInMap ? kCount : 1
+  };
+};
+
+// Returns where the box of a panel begins in its tensor.
+// shape: row: the box's first; panel: index in the row
+template <int kColumns>
+__device__ __forceinline__ Coordinates5 panel_at(int row, int panel, int head, int batch) {
+  using OfRow = Panels<kColumns>;
+  return {OfRow::kInMap ? 0 : panel * OfRow::kWidth, row, OfRow::kInMap ? panel : 0, head, batch};
+}
+
+// Calls `copy` with the first panel of each copy of kPerCopy panels. This is no loop: with one,
+// NVRTC 13.0 unrolls the loops around it, and the producer of some kernels spills.
+template <int kPanels, int kPerCopy, int kFirst = 0, typename Copy>
+__device__ __forceinline__ void for_each_copy(const Copy& copy) {
+  copy(kFirst);
+  if constexpr (kFirst + kPerCopy < kPanels) {
+    for_each_copy<kPanels, kPerCopy, kFirst + kPerCopy>(copy);
+  }
+}
+
 // Byte offsets from the start of dynamic shared memory, which is aligned to 1024 bytes.
 template <typename S>
 struct SmemPlan {
-  static constexpr unsigned kBytesQGroup = S::kGroupRows * S::kHeadDim * 2;  // one consumer's rows
+  enum Extent : unsigned {
+    kLineBytes = 128,
+    kBytesV = S::kBlockN * S::kPanelsV * kLineBytes  // a tile of V
+  };
+  static constexpr unsigned kBytesQGroup = S::kGroupRows * S::kPanels * kLineBytes;  // one consumer
   static constexpr unsigned kBytesQ = S::kGroups * kBytesQGroup;
-  static constexpr unsigned kBytesKv = S::kBlockN * S::kHeadDim * 2;
-  static constexpr unsigned kPanelBytesQ = S::kGroupRows * 128;
-  static constexpr unsigned kPanelBytesKv = S::kBlockN * 128;
+  static constexpr unsigned kBytesKv = S::kBlockN * S::kPanels * kLineBytes;  // a tile of K
+  static constexpr unsigned kPanelBytesQ = S::kGroupRows * kLineBytes;
+  static constexpr unsigned kPanelBytesKv = S::kBlockN * kLineBytes;
 
   static constexpr unsigned kK = S::kQuerySlots * kBytesQ;
   static constexpr unsigned kV = kK + S::kStages * kBytesKv;
-  static constexpr unsigned kBarriers = kV + S::kStages * kBytesKv;
+  static constexpr unsigned kBarriers = kV + S::kStages * kBytesV;
 
   // mbarriers of 8 bytes: "full" and "empty" alternate.
   __device__ __forceinline__ static constexpr unsigned full_q(int slot, int group) {
@@ -47,7 +83,7 @@ struct SmemPlan {
     return kK + stage * kBytesKv;
   }
   __device__ __forceinline__ static constexpr unsigned value(int stage) {
-    return kV + stage * kBytesKv;
+    return kV + stage * kBytesV;
   }
 };
 

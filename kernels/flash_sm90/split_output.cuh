@@ -53,7 +53,11 @@ class SplitOutput {
 
  private:
   static constexpr int kStateAt = S::kOutputs / 4;
-  static constexpr int kAtOnce = 32;  // accumulators that a thread loads per batch
+  // Accumulators that a thread loads per batch: they divide all, and are whole float4.
+  static constexpr int kAtOnce = S::kOutputs % 32 == 0  ? 32
+                                 : S::kOutputs % 8 == 0 ? S::kOutputs / 2
+                                                        : S::kOutputs / 3;
+  static_assert(S::kOutputs % kAtOnce == 0 && kAtOnce % 4 == 0, "batches of whole float4");
 
   __device__ __forceinline__ float4* part_of(int block) const {
     const bool ends_share = share_begin(work_, block) < split_ * work_.tile_steps;

@@ -33,7 +33,7 @@ class Bench {
       : request_(request),
         tensors_(request.problem),
         outputs_(outputs_of(request.geometry.arguments.buffers), stream_),
-        dump_(request.dump ? 4 * request.dump->values(request.problem.d_head) : 0) {
+        dump_(request.dump ? 4 * request.dump->values(request.problem.d_head_v) : 0) {
     tensors_.poison(stream_);
     copy_in(tensors_.q(), request.q);
     copy_in(tensors_.k(), request.k);
@@ -56,7 +56,7 @@ class Bench {
 
   [[nodiscard]] DebugRun read_back() const {
     DebugRun run;
-    run.output.resize(request_.q.size());
+    run.output.resize(static_cast<std::size_t>(tensor_elements(request_.problem, TensorRole::o)));
     run.dump.resize(static_cast<std::size_t>(dump_.bytes() / 4));
     gpu::copy_to_host_async(run.output.data(), tensors_.o(), bytes_of(run.output), stream_);
     if (request_.dump) {

@@ -156,9 +156,6 @@ std::optional<gpu::DevicePtr> Tensors::find(std::string_view name) const {
   if (const SmallInput* const input = find_small_input(name)) {
     return input->memory.address();
   }
-  if (name == kPageTableTensor && !table_.empty()) {
-    return device_table_.address();
-  }
   constexpr std::string_view kNames = "qkvo";
   const std::size_t index = name.size() == 1 ? kNames.find(name) : std::string_view::npos;
   return index == std::string_view::npos ? std::nullopt : std::optional(at(kTensorRoles.at(index)));
@@ -168,9 +165,6 @@ void Tensors::poison(const gpu::Stream& stream) const {
   gpu::fill_words_async(arena_.address(), kPoison, arena_.bytes() / 4, stream);
   for (const SmallInput& input : small_inputs_) {
     gpu::copy_to_device_async(input.memory.address(), input.words.data(), input.bytes(), stream);
-  }
-  if (!table_.empty()) {
-    gpu::copy_to_device_async(device_table_.address(), table_.data(), table_bytes(), stream);
   }
 }
 

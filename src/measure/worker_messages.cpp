@@ -221,7 +221,7 @@ DebugRun read_debugged(const Message& message, const DebugRequest& request) {
   BlobReader data(message);
   DebugRun run;
   run.output = data.take<std::uint16_t>(tensor_elements(request.problem, TensorRole::o));
-  run.dump = data.take<float>(request.dump ? request.dump->values(request.problem.d_head) : 0);
+  run.dump = data.take<float>(request.dump ? request.dump->values(request.problem.d_head_v) : 0);
   data.expect_end();
   return run;
 }

@@ -31,7 +31,7 @@ struct BlockTiles {
 /// Attention of one (batch, head), and how a kernel cuts it: into blocks of query rows, each of
 /// which goes through tiles of keys, one tile a step. Rows and keys are positions in their
 /// sequences; both are padded to whole tiles. The last query stands at the last key. Intermediates
-/// (src/proof) exist only if every query sees a key and both head dimensions are equal.
+/// (src/proof) exist only if every query sees a key.
 struct HeadProblem {
   std::int64_t seq_len = 0;
   std::int64_t d_head = 0;
@@ -65,7 +65,9 @@ struct HeadProblem {
 
   /// The head as a problem of batch 1 with one head.
   [[nodiscard]] Problem problem() const {
-    return {1, seq_len, 1, d_head, dtype, causal, seq_len_kv};
+    Problem one{1, seq_len, 1, d_head, dtype, causal, seq_len_kv};
+    one.d_head_v = d_head_v;
+    return one;
   }
 };
 
@@ -75,9 +77,10 @@ struct DumpExtents {
   std::int64_t keys = 0;      ///< padded to whole tiles
   std::int64_t kv_tiles = 0;  ///< steps, if every tile is visited
 
-  /// The size of S, P, M, L and O together, in fp32 values. Precondition: d_head is the problem's.
-  [[nodiscard]] std::int64_t values(std::int64_t d_head) const {
-    return 2 * rows * keys + kv_tiles * rows * (2 + d_head);
+  /// The size of S, P, M, L and O together, in fp32 values. Precondition: d_head_v is the
+  /// problem's.
+  [[nodiscard]] std::int64_t values(std::int64_t d_head_v) const {
+    return 2 * rows * keys + kv_tiles * rows * (2 + d_head_v);
   }
 };
 
@@ -89,15 +92,15 @@ struct DebugRequest {
   LaunchGeometry geometry;
   std::optional<DumpExtents> dump;  ///< present: the arguments have it too (add_dump())
   std::vector<std::uint16_t> q;     ///< [seq_len, d_head] elements
-  std::vector<std::uint16_t> k;     ///< [seq_len_kv, d_head] elements, like v
-  std::vector<std::uint16_t> v;
+  std::vector<std::uint16_t> k;     ///< [seq_len_kv, d_head] elements
+  std::vector<std::uint16_t> v;     ///< [seq_len_kv, d_head_v] elements
 };
 FATUNE_DESCRIBED(DebugRequest, (label), (problem), (artifact, kElsewhere), (geometry), (dump),
                  (q, kElsewhere), (k, kElsewhere), (v, kElsewhere))
 
 /// The values that the kernel wrote; NaN where it wrote nothing.
 struct DebugRun {
-  std::vector<std::uint16_t> output;  ///< [seq_len, d_head] elements
+  std::vector<std::uint16_t> output;  ///< [seq_len, d_head_v] elements
   std::vector<float> dump;            ///< S, P, M, L, O one after the other; empty: not requested
 };
 

@@ -244,6 +244,8 @@ struct Family {
   Arch min_arch;
   /// Whether a sweep over all families tries it on a problem: is_meant_for(). Absent: on any.
   std::optional<Expression> meant_for;
+  /// The d_head_v of problems that are made for a configuration: usual_d_head_v(). Absent: d_head.
+  std::optional<Expression> usual_d_head_v;
   std::string default_space;
   std::vector<Parameter> parameters;
   ShortForm short_form;

@@ -311,6 +311,7 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
   std::vector<LaunchStep> launch = read_launch(root.at("launch"), symbols);
   ArgumentRules arguments = read_argument_rules(root, symbols);
   std::optional<DebugRule> debug = read_debug(root, symbols);
+  auto usual_d_head_v = find_expression(root, "usual_d_head_v", symbols, Needs{});
   const auto tensors = root.find("shared_tensors");
   std::vector<SharedTensorRule> shared_tensors;
   if (tensors) {
@@ -328,6 +329,7 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
           .summary = root.at("summary").text(),
           .min_arch = read_min_arch(root.at("min_arch")),
           .meant_for = read_meant_for(root),
+          .usual_d_head_v = std::move(usual_d_head_v),
           .default_space = root.at("default_space").text(),
           .parameters = std::move(parameters),
           .short_form = std::move(form),

@@ -358,6 +358,20 @@ std::optional<BlockTiles> block_tiles(const Family& family, const Config& config
                     debug_extent(family, rule.steps_per_part, scope, "steps_per_part").value_or(0)};
 }
 
+std::optional<std::int64_t> usual_d_head_v(const Family& family, const Config& config) {
+  if (!family.usual_d_head_v) {
+    return std::nullopt;
+  }
+  const std::int64_t usual =
+      family.usual_d_head_v->integer(make_scope(family, config, nullptr, nullptr));
+  if (usual < 1 || usual > kMostHeadDim) {
+    fail_at(family, "/usual_d_head_v",
+            fmt::format("\"{}\" gives {}, outside 1 to {}", family.usual_d_head_v->text(), usual,
+                        kMostHeadDim));
+  }
+  return usual;
+}
+
 DebugLengths debug_lengths(const Family& family, const Config& config) {
   if (!family.debug) {
     return {};

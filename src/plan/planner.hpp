@@ -109,6 +109,12 @@ struct DebugLengths {
 [[nodiscard]] LaunchGeometry launch_geometry(const ConfigCase& of,
                                              const ResourceFacts* facts = nullptr);
 
+/// The head dimension of V and O that the family declares for a problem whose other head dimension
+/// is the configuration's; nothing if it does not. Throws Error(bad_file) if an expression gives an
+/// impossible one.
+[[nodiscard]] std::optional<std::int64_t> usual_d_head_v(const Family& family,
+                                                         const Config& config);
+
 /// The tensors in a block's shared memory, as the family declares them; empty if it does not.
 /// Throws Error(bad_file) if an expression gives an impossible extent.
 [[nodiscard]] std::vector<SharedTensor> shared_tensors(const ConfigCase& of);

@@ -30,11 +30,11 @@ std::vector<std::int64_t> tensor_shape(const HeadProblem& head, StepTensor tenso
     case StepTensor::l:
       return {head.kv_tiles(), head.rows()};
     case StepTensor::o:
-      return {head.kv_tiles(), head.rows(), head.d_head};
+      return {head.kv_tiles(), head.rows(), head.d_head_v};
     case StepTensor::output:
       break;
   }
-  return {head.seq_len, head.d_head};
+  return {head.seq_len, head.d_head_v};
 }
 
 StepValues empty_values(const HeadProblem& head) {
@@ -67,12 +67,16 @@ StepWindow step_window(const HeadProblem& head, StepTensor tensor, std::int64_t 
     case StepTensor::l:
       return {row_index(head, tile, row), 1, rows, 1, row, 0};
     case StepTensor::o:
-      return {
-          row_index(head, tile, row) * at(head.d_head), at(head.d_head), rows, head.d_head, row, 0};
+      return {row_index(head, tile, row) * at(head.d_head_v),
+              at(head.d_head_v),
+              rows,
+              head.d_head_v,
+              row,
+              0};
     case StepTensor::output:
       break;
   }
-  return {at(row * head.d_head), at(head.d_head), rows, head.d_head, row, 0};
+  return {at(row * head.d_head_v), at(head.d_head_v), rows, head.d_head_v, row, 0};
 }
 
 namespace {
@@ -157,7 +161,7 @@ class RowWalk {
 
   [[nodiscard]] Sums none() const {
     return {static_cast<Number>(kMinusInfinity), Number{0},
-            std::vector<Number>(static_cast<std::size_t>(head_.d_head), Number{0})};
+            std::vector<Number>(static_cast<std::size_t>(head_.d_head_v), Number{0})};
   }
 
   // Adds the part to the whole.
@@ -170,9 +174,10 @@ class RowWalk {
     part_ = none();
   }
 
-  [[nodiscard]] double element(const std::vector<double>& tensor, std::int64_t row,
-                               std::int64_t i) const {
-    return tensor[static_cast<std::size_t>(row * head_.d_head + i)];
+  // Element i of a row of a tensor whose rows have `width` elements.
+  [[nodiscard]] static double element(const std::vector<double>& tensor, std::int64_t width,
+                                      std::int64_t row, std::int64_t i) {
+    return tensor[static_cast<std::size_t>(row * width + i)];
   }
 
   [[nodiscard]] Number score(std::int64_t key) const {
@@ -181,7 +186,7 @@ class RowWalk {
     }
     Number sum = 0;
     for (std::int64_t i = 0; i < head_.d_head; ++i) {
-      sum = Rules::add(sum, element(q_, row_, i) * element(k_, key, i));
+      sum = Rules::add(sum, element(q_, head_.d_head, row_, i) * element(k_, head_.d_head, key, i));
     }
     return sum * scale_;
   }
@@ -201,10 +206,10 @@ class RowWalk {
     values_.p[score_index(key)] = static_cast<double>(rounded);
     part_.l += p;
     // A masked key may have no row in V. (Its P is 0, unless the reference is NaN.)
-    const std::int64_t dims = rounded == 0 || head_.is_masked(row_, key) ? 0 : head_.d_head;
+    const std::int64_t dims = rounded == 0 || head_.is_masked(row_, key) ? 0 : head_.d_head_v;
     for (std::int64_t i = 0; i < dims; ++i) {
       Number& o = part_.o[static_cast<std::size_t>(i)];
-      o = Rules::add(o, static_cast<double>(rounded) * element(v_, key, i));
+      o = Rules::add(o, static_cast<double>(rounded) * element(v_, head_.d_head_v, key, i));
     }
   }
 
@@ -226,13 +231,13 @@ class RowWalk {
     values_.m[at] = static_cast<double>(part_.m);
     values_.l[at] = static_cast<double>(part_.l);
     std::transform(part_.o.begin(), part_.o.end(),
-                   values_.o.begin() + static_cast<std::ptrdiff_t>(at) * head_.d_head,
+                   values_.o.begin() + static_cast<std::ptrdiff_t>(at) * head_.d_head_v,
                    [](Number o) { return static_cast<double>(o); });
   }
 
   void finish() {
     std::transform(
-        whole_.o.begin(), whole_.o.end(), values_.output.begin() + row_ * head_.d_head,
+        whole_.o.begin(), whole_.o.end(), values_.output.begin() + row_ * head_.d_head_v,
         [this](Number o) { return static_cast<double>(rules_.to_element(o / whole_.l)); });
   }
 

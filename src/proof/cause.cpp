@@ -92,7 +92,7 @@ class Detective {
   // O of the previous step, not rescaled, plus the new P V.
   [[nodiscard]] double without_rescaling() const {
     const std::int64_t before = head_.tile_of(first_.q_block, *first_.step - 1);
-    const auto d = static_cast<std::size_t>(head_.d_head);
+    const auto d = static_cast<std::size_t>(head_.d_head_v);
     const auto column = static_cast<std::size_t>(value().column);
     double o = kernel_.o[row_index(head_, before, value().row) * d + column];
     const StepWindow window = step_window(head_, StepTensor::p, first_.q_block, *first_.step);
@@ -145,7 +145,7 @@ class Detective {
 
   // Whether the wrong row is what these parts give together.
   [[nodiscard]] bool is_of(const std::vector<Part>& parts) const {
-    const auto d = static_cast<std::size_t>(head_.d_head);
+    const auto d = static_cast<std::size_t>(head_.d_head_v);
     double l = 0.0;
     for (const Part& part : parts) {
       l += part.weight * kernel_.l[part.at];

@@ -32,8 +32,8 @@ struct StepValues {
   std::vector<double> p;       ///< [rows, keys]
   std::vector<double> m;       ///< [kv_tiles, rows]
   std::vector<double> l;       ///< [kv_tiles, rows]
-  std::vector<double> o;       ///< [kv_tiles, rows, d_head]
-  std::vector<double> output;  ///< [seq_len, d_head]
+  std::vector<double> o;       ///< [kv_tiles, rows, d_head_v]
+  std::vector<double> output;  ///< [seq_len, d_head_v]
 
   [[nodiscard]] const std::vector<double>& of(StepTensor tensor) const;
   [[nodiscard]] std::vector<double>& of(StepTensor tensor);
@@ -144,7 +144,8 @@ struct Comparison {
 [[nodiscard]] const StepCheck* first_wrong(const std::vector<StepCheck>& checks);
 
 /// Converts the values that a kernel wrote. NaN stays NaN, including elements that were never
-/// written. shape: output: [seq_len, d_head] elements; dump: S, P, M, L, O one after the other, as
+/// written. shape: output: [seq_len, d_head_v] elements; dump: S, P, M, L, O one after the other,
+/// as
 ///        kernels/common/attention_dump.h lays them out; empty for a kernel that shows none
 [[nodiscard]] KernelValues read_kernel_values(const HeadProblem& head,
                                               std::span<const std::uint16_t> output,

@@ -132,8 +132,8 @@ std::vector<std::uint16_t> empty_output(const Problem& problem) {
       static_cast<std::size_t>(tensor_elements(problem, TensorRole::o)), kPoison);
 }
 
-emulate::Allocation empty_dump(const DumpExtents& extents, std::int64_t d_head) {
-  const auto elements = static_cast<std::size_t>(extents.values(d_head)) * 2;
+emulate::Allocation empty_dump(const DumpExtents& extents, std::int64_t d_head_v) {
+  const auto elements = static_cast<std::size_t>(extents.values(d_head_v)) * 2;
   return {.name = "dump", .bytes = bytes_of(std::vector<std::uint16_t>(elements, kPoison))};
 }
 
@@ -152,7 +152,7 @@ class EmulatedTensors {
                             emulate::GlobalMemory::Content::undefined)),
         extents_(dump) {
     if (dump) {
-      dump_ = memory_.allocate(empty_dump(*dump, problem.d_head),
+      dump_ = memory_.allocate(empty_dump(*dump, problem.d_head_v),
                                emulate::GlobalMemory::Content::undefined);
     }
     addresses_ = {{"q", q_}, {"k", k_}, {"v", v_}, {"o", o_}, {kDumpTensor, dump_}};

@@ -11,8 +11,9 @@ using ::testing::HasSubstr;
 
 const std::string kBrokenHopper = FATUNE_SOURCE_DIR "/tests/families/broken_hopper";
 
-std::string broken_config(const std::string& mistake) {
-  return "(ws_pp, FP16, 128, 128, 32, 2, 8, 2, " + mistake + "): overlap+slots_1+cluster_1";
+std::string broken_config(const std::string& mistake, const std::string& d_head = "128") {
+  return "(ws_pp, FP16, " + d_head + ", 128, 32, 2, 8, 2, " + mistake +
+         "): overlap+slots_1+cluster_1";
 }
 
 /// The text of the source line at "folder/file:line".
@@ -45,22 +46,23 @@ struct PlantedMistake {
   const char* text;    ///< a part of the finding's text
   const char* line;    ///< a part of the source line
   const char* other;   ///< a part of the other access's line; empty: not checked
+  const char* d_head = "128";
 };
 
 class BrokenHopper : public ProgramTest, public testing::WithParamInterface<PlantedMistake> {
  protected:
-  json emulated(const std::string& mistake, ExitCode expected) {
-    const json report =
-        fatune_json({"emulate", "--kernel-dir", kBrokenHopper, "--config", broken_config(mistake),
-                     "--seq", "150", "--heads", "1", "--format", "json"},
-                    expected);
+  json emulated(const std::string& mistake, ExitCode expected, const std::string& d_head = "128") {
+    const json report = fatune_json(
+        {"emulate", "--kernel-dir", kBrokenHopper, "--config", broken_config(mistake, d_head),
+         "--seq", "150", "--heads", "1", "--format", "json"},
+        expected);
     return report["configs"][0];
   }
 };
 
 TEST_P(BrokenHopper, IsFoundAndNamedAtItsLine) {
   const PlantedMistake& planted = GetParam();
-  const json row = emulated(planted.mistake, ExitCode::failed_outcomes);
+  const json row = emulated(planted.mistake, ExitCode::failed_outcomes, planted.d_head);
   EXPECT_EQ(row["outcome"], "flagged");
   ASSERT_FALSE(row["findings"].empty()) << row;
   const json& first = row["findings"][0];
@@ -79,19 +81,19 @@ INSTANTIATE_TEST_SUITE_P(
     Mistakes, BrokenHopper,
     testing::Values(PlantedMistake{"wrong_parity", "in_flight", "sK stage 0",
                                    "multiplies sK stage 0", "wgmma_shared<",
-                                   "load_share(smem_ + Plan::key"},
+                                   "smem_ + Plan::key(k_.index()), map_k_"},
                     PlantedMistake{"missing_fence", "missing_wgmma_fence", "",
                                    "with no wgmma.fence since", "wgmma_shared<", ""},
                     PlantedMistake{"wrong_expect_tx", "deadlock", "",
                                    "waits for 0 of 1 arrivals and 16 bytes",
                                    "mbarrier_wait(smem_ + Plan::full_q", ""},
                     PlantedMistake{"early_release", "race", "sK stage 0", "copies to sK stage 0",
-                                   "load_share(smem_ + Plan::key", "wgmma_shared<"},
+                                   "smem_ + Plan::key(k_.index()), map_k_", "wgmma_shared<"},
                     PlantedMistake{"wait_count", "pending_registers", "",
                                    "a wgmma that no thread has waited for",
                                    "mask<S::kFirstKeys>(steps.last)", ""},
                     PlantedMistake{"v_strides", "in_flight", "sV stage 1", "multiplies sV stage 1",
-                                   "wgmma_registers<", "load_share(smem_ + Plan::value"},
+                                   "wgmma_registers<", "smem_ + Plan::value(v_.index()), map_v_"},
                     PlantedMistake{"missing_proxy_fence", "missing_proxy_fence", "sQ stage 0",
                                    "with no fence.proxy.async in between",
                                    "tma_store<kPassing>(map_o_", "stage_output<"},
@@ -99,11 +101,18 @@ INSTANTIATE_TEST_SUITE_P(
                                    "wgmma_registers<", ""},
                     PlantedMistake{"barrier_trip", "deadlock", "",
                                    "waits at barrier 1, where 128 of 256 threads have arrived",
-                                   "named_barrier_wait(kFirstTurn", ""}),
+                                   "named_barrier_wait(kFirstTurn", ""},
+                    PlantedMistake{"unpadded_bytes", "deadlock", "",
+                                   "7168 bytes have come that were not expected",
+                                   "mbarrier_wait(smem_ + Plan::full_q", "", "72"},
+                    PlantedMistake{"unclipped_rows", "out_of_bounds", "", "after the end of K",
+                                   "map_k_", "", "72"}),
     [](const auto& test) { return std::string(test.param.mistake); });
 
 TEST_F(BrokenHopper, IsRightWithoutAMistake) {
-  EXPECT_EQ(emulated("none", ExitCode::ok)["outcome"], "right");
+  for (const char* d_head : {"128", "72"}) {
+    EXPECT_EQ(emulated("none", ExitCode::ok, d_head)["outcome"], "right") << d_head;
+  }
 }
 
 TEST_F(BrokenHopper, KeysPastTheEndAreNamedByDebug) {

@@ -5,6 +5,9 @@
 #include <array>
 #include <random>
 #include <set>
+#include <tuple>
+
+#include <fmt/format.h>
 
 #include "cli/emulated_family.hpp"
 #include "exhaustive.hpp"
@@ -37,6 +40,46 @@ TEST_P(EmulateHopper, EveryConfigurationForTestsIsRight) {
 INSTANTIATE_TEST_SUITE_P(Problems, EmulateHopper, testing::Range(std::size_t{0}, kProblems.size()),
                          [](const auto& test) { return name_of(kProblems.at(test.param)); });
 
+// Head dimensions whose rows do not fill their panels, or whose V has shorter rows than K.
+constexpr std::array kOtherHeadDims{72, 80, 96, 192};
+
+/// Configurations of one head dimension that take every path: one to three consumers, serial and
+/// overlapped steps, one and two slots, a cluster, split tiles, and a short step.
+std::vector<std::string> configs_of(int d_head) {
+  std::vector<std::string> configs{
+      "(ws, FP16, D, 64, 32, 2, 4, 1): slots_1+cluster_1",
+      "(ws, BF16, D, 128, 96, 1, 8, 2): overlap+lazy+slots_1+cluster_1+persistent+short",
+      "(ws_pp, FP16, D, 128, 64, 2, 8, 2): lazy+slots_2+cluster_2+persistent",
+      "(ws, BF16, D, 128, 48, 2, 8, 2): overlap+slots_1+cluster_2+persistent",
+      "(ws_pp, FP16, D, 192, 64, 1, 12, 3): overlap+lazy+slots_2+cluster_1+persistent+dynamic+"
+      "split"};
+  for (std::string& config : configs) {
+    config.replace(config.find('D'), 1, std::to_string(d_head));
+  }
+  return configs;
+}
+
+/// One head dimension and one problem.
+class EmulateHopperHeadDims : public EmulatedFamily,
+                              public testing::WithParamInterface<std::tuple<int, std::size_t>> {
+ protected:
+  EmulateHopperHeadDims() : EmulatedFamily("flash_sm90") {}
+};
+
+TEST_P(EmulateHopperHeadDims, AreRight) {
+  const auto [d_head, problem] = GetParam();
+  expect_right(part_of(configs_of(d_head), problem + static_cast<std::size_t>(d_head) / 8, 5),
+               words(kProblems.at(problem)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Problems, EmulateHopperHeadDims,
+                         testing::Combine(testing::ValuesIn(kOtherHeadDims),
+                                          testing::Range(std::size_t{0}, kProblems.size())),
+                         [](const auto& test) {
+                           return fmt::format("D{}{}", std::get<0>(test.param),
+                                              name_of(kProblems.at(std::get<1>(test.param))));
+                         });
+
 TEST_F(EmulateHopper, ASampleOfTheTuningSpaceIsRight) {
   std::vector<std::string> configs = kept("hopper");
   std::mt19937 random(20);
@@ -55,10 +98,15 @@ TEST_F(EmulateHopper, ABlockOfManyTilesIsRight) {
 
 // All tiles are split over several blocks each, also under a mask that hides some parts.
 TEST_F(EmulateHopper, TilesThatBlocksShareAreRight) {
-  expect_right(
-      {"(ws, FP16, 64, 64, 32, 2, 4, 1): overlap+slots_1+cluster_1+persistent+split",
-       "(ws_pp, BF16, 64, 128, 48, 2, 8, 2): lazy+slots_2+cluster_1+persistent+dynamic+split"},
-      words("--seq 100 --seq-kv 520 --batch 1 --heads 3 --kv-heads 1 --causal --lse"));
+  std::vector<std::string> configs{
+      "(ws, FP16, 64, 64, 32, 2, 4, 1): overlap+slots_1+cluster_1+persistent+split",
+      "(ws_pp, BF16, 64, 128, 48, 2, 8, 2): lazy+slots_2+cluster_1+persistent+dynamic+split"};
+  for (const int d_head : kOtherHeadDims) {
+    configs.push_back(fmt::format(
+        "(ws, FP16, {}, 64, 48, 2, 4, 1): overlap+slots_1+cluster_1+persistent+split", d_head));
+  }
+  expect_right(configs,
+               words("--seq 100 --seq-kv 520 --batch 1 --heads 3 --kv-heads 1 --causal --lse"));
 }
 
 TEST_F(EmulateHopper, TilesThatBlocksShareHaveOneSink) {
@@ -80,9 +128,11 @@ TEST_F(EmulateHopper, WholeTilesAfterSharedOnesAreRight) {
 class HopperSpace : public ProgramTest {
  protected:
   json list(const std::string& d_head, const std::vector<std::string>& problem) {
-    std::vector<std::string> arguments{"list",    "--family", "flash_sm90", "--space", "tune",
-                                       "--dhead", d_head,     "--dtype",    "fp16",    "--arch",
-                                       "sm_90a",  "--format", "json"};
+    std::vector<std::string> arguments{"list",    "--family",  "flash_sm90",
+                                       "--space", "tune",      "--dhead",
+                                       d_head,    "--dhead-v", d_head == "192" ? "128" : d_head,
+                                       "--dtype", "fp16",      "--arch",
+                                       "sm_90a",  "--format",  "json"};
     arguments.insert(arguments.end(), problem.begin(), problem.end());
     return fatune_json(arguments);
   }
@@ -102,7 +152,7 @@ class HopperSpace : public ProgramTest {
 
 TEST_F(HopperSpace, RulesThatKnowTheProblemLeaveEnoughAndTheLikelyWinners) {
   std::size_t index = 0;
-  for (const char* d_head : {"64", "128", "256"}) {
+  for (const char* d_head : {"64", "128", "256", "96", "192"}) {
     for (const char* seq : {"512", "1024", "2048", "4096", "8192", "16384"}) {
       for (const char* mask : {"--causal", "--no-causal"}) {
         if (!is_taken(index++, 0, 5)) {
@@ -119,7 +169,7 @@ TEST_F(HopperSpace, RulesThatKnowTheProblemLeaveEnoughAndTheLikelyWinners) {
 
 TEST_F(HopperSpace, RulesThatKnowTheProblemLeaveSomethingOfEach) {
   std::size_t index = 0;
-  for (const char* d_head : {"64", "128", "256"}) {
+  for (const char* d_head : {"64", "128", "256", "72", "192"}) {
     for (const char* problem : {"--seq 1 --batch 1 --heads 1", "--seq 1", "--seq 65 --causal",
                                 "--seq 193 --batch 1", "--seq 1 --seq-kv 16384 --batch 1",
                                 "--seq 4096 --seq-kv 1", "--seq 700 --window 30 --batch 2"}) {
@@ -179,7 +229,7 @@ TEST_F(HopperSpace, TilesAreSplitWhereTheirWavesLeaveSmsIdle) {
 }
 
 TEST_F(EmulateHopper, TheTuningSpaceIsWideForEachProblem) {
-  for (const char* d_head : {"64", "128", "256"}) {
+  for (const char* d_head : {"64", "72", "80", "96", "128", "192", "256"}) {
     for (const char* dtype : {"fp16", "bf16"}) {
       const json list = fatune_json({"list", "--family", "flash_sm90", "--space", "tune", "--dhead",
                                      d_head, "--dtype", dtype, "--format", "json"});

@@ -88,10 +88,21 @@ TEST_F(Presets, OneThatIsNotThereIsAnErrorWithTheNearestOrAll) {
 }
 
 TEST_F(Presets, WhatAFamilyCannotDoIsRefusedWithTheReason) {
-  expect_error(fatune({"sweep", "--device", "none", "--preset", "deepseek-v3"}),
-               ExitCode::nothing_ranked, {"d_head is 192; flash_sm80 understands 64, 96, 128"});
+  expect_error(
+      fatune({"sweep", "--device", "none", "--family", "flash_sm80", "--preset", "deepseek-v3"}),
+      ExitCode::nothing_ranked, {"d_head is 192; flash_sm80 understands 64, 96, 128"});
   expect_error(fatune({"run", "--preset", "qwen3-8b", "--config", kConfig}), ExitCode::usage,
                {"the configuration is for FP16", "--preset sets it too"});
+}
+
+TEST_F(Presets, TheKernelForHopperTakesOneWhoseVHasShorterRows) {
+  const json report = fatune_json(
+      {"run", "--device", "none", "--no-emulate", "--no-db", "--preset", "deepseek-v3", "--config",
+       "(ws, BF16, 192, 128, 64, 2, 8, 2): overlap+slots_1+cluster_1", "--format", "json"});
+  const json& problem = report["problems"][0];
+  EXPECT_EQ(problem["problem"]["d_head"], 192);
+  EXPECT_EQ(problem["problem"]["d_head_v"], 128);
+  EXPECT_EQ(problem["ranking"].size(), 1U);
 }
 
 TEST_F(Presets, DebugShowsTheStepsOfThoseThatMaskNothingElse) {

@@ -31,9 +31,9 @@ struct Layout {
   bool mn_major = false;
   Swizzle swizzle = Swizzle::none;
 
-  [[nodiscard]] std::uint32_t panels() const { return inner / width; }
+  [[nodiscard]] std::uint32_t panels() const { return (inner + width - 1) / width; }
   [[nodiscard]] std::uint32_t panel_bytes() const { return outer * row_bytes; }
-  [[nodiscard]] std::uint32_t bytes() const { return inner * outer * 2; }
+  [[nodiscard]] std::uint32_t bytes() const { return panels() * panel_bytes(); }
 
   /// The offset from the start of the matrix to its 16 elements of k from `k` on.
   [[nodiscard]] std::uint32_t step_bytes(std::uint32_t k) const {
@@ -225,6 +225,9 @@ std::vector<ProductCase> product_cases() {
     cases.push_back(
         {.columns = 192, .swizzle = swizzle, .a_in_registers = true, .b_is_mn_major = true});
     cases.push_back({.columns = 8, .swizzle = swizzle, .half_sums = true});
+  }
+  for (const std::uint32_t columns : {72U, 80U, 96U}) {
+    cases.push_back({.columns = columns, .a_in_registers = true, .b_is_mn_major = true});
   }
   cases.push_back({.columns = 64, .immediate_scale = true});
   cases.push_back({.columns = 64, .a_in_registers = true, .immediate_scale = true});

@@ -27,7 +27,7 @@ struct ProductCase {
 };
 
 /// Every swizzle and major, A from shared memory and from registers, all types, narrow and wide.
-/// N is a multiple of the panel width wherever B is MN-major.
+/// Where B is MN-major and N is no multiple of the panel width, zeros fill the last panel.
 [[nodiscard]] std::vector<ProductCase> product_cases();
 /// Some of these with random elements.
 [[nodiscard]] std::vector<ProductCase> random_product_cases();

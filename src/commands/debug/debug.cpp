@@ -42,10 +42,11 @@ std::string file_name(StepTensor tensor, const char* source) {
   return name + "_" + source + ".npy";
 }
 
-void write_input(const fs::path& path, const HeadProblem& head,
+/// `width`: the elements of a row.
+void write_input(const fs::path& path, std::int64_t width, DType dtype,
                  const std::vector<std::uint16_t>& elements) {
-  const std::int64_t rows = std::ssize(elements) / head.d_head;
-  write_output_file(path, npy_float32({rows, head.d_head}, element_values(elements, head.dtype)));
+  const std::int64_t rows = std::ssize(elements) / width;
+  write_output_file(path, npy_float32({rows, width}, element_values(elements, dtype)));
 }
 
 /// Options of `debug`, which compares one configuration's intermediates with those of the algorithm
@@ -69,7 +70,7 @@ struct DebugOptions {
 };
 
 void check_size(const HeadProblem& head) {
-  const std::int64_t bytes = 4 * extents_of(head).values(head.d_head);
+  const std::int64_t bytes = 4 * extents_of(head).values(head.d_head_v);
   if (bytes > static_cast<std::int64_t>(kMaxBlobBytes)) {
     throw Error(
         ExitCode::too_large,
@@ -87,8 +88,9 @@ ProblemOptions one_head_of(ProblemOptions problems) {
   return problems;
 }
 
-/// Throws Error(usage) for a problem with details other than a number of keys, because the steps on
-/// the CPU have none, and if a query sees no key. A window as long as the sequence does not count.
+/// Throws Error(usage) for a problem with details other than a number of keys and a head dimension
+/// of V, because the steps on the CPU have none, and if a query sees no key. A window as long as
+/// the sequence does not count.
 void check_shown(Problem problem) {
   if (problem.causal && problem.seq_len > problem.seq_len_kv) {
     throw Error(ExitCode::usage,
@@ -100,6 +102,7 @@ void check_shown(Problem problem) {
   const bool is_hiding = problem.window < std::max(problem.seq_len, problem.seq_len_kv);
   problem.window = is_hiding ? problem.window : 0;
   problem.seq_len_kv = problem.seq_len;
+  problem.d_head_v = problem.d_head;
   for (const ProblemDetail& detail : kProblemDetails) {
     if (is_unusual(detail, problem)) {
       throw Error(ExitCode::usage,
@@ -112,8 +115,8 @@ void check_shown(Problem problem) {
 
 HeadProblem head_of(const Problem& problem, const BlockTiles& tiles) {
   check_shown(problem);
-  const HeadProblem head{problem.seq_len, problem.d_head, problem.dtype,
-                         problem.causal,  tiles,          problem.seq_len_kv};
+  const HeadProblem head{problem.seq_len, problem.d_head,     problem.dtype,   problem.causal,
+                         tiles,           problem.seq_len_kv, problem.d_head_v};
   check_size(head);
   return head;
 }
@@ -199,9 +202,9 @@ class Debugging {
   /// <tensor>_16bit.npy and <tensor>_kernel.npy, laid out as StepValues. Each file is written whole
   /// or not at all. Throws Error(io) that names the file.
   void write_files(const fs::path& folder) const {
-    write_input(folder / "q.npy", head_, inputs_.q);
-    write_input(folder / "k.npy", head_, inputs_.k);
-    write_input(folder / "v.npy", head_, inputs_.v);
+    write_input(folder / "q.npy", head_.d_head, head_.dtype, inputs_.q);
+    write_input(folder / "k.npy", head_.d_head, head_.dtype, inputs_.k);
+    write_input(folder / "v.npy", head_.d_head_v, head_.dtype, inputs_.v);
     for (const StepTensor tensor : kStepTensors) {
       write_tensor(folder, tensor);
     }

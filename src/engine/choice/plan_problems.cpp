@@ -42,20 +42,40 @@ std::int64_t d_head_of(const Family& family, const Config& config, const Problem
   return bound_value(family, config, ProblemProperty::d_head, options.d_heads, kDefaultHeadDim);
 }
 
-/// Configurations of one dtype and head dimension, for any sequence length.
-struct Group {
+/// The family's usual one if the options leave both head dimensions to the configuration, else that
+/// of Q and K. An option may still name another.
+std::int64_t d_head_v_of(const Family& family, const Config& config,
+                         const ProblemOptions& options) {
+  const std::int64_t d_head = d_head_of(family, config, options);
+  return options.d_heads.empty() ? usual_d_head_v(family, config).value_or(d_head) : d_head;
+}
+
+/// What a problem takes from a configuration, or the options in its place.
+struct BoundExtents {
   DType dtype;
   std::int64_t d_head;
+  std::int64_t d_head_v = d_head;
+
+  bool operator==(const BoundExtents&) const = default;
+};
+
+BoundExtents bound_extents(const Family& family, const Config& config,
+                           const ProblemOptions& options) {
+  return {dtype_of(family, config, options), d_head_of(family, config, options),
+          d_head_v_of(family, config, options)};
+}
+
+/// Configurations of one dtype and head dimension, for any sequence length.
+struct Group {
+  BoundExtents extents;
   ProblemPlan plan;
 };
 
 Group& group_of(const Family& family, const Config& config, const ProblemOptions& options,
                 std::vector<Group>& groups) {
-  const DType dtype = dtype_of(family, config, options);
-  const std::int64_t d_head = d_head_of(family, config, options);
-  const auto found = std::ranges::find_if(
-      groups, [&](const Group& group) { return group.dtype == dtype && group.d_head == d_head; });
-  return found != groups.end() ? *found : groups.emplace_back(Group{dtype, d_head, {}});
+  const BoundExtents extents = bound_extents(family, config, options);
+  const auto found = std::ranges::find(groups, extents, &Group::extents);
+  return found != groups.end() ? *found : groups.emplace_back(Group{extents, {}});
 }
 
 std::int64_t& count_of(const std::string& rule, ProblemPlan& plan) {
@@ -118,11 +138,15 @@ std::int64_t batch_of(const ProblemOptions& options, std::int64_t seq_len) {
   return options.batch.value_or(listed.value_or(usual));
 }
 
-Problem make_problem(const ProblemOptions& options, DType dtype, std::int64_t d_head,
+Problem make_problem(const ProblemOptions& options, const BoundExtents& extents,
                      std::int64_t seq_len) {
-  Problem problem{
-      batch_of(options, seq_len),    seq_len, options.heads.value_or(kDefaultHeads), d_head, dtype,
-      options.causal.value_or(false)};
+  Problem problem{batch_of(options, seq_len),
+                  seq_len,
+                  options.heads.value_or(kDefaultHeads),
+                  extents.d_head,
+                  extents.dtype,
+                  options.causal.value_or(false)};
+  problem.d_head_v = extents.d_head_v;
   for (const auto& [detail, value] : options.details) {
     set_detail(*detail, problem, value);
   }
@@ -248,7 +272,7 @@ std::vector<Problem> named_problems(const ProblemOptions& options) {
   for (const DType dtype : or_else(options.dtypes, DType::fp16)) {
     for (const std::int64_t d_head : or_else(options.d_heads, kDefaultHeadDim)) {
       for (const std::int64_t seq_len : or_else(options.seq_lens, first_seq_len(options))) {
-        problems.push_back(make_problem(options, dtype, d_head, seq_len));
+        problems.push_back(make_problem(options, {dtype, d_head}, seq_len));
       }
     }
   }
@@ -257,8 +281,7 @@ std::vector<Problem> named_problems(const ProblemOptions& options) {
 
 Problem problem_for(const Family& family, const Config& config, const ProblemOptions& options,
                     std::int64_t seq_len) {
-  return make_problem(options, dtype_of(family, config, options),
-                      d_head_of(family, config, options), seq_len);
+  return make_problem(options, bound_extents(family, config, options), seq_len);
 }
 
 void choose_audited(const std::vector<FamilyPlan>& plans, const AuditOptions& audit,
@@ -301,7 +324,7 @@ std::vector<ProblemPlan> plan_problems(const std::vector<FamilyPlan>& plans,
     for (const std::int64_t seq_len : seq_lens) {
       if (!group.plan.configs.empty()) {
         problems.push_back(group.plan);
-        problems.back().problem = make_problem(options, group.dtype, group.d_head, seq_len);
+        problems.back().problem = make_problem(options, group.extents, seq_len);
       }
     }
   }

@@ -72,7 +72,8 @@ void choose_audited(const std::vector<FamilyPlan>& plans, const AuditOptions& au
                                                  std::string& space);
 
 /// Returns the problem of one length for the dtype and d_head of a configuration. A family without
-/// such a parameter gets the options' first value, else FP16 and 128.
+/// such a parameter gets the options' first value, else FP16 and 128. Without --dhead, d_head_v is
+/// the one that the family declares for the configuration, if it does.
 [[nodiscard]] Problem problem_for(const Family& family, const Config& config,
                                   const ProblemOptions& options, std::int64_t seq_len);
 

@@ -23,7 +23,9 @@ enum Mistake {  // values as in family.json
   kMissingProxyFence,  // O is stored by TMA without a proxy fence
   kBarrierTrip,        // the first consumer's turn never comes: nobody begins the round
   kRegisterOverwrite,  // P's registers are written while the product with V reads them
-  kTailMask            // keys past the end are not masked
+  kTailMask,           // keys past the end are not masked
+  kUnpaddedBytes,      // the producer expects the rows' own bytes, without the zeros behind them
+  kUnclippedRows       // rows of the tensor maps fill the panels, so TMA goes on past their end
 };
 constexpr Mistake kMistake = static_cast<Mistake>(FATUNE_MISTAKE);
 
@@ -36,7 +38,10 @@ struct BrokenHopperConfig {
 
 // units: as mbarrier_arrive_expect
 __device__ __forceinline__ void broken_arrive_expect(unsigned barrier, unsigned bytes) {
-  mbarrier_arrive_expect(barrier, kMistake == kWrongExpectTx ? bytes + 16 : bytes);
+  constexpr unsigned kRowElements = 72;  // in panels of 128
+  mbarrier_arrive_expect(barrier, kMistake == kWrongExpectTx   ? bytes + 16
+                                  : kMistake == kUnpaddedBytes ? bytes / 128 * kRowElements
+                                                               : bytes);
 }
 
 // The producer is right except for the number of bytes that it expects.

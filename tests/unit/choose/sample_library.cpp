@@ -46,7 +46,8 @@ Problem problem_of(const Family& family, const Config& config, std::int64_t seq_
     if (family.parameters[i].binds == ProblemProperty::dtype) {
       problem.dtype = static_cast<DType>(config.values[i]);
     } else if (family.parameters[i].binds == ProblemProperty::d_head) {
-      problem.d_head = problem.d_head_v = config.values[i];
+      problem.d_head = config.values[i];
+      problem.d_head_v = usual_d_head_v(family, config).value_or(problem.d_head);
     }
   }
   return usual_problem(problem);

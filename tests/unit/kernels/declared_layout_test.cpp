@@ -52,7 +52,8 @@ struct DeclaredFamily {
   [[nodiscard]] Problem problem_of(const Config& config) const {
     Problem problem = kDeclaredProblem;
     problem.dtype = static_cast<DType>(config.values.at(find_parameter(family, "dtype").value()));
-    problem.d_head = problem.d_head_v = config.values.at(find_parameter(family, "d_head").value());
+    problem.d_head = config.values.at(find_parameter(family, "d_head").value());
+    problem.d_head_v = usual_d_head_v(family, config).value_or(problem.d_head);
     return problem;
   }
 
@@ -230,6 +231,22 @@ std::string tensor_asserts(const SharedTensor& tensor, const char* place, const 
   return code;
 }
 
+/// Asserts that one copy of a tensor map is what a block of a cluster loads at once, or a consumer
+/// loads or stores.
+std::string box_asserts(const TensorMapPiece& map) {
+  const bool of_keys = map.tensor == "k" || map.tensor == "v";
+  const char* const columns =
+      map.tensor == "q" || map.tensor == "k" ? "S::kHeadDim" : "S::kHeadDimV";
+  const std::string copied =
+      of_keys ? fmt::format("ClusterShare<S, {}>", columns) : fmt::format("Panels<{}>", columns);
+  return fmt::format(
+      "static_assert({0}::kPerCopy == {1}, \"panels of a copy of {2}\");\n"
+      "static_assert({3} == {4}, \"rows of a copy of {2}\");\n"
+      "static_assert((Panels<{5}>::kInMap ? 64 : {5}) == {6}, \"columns of the map of {2}\");\n",
+      copied, map.box.at(2), map.tensor, of_keys ? copied + "::kRows" : "S::kGroupRows",
+      map.box.at(1), columns, map.sizes.at(0));
+}
+
 /// Asserts the facts of one configuration, in a namespace of its own.
 std::string shared_asserts(const DeclaredFamily& of, const Config& config, std::size_t index) {
   const Problem problem = of.problem_of(config);
@@ -244,16 +261,25 @@ std::string shared_asserts(const DeclaredFamily& of, const Config& config, std::
       "static_assert((P::tile(S::kTileSlots) - P::kBarriers + 15) / 16 * 16 == {}, "
       "\"barrier_bytes\");\n"
       "static_assert(S::kThreads == {}, \"threads\");\n"
-      "static_assert(S::kConsumerRegisters == {}, \"consumer_registers\");\n",
+      "static_assert(S::kConsumerRegisters == {}, \"consumer_registers\");\n"
+      "static_assert(S::kHeadDimV == {}, \"head_dim_v\");\n"
+      "static_assert(S::kScoreDepth == {}, \"score_depth\");\n",
       tensors.at(0).stages, tensors.at(1).stages,
       quantity("smem_bytes") - quantity("barrier_bytes"), quantity("barrier_bytes"),
-      quantity("threads"), quantity("consumer_registers"));
-  return fmt::format("namespace n{} {{\nusing S = Shape<{}>;\nusing P = SmemPlan<S>;\n{}{}{}{}}}\n",
-                     index, template_argument(of.family, config),
-                     tensor_asserts(tensors.at(0), "P::query({0} / S::kGroups, {0} % S::kGroups)",
-                                    "P::kPanelBytesQ"),
-                     tensor_asserts(tensors.at(1), "P::key({})", "P::kPanelBytesKv"),
-                     tensor_asserts(tensors.at(2), "P::value({})", "P::kPanelBytesKv"), facts);
+      quantity("threads"), quantity("consumer_registers"), quantity("head_dim_v"),
+      quantity("score_depth"));
+  const LaunchGeometry launch = of.launch(config, problem);
+  std::string boxes;
+  for (std::size_t i = 0; i < 4; ++i) {
+    boxes += box_asserts(launch.arguments.list.at(i).tensor_maps.at(0));
+  }
+  return fmt::format(
+      "namespace n{} {{\nusing S = Shape<{}>;\nusing P = SmemPlan<S>;\n{}{}{}{}{}}}\n", index,
+      template_argument(of.family, config),
+      tensor_asserts(tensors.at(0), "P::query({0} / S::kGroups, {0} % S::kGroups)",
+                     "P::kPanelBytesQ"),
+      tensor_asserts(tensors.at(1), "P::key({})", "P::kPanelBytesKv"),
+      tensor_asserts(tensors.at(2), "P::value({})", "P::kPanelBytesKv"), boxes, facts);
 }
 
 /// A sample of the valid configurations.
@@ -277,7 +303,7 @@ std::vector<Config> shared_configs(const DeclaredFamily& of) {
 TEST(DeclaredSharedMemory, IsTheKernels) {
   const DeclaredFamily flash("flash_sm90");
   const std::vector<Config> configs = shared_configs(flash);
-  std::string code = "#include \"flash_sm90/smem_plan.cuh\"\n";
+  std::string code = "#include \"flash_sm90/producer.cuh\"\n";
   for (std::size_t i = 0; i < configs.size(); ++i) {
     code += shared_asserts(flash, configs[i], i);
   }

@@ -246,6 +246,7 @@ std::vector<BadFamily> bad_families() {
        {"unknown name 'nope'"}},
       {"/meant_for", "seq_len < ROWS", ": /meant_for", {"unknown name 'ROWS'"}},
       {"/meant_for", "sm_count > 1", ": /meant_for", {"sm_count"}},
+      {"/usual_d_head_v", "seq_len", ": /usual_d_head_v", {"seq_len"}},
       {"/name", 7, ": /name", {"not a string"}},
   };
 }

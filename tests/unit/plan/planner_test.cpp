@@ -1,5 +1,6 @@
 #include "plan/planner.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -239,6 +240,32 @@ TEST(Binding, AHeadDimensionTheKernelLacksMakesAllInvalid) {
   ASSERT_EQ(plan.dropped.size(), 256U);
   EXPECT_EQ(outcome_summary(plan.dropped[0].outcome),
             "understood-values: d_head is 80; flash_sm80 understands 64, 96, 128, 256");
+}
+
+// --- The usual head dimension of V ---
+
+TEST(UsualHeadDimV, IsThatOfTheConfigurationWhereTheFamilyDeclaresOne) {
+  const Family hopper = load_family(FileTree{}, "flash_sm90");
+  const auto usual = [&](const char* d_head) {
+    return usual_d_head_v(hopper,
+                          parse_config(hopper, fmt::format("(ws, FP16, {}, 64, 32, 2, 4, 1): "
+                                                           "slots_1+cluster_1",
+                                                           d_head)));
+  };
+  EXPECT_EQ(usual("96"), 96);
+  EXPECT_EQ(usual("192"), 128);
+  EXPECT_EQ(usual_d_head_v(flash(), flash_config("(FP16, 96, 64, 64, 4): load_2_2_2_tiles")),
+            std::nullopt);
+}
+
+TEST(UsualHeadDimV, MustBeAHeadDimension) {
+  nlohmann::json changed = fixtures::toy_json();
+  changed["usual_d_head_v"] = "d_head - 64";
+  const Family toy = fixtures::load_changed(changed);
+  EXPECT_EQ(usual_d_head_v(toy, parse_config(toy, "(FP16, 128, 32): unroll_1")), 64);
+  fixtures::expect_error(
+      [&] { (void)usual_d_head_v(toy, parse_config(toy, "(FP16, 64, 32): unroll_1")); },
+      ExitCode::bad_file, {"family.json: /usual_d_head_v", "\"d_head - 64\" gives 0"});
 }
 
 std::string why_invalid(const std::string& config) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/ranges.hpp"
 #include "unit/engine/toy_kernels.hpp"
 
 namespace fatune {
@@ -54,6 +55,29 @@ TEST_F(PlanProblems, BatchHeadsAndCausalAreTheOptions) {
   options.heads = 5;
   options.causal = true;
   EXPECT_EQ(plan(options)[0].problem, (Problem{3, 100, 5, 64, DType::fp16, true}));
+}
+
+TEST(PlanProblemsOfHopper, VHasTheHeadDimensionThatGoesWithTheConfiguration) {
+  KernelOptions hopper;
+  hopper.family = "flash_sm90";
+  const KernelSet kernels = choose_kernels(hopper);
+  const Family& family = kernels.family();
+  const Plan plan{{toy_config(kernels, "(ws, FP16, 96, 64, 32, 2, 4, 1): slots_1+cluster_1"),
+                   toy_config(kernels, "(ws, FP16, 192, 64, 32, 2, 4, 1): slots_1+cluster_1")},
+                  {}};
+  ProblemOptions options;
+  options.seq_lens = {100};
+  const auto d_heads_v = [&] {
+    return mapped(plan_problems({{&family, plan}}, options),
+                  [](const ProblemPlan& one) { return one.problem.d_head_v; });
+  };
+  EXPECT_THAT(d_heads_v(), testing::ElementsAre(96, 128));
+  options.d_heads = {96, 192};
+  EXPECT_THAT(d_heads_v(), testing::ElementsAre(96, 192)) << "an option names d_head";
+  options.d_heads = {};
+  const ProblemDetail& of_v = find_detail("d_head_v");
+  options.details[&of_v] = held_value(of_v, 64.0);
+  EXPECT_THAT(d_heads_v(), testing::ElementsAre(64, 64));
 }
 
 TEST_F(PlanProblems, ExtentsOutOfRangeAreErrors) {
