@@ -35,7 +35,7 @@ using LaunchCall = fatune_attention::detail::Call;
 // A family's "launch", "arguments", "workspace" and "outputs", with their expressions.
 
 /// The tensors of a problem that arguments may point to; others are buffers of the family.
-inline constexpr std::array<std::string_view, 7> kProblemTensors{
+inline constexpr std::array<std::string_view, 8> kProblemTensors{
     "q", "k", "v", "o", "lse", kKeyLengthsTensor, kSinksTensor, kPageTableTensor};
 
 /// A scalar type as family.json names it: "int32", "float", ...
