@@ -110,7 +110,7 @@ std::string read_lengths(const std::string& text, const std::string& option) {
                 "zipf:LOW-HIGH[:EXPONENT[:SEED]], or the name of a file of numbers");
   }
   try {
-    return canonical_kv_lengths(is_file ? listed_in(text) : text);
+    return canonical_lengths(is_file ? listed_in(text) : text);
   } catch (const Error& error) {
     throw Error(error.code(), error.what_was_wrong(),
                 error.where().empty() ? option : error.where(), error.remedy());

@@ -67,6 +67,7 @@ constexpr int exponent_of(double value) {
 
 enum class Rounding { none, to_elements };
 
+// A row of Q and O, where tensor_shape() has it.
 struct RowAt {
   std::int64_t batch;
   std::int64_t head;
@@ -83,7 +84,7 @@ class RowScores {
         k_(k),
         q_shape_(tensor_shape(problem, TensorRole::q)),
         k_rows_(problem, TensorRole::k),
-        lengths_(kv_lengths(problem)),
+        sequences_(sequences_of(problem)),
         rounding_(rounding) {}
 
   [[nodiscard]] double rounded(double value) const {
@@ -92,10 +93,9 @@ class RowScores {
                : element_value(round_to_element(value, problem_.dtype), problem_.dtype);
   }
 
-  // Fills scores() and returns the keys that they belong to.
+  // Fills scores() and returns the keys that they belong to, as rows of K.
   KeyRange compute(const RowAt& at) {
-    const KeyRange keys =
-        visible_keys(mask_of(problem_, lengths_[static_cast<std::size_t>(at.batch)]), at.row);
+    const KeyRange keys = visible_rows(problem_, sequence_at(sequences_, at.batch, at.row), at.row);
     scores_.resize(static_cast<std::size_t>(keys.size()));
     const double* const query = q_.data() + q_shape_.row_offset(at.batch, at.row, at.head);
     for (std::int64_t key = keys.first; key < keys.end; ++key) {
@@ -119,7 +119,7 @@ class RowScores {
   std::span<const double> q_, k_;
   TensorShape q_shape_;
   KeyRows k_rows_;
-  std::vector<std::int64_t> lengths_;
+  std::vector<Sequence> sequences_;
   Rounding rounding_;
   std::vector<double> scores_;
 };
@@ -145,9 +145,10 @@ double sink_of(std::span<const float> sinks, std::int64_t head) {
 
 template <typename Use>
 void for_each_row(const Problem& problem, Use use) {
-  for (std::int64_t batch = 0; batch < problem.batch; ++batch) {
-    for (std::int64_t head = 0; head < problem.heads; ++head) {
-      for (std::int64_t row = 0; row < problem.seq_len; ++row) {
+  const TensorShape shape = tensor_shape(problem, TensorRole::o);
+  for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
+    for (std::int64_t head = 0; head < shape.heads; ++head) {
+      for (std::int64_t row = 0; row < shape.rows; ++row) {
         use(RowAt{batch, head, row});
       }
     }

@@ -35,7 +35,7 @@ struct RowStatistics {
 /// Compares an output of row values, as logarithms, with the reference on the CPU, as
 /// row_values.cuh does on a GPU. A value must be minus infinity (a sum 0) exactly where the
 /// reference is.
-/// shape: values, reference: (batch, heads, seq_len); limit: row_value_limit()
+/// shape: values, reference: a value for each of output_rows(); limit: row_value_limit()
 [[nodiscard]] ErrorStats compare_row_values(const std::string& output, RowValue what,
                                             std::span<const float> values,
                                             std::span<const RowStatistics> reference, double limit);
@@ -69,7 +69,9 @@ struct RowStatistics {
                                                         std::span<const float> sinks = {});
 
 /// Maximum and sum of every row's scores over the keys that it sees, in float64.
-/// shape:  result (batch, heads, seq_len); sinks: (heads), or empty
+/// shape:  result (batch, heads, seq_len), of a packed problem (heads, all rows); sinks: (heads),
+/// or
+///         empty
 [[nodiscard]] std::vector<RowStatistics> cpu_row_statistics(const Problem& problem,
                                                             std::span<const double> q,
                                                             std::span<const double> k,

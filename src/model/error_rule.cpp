@@ -123,8 +123,8 @@ RowMismatches compare_rows(const ErrorStats& stats, const Problem& problem,
                            std::span<const double> rounded) {
   RowMismatches rows;
   rows.input = stats.input;
-  rows.rows_per_head = problem.seq_len;
   const TensorShape shape = tensor_shape(problem, TensorRole::o);
+  rows.rows_per_head = shape.rows;
   for (std::int64_t head = 0; head < shape.batch * shape.heads; ++head) {
     for (std::int64_t row = 0; row < shape.rows; ++row) {
       const std::int64_t first = shape.row_offset(head / shape.heads, row, head % shape.heads);

@@ -24,29 +24,32 @@ double clamped_sum(std::int64_t rows, std::int64_t shift, std::int64_t most) {
   return rising(shift) - rising(shift - most);
 }
 
-/// The sum of what `of` gives for the keys of each sequence.
+/// The sum of what `of` gives for each sequence.
 template <typename Of>
 auto sum_over_sequences(const Problem& problem, Of of) {
-  using Sum = decltype(of(problem.seq_len_kv));
-  if (problem.seq_lens_kv.empty()) {
-    return static_cast<Sum>(problem.batch) * of(problem.seq_len_kv);
+  const Sequence alike{.queries = problem.seq_len, .keys = problem.seq_len_kv};
+  using Sum = decltype(of(alike));
+  if (problem.seq_lens_kv.empty() && !is_packed(problem)) {
+    return static_cast<Sum>(problem.batch) * of(alike);
   }
-  const std::vector<std::int64_t> lengths = kv_lengths(problem);
-  return std::transform_reduce(lengths.begin(), lengths.end(), Sum{}, std::plus<>(), of);
+  const std::vector<Sequence> sequences = sequences_of(problem);
+  return std::transform_reduce(sequences.begin(), sequences.end(), Sum{}, std::plus<>(), of);
 }
 
-double pairs_of_sequence(const Problem& problem, std::int64_t keys) {
-  const auto sum = [&](std::int64_t more) {
-    return clamped_sum(problem.seq_len, keys - problem.seq_len + more, keys);
+double pairs_of_sequence(const Problem& problem, const Sequence& sequence) {
+  const auto [queries, keys] = std::pair(sequence.queries, sequence.keys);
+  const auto sum = [queries, keys](std::int64_t more) {
+    return clamped_sum(queries, keys - queries + more, keys);
   };
-  const double all = static_cast<double>(problem.seq_len) * static_cast<double>(keys);
+  const double all = static_cast<double>(queries) * static_cast<double>(keys);
   const double ends = problem.causal ? sum(1) : problem.window > 0 ? sum(problem.window) : all;
   return ends - (problem.window > 0 ? sum(1 - problem.window) : 0.0);
 }
 
 double all_pairs(const Problem& problem) {
-  return static_cast<double>(problem.heads) * static_cast<double>(problem.seq_len) *
-         static_cast<double>(total_keys(problem));
+  return static_cast<double>(problem.heads) * sum_over_sequences(problem, [](const Sequence& of) {
+           return static_cast<double>(of.queries) * static_cast<double>(of.keys);
+         });
 }
 
 double dims_of(const Problem& problem) {
@@ -70,11 +73,16 @@ KeyRange visible_keys(const Mask& mask, std::int64_t row) {
   return keys;
 }
 
+KeyRange visible_rows(const Problem& problem, const Sequence& sequence, std::int64_t row) {
+  const KeyRange keys = visible_keys(mask_of(problem, sequence), row - sequence.first_query);
+  return {keys.first + sequence.first_key, keys.end + sequence.first_key};
+}
+
 std::int64_t rows_without_keys(const Problem& problem) {
-  const auto of_sequence = [&](std::int64_t keys) {
-    const Mask mask = mask_of(problem, keys);
+  const auto of_sequence = [&](const Sequence& sequence) {
+    const Mask mask = mask_of(problem, sequence);
     std::int64_t rows = 0;
-    for (std::int64_t row = 0; row < problem.seq_len; ++row) {
+    for (std::int64_t row = 0; row < sequence.queries; ++row) {
       rows += visible_keys(mask, row).size() <= 0 ? 1 : 0;
     }
     return rows;
@@ -83,8 +91,8 @@ std::int64_t rows_without_keys(const Problem& problem) {
 }
 
 double visible_pairs(const Problem& problem) {
-  return sum_over_sequences(problem,
-                            [&](std::int64_t keys) { return pairs_of_sequence(problem, keys); });
+  return sum_over_sequences(
+      problem, [&](const Sequence& sequence) { return pairs_of_sequence(problem, sequence); });
 }
 
 double needed_flop(const Problem& problem) {
@@ -98,16 +106,19 @@ double attention_flop(const Problem& problem) {
 
 double literature_flop(const Problem& problem) {
   const bool halved = problem.causal && problem.window == 0 &&
-                      problem.seq_len == problem.seq_len_kv && problem.seq_lens_kv.empty();
+                      problem.seq_len == problem.seq_len_kv && problem.seq_lens_kv.empty() &&
+                      !is_packed(problem);
   return halved ? all_pairs(problem) * dims_of(problem) : needed_flop(problem);
 }
 
 std::int64_t needed_input_bytes(const Problem& problem) {
   const std::int64_t bytes_of_key =
       problem.kv_heads * (problem.d_head + problem.d_head_v) * element_bytes(problem.dtype);
-  const auto keys_read = [&](std::int64_t keys) {
-    const Mask mask = mask_of(problem, keys);
-    return visible_keys(mask, problem.seq_len - 1).end - visible_keys(mask, 0).first;
+  const auto keys_read = [&](const Sequence& sequence) {
+    const Mask mask = mask_of(problem, sequence);
+    return sequence.queries == 0
+               ? 0
+               : visible_keys(mask, sequence.queries - 1).end - visible_keys(mask, 0).first;
   };
   return tensor_bytes(problem, TensorRole::q) +
          bytes_of_key * sum_over_sequences(problem, keys_read);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "model/kv_lengths.hpp"
 #include "model/problem.hpp"
 
 // Three ways to count the FLOP of a problem. `pairs` is the number of (query, key) pairs that the
@@ -27,14 +28,18 @@ struct KeyRange {
   [[nodiscard]] bool contains(std::int64_t key) const { return key >= first && key < end; }
 };
 
-/// The mask of a sequence that has `keys` keys (kv_lengths.hpp).
-[[nodiscard]] inline Mask mask_of(const Problem& problem, std::int64_t keys) {
-  return {problem.seq_len, keys, problem.causal, problem.window};
+/// The mask of one of the problem's sequences. Its rows and keys are counted from its first ones.
+[[nodiscard]] inline Mask mask_of(const Problem& problem, const Sequence& sequence) {
+  return {sequence.queries, sequence.keys, problem.causal, problem.window};
 }
 
 /// The keys that a query sees: none after its own position when causal, and only keys less than
 /// `window` away from it when there is a window.
 [[nodiscard]] KeyRange visible_keys(const Mask& mask, std::int64_t row);
+
+/// The keys that a row of Q of this sequence sees, as rows of K. `row`: of the tensor.
+[[nodiscard]] KeyRange visible_rows(const Problem& problem, const Sequence& sequence,
+                                    std::int64_t row);
 
 /// The number of rows of all heads that see no key.
 [[nodiscard]] std::int64_t rows_without_keys(const Problem& problem);
@@ -45,12 +50,12 @@ struct KeyRange {
 /// The least FLOP of attention: two products over the pairs, 2 * pairs * (d_head + d_head_v).
 [[nodiscard]] double needed_flop(const Problem& problem);
 /// A count that leaves no pair out and includes the softmax, 6 per score: batch * heads * (2 *
-/// seq_len * seq_len_kv * (d_head + d_head_v) + 6 * seq_len * seq_len_kv), where seq_len_kv is each
-/// sequence's own number of keys.
+/// seq_len * seq_len_kv * (d_head + d_head_v) + 6 * seq_len * seq_len_kv), where seq_len and
+/// seq_len_kv are each sequence's own numbers of queries and keys.
 [[nodiscard]] double attention_flop(const Problem& problem);
 /// The FLOP that published TFLOP/s figures use; rankings use it too. It equals needed_flop(), but
-/// counts half of all pairs if a causal problem has as many queries as keys and no window, and all
-/// sequences have as many keys.
+/// counts half of all pairs if a causal problem has as many queries as keys and no window, and no
+/// lengths differ within the batch.
 [[nodiscard]] double literature_flop(const Problem& problem);
 
 /// Converts FLOP per microsecond to TFLOP/s.

@@ -36,12 +36,18 @@ double HeadProblem::scale_log2() const {
   return std::numbers::log2e * static_cast<double>(usual_softmax_scale(d_head));
 }
 
+std::vector<std::int64_t> row_value_shape(const Problem& problem) {
+  const std::int64_t rows = rows_per_output_head(problem);
+  return is_packed(problem) ? std::vector{problem.heads, rows}
+                            : std::vector{problem.batch, problem.heads, rows};
+}
+
 KernelBuffer log_sum_exp_buffer(const Problem& problem) {
   KernelBuffer buffer;
   buffer.name = "lse";
   buffer.output = "lse";
   buffer.element_type = "float32";
-  buffer.shape = {problem.batch, problem.heads, problem.seq_len};
+  buffer.shape = row_value_shape(problem);
   buffer.bytes = output_rows(problem) * static_cast<std::int64_t>(sizeof(float));
   return buffer;
 }

@@ -107,7 +107,10 @@ struct DebugRun {
 /// A run or, in its place, Unlaunchable, Crashed or TimedOut.
 using DebugResult = std::variant<DebugRun, Outcome>;
 
-/// The buffer for the log-sum-exps of kernels that are passed "lse": fp32 (batch, heads, seq_len).
+/// The shape of an output with a value for each row: (batch, heads, seq_len), of a packed problem
+/// (heads, all rows).
+[[nodiscard]] std::vector<std::int64_t> row_value_shape(const Problem& problem);
+/// The buffer for the log-sum-exps of kernels that are passed "lse": fp32, row_value_shape().
 [[nodiscard]] KernelBuffer log_sum_exp_buffer(const Problem& problem);
 
 /// The tensor that dumps are written to.

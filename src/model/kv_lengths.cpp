@@ -119,9 +119,73 @@ std::vector<std::int64_t> drawn(const Distribution& of, std::int64_t batch) {
   return lengths;
 }
 
+/// The lengths that the text gives the sequences of the batch; without a text, all are `otherwise`.
+std::vector<std::int64_t> lengths_of(const Problem& problem, const std::string& text,
+                                     std::int64_t otherwise) {
+  constexpr std::int64_t kMostSequences = 65535;  // check_problem() allows no more
+  const std::int64_t batch = std::clamp<std::int64_t>(problem.batch, 0, kMostSequences);
+  if (text.empty()) {
+    return std::vector<std::int64_t>(static_cast<std::size_t>(batch), otherwise);
+  }
+  return is_distribution(text) ? drawn(read_distribution(text), batch) : read_list(text);
+}
+
+std::int64_t total_of(const std::vector<std::int64_t>& lengths) {
+  return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+}
+
+/// Throws Error(usage) if the text lists lengths of more or fewer sequences than the batch has.
+void check_listed(const Problem& problem, const std::string& text, std::string_view what,
+                  std::string_view name) {
+  const std::int64_t listed =
+      text.empty() ? problem.batch : listed_sequences(text).value_or(problem.batch);
+  if (listed != problem.batch) {
+    throw Error(
+        ExitCode::usage,
+        fmt::format("there are {} lengths of {} for a batch of {}", listed, what, problem.batch),
+        {}, fmt::format("{} lists one for each sequence", name));
+  }
+}
+
+void check_total(std::int64_t total, std::string_view what) {
+  if (total < 1 || total > kMostSeqLen) {
+    throw Error(ExitCode::usage,
+                fmt::format("the sequences of a packed batch have {} {} together", total, what), {},
+                fmt::format("together they must have 1 to {}", kMostSeqLen));
+  }
+}
+
+/// The part of check_lengths() that concerns packed problems.
+void check_packed(const Problem& problem) {
+  if (!is_packed(problem)) {
+    return;
+  }
+  if (problem.layout != Layout::bshd) {
+    throw Error(ExitCode::usage, "a packed batch has no layout bhsd", {},
+                "sequences are packed along the rows: use bshd");
+  }
+  if (const std::int64_t greatest = greatest_length(problem.seq_lens);
+      std::max<std::int64_t>(greatest, 1) != problem.seq_len) {
+    throw Error(
+        ExitCode::usage,
+        fmt::format("seq_lens allows {} queries, but seq_len is {}", greatest, problem.seq_len), {},
+        "seq_len must be the greatest length, which is its default");
+  }
+  if (problem.seq_lens_kv.empty() && problem.seq_len_kv != problem.seq_len) {
+    throw Error(ExitCode::usage,
+                fmt::format("seq_len_kv is {}, but the sequences have as many keys as queries, up "
+                            "to {}",
+                            problem.seq_len_kv, problem.seq_len),
+                {},
+                "say with seq_lens_kv how many keys each sequence has, or leave seq_len_kv out");
+  }
+  check_total(total_queries(problem), "queries");
+  check_total(total_keys(problem), "keys");
+}
+
 }  // namespace
 
-std::string canonical_kv_lengths(std::string_view text) {
+std::string canonical_lengths(std::string_view text) {
   if (!is_distribution(text)) {
     return fmt::format("{}", fmt::join(read_list(text), ","));
   }
@@ -135,12 +199,12 @@ std::optional<std::int64_t> listed_sequences(std::string_view text) {
                                : std::optional<std::int64_t>(std::ranges::count(text, ',') + 1);
 }
 
-std::int64_t greatest_kv_length(std::string_view text) {
+std::int64_t greatest_length(std::string_view text) {
   return is_distribution(text) ? static_cast<std::int64_t>(read_distribution(text).high)
                                : std::ranges::max(read_list(text));
 }
 
-std::string short_kv_lengths(const std::string& text) {
+std::string short_lengths(const std::string& text) {
   constexpr std::size_t kMostCharacters = 40;
   constexpr std::size_t kHashDigits = 8;
   return text.size() <= kMostCharacters
@@ -149,47 +213,85 @@ std::string short_kv_lengths(const std::string& text) {
                            sha256_hex(text).substr(0, kHashDigits));
 }
 
+std::vector<std::int64_t> query_lengths(const Problem& problem) {
+  return lengths_of(problem, problem.seq_lens, problem.seq_len);
+}
+
 std::vector<std::int64_t> kv_lengths(const Problem& problem) {
-  constexpr std::int64_t kMostSequences = 65535;  // check_problem() allows no more
-  const std::int64_t batch = std::clamp<std::int64_t>(problem.batch, 0, kMostSequences);
-  const std::string& text = problem.seq_lens_kv;
-  if (text.empty()) {
-    return std::vector<std::int64_t>(static_cast<std::size_t>(batch), problem.seq_len_kv);
-  }
-  return is_distribution(text) ? drawn(read_distribution(text), batch) : read_list(text);
+  return is_packed(problem) && problem.seq_lens_kv.empty()
+             ? query_lengths(problem)
+             : lengths_of(problem, problem.seq_lens_kv, problem.seq_len_kv);
+}
+
+std::int64_t total_queries(const Problem& problem) {
+  return is_packed(problem) ? total_of(query_lengths(problem)) : problem.batch * problem.seq_len;
 }
 
 std::int64_t total_keys(const Problem& problem) {
-  if (problem.seq_lens_kv.empty()) {
-    return problem.batch * problem.seq_len_kv;
-  }
-  const std::vector<std::int64_t> lengths = kv_lengths(problem);
-  return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+  return is_packed(problem) || !problem.seq_lens_kv.empty() ? total_of(kv_lengths(problem))
+                                                            : problem.batch * problem.seq_len_kv;
 }
 
-void check_kv_lengths(const Problem& problem) {
-  const std::string& text = problem.seq_lens_kv;
-  if (text.empty()) {
+std::vector<Sequence> sequences_of(const Problem& problem) {
+  const std::vector<std::int64_t> queries = query_lengths(problem);
+  const std::vector<std::int64_t> keys = kv_lengths(problem);
+  std::vector<Sequence> sequences;
+  Sequence next;
+  for (std::size_t i = 0; i < std::min(queries.size(), keys.size()); ++i) {
+    next.queries = queries[i];
+    next.keys = keys[i];
+    sequences.push_back(next);
+    if (is_packed(problem)) {
+      next.first_query += next.queries;
+      next.first_key += next.keys;
+    } else {
+      ++next.batch;
+    }
+  }
+  return sequences;
+}
+
+const Sequence& sequence_at(const std::vector<Sequence>& sequences, std::int64_t batch,
+                            std::int64_t row) {
+  const auto after = std::ranges::upper_bound(
+      sequences, std::pair(batch, row), {},
+      [](const Sequence& of) { return std::pair(of.batch, of.first_query); });
+  return *std::prev(after);
+}
+
+std::vector<std::int32_t> starts_of(const std::vector<std::int64_t>& lengths) {
+  std::vector<std::int32_t> starts{0};
+  for (const std::int64_t length : lengths) {
+    starts.push_back(starts.back() + static_cast<std::int32_t>(length));
+  }
+  return starts;
+}
+
+void check_lengths(const Problem& problem) {
+  check_listed(problem, problem.seq_lens, "queries", "seq_lens");
+  check_listed(problem, problem.seq_lens_kv, "keys", "seq_lens_kv");
+  if (problem.seq_lens_kv.empty()) {
+    check_packed(problem);
     return;
   }
-  const std::int64_t listed = listed_sequences(text).value_or(problem.batch);
-  if (listed != problem.batch) {
-    throw Error(
-        ExitCode::usage,
-        fmt::format("there are {} lengths of keys for a batch of {}", listed, problem.batch), {},
-        "seq_lens_kv lists one for each sequence");
-  }
-  if (const std::int64_t greatest = greatest_kv_length(text); greatest > problem.seq_len_kv) {
+  if (const std::int64_t greatest = greatest_length(problem.seq_lens_kv);
+      greatest > problem.seq_len_kv) {
     throw Error(ExitCode::usage,
                 fmt::format("seq_lens_kv allows {} keys, but K and V have room for {}", greatest,
                             problem.seq_len_kv),
                 {}, "seq_len_kv must be at least the greatest length");
   }
+  check_packed(problem);
 }
 
 Problem with_unknown_kv_lengths(Problem problem) {
-  problem.seq_lens_kv =
-      canonical_kv_lengths(fmt::format("{0}:{1}-{1}", kUniform, problem.seq_len_kv));
+  problem.seq_lens_kv = canonical_lengths(fmt::format("{0}:{1}-{1}", kUniform, problem.seq_len_kv));
+  return problem;
+}
+
+Problem with_query_lengths(Problem problem, const std::vector<std::int64_t>& lengths) {
+  problem.batch = std::ssize(lengths);
+  problem.seq_lens = fmt::format("{}", fmt::join(lengths, ","));
   return problem;
 }
 

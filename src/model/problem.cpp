@@ -30,18 +30,29 @@ std::string range_name(const char* kind, const std::string& family, const Proble
                      problem.seq_len, problem.d_head);
 }
 
-/// The problem with batch 1 or, if it has lengths of keys, with up to `batch` sequences, at most
-/// four, of other lengths that differ.
+/// Up to four lengths that differ: `most`, none, a number that fills no tile, and one.
+std::vector<std::int64_t> few_lengths(std::int64_t most, std::int64_t sequences) {
+  std::vector<std::int64_t> lengths{most, 0, std::min((2 * most / 3) | 1, most), 1};
+  lengths.resize(static_cast<std::size_t>(std::min(sequences, std::ssize(lengths))));
+  return lengths;
+}
+
+/// The problem with batch 1 or, if it has lengths, with up to `batch` sequences, at most four, of
+/// other lengths that differ. If both queries and keys have lengths, sequences without keys have a
+/// query, and the other way round.
 Problem with_batch(Problem problem, std::int64_t batch) {
-  if (problem.seq_lens_kv.empty()) {
-    problem.batch = 1;
-    return problem;
+  if (is_packed(problem)) {
+    std::vector<std::int64_t> queries = few_lengths(problem.seq_len, batch);
+    if (!problem.seq_lens_kv.empty() && queries.size() > 3) {
+      std::swap(queries[1], queries[3]);
+    }
+    problem = with_query_lengths(std::move(problem), queries);
   }
-  const std::int64_t most = problem.seq_len_kv;
-  std::vector<std::int64_t> lengths{most, 0, (2 * most / 3) | 1, 1};
-  lengths[2] = std::min(lengths[2], most);
-  lengths.resize(static_cast<std::size_t>(std::min(batch, std::ssize(lengths))));
-  return with_kv_lengths(std::move(problem), lengths);
+  if (!problem.seq_lens_kv.empty()) {
+    return with_kv_lengths(std::move(problem), few_lengths(problem.seq_len_kv, batch));
+  }
+  problem.batch = is_packed(problem) ? problem.batch : 1;
+  return problem;
 }
 
 using Kind = ProblemDetail::Kind;
@@ -139,6 +150,10 @@ std::int64_t default_batch(std::int64_t seq_len) {
   return batch;
 }
 
+std::int64_t rows_per_output_head(const Problem& problem) {
+  return is_packed(problem) ? total_queries(problem) : problem.seq_len;
+}
+
 std::int64_t group_size(const Problem& problem) { return problem.heads / problem.kv_heads; }
 
 void check_problem(const Problem& problem) {
@@ -165,7 +180,7 @@ void check_problem(const Problem& problem) {
                             problem.kv_heads),
                 {}, "kv_heads must divide heads");
   }
-  check_kv_lengths(problem);
+  check_lengths(problem);
   check_pages(problem);
 }
 
@@ -176,9 +191,9 @@ std::string describe(const Problem& problem) {
   for (const ProblemDetail& detail : kProblemDetails) {
     if (is_unusual(detail, problem)) {
       const std::string value = detail_text(detail, problem);
-      text += fmt::format(
-          " {}{}", detail.label,
-          detail.kind == ProblemDetail::Kind::lengths ? short_kv_lengths(value) : value);
+      text +=
+          fmt::format(" {}{}", detail.label,
+                      detail.kind == ProblemDetail::Kind::lengths ? short_lengths(value) : value);
     }
   }
   return text;
@@ -215,8 +230,10 @@ std::string attention_range_name(const std::string& family, const Problem& probl
 TensorShape tensor_shape(const Problem& problem, TensorRole role) {
   const bool of_keys = role == TensorRole::k || role == TensorRole::v;
   TensorShape shape;
-  shape.batch = problem.batch;
-  shape.rows = of_keys ? problem.seq_len_kv : problem.seq_len;
+  shape.batch = is_packed(problem) ? 1 : problem.batch;
+  shape.rows = is_packed(problem) ? (of_keys ? total_keys(problem) : total_queries(problem))
+               : of_keys          ? problem.seq_len_kv
+                                  : problem.seq_len;
   if (of_keys && has_pages(problem)) {
     shape.batch = pool_pages(problem);
     shape.rows = problem.page_size;
@@ -285,7 +302,8 @@ DetailValue detail_value(const ProblemDetail& detail, const Problem& problem) {
 
 void set_detail(const ProblemDetail& detail, Problem& problem, const DetailValue& value) {
   if (const auto* text = std::get_if<std::string>(&value); text && detail.kind == Kind::lengths) {
-    problem.seq_lens_kv = text->empty() ? *text : canonical_kv_lengths(*text);
+    problem.*std::get<std::string Problem::*>(detail.member) =
+        text->empty() ? *text : canonical_lengths(*text);
     return;
   }
   const auto number = number_of(detail.kind, value);

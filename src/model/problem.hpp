@@ -64,6 +64,11 @@ struct Problem {
   /// Keys of a page, if K and V are pools of pages, as kv_pages.hpp describes them. 0: they are
   /// contiguous.
   std::int64_t page_size = 0;
+  /// Numbers of queries that differ within the batch, as kv_lengths.hpp describes them. The batch
+  /// is then packed: a tensor has the rows of all sequences, one sequence after the other, and no
+  /// room between them. seq_len is the greatest of these numbers, and keys are as many as queries
+  /// unless seq_lens_kv says how many. Empty: all sequences have seq_len queries.
+  std::string seq_lens = {};
 
   auto operator<=>(const Problem&) const = default;
 };
@@ -95,7 +100,7 @@ struct ProblemDetail {
 };
 
 /// A row for each of these properties.
-inline constexpr std::array<ProblemDetail, 11> kProblemDetails{
+inline constexpr std::array<ProblemDetail, 12> kProblemDetails{
     {{"seq_len_kv", "seq_len_kv", "--seq-kv", "kv",
       "keys of a sequence (default: as many as queries)", &Problem::seq_len_kv, 1, kMostSeqLen},
      {"kv_heads", "kv_heads", "--kv-heads", "hkv",
@@ -124,7 +129,11 @@ inline constexpr std::array<ProblemDetail, 11> kProblemDetails{
      {"page_size", "page_size", "--page-size", "page",
       "keys of a page, a power of two, if K and V are pools of pages that a table names (default: "
       "0, contiguous)",
-      &Problem::page_size, 0, kMostPageSize}}};
+      &Problem::page_size, 0, kMostPageSize},
+     {"seq_lens", "has_seq_lens", "--seq-lens", "packed ",
+      "queries of each sequence, if they differ, in place of --seq: lengths as with --seq-kv-lens; "
+      "the sequences are packed, one after the other",
+      &Problem::seq_lens}}};
 
 /// The name that kernels' arguments use for the heads' sinks: fp32, one for each query head.
 inline constexpr std::string_view kSinksTensor = "sinks";
@@ -134,16 +143,26 @@ inline constexpr std::string_view kSinksTensor = "sinks";
 
 inline constexpr std::int64_t kDefaultHeads = 16;
 
-/// Rows of the output: batch * heads * seq_len.
+/// Whether the sequences' rows are packed, one sequence after the other.
+[[nodiscard]] inline bool is_packed(const Problem& problem) { return !problem.seq_lens.empty(); }
+
+/// The heads of the output: batch * heads, or of a packed problem heads, as its sequences share
+/// them.
+[[nodiscard]] inline std::int64_t output_heads(const Problem& problem) {
+  return (is_packed(problem) ? 1 : problem.batch) * problem.heads;
+}
+/// Rows of each of them: seq_len, or of a packed problem those of all sequences.
+[[nodiscard]] std::int64_t rows_per_output_head(const Problem& problem);
+/// Rows of the output: output_heads() * rows_per_output_head().
 [[nodiscard]] inline std::int64_t output_rows(const Problem& problem) {
-  return problem.batch * problem.heads * problem.seq_len;
+  return output_heads(problem) * rows_per_output_head(problem);
 }
 
 /// The number of query heads that share a key head. Precondition: check_problem() passes.
 [[nodiscard]] std::int64_t group_size(const Problem& problem);
 
 /// Throws Error(usage) unless all extents are positive and within 32-bit grid limits, kv_heads
-/// divides heads, and the lengths of keys and the pages are possible.
+/// divides heads, and lengths that differ within the batch, and pages, are possible.
 void check_problem(const Problem& problem);
 
 /// "b16 s4096 h16 d128 FP16 causal", followed by the unusual properties ("kv8192 hkv4"). For
@@ -192,7 +211,8 @@ struct TensorShape {
 };
 
 /// The shape of the contiguous tensor, in the problem's layout. Of K and V in pages, it is that of
-/// the pool: the batch are its pages, and the rows those of a page.
+/// the pool: the batch are its pages, and the rows those of a page. A packed tensor is one batch,
+/// with the rows of all sequences.
 [[nodiscard]] TensorShape tensor_shape(const Problem& problem, TensorRole role);
 
 [[nodiscard]] inline std::int64_t tensor_elements(const Problem& problem, TensorRole role) {
@@ -217,8 +237,8 @@ inline constexpr std::int64_t kShortLength = 256;
 [[nodiscard]] std::int64_t short_length(std::int64_t seq_len);
 
 /// The problem with batch 1 and short_length(); with lengths of keys, a batch of four whose
-/// sequences have all keys, none, one, and a number that fills no tile. It is cheap to run, and
-/// often has the same machine code.
+/// sequences have all keys, none, one, and a number that fills no tile; of a packed problem, the
+/// numbers of queries are such too. It is cheap to run, and often has the same machine code.
 [[nodiscard]] Problem small_problem(const Problem& problem);
 
 /// small_problem() with a window of a third of its keys. It exists only if the problem's own window
@@ -246,7 +266,7 @@ inline constexpr std::int64_t kShortLength = 256;
 /// were usual before are usual for the new problem.
 [[nodiscard]] Problem changed(const Problem& problem, const std::function<void(Problem&)>& change);
 
-/// An integer, a number, whether a flag is on, the layout's name, or canonical_kv_lengths().
+/// An integer, a number, whether a flag is on, the layout's name, or canonical_lengths().
 using DetailValue = std::variant<std::int64_t, double, bool, std::string>;
 
 [[nodiscard]] DetailValue detail_value(const ProblemDetail& detail, const Problem& problem);

@@ -10,35 +10,56 @@
 #include <fmt/format.h>
 
 #include "base/ranges.hpp"
+#include "model/kv_lengths.hpp"
 
 namespace fatune {
 namespace {
 
-std::int64_t output_heads(const Problem& problem) { return problem.batch * problem.heads; }
-
 bool takes_all_rows(const Problem& problem) {
-  return sampled_rows_per_head(problem) == problem.seq_len;
+  return sampled_rows_per_head(problem) == rows_per_output_head(problem);
 }
 
-// Picks rows of one head. The sequence is cut into strides of `positions` rows, and each stride is
-// visited about equally often. The caller names the positions within the strides.
+// The first and the last row of every sequence of a packed problem; empty: the problem is not.
+std::vector<std::int64_t> ends_of_sequences(const Problem& problem) {
+  std::vector<std::int64_t> ends;
+  if (is_packed(problem)) {
+    for (const Sequence& sequence : sequences_of(problem)) {
+      if (sequence.queries > 0) {
+        ends.push_back(sequence.first_query);
+        ends.push_back(sequence.first_query + sequence.queries - 1);
+      }
+    }
+  }
+  return ends;
+}
+
+// Picks rows of one head. Its rows are cut into strides of `positions` rows, and each stride is
+// visited about equally often.
 class HeadSampler {
  public:
-  HeadSampler(std::int64_t seq_len, std::int64_t rows_per_head)
-      : seq_len_(seq_len),
-        positions_(std::min(kTilePositions, seq_len)),
-        strides_((seq_len + positions_ - 1) / positions_),
-        spread_(rows_per_head - 2) {}
+  // `ends`: rows of which each head has some besides; may be empty
+  HeadSampler(std::int64_t rows, std::int64_t rows_per_head, std::vector<std::int64_t> ends)
+      : rows_(rows),
+        positions_(std::min(kTilePositions, rows)),
+        strides_((rows + positions_ - 1) / positions_),
+        ends_(std::move(ends)),
+        ends_per_head_(std::min(std::ssize(ends_), (rows_per_head - 2) / 2)),
+        spread_(rows_per_head - 2 - ends_per_head_) {}
 
-  // `first_position`: where this head continues the cycle of positions that all heads share.
-  void append(std::vector<std::int32_t>& rows, std::int64_t first_position,
-              std::mt19937_64& random) const {
+  // `head`: its number, with which it continues the cycles of positions and of ends that all heads
+  // share.
+  void append(std::vector<std::int32_t>& rows, std::int64_t head, std::mt19937_64& random) const {
+    const std::int64_t first_position = head * spread_;
     std::vector<std::int64_t> positions(static_cast<std::size_t>(spread_));
     std::iota(positions.begin(), positions.end(), first_position);
     std::shuffle(positions.begin(), positions.end(), random);
     const auto begin = static_cast<std::ptrdiff_t>(rows.size());
     rows.push_back(0);
-    rows.push_back(static_cast<std::int32_t>(seq_len_ - 1));
+    rows.push_back(static_cast<std::int32_t>(rows_ - 1));
+    for (std::int64_t i = 0; i < ends_per_head_; ++i) {
+      const std::int64_t end = (head * ends_per_head_ + i) % std::ssize(ends_);
+      rows.push_back(static_cast<std::int32_t>(ends_[static_cast<std::size_t>(end)]));
+    }
     for (std::int64_t i = 0; i < spread_; ++i) {
       rows.push_back(row_at(i, positions[static_cast<std::size_t>(i)] % positions_));
     }
@@ -48,20 +69,22 @@ class HeadSampler {
  private:
   [[nodiscard]] std::int32_t row_at(std::int64_t i, std::int64_t position) const {
     const std::int64_t row = i * strides_ / spread_ * positions_ + position;
-    return static_cast<std::int32_t>(row < seq_len_ ? row : row - positions_);
+    return static_cast<std::int32_t>(row < rows_ ? row : row - positions_);
   }
 
-  std::int64_t seq_len_;
+  std::int64_t rows_;
   std::int64_t positions_;
   std::int64_t strides_;
-  std::int64_t spread_;  // rows other than the first and the last
+  std::vector<std::int64_t> ends_;
+  std::int64_t ends_per_head_;
+  std::int64_t spread_;  // rows other than the first, the last and those ends
 };
 
 RowSample every_row(const Problem& problem) {
-  RowSample sample{problem.seq_len, {}, true};
-  sample.rows.resize(static_cast<std::size_t>(output_rows(problem)));
+  RowSample sample{rows_per_output_head(problem), {}, true};
+  sample.rows.resize(static_cast<std::size_t>(output_heads(problem) * sample.rows_per_head));
   for (std::size_t i = 0; i < sample.rows.size(); ++i) {
-    sample.rows[i] = static_cast<std::int32_t>(i % static_cast<std::size_t>(problem.seq_len));
+    sample.rows[i] = static_cast<std::int32_t>(i % static_cast<std::size_t>(sample.rows_per_head));
   }
   return sample;
 }
@@ -146,11 +169,11 @@ void find_period(const std::vector<PositionCounts>& positions, RowPattern& patte
 std::int64_t sampled_rows_per_head(const Problem& problem) {
   if (output_rows(problem) <= kAllRowsLimit &&
       output_rows(problem) * problem.seq_len_kv <= kAllScoresLimit) {
-    return problem.seq_len;
+    return rows_per_output_head(problem);
   }
   constexpr std::int64_t kFirstAndLast = 2;
   const std::int64_t share = kSampledRows / output_heads(problem);
-  return std::min(problem.seq_len, std::max(share, kFirstAndLast + 1));
+  return std::min(rows_per_output_head(problem), std::max(share, kFirstAndLast + 1));
 }
 
 RowSample sample_rows(const Problem& problem, std::uint64_t seed) {
@@ -160,9 +183,10 @@ RowSample sample_rows(const Problem& problem, std::uint64_t seed) {
   RowSample sample{sampled_rows_per_head(problem), {}, false};
   sample.rows.reserve(static_cast<std::size_t>(sample.rows_per_head * output_heads(problem)));
   std::mt19937_64 random(seed);
-  const HeadSampler sampler(problem.seq_len, sample.rows_per_head);
+  const HeadSampler sampler(rows_per_output_head(problem), sample.rows_per_head,
+                            ends_of_sequences(problem));
   for (std::int64_t head = 0; head < output_heads(problem); ++head) {
-    sampler.append(sample.rows, head * (sample.rows_per_head - 2), random);
+    sampler.append(sample.rows, head, random);
   }
   return sample;
 }

@@ -10,10 +10,11 @@
 
 namespace fatune {
 
-/// The output rows that are compared with references, the same number for each (batch, head).
+/// The output rows that are compared with references, the same number for each (batch, head), or of
+/// a packed problem for each head.
 struct RowSample {
   std::int64_t rows_per_head = 0;
-  /// [batch * heads, rows_per_head]: positions in the sequence, ascending within each head.
+  /// [output_heads(), rows_per_head]: rows of the tensor, ascending within each head.
   std::vector<std::int32_t> rows;
   bool all_rows = false;
 };
@@ -21,7 +22,7 @@ struct RowSample {
 /// All tile heights in use divide this number, so a residue modulo it is a position within every
 /// tile.
 inline constexpr std::int64_t kTilePositions = 256;
-/// Up to this many rows (batch * heads * seq_len), all are compared, unless kAllScoresLimit is
+/// Up to this many rows (output_rows()), all are compared, unless kAllScoresLimit is
 /// exceeded.
 inline constexpr std::int64_t kAllRowsLimit = 65536;
 /// The most scores (rows * seq_len_kv) that references may take if all rows are compared: 0.07
@@ -37,7 +38,9 @@ inline constexpr std::int64_t kSampledRows = 8192;
 /// All rows, or a seeded sample. Over the whole problem the sample has every residue modulo
 /// kTilePositions (every position in a tile). From every head it has the first and the last row,
 /// and rows spread evenly over the sequence. The diagonal element of a causal row is in some tile
-/// at the position that the row's residue gives, so the residues cover the diagonals too.
+/// at the position that the row's residue gives, so the residues cover the diagonals too. Of a
+/// packed problem, half of a head's other rows are first and last rows of sequences, of which each
+/// head goes on with others.
 [[nodiscard]] RowSample sample_rows(const Problem& problem, std::uint64_t seed);
 
 /// "all rows", "8192 of 1048576 rows".

@@ -68,7 +68,7 @@ ProblemPlan& plan_of(const Problem& problem, std::vector<ProblemPlan>& plans) {
 /// Plans each configuration on the problems that the options name, else on default_problems().
 std::vector<ProblemPlan> problems_of(const CheckOptions& options, const Family& family,
                                      const Plan& plan, const DeviceLimits& limits) {
-  if (!options.problems.seq_lens.empty()) {
+  if (!options.problems.seq_lens.empty() || packed_seq_len(options.problems)) {
     return plan_problems({{&family, plan}}, options.problems);
   }
   // A sanitizer makes kernels a hundred times slower.

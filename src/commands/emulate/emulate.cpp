@@ -136,8 +136,13 @@ struct EmulatedCase {
 /// Returns the problems of a configuration. A profile is that of one problem.
 std::vector<Problem> problems_of(const EmulateOptions& options, const Family& family,
                                  const Config& config, const DeviceLimits& limits) {
-  if (options.seq_len || options.profile) {
-    return {problem_for(family, config, options.problems, options.seq_len.value_or(kWholeSeqLen))};
+  if (options.seq_len || options.profile || packed_seq_len(options.problems)) {
+    ProblemOptions one = options.problems;
+    if (options.seq_len) {
+      one.seq_lens = {*options.seq_len};
+    }
+    const std::int64_t usual = packed_seq_len(one).value_or(kWholeSeqLen);
+    return {problem_for(family, config, one, options.seq_len.value_or(usual))};
   }
   ProblemOptions whole = options.problems;
   whole.seq_lens = {kWholeSeqLen};

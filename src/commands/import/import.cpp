@@ -60,7 +60,7 @@ constexpr std::size_t kMostTuningFileBytes = std::size_t{1} << 30;
 }
 
 Problem problem_for_file(const ProblemOptions& options, const std::string& origin) {
-  if (options.seq_lens.empty()) {
+  if (options.seq_lens.empty() && !packed_seq_len(options)) {
     fail_unsaid("which attention problem its times are for", origin,
                 "name it, e.g. --seq 4096 --dhead 128 --dtype bf16 --causal");
   }

@@ -68,7 +68,8 @@ std::optional<std::int64_t> only_listed_seq_len(const ProblemOptions& problems) 
     throw Error(ExitCode::usage, "list takes one sequence length", "--seq",
                 "its rules may drop other configurations at another length; run once per length");
   }
-  return problems.seq_lens.empty() ? std::nullopt : std::optional(problems.seq_lens.front());
+  return problems.seq_lens.empty() ? packed_seq_len(problems)
+                                   : std::optional(problems.seq_lens.front());
 }
 
 /// Drops the configurations that rules exclude on problems of this length.

@@ -129,17 +129,38 @@ void check_told_apart(const std::vector<FamilyPlan>& plans) {
   }
 }
 
+/// The lengths that are asked for by a detail of that name; empty: none are.
+std::string lengths_in(const ProblemOptions& options, const char* detail) {
+  const auto lengths = options.details.find(&find_detail(detail));
+  return lengths == options.details.end() ? std::string() : std::get<std::string>(lengths->second);
+}
+
 std::int64_t batch_of(const ProblemOptions& options, std::int64_t seq_len) {
-  const auto lengths = options.details.find(&find_detail("seq_lens_kv"));  // none: all are as long
-  const auto listed = lengths == options.details.end()
-                          ? std::nullopt
-                          : listed_sequences(std::get<std::string>(lengths->second));
-  const std::int64_t usual = options.usual_batch.value_or(default_batch(seq_len));
-  return options.batch.value_or(listed.value_or(usual));
+  for (const char* detail : {"seq_lens", "seq_lens_kv"}) {
+    const std::string lengths = lengths_in(options, detail);
+    const auto listed = lengths.empty() ? std::nullopt : listed_sequences(lengths);
+    if (listed && !options.batch) {
+      return *listed;
+    }
+  }
+  return options.batch.value_or(options.usual_batch.value_or(default_batch(seq_len)));
+}
+
+/// Returns the greatest number of queries of a sequence. Throws Error(usage) if --seq gave another
+/// length for lengths that differ.
+std::int64_t longest(const ProblemOptions& options, std::int64_t seq_len) {
+  const auto of_lengths = packed_seq_len(options);
+  if (of_lengths && *of_lengths != seq_len && is_among(seq_len, options.seq_lens)) {
+    throw Error(ExitCode::usage,
+                fmt::format("the greatest of the lengths is {}, and not {}", *of_lengths, seq_len),
+                "--seq", "leave it out: --seq-lens says how many queries sequences have");
+  }
+  return of_lengths.value_or(seq_len);
 }
 
 Problem make_problem(const ProblemOptions& options, const BoundExtents& extents,
-                     std::int64_t seq_len) {
+                     std::int64_t asked_seq_len) {
+  const std::int64_t seq_len = longest(options, asked_seq_len);
   Problem problem{batch_of(options, seq_len),
                   seq_len,
                   options.heads.value_or(kDefaultHeads),
@@ -151,7 +172,7 @@ Problem make_problem(const ProblemOptions& options, const BoundExtents& extents,
     set_detail(*detail, problem, value);
   }
   if (!problem.seq_lens_kv.empty() && !options.details.contains(&find_detail("seq_len_kv"))) {
-    problem.seq_len_kv = std::max<std::int64_t>(1, greatest_kv_length(problem.seq_lens_kv));
+    problem.seq_len_kv = std::max<std::int64_t>(1, greatest_length(problem.seq_lens_kv));
   }
   check_problem(problem);
   return problem;
@@ -259,9 +280,16 @@ bool is_asked_for(const Problem& problem, const ProblemOptions& options) {
 
 Binding binding_of(const ProblemOptions& options) { return {options.dtypes, options.d_heads}; }
 
+std::optional<std::int64_t> packed_seq_len(const ProblemOptions& options) {
+  const std::string lengths = lengths_in(options, "seq_lens");
+  return lengths.empty() ? std::nullopt
+                         : std::optional(std::max<std::int64_t>(1, greatest_length(lengths)));
+}
+
 std::int64_t first_seq_len(const ProblemOptions& options) {
   constexpr std::int64_t kDefaultSeqLen = 4096;
-  return options.seq_lens.empty() ? kDefaultSeqLen : options.seq_lens.front();
+  return options.seq_lens.empty() ? packed_seq_len(options).value_or(kDefaultSeqLen)
+                                  : options.seq_lens.front();
 }
 
 std::vector<Problem> named_problems(const ProblemOptions& options) {
@@ -317,8 +345,10 @@ std::vector<ProblemPlan> plan_problems(const std::vector<FamilyPlan>& plans,
   for (const FamilyPlan& of : plans) {
     group_configs(of, options, groups);
   }
-  const std::vector<std::int64_t> seq_lens =
-      options.seq_lens.empty() ? kDefaultSeqLens : options.seq_lens;
+  const auto packed = packed_seq_len(options);
+  const std::vector<std::int64_t> usual =
+      packed ? std::vector<std::int64_t>{*packed} : kDefaultSeqLens;
+  const std::vector<std::int64_t> seq_lens = options.seq_lens.empty() ? usual : options.seq_lens;
   std::vector<ProblemPlan> problems;
   for (const Group& group : groups) {
     for (const std::int64_t seq_len : seq_lens) {

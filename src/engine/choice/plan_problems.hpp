@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,8 +43,11 @@ void choose_audited(const std::vector<FamilyPlan>& plans, const AuditOptions& au
                     const ProblemOptions& options, std::uint64_t seed,
                     std::vector<ProblemPlan>& problems);
 
-/// Returns the first sequence length that the options name, or 4096 if they name none. It is for
-/// commands that compile and do not run.
+/// The greatest of the lengths that --seq-lens gives, in place of --seq. Nothing: none are given.
+[[nodiscard]] std::optional<std::int64_t> packed_seq_len(const ProblemOptions& options);
+
+/// Returns the first sequence length that the options name, else packed_seq_len(), or 4096. It is
+/// for commands that compile and do not run.
 [[nodiscard]] std::int64_t first_seq_len(const ProblemOptions& options);
 
 /// Returns every combination of the named lengths (else first_seq_len()), types (else FP16) and

@@ -24,8 +24,8 @@ using testing::ElementsAre;
 
 Problem with_lengths(std::int64_t batch, const std::string& text) {
   Problem problem{batch, 1, 4, 64};
-  problem.seq_lens_kv = canonical_kv_lengths(text);
-  problem.seq_len_kv = std::max<std::int64_t>(1, greatest_kv_length(problem.seq_lens_kv));
+  problem.seq_lens_kv = canonical_lengths(text);
+  problem.seq_len_kv = std::max<std::int64_t>(1, greatest_length(problem.seq_lens_kv));
   return problem;
 }
 
@@ -34,19 +34,19 @@ std::vector<std::int64_t> drawn(std::int64_t batch, const std::string& text) {
 }
 
 TEST(KvLengths, HaveOneForm) {
-  EXPECT_EQ(canonical_kv_lengths("4096, 17 ,0"), "4096,17,0");
-  EXPECT_EQ(canonical_kv_lengths("007"), "7");
-  EXPECT_EQ(canonical_kv_lengths("uniform:1-8"), "uniform:1-8:0");
-  EXPECT_EQ(canonical_kv_lengths("uniform:1-8:18446744073709551615"),
+  EXPECT_EQ(canonical_lengths("4096, 17 ,0"), "4096,17,0");
+  EXPECT_EQ(canonical_lengths("007"), "7");
+  EXPECT_EQ(canonical_lengths("uniform:1-8"), "uniform:1-8:0");
+  EXPECT_EQ(canonical_lengths("uniform:1-8:18446744073709551615"),
             "uniform:1-8:18446744073709551615");
-  EXPECT_EQ(canonical_kv_lengths("zipf:0-16777216"), "zipf:0-16777216:1:0");
-  EXPECT_EQ(canonical_kv_lengths("zipf:5-9:2"), "zipf:5-9:2:0");
-  EXPECT_EQ(canonical_kv_lengths("zipf:5-9:2:3"), "zipf:5-9:2:3");
+  EXPECT_EQ(canonical_lengths("zipf:0-16777216"), "zipf:0-16777216:1:0");
+  EXPECT_EQ(canonical_lengths("zipf:5-9:2"), "zipf:5-9:2:0");
+  EXPECT_EQ(canonical_lengths("zipf:5-9:2:3"), "zipf:5-9:2:3");
 }
 
 TEST(KvLengths, OtherTextsAreRefusedWithAReason) {
   const auto refused = [](const std::string& text, const std::string& why) {
-    fixtures::expect_error([&] { (void)canonical_kv_lengths(text); }, ExitCode::usage,
+    fixtures::expect_error([&] { (void)canonical_lengths(text); }, ExitCode::usage,
                            {why, "uniform:LOW-HIGH[:SEED]"});
   };
   refused("", "'' is not an integer from 0 to 16777216");
@@ -104,7 +104,7 @@ TEST(KvLengths, AnyTextIsKeptAndGivesLengthsWithinItsBounds) {
     EXPECT_TRUE(!is_zipf || std::ranges::max(lengths) == high) << text;
     EXPECT_EQ(total_keys(problem), std::accumulate(lengths.begin(), lengths.end(), 0)) << text;
     const Problem listed = with_kv_lengths(problem, lengths);
-    EXPECT_EQ(canonical_kv_lengths(listed.seq_lens_kv), listed.seq_lens_kv);
+    EXPECT_EQ(canonical_lengths(listed.seq_lens_kv), listed.seq_lens_kv);
     EXPECT_EQ(kv_lengths(listed), lengths);
   }
 }
@@ -116,7 +116,7 @@ TEST(KvLengths, ThatAreUnknownAreAsLongAsThereIsRoom) {
     problem.seq_lens_kv = text;
     const Problem unknown = with_unknown_kv_lengths(problem);
     EXPECT_THAT(kv_lengths(unknown), ElementsAre(1000, 1000, 1000));
-    EXPECT_EQ(canonical_kv_lengths(unknown.seq_lens_kv), unknown.seq_lens_kv);
+    EXPECT_EQ(canonical_lengths(unknown.seq_lens_kv), unknown.seq_lens_kv);
     EXPECT_NO_THROW(check_problem(unknown));
   }
 }
