@@ -133,6 +133,11 @@ std::vector<NearRow> near_rows(const TunedTable& table, const Problem& problem,
 
 TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
                          const DeviceLimits& device, const WhyNot& why_not) {
+  if (is_packed(problem)) {
+    TunedChoice refused;
+    refused.refusal = "tuned tables have no packed batches (--seq-lens): sweep them";
+    return refused;
+  }
   const RuntimeTable runtime_table(table);
   const GpuModel model = model_of(device);
   const fatune_attention::Problem asked = runtime_problem(problem);
@@ -196,6 +201,9 @@ RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out, ChoiceStep
 Prediction predict(const TunedTable& table, const std::vector<LeftOut>& left_out,
                    const Problem& problem, const DeviceLimits& device, const WhyNot& why_not) {
   Prediction prediction{problem, choose_tuned(table, problem, device, why_not), {}, {}};
+  if (is_packed(problem)) {
+    return prediction;
+  }
   prediction.neighbours = mapped(near_rows(table, problem, device), [&](const NearRow& near) {
     const TunedProblem& row = table.problems[static_cast<std::size_t>(near.row)];
     return Neighbour{near, regret_on(row, prediction.choice.config)};

@@ -56,6 +56,9 @@ class RunReader {
     if (has_pages(row.problem)) {
       return skip({}, "its K and V are in pages: tuned tables have no such rows");
     }
+    if (is_packed(row.problem)) {
+      return skip({}, "its batch is packed: tuned tables have no such rows");
+    }
     if (!std::holds_alternative<Measured>(report.ranking.front().outcome)) {
       return skip({}, "its times are estimates");
     }

@@ -270,6 +270,11 @@ bool names(const ExpressionTree& tree, std::string_view name) {
 
 }  // namespace
 
+bool has(const Problem& problem, const ToldProperty& property) {
+  const bool follows = is_packed(problem) && property.detail == kToldKeyLengths.detail;
+  return is_unusual(find_detail(property.detail), problem) && !follows;
+}
+
 bool takes(const ArgumentRules& rules, const ToldProperty& property) {
   return std::ranges::any_of(rules.steps, [&](const LaunchStep& step) {
     return property.tensor.empty()

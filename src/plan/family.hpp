@@ -35,8 +35,16 @@ using LaunchCall = fatune_attention::detail::Call;
 // A family's "launch", "arguments", "workspace" and "outputs", with their expressions.
 
 /// The tensors of a problem that arguments may point to; others are buffers of the family.
-inline constexpr std::array<std::string_view, 8> kProblemTensors{
-    "q", "k", "v", "o", "lse", kKeyLengthsTensor, kSinksTensor, kPageTableTensor};
+inline constexpr std::array<std::string_view, 10> kProblemTensors{"q",
+                                                                  "k",
+                                                                  "v",
+                                                                  "o",
+                                                                  "lse",
+                                                                  kKeyLengthsTensor,
+                                                                  kSinksTensor,
+                                                                  kPageTableTensor,
+                                                                  kQueryStartsTensor,
+                                                                  kKeyStartsTensor};
 
 /// A scalar type as family.json names it: "int32", "float", ...
 struct ScalarType {
@@ -100,8 +108,12 @@ inline constexpr ToldProperty kToldPages{"page_size", "pages-of-keys", "K and V 
 inline constexpr std::array kToldProperties{
     kToldKeyLengths, ToldProperty{"sinks", "sinks-of-heads", "sinks of heads", kSinksTensor},
     ToldProperty{"softcap", "capped-scores", "softcap"},
-    kToldPages};
+    kToldPages,
+    ToldProperty{"seq_lens", "packed-batches", "packed batches", kQueryStartsTensor}};
 
+/// Whether a kernel has to be told of the property of this problem. Where sequences are packed, the
+/// numbers of keys follow from their first rows.
+[[nodiscard]] bool has(const Problem& problem, const ToldProperty& property);
 /// Whether the kernel is told of the property.
 [[nodiscard]] bool takes(const ArgumentRules& rules, const ToldProperty& property);
 /// "it takes no sinks of heads: its arguments have no tensor 'sinks'", of a family.

@@ -47,7 +47,7 @@ double value_of(Call call, const Expression& of, Scope scope) {
 
 /// Row values are compared, so it must be known where the value of each row is.
 void check_row_values(const BufferRule& rule, const KernelBuffer& buffer, const Problem& problem) {
-  const std::vector<std::int64_t> rows{problem.batch, problem.heads, problem.seq_len};
+  const std::vector<std::int64_t> rows = row_value_shape(problem);
   std::vector<std::int64_t> shape = buffer.shape;
   while (shape.size() > rows.size() && shape.back() == 1) {
     shape.pop_back();

@@ -83,7 +83,7 @@ std::optional<Invalid> check_bound(const Family& family, const Config& config,
 
 std::optional<Invalid> check_told(const Family& family, const Problem& problem) {
   for (const ToldProperty& property : kToldProperties) {
-    if (is_unusual(find_detail(property.detail), problem) && !takes(family.arguments, property)) {
+    if (has(problem, property) && !takes(family.arguments, property)) {
       return Invalid{std::string(property.rule), why_not_taken(family.name, property)};
     }
   }

@@ -25,6 +25,7 @@ void for_each_problem_symbol(const Problem& problem, Use use_number) {
   use(std::string(kDTypeSymbol), problem.dtype);
   use("d_head", problem.d_head);
   use("keys_total", total_keys(problem));
+  use("queries_total", total_queries(problem));
   for (const ProblemDetail& detail : kProblemDetails) {
     use(std::string(detail.symbol), detail.get(problem));
   }

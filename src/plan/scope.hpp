@@ -14,7 +14,7 @@
 namespace fatune {
 
 /// Adds the symbols of a problem and a device to the names of an expression. Problem: batch,
-/// seq_len, heads, causal (0 or 1), keys_total (of all sequences), the symbols of
+/// seq_len, heads, causal (0 or 1), keys_total and queries_total (of all sequences), the symbols of
 /// model/problem.hpp, the tensors' strides in elements ("k_row_stride", also head_ and batch_,
 /// of q, k, v and o), and dtype, d_head and d_head_v unless parameters have these names. Device:
 /// arch (90 for sm_90a), sm_count, smem_per_sm_bytes, smem_per_block_optin_bytes, registers_per_sm,

@@ -22,6 +22,7 @@ void add_problem(const Problem& problem, Facts& facts) {
   facts.seq_len_kv = number(problem.seq_len_kv);
   facts.has_seq_lens_kv = problem.has_seq_lens_kv ? 1.0 : 0.0;
   facts.keys_total = number(product(problem.batch, problem.seq_len_kv));
+  facts.queries_total = number(product(problem.batch, problem.seq_len));
   facts.kv_heads = number(problem.kv_heads);
   facts.d_head_v = number(problem.d_head_v);
   facts.window = number(problem.window);

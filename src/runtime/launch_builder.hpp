@@ -141,9 +141,12 @@ struct TensorMap {
 };
 
 /// The tensors that arguments may point to. Buffers of the workspace follow them: see buffer().
-enum class Operand : int { q, k, v, o, lse, seq_lens_kv, sinks, page_table };
+/// Those of packed batches and pages are null: exported libraries launch none.
+enum class Operand : int {
+  q, k, v, o, lse, seq_lens_kv, sinks, page_table, cu_seqlens_q, cu_seqlens_kv
+};
 
-inline constexpr int kTensorCount = 8;
+inline constexpr int kTensorCount = 10;
 
 /// The buffer of the workspace that was described by that call of workspace(), from 0.
 constexpr Operand buffer(int index) { return static_cast<Operand>(kTensorCount + index); }

@@ -318,9 +318,7 @@ void keep_meant(const SweepOptions& options, FamilySet& families) {
 void keep_told(const SweepOptions& options, FamilySet& families) {
   const std::vector<Problem> problems = named_problems(options.problems);
   for (const ToldProperty& property : kToldProperties) {
-    const ProblemDetail& detail = find_detail(property.detail);
-    if (std::ranges::any_of(problems,
-                            [&](const Problem& one) { return is_unusual(detail, one); })) {
+    if (std::ranges::any_of(problems, [&](const Problem& one) { return has(one, property); })) {
       keep_if_any(
           options.output, families,
           [&](const Family& family) { return takes(family.arguments, property); },
