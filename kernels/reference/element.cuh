@@ -40,10 +40,31 @@ __device__ __forceinline__ long long key_offset(const TensorView& tensor, const 
                     key - entry * pages.page_size, head);
 }
 
-// How many keys a sequence has, by the arguments of filling or of the reference.
+// Returns the sequence that a row belongs to: the last one that begins there or before.
+// shape: starts: [sequences + 1], as in PackedRows; 0 <= row < starts[sequences]
+__device__ __forceinline__ int sequence_at(const int* starts, int sequences, int row) {
+  int first = 0;
+  int end = sequences;
+  while (end - first > 1) {
+    const int middle = (first + end) / 2;
+    (starts[middle] <= row ? first : end) = middle;
+  }
+  return first;
+}
+
+// How many queries and keys a sequence has, by the arguments of filling or of the reference.
 template <typename Args>
-__device__ __forceinline__ int keys_of(const Args& args, int batch) {
-  return args.keys == nullptr ? args.k.rows : args.keys[batch];
+__device__ __forceinline__ int queries_of(const Args& args, int sequence) {
+  const int* const starts = args.packed.queries;
+  return starts == nullptr ? args.q.rows : starts[sequence + 1] - starts[sequence];
+}
+template <typename Args>
+__device__ __forceinline__ int keys_of(const Args& args, int sequence) {
+  const int* const starts = args.packed.keys;
+  if (starts != nullptr) {
+    return starts[sequence + 1] - starts[sequence];
+  }
+  return args.keys == nullptr ? args.k.rows : args.keys[sequence];
 }
 
 #endif

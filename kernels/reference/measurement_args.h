@@ -24,26 +24,37 @@ struct KeyPages {
   int pages_of_sequence;
 };
 
-// Heads of Q share those of K and V in groups of the same size. Rows of K and V behind a sequence's
-// keys are not filled.
+// Where the sequences of a packed batch begin: sequence i has the rows of Q from queries[i] to
+// queries[i + 1] - 1, and those of K and V from keys[i] to keys[i + 1] - 1. The tensors then have
+// one batch. Null: the batch is not packed.
+struct PackedRows {
+  const int* queries;  // [sequences + 1]
+  const int* keys;     // [sequences + 1]
+  int sequences;
+};
+
+// Heads of Q share those of K and V in groups of the same size. Rows of K and V that no query may
+// see are not filled: those behind a sequence's keys, of packed
+// sequences without queries, and of pages of no sequence.
 struct FillInputsArgs {
   TensorView q;
   TensorView k;
   TensorView v;
   unsigned long long seed;
   int kind;         // src/model/input_kind.hpp
-  const int* keys;  // of each sequence; null where all have the rows of K
+  const int* keys;  // of each sequence; null where all have the rows of K, or are packed
+  PackedRows packed = {nullptr, nullptr, 0};
   KeyPages pages = {nullptr, 0, 0};
 };
 
-// The rows to be compared: for each (batch, head) the same number of positions, ascending.
+// The rows to be compared: for each (batch, head) the same number of rows, ascending.
 struct RowSelection {
   const int* rows;  // [batch * heads, rows_per_head]
   int rows_per_head;
 };
 
-// Reference outputs are [batch * heads, rows_per_head, columns of V]. Query `row` stands at
-// position row + keys of the sequence - rows of Q.
+// Reference outputs are [batch * heads, rows_per_head, columns of V]. Query `row` of a sequence
+// stands at position row + keys of the sequence - queries of the sequence.
 struct ReferenceArgs {
   TensorView q;
   TensorView k;
@@ -54,9 +65,10 @@ struct ReferenceArgs {
   float softmax_scale;
   int causal;          // a query sees no keys after its position
   int window;          // a query sees keys less than this far from its position; 0: all
-  const int* keys;     // of each sequence; null where all have the rows of K
+  const int* keys;     // of each sequence; null where all have the rows of K, or are packed
   float softcap;       // scaled scores s become softcap * tanh(s / softcap); 0: they do not
   const float* sinks;  // (heads): scaled scores; null: there are none
+  PackedRows packed = {nullptr, nullptr, 0};
   KeyPages pages = {nullptr, 0, 0};
 };
 

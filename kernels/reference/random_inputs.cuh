@@ -32,6 +32,9 @@ __device__ __forceinline__ uint4 random_bits(const FillInputsArgs& args, RandomS
                     args.seed);
 }
 
+// In the functions below, a batch is a sequence, and rows are counted from its first one, also
+// where the batch is packed: see in_sequence().
+
 // Which key of a (batch, head of K) is the dominating one.
 __device__ __forceinline__ int dominating_position(const FillInputsArgs& args,
                                                    unsigned long long head) {
@@ -65,6 +68,17 @@ struct Place {
     batch = static_cast<int>(position / tensor.rows);
   }
 };
+
+// The place with the sequence in place of the batch, and the row within the sequence.
+__device__ __forceinline__ Place in_sequence(const FillInputsArgs& args, RandomStream tensor,
+                                             Place at) {
+  const int* const starts = tensor == kQuery ? args.packed.queries : args.packed.keys;
+  if (starts != nullptr) {
+    at.batch = sequence_at(starts, args.packed.sequences, at.row);
+    at.row -= starts[at.batch];
+  }
+  return at;
+}
 
 __device__ __forceinline__ const TensorView& tensor_of(const FillInputsArgs& args,
                                                        RandomStream tensor) {
@@ -110,8 +124,8 @@ __device__ __forceinline__ float4 extreme_values(const FillInputsArgs& args, Ran
   }
   const float length = is_key ? kExtremeScore * rsqrtf(static_cast<float>(kHeadDim)) : 1.0f;
   const auto along = [&](int dim) {
-    return length *
-           (is_key ? extreme_key(at.row, keys, dim) : extreme_query(at.row, args.q.rows, dim));
+    return length * (is_key ? extreme_key(at.row, keys, dim)
+                            : extreme_query(at.row, queries_of(args, at.batch), dim));
   };
   const float4 sign = shared_direction(args, head, at.column);
   return make_float4(sign.x * along(at.column), sign.y * along(at.column + 1),
@@ -144,7 +158,7 @@ __device__ __forceinline__ float4 input_values(const FillInputsArgs& args, Rando
   }
 }
 
-// Fills Q, K and V, except for rows behind the keys of a sequence and pages of no sequence.
+// Fills Q, K and V, except for rows of K and V that no query may see and pages of no sequence.
 // shape:   grid (any, 3): y names the tensor
 extern "C" __global__ void fatune_fill_inputs(const __grid_constant__ FillInputsArgs args) {
   const auto tensor = static_cast<RandomStream>(blockIdx.y);
@@ -155,10 +169,12 @@ extern "C" __global__ void fatune_fill_inputs(const __grid_constant__ FillInputs
   unsigned long long group = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   for (; group < groups; group += step) {
     const Place at(view, group);
-    if (tensor != kQuery && at.row >= keys_of(args, at.batch)) {
+    const Place within = in_sequence(args, tensor, at);
+    if (tensor != kQuery &&
+        (within.row >= keys_of(args, within.batch) || queries_of(args, within.batch) == 0)) {
       continue;
     }
-    const float4 values = input_values(args, tensor, at);
+    const float4 values = input_values(args, tensor, within);
     const long long row = tensor == kQuery
                               ? row_offset(view, at.batch, at.row, at.head)
                               : key_offset(view, args.pages, at.batch, at.row, at.head);

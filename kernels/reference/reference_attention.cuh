@@ -37,7 +37,9 @@ struct ReferenceShared {
   float kv[kKeys][kTileStride];
   float exact[kRows][kProbStride];  // probabilities of one tile
   float rounded[kRows][kProbStride];
-  int positions[kRows];
+  int rows[kRows];  // of Q
+  int first_seen[kRows];
+  int end_seen[kRows];
 };
 static_assert(sizeof(ReferenceShared) == reference_shared_bytes(kHeadDim, kHeadDimV));
 
@@ -129,7 +131,7 @@ struct Reference {
   const int lane;
   const int first_row;
   long long batch_head;
-  int keys;       // of this block's sequence
+  int keys;       // of this block's sequence, or rows of K where sequences are packed
   int selected;   // rows of this block that exist
   int first_key;  // first key of the first tile that any of its rows sees
   int end_key;    // end of the keys that any of its rows sees
@@ -140,7 +142,7 @@ struct Reference {
         lane(threadIdx.x % kLanesPerRow),
         first_row(threadIdx.x / kLanesPerRow * kRowsPerThread) {
     batch_head = static_cast<long long>(blockIdx.z) * args.q.heads + blockIdx.y;
-    keys = keys_of(args, static_cast<int>(blockIdx.z));
+    keys = args.packed.keys != nullptr ? args.k.rows : keys_of(args, static_cast<int>(blockIdx.z));
     selected = min(kRows, args.selection.rows_per_head - static_cast<int>(blockIdx.x) * kRows);
   }
 
@@ -161,19 +163,33 @@ struct Reference {
            key_offset(tensor, args.pages, blockIdx.z, key, head);
   }
 
-  // Keys [first_seen(row), end_seen(row)) are those that a query sees.
-  __device__ __forceinline__ int position_of(int row) const { return row + keys - args.q.rows; }
-  __device__ __forceinline__ int first_seen(int row) const {
-    return args.window > 0 ? clamped_key(position_of(row) - args.window + 1) : 0;
-  }
-  __device__ __forceinline__ int end_seen(int row) const {
-    const int position = position_of(row);
+  // Finds which rows of K a row of Q sees, from shared.first_seen to before shared.end_seen.
+  // shape: slot: among this block's rows
+  __device__ __forceinline__ void find_seen(int slot) {
+    int row = shared.rows[slot];
+    int first = 0;
+    int sequence = static_cast<int>(blockIdx.z);
+    if (args.packed.queries != nullptr) {
+      sequence = sequence_at(args.packed.queries, args.packed.sequences, row);
+      row -= args.packed.queries[sequence];
+      first = args.packed.keys[sequence];
+    }
+    const int own_keys = keys_of(args, sequence);
+    const int position = row + own_keys - queries_of(args, sequence);
     const int end = args.causal != 0  ? position + 1
                     : args.window > 0 ? position + args.window
-                                      : keys;
-    return clamped_key(end);
+                                      : own_keys;
+    const auto clamped = [&](int key) { return first + max(0, min(key, own_keys)); };
+    shared.first_seen[slot] = args.window > 0 ? clamped(position - args.window + 1) : first;
+    shared.end_seen[slot] = clamped(end);
   }
-  __device__ __forceinline__ int clamped_key(int key) const { return max(0, min(key, keys)); }
+
+  // Whether a row of K belongs to a sequence without queries, and has no values. Its scores are
+  // masked, but a probability of 0 times what is no number would not be 0.
+  __device__ __forceinline__ bool is_unfilled(int row) const {
+    return args.packed.keys != nullptr &&
+           queries_of(args, sequence_at(args.packed.keys, args.packed.sequences, row)) == 0;
+  }
 
   // The score as both references have it. score: scaled, or minus infinity
   __device__ __forceinline__ float capped(float score) const {
@@ -190,12 +206,13 @@ struct Reference {
     if (threadIdx.x < kRows) {
       // Missing rows repeat the last one; their results are not stored.
       const int row = min(static_cast<int>(threadIdx.x), selected - 1);
-      shared.positions[threadIdx.x] = args.selection.rows[selection_index(row)];
+      shared.rows[threadIdx.x] = args.selection.rows[selection_index(row)];
+      find_seen(static_cast<int>(threadIdx.x));
     }
     __syncthreads();
-    load_rows<kHeadDim>(shared.q, [this](int row) { return query_address(shared.positions[row]); });
-    first_key = first_seen(shared.positions[0]) / kKeys * kKeys;
-    end_key = end_seen(shared.positions[selected - 1]);
+    load_rows<kHeadDim>(shared.q, [this](int row) { return query_address(shared.rows[row]); });
+    first_key = shared.first_seen[0] / kKeys * kKeys;
+    end_key = shared.end_seen[selected - 1];
     __syncthreads();
   }
 
@@ -204,7 +221,8 @@ struct Reference {
   __device__ __forceinline__ void load_tile(const TensorView& tensor, int first) {
     __syncthreads();
     load_rows<kColumns>(shared.kv, [&](int row) -> const Element* {
-      return first + row < keys ? key_address(tensor, first + row) : nullptr;
+      return first + row < keys && !is_unfilled(first + row) ? key_address(tensor, first + row)
+                                                             : nullptr;
     });
     __syncthreads();
   }
@@ -238,8 +256,8 @@ struct Reference {
     }
 #pragma unroll
     for (int i = 0; i < kRowsPerThread; ++i) {
-      const int row = shared.positions[first_row + i];
-      const int begin = first_seen(row), end = end_seen(row);
+      const int begin = shared.first_seen[first_row + i];
+      const int end = shared.end_seen[first_row + i];
 #pragma unroll
       for (int j = 0; j < kKeysPerThread; ++j) {
         const int key = first + lane + kLanesPerRow * j;

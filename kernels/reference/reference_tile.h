@@ -20,11 +20,12 @@ inline constexpr int kReferenceProbStride = kReferenceKeys + 4;
 
 constexpr int reference_max(int a, int b) { return a > b ? a : b; }
 
-// Dynamic shared memory: Q, one tile of K or V, two tiles of probabilities, the rows' positions.
+// Dynamic shared memory: Q, one tile of K or V, two tiles of probabilities, the selected rows and
+// the first and the end of the keys that each sees.
 constexpr int reference_shared_bytes(int head_dim, int head_dim_v) {
   return 4 * (kReferenceRows * reference_row_stride(head_dim) +
               kReferenceKeys * reference_row_stride(reference_max(head_dim, head_dim_v)) +
-              2 * kReferenceRows * kReferenceProbStride + kReferenceRows);
+              2 * kReferenceRows * kReferenceProbStride + 3 * kReferenceRows);
 }
 
 #endif

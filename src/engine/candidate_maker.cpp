@@ -46,7 +46,7 @@ class WorkCount {
   }
   /// Q, K and V read once, O written once; of K and V with lengths or pages, the rows that exist.
   [[nodiscard]] double device_memory_bytes() const {
-    if (!of_.problem.seq_lens_kv.empty() || has_pages(of_.problem)) {
+    if (!of_.problem.seq_lens_kv.empty() || has_pages(of_.problem) || is_packed(of_.problem)) {
       return needed_bytes(of_.problem);
     }
     double bytes = 0.0;

@@ -109,12 +109,12 @@ template <typename Args>
 void MeasurementModule::launch_on_rows(const gpu::Function& kernel, const Args& args,
                                        const RowSelection& selection, const Problem& problem,
                                        const gpu::Stream& stream) {
+  const std::int64_t batch = tensor_shape(problem, TensorRole::q).batch;
   const std::int64_t smem_bytes =
       reference_shared_bytes(static_cast<int>(problem.d_head), static_cast<int>(problem.d_head_v));
   const std::int64_t blocks = (selection.rows_per_head + kReferenceRows - 1) / kReferenceRows;
   kernel.allow_dynamic_smem(smem_bytes);
-  gpu::launch_with(kernel,
-                   {{blocks, problem.heads, problem.batch}, {kReferenceThreads, 1, 1}, smem_bytes},
+  gpu::launch_with(kernel, {{blocks, problem.heads, batch}, {kReferenceThreads, 1, 1}, smem_bytes},
                    stream, args);
 }
 

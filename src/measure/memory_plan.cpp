@@ -118,7 +118,7 @@ std::int64_t MemoryPlan::reference_bytes() const {
 
 StagePlan plan_stage(const Problem& problem) {
   check_no_overflow(problem);
-  const std::int64_t rows = sampled_rows_per_head(problem) * problem.batch * problem.heads;
+  const std::int64_t rows = sampled_rows_per_head(problem) * output_heads(problem);
   StagePlan plan;
   std::ranges::transform(kTensorRoles, plan.tensor_bytes.begin(), [&](TensorRole role) {
     return round_up(tensor_bytes(problem, role), kTensorAlignmentBytes);
@@ -157,7 +157,7 @@ void check_fits(const Problem& problem, const MeasurePolicy& policy, const Devic
 
 std::optional<Problem> part_of(const Problem& problem, const DeviceLimits& limits) {
   const bool has_unequal_blocks =
-      problem.causal || problem.window > 0 || !problem.seq_lens_kv.empty();
+      problem.causal || problem.window > 0 || !problem.seq_lens_kv.empty() || is_packed(problem);
   if (has_unequal_blocks || least_us(problem, limits) < kLeastWholeUs) {
     return std::nullopt;
   }

@@ -32,21 +32,32 @@ double positive_seconds(std::string_view text) {
 
 // The FLOP of one block of the reference kernel, which computes the scores twice and both outputs,
 // always for whole tiles. Masks are not considered: this is the most.
+std::int64_t reference_blocks_of_head(const Problem& problem) {
+  return (sampled_rows_per_head(problem) + kReferenceRows - 1) / kReferenceRows;
+}
+
+// The most keys that a block passes over, on average of a head's blocks. Where sequences are
+// packed, its rows may be those of several: it passes over all keys between the first and the last.
+std::int64_t keys_of_block(const Problem& problem) {
+  return is_packed(problem)
+             ? problem.seq_len_kv + total_keys(problem) / reference_blocks_of_head(problem)
+             : problem.seq_len_kv;
+}
+
 double reference_flop_of_block(const Problem& problem) {
   constexpr double kFlopPerMultiplication = 2.0 * 2.0;  // each is done twice
   const auto padded = [](std::int64_t head_dim) {
     return reference_row_stride(static_cast<int>(head_dim)) - 4;
   };
-  const std::int64_t tiles = (problem.seq_len_kv + kReferenceKeys - 1) / kReferenceKeys;
+  const std::int64_t tiles = (keys_of_block(problem) + kReferenceKeys - 1) / kReferenceKeys;
   return static_cast<double>(tiles) * kReferenceKeys * kReferenceRows * kFlopPerMultiplication *
          (padded(problem.d_head) + padded(problem.d_head_v));
 }
 
 // The number of blocks that one SM computes: their rows are few where the keys are many.
 double reference_blocks_of_sm(const Problem& problem, int sm_count) {
-  const std::int64_t of_head =
-      (sampled_rows_per_head(problem) + kReferenceRows - 1) / kReferenceRows;
-  const auto blocks = static_cast<double>(of_head * problem.heads * problem.batch);
+  const auto blocks =
+      static_cast<double>(reference_blocks_of_head(problem) * output_heads(problem));
   return std::ceil(blocks / std::max(1, sm_count));
 }
 

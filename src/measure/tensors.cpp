@@ -19,7 +19,7 @@ namespace fatune {
 namespace {
 
 std::int64_t selected_rows(const Problem& problem) {
-  return sampled_rows_per_head(problem) * problem.batch * problem.heads;
+  return sampled_rows_per_head(problem) * output_heads(problem);
 }
 
 std::int64_t multiple_of(std::int64_t unit, std::int64_t bytes) {
@@ -89,7 +89,7 @@ RowValueArgs RowReferences::compare_args(const float* values, RowValue what,
                                          RowValueCounts* counts) const {
   return {values,
           static_cast<unsigned long long>(output_rows(problem_)),
-          static_cast<int>(problem_.seq_len),
+          static_cast<int>(rows_per_output_head(problem_)),
           static_cast<int>(what),
           selection_,
           static_cast<unsigned long long>(selected_),
@@ -118,7 +118,10 @@ ErrorStats RowReferences::stats(const RowValueCounts& counts) const {
 
 Tensors::Tensors(const Problem& problem, InputKind kind)
     : problem_(problem), plan_(plan_stage(problem)), arena_(plan_.tensors_bytes()) {
-  if (!problem.seq_lens_kv.empty()) {
+  if (is_packed(problem)) {
+    add_small_input(kQueryStartsTensor, starts_of(query_lengths(problem)));
+    add_small_input(kKeyStartsTensor, starts_of(kv_lengths(problem)));
+  } else if (!problem.seq_lens_kv.empty()) {
     const std::vector<std::int64_t> lengths = kv_lengths(problem);
     add_small_input(kKeyLengthsTensor, std::vector<std::int32_t>(lengths.begin(), lengths.end()));
   }

@@ -90,7 +90,12 @@ class Tensors {
   /// The address of "q", "k", "v", "o" or a small input of the problem. Empty: another name.
   [[nodiscard]] std::optional<gpu::DevicePtr> find(std::string_view name) const;
 
-  /// Lengths of keys in device memory; null: all sequences have as many.
+  /// The first rows of packed sequences, for the measurement kernels; null: they are not packed.
+  [[nodiscard]] PackedRows packed_rows() const {
+    return {small_input<int>(kQueryStartsTensor), small_input<int>(kKeyStartsTensor),
+            is_packed(problem_) ? static_cast<int>(problem_.batch) : 0};
+  }
+  /// Lengths of keys in device memory; null: all sequences have as many, or they are packed.
   [[nodiscard]] const int* key_lengths() const { return small_input<int>(kKeyLengthsTensor); }
   /// The heads' sinks in device memory; null: they have none.
   [[nodiscard]] const float* sinks() const { return small_input<float>(kSinksTensor); }

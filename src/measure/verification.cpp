@@ -43,7 +43,8 @@ void Stage::fill(std::uint64_t seed) const {
   }
   kernels_.fill_inputs(
       {tensors_.view(TensorRole::q), tensors_.view(TensorRole::k), tensors_.view(TensorRole::v),
-       seed, static_cast<int>(kind_), tensors_.key_lengths(), tensors_.pages()},
+       seed, static_cast<int>(kind_), tensors_.key_lengths(), tensors_.packed_rows(),
+       tensors_.pages()},
       stream_);
 }
 
@@ -60,6 +61,7 @@ ReferenceArgs Stage::reference_args() const {
           tensors_.key_lengths(),
           problem_.softcap,
           tensors_.sinks(),
+          tensors_.packed_rows(),
           tensors_.pages()};
 }
 

@@ -41,24 +41,33 @@ std::vector<float> compared_values(const EmulatedProblem& on, const FurtherOutpu
 // run is not the seed of a neighbouring head.
 constexpr std::uint64_t kSeedStride = 1'000'003;
 
-/// Copies the first `count` rows of a head to their places in a tensor.
-void put_head(const TensorShape& shape, std::int64_t batch, std::int64_t head, std::int64_t count,
-              const std::vector<std::uint16_t>& rows, std::vector<std::uint16_t>& tensor) {
-  for (std::int64_t row = 0; row < count; ++row) {
+/// A head of a sequence's rows in a tensor: where they begin, and how many there are.
+struct HeadRows {
+  std::int64_t batch;
+  std::int64_t head;
+  std::int64_t first;
+  std::int64_t count;
+};
+
+/// Copies the first rows of a head to their places in a tensor.
+void put_head(const TensorShape& shape, const HeadRows& to, const std::vector<std::uint16_t>& rows,
+              std::vector<std::uint16_t>& tensor) {
+  for (std::int64_t row = 0; row < to.count; ++row) {
     const auto from = rows.begin() + row * shape.columns;
-    std::copy(from, from + shape.columns, tensor.begin() + shape.row_offset(batch, row, head));
+    std::copy(from, from + shape.columns,
+              tensor.begin() + shape.row_offset(to.batch, to.first + row, to.head));
   }
 }
 
 /// As put_head(), of keys, which may be in pages.
-void put_keys(const Problem& problem, TensorRole role, std::int64_t batch, std::int64_t head,
-              std::int64_t count, const std::vector<std::uint16_t>& rows,
-              std::vector<std::uint16_t>& tensor) {
-  const KeyRows to(problem, role);
+void put_keys(const Problem& problem, TensorRole role, const HeadRows& to,
+              const std::vector<std::uint16_t>& rows, std::vector<std::uint16_t>& tensor) {
+  const KeyRows places(problem, role);
   const std::int64_t columns = tensor_shape(problem, role).columns;
-  for (std::int64_t key = 0; key < count; ++key) {
+  for (std::int64_t key = 0; key < to.count; ++key) {
     const auto from = rows.begin() + key * columns;
-    std::copy(from, from + columns, tensor.begin() + to.offset(batch, key, head));
+    std::copy(from, from + columns,
+              tensor.begin() + places.offset(to.batch, to.first + key, to.head));
   }
 }
 
@@ -88,13 +97,13 @@ std::vector<std::uint16_t> take_head(const TensorShape& shape, std::int64_t batc
   return rows;
 }
 
-/// A head of a sequence with `keys` keys. Of a sequence without keys, it has one that is not used.
-HeadProblem head_of(const Problem& problem, std::int64_t keys) {
+/// A head of a sequence. Without queries or keys, it has one that is not used.
+HeadProblem head_of(const Problem& problem, const Sequence& sequence) {
   HeadProblem head;
-  head.seq_len = problem.seq_len;
+  head.seq_len = std::max<std::int64_t>(sequence.queries, 1);
   head.d_head = problem.d_head;
   head.dtype = problem.dtype;
-  head.seq_len_kv = std::max<std::int64_t>(keys, 1);
+  head.seq_len_kv = std::max<std::int64_t>(sequence.keys, 1);
   head.d_head_v = problem.d_head_v;
   return head;
 }
@@ -114,37 +123,37 @@ std::int64_t seeded_group(const EmulatedProblem& on, std::int64_t group) {
 }
 
 /// Makes the inputs of all heads. A key head and the query heads that share it have one seed. Rows
-/// of K and V behind a sequence's end, and pages of no sequence, are NaN, which shows if a kernel
-/// uses them.
+/// of K and V behind a sequence's end, of packed sequences without queries, and of pages of no
+/// sequence, are NaN, which shows if a kernel uses them.
 HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t seed) {
   const Problem& problem = on.problem;
   const auto empty = [&](TensorRole role) {
     return std::vector<std::uint16_t>(static_cast<std::size_t>(tensor_elements(problem, role)),
                                       kPoisonElement);
   };
-  const std::vector<std::int64_t> keys = kv_lengths(problem);
+  const TensorShape of_queries = tensor_shape(problem, TensorRole::q);
+  const std::vector<Sequence> sequences = sequences_of(problem);
   HeadInputs all{empty(TensorRole::q), empty(TensorRole::k), empty(TensorRole::v),
                  make_sinks(problem, kind),
                  has_pages(problem) ? page_table(problem) : std::vector<std::int32_t>{}};
   const std::int64_t group = group_size(problem);
   std::map<std::int64_t, GroupInputs> made;
   for (std::int64_t number = 0; number < problem.batch * problem.kv_heads; ++number) {
-    const std::int64_t batch = number / problem.kv_heads;
+    const Sequence& at = sequences[static_cast<std::size_t>(number / problem.kv_heads)];
     const std::int64_t head = number % problem.kv_heads;
     const std::int64_t seeded = seeded_group(on, number);
     const auto [one, is_new] = made.try_emplace(seeded);
     if (is_new) {
-      one->second =
-          make_group_inputs(head_of(problem, keys[static_cast<std::size_t>(batch)]), group, kind,
-                            seed + static_cast<std::uint64_t>(seeded) * kSeedStride);
+      one->second = make_group_inputs(head_of(problem, at), group, kind,
+                                      seed + static_cast<std::uint64_t>(seeded) * kSeedStride);
     }
     for (std::int64_t i = 0; i < group; ++i) {
-      put_head(tensor_shape(problem, TensorRole::q), batch, head * group + i, problem.seq_len,
+      put_head(of_queries, {at.batch, head * group + i, at.first_query, at.queries},
                one->second.q[static_cast<std::size_t>(i)], all.q);
     }
-    const std::int64_t rows = keys[static_cast<std::size_t>(batch)];
-    put_keys(problem, TensorRole::k, batch, head, rows, one->second.k, all.k);
-    put_keys(problem, TensorRole::v, batch, head, rows, one->second.v, all.v);
+    const HeadRows keys{at.batch, head, at.first_key, at.queries == 0 ? 0 : at.keys};
+    put_keys(problem, TensorRole::k, keys, one->second.k, all.k);
+    put_keys(problem, TensorRole::v, keys, one->second.v, all.v);
   }
   return all;
 }

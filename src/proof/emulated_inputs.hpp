@@ -71,7 +71,7 @@ struct EmulatedLaunch {
 
 /// The expected row values for an input, in the compared part.
 struct RowReference {
-  std::vector<RowStatistics> rows;  ///< shape: (batch, heads, seq_len)
+  std::vector<RowStatistics> rows;  ///< shape: row_value_shape()
   double limit = 0.0;               ///< row_value_limit()
 };
 

@@ -105,6 +105,13 @@ emulate::Allocation buffer(const KernelBuffer& of) {
   return {.name = of.name, .bytes = std::move(bytes)};
 }
 
+emulate::Allocation first_rows(std::string_view name, const std::vector<std::int64_t>& lengths) {
+  return {.name = std::string(name),
+          .bytes = bytes_of(starts_of(lengths)),
+          .shape = {std::ssize(lengths) + 1},
+          .element_bytes = sizeof(std::int32_t)};
+}
+
 emulate::Allocation key_lengths(const Problem& problem) {
   const std::vector<std::int64_t> lengths = kv_lengths(problem);
   return {.name = std::string(kKeyLengthsTensor),
@@ -137,8 +144,8 @@ emulate::Allocation empty_dump(const DumpExtents& extents, std::int64_t d_head_v
   return {.name = "dump", .bytes = bytes_of(std::vector<std::uint16_t>(elements, kPoison))};
 }
 
-/// The memory of one run: Q, K, V, O, lengths of keys, sinks, pages, intermediates, workspaces and
-/// further outputs, each with the name that the kernel's arguments use.
+/// The memory of one run: Q, K, V, O, lengths, sinks, pages, intermediates, workspaces and further
+/// outputs, each with the name that the kernel's arguments use.
 class EmulatedTensors {
  public:
   EmulatedTensors(const Problem& problem, const HeadInputs& inputs,
@@ -156,7 +163,10 @@ class EmulatedTensors {
                                emulate::GlobalMemory::Content::undefined);
     }
     addresses_ = {{"q", q_}, {"k", k_}, {"v", v_}, {"o", o_}, {kDumpTensor, dump_}};
-    if (!problem.seq_lens_kv.empty()) {
+    if (is_packed(problem)) {
+      add_small_input(first_rows(kQueryStartsTensor, query_lengths(problem)));
+      add_small_input(first_rows(kKeyStartsTensor, kv_lengths(problem)));
+    } else if (!problem.seq_lens_kv.empty()) {
       add_small_input(key_lengths(problem));
     }
     if (problem.sinks) {

@@ -49,7 +49,7 @@ class SmallLaunches {
   }
 
   [[nodiscard]] std::optional<SmallLaunch> one_head() const {
-    if (small_.heads == 1 || small_.batch > 1 || !possible(small_)) {
+    if (small_.heads == 1 || small_.batch > 1 || is_packed(small_) || !possible(small_)) {
       return std::nullopt;
     }
     SmallLaunch small = launch_of(small_);
@@ -186,7 +186,7 @@ class Emulator {
   [[nodiscard]] std::optional<CountedSamples> samples(const Artifact& artifact,
                                                       const SmallLaunch& small,
                                                       const CountedWork& work) {
-    if (!of_.problem.seq_lens_kv.empty()) {
+    if (!of_.problem.seq_lens_kv.empty() || is_packed(of_.problem)) {
       return std::nullopt;
     }
     CountedSamples samples{counted_sample(work, small.launch), std::nullopt};

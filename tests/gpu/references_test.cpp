@@ -175,6 +175,15 @@ Case with_full_pages() {
   return c;
 }
 
+Case packed() {
+  Case c = shape(5, 140, 4, 128, DType::fp16, true, InputKind::dominating_key);
+  c.problem.kv_heads = 2;
+  c.problem.seq_lens = "140,0,1,65,3";
+  c.problem.seq_lens_kv = "300,7,1,20,0";
+  c.problem.seq_len_kv = 300;
+  return c;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Shapes, Reference,
     ::testing::Values(
@@ -186,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(
         shape(1, 300, 2, 64, DType::bf16, true, InputKind::large_logits),
         shape(1, 300, 4, 128, DType::bf16, false, InputKind::dominating_key),
         shape(1, 300, 4, 64, DType::fp16, true, InputKind::dominating_key), grouped(), shifted(),
-        windowed(), of_few_queries(), with_lengths(), with_pages(), with_full_pages()),
+        windowed(), of_few_queries(), with_lengths(), with_pages(), with_full_pages(), packed()),
     case_name);
 
 class Inputs : public GpuTest {

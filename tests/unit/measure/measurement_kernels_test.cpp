@@ -96,7 +96,8 @@ TEST_F(GridsOfFewQueries, FillKeysWithTheWholeGpu) {
   const Device device;
   const auto view = [](TensorRole role) { return tensor_view(problem(), role, nullptr); };
   device.kernels.fill_inputs(
-      {view(TensorRole::q), view(TensorRole::k), view(TensorRole::v), 1, 0, {}}, device.stream);
+      {view(TensorRole::q), view(TensorRole::k), view(TensorRole::v), 1, 0, nullptr, {}},
+      device.stream);
   EXPECT_GT(gpu::FakeDriver::grid()[0], kWholeGpu);
   EXPECT_EQ(gpu::FakeDriver::grid()[1], 3U);
 }

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -40,11 +41,12 @@ struct Inputs {
   Elements q, k, v;
 };
 
-// Empty: all sequences have seq_len_kv keys.
+// Empty: all sequences have seq_len_kv keys, or they are packed.
 std::vector<int> keys_of(const Problem& problem) {
   const std::vector<std::int64_t> lengths = kv_lengths(problem);
-  return problem.seq_lens_kv.empty() ? std::vector<int>()
-                                     : std::vector<int>(lengths.begin(), lengths.end());
+  return problem.seq_lens_kv.empty() || is_packed(problem)
+             ? std::vector<int>()
+             : std::vector<int>(lengths.begin(), lengths.end());
 }
 
 // Entries of the table; empty: K and V are contiguous.
@@ -57,6 +59,19 @@ KeyPages pages_in(const Problem& problem, const std::vector<int>& table) {
                        : KeyPages{table.data(), static_cast<int>(problem.page_size),
                                   static_cast<int>(pages_of_sequence(problem))};
 }
+// The first rows of packed sequences.
+struct SequenceStarts {
+  explicit SequenceStarts(const Problem& problem)
+      : queries(starts_of(query_lengths(problem))), keys(starts_of(kv_lengths(problem))) {}
+
+  [[nodiscard]] PackedRows of(const Problem& problem) const {
+    return is_packed(problem)
+               ? PackedRows{queries.data(), keys.data(), static_cast<int>(problem.batch)}
+               : PackedRows{};
+  }
+
+  std::vector<std::int32_t> queries, keys;
+};
 
 Inputs make_inputs(const HostKernels& kernels, const Problem& problem, InputKind kind,
                    std::uint64_t seed = 11) {
@@ -71,7 +86,7 @@ Inputs make_inputs(const HostKernels& kernels, const Problem& problem, InputKind
                        tensor_view(problem, TensorRole::k, inputs.k.data()),
                        tensor_view(problem, TensorRole::v, inputs.v.data()), seed,
                        static_cast<int>(kind), keys.empty() ? nullptr : keys.data(),
-                       pages_in(problem, table)});
+                       SequenceStarts(problem).of(problem), pages_in(problem, table)});
   return inputs;
 }
 
@@ -267,6 +282,44 @@ TEST(RandomInputs, AreTheSameInPages) {
   }
 }
 
+// Nor are rows of K and V of a packed sequence that has no queries.
+TEST(RandomInputs, KeysThatNoQueryMaySeeAreNotFilled) {
+  const HostKernels& kernels = host_kernels_fp16_d64();
+  Problem problem = problem_of(kernels, 4, 3, 2, false);
+  problem.seq_lens = "2,0,3,1";
+  problem.seq_lens_kv = "4,5,0,6";
+  problem.seq_len_kv = 6;
+  for (const InputKind kind : kInputKinds) {
+    const Inputs inputs = make_inputs(kernels, problem, kind);
+    for (const Elements* tensor : {&inputs.k, &inputs.v}) {
+      const std::vector<double> values = values_of(*tensor, problem.dtype);
+      for (std::int64_t row = 0; row < 15; ++row) {
+        EXPECT_EQ(std::isnan(values[static_cast<std::size_t>(row * 2 * 64)]), row >= 4 && row < 9)
+            << row;
+      }
+    }
+    for (const double value : values_of(inputs.q, problem.dtype)) {
+      EXPECT_FALSE(std::isnan(value));
+    }
+  }
+}
+
+// Each packed sequence has its own, at its own ends.
+TEST(RandomInputs, ExtremeScoresAreInEveryPackedSequence) {
+  const HostKernels& kernels = host_kernels_fp16_d64();
+  Problem problem = problem_of(kernels, 2, 40, 1, false);
+  problem.seq_lens = "24,40";
+  problem.seq_lens_kv = "24,40";
+  problem.seq_len_kv = 40;
+  const Inputs inputs = make_inputs(kernels, problem, InputKind::extreme_scores);
+  Problem square = problem_of(kernels, 1, 64, 1, false);
+  const std::vector<std::vector<double>> rows = logits(square, inputs, 0);
+  EXPECT_NEAR(rows[23][23], 200.0, 1.0);
+  EXPECT_NEAR(rows[22][0], 200.0, 1.0);
+  EXPECT_NEAR(rows[63][63], 200.0, 1.0);
+  EXPECT_NEAR(rows[62][24], 200.0, 1.0);
+}
+
 TEST(RandomInputs, LargeValuesAreFinite) {
   const HostKernels& kernels = host_kernels_fp16_d64();
   const Problem problem = problem_of(kernels, 1, 256, 2, false);
@@ -304,6 +357,7 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
     problem_ = problem_of(*kernels_, c.batch, c.seq_len, c.heads, c.causal);
     c.adjust(problem_);
     keys_ = keys_of(problem_);
+    starts_.emplace(problem_);
     sinks_ = make_sinks(problem_, c.kind);
     table_ = table_of(problem_);
     inputs_ = make_inputs(*kernels_, problem_, c.kind);
@@ -327,16 +381,17 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
             keys_.empty() ? nullptr : keys_.data(),
             problem_.softcap,
             sinks_.empty() ? nullptr : sinks_.data(),
-            pages_in(problem_, table_)};
+            starts_->of(problem_), pages_in(problem_, table_)};
   }
 
   void choose_rows() {
     std::vector<std::int32_t> head_rows = GetParam().rows;
-    for (std::int64_t row = 0; GetParam().rows.empty() && row < problem_.seq_len; ++row) {
+    const std::int64_t rows = rows_per_output_head(problem_);
+    for (std::int64_t row = 0; GetParam().rows.empty() && row < rows; ++row) {
       head_rows.push_back(static_cast<std::int32_t>(row));
     }
     rows_per_head_ = head_rows.size();
-    for (std::int64_t i = 0; i < problem_.batch * problem_.heads; ++i) {
+    for (std::int64_t i = 0; i < output_heads(problem_); ++i) {
       rows_.insert(rows_.end(), head_rows.begin(), head_rows.end());
     }
   }
@@ -369,6 +424,7 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
   const HostKernels* kernels_ = nullptr;
   Problem problem_;
   std::vector<int> keys_;
+  std::optional<SequenceStarts> starts_;
   std::vector<float> sinks_;
   std::vector<int> table_;
   Inputs inputs_;
@@ -401,7 +457,7 @@ class RowStatisticsKernels : public ReferenceAttention {
 
   [[nodiscard]] const RowStatistics& truth_of(std::size_t selected) const {
     const std::size_t head = selected / rows_per_head_;
-    return truth_.at(head * static_cast<std::size_t>(problem_.seq_len) +
+    return truth_.at(head * static_cast<std::size_t>(rows_per_output_head(problem_)) +
                      static_cast<std::size_t>(rows_[selected]));
   }
 
@@ -412,7 +468,8 @@ class RowStatisticsKernels : public ReferenceAttention {
 
   [[nodiscard]] RowValueCounts check(RowValue what, const std::vector<float>& output) const {
     RowValueCounts counts{};
-    kernels_->check_row_values({output.data(), output.size(), static_cast<int>(problem_.seq_len),
+    kernels_->check_row_values({output.data(), output.size(),
+                                static_cast<int>(rows_per_output_head(problem_)),
                                 static_cast<int>(what), selection(), rows_.size(),
                                 rows_of_kernel_.data(), static_cast<float>(limit()), &counts});
     return counts;
@@ -475,7 +532,7 @@ TEST_P(RowStatisticsKernels, RightRowValuesHaveNoFault) {
 
 TEST_P(RowStatisticsKernels, OneWrongRowIsFound) {
   const auto last = static_cast<std::size_t>(rows_.back()) + truth_.size() -
-                    static_cast<std::size_t>(problem_.seq_len);
+                    static_cast<std::size_t>(rows_per_output_head(problem_));
   std::vector<float> output = right(RowValue::log_sum_exp);
   output[last] += 1.0F;
   EXPECT_EQ(check(RowValue::log_sum_exp, output).mismatched, 1U);
@@ -508,6 +565,18 @@ INSTANTIATE_TEST_SUITE_P(
                       InputKind::extreme_scores,
                       {},
                       [](Problem& p) { p.seq_len_kv = 90, p.seq_lens_kv = "0,90,1,67"; }},
+        ReferenceCase{"packed",
+                      DType::bf16,
+                      5,
+                      90,
+                      2,
+                      true,
+                      InputKind::extreme_scores,
+                      {},
+                      [](Problem& p) {
+                        p.seq_lens = "0,90,1,0,67", p.seq_lens_kv = "7,120,0,9,30";
+                        p.seq_len_kv = 120;
+                      }},
         ReferenceCase{"sinks",
                       DType::fp16,
                       1,
@@ -611,6 +680,38 @@ INSTANTIATE_TEST_SUITE_P(
                       [](Problem& p) {
                         p.seq_len_kv = 150, p.seq_lens_kv = "2,140,99";
                         p.window = 20, p.kv_heads = 1, p.layout = Layout::bhsd;
+                      }},
+        ReferenceCase{"packed",
+                      DType::fp16,
+                      4,
+                      70,
+                      4,
+                      true,
+                      InputKind::dominating_key,
+                      {},
+                      [](Problem& p) { p.seq_lens = "70,1,0,33", p.kv_heads = 2; }},
+        ReferenceCase{"packed_chunks",
+                      DType::bf16,
+                      5,
+                      40,
+                      2,
+                      true,
+                      InputKind::normal,
+                      {0, 1, 40, 41, 42, 76},
+                      [](Problem& p) {
+                        p.seq_lens = "40,1,0,33,3", p.seq_lens_kv = "150,1,60,20,0";
+                        p.seq_len_kv = 150, p.window = 25;
+                      }},
+        ReferenceCase{"packed_full",
+                      DType::fp16,
+                      3,
+                      20,
+                      1,
+                      false,
+                      InputKind::extreme_scores,
+                      {},
+                      [](Problem& p) {
+                        p.seq_lens = "9,0,20", p.seq_lens_kv = "60,50,3", p.seq_len_kv = 60;
                       }},
         ReferenceCase{"tiles_exactly", DType::fp16, 1, 64, 2, false, InputKind::normal, {}},
         ReferenceCase{"ragged", DType::fp16, 2, 77, 2, false, InputKind::normal, {}},
