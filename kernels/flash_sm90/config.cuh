@@ -24,13 +24,18 @@ struct HopperForwardConfig {
   bool split_tail;     // the tiles that would leave a wave unfilled are split over all blocks
 };
 
+#ifndef FATUNE_PACKED
+#define FATUNE_PACKED 0
+#endif
+
 // Properties of the problem, from defines that family.json sets; absent ones cost nothing.
 // The position of a query is that of its own key: row + seq_len_kv - seq_len.
 enum ProblemFlag : bool {
   kCausal = FATUNE_CAUSAL != 0,                      // no key after the query's position
-  kRaggedKv = FATUNE_RAGGED_KV != 0,                 // seq_len_kv is no multiple of BLOCK_N
+  kRaggedKv = FATUNE_RAGGED_KV != 0,                 // the keys may be no multiple of BLOCK_N
   kRowsWithoutKeys = FATUNE_ROWS_WITHOUT_KEYS != 0,  // the first queries see none
-  kWritesLse = FATUNE_LSE != 0
+  kWritesLse = FATUNE_LSE != 0,
+  kPacked = FATUNE_PACKED != 0  // sequences have different lengths, and no room between them
 };
 // What the L2 should do with tiles of Q and O, which pass through it once, and with those of K and
 // V, which other blocks read too.
@@ -65,7 +70,7 @@ struct Shape {
   static constexpr int kGroups = kConfig.NUM_MMA_GROUPS;
   static constexpr int kQuerySlots = kConfig.query_slots;
   static constexpr int kCluster = kConfig.cluster;
-  static constexpr int kTileSlots = 2;  // indices of tiles on their way to the consumers
+  static constexpr int kTileSlots = 2;  // tiles on their way to the consumers
 
   static constexpr int kGroupThreads = 128;  // threads of a warpgroup
   static constexpr int kGroupRows = 64;      // query rows of one consumer
@@ -86,10 +91,10 @@ struct Shape {
 
   // Registers per thread after setmaxnreg. The warpgroups' counts add up to at most 512 and are
   // multiples of 8. A producer needs more than 24 with a cluster, with a single stage and the
-  // dynamic schedule, and with split tiles. At d_head 256 the consumers need those registers
-  // more.
+  // dynamic schedule, with split tiles, and with a packed batch. At d_head 256 the consumers need
+  // those registers more than split tiles do.
   static constexpr bool kWideProducer = kCluster > 1 || (kDynamic && kStages == 1) ||
-                                        (kConfig.split_tail && kHeadDim < 256);
+                                        (kConfig.split_tail && kHeadDim < 256) || kPacked;
   static constexpr int kProducerRegisters = kGroups == 1    ? 56
                                             : kGroups == 3  ? 32
                                             : kWideProducer ? 40
@@ -107,6 +112,8 @@ struct Shape {
   static_assert(kBlockN % 16 == 0 && kBlockN <= 256, "what wgmma takes");
   static_assert(kFirstKeys % 16 == 0 && kFirstKeys <= kBlockN, "what wgmma takes");
   static_assert(kShortKeys == 0 || kOverlap, "steps that do not overlap are all alike");
+  static_assert(!kPacked || (kCluster == 1 && !kConfig.split_tail && kShortKeys == 0),
+                "sequences have different tiles");
   static_assert(kHeadDim % 8 == 0 && kHeadDimV % 8 == 0, "what wgmma and TMA take");
   static_assert(kHeadDimV <= kHeadDim, "O is stored from the memory of Q");
 };

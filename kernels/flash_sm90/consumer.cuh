@@ -44,6 +44,13 @@ class Consumer {
     state_.reference[0] = state_.reference[1] = kNothingSeen;
     state_.sum[0] = state_.sum[1] = 0.0f;
     first_row_ = tile.first_row + group_ * S::kGroupRows;
+    if constexpr (kPacked) {
+      sequence_ = sequence_of(work_, tile);
+      if (first_row_ >= sequence_.seq_len) {
+        pass_over(tile);
+        return;
+      }
+    }
     sink_ = sink_of(work_, tile.head);
     dump_.begin_tile(first_row_, warp_, lane_);
     const Steps steps = own_steps(tile);
@@ -66,6 +73,17 @@ class Consumer {
   }
 
  private:
+  // --- The sequence ---
+
+  __device__ __forceinline__ int queries() const {
+    return kPacked ? sequence_.seq_len : work_.seq_len;
+  }
+  __device__ __forceinline__ int keys() const {
+    return kPacked ? sequence_.seq_len_kv : work_.seq_len_kv;
+  }
+  // The first row of Q in the tensor's batch.
+  __device__ __forceinline__ int first_query() const { return kPacked ? sequence_.first_query : 0; }
+
   // --- Turns ---
 
   static constexpr unsigned kFirstTurnBarrier = 1;                // one per consumer
@@ -130,7 +148,7 @@ class Consumer {
   // Starts O += P V for a step's first kKeys keys, or O = P V unless `add`. out: pending
   template <int kKeys>
   __device__ __forceinline__ void start_output(int add) {
-    mbarrier_wait(smem_ + Plan::full_v(v_.index()), v_.parity());
+    mbarrier_wait(smem_ + Plan::ready_v(v_.index()), v_.parity());
     const unsigned long long v =
         swizzled_descriptor(smem_ + Plan::value(v_.index()), Plan::kPanelBytesKv);
     wgmma_fence();
@@ -163,7 +181,7 @@ class Consumer {
   __device__ __forceinline__ Steps own_steps(const Tile& tile) const {
     Steps steps{tile.last_step, tile.first_step};
     if constexpr (kCausal || kWindow > 0) {
-      const int position = first_row_ + work_.seq_len_kv - work_.seq_len;
+      const int position = first_row_ + keys() - queries();
       if constexpr (kWindow > 0) {
         steps.first = max(position - kWindow + 1, 0) / S::kBlockN;
         steps.first = min(max(steps.first, tile.first_step), tile.last_step);
@@ -174,21 +192,39 @@ class Consumer {
     return steps;
   }
 
-  // Passes over steps that only other consumers need, and frees their buffers.
+  // Waits for the buffers of a step, and frees them.
+  __device__ __forceinline__ void skip_step() {
+    mbarrier_wait(smem_ + Plan::full_k(k_.index()), k_.parity());
+    release(Plan::full_k(k_.index()));
+    k_.advance();
+    mbarrier_wait(smem_ + Plan::ready_v(v_.index()), v_.parity());
+    release(Plan::full_v(v_.index()));
+    v_.advance();
+  }
+
+  // Passes over steps that only other consumers need.
   __device__ __forceinline__ void skip_steps(int count) {
-    if constexpr (kCausal || kWindow > 0) {
+    if constexpr (kCausal || kWindow > 0 || kPacked) {
 #pragma unroll 1
       for (; count > 0; --count) {
         await_turn();
         pass_turn();
-        mbarrier_wait(smem_ + Plan::full_k(k_.index()), k_.parity());
-        release(Plan::full_k(k_.index()));
-        k_.advance();
-        mbarrier_wait(smem_ + Plan::full_v(v_.index()), v_.parity());
-        release(Plan::full_v(v_.index()));
-        v_.advance();
+        skip_step();
       }
     }
+  }
+
+  // Passes over a tile in which this consumer has no rows. It takes as many turns as others do.
+  __device__ __forceinline__ void pass_over(const Tile& tile) {
+    mbarrier_wait(smem_ + Plan::full_q(q_.index(), group_), q_.parity());
+    // Before the slot is free, and filled again, all threads must have seen that it was full.
+    named_barrier_wait(kFirstStoreBarrier + group_, S::kGroupThreads);
+    free_stored_slot();
+    if constexpr (S::kOverlap) {
+      skip_step();  // a tile's first step has no turn
+    }
+    skip_steps(tile.last_step - tile.first_step + (S::kOverlap ? 0 : 1));
+    leave_slot();
   }
 
   // Caps and masks the scores of a step's first kKeys keys.
@@ -196,10 +232,10 @@ class Consumer {
   __device__ __forceinline__ void mask(int step) {
     cap_scores<kKeys / 2>(s_, work_);
     if constexpr (kCausal || kWindow > 0 || kRaggedKv) {
-      const int position = first_row_ + work_.seq_len_kv - work_.seq_len;
-      if (step_is_masked<kKeys, S>(step, position, work_.seq_len_kv)) {
+      const int position = first_row_ + keys() - queries();
+      if (step_is_masked<kKeys, S>(step, position, keys())) {
         mask_scores<kKeys, S>(s_, position + 16 * warp_ + lane_ / 4,
-                              step * S::kBlockN + lane_ % 4 * 2, work_.seq_len_kv);
+                              step * S::kBlockN + lane_ % 4 * 2, keys());
       }
     }
     dump_.template scores<kKeys>(s_, step, scale_log2_);
@@ -279,6 +315,11 @@ class Consumer {
     if (!S::kSplitTail || tile.split < 0 || unite_parts(tile)) {
       store_output(tile);
     }
+    leave_slot();
+  }
+
+  // Goes on to the next slot of Q. This one is free once O is stored.
+  __device__ __forceinline__ void leave_slot() {
     stored_slot_ = q_.index();
     if constexpr (S::kQuerySlots == 1) {
       free_stored_slot();  // the next tile's Q has nowhere else to go
@@ -292,25 +333,35 @@ class Consumer {
     return parts.unite(o_, state_, scale_log2_);
   }
 
-  // Writes O to shared memory, from where one thread of the consumer stores it.
+  // Writes O to shared memory, from where one thread of the consumer stores it; or all do, where
+  // rows of the next sequence follow.
   __device__ __forceinline__ void store_output(const Tile& tile) {
     normalise_output<S>(o_, state_, sink_, scale_log2_);
     if constexpr (kWritesLse) {
       const long long head = static_cast<long long>(tile.batch) * work_.heads + tile.head;
-      store_log_sum_exp<S>(work_.lse + head * work_.seq_len, state_,
-                           first_row_ + 16 * warp_ + lane_ / 4, work_.seq_len, score_unit(work_),
+      store_log_sum_exp<S>(work_.lse + head * work_.seq_len + first_query(), state_,
+                           first_row_ + 16 * warp_ + lane_ / 4, queries(), score_unit(work_),
                            lane_);
     }
     const unsigned staged = smem_ + Plan::query(q_.index(), group_);
     stage_output<S>(staged, o_, warp_, lane_);
     fence_async_proxy();
     named_barrier_wait(kFirstStoreBarrier + group_, S::kGroupThreads);
+    if constexpr (kPacked) {
+      if (const int rows = queries() - first_row_; rows < S::kGroupRows) {
+        copy_rows<S>(work_, staged, rows, first_query() + first_row_, tile.head,
+                     32 * warp_ + lane_);
+        named_barrier_wait(kFirstStoreBarrier + group_, S::kGroupThreads);
+        return;
+      }
+    }
     if (is_storing_thread()) {
       using OfO = Panels<S::kHeadDimV>;
+      const int row = first_query() + first_row_;
       const int head = tile.head;  // the copies below refer to no `tile`, which is in registers
       const int batch = tile.batch;
       for_each_copy<OfO::kCount, OfO::kPerCopy>([&](int panel) {
-        tma_store<kPassing>(map_o_, panel_at<S::kHeadDimV>(first_row_, panel, head, batch),
+        tma_store<kPassing>(map_o_, panel_at<S::kHeadDimV>(row, panel, head, batch),
                             staged + panel * Plan::kPanelBytesQ);
       });
       tma_store_commit();
@@ -337,7 +388,8 @@ class Consumer {
   const int lane_;
   const float scale_log2_;
   float sink_;            // of the tile's head
-  int first_row_;         // this consumer's first row of the tile
+  int first_row_;         // this consumer's first row of the tile, counted in the sequence
+  Sequence sequence_;     // the tile's, of a packed batch
   int stored_slot_ = -1;  // slot of Q from which O is being stored; -1: none
   Ring<S::kQuerySlots> q_;
   Ring<S::kStages> k_;

@@ -1,10 +1,11 @@
-// O from registers to global memory, through the consumer's own rows of Q, by TMA.
+// O from registers to global memory, through the consumer's own rows of Q, by TMA or by threads.
 #ifndef FATUNE_KERNELS_FLASH_SM90_EPILOGUE_CUH
 #define FATUNE_KERNELS_FLASH_SM90_EPILOGUE_CUH
 
 #include "common/online_softmax.cuh"
 #include "common/ptx_barrier.cuh"
 #include "common/ptx_math.cuh"
+#include "common/ptx_memory.cuh"
 #include "common/ptx_mma.cuh"
 #include "common/ptx_tma.cuh"
 #include "common/sink.cuh"
@@ -28,6 +29,27 @@ __device__ __forceinline__ void stage_output(unsigned tile, const float (&o)[S::
       r[j] = at < S::kOutputs ? cvt_rn_x2<S::kIsBf16>(o[at], o[at + 1]) : 0;
     }
     stmatrix_x4(tile + panel * SmemPlan<S>::kPanelBytesQ + row * 128 + 16 * (chunk ^ row % 8), r);
+  }
+}
+
+// Copies the first rows of a staged tile to O. TMA would also write the others, which are rows of
+// the next sequence of a packed batch. shape:   tile: as stage_output; first_row: where the first
+// one is in O; thread: in the consumer args:    o, o_row_stride, o_head_stride threads: the
+// consumer; sync: in: the tile is staged; out: none
+template <typename S, typename Args>
+__device__ __forceinline__ void copy_rows(const Args& args, unsigned tile, int rows, int first_row,
+                                          int head, int thread) {
+  constexpr int kChunks = S::kHeadDimV / 8;
+  unsigned short* const to = args.o + static_cast<long long>(first_row) * args.o_row_stride +
+                             static_cast<long long>(head) * args.o_head_stride;
+#pragma unroll 1
+  for (int i = thread; i < rows * kChunks; i += S::kGroupThreads) {
+    const int row = i / kChunks;
+    const int chunk = i - row * kChunks;
+    const unsigned from =
+        tile + chunk / 8 * SmemPlan<S>::kPanelBytesQ + row * 128 + 16 * (chunk % 8 ^ row % 8);
+    st_global_16_no_l1(to + static_cast<long long>(row) * args.o_row_stride + 8 * chunk,
+                       ld_shared_16(from));
   }
 }
 

@@ -1,6 +1,7 @@
 // Attention forward for Hopper: TMA brings tiles into shared memory, wgmma multiplies them.
 //
-// A thread block has one producer, a single thread that issues all loads, and one to three
+// A thread block has one producer, a single thread that issues all loads (packed_tiles.cuh has what
+// more it does for a packed batch), and one to three
 // consumers, warpgroups that compute 64 rows each. They synchronise by mbarriers: a buffer is full
 // when its bytes have arrived, and empty when every warp of every consumer has finished with it.
 //
@@ -14,6 +15,7 @@
 #include "flash_sm90/consumer.cuh"
 #include "flash_sm90/debug_dump.cuh"
 #include "flash_sm90/kernel_args.cuh"
+#include "flash_sm90/packed_tiles.cuh"
 #include "flash_sm90/producer.cuh"
 #include "flash_sm90/smem_plan.cuh"
 #include "flash_sm90/tile_schedule.cuh"
@@ -39,7 +41,10 @@ __device__ __forceinline__ void initialise_barriers(unsigned smem) {
   for (int slot = 0; slot < S::kTileSlots; ++slot) {
     const unsigned full = smem + Plan::full_tile(slot);
     mbarrier_init(full, 1);
-    mbarrier_init(Plan::empty(full), kWarps);
+    mbarrier_init(Plan::empty(full), kWarps + (kPacked ? 1 : 0));  // and the warp for V
+  }
+  for (int stage = 0; kPacked && stage < S::kStages; ++stage) {
+    mbarrier_init(smem + Plan::ready_v(stage), 1);
   }
   fence_mbarrier_init();
 }
@@ -51,6 +56,29 @@ __device__ __forceinline__ void sync_cluster() {
     cluster_sync();
   } else {
     __syncthreads();
+  }
+}
+
+// The work of the producer's warps on a packed batch: one finds tiles and loads them, the next one
+// hands V on, and the others have none.
+// threads: the producer's warpgroup; thread: index in it
+template <typename S>
+__device__ __forceinline__ void produce_packed(const Work& work, const TensorMap* map_q,
+                                               const TensorMap* map_k, const TensorMap* map_v,
+                                               unsigned smem, int thread) {
+  // Warp-uniform; the shuffle tells the compiler so.
+  const int warp = __shfl_sync(0xffffffffu, thread / 32, 0);
+  if (warp == 0) {
+    if (thread == 0) {
+      prefetch_tensor_map(map_q);
+      prefetch_tensor_map(map_k);
+      prefetch_tensor_map(map_v);
+    }
+    __syncwarp();
+    Producer<S> producer(work, map_q, map_k, map_v, smem, 0);
+    produce_packed_tiles<S>(work, smem, [&](const Tile& tile) { producer.load_tile(tile); });
+  } else if (warp == 1) {
+    hand_on_values<S>(smem);
   }
 }
 
@@ -77,7 +105,9 @@ __global__ void __launch_bounds__(Shape<kConfig>::kThreads, 1)
 
   if (warpgroup == 0) {
     registers_give<S::kProducerRegisters>();
-    if (thread == 0) {
+    if constexpr (kPacked) {
+      produce_packed<S>(work, &map_q, &map_k, &map_v, smem, thread);
+    } else if (thread == 0) {
       prefetch_tensor_map(&map_q);
       prefetch_tensor_map(&map_k);
       prefetch_tensor_map(&map_v);
@@ -88,7 +118,12 @@ __global__ void __launch_bounds__(Shape<kConfig>::kThreads, 1)
     registers_take<S::kConsumerRegisters>();
     Consumer<S> consumer(work, &map_o, FATUNE_DUMP_TO, smem, warpgroup - 1,
                          thread % S::kGroupThreads);
-    consume_tiles<S>(work, smem, rank, [&](const Tile& tile) { consumer.compute_tile(tile); });
+    const auto compute = [&](const Tile& tile) { consumer.compute_tile(tile); };
+    if constexpr (kPacked) {
+      consume_packed_tiles<S>(smem, compute);
+    } else {
+      consume_tiles<S>(work, smem, rank, compute);
+    }
     consumer.wait_for_stores();
   }
   if constexpr (S::kCluster > 1) {

@@ -9,18 +9,19 @@
 // Tensors are (64 columns, rows, panels, heads, batch), the innermost dimension first, or (columns,
 // rows, 1, heads, batch) where 64 does not divide the columns. A box of Q or O is the 64 rows of
 // one consumer; a box of K or V is what one block of a cluster loads. Each is all panels, or one.
+// Tensors of a packed batch have one batch, with the rows of all sequences.
 struct Work {
-  float* lse;       // (batch, heads, seq_len) natural logarithms, if log-sum-exps are wanted
-  int* next_tile;   // counter of the dynamic schedule: 0 before and after the kernel
-  float4* parts;    // partial results of split tiles (split_output.cuh)
-  int* part_count;  // stored parts per (split tile, consumer): 0 before and after the kernel
-  int seq_len;
-  int seq_len_kv;
+  float* lse;         // (batch, heads, seq_len) natural logarithms, if log-sum-exps are wanted
+  int* next_tile;     // counter of the dynamic schedule: 0 before and after the kernel
+  float4* parts;      // partial results of split tiles (split_output.cuh)
+  int* part_count;    // stored parts per (split tile, consumer): 0 before and after the kernel
+  int seq_len;        // rows of Q and O in a batch of the tensors
+  int seq_len_kv;     // rows of K and V
   int heads;          // query heads
   int group;          // query heads that share one head of K and V
   int batch_heads;    // batch * heads
   int row_units;      // units of BLOCK_M * cluster query rows in one head
-  int tiles;          // row_units * batch_heads
+  int tiles;          // row_units * batch_heads; of a packed batch, the most there can be
   int split_tiles;    // how many of the first tiles are split over all blocks; 0: no split_tail
   int tile_steps;     // K/V steps per split tile, fully masked ones included
   int section_heads;  // heads per section; the K and V of one section fit in the L2
@@ -30,6 +31,14 @@ struct Work {
 #endif
 #if FATUNE_SOFTCAP
   float softcap;
+#endif
+#if FATUNE_PACKED
+  const int* cu_seqlens_q;   // (batch + 1): the first row of each sequence in Q and O, and the end
+  const int* cu_seqlens_kv;  // (batch + 1): the same in K and V
+  unsigned short* o;         // for the rows of tiles that other sequences have a part of
+  int batch;                 // sequences
+  int o_row_stride;          // elements
+  int o_head_stride;         // elements
 #endif
 };
 

@@ -61,6 +61,7 @@ class Producer {
   }
 
   __device__ __forceinline__ void load_queries(const Tile& tile) {
+    const int first_query = sequence_of(work_, tile).first_query + tile.first_row;
 #pragma unroll
     for (int group = 0; group < S::kGroups; ++group) {
       const unsigned full = smem_ + Plan::full_q(q_.index(), group);
@@ -69,7 +70,7 @@ class Producer {
       for_each_copy<OfQ::kCount, OfQ::kPerCopy>([&](int panel) {
         tma_load<kPassing>(smem_ + Plan::query(q_.index(), group) + panel * Plan::kPanelBytesQ,
                            map_q_,
-                           panel_at<S::kHeadDim>(tile.first_row + group * S::kGroupRows, panel,
+                           panel_at<S::kHeadDim>(first_query + group * S::kGroupRows, panel,
                                                  tile.head, tile.batch),
                            full);
       });
@@ -83,7 +84,8 @@ class Producer {
                                              int step, unsigned full) const {
     using Share = ClusterShare<S, kColumns>;
     const int part = static_cast<int>(rank_);
-    const int row = step * S::kBlockN + (Share::kByPanels ? 0 : part * Share::kRows);
+    const int row = sequence_of(work_, tile).first_key + step * S::kBlockN +
+                    (Share::kByPanels ? 0 : part * Share::kRows);
     const int first_panel = Share::kByPanels ? part * Share::kPanels : 0;
     constexpr unsigned kShareLines = Share::kRows * (Share::kByPanels ? Share::kPanels : 1);
     const int head = tile.head / work_.group;

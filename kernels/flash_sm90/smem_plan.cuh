@@ -69,9 +69,15 @@ struct SmemPlan {
   __device__ __forceinline__ static constexpr unsigned full_tile(int slot) {
     return full_v(S::kStages) + 16 * slot;
   }
-  // Slot in which the producer hands a tile's index on (dynamic schedule).
+  // Slot in which the producer hands a tile's index on (dynamic schedule), or of a packed batch the
+  // tile itself.
   __device__ __forceinline__ static constexpr unsigned tile(int slot) {
-    return full_tile(S::kTileSlots) + 4 * slot;
+    return full_tile(S::kTileSlots) + (kPacked ? 32 : 4) * slot;
+  }
+  // The barrier at which consumers wait for a tile of V. Of a packed batch, it is one of its own,
+  // at which the warp arrives that has cleared rows of other sequences.
+  __device__ __forceinline__ static constexpr unsigned ready_v(int stage) {
+    return kPacked ? tile(S::kTileSlots) + 8 * stage : full_v(stage);
   }
   // The "empty" barrier that belongs to a "full" one.
   __device__ __forceinline__ static constexpr unsigned empty(unsigned full) { return full + 8; }

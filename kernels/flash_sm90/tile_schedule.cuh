@@ -8,16 +8,47 @@
 #include "flash_sm90/kernel_args.cuh"
 #include "flash_sm90/smem_plan.cuh"
 
+// How many rows a sequence has, and the first of them in the tensors.
+struct Sequence {
+  int first_query;
+  int first_key;
+  int seq_len;
+  int seq_len_kv;
+};
+
 // A unit of query rows of one head, shared by the blocks of a cluster, and the steps (tiles of
 // keys) that its rows need, visited from the last to the first. There is at least one step.
 struct Tile {
   int batch;
   int head;
-  int first_row;  // first query row of this thread block
+  int first_row;  // first query row of this thread block, counted from the sequence's first
   int last_step;
   int first_step;
   int split = -1;  // number of the split tile if other blocks compute some of its steps; else -1
+#if FATUNE_PACKED
+  Sequence sequence;
+#endif
 };
+
+// Returns the tile's sequence. Unless the batch is packed, it has all rows of its batch.
+__device__ __forceinline__ Sequence sequence_of(const Work& work, const Tile& tile) {
+#if FATUNE_PACKED
+  return tile.sequence;
+#else
+  return {0, 0, work.seq_len, work.seq_len_kv};
+#endif
+}
+
+// Sets the steps that the rows of a unit need.
+// shape: unit_row: the unit's first row; of: has the sequence's seq_len and seq_len_kv
+template <typename S, typename Lengths>
+__device__ __forceinline__ void set_steps(Tile& tile, int unit_row, const Lengths& of) {
+  const int position = unit_row + of.seq_len_kv - of.seq_len;  // first query's
+  const int seen = position + S::kCluster * S::kBlockM + kKeysAfter;
+  const int keys = kCausal || kWindow > 0 ? min(seen, of.seq_len_kv) : of.seq_len_kv;
+  tile.first_step = kWindow > 0 ? max(position - kWindow + 1, 0) / S::kBlockN : 0;
+  tile.last_step = max((keys + S::kBlockN - 1) / S::kBlockN - 1, tile.first_step);
+}
 
 // Consecutive tiles stay within a section of heads: the same rows of each of its heads, then the
 // next rows. Under a causal mask the longest tiles come first.
@@ -38,11 +69,7 @@ __device__ __forceinline__ Tile tile_at(const Work& work, int index, unsigned ra
   tile.head = batch_head - tile.batch * work.heads;
   const int unit_row = unit * (S::kCluster * S::kBlockM);
   tile.first_row = unit_row + static_cast<int>(rank) * S::kBlockM;
-  const int position = unit_row + work.seq_len_kv - work.seq_len;  // first query's
-  const int seen = position + S::kCluster * S::kBlockM + kKeysAfter;
-  const int keys = kCausal || kWindow > 0 ? min(seen, work.seq_len_kv) : work.seq_len_kv;
-  tile.first_step = kWindow > 0 ? max(position - kWindow + 1, 0) / S::kBlockN : 0;
-  tile.last_step = max((keys + S::kBlockN - 1) / S::kBlockN - 1, tile.first_step);
+  set_steps<S>(tile, unit_row, work);
   return tile;
 }
 
