@@ -13,9 +13,11 @@ GREATEST_DIFFERENCE = 0.05
 
 def tensors_of(torch, launch, problem):
     """Returns Q, K, V (normal random) and O (NaN) as (batch, positions, heads, columns); and lengths and sinks, if any.
-    Throws ProgramError for K and V in pages, for which there is no table."""
+    Throws ProgramError for K and V in pages, for which there is no table, and for packed batches."""
     if problem.get("page_size", 0):
         raise fatune_program.ProgramError("K and V in pages are not compared with peers: leave out --page-size")
+    if problem.get("seq_lens"):
+        raise fatune_program.ProgramError("packed batches are not compared with other kernels yet: leave out --seq-lens")
     lengths = fatune_program.key_lengths(problem)
     tensors = {}
     for tensor in launch["tensors"]:

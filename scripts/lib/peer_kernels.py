@@ -233,6 +233,8 @@ def cannot_do(peer, problem):
     """Returns why a peer is not timed on a problem, or None if it is."""
     if problem["dtype"] not in peer.dtypes:
         return f"no {problem['dtype']}"
+    if problem.get("seq_lens"):
+        return "no packed batches"
     for feature in ("window", "softcap", "sinks"):
         if problem.get(feature, 0):
             return f"no {feature}"

@@ -1,0 +1,60 @@
+// Tests the Hopper kernel on packed batches, on the CPU, with all checks and random schedules.
+#include <array>
+
+#include "cli/emulated_family.hpp"
+
+namespace fatune::testing_cli {
+namespace {
+
+/// Configurations of all schedules: one tile a block, tiles in turn, tiles from a counter; one to
+/// three consumers, in turns or not, with overlap or not.
+constexpr std::array kPackedConfigs{
+    "(ws, FP16, 64, 64, 32, 2, 4, 1): slots_1+cluster_1",
+    "(ws, BF16, 64, 128, 96, 1, 8, 2): overlap+lazy+slots_1+cluster_1+persistent",
+    "(ws_pp, FP16, 64, 192, 48, 2, 12, 3): overlap+lazy+slots_2+cluster_1+persistent+dynamic",
+    "(ws_pp, FP16, 64, 192, 64, 1, 12, 3): lazy+slots_1+cluster_1+persistent+dynamic",
+    "(ws_pp, BF16, 64, 128, 64, 3, 8, 2): slots_2+cluster_1+persistent",
+    "(ws, FP16, 64, 64, 32, 1, 4, 1): overlap+slots_1+cluster_1"};
+
+/// As many keys as queries, chunks of longer sequences, more queries than keys; lengths of 0 and 1,
+/// whole tiles, and others.
+constexpr std::array kPackedProblems{
+    "--seq-lens 0,1,64,130,0,7 --heads 2 --kv-heads 1 --causal --lse",
+    "--seq-lens 128,64,192 --heads 1",
+    "--seq-lens 70,1,0,33,128 --seq-kv-lens 200,129,40,0,128 --heads 2 --causal --lse",
+    "--seq-lens 100,5,140 --seq-kv-lens 30,90,140 --heads 1 --window 40 --lse",
+    "--seq-lens 1,90,2,65 --seq-kv-lens 64,33,1,96 --heads 4 --kv-heads 2 --sinks --softcap 20 "
+    "--causal"};
+
+class EmulatePacked : public EmulatedFamily, public testing::WithParamInterface<std::size_t> {
+ protected:
+  EmulatePacked() : EmulatedFamily("flash_sm90") {}
+};
+
+TEST_P(EmulatePacked, EveryScheduleIsRight) {
+  expect_right({kPackedConfigs.begin(), kPackedConfigs.end()},
+               words(std::string(kPackedProblems.at(GetParam())) + " --schedules 1"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Problems, EmulatePacked,
+                         testing::Range(std::size_t{0}, kPackedProblems.size()),
+                         [](const auto& test) { return name_of(kPackedProblems.at(test.param)); });
+
+// More sequences than a warp looks at together, and more tiles than the device has SMs.
+TEST_F(EmulatePacked, ManySequencesAreRight) {
+  expect_right({kPackedConfigs[4], kPackedConfigs[3]},
+               words("--seq-lens uniform:0-9 --batch 40 --heads 5 --schedules 1 --lse"));
+}
+
+TEST_F(EmulatePacked, OtherHeadDimensionsAreRight) {
+  const std::string problem = "--seq-lens 50,0,70 --seq-kv-lens 90,3,70 --heads 2 --causal";
+  expect_right({"(ws, FP16, 128, 128, 80, 2, 8, 2): overlap+lazy+slots_2+cluster_1+persistent"},
+               words(problem + " --schedules 1"));
+  expect_right({"(ws, BF16, 72, 64, 64, 2, 4, 1): overlap+slots_1+cluster_1+persistent+dynamic"},
+               words(problem + " --schedules 1"));
+  expect_right({"(ws, FP16, 192, 128, 48, 2, 8, 2): lazy+slots_1+cluster_1+persistent"},
+               words(problem + " --dhead-v 128 --schedules 1"));
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli

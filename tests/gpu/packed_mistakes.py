@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Plants mistakes in what flash_sm90 does for packed batches, one at a time. With --emulate, 'fatune emulate' must find
+each without a GPU, and must find nothing on a problem where the mistake has no effect. On a GPU, 'fatune check' must
+find those that make numbers wrong in every run.
+
+Each mistake is a substitution. Where the kernel has changed, the script says which text it no longer finds.
+Needs only Python: packed_mistakes.py --fatune build/ci/bin/fatune --kernels kernels
+"""
+
+import argparse
+import dataclasses
+import json
+import re
+import subprocess
+import sys
+import tempfile
+
+from sweep_tools import broken_copy, print_table, skip_without_gpu
+
+FAMILY = "flash_sm90"
+RIGHT = 0
+WRONG = 6
+CONFIG = "(ws, FP16, 64, 128, 32, 2, 8, 2): overlap+slots_2+cluster_1+persistent+dynamic"
+ONE_SLOT = "(ws, FP16, 64, 192, 32, 2, 12, 3): slots_1+cluster_1+persistent"
+# A sequence without queries, whose keys are NaN, follows one that ends within a step.
+SHAPE = {"--seq-lens": "70,0,130,1", "--seq-kv-lens": "80,20,140,1", "--heads": "2", "--kv-heads": "1"}
+# All sequences end with a step and with a consumer's rows.
+WHOLE = {"--seq-lens": "64,128", "--seq-kv-lens": "64,160", "--heads": "2", "--kv-heads": "1"}
+MANY = {"--seq-lens": "uniform:0-3", "--batch": "60", "--seq-kv-lens": "uniform:1-40", "--heads": "4",
+        "--kv-heads": "4", "--schedules": "1"}
+FEW = {**MANY, "--batch": "9"}
+# A block has several tiles, and all warps of a consumer have rows to copy.
+LONGER = {**MANY, "--batch": "40", "--seq-lens": "uniform:20-40"}
+
+
+@dataclasses.dataclass
+class Mistake:
+    """What the emulator must say: the outcome wrong_result, or a kind of finding; and a pattern in its text. file is
+    relative to the family's folder."""
+    name: str
+    file: str
+    old: str
+    new: str
+    kind: str
+    says: str = ""
+    shape: dict = dataclasses.field(default_factory=lambda: SHAPE)
+    config: str = CONFIG
+    right_on: dict | None = None  # a problem on which the mistake has no effect
+
+
+MISTAKES = [
+    Mistake("tile of the sequence before", "packed_tiles.cuh", "ends_ > within", "ends_ >= within", "race", "writes O"),
+    Mistake("rows of another sequence", "packed_tiles.cuh", "__shfl_sync(0xffffffffu, own_.first_query, owner)",
+            "__shfl_sync(0xffffffffu, own_.first_query, 0)", "race", "writes O",
+            right_on={**SHAPE, "--seq-lens": "70,0,0,0"}),
+    Mistake("keys of another sequence", "packed_tiles.cuh", "__shfl_sync(0xffffffffu, own_.first_key, owner)",
+            "__shfl_sync(0xffffffffu, own_.first_key, 0)", "wrong_result", right_on={**SHAPE, "--seq-lens": "70,0,0,0"}),
+    Mistake("a tile is lost", "packed_tiles.cuh", "(queries + S::kBlockM - 1) / S::kBlockM",
+            "max(1, queries / S::kBlockM)", "wrong_result", right_on=WHOLE),
+    Mistake("the next 32 sequences are not looked at", "packed_tiles.cuh", "first_ >= args_.batch", "true",
+            "wrong_result", shape=MANY, right_on=FEW),
+    Mistake("units of earlier sequences forgotten", "packed_tiles.cuh", "before_ += end;", "", "race", "next_tile",
+            shape=MANY),
+    Mistake("keys of the next sequence seen", "consumer.cuh", "return kPacked ? sequence_.seq_len_kv : work_.seq_len_kv;",
+            "return sequence_.seq_len_kv + 1;", "wrong_result"),
+    Mistake("mask of the longest sequence", "consumer.cuh", "return kPacked ? sequence_.seq_len : work_.seq_len;",
+            "return work_.seq_len;", "race", "writes O"),
+    Mistake("values of the next sequence not cleared", "packed_tiles.cuh", "if (rows < S::kBlockN) {", "if (false) {",
+            "wrong_result", "NaN", right_on=WHOLE),
+    Mistake("one value too few cleared", "packed_tiles.cuh", "max(rows, 0), lane", "max(rows, 0) + 1, lane",
+            "wrong_result", "NaN", right_on=WHOLE),
+    Mistake("no proxy fence after clearing", "packed_tiles.cuh", "  fence_async_proxy();\n", "",
+            "missing_proxy_fence", right_on=WHOLE),
+    Mistake("values used before they are cleared", "consumer.cuh",
+            "mbarrier_wait(smem_ + Plan::ready_v(v_.index()), v_.parity());\n    const",
+            "mbarrier_wait(smem_ + Plan::full_v(v_.index()), v_.parity());\n    const", "race"),
+    Mistake("rows of the next sequence overwritten", "consumer.cuh", "rows < S::kGroupRows", "false", "race", "writes O",
+            right_on=WHOLE),
+    Mistake("slot freed while it is copied", "consumer.cuh",
+            "32 * warp_ + lane_);\n        named_barrier_wait(kFirstStoreBarrier + group_, S::kGroupThreads);",
+            "32 * warp_ + lane_);", "race", config=ONE_SLOT, shape=LONGER),
+    Mistake("log-sum-exps of the first sequence", "consumer.cuh", "+ first_query(), state_", ", state_",
+            "race", "writes lse", shape={**SHAPE, "--lse": None}),
+    Mistake("stale counter", "packed_tiles.cuh", "*work.next_tile = 0;", "", "launch_dependent",
+            "right in the first launch, wrong in launch 2", shape=MANY),
+]
+
+
+def run(options, command, mistake, shape):
+    """Returns the report."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = broken_copy(options.kernels, FAMILY, folder, mistake.file, mistake.old, mistake.new, 1)
+        words = [word for pair in shape.items() for word in pair if word is not None]
+        line = [options.fatune, *command, "--kernel-dir", copy, "--config", mistake.config, "--causal", "--quiet",
+                "--format", "json", *words]
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+    if done.returncode not in (RIGHT, WRONG):
+        sys.exit(f"'{' '.join(line)}' ended with {done.returncode}: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def emulated(options, mistake, shape):
+    """Returns the kinds of what the emulator found, and the texts."""
+    row = run(options, ["emulate"], mistake, shape)["configs"][0]
+    kinds = {row["outcome"], *(finding["kind"] for finding in row["findings"])}
+    return kinds, "; ".join([row["detail"] or "", *(finding["text"] for finding in row["findings"])])
+
+
+def verdict_of_emulator(options, mistake):
+    """Returns what is wrong with the emulator's answer, or "ok"; and the answer."""
+    kinds, said = emulated(options, mistake, mistake.shape)
+    if mistake.kind not in kinds:
+        return f"must be {mistake.kind}", said
+    if not re.search(mistake.says, said):
+        return f"must say {mistake.says}", said
+    if mistake.right_on is not None:
+        kinds, otherwise = emulated(options, mistake, mistake.right_on)
+        if kinds != {"right"}:
+            return f"must be right on {mistake.right_on}", otherwise
+    return "ok", said
+
+
+def verdict_of_check(options, mistake):
+    """Races and stale counters may have no effect in one run on a GPU."""
+    shape = {name: value for name, value in mistake.shape.items() if name != "--schedules"}
+    checks = run(options, ["check", "--require-gpu"], mistake, shape)["checks"]
+    said = "; ".join(f"{check['outcome']}: {check['detail']}" for check in checks if check["outcome"] != "right")
+    if mistake.kind == "wrong_result":
+        return "ok" if said else "MISSED", said
+    if mistake.kind == "right":
+        return "must be right" if said else "ok", said
+    return "ok", said or "not seen"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--fatune", required=True, help="the program")
+    parser.add_argument("--kernels", required=True, help="the folder of the kernel families")
+    parser.add_argument("--emulate", action="store_true", help="on the CPU: no GPU is needed, or used")
+    options = parser.parse_args()
+    if not options.emulate:
+        skip_without_gpu(options.fatune)
+    verdict = verdict_of_emulator if options.emulate else verdict_of_check
+    rows = [["mistake", "verdict", "said"]]
+    none = Mistake("none", "packed_tiles.cuh", "class PackedTiles {", "class PackedTiles {", "right")
+    for mistake in [none, *MISTAKES]:
+        found, said = verdict(options, mistake)
+        rows.append([mistake.name, found, said[:100]])
+    print_table(rows)
+    sys.exit(1 if any(row[1] != "ok" for row in rows[1:]) else 0)
+
+
+if __name__ == "__main__":
+    main()
