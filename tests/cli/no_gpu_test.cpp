@@ -28,8 +28,8 @@ const std::string kBrokenFolder = FATUNE_SOURCE_DIR "/tests/families/broken_flas
 const std::vector<std::string> kSmallSweep{"sweep",   "--seq", "128",     "--dhead", "128",
                                            "--dtype", "fp16",  "--space", kFewSpace};
 
-std::vector<std::string> with(std::vector<std::string> arguments,
-                              const std::vector<std::string>& more) {
+std::vector<std::string> extended(std::vector<std::string> arguments,
+                                  const std::vector<std::string>& more) {
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
@@ -74,7 +74,7 @@ TEST_F(NoGpu, SweepRanksByEstimateAndSaysSoFirstAndLast) {
 }
 
 TEST_F(NoGpu, EveryFormatSaysThatNothingWasMeasured) {
-  const ProcessResult result = fatune(with(kSmallSweep, {"--format", "json"}));
+  const ProcessResult result = fatune(extended(kSmallSweep, {"--format", "json"}));
   expect_schema(result.out, "results");
   const json report = json::parse(result.out);
   EXPECT_FALSE(report["measured"]);
@@ -87,9 +87,9 @@ TEST_F(NoGpu, EveryFormatSaysThatNothingWasMeasured) {
     EXPECT_FALSE(entry["measured"]);
   }
   EXPECT_THAT(lines_of(result.err).back(), StartsWith("NOT MEASURED"));
-  EXPECT_THAT(fatune(with(kSmallSweep, {"--format", "csv"})).out,
+  EXPECT_THAT(fatune(extended(kSmallSweep, {"--format", "csv"})).out,
               HasSubstr(",estimated,false,emulated,"));
-  EXPECT_THAT(fatune(with(kSmallSweep, {"--format", "md"})).out, StartsWith("**NOT MEASURED"));
+  EXPECT_THAT(fatune(extended(kSmallSweep, {"--format", "md"})).out, StartsWith("**NOT MEASURED"));
 }
 
 TEST_F(NoGpu, ItSaysOnWhatItEmulated) {
@@ -110,7 +110,8 @@ TEST_F(NoGpu, EstimatesComeFromWhatWasCounted) {
   EXPECT_EQ(ranking[0]["estimated_from"], "emulation");
   EXPECT_EQ(ranking[0]["config"], plain + "+opt_softmax") << "it does less outside of the products";
   EXPECT_LT(ranking[0]["time_us"], ranking[1]["time_us"]);
-  const json declared = fatune_json(with(arguments, {"--no-emulate"}))["problems"][0]["ranking"];
+  const json declared =
+      fatune_json(extended(arguments, {"--no-emulate"}))["problems"][0]["ranking"];
   EXPECT_EQ(declared[0]["estimated_from"], "family");
 }
 
@@ -121,7 +122,8 @@ TEST_F(NoGpu, EachEstimateSaysWhatItIsFromAndAllCompare) {
       "run",   "--kernel-dir", uncovered_family("FATUNE_BLOCK_ROWS == 64"),
       "--seq", "64",           "--config",
       counted, "--config",     uncovered};
-  const json ranking = fatune_json(with(arguments, {"--format", "json"}))["problems"][0]["ranking"];
+  const json ranking =
+      fatune_json(extended(arguments, {"--format", "json"}))["problems"][0]["ranking"];
   ASSERT_EQ(ranking.size(), 2U);
   for (const json& entry : ranking) {
     const bool is_counted = entry["config"] == counted;
@@ -157,7 +159,7 @@ TEST_F(NoGpu, ListEstimatesWithoutCompiling) {
   const std::vector<std::string> list{"list",      "--family", "flash_sm90", "--space",
                                       "hopper_ci", "--dhead",  "128",        "--dtype",
                                       "fp16",      "--format", "json"};
-  const json report = fatune_json(with(list, {"--seq", "4096"}));
+  const json report = fatune_json(extended(list, {"--seq", "4096"}));
   ASSERT_FALSE(report["kept"].empty());
   for (const json& kept : report["kept"]) {
     EXPECT_GT(kept["estimate_us"], 1000.0);
@@ -166,9 +168,9 @@ TEST_F(NoGpu, ListEstimatesWithoutCompiling) {
 }
 
 TEST_F(NoGpu, WithoutEmulationNothingIsVerifiedAndItSaysSo) {
-  const ProcessResult result = fatune(with(kSmallSweep, {"--no-emulate"}));
+  const ProcessResult result = fatune(extended(kSmallSweep, {"--no-emulate"}));
   EXPECT_THAT(result.out, HasSubstr("NOT VERIFIED: nothing was run"));
-  const json report = fatune_json(with(kSmallSweep, {"--no-emulate", "--format", "json"}));
+  const json report = fatune_json(extended(kSmallSweep, {"--no-emulate", "--format", "json"}));
   EXPECT_TRUE(report["problems"][0]["ranking"][0]["verified"].is_null());
 }
 
@@ -213,7 +215,7 @@ TEST_F(NoGpu, WhatCannotBeEmulatedIsRankedAndSaysSo) {
   const ProcessResult table = fatune(arguments);
   expect_ok(table);
   EXPECT_THAT(table.out, AllOf(HasSubstr("1 NOT VERIFIED, among them"), HasSubstr("vadd")));
-  const json report = fatune_json(with(arguments, {"--format", "json"}));
+  const json report = fatune_json(extended(arguments, {"--format", "json"}));
   const json& entry = report["problems"][0]["ranking"][0];
   EXPECT_TRUE(entry["verified"].is_null());
   EXPECT_THAT(entry["not_verified_because"].get<std::string>(), HasSubstr("vadd"));
@@ -249,7 +251,7 @@ TEST_F(NoGpu, CheckNamesWhatEmulationFinds) {
 TEST_F(NoGpu, CheckNamesBothEndsOfARace) {
   const std::vector<std::string> of{"--kernel-dir", kBrokenFolder, "--config",
                                     "(FP16, 64, 64, 32, missing_barrier): async+eager+opt_softmax"};
-  const ProcessResult check = fatune(with({"check", "--small", "--format", "json"}, of));
+  const ProcessResult check = fatune(extended({"check", "--small", "--format", "json"}, of));
   expect_schema(check.out, "check");
   const json flagged = json::parse(check.out)["checks"][0];
   const std::string detail = flagged["detail"];
@@ -273,8 +275,8 @@ TEST_F(NoGpu, AWindowThatIsLongerThanWhatIsEmulatedIsTriedAsANarrowOne) {
   json family = json::parse(read("flash_sm80/family.json"));
   family["defines"]["FATUNE_WINDOW"] = "0";
   write("flash_sm80/family.json", family.dump());
-  const json report =
-      fatune_json(with(windowed, {"--kernel-dir", path("flash_sm80")}), ExitCode::nothing_ranked);
+  const json report = fatune_json(extended(windowed, {"--kernel-dir", path("flash_sm80")}),
+                                  ExitCode::nothing_ranked);
   EXPECT_EQ(report["problems"][0]["failures"][0]["outcome"], "wrong_result");
 }
 
@@ -286,7 +288,7 @@ TEST_F(NoGpu, CheckNeedsAGpuForASanitizerAndWithoutEmulation) {
 }
 
 TEST_F(NoGpu, QuietKeepsStandardErrorEmpty) {
-  EXPECT_EQ(fatune(with(kSmallSweep, {"--quiet"})).err, "");
+  EXPECT_EQ(fatune(extended(kSmallSweep, {"--quiet"})).err, "");
 }
 
 TEST_F(NoGpu, EveryCommandTakesAnArchitectureThatRunsTheKernels) {
@@ -304,16 +306,16 @@ TEST_F(NoGpu, EveryCommandTakesAnArchitectureThatRunsTheKernels) {
       {"compile", "--config", config}};
   for (const std::vector<std::string>& command : commands) {
     SCOPED_TRACE(command.front());
-    const ProcessResult result = fatune(with(command, {"--kernel-dir", folder}));
+    const ProcessResult result = fatune(extended(command, {"--kernel-dir", folder}));
     expect_ok(result);
     EXPECT_THAT(result.out + result.err, HasSubstr("sm_100"));
   }
 }
 
 TEST_F(NoGpu, RequireGpuIsAnError) {
-  expect_error(fatune(with(kSmallSweep, {"--require-gpu"})), ExitCode::no_gpu,
+  expect_error(fatune(extended(kSmallSweep, {"--require-gpu"})), ExitCode::no_gpu,
                {"a GPU is required", "libcuda", "set FATUNE_LIBCUDA to the driver"});
-  expect_error(fatune(with(kSmallSweep, {"--device", "0"})), ExitCode::no_gpu, {"libcuda"});
+  expect_error(fatune(extended(kSmallSweep, {"--device", "0"})), ExitCode::no_gpu, {"libcuda"});
 }
 
 TEST_F(NoGpu, EstimatesForOtherArchitectures) {
@@ -356,7 +358,7 @@ TEST_F(NoGpu, OptionsThatOnlyTimingHeedsDoNothingAndItSaysSo) {
   EXPECT_THAT(run.err,
               HasSubstr("no effect, because nothing is timed: --budget, --runs, --counters"));
   EXPECT_EQ(json::parse(run.out)["problems"].size(), 1U);
-  const ProcessResult sweep = fatune(with(kSmallSweep, {"--audit", "4", "--format", "json"}));
+  const ProcessResult sweep = fatune(extended(kSmallSweep, {"--audit", "4", "--format", "json"}));
   expect_ok(sweep);
   EXPECT_THAT(sweep.err, HasSubstr("no effect, because nothing is timed: --audit\n"));
   EXPECT_EQ(json::parse(sweep.out)["problems"][0]["audited"].size(), 0U);
@@ -364,8 +366,8 @@ TEST_F(NoGpu, OptionsThatOnlyTimingHeedsDoNothingAndItSaysSo) {
 }
 
 TEST_F(NoGpu, WhatWasEmulatedIsNotEmulatedAgain) {
-  const std::vector<std::string> arguments =
-      with(kSmallSweep, {"--cache-dir", path("cache"), "--no-db", "--verbose", "--format", "json"});
+  const std::vector<std::string> arguments = extended(
+      kSmallSweep, {"--cache-dir", path("cache"), "--no-db", "--verbose", "--format", "json"});
   const auto ranking_of = [](const ProcessResult& result) {
     return json::parse(result.out)["problems"][0]["ranking"];
   };
@@ -379,7 +381,7 @@ TEST_F(NoGpu, WhatWasEmulatedIsNotEmulatedAgain) {
     entry["from_cache"] = true;
   }
   EXPECT_EQ(ranking_of(second), expected);
-  EXPECT_THAT(fatune(with(arguments, {"--seed", "2"})).err, HasSubstr("emulated (FP16"))
+  EXPECT_THAT(fatune(extended(arguments, {"--seed", "2"})).err, HasSubstr("emulated (FP16"))
       << "other inputs";
   EXPECT_THAT(fatune({"doctor", "--cache-dir", path("cache")}).out,
               HasSubstr("4 verdicts of emulation"));
@@ -396,17 +398,17 @@ TEST_F(NoGpu, WhatWasEmulatedIsNotEmulatedAgain) {
 TEST_F(NoGpu, ASampleIsTriedAndItSaysHowToTryAll) {
   const std::vector<std::string> space{"sweep",   "--seq", "128",     "--dhead", "128",
                                        "--dtype", "fp16",  "--space", "64,32"};
-  const std::vector<std::string> few = with(space, {"--max-configs", "3"});
+  const std::vector<std::string> few = extended(space, {"--max-configs", "3"});
   const ProcessResult table = fatune(few);
   expect_ok(table);
   EXPECT_THAT(table.out, AllOf(HasSubstr("3 of 3 verified"),
                                HasSubstr("5 of 8 configurations were not tried: ")));
-  const ProcessResult result = fatune(with(few, {"--format", "json"}));
+  const ProcessResult result = fatune(extended(few, {"--format", "json"}));
   expect_schema(result.out, "results");
   const json sample = json::parse(result.out)["problems"][0];
   EXPECT_EQ(sample["ranking"].size(), 3U);
   EXPECT_EQ(sample["untried"], 5);
-  const json all = fatune_json(with(space, {"--search", "exhaustive", "--format", "json"}));
+  const json all = fatune_json(extended(space, {"--search", "exhaustive", "--format", "json"}));
   EXPECT_EQ(all["problems"][0]["ranking"].size(), 8U);
   EXPECT_EQ(all["problems"][0]["untried"], 0);
 }
@@ -430,13 +432,14 @@ TEST_F(NoGpu, OfALargeSpaceOnlyASampleIsTriedByDefault) {
   const json sample = fatune_json(sweep, ExitCode::nothing_ranked)["problems"][0];
   EXPECT_EQ(sample["failures"].size(), 64U);
   EXPECT_EQ(sample["untried"], 26);
-  const json all =
-      fatune_json(with(sweep, {"--search", "exhaustive"}), ExitCode::nothing_ranked)["problems"][0];
+  const json all = fatune_json(extended(sweep, {"--search", "exhaustive"}),
+                               ExitCode::nothing_ranked)["problems"][0];
   EXPECT_EQ(all["failures"].size(), 90U);
 }
 
 TEST_F(NoGpu, ABaselineCountsAsAHundredPercent) {
-  const json report = fatune_json(with(kSmallSweep, {"--format", "json", "--baseline", kConfig}));
+  const json report =
+      fatune_json(extended(kSmallSweep, {"--format", "json", "--baseline", kConfig}));
   for (const json& entry : report["problems"][0]["ranking"]) {
     if (entry["config"] == kConfig) {
       EXPECT_DOUBLE_EQ(entry["relative_percent"], 100.0);
@@ -464,7 +467,7 @@ TEST_F(NoGpu, AFamilyOfTheUsersGoesAllTheWay) {
 TEST_F(NoGpu, ShowPrintsAnEstimateAgainFromTheStoreAndFromItsFile) {
   for (const std::string format : {"table", "json", "csv", "md"}) {
     const ProcessResult printed =
-        fatune(with(kSmallSweep, {"--out", path("out"), "--format", format}));
+        fatune(extended(kSmallSweep, {"--out", path("out"), "--format", format}));
     expect_ok(printed);
     for (const std::string& run : {std::string("last"), path("out/results.json")}) {
       if (format == "json" && run != "last") {
@@ -476,7 +479,7 @@ TEST_F(NoGpu, ShowPrintsAnEstimateAgainFromTheStoreAndFromItsFile) {
 }
 
 TEST_F(NoGpu, CommandsOnAStoredEstimateSayWhatItIs) {
-  expect_ok(fatune(with(kSmallSweep, {"--no-emulate", "--out", path("out"), "-q"})));
+  expect_ok(fatune(extended(kSmallSweep, {"--no-emulate", "--out", path("out"), "-q"})));
   const json history = fatune_json({"history", "--format", "json"});
   ASSERT_EQ(history["runs"].size(), 1U);
   EXPECT_EQ(history["runs"][0]["measured"], false);
@@ -492,20 +495,21 @@ TEST_F(NoGpu, CommandsOnAStoredEstimateSayWhatItIs) {
 }
 
 TEST_F(NoGpu, AStoredEstimateIsNeverReused) {
-  const std::vector<std::string> sweep = with(kSmallSweep, {"--no-emulate", "--format", "json"});
+  const std::vector<std::string> sweep =
+      extended(kSmallSweep, {"--no-emulate", "--format", "json"});
   expect_ok(fatune(sweep));
-  const json again = fatune_json(with(sweep, {"--reuse"}));
+  const json again = fatune_json(extended(sweep, {"--reuse"}));
   for (const json& entry : again["problems"][0]["ranking"]) {
     EXPECT_EQ(entry["reused"], false);
   }
-  EXPECT_THAT(fatune(with(sweep, {"--no-db"})).err, Not(HasSubstr("not stored")));
+  EXPECT_THAT(fatune(extended(sweep, {"--no-db"})).err, Not(HasSubstr("not stored")));
   EXPECT_EQ(fatune_json({"history", "--format", "json"})["runs"].size(), 2U);
 }
 
 TEST_F(NoGpu, AnEstimateThatCannotBeStoredIsPrintedWithAWarning) {
   write("no_database.db", "this text is long enough not to be taken for an empty database");
   const ProcessResult result =
-      fatune(with(kSmallSweep, {"--no-emulate", "--db", path("no_database.db")}));
+      fatune(extended(kSmallSweep, {"--no-emulate", "--db", path("no_database.db")}));
   expect_ok(result);
   EXPECT_THAT(result.err, HasSubstr("results are not stored"));
 }
@@ -515,8 +519,8 @@ TEST_F(NoGpu, FamiliesWithoutTheSpaceAreSaidToBeLeftOut) {
       "sweep",        "--space",  "all",    "--seq",         "128", "--device", "none",
       "--no-emulate", "--search", "random", "--max-configs", "1",   "--dtype",  "fp16"};
   const char* const note = "flash_sm90 is left out: it does not have the space";
-  EXPECT_THAT(fatune(with(sweep, {"--arch", "sm_90a"})).err, HasSubstr(note));
-  EXPECT_THAT(fatune(with(sweep, {"--arch", "sm_80"})).err, Not(HasSubstr(note)));
+  EXPECT_THAT(fatune(extended(sweep, {"--arch", "sm_90a"})).err, HasSubstr(note));
+  EXPECT_THAT(fatune(extended(sweep, {"--arch", "sm_80"})).err, Not(HasSubstr(note)));
 }
 
 TEST_F(NoGpu, TypesThatNoConfigurationIsForAreSaidToBeLeftOut) {
