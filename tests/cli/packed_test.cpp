@@ -44,10 +44,18 @@ TEST_F(Packed, KernelsThatDoNotTakeThemSayWhy) {
     EXPECT_THAT(emulated.out, HasSubstr("packed-batches"));
     EXPECT_THAT(emulated.out, HasSubstr("takes no packed batches"));
   }
-  const ProcessResult list = fatune(with(
-      {"list", "--family", "flash_sm90", "--space", "hopper_ci", "--pruned"}, "--seq-lens 9,3"));
-  EXPECT_THAT(list.out, HasSubstr("packed-blocks-alone"));
-  EXPECT_THAT(list.out, HasSubstr("packed-tiles-stay-whole"));
+}
+
+TEST_F(Packed, SchedulesThatNeedLengthsAreRefused) {
+  const std::string tile = "(ws, FP16, 64, 64, 32, 2, 4, 1): ";
+  for (const auto& [flags, rule] :
+       {std::pair{"slots_1+cluster_2+persistent", "packed-blocks-alone"},
+        std::pair{"slots_1+cluster_1+persistent+split", "packed-tiles-stay-whole"}}) {
+    const ProcessResult emulated =
+        fatune({"emulate", "--config", tile + flags, "--seq-lens", "20,3"});
+    EXPECT_EQ(emulated.exit_code, static_cast<int>(ExitCode::nothing_ranked));
+    EXPECT_THAT(emulated.out, HasSubstr(rule));
+  }
 }
 
 TEST_F(Packed, AreInEveryOutput) {
