@@ -222,7 +222,7 @@ std::int64_t tiles_of_block(const Problem& problem, std::int64_t first, std::int
                             std::int64_t b_c) {
   std::set<std::int64_t> tiles;
   for (std::int64_t row = first; row < std::min(first + b_r, problem.seq_len); ++row) {
-    const KeyRange keys = visible_keys(mask_of(problem, problem.seq_len_kv), row);
+    const KeyRange keys = visible_keys(mask_of(problem, sequences_of(problem).front()), row);
     for (std::int64_t tile = keys.first / b_c; keys.size() > 0 && tile * b_c < keys.end; ++tile) {
       tiles.insert(tile);
     }
