@@ -29,7 +29,7 @@ PART_KEYS = (64, 128, 256, 1024, 8192)
 
 
 PREFILL_DIMENSIONS = {"flash_sm80": ((64, 64), (96, 96), (128, 128), (256, 256)),
-                      "flash_sm90": ((64, 64), (128, 128), (256, 256))}  # of Q and K, and of V
+                      "flash_sm90": ((64, 64), (72, 72), (80, 80), (96, 96), (128, 128), (192, 128), (256, 256))}
 
 
 def score_options(generator, most_window):
