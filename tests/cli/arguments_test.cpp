@@ -164,7 +164,7 @@ TEST_F(Arguments, DataAndConfigurationMustAgree) {
 }
 
 TEST_F(Arguments, AHeadDimensionTheKernelLacksLeavesNothingToDo) {
-  expect_error(fatune({"sweep", "--dhead", "80"}), ExitCode::nothing_ranked,
+  expect_error(fatune({"sweep", "--dhead", "40"}), ExitCode::nothing_ranked,
                {"can build no configuration of space tune", "understands 64, 96, 128, 256"});
 }
 

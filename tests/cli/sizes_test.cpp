@@ -80,7 +80,8 @@ TEST_F(ProblemSizes, HaveAnAnswerFromEveryCommandThatEstimates) {
     Words sweep{"sweep", "--dhead", "128", "--dtype", "fp16", "--space", "64,32+hopper_ci"};
     sweep.insert(sweep.end(), estimate.begin(), estimate.end());
     expect_an_answer(sweep, sizes);
-    expect_an_answer({"list", "--space", "tune_wide", "--family", "flash_sm90"}, sizes);
+    expect_an_answer({"list", "--space", "tune_wide", "--family", "flash_sm90", "--dhead", "128"},
+                     sizes);
     expect_an_answer(
         {"cases", "hopper", "--space", "hopper_ci", "--device", "none", "--no-db", "--no-emulate"},
         sizes);

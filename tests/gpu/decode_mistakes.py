@@ -27,7 +27,7 @@ TALL = "(FP16, 64, 128, 64, 3, 1): parts_512"
 LENGTHS = {"--batch": "2", "--seq-kv-lens": "330,100"}
 ONE_PART = {"--seq-kv": "128"}
 SINKS = {"--sinks": ""}
-SOFTCAP = {"--softcap": "20"}
+SOFTCAP = {"--softcap": "2"}
 CAPS = """#pragma unroll
     for (int m = 0; m < S::kKeyTiles; ++m) {
       cap_scores<S::kScores>(s[m], work_);
