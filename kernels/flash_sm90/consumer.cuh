@@ -51,7 +51,9 @@ class Consumer {
         return;
       }
     }
-    sink_ = sink_of(work_, tile.head);
+    if constexpr (kSinks) {
+      sink_ = sink_of(work_, tile.head);
+    }
     dump_.begin_tile(first_row_, warp_, lane_);
     const Steps steps = own_steps(tile);
     skip_steps(tile.last_step - steps.last);

@@ -107,8 +107,7 @@ inline constexpr ToldProperty kToldPages{"page_size", "pages-of-keys", "K and V 
                                          kPageTableTensor};
 inline constexpr std::array kToldProperties{
     kToldKeyLengths, ToldProperty{"sinks", "sinks-of-heads", "sinks of heads", kSinksTensor},
-    ToldProperty{"softcap", "capped-scores", "softcap"},
-    kToldPages,
+    ToldProperty{"softcap", "capped-scores", "softcap"}, kToldPages,
     ToldProperty{"seq_lens", "packed-batches", "packed batches", kQueryStartsTensor}};
 
 /// Whether a kernel has to be told of the property of this problem. Where sequences are packed, the

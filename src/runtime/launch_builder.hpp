@@ -143,7 +143,16 @@ struct TensorMap {
 /// The tensors that arguments may point to. Buffers of the workspace follow them: see buffer().
 /// Those of packed batches and pages are null: exported libraries launch none.
 enum class Operand : int {
-  q, k, v, o, lse, seq_lens_kv, sinks, page_table, cu_seqlens_q, cu_seqlens_kv
+  q,
+  k,
+  v,
+  o,
+  lse,
+  seq_lens_kv,
+  sinks,
+  page_table,
+  cu_seqlens_q,
+  cu_seqlens_kv
 };
 
 inline constexpr int kTensorCount = 10;

@@ -75,7 +75,7 @@ TEST_F(SoftcapAndSinks, AreRefusedByKernelsThatAreNotToldOfThem) {
   for (const auto& [option, rule] : {std::pair{"--softcap 30", "capped-scores: tma_toy takes no"},
                                      std::pair{"--sinks", "sinks-of-heads: tma_toy takes no"}}) {
     const ProcessResult result = fatune(
-        with({"list", "--kernel-dir", family, "--pruned"}, std::string("--seq 64 ") + option));
+        with({"emulate", "--kernel-dir", family}, std::string("--seq 64 --heads 1 ") + option));
     EXPECT_THAT(result.out, HasSubstr(rule)) << option;
   }
 }

@@ -381,7 +381,8 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
             keys_.empty() ? nullptr : keys_.data(),
             problem_.softcap,
             sinks_.empty() ? nullptr : sinks_.data(),
-            starts_->of(problem_), pages_in(problem_, table_)};
+            starts_->of(problem_),
+            pages_in(problem_, table_)};
   }
 
   void choose_rows() {
