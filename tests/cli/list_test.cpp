@@ -81,8 +81,8 @@ TEST_F(List, AValueThatTheFamilyDoesNotKnowNamesThoseThatItKnows) {
 TEST_F(List, RulesThatKnowTheProblemWaitForALength) {
   const std::vector<std::string> list{"list", "--space", "hopper", "--dhead", "128"};
   EXPECT_THAT(fatune(list).out,
-              HasSubstr("invalid\ntried on each problem, or with --seq: keys-padded, "
-                        "short-saves-little, last-step-padded, split-saves-little, "
+              HasSubstr("invalid\ntried on each problem, or with --seq: packed-tiles-alone, "
+                        "keys-padded, short-saves-little, last-step-padded, split-saves-little, "
                         "waves-unfilled\n"));
   auto with_length = list;
   with_length.insert(with_length.end(), {"--seq", "512", "--format", "json"});
@@ -90,7 +90,7 @@ TEST_F(List, RulesThatKnowTheProblemWaitForALength) {
   expect_schema(result.out, "list");
   const json report = json::parse(result.out);
   EXPECT_EQ(report["seq_len"], 512);
-  const json& rule = report["rules"][4];
+  const json& rule = report["rules"][5];
   EXPECT_EQ(rule["rule"], "keys-padded");
   EXPECT_EQ(rule["waits"], false);
   EXPECT_GT(rule["dropped"], 0);
