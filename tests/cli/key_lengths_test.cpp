@@ -1,9 +1,5 @@
 // Tests --seq-kv-lens: numbers of keys that differ within the batch.
-#include <filesystem>
-#include <functional>
-
-#include "cli/emulated_family.hpp"
-#include "cli/program.hpp"
+#include "cli/decode_arguments.hpp"
 
 namespace fatune::testing_cli {
 namespace {
@@ -13,39 +9,15 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kDecodeFolder = FATUNE_SOURCE_DIR "/kernels/flash_decode";
-const std::string kDecodeConfig = "(FP16, 64, 8, 64, 2, 1): parts_256";
-
-class KeyLengths : public ProgramTest {
+class KeyLengths : public DecodeArguments {
  protected:
   ProcessResult emulate(const std::string& problem) {
     return fatune(with({"emulate", "--family", "flash_decode"}, problem));
   }
-
-  /// Measures a configuration on the fake GPU.
-  std::vector<std::string> run_of(const std::string& problem) {
-    return with({"run", "--config", kDecodeConfig, "--repeats", "2", "--warmup", "0", "-q"},
-                "--seq 1 --heads 2 --kv-heads 1 " + problem);
-  }
-
-  /// Emulates flash_decode with a changed struct of arguments.
-  json emulate_changed(const std::function<void(json&)>& change) {
-    std::filesystem::copy(kDecodeFolder, folder_ / "changed",
-                          std::filesystem::copy_options::recursive);
-    json family = json::parse(read("changed/family.json"));
-    for (json& member : family["arguments"].back()["struct"]) {
-      change(member);
-    }
-    write("changed/family.json", family.dump());
-    return fatune_json(
-        with({"emulate", "--kernel-dir", path("changed"), "--config", kDecodeConfig},
-             "--seq 1 --heads 2 --seq-kv-lens 100,0,1,65 --format json --schedules 1"),
-        ExitCode::failed_outcomes)["configs"][0];
-  }
 };
 
 TEST_F(KeyLengths, AKernelThatIgnoresThemIsFound) {
-  const json wrong = emulate_changed([](json& member) {
+  const json wrong = emulate_changed("--seq-kv-lens 100,0,1,65", [](json& member) {
     if (member["name"] == "seq_lens_kv") {
       member["when"] = member.contains("uint64") ? "1" : "0";
     }
@@ -55,7 +27,7 @@ TEST_F(KeyLengths, AKernelThatIgnoresThemIsFound) {
 }
 
 TEST_F(KeyLengths, AKernelThatReadsAnotherSequencesIsFound) {
-  const json wrong = emulate_changed([](json& member) {
+  const json wrong = emulate_changed("--seq-kv-lens 100,0,1,65", [](json& member) {
     if (member.contains("tensor") && member["tensor"] == "seq_lens_kv") {
       member["offset_bytes"] = "4";
     }

@@ -1,9 +1,5 @@
 // Tests --page-size: K and V as pools of pages, which a table names.
-#include <filesystem>
-#include <functional>
-
-#include "cli/emulated_family.hpp"
-#include "cli/program.hpp"
+#include "cli/decode_arguments.hpp"
 
 namespace fatune::testing_cli {
 namespace {
@@ -13,44 +9,10 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kPagedFolder = FATUNE_SOURCE_DIR "/kernels/flash_decode";
-const std::string kPagedConfig = "(FP16, 64, 8, 64, 2, 1): parts_256";
-
-class Pages : public ProgramTest {
- protected:
-  static std::vector<std::string> with(std::vector<std::string> arguments,
-                                       const std::string& more) {
-    for (const std::string& word : words(more)) {
-      arguments.push_back(word);
-    }
-    return arguments;
-  }
-
-  /// Measures a configuration on the fake GPU.
-  static std::vector<std::string> run_of(const std::string& problem) {
-    return with({"run", "--config", kPagedConfig, "--repeats", "2", "--warmup", "0", "-q"},
-                "--seq 1 --heads 2 --kv-heads 1 " + problem);
-  }
-
-  /// Emulates flash_decode with a changed struct of arguments.
-  json emulate_changed(const std::function<void(json&)>& change) {
-    std::filesystem::copy(kPagedFolder, folder_ / "changed",
-                          std::filesystem::copy_options::recursive);
-    json family = json::parse(read("changed/family.json"));
-    for (json& member : family["arguments"].back()["struct"]) {
-      change(member);
-    }
-    write("changed/family.json", family.dump());
-    return fatune_json(
-        with({"emulate", "--kernel-dir", path("changed"), "--config", kPagedConfig},
-             "--seq 1 --heads 2 --seq-kv-lens 100,0,1,65 --page-size 16 --format json "
-             "--schedules 1"),
-        ExitCode::failed_outcomes)["configs"][0];
-  }
-};
+class Pages : public DecodeArguments {};
 
 TEST_F(Pages, AKernelThatTakesTheNextPageIsFound) {
-  const json wrong = emulate_changed([](json& member) {
+  const json wrong = emulate_changed("--seq-kv-lens 100,0,1,65 --page-size 16", [](json& member) {
     if (member.contains("tensor") && member["tensor"] == "page_table") {
       member["offset_bytes"] = "4";
     }
@@ -59,7 +21,7 @@ TEST_F(Pages, AKernelThatTakesTheNextPageIsFound) {
 }
 
 TEST_F(Pages, AKernelWithAnotherNumberOfPagesIsFound) {
-  const json wrong = emulate_changed([](json& member) {
+  const json wrong = emulate_changed("--seq-kv-lens 100,0,1,65 --page-size 16", [](json& member) {
     if (member["name"] == "pages_of_sequence") {
       member["int32"] = "1";
     }

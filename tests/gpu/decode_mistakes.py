@@ -9,16 +9,11 @@ Needs only Python: decode_mistakes.py --fatune build/ci/bin/fatune --kernels ker
 
 import argparse
 import dataclasses
-import json
 import re
-import subprocess
 import sys
-import tempfile
 
-from sweep_tools import broken_copy, print_table, skip_without_gpu
+from sweep_tools import print_table, report_on_broken, skip_without_gpu
 
-RIGHT = 0
-WRONG = 6
 # 330 keys are two parts of two steps, and one whose second step has 10 keys.
 CONFIG = "(FP16, 64, 8, 64, 2, 1): parts_128"
 SHAPE = {"--seq": "2", "--seq-kv": "330", "--heads": "4", "--kv-heads": "2", "--batch": "1"}
@@ -190,16 +185,9 @@ MISTAKES_SM80 = [
 
 def run(options, command, mistake, shape):
     """Returns the report."""
-    with tempfile.TemporaryDirectory() as folder:
-        copy = broken_copy(options.kernels, mistake.family, folder, mistake.file, mistake.old, mistake.new,
-                           mistake.times)
-        words = [word for pair in {**SHAPE, **shape}.items() for word in pair if word]
-        line = [options.fatune, *command, "--kernel-dir", copy, "--config", mistake.config, "--quiet", "--format",
-                "json", *words]
-        done = subprocess.run(line, capture_output=True, text=True, check=False)
-    if done.returncode not in (RIGHT, WRONG):
-        sys.exit(f"'{' '.join(line)}' ended with {done.returncode}: {done.stderr.strip()}")
-    return json.loads(done.stdout)
+    words = [word for pair in {**SHAPE, **shape}.items() for word in pair if word]
+    change = (options.kernels, mistake.family, mistake.file, mistake.old, mistake.new, mistake.times)
+    return report_on_broken(options.fatune, change, command, ["--config", mistake.config, *words])
 
 
 def emulated(options, mistake, shape):

@@ -9,17 +9,12 @@ Needs only Python: packed_mistakes.py --fatune build/ci/bin/fatune --kernels ker
 
 import argparse
 import dataclasses
-import json
 import re
-import subprocess
 import sys
-import tempfile
 
-from sweep_tools import broken_copy, print_table, skip_without_gpu
+from sweep_tools import print_table, report_on_broken, skip_without_gpu
 
 FAMILY = "flash_sm90"
-RIGHT = 0
-WRONG = 6
 CONFIG = "(ws, FP16, 64, 128, 32, 2, 8, 2): overlap+slots_2+cluster_1+persistent+dynamic"
 ONE_SLOT = "(ws, FP16, 64, 192, 32, 2, 12, 3): slots_1+cluster_1+persistent"
 # A sequence without queries, whose keys are NaN, follows one that ends within a step.
@@ -88,15 +83,9 @@ MISTAKES = [
 
 def run(options, command, mistake, shape):
     """Returns the report."""
-    with tempfile.TemporaryDirectory() as folder:
-        copy = broken_copy(options.kernels, FAMILY, folder, mistake.file, mistake.old, mistake.new, 1)
-        words = [word for pair in shape.items() for word in pair if word is not None]
-        line = [options.fatune, *command, "--kernel-dir", copy, "--config", mistake.config, "--causal", "--quiet",
-                "--format", "json", *words]
-        done = subprocess.run(line, capture_output=True, text=True, check=False)
-    if done.returncode not in (RIGHT, WRONG):
-        sys.exit(f"'{' '.join(line)}' ended with {done.returncode}: {done.stderr.strip()}")
-    return json.loads(done.stdout)
+    words = [word for pair in shape.items() for word in pair if word is not None]
+    change = (options.kernels, FAMILY, mistake.file, mistake.old, mistake.new, 1)
+    return report_on_broken(options.fatune, change, command, ["--config", mistake.config, "--causal", *words])
 
 
 def emulated(options, mistake, shape):

@@ -120,3 +120,17 @@ def check_strategies(description, check):
             wrong += check(options, more + ["--cache-dir", cache])
     print("\nwrong:", "; ".join(wrong) if wrong else "nothing")
     sys.exit(1 if wrong else 0)
+
+
+def report_on_broken(fatune, copy_arguments, command, arguments):
+    """Runs the program on a broken_copy() of a family. Returns the report, of right and of wrong configurations. Ends
+    the script for any other exit code. command: its words; arguments: what stands behind --kernel-dir"""
+    right_or_wrong = (0, 6)
+    kernels, family, file, old, new, times = copy_arguments
+    with tempfile.TemporaryDirectory() as folder:
+        copy = broken_copy(kernels, family, folder, file, old, new, times)
+        line = [fatune, *command, "--kernel-dir", copy, "--quiet", "--format", "json", *arguments]
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+    if done.returncode not in right_or_wrong:
+        sys.exit(f"'{' '.join(line)}' ended with {done.returncode}: {done.stderr.strip()}")
+    return json.loads(done.stdout)
