@@ -25,9 +25,14 @@ struct Shape {
   // Up to 32 rows are columns of the products of one warpgroup (short_consumer.cuh). More are rows,
   // 64 for each warpgroup (tall_consumer.cuh).
   static constexpr bool kTall = kRows >= 64;
-  static constexpr int kGroups = kTall ? kRows / 64 : 1;  // consumers, warpgroups
+  // V is the first 512 of 576 columns of K. Two consumers have the same 64 rows then, and half of
+  // the columns of O each (latent_consumer.cuh).
+  enum : bool { kLatent = kConfig.d_head == 576 };
+  enum : int { kHeadDimV = kLatent ? 512 : kHeadDim };
+  static constexpr int kGroups = kLatent ? 2 : kTall ? kRows / 64 : 1;  // consumers, warpgroups
   static constexpr int kConsumers = 128 * kGroups;        // their threads
   static constexpr int kConsumerWarps = 4 * kGroups;
+  enum : int { kTileWarps = kLatent ? 4 : kConsumerWarps };  // that free a tile of K or V
   // A warp loads, and a warp counts parts; two load the queries of tall consumers.
   static constexpr int kThreads = kConsumers + (kTall ? 128 : 64);
   // Registers per thread of tall consumers, and of the producer's warpgroup, after setmaxnreg.
@@ -41,23 +46,26 @@ struct Shape {
                                                                 : 40;
   static constexpr int kSlots = 2;  // parts that the producer may be ahead
   // How many of these parts have their Q: one, if two tiles do not fit beside the stages.
-  static constexpr int kQueryTiles = kHeadDim * (4 * kStages * kStepKeys + 4 * kRows) +
-                                                 (kTall ? 0 : kRows * (2 * kStepKeys + 16)) + 1024 >
-                                             232448
-                                         ? 1
-                                         : 2;
+  static constexpr int kQueryTiles =
+      kLatent || kHeadDim * (4 * kStages * kStepKeys + 4 * kRows) +
+                         (kTall ? 0 : kRows * (2 * kStepKeys + 16)) + 1024 >
+                     232448
+          ? 1
+          : 2;
 
   static constexpr int kPanels = kHeadDim / 64;
   static constexpr int kKeyTiles = kStepKeys / 64;  // 64-row products of S^T = K Q^T
   // Accumulators of a thread: of one of these products, or of S.
   static constexpr int kScores = kTall ? kStepKeys / 2 : kRows / 2;
-  static constexpr int kOutputs = kHeadDim / 2;        // tall: accumulators of O of a thread
+  static constexpr int kOutputs = kHeadDimV / (kLatent ? 4 : 2);  // tall: those of O of a thread
   static constexpr int kRefs = kTall ? 2 : kRows / 4;  // rows that a thread has scores of
   static constexpr bool kLazyRescale = true;           // see online_softmax.cuh
 
   static_assert((kTall || kStepKeys % 64 == 0) && kHeadDim % 64 == 0 && kRows % 8 == 0,
                 "whole products");
   static_assert(!kTall || kRows % 64 == 0, "a tall consumer has 64 rows");
+  static_assert(!kLatent || (kRows == 64 && kStepKeys == 64 && kStages == 2),
+                "each of two consumers has a buffer of keys");
   static_assert(!kTall || kBlocksPerSm * kThreads <= 512, "registers for each consumer");
 };
 
@@ -68,12 +76,23 @@ template <typename S>
 struct SmemPlan {
   static constexpr unsigned kPanelBytesKv = S::kStepKeys * 128;
   static constexpr unsigned kBytesKv = S::kPanels * kPanelBytesKv;
+  // A stage has a tile of K and one of V. A latent tile is both: its first four panels, which the
+  // first consumer frees, and the others, which the second one does.
+  enum : int { kFirstPanels = S::kLatent ? 4 : S::kPanels };
+  enum : unsigned {
+    kFirstBytes = kFirstPanels * kPanelBytesKv,
+    kSecondBytes = S::kLatent ? kBytesKv - kFirstBytes : kBytesKv,
+    kStageBytes = kFirstBytes + kSecondBytes
+  };
   static constexpr unsigned kPanelBytesQ = S::kRows * 128;
   static constexpr unsigned kBytesQ = S::kPanels * kPanelBytesQ;
-  // P is [64-key panels][rows][64 keys]; a tall consumer has it in registers.
-  static constexpr unsigned kBytesP = S::kTall ? 0 : S::kKeyTiles * kPanelBytesQ;
+  // P is [64-key panels][rows][64 keys]; a tall consumer has it in registers. A latent one hands it
+  // over, with the state of the softmax: [4 + 1][128 threads] words of 16 bytes.
+  static constexpr unsigned kBytesP = S::kLatent ? 5 * 128 * 16
+                                      : S::kTall ? 0
+                                                 : S::kKeyTiles * kPanelBytesQ;
 
-  static constexpr unsigned kQ = S::kStages * 2 * kBytesKv;
+  static constexpr unsigned kQ = S::kStages * kStageBytes;
   static constexpr unsigned kP = kQ + S::kQueryTiles * kBytesQ;
   static constexpr unsigned kStatistics = kP + kBytesP;  // [4 warps][rows] fp32
   static constexpr unsigned kParts = kStatistics + (S::kTall ? 0 : 4 * S::kRows * 4);
@@ -83,10 +102,10 @@ struct SmemPlan {
   static constexpr unsigned kBytes = kBarriers + 16 * (2 * S::kStages + 3 * S::kSlots);
 
   __device__ __forceinline__ static constexpr unsigned key(int stage) {
-    return stage * 2 * kBytesKv;
+    return stage * kStageBytes;
   }
   __device__ __forceinline__ static constexpr unsigned value(int stage) {
-    return key(stage) + kBytesKv;
+    return key(stage) + kFirstBytes;
   }
   __device__ __forceinline__ static constexpr unsigned query(int slot) {
     return kQ + slot % S::kQueryTiles * kBytesQ;

@@ -8,6 +8,7 @@
 #include "flash_decode/config.cuh"
 #include "flash_decode/counter.cuh"
 #include "flash_decode/kernel_args.cuh"
+#include "flash_decode/latent_consumer.cuh"
 #include "flash_decode/output.cuh"
 #include "flash_decode/part_schedule.cuh"
 #include "flash_decode/short_consumer.cuh"
@@ -23,13 +24,17 @@ __device__ __forceinline__ Part warp_uniform(const Part& part) {
           warp_uniform(part.first)};
 }
 
-template <typename S, bool kTall = S::kTall>
+template <typename S, bool kTall = S::kTall, bool kLatent = S::kLatent>
 struct ConsumerOf {
   using Type = ShortConsumer<S>;
 };
 template <typename S>
-struct ConsumerOf<S, true> {
+struct ConsumerOf<S, true, false> {
   using Type = TallConsumer<S>;
+};
+template <typename S>
+struct ConsumerOf<S, true, true> {
+  using Type = LatentConsumer<S>;
 };
 
 // threads: all consumers, converged, in all functions

@@ -79,8 +79,8 @@ class StepDump {
       for (int square = 0; square < Sums::kSquares; ++square) {
         const Square at = Sums::square_at(pair, square, thread_);
         const float4 o = sums.elements(pair, square);
-        float* const first = to_.o + in_step(at.rows[0]) * S::kHeadDim;
-        float* const second = to_.o + in_step(at.rows[1]) * S::kHeadDim;
+        float* const first = to_.o + in_step(at.rows[0]) * S::kHeadDimV;
+        float* const second = to_.o + in_step(at.rows[1]) * S::kHeadDimV;
         first[at.columns[0]] = o.x;
         first[at.columns[1]] = o.y;
         second[at.columns[0]] = o.z;

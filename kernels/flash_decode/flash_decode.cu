@@ -23,7 +23,7 @@ __device__ __forceinline__ void initialise_barriers(const Work& work, unsigned s
   for (int stage = 0; stage < S::kStages; ++stage) {
     for (const unsigned full : {smem + Plan::full_k(stage), smem + Plan::full_v(stage)}) {
       mbarrier_init(full, 1);
-      mbarrier_init(Plan::empty(full), S::kConsumerWarps);
+      mbarrier_init(Plan::empty(full), S::kTileWarps);
     }
   }
   for (int slot = 0; slot < S::kSlots; ++slot) {

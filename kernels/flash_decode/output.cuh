@@ -87,7 +87,7 @@ class Output {
         if (at.rows[0] < rows) {
           __stcg(to + (square * Sums::kPairs + pair) * S::kConsumers + thread,
                  sums.elements(pair, square));
-          if (square == 0 && Sums::is_first(thread)) {
+          if (square == 0 && Sums::stores_state(thread)) {
             __stcg(to + kSquares + at.pair, sums.state(pair));
           }
         }
@@ -121,7 +121,7 @@ class Output {
   }
 
   __device__ __forceinline__ void store_lse(const Part& part, const Sums& sums) const {
-    if (work_.lse == nullptr || !Sums::is_first(static_cast<int>(threadIdx.x))) {
+    if (work_.lse == nullptr || !Sums::stores_state(static_cast<int>(threadIdx.x))) {
       return;
     }
     const int rows = rows_of(part);
@@ -146,9 +146,11 @@ class Output {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const bool is_there = at.rows[h] < rows_of(part);
-      uint4* const to = reinterpret_cast<uint4*>(row_of(part, at.rows[h]).o) + threadIdx.x % 4;
+      uint4* const to =
+          reinterpret_cast<uint4*>(row_of(part, at.rows[h]).o + Sums::first_column()) +
+          threadIdx.x % 4;
 #pragma unroll
-      for (int block = 0; block < S::kHeadDim / 32; ++block) {
+      for (int block = 0; block < S::kOutputs / 16; ++block) {
         const uint4 columns = sums.eight_columns(h, block, factors[h]);
         if (is_there) {
           to[4 * block] = columns;

@@ -34,11 +34,11 @@ class StepPages {
     }
   }
 
-  // Starts the copies of all keys of a tile of K or V. What is behind the sequence's last page
-  // becomes 0, and counts among the tile's bytes too.
-  // shape:   to: the tile; full: the mbarrier that counts its bytes
+  // Starts the copies of all keys of a tile of K or V, or of a part of a latent tile. What is behind
+  // the sequence's last page becomes 0, and counts among the tile's bytes too.
+  // shape:   to: the tile; first_panel: its first; full: the mbarrier that counts its bytes
   template <L2Policy kPolicy>
-  __device__ __forceinline__ void load(unsigned to, const TensorMap* map, int head,
+  __device__ __forceinline__ void load(unsigned to, const TensorMap* map, int first_panel, int head,
                                        unsigned full) const {
     using Plan = SmemPlan<S>;
 #pragma unroll
@@ -47,12 +47,15 @@ class StepPages {
         continue;
       }
       if constexpr (kIsWhole) {
-        tma_load<kPolicy>(to, map, {0, row_, 0, head, pages_[i]}, full);
+        tma_load<kPolicy>(to, map, {0, row_, first_panel, head, pages_[i]}, full);
       } else {
 #pragma unroll
-        for (int panel = 0; panel < S::kPanels; ++panel) {
+        for (int panel = 0; panel < kMostPanels; ++panel) {
+          if (S::kLatent && panel == Plan::kFirstPanels && first_panel == 0) {
+            break;
+          }
           tma_load<kPolicy>(to + panel * Plan::kPanelBytesKv + number(i) * (kPageSize * 128), map,
-                            {0, 0, panel, head, pages_[i]}, full);
+                            {0, 0, first_panel + panel, head, pages_[i]}, full);
         }
       }
     }
@@ -64,6 +67,7 @@ class StepPages {
   static constexpr bool kIsWhole = kPageSize >= S::kStepKeys;
   static constexpr int kStepPages = kIsWhole ? 1 : S::kStepKeys / kPageSize;
   static constexpr int kOfLane = (kStepPages + 31) / 32;
+  enum : int { kMostPanels = S::kLatent ? S::kPanels - 4 : S::kPanels };  // of a part of a tile
   static constexpr int kOutside = -1;  // no page of the tensor: its box becomes 0
 
   __device__ __forceinline__ static int number(int i) {

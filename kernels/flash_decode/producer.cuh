@@ -94,6 +94,14 @@ class Producer {
  private:
   static constexpr unsigned kToFullV = Plan::full_v(0) - Plan::full_k(0);
 
+  // Of the tile of K (v: 0) or V (1) of a stage, or of that part of a latent tile.
+  __device__ __forceinline__ static int first_panel(int v) {
+    return S::kLatent ? v * Plan::kFirstPanels : 0;
+  }
+  __device__ __forceinline__ static unsigned bytes_of(int v) {
+    return S::kLatent && v != 0 ? Plan::kSecondBytes : Plan::kFirstBytes;
+  }
+
   // threads: one, in all functions without other contracts
 
   // Takes the next part or item from the counter, if it may be needed. What is returned is passed
@@ -146,12 +154,13 @@ class Producer {
       if (step >= part.end) {
         return;
       }
-      const Coordinates5 at{0, step * S::kStepKeys, 0, part.head, part.batch};
+      Coordinates5 at{0, step * S::kStepKeys, 0, part.head, part.batch};
       // One copy of the code for both, which is the first that a block needs.
 #pragma unroll 1
       for (int v = 0; v < 2; ++v) {
-        load_tile(smem_ + Plan::key(stage_.index) + v * Plan::kBytesKv, v == 0 ? map_k_ : map_v_,
-                  at, smem_ + Plan::full_k(stage_.index) + v * kToFullV);
+        at.x2 = first_panel(v);
+        load_tile(smem_ + Plan::key(stage_.index) + v * Plan::kFirstBytes,
+                  v == 0 ? map_k_ : map_v_, at, smem_ + Plan::full_k(stage_.index) + v * kToFullV, bytes_of(v));
       }
       stage_.advance();
     }
@@ -180,9 +189,9 @@ class Producer {
       next.ask(work_, part, step + 1);
 #pragma unroll 1
       for (int v = 0; v < 2; ++v) {
-        load_tile_of(pages, smem_ + Plan::key(stage_.index) + v * Plan::kBytesKv,
-                     v == 0 ? map_k_ : map_v_, part.head,
-                     smem_ + Plan::full_k(stage_.index) + v * kToFullV);
+        load_tile_of(pages, smem_ + Plan::key(stage_.index) + v * Plan::kFirstBytes,
+                     v == 0 ? map_k_ : map_v_, first_panel(v), part.head,
+                     smem_ + Plan::full_k(stage_.index) + v * kToFullV, bytes_of(v));
       }
       stage_.advance();
       pages = next;
@@ -191,17 +200,17 @@ class Producer {
 
   // As load_tile(), of keys in pages. threads: one warp
   __device__ __forceinline__ void load_tile_of(const StepPages<S>& pages, unsigned to,
-                                               const TensorMap* map, int head,
-                                               unsigned full) const {
+                                               const TensorMap* map, int first_panel, int head,
+                                               unsigned full, unsigned bytes) const {
     if (threadIdx.x % 32 == 0) {
       mbarrier_wait(Plan::empty(full), stage_.parity ^ 1);
-      mbarrier_arrive_expect(full, Plan::kBytesKv);
+      mbarrier_arrive_expect(full, bytes);
     }
     __syncwarp();
     if (work_.row_tiles > 1) {
-      pages.template load<L2Policy::kNormal>(to, map, head, full);
+      pages.template load<L2Policy::kNormal>(to, map, first_panel, head, full);
     } else {
-      pages.template load<L2Policy::kEvictFirst>(to, map, head, full);
+      pages.template load<L2Policy::kEvictFirst>(to, map, first_panel, head, full);
     }
   }
 
@@ -223,19 +232,21 @@ class Producer {
     has_loaded_queries_ = true;
     const unsigned full = smem_ + Plan::full_part(slot_.index);
     mbarrier_arrive_expect(full, S::kPanels * 128 * work_.box_rows);
-    const int query = query_of(work_, part.row_tile * work_.tile_rows);
+    const int row = part.row_tile * work_.tile_rows;
+    const int query = query_of(work_, row);
+    const int first_head = S::kLatent ? row - query * work_.group : 0;
 #pragma unroll
     for (int panel = 0; panel < S::kPanels; ++panel) {
       tma_load(to + panel * Plan::kPanelBytesQ, map_q_,
-               {64 * panel, 0, query, part.head, part.batch}, full);
+               {64 * panel, first_head, query, part.head, part.batch}, full);
     }
   }
 
   // Loads the tile of K or V when the buffer is empty. Several tiles of rows read it, or one does.
   __device__ __forceinline__ void load_tile(unsigned to, const TensorMap* map, Coordinates5 at,
-                                            unsigned full) const {
+                                            unsigned full, unsigned bytes) const {
     mbarrier_wait(Plan::empty(full), stage_.parity ^ 1);
-    mbarrier_arrive_expect(full, Plan::kBytesKv);
+    mbarrier_arrive_expect(full, bytes);
     if (work_.row_tiles > 1) {
       tma_load(to, map, at, full);
     } else {

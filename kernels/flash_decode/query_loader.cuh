@@ -46,26 +46,30 @@ class QueryLoader {
 
  private:
   static constexpr int kChunks = S::kHeadDim / 8;  // of 16 bytes, of a row
-  static constexpr int kRowsAtOnce = 64 / kChunks;
+  enum : int { kChunksAtOnce = kChunks > 64 ? 8 : kChunks };
+  static constexpr int kRowsAtOnce = 64 / kChunksAtOnce;
 
   // Rows that no query fills become 0. sync: out: wgmma may read the tile
   __device__ __forceinline__ void load(const Part& part, unsigned tile) const {
     const int first = part.row_tile * work_.tile_rows;
     const int rows = min(work_.tile_rows, work_.seq_len * work_.group - first);
-    const int chunk = thread_ % kChunks;
-    const unsigned short* const from =
-        work_.q + part.batch * work_.q_batch_stride +
-        static_cast<long long>(part.head * work_.group) * work_.q_head_stride + 8 * chunk;
-    const unsigned to = tile + chunk / 8 * Plan::kPanelBytesQ;
+#pragma unroll 1
+    for (int before = 0; before < kChunks; before += kChunksAtOnce) {
+      const int chunk = before + thread_ % kChunksAtOnce;
+      const unsigned short* const from =
+          work_.q + part.batch * work_.q_batch_stride +
+          static_cast<long long>(part.head * work_.group) * work_.q_head_stride + 8 * chunk;
+      const unsigned to = tile + chunk / 8 * Plan::kPanelBytesQ;
 #pragma unroll 2
-    for (int row = thread_ / kChunks; row < S::kRows; row += kRowsAtOnce) {
-      const int packed = first + min(row, rows - 1);
-      const int query = query_of(work_, packed);
-      const int head = packed - query * work_.group;
-      cp_async_16_or_zero(to + row * 128 + 16 * (chunk % 8 ^ row % 8),
-                          from + static_cast<long long>(query) * work_.q_row_stride +
-                              static_cast<long long>(head) * work_.q_head_stride,
-                          row < rows);
+      for (int row = thread_ / kChunksAtOnce; row < S::kRows; row += kRowsAtOnce) {
+        const int packed = first + min(row, rows - 1);
+        const int query = query_of(work_, packed);
+        const int head = packed - query * work_.group;
+        cp_async_16_or_zero(to + row * 128 + 16 * (chunk % 8 ^ row % 8),
+                            from + static_cast<long long>(query) * work_.q_row_stride +
+                                static_cast<long long>(head) * work_.q_head_stride,
+                            row < rows);
+      }
     }
     cp_async_wait_all();
     fence_async_proxy();

@@ -77,8 +77,10 @@ struct ShortSums {
     }
   }
 
-  // Whether no other thread with a lower index has the pair's state.
+  // Whether no other thread of the consumer with a lower index has the pair's state.
   __device__ __forceinline__ static bool is_first(int thread) { return thread < 4; }
+  // Whether the thread stores the pair's state for all consumers.
+  __device__ __forceinline__ static bool stores_state(int thread) { return is_first(thread); }
 
   __device__ __forceinline__ static Square square_at(int pair, int square, int thread) {
     const int lane = thread % 32;
@@ -88,7 +90,7 @@ struct ShortSums {
   }
 };
 
-// What a tall consumer has.
+// What a tall consumer has. Two latent ones have the same rows, and columns of O side by side.
 template <typename S>
 struct TallSums {
   static constexpr int kPairs = 1;
@@ -124,16 +126,25 @@ struct TallSums {
     return {r[0], r[1], r[2], r[3]};
   }
   __device__ __forceinline__ static bool is_first(int thread) { return thread % 4 == 0; }
+  __device__ __forceinline__ static bool stores_state(int thread) {
+    return is_first(thread) && (!S::kLatent || thread < 128);
+  }
+  // Of the consumer's.
+  __device__ __forceinline__ static int first_column() { return first_column_of(threadIdx.x); }
 
   __device__ __forceinline__ static Square square_at(int, int square, int thread) {
-    const int warp = thread / 32;
+    const int warp = (S::kLatent ? thread % 128 : thread) / 32;
     const int in_warp = thread % 32 / 4;
     const int row = 16 * warp + in_warp;
-    const int column = 8 * square + thread % 4 * 2;
+    const int column = first_column_of(thread) + 8 * square + thread % 4 * 2;
     return {8 * warp + in_warp, {row, row + 8}, {column, column + 1}};
   }
 
  private:
+  __device__ __forceinline__ static int first_column_of(int thread) {
+    return S::kLatent ? thread / 128 * (2 * S::kOutputs) : 0;
+  }
+
   // A lane keeps one word, and gets the same one of the lane at `distance`, which keeps the other.
   __device__ __forceinline__ static void exchange(unsigned& low, unsigned& high, int distance,
                                                   bool keeps_high) {

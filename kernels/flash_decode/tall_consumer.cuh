@@ -13,26 +13,41 @@
 #include "flash_decode/debug_dump.cuh"
 #include "flash_decode/kernel_args.cuh"
 #include "flash_decode/part_schedule.cuh"
-#include "flash_decode/row_sink.cuh"
-#include "flash_decode/seen_keys.cuh"
 #include "flash_decode/sums.cuh"
+#include "flash_decode/tall_rows.cuh"
 #include "flash_decode/values_end.cuh"
 
 inline constexpr unsigned kFirstTurnBarrier = 4;  // one for each consumer
 
 // threads: the warpgroup, converged, in all functions
 template <typename S>
-class TallConsumer {
+class TallConsumer : TallRows<S> {
+  using Rows = TallRows<S>;
+  using typename Rows::Plan;
+  using typename Rows::Probabilities;
+  using typename Rows::Scores;
+  using Rows::add_sinks;
+  using Rows::clear;
+  using Rows::dump;
+  using Rows::find_seen;
+  using Rows::group_;
+  using Rows::mask;
+  using Rows::multiply_queries;
+  using Rows::multiply_values;
+  using Rows::pack;
+  using Rows::release;
+  using Rows::release_query;
+  using Rows::scale_log2_;
+  using Rows::smem_;
+  using Rows::tiles_;
+  using Rows::total;
+  using Rows::work_;
+
  public:
-  using Plan = SmemPlan<S>;
-  using Sums = TallSums<S>;
+  using typename Rows::Sums;
 
   __device__ __forceinline__ TallConsumer(const Work& work, unsigned char*, unsigned smem)
-      : work_(work),
-        smem_(smem),
-        group_(warp_uniform(static_cast<int>(threadIdx.x) / 128)),
-        lane_(static_cast<int>(threadIdx.x) % 32),
-        scale_log2_(score_unit(work) * 1.44269504088896340736f) {
+      : Rows(work, smem) {
     if (group_ == S::kGroups - 1) {
       pass_turn();
     }
@@ -40,11 +55,7 @@ class TallConsumer {
 
   // Computes the sums of a part; slot: of its Q.
   __device__ __forceinline__ void compute(const Part& part, int slot, Sums& sums) {
-    sums.softmax = {{kNothingSeen, kNothingSeen}, {0.0f, 0.0f}};
-#pragma unroll
-    for (int i = 0; i < S::kOutputs; ++i) {
-      sums.o[i] = 0.0f;
-    }
+    clear(sums);
     if (part.step >= part.end) {
       release_query(slot);
       if constexpr (kSinks) {
@@ -52,10 +63,7 @@ class TallConsumer {
       }
       return;
     }
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      seen_[h] = seen_keys(work_, part, row_of(h));
-    }
+    find_seen(part);
     const unsigned sQ =
         warp_uniform(smem_ + Plan::query(slot) + group_ * (64 * 128)) & kAligned1024;
     const int first = warp_uniform(part.step);
@@ -103,15 +111,7 @@ class TallConsumer {
     }
   }
 
-  // The tile's row of element h of the state.
-  __device__ __forceinline__ static int row_of(int h) {
-    return static_cast<int>(threadIdx.x) / 32 * 16 + static_cast<int>(threadIdx.x) % 32 / 4 + 8 * h;
-  }
-
  private:
-  using Scores = float[S::kScores];
-  using Probabilities = unsigned[S::kScores / 2];
-
   // Consumers take turns to start products, so that one computes exponentials while another has the
   // tensor cores.
   __device__ __forceinline__ void await_turn() const {
@@ -130,17 +130,7 @@ class TallConsumer {
   __device__ __forceinline__ void start_scores(Scores& s, unsigned sQ,
                                                const Ring<S::kStages>& at_k) const {
     mbarrier_wait(smem_ + Plan::full_k(at_k.index), at_k.parity);
-    const unsigned long long q = swizzled_descriptor(sQ, 0);
-    const unsigned long long k = swizzled_descriptor(smem_ + Plan::key(at_k.index), 0);
-    wgmma_fence();
-#pragma unroll
-    for (int at = 0; at < S::kHeadDim / 16; ++at) {
-      const int within = at % 4 * (32 / 16);  // 16 columns are 32 bytes
-      wgmma_shared<S::kIsBf16, S::kStepKeys>(s, q + at / 4 * (Plan::kPanelBytesQ / 16) + within,
-                                             k + at / 4 * (Plan::kPanelBytesKv / 16) + within,
-                                             at > 0 ? 1 : 0);
-    }
-    wgmma_commit();
+    multiply_queries(s, sQ, at_k.index);
   }
 
   // Waits for the scores, with O += P V still pending, and frees the tile of K.
@@ -154,14 +144,7 @@ class TallConsumer {
   __device__ __forceinline__ void start_output(Sums& sums, const Probabilities& p,
                                                const Ring<S::kStages>& at_v) const {
     mbarrier_wait(smem_ + Plan::full_v(at_v.index), at_v.parity);
-    const unsigned long long v =
-        swizzled_descriptor(smem_ + Plan::value(at_v.index), Plan::kPanelBytesKv);
-    wgmma_fence();
-#pragma unroll
-    for (int at = 0; at < S::kStepKeys / 16; ++at) {
-      wgmma_registers<S::kIsBf16, S::kHeadDim>(sums.o, p + 4 * at, v + at * (16 * 128 / 16), 1);
-    }
-    wgmma_commit();
+    multiply_values(sums, p, smem_ + Plan::value(at_v.index));
   }
 
   // Waits for O += P V, and frees the tile of V.
@@ -170,85 +153,6 @@ class TallConsumer {
     after_wait(sums.o);
     release(Plan::full_v(at_v.index));
   }
-
-  __device__ __forceinline__ void release(unsigned full) const {
-    if (lane_ == 0) {
-      mbarrier_arrive(smem_ + Plan::empty(full));
-    }
-  }
-
-  // Frees the tile of Q of the part in this slot.
-  __device__ __forceinline__ void release_query(int slot) const {
-    if (lane_ == 0) {
-      mbarrier_arrive(smem_ + Plan::free_query(slot % S::kQueryTiles));
-    }
-  }
-
-  __device__ __forceinline__ StepDump<S, Sums> dump(const Part& part, int step) const {
-    return {work_, part, step};
-  }
-
-  // Sets scores of keys that a row does not see to minus infinity.
-  __device__ __forceinline__ void mask(Scores& s, const Part& part, int step) const {
-    const int first_key = step * S::kStepKeys;
-    if (needs_mask(work_, part, first_key, S::kStepKeys)) {
-      mask_from(s, first_key);
-    }
-    dump(part, step).scores(s);
-  }
-
-  // As mask(), of the step with these keys.
-  __device__ __forceinline__ void mask_from(Scores& s, int first_key) const {
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      const int begin = seen_[h].begin - first_key - lane_ % 4 * 2;
-      const int end = seen_[h].end - first_key - lane_ % 4 * 2;
-#pragma unroll
-      for (int i = 2 * h; i < S::kScores; i += 4) {
-#pragma unroll
-        for (int j = 0; j < 2; ++j) {
-          const int column = 2 * i - 4 * h + j;
-          if (column < begin || column >= end) {
-            s[i + j] = negative_infinity();
-          }
-        }
-      }
-    }
-  }
-
-  // Makes the step's scores, which are probabilities now, the operand of the second product.
-  __device__ __forceinline__ void pack(Probabilities& p, Scores& s, const Sums& sums,
-                                       const Part& part, int step) const {
-    pack_probabilities<S::kStepKeys, S>(p, s);
-    dump(part, step).softmax(sums, p, [](Sums& of_row) { total(of_row); });
-  }
-
-  // Adds up the sums of the lanes that have other keys of the same rows.
-  __device__ __forceinline__ static void total(Sums& sums) {
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      sums.softmax.sum[h] = quad_sum(sums.softmax.sum[h]);
-    }
-  }
-
-  // Adds the sinks of the rows' heads, with the first part of the keys.
-  __device__ __forceinline__ void add_sinks(const Part& part, Sums& sums) const {
-    Rescale rescale{true, {}};
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      rescale.factor[h] = add_sink(sums.softmax.reference[h], sums.softmax.sum[h],
-                                   sink_of_row(work_, part, row_of(h)), scale_log2_);
-    }
-    rescale_output<S>(sums.o, rescale);
-  }
-
-  const Work& work_;
-  const unsigned smem_;
-  const int group_;
-  const int lane_;
-  const float scale_log2_;
-  KeyRange seen_[2];
-  int tiles_ = 0;  // of K that the parts before had
 };
 
 #endif

@@ -15,7 +15,8 @@ inline constexpr unsigned kValuesBarrier = 2;
 // probability of 0 would not remove. Where all sequences have seq_len_kv keys and K and V are
 // contiguous, the rows are outside of the tensor, and 0 already.
 // shape:   at: the stage of the part's last step
-// threads: all consumers; sync: out: the product may read the tile
+// threads: all consumers, of latent ones the one that the stage belongs to; sync: out: the product
+//          may read the tile
 template <typename S>
 __device__ __forceinline__ void clear_values_behind(const Work& work, const Part& part,
                                                     unsigned smem, const Ring<S::kStages>& at) {
@@ -24,18 +25,19 @@ __device__ __forceinline__ void clear_values_behind(const Work& work, const Part
   if ((kPageSize == 0 && work.seq_lens_kv == nullptr) || keys >= S::kStepKeys) {
     return;
   }
+  enum : int { kThreads = S::kLatent ? 128 : S::kConsumers };
   mbarrier_wait(smem + Plan::full_v(at.index), at.parity);
-  const unsigned values = smem + Plan::value(at.index);
+  const unsigned values = smem + (S::kLatent ? Plan::key(at.index) : Plan::value(at.index));
+  const int thread = static_cast<int>(S::kLatent ? threadIdx.x % kThreads : threadIdx.x);
 #pragma unroll 1
-  for (int panel = 0; panel < S::kPanels; ++panel) {
+  for (int panel = 0; panel < S::kHeadDimV / 64; ++panel) {
 #pragma unroll 1
-    for (int line = max(keys, 0) * 8 + static_cast<int>(threadIdx.x); line < S::kStepKeys * 8;
-         line += S::kConsumers) {
+    for (int line = max(keys, 0) * 8 + thread; line < S::kStepKeys * 8; line += kThreads) {
       st_shared_16(values + panel * Plan::kPanelBytesKv + 16 * line, make_uint4(0, 0, 0, 0));
     }
   }
   fence_async_proxy();
-  named_barrier_wait(kValuesBarrier, S::kConsumers);
+  named_barrier_wait(kValuesBarrier, kThreads);
 }
 
 #endif

@@ -22,7 +22,7 @@
 
 inline constexpr int kThreads = kReferenceThreads;
 inline constexpr int kRows = kReferenceRows;
-inline constexpr int kKeys = kReferenceKeys;
+inline constexpr int kKeys = reference_keys(kHeadDim, kHeadDimV);
 inline constexpr int kLanesPerRow = kReferenceLanesPerRow;
 inline constexpr int kRowsPerThread = kRows * kLanesPerRow / kThreads;
 inline constexpr int kKeysPerThread = kKeys / kLanesPerRow;
@@ -30,7 +30,7 @@ inline constexpr int kQueryStride = reference_row_stride(kHeadDim);
 inline constexpr int kTileStride = reference_row_stride(reference_max(kHeadDim, kHeadDimV));
 inline constexpr int kPaddedHeadDimV = reference_row_stride(kHeadDimV) - 4;
 inline constexpr int kDimGroups = kPaddedHeadDimV / (4 * kLanesPerRow);
-inline constexpr int kProbStride = kReferenceProbStride;
+inline constexpr int kProbStride = reference_prob_stride(kHeadDim, kHeadDimV);
 
 struct ReferenceShared {
   float q[kRows][kQueryStride];

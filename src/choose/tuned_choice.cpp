@@ -27,6 +27,8 @@ class Eligibility {
     const auto reason =
         has_pages(problem_)
             ? std::optional<std::string>("K and V are in pages, as those of no tuned problem are")
+        : problem_.latent
+            ? std::optional<std::string>("V is columns of K, as that of no tuned problem is")
             : why_not_(config, problem_, device_);
     if (reason && first_reason_.empty()) {
       first_reason_ = *reason;

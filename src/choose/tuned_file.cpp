@@ -59,6 +59,9 @@ class RunReader {
     if (is_packed(row.problem)) {
       return skip({}, "its batch is packed: tuned tables have no such rows");
     }
+    if (row.problem.latent) {
+      return skip({}, "its V is columns of K: tuned tables have no such rows");
+    }
     if (!std::holds_alternative<Measured>(report.ranking.front().outcome)) {
       return skip({}, "its times are estimates");
     }

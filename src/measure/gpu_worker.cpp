@@ -68,7 +68,9 @@ class Bench {
 
  private:
   void copy_in(gpu::DevicePtr target, const std::vector<std::uint16_t>& elements) const {
-    gpu::copy_to_device_async(target, elements.data(), bytes_of(elements), stream_);
+    if (!elements.empty()) {
+      gpu::copy_to_device_async(target, elements.data(), bytes_of(elements), stream_);
+    }
   }
 
   const DebugRequest& request_;

@@ -49,8 +49,10 @@ double reference_flop_of_block(const Problem& problem) {
   const auto padded = [](std::int64_t head_dim) {
     return reference_row_stride(static_cast<int>(head_dim)) - 4;
   };
-  const std::int64_t tiles = (keys_of_block(problem) + kReferenceKeys - 1) / kReferenceKeys;
-  return static_cast<double>(tiles) * kReferenceKeys * kReferenceRows * kFlopPerMultiplication *
+  const std::int64_t tile_keys =
+      reference_keys(static_cast<int>(problem.d_head), static_cast<int>(problem.d_head_v));
+  const std::int64_t tiles = (keys_of_block(problem) + tile_keys - 1) / tile_keys;
+  return static_cast<double>(tiles * tile_keys) * kReferenceRows * kFlopPerMultiplication *
          (padded(problem.d_head) + padded(problem.d_head_v));
 }
 

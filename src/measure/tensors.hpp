@@ -80,7 +80,8 @@ class Tensors {
   explicit Tensors(const Problem& problem, InputKind kind = InputKind::normal);
 
   [[nodiscard]] gpu::DevicePtr at(TensorRole role) const noexcept {
-    return arena_.address() + static_cast<gpu::DevicePtr>(plan_.tensor_offset(role));
+    return arena_.address() +
+           static_cast<gpu::DevicePtr>(plan_.tensor_offset(stored_in(problem_, role)));
   }
   [[nodiscard]] gpu::DevicePtr q() const noexcept { return at(TensorRole::q); }
   [[nodiscard]] gpu::DevicePtr k() const noexcept { return at(TensorRole::k); }

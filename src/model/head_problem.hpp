@@ -40,6 +40,7 @@ struct HeadProblem {
   BlockTiles tiles;
   std::int64_t seq_len_kv = seq_len;  ///< not updated if seq_len is set later
   std::int64_t d_head_v = d_head;     ///< not updated if d_head is set later
+  bool latent = false;                ///< V is the first d_head_v columns of K
 
   [[nodiscard]] std::int64_t q_blocks() const;
   [[nodiscard]] std::int64_t kv_tiles() const;
@@ -67,6 +68,7 @@ struct HeadProblem {
   [[nodiscard]] Problem problem() const {
     Problem one{1, seq_len, 1, d_head, dtype, causal, seq_len_kv};
     one.d_head_v = d_head_v;
+    one.latent = latent;
     return one;
   }
 };
@@ -93,7 +95,7 @@ struct DebugRequest {
   std::optional<DumpExtents> dump;  ///< present: the arguments have it too (add_dump())
   std::vector<std::uint16_t> q;     ///< [seq_len, d_head] elements
   std::vector<std::uint16_t> k;     ///< [seq_len_kv, d_head] elements
-  std::vector<std::uint16_t> v;     ///< [seq_len_kv, d_head_v] elements
+  std::vector<std::uint16_t> v;     ///< [seq_len_kv, d_head_v] elements; latent: none
 };
 FATUNE_DESCRIBED(DebugRequest, (label), (problem), (artifact, kElsewhere), (geometry), (dump),
                  (q, kElsewhere), (k, kElsewhere), (v, kElsewhere))

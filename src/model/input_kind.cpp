@@ -94,11 +94,21 @@ class Filler {
     GroupInputs inputs;
     inputs.q.push_back(queries());
     inputs.k = make(head_.seq_len_kv, head_.d_head, of_k);
-    inputs.v = make(head_.seq_len_kv, head_.d_head_v, of_v);
+    inputs.v = head_.latent ? first_columns(inputs.k)
+                            : make(head_.seq_len_kv, head_.d_head_v, of_v);
     for (std::int64_t i = 1; i < group_; ++i) {
       inputs.q.push_back(queries());
     }
     return inputs;
+  }
+
+  // V of a latent problem.
+  [[nodiscard]] Elements first_columns(const Elements& keys) const {
+    Elements values;
+    for (auto row = keys.begin(); row != keys.end(); row += head_.d_head) {
+      values.insert(values.end(), row, row + head_.d_head_v);
+    }
+    return values;
   }
 
   template <typename Value>

@@ -89,7 +89,7 @@ struct HeadInputs {
 
 /// Makes the inputs of one head. `seed` decides all kinds except range, identity and constant. With
 /// onehot, Q and K have their 1 in the same column, K and V in the same row, and the query sees
-/// that key.
+/// that key. V of a latent problem is columns of K, whatever the kind says of V.
 [[nodiscard]] HeadInputs make_head_inputs(const HeadProblem& head, InputKind kind,
                                           std::uint64_t seed);
 

@@ -180,6 +180,12 @@ void check_problem(const Problem& problem) {
                             problem.kv_heads),
                 {}, "kv_heads must divide heads");
   }
+  if (problem.latent && problem.d_head_v > problem.d_head) {
+    throw Error(ExitCode::usage,
+                fmt::format("K has {} columns, of which V cannot be {}", problem.d_head,
+                            problem.d_head_v),
+                {}, "of a latent problem, d_head_v must be at most d_head");
+  }
   check_lengths(problem);
   check_pages(problem);
 }
@@ -239,12 +245,15 @@ TensorShape tensor_shape(const Problem& problem, TensorRole role) {
     shape.rows = problem.page_size;
   }
   shape.heads = of_keys ? problem.kv_heads : problem.heads;
-  shape.columns =
-      role == TensorRole::q || role == TensorRole::k ? problem.d_head : problem.d_head_v;
-  shape.batch_stride = shape.rows * shape.heads * shape.columns;
+  const auto columns_of = [&](TensorRole of) {
+    return of == TensorRole::q || of == TensorRole::k ? problem.d_head : problem.d_head_v;
+  };
+  shape.columns = columns_of(role);
+  const std::int64_t stored = columns_of(stored_in(problem, role));
+  shape.batch_stride = shape.rows * shape.heads * stored;
   const bool heads_inside = problem.layout == Layout::bshd;
-  shape.row_stride = heads_inside ? shape.heads * shape.columns : shape.columns;
-  shape.head_stride = heads_inside ? shape.columns : shape.rows * shape.columns;
+  shape.row_stride = heads_inside ? shape.heads * stored : stored;
+  shape.head_stride = heads_inside ? stored : shape.rows * stored;
   return shape;
 }
 

@@ -69,6 +69,9 @@ struct Problem {
   /// room between them. seq_len is the greatest of these numbers, and keys are as many as queries
   /// unless seq_lens_kv says how many. Empty: all sequences have seq_len queries.
   std::string seq_lens = {};
+  /// V is the first d_head_v columns of K, as in multi-head latent attention, and no tensor of its
+  /// own.
+  bool latent = false;
 
   auto operator<=>(const Problem&) const = default;
 };
@@ -100,7 +103,7 @@ struct ProblemDetail {
 };
 
 /// A row for each of these properties.
-inline constexpr std::array<ProblemDetail, 12> kProblemDetails{
+inline constexpr std::array<ProblemDetail, 13> kProblemDetails{
     {{"seq_len_kv", "seq_len_kv", "--seq-kv", "kv",
       "keys of a sequence (default: as many as queries)", &Problem::seq_len_kv, 1, kMostSeqLen},
      {"kv_heads", "kv_heads", "--kv-heads", "hkv",
@@ -133,7 +136,10 @@ inline constexpr std::array<ProblemDetail, 12> kProblemDetails{
      {"seq_lens", "has_seq_lens", "--seq-lens", "packed ",
       "queries of each sequence, if they differ, in place of --seq: lengths as with --seq-kv-lens; "
       "the sequences are packed, one after the other",
-      &Problem::seq_lens}}};
+      &Problem::seq_lens},
+     {"latent", "latent", "--latent", "latent",
+      "V is the first d_head_v columns of K, and no tensor of its own (multi-head latent attention)",
+      &Problem::latent}}};
 
 /// The name that kernels' arguments use for the heads' sinks: fp32, one for each query head.
 inline constexpr std::string_view kSinksTensor = "sinks";
@@ -212,11 +218,21 @@ struct TensorShape {
 
 /// The shape of the contiguous tensor, in the problem's layout. Of K and V in pages, it is that of
 /// the pool: the batch are its pages, and the rows those of a page. A packed tensor is one batch,
-/// with the rows of all sequences.
+/// with the rows of all sequences. V of a latent problem has the strides of K.
 [[nodiscard]] TensorShape tensor_shape(const Problem& problem, TensorRole role);
 
+/// Whether the tensor is columns of another one, where that begins: V of a latent problem, of K.
+[[nodiscard]] inline bool is_view(const Problem& problem, TensorRole role) {
+  return problem.latent && role == TensorRole::v;
+}
+/// The tensor in whose memory this one is.
+[[nodiscard]] inline TensorRole stored_in(const Problem& problem, TensorRole role) {
+  return is_view(problem, role) ? TensorRole::k : role;
+}
+
+/// The elements that the tensor has memory of its own for.
 [[nodiscard]] inline std::int64_t tensor_elements(const Problem& problem, TensorRole role) {
-  return tensor_shape(problem, role).elements();
+  return is_view(problem, role) ? 0 : tensor_shape(problem, role).elements();
 }
 [[nodiscard]] inline std::int64_t tensor_bytes(const Problem& problem, TensorRole role) {
   return tensor_elements(problem, role) * element_bytes(problem.dtype);

@@ -108,7 +108,8 @@ inline constexpr ToldProperty kToldPages{"page_size", "pages-of-keys", "K and V 
 inline constexpr std::array kToldProperties{
     kToldKeyLengths, ToldProperty{"sinks", "sinks-of-heads", "sinks of heads", kSinksTensor},
     ToldProperty{"softcap", "capped-scores", "softcap"}, kToldPages,
-    ToldProperty{"seq_lens", "packed-batches", "packed batches", kQueryStartsTensor}};
+    ToldProperty{"seq_lens", "packed-batches", "packed batches", kQueryStartsTensor},
+    ToldProperty{"latent", "values-in-keys", "values that are columns of the keys"}};
 
 /// Whether a kernel has to be told of the property of this problem. Where sequences are packed, the
 /// numbers of keys follow from their first rows.
@@ -257,6 +258,8 @@ struct Family {
   std::optional<Expression> meant_for;
   /// The d_head_v of problems that are made for a configuration: usual_d_head_v(). Absent: d_head.
   std::optional<Expression> usual_d_head_v;
+  /// Whether these problems are latent: usual_latent(). Absent: no.
+  std::optional<Expression> usual_latent;
   std::string default_space;
   std::vector<Parameter> parameters;
   ShortForm short_form;

@@ -312,6 +312,7 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
   ArgumentRules arguments = read_argument_rules(root, symbols);
   std::optional<DebugRule> debug = read_debug(root, symbols);
   auto usual_d_head_v = find_expression(root, "usual_d_head_v", symbols, Needs{});
+  auto usual_latent = find_expression(root, "usual_latent", symbols, Needs{});
   const auto tensors = root.find("shared_tensors");
   std::vector<SharedTensorRule> shared_tensors;
   if (tensors) {
@@ -330,6 +331,7 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
           .min_arch = read_min_arch(root.at("min_arch")),
           .meant_for = read_meant_for(root),
           .usual_d_head_v = std::move(usual_d_head_v),
+          .usual_latent = std::move(usual_latent),
           .default_space = root.at("default_space").text(),
           .parameters = std::move(parameters),
           .short_form = std::move(form),

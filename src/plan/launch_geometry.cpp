@@ -372,6 +372,11 @@ std::optional<std::int64_t> usual_d_head_v(const Family& family, const Config& c
   return usual;
 }
 
+bool usual_latent(const Family& family, const Config& config) {
+  return family.usual_latent &&
+         family.usual_latent->number(make_scope(family, config, nullptr, nullptr)) != 0.0;
+}
+
 DebugLengths debug_lengths(const Family& family, const Config& config) {
   if (!family.debug) {
     return {};

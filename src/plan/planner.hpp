@@ -114,6 +114,8 @@ struct DebugLengths {
 /// impossible one.
 [[nodiscard]] std::optional<std::int64_t> usual_d_head_v(const Family& family,
                                                          const Config& config);
+/// Whether problems whose head dimensions follow from a configuration are latent.
+[[nodiscard]] bool usual_latent(const Family& family, const Config& config);
 
 /// The tensors in a block's shared memory, as the family declares them; empty if it does not.
 /// Throws Error(bad_file) if an expression gives an impossible extent.

@@ -105,6 +105,7 @@ HeadProblem head_of(const Problem& problem, const Sequence& sequence) {
   head.dtype = problem.dtype;
   head.seq_len_kv = std::max<std::int64_t>(sequence.keys, 1);
   head.d_head_v = problem.d_head_v;
+  head.latent = problem.latent;
   return head;
 }
 
@@ -153,11 +154,14 @@ HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t
     }
     const HeadRows keys{at.batch, head, at.first_key, at.queries == 0 ? 0 : at.keys};
     put_keys(problem, TensorRole::k, keys, one->second.k, all.k);
-    put_keys(problem, TensorRole::v, keys, one->second.v, all.v);
+    if (!problem.latent) {
+      put_keys(problem, TensorRole::v, keys, one->second.v, all.v);
+    }
   }
   return all;
 }
 
+/// elements: of the tensor in whose memory this one is
 std::vector<double> compared_numbers(const EmulatedProblem& on, TensorRole role,
                                      const std::vector<std::uint16_t>& elements) {
   return element_values(compared_elements(on, role, elements), on.problem.dtype);
@@ -184,7 +188,8 @@ EmulatedInput make_input(const EmulatedProblem& on, InputKind kind, std::uint64_
   input.tensors = make_tensors(on, kind, seed);
   const std::vector<double> q = compared_numbers(on, TensorRole::q, input.tensors.q);
   const std::vector<double> k = compared_numbers(on, TensorRole::k, input.tensors.k);
-  const std::vector<double> v = compared_numbers(on, TensorRole::v, input.tensors.v);
+  const std::vector<double> v = compared_numbers(
+      on, TensorRole::v, on.problem.latent ? input.tensors.k : input.tensors.v);
   const Problem part = compared_part(on);
   const std::vector<float> sinks = compared_sinks(on, input.tensors);
   input.exact = cpu_attention(part, q, k, v, sinks);
@@ -287,6 +292,7 @@ Problem compared_part(const EmulatedProblem& of) {
   if (of.only_head) {
     part.heads = part.kv_heads = 1;
     part.page_size = 0;
+    part.latent = false;  // the head's values are copied out of its keys
   }
   return part;
 }

@@ -154,7 +154,7 @@ class EmulatedTensors {
       : inputs_(inputs),
         q_(memory_.allocate(tensor(TensorRole::q, problem, inputs.q))),
         k_(memory_.allocate(tensor(TensorRole::k, problem, inputs.k))),
-        v_(memory_.allocate(tensor(TensorRole::v, problem, inputs.v))),
+        v_(problem.latent ? k_ : memory_.allocate(tensor(TensorRole::v, problem, inputs.v))),
         o_(memory_.allocate(tensor(TensorRole::o, problem, empty_output(problem)),
                             emulate::GlobalMemory::Content::undefined)),
         extents_(dump) {
@@ -215,7 +215,7 @@ class EmulatedTensors {
   [[nodiscard]] bool inputs_changed() const {
     return memory_.at(q_).bytes != bytes_of(inputs_.q) ||
            memory_.at(k_).bytes != bytes_of(inputs_.k) ||
-           memory_.at(v_).bytes != bytes_of(inputs_.v) ||
+           (v_ != k_ && memory_.at(v_).bytes != bytes_of(inputs_.v)) ||
            std::ranges::any_of(small_inputs_, [this](const auto& input) {
              return memory_.at(address_of(input.first)).bytes != input.second;
            });

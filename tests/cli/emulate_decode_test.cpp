@@ -149,6 +149,32 @@ INSTANTIATE_TEST_SUITE_P(
                   {16}}),
     [](const auto& test) { return std::string(test.param.name); });
 
+// V is columns of K: tiles of rows that a query's heads do not fill, fill, and cross; parts of one
+// step, and of an odd number; more parts than blocks; pages; rows without keys.
+constexpr std::array kLatentProblems{
+    "--seq 1 --seq-kv 64 --batch 2 --heads 16",
+    "--seq 1 --seq-kv-lens 257,0,1,190 --heads 128 --lse",
+    "--seq 2 --seq-kv 300 --batch 1 --heads 48 --causal --lse",
+    "--seq 1 --seq-kv-lens 150,64 --heads 64 --page-size 16 --sinks --softcap 20",
+    "--seq 3 --seq-kv 200 --batch 1 --heads 16 --causal --window 70 --page-size 64 --layout bhsd",
+    "--seq 1 --seq-kv-lens 200,70,130,64,192,100 --heads 100 --kv-heads 50 --schedules 1"};
+
+class EmulateLatent : public EmulatedFamily, public testing::WithParamInterface<std::size_t> {
+ protected:
+  EmulateLatent() : EmulatedFamily("flash_decode") {}
+};
+
+TEST_P(EmulateLatent, EveryConfigurationForTestsIsRight) {
+  const std::string problem = kLatentProblems.at(GetParam());
+  const bool names_heads = problem.contains("--kv-heads");
+  expect_right(part_of(kept("latent_ci"), GetParam(), 2),
+               words(problem + " --latent --dhead-v 512" + (names_heads ? "" : " --kv-heads 1")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Problems, EmulateLatent,
+                         testing::Range(std::size_t{0}, kLatentProblems.size()),
+                         [](const auto& test) { return name_of(kLatentProblems.at(test.param)); });
+
 /// What a tuning space keeps on a problem.
 class DecodeSpace : public ProgramTest {
  protected:

@@ -88,8 +88,8 @@ ProblemOptions one_head_of(ProblemOptions problems) {
   return problems;
 }
 
-/// Throws Error(usage) for a problem with details other than a number of keys and a head dimension
-/// of V, because the steps on the CPU have none, and if a query sees no key. A window as long as
+/// Throws Error(usage) for a problem with details other than a number of keys, a head dimension of
+/// V and values that are columns of keys, because the steps on the CPU have none, and if a query sees no key. A window as long as
 /// the sequence does not count.
 void check_shown(Problem problem) {
   if (problem.causal && problem.seq_len > problem.seq_len_kv) {
@@ -103,6 +103,7 @@ void check_shown(Problem problem) {
   problem.window = is_hiding ? problem.window : 0;
   problem.seq_len_kv = problem.seq_len;
   problem.d_head_v = problem.d_head;
+  problem.latent = false;
   for (const ProblemDetail& detail : kProblemDetails) {
     if (is_unusual(detail, problem)) {
       throw Error(ExitCode::usage,
@@ -116,7 +117,7 @@ void check_shown(Problem problem) {
 HeadProblem head_of(const Problem& problem, const BlockTiles& tiles) {
   check_shown(problem);
   const HeadProblem head{problem.seq_len, problem.d_head,     problem.dtype,   problem.causal,
-                         tiles,           problem.seq_len_kv, problem.d_head_v};
+                         tiles,           problem.seq_len_kv, problem.d_head_v, problem.latent};
   check_size(head);
   return head;
 }
@@ -251,7 +252,7 @@ class Debugging {
     request.dump = dump();
     request.q = inputs_.q;
     request.k = inputs_.k;
-    request.v = inputs_.v;
+    request.v = head_.latent ? std::vector<std::uint16_t>{} : inputs_.v;
     const DeviceLock lock(gpu.uuid, gpu.wait, gpu.on_wait);
     RemoteMeasurer worker(worker_settings(gpu.device_ordinal), MeasurePolicy{});
     const DebugResult result = worker.run_for_debug(request);

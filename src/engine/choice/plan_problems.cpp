@@ -55,6 +55,7 @@ struct BoundExtents {
   DType dtype;
   std::int64_t d_head;
   std::int64_t d_head_v = d_head;
+  bool latent = false;
 
   bool operator==(const BoundExtents&) const = default;
 };
@@ -62,7 +63,8 @@ struct BoundExtents {
 BoundExtents bound_extents(const Family& family, const Config& config,
                            const ProblemOptions& options) {
   return {dtype_of(family, config, options), d_head_of(family, config, options),
-          d_head_v_of(family, config, options)};
+          d_head_v_of(family, config, options),
+          options.d_heads.empty() && usual_latent(family, config)};
 }
 
 /// Configurations of one dtype and head dimension, for any sequence length.
@@ -168,6 +170,7 @@ Problem make_problem(const ProblemOptions& options, const BoundExtents& extents,
                   extents.dtype,
                   options.causal.value_or(false)};
   problem.d_head_v = extents.d_head_v;
+  problem.latent = extents.latent;
   for (const auto& [detail, value] : options.details) {
     set_detail(*detail, problem, value);
   }

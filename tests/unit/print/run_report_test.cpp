@@ -301,7 +301,7 @@ TEST(ResultsCsv, HasOneRowPerResultAndAColumnPerParameter) {
   EXPECT_THAT(lines[0],
               StartsWith("dtype,batch,seq_len,heads,d_head,causal,seq_len_kv,kv_heads,"
                          "d_head_v,window,softmax_scale,lse,layout,seq_lens_kv,softcap,sinks,"
-                         "page_size,seq_lens,run,"));
+                         "page_size,seq_lens,latent,run,"));
   EXPECT_THAT(lines[0], HasSubstr(",ROWS,fast"));
   EXPECT_EQ(lines[0].find("dtype", 1), std::string::npos) << "dtype stands twice";
   EXPECT_THAT(lines[1],
