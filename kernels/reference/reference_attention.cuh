@@ -21,8 +21,8 @@
 #include "reference/reference_tile.h"
 
 inline constexpr int kThreads = kReferenceThreads;
-inline constexpr int kRows = kReferenceRows;
-inline constexpr int kKeys = reference_keys(kHeadDim, kHeadDimV);
+inline constexpr int kRows = reference_rows(kHeadDim, kHeadDimV);
+inline constexpr int kKeys = kReferenceKeys;
 inline constexpr int kLanesPerRow = kReferenceLanesPerRow;
 inline constexpr int kRowsPerThread = kRows * kLanesPerRow / kThreads;
 inline constexpr int kKeysPerThread = kKeys / kLanesPerRow;
@@ -30,7 +30,7 @@ inline constexpr int kQueryStride = reference_row_stride(kHeadDim);
 inline constexpr int kTileStride = reference_row_stride(reference_max(kHeadDim, kHeadDimV));
 inline constexpr int kPaddedHeadDimV = reference_row_stride(kHeadDimV) - 4;
 inline constexpr int kDimGroups = kPaddedHeadDimV / (4 * kLanesPerRow);
-inline constexpr int kProbStride = reference_prob_stride(kHeadDim, kHeadDimV);
+inline constexpr int kProbStride = kReferenceProbStride;
 
 struct ReferenceShared {
   float q[kRows][kQueryStride];
@@ -370,7 +370,7 @@ struct ReferenceOutput {
 };
 
 // Both references of the selected rows.
-// shape:   grid (ceil(rows_per_head / 64), heads, batch); block 256; dynamic shared memory
+// shape:   grid (ceil(rows_per_head / kRows), heads, batch); block 256; dynamic shared memory
 //          sizeof(ReferenceShared)
 extern "C" __global__ void __launch_bounds__(kThreads)
     fatune_reference_attention(const __grid_constant__ ReferenceArgs args) {

@@ -4,7 +4,7 @@
 #define FATUNE_KERNELS_REFERENCE_REFERENCE_TILE_H
 
 inline constexpr int kReferenceThreads = 256;
-inline constexpr int kReferenceRows = 64;  // selected rows of a block, all of one (batch, head)
+inline constexpr int kReferenceKeys = 32;  // keys of a tile
 inline constexpr int kReferenceLanesPerRow = 16;  // threads that share a row, neighbours in a warp
 
 // Dimensions are dealt to a row's lanes four at a time; the last round may be padding. Rows are
@@ -15,25 +15,23 @@ constexpr int reference_row_stride(int head_dim) {
   return (head_dim + kRound - 1) / kRound * kRound + 4;
 }
 
+inline constexpr int kReferenceProbStride = kReferenceKeys + 4;
+
 constexpr int reference_max(int a, int b) { return a > b ? a : b; }
 
-// Keys of a tile.
-constexpr int reference_keys(int head_dim, int head_dim_v) {
-  constexpr int kMostOfLargeTiles = 512;
-  return reference_max(head_dim, head_dim_v) > kMostOfLargeTiles ? 16 : 32;
-}
-constexpr int reference_prob_stride(int head_dim, int head_dim_v) {
-  return reference_keys(head_dim, head_dim_v) + 4;
+// Selected rows of a block, all of one (batch, head). Long rows are fewer, so that they fit in
+// shared memory, and their sums in registers.
+constexpr int reference_rows(int head_dim, int head_dim_v) {
+  return reference_max(head_dim, head_dim_v) > 256 ? 32 : 64;
 }
 
 // Dynamic shared memory: Q, one tile of K or V, two tiles of probabilities, the selected rows and
 // the first and the end of the keys that each sees.
 constexpr int reference_shared_bytes(int head_dim, int head_dim_v) {
-  return 4 * (kReferenceRows * reference_row_stride(head_dim) +
-              reference_keys(head_dim, head_dim_v) *
-                  reference_row_stride(reference_max(head_dim, head_dim_v)) +
-              2 * kReferenceRows * reference_prob_stride(head_dim, head_dim_v) +
-              3 * kReferenceRows);
+  const int rows = reference_rows(head_dim, head_dim_v);
+  return 4 * (rows * reference_row_stride(head_dim) +
+              kReferenceKeys * reference_row_stride(reference_max(head_dim, head_dim_v)) +
+              2 * rows * kReferenceProbStride + 3 * rows);
 }
 
 #endif

@@ -12,7 +12,7 @@ namespace fatune {
 namespace {
 
 constexpr std::int64_t kHeadDimStep = 8;  // rows are read 16 bytes at a time
-constexpr std::int64_t kMaxHeadDim = 256;
+constexpr std::int64_t kMaxHeadDim = 576;
 
 void check_head_dim(const char* name, std::int64_t d_head) {
   if (d_head < kHeadDimStep || d_head > kMaxHeadDim || d_head % kHeadDimStep != 0) {
@@ -110,9 +110,11 @@ void MeasurementModule::launch_on_rows(const gpu::Function& kernel, const Args& 
                                        const RowSelection& selection, const Problem& problem,
                                        const gpu::Stream& stream) {
   const std::int64_t batch = tensor_shape(problem, TensorRole::q).batch;
-  const std::int64_t smem_bytes =
-      reference_shared_bytes(static_cast<int>(problem.d_head), static_cast<int>(problem.d_head_v));
-  const std::int64_t blocks = (selection.rows_per_head + kReferenceRows - 1) / kReferenceRows;
+  const auto d_head = static_cast<int>(problem.d_head);
+  const auto d_head_v = static_cast<int>(problem.d_head_v);
+  const std::int64_t smem_bytes = reference_shared_bytes(d_head, d_head_v);
+  const std::int64_t rows = reference_rows(d_head, d_head_v);
+  const std::int64_t blocks = (selection.rows_per_head + rows - 1) / rows;
   kernel.allow_dynamic_smem(smem_bytes);
   gpu::launch_with(kernel, {{blocks, problem.heads, batch}, {kReferenceThreads, 1, 1}, smem_bytes},
                    stream, args);

@@ -30,10 +30,16 @@ double positive_seconds(std::string_view text) {
   return seconds;
 }
 
+// The rows of a block of the reference kernel.
+std::int64_t rows_of_block(const Problem& problem) {
+  return reference_rows(static_cast<int>(problem.d_head), static_cast<int>(problem.d_head_v));
+}
+
 // The FLOP of one block of the reference kernel, which computes the scores twice and both outputs,
 // always for whole tiles. Masks are not considered: this is the most.
 std::int64_t reference_blocks_of_head(const Problem& problem) {
-  return (sampled_rows_per_head(problem) + kReferenceRows - 1) / kReferenceRows;
+  const std::int64_t rows = rows_of_block(problem);
+  return (sampled_rows_per_head(problem) + rows - 1) / rows;
 }
 
 // The most keys that a block passes over, on average of a head's blocks. Where sequences are
@@ -49,11 +55,9 @@ double reference_flop_of_block(const Problem& problem) {
   const auto padded = [](std::int64_t head_dim) {
     return reference_row_stride(static_cast<int>(head_dim)) - 4;
   };
-  const std::int64_t tile_keys =
-      reference_keys(static_cast<int>(problem.d_head), static_cast<int>(problem.d_head_v));
-  const std::int64_t tiles = (keys_of_block(problem) + tile_keys - 1) / tile_keys;
-  return static_cast<double>(tiles * tile_keys) * kReferenceRows * kFlopPerMultiplication *
-         (padded(problem.d_head) + padded(problem.d_head_v));
+  const std::int64_t tiles = (keys_of_block(problem) + kReferenceKeys - 1) / kReferenceKeys;
+  return static_cast<double>(tiles * kReferenceKeys * rows_of_block(problem)) *
+         kFlopPerMultiplication * (padded(problem.d_head) + padded(problem.d_head_v));
 }
 
 // The number of blocks that one SM computes: their rows are few where the keys are many.

@@ -30,6 +30,9 @@ CAPS = """#pragma unroll
 """
 MASKS = "    mask(s, part, at * S::kStepKeys);\n"
 PAGES = {"--page-size": "16"}
+LATENT = "(BF16, 576, 64, 64, 2, 1): parts_512"
+LATENT_SHAPE = {"--seq": "1", "--seq-kv": "190", "--heads": "16", "--kv-heads": "1", "--dhead-v": "512", "--latent": ""}
+LATENT_LENGTHS = {**LATENT_SHAPE, "--batch": "2", "--seq-kv-lens": "190,100"}
 # Blocks have four parts, so that slots for parts are used again.
 SHARED_STEPS = "(FP16, 64, 8, 64, 2, 1): parts_128+shared_sums"
 SLOTS_IN_TURN = {"--seq": "1", "--seq-kv": "960", "--heads": "60", "--kv-heads": "60", "--batch": "1"}
@@ -141,6 +144,35 @@ MISTAKES = [
             "      mbarrier_wait(Plan::empty(full), stage_.parity ^ 1);\n", "",
             "barrier_misuse", "the mbarrier's phase 0 waits for 0 of 1 arrivals", "producer.cuh",
             config="(FP16, 64, 8, 64, 2, 1): parts_512", shape=PAGES, right_on={**PAGES, **ONE_PART}),
+]
+
+
+def latent(*arguments, shape=None, **more):
+    return Mistake(*arguments, config=LATENT, shape=shape or LATENT_SHAPE, **more)
+
+
+MISTAKES += [
+    latent("rows of the state exchanged", "latent_consumer.cuh",
+           "{__float_as_uint(state.reference[0]), __float_as_uint(state.reference[1])",
+           "{__float_as_uint(state.reference[1]), __float_as_uint(state.reference[0])",
+           "wrong_result", "values mismatch"),
+    latent("half of O not rescaled", "latent_consumer.cuh",
+           "rescale.factor[h] = ex2_approx_ftz((state.reference[h] - now.reference[h]) * scale_log2_);",
+           "rescale.factor[h] = 1.0f;", "wrong_result", "values mismatch",
+           right_on={**LATENT_SHAPE, "--seq-kv": "64"}),
+    latent("no wait for what is handed over", "latent_consumer.cuh",
+           "named_barrier_wait(kFirstHandoverBarrier + (group_ ^ 1), S::kConsumers);", "",
+           "race", "which thread .* writes, with no synchronisation", "latent_consumer.cuh"),
+    latent("panels of the other consumer", "latent_consumer.cuh", "panels = group_ * Plan::kFirstBytes", "panels = 0",
+           "wrong_result", "values mismatch"),
+    latent("tail of half of V", "values_end.cuh", "S::kHeadDimV / 64;", "S::kHeadDimV / 128;",
+           "wrong_result", "input normal", shape=LATENT_LENGTHS,
+           right_on={**LATENT_SHAPE, "--batch": "2", "--seq-kv-lens": "128,64"}),
+    latent("bytes of a part of a tile", "producer.cuh", "v != 0 ? Plan::kSecondBytes", "v != 0 ? Plan::kFirstBytes",
+           "barrier_misuse", "mbarrier"),
+    latent("heads of the first tile", "producer.cuh", "S::kLatent ? row - query * work_.group : 0", "0",
+           "wrong_result", "values mismatch", shape={**LATENT_SHAPE, "--heads": "128"},
+           right_on={**LATENT_SHAPE, "--heads": "64"}),
 ]
 
 

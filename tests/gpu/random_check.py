@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks a family on the GPU on random problems, each with three configurations: lengths, masks, groups, layouts, head
-dimensions, softcap, sinks.
+dimensions, softcap, sinks, pages, V that is columns of K.
 
 The problems depend on the seed alone. Needs only Python:
 random_check.py --fatune build/ci/bin/fatune --family flash_sm90 --count 500 --time-limit 400
@@ -61,6 +61,22 @@ def decode_problem(generator, family):
     return words_of(options) + score_options(generator, keys + queries), d_head, dtype, group
 
 
+def latent_case(generator):
+    """Returns the options of a problem whose V is columns of K, and configurations for it."""
+    batch, heads = generator.choice((1, 1, 2, 7, 33)), generator.choice((1, 16, 20, 64, 96, 128))
+    keys = min(int(2 ** generator.uniform(0, 16)), 300_000 // batch)
+    options = {"--seq": generator.choice((1, 1, 1, 2, 3)), "--seq-kv": keys, "--heads": heads, "--kv-heads": 1,
+               "--dhead-v": 512, "--batch": batch}
+    if generator.random() < 0.5:
+        options["--seq-kv-lens"] = ",".join(str(generator.randint(0, keys)) for _ in range(batch))
+    if generator.random() < 0.5:
+        options["--page-size"] = 2 ** generator.randint(0, 8)
+    words = ["--latent", *words_of(options), *score_options(generator, keys + options["--seq"])]
+    dtype = generator.choice(("FP16", "BF16"))
+    return words, [f"({dtype}, 576, 64, 64, 2, 1): parts_{generator.choice(PART_KEYS)}{shared}"
+                   for shared in ("", "+shared_sums")]
+
+
 def decode_configurations(generator, family, d_head, dtype, group):
     if family == "flash_decode_sm80":
         for shape in generator.sample(SM80[d_head], min(3, len(SM80[d_head]))):
@@ -76,6 +92,8 @@ def decode_configurations(generator, family, d_head, dtype, group):
 
 def decode_case(generator, options):
     """Returns the options of a problem, and configurations for it."""
+    if options.family == "flash_decode" and generator.random() < 0.15:
+        return latent_case(generator)
     words, *kernel = decode_problem(generator, options.family)
     return words, list(decode_configurations(generator, options.family, *kernel))
 

@@ -221,7 +221,7 @@ ExitCode emulate_kernels(const EmulateOptions& options) {
 
 // The reference results take batch * heads * seq_len^2 * d_head steps on one core.
 constexpr std::int64_t kMostEmulatedSeqLen = 4096;
-constexpr std::int64_t kMostEmulatedHeads = 64;
+constexpr std::int64_t kMostEmulatedHeads = 128;
 constexpr std::int64_t kMostSchedules = 1000;
 // More than one head, so that the row stride differs from the row length.
 constexpr std::int64_t kDefaultHeads = 2;

@@ -100,6 +100,44 @@ TEST(EmulatedInputs, InPagesHaveTheReferencesOfContiguousOnes) {
             inputs.row_references(contiguous).at(0).limit);
 }
 
+// V is columns of K: there is no tensor for it, and the references are those of a V that has them.
+TEST(EmulatedInputs, OfLatentProblemsHaveTheReferencesOfACopyOfTheValues) {
+  Problem problem{2, 2, 4, 8, DType::fp16, true};
+  problem.kv_heads = 2;
+  problem.seq_len_kv = 21;
+  problem.d_head_v = 5;
+  problem.latent = true;
+  for (const std::int64_t page_size : {0, 4}) {
+    problem.page_size = page_size;
+    EmulatedInputs inputs(7);
+    const EmulatedInput& latent = inputs.of({problem, {}}).at(0);
+    EXPECT_THAT(latent.tensors.v, testing::IsEmpty());
+    Problem copied = problem;
+    copied.latent = false;
+    std::vector<double> values(static_cast<std::size_t>(tensor_elements(copied, TensorRole::v)));
+    const std::vector<double> q = element_values(latent.tensors.q, problem.dtype);
+    const std::vector<double> k = element_values(latent.tensors.k, problem.dtype);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = k[i / 5 * 8 + i % 5];
+    }
+    EXPECT_EQ(latent.exact, cpu_attention(copied, q, k, values));
+    EXPECT_EQ(latent.rounded, cpu_rounded_attention(copied, q, k, values));
+    Problem one = problem;
+    one.batch = 1;
+    const EmulatedInput& whole = inputs.of({one, {}}).at(0);
+    const EmulatedInput& head = inputs.of({one, 3}).at(0);
+    EXPECT_FALSE(compared_part({one, 3}).latent);
+    const std::vector<double> expected =
+        element_values(compared_elements({one, 3}, TensorRole::o,
+                                         mapped(whole.rounded,
+                                                [&](double value) {
+                                                  return round_to_element(value, one.dtype);
+                                                })),
+                       one.dtype);
+    EXPECT_EQ(head.rounded, expected);
+  }
+}
+
 TEST(EmulatedInputs, AreMadeOnce) {
   EmulatedInputs inputs(1);
   EXPECT_EQ(&inputs.of({kTwoHeads, 1}), &inputs.of({kTwoHeads, 1}));

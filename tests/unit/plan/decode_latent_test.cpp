@@ -1,0 +1,105 @@
+// What flash_decode is launched with if V is columns of K, and which families take such problems.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "plan/config_text.hpp"
+#include "plan/planner.hpp"
+#include "unit/plan/plan_fixtures.hpp"
+
+namespace fatune {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr const char* kLatentConfig = "(BF16, 576, 64, 64, 2, 1): parts_512";
+
+Problem latent_problem(std::int64_t heads) {
+  Problem problem{3, 1, heads, 576, DType::bf16, false};
+  problem.kv_heads = 1;
+  problem.d_head_v = 512;
+  problem.seq_len_kv = 1000;
+  problem.latent = true;
+  return problem;
+}
+
+const Family& decode_family() {
+  static const Family family = load_family(FileTree{}, "flash_decode");
+  return family;
+}
+
+std::string rule_of(const char* config, const Problem& problem) {
+  const auto invalid = check_valid(decode_family(), parse_config(decode_family(), config), &problem);
+  return invalid ? invalid->rule : "";
+}
+
+const TensorMapPiece& map_of(const LaunchGeometry& launch, std::size_t argument) {
+  return launch.arguments.list.at(argument).tensor_maps.at(0);
+}
+
+TEST(LatentFamilies, AreThoseThatAreToldOfIt) {
+  const ToldProperty& told = kToldProperties.back();
+  ASSERT_EQ(told.detail, "latent");
+  EXPECT_TRUE(takes(decode_family().arguments, told));
+  for (const char* name : {"flash_decode_sm80", "flash_sm80", "flash_sm90"}) {
+    const Family family = load_family(FileTree{}, name);
+    EXPECT_FALSE(takes(family.arguments, told)) << name;
+  }
+}
+
+TEST(LatentFlashDecode, HasTwoBoxesOfATileAndOneCopyOfTheKeys) {
+  for (const std::int64_t page_size : {0, 16, 64}) {
+    Problem problem = latent_problem(64);
+    problem.page_size = page_size;
+    const LaunchGeometry launch = launch_geometry({decode_family(),
+                                                   parse_config(decode_family(), kLatentConfig),
+                                                   problem, fixtures::h200()});
+    EXPECT_EQ(launch.dynamic_smem_bytes, 231'696);
+    for (const std::size_t argument : {1U, 2U}) {
+      const TensorMapPiece& map = map_of(launch, argument);
+      EXPECT_EQ(map.sizes.at(2), 9) << "panels of 64 columns";
+      EXPECT_EQ(map.strides_bytes.at(0), 576 * 2);
+      const std::int64_t panels = page_size == 16 ? 1 : argument == 1 ? 4 : 5;
+      EXPECT_EQ(map.box.at(2), panels);
+    }
+  }
+}
+
+TEST(LatentFlashDecode, LoadsTheHeadsOfATileByABoxIfTilesHaveWholeQueriesOrQueriesWholeTiles) {
+  const auto box_of = [](std::int64_t heads) {
+    const LaunchGeometry launch = launch_geometry({decode_family(),
+                                                   parse_config(decode_family(), kLatentConfig),
+                                                   latent_problem(heads), fixtures::h200()});
+    return map_of(launch, 0).box;
+  };
+  EXPECT_THAT(box_of(16), ElementsAre(64, 16, 1, 1, 1));
+  EXPECT_THAT(box_of(64), ElementsAre(64, 64, 1, 1, 1));
+  EXPECT_THAT(box_of(128), ElementsAre(64, 64, 1, 1, 1));
+}
+
+TEST(LatentFlashDecode, HasDimensionsAndTilesOfItsOwn) {
+  EXPECT_EQ(rule_of(kLatentConfig, latent_problem(64)), "");
+  Problem other = latent_problem(64);
+  other.latent = false;
+  EXPECT_EQ(rule_of(kLatentConfig, other), "one-head-dimension");
+  other.d_head_v = 576;
+  EXPECT_EQ(rule_of(kLatentConfig, other), "latent-dimensions");
+  other = latent_problem(64);
+  other.d_head_v = 256;
+  EXPECT_EQ(rule_of(kLatentConfig, other), "latent-dimensions");
+  EXPECT_EQ(rule_of("(BF16, 576, 128, 64, 2, 1): parts_512", latent_problem(64)), "latent-tiles");
+  EXPECT_EQ(rule_of("(BF16, 576, 64, 64, 1, 1): parts_512", latent_problem(64)), "latent-tiles");
+}
+
+TEST(LatentFlashDecode, IsWhatProblemsOfItsConfigurationsAre) {
+  const Config latent = parse_config(decode_family(), kLatentConfig);
+  EXPECT_TRUE(usual_latent(decode_family(), latent));
+  EXPECT_EQ(usual_d_head_v(decode_family(), latent), 512);
+  const Config plain = parse_config(decode_family(), "(BF16, 128, 8, 64, 2, 1): parts_512");
+  EXPECT_FALSE(usual_latent(decode_family(), plain));
+  EXPECT_EQ(usual_d_head_v(decode_family(), plain), 128);
+}
+
+}  // namespace
+}  // namespace fatune
