@@ -1,7 +1,9 @@
 """Tests the package without a GPU: fallbacks are correct and warn, and torch.compile sees no graph break."""
+import dataclasses
 import unittest
 import warnings
 
+import decoding
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn.functional import scaled_dot_product_attention as pytorch_attention
@@ -381,6 +383,39 @@ class Operators(TestCase):
         q, k, v = torch.randn(2, 5, 3, 4, 16).permute(2, 0, 3, 1, 4)
         torch.library.opcheck(OPERATORS.forward.default, (q, k, v))
         self.assertTrue(OPERATORS.forward(q, k, v).transpose(1, 2).is_contiguous())
+
+
+class ChecksOnGpu(TestCase):
+    """What check_on_gpu.py compares a kernel's results with, which needs no GPU itself."""
+
+    def test_random_calls_are_right_as_pytorch_computes_them(self):
+        kinds = [(torch.float32, 16)]
+        for seed, problem in enumerate(decoding.random_decoding(6, 1, kinds)):
+            problem = dataclasses.replace(problem, seq_len_kv=60, window=min(problem.window, 20))
+            q, k, v = decoding.caches(problem, seed, "cpu")
+            lengths = decoding.random_lengths(problem, seed)
+            decoding.poison(lengths, k, v)
+            call = [one.transpose(1, 2) for one in (q, k, v)]
+            o, lse = OPERATORS.forward_lse(*call, *problem.mask(), seq_lens_kv=lengths)
+            o = o.transpose(1, 2)
+            self.assertIsNone(decoding.fault(problem, lengths, o, lse, q, k, v))
+            table, *pools = decoding.in_pages(8, seed, k, v)
+            paged = flash_attn_with_kvcache(q, *pools, cache_seqlens=lengths, block_table=table,
+                                            **decoding.options(problem))
+            self.assert_close(paged, o)
+            o[0, 0, 0] += 1.0
+            self.assertIsNotNone(decoding.fault(problem, lengths, o, lse, q, k, v))
+
+    def test_random_packed_calls_are_right_as_pytorch_computes_them(self):
+        for seed, (problem, queries, keys) in enumerate(decoding.random_packed(3, 1, [(torch.float32, 16)])):
+            q, k, v = (one[0] for one in decoding.caches(problem, seed, "cpu"))
+            starts = [decoding.starts_of(lengths, "cpu") for lengths in (queries, keys)]
+            call = [one.transpose(0, 1)[None] for one in (q, k, v)]
+            o, lse = OPERATORS.forward_lse(*call, *problem.mask(), cu_seqlens_q=starts[0], cu_seqlens_kv=starts[1])
+            o, lse = o[0].transpose(0, 1), lse[0]
+            self.assertIsNone(decoding.packed_fault(problem, queries, keys, o, lse, q, k, v))
+            lse[0, 0] += 1.0
+            self.assertIsNotNone(decoding.packed_fault(problem, queries, keys, o, lse, q, k, v))
 
 
 class Compile(TestCase):
