@@ -35,7 +35,6 @@ class LatentConsumer : TallRows<S> {
   using Rows::find_seen;
   using Rows::group_;
   using Rows::mask;
-  using Rows::multiply_queries;
   using Rows::multiply_values;
   using Rows::pack;
   using Rows::release;
@@ -94,13 +93,19 @@ class LatentConsumer : TallRows<S> {
   __device__ __forceinline__ Rescale compute_probabilities(Probabilities& p, Sums& sums,
                                                            const Part& part, int step, int slot,
                                                            const Ring<S::kStages>& at) const {
+    const unsigned sQ = warp_uniform(smem_ + Plan::query(slot)) & kAligned1024;
+    constexpr int kParted = Plan::kFirstPanels * 4;
     Scores s;
     mbarrier_wait(smem_ + Plan::full_k(at.index), at.parity);
-    mbarrier_wait(smem_ + Plan::full_v(at.index), at.parity);
     if (step + 1 == part.end) {
+      mbarrier_wait(smem_ + Plan::full_v(at.index), at.parity);
       clear_values_behind<S>(work_, part, smem_, at);
     }
-    multiply_queries(s, warp_uniform(smem_ + Plan::query(slot)) & kAligned1024, at.index);
+    // The first part of the tile is multiplied while the second one arrives.
+    this->template multiply_queries<0, kParted>(s, sQ, at.index);
+    mbarrier_wait(smem_ + Plan::full_v(at.index), at.parity);
+    this->template multiply_queries<kParted>(s, sQ, at.index);
+    wgmma_commit();
     wgmma_wait<0>();
     after_wait(s);
     cap_scores<S::kScores>(s, work_);

@@ -32,7 +32,6 @@ class TallConsumer : TallRows<S> {
   using Rows::find_seen;
   using Rows::group_;
   using Rows::mask;
-  using Rows::multiply_queries;
   using Rows::multiply_values;
   using Rows::pack;
   using Rows::release;
@@ -130,7 +129,8 @@ class TallConsumer : TallRows<S> {
   __device__ __forceinline__ void start_scores(Scores& s, unsigned sQ,
                                                const Ring<S::kStages>& at_k) const {
     mbarrier_wait(smem_ + Plan::full_k(at_k.index), at_k.parity);
-    multiply_queries(s, sQ, at_k.index);
+    this->template multiply_queries<>(s, sQ, at_k.index);
+    wgmma_commit();
   }
 
   // Waits for the scores, with O += P V still pending, and frees the tile of K.

@@ -54,19 +54,20 @@ class TallRows {
     }
   }
 
-  // Starts S = Q K^T of the tile of K in this stage. out: pending
+  // Starts S = Q K^T of the tile of K in this stage, of the columns from 16 * kFirst to before
+  // 16 * kEnd, and adds it to S unless these are the first. out: not committed
+  template <int kFirst = 0, int kEnd = S::kHeadDim / 16>
   __device__ __forceinline__ void multiply_queries(Scores& s, unsigned sQ, int stage) const {
     const unsigned long long q = swizzled_descriptor(sQ, 0);
     const unsigned long long k = swizzled_descriptor(smem_ + Plan::key(stage), 0);
     wgmma_fence();
 #pragma unroll
-    for (int at = 0; at < S::kHeadDim / 16; ++at) {
+    for (int at = kFirst; at < kEnd; ++at) {
       const int within = at % 4 * (32 / 16);  // 16 columns are 32 bytes
       wgmma_shared<S::kIsBf16, S::kStepKeys>(s, q + at / 4 * (Plan::kPanelBytesQ / 16) + within,
                                              k + at / 4 * (Plan::kPanelBytesKv / 16) + within,
                                              at > 0 ? 1 : 0);
     }
-    wgmma_commit();
   }
 
   // Starts O += P V of the columns of V from this address on. out: pending

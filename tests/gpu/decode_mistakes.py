@@ -162,17 +162,16 @@ MISTAKES += [
            right_on={**LATENT_SHAPE, "--seq-kv": "64"}),
     latent("no wait for what is handed over", "latent_consumer.cuh",
            "named_barrier_wait(kFirstHandoverBarrier + (group_ ^ 1), S::kConsumers);", "",
-           "race", "which thread .* writes, with no synchronisation", "latent_consumer.cuh"),
+           "uninitialised", "reads shared memory .*, which no thread has written", "latent_consumer.cuh"),
     latent("panels of the other consumer", "latent_consumer.cuh", "panels = group_ * Plan::kFirstBytes", "panels = 0",
-           "wrong_result", "values mismatch"),
+           "race", r"copies to shared memory .*, which thread \d+ .* reads, with no synchronisation"),
     latent("tail of half of V", "values_end.cuh", "S::kHeadDimV / 64;", "S::kHeadDimV / 128;",
            "wrong_result", "input normal", shape=LATENT_LENGTHS,
            right_on={**LATENT_SHAPE, "--batch": "2", "--seq-kv-lens": "128,64"}),
     latent("bytes of a part of a tile", "producer.cuh", "v != 0 ? Plan::kSecondBytes", "v != 0 ? Plan::kFirstBytes",
-           "barrier_misuse", "mbarrier"),
-    latent("heads of the first tile", "producer.cuh", "S::kLatent ? row - query * work_.group : 0", "0",
-           "wrong_result", "values mismatch", shape={**LATENT_SHAPE, "--heads": "128"},
-           right_on={**LATENT_SHAPE, "--heads": "64"}),
+           "divergent_barrier", "no warp can go on"),
+    latent("heads of another tile", "producer.cuh", "S::kLatent ? row - query * work_.group", "S::kLatent ? 64 - row",
+           "wrong_result", "values mismatch", shape={**LATENT_SHAPE, "--heads": "128"}),
 ]
 
 

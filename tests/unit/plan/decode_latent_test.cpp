@@ -24,13 +24,13 @@ Problem latent_problem(std::int64_t heads) {
   return problem;
 }
 
-const Family& decode_family() {
+const Family& latent_family() {
   static const Family family = load_family(FileTree{}, "flash_decode");
   return family;
 }
 
 std::string rule_of(const char* config, const Problem& problem) {
-  const auto invalid = check_valid(decode_family(), parse_config(decode_family(), config), &problem);
+  const auto invalid = check_valid(latent_family(), parse_config(latent_family(), config), &problem);
   return invalid ? invalid->rule : "";
 }
 
@@ -41,7 +41,7 @@ const TensorMapPiece& map_of(const LaunchGeometry& launch, std::size_t argument)
 TEST(LatentFamilies, AreThoseThatAreToldOfIt) {
   const ToldProperty& told = kToldProperties.back();
   ASSERT_EQ(told.detail, "latent");
-  EXPECT_TRUE(takes(decode_family().arguments, told));
+  EXPECT_TRUE(takes(latent_family().arguments, told));
   for (const char* name : {"flash_decode_sm80", "flash_sm80", "flash_sm90"}) {
     const Family family = load_family(FileTree{}, name);
     EXPECT_FALSE(takes(family.arguments, told)) << name;
@@ -52,8 +52,8 @@ TEST(LatentFlashDecode, HasTwoBoxesOfATileAndOneCopyOfTheKeys) {
   for (const std::int64_t page_size : {0, 16, 64}) {
     Problem problem = latent_problem(64);
     problem.page_size = page_size;
-    const LaunchGeometry launch = launch_geometry({decode_family(),
-                                                   parse_config(decode_family(), kLatentConfig),
+    const LaunchGeometry launch = launch_geometry({latent_family(),
+                                                   parse_config(latent_family(), kLatentConfig),
                                                    problem, fixtures::h200()});
     EXPECT_EQ(launch.dynamic_smem_bytes, 231'696);
     for (const std::size_t argument : {1U, 2U}) {
@@ -68,8 +68,8 @@ TEST(LatentFlashDecode, HasTwoBoxesOfATileAndOneCopyOfTheKeys) {
 
 TEST(LatentFlashDecode, LoadsTheHeadsOfATileByABoxIfTilesHaveWholeQueriesOrQueriesWholeTiles) {
   const auto box_of = [](std::int64_t heads) {
-    const LaunchGeometry launch = launch_geometry({decode_family(),
-                                                   parse_config(decode_family(), kLatentConfig),
+    const LaunchGeometry launch = launch_geometry({latent_family(),
+                                                   parse_config(latent_family(), kLatentConfig),
                                                    latent_problem(heads), fixtures::h200()});
     return map_of(launch, 0).box;
   };
@@ -93,12 +93,12 @@ TEST(LatentFlashDecode, HasDimensionsAndTilesOfItsOwn) {
 }
 
 TEST(LatentFlashDecode, IsWhatProblemsOfItsConfigurationsAre) {
-  const Config latent = parse_config(decode_family(), kLatentConfig);
-  EXPECT_TRUE(usual_latent(decode_family(), latent));
-  EXPECT_EQ(usual_d_head_v(decode_family(), latent), 512);
-  const Config plain = parse_config(decode_family(), "(BF16, 128, 8, 64, 2, 1): parts_512");
-  EXPECT_FALSE(usual_latent(decode_family(), plain));
-  EXPECT_EQ(usual_d_head_v(decode_family(), plain), 128);
+  const Config latent = parse_config(latent_family(), kLatentConfig);
+  EXPECT_TRUE(usual_latent(latent_family(), latent));
+  EXPECT_EQ(usual_d_head_v(latent_family(), latent), 512);
+  const Config plain = parse_config(latent_family(), "(BF16, 128, 8, 64, 2, 1): parts_512");
+  EXPECT_FALSE(usual_latent(latent_family(), plain));
+  EXPECT_EQ(usual_d_head_v(latent_family(), plain), 128);
 }
 
 }  // namespace
