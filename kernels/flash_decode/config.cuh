@@ -26,7 +26,7 @@ struct Shape {
   // 64 for each warpgroup (tall_consumer.cuh).
   static constexpr bool kTall = kRows >= 64;
   // V is the first 512 of 576 columns of K. Two consumers have the same 64 rows then, and half of
-  // the columns of O each (latent_consumer.cuh).
+  // the columns of O each (tall_latent_consumer.cuh).
   enum : bool { kLatent = kConfig.d_head == 576 };
   enum : int { kHeadDimV = kLatent ? 512 : kHeadDim };
   static constexpr int kGroups = kLatent ? 2 : kTall ? kRows / 64 : 1;  // consumers, warpgroups

@@ -8,11 +8,11 @@
 #include "flash_decode/config.cuh"
 #include "flash_decode/counter.cuh"
 #include "flash_decode/kernel_args.cuh"
-#include "flash_decode/latent_consumer.cuh"
 #include "flash_decode/output.cuh"
 #include "flash_decode/part_schedule.cuh"
 #include "flash_decode/short_consumer.cuh"
 #include "flash_decode/tall_consumer.cuh"
+#include "flash_decode/tall_latent_consumer.cuh"
 
 inline constexpr unsigned kItemBarrier = 3;
 

@@ -152,18 +152,18 @@ def latent(*arguments, shape=None, **more):
 
 
 MISTAKES += [
-    latent("rows of the state exchanged", "latent_consumer.cuh",
+    latent("rows of the state exchanged", "tall_latent_consumer.cuh",
            "{__float_as_uint(state.reference[0]), __float_as_uint(state.reference[1])",
            "{__float_as_uint(state.reference[1]), __float_as_uint(state.reference[0])",
            "wrong_result", "values mismatch"),
-    latent("half of O not rescaled", "latent_consumer.cuh",
+    latent("half of O not rescaled", "tall_latent_consumer.cuh",
            "rescale.factor[h] = ex2_approx_ftz((state.reference[h] - now.reference[h]) * scale_log2_);",
            "rescale.factor[h] = 1.0f;", "wrong_result", "values mismatch",
            right_on={**LATENT_SHAPE, "--seq-kv": "64"}),
-    latent("no wait for what is handed over", "latent_consumer.cuh",
+    latent("no wait for what is handed over", "tall_latent_consumer.cuh",
            "named_barrier_wait(kFirstHandoverBarrier + (group_ ^ 1), S::kConsumers);", "",
-           "uninitialised", "reads shared memory .*, which no thread has written", "latent_consumer.cuh"),
-    latent("panels of the other consumer", "latent_consumer.cuh", "panels = group_ * Plan::kFirstBytes", "panels = 0",
+           "uninitialised", "reads shared memory .*, which no thread has written", "tall_latent_consumer.cuh"),
+    latent("panels of the other consumer", "tall_latent_consumer.cuh", "panels = group_ * Plan::kFirstBytes", "panels = 0",
            "race", r"copies to shared memory .*, which thread \d+ .* reads, with no synchronisation"),
     latent("tail of half of V", "values_end.cuh", "S::kHeadDimV / 64;", "S::kHeadDimV / 128;",
            "wrong_result", "input normal", shape=LATENT_LENGTHS,

@@ -5,8 +5,8 @@
 // P, and hands P and the state of the softmax over to the other one: its thread with the same place
 // has the same rows, so that it takes them as they are in registers. Both then add O += P V, and
 // each frees the panels that it alone has read last.
-#ifndef FATUNE_KERNELS_FLASH_DECODE_LATENT_CONSUMER_CUH
-#define FATUNE_KERNELS_FLASH_DECODE_LATENT_CONSUMER_CUH
+#ifndef FATUNE_KERNELS_FLASH_DECODE_TALL_LATENT_CONSUMER_CUH
+#define FATUNE_KERNELS_FLASH_DECODE_TALL_LATENT_CONSUMER_CUH
 
 #include "common/online_softmax.cuh"
 #include "common/ptx_barrier.cuh"
@@ -20,7 +20,7 @@
 #include "flash_decode/tall_rows.cuh"
 #include "flash_decode/values_end.cuh"
 
-inline constexpr unsigned kFirstHandoverBarrier = 4;  // one for each consumer that hands over
+enum : unsigned { kFirstHandoverBarrier = 4 };  // one for each consumer that hands over
 
 // threads: the warpgroup, converged, in all functions
 template <typename S>
