@@ -30,7 +30,7 @@ struct Shape {
   enum : bool { kLatent = kConfig.d_head == 576 };
   enum : int { kHeadDimV = kLatent ? 512 : kHeadDim };
   static constexpr int kGroups = kLatent ? 2 : kTall ? kRows / 64 : 1;  // consumers, warpgroups
-  static constexpr int kConsumers = 128 * kGroups;        // their threads
+  static constexpr int kConsumers = 128 * kGroups;                      // their threads
   static constexpr int kConsumerWarps = 4 * kGroups;
   enum : int { kTileWarps = kLatent ? 4 : kConsumerWarps };  // that free a tile of K or V
   // A warp loads, and a warp counts parts; two load the queries of tall consumers.
@@ -46,12 +46,12 @@ struct Shape {
                                                                 : 40;
   static constexpr int kSlots = 2;  // parts that the producer may be ahead
   // How many of these parts have their Q: one, if two tiles do not fit beside the stages.
-  static constexpr int kQueryTiles =
-      kLatent || kHeadDim * (4 * kStages * kStepKeys + 4 * kRows) +
-                         (kTall ? 0 : kRows * (2 * kStepKeys + 16)) + 1024 >
-                     232448
-          ? 1
-          : 2;
+  static constexpr int kQueryTiles = kLatent || kHeadDim * (4 * kStages * kStepKeys + 4 * kRows) +
+                                                        (kTall ? 0 : kRows * (2 * kStepKeys + 16)) +
+                                                        1024 >
+                                                    232448
+                                         ? 1
+                                         : 2;
 
   static constexpr int kPanels = kHeadDim / 64;
   static constexpr int kKeyTiles = kStepKeys / 64;  // 64-row products of S^T = K Q^T

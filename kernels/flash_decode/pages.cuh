@@ -34,9 +34,9 @@ class StepPages {
     }
   }
 
-  // Starts the copies of all keys of a tile of K or V, or of a part of a latent tile. What is behind
-  // the sequence's last page becomes 0, and counts among the tile's bytes too.
-  // shape:   to: the tile; first_panel: its first; full: the mbarrier that counts its bytes
+  // Starts the copies of all keys of a tile of K or V, or of a part of a latent tile. What is
+  // behind the sequence's last page becomes 0, and counts among the tile's bytes too. shape:   to:
+  // the tile; first_panel: its first; full: the mbarrier that counts its bytes
   template <L2Policy kPolicy>
   __device__ __forceinline__ void load(unsigned to, const TensorMap* map, int first_panel, int head,
                                        unsigned full) const {

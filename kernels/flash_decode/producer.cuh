@@ -159,8 +159,8 @@ class Producer {
 #pragma unroll 1
       for (int v = 0; v < 2; ++v) {
         at.x2 = first_panel(v);
-        load_tile(smem_ + Plan::key(stage_.index) + v * Plan::kFirstBytes,
-                  v == 0 ? map_k_ : map_v_, at, smem_ + Plan::full_k(stage_.index) + v * kToFullV, bytes_of(v));
+        load_tile(smem_ + Plan::key(stage_.index) + v * Plan::kFirstBytes, v == 0 ? map_k_ : map_v_,
+                  at, smem_ + Plan::full_k(stage_.index) + v * kToFullV, bytes_of(v));
       }
       stage_.advance();
     }

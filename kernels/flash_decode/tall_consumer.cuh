@@ -23,9 +23,6 @@ inline constexpr unsigned kFirstTurnBarrier = 4;  // one for each consumer
 template <typename S>
 class TallConsumer : TallRows<S> {
   using Rows = TallRows<S>;
-  using typename Rows::Plan;
-  using typename Rows::Probabilities;
-  using typename Rows::Scores;
   using Rows::add_sinks;
   using Rows::clear;
   using Rows::dump;
@@ -41,6 +38,9 @@ class TallConsumer : TallRows<S> {
   using Rows::tiles_;
   using Rows::total;
   using Rows::work_;
+  using typename Rows::Plan;
+  using typename Rows::Probabilities;
+  using typename Rows::Scores;
 
  public:
   using typename Rows::Sums;

@@ -1,10 +1,10 @@
 // A latent consumer: one of two warpgroups that have the same 64 packed rows, and 256 columns of O
 // each. V is columns of K, so that one tile is the operand of both products.
 //
-// Each consumer has a buffer of 64 keys. Of the step whose keys are there, it computes S = Q K^T and
-// P, and hands P and the state of the softmax over to the other one: its thread with the same place
-// has the same rows, so that it takes them as they are in registers. Both then add O += P V, and
-// each frees the panels that it alone has read last.
+// Each consumer has a buffer of 64 keys. Of the step whose keys are there, it computes S = Q K^T
+// and P, and hands P and the state of the softmax over to the other one: its thread with the same
+// place has the same rows, so that it takes them as they are in registers. Both then add O += P V,
+// and each frees the panels that it alone has read last.
 #ifndef FATUNE_KERNELS_FLASH_DECODE_TALL_LATENT_CONSUMER_CUH
 #define FATUNE_KERNELS_FLASH_DECODE_TALL_LATENT_CONSUMER_CUH
 
@@ -26,9 +26,6 @@ enum : unsigned { kFirstHandoverBarrier = 4 };  // one for each consumer that ha
 template <typename S>
 class LatentConsumer : TallRows<S> {
   using Rows = TallRows<S>;
-  using typename Rows::Plan;
-  using typename Rows::Probabilities;
-  using typename Rows::Scores;
   using Rows::add_sinks;
   using Rows::clear;
   using Rows::dump;
@@ -44,6 +41,9 @@ class LatentConsumer : TallRows<S> {
   using Rows::tiles_;
   using Rows::total;
   using Rows::work_;
+  using typename Rows::Plan;
+  using typename Rows::Probabilities;
+  using typename Rows::Scores;
 
  public:
   using typename Rows::Sums;
@@ -127,8 +127,8 @@ class LatentConsumer : TallRows<S> {
     release(full);
   }
 
-  // Hands P and the state over. The other consumer has taken what this one handed over before, since
-  // it has handed over itself.
+  // Hands P and the state over. The other consumer has taken what this one handed over before,
+  // since it has handed over itself.
   __device__ __forceinline__ void hand_over(const Probabilities& p,
                                             const SoftmaxState& state) const {
     const unsigned to = handed_over();
@@ -175,7 +175,7 @@ class LatentConsumer : TallRows<S> {
     return smem_ + Plan::kP + 16 * (threadIdx.x % 128);
   }
 
-  static constexpr int kWords = S::kScores / 8;      // of 16 bytes, of P
+  static constexpr int kWords = S::kScores / 8;   // of 16 bytes, of P
   static constexpr unsigned kBetween = 128 * 16;  // bytes
 };
 

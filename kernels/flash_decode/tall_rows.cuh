@@ -31,7 +31,9 @@ class TallRows {
 
   // The tile's row of element h of the state.
   __device__ __forceinline__ static int row_of(int h) {
-    return (S::kLatent ? static_cast<int>(threadIdx.x) % 128 : static_cast<int>(threadIdx.x)) / 32 * 16 + static_cast<int>(threadIdx.x) % 32 / 4 + 8 * h;
+    return (S::kLatent ? static_cast<int>(threadIdx.x) % 128 : static_cast<int>(threadIdx.x)) / 32 *
+               16 +
+           static_cast<int>(threadIdx.x) % 32 / 4 + 8 * h;
   }
 
  protected:

@@ -4,7 +4,7 @@
 #define FATUNE_KERNELS_REFERENCE_REFERENCE_TILE_H
 
 inline constexpr int kReferenceThreads = 256;
-inline constexpr int kReferenceKeys = 32;  // keys of a tile
+inline constexpr int kReferenceKeys = 32;         // keys of a tile
 inline constexpr int kReferenceLanesPerRow = 16;  // threads that share a row, neighbours in a warp
 
 // Dimensions are dealt to a row's lanes four at a time; the last round may be padding. Rows are

@@ -43,10 +43,10 @@ void Stage::fill(std::uint64_t seed) const {
   }
   TensorView values = tensors_.view(TensorRole::v);
   values.rows = is_view(problem_, TensorRole::v) ? 0 : values.rows;
-  kernels_.fill_inputs({tensors_.view(TensorRole::q), tensors_.view(TensorRole::k), values, seed,
-                        static_cast<int>(kind_),
-                        tensors_.key_lengths(), tensors_.packed_rows(), tensors_.pages()},
-                       stream_);
+  kernels_.fill_inputs(
+      {tensors_.view(TensorRole::q), tensors_.view(TensorRole::k), values, seed,
+       static_cast<int>(kind_), tensors_.key_lengths(), tensors_.packed_rows(), tensors_.pages()},
+      stream_);
 }
 
 ReferenceArgs Stage::reference_args() const {

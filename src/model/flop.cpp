@@ -112,9 +112,9 @@ double literature_flop(const Problem& problem) {
 }
 
 std::int64_t needed_input_bytes(const Problem& problem) {
-  const std::int64_t bytes_of_key =
-      problem.kv_heads * (problem.d_head + (problem.latent ? 0 : problem.d_head_v)) *
-      element_bytes(problem.dtype);
+  const std::int64_t bytes_of_key = problem.kv_heads *
+                                    (problem.d_head + (problem.latent ? 0 : problem.d_head_v)) *
+                                    element_bytes(problem.dtype);
   const auto keys_read = [&](const Sequence& sequence) {
     const Mask mask = mask_of(problem, sequence);
     return sequence.queries == 0

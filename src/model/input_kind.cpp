@@ -94,8 +94,8 @@ class Filler {
     GroupInputs inputs;
     inputs.q.push_back(queries());
     inputs.k = make(head_.seq_len_kv, head_.d_head, of_k);
-    inputs.v = head_.latent ? first_columns(inputs.k)
-                            : make(head_.seq_len_kv, head_.d_head_v, of_v);
+    inputs.v =
+        head_.latent ? first_columns(inputs.k) : make(head_.seq_len_kv, head_.d_head_v, of_v);
     for (std::int64_t i = 1; i < group_; ++i) {
       inputs.q.push_back(queries());
     }

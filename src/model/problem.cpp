@@ -181,10 +181,10 @@ void check_problem(const Problem& problem) {
                 {}, "kv_heads must divide heads");
   }
   if (problem.latent && problem.d_head_v > problem.d_head) {
-    throw Error(ExitCode::usage,
-                fmt::format("K has {} columns, of which V cannot be {}", problem.d_head,
-                            problem.d_head_v),
-                {}, "of a latent problem, d_head_v must be at most d_head");
+    throw Error(
+        ExitCode::usage,
+        fmt::format("K has {} columns, of which V cannot be {}", problem.d_head, problem.d_head_v),
+        {}, "of a latent problem, d_head_v must be at most d_head");
   }
   check_lengths(problem);
   check_pages(problem);

@@ -138,7 +138,8 @@ inline constexpr std::array<ProblemDetail, 13> kProblemDetails{
       "the sequences are packed, one after the other",
       &Problem::seq_lens},
      {"latent", "latent", "--latent", "latent",
-      "V is the first d_head_v columns of K, and no tensor of its own (multi-head latent attention)",
+      "V is the first d_head_v columns of K, and no tensor of its own (multi-head latent "
+      "attention)",
       &Problem::latent}}};
 
 /// The name that kernels' arguments use for the heads' sinks: fp32, one for each query head.

@@ -108,8 +108,11 @@ inline constexpr ToldProperty kToldPages{"page_size", "pages-of-keys", "K and V 
 inline constexpr ToldProperty kToldPacked{"seq_lens", "packed-batches", "packed batches",
                                           kQueryStartsTensor};
 inline constexpr std::array kToldProperties{
-    kToldKeyLengths, ToldProperty{"sinks", "sinks-of-heads", "sinks of heads", kSinksTensor},
-    ToldProperty{"softcap", "capped-scores", "softcap"}, kToldPages, kToldPacked,
+    kToldKeyLengths,
+    ToldProperty{"sinks", "sinks-of-heads", "sinks of heads", kSinksTensor},
+    ToldProperty{"softcap", "capped-scores", "softcap"},
+    kToldPages,
+    kToldPacked,
     ToldProperty{"latent", "values-in-keys", "values that are columns of the keys"}};
 
 /// Whether a kernel has to be told of the property of this problem. Where sequences are packed, the

@@ -188,8 +188,8 @@ EmulatedInput make_input(const EmulatedProblem& on, InputKind kind, std::uint64_
   input.tensors = make_tensors(on, kind, seed);
   const std::vector<double> q = compared_numbers(on, TensorRole::q, input.tensors.q);
   const std::vector<double> k = compared_numbers(on, TensorRole::k, input.tensors.k);
-  const std::vector<double> v = compared_numbers(
-      on, TensorRole::v, on.problem.latent ? input.tensors.k : input.tensors.v);
+  const std::vector<double> v =
+      compared_numbers(on, TensorRole::v, on.problem.latent ? input.tensors.k : input.tensors.v);
   const Problem part = compared_part(on);
   const std::vector<float> sinks = compared_sinks(on, input.tensors);
   input.exact = cpu_attention(part, q, k, v, sinks);

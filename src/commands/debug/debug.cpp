@@ -89,8 +89,8 @@ ProblemOptions one_head_of(ProblemOptions problems) {
 }
 
 /// Throws Error(usage) for a problem with details other than a number of keys, a head dimension of
-/// V and values that are columns of keys, because the steps on the CPU have none, and if a query sees no key. A window as long as
-/// the sequence does not count.
+/// V and values that are columns of keys, because the steps on the CPU have none, and if a query
+/// sees no key. A window as long as the sequence does not count.
 void check_shown(Problem problem) {
   if (problem.causal && problem.seq_len > problem.seq_len_kv) {
     throw Error(ExitCode::usage,
@@ -116,7 +116,7 @@ void check_shown(Problem problem) {
 
 HeadProblem head_of(const Problem& problem, const BlockTiles& tiles) {
   check_shown(problem);
-  const HeadProblem head{problem.seq_len, problem.d_head,     problem.dtype,   problem.causal,
+  const HeadProblem head{problem.seq_len, problem.d_head,     problem.dtype,    problem.causal,
                          tiles,           problem.seq_len_kv, problem.d_head_v, problem.latent};
   check_size(head);
   return head;

@@ -30,7 +30,8 @@ const Family& latent_family() {
 }
 
 std::string rule_of(const char* config, const Problem& problem) {
-  const auto invalid = check_valid(latent_family(), parse_config(latent_family(), config), &problem);
+  const auto invalid =
+      check_valid(latent_family(), parse_config(latent_family(), config), &problem);
   return invalid ? invalid->rule : "";
 }
 
@@ -52,9 +53,8 @@ TEST(LatentFlashDecode, HasTwoBoxesOfATileAndOneCopyOfTheKeys) {
   for (const std::int64_t page_size : {0, 16, 64}) {
     Problem problem = latent_problem(64);
     problem.page_size = page_size;
-    const LaunchGeometry launch = launch_geometry({latent_family(),
-                                                   parse_config(latent_family(), kLatentConfig),
-                                                   problem, fixtures::h200()});
+    const LaunchGeometry launch = launch_geometry(
+        {latent_family(), parse_config(latent_family(), kLatentConfig), problem, fixtures::h200()});
     EXPECT_EQ(launch.dynamic_smem_bytes, 231'696);
     for (const std::size_t argument : {1U, 2U}) {
       const TensorMapPiece& map = map_of(launch, argument);
@@ -68,9 +68,9 @@ TEST(LatentFlashDecode, HasTwoBoxesOfATileAndOneCopyOfTheKeys) {
 
 TEST(LatentFlashDecode, LoadsTheHeadsOfATileByABoxIfTilesHaveWholeQueriesOrQueriesWholeTiles) {
   const auto box_of = [](std::int64_t heads) {
-    const LaunchGeometry launch = launch_geometry({latent_family(),
-                                                   parse_config(latent_family(), kLatentConfig),
-                                                   latent_problem(heads), fixtures::h200()});
+    const LaunchGeometry launch =
+        launch_geometry({latent_family(), parse_config(latent_family(), kLatentConfig),
+                         latent_problem(heads), fixtures::h200()});
     return map_of(launch, 0).box;
   };
   EXPECT_THAT(box_of(16), ElementsAre(64, 16, 1, 1, 1));

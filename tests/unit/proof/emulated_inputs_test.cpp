@@ -127,13 +127,11 @@ TEST(EmulatedInputs, OfLatentProblemsHaveTheReferencesOfACopyOfTheValues) {
     const EmulatedInput& whole = inputs.of({one, {}}).at(0);
     const EmulatedInput& head = inputs.of({one, 3}).at(0);
     EXPECT_FALSE(compared_part({one, 3}).latent);
-    const std::vector<double> expected =
-        element_values(compared_elements({one, 3}, TensorRole::o,
-                                         mapped(whole.rounded,
-                                                [&](double value) {
-                                                  return round_to_element(value, one.dtype);
-                                                })),
-                       one.dtype);
+    const std::vector<double> expected = element_values(
+        compared_elements({one, 3}, TensorRole::o,
+                          mapped(whole.rounded,
+                                 [&](double value) { return round_to_element(value, one.dtype); })),
+        one.dtype);
     EXPECT_EQ(head.rounded, expected);
   }
 }
