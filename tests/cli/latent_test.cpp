@@ -64,5 +64,19 @@ TEST_F(Latent, IsMeasuredAndReused) {
   EXPECT_EQ(again["problems"][0]["problem"]["latent"], true);
 }
 
+TEST_F(Latent, IsInNoTunedTable) {
+  use_gpu_that_never_runs_kernels();
+  expect_ok(
+      fatune(with({"run", "--config", kLatentConfig, "--repeats", "2", "--warmup", "0", "-q"},
+                  "--seq 1 --heads 2 --kv-heads 1 --seq-kv 100 --best " + path("best.json"))));
+  const ProcessResult exported =
+      fatune({"export", "--to", "json", "--best", path("best.json"), "--out", path("out")});
+  EXPECT_NE(exported.exit_code, 0);
+  EXPECT_THAT(exported.out + exported.err, HasSubstr("its V is columns of K"));
+  EXPECT_THAT(
+      fatune(words("predict --gpu h100 --preset deepseek-v3-decode --seq 1 --seq-kv 4096")).out,
+      HasSubstr("V is columns of K, as that of no tuned problem is"));
+}
+
 }  // namespace
 }  // namespace fatune::testing_cli
