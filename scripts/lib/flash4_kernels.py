@@ -70,7 +70,10 @@ class Folder:
             raise OSError(f"{path} is no folder that {BUILDER} made: {error}") from error
 
     def make(self, inputs):
-        """Returns a function that queues the kernel on PyTorch's stream and returns O. inputs: attention_inputs.Inputs"""
+        """Returns a function that queues the kernel on PyTorch's stream and returns O.
+
+        inputs: attention_inputs.Inputs
+        """
         if inputs.page_table is not None and inputs.k.shape[1] == OTHER_LOADS_PAGE:
             raise ValueError(f"pages of {OTHER_LOADS_PAGE} keys have a kernel of their own, which is not built")
         library = self._path / kernel_for(inputs).library_name()

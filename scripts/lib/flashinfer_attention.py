@@ -1,5 +1,5 @@
-"""FlashInfer's attention with a paged cache, and with packed keys. Planning, which the host does once for all layers of a
-model, is not part of a launch. Contiguous keys of sequences are passed as pages in order."""
+"""FlashInfer's attention with a paged cache, and with packed keys. Planning, which the host does once for all layers of
+a model, is not part of a launch. Contiguous keys of sequences are passed as pages in order."""
 import functools
 import itertools
 

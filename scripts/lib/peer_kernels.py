@@ -27,8 +27,10 @@ class Peer:
     flop: int | None = None  # of a launch; None: the problem's
     dtypes: tuple = DTYPES  # for which it has kernels
     features: frozenset = frozenset()  # of attention_inputs.FEATURES
-    several: Callable | None = None  # Inputs -> {name: as make}, in place of make: of several kernels the fastest counts
-    begins_at_first_key: Callable = lambda problem: False  # whether a causal mask is aligned there, not at the last one
+    # Inputs -> {name: as make}, in place of make: several kernels, of which the fastest counts
+    several: Callable | None = None
+    # problem -> whether a causal mask is aligned at the first key, not at the last one
+    begins_at_first_key: Callable = lambda problem: False
 
     def kernels_for(self, inputs):
         """Returns {name: as make} of its kernels."""

@@ -27,11 +27,12 @@ def columns(peers):
 
 
 def with_ratio_to_first(rows):
-    """Returns the rows of a group. Those after the first have of_first, how many times as fast as its winner theirs is."""
+    """Returns the rows of a group. Those after the first have of_first: how many times as fast as its winner theirs is."""
     first, *others = rows
     for row in others:
         if first["best"] and row["best"]:
-            row["of_first"] = (peer_figures.best_figure(first)["median_ms"] / peer_figures.best_figure(row)["median_ms"])
+            times = [peer_figures.best_figure(of)["median_ms"] for of in (first, row)]
+            row["of_first"] = times[0] / times[1]
     return rows
 
 

@@ -22,7 +22,8 @@ class Tensor(types.SimpleNamespace):
 
 
 TORCH = types.SimpleNamespace(
-    int32="int32", bfloat16="bfloat16", tensor=lambda values, dtype, device: Tensor(values=values, shape=(len(values),)),
+    int32="int32", bfloat16="bfloat16",
+    tensor=lambda values, dtype, device: Tensor(values=values, shape=(len(values),)),
     randn=lambda count, device: Tensor(shape=(count,)),
     empty_strided=lambda shape, strides, device, dtype: Tensor(shape=tuple(shape), dtype=dtype, device=device))
 
@@ -41,7 +42,8 @@ def tensors_and_inputs(problem, kv_shape=(2, 40, 2, 64)):
 class Inputs(unittest.TestCase):
     def test_features(self):
         of = attention_inputs.features_of
-        self.assertEqual(of({**PROBLEM, "window": 0, "seq_lens": "", "sinks": False, "softcap": 0.0, "d_head_v": 64}), set())
+        nothing = {"window": 0, "seq_lens": "", "sinks": False, "softcap": 0.0, "d_head_v": 64}
+        self.assertEqual(of({**PROBLEM, **nothing}), set())
         self.assertEqual(of({**PROBLEM, "seq_lens": "1,1", "seq_lens_kv": "40,3"}), {"packed"})
         self.assertEqual(of({**PROBLEM, "seq_lens_kv": "40,3", "page_size": 16}), {"lengths", "pages"})
         self.assertEqual(of({**PROBLEM, "window": 8, "sinks": True, "softcap": 30.0, "d_head_v": 32}),

@@ -131,7 +131,8 @@ class BuildFlash4Kernels(unittest.TestCase):
         self.assertIn("not supported on SM90", self.build("--d-head", "512", code=1).stderr)
         self.assertIn("at least 1", self.build("--group", "0", code=2).stderr)
         self.assertIn("only with --mask causal", self.build("--window", code=2).stderr)
-        self.assertIn("unknown: ragged; known: dense, lengths, packed, pages", self.build("--form", "ragged", code=2).stderr)
+        self.assertIn("unknown: ragged; known: dense, lengths, packed, pages",
+                      self.build("--form", "ragged", code=2).stderr)
         self.assertIn("unknown: float8; known: float16, bfloat16", self.build("--dtype", "float8", code=2).stderr)
         (self.packages / "cc").write_text("#!/bin/sh\nexit 3\n", encoding="utf-8")
         self.assertIn("exit status 3", self.build(code=1).stderr)

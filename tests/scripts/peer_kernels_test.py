@@ -56,7 +56,8 @@ class Peers(unittest.TestCase):
         self.assertEqual(peer_kernels._flash3_features(module, flags), {"softcap", "two_dims", "pages"})
 
     def test_flash_attention_3_is_called_for_what_a_problem_asks_for(self):
-        module = types.SimpleNamespace(flash_attn_func=self.called("dense"), flash_attn_varlen_func=self.called("packed"),
+        module = types.SimpleNamespace(flash_attn_func=self.called("dense"),
+                                       flash_attn_varlen_func=self.called("packed"),
                                        flash_attn_with_kvcache=self.called("cache"))
         self.assertEqual(peer_kernels._flash3_launch(module, with_inputs(window=8, softcap=30.0))(),
                          ("dense", ("q", "k", "v"), {**SETTINGS, "num_splits": 0, "window_size": (7, 0),
@@ -68,7 +69,8 @@ class Peers(unittest.TestCase):
         self.assertEqual((name, tensors), ("packed", ("q", "k", "v", "ends of q", "ends of k", 5, 9)))
 
     def test_flash_attention_4_is_called_for_what_a_problem_asks_for(self):
-        module = types.SimpleNamespace(flash_attn_func=self.called("dense"), flash_attn_varlen_func=self.called("varlen"))
+        module = types.SimpleNamespace(flash_attn_func=self.called("dense"),
+                                       flash_attn_varlen_func=self.called("varlen"))
         launch = peer_kernels._flash4_launch
         self.assertEqual(launch(module, with_inputs(sinks="s", window=8))(),
                          ("dense", ("q", "k", "v"), {**SETTINGS, "window_size": (7, 0), "learnable_sink": "s"}))

@@ -10,7 +10,8 @@ def _integers(tensor, sequences):
 
 
 def _forward_of(name):
-    def forward(q, k, v, out, lse, scale, ends_q, ends_k, used_q, used_k, pages, left, right, sinks, sparse, other, *sums):
+    def forward(q, k, v, out, lse, scale, ends_q, ends_k, used_q, used_k, pages, left, right, sinks, sparse, other,
+                *sums):
         assert q.shape[:-1] == out.shape[:-1] and v.shape[-1] == out.shape[-1] and q.dtype == out.dtype
         assert isinstance(scale, float) and lse is used_q is sparse is None
         assert other == (None, None) and sums == (None, None)
