@@ -29,8 +29,6 @@ class Peer:
     features: frozenset = frozenset()  # of attention_inputs.FEATURES
     # Inputs -> {name: as make}, in place of make: several kernels, of which the fastest counts
     several: Callable | None = None
-    # problem -> whether a causal mask is aligned at the first key, not at the last one
-    begins_at_first_key: Callable = lambda problem: False
 
     def kernels_for(self, inputs):
         """Returns {name: as make} of its kernels."""
@@ -76,23 +74,15 @@ def _find_cudnn(torch):
     if not torch.backends.cudnn.is_available():
         raise ImportError("PyTorch has no cuDNN here")
 
-    def packed(inputs):
-        call = torch.ops.aten._cudnn_attention_forward.default
-        tensors, ends = _packed(inputs), _ends(inputs)
-        return lambda: call(*tensors, None, *ends, False, 0.0, inputs.causal, False, scale=inputs.scale)[0]
-
     def make(inputs):
-        if inputs.is_packed:
-            return packed(inputs)
         q, k, v = _heads_first(inputs.q, inputs.k, inputs.v)
         call = torch.ops.aten._scaled_dot_product_cudnn_attention.default
         mask = _mask_from_the_end(torch, q, k) if inputs.causal and q.shape[2] != k.shape[2] else None
         causal = inputs.causal and mask is None
         return lambda: call(q, k, v, mask, False, 0.0, causal, scale=inputs.scale)[0].transpose(1, 2)
 
-    # Packed batches have no mask of ours, and PyTorch's begins at the first key.
-    return Peer("cudnn", str(torch.backends.cudnn.version()), make, features=frozenset({"packed", "two_dims"}),
-                begins_at_first_key=lambda problem: bool(problem.get("seq_lens")))
+    # PyTorch's own function for packed batches spends most of its time on the host at each call.
+    return Peer("cudnn", str(torch.backends.cudnn.version()), make, features=frozenset({"two_dims"}))
 
 
 def _mask_from_the_end(torch, q, k):
@@ -266,14 +256,4 @@ def cannot_do(peer, problem):
             return reason
     if "window" in asked and not attention_inputs.is_masked(problem):
         return "no window without a causal mask"
-    if attention_inputs.is_masked(problem) and peer.begins_at_first_key(problem) and lengths_differ(problem):
-        return "another causal mask where lengths differ"
     return None
-
-
-def lengths_differ(problem):
-    """Whether a sequence has another number of keys than of queries."""
-    queries = fatune_program.query_lengths(problem)
-    if queries is not None:
-        return attention_inputs.keys_of(problem) != queries
-    return problem.get("seq_len_kv", problem["seq_len"]) != problem["seq_len"]

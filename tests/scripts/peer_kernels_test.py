@@ -113,16 +113,6 @@ class Peers(unittest.TestCase):
         self.assertEqual(peer_kernels.cannot_do(fa2, {**PROBLEM, "softcap": 30.0}), "no softcap")
         self.assertEqual(peer_kernels.cannot_do(fa2, {**packed, "sinks": True}), "no sinks")
 
-    def test_masks_of_packed_batches_that_begin_at_the_first_key(self):
-        cudnn = peer_kernels.find_peers(fake_torch(True), ["cudnn"])[0]["cudnn"]
-        packed = {**PROBLEM, "seq_lens": "64,3"}
-        longer = {**packed, "seq_lens_kv": "64,9"}
-        self.assertIsNone(peer_kernels.cannot_do(cudnn, packed))
-        self.assertIsNone(peer_kernels.cannot_do(cudnn, {**packed, "seq_lens_kv": "64,3"}))
-        self.assertIn("causal mask", peer_kernels.cannot_do(cudnn, longer))
-        self.assertIsNone(peer_kernels.cannot_do(cudnn, {**longer, "causal": False}))
-        self.assertIsNone(peer_kernels.cannot_do(cudnn, {**PROBLEM, "seq_len_kv": 100}))
-
 
 if __name__ == "__main__":
     run_tests()

@@ -163,17 +163,8 @@ def _flash_forward(q, k, v, ends_q, ends_k, most_q, most_k, dropout_p, is_causal
     return (empty_like(q),)
 
 
-def _cudnn_forward(q, k, v, attn_bias, ends_q, ends_k, most_q, most_k, compute_log_sumexp, dropout_p, is_causal,
-                   return_debug_mask, *, scale):
-    assert attn_bias is None and not compute_log_sumexp and dropout_p == 0.0 and not return_debug_mask and scale > 0
-    assert not is_causal or ends_q.values == ends_k.values, "its mask begins at the first key"
-    pass_time(0.05)
-    return (check_packed(q, k, v, ends_q, ends_k, most_q, most_k),)
-
-
 ops = types.SimpleNamespace(aten=types.SimpleNamespace(
     _flash_attention_forward=types.SimpleNamespace(default=_flash_forward),
-    _cudnn_attention_forward=types.SimpleNamespace(default=_cudnn_forward),
     _scaled_dot_product_flash_attention=types.SimpleNamespace(default=_flash),
     _scaled_dot_product_cudnn_attention=types.SimpleNamespace(default=_cudnn)))
 backends = types.SimpleNamespace(cudnn=types.SimpleNamespace(is_available=lambda: True, version=lambda: 91900))
