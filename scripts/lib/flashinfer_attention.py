@@ -94,9 +94,16 @@ def kernels(torch, flashinfer, inputs):
     prefill_of = functools.partial(_packed_kernel, torch, flashinfer)
     if inputs.is_packed:
         return {name: prefill_of(backend) for name, backend in PREFILL_BACKENDS.items()}
-    if inputs.q.shape[3] != inputs.v.shape[3]:  # pages have one head dimension
+    if packs_batch(inputs):
         return {name: _unpacked(prefill_of(backend), torch) for name, backend in PREFILL_BACKENDS.items()}
     return _kernels_with_pages(torch, flashinfer, inputs)
+
+
+def packs_batch(inputs):
+    """Whether sequences with as many keys are passed as packed ones: pages have one head dimension, and of kernels with
+    windows or caps of scores, the build script makes those for packed keys alone."""
+    is_plain = inputs.q.shape[3] == inputs.v.shape[3] and not inputs.window and not inputs.softcap
+    return inputs.key_lengths is None and not is_plain
 
 
 def _kernels_with_pages(torch, flashinfer, inputs):

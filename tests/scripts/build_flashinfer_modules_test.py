@@ -23,10 +23,10 @@ import os
 import pathlib
 import types
 def specification(backend, *kind):
-    assert kind[:4] == ("brain",) * 3 + ("int",) and kind[6:9] == (0, False, False)
-    assert backend != "decode" or kind[4] == kind[5]
+    assert kind[:4] == ("brain",) * 3 + ("int",) and kind[6] == 0
+    assert backend != "decode" or (kind[4] == kind[5] and kind[7:9] == (False, False))
     assert os.environ["FLASHINFER_CUDA_ARCH_LIST"] == "9.0a"
-    name = f"{backend}_{kind[4]}"
+    name = f"{backend}_{kind[4]}" + "_window" * kind[7] + "_softcap" * kind[8]
     sources = [f"{name}_{keys}_kernel_mask_{mask}.cu" for keys in ("paged", "ragged") for mask in range(4)]
     sources.append(f"{name}.cu")
     return types.SimpleNamespace(name=name, d_head=kind[4], sources=sources,
@@ -87,6 +87,14 @@ class BuildFlashInferModules(unittest.TestCase):
         self.assertEqual([file.name for file in folder.iterdir()], ["fa3_192"])
         module = folder / "fa3_192" / "fa3_192.so"
         self.assertEqual(module.read_text(encoding="utf-8"), "fa3_192_ragged_kernel_mask_1.cu fa3_192.cu")
+
+    def test_windows_and_caps_have_packed_keys_alone(self):
+        self.build("--d-head", "64", "--window")
+        self.build("--d-head", "64", "--softcap", "--backend", "fa2")
+        folder = self.folder / "flashinfer" / "data" / "aot"
+        self.assertEqual({file.name for file in folder.iterdir()}, {"fa2_64_window", "fa3_64_window", "fa2_64_softcap"})
+        module = folder / "fa3_64_window" / "fa3_64_window.so"
+        self.assertNotIn("paged", module.read_text(encoding="utf-8"))
 
     def test_errors_are_one_line(self):
         self.assertIn("Ninja build failed", self.build("--d-head", "512", code=1).stderr)

@@ -31,9 +31,11 @@ for option, member in (("--seq-lens", "seq_lens"), ("--seq-kv-lens", "seq_lens_k
         assert len(of[option].split(",")) == problem["batch"]
         problem[member.replace("lens", "len")] = max(map(int, of[option].split(",")))
 for option, member in (("--seq", "seq_len"), ("--seq-kv", "seq_len_kv"), ("--kv-heads", "kv_heads"),
-                       ("--dhead-v", "d_head_v"), ("--page-size", "page_size")):
+                       ("--dhead-v", "d_head_v"), ("--page-size", "page_size"), ("--window", "window")):
     if option in of:
         problem[member] = int(of[option])
+problem |= {{"softcap": float(of["--softcap"])}} if "--softcap" in of else {{}}
+problem |= {{"sinks": True}} if "--sinks" in of else {{}}
 problem.setdefault("seq_len_kv", problem["seq_len"])
 problem.setdefault("kv_heads", problem["heads"])
 rows = problem["seq_len"] * problem["heads"] // problem["kv_heads"]
@@ -167,6 +169,16 @@ class CompareProblems(unittest.TestCase):
         row, = self.written()["rows"]
         self.assertEqual(set(row["peers"]), {"cudnn", "fa3", "fa4", "flashinfer"}, row["notes"])
         self.assertEqual(row["notes"], {"fa2": "one head dimension"})
+
+    def test_scores(self):
+        self.compare("--problems", "scores", "--flash4-kernels",
+                     self.kernels("d256_bfloat16_causal_group2_softcap50.so",
+                                  "d64_bfloat16_causal_group8_window_sinks.so"))
+        softcap, window, sinks, both = self.written()["rows"]
+        self.assertEqual(set(softcap["peers"]), {"fa3", "fa4", "flashinfer"}, softcap["notes"])
+        self.assertEqual(set(window["peers"]), {"fa2", "flashinfer"}, window["notes"])
+        self.assertEqual(set(sinks["peers"]), set(), sinks["notes"])
+        self.assertEqual(set(both["peers"]), {"fa4"}, both["notes"])
 
     def test_a_problem_that_fails_costs_its_row_alone(self):
         self.environment["REFUSED"] = "4096"

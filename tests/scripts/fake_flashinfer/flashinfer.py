@@ -44,8 +44,9 @@ class BatchPrefillWithRaggedKVCacheWrapper:
         assert kv_layout == "NHD"
         self._ms = {"auto": 0.06, "fa2": 0.2}[backend]
 
-    def plan(self, ends_q, ends_k, q_heads, k_heads, columns, head_dim_vo, causal, sm_scale, q_data_type, kv_data_type):
-        assert causal and sm_scale > 0 and q_data_type == kv_data_type and columns >= head_dim_vo
+    def plan(self, ends_q, ends_k, q_heads, k_heads, columns, head_dim_vo, causal, sm_scale, q_data_type, kv_data_type,
+             window_left=-1, logits_soft_cap=0.0):
+        assert (window_left >= 0) + (logits_soft_cap > 0) <= 1 and causal and sm_scale > 0 and q_data_type == kv_data_type and columns >= head_dim_vo
         assert len(ends_q.values) == len(ends_k.values)
         self._ends = (ends_q, ends_k)
         self._shapes = ((q_heads, columns), (k_heads, columns), (k_heads, head_dim_vo))
