@@ -9,7 +9,8 @@ import fatune_program
 PAGES_SEED = 0
 # What a problem asks for beside a mask, heads and lengths that all sequences share; and what lacks a kernel without it.
 FEATURES = {"lengths": "one length for all sequences", "packed": "no packed batches", "pages": "contiguous K and V",
-            "window": "no window", "softcap": "no softcap", "sinks": "no sinks", "two_dims": "one head dimension"}
+            "window": "no window", "softcap": "no softcap", "sinks": "no sinks", "two_dims": "one head dimension",
+            "latent": "V as a tensor of its own"}
 
 
 def features_of(problem):
@@ -18,7 +19,8 @@ def features_of(problem):
     asked = {"packed": packed, "lengths": bool(problem.get(fatune_program.KEY_LENGTHS)) and not packed,
              "pages": problem.get("page_size", 0), "window": problem.get("window", 0),
              "softcap": problem.get("softcap", 0), "sinks": problem.get("sinks", False),
-             "two_dims": problem.get("d_head_v", problem["d_head"]) != problem["d_head"]}
+             "two_dims": problem.get("d_head_v", problem["d_head"]) != problem["d_head"],
+             "latent": problem.get("latent", False)}
     return {name for name, value in asked.items() if value}
 
 

@@ -166,7 +166,7 @@ class EmulateLatent : public EmulatedFamily, public testing::WithParamInterface<
 
 TEST_P(EmulateLatent, EveryConfigurationForTestsIsRight) {
   const std::string problem = kLatentProblems.at(GetParam());
-  const bool names_heads = problem.contains("--kv-heads");
+  const bool names_heads = problem.find("--kv-heads") != std::string::npos;
   expect_right(part_of(kept("latent_ci"), GetParam(), 2),
                words(problem + " --latent --dhead-v 512" + (names_heads ? "" : " --kv-heads 1")));
 }

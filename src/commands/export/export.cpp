@@ -468,7 +468,7 @@ void add_table_options(CLI::App& app, ExportOptions& options) {
       options.out_file);
   app.add_flag("--packed", options.features.packed,
                "of a library: it takes packed batches, too, and has machine code for them");
-  add_value(app, "--page-size", "N[,N...]",
+  add_value(app, "--page-size", "LIST",
             "of a library: it takes K and V in pages of these sizes, too, and has machine code for "
             "them",
             options.features.page_sizes, [](const std::string& text, const std::string& option) {
