@@ -1,9 +1,7 @@
-// Packed batches: which tile is computed when, where its sequence's rows are, and what is behind
-// the sequence's end in a tile of V. FATUNE_PACKED says whether the batch is packed; unless it is,
-// nothing here is used.
+// Packed batches: which tile is computed when, and where its sequence's rows are. FATUNE_PACKED
+// says whether the batch is packed; unless it is, nothing here is used.
 //
-// One warp of the producer finds the tiles and loads them, and hands them on through a queue. A
-// second warp hands on tiles of V, after it has cleared the rows that belong to the next sequence.
+// One warp of the producer finds the tiles and loads them, and hands them on through a queue.
 #ifndef FATUNE_KERNELS_FLASH_SM90_PACKED_TILES_CUH
 #define FATUNE_KERNELS_FLASH_SM90_PACKED_TILES_CUH
 
@@ -67,6 +65,9 @@ class PackedTiles {
       own_.first_key = __ldg(args_.cu_seqlens_kv + sequence);
       own_.seq_len = __ldg(args_.cu_seqlens_q + sequence + 1) - own_.first_query;
       own_.seq_len_kv = __ldg(args_.cu_seqlens_kv + sequence + 1) - own_.first_key;
+      if constexpr (kPaged) {
+        own_.first_key = sequence;
+      }
     }
     ends_ = units_of(own_.seq_len);
 #pragma unroll
@@ -155,7 +156,7 @@ class PackedQueue {
   Ring<S::kTileSlots> slot_;
 };
 
-// Calls `load` in one thread with each tile that this block computes, and hands the tiles on. With
+// Calls `load` in all lanes with each tile that this block computes, and hands the tiles on. With
 // the dynamic schedule the counter is incremented once for each tile; the block that increments it
 // last resets it to 0.
 // threads: one warp, converged
@@ -181,8 +182,8 @@ __device__ __forceinline__ void produce_packed_tiles(const Args& work, unsigned 
       if constexpr (S::kDynamic) {
         count = atomicAdd(work.next_tile, 1);
       }
-      load(tile);
     }
+    load(tile);
     __syncwarp();
     if constexpr (S::kDynamic) {
       count = __shfl_sync(0xffffffffu, count, 0);
@@ -209,48 +210,6 @@ __device__ __forceinline__ void consume_packed_tiles(unsigned smem, const Use& u
     }
     use(tile);
   }
-}
-
-// Sets the rows of a tile of V from `rows` on to 0. They are of other sequences, and may be NaN,
-// which a probability of 0 would not remove.
-// shape:   values: the tile's address
-// threads: one warp, converged; sync: out: the other lanes of the warp may go on before
-template <typename S>
-__device__ __forceinline__ void clear_values(unsigned values, int rows, int lane) {
-  using Plan = SmemPlan<S>;
-  constexpr int kLineChunks = Plan::kLineBytes / 16;
-#pragma unroll 1
-  for (int panel = 0; panel < Panels<S::kHeadDimV>::kCount; ++panel) {
-#pragma unroll 1
-    for (int chunk = rows * kLineChunks + lane; chunk < S::kBlockN * kLineChunks; chunk += 32) {
-      st_shared_16(values + panel * Plan::kPanelBytesKv + 16 * chunk, make_uint4(0, 0, 0, 0));
-    }
-  }
-  fence_async_proxy();
-}
-
-// Hands on each tile of V that has arrived, without rows of other sequences.
-// threads: one warp, converged
-template <typename S>
-__device__ __forceinline__ void hand_on_values(unsigned smem) {
-  using Plan = SmemPlan<S>;
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  Ring<S::kStages> v;
-  consume_packed_tiles<S>(smem, [&](const auto& tile) {
-#pragma unroll 1
-    for (int step = tile.last_step; step >= tile.first_step; --step) {
-      mbarrier_wait(smem + Plan::full_v(v.index()), v.parity());
-      const int rows = tile.sequence.seq_len_kv - step * S::kBlockN;
-      if (rows < S::kBlockN) {
-        clear_values<S>(smem + Plan::value(v.index()), max(rows, 0), lane);
-        __syncwarp();
-      }
-      if (lane == 0) {
-        mbarrier_arrive(smem + Plan::ready_v(v.index()));
-      }
-      v.advance();
-    }
-  });
 }
 
 #endif

@@ -40,10 +40,37 @@ INSTANTIATE_TEST_SUITE_P(Problems, EmulatePacked,
                          testing::Range(std::size_t{0}, kPackedProblems.size()),
                          [](const auto& test) { return name_of(kPackedProblems.at(test.param)); });
 
+// Pages that are smaller than a step, as long, and longer; of packed batches, and of others.
+class EmulatePagedPrefill : public EmulatedFamily, public testing::WithParamInterface<int> {
+ protected:
+  EmulatePagedPrefill() : EmulatedFamily("flash_sm90") {}
+};
+
+TEST_P(EmulatePagedPrefill, EveryScheduleIsRight) {
+  const std::string pages = " --schedules 1 --page-size " + std::to_string(GetParam());
+  const std::vector<std::string> configs{kPackedConfigs.begin(), kPackedConfigs.end()};
+  expect_right(configs, words(kPackedProblems[2] + pages));
+  expect_right(configs, words("--seq 70 --seq-kv 100 --batch 2 --heads 2 --kv-heads 1 --causal "
+                              "--lse --layout bhsd" +
+                              pages));
+}
+
+TEST_P(EmulatePagedPrefill, OtherHeadDimensionsAreRight) {
+  const std::string pages = " --schedules 1 --page-size " + std::to_string(GetParam());
+  expect_right({"(ws, FP16, 128, 128, 80, 2, 8, 2): overlap+lazy+slots_2+cluster_1+persistent"},
+               words("--seq-lens 50,0,70 --seq-kv-lens 90,3,170 --heads 2" + pages));
+  expect_right({"(ws, BF16, 72, 64, 64, 2, 4, 1): overlap+slots_1+cluster_1+persistent+dynamic"},
+               words("--seq 50 --seq-kv 150 --batch 1 --heads 2" + pages));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, EmulatePagedPrefill, testing::Values(1, 16, 64, 256));
+
 // More sequences than a warp looks at together, and more tiles than the device has SMs.
 TEST_F(EmulatePacked, ManySequencesAreRight) {
   expect_right({kPackedConfigs[4], kPackedConfigs[3]},
                words("--seq-lens uniform:0-9 --batch 40 --heads 5 --schedules 1 --lse"));
+  expect_right({kPackedConfigs[3]}, words("--seq-lens uniform:0-9 --batch 40 --heads 5 "
+                                          "--schedules 1 --page-size 4"));
 }
 
 TEST_F(EmulatePacked, OtherHeadDimensionsAreRight) {

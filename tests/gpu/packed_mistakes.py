@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plants mistakes in what flash_sm90 does for packed batches, one at a time. With --emulate, 'fatune emulate' must find
+"""Plants mistakes in what flash_sm90 does for packed batches and pages, one at a time. With --emulate, 'fatune emulate' must find
 each without a GPU, and must find nothing on a problem where the mistake has no effect. On a GPU, 'fatune check' must
 find those that make numbers wrong in every run.
 
@@ -26,6 +26,11 @@ MANY = {"--seq-lens": "uniform:0-3", "--batch": "60", "--seq-kv-lens": "uniform:
 FEW = {**MANY, "--batch": "9"}
 # A block has several tiles, and all warps of a consumer have rows to copy.
 LONGER = {**MANY, "--batch": "40", "--seq-lens": "uniform:20-40"}
+# Pages of one box, of which a step has two; and pages of several boxes, in a batch that is not packed.
+PAGES = {**SHAPE, "--page-size": "16"}
+LARGE = {"--seq": "70", "--seq-kv": "200", "--batch": "2", "--heads": "2", "--kv-heads": "1", "--page-size": "128"}
+# More tiles than blocks.
+ONE_EACH = {"--seq": "1", "--seq-kv": "40", "--batch": "40", "--heads": "4", "--page-size": "16", "--schedules": "1"}
 
 
 @dataclasses.dataclass
@@ -60,11 +65,11 @@ MISTAKES = [
             "return sequence_.seq_len_kv + 1;", "wrong_result"),
     Mistake("mask of the longest sequence", "consumer.cuh", "return kPacked ? sequence_.seq_len : work_.seq_len;",
             "return work_.seq_len;", "race", "writes O"),
-    Mistake("values of the next sequence not cleared", "packed_tiles.cuh", "if (rows < S::kBlockN) {", "if (false) {",
+    Mistake("values of the next sequence not cleared", "values_end.cuh", "if (rows < S::kBlockN) {", "if (false) {",
             "wrong_result", "NaN", right_on=WHOLE),
-    Mistake("one value too few cleared", "packed_tiles.cuh", "max(rows, 0), lane", "max(rows, 0) + 1, lane",
+    Mistake("one value too few cleared", "values_end.cuh", "max(rows, 0), lane", "max(rows, 0) + 1, lane",
             "wrong_result", "NaN", right_on=WHOLE),
-    Mistake("no proxy fence after clearing", "packed_tiles.cuh", "  fence_async_proxy();\n", "",
+    Mistake("no proxy fence after clearing", "values_end.cuh", "  fence_async_proxy();\n", "",
             "missing_proxy_fence", right_on=WHOLE),
     Mistake("values used before they are cleared", "consumer.cuh",
             "mbarrier_wait(smem_ + Plan::ready_v(v_.index()), v_.parity());\n    const",
@@ -78,6 +83,25 @@ MISTAKES = [
             "race", "writes lse", shape={**SHAPE, "--lse": None}),
     Mistake("stale counter", "packed_tiles.cuh", "*work.next_tile = 0;", "", "launch_dependent",
             "right in the first launch, wrong in launch 2", shape=MANY),
+    Mistake("pages of the first sequence", "tile_schedule.cuh", "kPacked ? sequence_of(work, tile).first_key : tile.batch",
+            "0", "wrong_result", shape=LARGE, right_on={**LARGE, "--batch": "1"}),
+    Mistake("pages of a sequence of the first 32", "packed_tiles.cuh", "own_.first_key = sequence;",
+            "own_.first_key = lane_;", "wrong_result", shape={**MANY, "--page-size": "4"},
+            right_on={**FEW, "--page-size": "4"}),
+    Mistake("pages as if rows were numbered", "packed_tiles.cuh", "own_.first_key = sequence;", "", "out_of_bounds",
+            shape=PAGES),
+    Mistake("all boxes are the first one", "producer.cuh", "box * (Pages::kBoxKeys * 128)", "0 * box", "in_flight",
+            shape=PAGES),
+    Mistake("the first rows of each page", "producer.cuh", "panel_at<kColumns>(row, panel, head, page)",
+            "panel_at<kColumns>(0 * row, panel, head, page)", "wrong_result", shape=LARGE, right_on=PAGES),
+    Mistake("pages behind the end", "producer.cuh", "sequence_of(work_, tile).seq_len_kv, step", "1 << 30, step",
+            "out_of_bounds", "page_table", shape={**PAGES, "--seq-kv-lens": "80,20,1,140"}),
+    Mistake("values of the last page not cleared", "values_end.cuh", "if (rows < S::kBlockN) {", "if (false) {",
+            "wrong_result", "NaN", shape=LARGE, right_on={**LARGE, "--seq-kv": "224"}),
+    Mistake("lanes load before the buffer is free", "producer.cuh", "    if constexpr (kPaged) {\n      __syncwarp();\n    }\n",
+            "", "race", shape=PAGES),
+    Mistake("tiles of the first lane alone", "tile_schedule.cuh", "count = __shfl_sync(0xffffffffu, count, 0);", "",
+            "in_flight", shape=ONE_EACH, right_on={**ONE_EACH, "--batch": "9"}),
 ]
 
 
