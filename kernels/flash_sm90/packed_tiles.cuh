@@ -5,6 +5,7 @@
 #ifndef FATUNE_KERNELS_FLASH_SM90_PACKED_TILES_CUH
 #define FATUNE_KERNELS_FLASH_SM90_PACKED_TILES_CUH
 
+#include "common/packed_units.cuh"
 #include "common/ptx_barrier.cuh"
 #include "common/ptx_memory.cuh"
 #include "common/ptx_tma.cuh"
@@ -13,89 +14,43 @@
 #include "flash_sm90/smem_plan.cuh"
 #include "flash_sm90/tile_schedule.cuh"
 
-// A cursor over the tiles of a packed batch: for each sequence its units of BLOCK_M rows, and for
-// each unit the heads, which share keys in the L2. Under a causal mask a sequence's last rows come
-// first. Each lane knows one of 32 neighbouring sequences.
-// threads: one warp, converged, in every function
+// A cursor over the tiles of a packed batch: for each unit of BLOCK_M rows the heads, which share
+// keys in the L2. The longest come first, as PackedUnits says, and under a causal mask the last
+// rows of a sequence. threads: one warp, converged, in every function
 template <typename S, typename Args>
 class PackedTiles {
  public:
   // args: cu_seqlens_q, cu_seqlens_kv, batch, heads
-  __device__ __forceinline__ explicit PackedTiles(const Args& args)
-      : args_(args), lane_(static_cast<int>(threadIdx.x % 32)) {
-    load_sequences();
-  }
+  __device__ __forceinline__ explicit PackedTiles(const Args& args) : args_(args), units_(args) {}
 
   // Finds the tile of an index, which must be no less than the one before. Returns whether there is
   // such a tile.
-  __device__ __forceinline__ bool find(int index, Tile& tile) {
-    const int unit = index / args_.heads;
-    for (int end = last_end(); unit >= before_ + end; end = last_end()) {
-      before_ += end;
-      first_ += 32;
-      if (first_ >= args_.batch) {
-        return false;
-      }
-      load_sequences();
+  template <typename Found>
+  __device__ __forceinline__ bool find(int index, Found& tile) {
+    const int number = index / args_.heads;
+    PackedSequence of;
+    int after;
+    if (!units_.find(number, of, after)) {
+      return false;
     }
-    const int within = unit - before_;
-    const int owner = __ffs(static_cast<int>(__ballot_sync(0xffffffffu, ends_ > within))) - 1;
     tile.batch = 0;
-    tile.head = index - unit * args_.heads;
-    set_tile(owner, within, tile);
+    tile.head = index - number * args_.heads;
+    tile.sequence = {of.first_query, kPaged ? of.number : of.first_key, of.seq_len, of.seq_len_kv};
+    const int unit = kCausal ? after : Units::units_of(of.seq_len) - 1 - after;
+    tile.first_row = unit * S::kBlockM;
+    set_steps<S>(tile, tile.first_row, tile.sequence);
     return true;
   }
 
   // Returns the number of all tiles, after find() has returned false.
-  __device__ __forceinline__ int count() const { return before_ * args_.heads; }
+  __device__ __forceinline__ int count() const { return units_.count() * args_.heads; }
 
  private:
-  static __device__ __forceinline__ int units_of(int queries) {
-    return (queries + S::kBlockM - 1) / S::kBlockM;
-  }
-
-  // Returns how many units the 32 sequences have.
-  __device__ __forceinline__ int last_end() const { return __shfl_sync(0xffffffffu, ends_, 31); }
-
-  __device__ __forceinline__ void load_sequences() {
-    const int sequence = first_ + lane_;
-    own_ = {0, 0, 0, 0};
-    if (sequence < args_.batch) {
-      own_.first_query = __ldg(args_.cu_seqlens_q + sequence);
-      own_.first_key = __ldg(args_.cu_seqlens_kv + sequence);
-      own_.seq_len = __ldg(args_.cu_seqlens_q + sequence + 1) - own_.first_query;
-      own_.seq_len_kv = __ldg(args_.cu_seqlens_kv + sequence + 1) - own_.first_key;
-      if constexpr (kPaged) {
-        own_.first_key = sequence;
-      }
-    }
-    ends_ = units_of(own_.seq_len);
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-      const int earlier = __shfl_up_sync(0xffffffffu, ends_, distance);
-      ends_ += lane_ >= distance ? earlier : 0;
-    }
-  }
-
-  // shape: owner: the lane whose sequence it is; within: the unit among those of the 32 sequences
-  template <typename Found>
-  __device__ __forceinline__ void set_tile(int owner, int within, Found& tile) const {
-    tile.sequence = {__shfl_sync(0xffffffffu, own_.first_query, owner),
-                     __shfl_sync(0xffffffffu, own_.first_key, owner),
-                     __shfl_sync(0xffffffffu, own_.seq_len, owner),
-                     __shfl_sync(0xffffffffu, own_.seq_len_kv, owner)};
-    const int after = __shfl_sync(0xffffffffu, ends_, owner) - 1 - within;
-    const int unit = kCausal ? after : units_of(tile.sequence.seq_len) - 1 - after;
-    tile.first_row = unit * S::kBlockM;
-    set_steps<S>(tile, tile.first_row, tile.sequence);
-  }
+  enum Extent : int { kMostKeys = kWindow > 0 ? kWindow + S::kBlockM + kKeysAfter : 1 << 30 };
+  using Units = PackedUnits<S::kBlockM, kMostKeys, Args>;
 
   const Args& args_;
-  const int lane_;
-  int first_ = 0;   // sequence of lane 0
-  int before_ = 0;  // units of earlier sequences
-  int ends_;        // units of the sequences up to this lane's, from lane 0's on
-  Sequence own_;    // this lane's
+  Units units_;
 };
 
 // Passes tiles of a packed batch from the producer to the consumers. A slot has eight words.
