@@ -124,7 +124,7 @@ def prefill_case(generator, options):
     kernel = (d_head, d_head_v, generator.choice(("FP16", "BF16")))
     configs = kept_configurations(options.fatune, options.family, *kernel)
     hopper = options.family == "flash_sm90"
-    packed, paged = hopper and generator.random() < 0.4, hopper and generator.random() < 0.4
+    packed, paged = generator.random() < 0.4, hopper and generator.random() < 0.4
     if packed or paged:
         configs = [config for config in configs if "cluster_2" not in config and "split" not in config]
     words = (packed_problem if packed else prefill_problem)(generator, *kernel)
